@@ -1,0 +1,1 @@
+//! HTML to article: title, text, main image, canonical URL, dates, author, language. Pure.

@@ -1,0 +1,1 @@
+//! SQLite and folder adapters for one process.

@@ -1,0 +1,1 @@
+//! Bytes to feed and entries; autodiscovery of feeds in a page. Pure.

@@ -1,0 +1,1 @@
+//! The HTTP adapter: the only crate that opens a socket to a site.

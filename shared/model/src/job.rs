@@ -1,0 +1,279 @@
+//! Jobs: what travels through the queues. Every job may be delivered more than once.
+
+use crate::{EntryHints, HostKey, ImageId, PageId, SourceKey, Timestamp};
+use bytes::Bytes;
+use serde::{Deserialize, Serialize};
+
+/// The version of the jobs' form; a job of another version is dead-lettered, never guessed at.
+const VERSION: u8 = 1;
+
+/// The queues, in the order in which a page passes them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stage {
+    /// Finds the feeds of a site.
+    Discover,
+    /// Reads a feed.
+    Poll,
+    /// Visits a host.
+    Fetch,
+    /// Makes a record of a page.
+    Extract,
+}
+
+impl Stage {
+    /// All queues.
+    pub const ALL: [Stage; 4] = [Stage::Discover, Stage::Poll, Stage::Fetch, Stage::Extract];
+
+    /// The queue's name.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Stage::Discover => "discover",
+            Stage::Poll => "poll",
+            Stage::Fetch => "fetch",
+            Stage::Extract => "extract",
+        }
+    }
+}
+
+/// A piece of work for one stage.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "job", rename_all = "snake_case")]
+pub enum Job {
+    /// For [`Stage::Discover`].
+    Discover(DiscoverJob),
+    /// For [`Stage::Poll`].
+    Poll(PollJob),
+    /// For [`Stage::Fetch`].
+    Fetch(VisitJob),
+    /// For [`Stage::Extract`].
+    Extract(Box<ExtractJob>),
+}
+
+impl Job {
+    /// The queue it belongs to.
+    pub const fn stage(&self) -> Stage {
+        match self {
+            Job::Discover(_) => Stage::Discover,
+            Job::Poll(_) => Stage::Poll,
+            Job::Fetch(_) => Stage::Fetch,
+            Job::Extract(_) => Stage::Extract,
+        }
+    }
+
+    /// How often it was put off so far.
+    pub const fn deferrals(&self) -> u32 {
+        match self {
+            Job::Discover(j) => j.deferrals,
+            Job::Poll(j) => j.deferrals,
+            Job::Fetch(j) => j.deferrals,
+            Job::Extract(_) => 0,
+        }
+    }
+
+    /// The same job, put off once more.
+    #[must_use]
+    pub fn deferred(mut self) -> Job {
+        match &mut self {
+            Job::Discover(j) => j.deferrals = j.deferrals.saturating_add(1),
+            Job::Poll(j) => j.deferrals = j.deferrals.saturating_add(1),
+            Job::Fetch(j) => j.deferrals = j.deferrals.saturating_add(1),
+            Job::Extract(_) => {}
+        }
+        self
+    }
+
+    /// As a message: JSON with the version in front.
+    ///
+    /// # Errors
+    /// Never for jobs made by this crate; serde's error otherwise.
+    pub fn to_message(&self) -> Result<String, serde_json::Error> {
+        #[derive(Serialize)]
+        struct Out<'a> {
+            v: u8,
+            #[serde(flatten)]
+            job: &'a Job,
+        }
+        serde_json::to_string(&Out { v: VERSION, job: self })
+    }
+
+    /// From a message.
+    ///
+    /// # Errors
+    /// If it is no JSON, of another version, or of an unknown kind; the text says which.
+    pub fn from_message(text: &str) -> Result<Job, String> {
+        #[derive(Deserialize)]
+        struct Version {
+            v: u8,
+        }
+        let version: Version = serde_json::from_str(text).map_err(|e| format!("not a job: {e}"))?;
+        if version.v != VERSION {
+            return Err(format!("a job of version {}, but this program knows version {VERSION}", version.v));
+        }
+        serde_json::from_str(text).map_err(|e| format!("not a job of version {VERSION}: {e}"))
+    }
+}
+
+/// Find the feeds of a site.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DiscoverJob {
+    /// The site's row.
+    pub site: SourceKey,
+    /// Its start URL.
+    pub url: String,
+    /// How often this job was put off.
+    #[serde(default)]
+    pub deferrals: u32,
+}
+
+/// Read a feed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PollJob {
+    /// The feed's row.
+    pub feed: SourceKey,
+    /// Its URL.
+    pub url: String,
+    /// How often this job was put off.
+    #[serde(default)]
+    pub deferrals: u32,
+}
+
+/// Visit one host key for a list of URLs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct VisitJob {
+    /// Whose lease the visit needs.
+    pub host: HostKey,
+    /// The feed that the items come from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub feed: Option<SourceKey>,
+    /// The site's image, for pages that have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub site_image: Option<String>,
+    /// At most [`VisitJob::MAX_ITEMS`].
+    pub items: Vec<VisitItem>,
+    /// How often this job was put off.
+    #[serde(default)]
+    pub deferrals: u32,
+}
+
+impl VisitJob {
+    /// The most URLs that one visit may carry.
+    pub const MAX_ITEMS: usize = 100;
+}
+
+/// One URL of a visit.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct VisitItem {
+    /// The URL to call.
+    pub url: String,
+    /// The page it is, or for an image the page it belongs to.
+    pub page: PageId,
+    /// What for.
+    pub purpose: Purpose,
+}
+
+/// What a URL is visited for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "for", rename_all = "snake_case")]
+pub enum Purpose {
+    /// A page that a feed named.
+    New {
+        /// What the feed said of it.
+        #[serde(default)]
+        hints: EntryHints,
+    },
+    /// Is an indexed page still there, and may it still be shown?
+    Recheck,
+    /// The main image of a page that lies on another host key.
+    Image {
+        /// Under which its thumbnail is kept.
+        image: ImageId,
+    },
+}
+
+/// Make a record of a fetched page.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ExtractJob {
+    /// The page that was asked for.
+    pub page: PageId,
+    /// The host key that it was fetched under.
+    pub host: HostKey,
+    /// The canonical form of the URL that was asked for; its hash is `page`.
+    pub url: String,
+    /// The URL that answered, after redirects.
+    pub final_url: String,
+    /// The feed that named it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub feed: Option<SourceKey>,
+    /// What the feed said of it.
+    #[serde(default)]
+    pub hints: EntryHints,
+    /// The site's image, for a page that has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub site_image: Option<String>,
+    /// `Content-Type` as the server said it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content_type: Option<String>,
+    /// Values of `X-Robots-Tag` headers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub robots_tags: Vec<String>,
+    /// The document.
+    pub body: PageBody,
+    /// When it was fetched.
+    pub fetched_at: Timestamp,
+}
+
+/// A document on its way from fetching to extraction.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PageBody {
+    /// Compressed with zstd, inside the message.
+    Inline(#[serde(with = "base64_bytes")] Bytes),
+    /// Compressed with zstd, in the object store, since it did not fit into a message.
+    Stored(String),
+}
+
+/// Bytes as standard base64, so that they can stand in JSON at a third more and not four times their size.
+mod base64_bytes {
+    use base64::Engine as _;
+    use base64::engine::general_purpose::STANDARD;
+    use bytes::Bytes;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(bytes: &Bytes, s: S) -> Result<S::Ok, S::Error> {
+        s.serialize_str(&STANDARD.encode(bytes))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<Bytes, D::Error> {
+        let text = std::borrow::Cow::<'de, str>::deserialize(d)?;
+        STANDARD.decode(text.as_bytes()).map(Bytes::from).map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn poll() -> Result<Job, crate::InvalidId> {
+        let feed = SourceKey::new("0123456789abcdef0123456789abcdef")?;
+        Ok(Job::Poll(PollJob { feed, url: "https://example.org/feed".into(), deferrals: 2 }))
+    }
+
+    #[test]
+    fn a_job_comes_back_from_its_message() -> Result<(), Box<dyn std::error::Error>> {
+        let job = poll()?;
+        assert_eq!(Job::from_message(&job.to_message()?)?, job);
+        let body = PageBody::Inline(Bytes::from_static(b"\0\xff"));
+        assert_eq!(serde_json::from_str::<PageBody>(&serde_json::to_string(&body)?)?, body);
+        Ok(())
+    }
+
+    #[test]
+    fn a_job_of_another_version_is_named_as_such() -> Result<(), Box<dyn std::error::Error>> {
+        let message = poll()?.to_message()?.replacen("\"v\":1", "\"v\":9", 1);
+        let error = Job::from_message(&message).err().unwrap_or_default();
+        assert!(error.contains("version 9"), "{error}");
+        assert!(Job::from_message("{").is_err());
+        Ok(())
+    }
+}

@@ -1,0 +1,20 @@
+//! Words of the domain: ids, timestamps, jobs, records. No I/O, no clock.
+//!
+//! Everything here is plain data that serialises with serde. Nothing in this crate decides anything;
+//! decisions live in `curlew-policy`, and effects live in adapters.
+
+mod host;
+mod ids;
+mod job;
+mod page;
+mod record;
+mod source;
+mod time;
+
+pub use host::{Circuit, Hold, HoldReason, HostState, Lease, TokenBucket, Window};
+pub use ids::{HostKey, ImageId, InvalidId, Origin, PageId, SegmentKey, SourceKey};
+pub use job::{DiscoverJob, ExtractJob, Job, PageBody, PollJob, Purpose, Stage, VisitItem, VisitJob};
+pub use page::{Gone, Page, PageState, Rejection, Year};
+pub use record::{EntryHints, Location, Record, SnippetLimit};
+pub use source::{FeedSource, SiteSource, SiteState, Slot, Source, Validators};
+pub use time::{InvalidTimestamp, Millis, Timestamp};

@@ -1,0 +1,179 @@
+//! Pages: one row for every URL that was ever taken up, and what became of it.
+
+use crate::{HostKey, Location, PageId, SourceKey, Timestamp};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// The calendar year (UTC) whose index a page belongs to: the year in which it was accepted.
+pub type Year = i16;
+
+/// What is known of one URL.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Page {
+    /// Hash of the canonical URL.
+    pub id: PageId,
+    /// The canonical URL.
+    pub url: String,
+    /// The host key that politeness counts it under.
+    pub host: HostKey,
+    /// The feed that named it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub feed: Option<SourceKey>,
+    /// What became of it.
+    pub state: PageState,
+    /// When that was written.
+    pub at: Timestamp,
+    /// When the page was last seen to be still there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checked_at: Option<Timestamp>,
+}
+
+/// What became of a page.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "state", rename_all = "snake_case")]
+pub enum PageState {
+    /// Fetched and handed to extraction.
+    Pending,
+    /// Its record is kept.
+    Accepted {
+        /// Whose year's index it is in.
+        year: Year,
+        /// Where its record lies.
+        location: Location,
+        /// Hash of title and text, 16 hexadecimal digits.
+        content_hash: String,
+    },
+    /// Looked at and not taken.
+    Rejected {
+        /// Why not.
+        reason: Rejection,
+    },
+    /// Was there and is no more, or must not be found any more.
+    Gone {
+        /// Why.
+        reason: Gone,
+    },
+    /// Another page's address; that page's row says what became of it.
+    Alias {
+        /// The page itself.
+        of: PageId,
+    },
+}
+
+/// Why a page was not taken.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(tag = "why", content = "detail", rename_all = "snake_case")]
+pub enum Rejection {
+    /// robots.txt forbids it (RFC 9309).
+    Robots,
+    /// The address guard refused it: not public, a wrong port, a wrong scheme.
+    Address(String),
+    /// Its host is blocked by the operator or its owner.
+    Blocked,
+    /// `noindex` or `none` in a meta tag or an X-Robots-Tag header.
+    Noindex,
+    /// The server's answer, such as 404 or 410.
+    Status(u16),
+    /// Too many redirects, a circle, or a redirect without a usable target.
+    Redirect(String),
+    /// A limit on bytes, time or compression was broken.
+    Limit(String),
+    /// The transport failed in a way that trying again does not mend.
+    Transport(String),
+    /// The document is no HTML.
+    MediaType(String),
+    /// The page could not be parsed within its limits.
+    Unreadable(String),
+    /// No title.
+    NoTitle,
+    /// Too little text: neither 250 characters nor 50 words.
+    ShortText,
+    /// Neither the page nor its site has an image.
+    NoImage,
+    /// Content screening rejected it; the topics that did.
+    Screened(Vec<String>),
+    /// The host stayed held or out of reach for as many tries as are allowed.
+    HostUnavailable(String),
+}
+
+impl Rejection {
+    /// The word that summaries count under.
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Rejection::Robots => "robots",
+            Rejection::Address(_) => "address",
+            Rejection::Blocked => "blocked",
+            Rejection::Noindex => "noindex",
+            Rejection::Status(404) => "not_found",
+            Rejection::Status(410) => "gone",
+            Rejection::Status(_) => "status",
+            Rejection::Redirect(_) => "redirect",
+            Rejection::Limit(_) => "limit",
+            Rejection::Transport(_) => "transport",
+            Rejection::MediaType(_) => "media_type",
+            Rejection::Unreadable(_) => "unreadable",
+            Rejection::NoTitle => "no_title",
+            Rejection::ShortText => "short_text",
+            Rejection::NoImage => "no_image",
+            Rejection::Screened(_) => "screened",
+            Rejection::HostUnavailable(_) => "host_unavailable",
+        }
+    }
+}
+
+impl fmt::Display for Rejection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Rejection::Robots => f.write_str("robots.txt forbids it"),
+            Rejection::Address(why) => write!(f, "the address is refused: {why}"),
+            Rejection::Blocked => f.write_str("the host is blocked"),
+            Rejection::Noindex => f.write_str("the page asks not to be indexed"),
+            Rejection::Status(code) => write!(f, "the server answered {code}"),
+            Rejection::Redirect(why) => write!(f, "the redirect was not followed: {why}"),
+            Rejection::Limit(why) => write!(f, "a limit was broken: {why}"),
+            Rejection::Transport(why) => write!(f, "the transfer failed: {why}"),
+            Rejection::MediaType(what) => write!(f, "the document is {what}, not HTML"),
+            Rejection::Unreadable(why) => write!(f, "the page cannot be read: {why}"),
+            Rejection::NoTitle => f.write_str("the page has no title"),
+            Rejection::ShortText => f.write_str("the page has too little text"),
+            Rejection::NoImage => f.write_str("neither the page nor its site has an image"),
+            Rejection::Screened(topics) => write!(f, "content screening: {}", topics.join(", ")),
+            Rejection::HostUnavailable(why) => write!(f, "the host stayed out of reach: {why}"),
+        }
+    }
+}
+
+/// Why a page that was kept must no longer be found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Gone {
+    /// 404 Not Found, seen by the sampler.
+    NotFound,
+    /// 410 Gone.
+    Gone,
+    /// `noindex` appeared.
+    Noindex,
+    /// robots.txt forbids it now.
+    Robots,
+    /// Its host was blocked.
+    Blocked,
+    /// `unavailable_after` has passed.
+    Expired,
+    /// It redirects to another page.
+    Moved,
+}
+
+impl Gone {
+    /// The word that lists and audit lines use.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Gone::NotFound => "not_found",
+            Gone::Gone => "gone",
+            Gone::Noindex => "noindex",
+            Gone::Robots => "robots",
+            Gone::Blocked => "blocked",
+            Gone::Expired => "expired",
+            Gone::Moved => "moved",
+        }
+    }
+}

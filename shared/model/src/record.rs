@@ -1,0 +1,91 @@
+//! Records: what is kept of an accepted page, and where.
+
+use crate::{ImageId, PageId, SegmentKey, Timestamp};
+use serde::{Deserialize, Serialize};
+
+/// Where a record lies: one zstd frame of a segment.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Location {
+    /// The object.
+    pub segment: SegmentKey,
+    /// First byte of the record's frame.
+    pub offset: u64,
+    /// Bytes of the frame.
+    pub length: u64,
+}
+
+/// How much of the text may be shown with a result (`nosnippet`, `max-snippet:N`), in characters.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct SnippetLimit(pub Option<u32>);
+
+impl SnippetLimit {
+    /// Whether this sets no limit.
+    pub fn is_unlimited(&self) -> bool {
+        self.0.is_none()
+    }
+}
+
+/// An accepted page. One line of a segment.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// Hash of the canonical URL.
+    pub id: PageId,
+    /// The canonical URL.
+    pub url: String,
+    /// The host name of the URL, lower case, A-labels.
+    pub host: String,
+    /// The feed's URL.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub feed: Option<String>,
+    /// The site's name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub site_name: Option<String>,
+    /// The title.
+    pub title: String,
+    /// The text, paragraphs parted by a blank line.
+    pub text: String,
+    /// The main image's URL, or the site's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub image: Option<String>,
+    /// The thumbnail, when one was made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thumbnail: Option<ImageId>,
+    /// BCP 47 primary language, such as `it`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub language: Option<String>,
+    /// When the page says it was published.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub published: Option<Timestamp>,
+    /// When the page says it was changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub modified: Option<Timestamp>,
+    /// The author's name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub author: Option<String>,
+    /// When it was fetched.
+    pub fetched_at: Timestamp,
+    /// How much of the text may be shown.
+    #[serde(default, skip_serializing_if = "SnippetLimit::is_unlimited")]
+    pub snippet_limit: SnippetLimit,
+    /// `noarchive`: the text may be searched but not offered as a copy.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub no_archive: bool,
+    /// Not to be found after this instant (`unavailable_after`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unavailable_after: Option<Timestamp>,
+}
+
+/// What the feed said of a page, for where the page itself says nothing.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct EntryHints {
+    /// The entry's title.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// When the entry was published.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub published: Option<Timestamp>,
+    /// The entry's author.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub author: Option<String>,
+}

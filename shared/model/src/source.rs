@@ -1,0 +1,177 @@
+//! Sources: feeds that are polled, and sites whose feeds are still to be found.
+
+use crate::{Millis, SourceKey, Timestamp};
+use serde::{Deserialize, Serialize};
+
+/// The minute of the eight-hour cycle at which a source is due: 0 to [`Slot::COUNT`] - 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Slot(u16);
+
+impl Slot {
+    /// Minutes in a cycle; three cycles make a day.
+    pub const COUNT: u16 = 480;
+
+    /// The slot that a hash or a minute falls into.
+    pub const fn of(hash: u64) -> Slot {
+        Slot((hash % Slot::COUNT as u64) as u16)
+    }
+
+    /// 0 to 479.
+    pub const fn index(self) -> u16 {
+        self.0
+    }
+}
+
+/// What is polled or scanned.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Source {
+    /// A feed.
+    Feed(FeedSource),
+    /// A site that somebody named.
+    Site(SiteSource),
+}
+
+impl Source {
+    /// The key under which it is kept.
+    pub fn key(&self) -> &SourceKey {
+        match self {
+            Source::Feed(f) => &f.key,
+            Source::Site(s) => &s.key,
+        }
+    }
+
+    /// The minute of the cycle at which it is looked at.
+    pub fn slot(&self) -> Slot {
+        match self {
+            Source::Feed(f) => f.slot,
+            Source::Site(s) => s.slot,
+        }
+    }
+
+    /// Its address.
+    pub fn url(&self) -> &str {
+        match self {
+            Source::Feed(f) => &f.url,
+            Source::Site(s) => &s.url,
+        }
+    }
+}
+
+/// What a server gave to recognise an unchanged document by (RFC 9110 §8.8), byte for byte.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Validators {
+    /// `ETag`, with its quotes and `W/`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub etag: Option<String>,
+    /// `Last-Modified`, unparsed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_modified: Option<String>,
+}
+
+impl Validators {
+    /// Whether there is anything to ask a conditional question with.
+    pub fn is_empty(&self) -> bool {
+        self.etag.is_none() && self.last_modified.is_none()
+    }
+}
+
+/// A feed and all that is remembered of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FeedSource {
+    /// Hash of the feed's URL.
+    pub key: SourceKey,
+    /// When in the cycle it is polled.
+    pub slot: Slot,
+    /// The feed's URL.
+    pub url: String,
+    /// The site it was found on, if it was found by discovery.
+    pub site: Option<SourceKey>,
+    /// `rss2`, `atom`, `json`, …
+    #[serde(default)]
+    pub format: String,
+    /// The feed's title.
+    #[serde(default)]
+    pub title: Option<String>,
+    /// The feed's description or subtitle.
+    #[serde(default)]
+    pub description: Option<String>,
+    /// The page that the feed belongs to.
+    #[serde(default)]
+    pub link: Option<String>,
+    /// BCP 47 language tag that the feed states.
+    #[serde(default)]
+    pub language: Option<String>,
+    /// The site's image: logo, icon or the home page's main image.
+    #[serde(default)]
+    pub image: Option<String>,
+    /// For the next conditional request.
+    #[serde(default)]
+    pub validators: Validators,
+    /// How long to wait between polls; longer than a cycle skips cycles.
+    pub interval: Millis,
+    /// No poll before this instant (Retry-After, max-age, ttl, back-off after failures).
+    pub not_before: Timestamp,
+    /// The last poll that changed anything here; a 304 is not written down.
+    pub polled_at: Timestamp,
+    /// Polls in a row that failed.
+    #[serde(default)]
+    pub failures: u32,
+    /// The last failure, in words.
+    #[serde(default)]
+    pub trouble: Option<String>,
+    /// Polling has stopped for good (410, RFC 9110 §15.5.11).
+    #[serde(default)]
+    pub gone: bool,
+    /// Where permanent redirects have pointed, and how often in a row.
+    #[serde(default)]
+    pub moved: Option<(String, u32)>,
+    /// Keys of entries seen lately, newest first; what is in it needs no further look.
+    #[serde(default)]
+    pub seen: Vec<u64>,
+}
+
+/// A site that somebody named, and what became of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SiteSource {
+    /// Hash of the start URL.
+    pub key: SourceKey,
+    /// When in the cycle it is looked at while it waits.
+    pub slot: Slot,
+    /// The start URL.
+    pub url: String,
+    /// What became of it.
+    pub state: SiteState,
+    /// The site's own image, from its home page.
+    #[serde(default)]
+    pub image: Option<String>,
+    /// No discovery before this instant.
+    pub not_before: Timestamp,
+    /// Discoveries in a row that failed.
+    #[serde(default)]
+    pub failures: u32,
+}
+
+/// What became of a site.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "state", rename_all = "snake_case")]
+pub enum SiteState {
+    /// Its feeds are still to be found.
+    Waiting,
+    /// It has working feeds and is never scanned again.
+    Working {
+        /// Keys of its feeds.
+        feeds: Vec<SourceKey>,
+    },
+    /// No feed was found; it is tried again after a long while.
+    Feedless {
+        /// What was tried, in words.
+        reason: String,
+    },
+    /// It must not be crawled.
+    Refused {
+        /// Why, in words.
+        reason: String,
+    },
+}

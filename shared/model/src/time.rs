@@ -1,0 +1,231 @@
+//! Instants and durations in milliseconds, which is as fine as a polite crawler has to be.
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::fmt;
+use std::ops::{Add, Sub};
+use std::str::FromStr;
+
+/// A length of time in milliseconds; never negative.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Millis(pub u64);
+
+impl Millis {
+    /// No time at all.
+    pub const ZERO: Millis = Millis(0);
+
+    /// So many seconds.
+    pub const fn from_secs(secs: u64) -> Millis {
+        Millis(secs.saturating_mul(1_000))
+    }
+
+    /// So many minutes.
+    pub const fn from_mins(mins: u64) -> Millis {
+        Millis::from_secs(mins.saturating_mul(60))
+    }
+
+    /// So many hours.
+    pub const fn from_hours(hours: u64) -> Millis {
+        Millis::from_mins(hours.saturating_mul(60))
+    }
+
+    /// So many days of 24 hours.
+    pub const fn from_days(days: u64) -> Millis {
+        Millis::from_hours(days.saturating_mul(24))
+    }
+
+    /// As the standard library's duration.
+    pub const fn as_duration(self) -> std::time::Duration {
+        std::time::Duration::from_millis(self.0)
+    }
+
+    /// From the standard library's duration, rounded up to a whole millisecond.
+    pub fn from_duration_ceil(d: std::time::Duration) -> Millis {
+        let whole = u64::try_from(d.as_millis()).unwrap_or(u64::MAX);
+        Millis(whole.saturating_add(u64::from(!d.subsec_nanos().is_multiple_of(1_000_000))))
+    }
+
+    /// This many times as long.
+    pub const fn saturating_mul(self, by: u64) -> Millis {
+        Millis(self.0.saturating_mul(by))
+    }
+
+    /// What is left after taking `other` away, or nothing.
+    pub const fn saturating_sub(self, other: Millis) -> Millis {
+        Millis(self.0.saturating_sub(other.0))
+    }
+}
+
+impl Add for Millis {
+    type Output = Millis;
+    fn add(self, other: Millis) -> Millis {
+        Millis(self.0.saturating_add(other.0))
+    }
+}
+
+/// An instant: milliseconds since 1970-01-01T00:00:00Z, between the years 1 and 9999.
+///
+/// Serialises as RFC 3339 in UTC in human-readable formats, as an integer otherwise.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Timestamp(i64);
+
+/// A text that is no RFC 3339 instant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InvalidTimestamp(String);
+
+impl fmt::Display for InvalidTimestamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "'{}' is not a date and time as RFC 3339 writes it", self.0)
+    }
+}
+
+impl std::error::Error for InvalidTimestamp {}
+
+impl Timestamp {
+    /// 0001-01-01T00:00:00Z; also "never yet" where a time is compared.
+    pub const MIN: Timestamp = Timestamp(-62_135_596_800_000);
+    /// 9999-12-30T00:00:00Z, a day before the calendar ends so that any offset can be shown.
+    pub const MAX: Timestamp = Timestamp(253_402_128_000_000);
+    /// 1970-01-01T00:00:00Z.
+    pub const EPOCH: Timestamp = Timestamp(0);
+
+    /// From milliseconds since the epoch, clamped to [`Timestamp::MIN`] and [`Timestamp::MAX`].
+    pub const fn from_millis(ms: i64) -> Timestamp {
+        if ms < Timestamp::MIN.0 {
+            Timestamp::MIN
+        } else if ms > Timestamp::MAX.0 {
+            Timestamp::MAX
+        } else {
+            Timestamp(ms)
+        }
+    }
+
+    /// Milliseconds since the epoch.
+    pub const fn as_millis(self) -> i64 {
+        self.0
+    }
+
+    /// How long after `earlier` this is; nothing if it is not after it.
+    pub fn since(self, earlier: Timestamp) -> Millis {
+        Millis(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0))
+    }
+
+    /// Whole minutes since the epoch, rounded down.
+    pub const fn minute(self) -> i64 {
+        self.0.div_euclid(60_000)
+    }
+
+    /// The year in UTC.
+    pub fn year(self) -> i16 {
+        self.civil().year()
+    }
+
+    /// The day in UTC as `2026-05-01`.
+    pub fn day(self) -> String {
+        self.civil().date().to_string()
+    }
+
+    /// Day of the week in UTC, Monday being 0.
+    pub fn weekday(self) -> u8 {
+        u8::try_from(self.civil().weekday().to_monday_zero_offset()).unwrap_or(0)
+    }
+
+    /// Hour of the day in UTC, 0 to 23.
+    pub fn hour(self) -> u8 {
+        u8::try_from(self.civil().hour()).unwrap_or(0)
+    }
+
+    /// Midnight in UTC of a day written as `2026-05-01`, or an instant as RFC 3339 writes it.
+    ///
+    /// # Errors
+    /// If the text is neither.
+    pub fn parse_day_or_instant(text: &str) -> Result<Timestamp, InvalidTimestamp> {
+        if let Ok(date) = text.parse::<jiff::civil::Date>() {
+            let zoned = date.to_zoned(jiff::tz::TimeZone::UTC).map_err(|_| InvalidTimestamp(text.into()))?;
+            return Ok(Timestamp::from_millis(zoned.timestamp().as_millisecond()));
+        }
+        text.parse()
+    }
+
+    fn civil(self) -> jiff::civil::DateTime {
+        jiff::tz::TimeZone::UTC.to_datetime(self.jiff())
+    }
+
+    fn jiff(self) -> jiff::Timestamp {
+        // Both bounds lie inside jiff's range, so the fallback is never taken.
+        jiff::Timestamp::from_millisecond(self.0).unwrap_or_default()
+    }
+}
+
+impl Add<Millis> for Timestamp {
+    type Output = Timestamp;
+    fn add(self, by: Millis) -> Timestamp {
+        Timestamp::from_millis(self.0.saturating_add(i64::try_from(by.0).unwrap_or(i64::MAX)))
+    }
+}
+
+impl Sub<Millis> for Timestamp {
+    type Output = Timestamp;
+    fn sub(self, by: Millis) -> Timestamp {
+        Timestamp::from_millis(self.0.saturating_sub(i64::try_from(by.0).unwrap_or(i64::MAX)))
+    }
+}
+
+impl fmt::Display for Timestamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.jiff(), f)
+    }
+}
+
+impl FromStr for Timestamp {
+    type Err = InvalidTimestamp;
+    fn from_str(text: &str) -> Result<Timestamp, InvalidTimestamp> {
+        text.parse::<jiff::Timestamp>()
+            .map(|t| Timestamp::from_millis(t.as_millisecond()))
+            .map_err(|_| InvalidTimestamp(text.chars().take(64).collect()))
+    }
+}
+
+impl Serialize for Timestamp {
+    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+        if s.is_human_readable() { s.collect_str(self) } else { s.serialize_i64(self.0) }
+    }
+}
+
+impl<'de> Deserialize<'de> for Timestamp {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Timestamp, D::Error> {
+        if d.is_human_readable() {
+            String::deserialize(d)?.parse().map_err(serde::de::Error::custom)
+        } else {
+            i64::deserialize(d).map(Timestamp::from_millis)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_timestamp_reads_back_what_it_writes() {
+        for ms in [Timestamp::MIN.0, -1, 0, 1, 1_795_000_000_123, Timestamp::MAX.0] {
+            let t = Timestamp::from_millis(ms);
+            assert_eq!(t.to_string().parse(), Ok(t), "{t}");
+        }
+        assert_eq!(Timestamp::from_millis(0).to_string(), "1970-01-01T00:00:00Z");
+    }
+
+    #[test]
+    fn arithmetic_stops_at_the_bounds() {
+        assert_eq!(Timestamp::MAX + Millis(u64::MAX), Timestamp::MAX);
+        assert_eq!(Timestamp::MIN - Millis(u64::MAX), Timestamp::MIN);
+        assert_eq!(Timestamp::EPOCH.since(Timestamp::MAX), Millis::ZERO);
+    }
+
+    #[test]
+    fn a_day_is_its_midnight() {
+        let t = Timestamp::parse_day_or_instant("2026-05-01");
+        assert_eq!(t.map(|t| t.to_string()), Ok("2026-05-01T00:00:00Z".into()));
+        assert!(Timestamp::parse_day_or_instant("soon").is_err());
+    }
+}

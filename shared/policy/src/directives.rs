@@ -1,0 +1,1 @@
+//! Page directives: robots meta tags and X-Robots-Tag.

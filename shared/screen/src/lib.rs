@@ -1,0 +1,1 @@
+//! Content screening by weighted word lists. Pure.

@@ -1,0 +1,1 @@
+//! Index splits, manifests and queries on tantivy.

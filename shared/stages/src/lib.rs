@@ -1,0 +1,1 @@
+//! The stages: gather facts through ports, ask a pure function, apply the answer.

@@ -1,0 +1,1 @@
+//! Conformance suites, in-memory fakes, fault wrappers and the deterministic simulator.

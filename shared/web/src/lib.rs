@@ -1,0 +1,1 @@
+//! The search page, the API and the forms: one axum router.
