@@ -1,1 +1,24 @@
-//! What the stages need of the world: narrow traits, their errors, the compare-and-swap helper.
+//! What the stages need of the world: narrow traits in the domain's words.
+//!
+//! No type of a database, a cloud SDK or an HTTP library crosses these traits. Conveniences live beside
+//! a trait, not in it. `curlew-testkit` holds one conformance suite for each trait; every adapter runs it.
+
+mod blobs;
+mod clock;
+mod error;
+mod fetch;
+mod front;
+mod ledger;
+mod pages;
+mod queue;
+mod sources;
+
+pub use blobs::{Blob, Blobs, Tag};
+pub use clock::{Clock, Seeds};
+pub use error::PortError;
+pub use fetch::{Call, CallKind, Fetch, FetchError, Reply, ReplyHeaders};
+pub use front::{FindError, Found, FoundHit, Front, StatusLine, SuggestError, Suggested};
+pub use ledger::{HostLedger, Hosts, Marks, RobotsCopy, RobotsStore, SWAP_TRIES, Version, update_host};
+pub use pages::Pages;
+pub use queue::{Dead, Delivery, Inbox, Queue, QueueCount, Receipt, Waiting};
+pub use sources::Sources;

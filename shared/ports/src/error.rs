@@ -1,0 +1,50 @@
+use curlew_model::Millis;
+
+/// What went wrong at a port, shaped by what the caller does next.
+#[derive(Debug, thiserror::Error)]
+pub enum PortError {
+    /// Somebody else swapped first: load again and decide again.
+    #[error("the item was changed in the meantime")]
+    Conflict,
+    /// It is not there: go on without it or give up on the item.
+    #[error("{0} does not exist")]
+    NotFound(String),
+    /// Too many requests: wait, then try again.
+    #[error("the store asks to slow down")]
+    Throttled {
+        /// How long to wait at least.
+        retry_after: Millis,
+    },
+    /// Out of reach, out of space or refused: trying again later may help, deciding again does not.
+    #[error("{what}")]
+    Unavailable {
+        /// What was tried, in words.
+        what: String,
+        /// The adapter's own error.
+        #[source]
+        source: Option<Box<dyn std::error::Error + Send + Sync>>,
+    },
+    /// What is stored cannot be read: trying again does not help; a person has to look.
+    #[error("{what} cannot be read: {why}")]
+    Corrupt {
+        /// Which item.
+        what: String,
+        /// What is wrong with it.
+        why: String,
+    },
+}
+
+impl PortError {
+    /// An adapter's error with what was tried.
+    pub fn unavailable(
+        what: impl Into<String>,
+        source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
+    ) -> PortError {
+        PortError::Unavailable { what: what.into(), source: Some(source.into()) }
+    }
+
+    /// Whether the same call may succeed later.
+    pub fn is_transient(&self) -> bool {
+        matches!(self, PortError::Conflict | PortError::Throttled { .. } | PortError::Unavailable { .. })
+    }
+}

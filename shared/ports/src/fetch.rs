@@ -1,0 +1,103 @@
+use async_trait::async_trait;
+use bytes::Bytes;
+use curlew_model::{Millis, Validators};
+
+/// One GET to a site. Exactly one: redirects come back as replies, since each further hop is a
+/// call that politeness has to admit first.
+#[async_trait]
+pub trait Fetch: Send + Sync {
+    /// Makes the call.
+    ///
+    /// # Errors
+    /// [`FetchError`] tells whether the address was refused, a limit was broken, or the network failed.
+    async fn call(&self, call: &Call) -> Result<Reply, FetchError>;
+
+    /// Whether the address guard would let this URL be called, without calling it or resolving its name.
+    ///
+    /// # Errors
+    /// The reason for which it is refused.
+    fn vet(&self, url: &str) -> Result<(), String>;
+}
+
+/// What is fetched, which decides the limits, the `Accept` header and the user agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CallKind {
+    /// `/robots.txt`.
+    Robots,
+    /// A site's home page, during discovery.
+    Home,
+    /// A feed.
+    Feed,
+    /// A page; a body that is no HTML is not read.
+    Page,
+    /// An image; a body that is no image is not read.
+    Image,
+}
+
+/// A call to make.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Call {
+    /// An absolute http or https URL.
+    pub url: String,
+    /// What for.
+    pub kind: CallKind,
+    /// Sent byte for byte as `If-None-Match` and `If-Modified-Since`.
+    pub validators: Validators,
+    /// The call ends within this time, whatever the server does.
+    pub time: Millis,
+}
+
+/// An answer. Its body is decoded, complete and within the limit, or the call is an error.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Reply {
+    /// The status code.
+    pub status: u16,
+    /// The headers that Curlew acts upon.
+    pub headers: ReplyHeaders,
+    /// The decoded body; empty unless the status is 2xx and the media type is one that was asked for.
+    pub body: Bytes,
+    /// The body was left unread since its media type is not one that was asked for.
+    pub body_skipped: bool,
+    /// From sending the request to the end of the body.
+    pub took: Millis,
+}
+
+/// Headers of an answer, as the server wrote them; those over 1 KiB are left out.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ReplyHeaders {
+    /// `Content-Type`.
+    pub content_type: Option<String>,
+    /// `ETag` and `Last-Modified`.
+    pub validators: Validators,
+    /// `Location`.
+    pub location: Option<String>,
+    /// `Retry-After` (RFC 9110 §10.2.3).
+    pub retry_after: Option<String>,
+    /// `Cache-Control` (RFC 9111 §5.2), several joined by commas.
+    pub cache_control: Option<String>,
+    /// `Age` (RFC 9111 §5.1).
+    pub age: Option<String>,
+    /// `Expires` (RFC 9111 §5.3).
+    pub expires: Option<String>,
+    /// Every `X-Robots-Tag`.
+    pub robots_tags: Vec<String>,
+    /// Every `Link` (RFC 8288).
+    pub links: Vec<String>,
+}
+
+/// Why there is no answer, shaped by what the caller does next.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum FetchError {
+    /// The address guard refused it; nothing was sent. Never tried again.
+    #[error("{0}")]
+    Refused(String),
+    /// The answer broke a limit (bytes, time, rate, compression ratio). The document is dropped.
+    #[error("{0}")]
+    Limit(String),
+    /// DNS, connection, TLS, time-out or an answer cut short: the host is in trouble.
+    #[error("{0}")]
+    Network(String),
+    /// An answer that is not HTTP, or one that cannot be decoded. The document is dropped.
+    #[error("{0}")]
+    Protocol(String),
+}

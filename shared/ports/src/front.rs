@@ -1,0 +1,108 @@
+use crate::PortError;
+use async_trait::async_trait;
+use bytes::Bytes;
+use curlew_model::{ImageId, Timestamp};
+use serde::Serialize;
+use std::ops::Range;
+
+/// What the search page needs of the program behind it.
+#[async_trait]
+pub trait Front: Send + Sync {
+    /// Runs a query: `limit` hits after the first `offset`.
+    ///
+    /// # Errors
+    /// [`FindError::BadQuery`] with a sentence for the person who typed it, or a port's error.
+    async fn find(&self, query: &str, offset: usize, limit: usize) -> Result<Found, FindError>;
+
+    /// Takes a suggestion. It is only written down; nothing is fetched before the next schedule.
+    ///
+    /// # Errors
+    /// [`SuggestError::Refused`] with a sentence for the person who suggested it, or a port's error.
+    async fn suggest(&self, url: &str) -> Result<Suggested, SuggestError>;
+
+    /// The thumbnail's JPEG bytes, if there is one.
+    ///
+    /// # Errors
+    /// Transport errors.
+    async fn thumbnail(&self, image: &ImageId) -> Result<Option<Bytes>, PortError>;
+
+    /// What the program has done and is doing, as lines of name and value.
+    ///
+    /// # Errors
+    /// Transport errors.
+    async fn status(&self) -> Result<Vec<StatusLine>, PortError>;
+}
+
+/// A page of results.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Found {
+    /// How many pages match in all.
+    pub total: u64,
+    /// The hits of this page.
+    pub hits: Vec<FoundHit>,
+}
+
+/// One result.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FoundHit {
+    /// The page's URL.
+    pub url: String,
+    /// Its title.
+    pub title: String,
+    /// A piece of its text, plain.
+    pub snippet: String,
+    /// Byte ranges of the snippet that match the query.
+    #[serde(skip)]
+    pub marks: Vec<Range<usize>>,
+    /// The main image's URL.
+    pub image: Option<String>,
+    /// The thumbnail, if one was made.
+    #[serde(skip)]
+    pub thumbnail: Option<ImageId>,
+    /// The site's name.
+    pub site: String,
+    /// When it was published.
+    pub published: Option<Timestamp>,
+    /// How well it matches; only to be compared within one answer.
+    pub score: f32,
+}
+
+/// Why there are no results.
+#[derive(Debug, thiserror::Error)]
+pub enum FindError {
+    /// The query cannot be understood; a sentence for the person who typed it.
+    #[error("{0}")]
+    BadQuery(String),
+    /// The index is out of reach.
+    #[error(transparent)]
+    Port(#[from] PortError),
+}
+
+/// What became of a suggestion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Suggested {
+    /// It will be looked at.
+    Taken,
+    /// It was known already.
+    Known,
+}
+
+/// Why a suggestion was not taken.
+#[derive(Debug, thiserror::Error)]
+pub enum SuggestError {
+    /// It cannot be taken; a sentence for the person who suggested it.
+    #[error("{0}")]
+    Refused(String),
+    /// The store is out of reach.
+    #[error(transparent)]
+    Port(#[from] PortError),
+}
+
+/// A line of the status page.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct StatusLine {
+    /// What is counted.
+    pub name: String,
+    /// The count, or words.
+    pub value: String,
+}

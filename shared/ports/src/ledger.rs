@@ -1,0 +1,116 @@
+use crate::PortError;
+use async_trait::async_trait;
+use bytes::Bytes;
+use curlew_model::{HostKey, HostState, Origin, Timestamp, Validators};
+
+/// Tells one state of an item from the next; meaningful only to the adapter that gave it out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Version(pub u64);
+
+impl Version {
+    /// The version of an item that does not exist yet.
+    pub const ABSENT: Version = Version(0);
+}
+
+/// The state of host keys: compare-and-swap is all that politeness needs.
+#[async_trait]
+pub trait HostLedger: Send + Sync {
+    /// The state and its version; the default state at [`Version::ABSENT`] if there is none. Strongly consistent.
+    ///
+    /// # Errors
+    /// Transport errors and unreadable items.
+    async fn load(&self, host: &HostKey) -> Result<(HostState, Version), PortError>;
+
+    /// Replaces the state if its version is still `seen`.
+    ///
+    /// # Errors
+    /// [`PortError::Conflict`] if somebody else was first; then nothing was written.
+    async fn swap(&self, host: &HostKey, seen: Version, next: HostState) -> Result<Version, PortError>;
+}
+
+/// For people who look: all host keys, page by page.
+#[async_trait]
+pub trait Hosts: Send + Sync {
+    /// States in the order of their keys, after `after`, at most `limit`.
+    ///
+    /// # Errors
+    /// Transport errors.
+    async fn list(&self, after: Option<&HostKey>, limit: usize) -> Result<Vec<(HostKey, HostState)>, PortError>;
+}
+
+/// How often [`update_host`] tries against conflicts before it gives up.
+pub const SWAP_TRIES: u32 = 16;
+
+/// Loads, asks a pure function, swaps; again if somebody else was first.
+///
+/// # Errors
+/// What the ledger says; [`PortError::Conflict`] after [`SWAP_TRIES`] lost races.
+pub async fn update_host<T: Send>(
+    ledger: &dyn HostLedger,
+    host: &HostKey,
+    decide: impl Fn(HostState) -> (HostState, T) + Send + Sync,
+) -> Result<T, PortError> {
+    for _ in 0..SWAP_TRIES {
+        let (state, seen) = ledger.load(host).await?;
+        let before = state.clone();
+        let (next, answer) = decide(state);
+        if next == before {
+            return Ok(answer);
+        }
+        match ledger.swap(host, seen, next).await {
+            Ok(_) => return Ok(answer),
+            Err(PortError::Conflict) => {}
+            Err(other) => return Err(other),
+        }
+    }
+    Err(PortError::Conflict)
+}
+
+/// A robots.txt as it was fetched last. What it means is decided by `curlew-policy`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RobotsCopy {
+    /// The policy's word for what the answer meant.
+    pub standing: String,
+    /// The body of the last success, at most 512 KiB; kept through later failures.
+    pub body: Bytes,
+    /// When the body was fetched.
+    pub body_at: Timestamp,
+    /// When it was last asked for.
+    pub fetched_at: Timestamp,
+    /// Until when the standing may be used without asking again.
+    pub fresh_until: Timestamp,
+    /// For the conditional request.
+    pub validators: Validators,
+}
+
+/// Copies of robots.txt files by origin.
+#[async_trait]
+pub trait RobotsStore: Send + Sync {
+    /// The copy, however old.
+    ///
+    /// # Errors
+    /// Transport errors and unreadable items.
+    async fn get(&self, origin: &Origin) -> Result<Option<RobotsCopy>, PortError>;
+
+    /// Keeps a copy; the last writer wins.
+    ///
+    /// # Errors
+    /// Transport errors.
+    async fn put(&self, origin: &Origin, copy: &RobotsCopy) -> Result<(), PortError>;
+}
+
+/// Named instants, such as how far dispatch has come.
+#[async_trait]
+pub trait Marks: Send + Sync {
+    /// The instant and its version; `None` at [`Version::ABSENT`] if it was never set.
+    ///
+    /// # Errors
+    /// Transport errors.
+    async fn load(&self, name: &str) -> Result<(Option<Timestamp>, Version), PortError>;
+
+    /// Replaces the instant if its version is still `seen`.
+    ///
+    /// # Errors
+    /// [`PortError::Conflict`] if somebody else was first.
+    async fn swap(&self, name: &str, seen: Version, next: Timestamp) -> Result<Version, PortError>;
+}

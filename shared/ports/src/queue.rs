@@ -1,0 +1,131 @@
+use crate::PortError;
+use async_trait::async_trait;
+use curlew_model::{Job, Millis, Stage, Timestamp};
+
+/// Where stages send work. Delivery is at least once and in no promised order.
+#[async_trait]
+pub trait Queue: Send + Sync {
+    /// Puts jobs into the queues of their stages, each to be delivered no earlier than its instant.
+    /// Either all of them are in when this returns, or it is an error and some may be.
+    ///
+    /// # Errors
+    /// Transport errors; then send again, since every job may run twice.
+    async fn send(&self, jobs: &[(Job, Timestamp)]) -> Result<(), PortError>;
+}
+
+/// Names one delivery.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Receipt(pub String);
+
+/// A job handed out for a while.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Delivery {
+    /// For [`Inbox::ack`] and its like.
+    pub receipt: Receipt,
+    /// The job, or why the message is none.
+    pub job: Result<Job, String>,
+    /// How often this message was handed out, this time included.
+    pub receives: u32,
+}
+
+/// A job that waits.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Waiting {
+    /// The job, or why the message is none.
+    pub job: Result<Job, String>,
+    /// When it is due.
+    pub due: Timestamp,
+}
+
+/// A job that was given up.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Dead {
+    /// Names it for [`Inbox::redrive`].
+    pub receipt: Receipt,
+    /// The queue it was in.
+    pub stage: Stage,
+    /// The message itself.
+    pub message: String,
+    /// Why it was given up.
+    pub error: String,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// What is in one queue.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct QueueCount {
+    /// Due now.
+    pub ready: u64,
+    /// Due later.
+    pub waiting: u64,
+    /// Handed out.
+    pub in_flight: u64,
+    /// Given up.
+    pub dead: u64,
+}
+
+/// Where a runner takes work from. On AWS the event source mapping plays this part.
+#[async_trait]
+pub trait Inbox: Send + Sync {
+    /// Hands out jobs of one stage that are due at `now`, oldest first, at most `max`. What is neither
+    /// acknowledged nor put back within `visibility` is handed out again.
+    ///
+    /// # Errors
+    /// Transport errors.
+    async fn receive(
+        &self,
+        stage: Stage,
+        max: usize,
+        visibility: Millis,
+        now: Timestamp,
+    ) -> Result<Vec<Delivery>, PortError>;
+
+    /// The job is done: it is not handed out again.
+    ///
+    /// # Errors
+    /// Transport errors; then the job runs again. A receipt that has run out is no error.
+    async fn ack(&self, receipt: &Receipt) -> Result<(), PortError>;
+
+    /// Hand it out again at `due`.
+    ///
+    /// # Errors
+    /// Transport errors; then it is handed out again when its visibility ends.
+    async fn put_back(&self, receipt: &Receipt, due: Timestamp) -> Result<(), PortError>;
+
+    /// Give it up, with the reason.
+    ///
+    /// # Errors
+    /// Transport errors; then it is handed out again when its visibility ends.
+    async fn bury(&self, receipt: &Receipt, error: &str, now: Timestamp) -> Result<(), PortError>;
+
+    /// The earliest instant at which a job that is not handed out is due.
+    ///
+    /// # Errors
+    /// Transport errors.
+    async fn next_due(&self) -> Result<Option<Timestamp>, PortError>;
+
+    /// What is in the queue of a stage.
+    ///
+    /// # Errors
+    /// Transport errors.
+    async fn count(&self, stage: Stage, now: Timestamp) -> Result<QueueCount, PortError>;
+
+    /// Jobs that wait for a time after `now`, earliest first.
+    ///
+    /// # Errors
+    /// Transport errors.
+    async fn waiting(&self, now: Timestamp, limit: usize) -> Result<Vec<Waiting>, PortError>;
+
+    /// Jobs that were given up, newest first.
+    ///
+    /// # Errors
+    /// Transport errors.
+    async fn dead(&self, limit: usize) -> Result<Vec<Dead>, PortError>;
+
+    /// Puts a job that was given up back into its queue, due at `now`.
+    ///
+    /// # Errors
+    /// [`PortError::NotFound`] if there is none of that name.
+    async fn redrive(&self, receipt: &Receipt, now: Timestamp) -> Result<(), PortError>;
+}

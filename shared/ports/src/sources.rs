@@ -1,0 +1,37 @@
+use crate::{PortError, Version};
+use async_trait::async_trait;
+use curlew_model::{Slot, Source, SourceKey};
+
+/// The rows of feeds and of sites.
+#[async_trait]
+pub trait Sources: Send + Sync {
+    /// The row and its version.
+    ///
+    /// # Errors
+    /// Transport errors and unreadable rows.
+    async fn get(&self, key: &SourceKey) -> Result<Option<(Source, Version)>, PortError>;
+
+    /// Writes a row that must not exist yet; says whether it was written.
+    ///
+    /// # Errors
+    /// Transport errors. That the row exists is no error.
+    async fn insert(&self, source: &Source) -> Result<bool, PortError>;
+
+    /// Replaces a row if its version is still `seen`. A source never changes its slot.
+    ///
+    /// # Errors
+    /// [`PortError::Conflict`] if somebody else was first.
+    async fn swap(&self, seen: Version, source: &Source) -> Result<Version, PortError>;
+
+    /// The rows of one slot in the order of their keys, after `after`, at most `limit`.
+    ///
+    /// # Errors
+    /// Transport errors and unreadable rows.
+    async fn in_slot(&self, slot: Slot, after: Option<&SourceKey>, limit: usize) -> Result<Vec<Source>, PortError>;
+
+    /// All rows in the order of their keys, after `after`, at most `limit`.
+    ///
+    /// # Errors
+    /// Transport errors and unreadable rows.
+    async fn list(&self, after: Option<&SourceKey>, limit: usize) -> Result<Vec<Source>, PortError>;
+}
