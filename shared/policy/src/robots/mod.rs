@@ -1,1 +1,156 @@
-//! robots.txt (RFC 9309).
+//! robots.txt: the Robots Exclusion Protocol (RFC 9309), matched by our own code.
+//!
+//! [`Robots::parse`] keeps only the rules that hold for one product token, most specific first, so that
+//! [`Robots::check`] stops at the first rule that matches. [`classify`] and [`fresh_until`] say what a fetch of the
+//! file means and how long its result may be used.
+//!
+//! Where the RFC leaves a choice, the one that fetches less is taken, and the place says so.
+
+mod parse;
+mod pattern;
+mod standing;
+
+pub use standing::{
+    Fetched, MAX_AGE, MIN_AGE, Standing, TOO_LONG_UNREACHABLE, UNREACHABLE_RETRY, WhileUnreachable, classify,
+    fresh_until, while_unreachable,
+};
+
+use curlew_model::Millis;
+use pattern::Steps;
+use url::Url;
+
+/// Decompressed bytes that are read of a file; RFC 9309 §2.5 asks for at least 500 KiB.
+pub const MAX_BYTES: usize = 512 * 1024;
+/// Bytes that are read of a line, eight times the longest URL of old browsers, as Google's matcher has it.
+pub const MAX_LINE_BYTES: usize = 16_664;
+/// Byte comparisons that one check may take. A file that needs more was made to be slow: nothing is allowed then.
+pub const MAX_STEPS: u64 = 1 << 24;
+
+/// The path that is always allowed (RFC 9309 §2.2.2).
+const ROBOTS_PATH: &str = "/robots.txt";
+
+/// The rules of one robots.txt for one product token.
+#[derive(Clone, Debug, Default)]
+pub struct Robots {
+    /// Most specific first; of two that are equally specific the allowing one.
+    rules: Box<[Rule]>,
+    /// Patterns and texts of all rules, one after another.
+    bytes: Box<[u8]>,
+    crawl_delay: Option<Millis>,
+}
+
+/// Whether a URL may be fetched, and because of which line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Decision {
+    /// Whether it may be fetched.
+    pub allowed: bool,
+    /// The line that decided, as `Disallow: /x`; `None` if no rule matched.
+    pub rule: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Rule {
+    allow: bool,
+    /// The pattern ended in `$`.
+    anchored: bool,
+    /// Octets of the canonical pattern, by which the most specific rule is found.
+    octets: u16,
+    pattern: Span,
+    text: Span,
+}
+
+/// A part of [`Robots::bytes`].
+#[derive(Clone, Copy, Debug)]
+struct Span {
+    start: u32,
+    length: u16,
+}
+
+impl Robots {
+    /// Reads a robots.txt for one product token, such as `CurlewBot`. Never fails: what cannot be read is skipped
+    /// (RFC 9309 §2.3.1.5), so an HTML page served in its place holds no rules.
+    ///
+    /// `body` is decompressed. Beyond [`MAX_BYTES`] nothing is read, and a line cut there is dropped; a line is read
+    /// up to [`MAX_LINE_BYTES`]. The token `*` asks for the rules that hold for everyone.
+    pub fn parse(body: &[u8], product_token: &str) -> Robots {
+        parse::read(body, product_token)
+    }
+
+    /// No rules: everything is allowed.
+    pub fn allow_all() -> Robots {
+        Robots::default()
+    }
+
+    /// `Disallow: /` for everyone: only robots.txt itself is allowed.
+    pub fn disallow_all() -> Robots {
+        Robots::parse(b"User-agent: *\nDisallow: /\n", "*")
+    }
+
+    /// Whether this URL may be fetched: its path and query are compared, its fragment is not (RFC 9309 §2.2.2).
+    /// The URL has to be of the scheme, host and port that the file was fetched for (§2.3).
+    pub fn check(&self, url: &Url) -> Decision {
+        match url.query() {
+            Some(query) => self.check_path(&format!("{}?{query}", url.path())),
+            None => self.check_path(url.path()),
+        }
+    }
+
+    /// As [`Robots::check`], for a path and query that begin with `/` and carry no fragment.
+    pub fn check_path(&self, path_and_query: &str) -> Decision {
+        if path_and_query == ROBOTS_PATH {
+            return Decision { allowed: true, rule: None };
+        }
+        let path = pattern::canonical_path(path_and_query.as_bytes());
+        let mut steps = Steps::new(MAX_STEPS);
+        for rule in &self.rules {
+            match pattern::matches(self.slice(rule.pattern), rule.anchored, &path, &mut steps) {
+                Ok(false) => {}
+                Ok(true) => return Decision { allowed: rule.allow, rule: Some(self.line(rule)) },
+                Err(pattern::TooManySteps) => return Decision { allowed: false, rule: Some(self.line(rule)) },
+            }
+        }
+        Decision { allowed: true, rule: None }
+    }
+
+    /// The `Crawl-delay` of the group, rounded up to a whole millisecond; the longest if there are several.
+    ///
+    /// Not part of RFC 9309. It is not capped here. What is no plain decimal number is ignored.
+    pub fn crawl_delay(&self) -> Option<Millis> {
+        self.crawl_delay
+    }
+
+    /// How many rules are kept.
+    pub fn len(&self) -> usize {
+        self.rules.len()
+    }
+
+    /// Whether there is no rule, so that everything is allowed.
+    pub fn is_empty(&self) -> bool {
+        self.rules.is_empty()
+    }
+
+    fn slice(&self, span: Span) -> &[u8] {
+        let start = span.start as usize;
+        self.bytes.get(start..start + usize::from(span.length)).unwrap_or_default()
+    }
+
+    fn line(&self, rule: &Rule) -> String {
+        let field = if rule.allow { "Allow" } else { "Disallow" };
+        format!("{field}: {}", String::from_utf8_lossy(self.slice(rule.text)))
+    }
+}
+
+/// The product token of a User-Agent value: `CurlewBot` of `CurlewBot/1.0 (+https://example.org/bot)`.
+///
+/// A part of what was given, so the token that robots.txt is asked for is always a substring of the header that is
+/// sent (RFC 9309 §2.2.1).
+pub fn product_token(user_agent: &str) -> &str {
+    let value = user_agent.trim_start();
+    let end = value.find(|c: char| !is_token_char(c)).unwrap_or(value.len());
+    value.get(..end).unwrap_or_default()
+}
+
+/// `tchar` of RFC 9110 §5.6.2, of which a product name is made.
+fn is_token_char(c: char) -> bool {
+    c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c)
+}

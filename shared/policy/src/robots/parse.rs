@@ -1,0 +1,338 @@
+//! From the bytes of a robots.txt to the rules of one product token (RFC 9309 §2.1, §2.2).
+
+use super::{MAX_BYTES, MAX_LINE_BYTES, Robots, Rule, Span, pattern, product_token};
+use curlew_model::Millis;
+use std::borrow::Cow;
+
+/// Keys are compared up to this length; no key that is known is longer.
+const MAX_KEY_BYTES: usize = 32;
+/// What files are found to write for `User-agent`.
+const USER_AGENT: &[&str] = &["user-agent", "useragent", "user agent", "user_agent"];
+/// What files are found to write for `Allow`. A misspelt one is not obeyed: that would fetch more.
+const ALLOW: &[&str] = &["allow"];
+/// What files are found to write for `Disallow`, misspelt as Google's matcher knows it. Obeying it fetches less.
+const DISALLOW: &[&str] = &["disallow", "dissallow", "dissalow", "disalow", "diasllow", "disallaw", "disallowed"];
+/// What files are found to write for `Crawl-delay`.
+const CRAWL_DELAY: &[&str] = &["crawl-delay", "crawldelay", "crawl delay", "crawl_delay"];
+
+/// Reads the file; see [`Robots::parse`].
+pub(super) fn read(body: &[u8], token: &str) -> Robots {
+    let text = decoded(without_cut_line(body));
+    let mut reader = Reader::new(product_token(token).as_bytes());
+    for line in text.split(|b| *b == b'\n' || *b == b'\r') {
+        reader.take(parse_line(line));
+    }
+    reader.finish()
+}
+
+/// One line that means something.
+#[derive(Debug, PartialEq, Eq)]
+enum Line<'a> {
+    UserAgent(&'a [u8]),
+    Allow(&'a [u8]),
+    Disallow(&'a [u8]),
+    CrawlDelay(&'a [u8]),
+    Other,
+}
+
+/// Whom a `User-agent` line names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Named {
+    Us,
+    Everyone,
+    Other,
+}
+
+/// Whether the group at hand names us, everyone, or both.
+#[derive(Clone, Copy, Debug, Default)]
+struct Members {
+    us: bool,
+    everyone: bool,
+    /// The next `User-agent` line begins another group.
+    closed: bool,
+}
+
+impl Members {
+    fn add(&mut self, named: Named) {
+        if self.closed {
+            *self = Members::default();
+        }
+        self.us |= named == Named::Us;
+        self.everyone |= named == Named::Everyone;
+    }
+}
+
+/// Goes through the lines and keeps what may hold for the token.
+struct Reader<'a> {
+    token: &'a [u8],
+    /// A group names us: what holds for everyone is of no interest (RFC 9309 §2.2.1).
+    named: bool,
+    /// Closed by a rule only: Crawl-delay and what is not known do not end a group (§2.2.4).
+    group: Members,
+    /// Closed by a Crawl-delay too, so that one that stands for everyone is not taken for that of the agent below it.
+    delay_group: Members,
+    own: Collected,
+    general: Collected,
+}
+
+impl<'a> Reader<'a> {
+    fn new(token: &'a [u8]) -> Reader<'a> {
+        let (group, delay_group) = (Members::default(), Members::default());
+        Reader { token, named: false, group, delay_group, own: Collected::default(), general: Collected::default() }
+    }
+
+    fn take(&mut self, line: Line<'_>) {
+        match line {
+            Line::UserAgent(value) => {
+                let named = self.whom(value);
+                if named == Named::Us && !self.named {
+                    self.named = true;
+                    self.general = Collected::default();
+                }
+                self.group.add(named);
+                self.delay_group.add(named);
+            }
+            Line::Allow(value) => self.rule(true, value),
+            Line::Disallow(value) => self.rule(false, value),
+            Line::CrawlDelay(value) => {
+                self.delay_group.closed = true;
+                if let Some(delay) = seconds(value) {
+                    let members = self.delay_group;
+                    self.each(members, |c| c.crawl_delay = c.crawl_delay.max(Some(delay)));
+                }
+            }
+            Line::Other => {}
+        }
+    }
+
+    fn rule(&mut self, allow: bool, value: &[u8]) {
+        self.group.closed = true;
+        self.delay_group.closed = true;
+        // An empty value disallows nothing and allows nothing, but it ends the list of names.
+        if !value.is_empty() {
+            let members = self.group;
+            self.each(members, |c| c.push(allow, value));
+        }
+    }
+
+    fn each(&mut self, members: Members, apply: impl Fn(&mut Collected)) {
+        if members.us {
+            apply(&mut self.own);
+        }
+        if members.everyone && !self.named {
+            apply(&mut self.general);
+        }
+    }
+
+    /// The token is compared as RFC 9309 §2.2.1 writes one, letters, `-` and `_`, so that `Foo/1.2` names `Foo`;
+    /// also up to the first blank or `/`, for agents whose names hold digits.
+    fn whom(&self, value: &[u8]) -> Named {
+        let until = |stop: fn(&u8) -> bool| value.split(stop).next().unwrap_or_default();
+        match value {
+            [b'*'] => return Named::Everyone,
+            [b'*', next, ..] if next.is_ascii_whitespace() => return Named::Everyone,
+            _ => {}
+        }
+        let strict = until(|b| !(b.is_ascii_alphabetic() || *b == b'-' || *b == b'_'));
+        let word = until(|b| b.is_ascii_whitespace() || b"/;,(".contains(b));
+        let is_us = |name: &[u8]| !name.is_empty() && name.eq_ignore_ascii_case(self.token);
+        if is_us(strict) || is_us(word) { Named::Us } else { Named::Other }
+    }
+
+    fn finish(self) -> Robots {
+        if self.named { self.own.into_robots() } else { self.general.into_robots() }
+    }
+}
+
+/// Rules in the order of the file.
+#[derive(Default)]
+struct Collected {
+    rules: Vec<Rule>,
+    bytes: Vec<u8>,
+    crawl_delay: Option<Millis>,
+}
+
+impl Collected {
+    fn push(&mut self, allow: bool, value: &[u8]) {
+        let pattern = pattern::canonical_pattern(value);
+        let text = self.store(value);
+        // Most patterns are in canonical form as they stand; those are kept once.
+        let kept = if value.starts_with(&pattern.bytes) {
+            Some(Span { start: text.start, length: u16::try_from(pattern.bytes.len()).unwrap_or(u16::MAX) })
+        } else {
+            None
+        };
+        let span = kept.unwrap_or_else(|| self.store(&pattern.bytes));
+        let octets = u16::try_from(pattern.octets).unwrap_or(u16::MAX);
+        self.rules.push(Rule { allow, anchored: pattern.anchored, octets, pattern: span, text });
+    }
+
+    /// A line is at most [`MAX_LINE_BYTES`] long and encoding at most triples it, so both numbers fit.
+    fn store(&mut self, bytes: &[u8]) -> Span {
+        let start = u32::try_from(self.bytes.len()).unwrap_or(u32::MAX);
+        self.bytes.extend_from_slice(bytes);
+        Span { start, length: u16::try_from(bytes.len()).unwrap_or(u16::MAX) }
+    }
+
+    fn into_robots(mut self) -> Robots {
+        self.rules.sort_by_key(|rule| (std::cmp::Reverse(rule.octets), !rule.allow));
+        Robots {
+            rules: self.rules.into_boxed_slice(),
+            bytes: self.bytes.into_boxed_slice(),
+            crawl_delay: self.crawl_delay,
+        }
+    }
+}
+
+/// What may be read of the body. One that is as long as the limit may have been cut by whoever read it, so its last
+/// line counts only if it is ended.
+fn without_cut_line(body: &[u8]) -> &[u8] {
+    if body.len() < MAX_BYTES {
+        return body;
+    }
+    let head = &body[..MAX_BYTES];
+    if body.get(MAX_BYTES).is_some_and(|b| is_line_end(*b)) {
+        return head;
+    }
+    let end = head.iter().rposition(|b| is_line_end(*b)).unwrap_or(0);
+    head.get(..end).unwrap_or_default()
+}
+
+fn is_line_end(byte: u8) -> bool {
+    byte == b'\n' || byte == b'\r'
+}
+
+/// UTF-16 becomes UTF-8, told by its mark or by every other octet of the first word being NUL. Everything else stays
+/// as it is, since octets are what is compared.
+fn decoded(body: &[u8]) -> Cow<'_, [u8]> {
+    let read_unit: fn([u8; 2]) -> u16 = match body {
+        [0xFF, 0xFE, ..] => u16::from_le_bytes,
+        [0xFE, 0xFF, ..] => u16::from_be_bytes,
+        [a, 0, b, 0, ..] if *a != 0 && *b != 0 => u16::from_le_bytes,
+        [0, a, 0, b, ..] if *a != 0 && *b != 0 => u16::from_be_bytes,
+        _ => return Cow::Borrowed(body),
+    };
+    let (pairs, _) = body.as_chunks::<2>();
+    let units: Vec<u16> = pairs.iter().map(|pair| read_unit(*pair)).collect();
+    Cow::Owned(String::from_utf16_lossy(&units).into_bytes())
+}
+
+fn parse_line(line: &[u8]) -> Line<'_> {
+    let line = line.get(..MAX_LINE_BYTES).unwrap_or(line);
+    let line = trim(line.split(|b| *b == b'#').next().unwrap_or_default());
+    // Files are found to leave the colon out; a URL may hold one, so the blank is tried where the key is not known.
+    let known = split_once(line, |b| b == b':').map(|(key, value)| read_field(key, value));
+    match known {
+        Some(field) if field != Line::Other => field,
+        _ => match split_once(line, is_blank) {
+            Some((key, value)) if !value.iter().any(|b| is_blank(*b)) => read_field(key, value),
+            _ => Line::Other,
+        },
+    }
+}
+
+fn read_field<'a>(key: &[u8], value: &'a [u8]) -> Line<'a> {
+    let is = |names: &[&str]| key.len() <= MAX_KEY_BYTES && names.iter().any(|n| key.eq_ignore_ascii_case(n.as_bytes()));
+    if is(USER_AGENT) {
+        Line::UserAgent(value)
+    } else if is(DISALLOW) {
+        Line::Disallow(value)
+    } else if is(ALLOW) {
+        Line::Allow(value)
+    } else if is(CRAWL_DELAY) {
+        Line::CrawlDelay(value)
+    } else {
+        Line::Other
+    }
+}
+
+fn split_once(line: &[u8], at: impl Fn(u8) -> bool) -> Option<(&[u8], &[u8])> {
+    let n = line.iter().position(|b| at(*b))?;
+    Some((trim(line.get(..n)?), trim(line.get(n + 1..)?)))
+}
+
+/// NUL counts as blank: files padded with it are found.
+fn is_blank(byte: u8) -> bool {
+    byte.is_ascii_whitespace() || byte == 0 || byte == 0x0B
+}
+
+/// Takes blanks off both ends, also those that only look like one: the byte order mark and the no-break space.
+fn trim(mut bytes: &[u8]) -> &[u8] {
+    const UNSEEN: [&[u8]; 3] = [b"\xEF\xBB\xBF", b"\xC2\xA0", b"\xE2\x80\x8B"];
+    loop {
+        bytes = match bytes {
+            [first, rest @ ..] if is_blank(*first) => rest,
+            [rest @ .., last] if is_blank(*last) => rest,
+            _ => {
+                let shorter = UNSEEN.iter().find_map(|u| bytes.strip_prefix(*u).or_else(|| bytes.strip_suffix(*u)));
+                match shorter {
+                    Some(rest) => rest,
+                    None => return bytes,
+                }
+            }
+        };
+    }
+}
+
+/// A plain decimal number of seconds, such as `10` or `0.5`, rounded up to milliseconds. No sign, exponent or unit.
+fn seconds(value: &[u8]) -> Option<Millis> {
+    let text = std::str::from_utf8(value).ok()?;
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    let all_digits = |s: &str| s.bytes().all(|b| b.is_ascii_digit());
+    if (whole.is_empty() && fraction.is_empty()) || !all_digits(whole) || !all_digits(fraction) {
+        return None;
+    }
+    // A number too great for 64 bits still means "slower", never "ignore".
+    let whole = if whole.is_empty() { 0 } else { whole.parse::<u64>().unwrap_or(u64::MAX) };
+    let thousandths = format!("{fraction:0<3}").get(..3)?.parse::<u64>().ok()?;
+    let beyond = fraction.get(3..).is_some_and(|rest| rest.bytes().any(|b| b != b'0'));
+    Some(Millis::from_secs(whole) + Millis(thousandths + u64::from(beyond)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_read_as_files_are_written() {
+        for (line, expected) in [
+            ("User-agent: a", Line::UserAgent(b"a")),
+            ("  USER-AGENT\t:  a b  # c", Line::UserAgent(b"a b")),
+            ("user-agent a", Line::UserAgent(b"a")),
+            ("user agent harry potter", Line::Other),
+            ("Disallow:/x:y", Line::Disallow(b"/x:y")),
+            ("Disallow /x:y", Line::Disallow(b"/x:y")),
+            ("Disalow: /x", Line::Disallow(b"/x")),
+            ("Disallow:\u{a0}/x\0", Line::Disallow(b"/x")),
+            ("Allow: # nothing", Line::Allow(b"")),
+            ("Alow: /x", Line::Other),
+            ("Crawl-delay: 1", Line::CrawlDelay(b"1")),
+            ("Sitemap: https://example.org/s.xml", Line::Other),
+            ("<p>Disallow: /</p>", Line::Other),
+            ("", Line::Other),
+        ] {
+            assert_eq!(parse_line(line.as_bytes()), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn seconds_are_plain_decimal_numbers() {
+        for (text, expected) in [
+            ("10", Some(10_000)),
+            ("0.5", Some(500)),
+            (".25", Some(250)),
+            ("1.0001", Some(1_001)),
+            ("99999999999999999999999", Some(u64::MAX)),
+            ("-1", None),
+            ("+1", None),
+            ("1e3", None),
+            ("inf", None),
+            ("10s", None),
+            ("1,5", None),
+            (".", None),
+            ("", None),
+        ] {
+            assert_eq!(seconds(text.as_bytes()), expected.map(Millis), "{text}");
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! The canonical form of paths and patterns, and matching one against the other (RFC 9309 §2.2.2, §2.2.3).
+//!
+//! Both sides are brought into one form before octets are compared: what is unreserved is written plainly, everything
+//! else that is not reserved is percent-encoded with upper-case digits. A reserved character that came encoded stays
+//! so, since `%2F` is not `/`. Three characters are encoded always, so that a literal one is never taken for a special
+//! one: `*`, `$`, and `'`, which URL parsers encode in queries only.
+
+use std::borrow::Cow;
+
+/// The byte comparisons that are left to one check.
+pub(super) struct Steps(u64);
+
+/// A check took more comparisons than it may.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct TooManySteps;
+
+impl Steps {
+    pub(super) fn new(limit: u64) -> Steps {
+        Steps(limit)
+    }
+
+    fn spend(&mut self, steps: usize) -> Result<(), TooManySteps> {
+        self.0 = self.0.checked_sub(steps as u64).ok_or(TooManySteps)?;
+        Ok(())
+    }
+}
+
+/// A pattern in canonical form.
+pub(super) struct Pattern {
+    /// With `*` for any run of octets; no `$` at the end.
+    pub(super) bytes: Vec<u8>,
+    /// It ended in `$`: the path has to end where the pattern does.
+    pub(super) anchored: bool,
+    /// Its octets, special characters included: what "most specific" counts.
+    pub(super) octets: usize,
+}
+
+/// Brings the value of an `Allow` or `Disallow` line into canonical form.
+pub(super) fn canonical_pattern(value: &[u8]) -> Pattern {
+    let (value, anchored) = match value {
+        [rest @ .., b'$'] => (rest, true),
+        _ => (value, false),
+    };
+    let mut bytes = Vec::with_capacity(value.len());
+    canonical(value, true, &mut bytes);
+    let octets = bytes.len() + usize::from(anchored);
+    // A run of stars means what one means, and one at the end means nothing: a prefix is what a rule is anyway.
+    bytes.dedup_by(|a, b| *a == b'*' && *b == b'*');
+    if !anchored && bytes.last() == Some(&b'*') {
+        bytes.pop();
+    }
+    Pattern { bytes, anchored, octets }
+}
+
+/// Brings the path and query of a URL into canonical form.
+pub(super) fn canonical_path(path: &[u8]) -> Cow<'_, [u8]> {
+    if path.iter().all(|b| stays_as_it_is(*b)) {
+        return Cow::Borrowed(path);
+    }
+    let mut out = Vec::with_capacity(path.len() + 16);
+    canonical(path, false, &mut out);
+    Cow::Owned(out)
+}
+
+/// Whether the pattern matches the path from its first octet on.
+///
+/// Every piece between two stars is sought once, as far left as possible; nothing is ever tried again.
+pub(super) fn matches(pattern: &[u8], anchored: bool, path: &[u8], steps: &mut Steps) -> Result<bool, TooManySteps> {
+    let mut pieces = pattern.split(|b| *b == b'*');
+    let first = pieces.next().unwrap_or_default();
+    steps.spend(1 + first.len().min(path.len()))?;
+    let Some(mut rest) = path.strip_prefix(first) else { return Ok(false) };
+    let mut last: Option<&[u8]> = None;
+    for piece in pieces {
+        if let Some(middle) = last.replace(piece) {
+            match find(rest, middle, steps)? {
+                Some(end) => rest = rest.get(end..).unwrap_or_default(),
+                None => return Ok(false),
+            }
+        }
+    }
+    match last {
+        None => Ok(!anchored || rest.is_empty()),
+        Some(piece) if anchored => {
+            steps.spend(piece.len().min(rest.len()))?;
+            Ok(rest.ends_with(piece))
+        }
+        Some(piece) => Ok(find(rest, piece, steps)?.is_some()),
+    }
+}
+
+/// Where the leftmost `needle` ends.
+fn find(hay: &[u8], needle: &[u8], steps: &mut Steps) -> Result<Option<usize>, TooManySteps> {
+    let Some(first) = needle.first() else { return Ok(Some(0)) };
+    let mut from = 0;
+    while let Some(window) = hay.get(from..).filter(|w| w.len() >= needle.len()) {
+        let Some(at) = window.iter().position(|b| b == first) else {
+            steps.spend(window.len())?;
+            return Ok(None);
+        };
+        steps.spend(at + needle.len())?;
+        if window.get(at..at + needle.len()) == Some(needle) {
+            return Ok(Some(from + at + needle.len()));
+        }
+        from += at + 1;
+    }
+    Ok(None)
+}
+
+fn canonical(raw: &[u8], is_pattern: bool, out: &mut Vec<u8>) {
+    let mut rest = raw;
+    while let [byte, tail @ ..] = rest {
+        rest = tail;
+        if *byte == b'%'
+            && let Some((value, after)) = hex_pair(tail)
+        {
+            rest = after;
+            if is_unreserved(value) { out.push(value) } else { push_encoded(value, out) }
+        } else if stays_as_it_is(*byte) || (is_pattern && *byte == b'*') {
+            out.push(*byte);
+        } else {
+            push_encoded(*byte, out);
+        }
+    }
+}
+
+fn hex_pair(bytes: &[u8]) -> Option<(u8, &[u8])> {
+    let [high, low, rest @ ..] = bytes else { return None };
+    let digit = |b: u8| char::from(b).to_digit(16).and_then(|d| u8::try_from(d).ok());
+    Some((digit(*high)? << 4 | digit(*low)?, rest))
+}
+
+fn push_encoded(byte: u8, out: &mut Vec<u8>) {
+    const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
+    out.extend([b'%', DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]);
+}
+
+/// RFC 3986 §2.3.
+fn is_unreserved(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"-._~".contains(&byte)
+}
+
+/// Unreserved, or reserved (RFC 3986 §2.2) without the three that are encoded always.
+fn stays_as_it_is(byte: u8) -> bool {
+    is_unreserved(byte) || b":/?#[]@!&()+,;=".contains(&byte)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn matched(rule: &str, path: &str) -> bool {
+        let p = canonical_pattern(rule.as_bytes());
+        matches(&p.bytes, p.anchored, &canonical_path(path.as_bytes()), &mut Steps::new(1 << 20)) == Ok(true)
+    }
+
+    #[test]
+    fn wildcards_and_anchors() {
+        for (rule, path, expected) in [
+            ("/", "/", true),
+            ("/a", "/ab", true),
+            ("/a$", "/ab", false),
+            ("/a$", "/a", true),
+            ("/*", "/x", true),
+            ("*", "/x", true),
+            ("*/feed", "/a/b/feed/c", true),
+            ("/a*c", "/abbbc", true),
+            ("/a*c$", "/abcbc", true),
+            ("/a*c$", "/abcbd", false),
+            ("/a**c$", "/ac", true),
+            ("/ab*b$", "/ab", false),
+            ("/*.php$", "/x.php?y", false),
+            ("/a*$", "/ab", true),
+            ("/*ab*ab$", "/ab", false),
+            ("/*ab*ab$", "/aabab", true),
+            ("$", "/", false),
+            ("/$", "/", true),
+        ] {
+            assert_eq!(matched(rule, path), expected, "{rule} {path}");
+        }
+    }
+
+    #[test]
+    fn a_leftmost_search_agrees_with_trying_everything() {
+        // All patterns of up to five and paths of up to six letters out of two, against the obvious recursion.
+        fn obvious(pattern: &[u8], anchored: bool, path: &[u8]) -> bool {
+            match pattern {
+                [] => !anchored || path.is_empty(),
+                [b'*', rest @ ..] => (0..=path.len()).any(|n| obvious(rest, anchored, &path[n..])),
+                [c, rest @ ..] => path.first() == Some(c) && obvious(rest, anchored, &path[1..]),
+            }
+        }
+        fn words(letters: &[u8], longest: u32) -> Vec<Vec<u8>> {
+            let mut all = vec![vec![]];
+            for length in 1..=longest {
+                for n in 0..letters.len().pow(length) {
+                    all.push((0..length).map(|i| letters[n / letters.len().pow(i) % letters.len()]).collect());
+                }
+            }
+            all
+        }
+        let paths = words(b"ab", 6);
+        for pattern in words(b"ab*", 5) {
+            for anchored in [false, true] {
+                for path in &paths {
+                    let ours = matches(&pattern, anchored, path, &mut Steps::new(1 << 20));
+                    assert_eq!(ours, Ok(obvious(&pattern, anchored, path)), "{pattern:?} {anchored} {path:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn one_form_for_both_sides() {
+        let form = |text: &str| String::from_utf8_lossy(&canonical_path(text.as_bytes())).into_owned();
+        assert_eq!(form("/%7ejoe/%62%2f%c3%a9é"), "/~joe/b%2F%C3%A9%C3%A9");
+        assert_eq!(form("/100%/%zz%4"), "/100%25/%25zz%254");
+        assert_eq!(form("/a b<c>|\"'*$"), "/a%20b%3Cc%3E%7C%22%27%2A%24");
+        assert_eq!(form(&form("/%7ejoe/%62%2f%é*%")), form("/%7ejoe/%62%2f%é*%"));
+    }
+
+    #[test]
+    fn the_step_limit_ends_a_search() {
+        let pattern = canonical_pattern(format!("/{}b", "*aaaaaaaa".repeat(9)).as_bytes());
+        let path = format!("/{}", "a".repeat(4_000));
+        assert_eq!(
+            matches(&pattern.bytes, false, path.as_bytes(), &mut Steps::new(1_000)),
+            Err(TooManySteps)
+        );
+        assert_eq!(matches(&pattern.bytes, false, path.as_bytes(), &mut Steps::new(1 << 20)), Ok(false));
+    }
+}
