@@ -2,5 +2,17 @@
 //!
 //! Nothing here reads a clock, a random source, a file or a socket: `now` and `seed` are arguments.
 
+pub mod address;
+pub mod admission;
+pub mod chance;
 pub mod directives;
+pub mod http;
+pub mod pace;
+pub mod redirect;
 pub mod robots;
+mod rules;
+pub mod sampling;
+pub mod schedule;
+
+pub use admission::{Admission, Outcome, admit, settle};
+pub use rules::Rules;

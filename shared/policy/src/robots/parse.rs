@@ -232,7 +232,11 @@ fn parse_line(line: &[u8]) -> Line<'_> {
 }
 
 fn read_field<'a>(key: &[u8], value: &'a [u8]) -> Line<'a> {
-    let is = |names: &[&str]| key.len() <= MAX_KEY_BYTES && names.iter().any(|n| key.eq_ignore_ascii_case(n.as_bytes()));
+    // What stands before a key and is no ASCII is dirt, such as half a byte order mark.
+    let dirt = key.iter().take_while(|b| !b.is_ascii()).count();
+    let key = key.get(dirt..).unwrap_or_default();
+    let is =
+        |names: &[&str]| key.len() <= MAX_KEY_BYTES && names.iter().any(|n| key.eq_ignore_ascii_case(n.as_bytes()));
     if is(USER_AGENT) {
         Line::UserAgent(value)
     } else if is(DISALLOW) {
@@ -306,6 +310,7 @@ mod tests {
             ("Disallow:\u{a0}/x\0", Line::Disallow(b"/x")),
             ("Allow: # nothing", Line::Allow(b"")),
             ("Alow: /x", Line::Other),
+            ("\u{fffd}\u{fffd}Disallow: /x", Line::Disallow(b"/x")),
             ("Crawl-delay: 1", Line::CrawlDelay(b"1")),
             ("Sitemap: https://example.org/s.xml", Line::Other),
             ("<p>Disallow: /</p>", Line::Other),

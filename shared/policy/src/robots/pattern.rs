@@ -223,10 +223,7 @@ mod tests {
     fn the_step_limit_ends_a_search() {
         let pattern = canonical_pattern(format!("/{}b", "*aaaaaaaa".repeat(9)).as_bytes());
         let path = format!("/{}", "a".repeat(4_000));
-        assert_eq!(
-            matches(&pattern.bytes, false, path.as_bytes(), &mut Steps::new(1_000)),
-            Err(TooManySteps)
-        );
+        assert_eq!(matches(&pattern.bytes, false, path.as_bytes(), &mut Steps::new(1_000)), Err(TooManySteps));
         assert_eq!(matches(&pattern.bytes, false, path.as_bytes(), &mut Steps::new(1 << 20)), Ok(false));
     }
 }

@@ -85,7 +85,8 @@ pub fn fresh_until(
     if standing == Standing::Unreachable {
         return fetched_at + UNREACHABLE_RETRY;
     }
-    let life = cache_control.and_then(lifetime).map_or(MAX_AGE, |l| l.saturating_sub(Millis::from_secs(age.unwrap_or(0))));
+    let life =
+        cache_control.and_then(lifetime).map_or(MAX_AGE, |l| l.saturating_sub(Millis::from_secs(age.unwrap_or(0))));
     fetched_at + life.clamp(MIN_AGE, MAX_AGE)
 }
 

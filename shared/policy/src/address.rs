@@ -1,0 +1,318 @@
+//! URLs: their canonical form, the ids made of them, and the host key that they count under.
+
+use curlew_model::{HostKey, ImageId, Origin, PageId, Slot, SourceKey};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use url::{Host, Url};
+
+/// Longest URL that is taken up, in bytes.
+pub const MAX_URL: usize = 2_048;
+/// Most path segments and most query parameters of a URL that is taken up; traps have more.
+const MAX_PARTS: usize = 32;
+/// A path segment that stands so often in one path is a trap.
+const MAX_SAME_SEGMENTS: usize = 4;
+
+/// Query parameters that say where a reader came from and nothing about the page.
+const TRACKING: &[&str] = &[
+    "fbclid",
+    "gclid",
+    "gclsrc",
+    "dclid",
+    "gbraid",
+    "wbraid",
+    "msclkid",
+    "yclid",
+    "twclid",
+    "igshid",
+    "igsh",
+    "mc_cid",
+    "mc_eid",
+    "mkt_tok",
+    "_hsenc",
+    "_hsmi",
+    "vero_id",
+    "vero_conv",
+    "oly_anon_id",
+    "oly_enc_id",
+    "s_cid",
+    "wickedid",
+    "ref_src",
+    "ref_url",
+    "cmpid",
+    "ncid",
+    "xtor",
+    "at_medium",
+    "at_campaign",
+    "_openstat",
+    "phpsessid",
+    "jsessionid",
+];
+
+/// Why an address is not taken up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BadAddress(pub String);
+
+impl std::fmt::Display for BadAddress {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for BadAddress {}
+
+/// Reads an address that somebody or some page gave, relative to `base` if there is one, and checks its form.
+///
+/// # Errors
+/// A sentence about what is wrong: no URL, another scheme, credentials, too long, a trap's form.
+pub fn parse(text: &str, base: Option<&Url>) -> Result<Url, BadAddress> {
+    let bad = |why: &str| Err(BadAddress(why.to_owned()));
+    if text.len() > MAX_URL {
+        return bad("the URL is longer than 2048 bytes");
+    }
+    let mut url = Url::options().base_url(base).parse(text.trim()).map_err(|e| BadAddress(format!("no URL ({e})")))?;
+    if !matches!(url.scheme(), "http" | "https") {
+        return bad("the scheme is neither http nor https");
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return bad("the URL carries a user name or password");
+    }
+    if url.as_str().len() > MAX_URL {
+        return bad("the URL is longer than 2048 bytes");
+    }
+    if let Some(name) = url.host_str().and_then(|h| h.strip_suffix('.')).map(str::to_owned) {
+        url.set_host(Some(&name)).map_err(|e| BadAddress(format!("no host ({e})")))?;
+    }
+    if is_trap(&url) {
+        return bad("the path or query has the form of a crawler trap");
+    }
+    url.set_fragment(None);
+    Ok(url)
+}
+
+/// The URL under which a page is known: parsed as [`parse`] does, tracking parameters taken out, percent-encoding
+/// made uniform (RFC 3986 §6.2.2).
+pub fn canonical(url: &Url) -> Url {
+    let mut url = url.clone();
+    url.set_fragment(None);
+    if let Some(query) = url.query() {
+        let kept: Vec<&str> = query.split('&').filter(|pair| !pair.is_empty() && !is_tracking(pair)).collect();
+        let kept = (!kept.is_empty()).then(|| uniform_encoding(&kept.join("&")));
+        url.set_query(kept.as_deref());
+    }
+    let path = uniform_encoding(url.path());
+    url.set_path(&path);
+    url
+}
+
+fn is_tracking(pair: &str) -> bool {
+    let name = pair.split('=').next().unwrap_or(pair).to_ascii_lowercase();
+    name.starts_with("utm_") || name.starts_with("pk_") || name.starts_with("mtm_") || TRACKING.contains(&name.as_str())
+}
+
+/// Upper-case hex digits, and unreserved characters unescaped.
+fn uniform_encoding(text: &str) -> String {
+    let bytes = text.as_bytes();
+    let mut out = String::with_capacity(text.len());
+    let mut i = 0;
+    while i < bytes.len() {
+        let hex = (bytes[i] == b'%')
+            .then(|| bytes.get(i + 1..i + 3))
+            .flatten()
+            .and_then(|h| std::str::from_utf8(h).ok())
+            .and_then(|h| u8::from_str_radix(h, 16).ok());
+        match hex {
+            Some(b) if b.is_ascii_alphanumeric() || b"-._~".contains(&b) => out.push(char::from(b)),
+            Some(b) => out.push_str(&format!("%{b:02X}")),
+            None => {
+                // A URL that was parsed is ASCII, so a byte is a character.
+                out.push(char::from(bytes[i]));
+                i += 1;
+                continue;
+            }
+        }
+        i += 3;
+    }
+    out
+}
+
+fn is_trap(url: &Url) -> bool {
+    let segments: Vec<&str> = url.path().split('/').filter(|s| !s.is_empty()).collect();
+    if segments.len() > MAX_PARTS || url.query().is_some_and(|q| q.split('&').count() > MAX_PARTS) {
+        return true;
+    }
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    segments.iter().any(|s| {
+        let n = counts.entry(s).or_default();
+        *n += 1;
+        *n > MAX_SAME_SEGMENTS
+    })
+}
+
+/// Which hosts politeness counts together, where the registrable domain is not the right answer.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct HostGroups {
+    /// Domains each of whose direct subdomains counts for itself, such as a platform of blogs.
+    pub split: Vec<String>,
+    /// Domains that count under another name, together with all that is below them.
+    pub group: BTreeMap<String, String>,
+}
+
+/// The host key of a URL: the group or the part of a split platform that it is configured to be in, an IP literal
+/// itself, otherwise the registrable domain by the Public Suffix List.
+///
+/// # Errors
+/// If the URL has no host.
+pub fn host_key(url: &Url, groups: &HostGroups) -> Result<HostKey, BadAddress> {
+    let no_host = || BadAddress("the URL has no host".to_owned());
+    let key = match url.host().ok_or_else(no_host)? {
+        Host::Ipv4(ip) => ip.to_string(),
+        Host::Ipv6(ip) => format!("[{ip}]"),
+        Host::Domain(name) => domain_key(name.trim_end_matches('.'), groups),
+    };
+    HostKey::new(&key).map_err(|e| BadAddress(e.to_string()))
+}
+
+fn domain_key(name: &str, groups: &HostGroups) -> String {
+    let below = |suffix: &str| name == suffix || name.strip_suffix(suffix).is_some_and(|rest| rest.ends_with('.'));
+    if let Some(key) = groups.group.iter().find_map(|(domain, key)| below(domain).then_some(key)) {
+        return key.clone();
+    }
+    for platform in &groups.split {
+        if let Some(rest) = name.strip_suffix(platform.as_str()).and_then(|r| r.strip_suffix('.')) {
+            let label = rest.rsplit('.').next().unwrap_or(rest);
+            return format!("{label}.{platform}");
+        }
+    }
+    psl::domain_str(name).unwrap_or(name).to_owned()
+}
+
+/// The scope of robots.txt for a URL (RFC 9309 §2.3).
+///
+/// # Errors
+/// If the URL has no host or no known port.
+pub fn origin(url: &Url) -> Result<Origin, BadAddress> {
+    let host = url.host_str().ok_or_else(|| BadAddress("the URL has no host".to_owned()))?;
+    let port = url.port_or_known_default().ok_or_else(|| BadAddress("the URL has no port".to_owned()))?;
+    Origin::new(&format!("{}://{}:{}", url.scheme(), host, port)).map_err(|e| BadAddress(e.to_string()))
+}
+
+/// Where the robots.txt for a URL is.
+pub fn robots_url(url: &Url) -> Url {
+    let mut at = url.clone();
+    at.set_path("/robots.txt");
+    at.set_query(None);
+    at.set_fragment(None);
+    at
+}
+
+/// The id of a page by its canonical URL.
+pub fn page_id(canonical: &Url) -> PageId {
+    hashed(canonical.as_str(), PageId::new)
+}
+
+/// The id of an image by its URL.
+pub fn image_id(url: &Url) -> ImageId {
+    hashed(url.as_str(), ImageId::new)
+}
+
+/// The key of a feed or a site by its URL.
+pub fn source_key(url: &Url) -> SourceKey {
+    hashed(url.as_str(), SourceKey::new)
+}
+
+/// The minute of the cycle at which a source is due.
+pub fn slot(key: &SourceKey) -> Slot {
+    Slot::of(u64::from_str_radix(&key.as_str()[..16], 16).unwrap_or(0))
+}
+
+/// The first 32 hexadecimal digits of the SHA-256 of a text.
+pub fn hash_hex(bytes: &[u8]) -> String {
+    Sha256::digest(bytes)[..16].iter().map(|b| format!("{b:02x}")).collect()
+}
+
+#[allow(clippy::expect_used, reason = "hash_hex gives exactly the form that these ids ask for")]
+fn hashed<T>(text: &str, id: fn(&str) -> Result<T, curlew_model::InvalidId>) -> T {
+    id(&hash_hex(text.as_bytes())).ok().expect("32 lower-case hexadecimal digits")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn url(text: &str) -> Url {
+        parse(text, None).unwrap_or_else(|e| panic!("{text}: {e}"))
+    }
+
+    #[test]
+    fn tracking_goes_and_the_rest_stays() {
+        let canon = |t: &str| canonical(&url(t)).to_string();
+        assert_eq!(canon("HTTP://Example.ORG:80/a?utm_source=x&id=7&fbclid=1#top"), "http://example.org/a?id=7");
+        assert_eq!(canon("https://example.org/?utm_medium=rss"), "https://example.org/");
+        assert_eq!(canon("https://example.org/%7euser/%c3%a9?q=%2f"), "https://example.org/~user/%C3%A9?q=%2F");
+        assert_eq!(canon("https://example.org./a"), "https://example.org/a");
+    }
+
+    #[test]
+    fn canonical_is_stable() {
+        for text in ["https://example.org/a%2fb?x=1&&y=%41", "http://[2001:db8::1]/", "https://例え.テスト/あ?い=う"]
+        {
+            let once = canonical(&url(text));
+            assert_eq!(canonical(&once), once);
+            assert_eq!(url(once.as_str()), once);
+        }
+    }
+
+    #[test]
+    fn what_is_no_address_of_a_page_is_refused() {
+        for bad in [
+            "javascript:alert(1)",
+            "data:text/html,x",
+            "file:///etc/passwd",
+            "mailto:a@example.org",
+            "nonsense",
+            "http://u:p@example.org/",
+            "http://u@example.org/",
+            "http:///",
+            "https://example.org/a/a/a/a/a/a",
+        ] {
+            assert!(parse(bad, None).is_err(), "{bad}");
+        }
+        assert!(parse(&format!("https://example.org/{}", "x".repeat(3_000)), None).is_err());
+        assert!(parse(&format!("https://example.org/?{}", "a=1&".repeat(40)), None).is_err());
+    }
+
+    #[test]
+    fn politeness_counts_registrable_domains() {
+        let key = |t: &str| host_key(&url(t), &HostGroups::default()).map(|k| k.to_string());
+        assert_eq!(key("https://www.example.co.uk/").as_deref(), Ok("example.co.uk"));
+        assert_eq!(key("https://a.b.example.org/").as_deref(), Ok("example.org"));
+        assert_eq!(key("https://one.github.io/").as_deref(), Ok("one.github.io"));
+        assert_eq!(key("http://192.0.2.7:8080/").as_deref(), Ok("192.0.2.7"));
+        assert_eq!(key("http://[2001:db8::1]/").as_deref(), Ok("[2001:db8::1]"));
+        assert_eq!(key("http://farm-01.test/").as_deref(), Ok("farm-01.test"));
+    }
+
+    #[test]
+    fn groups_and_splits_are_configured() {
+        let groups = HostGroups {
+            split: vec!["blogs.example.org".into()],
+            group: [("github.io".to_owned(), "github.io".to_owned())].into(),
+        };
+        let key = |t: &str| host_key(&url(t), &groups).map(|k| k.to_string());
+        assert_eq!(key("https://x.anna.blogs.example.org/").as_deref(), Ok("anna.blogs.example.org"));
+        assert_eq!(key("https://blogs.example.org/").as_deref(), Ok("example.org"));
+        assert_eq!(key("https://one.github.io/").as_deref(), Ok("github.io"));
+    }
+
+    #[test]
+    fn robots_scope_has_scheme_host_and_port() {
+        assert_eq!(origin(&url("https://example.org/a")).map(String::from).as_deref(), Ok("https://example.org:443"));
+        assert_eq!(
+            origin(&url("http://example.org:8080/")).map(String::from).as_deref(),
+            Ok("http://example.org:8080")
+        );
+        assert_eq!(robots_url(&url("http://h.test:81/a?b")).as_str(), "http://h.test:81/robots.txt");
+    }
+}

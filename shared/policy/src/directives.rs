@@ -1,1 +1,0 @@
-//! Page directives: robots meta tags and X-Robots-Tag.

@@ -1,0 +1,177 @@
+//! What a page wishes: robots meta tags and the X-Robots-Tag header.
+//!
+//! There is no standard; this follows what the large search engines document. Everything that speaks to us is put
+//! together, and the most restrictive wins, whether it came in a header or in the page, to all robots or to ours.
+
+mod date;
+
+pub use date::parse_date;
+
+use curlew_model::{SnippetLimit, Timestamp};
+use serde::{Deserialize, Serialize};
+
+/// Bytes that are read of one header or one tag's content; longer ones say nothing more that is meant for robots.
+pub const MAX_VALUE_BYTES: usize = 8 * 1024;
+
+/// Directives that take a value after a colon, so that what stands before it is no robot's name.
+const WITH_VALUE: &[&str] = &["unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"];
+/// The name that speaks to every robot.
+const EVERY_ROBOT: &str = "robots";
+
+/// What a page wishes, everything that holds for us put together.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Directives {
+    /// The page is not to be found; its text is not kept.
+    pub noindex: bool,
+    /// No links are taken from the page.
+    pub nofollow: bool,
+    /// No part of the text is shown with a result.
+    pub nosnippet: bool,
+    /// No copy of the text is offered.
+    pub noarchive: bool,
+    /// At most so many characters of the text are shown with a result.
+    pub max_snippet: Option<u32>,
+    /// The page is not to be found after this instant.
+    pub unavailable_after: Option<Timestamp>,
+    /// No image of the page is shown.
+    pub noimageindex: bool,
+}
+
+impl Directives {
+    /// Puts together what the page's tags and the response's headers say to all robots and to ours.
+    ///
+    /// `meta` holds name (lower case) and content of the page's `<meta>` elements, others than robots' too;
+    /// `x_robots_tag` the values of the headers of that name, one each; `product_token` our name in robots.txt.
+    pub fn gather(meta: &[(String, String)], x_robots_tag: &[String], product_token: &str) -> Directives {
+        let mut all = Directives::default();
+        for (name, content) in meta {
+            if speaks_to_us(name.trim(), product_token) {
+                parts(content).for_each(|part| all.add(part));
+            }
+        }
+        for header in x_robots_tag {
+            all.add_header(header, product_token);
+        }
+        all
+    }
+
+    /// The directives that are set, as pages write them: `noindex`, `max-snippet:50`, …
+    pub fn names(&self) -> Vec<String> {
+        let flags = [
+            (self.noindex, "noindex"),
+            (self.nofollow, "nofollow"),
+            (self.nosnippet, "nosnippet"),
+            (self.noarchive, "noarchive"),
+            (self.noimageindex, "noimageindex"),
+        ];
+        let mut names: Vec<String> = flags.iter().filter(|(set, _)| *set).map(|(_, name)| (*name).to_owned()).collect();
+        names.extend(self.max_snippet.map(|n| format!("max-snippet:{n}")));
+        names.extend(self.unavailable_after.map(|t| format!("unavailable_after:{t}")));
+        names
+    }
+
+    /// Whether the page has gone by its own wish at `now`.
+    pub fn expired(&self, now: Timestamp) -> bool {
+        self.unavailable_after.is_some_and(|t| now > t)
+    }
+
+    /// How much of the text may be shown with a result.
+    pub fn snippet_limit(&self) -> SnippetLimit {
+        SnippetLimit(if self.nosnippet { Some(0) } else { self.max_snippet })
+    }
+
+    /// One header: a robot's name and a colon, if there, hold for what follows in the same header.
+    fn add_header(&mut self, header: &str, product_token: &str) {
+        let mut for_us = true;
+        for part in parts(header) {
+            match robot_prefix(part) {
+                Some((name, rest)) => {
+                    for_us = speaks_to_us(name, product_token);
+                    if for_us {
+                        self.add(rest);
+                    }
+                }
+                None if for_us => self.add(part),
+                None => {}
+            }
+        }
+    }
+
+    /// One directive, or several that only blanks part.
+    fn add(&mut self, part: &str) {
+        match part.split_once([':', '=']) {
+            Some((name, value)) => self.add_valued(&name.trim().to_ascii_lowercase(), value.trim()),
+            None => part.split_whitespace().for_each(|word| self.add_flag(&word.to_ascii_lowercase())),
+        }
+    }
+
+    fn add_flag(&mut self, name: &str) {
+        match name {
+            "none" => (self.noindex, self.nofollow) = (true, true),
+            "noindex" => self.noindex = true,
+            "nofollow" => self.nofollow = true,
+            "nosnippet" => self.nosnippet = true,
+            "noarchive" | "nocache" => self.noarchive = true,
+            "noimageindex" => self.noimageindex = true,
+            _ => {}
+        }
+    }
+
+    fn add_valued(&mut self, name: &str, value: &str) {
+        match name {
+            // -1 means no limit, and so is no number here.
+            "max-snippet" => self.max_snippet = least(self.max_snippet, value.parse().ok()),
+            "unavailable_after" => self.unavailable_after = least(self.unavailable_after, parse_date(value)),
+            _ => {}
+        }
+    }
+}
+
+/// The lesser of those that are there.
+fn least<T: Ord>(a: Option<T>, b: Option<T>) -> Option<T> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.min(b)),
+        (a, b) => a.or(b),
+    }
+}
+
+fn speaks_to_us(name: &str, product_token: &str) -> bool {
+    name.eq_ignore_ascii_case(EVERY_ROBOT) || name == "*" || name.eq_ignore_ascii_case(product_token)
+}
+
+/// `name: rest` where the name is a robot's and no directive's.
+fn robot_prefix(part: &str) -> Option<(&str, &str)> {
+    let (name, rest) = part.split_once(':')?;
+    let name = name.trim();
+    let is_name = name == "*"
+        || (name.starts_with(|c: char| c.is_ascii_alphabetic())
+            && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_./".contains(&b)));
+    let is_directive = WITH_VALUE.iter().any(|d| name.eq_ignore_ascii_case(d));
+    (is_name && !is_directive).then_some((name, rest.trim()))
+}
+
+/// Parts a list at commas and semicolons, but not at the comma of a date as RFC 822 writes it: `Sat, 25 Aug 2007 …`.
+fn parts(value: &str) -> impl Iterator<Item = &str> {
+    let end = value.floor_char_boundary(MAX_VALUE_BYTES.min(value.len()));
+    let mut rest = value.get(..end).unwrap_or_default();
+    std::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
+        let mut end = rest.find([',', ';']).unwrap_or(rest.len());
+        if ends_in_weekday(&rest[..end]) {
+            end += rest[end..].get(1..).map_or(0, |after| 1 + after.find([',', ';']).unwrap_or(after.len()));
+        }
+        let part = rest[..end].trim();
+        rest = rest.get(end + 1..).unwrap_or_default();
+        Some(part)
+    })
+    .filter(|part| !part.is_empty())
+}
+
+/// `unavailable_after: Sat`, also behind a robot's name.
+fn ends_in_weekday(part: &str) -> bool {
+    let lower = part.to_ascii_lowercase();
+    lower.rsplit_once("unavailable_after").is_some_and(|(_, after)| date::is_weekday(after.trim_matches([' ', ':', '='])))
+}

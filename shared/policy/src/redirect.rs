@@ -1,0 +1,113 @@
+//! Whether a redirect is followed, one hop at a time.
+
+use crate::address::{self, BadAddress};
+use url::Url;
+
+/// Where a chain of redirects has led so far.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Chain {
+    visited: Vec<Url>,
+    permanent: bool,
+    limit: u32,
+}
+
+/// Why a redirect is not followed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NotFollowed {
+    /// More hops than the limit.
+    TooMany,
+    /// Back to a URL that was called before.
+    Circle,
+    /// No Location, or one that is no usable address.
+    BadLocation(BadAddress),
+}
+
+impl std::fmt::Display for NotFollowed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            NotFollowed::TooMany => f.write_str("too many redirects"),
+            NotFollowed::Circle => f.write_str("the redirects go round in a circle"),
+            NotFollowed::BadLocation(why) => write!(f, "no usable target: {why}"),
+        }
+    }
+}
+
+/// Whether a status is a redirect that is followed (RFC 9110 §15.4); 300, 304, 305 and 306 are not.
+pub const fn is_redirect(status: u16) -> bool {
+    matches!(status, 301 | 302 | 303 | 307 | 308)
+}
+
+impl Chain {
+    /// A chain that begins at `start` and may have `limit` hops.
+    pub fn new(start: Url, limit: u32) -> Chain {
+        Chain { visited: vec![start], permanent: true, limit }
+    }
+
+    /// The URL to call now.
+    pub fn current(&self) -> &Url {
+        &self.visited[self.visited.len() - 1]
+    }
+
+    /// Hops so far.
+    pub fn hops(&self) -> usize {
+        self.visited.len() - 1
+    }
+
+    /// Whether there were hops and each of them was permanent (301 or 308).
+    pub fn is_permanent(&self) -> bool {
+        self.permanent && self.hops() > 0
+    }
+
+    /// Takes in an answer with a redirect status: the next URL to call, which is then [`Chain::current`].
+    ///
+    /// # Errors
+    /// Why the chain ends here.
+    pub fn follow(&mut self, status: u16, location: Option<&str>) -> Result<&Url, NotFollowed> {
+        if self.hops() as u64 >= u64::from(self.limit) {
+            return Err(NotFollowed::TooMany);
+        }
+        let location = location.map(str::trim).filter(|l| !l.is_empty());
+        let location = location.ok_or_else(|| NotFollowed::BadLocation(BadAddress("no Location".into())))?;
+        let next = address::parse(location, Some(self.current())).map_err(NotFollowed::BadLocation)?;
+        if self.visited.contains(&next) {
+            return Err(NotFollowed::Circle);
+        }
+        self.permanent &= matches!(status, 301 | 308);
+        self.visited.push(next);
+        Ok(self.current())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chain(limit: u32) -> Chain {
+        Chain::new(address::parse("https://example.org/a", None).unwrap_or_else(|e| panic!("{e}")), limit)
+    }
+
+    #[test]
+    fn hops_are_resolved_and_counted() {
+        let mut c = chain(2);
+        assert_eq!(c.follow(301, Some("/b")).map(Url::as_str), Ok("https://example.org/b"));
+        assert!(c.is_permanent());
+        assert_eq!(c.follow(302, Some("//other.example/c")).map(Url::as_str), Ok("https://other.example/c"));
+        assert!(!c.is_permanent());
+        assert_eq!(c.follow(302, Some("/d")), Err(NotFollowed::TooMany));
+    }
+
+    #[test]
+    fn u23_u24_circles_and_bad_targets_end_the_chain() {
+        assert_eq!(chain(5).follow(302, Some("/a")), Err(NotFollowed::Circle));
+        for bad in [
+            None,
+            Some(""),
+            Some("file:///etc/passwd"),
+            Some("gopher://x/"),
+            Some("data:text/html,x"),
+            Some("http://u:p@h.example/"),
+        ] {
+            assert!(matches!(chain(5).follow(302, bad), Err(NotFollowed::BadLocation(_))), "{bad:?}");
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! The numbers that are promises, as one typed struct with its defaults.
+
+use curlew_model::Millis;
+use serde::{Deserialize, Serialize};
+
+/// All numbers that the decisions of this crate depend on. The defaults are the promises of the README.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Rules {
+    /// Least time from the end of one call to a host key to the start of the next.
+    pub min_pause: Millis,
+    /// Bounds of the uniform jitter that the pause is drawn from.
+    pub jitter: (Millis, Millis),
+    /// Mean of the exponential gap (Poisson arrivals) that the pause is drawn from; zero switches it off.
+    pub poisson_mean: Millis,
+    /// A Crawl-delay above this counts as this.
+    pub crawl_delay_cap: Millis,
+    /// Calls that one host key may take before the refill rate rules.
+    pub burst: u32,
+    /// Time after which the burst allowance grows by one call.
+    pub refill: Millis,
+    /// The most time that one call may take.
+    pub call_time: Millis,
+    /// The most time that one visit spends before it sends on what is left.
+    pub slice: Millis,
+    /// How far a lease outlasts its last call.
+    pub lease_margin: Millis,
+    /// A visit waits at most so long for its first call; beyond that it is put off.
+    pub patience: Millis,
+    /// How soon a job whose host key is leased to another visit is tried again, at least.
+    pub busy_retry: Millis,
+    /// The most time under lease within one [`Rules::window`].
+    pub window_limit: Millis,
+    /// Length of a visit window.
+    pub window: Millis,
+    /// Hold after 403 and 429.
+    pub hold_refused: Millis,
+    /// Hold after 5xx.
+    pub hold_server_error: Millis,
+    /// Hold after network trouble.
+    pub hold_network: Millis,
+    /// Hold after [`Rules::broken_limit`] answers in a row that broke limits.
+    pub hold_hostile: Millis,
+    /// How many answers in a row may break limits.
+    pub broken_limit: u32,
+    /// How long a site whose start page is not found, or which has no feed, is left alone.
+    pub hold_not_found: Millis,
+    /// Retry-After above this counts as this.
+    pub retry_after_cap: Millis,
+    /// Holds double on repeats up to this.
+    pub hold_cap: Millis,
+    /// A job that was put off this often is given up.
+    pub max_deferrals: u32,
+    /// Redirects followed for pages, feeds and home pages.
+    pub page_redirects: u32,
+    /// Redirects followed for robots.txt (RFC 9309 §2.3.1.2).
+    pub robots_redirects: u32,
+    /// Calls that one new page may cost, its main image included.
+    pub calls_per_page: u32,
+    /// Feeds taken from a home page.
+    pub feeds_per_site: usize,
+    /// Least time between two polls of a feed that gives validators.
+    pub poll_floor: Millis,
+    /// Usual time between two polls.
+    pub poll_interval: Millis,
+    /// Least time between two polls of a feed that gives no validators.
+    pub poll_interval_blind: Millis,
+    /// Longest time between two polls.
+    pub poll_cap: Millis,
+    /// Entries of a feed that are looked at in one poll.
+    pub entries_per_poll: usize,
+    /// Keys of seen entries that a feed remembers.
+    pub seen_ring: usize,
+    /// A permanent redirect of a feed is believed after so many polls in a row.
+    pub moves_believed: u32,
+    /// How long an indexed page is left in peace between two re-checks.
+    pub recheck_after: Millis,
+}
+
+impl Default for Rules {
+    fn default() -> Rules {
+        Rules {
+            min_pause: Millis::from_secs(1),
+            jitter: (Millis(500), Millis(1_200)),
+            poisson_mean: Millis::from_secs(1),
+            crawl_delay_cap: Millis::from_secs(60),
+            burst: 30,
+            refill: Millis::from_secs(2),
+            call_time: Millis::from_secs(30),
+            slice: Millis::from_secs(60),
+            lease_margin: Millis::from_secs(5),
+            patience: Millis::from_secs(10),
+            busy_retry: Millis::from_secs(2),
+            window_limit: Millis::from_hours(1),
+            window: Millis::from_hours(8),
+            hold_refused: Millis::from_hours(72),
+            hold_server_error: Millis::from_hours(48),
+            hold_network: Millis::from_hours(24),
+            hold_hostile: Millis::from_hours(24),
+            broken_limit: 5,
+            hold_not_found: Millis::from_hours(24),
+            retry_after_cap: Millis::from_days(7),
+            hold_cap: Millis::from_days(14),
+            max_deferrals: 20,
+            page_redirects: 2,
+            robots_redirects: 5,
+            calls_per_page: 2,
+            feeds_per_site: 3,
+            poll_floor: Millis::from_hours(1),
+            poll_interval: Millis::from_hours(8),
+            poll_interval_blind: Millis::from_hours(24),
+            poll_cap: Millis::from_days(7),
+            entries_per_poll: 500,
+            seen_ring: 1_000,
+            moves_believed: 14,
+            recheck_after: Millis::from_days(1),
+        }
+    }
+}
+
+impl Rules {
+    /// How long a lease lasts: the slice, one call begun at its very end, and the margin.
+    pub fn lease_length(&self) -> Millis {
+        self.slice + self.call_time + self.lease_margin
+    }
+
+    /// What in these numbers cannot be right, in words.
+    ///
+    /// # Errors
+    /// The first number that contradicts another or that a promise forbids.
+    pub fn check(&self) -> Result<(), String> {
+        let wrong = |text: &str| Err(text.to_owned());
+        if self.jitter.0 > self.jitter.1 {
+            return wrong("the lower bound of the jitter is above its upper bound");
+        }
+        if self.burst == 0 || self.call_time == Millis::ZERO || self.slice == Millis::ZERO {
+            return wrong("burst, call_time and slice must be above zero");
+        }
+        if self.feeds_per_site == 0 || self.entries_per_poll == 0 {
+            return wrong("feeds_per_site and entries_per_poll must be above zero");
+        }
+        if self.poll_interval < self.poll_floor || self.poll_cap < self.poll_interval {
+            return wrong("poll_floor, poll_interval and poll_cap must rise in this order");
+        }
+        if self.window_limit > self.window {
+            return wrong("window_limit is longer than the window");
+        }
+        if self.seen_ring < self.entries_per_poll {
+            return wrong("seen_ring must hold at least entries_per_poll keys");
+        }
+        Ok(())
+    }
+}
