@@ -121,6 +121,9 @@ pub struct DiscoverJob {
     pub site: SourceKey,
     /// Its start URL.
     pub url: String,
+    /// Set once the home page is known to name no feed: which of the usual addresses is tried next.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_guess: Option<u8>,
     /// How often this job was put off.
     #[serde(default)]
     pub deferrals: u32,

@@ -6,6 +6,7 @@
 mod blobs;
 mod clock;
 mod error;
+mod events;
 mod fetch;
 mod front;
 mod ledger;
@@ -16,6 +17,7 @@ mod sources;
 pub use blobs::{Blob, Blobs, Tag};
 pub use clock::{Clock, Seeds};
 pub use error::PortError;
+pub use events::{Event, Events};
 pub use fetch::{Call, CallKind, Fetch, FetchError, Reply, ReplyHeaders};
 pub use front::{FindError, Found, FoundHit, Front, StatusLine, SuggestError, Suggested};
 pub use ledger::{HostLedger, Hosts, Marks, RobotsCopy, RobotsStore, SWAP_TRIES, Version, update_host};

@@ -1,0 +1,58 @@
+use crate::CallKind;
+use curlew_model::{Gone, HoldReason, HostKey, Rejection};
+
+/// Something worth counting. Told once when it happens; a job that runs twice may tell it twice.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Event<'a> {
+    /// A call ended.
+    Called {
+        /// Under this host key.
+        host: &'a HostKey,
+        /// What for.
+        kind: CallKind,
+        /// The status, if there was an answer.
+        status: Option<u16>,
+        /// Decoded bytes of the body.
+        bytes: u64,
+    },
+    /// A working feed was found.
+    FeedFound,
+    /// A site turned out to have no feed, or none that works.
+    Feedless,
+    /// So many entries were seen in a feed for the first time.
+    EntriesSeen(u64),
+    /// A page was fetched.
+    PageFetched,
+    /// A page was accepted.
+    Accepted,
+    /// A page was rejected.
+    Rejected(&'a Rejection),
+    /// A page turned out to be another one's address.
+    Alias,
+    /// An indexed page must no longer be found.
+    Removed(Gone),
+    /// An indexed page was re-checked and is still there.
+    StillThere,
+    /// A hold was laid on a host key.
+    Held {
+        /// The host key.
+        host: &'a HostKey,
+        /// Why.
+        reason: HoldReason,
+    },
+    /// A job was put off until its host may be called again.
+    PutOff,
+    /// A thumbnail was made.
+    Thumbnail,
+}
+
+/// Who counts what happens.
+pub trait Events: Send + Sync {
+    /// Takes notice; must be quick and must not fail.
+    fn note(&self, event: &Event<'_>);
+}
+
+/// Nobody counts.
+impl Events for () {
+    fn note(&self, _: &Event<'_>) {}
+}
