@@ -52,7 +52,11 @@ fn p02_a_directive_with_a_colon_is_no_robots_name() {
 fn p03_the_most_restrictive_wins() {
     let d = Directives::gather(
         &[("robots".into(), "index, max-snippet:80".into()), ("curlewbot".into(), "max-snippet:-1, all".into())],
-        &["noindex".into(), "max-snippet: 20".into(), "unavailable_after: 2028-01-01, unavailable_after: 2027-01-01".into()],
+        &[
+            "noindex".into(),
+            "max-snippet: 20".into(),
+            "unavailable_after: 2028-01-01, unavailable_after: 2027-01-01".into(),
+        ],
         "CurlewBot",
     );
     assert!(d.noindex);
@@ -109,11 +113,14 @@ fn p07_unavailable_after_in_every_form_and_bad_dates_ignored() {
 
 #[test]
 fn names_read_back_as_what_they_came_from() {
-    let d = headers(&["none, nosnippet, noarchive, noimageindex, max-snippet:7, unavailable_after: 2027-01-01T10:00:00Z"]);
+    let d =
+        headers(&["none, nosnippet, noarchive, noimageindex, max-snippet:7, unavailable_after: 2027-01-01T10:00:00Z"]);
     assert_eq!(meta(&[("robots", &d.names().join(", "))]), d);
 }
 
 proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig { failure_persistence: None, ..Default::default() })]
+
     #[test]
     fn nothing_makes_it_panic(text in ".{0,200}") {
         let _ = Directives::gather(&[("robots".into(), text.clone())], &[text], "CurlewBot");

@@ -54,8 +54,9 @@ fn iso(text: &str) -> Option<Timestamp> {
     if !text.starts_with(|c: char| c.is_ascii_digit()) {
         return None;
     }
-    let parse = |t: &str| Timestamp::parse_day_or_instant(t).ok();
-    parse(text).or_else(|| parse(&format!("{text}Z"))).or_else(|| {
+    let parse = |t: &str| t.parse::<Timestamp>().ok();
+    let day = || parse(&format!("{text}T00:00:00Z"));
+    parse(text).or_else(|| parse(&format!("{text}Z"))).or_else(day).or_else(|| {
         // `2026-05-01 10:00 UTC`, `2026-05-01T10:00 +0200`
         let (stamp, zone) = text.rsplit_once(' ')?;
         let minutes = zone_name(zone).or_else(|| offset(zone))?;
@@ -149,7 +150,12 @@ impl Words {
 fn month_number(word: &str) -> Option<usize> {
     let letters = word.trim_end_matches('.');
     let head = letters.get(..3)?;
-    letters.bytes().all(|b| b.is_ascii_alphabetic()).then(|| MONTHS.iter().position(|m| *m == head)).flatten().map(|n| n + 1)
+    letters
+        .bytes()
+        .all(|b| b.is_ascii_alphabetic())
+        .then(|| MONTHS.iter().position(|m| *m == head))
+        .flatten()
+        .map(|n| n + 1)
 }
 
 /// `15:00` or `15:00:30`, fractions dropped.
@@ -223,8 +229,20 @@ mod tests {
     #[test]
     fn what_is_no_date_is_none() {
         for text in [
-            "", "soon", "25 Foo 2027", "31 Feb 2027", "2027-02-31", "25:00", "Aug 2027", "1 2 3 4", "12:00:00:00 1 Jan 2027",
-            "99 Aug 2027 15:00:00 GMT", "-", "--", "a-b-c", "25 Aug 2027 99:99",
+            "",
+            "soon",
+            "25 Foo 2027",
+            "31 Feb 2027",
+            "2027-02-31",
+            "25:00",
+            "Aug 2027",
+            "1 2 3 4",
+            "12:00:00:00 1 Jan 2027",
+            "99 Aug 2027 15:00:00 GMT",
+            "-",
+            "--",
+            "a-b-c",
+            "25 Aug 2027 99:99",
         ] {
             assert_eq!(parse_date(text), None, "{text:?}");
         }

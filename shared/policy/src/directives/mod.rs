@@ -173,5 +173,7 @@ fn parts(value: &str) -> impl Iterator<Item = &str> {
 /// `unavailable_after: Sat`, also behind a robot's name.
 fn ends_in_weekday(part: &str) -> bool {
     let lower = part.to_ascii_lowercase();
-    lower.rsplit_once("unavailable_after").is_some_and(|(_, after)| date::is_weekday(after.trim_matches([' ', ':', '='])))
+    lower
+        .rsplit_once("unavailable_after")
+        .is_some_and(|(_, after)| date::is_weekday(after.trim_matches([' ', ':', '='])))
 }
