@@ -1,1 +1,34 @@
 //! SQLite and folder adapters for one process.
+//!
+//! A store is one folder: `curlew.sqlite3` holds rows and queues, `objects/` holds objects as plain files,
+//! `incoming/` holds files that are still being written, and `curlew.lock` says who is at work.
+//!
+//! Every answer to a write comes after the write has reached the disk. Many writes that arrive at once share one
+//! transaction and with it one flush.
+
+mod db;
+mod error;
+mod folder;
+mod keys;
+mod ledger;
+mod listing;
+mod lock;
+mod marks;
+mod pages;
+mod queue;
+mod readers;
+mod robots;
+mod schema;
+mod sources;
+mod store;
+mod writer;
+
+pub use error::OpenError;
+pub use folder::Folder;
+pub use ledger::HostTable;
+pub use marks::MarkTable;
+pub use pages::PageTable;
+pub use queue::JobTable;
+pub use robots::RobotsTable;
+pub use sources::SourceTable;
+pub use store::{Access, Store};

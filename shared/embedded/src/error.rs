@@ -1,0 +1,176 @@
+//! What goes wrong with a store, in one line each: what is wrong and what to do.
+
+use curlew_ports::PortError;
+use rusqlite::ErrorCode;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Why a store was not opened. Nothing has been changed when one of these is returned.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// Another process holds the lock: wait for it or end it.
+    #[error("the folder {dir} is in use by another curlew{}: wait until it ends, or name another folder", process_words(*process), dir = dir.display())]
+    InUse {
+        /// The store's folder.
+        dir: PathBuf,
+        /// The other process, if it left its number.
+        process: Option<u32>,
+    },
+    /// Written by a later program: use that one.
+    #[error("the store in {dir} has version {found}, but this program knows only versions up to {known}: use a newer curlew", dir = dir.display())]
+    NewerVersion {
+        /// The store's folder.
+        dir: PathBuf,
+        /// The version of the store.
+        found: i64,
+        /// The newest version that this program can read.
+        known: i64,
+    },
+    /// Written by an earlier program and not yet brought up to date, which only exclusive access may do.
+    #[error("the store in {dir} has version {found} and has to be brought to version {known} first: run `curlew serve` or `curlew crawl` on it once", dir = dir.display())]
+    OlderVersion {
+        /// The store's folder.
+        dir: PathBuf,
+        /// The version of the store.
+        found: i64,
+        /// The version that this program works with.
+        known: i64,
+    },
+    /// The folder or a file in it may not be written.
+    #[error("the folder {dir} cannot be written: change its permissions, or name another folder", dir = dir.display())]
+    ReadOnly {
+        /// The store's folder.
+        dir: PathBuf,
+        /// What the system said.
+        #[source]
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// There is something else, or nothing at all.
+    #[error("{path} is not a store of curlew ({why}): name another folder, or crawl something first", path = path.display())]
+    NotAStore {
+        /// What was looked at.
+        path: PathBuf,
+        /// What it is instead.
+        why: String,
+    },
+    /// The database is a store's, but it is broken.
+    #[error("the database {path} is damaged ({why}): put back a copy of it, or move it away to begin anew", path = path.display())]
+    Damaged {
+        /// The database's file.
+        path: PathBuf,
+        /// What SQLite said.
+        why: String,
+    },
+    /// No space is left.
+    #[error("the disk that holds {dir} is full: free some space and start again; nothing is lost", dir = dir.display())]
+    Full {
+        /// The store's folder.
+        dir: PathBuf,
+    },
+    /// Anything else that the system said.
+    #[error("the folder {dir} cannot be opened: {why}", dir = dir.display())]
+    Io {
+        /// The store's folder.
+        dir: PathBuf,
+        /// What was tried and what the system said.
+        why: String,
+    },
+}
+
+fn process_words(process: Option<u32>) -> String {
+    process.map_or_else(String::new, |id| format!(" (process {id})"))
+}
+
+impl OpenError {
+    /// From what the file system said of something in `dir`.
+    pub(crate) fn from_io(dir: &Path, error: io::Error) -> OpenError {
+        let dir = dir.to_owned();
+        match error.kind() {
+            io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+                OpenError::ReadOnly { dir, source: error.into() }
+            }
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => OpenError::Full { dir },
+            io::ErrorKind::NotADirectory | io::ErrorKind::AlreadyExists => {
+                OpenError::NotAStore { path: dir, why: "a file is in the way of the folder".into() }
+            }
+            _ => OpenError::Io { dir, why: error.to_string() },
+        }
+    }
+
+    /// From what SQLite said of the database at `path`.
+    pub(crate) fn from_sql(path: &Path, error: &rusqlite::Error) -> OpenError {
+        let dir = path.parent().unwrap_or(path).to_owned();
+        match error.sqlite_error_code() {
+            Some(ErrorCode::NotADatabase) => {
+                OpenError::NotAStore { path: path.to_owned(), why: "the file is not a database".into() }
+            }
+            Some(ErrorCode::DatabaseCorrupt) => OpenError::Damaged { path: path.to_owned(), why: error.to_string() },
+            Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied | ErrorCode::CannotOpen) => {
+                OpenError::ReadOnly { dir, source: error.to_string().into() }
+            }
+            Some(ErrorCode::DiskFull) => OpenError::Full { dir },
+            _ => OpenError::Io { dir, why: error.to_string() },
+        }
+    }
+}
+
+/// What a piece of work on the database ends with when it does not end well.
+#[derive(Debug)]
+pub(crate) enum DbError {
+    /// SQLite's own error.
+    Sql(rusqlite::Error),
+    /// An answer that the port knows already.
+    Port(PortError),
+}
+
+impl From<rusqlite::Error> for DbError {
+    fn from(error: rusqlite::Error) -> DbError {
+        DbError::Sql(error)
+    }
+}
+
+impl From<PortError> for DbError {
+    fn from(error: PortError) -> DbError {
+        DbError::Port(error)
+    }
+}
+
+impl DbError {
+    /// The port's error for something that was tried.
+    pub(crate) fn into_port(self, what: &str) -> PortError {
+        match self {
+            DbError::Sql(error) => from_sql(what, &error),
+            DbError::Port(error) => error,
+        }
+    }
+}
+
+/// The port's error for an error of SQLite. `what` is what was tried, such as "keep a page".
+pub(crate) fn from_sql(what: &str, error: &rusqlite::Error) -> PortError {
+    let why = match error.sqlite_error_code() {
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
+            return PortError::Corrupt { what: "the database".into(), why: error.to_string() };
+        }
+        Some(ErrorCode::DiskFull) => "the disk is full; free some space",
+        Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => "the database cannot be written",
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => "another process keeps the database busy",
+        Some(ErrorCode::SystemIoFailure) => "the disk failed",
+        _ => "the database failed",
+    };
+    PortError::unavailable(format!("cannot {what}: {why}"), error.to_string())
+}
+
+/// The port's error for an error of the file system. `what` is what was tried, such as "write the object a/b".
+pub(crate) fn from_io(what: &str, error: io::Error) -> PortError {
+    let why = match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "the disk is full; free some space",
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => "the folder cannot be written",
+        _ => "the file system failed",
+    };
+    PortError::unavailable(format!("cannot {what}: {why}"), error)
+}
+
+/// A stored item that cannot be read.
+pub(crate) fn corrupt(what: impl Into<String>, why: impl ToString) -> PortError {
+    PortError::Corrupt { what: what.into(), why: why.to_string() }
+}

@@ -1,0 +1,366 @@
+//! Objects as files.
+//!
+//! A file is written in `incoming/`, flushed, and then takes its place in `objects/` by a rename or a hard link: it is
+//! there as a whole or not at all. The folder that holds its name is flushed too.
+
+use crate::error::{corrupt, from_io};
+use crate::listing::Listing;
+use crate::lock::Lock;
+use crate::{Access, OpenError, keys};
+use async_trait::async_trait;
+use bytes::Bytes;
+use curlew_ports::{Blob, Blobs, PortError, Tag};
+use sha2::{Digest, Sha256};
+use std::fs::{self, File, Metadata};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::UNIX_EPOCH;
+
+/// Objects lie here.
+const OBJECTS: &str = "objects";
+/// Files that are still being written lie here.
+const INCOMING: &str = "incoming";
+/// Objects of this many bytes and more are mapped, not read, and their tag is made from samples.
+const MAP_FROM: u64 = 1 << 20;
+/// Bytes at either end of a mapped object that its tag is made from.
+const SAMPLE: usize = 64 << 10;
+/// Bytes of the hash that a tag keeps.
+const TAG_BYTES: usize = 16;
+/// Changes to different keys seldom wait for each other.
+const LATCHES: usize = 64;
+
+/// The folder of objects.
+#[derive(Clone, Debug)]
+pub struct Folder {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    objects: PathBuf,
+    incoming: PathBuf,
+    latches: [Mutex<()>; LATCHES],
+    next_file: AtomicU64,
+    _lock: Option<Arc<Lock>>,
+}
+
+impl Folder {
+    /// Opens the folders in `dir`; with exclusive access they are made, and what a crash left behind is swept.
+    pub(crate) fn open(dir: &Path, access: Access, lock: Option<Arc<Lock>>) -> Result<Folder, OpenError> {
+        let inner = Inner {
+            objects: dir.join(OBJECTS),
+            incoming: dir.join(INCOMING),
+            latches: std::array::from_fn(|_| Mutex::new(())),
+            next_file: AtomicU64::new(0),
+            _lock: lock,
+        };
+        if access == Access::Exclusive {
+            inner.prepare(dir).map_err(|error| OpenError::from_io(dir, error))?;
+        }
+        Ok(Folder { inner: Arc::new(inner) })
+    }
+
+    /// Runs work on the disk on a thread that may block.
+    async fn run<T: Send + 'static>(
+        &self,
+        what: &'static str,
+        key: &str,
+        work: impl FnOnce(&Inner, &Path) -> Result<T, Trouble> + Send + 'static,
+    ) -> Result<T, PortError> {
+        let path = keys::path(&self.inner.objects, key)?;
+        let inner = Arc::clone(&self.inner);
+        let what = format!("{what} the object {key}");
+        let done = tokio::task::spawn_blocking(move || work(&inner, &path)).await;
+        match done {
+            Ok(Ok(value)) => Ok(value),
+            Ok(Err(Trouble::Port(error))) => Err(error),
+            Ok(Err(Trouble::Io(error))) if is_misplaced(&error) => {
+                Err(corrupt(what, "its key and another object's are a folder and a file of the same name"))
+            }
+            Ok(Err(Trouble::Io(error))) => Err(from_io(&what, error)),
+            Err(error) => Err(PortError::unavailable(format!("cannot {what}"), error)),
+        }
+    }
+}
+
+#[async_trait]
+impl Blobs for Folder {
+    async fn get(&self, key: &str) -> Result<Option<Blob>, PortError> {
+        self.run("read", key, |_, path| Ok(read(path)?)).await
+    }
+
+    async fn get_range(&self, key: &str, offset: u64, length: u64) -> Result<Bytes, PortError> {
+        let name = key.to_owned();
+        self.run("read", key, move |_, path| read_range(path, &name, offset, length)).await
+    }
+
+    async fn put(&self, key: &str, bytes: Bytes) -> Result<(), PortError> {
+        self.run("write", key, move |inner, path| {
+            let file = inner.write(&bytes)?;
+            let _latch = inner.latch(path);
+            Ok(file.replace(path, inner)?)
+        })
+        .await
+    }
+
+    async fn put_if_absent(&self, key: &str, bytes: Bytes) -> Result<bool, PortError> {
+        self.run("write", key, move |inner, path| {
+            if exists(path)? {
+                return Ok(false);
+            }
+            let file = inner.write(&bytes)?;
+            let _latch = inner.latch(path);
+            Ok(file.link(path, inner)?)
+        })
+        .await
+    }
+
+    async fn swap(&self, key: &str, seen: Option<&Tag>, bytes: Bytes) -> Result<Tag, PortError> {
+        let seen = seen.cloned();
+        self.run("write", key, move |inner, path| {
+            let file = inner.write(&bytes)?;
+            let _latch = inner.latch(path);
+            match seen {
+                None if file.link(path, inner)? => {}
+                Some(seen) if current_tag(path)?.is_some_and(|tag| tag == seen) => file.replace(path, inner)?,
+                _ => return Err(Trouble::Port(PortError::Conflict)),
+            }
+            current_tag(path)?.ok_or(Trouble::Port(PortError::Conflict))
+        })
+        .await
+    }
+
+    async fn delete(&self, key: &str) -> Result<(), PortError> {
+        self.run("delete", key, |inner, path| {
+            let _latch = inner.latch(path);
+            match fs::remove_file(path) {
+                Ok(()) => Ok(flush_folder(parent(path))?),
+                Err(error) if is_absent(&error) => Ok(()),
+                Err(error) => Err(error.into()),
+            }
+        })
+        .await
+    }
+
+    async fn list(&self, prefix: &str, after: Option<&str>, limit: usize) -> Result<Vec<String>, PortError> {
+        let (prefix, after) = (prefix.to_owned(), after.map(str::to_owned));
+        let inner = Arc::clone(&self.inner);
+        let listed = tokio::task::spawn_blocking(move || {
+            Listing { prefix: &prefix, after: after.as_deref(), limit }.read(&inner.objects)
+        });
+        match listed.await {
+            Ok(keys) => keys.map_err(|error| from_io("list the objects", error)),
+            Err(error) => Err(PortError::unavailable("cannot list the objects", error)),
+        }
+    }
+}
+
+/// An answer that the port knows, or the file system's error.
+enum Trouble {
+    Port(PortError),
+    Io(io::Error),
+}
+
+impl From<io::Error> for Trouble {
+    fn from(error: io::Error) -> Trouble {
+        Trouble::Io(error)
+    }
+}
+
+impl Inner {
+    /// Makes the folders and sweeps files that were never finished.
+    fn prepare(&self, dir: &Path) -> io::Result<()> {
+        fs::create_dir_all(&self.objects)?;
+        fs::create_dir_all(&self.incoming)?;
+        for entry in fs::read_dir(&self.incoming)? {
+            fs::remove_file(entry?.path())?;
+        }
+        flush_folder(dir)
+    }
+
+    /// Writes and flushes a file that has no place yet.
+    fn write(&self, bytes: &[u8]) -> io::Result<Incoming> {
+        let number = self.next_file.fetch_add(1, Ordering::Relaxed);
+        let path = self.incoming.join(format!("{}-{number}", std::process::id()));
+        let mut file = File::create_new(&path)?;
+        let incoming = Incoming { path };
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        Ok(incoming)
+    }
+
+    /// Held while the object of a key changes hands. Writing and flushing are done before.
+    fn latch(&self, path: &Path) -> MutexGuard<'_, ()> {
+        let mut hasher = DefaultHasher::new();
+        path.hash(&mut hasher);
+        let index = usize::try_from(hasher.finish() % LATCHES as u64).unwrap_or(0);
+        self.latches[index].lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Makes the folders above an object, each of them to stay.
+    fn make_parents(&self, path: &Path) -> io::Result<()> {
+        let parent = parent(path);
+        if parent.is_dir() || !parent.starts_with(&self.objects) {
+            return Ok(());
+        }
+        self.make_parents(parent)?;
+        match fs::create_dir(parent) {
+            Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(error),
+            _ => flush_folder(self::parent(parent)),
+        }
+    }
+}
+
+/// A whole file that has no place yet; removed if it gets none.
+struct Incoming {
+    path: PathBuf,
+}
+
+impl Incoming {
+    /// Takes its place, over what is there.
+    fn replace(&self, path: &Path, inner: &Inner) -> io::Result<()> {
+        inner.make_parents(path)?;
+        fs::rename(&self.path, path)?;
+        flush_folder(parent(path))
+    }
+
+    /// Takes its place if it is empty; says whether it did.
+    fn link(&self, path: &Path, inner: &Inner) -> io::Result<bool> {
+        inner.make_parents(path)?;
+        match fs::hard_link(&self.path, path) {
+            Ok(()) => {}
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+                return if path.is_dir() { Err(ErrorKind::IsADirectory.into()) } else { Ok(false) };
+            }
+            // A file system without hard links; the latch keeps this process's other writers away.
+            Err(error) if matches!(error.kind(), ErrorKind::Unsupported | ErrorKind::PermissionDenied) => {
+                if exists(path)? {
+                    return Ok(false);
+                }
+                fs::rename(&self.path, path)?;
+            }
+            Err(error) => return Err(error),
+        }
+        flush_folder(parent(path))?;
+        Ok(true)
+    }
+}
+
+impl Drop for Incoming {
+    fn drop(&mut self) {
+        // Gone already if it was renamed; what cannot be removed now is swept at the next start.
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+fn read(path: &Path) -> io::Result<Option<Blob>> {
+    let Some((file, data)) = open(path)? else { return Ok(None) };
+    let bytes = content(file, data.len())?;
+    let tag = tag(&data, &bytes)?;
+    Ok(Some(Blob { bytes, tag }))
+}
+
+fn read_range(path: &Path, key: &str, offset: u64, length: u64) -> Result<Bytes, Trouble> {
+    let missing = || Trouble::Port(PortError::NotFound(format!("the object {key}")));
+    let (mut file, data) = open(path)?.ok_or_else(missing)?;
+    let size = data.len();
+    let inside = offset.checked_add(length).is_some_and(|end| end <= size);
+    let (true, Ok(length)) = (inside, usize::try_from(length)) else {
+        let why = format!("it has {size} bytes, but {length} from byte {offset} were asked for");
+        return Err(Trouble::Port(corrupt(format!("the object {key}"), why)));
+    };
+    let mut bytes = vec![0; length];
+    file.seek(SeekFrom::Start(offset))?;
+    file.read_exact(&mut bytes)?;
+    Ok(bytes.into())
+}
+
+/// The file and what the system says of it; none if there is no object.
+fn open(path: &Path) -> io::Result<Option<(File, Metadata)>> {
+    let file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if is_absent(&error) => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    let data = file.metadata()?;
+    // A folder is part of other objects' keys and no object itself.
+    Ok(data.is_file().then_some((file, data)))
+}
+
+fn content(mut file: File, length: u64) -> io::Result<Bytes> {
+    if length >= MAP_FROM {
+        // SAFETY: an object's file is never written or cut once it has its place; it is only renamed over or removed,
+        // and a map keeps the old file. Nothing but this program writes in the store's folder.
+        #[allow(unsafe_code)]
+        let map = unsafe { memmap2::Mmap::map(&file)? };
+        return Ok(Bytes::from_owner(map));
+    }
+    let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or(0));
+    file.read_to_end(&mut bytes)?;
+    Ok(bytes.into())
+}
+
+/// The tag of what is there now.
+fn current_tag(path: &Path) -> io::Result<Option<Tag>> {
+    Ok(read(path)?.map(|blob| blob.tag))
+}
+
+/// Small objects are told apart by the hash of their content; large ones by their file and samples of their content,
+/// since reading all of a mapped object would undo what the map is good for.
+fn tag(data: &Metadata, bytes: &[u8]) -> io::Result<Tag> {
+    let mut hash = Sha256::new();
+    if data.len() < MAP_FROM {
+        hash.update(bytes);
+    } else {
+        let changed = data.modified()?.duration_since(UNIX_EPOCH).unwrap_or_default();
+        hash.update(data.len().to_be_bytes());
+        hash.update(changed.as_nanos().to_be_bytes());
+        hash.update(file_number(data).to_be_bytes());
+        hash.update(&bytes[..SAMPLE.min(bytes.len())]);
+        hash.update(&bytes[bytes.len().saturating_sub(SAMPLE)..]);
+    }
+    let digits = hash.finalize().iter().take(TAG_BYTES).fold(String::new(), |mut text, byte| {
+        text.push_str(&format!("{byte:02x}"));
+        text
+    });
+    Ok(Tag(digits))
+}
+
+#[cfg(unix)]
+fn file_number(data: &Metadata) -> u64 {
+    std::os::unix::fs::MetadataExt::ino(data)
+}
+
+#[cfg(not(unix))]
+fn file_number(_: &Metadata) -> u64 {
+    0
+}
+
+fn exists(path: &Path) -> io::Result<bool> {
+    match fs::metadata(path) {
+        Ok(data) => Ok(data.is_file()),
+        Err(error) if is_absent(&error) => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// There is no object: no file, or a folder in its place, or a file in place of its folder.
+fn is_absent(error: &io::Error) -> bool {
+    error.kind() == ErrorKind::NotFound || is_misplaced(error)
+}
+
+fn is_misplaced(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::NotADirectory | ErrorKind::IsADirectory)
+}
+
+fn parent(path: &Path) -> &Path {
+    path.parent().unwrap_or(path)
+}
+
+/// Makes names in a folder stay: on Unix they are flushed apart from the files.
+fn flush_folder(folder: &Path) -> io::Result<()> {
+    if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
+}

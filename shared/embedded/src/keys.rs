@@ -1,0 +1,28 @@
+//! Which keys an object may have, and where in the folder it lies.
+
+use crate::error::corrupt;
+use curlew_ports::PortError;
+use std::path::{Path, PathBuf};
+
+/// Longest key in bytes.
+const MAX_KEY: usize = 512;
+/// Longest part of a key in bytes: what file systems allow for a name.
+const MAX_PART: usize = 255;
+
+/// The file of a key below `root`.
+pub(crate) fn path(root: &Path, key: &str) -> Result<PathBuf, PortError> {
+    if key.len() > MAX_KEY || !key.split('/').all(is_part) {
+        let given: String = key.chars().take(80).collect();
+        return Err(corrupt(format!("the key '{}'", given.escape_debug()), "it is not a key of an object"));
+    }
+    Ok(root.join(key))
+}
+
+/// Whether a name may be a part of a key. No other file belongs to the store.
+pub(crate) fn is_part(part: &str) -> bool {
+    !part.is_empty()
+        && part.len() <= MAX_PART
+        && part != "."
+        && part != ".."
+        && part.bytes().all(|b| b.is_ascii_alphanumeric() || b"._-".contains(&b))
+}

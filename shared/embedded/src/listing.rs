@@ -1,0 +1,77 @@
+//! Keys of a folder in byte order, reading no more folders than it must.
+
+use crate::keys::is_part;
+use std::io;
+use std::path::Path;
+
+/// What is asked for.
+pub(crate) struct Listing<'a> {
+    pub(crate) prefix: &'a str,
+    pub(crate) after: Option<&'a str>,
+    pub(crate) limit: usize,
+}
+
+impl Listing<'_> {
+    /// The keys below `root`.
+    pub(crate) fn read(&self, root: &Path) -> io::Result<Vec<String>> {
+        // Folders that the prefix names in full need not be looked for.
+        let folder = self.prefix.rfind('/').map_or("", |end| &self.prefix[..=end]);
+        let mut keys = Vec::new();
+        if folder.is_empty() || folder.trim_end_matches('/').split('/').all(is_part) {
+            self.walk(root, folder, &mut keys)?;
+        }
+        Ok(keys)
+    }
+
+    /// Adds the keys below `folder`, which is empty or ends with a slash. As deep as the longest key has parts.
+    fn walk(&self, root: &Path, folder: &str, keys: &mut Vec<String>) -> io::Result<()> {
+        for name in entries(&root.join(folder))? {
+            if keys.len() >= self.limit {
+                break;
+            }
+            let key = format!("{folder}{name}");
+            if key.ends_with('/') {
+                if self.may_hold(&key) {
+                    self.walk(root, &key, keys)?;
+                }
+            } else if key.starts_with(self.prefix) && self.after.is_none_or(|after| key.as_str() > after) {
+                keys.push(key);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether keys that begin with `folder` can be among those asked for.
+    fn may_hold(&self, folder: &str) -> bool {
+        let inside = folder.starts_with(self.prefix) || self.prefix.starts_with(folder);
+        inside && self.after.is_none_or(|after| folder > after || after.starts_with(folder))
+    }
+}
+
+/// Names in a folder, a slash behind those of folders: so sorted, whole keys are in byte order.
+fn entries(folder: &Path) -> io::Result<Vec<String>> {
+    let entries = match std::fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            return Ok(Vec::new());
+        }
+        Err(error) => return Err(error),
+    };
+    let mut names = Vec::new();
+    for entry in entries {
+        let entry = entry?;
+        let Ok(mut name) = entry.file_name().into_string() else { continue };
+        if !is_part(&name) {
+            continue;
+        }
+        let kind = entry.file_type()?;
+        if kind.is_dir() {
+            name.push('/');
+        } else if !kind.is_file() {
+            continue;
+        }
+        names.push(name);
+    }
+    names.sort_unstable();
+    Ok(names)
+}

@@ -1,0 +1,44 @@
+//! The lock that keeps a second process out of the folder.
+
+use crate::OpenError;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{Read, Seek, Write};
+use std::path::Path;
+
+/// The lock's file; it stays behind when the lock is given up, since removing it would let two processes in.
+const NAME: &str = "curlew.lock";
+/// More than the digits of any process number.
+const MAX_DIGITS: u64 = 20;
+
+/// Held while this lives; the system gives it up when the process ends, however it ends.
+#[derive(Debug)]
+pub(crate) struct Lock {
+    _file: File,
+}
+
+impl Lock {
+    /// Takes the lock of `dir` and writes down who has it.
+    pub(crate) fn take(dir: &Path) -> Result<Lock, OpenError> {
+        let io = |error| OpenError::from_io(dir, error);
+        let mut file =
+            OpenOptions::new().read(true).write(true).create(true).truncate(false).open(dir.join(NAME)).map_err(io)?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                return Err(OpenError::InUse { dir: dir.to_owned(), process: holder(&mut file) });
+            }
+            Err(TryLockError::Error(error)) => return Err(io(error)),
+        }
+        file.set_len(0).map_err(io)?;
+        file.rewind().map_err(io)?;
+        write!(file, "{}", std::process::id()).map_err(io)?;
+        Ok(Lock { _file: file })
+    }
+}
+
+/// The process number in the file; for people only, the lock itself is the system's.
+fn holder(file: &mut File) -> Option<u32> {
+    let mut text = String::new();
+    file.take(MAX_DIGITS).read_to_string(&mut text).ok()?;
+    text.trim().parse().ok()
+}

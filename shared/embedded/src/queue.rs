@@ -1,0 +1,267 @@
+//! The queues.
+//!
+//! A row that is handed out is due again when its visibility ends, so that receiving is one look into one index. A
+//! receipt is the row's id and how often the row was handed out: it names one delivery and runs out with the next.
+
+use crate::db::{Db, limit};
+use crate::error::{DbError, corrupt};
+use async_trait::async_trait;
+use curlew_model::{Job, Millis, Stage, Timestamp};
+use curlew_ports::{Dead, Delivery, Inbox, PortError, Queue, QueueCount, Receipt, Waiting};
+use rusqlite::{Connection, OptionalExtension, params};
+
+/// One row for each job, and one for each job that was given up.
+#[derive(Clone, Debug)]
+pub struct JobTable {
+    db: Db,
+}
+
+impl JobTable {
+    pub(crate) fn new(db: Db) -> JobTable {
+        JobTable { db }
+    }
+
+    /// Jobs that were handed out by a process that is no more are ready at `now`.
+    pub(crate) async fn recover(&self, now: Timestamp) -> Result<u64, PortError> {
+        self.db
+            .write("take back jobs", move |c| {
+                let rows = c.execute(
+                    "UPDATE jobs SET handed_out = 0, due = min(due, ?1) WHERE handed_out = 1",
+                    [now.as_millis()],
+                )?;
+                Ok(u64::try_from(rows).unwrap_or(u64::MAX))
+            })
+            .await
+    }
+
+    /// Puts a message into a queue as it is, whatever it says.
+    #[cfg(test)]
+    pub(crate) async fn send_raw(&self, stage: Stage, message: &str, due: Timestamp) -> Result<(), PortError> {
+        let message = message.to_owned();
+        self.db.write("send a message", move |c| put(c, stage.as_str(), due.as_millis(), &message)).await
+    }
+}
+
+#[async_trait]
+impl Queue for JobTable {
+    async fn send(&self, jobs: &[(Job, Timestamp)]) -> Result<(), PortError> {
+        let mut messages = Vec::with_capacity(jobs.len());
+        for (job, due) in jobs {
+            let message = job.to_message().map_err(|e| corrupt("a job", e))?;
+            messages.push((job.stage(), due.as_millis(), message));
+        }
+        let send = move |c: &Connection| messages.iter().try_for_each(|(s, due, m)| put(c, s.as_str(), *due, m));
+        self.db.write("send jobs", send).await
+    }
+}
+
+#[async_trait]
+impl Inbox for JobTable {
+    async fn receive(
+        &self,
+        stage: Stage,
+        max: usize,
+        visibility: Millis,
+        now: Timestamp,
+    ) -> Result<Vec<Delivery>, PortError> {
+        let until = now + visibility;
+        self.db.write("receive jobs", move |c| receive(c, stage, limit(max), now, until)).await
+    }
+
+    async fn ack(&self, receipt: &Receipt) -> Result<(), PortError> {
+        let Some(name) = Name::read(receipt) else { return Ok(()) };
+        self.db
+            .write("acknowledge a job", move |c| {
+                if take(c, name)?.is_some() {
+                    c.prepare_cached("DELETE FROM messages WHERE id = ?1")?.execute([name.id])?;
+                }
+                Ok(())
+            })
+            .await
+    }
+
+    async fn put_back(&self, receipt: &Receipt, due: Timestamp) -> Result<(), PortError> {
+        let Some(name) = Name::read(receipt) else { return Ok(()) };
+        self.db
+            .write("put a job back", move |c| {
+                c.prepare_cached(
+                    "UPDATE jobs SET handed_out = 0, due = ?3 WHERE id = ?1 AND receives = ?2 AND handed_out = 1",
+                )?
+                .execute(params![name.id, name.receives, due.as_millis()])?;
+                Ok(())
+            })
+            .await
+    }
+
+    async fn bury(&self, receipt: &Receipt, error: &str, now: Timestamp) -> Result<(), PortError> {
+        let Some(name) = Name::read(receipt) else { return Ok(()) };
+        let error = error.to_owned();
+        self.db.write("give a job up", move |c| bury(c, name, &error, now)).await
+    }
+
+    async fn next_due(&self) -> Result<Option<Timestamp>, PortError> {
+        self.db
+            .read("read the queues", |c| {
+                let due: Option<i64> = c
+                    .prepare_cached("SELECT min(due) FROM jobs WHERE handed_out = 0")?
+                    .query_row([], |row| row.get(0))?;
+                Ok(due.map(Timestamp::from_millis))
+            })
+            .await
+    }
+
+    async fn count(&self, stage: Stage, now: Timestamp) -> Result<QueueCount, PortError> {
+        self.db.read("count the queues", move |c| count(c, stage, now)).await
+    }
+
+    async fn waiting(&self, now: Timestamp, most: usize) -> Result<Vec<Waiting>, PortError> {
+        self.db.read("list the jobs that wait", move |c| waiting(c, now, limit(most))).await
+    }
+
+    async fn dead(&self, most: usize) -> Result<Vec<Dead>, PortError> {
+        self.db.read("list the jobs that were given up", move |c| dead(c, limit(most))).await
+    }
+
+    async fn redrive(&self, receipt: &Receipt, now: Timestamp) -> Result<(), PortError> {
+        let missing = PortError::NotFound(format!("the job {}", receipt.0));
+        let Some(id) = receipt.0.strip_prefix(DEAD).and_then(|id| id.parse().ok()) else { return Err(missing) };
+        let back = move |c: &Connection| redrive(c, id, now);
+        if self.db.write("take a job up again", back).await? { Ok(()) } else { Err(missing) }
+    }
+}
+
+/// Receipts of jobs that were given up begin with this.
+const DEAD: &str = "dead-";
+
+/// A delivery's receipt, read.
+#[derive(Clone, Copy)]
+struct Name {
+    id: i64,
+    receives: u32,
+}
+
+impl Name {
+    fn write(self) -> Receipt {
+        Receipt(format!("{}-{}", self.id, self.receives))
+    }
+
+    /// A text that is no receipt names no delivery, as one that has run out.
+    fn read(receipt: &Receipt) -> Option<Name> {
+        let (id, receives) = receipt.0.split_once('-')?;
+        Some(Name { id: id.parse().ok()?, receives: receives.parse().ok()? })
+    }
+}
+
+fn put(c: &Connection, stage: &str, due: i64, message: &str) -> Result<(), DbError> {
+    c.prepare_cached("INSERT INTO jobs (stage, due) VALUES (?1, ?2)")?.execute(params![stage, due])?;
+    let id = c.last_insert_rowid();
+    c.prepare_cached("INSERT INTO messages (id, message) VALUES (?1, ?2)")?.execute(params![id, message])?;
+    Ok(())
+}
+
+fn receive(c: &Connection, stage: Stage, max: i64, now: Timestamp, until: Timestamp) -> Result<Vec<Delivery>, DbError> {
+    let mut due =
+        c.prepare_cached("SELECT id, receives FROM jobs WHERE stage = ?1 AND due <= ?2 ORDER BY due, id LIMIT ?3")?;
+    let names = due
+        .query_map(params![stage.as_str(), now.as_millis(), max], |row| {
+            Ok(Name { id: row.get(0)?, receives: row.get::<_, u32>(1)?.saturating_add(1) })
+        })?
+        .collect::<Result<Vec<Name>, _>>()?;
+    let mut hand_out = c.prepare_cached("UPDATE jobs SET handed_out = 1, receives = ?2, due = ?3 WHERE id = ?1")?;
+    let mut deliveries = Vec::with_capacity(names.len());
+    for name in names {
+        hand_out.execute(params![name.id, name.receives, until.as_millis()])?;
+        let job = Job::from_message(&message(c, name.id)?);
+        deliveries.push(Delivery { receipt: name.write(), job, receives: name.receives });
+    }
+    Ok(deliveries)
+}
+
+/// The message; an empty one, which is no job, if it has gone missing.
+fn message(c: &Connection, id: i64) -> Result<String, DbError> {
+    let message: Option<String> =
+        c.prepare_cached("SELECT message FROM messages WHERE id = ?1")?.query_row([id], |row| row.get(0)).optional()?;
+    Ok(message.unwrap_or_default())
+}
+
+/// Takes the row of a delivery out of its queue; nothing if the receipt has run out.
+fn take(c: &Connection, name: Name) -> Result<Option<String>, DbError> {
+    let stage = c
+        .prepare_cached("DELETE FROM jobs WHERE id = ?1 AND receives = ?2 AND handed_out = 1 RETURNING stage")?
+        .query_row(params![name.id, name.receives], |row| row.get(0))
+        .optional()?;
+    Ok(stage)
+}
+
+fn bury(c: &Connection, name: Name, error: &str, now: Timestamp) -> Result<(), DbError> {
+    if let Some(stage) = take(c, name)? {
+        c.prepare_cached("INSERT INTO dead (id, stage, at, error) VALUES (?1, ?2, ?3, ?4)")?.execute(params![
+            name.id,
+            stage,
+            now.as_millis(),
+            error
+        ])?;
+    }
+    Ok(())
+}
+
+/// The job gets a new id, so that receipts from before it was given up stay without effect.
+fn redrive(c: &Connection, id: i64, now: Timestamp) -> Result<bool, DbError> {
+    let stage: Option<String> = c
+        .prepare_cached("DELETE FROM dead WHERE id = ?1 RETURNING stage")?
+        .query_row([id], |row| row.get(0))
+        .optional()?;
+    let Some(stage) = stage else { return Ok(false) };
+    let message = message(c, id)?;
+    c.prepare_cached("DELETE FROM messages WHERE id = ?1")?.execute([id])?;
+    put(c, &stage, now.as_millis(), &message)?;
+    Ok(true)
+}
+
+fn count(c: &Connection, stage: Stage, now: Timestamp) -> Result<QueueCount, DbError> {
+    let (stage, now) = (stage.as_str(), now.as_millis());
+    let number = |sql: &str| -> Result<u64, DbError> {
+        let number: i64 = c.prepare_cached(sql)?.query_row(params![stage, now], |row| row.get(0))?;
+        Ok(u64::try_from(number).unwrap_or(0))
+    };
+    let later = number("SELECT count(*) FROM jobs WHERE stage = ?1 AND due > ?2")?;
+    let waiting = number("SELECT count(*) FROM jobs WHERE handed_out = 0 AND stage = ?1 AND due > ?2")?;
+    Ok(QueueCount {
+        ready: number("SELECT count(*) FROM jobs WHERE stage = ?1 AND due <= ?2")?,
+        waiting,
+        in_flight: later.saturating_sub(waiting),
+        dead: number("SELECT count(*) FROM dead WHERE stage = ?1 AND ?2 IS NOT NULL")?,
+    })
+}
+
+fn waiting(c: &Connection, now: Timestamp, most: i64) -> Result<Vec<Waiting>, DbError> {
+    let mut statement = c.prepare_cached(
+        "SELECT due, message FROM jobs JOIN messages USING (id)
+         WHERE handed_out = 0 AND due > ?1 ORDER BY due, jobs.id LIMIT ?2",
+    )?;
+    let rows = statement.query_map(params![now.as_millis(), most], |row| {
+        let (due, message): (i64, String) = (row.get(0)?, row.get(1)?);
+        Ok(Waiting { job: Job::from_message(&message), due: Timestamp::from_millis(due) })
+    })?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+fn dead(c: &Connection, most: i64) -> Result<Vec<Dead>, DbError> {
+    let mut statement = c.prepare_cached(
+        "SELECT dead.id, stage, message, error, at FROM dead JOIN messages USING (id)
+         ORDER BY at DESC, dead.id DESC LIMIT ?1",
+    )?;
+    let mut rows = statement.query([most])?;
+    let mut dead = Vec::new();
+    while let Some(row) = rows.next()? {
+        let stage: String = row.get(1)?;
+        dead.push(Dead {
+            receipt: Receipt(format!("{DEAD}{}", row.get::<_, i64>(0)?)),
+            stage: Stage::ALL.into_iter().find(|s| s.as_str() == stage).ok_or_else(|| corrupt("a queue", &stage))?,
+            message: row.get(2)?,
+            error: row.get(3)?,
+            at: Timestamp::from_millis(row.get(4)?),
+        });
+    }
+    Ok(dead)
+}

@@ -1,0 +1,56 @@
+//! Connections that only read, a few of them, shared by all callers.
+
+use crate::error::DbError;
+use curlew_ports::PortError;
+use rusqlite::Connection;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::sync::Semaphore;
+
+/// Connections at most; more of them would only wait for the same disk.
+const MAX_READERS: usize = 4;
+
+/// Lends connections. Each reads what was committed last.
+#[derive(Debug)]
+pub(crate) struct Readers {
+    path: PathBuf,
+    idle: Mutex<Vec<Connection>>,
+    free: Arc<Semaphore>,
+}
+
+impl Readers {
+    /// For the database at `path`. Connections are opened when they are needed.
+    pub(crate) fn new(path: PathBuf) -> Readers {
+        Readers { path, idle: Mutex::default(), free: Arc::new(Semaphore::new(MAX_READERS)) }
+    }
+
+    /// Reads on a thread that may block.
+    pub(crate) async fn read<T, F>(self: &Arc<Readers>, what: &'static str, work: F) -> Result<T, PortError>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Connection) -> Result<T, DbError> + Send + 'static,
+    {
+        let failed =
+            |error: Box<dyn std::error::Error + Send + Sync>| PortError::unavailable(format!("cannot {what}"), error);
+        let permit = Arc::clone(&self.free).acquire_owned().await.map_err(|e| failed(e.into()))?;
+        let readers = Arc::clone(self);
+        let answer = tokio::task::spawn_blocking(move || {
+            let connection = readers.take()?;
+            let answer = work(&connection);
+            readers.idle.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
+            drop(permit);
+            answer
+        });
+        answer.await.map_err(|e| failed(e.into()))?.map_err(|error| error.into_port(what))
+    }
+
+    fn take(&self) -> Result<Connection, DbError> {
+        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        if let Some(connection) = idle {
+            return Ok(connection);
+        }
+        let connection = crate::db::connect(&self.path, false)?;
+        connection.pragma_update(None, "query_only", true)?;
+        Ok(connection)
+    }
+}

@@ -1,0 +1,121 @@
+//! The tables, and which of their versions this program knows.
+//!
+//! Instants are integers: milliseconds since 1970-01-01T00:00:00Z. Rows that are swapped carry a version that begins
+//! at 1 and grows by one; no such row is ever deleted, so no version of a row is ever used twice.
+
+use rusqlite::Connection;
+
+/// "Crlw" in ASCII: marks the file as Curlew's own.
+pub(crate) const APPLICATION_ID: i64 = 0x4372_6c77;
+
+/// The newest form of the tables; the file's `user_version`.
+pub(crate) const VERSION: i64 = 1;
+
+/// What brings a store from version `index` to version `index + 1`.
+const STEPS: [&str; VERSION as usize] = [FIRST];
+
+const FIRST: &str = "
+-- One row for each host key: all that politeness remembers of it, as JSON.
+CREATE TABLE hosts (
+    host    TEXT PRIMARY KEY,
+    version INTEGER NOT NULL,
+    state   TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- robots.txt by origin. The validators are the server's bytes.
+CREATE TABLE robots (
+    origin        TEXT PRIMARY KEY,
+    standing      TEXT NOT NULL,
+    body_at       INTEGER NOT NULL,
+    fetched_at    INTEGER NOT NULL,
+    fresh_until   INTEGER NOT NULL,
+    etag          TEXT,
+    last_modified TEXT,
+    body          BLOB NOT NULL
+) STRICT;
+
+-- Named instants, such as how far dispatch has come.
+CREATE TABLE marks (
+    name    TEXT PRIMARY KEY,
+    version INTEGER NOT NULL,
+    at      INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- One row for every URL that was ever taken up, as JSON.
+CREATE TABLE pages (
+    id      TEXT PRIMARY KEY,
+    version INTEGER NOT NULL,
+    page    TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- Feeds and sites, as JSON. The slot is the minute of the cycle at which dispatch asks for them.
+CREATE TABLE sources (
+    key     TEXT PRIMARY KEY,
+    slot    INTEGER NOT NULL,
+    version INTEGER NOT NULL,
+    source  TEXT NOT NULL
+) STRICT;
+CREATE INDEX sources_by_slot ON sources (slot, key);
+
+-- Jobs. The message lies apart, since a row that is handed out is written again and a message may be a megabyte long.
+-- AUTOINCREMENT: a receipt names a row, and must never come to name another one.
+CREATE TABLE jobs (
+    id         INTEGER PRIMARY KEY AUTOINCREMENT,
+    stage      TEXT NOT NULL,
+    due        INTEGER NOT NULL,           -- while it is handed out: when its visibility ends
+    handed_out INTEGER NOT NULL DEFAULT 0, -- 1 from being handed out until it is put back
+    receives   INTEGER NOT NULL DEFAULT 0  -- how often it was handed out
+) STRICT;
+CREATE INDEX jobs_by_due ON jobs (stage, due);                           -- receive, count
+CREATE INDEX jobs_idle ON jobs (due, stage) WHERE handed_out = 0;        -- next_due, waiting, count
+
+-- Jobs that were given up.
+CREATE TABLE dead (
+    id    INTEGER PRIMARY KEY,
+    stage TEXT NOT NULL,
+    at    INTEGER NOT NULL,
+    error TEXT NOT NULL
+) STRICT;
+CREATE INDEX dead_by_time ON dead (at);
+
+-- The messages of both, by the same id.
+CREATE TABLE messages (
+    id      INTEGER PRIMARY KEY,
+    message TEXT NOT NULL
+) STRICT;
+";
+
+/// What a database file is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Standing {
+    /// No tables yet and no mark of another program.
+    Empty,
+    /// A store of this version.
+    Store(i64),
+    /// Another program's.
+    Foreign,
+}
+
+/// Reads what the file says of itself.
+pub(crate) fn standing(connection: &Connection) -> rusqlite::Result<Standing> {
+    let number = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0));
+    let application = number("PRAGMA application_id")?;
+    let version = number("PRAGMA user_version")?;
+    let tables = number("SELECT count(*) FROM sqlite_schema")?;
+    Ok(match (application, version, tables) {
+        (APPLICATION_ID, version, _) => Standing::Store(version),
+        (0, 0, 0) => Standing::Empty,
+        _ => Standing::Foreign,
+    })
+}
+
+/// Brings the tables from version `from` to [`VERSION`], all or nothing.
+pub(crate) fn migrate(connection: &mut Connection, from: i64) -> rusqlite::Result<()> {
+    let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Exclusive)?;
+    for step in STEPS.iter().skip(usize::try_from(from).unwrap_or(0)) {
+        transaction.execute_batch(step)?;
+    }
+    transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
+    transaction.pragma_update(None, "user_version", VERSION)?;
+    transaction.commit()
+}
