@@ -1,1 +1,27 @@
 //! The HTTP adapter: the only crate that opens a socket to a site.
+//!
+//! One [`Fetch::call`](curlew_ports::Fetch::call) is exactly one GET. A redirect comes back as a reply with its
+//! `Location`, so that robots.txt, politeness and the address guard see every hop. What is deliberately absent:
+//! cookies, `Referer`, proxies, retries, HTTP/3, `Alt-Svc`, credentials, a switch that ignores bad certificates.
+//!
+//! [`guard`] is pure and decides where a request may go; the rest of the crate applies it: literals and names are
+//! judged before anything is sent, looked-up addresses are judged before the connection is made and are the only
+//! ones it is made to, and the address that answered is compared with them afterwards.
+
+pub mod guard;
+
+mod body;
+mod config;
+mod decode;
+mod failure;
+mod fetcher;
+mod headers;
+mod media;
+mod resolver;
+
+pub use config::{ByteLimits, Config, ConfigError};
+pub use fetcher::HttpFetcher;
+pub use guard::{Endpoint, Guard, HostPattern, ResolveRule};
+
+#[cfg(test)]
+mod tests;

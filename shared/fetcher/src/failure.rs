@@ -1,0 +1,66 @@
+//! What the HTTP library reports, told as the caller has to act on it, in one short sentence without the URL.
+
+use crate::guard::Refusal;
+use crate::resolver::LookupFailed;
+use curlew_ports::FetchError;
+use std::error::Error;
+use std::io;
+
+/// The longest reason, in characters.
+const MAX_REASON_CHARS: usize = 160;
+
+/// Classifies an error of a request or of reading a body.
+pub(crate) fn of(error: &reqwest::Error) -> FetchError {
+    if let Some(refusal) = find::<Refusal>(error) {
+        return FetchError::Refused(refusal.to_string());
+    }
+    if let Some(failed) = find::<LookupFailed>(error) {
+        return FetchError::Network(failed.to_string());
+    }
+    if error.is_builder() {
+        return FetchError::Refused("the URL cannot be sent".into());
+    }
+    if error.is_timeout() {
+        let reason = if error.is_connect() { "no connection in time" } else { "the server was silent for too long" };
+        return FetchError::Network(reason.into());
+    }
+    if error.is_connect() {
+        return FetchError::Network(format!("no connection: {}", reason(error)));
+    }
+    let hyper = find::<hyper::Error>(error);
+    if hyper.is_some_and(hyper::Error::is_incomplete_message) {
+        return FetchError::Network("the connection was closed before an answer".into());
+    }
+    if hyper.is_some_and(hyper::Error::is_parse) {
+        return FetchError::Protocol(format!("the answer is not HTTP: {}", reason(error)));
+    }
+    match find::<io::Error>(error).map(io::Error::kind) {
+        Some(io::ErrorKind::UnexpectedEof) => FetchError::Network("the answer was cut short".into()),
+        Some(io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput) => {
+            FetchError::Protocol(format!("the body is not framed as HTTP says: {}", reason(error)))
+        }
+        _ => FetchError::Network(format!("the connection broke: {}", reason(error))),
+    }
+}
+
+/// The first error of a type in the chain of sources. The chain of an `io::Error` goes on in what it wraps.
+fn find<'a, T: Error + 'static>(error: &'a (dyn Error + 'static)) -> Option<&'a T> {
+    chain(error).find_map(|e| e.downcast_ref::<T>())
+}
+
+fn chain<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
+    std::iter::successors(Some(error), |e| cause(*e))
+}
+
+fn cause<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a (dyn Error + 'static)> {
+    match error.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
+        Some(inner) => Some(inner),
+        None => error.source(),
+    }
+}
+
+/// The innermost error's text: what happened, without the layers that passed it on. It may quote the other side.
+fn reason(error: &reqwest::Error) -> String {
+    let text = chain(error).last().map_or_else(|| "unknown".into(), ToString::to_string);
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(MAX_REASON_CHARS).collect()
+}

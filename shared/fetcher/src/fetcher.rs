@@ -1,0 +1,158 @@
+//! The call itself: guard, request, checks of the answer, body.
+
+use crate::body;
+use crate::config::{Config, ConfigError};
+use crate::failure;
+use crate::guard;
+use crate::headers::{self, Agents};
+use crate::media;
+use crate::resolver::{Lookup, SystemLookup, VettingResolver};
+use async_trait::async_trait;
+use bytes::Bytes;
+use curlew_model::Millis;
+use curlew_ports::{Call, Fetch, FetchError, Reply};
+use reqwest::header::{CONTENT_TYPE, HOST, HeaderValue};
+use reqwest::{Certificate, Client, ClientBuilder, Method, Request, Response, StatusCode};
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::{Instant, timeout_at};
+use url::{Host, Url};
+
+/// How long a connection is kept for the next call. Below the 5 s after which common servers close it: a request that
+/// meets a closing connection looks like trouble of the host. Long enough for the usual pause between two calls.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(3);
+/// Connections kept for one host: there is never more than one call to it at a time.
+const MAX_IDLE_PER_HOST: usize = 1;
+/// The longest header block over HTTP/2 in bytes; over HTTP/1.1 the library allows some 400 KiB and 100 lines.
+const MAX_HEADER_LIST_BYTES: u32 = 64 << 10;
+/// Header lines over HTTP/1.1.
+const MAX_HEADER_LINES: usize = 100;
+
+/// Makes calls over HTTP/1.1 and HTTP/2. Cheap to share, costly to build: one for a process or an invocation.
+pub struct HttpFetcher {
+    config: Config,
+    agents: Agents,
+    resolver: VettingResolver,
+    client: Client,
+    /// For calls whose `Host` names another port than the one connected to, which HTTP/2 cannot say.
+    http1: Client,
+}
+
+impl HttpFetcher {
+    /// Sets the client up; nothing is sent.
+    ///
+    /// # Errors
+    /// [`ConfigError`] says which setting cannot be used.
+    pub fn new(config: Config) -> Result<HttpFetcher, ConfigError> {
+        HttpFetcher::with_lookup(config, Arc::new(SystemLookup::new()))
+    }
+
+    pub(crate) fn with_lookup(config: Config, lookup: Arc<dyn Lookup>) -> Result<HttpFetcher, ConfigError> {
+        let agents = Agents::new(&config)?;
+        let resolver = VettingResolver::new(Arc::new(config.guard.clone()), lookup);
+        let client = builder(&config, &resolver)?.build().map_err(ConfigError::Client)?;
+        let http1 = if config.guard.resolve.iter().any(|rule| rule.port.is_some()) {
+            builder(&config, &resolver)?.http1_only().build().map_err(ConfigError::Client)?
+        } else {
+            client.clone()
+        };
+        Ok(HttpFetcher { config, agents, resolver, client, http1 })
+    }
+
+    /// Sends the request and waits for the end of the headers.
+    async fn send(&self, call: &Call, url: &Url, deadline: Instant) -> Result<Response, FetchError> {
+        let mut request = Request::new(Method::GET, url.clone());
+        *request.headers_mut() = headers::of_call(call, &self.agents);
+        let client = if self.move_port_to_host_header(&mut request)? { &self.http1 } else { &self.client };
+        let response = timeout_at(deadline, client.execute(request))
+            .await
+            .map_err(|_| FetchError::Network("no answer in the time of the call".into()))?
+            .map_err(|e| failure::of(&e))?;
+        self.check_peer(url, response.remote_addr())?;
+        Ok(response)
+    }
+
+    /// A port written in the URL would win over the port of a rule, so it is moved to where only the server sees it.
+    fn move_port_to_host_header(&self, request: &mut Request) -> Result<bool, FetchError> {
+        let url = request.url();
+        let (Some(Host::Domain(name)), Some(port)) = (url.host(), url.port()) else { return Ok(false) };
+        if self.config.guard.rule_for(name).is_none_or(|rule| rule.port.is_none()) {
+            return Ok(false);
+        }
+        let cannot = || FetchError::Refused("the URL cannot be sent".into());
+        let host = HeaderValue::from_str(&format!("{name}:{port}")).map_err(|_| cannot())?;
+        request.headers_mut().insert(HOST, host);
+        request.url_mut().set_port(None).map_err(|()| cannot())?;
+        Ok(true)
+    }
+
+    /// Defence in depth: the address that answered has to be one that was allowed.
+    fn check_peer(&self, url: &Url, peer: Option<SocketAddr>) -> Result<(), FetchError> {
+        let literal = match url.host() {
+            Some(Host::Domain(name)) => return self.resolver.check_peer(name, peer),
+            Some(Host::Ipv4(ip)) => Some(IpAddr::V4(ip)),
+            Some(Host::Ipv6(ip)) => Some(IpAddr::V6(ip)),
+            None => None,
+        };
+        if literal.is_none() || literal != peer.map(|peer| peer.ip()) {
+            return Err(FetchError::Refused("another address answered than the one that was called".into()));
+        }
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl Fetch for HttpFetcher {
+    async fn call(&self, call: &Call) -> Result<Reply, FetchError> {
+        let started = Instant::now();
+        let deadline = started + call.time.min(self.config.call_timeout).as_duration();
+        let url = guard::vet_url(&call.url, &self.config.guard).map_err(|e| FetchError::Refused(e.to_string()))?;
+        let response = self.send(call, &url, deadline).await?;
+        let status = checked_status(response.status())?;
+        let mut reply =
+            Reply { status: status.as_u16(), headers: headers::of_reply(response.headers()), ..Reply::default() };
+        if status.is_success() {
+            // Judged by what the server wrote, also where that is too long to be kept.
+            let content_type = response.headers().get(CONTENT_TYPE).map(|v| String::from_utf8_lossy(v.as_bytes()));
+            reply.body_skipped = !media::is_wanted(call.kind, content_type.as_deref());
+            let skipped = reply.body_skipped || status == StatusCode::NO_CONTENT;
+            reply.body =
+                if skipped { Bytes::new() } else { body::read(response, call.kind, &self.config, deadline).await? };
+        }
+        reply.took = Millis::from_duration_ceil(started.elapsed());
+        Ok(reply)
+    }
+
+    fn vet(&self, url: &str) -> Result<(), String> {
+        guard::vet_url(url, &self.config.guard).map(|_| ()).map_err(|e| e.to_string())
+    }
+}
+
+/// Only final answers to a plain GET are understood: no 1xx, no part of a document, nothing beyond 5xx.
+fn checked_status(status: StatusCode) -> Result<StatusCode, FetchError> {
+    match status.as_u16() {
+        206 => Err(FetchError::Protocol("a part of the document (206) that nobody asked for".into())),
+        200..=599 => Ok(status),
+        other => Err(FetchError::Protocol(format!("the status {other} is no answer to a GET"))),
+    }
+}
+
+fn builder(config: &Config, resolver: &VettingResolver) -> Result<ClientBuilder, ConfigError> {
+    let roots: Result<Vec<Certificate>, _> =
+        config.extra_roots.iter().map(|der| Certificate::from_der(der).map_err(ConfigError::Root)).collect();
+    let roots = roots?;
+    let builder = Client::builder()
+        .no_proxy()
+        .redirect(reqwest::redirect::Policy::none())
+        .referer(false)
+        .retry(reqwest::retry::never())
+        .dns_resolver(resolver.clone())
+        .connect_timeout(config.connect_timeout.as_duration())
+        .read_timeout(config.read_timeout.as_duration())
+        .pool_max_idle_per_host(MAX_IDLE_PER_HOST)
+        .pool_idle_timeout(IDLE_TIMEOUT)
+        .http1_max_headers(MAX_HEADER_LINES)
+        .http2_max_header_list_size(MAX_HEADER_LIST_BYTES);
+    Ok(if roots.is_empty() { builder } else { builder.tls_certs_merge(roots) })
+}

@@ -1,0 +1,224 @@
+//! Where a request may go: pure decisions about a URL and about the addresses of its name.
+//!
+//! The same URL parser serves the check and the request, so the two cannot disagree about the host.
+
+mod blocks;
+mod rules;
+
+pub use blocks::classify;
+pub use rules::{Endpoint, Guard, HostPattern, InvalidRule, ResolveRule};
+
+use std::net::IpAddr;
+use url::{Host, Url};
+
+/// The longest URL that is called, in bytes.
+pub const MAX_URL_BYTES: usize = 2_048;
+/// The most addresses that a name may have; an answer with more is refused as a whole.
+pub const MAX_ADDRESSES: usize = 32;
+/// The longest name, in octets (RFC 1035 §2.3.4, written without its trailing dot).
+const MAX_NAME_OCTETS: usize = 253;
+/// The longest label of a name, in octets (RFC 1035 §2.3.4).
+const MAX_LABEL_OCTETS: usize = 63;
+
+/// Names that mean this machine or this network, wherever one stands: RFC 6761 (localhost), RFC 6762 with its
+/// appendix G (local and the private ones), RFC 7686 (onion), RFC 8375 (home.arpa), RFC 9476 (alt), and ICANN's
+/// reservation of internal.
+const PRIVATE_ZONES: [&str; 13] = [
+    "localhost",
+    "localdomain",
+    "local",
+    "internal",
+    "intranet",
+    "private",
+    "corp",
+    "home",
+    "lan",
+    "home.arpa",
+    "onion",
+    "alt",
+    "in-addr.arpa",
+];
+
+/// Why a call is not made. Its text is one short sentence without the URL's path or query.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// The text is no absolute URL.
+    #[error("no URL: {0}")]
+    NotAUrl(String),
+    /// Longer than [`MAX_URL_BYTES`].
+    #[error("the URL is longer than {MAX_URL_BYTES} bytes")]
+    TooLong,
+    /// Neither http nor https.
+    #[error("the scheme '{0}' is neither http nor https")]
+    Scheme(String),
+    /// A user name or a password in the URL, which would be sent as credentials.
+    #[error("the URL carries a user name or a password")]
+    UserInfo,
+    /// A port that is not on the list.
+    #[error("port {0} is not allowed")]
+    Port(u16),
+    /// A name that cannot be a public host's.
+    #[error("the name '{name}' {reason}")]
+    Name {
+        /// The name, cut to a readable length.
+        name: String,
+        /// What is wrong with it.
+        reason: &'static str,
+    },
+    /// One of Curlew's own hosts: crawling it would be a loop that somebody pays for.
+    #[error("'{0}' is one of our own hosts")]
+    OwnHost(String),
+    /// A service of the machine that must not be called whatever else is allowed.
+    #[error("{0} is a service of this machine")]
+    Endpoint(Endpoint),
+    /// An address that is not public.
+    #[error("the address {address} is not public: {block}")]
+    Address {
+        /// The address.
+        address: IpAddr,
+        /// The block it lies in.
+        block: &'static str,
+    },
+    /// The name has no address.
+    #[error("the name '{0}' has no address")]
+    NoAddress(String),
+    /// The name has more than [`MAX_ADDRESSES`] addresses.
+    #[error("the name '{0}' has more than {MAX_ADDRESSES} addresses")]
+    TooManyAddresses(String),
+}
+
+/// Judges a URL without resolving its name: scheme, credentials, port, name, and the address if the host is one.
+/// Gives back the parsed URL that has to be sent, its host in the one canonical form (lower case, A-labels, no
+/// trailing dot).
+///
+/// # Errors
+/// The first thing that is wrong with it.
+pub fn vet_url(url: &str, rules: &Guard) -> Result<Url, Refusal> {
+    if url.len() > MAX_URL_BYTES {
+        return Err(Refusal::TooLong);
+    }
+    let mut url = Url::parse(url).map_err(|e| Refusal::NotAUrl(e.to_string()))?;
+    if !matches!(url.scheme(), "http" | "https") {
+        return Err(Refusal::Scheme(short(url.scheme())));
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err(Refusal::UserInfo);
+    }
+    let no_host = || Refusal::NotAUrl("no host".into());
+    let port = url.port_or_known_default().ok_or_else(no_host)?;
+    let host = canonical(url.host().ok_or_else(no_host)?);
+    if let Host::Domain(name) = &host
+        && url.host_str() != Some(name)
+    {
+        let refused = name_refusal(name, "is no host name");
+        url.set_host(Some(name)).map_err(|_| refused)?;
+    }
+    if let Some(endpoint) = rules.refused_endpoints.iter().find(|e| e.host == host && e.port == port) {
+        return Err(Refusal::Endpoint(endpoint.clone()));
+    }
+    match &host {
+        Host::Domain(name) => vet_name(name, port, rules)?,
+        Host::Ipv4(ip) => vet_literal(IpAddr::V4(*ip), port, rules)?,
+        Host::Ipv6(ip) => vet_literal(IpAddr::V6(*ip), port, rules)?,
+    }
+    Ok(url)
+}
+
+/// Judges the addresses that a name was found to have. One address that is not public refuses the whole name,
+/// since a later look-up may give that one first; no address at all is a refusal too.
+///
+/// # Errors
+/// The first thing that is wrong with them.
+pub fn vet_addresses(host: &str, addresses: &[IpAddr], rules: &Guard) -> Result<(), Refusal> {
+    if addresses.is_empty() {
+        return Err(Refusal::NoAddress(short(host)));
+    }
+    if addresses.len() > MAX_ADDRESSES {
+        return Err(Refusal::TooManyAddresses(short(host)));
+    }
+    if rules.rule_for(host).is_some() {
+        return Ok(());
+    }
+    addresses.iter().try_for_each(|ip| vet_address(*ip, rules))
+}
+
+/// The one form of a host in which hosts are compared: the trailing dot of a name is dropped.
+pub(crate) fn canonical(host: Host<&str>) -> Host<String> {
+    match host {
+        Host::Domain(name) => Host::Domain(name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase()),
+        Host::Ipv4(ip) => Host::Ipv4(ip),
+        Host::Ipv6(ip) => Host::Ipv6(ip),
+    }
+}
+
+/// A name, lower case and without its trailing dot.
+pub(crate) fn vet_name(name: &str, port: u16, rules: &Guard) -> Result<(), Refusal> {
+    if rules.own_hosts.iter().any(|own| own.matches(name)) {
+        return Err(Refusal::OwnHost(short(name)));
+    }
+    if name.len() > MAX_NAME_OCTETS {
+        return Err(name_refusal(name, "is longer than 253 octets"));
+    }
+    if name.split('.').any(str::is_empty) {
+        return Err(name_refusal(name, "has an empty label"));
+    }
+    if name.split('.').any(|label| label.len() > MAX_LABEL_OCTETS) {
+        return Err(name_refusal(name, "has a label longer than 63 octets"));
+    }
+    // From here on the operator's own rule decides, on any port.
+    if rules.rule_for(name).is_some() {
+        return Ok(());
+    }
+    if PRIVATE_ZONES.iter().any(|zone| is_or_below(name, zone)) {
+        return Err(name_refusal(name, "is not a public name"));
+    }
+    if !name.contains('.') {
+        return Err(name_refusal(name, "is a single label"));
+    }
+    vet_port(port, rules)
+}
+
+fn vet_literal(ip: IpAddr, port: u16, rules: &Guard) -> Result<(), Refusal> {
+    vet_address(ip, rules)?;
+    vet_port(port, rules)
+}
+
+fn vet_port(port: u16, rules: &Guard) -> Result<(), Refusal> {
+    if port == 0 || !rules.ports.contains(&port) {
+        return Err(Refusal::Port(port));
+    }
+    Ok(())
+}
+
+fn vet_address(ip: IpAddr, rules: &Guard) -> Result<(), Refusal> {
+    // The port is not known where addresses are judged, so an endpoint's address counts if a call could reach its port.
+    let endpoint = |e: &&Endpoint| e.address() == Some(ip) && rules.ports.contains(&e.port);
+    if let Some(endpoint) = rules.refused_endpoints.iter().find(endpoint) {
+        return Err(Refusal::Endpoint(endpoint.clone()));
+    }
+    match classify(ip) {
+        Err(block) if !rules.allow_nets.iter().any(|net| net.contains(&ip)) => {
+            Err(Refusal::Address { address: ip, block })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Whether a name is a zone's own or lies below it.
+fn is_or_below(name: &str, zone: &str) -> bool {
+    name.strip_suffix(zone).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+}
+
+fn name_refusal(name: &str, reason: &'static str) -> Refusal {
+    Refusal::Name { name: short(name), reason }
+}
+
+/// A hostile text, cut so that it fits into a sentence.
+fn short(text: &str) -> String {
+    const READABLE_CHARS: usize = 80;
+    let mut cut: String = text.chars().take(READABLE_CHARS).collect();
+    if cut.len() < text.len() {
+        cut.push('…');
+    }
+    cut
+}

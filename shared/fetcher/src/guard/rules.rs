@@ -1,0 +1,189 @@
+//! What the operator allows and forbids, and how it is written.
+
+use super::{MAX_NAME_OCTETS, short};
+use ipnet::IpNet;
+use std::collections::BTreeSet;
+use std::fmt;
+use std::net::{IpAddr, SocketAddr};
+use std::str::FromStr;
+use url::Host;
+
+/// What the guard decides by; the default allows public addresses on ports 80 and 443 and nothing else.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Guard {
+    /// The ports that may be called.
+    pub ports: BTreeSet<u16>,
+    /// Networks that are not public and may be called all the same, on the ports above.
+    pub allow_nets: Vec<IpNet>,
+    /// Hosts that are called by a given address; they count as allowed, on any port. The first that matches decides.
+    pub resolve: Vec<ResolveRule>,
+    /// Our own web, function and bucket hosts, which are never called.
+    pub own_hosts: Vec<HostPattern>,
+    /// Services of the machine that are never called, not even where a network or a rule would allow it.
+    pub refused_endpoints: Vec<Endpoint>,
+}
+
+impl Default for Guard {
+    fn default() -> Guard {
+        Guard {
+            ports: BTreeSet::from([80, 443]),
+            allow_nets: Vec::new(),
+            resolve: Vec::new(),
+            own_hosts: Vec::new(),
+            refused_endpoints: Vec::new(),
+        }
+    }
+}
+
+impl Guard {
+    /// The rule that gives this host its address. A name is compared in lower case without its trailing dot.
+    pub fn rule_for(&self, host: &str) -> Option<&ResolveRule> {
+        let host = host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase();
+        self.resolve.iter().find(|rule| rule.pattern.matches(&host))
+    }
+}
+
+/// A host name, or `*.name` for every name below it at any depth, but not for `name` itself.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum HostPattern {
+    /// This name, in lower case, with A-labels, without a trailing dot.
+    Exact(String),
+    /// Every name below this one.
+    Below(String),
+}
+
+impl HostPattern {
+    /// Whether a canonical name (lower case, no trailing dot) is meant.
+    pub fn matches(&self, name: &str) -> bool {
+        match self {
+            HostPattern::Exact(own) => own == name,
+            HostPattern::Below(zone) => {
+                name.strip_suffix(zone.as_str()).is_some_and(|rest| rest.len() > 1 && rest.ends_with('.'))
+            }
+        }
+    }
+}
+
+impl FromStr for HostPattern {
+    type Err = InvalidRule;
+    fn from_str(text: &str) -> Result<HostPattern, InvalidRule> {
+        let (below, name) = text.strip_prefix("*.").map_or((false, text), |rest| (true, rest));
+        let Ok(Host::Domain(name)) = Host::parse(name) else {
+            return Err(InvalidRule::new(text, "the name is no host name"));
+        };
+        let name = name.strip_suffix('.').unwrap_or(&name).to_string();
+        if name.len() > MAX_NAME_OCTETS || name.contains('*') || name.split('.').any(str::is_empty) {
+            return Err(InvalidRule::new(text, "the name is no host name"));
+        }
+        Ok(if below { HostPattern::Below(name) } else { HostPattern::Exact(name) })
+    }
+}
+
+impl fmt::Display for HostPattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            HostPattern::Exact(name) => f.write_str(name),
+            HostPattern::Below(zone) => write!(f, "*.{zone}"),
+        }
+    }
+}
+
+/// `NAME=ADDR[:PORT]`: a host is called by this address, as curl's `--connect-to` has it. The `Host` header and the
+/// name in TLS stay; the URL's port is replaced only for connecting. An IPv6 address with a port, or without one,
+/// stands in brackets.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct ResolveRule {
+    /// The hosts that are meant.
+    pub pattern: HostPattern,
+    /// Where they are called.
+    pub addr: IpAddr,
+    /// The port that replaces the URL's, if any.
+    pub port: Option<u16>,
+}
+
+impl FromStr for ResolveRule {
+    type Err = InvalidRule;
+    fn from_str(text: &str) -> Result<ResolveRule, InvalidRule> {
+        let (name, target) = text.split_once('=').ok_or_else(|| InvalidRule::new(text, "there is no '='"))?;
+        let pattern = name.trim().parse()?;
+        let (addr, port) = address_and_port(target.trim())
+            .ok_or_else(|| InvalidRule::new(text, "the address is not ADDR[:PORT], IPv6 in brackets"))?;
+        Ok(ResolveRule { pattern, addr, port })
+    }
+}
+
+impl fmt::Display for ResolveRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}=", self.pattern)?;
+        match (self.addr, self.port) {
+            (addr, Some(port)) => write!(f, "{}", SocketAddr::new(addr, port)),
+            (IpAddr::V4(addr), None) => write!(f, "{addr}"),
+            (IpAddr::V6(addr), None) => write!(f, "[{addr}]"),
+        }
+    }
+}
+
+fn address_and_port(text: &str) -> Option<(IpAddr, Option<u16>)> {
+    if let Ok(both) = text.parse::<SocketAddr>() {
+        return (both.port() != 0).then_some((both.ip(), Some(both.port())));
+    }
+    if let Ok(v4) = text.parse() {
+        return Some((IpAddr::V4(v4), None));
+    }
+    let v6 = text.strip_prefix('[')?.strip_suffix(']')?.parse().ok()?;
+    Some((IpAddr::V6(v6), None))
+}
+
+/// A service, written `host:port`, an IPv6 address in brackets.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Endpoint {
+    /// Its host, canonical.
+    pub host: Host<String>,
+    /// Its port.
+    pub port: u16,
+}
+
+impl Endpoint {
+    /// The host, if it is an address.
+    pub(crate) fn address(&self) -> Option<IpAddr> {
+        match self.host {
+            Host::Domain(_) => None,
+            Host::Ipv4(ip) => Some(IpAddr::V4(ip)),
+            Host::Ipv6(ip) => Some(IpAddr::V6(ip)),
+        }
+    }
+}
+
+impl FromStr for Endpoint {
+    type Err = InvalidRule;
+    fn from_str(text: &str) -> Result<Endpoint, InvalidRule> {
+        let wrong = || InvalidRule::new(text, "it is not HOST:PORT");
+        let (host, port) = text.rsplit_once(':').ok_or_else(wrong)?;
+        let host = Host::parse(host).map_err(|_| wrong())?;
+        let host = match host {
+            Host::Domain(name) => Host::Domain(name.strip_suffix('.').unwrap_or(&name).to_string()),
+            address => address,
+        };
+        Ok(Endpoint { host, port: port.parse().map_err(|_| wrong())? })
+    }
+}
+
+impl fmt::Display for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.host, self.port)
+    }
+}
+
+/// A rule that cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("'{text}' is no such rule: {reason}")]
+pub struct InvalidRule {
+    text: String,
+    reason: &'static str,
+}
+
+impl InvalidRule {
+    fn new(text: &str, reason: &'static str) -> InvalidRule {
+        InvalidRule { text: short(text), reason }
+    }
+}

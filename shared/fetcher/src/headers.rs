@@ -1,0 +1,73 @@
+//! The headers that are sent and the headers that are kept.
+
+use crate::config::{Config, ConfigError};
+use crate::decode::OFFERED;
+use crate::media;
+use curlew_model::Validators;
+use curlew_ports::{Call, CallKind, ReplyHeaders};
+use reqwest::header::{self, HeaderMap, HeaderName, HeaderValue};
+
+/// The longest header value that is kept or sent back, in bytes.
+const MAX_HEADER_BYTES: usize = 1_024;
+
+/// The two user agents, checked.
+pub(crate) struct Agents {
+    page: HeaderValue,
+    feed: HeaderValue,
+}
+
+impl Agents {
+    pub(crate) fn new(config: &Config) -> Result<Agents, ConfigError> {
+        let value = |text: &str| {
+            let usable = HeaderValue::from_str(text).ok().filter(|_| !text.trim().is_empty());
+            usable.ok_or_else(|| ConfigError::Agent(text.chars().take(80).collect()))
+        };
+        Ok(Agents { page: value(&config.page_agent)?, feed: value(&config.feed_agent)? })
+    }
+}
+
+/// The headers of a call. A validator that cannot be sent byte for byte is not sent at all.
+pub(crate) fn of_call(call: &Call, agents: &Agents) -> HeaderMap {
+    let mut headers = HeaderMap::new();
+    let agent = if call.kind == CallKind::Feed { &agents.feed } else { &agents.page };
+    headers.insert(header::USER_AGENT, agent.clone());
+    headers.insert(header::ACCEPT, HeaderValue::from_static(media::accept(call.kind)));
+    headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_static(OFFERED));
+    // Any language: a site is read in its own one, not in the crawler's.
+    headers.insert(header::ACCEPT_LANGUAGE, HeaderValue::from_static("*"));
+    let validators =
+        [(header::IF_NONE_MATCH, &call.validators.etag), (header::IF_MODIFIED_SINCE, &call.validators.last_modified)];
+    for (name, text) in validators {
+        let text = text.as_deref().filter(|text| !text.is_empty() && text.len() <= MAX_HEADER_BYTES);
+        if let Some(value) = text.and_then(|text| HeaderValue::from_bytes(text.as_bytes()).ok()) {
+            headers.insert(name, value);
+        }
+    }
+    headers
+}
+
+/// The headers of an answer that are acted upon; what is too long or no UTF-8 is left out.
+pub(crate) fn of_reply(headers: &HeaderMap) -> ReplyHeaders {
+    let first = |name: HeaderName| headers.get(name).and_then(text);
+    let every = |name: HeaderName| headers.get_all(name).iter().filter_map(text).collect::<Vec<String>>();
+    ReplyHeaders {
+        content_type: first(header::CONTENT_TYPE),
+        validators: Validators { etag: first(header::ETAG), last_modified: first(header::LAST_MODIFIED) },
+        location: first(header::LOCATION),
+        retry_after: first(header::RETRY_AFTER),
+        cache_control: Some(every(header::CACHE_CONTROL).join(", "))
+            .filter(|joined| !joined.is_empty() && joined.len() <= MAX_HEADER_BYTES),
+        age: first(header::AGE),
+        expires: first(header::EXPIRES),
+        robots_tags: every(HeaderName::from_static("x-robots-tag")),
+        links: every(header::LINK),
+    }
+}
+
+fn text(value: &HeaderValue) -> Option<String> {
+    let bytes = value.as_bytes();
+    if bytes.is_empty() || bytes.len() > MAX_HEADER_BYTES {
+        return None;
+    }
+    std::str::from_utf8(bytes).ok().map(str::to_owned)
+}

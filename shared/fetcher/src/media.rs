@@ -1,0 +1,67 @@
+//! Which bodies are worth reading, by their media type, and how each kind of call asks for them.
+
+use curlew_ports::CallKind;
+
+/// The `Accept` header of a kind of call. `*/*` comes last everywhere: a 406 would help nobody.
+pub(crate) fn accept(kind: CallKind) -> &'static str {
+    match kind {
+        CallKind::Robots => "text/plain, */*;q=0.1",
+        CallKind::Home | CallKind::Page => "text/html, application/xhtml+xml;q=0.9, */*;q=0.1",
+        CallKind::Feed => {
+            "application/atom+xml, application/rss+xml, application/feed+json, application/rdf+xml;q=0.9, \
+             application/xml;q=0.8, text/xml;q=0.8, application/json;q=0.5, */*;q=0.1"
+        }
+        CallKind::Image => "image/jpeg, image/png, image/webp, image/gif, image/*;q=0.1, */*;q=0.1",
+    }
+}
+
+/// Whether a body of this `Content-Type` is read.
+///
+/// Pages have to be HTML, or say nothing; images have to say that they are, and SVG is none since it is a program;
+/// feeds and robots.txt are so often mislabelled that only what is surely something else is left.
+pub(crate) fn is_wanted(kind: CallKind, content_type: Option<&str>) -> bool {
+    let essence = content_type.map(essence).filter(|essence| !essence.is_empty());
+    let family = essence.as_deref().and_then(|e| e.split_once('/')).map(|(family, _)| family);
+    match (kind, essence.as_deref()) {
+        (CallKind::Home | CallKind::Page, None) => true,
+        (CallKind::Home | CallKind::Page, Some(e)) => matches!(e, "text/html" | "application/xhtml+xml"),
+        (CallKind::Image, e) => family == Some("image") && e != Some("image/svg+xml"),
+        (CallKind::Feed | CallKind::Robots, _) => !matches!(family, Some("image" | "video" | "audio" | "font")),
+    }
+}
+
+/// `type/subtype` in lower case, without parameters (RFC 9110 §8.3.1).
+fn essence(content_type: &str) -> String {
+    content_type.split([';', ',']).next().unwrap_or_default().trim().to_ascii_lowercase()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn b14_only_the_media_types_that_were_asked_for_are_read() {
+        use CallKind::{Feed, Home, Image, Page, Robots};
+        let table: [(&str, &[CallKind]); 13] = [
+            ("text/html", &[Home, Page, Feed, Robots]),
+            ("TEXT/HTML ; charset=utf-8", &[Home, Page, Feed, Robots]),
+            ("application/xhtml+xml", &[Home, Page, Feed, Robots]),
+            ("text/plain; charset=utf-8", &[Feed, Robots]),
+            ("application/rss+xml", &[Feed, Robots]),
+            ("application/pdf", &[Feed, Robots]),
+            ("application/octet-stream", &[Feed, Robots]),
+            ("image/png", &[Image]),
+            ("image/svg+xml", &[]),
+            ("Image/SVG+xml;charset=utf-8", &[]),
+            ("video/mp4", &[]),
+            ("audio/mpeg", &[]),
+            ("", &[Home, Page, Feed, Robots]),
+        ];
+        for (content_type, readers) in table {
+            for kind in [Home, Page, Feed, Robots, Image] {
+                assert_eq!(is_wanted(kind, Some(content_type)), readers.contains(&kind), "{content_type} {kind:?}");
+            }
+        }
+        assert!(is_wanted(Page, None) && is_wanted(Feed, None) && !is_wanted(Image, None));
+    }
+}

@@ -1,0 +1,144 @@
+//! Names to addresses, judged in the same step: the connection is made to the addresses that passed and no others.
+//!
+//! The system's resolver does the looking up, since it works in every network and needs no tree of crates. It is asked
+//! for the absolute name (trailing dot), so search domains play no part and `/etc/hosts` hardly ever matches; what
+//! modules the system's name service may still ask (mDNS, a container's DNS) only matters as far as it yields public
+//! addresses. What an own DNS client would add: cancelling a look-up (here a thread stays busy until the system gives
+//! up, so the number of look-ups is limited), and a parser of hostile answers written in Rust.
+
+use crate::guard::{self, Guard, Refusal};
+use async_trait::async_trait;
+use curlew_ports::FetchError;
+use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+use std::collections::HashMap;
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+use tokio::sync::Semaphore;
+
+/// The longest look-up; connecting needs the rest of its time.
+const LOOKUP_TIMEOUT: Duration = Duration::from_secs(5);
+/// Look-ups at once, those that nobody waits for any more included: each occupies a thread.
+const MAX_LOOKUPS: usize = 128;
+/// Names whose addresses are remembered before the old ones are forgotten.
+const MAX_REMEMBERED: usize = 4_096;
+/// How long a name is remembered after it was last used: longer than any connection can be idle or a call can last.
+const REMEMBER_FOR: Duration = Duration::from_secs(300);
+
+/// What the HTTP library's resolvers fail with; the cause is found again in its chain.
+type BoxError = Box<dyn std::error::Error + Send + Sync>;
+
+/// Finds the addresses of an absolute name.
+#[async_trait]
+pub(crate) trait Lookup: Send + Sync {
+    /// All of its IPv4 and IPv6 addresses.
+    async fn addresses(&self, name: &str) -> io::Result<Vec<IpAddr>>;
+}
+
+/// The system's resolver.
+pub(crate) struct SystemLookup {
+    slots: Arc<Semaphore>,
+}
+
+impl SystemLookup {
+    pub(crate) fn new() -> SystemLookup {
+        SystemLookup { slots: Arc::new(Semaphore::new(MAX_LOOKUPS)) }
+    }
+}
+
+#[async_trait]
+impl Lookup for SystemLookup {
+    async fn addresses(&self, name: &str) -> io::Result<Vec<IpAddr>> {
+        let slot = self.slots.clone().acquire_owned().await.map_err(io::Error::other)?;
+        let absolute = format!("{name}.");
+        // A task of its own, so that the slot is given back when the look-up ends and not when its caller gives up.
+        let lookup = tokio::spawn(async move {
+            let _slot = slot;
+            let found = tokio::net::lookup_host((absolute, 0)).await?;
+            Ok(found.map(|address| address.ip()).take(guard::MAX_ADDRESSES + 1).collect())
+        });
+        lookup.await.map_err(io::Error::other)?
+    }
+}
+
+/// A look-up that gave no answer.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum LookupFailed {
+    #[error("the name '{0}' could not be looked up")]
+    Failed(String),
+    #[error("the name '{0}' was not looked up in time")]
+    TimedOut(String),
+}
+
+/// The resolver that the HTTP client is given.
+#[derive(Clone)]
+pub(crate) struct VettingResolver {
+    guard: Arc<Guard>,
+    lookup: Arc<dyn Lookup>,
+    vetted: Arc<Mutex<HashMap<String, Vetted>>>,
+}
+
+struct Vetted {
+    addresses: Vec<IpAddr>,
+    used: Instant,
+}
+
+impl VettingResolver {
+    pub(crate) fn new(guard: Arc<Guard>, lookup: Arc<dyn Lookup>) -> VettingResolver {
+        VettingResolver { guard, lookup, vetted: Arc::default() }
+    }
+
+    /// Compares the address that answered for a name with those that had passed.
+    pub(crate) fn check_peer(&self, name: &str, peer: Option<SocketAddr>) -> Result<(), FetchError> {
+        let mut vetted = self.vetted.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = vetted.get_mut(name).filter(|v| peer.is_some_and(|peer| v.addresses.contains(&peer.ip())));
+        let Some(known) = known else {
+            return Err(FetchError::Refused("an address answered that was not vetted".into()));
+        };
+        known.used = Instant::now();
+        Ok(())
+    }
+
+    async fn vetted_addresses(&self, name: &str) -> Result<Vec<SocketAddr>, BoxError> {
+        if let Some(rule) = self.guard.rule_for(name) {
+            self.remember(name, &[rule.addr]);
+            return Ok(vec![SocketAddr::new(rule.addr, rule.port.unwrap_or(0))]);
+        }
+        let found = tokio::time::timeout(LOOKUP_TIMEOUT, self.lookup.addresses(name)).await;
+        let addresses =
+            found.map_err(|_| LookupFailed::TimedOut(name.into()))?.map_err(|_| LookupFailed::Failed(name.into()))?;
+        match guard::vet_addresses(name, &addresses, &self.guard) {
+            // An empty answer is the network's trouble, as a failed look-up is; both send nothing.
+            Err(Refusal::NoAddress(_)) => return Err(LookupFailed::Failed(name.into()).into()),
+            vetted => vetted?,
+        }
+        self.remember(name, &addresses);
+        // Port 0 stands for the URL's.
+        Ok(addresses.into_iter().map(|ip| SocketAddr::new(ip, 0)).collect())
+    }
+
+    fn remember(&self, name: &str, addresses: &[IpAddr]) {
+        let now = Instant::now();
+        let mut vetted = self.vetted.lock().unwrap_or_else(PoisonError::into_inner);
+        if vetted.len() >= MAX_REMEMBERED {
+            vetted.retain(|_, v| now.duration_since(v.used) < REMEMBER_FOR);
+        }
+        let entry = vetted.entry(name.into()).or_insert_with(|| Vetted { addresses: Vec::new(), used: now });
+        entry.used = now;
+        // A connection kept alive may still go to an address of an earlier answer; the newest ones come first.
+        entry.addresses.retain(|old| !addresses.contains(old));
+        entry.addresses.splice(0..0, addresses.iter().copied());
+        entry.addresses.truncate(2 * guard::MAX_ADDRESSES);
+    }
+}
+
+impl Resolve for VettingResolver {
+    fn resolve(&self, name: Name) -> Resolving {
+        let this = self.clone();
+        Box::pin(async move {
+            let addresses = this.vetted_addresses(name.as_str()).await?;
+            Ok(Box::new(addresses.into_iter()) as Addrs)
+        })
+    }
+}
