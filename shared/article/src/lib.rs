@@ -1,1 +1,126 @@
 //! HTML to article: title, text, main image, canonical URL, dates, author, language. Pure.
+//!
+//! Two entrances. [`glance`] is one cheap pass over the tags, for the fetch stage: canonical URL, page
+//! directives, an image from the head. [`extract`] builds the tree and takes the article out of it. Both run the
+//! same gate first, so that a page made to be slow or deep is refused in linear time.
+//!
+//! Extraction is candidates, then a choice: each rule (`jsonld`, `microdata`, `wordpress`, `opengraph`,
+//! `readability`, …) says what it sees, and `choose`, `title`, `dates`, `language`, `image` weigh the answers
+//! against each other. No rule is believed alone.
+
+mod boilerplate;
+mod choose;
+mod dateparse;
+mod dates;
+mod decode;
+mod dom;
+mod gate;
+mod glance;
+mod image;
+mod jsonld;
+mod language;
+mod links;
+mod microdata;
+mod opengraph;
+mod outline;
+mod readability;
+mod text;
+mod title;
+mod wordpress;
+
+pub use decode::decode;
+pub use gate::{Limits, Unreadable};
+pub use glance::{Glance, Refresh, glance};
+
+use curlew_model::{Rejection, Timestamp};
+use url::Url;
+
+/// Fewest characters a valid page's text has, unless it has [`MIN_TEXT_WORDS`] words (design, "valid page").
+pub const MIN_TEXT_CHARS: usize = 250;
+/// Fewest words a valid page's text has, unless it has [`MIN_TEXT_CHARS`] characters (design, "valid page").
+pub const MIN_TEXT_WORDS: usize = 50;
+
+/// What was taken out of a page. Every text is plain text: NFC, without control characters and bidi overrides.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Article {
+    /// The headline, without the site's name.
+    pub title: Option<String>,
+    /// The text; paragraphs parted by a blank line. Empty when there is none.
+    pub text: String,
+    /// The main image; absolute http(s).
+    pub image: Option<Url>,
+    /// The address that the page itself says is the right one (RFC 6596); a hint only.
+    pub canonical: Option<Url>,
+    /// Primary language as BCP 47 writes it, such as `it`.
+    pub language: Option<String>,
+    /// When it was first published.
+    pub published: Option<Timestamp>,
+    /// When it was last changed.
+    pub modified: Option<Timestamp>,
+    /// Who wrote it.
+    pub author: Option<String>,
+    /// The site's name for itself.
+    pub site_name: Option<String>,
+    /// Page directives: the name of each robots meta tag in lower case, and its content.
+    pub robots_meta: Vec<(String, String)>,
+    /// Which rule gave the text; empty when none did.
+    pub from: &'static str,
+}
+
+/// Takes the article out of a page that was fetched from `page`.
+///
+/// Runs in time linear in the length of the page; never panics and never recurses on the tree.
+///
+/// # Errors
+/// If the page breaks one of the limits, or is no HTML.
+pub fn extract(html: &str, page: &Url, limits: &Limits) -> Result<Article, Unreadable> {
+    let head = glance(html, page, limits)?;
+    let tree = dom::build(html, limits)?;
+    let outline = outline::Outline::of(&tree, page, limits);
+    let graph = opengraph::read(&outline);
+    let linked = jsonld::read(&outline, limits);
+    let micro = microdata::read(&outline);
+
+    let title = title::choose(&outline, &graph, &linked, &micro, limits);
+    let chosen = choose::text(&tree, &outline, &linked, title.as_deref(), limits);
+    let language = language::choose(&outline, &graph, &linked, &chosen.text);
+    let dated = dates::choose(&outline, &graph, &linked, &micro, &chosen, page, language.as_deref());
+    let image = image::choose(&outline, &graph, &linked, &micro, &chosen, limits);
+    Ok(Article {
+        image,
+        canonical: links::canonical(&head, &graph, page, limits),
+        language,
+        published: dated.published,
+        modified: dated.modified,
+        author: outline.author(&graph, &linked, &micro),
+        site_name: outline.site_name(&graph, &linked),
+        robots_meta: head.robots_meta,
+        from: chosen.from,
+        text: chosen.text,
+        title,
+    })
+}
+
+/// Whether a page is worth keeping (design, "valid page"): it has a title, a text of at least
+/// [`MIN_TEXT_CHARS`] characters or [`MIN_TEXT_WORDS`] words, and an image (its own or its site's).
+///
+/// # Errors
+/// The first of the three that is missing.
+pub fn validity(title: Option<&str>, text: &str, image: Option<&str>) -> Result<(), Rejection> {
+    let filled = |field: Option<&str>| field.is_some_and(|value| !value.trim().is_empty());
+    if !filled(title) {
+        return Err(Rejection::NoTitle);
+    }
+    let long = text.trim().chars().nth(MIN_TEXT_CHARS - 1).is_some();
+    let wordy = text.split_whitespace().nth(MIN_TEXT_WORDS - 1).is_some();
+    if !long && !wordy {
+        return Err(Rejection::ShortText);
+    }
+    if !filled(image) {
+        return Err(Rejection::NoImage);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,243 @@
+//! What in a page is not the article, told from tag names, roles, classes and ids.
+
+use crate::dom::attr;
+use aho_corasick::{AhoCorasick, MatchKind};
+use scraper::node::Element;
+use std::sync::LazyLock;
+
+/// Why a part of the page is taken for something else than the article.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Kind {
+    /// Not shown, or marked not to be quoted. Always left out.
+    Hidden,
+    /// Navigation, menus, breadcrumbs, page footers.
+    Chrome,
+    /// What readers wrote.
+    Comments,
+    /// Other articles, teasers, sidebars.
+    Related,
+    /// Share buttons, newsletter forms, advertisements, cookie notices.
+    Widget,
+    /// Byline, date, tags, reading time, about the author.
+    Meta,
+    /// Captions and credits of images.
+    Caption,
+}
+
+/// Words that tell a kind wherever they stand in a class or id.
+const PARTS: &[(&str, Kind)] = &[
+    ("breadcrumb", Kind::Chrome),
+    ("pagination", Kind::Chrome),
+    ("skip-link", Kind::Chrome),
+    ("skiplink", Kind::Chrome),
+    ("site-footer", Kind::Chrome),
+    ("page-footer", Kind::Chrome),
+    ("site-header", Kind::Chrome),
+    ("navbar", Kind::Chrome),
+    ("navigation", Kind::Chrome),
+    ("site-nav", Kind::Chrome),
+    ("table-of-contents", Kind::Chrome),
+    ("tableofcontents", Kind::Chrome),
+    ("toc-container", Kind::Chrome),
+    ("toc_container", Kind::Chrome),
+    ("toc-wrap", Kind::Chrome),
+    ("disqus", Kind::Comments),
+    ("comment-list", Kind::Comments),
+    ("commentlist", Kind::Comments),
+    ("comment-form", Kind::Comments),
+    ("comments", Kind::Comments),
+    ("respond", Kind::Comments),
+    ("related", Kind::Related),
+    ("recommend", Kind::Related),
+    ("recirc", Kind::Related),
+    ("outbrain", Kind::Related),
+    ("taboola", Kind::Related),
+    ("sidebar", Kind::Related),
+    ("side-bar", Kind::Related),
+    ("read-next", Kind::Related),
+    ("readmore", Kind::Related),
+    ("read-more", Kind::Related),
+    ("read-also", Kind::Related),
+    ("more-posts", Kind::Related),
+    ("more-articles", Kind::Related),
+    ("more-stories", Kind::Related),
+    ("morestories", Kind::Related),
+    ("latest-posts", Kind::Related),
+    ("recent-posts", Kind::Related),
+    ("popular-posts", Kind::Related),
+    ("trending", Kind::Related),
+    ("most-read", Kind::Related),
+    ("mostread", Kind::Related),
+    ("post-navigation", Kind::Related),
+    ("post-nav", Kind::Related),
+    ("next-post", Kind::Related),
+    ("prev-post", Kind::Related),
+    ("also-like", Kind::Related),
+    ("newsletter", Kind::Widget),
+    ("subscribe", Kind::Widget),
+    ("subscription", Kind::Widget),
+    ("signup", Kind::Widget),
+    ("sign-up", Kind::Widget),
+    ("sharedaddy", Kind::Widget),
+    ("share-", Kind::Widget),
+    ("-share", Kind::Widget),
+    ("share_", Kind::Widget),
+    ("_share", Kind::Widget),
+    ("sharing", Kind::Widget),
+    ("social", Kind::Widget),
+    ("addtoany", Kind::Widget),
+    ("addthis", Kind::Widget),
+    ("cookie", Kind::Widget),
+    ("consent", Kind::Widget),
+    ("gdpr", Kind::Widget),
+    ("advert", Kind::Widget),
+    ("sponsor", Kind::Widget),
+    ("promo", Kind::Widget),
+    ("paywall", Kind::Widget),
+    ("popup", Kind::Widget),
+    ("modal", Kind::Widget),
+    ("call-to-action", Kind::Widget),
+    ("rating", Kind::Widget),
+    ("donat", Kind::Widget),
+    ("feedback", Kind::Widget),
+    ("byline", Kind::Meta),
+    ("author-", Kind::Meta),
+    ("author_", Kind::Meta),
+    ("-author", Kind::Meta),
+    ("_author", Kind::Meta),
+    ("post-meta", Kind::Meta),
+    ("entry-meta", Kind::Meta),
+    ("article-meta", Kind::Meta),
+    ("entry-footer", Kind::Meta),
+    ("post-footer", Kind::Meta),
+    ("posted-on", Kind::Meta),
+    ("post-tags", Kind::Meta),
+    ("tag-list", Kind::Meta),
+    ("tags-", Kind::Meta),
+    ("-tags", Kind::Meta),
+    ("reading-time", Kind::Meta),
+    ("read-time", Kind::Meta),
+    ("publish-date", Kind::Meta),
+    ("timestamp", Kind::Meta),
+    ("dateline", Kind::Meta),
+    ("biography", Kind::Meta),
+    ("caption", Kind::Caption),
+    ("photo-credit", Kind::Caption),
+    ("image-credit", Kind::Caption),
+];
+
+/// Words that tell a kind only when they are a whole name between separators.
+fn token(word: &str) -> Option<Kind> {
+    Some(match word {
+        "nav" | "menu" | "footer" | "toc" | "masthead" | "topbar" | "pager" => Kind::Chrome,
+        "comment" => Kind::Comments,
+        "teaser" | "teasers" | "carousel" | "upnext" | "recommended" => Kind::Related,
+        "share" | "ad" | "ads" | "adbox" | "banner" | "widget" | "cta" | "form" | "toolbar" | "tooltip"
+        | "snackbar" => Kind::Widget,
+        "author" | "bio" | "tags" | "keywords" | "metadata" | "cat" | "category" | "categories" => Kind::Meta,
+        "credit" | "credits" | "figcaption" => Kind::Caption,
+        "hidden" | "hide" | "invisible" => Kind::Hidden,
+        _ => return None,
+    })
+}
+
+/// Whole class names that CSS frameworks hide with.
+fn hides(class: &str) -> bool {
+    matches!(
+        class,
+        "d-none"
+            | "sr-only"
+            | "visually-hidden"
+            | "visuallyhidden"
+            | "screen-reader-text"
+            | "screen-reader-only"
+            | "noprint"
+            | "u-hidden"
+            | "is-hidden"
+            | "hidden"
+            | "hide"
+    )
+}
+
+static AUTOMATON: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
+    AhoCorasick::builder()
+        .ascii_case_insensitive(true)
+        .match_kind(MatchKind::LeftmostLongest)
+        .build(PARTS.iter().map(|(part, _)| part))
+        .ok()
+});
+
+/// What an element says that it is, if that is not the article.
+pub(crate) fn kind(element: &Element) -> Option<Kind> {
+    let by_tag = match element.name() {
+        "nav" => Some(Kind::Chrome),
+        "footer" => Some(Kind::Chrome),
+        "aside" => Some(Kind::Related),
+        "figcaption" => Some(Kind::Caption),
+        // These hold the page; what their class says is about the page.
+        "html" | "body" | "main" => return hidden(element).then_some(Kind::Hidden),
+        _ => None,
+    };
+    if hidden(element) {
+        return Some(Kind::Hidden);
+    }
+    by_tag.or_else(|| by_role(element)).or_else(|| by_names(element))
+}
+
+fn hidden(element: &Element) -> bool {
+    element.attrs().any(|(name, value)| match name {
+        "hidden" => !value.eq_ignore_ascii_case("until-found"),
+        "data-nosnippet" => true,
+        "aria-hidden" => value.eq_ignore_ascii_case("true"),
+        "style" => concealing(value),
+        "class" => value.split_ascii_whitespace().any(hides),
+        _ => false,
+    })
+}
+
+/// Whether a style attribute takes the element out of sight.
+fn concealing(style: &str) -> bool {
+    style.split(';').any(|declaration| {
+        let Some((property, value)) = declaration.split_once(':') else { return false };
+        let value = value.trim().trim_end_matches("!important").trim_end();
+        (property.trim().eq_ignore_ascii_case("display") && value.eq_ignore_ascii_case("none"))
+            || (property.trim().eq_ignore_ascii_case("visibility") && value.eq_ignore_ascii_case("hidden"))
+            || (property.trim().eq_ignore_ascii_case("font-size") && matches!(value, "0" | "0px" | "1px"))
+    })
+}
+
+fn by_role(element: &Element) -> Option<Kind> {
+    match attr(element, "role")? {
+        "navigation" | "banner" | "contentinfo" | "menu" | "menubar" | "search" | "toolbar" => Some(Kind::Chrome),
+        "complementary" => Some(Kind::Related),
+        "dialog" | "alertdialog" | "tooltip" => Some(Kind::Widget),
+        _ => None,
+    }
+}
+
+fn by_names(element: &Element) -> Option<Kind> {
+    /// Longer names are generated, and say nothing.
+    const LONGEST: usize = 200;
+    element
+        .attrs()
+        .filter(|(name, value)| matches!(*name, "class" | "id") && value.len() <= LONGEST)
+        .filter_map(|(_, value)| of_names(value))
+        .min()
+}
+
+fn of_names(names: &str) -> Option<Kind> {
+    let part = AUTOMATON.as_ref().and_then(|automaton| {
+        automaton
+            .find_iter(names)
+            .filter_map(|found| PARTS.get(found.pattern().as_usize()))
+            .map(|(_, kind)| *kind)
+            .min()
+    });
+    part.or_else(|| {
+        names
+            .split(|c: char| !c.is_ascii_alphanumeric())
+            .filter(|word| !word.is_empty() && word.len() <= 12)
+            .filter_map(|word| token(&word.to_ascii_lowercase()))
+            .min()
+    })
+}

@@ -1,0 +1,134 @@
+//! Bytes to text: which encoding a page is in, and its characters.
+
+use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
+use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252, X_USER_DEFINED};
+use std::borrow::Cow;
+
+/// How far into the page a `<meta charset>` is looked for, in bytes (HTML, "determining the character encoding",
+/// asks for 1024; real heads are longer).
+const META_PREFIX: usize = 16 * 1024;
+/// How much of the page the guess is made from, in bytes; guessing is slow.
+const GUESS_PREFIX: usize = 32 * 1024;
+
+/// Decodes a page; what cannot be decoded becomes U+FFFD.
+///
+/// The encoding is the first of these that is known: byte order mark, `charset` of the Content-Type header
+/// (RFC 9110 §8.3), `<meta charset>` or `<meta http-equiv>`, a guess from the bytes. An unknown label is passed
+/// over; UTF-7 is never used, for no browser does (Encoding Standard §4).
+pub fn decode<'a>(body: &'a [u8], content_type: Option<&str>) -> Cow<'a, str> {
+    if let Some((encoding, bom)) = Encoding::for_bom(body) {
+        return encoding.decode_without_bom_handling(body.get(bom..).unwrap_or_default()).0;
+    }
+    let declared = content_type.and_then(charset_of_header).or_else(|| charset_of_meta(body));
+    let encoding = declared.unwrap_or_else(|| guess(body));
+    encoding.decode_without_bom_handling(body).0
+}
+
+/// The encoding named by a media type such as `text/html; charset="utf-8"`.
+fn charset_of_header(value: &str) -> Option<&'static Encoding> {
+    value
+        .split(';')
+        .skip(1)
+        .find_map(|parameter| {
+            let (name, label) = parameter.split_once('=')?;
+            name.trim().eq_ignore_ascii_case("charset").then(|| label.trim().trim_matches(['"', '\'']))
+        })
+        .and_then(known)
+}
+
+/// The encoding for a label, but for those that only a header may choose or that are no encoding of a page.
+fn known(label: &str) -> Option<&'static Encoding> {
+    Encoding::for_label_no_replacement(label.as_bytes())
+}
+
+/// The encoding named by a meta tag near the top (HTML, "prescan a byte stream").
+fn charset_of_meta(body: &[u8]) -> Option<&'static Encoding> {
+    let prefix = body.get(..body.len().min(META_PREFIX)).unwrap_or_default();
+    let mut rest = prefix;
+    while let Some(at) = position(rest, b"<meta") {
+        rest = rest.get(at + 5..).unwrap_or_default();
+        let tag = rest.get(..rest.iter().position(|&b| b == b'>').unwrap_or(rest.len())).unwrap_or_default();
+        let Some(at) = position(tag, b"charset") else { continue };
+        let value = tag.get(at + 7..).unwrap_or_default().trim_ascii_start();
+        let Some(value) = value.strip_prefix(b"=") else { continue };
+        let label: String = value
+            .iter()
+            .skip_while(|b| b.is_ascii_whitespace() || matches!(b, b'"' | b'\''))
+            .take_while(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b':' | b'.'))
+            .map(|&b| char::from(b))
+            .collect();
+        if let Some(encoding) = known(&label) {
+            // A meta tag that could be read as ASCII is not in UTF-16, whatever it says (HTML, same algorithm).
+            let lies = encoding == UTF_16BE || encoding == UTF_16LE;
+            return Some(if lies {
+                UTF_8
+            } else if encoding == X_USER_DEFINED {
+                WINDOWS_1252
+            } else {
+                encoding
+            });
+        }
+    }
+    None
+}
+
+/// Where `needle` (lower case) begins in `haystack`, ignoring ASCII case.
+fn position(haystack: &[u8], needle: &[u8]) -> Option<usize> {
+    haystack.windows(needle.len()).position(|window| window.eq_ignore_ascii_case(needle))
+}
+
+fn guess(body: &[u8]) -> &'static Encoding {
+    // The first byte that is not ASCII decides where looking begins: a long ASCII head says nothing.
+    let start = body.iter().position(|b| !b.is_ascii()).unwrap_or(0).saturating_sub(64);
+    let prefix = body.get(start..body.len().min(start + GUESS_PREFIX)).unwrap_or_default();
+    let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
+    detector.feed(prefix, start + prefix.len() == body.len());
+    detector.guess(None, Utf8Detection::Allow)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_byte_order_mark_wins_over_everything() {
+        assert_eq!(decode(b"\xEF\xBB\xBFperch\xC3\xA9", Some("text/html; charset=windows-1252")), "perché");
+        assert_eq!(decode(b"\xFF\xFEh\0i\0", Some("text/html; charset=utf-8")), "hi");
+    }
+
+    #[test]
+    fn the_header_wins_over_the_meta_tag() {
+        let body = b"<meta charset=koi8-r>\xE0\xE8";
+        assert_eq!(decode(body, Some("text/html; Charset=\"windows-1251\"")), "<meta charset=koi8-r>аи");
+        assert_eq!(
+            decode(b"<META HTTP-EQUIV=x content='text/html; charset=windows-1251'>\xE0", None).chars().last(),
+            Some('а')
+        );
+    }
+
+    #[test]
+    fn utf_7_is_never_used() {
+        let text = "<meta charset=utf-7>+ADw-script+AD4-";
+        assert_eq!(decode(text.as_bytes(), Some("text/html; charset=utf-7")), text);
+    }
+
+    #[test]
+    fn an_unknown_label_is_passed_over_and_a_wrong_one_is_lossy() {
+        assert_eq!(decode("caffè".as_bytes(), Some("text/html; charset=utf8mb4")), "caffè");
+        assert_eq!(decode(b"un caff\xE8", Some("text/html; charset=utf-8")), "un caff\u{FFFD}");
+    }
+
+    #[test]
+    fn what_is_not_declared_is_guessed() {
+        assert_eq!(decode("già così è più caldo".as_bytes(), None), "già così è più caldo");
+        assert_eq!(
+            decode(b"un caff\xE8 caldo, perch\xE9 cos\xEC non si fredda pi\xF9", None),
+            "un caffè caldo, perché così non si fredda più"
+        );
+    }
+
+    #[test]
+    fn a_meta_tag_cannot_claim_utf_16() {
+        assert_eq!(decode(b"<meta charset=utf-16>ab", None), "<meta charset=utf-16>ab");
+    }
+}

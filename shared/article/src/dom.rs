@@ -1,0 +1,102 @@
+//! Building the tree within its limits, and reading elements of it.
+
+use crate::gate::is_formatting;
+use crate::{Limits, Unreadable};
+use ego_tree::NodeRef;
+use html5ever::driver::{ParseOpts, Parser, parse_document};
+use html5ever::tendril::{StrTendril, TendrilSink};
+use scraper::node::Element;
+use scraper::{Html, HtmlTreeSink, Node};
+
+/// How many bytes the tree builder is given before the tree is looked at again.
+const PIECE: usize = 4_096;
+/// The same once formatting elements are nested this deep, for each paragraph may re-open all of them.
+const SMALL_PIECE: usize = 256;
+/// See [`SMALL_PIECE`].
+const TANGLED: usize = 32;
+
+/// Builds the tree piece by piece, and stops as soon as it grows too deep or too large.
+pub(crate) fn build(html: &str, limits: &Limits) -> Result<Html, Unreadable> {
+    let mut parser = parse_document(HtmlTreeSink::new(Html::new_document()), ParseOpts::default());
+    let mut rest = html;
+    let mut known = 0;
+    let mut tangled = 0;
+    while !rest.is_empty() {
+        let (piece, next) = rest.split_at(rest.ceil_char_boundary(if tangled > TANGLED { SMALL_PIECE } else { PIECE }));
+        parser.process(StrTendril::from_slice(piece));
+        rest = next;
+        tangled = inspect(&parser, &mut known, limits)?;
+    }
+    let tree = parser.finish();
+    if tree.tree.values().len() > limits.tags.saturating_mul(4) { Err(Unreadable::TooManyTags) } else { Ok(tree) }
+}
+
+/// Looks at the nodes that are new since the last time. Gives the deepest nesting of formatting elements among them.
+fn inspect(parser: &Parser<HtmlTreeSink>, known: &mut usize, limits: &Limits) -> Result<usize, Unreadable> {
+    let html = parser.tokenizer.sink.sink.0.borrow();
+    let total = html.tree.values().len();
+    // Text and comments are nodes too; one of each to a tag is plenty.
+    if total > limits.tags.saturating_mul(4) {
+        return Err(Unreadable::TooManyTags);
+    }
+    let mut last_parent = None;
+    let mut tangled = 0;
+    for node in html.tree.nodes().rev().take(total.saturating_sub(*known)) {
+        // Only leaves are measured, and of siblings only one: the others are no deeper.
+        if !node.value().is_element() || node.children().any(|child| child.value().is_element()) {
+            continue;
+        }
+        let parent = node.parent().map(|parent| parent.id());
+        if parent == last_parent {
+            continue;
+        }
+        last_parent = parent;
+        let (structure, formatting) = depth(node);
+        if structure > limits.depth || formatting > limits.formatting_depth {
+            return Err(Unreadable::TooDeep);
+        }
+        tangled = tangled.max(formatting);
+    }
+    *known = total;
+    Ok(tangled)
+}
+
+/// How many elements a node lies in, itself included: formatting elements apart.
+fn depth(node: NodeRef<'_, Node>) -> (usize, usize) {
+    let mut counts = (0, 0);
+    for node in std::iter::once(node).chain(node.ancestors()) {
+        match node.value().as_element() {
+            Some(element) if is_formatting(element.name()) => counts.1 += 1,
+            Some(_) => counts.0 += 1,
+            None => {}
+        }
+    }
+    counts
+}
+
+/// The value of an attribute.
+pub(crate) fn attr<'a>(element: &'a Element, name: &str) -> Option<&'a str> {
+    // A scan over the few attributes of a tag is faster than interning the name to look it up.
+    element.attrs().find(|(key, _)| *key == name).map(|(_, value)| value)
+}
+
+/// All text below a node, with a space wherever an element begins or ends, up to `max` bytes.
+pub(crate) fn text_of(node: NodeRef<'_, Node>, max: usize) -> String {
+    use ego_tree::iter::Edge;
+    let mut out = String::new();
+    // Empty elements add no text, so the steps are counted too.
+    for edge in node.traverse().take(max.saturating_mul(2)) {
+        match edge {
+            Edge::Open(node) => match node.value() {
+                Node::Text(text) => out.push_str(text),
+                Node::Element(element) if !crate::outline::is_inline(element.name()) => out.push(' '),
+                _ => {}
+            },
+            Edge::Close(_) => {}
+        }
+        if out.len() > max {
+            break;
+        }
+    }
+    out
+}

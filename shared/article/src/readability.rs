@@ -1,0 +1,164 @@
+//! The fallback: a port of Mozilla's Readability, the crate `dom_smoothie`.
+//!
+//! It has a tree of its own and is slow on deep ones, so it is not given the page but what is left of it: block
+//! elements, links, and text, with formatting, scripts, and attributes other than names taken out.
+
+use crate::Limits;
+use crate::boilerplate::{self, Kind};
+use crate::dom::attr;
+use crate::gate::is_formatting;
+use crate::text;
+use dom_smoothie::{Config, Readability, TextMode};
+use ego_tree::iter::Edge;
+use scraper::{Html, Node};
+
+/// Longest page handed on, in bytes.
+const LONGEST: usize = 1024 * 1024;
+
+/// The text that the fallback finds; empty when it finds none.
+pub(crate) fn read(tree: &Html, limits: &Limits) -> String {
+    let config = Config { text_mode: TextMode::Formatted, disable_json_ld: true, ..Config::default() };
+    let Ok(mut reader) = Readability::new(reduced(tree), None, Some(config)) else { return String::new() };
+    let Ok(article) = reader.parse() else { return String::new() };
+    let mut out = String::new();
+    let mut left = limits.text_chars;
+    for paragraph in article.text_content.lines() {
+        let paragraph = text::line(paragraph, left);
+        if paragraph.is_empty() {
+            continue;
+        }
+        if !out.is_empty() {
+            out.push_str("\n\n");
+        }
+        out.push_str(&paragraph);
+        left = left.saturating_sub(paragraph.chars().count() + 2);
+        if left == 0 {
+            break;
+        }
+    }
+    out
+}
+
+/// The page as HTML again, with only what the fallback looks at.
+fn reduced(tree: &Html) -> String {
+    let mut out = String::from("<!DOCTYPE html><html><body>");
+    let mut skipping = None;
+    for edge in tree.tree.root().traverse() {
+        match edge {
+            Edge::Open(node) if skipping.is_none() => match node.value() {
+                Node::Text(text) if out.len() < LONGEST => escape(&mut out, text),
+                Node::Element(element) => {
+                    let name = element.name();
+                    if mute(name) || out.len() >= LONGEST || boilerplate::kind(element) == Some(Kind::Hidden) {
+                        skipping = Some(node.id());
+                    } else if emitted(name) {
+                        out.push('<');
+                        out.push_str(name);
+                        for key in ["class", "id", "href", "role"] {
+                            if let Some(value) = attr(element, key).filter(|value| value.len() < 256) {
+                                out.push(' ');
+                                out.push_str(key);
+                                out.push_str("=\"");
+                                escape(&mut out, value);
+                                out.push('"');
+                            }
+                        }
+                        out.push('>');
+                    }
+                }
+                _ => {}
+            },
+            Edge::Close(node) if skipping.is_some() => {
+                if skipping == Some(node.id()) {
+                    skipping = None;
+                }
+            }
+            Edge::Close(node) => {
+                if let Node::Element(element) = node.value()
+                    && emitted(element.name())
+                    && !matches!(element.name(), "br" | "hr" | "img")
+                {
+                    out.push_str("</");
+                    out.push_str(element.name());
+                    out.push('>');
+                }
+            }
+            Edge::Open(_) => {}
+        }
+    }
+    out
+}
+
+fn mute(tag: &str) -> bool {
+    matches!(
+        tag,
+        "head"
+            | "script"
+            | "style"
+            | "noscript"
+            | "template"
+            | "svg"
+            | "math"
+            | "iframe"
+            | "object"
+            | "canvas"
+            | "video"
+            | "audio"
+            | "select"
+            | "textarea"
+            | "button"
+            | "frameset"
+    )
+}
+
+fn emitted(tag: &str) -> bool {
+    tag == "a"
+        || (!is_formatting(tag)
+            && !matches!(
+                tag,
+                "html" | "body" | "span" | "img" | "input" | "wbr" | "picture" | "source" | "link" | "meta"
+            )
+            && tag.bytes().all(|b| b.is_ascii_alphanumeric()))
+}
+
+fn escape(out: &mut String, text: &str) {
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            c => out.push(c),
+        }
+    }
+}
+
+/// A text that may hold tags, as JSON-LD often does: block tags become line breaks, the others vanish.
+pub(crate) fn without_tags(raw: &str) -> String {
+    if !raw.contains('<') {
+        return raw.to_owned();
+    }
+    let mut out = String::with_capacity(raw.len());
+    let mut rest = raw;
+    while let Some(at) = rest.find('<') {
+        let (before, from) = rest.split_at(at);
+        out.push_str(before);
+        let is_tag = from[1..].starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '/' | '!'));
+        match from.find('>') {
+            Some(end) if is_tag => {
+                let name = from.get(1..end).unwrap_or_default().trim_start_matches('/');
+                let name = name.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
+                if !crate::outline::is_inline(&name.to_ascii_lowercase()) {
+                    out.push('\n');
+                }
+                rest = from.get(end + 1..).unwrap_or_default();
+            }
+            _ => {
+                out.push('<');
+                rest = from.get(1..).unwrap_or_default();
+            }
+        }
+    }
+    out.push_str(rest);
+    out
+}

@@ -1,0 +1,250 @@
+//! Text hygiene: what may stand in a stored text, and how white space is folded.
+//!
+//! Nothing here judges meaning. Text that tries to give orders to a program stays what it is: text.
+
+use std::borrow::Cow;
+use unicode_normalization::char::is_combining_mark;
+use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
+
+/// Most combining marks that may follow each other; no writing system needs more (UAX #15 stream-safe allows 30).
+const MAX_MARKS: usize = 6;
+
+/// One line: white space folded to single spaces, cleaned, at most `max` characters.
+pub(crate) fn line(text: &str, max: usize) -> String {
+    let mut out = String::with_capacity(text.len().min(max.saturating_mul(4)));
+    let mut chars = 0;
+    for word in clean(text).split_whitespace() {
+        let gap = usize::from(!out.is_empty());
+        if chars + gap >= max {
+            break;
+        }
+        if gap == 1 {
+            out.push(' ');
+            chars += 1;
+        }
+        for c in word.chars() {
+            if chars == max {
+                return out;
+            }
+            out.push(c);
+            chars += 1;
+        }
+    }
+    out
+}
+
+/// Drops what must not be stored, limits runs of combining marks, and composes (NFC).
+pub(crate) fn clean(text: &str) -> Cow<'_, str> {
+    if text.bytes().all(|b| matches!(b, b'\t' | b'\n' | b' '..=b'~')) {
+        return Cow::Borrowed(text);
+    }
+    let mut marks = 0;
+    let kept: String = text
+        .chars()
+        .filter_map(admitted)
+        .filter(|&c| {
+            marks = if is_combining_mark(c) { marks + 1 } else { 0 };
+            marks <= MAX_MARKS
+        })
+        .collect();
+    if is_nfc_quick(kept.chars()) == IsNormalized::Yes { Cow::Owned(kept) } else { Cow::Owned(kept.nfc().collect()) }
+}
+
+/// The character to store for one that was read; none if it is to vanish.
+fn admitted(c: char) -> Option<char> {
+    match c {
+        '\t' | '\n' => Some(c),
+        '\r' | '\u{B}' | '\u{C}' | '\u{85}' | '\u{2028}' => Some('\n'),
+        '\u{2029}' => Some('\n'),
+        c if c.is_control() => None,
+        // Bidi embeddings, overrides and isolates (UAX #9) can make a text read as another.
+        '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' => None,
+        // Invisible: soft hyphen, zero-width space, word joiner and invisible operators, BOM, interlinear marks.
+        '\u{AD}' | '\u{200B}' | '\u{2060}'..='\u{2065}' | '\u{FEFF}' | '\u{FFF9}'..='\u{FFFB}' | '\u{180E}' => None,
+        // Tag characters carry hidden ASCII; private use is what icon fonts are made of.
+        '\u{E0000}'..='\u{E007F}' | '\u{E000}'..='\u{F8FF}' | '\u{F0000}'..='\u{10FFFF}' => None,
+        '\u{FDD0}'..='\u{FDEF}' => None,
+        c if (u32::from(c) & 0xFFFE) == 0xFFFE => None,
+        _ => Some(c),
+    }
+}
+
+/// How many characters are no white space.
+pub(crate) fn dense_chars(text: &str) -> usize {
+    text.chars().filter(|c| !c.is_whitespace()).count()
+}
+
+/// A text reduced to what tells it from others: letters and digits in lower case, single spaces between.
+pub(crate) fn fold(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c.is_alphanumeric() {
+            out.extend(c.to_lowercase());
+        } else if !matches!(c, '\'' | '’' | '‘') && !out.ends_with(' ') && !out.is_empty() {
+            out.push(' ');
+        }
+    }
+    out.truncate(out.trim_end().len());
+    out
+}
+
+/// Decodes the character references of attribute values and titles: numeric ones, and the names in common use.
+pub(crate) fn unescape(text: &str) -> Cow<'_, str> {
+    /// Longest name looked for after `&`.
+    const LONGEST: usize = 10;
+    if !text.contains('&') {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('&') {
+        let (before, from) = rest.split_at(at);
+        out.push_str(before);
+        let decoded = from.bytes().take(LONGEST + 2).position(|b| b == b';').and_then(|end| {
+            let name = from.get(1..end)?;
+            Some((reference(name)?, from.get(end + 1..)?))
+        });
+        if let Some((c, after)) = decoded {
+            out.push(c);
+            rest = after;
+        } else {
+            out.push('&');
+            rest = from.get(1..).unwrap_or_default();
+        }
+    }
+    out.push_str(rest);
+    Cow::Owned(out)
+}
+
+/// The character that a reference without `&` and `;` stands for.
+fn reference(name: &str) -> Option<char> {
+    if let Some(number) = name.strip_prefix('#') {
+        let code = match number.strip_prefix(['x', 'X']) {
+            Some(hex) => u32::from_str_radix(hex, 16).ok()?,
+            None => number.parse().ok()?,
+        };
+        // 0x80 to 0x9F mean windows-1252 (HTML, "numeric character reference end state").
+        if (0x80..=0x9F).contains(&code) {
+            let byte = [u8::try_from(code).ok()?];
+            return encoding_rs::WINDOWS_1252.decode_without_bom_handling(&byte).0.chars().next();
+        }
+        return char::from_u32(code).filter(|c| *c != '\0');
+    }
+    NAMES.binary_search_by_key(&name, |(known, _)| known).ok().and_then(|at| NAMES.get(at)).map(|(_, c)| *c)
+}
+
+/// Sorted by name.
+const NAMES: [(&str, char); 75] = [
+    ("AMP", '&'),
+    ("Aacute", 'Á'),
+    ("Agrave", 'À'),
+    ("Auml", 'Ä'),
+    ("Ccedil", 'Ç'),
+    ("Eacute", 'É'),
+    ("Egrave", 'È'),
+    ("GT", '>'),
+    ("Iacute", 'Í'),
+    ("LT", '<'),
+    ("Ntilde", 'Ñ'),
+    ("Oacute", 'Ó'),
+    ("Ouml", 'Ö'),
+    ("QUOT", '"'),
+    ("Uacute", 'Ú'),
+    ("Uuml", 'Ü'),
+    ("aacute", 'á'),
+    ("acirc", 'â'),
+    ("aelig", 'æ'),
+    ("agrave", 'à'),
+    ("amp", '&'),
+    ("apos", '\''),
+    ("aring", 'å'),
+    ("atilde", 'ã'),
+    ("auml", 'ä'),
+    ("bdquo", '„'),
+    ("bull", '•'),
+    ("ccedil", 'ç'),
+    ("cent", '¢'),
+    ("copy", '©'),
+    ("deg", '°'),
+    ("eacute", 'é'),
+    ("ecirc", 'ê'),
+    ("egrave", 'è'),
+    ("euml", 'ë'),
+    ("euro", '€'),
+    ("frac12", '½'),
+    ("gt", '>'),
+    ("hellip", '…'),
+    ("iacute", 'í'),
+    ("icirc", 'î'),
+    ("igrave", 'ì'),
+    ("iuml", 'ï'),
+    ("laquo", '«'),
+    ("ldquo", '“'),
+    ("lsaquo", '‹'),
+    ("lsquo", '‘'),
+    ("lt", '<'),
+    ("mdash", '—'),
+    ("middot", '·'),
+    ("nbsp", '\u{A0}'),
+    ("ndash", '–'),
+    ("ntilde", 'ñ'),
+    ("oacute", 'ó'),
+    ("ocirc", 'ô'),
+    ("oelig", 'œ'),
+    ("ograve", 'ò'),
+    ("oslash", 'ø'),
+    ("otilde", 'õ'),
+    ("ouml", 'ö'),
+    ("pound", '£'),
+    ("quot", '"'),
+    ("raquo", '»'),
+    ("rdquo", '”'),
+    ("reg", '®'),
+    ("rsaquo", '›'),
+    ("rsquo", '’'),
+    ("sbquo", '‚'),
+    ("szlig", 'ß'),
+    ("trade", '™'),
+    ("uacute", 'ú'),
+    ("ucirc", 'û'),
+    ("ugrave", 'ù'),
+    ("uuml", 'ü'),
+    ("yen", '¥'),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_sorted_for_the_search() {
+        assert!(NAMES.windows(2).all(|pair| pair[0].0 < pair[1].0));
+    }
+
+    #[test]
+    fn references_are_decoded_once_and_unknown_ones_stay() {
+        assert_eq!(
+            unescape("Tom &amp; Jerry &#8211; &#x2019; &#146; &zzz; &amp;lt; a&b &"),
+            "Tom & Jerry – ’ ’ &zzz; &lt; a&b &"
+        );
+    }
+
+    #[test]
+    fn controls_overrides_and_long_runs_of_marks_go() {
+        assert_eq!(line("A\0\u{1}B \u{202E}evil\u{202C} e\u{301}\u{200B}", 99), "AB evil é");
+        let zalgo = format!("a{}", "\u{330}".repeat(10_000));
+        assert!(line(&zalgo, 99).chars().count() <= 1 + MAX_MARKS);
+    }
+
+    #[test]
+    fn a_line_is_cut_at_its_limit() {
+        assert_eq!(line("  one \n two three", 7), "one two");
+        assert_eq!(line("one two", 4), "one");
+        assert_eq!(line("èèèè", 3), "èèè");
+    }
+
+    #[test]
+    fn folding_keeps_letters_and_digits() {
+        assert_eq!(fold("  It’s: “PERCHÉ” – 3! "), "its perché 3");
+    }
+}

@@ -1,0 +1,61 @@
+//! The structure that WordPress themes give a post, and the names that other systems took over from them.
+
+use crate::dom::attr;
+use scraper::node::Element;
+
+/// Whole class names and ids under which the text of a post stands: WordPress first, then its kin.
+const CONTENT: [&str; 44] = [
+    "entry-content",
+    "post-content",
+    "article-content",
+    "article-body",
+    "post-body",
+    "story-body",
+    "entry-body",
+    "article__body",
+    "article__content",
+    "article-text",
+    "article_body",
+    "articlebody",
+    "articlecontent",
+    "single-content",
+    "post__content",
+    "post__body",
+    "post-entry",
+    "td-post-content",
+    "entry__content",
+    "blog-content",
+    "blog-post-content",
+    "blog-post-body",
+    "news-content",
+    "story-content",
+    "story__body",
+    "content-body",
+    "body-content",
+    "rich-text",
+    "rte",
+    "wp-block-post-content",
+    "elementor-widget-theme-post-content",
+    "c-entry-content",
+    "post_content",
+    "post-text",
+    "postcontent",
+    "gh-content",
+    "kg-canvas",
+    "field--name-body",
+    "field-name-body",
+    "article__text",
+    "single-post-content",
+    "blog-article-content",
+    "available-content",
+    "prose",
+];
+
+/// Whether an element is named as the text of a post.
+pub(crate) fn is_content(element: &Element) -> bool {
+    ["class", "id"]
+        .iter()
+        .filter_map(|key| attr(element, key))
+        .flat_map(str::split_ascii_whitespace)
+        .any(|name| name.len() <= 40 && CONTENT.contains(&name.to_ascii_lowercase().as_str()))
+}
