@@ -1,1 +1,30 @@
 //! Index splits, manifests and queries on tantivy.
+//!
+//! Bytes in, bytes out: nothing here reads a file, a clock or a socket.
+//!
+//! - [`build_split`] makes one immutable blob of many records; [`merge_splits`] makes one blob of several.
+//! - [`Split::open`] reads such a blob; [`Manifest`] lists the blobs of one year and what must no longer be found.
+//! - [`Query::parse`] reads what a person typed; [`search`] answers it over several splits as if they were one index.
+//!
+//! # What a query means
+//! All words must be found (there is no relaxing to "some of them"); a word matches in the title or in the text, by its
+//! stem in the language of the page, with or without its accents. Results are ordered by BM25 — its statistics summed
+//! over all splits, so that it does not matter how pages are spread over them — times a gentle factor for what is fresh.
+
+mod analyze;
+mod bundle;
+mod collect;
+mod error;
+mod manifest;
+mod query;
+mod run;
+mod schema;
+mod snippet;
+mod split;
+
+pub use error::{QueryError, SearchError};
+pub use manifest::{Manifest, SplitEntry};
+pub use query::{Clause, MAX_QUERY_BYTES, MAX_QUERY_TERMS, Query, Sort};
+pub use run::{Hidden, Hit, MAX_DEPTH, Request, Results, search};
+pub use snippet::{SNIPPET_CHARS, Snippet};
+pub use split::{BuildBudget, Split, SplitBuilt, build_split, merge_splits};

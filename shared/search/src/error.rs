@@ -1,0 +1,88 @@
+//! What can go wrong, by what the caller does next.
+
+use crate::query::{MAX_QUERY_BYTES, MAX_QUERY_TERMS};
+
+/// Why a split, a manifest or a search failed.
+#[derive(Debug, thiserror::Error)]
+pub enum SearchError {
+    /// The bytes are not what was written: fetch them again, or build them anew from the segments.
+    #[error("the {what} is damaged: {reason}")]
+    Damaged {
+        /// `split` or `manifest`.
+        what: &'static str,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The bytes are intact but of a form that this version does not read: build them anew.
+    #[error("the {what} has form {found}, which this version does not read")]
+    UnknownForm {
+        /// `split` or `manifest`.
+        what: &'static str,
+        /// The form that it says it has.
+        found: u32,
+    },
+    /// There is no record to build a split from: write nothing.
+    #[error("there are no records to index")]
+    Empty,
+    /// A limit of the budget was broken: build several smaller splits.
+    #[error("more than {limit} {unit} do not go into one split")]
+    TooLarge {
+        /// The limit.
+        limit: u64,
+        /// What it counts.
+        unit: &'static str,
+    },
+    /// The manifest no longer lists what was to be replaced: load it again and decide again.
+    #[error("the manifest no longer lists the split {0}")]
+    Stale(String),
+    /// The engine failed; trying again with the same bytes will not help.
+    #[error("the search engine failed")]
+    Engine(#[from] tantivy::TantivyError),
+}
+
+impl SearchError {
+    pub(crate) fn damaged_split(reason: impl Into<String>) -> SearchError {
+        SearchError::Damaged { what: "split", reason: reason.into() }
+    }
+}
+
+impl From<std::io::Error> for SearchError {
+    fn from(error: std::io::Error) -> SearchError {
+        SearchError::Engine(error.into())
+    }
+}
+
+/// Why a query was refused; each reads as a sentence for the person who typed it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum QueryError {
+    /// Nothing to look for.
+    #[error("Type at least one word to look for.")]
+    Empty,
+    /// More than [`MAX_QUERY_BYTES`].
+    #[error("The query is too long: {bytes} bytes, and at most {max} are read.", max = MAX_QUERY_BYTES)]
+    TooLong {
+        /// Its length.
+        bytes: usize,
+    },
+    /// More than [`MAX_QUERY_TERMS`].
+    #[error("The query has too many words: at most {max} words and filters are read.", max = MAX_QUERY_TERMS)]
+    TooManyTerms,
+    /// `*` in a word.
+    #[error("Wildcards such as in '{0}' are not supported; write the word in full.")]
+    Wildcard(String),
+    /// Only words that pages must not have.
+    #[error("The query only says what pages must not have; add at least one word that they should have.")]
+    OnlyExcluded,
+    /// `site:` without a host name.
+    #[error("'{0}' is not a host name; write for example site:example.org.")]
+    Site(String),
+    /// `lang:` without a language.
+    #[error("'{0}' is not a language; write its code, for example lang:it.")]
+    Language(String),
+    /// `before:` or `after:` without a day.
+    #[error("'{0}' is not a date; write for example before:2026-05-01.")]
+    Date(String),
+    /// `sort:` with an unknown order.
+    #[error("'{0}' is not an order; write sort:date or sort:relevance.")]
+    Order(String),
+}

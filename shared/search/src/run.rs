@@ -1,0 +1,346 @@
+//! Answers a query over several splits as if they were one index.
+
+use crate::SearchError;
+use crate::analyze::{Analyzers, Mode};
+use crate::collect::{Candidate, Ranking};
+use crate::query::{Clause, Query};
+use crate::schema::{self, Fields};
+use crate::snippet::{Snippet, snippet};
+use crate::split::Split;
+use curlew_model::{ImageId, PageId, Record, Timestamp};
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::ops::Bound;
+use tantivy::query::{
+    AllQuery, Bm25StatisticsProvider, BooleanQuery, BoostQuery, ConstScoreQuery, DisjunctionMaxQuery, EmptyQuery,
+    Occur, PhraseQuery, Query as EngineQuery, RangeQuery, TermQuery, TermSetQuery,
+};
+use tantivy::schema::{Field, IndexRecordOption};
+use tantivy::{Score, Term};
+
+/// No hit beyond this rank is given, whatever is asked for.
+pub const MAX_DEPTH: usize = 10_000;
+/// How much more a word counts in the title than in the text.
+const TITLE_BOOST: Score = 2.5;
+
+/// What must not be found, whatever is asked for.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Hidden {
+    /// Pages that are gone.
+    pub tombstones: BTreeSet<PageId>,
+    /// Blocked hosts, lower case, A-labels; what is below them is hidden too.
+    pub hosts: BTreeSet<String>,
+}
+
+/// A question.
+#[derive(Clone, Copy, Debug)]
+pub struct Request<'a> {
+    /// What is looked for.
+    pub query: &'a Query,
+    /// Most hits.
+    pub limit: usize,
+    /// So many better hits are left out.
+    pub offset: usize,
+    /// The present; pages that were to vanish before it are not found.
+    pub now: Timestamp,
+}
+
+/// An answer.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Results {
+    /// All pages that match and are not hidden. A page that lies in two splits, because a job ran twice, is given once;
+    /// it is counted once if both of its copies are among the best.
+    pub total: u64,
+    /// The best ones.
+    pub hits: Vec<Hit>,
+}
+
+/// A page that was found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Hit {
+    /// Its id.
+    pub id: PageId,
+    /// Its URL.
+    pub url: String,
+    /// Its title.
+    pub title: String,
+    /// The part of the text that shows why it was found.
+    pub snippet: Snippet,
+    /// The URL of its main image.
+    pub image: Option<String>,
+    /// The thumbnail of it.
+    pub thumbnail: Option<ImageId>,
+    /// The name of its site, or else its host.
+    pub site: String,
+    /// Its host.
+    pub host: String,
+    /// When it says that it was published.
+    pub published: Option<Timestamp>,
+    /// Its language.
+    pub language: Option<String>,
+    /// Its score; comparable within one answer only.
+    pub score: f32,
+}
+
+/// Answers a request. Of equal hits the newer one comes first, then the one whose URL comes first in the alphabet.
+///
+/// # Errors
+/// If a split cannot be read.
+pub fn search(splits: &[&Split], hidden: &Hidden, request: Request<'_>) -> Result<Results, SearchError> {
+    let splits: Vec<&Split> = splits.iter().copied().filter(|split| split.docs() > 0).collect();
+    let Some(first) = splits.first() else { return Ok(Results::default()) };
+    let mut analyzers = Analyzers::default();
+    let languages = languages(&splits, request.query);
+    let plan = Plan::new(request.query, hidden, request.now, &languages, first.fields(), &mut analyzers);
+    let corpus = Corpus::new(&splits, &plan.synonyms)?;
+    let depth = request.offset.saturating_add(request.limit).min(MAX_DEPTH);
+
+    let mut total = 0;
+    let mut ranked = Vec::new();
+    for (number, split) in splits.iter().enumerate() {
+        let ranking = Ranking::new(split, request.query.sort, request.now, depth.max(1));
+        let found = split.searcher().search_with_statistics_provider(&plan.query, &ranking, &corpus)?;
+        total += found.total;
+        for candidate in found.best {
+            ranked.push(Ranked { url: split.url(candidate.url.0)?, split: number, candidate });
+        }
+    }
+    let copies = keep_newest_copies(&mut ranked);
+    ranked.sort_by(|a, b| b.candidate.rank.cmp(&a.candidate.rank).then_with(|| a.url.cmp(&b.url)));
+
+    let mut hits = Vec::new();
+    for ranked in ranked.iter().take(depth).skip(request.offset) {
+        let record = splits[ranked.split].record(ranked.candidate.doc)?;
+        hits.push(hit(record, ranked.candidate.score(), &plan.marked, &mut analyzers));
+    }
+    Ok(Results { total: total - copies, hits })
+}
+
+struct Ranked {
+    url: String,
+    split: usize,
+    candidate: Candidate,
+}
+
+/// Leaves of each page only the copy in the latest split, and says how many were left out.
+fn keep_newest_copies(ranked: &mut Vec<Ranked>) -> u64 {
+    let mut newest: HashMap<String, usize> = HashMap::new();
+    for ranked in ranked.iter() {
+        let split = newest.entry(ranked.url.clone()).or_insert(ranked.split);
+        *split = ranked.split.max(*split);
+    }
+    let before = ranked.len();
+    ranked.retain(|ranked| newest.get(&ranked.url) == Some(&ranked.split));
+    (before - ranked.len()) as u64
+}
+
+fn hit(record: Record, score: f32, marked: &HashSet<String>, analyzers: &mut Analyzers) -> Hit {
+    let language = schema::primary_language(record.language.as_deref());
+    let snippet = snippet(&record.text, record.snippet_limit, marked, analyzers.of(&language));
+    Hit {
+        snippet,
+        site: record.site_name.filter(|name| !name.trim().is_empty()).unwrap_or_else(|| record.host.clone()),
+        id: record.id,
+        url: record.url,
+        title: record.title,
+        image: record.image,
+        thumbnail: record.thumbnail,
+        host: record.host,
+        published: record.published,
+        language: record.language,
+        score,
+    }
+}
+
+/// The languages by whose rules the words are stemmed: those asked for, or else those there are; and always none.
+fn languages(splits: &[&Split], query: &Query) -> BTreeSet<String> {
+    let mut languages: BTreeSet<String> = splits.iter().flat_map(|split| split.languages()).cloned().collect();
+    if !query.languages.is_empty() {
+        languages.retain(|language| query.languages.contains(language));
+    }
+    languages.retain(|language| !query.not_languages.contains(language));
+    languages.insert(String::new());
+    languages
+}
+
+/// A query as the engine runs it.
+struct Plan {
+    query: BooleanQuery,
+    /// Terms that stand for one word and share one statistic, so that a form that is rare because it belongs to
+    /// another language does not count for more.
+    synonyms: Vec<Vec<Term>>,
+    /// Forms that are marked in snippets.
+    marked: HashSet<String>,
+}
+
+impl Plan {
+    fn new(
+        query: &Query,
+        hidden: &Hidden,
+        now: Timestamp,
+        languages: &BTreeSet<String>,
+        fields: &Fields,
+        analyzers: &mut Analyzers,
+    ) -> Plan {
+        let mut words = Words { fields, languages, analyzers, synonyms: Vec::new() };
+        let mut parts: Vec<(Occur, Box<dyn EngineQuery>)> = Vec::new();
+        let mut marked = HashSet::new();
+        for clause in &query.wanted {
+            let forms = words.forms(clause);
+            parts.push((Occur::Must, words.query(&forms)));
+            marked.extend(forms.into_iter().flatten().map(|(_, form)| form));
+        }
+        let synonyms = std::mem::take(&mut words.synonyms);
+        for clause in &query.unwanted {
+            let forms = words.forms(clause);
+            parts.push((Occur::MustNot, words.query(&forms)));
+        }
+        if query.wanted.is_empty() {
+            parts.push((Occur::Must, unscored(AllQuery)));
+        }
+        filter(query, hidden, now, fields, &mut parts);
+        Plan { query: BooleanQuery::new(parts), synonyms, marked }
+    }
+}
+
+/// Filters: they choose pages and do not change their scores.
+fn filter(
+    query: &Query,
+    hidden: &Hidden,
+    now: Timestamp,
+    fields: &Fields,
+    parts: &mut Vec<(Occur, Box<dyn EngineQuery>)>,
+) {
+    let texts = |field: Field, texts: &BTreeSet<String>| -> Option<Box<dyn EngineQuery>> {
+        let terms: Vec<Term> = texts.iter().map(|text| Term::from_field_text(field, text)).collect();
+        (!terms.is_empty()).then(|| unscored(TermSetQuery::new(terms)))
+    };
+    let ids: Vec<Term> = hidden.tombstones.iter().map(|id| schema::id_term(fields, id)).collect();
+    let ids = (!ids.is_empty()).then(|| unscored(TermSetQuery::new(ids)));
+    let instant = |field: Field, at: Timestamp| Term::from_field_i64(field, at.as_millis());
+    let range = |from: Bound<Term>, to: Bound<Term>| unscored(RangeQuery::new(from, to));
+    let (since, until) = (query.after, query.before);
+    let dated = (since.is_some() || until.is_some()).then(|| {
+        range(
+            since.map_or(Bound::Unbounded, |since| Bound::Included(instant(fields.date, since))),
+            until.map_or(Bound::Unbounded, |until| Bound::Excluded(instant(fields.date, until))),
+        )
+    });
+    let expired = range(Bound::Unbounded, Bound::Included(instant(fields.expires, now)));
+    let must = [texts(fields.host, &query.sites), texts(fields.language, &query.languages), dated];
+    let must_not = [
+        texts(fields.host, &query.not_sites),
+        texts(fields.language, &query.not_languages),
+        texts(fields.host, &hidden.hosts),
+        ids,
+        Some(expired),
+    ];
+    parts.extend(must.into_iter().flatten().map(|part| (Occur::Must, part)));
+    parts.extend(must_not.into_iter().flatten().map(|part| (Occur::MustNot, part)));
+}
+
+fn unscored(query: impl EngineQuery) -> Box<dyn EngineQuery> {
+    Box::new(ConstScoreQuery::new(Box::new(query), 0.0))
+}
+
+/// One way to write a clause: forms and their positions.
+type Form = Vec<(usize, String)>;
+
+/// Makes queries of words.
+struct Words<'a> {
+    fields: &'a Fields,
+    languages: &'a BTreeSet<String>,
+    analyzers: &'a mut Analyzers,
+    synonyms: Vec<Vec<Term>>,
+}
+
+impl Words<'_> {
+    /// All ways to write a clause, over all languages.
+    fn forms(&mut self, clause: &Clause) -> BTreeSet<Form> {
+        let mut forms: BTreeSet<Form> = BTreeSet::new();
+        for language in self.languages {
+            let words = self.analyzers.of(language).words(&clause.text, Mode::Query);
+            forms.insert(words.iter().map(|word| (word.position, word.form.clone())).collect());
+            let other = words.into_iter().map(|word| (word.position, word.other.unwrap_or(word.form)));
+            forms.insert(other.collect());
+        }
+        forms.retain(|form| !form.is_empty());
+        forms
+    }
+
+    /// Finds a clause in the title or the text.
+    fn query(&mut self, forms: &BTreeSet<Form>) -> Box<dyn EngineQuery> {
+        if forms.is_empty() {
+            return Box::new(EmptyQuery);
+        }
+        let title = self.field_query(self.fields.title, forms);
+        let body = self.field_query(self.fields.body, forms);
+        let title = Box::new(BoostQuery::new(title, TITLE_BOOST));
+        Box::new(BooleanQuery::new(vec![(Occur::Should, title), (Occur::Should, body)]))
+    }
+
+    /// The best match of any form: a page that has two forms of one word has it no better than once.
+    fn field_query(&mut self, field: Field, forms: &BTreeSet<Form>) -> Box<dyn EngineQuery> {
+        let term = |form: &str| Term::from_field_text(field, form);
+        let mut synonyms = Vec::new();
+        let mut queries: Vec<Box<dyn EngineQuery>> = Vec::with_capacity(forms.len());
+        for form in forms {
+            if let [(_, only)] = form.as_slice() {
+                synonyms.push(term(only));
+                queries.push(Box::new(TermQuery::new(term(only), IndexRecordOption::WithFreqs)));
+            } else {
+                let terms = form.iter().map(|(position, form)| (*position, term(form))).collect();
+                queries.push(Box::new(PhraseQuery::new_with_offset(terms)));
+            }
+        }
+        if synonyms.len() > 1 {
+            self.synonyms.push(synonyms);
+        }
+        Box::new(DisjunctionMaxQuery::new(queries))
+    }
+}
+
+/// Statistics of all splits together.
+struct Corpus<'a> {
+    splits: &'a [&'a Split],
+    docs: u64,
+    /// How many pages have the most frequent of a term's synonyms.
+    shared: HashMap<Term, u64>,
+}
+
+impl<'a> Corpus<'a> {
+    fn new(splits: &'a [&'a Split], synonyms: &[Vec<Term>]) -> Result<Corpus<'a>, SearchError> {
+        let docs = splits.iter().map(|split| u64::from(split.segment().max_doc())).sum();
+        let mut corpus = Corpus { splits, docs, shared: HashMap::new() };
+        let mut shared: HashMap<Term, u64> = HashMap::new();
+        for terms in synonyms {
+            let mut most = 0;
+            for term in terms {
+                most = corpus.doc_freq(term)?.max(most);
+            }
+            for term in terms {
+                let known = shared.entry(term.clone()).or_default();
+                *known = most.max(*known);
+            }
+        }
+        corpus.shared = shared;
+        Ok(corpus)
+    }
+}
+
+impl Bm25StatisticsProvider for Corpus<'_> {
+    fn total_num_tokens(&self, field: Field) -> tantivy::Result<u64> {
+        let tokens = self.splits.iter().map(|split| split.segment().inverted_index(field));
+        tokens.map(|inverted| Ok(inverted?.total_num_tokens())).sum()
+    }
+
+    fn total_num_docs(&self) -> tantivy::Result<u64> {
+        Ok(self.docs)
+    }
+
+    fn doc_freq(&self, term: &Term) -> tantivy::Result<u64> {
+        if let Some(shared) = self.shared.get(term) {
+            return Ok(*shared);
+        }
+        self.splits.iter().map(|split| split.searcher().doc_freq(term)).sum()
+    }
+}

@@ -1,0 +1,188 @@
+//! The fields of the index, and how a record becomes a document.
+
+use crate::analyze::{Analyzers, Mode, Word};
+use crate::{BuildBudget, SearchError};
+use curlew_model::{PageId, Record, Timestamp};
+use std::io;
+use tantivy::schema::{
+    BytesOptions, Field, INDEXED, IndexRecordOption, NumericOptions, STORED, Schema, TextFieldIndexing, TextOptions,
+    Value,
+};
+use tantivy::tokenizer::{PreTokenizedString, Token};
+use tantivy::{TantivyDocument, Term};
+
+/// Labels of a host name that are indexed as parents of it; no more than a name of 255 octets sensibly has.
+const MAX_PARENTS: usize = 16;
+
+/// The fields, by the order in which [`schema`] adds them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Fields {
+    /// The 16 bytes of the page id; found by term.
+    pub(crate) id: Field,
+    /// The URL; only to order equals by.
+    pub(crate) url: Field,
+    /// The host name and every name that it is below.
+    pub(crate) host: Field,
+    /// The primary language subtag.
+    pub(crate) language: Field,
+    /// Stems of the title, with positions.
+    pub(crate) title: Field,
+    /// Stems of the text, with positions.
+    pub(crate) body: Field,
+    /// [`date`] in milliseconds.
+    pub(crate) date: Field,
+    /// `unavailable_after` in milliseconds.
+    pub(crate) expires: Field,
+    /// The whole record as JSON, for results and for building anew.
+    pub(crate) record: Field,
+}
+
+/// Names that the engine wants where it reads columns.
+pub(crate) const DATE: &str = "date";
+/// As [`DATE`].
+pub(crate) const URL: &str = "url";
+
+/// The schema of form [`crate::bundle::FORM`].
+pub(crate) fn schema() -> (Schema, Fields) {
+    let exact = TextOptions::default().set_indexing_options(
+        TextFieldIndexing::default()
+            .set_tokenizer("raw")
+            .set_index_option(IndexRecordOption::Basic)
+            .set_fieldnorms(false),
+    );
+    // The words arrive taken apart (analyze.rs); the tokenizer's name is never used but must be a known one.
+    let words = TextOptions::default().set_indexing_options(
+        TextFieldIndexing::default().set_tokenizer("raw").set_index_option(IndexRecordOption::WithFreqsAndPositions),
+    );
+    let column = NumericOptions::default().set_fast();
+    let mut builder = Schema::builder();
+    let fields = Fields {
+        id: builder.add_bytes_field("id", BytesOptions::from(INDEXED)),
+        url: builder.add_text_field(URL, TextOptions::default().set_fast("raw")),
+        host: builder.add_text_field("host", exact.clone()),
+        language: builder.add_text_field("language", exact),
+        title: builder.add_text_field("title", words.clone()),
+        body: builder.add_text_field("body", words),
+        date: builder.add_i64_field(DATE, column.clone()),
+        expires: builder.add_i64_field("expires", column),
+        record: builder.add_bytes_field("record", BytesOptions::from(STORED)),
+    };
+    (builder.build(), fields)
+}
+
+/// The day by which a page is filtered and sorted: when it says that it was published, unless it does not say so or
+/// says a time after it was fetched; then when it was fetched.
+pub(crate) fn date(record: &Record) -> Timestamp {
+    record.published.filter(|published| *published <= record.fetched_at).unwrap_or(record.fetched_at)
+}
+
+/// The primary subtag of a BCP 47 tag in lower case; empty if there is none.
+pub(crate) fn primary_language(tag: Option<&str>) -> String {
+    tag.and_then(|tag| tag.split(['-', '_']).next()).unwrap_or_default().trim().to_ascii_lowercase()
+}
+
+/// A record as the engine takes it.
+pub(crate) fn document(
+    record: &Record,
+    fields: &Fields,
+    analyzers: &mut Analyzers,
+    budget: &BuildBudget,
+) -> Result<TantivyDocument, SearchError> {
+    let language = primary_language(record.language.as_deref());
+    let analyzer = analyzers.of(&language);
+    let mut document = TantivyDocument::new();
+    document.add_bytes(fields.id, &id_bytes(&record.id));
+    document.add_text(fields.url, &record.url);
+    for name in names_above(&record.host) {
+        document.add_text(fields.host, name);
+    }
+    if !language.is_empty() {
+        document.add_text(fields.language, &language);
+    }
+    document.add_pre_tokenized_text(fields.title, tokens(analyzer.words(&record.title, Mode::Index)));
+    let text = head(&record.text, budget.text_bytes);
+    document.add_pre_tokenized_text(fields.body, tokens(analyzer.words(text, Mode::Index)));
+    document.add_i64(fields.date, date(record).as_millis());
+    if let Some(expires) = record.unavailable_after {
+        document.add_i64(fields.expires, expires.as_millis());
+    }
+    document.add_bytes(fields.record, &serde_json::to_vec(record).map_err(io::Error::from)?);
+    Ok(document)
+}
+
+/// The record that a document was made of.
+pub(crate) fn record(document: &TantivyDocument, fields: &Fields) -> Result<Record, SearchError> {
+    let json = document.get_first(fields.record).and_then(|value| value.as_bytes());
+    let json = json.ok_or_else(|| SearchError::damaged_split("a page without its record"))?;
+    serde_json::from_slice(json).map_err(|error| SearchError::damaged_split(error.to_string()))
+}
+
+/// A page id as a term.
+pub(crate) fn id_term(fields: &Fields, id: &PageId) -> Term {
+    Term::from_field_bytes(fields.id, &id_bytes(id))
+}
+
+/// The 16 bytes that the hexadecimal digits of an id stand for.
+pub(crate) fn id_bytes(id: &PageId) -> [u8; 16] {
+    u128::from_str_radix(id.as_str(), 16).unwrap_or_default().to_be_bytes()
+}
+
+/// The id that 16 bytes stand for.
+pub(crate) fn page_id(bytes: &[u8]) -> Result<PageId, SearchError> {
+    let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    PageId::new(&digits).map_err(|error| SearchError::damaged_split(error.to_string()))
+}
+
+/// A host name and every name that it is below: `a.b.org`, `b.org`, `org`. An address stands for itself alone.
+fn names_above(host: &str) -> impl Iterator<Item = &str> {
+    let is_address = host.starts_with('[') || host.parse::<std::net::IpAddr>().is_ok();
+    let parents = if is_address { 0 } else { MAX_PARENTS };
+    std::iter::once(host).chain(host.match_indices('.').map(|(at, _)| &host[at + 1..]).take(parents))
+}
+
+/// The first bytes of a text, cut between characters.
+pub(crate) fn head(text: &str, bytes: usize) -> &str {
+    &text[..text.floor_char_boundary(bytes)]
+}
+
+fn tokens(words: Vec<Word>) -> PreTokenizedString {
+    let mut tokens = Vec::with_capacity(words.len());
+    for word in words {
+        let token = |text: String| Token {
+            offset_from: word.span.start,
+            offset_to: word.span.end,
+            position: word.position,
+            text,
+            position_length: 1,
+        };
+        tokens.push(token(word.form));
+        tokens.extend(word.other.map(token));
+    }
+    PreTokenizedString { text: String::new(), tokens }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
+    use super::*;
+
+    #[test]
+    fn a_host_is_found_by_every_name_above_it() {
+        assert_eq!(names_above("blog.example.org").collect::<Vec<_>>(), ["blog.example.org", "example.org", "org"]);
+        assert_eq!(names_above("192.0.2.1").collect::<Vec<_>>(), ["192.0.2.1"]);
+        assert_eq!(names_above("[2001:db8::1]").collect::<Vec<_>>(), ["[2001:db8::1]"]);
+    }
+
+    #[test]
+    fn an_id_survives_its_bytes() {
+        let id = PageId::new("00ff00000000000000000000000000a1").unwrap();
+        assert_eq!(page_id(&id_bytes(&id)).unwrap(), id);
+    }
+
+    #[test]
+    fn a_language_is_its_primary_subtag() {
+        assert_eq!(primary_language(Some("pt-BR")), "pt");
+        assert_eq!(primary_language(Some("IT_it")), "it");
+        assert_eq!(primary_language(None), "");
+    }
+}

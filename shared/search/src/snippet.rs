@@ -1,0 +1,243 @@
+//! The part of a text that shows why a page was found.
+
+use crate::analyze::{Analyzer, Mode};
+use crate::schema::head;
+use curlew_model::SnippetLimit;
+use std::collections::HashSet;
+use std::ops::Range;
+
+/// Most characters of a snippet.
+pub const SNIPPET_CHARS: usize = 240;
+/// So much of the beginning of a text is looked through, in bytes.
+const SCANNED_BYTES: usize = 64 * 1024;
+/// At most so many characters are shown before the first match.
+const LEAD_CHARS: usize = 60;
+/// At most so many characters are given up at the end so as not to cut a word.
+const RAGGED_CHARS: usize = 24;
+const ELLIPSIS: char = '…';
+
+/// A part of a text, and where in it the words are that were looked for.
+///
+/// The text is plain: escape it before it is shown, piece by piece, and mark the pieces then.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Snippet {
+    /// The part, on one line.
+    pub text: String,
+    /// Ranges of bytes of `text`, in their order, not overlapping.
+    pub marks: Vec<Range<usize>>,
+}
+
+/// The best part of a text, no longer than its page allows.
+pub(crate) fn snippet(text: &str, limit: SnippetLimit, marked: &HashSet<String>, analyzer: &mut Analyzer) -> Snippet {
+    let limit = limit.0.map_or(SNIPPET_CHARS, |limit| usize::try_from(limit).unwrap_or(SNIPPET_CHARS));
+    let limit = limit.min(SNIPPET_CHARS);
+    if limit == 0 {
+        return Snippet::default();
+    }
+    let scanned = head(text, SCANNED_BYTES);
+    let matches = matches(scanned, marked, analyzer);
+    let start = start(scanned, best_window(&matches, limit), limit);
+    cut(text, start, limit, &matches)
+}
+
+/// A word of the text that was looked for.
+struct Match {
+    span: Range<usize>,
+    form: String,
+}
+
+fn matches(text: &str, marked: &HashSet<String>, analyzer: &mut Analyzer) -> Vec<Match> {
+    if marked.is_empty() {
+        return Vec::new();
+    }
+    let mut matches = Vec::new();
+    for word in analyzer.words(text, Mode::Index) {
+        let form = [Some(word.form), word.other].into_iter().flatten().find(|form| marked.contains(form));
+        matches.extend(form.map(|form| Match { span: word.span, form }));
+    }
+    matches
+}
+
+/// Where the window begins that shows the most different words, then the most words; the first of equals.
+fn best_window(matches: &[Match], limit: usize) -> Option<usize> {
+    let mut best = (0, 0);
+    let mut begin = None;
+    for (number, first) in matches.iter().enumerate() {
+        // Bytes stand for characters here: a window of fewer characters is still a window.
+        let inside = matches[number..].iter().take_while(|m| m.span.end <= first.span.start + limit);
+        let mut forms: Vec<&str> = inside.map(|m| m.form.as_str()).collect();
+        let words = forms.len();
+        forms.sort_unstable();
+        forms.dedup();
+        if (forms.len(), words) > best {
+            best = (forms.len(), words);
+            begin = Some(first.span.start);
+        }
+    }
+    begin
+}
+
+/// Goes back from the first match to the beginning of its sentence, or of a word near it.
+fn start(text: &str, first: Option<usize>, limit: usize) -> usize {
+    let Some(first) = first else { return 0 };
+    let before = &text[..first];
+    let lead = LEAD_CHARS.min(limit / 4);
+    let Some((far, _)) = before.char_indices().rev().take(lead + 1).last() else { return 0 };
+    if far == 0 {
+        return 0;
+    }
+    let near = &before[far..];
+    let ends_sentence = |c: char| matches!(c, '.' | '!' | '?' | '…' | '。' | '！' | '？' | '\n');
+    let sentence = near.char_indices().rev().find(|(_, c)| ends_sentence(*c)).map(|(at, c)| at + c.len_utf8());
+    // A full stop inside a number or a name is not followed by a space.
+    let sentence = sentence.filter(|at| near[*at..].is_empty() || near[*at..].starts_with(char::is_whitespace));
+    let word = near.char_indices().find(|(_, c)| c.is_whitespace()).map(|(at, c)| at + c.len_utf8());
+    far + sentence.or(word).unwrap_or(0)
+}
+
+/// Writes what begins at `start` on one line, and carries the marks over.
+fn cut(text: &str, start: usize, limit: usize, matches: &[Match]) -> Snippet {
+    let mut out = Writer { limit, ..Writer::default() };
+    let rest = text[start..].trim_start();
+    let start = text.len() - rest.len();
+    if start > 0 && limit > 2 {
+        out.push(ELLIPSIS);
+    }
+    let mut spans = matches.iter().map(|m| &m.span).skip_while(|span| span.end <= start).peekable();
+    let mut space = false;
+    let mut complete = true;
+    for (at, c) in rest.char_indices().map(|(at, c)| (start + at, c)) {
+        if c.is_whitespace() || c.is_control() {
+            space = true;
+            continue;
+        }
+        if !out.fits(1 + usize::from(space)) {
+            complete = false;
+            break;
+        }
+        if std::mem::take(&mut space) {
+            out.push(' ');
+        }
+        while spans.next_if(|span| span.end <= at).is_some() {}
+        let from = out.text.len();
+        out.push(c);
+        if let Some(span) = spans.peek().filter(|span| span.contains(&at)) {
+            out.mark(from, span.start == at);
+        }
+    }
+    if !complete {
+        out.end_ragged();
+    }
+    Snippet { text: out.text, marks: out.marks }
+}
+
+#[derive(Default)]
+struct Writer {
+    text: String,
+    chars: usize,
+    limit: usize,
+    marks: Vec<Range<usize>>,
+}
+
+impl Writer {
+    fn fits(&self, more: usize) -> bool {
+        self.chars + more <= self.limit
+    }
+
+    fn push(&mut self, c: char) {
+        self.text.push(c);
+        self.chars += 1;
+    }
+
+    /// Marks the character that was just written; it joins the mark before it unless a new word begins.
+    fn mark(&mut self, from: usize, begins: bool) {
+        let to = self.text.len();
+        match self.marks.last_mut() {
+            // Pairs of characters overlap, so neighbours without a space between them are one mark.
+            Some(last) if last.end == from && (!begins || from > last.start) => last.end = to,
+            _ => self.marks.push(from..to),
+        }
+    }
+
+    /// Ends with an ellipsis, at the end of a word if there is one near.
+    fn end_ragged(&mut self) {
+        if self.chars >= self.limit {
+            self.text.pop();
+            self.chars -= 1;
+        }
+        let near = self.text.char_indices().rev().take(RAGGED_CHARS).find(|(_, c)| c.is_whitespace());
+        if let Some((at, _)) = near.filter(|(at, _)| *at > self.text.len() / 2) {
+            self.text.truncate(at);
+        }
+        let end = self.text.trim_end().len();
+        self.text.truncate(end);
+        self.text.push(ELLIPSIS);
+        self.marks.retain_mut(|mark| {
+            mark.end = mark.end.min(end);
+            mark.start < mark.end
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
+    use super::*;
+    use crate::analyze::Analyzers;
+    use proptest::prelude::*;
+
+    fn of(text: &str, limit: Option<u32>, language: &str, marked: &[&str]) -> Snippet {
+        let marked = marked.iter().map(|form| (*form).to_owned()).collect();
+        snippet(text, SnippetLimit(limit), &marked, Analyzers::default().of(language))
+    }
+
+    fn marked(snippet: &Snippet) -> Vec<&str> {
+        snippet.marks.iter().map(|mark| &snippet.text[mark.clone()]).collect()
+    }
+
+    #[test]
+    fn words_are_marked_as_they_are_written() {
+        let snippet = of("L'Articolo\n\nsugli   articoli.", None, "it", &["articol"]);
+        assert_eq!(snippet.text, "L'Articolo sugli articoli.");
+        assert_eq!(marked(&snippet), ["Articolo", "articoli"]);
+    }
+
+    #[test]
+    fn the_window_moves_to_the_words() {
+        let text =
+            format!("{} A sentence about curlews and godwits. {}", "filler words. ".repeat(80), "more. ".repeat(90));
+        let snippet = of(&text, None, "en", &["curlew", "godwit"]);
+        assert!(snippet.text.starts_with("…A sentence about curlews"), "{}", snippet.text);
+        assert!(snippet.text.ends_with('…'));
+        assert_eq!(marked(&snippet), ["curlews", "godwits"]);
+        assert!(snippet.text.chars().count() <= SNIPPET_CHARS);
+    }
+
+    #[test]
+    fn the_page_limits_what_is_shown() {
+        assert_eq!(of("some text", Some(0), "en", &["text"]), Snippet::default());
+        assert_eq!(of("some text that is long", Some(10), "en", &[]).text.chars().count(), 10);
+        assert_eq!(of("some text", Some(9), "en", &[]).text, "some text");
+        assert_eq!(of("some text", Some(1), "en", &[]).text, "…");
+    }
+
+    #[test]
+    fn pairs_are_marked_as_one() {
+        let snippet = of("昨日、東京都に行った", None, "ja", &["東京", "京都"]);
+        assert_eq!(marked(&snippet), ["東京都"]);
+    }
+
+    proptest! {
+        #[test]
+        fn marks_lie_inside_and_limits_hold(text in "([a-zà-ü東京。.\n\u{301}]|curlew |  ){0,200}", limit in 0_u32..300) {
+            let snippet = of(&text, Some(limit), "it", &["curlew", "東京", "a", "京"]);
+            prop_assert!(snippet.text.chars().count() <= limit as usize);
+            let mut last = 0;
+            for mark in &snippet.marks {
+                prop_assert!(last <= mark.start && mark.start < mark.end);
+                prop_assert!(snippet.text.get(mark.clone()).is_some());
+                last = mark.end;
+            }
+        }
+    }
+}

@@ -1,0 +1,336 @@
+//! Builds splits of small pages and asks them.
+#![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
+
+mod pages;
+
+use curlew_model::{PageId, SnippetLimit, Timestamp};
+use curlew_search::{
+    BuildBudget, Hidden, Query, Request, Results, SearchError, Split, build_split, merge_splits, search,
+};
+use pages::{Page, id, split, splits};
+use std::collections::HashSet;
+
+fn now() -> Timestamp {
+    Timestamp::parse_day_or_instant("2026-11-21").unwrap()
+}
+
+fn ask_all(splits: &[Split], hidden: &Hidden, text: &str) -> Results {
+    let splits: Vec<&Split> = splits.iter().collect();
+    let query = Query::parse(text).unwrap();
+    search(&splits, hidden, Request { query: &query, limit: 100, offset: 0, now: now() }).unwrap()
+}
+
+fn ask(split: &Split, text: &str) -> Results {
+    let query = Query::parse(text).unwrap();
+    search(&[split], &Hidden::default(), Request { query: &query, limit: 100, offset: 0, now: now() }).unwrap()
+}
+
+/// The paths of the hits, in their order.
+fn found(split: &Split, text: &str) -> Vec<String> {
+    paths(&ask(split, text))
+}
+
+fn paths(results: &Results) -> Vec<String> {
+    assert_eq!(results.total, results.hits.len() as u64, "all that was counted is given");
+    results.hits.iter().map(|hit| hit.url.rsplit('/').next().unwrap().to_owned()).collect()
+}
+
+fn sorted(mut texts: Vec<String>) -> Vec<String> {
+    texts.sort();
+    texts
+}
+
+#[test]
+fn words_are_found_by_their_stems() {
+    let split = split(&[
+        Page::it("a", "Gli articoli della costituzione", "Chi legge un articolo impara qualcosa."),
+        Page::it("b", "La città di notte", "Perché la luna piena illumina i tetti."),
+        Page::en("c", "She was running home", "The runner stopped when the rain began."),
+        Page::en("d", "Libraries of the north", "A library is more than its books."),
+    ]);
+    assert_eq!(found(&split, "articolo"), ["a"]);
+    assert_eq!(found(&split, "ARTICOLI"), ["a"]);
+    assert_eq!(found(&split, "perche citta"), ["b"]);
+    assert_eq!(found(&split, "run"), ["c"]);
+    assert_eq!(found(&split, "library"), ["d"]);
+    assert_eq!(found(&split, "librarian"), Vec::<String>::new());
+}
+
+#[test]
+fn elided_articles_do_not_hide_the_word() {
+    let split = split(&[
+        Page::it("a", "L'albero dell’arte", "All'ombra di un albero si dorme bene."),
+        Page::en("b", "Anna's garden", "They don't water it."),
+        Page::new("c", "", "L'albero senza lingua", "Nessuno sa in che lingua è."),
+    ]);
+    assert_eq!(sorted(found(&split, "albero")), ["a", "c"]);
+    assert_eq!(found(&split, "arte ombra"), ["a"]);
+    assert_eq!(sorted(found(&split, "l'albero")), ["a", "c"]);
+    assert_eq!(found(&split, "\"albero dell'arte\""), ["a"]);
+    assert_eq!(found(&split, "anna don't"), ["b"]);
+}
+
+#[test]
+fn phrases_mind_the_order_of_words() {
+    let split = split(&[
+        Page::it("a", "Ricette", "Versate l'olio nuovo sul pane caldo."),
+        Page::it("b", "Ricette", "Un nuovo modo di usare olio e pane."),
+        Page::en("c", "Notes", "We sold e-mail at 12:30."),
+    ]);
+    assert_eq!(found(&split, "\"olio nuovo\""), ["a"]);
+    assert_eq!(sorted(found(&split, "olio nuovo")), ["a", "b"]);
+    assert_eq!(found(&split, "\"pane caldo\" ricetta"), ["a"]);
+    assert_eq!(found(&split, "ricetta -\"olio nuovo\""), ["b"]);
+    assert_eq!(found(&split, "12:30"), ["c"]);
+    assert_eq!(found(&split, "30:12"), Vec::<String>::new());
+}
+
+#[test]
+fn scripts_without_spaces_are_searched() {
+    let split = split(&[
+        Page::new("a", "ja", "東京都の猫", "昨日、東京都で猫を見た。"),
+        Page::new("b", "ja", "京都の犬", "京都に犬がいる。"),
+        Page::new("c", "zh", "手机评测", "这款手机的电池很好。"),
+        Page::new("d", "ko", "서울에서", "서울에서 만나요."),
+    ]);
+    assert_eq!(found(&split, "東京都"), ["a"]);
+    assert_eq!(found(&split, "猫"), ["a"]);
+    assert_eq!(found(&split, "犬"), ["b"]);
+    assert_eq!(found(&split, "电池"), ["c"]);
+    assert_eq!(found(&split, "서울"), ["d"]);
+}
+
+#[test]
+fn filters_choose_pages() {
+    let split = split(&[
+        Page::it("a", "Pane", "Il pane e il burro.").host("blog.example.org").day("2026-04-30"),
+        Page::it("b", "Pane", "Il pane e la marmellata.").host("example.org").day("2026-05-01"),
+        Page::en("c", "Pane", "A pane of glass.").host("myexample.org").day("2026-05-02"),
+    ]);
+    assert_eq!(found(&split, "pane -burro -glass"), ["b"]);
+    assert_eq!(sorted(found(&split, "pane site:example.org")), ["a", "b"]);
+    assert_eq!(found(&split, "pane site:blog.example.org"), ["a"]);
+    assert_eq!(sorted(found(&split, "pane site:blog.example.org site:myexample.org")), ["a", "c"]);
+    assert_eq!(sorted(found(&split, "pane -site:blog.example.org")), ["b", "c"]);
+    assert_eq!(found(&split, "pane lang:en"), ["c"]);
+    assert_eq!(sorted(found(&split, "pane -lang:en")), ["a", "b"]);
+    assert_eq!(found(&split, "pane before:2026-05-01"), ["a"]);
+    assert_eq!(sorted(found(&split, "pane after:2026-05-01")), ["b", "c"]);
+    assert_eq!(found(&split, "pane after:2026-05-01 before:2026-05-02"), ["b"]);
+    assert_eq!(found(&split, "site:org"), ["c", "b", "a"], "without words the newest comes first");
+    assert_eq!(found(&split, "lang:de"), Vec::<String>::new());
+}
+
+#[test]
+fn sorting_by_date_is_exact() {
+    let split = split(&[
+        Page::it("a", "Pane", "pane pane pane").day("2026-01-01"),
+        Page::it("c", "Altro", "Poco pane in molte altre parole.").day("2026-03-01"),
+        Page::it("b", "Altro", "Poco pane in molte altre parole.").day("2026-03-01"),
+        // A day after the fetch is no day to believe.
+        Page::it("d", "Futuro", "Il pane di domani.").day("2099-01-01").fetched("2026-02-01"),
+        Page::it("e", "Senza data", "Il pane di sempre.").fetched("2026-02-15"),
+    ]);
+    assert_eq!(found(&split, "pane sort:date"), ["b", "c", "e", "d", "a"]);
+    assert_eq!(found(&split, "pane")[0], "a");
+}
+
+#[test]
+fn a_title_weighs_more_than_a_text() {
+    let split = split(&[
+        Page::en("a", "Other words here", "The curlew is a wader with a bill."),
+        Page::en("b", "The curlew is here", "Other words about a wader and its bill."),
+    ]);
+    assert_eq!(found(&split, "curlew"), ["b", "a"]);
+}
+
+#[test]
+fn what_is_hidden_is_neither_found_nor_counted() {
+    let pages = [
+        Page::it("a", "Pane", "Il pane.").host("example.org"),
+        Page::it("b", "Pane", "Il pane.").host("shop.example.net"),
+        Page::it("c", "Pane", "Il pane.").host("example.net"),
+        Page::it("d", "Pane", "Il pane.").host("otherexample.net").until("2026-11-20"),
+        Page::it("e", "Pane", "Il pane.").host("otherexample.net").until("2026-11-22"),
+    ];
+    let splits = splits(&pages, 2);
+    assert_eq!(ask_all(&splits, &Hidden::default(), "pane").total, 4, "d has vanished by itself");
+    let gone = Hidden { tombstones: [id("a")].into(), ..Hidden::default() };
+    assert_eq!(sorted(paths(&ask_all(&splits, &gone, "pane"))), ["b", "c", "e"]);
+    let blocked = Hidden { hosts: ["example.net".to_owned()].into(), ..gone };
+    assert_eq!(paths(&ask_all(&splits, &blocked, "pane")), ["e"]);
+}
+
+#[test]
+fn pages_decide_how_much_is_shown() {
+    let split = split(&[
+        Page::it("a", "Uno", "Il pane quotidiano, e molto altro da leggere.").snippet(SnippetLimit(Some(0))),
+        Page::it("b", "Due", "Il pane quotidiano, e molto altro da leggere.").snippet(SnippetLimit(Some(12))),
+        Page::it("c", "Tre", "Il pane quotidiano, e molto altro da leggere."),
+    ]);
+    let results = ask(&split, "pane sort:date");
+    let [a, b, c] = results.hits.as_slice() else { panic!("three hits") };
+    assert_eq!((a.snippet.text.as_str(), a.snippet.marks.len()), ("", 0));
+    assert!(b.snippet.text.chars().count() <= 12);
+    assert_eq!(&c.snippet.text[c.snippet.marks[0].clone()], "pane");
+    assert_eq!((c.site.as_str(), c.host.as_str()), ("Il sito", "example.org"));
+}
+
+#[test]
+fn scores_do_not_depend_on_how_pages_are_spread() {
+    let pages = Page::many(60);
+    let one = splits(&pages, 1);
+    let five = splits(&pages, 5);
+    assert_eq!((one.len(), five.len()), (1, 5));
+    for text in [
+        "pane",
+        "pane olio",
+        "\"pane nuovo\"",
+        "run",
+        "pane -burro",
+        "articolo lang:it",
+        "site:example.org",
+        "pane sort:date",
+    ] {
+        let (one, five) = (ask_all(&one, &Hidden::default(), text), ask_all(&five, &Hidden::default(), text));
+        assert!(one.total > 0, "{text}");
+        assert_eq!(paths(&one), paths(&five), "{text}");
+        for (a, b) in one.hits.iter().zip(&five.hits) {
+            assert!((a.score - b.score).abs() < 1e-4, "{text}: {} {}", a.score, b.score);
+        }
+    }
+}
+
+#[test]
+fn pages_of_results_are_parts_of_the_whole() {
+    let splits = splits(&Page::many(30), 3);
+    let splits: Vec<&Split> = splits.iter().collect();
+    let query = Query::parse("pane").unwrap();
+    let page = |offset, limit| {
+        let request = Request { query: &query, limit, offset, now: now() };
+        search(&splits, &Hidden::default(), request).unwrap()
+    };
+    let whole = page(0, 1000);
+    let mut parts = Vec::new();
+    for offset in (0..40).step_by(7) {
+        let part = page(offset, 7);
+        assert_eq!(part.total, whole.total);
+        parts.extend(part.hits);
+    }
+    assert_eq!(parts, whole.hits);
+    assert_eq!(page(usize::MAX, 10).hits, []);
+    assert_eq!(page(0, 0).total, whole.total);
+}
+
+#[test]
+fn the_same_records_give_the_same_bytes() {
+    let build = |arena_bytes| {
+        let budget = BuildBudget { arena_bytes, ..BuildBudget::default() };
+        build_split(Page::many(40).iter().map(Page::record), &budget).unwrap()
+    };
+    assert_eq!(build(15_000_000), build(15_000_000));
+    let small = build(1);
+    assert_eq!((small.docs, &small), (40, &build(1)), "also when laid down page by page");
+    let (one, many) = (Split::open(build(15_000_000).bytes.into()).unwrap(), Split::open(small.bytes.into()).unwrap());
+    assert_eq!(ask(&one, "pane"), ask(&many, "pane"));
+}
+
+#[test]
+fn the_last_record_of_a_page_counts() {
+    let pages = [
+        Page::it("a", "Vecchio", "Il pane vecchio."),
+        Page::it("b", "Altro", "Il pane."),
+        Page::it("a", "Nuovo", "Il pane nuovo."),
+    ];
+    let split = split(&pages);
+    assert_eq!(split.docs(), 2);
+    assert_eq!(found(&split, "vecchio"), Vec::<String>::new());
+    assert_eq!(sorted(found(&split, "pane")), ["a", "b"]);
+
+    let apart = splits(&pages, 3);
+    assert_eq!(apart.len(), 3);
+    let results = ask_all(&apart, &Hidden::default(), "pane");
+    assert_eq!(sorted(paths(&results)), ["a", "b"]);
+    assert!(results.hits.iter().any(|hit| hit.title == "Nuovo"));
+}
+
+#[test]
+fn merging_keeps_all_but_what_is_left_out() {
+    let pages = Page::many(40);
+    let parts = splits(&pages, 4);
+    let parts: Vec<&Split> = parts.iter().collect();
+    let gone: HashSet<PageId> = [id("p3"), id("p17"), id("nowhere")].into();
+    let merged = merge_splits(&parts, &gone, &BuildBudget::default()).unwrap().unwrap();
+    assert_eq!(merged.docs, 38);
+    assert_eq!(merged.dropped, [id("p3"), id("p17")].into());
+    assert_eq!(merged.languages, ["en".to_owned(), "it".to_owned()].into());
+    let merged = Split::open(merged.bytes.into()).unwrap();
+
+    let kept: Vec<_> = pages.iter().map(Page::record).filter(|record| !gone.contains(&record.id)).collect();
+    let anew = build_split(kept.iter().cloned(), &BuildBudget::default()).unwrap();
+    let anew = Split::open(anew.bytes.into()).unwrap();
+    assert_eq!(ask(&merged, "pane"), ask(&anew, "pane"));
+    assert_eq!(merged.records().map(Result::unwrap).collect::<Vec<_>>(), kept);
+    let ids: HashSet<PageId> = merged.ids().map(Result::unwrap).collect();
+    assert_eq!(ids, kept.iter().map(|record| record.id.clone()).collect());
+
+    let all: HashSet<PageId> = ids;
+    assert!(merge_splits(&[&merged], &all, &BuildBudget::default()).unwrap().is_none());
+    let again = merge_splits(&parts, &gone, &BuildBudget::default()).unwrap().unwrap();
+    assert_eq!(again, merge_splits(&parts, &gone, &BuildBudget::default()).unwrap().unwrap());
+}
+
+#[test]
+fn budgets_are_kept() {
+    let pages = Page::many(5);
+    let budget = BuildBudget { docs: 4, ..BuildBudget::default() };
+    let refused = build_split(pages.iter().map(Page::record), &budget);
+    assert!(matches!(refused, Err(SearchError::TooLarge { limit: 4, .. })));
+    assert!(matches!(build_split(std::iter::empty(), &budget), Err(SearchError::Empty)));
+
+    let budget = BuildBudget { text_bytes: 8, ..BuildBudget::default() };
+    let pages = [Page::it("a", "Titolo", "Perché è così lungo questo testo")];
+    let split = Split::open(build_split(pages.iter().map(Page::record), &budget).unwrap().bytes.into()).unwrap();
+    assert_eq!(found(&split, "perché"), ["a"]);
+    assert_eq!(found(&split, "lungo"), Vec::<String>::new());
+}
+
+#[test]
+fn damaged_bytes_are_refused_and_never_panic() {
+    let whole = build_split(Page::many(3).iter().map(Page::record), &BuildBudget::default()).unwrap().bytes;
+    for length in [0, 1, 40, whole.len() / 2, whole.len() - 1] {
+        let cut = bytes::Bytes::copy_from_slice(&whole[..length]);
+        assert!(matches!(Split::open(cut), Err(SearchError::Damaged { .. })), "cut to {length}");
+    }
+    for at in (0..whole.len()).step_by(97) {
+        let mut changed = whole.clone();
+        changed[at] ^= 1;
+        assert!(Split::open(changed.into()).is_err(), "changed at {at}");
+    }
+    assert!(
+        Split::open(bytes::Bytes::from_static(b"not a split at all, but long enough to hold a trailer and more"))
+            .is_err()
+    );
+}
+
+#[test]
+fn odd_pages_and_odd_queries_do_no_harm() {
+    let split = split(&[
+        Page::new("a", "x-unknown", "", ""),
+        Page::new("b", "ar", "كتاب", "قرأت الكتب في المكتبة."),
+        Page::new("c", "ta", "புத்தகம்", "நான் புத்தகம் படித்தேன்."),
+        Page::it("d", &"parola".repeat(50_000), &"e\u{301}\u{301}".repeat(10_000)),
+    ]);
+    assert_eq!(split.docs(), 4);
+    assert_eq!(found(&split, "كتاب"), ["b"]);
+    assert_eq!(found(&split, "புத்தகம்"), ["c"]);
+    for text in
+        ["\u{301}a", "l' d' qu'", "'''a'''", "\"a\" \"\"", "lang:zz x", "a-b-c-d-e-f-g-h-i-j-k-l-m-n-o-p-q-r-s-t"]
+    {
+        ask(&split, text);
+    }
+    let none: &[&Split] = &[];
+    let query = Query::parse("pane").unwrap();
+    let request = Request { query: &query, limit: 10, offset: 0, now: now() };
+    assert_eq!(search(none, &Hidden::default(), request).unwrap(), Results::default());
+}
