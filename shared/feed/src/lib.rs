@@ -1,1 +1,67 @@
-//! Bytes to feed and entries; autodiscovery of feeds in a page. Pure.
+//! Bytes to feed and entries, and the feeds that a page names. Pure: no I/O, no clock.
+//!
+//! The way of a document through [`parse`]:
+//!
+//! 1. `decode`: bytes to text (byte order mark, HTTP charset, XML declaration, guess).
+//! 2. `mend`: a tolerant reader goes over the text once, in linear time, and rewrites whatever dialect and however
+//!    broken as a small, strict RSS 2.0 or Atom document, capped in entries, text and depth. Entities are never expanded.
+//! 3. `read`: feed-rs reads the strict document. It never sees what the web sent, so that what makes it panic, lose a
+//!    feed or invent random ids cannot reach it; a panic is caught all the same.
+//! 4. `finish`: stable ids, plain titles, absolute `http(s)` links, clean text.
+//!
+//! JSON Feed takes its own way from 1 to 4, since feed-rs gives up the whole feed for one field of the wrong type.
+//!
+//! Nothing here trusts a time: a date may lie in the future or in the year 1. Who knows the present clamps it.
+
+mod date;
+mod decode;
+mod discover;
+mod draft;
+mod entity;
+mod finish;
+mod json;
+mod leaf;
+mod limits;
+mod link;
+mod mend;
+mod model;
+mod names;
+mod read;
+mod text;
+mod token;
+mod vocabulary;
+mod write;
+
+pub use discover::{FeedLink, discover};
+pub use limits::Limits;
+pub use model::{Entry, Feed, FeedError, Format, Hints, NotAFeed, Repair};
+
+use url::Url;
+
+/// Reads a feed: RSS 0.9x, 1.0 and 2.0, Atom 0.3 and 1.0, JSON Feed, mended where that is possible.
+///
+/// `content_type` is the HTTP header as the server sent it; only its charset is used (RFC 7303 §3.2), since servers
+/// send feeds under any type. `url` is where the document came from: relative links are resolved against it.
+///
+/// # Errors
+/// [`FeedError::NotAFeed`] if it is something else, [`FeedError::TooLarge`] if it breaks a limit that cannot be met by
+/// cutting, [`FeedError::Unreadable`] if it looks like a feed and nothing can be got out of it.
+pub fn parse(body: &[u8], content_type: Option<&str>, url: &Url, limits: &Limits) -> Result<Feed, FeedError> {
+    if body.len() > limits.bytes {
+        return Err(FeedError::TooLarge { what: "bytes", limit: limits.bytes });
+    }
+    let decoded = decode::decode(body, content_type);
+    let text = decoded.text.trim_start_matches(|c: char| c.is_whitespace() || c == '\u{FEFF}' || c == '\0');
+    if text.is_empty() {
+        return Err(FeedError::NotAFeed(NotAFeed::Empty));
+    }
+    let mut feed = if text.starts_with('{') || text.starts_with('[') {
+        json::parse(text, url, limits)?
+    } else {
+        read::read(mend::mend(text, url, limits)?, limits)?
+    };
+    if let Some(repair) = decoded.repair {
+        feed.repairs.insert(0, repair);
+    }
+    Ok(feed)
+}

@@ -1,0 +1,232 @@
+//! The text of one element: decoded, its markup kept as HTML, cut at a limit.
+
+use crate::draft::Kind;
+use crate::entity;
+use crate::names::Ns;
+use crate::token::{Tag, attributes};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use url::Url;
+
+/// How an element's text is written down (RFC 4287 §3.1 and §4.1.3; Atom 0.3 §3.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Construct {
+    /// References resolved; tags, escaped or naked, are HTML.
+    Html,
+    /// References resolved; literal text.
+    Plain,
+    /// Inline XHTML: text that is escaped stays escaped.
+    Xhtml,
+    /// Base64 of text.
+    Base64,
+    /// Something that is no text.
+    Binary,
+}
+
+impl Construct {
+    /// What `type` and Atom 0.3's `mode` say. RSS has neither: its texts are HTML.
+    pub(crate) fn of(tag: &Tag<'_>, ns: Ns, atom: bool) -> Construct {
+        if !(atom && ns == Ns::Core || ns == Ns::Atom) {
+            return Construct::Html;
+        }
+        let (mut media, mut mode) = (String::new(), String::new());
+        for (name, value) in attributes(tag.attributes).take(16) {
+            match name {
+                "type" => media = value.trim().to_ascii_lowercase(),
+                "mode" => mode = value.trim().to_ascii_lowercase(),
+                _ => {}
+            }
+        }
+        match (media.as_str(), mode.as_str()) {
+            (_, "base64") => Construct::Base64,
+            ("text" | "plain" | "text/plain", _) => Construct::Plain,
+            ("xhtml" | "application/xhtml+xml" | "xml", m) if m != "escaped" => Construct::Xhtml,
+            (t, m) if m != "escaped" && (t.ends_with("+xml") || t.ends_with("/xml")) => Construct::Xhtml,
+            ("application/octet-stream", _) => Construct::Base64,
+            (t, _) if ["image/", "audio/", "video/"].iter().any(|b| t.starts_with(b)) => Construct::Binary,
+            _ => Construct::Html,
+        }
+    }
+
+    /// How the result is meant.
+    pub(crate) fn kind(self) -> Kind {
+        if self == Construct::Plain { Kind::Plain } else { Kind::Html }
+    }
+}
+
+/// The text of an element while it is read.
+pub(crate) struct Leaf {
+    construct: Construct,
+    out: String,
+    max_bytes: usize,
+    /// Where relative addresses inside the text start from, if the feed says so.
+    base: Option<Url>,
+    /// An unusual reference was met.
+    pub(crate) odd_reference: bool,
+}
+
+impl Leaf {
+    pub(crate) fn new(construct: Construct, max_chars: usize, base: Option<Url>) -> Leaf {
+        // A character has at most four bytes; a little markup may stand before the first that counts.
+        let max_bytes = max_chars.saturating_mul(4);
+        Leaf { construct, out: String::new(), max_bytes, base, odd_reference: false }
+    }
+
+    fn full(&self) -> bool {
+        self.out.len() >= self.max_bytes || self.construct == Construct::Binary
+    }
+
+    /// As much of a text as still fits.
+    fn fitting<'t>(&self, text: &'t str) -> &'t str {
+        let room = self.max_bytes.saturating_sub(self.out.len());
+        &text[..text.floor_char_boundary(room)]
+    }
+
+    /// Text with references.
+    pub(crate) fn text(&mut self, raw: &str) {
+        if self.full() {
+            return;
+        }
+        let raw = self.fitting(raw);
+        if self.construct == Construct::Xhtml {
+            let mut decoded = String::new();
+            self.odd_reference |= entity::decode_into(raw, &mut decoded);
+            escape_markup(&decoded, &mut self.out);
+        } else {
+            self.odd_reference |= entity::decode_into(raw, &mut self.out);
+        }
+    }
+
+    /// Literal text.
+    pub(crate) fn cdata(&mut self, text: &str) {
+        if self.full() {
+            return;
+        }
+        let text = self.fitting(text);
+        if self.construct == Construct::Xhtml { escape_markup(text, &mut self.out) } else { self.out.push_str(text) }
+    }
+
+    /// A tag inside the text.
+    pub(crate) fn start(&mut self, tag: &Tag<'_>) {
+        if self.full() || tag.raw.len() > self.max_bytes {
+            return;
+        }
+        self.out.push_str(tag.raw);
+    }
+
+    /// The end of an element inside the text.
+    pub(crate) fn end(&mut self, name: &str) {
+        if !self.full() {
+            self.out.extend(["</", name, ">"]);
+        }
+    }
+
+    /// The whole text.
+    pub(crate) fn finish(mut self) -> String {
+        match self.construct {
+            Construct::Binary => String::new(),
+            Construct::Base64 => {
+                self.out.retain(|c| !c.is_whitespace());
+                STANDARD.decode(&self.out).ok().and_then(|b| String::from_utf8(b).ok()).unwrap_or_default()
+            }
+            Construct::Plain => self.out,
+            Construct::Html => self.rebased(self.out.trim()),
+            Construct::Xhtml => self.rebased(without_wrapper(self.out.trim())),
+        }
+    }
+
+    fn rebased(&self, html: &str) -> String {
+        match &self.base {
+            Some(base) => absolute_addresses(html, base),
+            None => html.to_owned(),
+        }
+    }
+}
+
+fn escape_markup(text: &str, out: &mut String) {
+    for piece in text.split_inclusive(['&', '<', '>']) {
+        match piece.as_bytes().last() {
+            Some(b'&') => out.extend([&piece[..piece.len() - 1], "&amp;"]),
+            Some(b'<') => out.extend([&piece[..piece.len() - 1], "&lt;"]),
+            Some(b'>') => out.extend([&piece[..piece.len() - 1], "&gt;"]),
+            _ => out.push_str(piece),
+        }
+    }
+}
+
+/// XHTML content without the `div` that RFC 4287 §3.1.1.3 puts around it, if it is one `div` and nothing else.
+fn without_wrapper(html: &str) -> &str {
+    let Some(inner) = html.strip_suffix("</div>").filter(|h| h.starts_with("<div")) else {
+        return html;
+    };
+    let Some(inner) = inner.split_once('>').map(|(_, inner)| inner) else {
+        return html;
+    };
+    let mut depth = 0_usize;
+    for (at, _) in inner.match_indices("div") {
+        if inner[..at].ends_with("</") {
+            let Some(less) = depth.checked_sub(1) else {
+                return html;
+            };
+            depth = less;
+        } else if inner[..at].ends_with('<') {
+            depth += 1;
+        }
+    }
+    inner.trim()
+}
+
+/// Addresses in `href` and `src` made absolute (XML Base §4.1); everything else stays as written.
+fn absolute_addresses(html: &str, base: &Url) -> String {
+    let mut out = String::with_capacity(html.len());
+    let mut rest = html;
+    while let Some(at) = rest.find(['h', 's', 'H', 'S']) {
+        let after_space = rest[..at].ends_with(|c: char| c.is_ascii_whitespace());
+        match address_at(&rest[at..]).filter(|_| after_space) {
+            Some((before, value, length)) => {
+                out.push_str(&rest[..at + before]);
+                match base.join(&entity::decode(value)) {
+                    Ok(url) => escape_markup(url.as_str(), &mut out),
+                    Err(_) => out.push_str(value),
+                }
+                rest = &rest[at + length..];
+            }
+            None => {
+                out.push_str(&rest[..=at]);
+                rest = &rest[at + 1..];
+            }
+        }
+    }
+    out.push_str(rest);
+    out
+}
+
+/// The attribute `href="…"` or `src="…"` that a text begins with: length before the value, the value, length with it.
+fn address_at(text: &str) -> Option<(usize, &str, usize)> {
+    let name = ["href=", "src="].iter().find(|n| text.get(..n.len()).is_some_and(|t| t.eq_ignore_ascii_case(n)))?;
+    let quote = text[name.len()..].chars().next().filter(|c| matches!(c, '"' | '\''))?;
+    let start = name.len() + 1;
+    let window = &text[start..text.floor_char_boundary((start + 2_048).min(text.len()))];
+    let end = window.find(quote)?;
+    Some((start, &window[..end], start + end))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_whole_wrapper_is_taken_off() {
+        assert_eq!(without_wrapper("<div class='x'>a <div>b</div></div>"), "a <div>b</div>");
+        assert_eq!(without_wrapper("<div>a</div><div>b</div>"), "<div>a</div><div>b</div>");
+        assert_eq!(without_wrapper("<p>a</p>"), "<p>a</p>");
+    }
+
+    #[test]
+    fn addresses_become_absolute() {
+        let base: Url = "https://example.org/a/".parse().expect("a URL");
+        let html = "<a title='x' href=\"b?c=1&amp;d=2\">href=\"no\"</a> <img src='/e.png'/>";
+        let wanted = "<a title='x' href=\"https://example.org/a/b?c=1&amp;d=2\">href=\"no\"</a> <img src='https://example.org/e.png'/>";
+        assert_eq!(absolute_addresses(html, &base), wanted);
+    }
+}

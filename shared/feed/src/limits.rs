@@ -1,0 +1,40 @@
+//! Every limit that reading a feed knows, by name.
+
+/// What a feed may cost. Texts and lists are cut at their limit; depth, declarations and bytes are refused beyond it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Bytes of the document; more are refused.
+    pub bytes: usize,
+    /// Entries kept, from the top of the document; the rest is left out and [`crate::Feed::truncated`] set.
+    pub entries: usize,
+    /// Characters of a title or an author's name.
+    pub title_chars: usize,
+    /// Characters of a description, summary or content.
+    pub text_chars: usize,
+    /// Bytes of a URL, and of an id; a longer URL is dropped, a longer id hashed.
+    pub url_bytes: usize,
+    /// Elements inside each other; more are refused.
+    pub depth: usize,
+    /// Attributes looked at in one tag; the rest is not looked at.
+    pub attributes: usize,
+    /// Namespace declarations in force at one time; more are refused.
+    pub namespaces: usize,
+    /// Attempts at mending that are listed in [`crate::Feed::repairs`].
+    pub repairs: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits {
+            bytes: 16 * 1024 * 1024,
+            entries: 1_000,
+            title_chars: 1_000,
+            text_chars: 200_000,
+            url_bytes: 2_048,
+            depth: 256,
+            attributes: 256,
+            namespaces: 256,
+            repairs: 16,
+        }
+    }
+}

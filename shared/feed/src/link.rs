@@ -1,0 +1,56 @@
+//! Addresses: absolute, `http(s)`, short, without a password.
+
+use url::Url;
+
+/// The address that `text` means when it stands in a document whose base is `base`; `None` if it may not be kept.
+pub(crate) fn resolve(text: &str, base: &Url, max_bytes: usize) -> Option<String> {
+    let text = text.trim();
+    if text.is_empty() || text.len() > max_bytes {
+        return None;
+    }
+    let mut url = base.join(text).ok()?;
+    if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none_or(str::is_empty) {
+        return None;
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        url.set_username("").ok()?;
+        url.set_password(None).ok()?;
+    }
+    (url.as_str().len() <= max_bytes).then(|| url.into())
+}
+
+/// The base that an `xml:base` attribute sets inside `outer` (XML Base §3).
+pub(crate) fn rebase(value: &str, outer: &Url, max_bytes: usize) -> Option<Url> {
+    let value = value.trim();
+    if value.len() > max_bytes {
+        return None;
+    }
+    outer.join(value).ok().filter(|u| matches!(u.scheme(), "http" | "https"))
+}
+
+/// Whether an id could serve as the address of the entry's page: `guid` says so unless told otherwise.
+pub(crate) fn is_absolute(text: &str) -> bool {
+    let text = text.trim();
+    let scheme = text.get(..8.min(text.len())).unwrap_or_default().to_ascii_lowercase();
+    scheme.starts_with("http://") || scheme.starts_with("https://")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_web_addresses_are_kept() {
+        let base: Url = "https://example.org/blog/feed".parse().expect("a URL");
+        let kept = |text: &str| resolve(text, &base, 2_048);
+        assert_eq!(kept(" post/1 ").as_deref(), Some("https://example.org/blog/post/1"));
+        assert_eq!(kept("//example.net/a").as_deref(), Some("https://example.net/a"));
+        assert_eq!(kept("http://user:secret@example.net/a").as_deref(), Some("http://example.net/a"));
+        for bad in
+            ["", "javascript:alert(1)", "data:text/html,x", "mailto:a@example.org", "file:///etc/passwd", "http://"]
+        {
+            assert_eq!(kept(bad), None, "{bad}");
+        }
+        assert_eq!(kept(&format!("/{}", "a".repeat(100_000))), None);
+    }
+}

@@ -1,0 +1,619 @@
+//! Rewrites a feed of any dialect, however broken, as a small strict document.
+//!
+//! The reader keeps only as much structure as a feed has: root, channel, entry, and a few containers. Everything below
+//! an element of interest is text, everything below another one is passed over; so nothing grows with the depth of
+//! the document, and the strict document holds known elements in known order and nothing else.
+
+use crate::draft::{EntryDraft, FeedDraft, Kind};
+use crate::leaf::{Construct, Leaf};
+use crate::names::{Names, Ns};
+use crate::token::{Tag, Token, Tokens, attributes};
+use crate::vocabulary::{Role, ends_a_text, ends_a_word, in_entry, in_feed, is_loose_html};
+use crate::write::{Family, Writer};
+use crate::{FeedError, Format, Hints, Limits, NotAFeed, Repair, date, entity, link};
+use curlew_model::Millis;
+use url::Url;
+
+/// A feed in strict form, with what feed-rs does not read.
+pub(crate) struct Mended {
+    pub(crate) document: String,
+    pub(crate) format: Format,
+    pub(crate) language: Option<String>,
+    pub(crate) hints: Hints,
+    pub(crate) repairs: Vec<Repair>,
+    pub(crate) truncated: bool,
+}
+
+/// Rewrites `text`, which came from `page`.
+pub(crate) fn mend(text: &str, page: &Url, limits: &Limits) -> Result<Mended, FeedError> {
+    let mut mender = Mender::new(text, page, limits);
+    mender.find_root()?;
+    while let Some(token) = mender.tokens.next() {
+        match token {
+            Token::Start(tag) => mender.start(&tag)?,
+            Token::End(name) => mender.end(name),
+            Token::Text(_) | Token::CData(_) => {}
+        }
+    }
+    Ok(mender.finish())
+}
+
+/// An element that is open, of those that make up a feed's structure.
+struct Open<'a> {
+    place: Place,
+    name: &'a str,
+    names: usize,
+    bases: usize,
+}
+
+/// Where in a feed the reader is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    /// In the root, the channel, or Atom's `feed`.
+    Feed,
+    /// In an entry.
+    Entry,
+    /// In RSS's `image`.
+    Image,
+    /// In an Atom author.
+    Author,
+    /// In `skipHours`.
+    SkipHours,
+    /// In `skipDays`.
+    SkipDays,
+}
+
+struct Mender<'a> {
+    tokens: Tokens<'a>,
+    limits: &'a Limits,
+    page: &'a Url,
+    names: Names<'a>,
+    /// `xml:base` in force, innermost last.
+    bases: Vec<Url>,
+    open: Vec<Open<'a>>,
+    format: Format,
+    atom: bool,
+    writer: Writer,
+    feed: FeedDraft,
+    entry: Option<EntryDraft>,
+    entries: usize,
+    repairs: Vec<Repair>,
+    truncated: bool,
+}
+
+impl<'a> Mender<'a> {
+    fn new(text: &'a str, page: &'a Url, limits: &'a Limits) -> Mender<'a> {
+        Mender {
+            tokens: Tokens::new(text),
+            limits,
+            page,
+            names: Names::default(),
+            bases: Vec::new(),
+            open: Vec::new(),
+            format: Format::Rss2,
+            atom: false,
+            writer: Writer::new(Family::Rss),
+            feed: FeedDraft::default(),
+            entry: None,
+            entries: 0,
+            repairs: Vec::new(),
+            truncated: false,
+        }
+    }
+
+    fn repaired(&mut self, repair: Repair) {
+        if !self.repairs.contains(&repair) && self.repairs.len() < self.limits.repairs {
+            self.repairs.push(repair);
+        }
+    }
+
+    /// Passes over whatever stands before the feed's first element.
+    fn find_root(&mut self) -> Result<(), FeedError> {
+        let mut first = None;
+        while let Some(token) = self.tokens.next() {
+            match token {
+                Token::Start(tag) => {
+                    let mark = self.names.mark();
+                    self.names.declare(tag.attributes, self.limits)?;
+                    let (ns, local) = self.names.resolve(tag.name);
+                    if local == "html" {
+                        return Err(FeedError::NotAFeed(NotAFeed::WebPage));
+                    }
+                    if self.enter_root(&tag, ns, &local, first.is_none()) {
+                        return Ok(());
+                    }
+                    self.names.restore(mark);
+                    first.get_or_insert(local);
+                    self.repaired(Repair::LeadingJunk);
+                }
+                Token::Text(text) if text.trim().is_empty() => {}
+                _ => self.repaired(Repair::LeadingJunk),
+            }
+        }
+        Err(FeedError::NotAFeed(match first {
+            Some(name) if matches!(name.as_str(), "head" | "body" | "script" | "div" | "meta" | "title") => {
+                NotAFeed::WebPage
+            }
+            Some(name) => NotAFeed::Other(name),
+            None => NotAFeed::NoMarkup,
+        }))
+    }
+
+    /// Enters the root if this is one. A lone channel or entry has to be the first element of all.
+    fn enter_root(&mut self, tag: &Tag<'a>, ns: Ns, local: &str, first: bool) -> bool {
+        let version =
+            attributes(tag.attributes).find(|(n, _)| n.eq_ignore_ascii_case("version")).map_or("", |(_, v)| v.trim());
+        let format = match local {
+            "rss" if version.starts_with("0.9") => Format::Rss09x,
+            "rss" if version.starts_with("1.") => Format::Rss1,
+            "rss" => Format::Rss2,
+            "rdf" if tag.attributes.contains("netscape.com/rdf") => Format::Rss09x,
+            "rdf" => Format::Rss1,
+            "feed" if version.starts_with("0.") || tag.attributes.contains("purl.org/atom/ns") => Format::Atom03,
+            "feed" => Format::Atom,
+            "entry" if first => Format::Atom,
+            "channel" if first => Format::Rss2,
+            _ => return false,
+        };
+        if ns == Ns::Other && !matches!(local, "rss" | "rdf" | "feed") {
+            return false;
+        }
+        self.format = format;
+        self.atom = matches!(format, Format::Atom | Format::Atom03);
+        self.writer = Writer::new(if self.atom { Family::Atom } else { Family::Rss });
+        let language = attribute(tag, "xml:lang").unwrap_or_default();
+        self.feed.language.offer(2, language, Kind::Plain);
+        let mark = self.names.mark();
+        if local == "entry" {
+            self.enter(Place::Entry, tag, mark);
+        } else {
+            self.enter(Place::Feed, tag, mark);
+        }
+        true
+    }
+
+    /// Opens a structural element. `mark` is the state of the declarations before it.
+    fn enter(&mut self, place: Place, tag: &Tag<'a>, mark: usize) {
+        let bases = self.bases.len();
+        if let Some(base) = self.own_base(tag) {
+            self.bases.push(base);
+        }
+        self.open.push(Open { place, name: tag.name, names: mark, bases });
+        if place == Place::Entry {
+            let mut entry = EntryDraft::default();
+            if let Some(about) = attributes(tag.attributes).find(|(n, _)| n.ends_with("about")) {
+                entry.id.offer(2, entity::decode(about.1), Kind::Plain);
+            }
+            self.entry = Some(entry);
+        }
+        if tag.empty {
+            self.leave();
+        }
+    }
+
+    /// Closes the innermost structural element.
+    fn leave(&mut self) {
+        let Some(open) = self.open.pop() else { return };
+        self.names.restore(open.names);
+        self.bases.truncate(open.bases);
+        if open.place == Place::Entry {
+            self.close_entry();
+        }
+    }
+
+    fn close_entry(&mut self) {
+        let Some(entry) = self.entry.take() else { return };
+        self.writer.entry(&entry);
+        self.entries += 1;
+    }
+
+    fn own_base(&self, tag: &Tag<'_>) -> Option<Url> {
+        let value = attribute(tag, "xml:base")?;
+        link::rebase(&value, self.bases.last().unwrap_or(self.page), self.limits.url_bytes)
+    }
+
+    fn start(&mut self, tag: &Tag<'a>) -> Result<(), FeedError> {
+        let mark = self.names.mark();
+        self.names.declare(tag.attributes, self.limits)?;
+        let (ns, local) = self.names.resolve(tag.name);
+        let place = self.open.last().map_or(Place::Feed, |o| o.place);
+        let role = match place {
+            _ if self.begins_entry(ns, &local, place) => Role::Entry,
+            Place::Feed => in_feed(ns, &local, self.atom),
+            Place::Entry => in_entry(ns, &local, self.atom),
+            Place::Image if local == "url" => Role::Image(0),
+            Place::Author if local == "name" => Role::Author(0),
+            Place::Author if local == "email" => Role::Author(3),
+            Place::SkipHours if local == "hour" => Role::SkipHours,
+            Place::SkipDays if local == "day" => Role::SkipDays,
+            _ => Role::Other,
+        };
+        let entered = self.apply(role, place, tag, ns, &local, mark)?;
+        if !entered {
+            self.names.restore(mark);
+        }
+        Ok(())
+    }
+
+    /// An entry begins wherever its tag stands, so that one which was not closed does not swallow the next.
+    fn begins_entry(&self, ns: Ns, local: &str, place: Place) -> bool {
+        let known = matches!((local, self.atom), ("item", false) | ("entry", _));
+        known && matches!(ns, Ns::Core | Ns::Atom) && (place != Place::Entry || local == "item" || self.atom)
+    }
+
+    /// Does what an element's role asks for. Returns whether a structural element was opened.
+    fn apply(
+        &mut self,
+        role: Role,
+        place: Place,
+        tag: &Tag<'a>,
+        ns: Ns,
+        local: &str,
+        mark: usize,
+    ) -> Result<bool, FeedError> {
+        match role {
+            Role::Entry => return Ok(self.begin_entry(tag, mark)),
+            Role::Channel => self.enter(Place::Feed, tag, mark),
+            Role::AuthorElement => self.enter(Place::Author, tag, mark),
+            Role::ImageElement => {
+                if let Some(resource) =
+                    attributes(tag.attributes).find(|(n, _)| n.ends_with("resource") || *n == "href")
+                {
+                    self.offer_image(3, resource.1);
+                }
+                self.enter(Place::Image, tag, mark);
+            }
+            Role::SkipHours if place == Place::Feed => self.enter(Place::SkipHours, tag, mark),
+            Role::SkipDays if place == Place::Feed => self.enter(Place::SkipDays, tag, mark),
+            Role::AtomLink => {
+                self.atom_link(tag, ns, local)?;
+                return Ok(false);
+            }
+            Role::ImageHref(rank) => {
+                if let Some(href) = attribute(tag, "href") {
+                    self.offer_image(rank, &href);
+                }
+                self.skip(tag, local)?;
+                return Ok(false);
+            }
+            Role::Other => {
+                self.skip(tag, local)?;
+                return Ok(false);
+            }
+            _ => {
+                self.leaf(role, tag, ns, local)?;
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    fn begin_entry(&mut self, tag: &Tag<'a>, mark: usize) -> bool {
+        while self.open.last().is_some_and(|o| o.place != Place::Feed) {
+            self.repaired(Repair::Unbalanced);
+            self.leave();
+        }
+        if self.entries >= self.limits.entries {
+            self.truncated = true;
+            self.tokens.stop();
+            return false;
+        }
+        self.enter(Place::Entry, tag, mark);
+        true
+    }
+
+    /// Closes what an end tag names. One that names nothing open is passed over.
+    fn end(&mut self, name: &str) {
+        match self.open.iter().rposition(|o| o.name.eq_ignore_ascii_case(name)) {
+            Some(at) => {
+                if at + 1 < self.open.len() {
+                    self.repaired(Repair::Unbalanced);
+                }
+                while self.open.len() > at {
+                    self.leave();
+                }
+            }
+            None => self.repaired(Repair::Unbalanced),
+        }
+    }
+
+    /// Passes over an element of no interest, unless an entry begins in it: then it was not closed.
+    fn skip(&mut self, tag: &Tag<'a>, local: &str) -> Result<(), FeedError> {
+        if !tag.empty {
+            self.inside(tag, local, None)?;
+        }
+        Ok(())
+    }
+
+    /// Reads the text of an element and puts it where its role says.
+    fn leaf(&mut self, role: Role, tag: &Tag<'a>, ns: Ns, local: &str) -> Result<(), FeedError> {
+        let construct = Construct::of(tag, ns, self.atom);
+        let construct = if matches!(role, Role::Title(_) | Role::Summary(_) | Role::Content(_)) {
+            construct
+        } else {
+            Construct::Html
+        };
+        let max_chars = match role {
+            Role::Summary(_) | Role::Content(_) => self.limits.text_chars,
+            // A little more than the limit, so that a text that is too long can be told from one that fits.
+            _ => self.limits.title_chars.max(self.limits.url_bytes) + 1,
+        };
+        let base = self.own_base(tag);
+        let in_force = base.as_ref().or(self.bases.last()).cloned();
+        let mut leaf = Leaf::new(construct, max_chars, in_force.clone());
+        if !tag.empty {
+            self.inside(tag, local, Some(&mut leaf))?;
+        }
+        if leaf.odd_reference {
+            self.repaired(Repair::Reference);
+        }
+        let text = leaf.finish();
+        let base = in_force.unwrap_or_else(|| self.page.clone());
+        match (role, attribute(tag, "src").or_else(|| attribute(tag, "href"))) {
+            (Role::Content(_), Some(src)) if self.atom => self.offer_link(5, &src, &base),
+            (Role::Link(rank), Some(href)) if text.trim().is_empty() => self.offer_link(rank, &href, &base),
+            (Role::Id(rank), _) => self.offer_id(rank, &text, tag, &base),
+            _ => self.offer(role, text, construct.kind(), &base),
+        }
+        Ok(())
+    }
+
+    /// Reads up to the end of an element: its own end tag, the end of something around it, or the beginning of
+    /// something that cannot stand in it.
+    fn inside(&mut self, tag: &Tag<'a>, local: &str, mut leaf: Option<&mut Leaf>) -> Result<(), FeedError> {
+        let mut same_name = 0_usize;
+        let mut depth = self.open.len();
+        let long_text = !leaf.is_none()
+            && matches!(
+                local,
+                "description" | "content" | "encoded" | "summary" | "body" | "div" | "subtitle" | "tagline"
+            );
+        let is_leaf = leaf.is_some();
+        while let Some(token) = self.tokens.next() {
+            match token {
+                Token::Text(text) => {
+                    if let Some(l) = leaf.as_deref_mut() {
+                        l.text(text)
+                    }
+                }
+                Token::CData(text) => {
+                    if let Some(l) = leaf.as_deref_mut() {
+                        l.cdata(text)
+                    }
+                }
+                Token::Start(inner) => {
+                    if self.is_boundary(tag, &inner, is_leaf, long_text) {
+                        self.repaired(Repair::Unbalanced);
+                        self.tokens.rewind();
+                        return Ok(());
+                    }
+                    if is_leaf {
+                        self.repaired(Repair::NakedMarkup);
+                    }
+                    if !inner.empty {
+                        same_name += usize::from(inner.name == tag.name);
+                        depth += usize::from(!is_loose_html(&lower(inner.name)));
+                        if depth > self.limits.depth {
+                            return Err(FeedError::TooLarge { what: "nested elements", limit: self.limits.depth });
+                        }
+                    }
+                    if let Some(l) = leaf.as_deref_mut() {
+                        l.start(&inner)
+                    }
+                }
+                Token::End(name) if name.eq_ignore_ascii_case(tag.name) => {
+                    if same_name == 0 {
+                        return Ok(());
+                    }
+                    same_name -= 1;
+                    depth = depth.saturating_sub(1);
+                    if let Some(l) = leaf.as_deref_mut() {
+                        l.end(name)
+                    }
+                }
+                Token::End(name) if self.open.iter().any(|o| o.name.eq_ignore_ascii_case(name)) => {
+                    self.repaired(Repair::Unbalanced);
+                    self.tokens.rewind();
+                    return Ok(());
+                }
+                Token::End(name) => {
+                    if depth > self.open.len() {
+                        depth -= usize::from(!is_loose_html(&lower(name)));
+                        if let Some(l) = leaf.as_deref_mut() {
+                            l.end(name)
+                        }
+                    } else {
+                        self.repaired(Repair::Unbalanced);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a tag inside an element shows that the element was not closed.
+    fn is_boundary(&self, outer: &Tag<'_>, inner: &Tag<'a>, is_leaf: bool, long_text: bool) -> bool {
+        let prefix = |name: &'a str| name.split_once(':').map(|(p, _)| p);
+        let structural = self.open.last().map(|o| o.name);
+        if prefix(inner.name) != structural.and_then(prefix) || inner.name == outer.name && long_text {
+            return false;
+        }
+        let local = lower(inner.name);
+        match (is_leaf, long_text) {
+            (true, true) => ends_a_text(&local),
+            (true, false) => ends_a_word(&local),
+            (false, _) => matches!(local.as_str(), "item" | "entry"),
+        }
+    }
+
+    fn atom_link(&mut self, tag: &Tag<'a>, ns: Ns, local: &str) -> Result<(), FeedError> {
+        let (mut href, mut rel, mut media) = (None, String::new(), String::new());
+        for (name, value) in attributes(tag.attributes).take(self.limits.attributes) {
+            match name.to_ascii_lowercase().as_str() {
+                "href" => href = Some(entity::decode(value)),
+                "rel" => rel = value.trim().to_ascii_lowercase(),
+                "type" => media = value.trim().to_ascii_lowercase(),
+                _ => {}
+            }
+        }
+        let base = self.own_base(tag).or_else(|| self.bases.last().cloned()).unwrap_or_else(|| self.page.clone());
+        let Some(href) = href else {
+            return self.leaf(Role::Link(4), tag, ns, local);
+        };
+        let foreign = u8::from(!self.atom);
+        let page = media.is_empty() || media.contains("html");
+        match rel.strip_prefix("http://www.iana.org/assignments/relation/").unwrap_or(&rel) {
+            "" | "alternate" => self.offer_link(foreign + u8::from(!page), &href, &base),
+            "self" if self.entry.is_none() => {
+                self.feed.hints.self_url = link::resolve(&href, &base, self.limits.url_bytes)
+            }
+            "hub" if self.entry.is_none() => {
+                let hub = link::resolve(&href, &base, self.limits.url_bytes);
+                self.feed.hints.hub = self.feed.hints.hub.take().or(hub);
+            }
+            _ => {}
+        }
+        self.skip(tag, local)
+    }
+
+    fn offer_link(&mut self, rank: u8, text: &str, base: &Url) {
+        let Some(link) = link::resolve(text, base, self.limits.url_bytes) else {
+            if !text.trim().is_empty() {
+                self.repaired(Repair::Link);
+            }
+            return;
+        };
+        let slot = self.entry.as_mut().map_or(&mut self.feed.link, |e| &mut e.link);
+        slot.offer(rank, link, Kind::Plain);
+    }
+
+    fn offer_image(&mut self, rank: u8, text: &str) {
+        let base = self.bases.last().unwrap_or(self.page);
+        if let Some(image) = link::resolve(&entity::decode(text), base, self.limits.url_bytes) {
+            self.feed.image.offer(rank, image, Kind::Plain);
+        }
+    }
+
+    /// An id; RSS's `guid` is the address of the page too, unless it says otherwise.
+    fn offer_id(&mut self, rank: u8, text: &str, tag: &Tag<'_>, base: &Url) {
+        let Some(entry) = self.entry.as_mut() else { return };
+        entry.id.offer(rank, text.trim().to_owned(), Kind::Plain);
+        let permalink = attribute(tag, "isPermaLink").is_none_or(|v| !v.trim().eq_ignore_ascii_case("false"));
+        if permalink && !self.atom && link::is_absolute(text) {
+            self.offer_link(3, text, base);
+        }
+    }
+
+    fn offer(&mut self, role: Role, text: String, kind: Kind, base: &Url) {
+        let slots = match (&mut self.entry, role) {
+            (_, Role::Link(rank)) => return self.offer_link(rank, &text, base),
+            (_, Role::Image(rank)) => return self.offer_image(rank, &text),
+            (_, Role::Published(_) | Role::Updated(_)) => return self.offer_date(role, &text),
+            (Some(entry), Role::Title(rank)) => (&mut entry.title, rank),
+            (Some(entry), Role::Author(rank)) => (&mut entry.author, rank),
+            (Some(entry), Role::Summary(rank)) => (&mut entry.summary, rank),
+            (Some(entry), Role::Content(rank)) => (&mut entry.content, rank),
+            (None, Role::Title(rank)) => (&mut self.feed.title, rank),
+            (None, Role::Summary(rank)) => (&mut self.feed.summary, rank),
+            (None, Role::Language(rank)) => (&mut self.feed.language, rank),
+            (_, role) => return self.hint(role, text.trim()),
+        };
+        slots.0.offer(slots.1, text, kind);
+    }
+
+    fn offer_date(&mut self, role: Role, text: &str) {
+        let Some(time) = date::parse(text) else {
+            if !text.trim().is_empty() {
+                self.repaired(Repair::Date);
+            }
+            return;
+        };
+        let (slot, rank) = match (&mut self.entry, role) {
+            (Some(entry), Role::Published(rank)) => (&mut entry.published, rank),
+            (Some(entry), Role::Updated(rank)) => (&mut entry.updated, rank),
+            (None, Role::Published(rank) | Role::Updated(rank)) => (&mut self.feed.updated, rank),
+            _ => return,
+        };
+        slot.offer(rank, time.to_string(), Kind::Plain);
+    }
+
+    fn hint(&mut self, role: Role, text: &str) {
+        let feed = &mut self.feed;
+        match role {
+            Role::Ttl => feed.hints.ttl_minutes = text.parse().ok(),
+            Role::SkipHours => {
+                feed.hints.skip_hours.extend(text.parse::<u8>().ok().filter(|h| *h <= 24).map(|h| h % 24))
+            }
+            Role::SkipDays => feed.hints.skip_days.extend(date::weekday(text)),
+            Role::UpdatePeriod => feed.period = period(text),
+            Role::UpdateFrequency => feed.frequency = text.parse().ok().filter(|f| *f > 0),
+            _ => {}
+        }
+    }
+
+    fn finish(mut self) -> Mended {
+        let whole = self.open.is_empty();
+        while !self.open.is_empty() {
+            self.leave();
+        }
+        if self.tokens.cut || !whole && !self.truncated {
+            self.truncated = true;
+            self.repaired(Repair::Cut);
+        }
+        if self.tokens.doctype {
+            self.repaired(Repair::Doctype);
+        }
+        if self.tokens.bare {
+            self.repaired(Repair::BareMarkup);
+        }
+        let mut hints = std::mem::take(&mut self.feed.hints);
+        let frequency = self.feed.frequency.unwrap_or(1);
+        hints.update_period = self.feed.period.map(|p| Millis(p / frequency)).filter(|p| *p > Millis::ZERO);
+        for list in [&mut hints.skip_hours, &mut hints.skip_days] {
+            list.sort_unstable();
+            list.dedup();
+        }
+        Mended {
+            language: self.feed.language.get().map(|l| l.trim().to_ascii_lowercase()).filter(|l| is_language(l)),
+            document: self.writer.finish(&self.feed),
+            format: self.format,
+            hints,
+            repairs: self.repairs,
+            truncated: self.truncated,
+        }
+    }
+}
+
+/// The value of an attribute, its references resolved.
+fn attribute(tag: &Tag<'_>, name: &str) -> Option<String> {
+    attributes(tag.attributes)
+        .take(MAX_LOOKED_AT)
+        .find(|(n, _)| n.eq_ignore_ascii_case(name))
+        .map(|(_, v)| entity::decode(v))
+}
+
+/// Attributes among which one is looked for by name.
+const MAX_LOOKED_AT: usize = 64;
+
+/// Something like a language tag (RFC 5646 §2.1), unchecked.
+fn is_language(text: &str) -> bool {
+    (2..=35).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
+}
+
+/// Milliseconds of a period as the RSS syndication module names it.
+fn period(text: &str) -> Option<u64> {
+    let days = match text.to_ascii_lowercase().as_str() {
+        "hourly" => return Some(Millis::from_hours(1).0),
+        "daily" => 1,
+        "weekly" => 7,
+        "monthly" => 30,
+        "yearly" => 365,
+        _ => return None,
+    };
+    Some(Millis::from_days(days).0)
+}
+
+fn lower(name: &str) -> String {
+    let local = name.rsplit(':').next().unwrap_or(name);
+    local.chars().take(32).map(|c| c.to_ascii_lowercase()).collect()
+}

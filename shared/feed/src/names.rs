@@ -1,0 +1,114 @@
+//! Namespaces: which vocabulary a prefix stands for, declared or not.
+
+use crate::{FeedError, Limits};
+
+/// A vocabulary that elements of a feed come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ns {
+    /// The feed's own: RSS of any version, or Atom in an Atom feed.
+    Core,
+    /// Atom elements, in whichever feed.
+    Atom,
+    /// RSS content module.
+    Content,
+    /// Dublin Core elements and terms.
+    Dc,
+    /// Podcast elements of iTunes and of Google Play.
+    Itunes,
+    /// RSS syndication module.
+    Sy,
+    /// RDF itself.
+    Rdf,
+    /// XHTML.
+    Xhtml,
+    /// Anything else.
+    Other,
+}
+
+/// Declarations in force.
+#[derive(Default)]
+pub(crate) struct Names<'a> {
+    declared: Vec<(&'a str, Ns)>,
+}
+
+impl<'a> Names<'a> {
+    /// How many declarations are in force, to come back to by [`Names::restore`].
+    pub(crate) fn mark(&self) -> usize {
+        self.declared.len()
+    }
+
+    /// Forgets what was declared since the mark.
+    pub(crate) fn restore(&mut self, mark: usize) {
+        self.declared.truncate(mark);
+    }
+
+    /// Takes up the declarations among a tag's attributes.
+    pub(crate) fn declare(&mut self, attributes: &'a str, limits: &Limits) -> Result<(), FeedError> {
+        if !attributes.contains("xmlns") && !attributes.contains("XMLNS") {
+            return Ok(());
+        }
+        for (name, value) in crate::token::attributes(attributes) {
+            let prefix = match name.split_once(':') {
+                Some((xmlns, prefix)) if xmlns.eq_ignore_ascii_case("xmlns") => prefix,
+                None if name.eq_ignore_ascii_case("xmlns") => "",
+                _ => continue,
+            };
+            if self.declared.len() == limits.namespaces {
+                return Err(FeedError::TooLarge { what: "namespace declarations", limit: limits.namespaces });
+            }
+            self.declared.push((prefix, of_uri(value.trim(), prefix)));
+        }
+        Ok(())
+    }
+
+    /// The vocabulary and the local name, in lower case, of an element as it is written.
+    pub(crate) fn resolve(&self, name: &'a str) -> (Ns, String) {
+        let (prefix, local) = name.split_once(':').unwrap_or(("", name));
+        let declared = self.declared.iter().rev().find(|(p, _)| *p == prefix).map(|(_, ns)| *ns);
+        // No more of a name is of interest than would fit the longest known one.
+        let local: String = local.chars().take(32).map(|c| c.to_ascii_lowercase()).collect();
+        (declared.unwrap_or_else(|| of_prefix(prefix)), local)
+    }
+}
+
+/// What an address stands for. Trailing signs, letter case and the old spellings differ in the wild.
+fn of_uri(uri: &str, prefix: &str) -> Ns {
+    let uri = uri.trim_end_matches(['/', '#']).to_ascii_lowercase();
+    let uri = uri.split_once("://").map_or(uri.as_str(), |(_, rest)| rest);
+    match uri {
+        "www.w3.org/2005/atom" | "purl.org/atom/ns" | "purl.org/net/echo" | "purl.org/atom/1.0" => Ns::Atom,
+        "purl.org/rss/1.0/modules/content" => Ns::Content,
+        "purl.org/dc/elements/1.1" | "purl.org/dc/elements/1.0" | "purl.org/dc/terms" => Ns::Dc,
+        "www.itunes.com/dtds/podcast-1.0.dtd" | "www.google.com/schemas/play-podcasts/1.0" => Ns::Itunes,
+        "purl.org/rss/1.0/modules/syndication" => Ns::Sy,
+        "www.w3.org/1999/02/22-rdf-syntax-ns" => Ns::Rdf,
+        "www.w3.org/1999/xhtml" => Ns::Xhtml,
+        // A default namespace that nobody knows was meant for the feed's own elements.
+        _ if prefix.is_empty() => Ns::Core,
+        _ if is_rss(uri) => Ns::Core,
+        _ => Ns::Other,
+    }
+}
+
+fn is_rss(uri: &str) -> bool {
+    uri.starts_with("purl.org/rss/1.0") && !uri.contains("modules")
+        || uri.starts_with("purl.org/net/rss")
+        || uri.contains("netscape.com/rdf/simple")
+        || uri.starts_with("backend.userland.com/rss")
+        || uri.starts_with("blogs.law.harvard.edu/tech/rss")
+}
+
+/// What a prefix that nobody declared stands for, by custom.
+fn of_prefix(prefix: &str) -> Ns {
+    match prefix {
+        "" | "rss" => Ns::Core,
+        "atom" | "atom10" | "a10" => Ns::Atom,
+        "content" => Ns::Content,
+        "dc" | "dcterms" => Ns::Dc,
+        "itunes" | "googleplay" => Ns::Itunes,
+        "sy" => Ns::Sy,
+        "rdf" => Ns::Rdf,
+        "xhtml" => Ns::Xhtml,
+        _ => Ns::Other,
+    }
+}

@@ -1,0 +1,160 @@
+//! Plain text out of what feeds put into titles, and text that is safe to keep.
+
+use crate::entity;
+use unicode_normalization::UnicodeNormalization as _;
+use unicode_normalization::char::is_combining_mark;
+
+/// Marks that may stand on one letter. Vietnamese needs two, pointed Hebrew three or four.
+const MAX_MARKS: usize = 6;
+
+/// A title as plain text: markup left out, references resolved, white space folded, cleaned, cut.
+pub(crate) fn plain(text: &str, literal: bool, max_chars: usize) -> Option<String> {
+    let folded = if literal { fold(text) } else { fold(&entity::decode(&strip_tags(text))) };
+    clean(&folded, max_chars)
+}
+
+/// A longer text: cleaned and cut, its markup kept.
+pub(crate) fn body(text: &str, max_chars: usize) -> Option<String> {
+    clean(text.trim(), max_chars)
+}
+
+/// Takes out what has no place in kept text: controls, overrides of the writing direction, invisible characters; piles
+/// of combining marks are cut down; normal form C. `None` if nothing is left.
+fn clean(text: &str, max_chars: usize) -> Option<String> {
+    let mut marks = 0;
+    let kept = text.chars().take(max_chars.saturating_mul(2)).filter(|c| !is_unwanted(*c)).filter(|c| {
+        marks = if is_combining_mark(*c) { marks + 1 } else { 0 };
+        marks <= MAX_MARKS
+    });
+    let cleaned: String = kept.nfc().take(max_chars).collect();
+    let cleaned = cleaned.trim();
+    (!cleaned.is_empty()).then(|| cleaned.to_owned())
+}
+
+fn is_unwanted(c: char) -> bool {
+    match c {
+        '\t' | '\n' => false,
+        // Direction overrides and isolates, which make text read as something else than it says.
+        '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' => true,
+        // Zero width. The joiners U+200C and U+200D stay: Persian and emoji need them.
+        '\u{200B}' | '\u{2060}' | '\u{FEFF}' | '\u{FFF9}'..='\u{FFFB}' => true,
+        // Unassigned for ever, and tag characters, which carry hidden text.
+        '\u{FFFE}' | '\u{FFFF}' | '\u{E0000}'..='\u{E007F}' => true,
+        c => c.is_control(),
+    }
+}
+
+/// White space of any length becomes one space.
+fn fold(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for word in text.split_whitespace() {
+        if !out.is_empty() {
+            out.push(' ');
+        }
+        out.push_str(word);
+    }
+    out
+}
+
+/// Leaves HTML tags out. What only looks like one stays, since titles speak of `Vec<T>` and of 1 < 2.
+fn strip_tags(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('<') {
+        out.push_str(&rest[..at]);
+        rest = &rest[at..];
+        match tag_length(rest) {
+            Some((length, breaks)) => {
+                if breaks {
+                    out.push(' ');
+                }
+                rest = &rest[length..];
+            }
+            None => {
+                out.push('<');
+                rest = &rest[1..];
+            }
+        }
+    }
+    out.push_str(rest);
+    out
+}
+
+/// The length of the HTML tag that `text` begins with, and whether it parts words.
+fn tag_length(text: &str) -> Option<(usize, bool)> {
+    let after = text[1..].strip_prefix('/').unwrap_or(&text[1..]);
+    let end = after.bytes().take(MAX_TAG_NAME + 1).position(|b| !b.is_ascii_alphanumeric()).unwrap_or(after.len());
+    let name = after.get(..end).filter(|n| n.len() <= MAX_TAG_NAME)?.to_ascii_lowercase();
+    let close = text[1..].find(['>', '<'])? + 1;
+    let known = INLINE.contains(&name.as_str()) || BLOCK.contains(&name.as_str());
+    (known && text[close..].starts_with('>')).then(|| (close + 1, BLOCK.contains(&name.as_str())))
+}
+
+/// Longest name in the two lists.
+const MAX_TAG_NAME: usize = 10;
+/// Elements inside a line.
+const INLINE: [&str; 34] = [
+    "a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "code", "del", "dfn", "em", "embed", "font", "i",
+    "iframe", "img", "ins", "kbd", "mark", "q", "s", "samp", "script", "small", "span", "strike", "strong", "sub",
+    "sup", "tt", "u", "var", "wbr",
+];
+/// Elements that begin a new line.
+const BLOCK: [&str; 24] = [
+    "article",
+    "aside",
+    "blockquote",
+    "br",
+    "center",
+    "dd",
+    "div",
+    "dl",
+    "dt",
+    "figcaption",
+    "figure",
+    "h1",
+    "h2",
+    "h3",
+    "h4",
+    "h5",
+    "h6",
+    "hr",
+    "li",
+    "ol",
+    "p",
+    "pre",
+    "section",
+    "ul",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn title(text: &str) -> Option<String> {
+        plain(text, false, 1_000)
+    }
+
+    #[test]
+    fn titles_lose_markup_and_keep_what_only_looks_like_it() {
+        assert_eq!(title("<b>Curlews</b>  &amp;\n<i>godwits</i>").as_deref(), Some("Curlews & godwits"));
+        assert_eq!(title("<p>One</p><p>Two</p>").as_deref(), Some("One Two"));
+        assert_eq!(title("Vec<T> when 1 < 2").as_deref(), Some("Vec<T> when 1 < 2"));
+        assert_eq!(title("<script>alert(1)</script>").as_deref(), Some("alert(1)"));
+        assert_eq!(plain("<b>literal</b>", true, 1_000).as_deref(), Some("<b>literal</b>"));
+        assert_eq!(title("<p> </p>"), None);
+    }
+
+    #[test]
+    fn what_deceives_the_eye_is_taken_out() {
+        assert_eq!(title("a\0b\u{1}c\u{202E}d\u{200B}e\u{FEFF}").as_deref(), Some("abcde"));
+        let pile = format!("z{}", "\u{301}".repeat(10_000));
+        assert_eq!(title(&pile).map(|t| t.chars().count()), Some(MAX_MARKS));
+        assert_eq!(title("e\u{301}").as_deref(), Some("\u{e9}"));
+    }
+
+    #[test]
+    fn long_titles_are_cut_at_a_character() {
+        let long = "\u{e9}".repeat(5_000);
+        assert_eq!(title(&long).map(|t| t.chars().count()), Some(1_000));
+    }
+}

@@ -1,0 +1,285 @@
+//! Cuts text into tags, text and CDATA without ever failing, in linear time.
+//!
+//! quick-xml stops at the first fault, and half of the broken feeds on the web have one that leaves no doubt about what
+//! is meant. Every search here either ends where the next one begins, or is remembered as hopeless.
+
+/// A piece of a document. Comments, declarations and processing instructions are left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Token<'a> {
+    /// A start tag.
+    Start(Tag<'a>),
+    /// An end tag: its name as written.
+    End(&'a str),
+    /// Text with its references unresolved.
+    Text(&'a str),
+    /// Literal text.
+    CData(&'a str),
+}
+
+/// A start tag as it is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Tag<'a> {
+    /// Name with its prefix.
+    pub(crate) name: &'a str,
+    /// What stands between the name and the end of the tag.
+    pub(crate) attributes: &'a str,
+    /// Whether it ends in `/>`.
+    pub(crate) empty: bool,
+    /// The whole tag.
+    pub(crate) raw: &'a str,
+}
+
+/// A document that is being cut.
+pub(crate) struct Tokens<'a> {
+    text: &'a str,
+    at: usize,
+    last: usize,
+    /// No further quote of this kind follows: double, single.
+    hopeless: [bool; 2],
+    /// The document ends inside a tag, a comment or CDATA.
+    pub(crate) cut: bool,
+    /// A document type declaration was passed over.
+    pub(crate) doctype: bool,
+    /// A `<` was met that begins nothing.
+    pub(crate) bare: bool,
+}
+
+impl<'a> Tokens<'a> {
+    pub(crate) fn new(text: &'a str) -> Tokens<'a> {
+        Tokens { text, at: 0, last: 0, hopeless: [false; 2], cut: false, doctype: false, bare: false }
+    }
+
+    /// Puts the token that was returned last back.
+    pub(crate) fn rewind(&mut self) {
+        self.at = self.last;
+    }
+
+    /// Gives up the rest of the document.
+    pub(crate) fn stop(&mut self) {
+        self.at = self.text.len();
+    }
+
+    /// The next piece, or `None` at the end.
+    pub(crate) fn next(&mut self) -> Option<Token<'a>> {
+        loop {
+            self.last = self.at;
+            let rest = &self.text[self.at..];
+            if rest.is_empty() {
+                return None;
+            }
+            if !rest.starts_with('<') {
+                let end = rest.find('<').unwrap_or(rest.len());
+                self.at += end;
+                return Some(Token::Text(&rest[..end]));
+            }
+            match rest.as_bytes().get(1) {
+                Some(b'/') => return Some(self.end_tag(rest)),
+                Some(b'!') if rest.starts_with("<![CDATA[") => return Some(self.cdata(rest)),
+                Some(b'!') if rest.starts_with("<!--") => self.comment(rest),
+                Some(b'!') => self.declaration(rest),
+                Some(b'?') => self.at += short_end(rest),
+                Some(b) if is_name_start(*b) => return Some(self.start_tag(rest)),
+                _ => return Some(self.bare_less_than(rest)),
+            }
+        }
+    }
+
+    fn bare_less_than(&mut self, rest: &'a str) -> Token<'a> {
+        self.bare = true;
+        self.at += 1;
+        Token::Text(&rest[..1])
+    }
+
+    fn end_tag(&mut self, rest: &'a str) -> Token<'a> {
+        let body = &rest[2..];
+        let end = body.find(['>', '<']).unwrap_or(body.len());
+        self.cut |= end == body.len();
+        self.at += 2 + end + usize::from(body[end..].starts_with('>'));
+        let name = body[..end].trim();
+        Token::End(name.split(|c: char| c.is_whitespace()).next().unwrap_or_default())
+    }
+
+    fn cdata(&mut self, rest: &'a str) -> Token<'a> {
+        let body = &rest["<![CDATA[".len()..];
+        match body.find("]]>") {
+            Some(end) => {
+                self.at += "<![CDATA[".len() + end + "]]>".len();
+                Token::CData(&body[..end])
+            }
+            None => {
+                self.cut = true;
+                self.at = self.text.len();
+                Token::CData(body)
+            }
+        }
+    }
+
+    fn comment(&mut self, rest: &str) {
+        match rest[4..].find("-->") {
+            Some(end) => self.at += 4 + end + 3,
+            None => {
+                self.cut = true;
+                self.at = self.text.len();
+            }
+        }
+    }
+
+    /// `<!DOCTYPE …>` with or without an internal subset, once; any other declaration ends at its first `>`.
+    fn declaration(&mut self, rest: &str) {
+        let first = !self.doctype;
+        self.doctype = true;
+        let end = rest.find(['[', '>']).unwrap_or(rest.len());
+        if first && rest[end..].starts_with('[') {
+            let subset = &rest[end..];
+            let closed = subset
+                .match_indices(']')
+                .map(|(at, _)| (at, subset[at + 1..].trim_start()))
+                .find(|(_, after)| after.starts_with('>'));
+            if let Some((_, after)) = closed {
+                self.at += rest.len() - after.len() + 1;
+                return;
+            }
+        }
+        self.at += short_end(rest);
+    }
+
+    fn start_tag(&mut self, rest: &'a str) -> Token<'a> {
+        let name_end = rest[1..].find(is_name_end).map_or(rest.len(), |n| n + 1);
+        let name = &rest[1..name_end];
+        let Some(end) = self.tag_end(name_end, rest) else {
+            return self.bare_less_than(rest);
+        };
+        self.at += end + 1;
+        let attributes = &rest[name_end..end];
+        let empty = attributes.ends_with('/');
+        let attributes = attributes.strip_suffix('/').unwrap_or(attributes);
+        Token::Start(Tag { name, attributes, empty, raw: &rest[..=end] })
+    }
+
+    /// Where the tag's `>` stands. A `<` outside of quotes means that there is none.
+    fn tag_end(&mut self, from: usize, rest: &str) -> Option<usize> {
+        let bytes = rest.as_bytes();
+        let mut at = from;
+        let mut after_equals = false;
+        while let Some(byte) = bytes.get(at) {
+            match byte {
+                b'>' => return Some(at),
+                b'<' => return None,
+                b'"' | b'\'' if after_equals => at = self.quote_end(at, rest).unwrap_or(at),
+                _ => {}
+            }
+            after_equals = *byte == b'=' || after_equals && byte.is_ascii_whitespace();
+            at += 1;
+        }
+        self.cut = true;
+        self.stop_before_last();
+        None
+    }
+
+    /// Where the quote that opens at `from` closes; `None` if it does not seem to be closed.
+    fn quote_end(&mut self, from: usize, rest: &str) -> Option<usize> {
+        let double = rest.as_bytes()[from] == b'"';
+        let (quote, flag) = if double { ('"', 0) } else { ('\'', 1) };
+        if self.hopeless[flag] {
+            return None;
+        }
+        let Some(length) = rest[from + 1..].find(quote) else {
+            self.hopeless[flag] = true;
+            return None;
+        };
+        let end = from + 1 + length;
+        let value = &rest[from + 1..end];
+        // A value that runs over a tag is only believed if an attribute could end where it ends.
+        let plausible = rest.as_bytes().get(end + 1).is_none_or(|b| b.is_ascii_whitespace() || b"/>?".contains(b));
+        (!value.contains('<') || plausible).then_some(end)
+    }
+
+    /// The document ends inside a tag: nothing of that tag is worth keeping.
+    fn stop_before_last(&mut self) {
+        self.text = &self.text[..=self.last];
+    }
+}
+
+/// Attributes of a tag: names as written, values with their references unresolved. Lenient about quotes.
+pub(crate) fn attributes(text: &str) -> impl Iterator<Item = (&str, &str)> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        loop {
+            rest = rest.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '=' | '/' | '?'));
+            if rest.is_empty() {
+                return None;
+            }
+            let end = rest.find(|c: char| c.is_whitespace() || matches!(c, '=' | '"' | '\'')).unwrap_or(rest.len());
+            let name = &rest[..end];
+            rest = rest[end..].trim_start();
+            let Some(value) = rest.strip_prefix('=') else {
+                return Some((name, ""));
+            };
+            let (value, after) = attribute_value(value.trim_start());
+            rest = after;
+            return Some((name, value));
+        }
+    })
+}
+
+fn attribute_value(text: &str) -> (&str, &str) {
+    for quote in ['"', '\''] {
+        if let Some(body) = text.strip_prefix(quote) {
+            return body.split_once(quote).unwrap_or((body, ""));
+        }
+    }
+    text.split_at(text.find(char::is_whitespace).unwrap_or(text.len()))
+}
+
+/// The end of a declaration or instruction: after its `>`, but never past the next `<`.
+fn short_end(rest: &str) -> usize {
+    let end = rest[1..].find(['>', '<']).map_or(rest.len(), |n| n + 1);
+    end + usize::from(rest[end..].starts_with('>'))
+}
+
+fn is_name_start(byte: u8) -> bool {
+    byte.is_ascii_alphabetic() || byte == b'_' || byte == b':' || byte >= 0x80
+}
+
+fn is_name_end(c: char) -> bool {
+    c.is_ascii_whitespace() || matches!(c, '/' | '>' | '<' | '=' | '"' | '\'')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(text: &str) -> Vec<String> {
+        let mut tokens = Tokens::new(text);
+        std::iter::from_fn(|| tokens.next())
+            .map(|t| match t {
+                Token::Start(tag) => format!("<{}{}", tag.name, if tag.empty { "/" } else { "" }),
+                Token::End(name) => format!("/{name}"),
+                Token::Text(text) => text.to_owned(),
+                Token::CData(text) => format!("[{text}]"),
+            })
+            .collect()
+    }
+
+    #[test]
+    fn well_formed_text_is_cut_as_xml_says() {
+        let text =
+            "<?xml version='1.0'?><!DOCTYPE a [<!ENTITY b 'c>'>]><a b='>' c=\"'\"><!-- <x> --><b/>t<![CDATA[<]]></a >";
+        assert_eq!(names(text), ["<a", "<b/", "t", "[<]", "/a"]);
+    }
+
+    #[test]
+    fn faults_are_passed_over() {
+        assert_eq!(names("1 < 2 <3 <a>x"), ["1 ", "<", " 2 ", "<", "3 ", "<a", "x"]);
+        assert_eq!(names("<a b=\"x><c>y</c><d e=\"f\"/>"), ["<a", "<c", "y", "/c", "<d/"]);
+        assert_eq!(names("<a>x</a><b c="), ["<a", "x", "/a", "<"]);
+        assert_eq!(names("<a><![CDATA[x"), ["<a", "[x]"]);
+        assert_eq!(names("<a <b>c"), ["<", "a ", "<b", "c"]);
+    }
+
+    #[test]
+    fn attributes_need_no_quotes() {
+        let found: Vec<_> = attributes(" a='1' b = \"2 3\" c=4 d e='5'f=6").collect();
+        assert_eq!(found, [("a", "1"), ("b", "2 3"), ("c", "4"), ("d", ""), ("e", "5"), ("f", "6")]);
+    }
+}

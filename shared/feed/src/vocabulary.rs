@@ -1,0 +1,166 @@
+//! Which element means what. One table for all dialects: where they share a name they mean the same by it.
+
+use crate::names::Ns;
+
+/// What an element of a feed or an entry is for. The number ranks what may fill the same place: the lowest is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// Title.
+    Title(u8),
+    /// A link in the element's text.
+    Link(u8),
+    /// A link in attributes, as Atom has it.
+    AtomLink,
+    /// Id; RSS's `guid` may be a link too.
+    Id(u8),
+    /// First published.
+    Published(u8),
+    /// Changed last.
+    Updated(u8),
+    /// Author, as text.
+    Author(u8),
+    /// Author, with `name` inside.
+    AuthorElement,
+    /// Summary, description or subtitle.
+    Summary(u8),
+    /// Content.
+    Content(u8),
+    /// Language.
+    Language(u8),
+    /// Address of an image, as text.
+    Image(u8),
+    /// Address of an image, in `href`.
+    ImageHref(u8),
+    /// RSS's `image` element.
+    ImageElement,
+    /// An entry.
+    Entry,
+    /// RSS's `channel`.
+    Channel,
+    /// Minutes.
+    Ttl,
+    /// Hours to leave out.
+    SkipHours,
+    /// Days to leave out.
+    SkipDays,
+    /// `sy:updatePeriod`.
+    UpdatePeriod,
+    /// `sy:updateFrequency`.
+    UpdateFrequency,
+    /// Of no interest, with all that is in it.
+    Other,
+}
+
+/// The role of an element inside an entry.
+pub(crate) fn in_entry(ns: Ns, local: &str, atom: bool) -> Role {
+    use Ns::{Atom, Content, Core, Dc, Itunes, Xhtml};
+    match (ns, local) {
+        (Core | Atom, "title") => Role::Title(u8::from(ns == Atom && !atom)),
+        (Dc, "title") => Role::Title(2),
+        (Itunes, "title") => Role::Title(3),
+        (Atom, "link") => Role::AtomLink,
+        (Core, "link") if atom => Role::AtomLink,
+        (Core, "link") => Role::Link(0),
+        (Core | Atom, "guid" | "id") => Role::Id(u8::from(local == "id" && !atom)),
+        (Dc, "identifier") => Role::Id(3),
+        (Core | Atom, "published") => Role::Published(1),
+        (Core, "pubdate") => Role::Published(0),
+        (Dc, "date") => Role::Published(2),
+        (Core | Atom | Dc, "issued") => Role::Published(2),
+        (Core | Atom | Dc, "created" | "date" | "available") => Role::Published(3),
+        (Core | Atom, "updated") => Role::Updated(0),
+        (Core | Atom | Dc, "modified" | "lastbuilddate") => Role::Updated(1),
+        (Atom, "author") => Role::AuthorElement,
+        (Core, "author") if atom => Role::AuthorElement,
+        (Dc, "creator") => Role::Author(0),
+        (Core, "author") => Role::Author(1),
+        (Itunes, "author") => Role::Author(2),
+        (Core, "description") => Role::Summary(0),
+        (Core | Atom, "summary") => Role::Summary(u8::from(!atom)),
+        (Dc, "description" | "abstract") => Role::Summary(2),
+        (Itunes, "summary") => Role::Summary(3),
+        (Itunes, "description" | "subtitle") => Role::Summary(4),
+        (Content, "encoded") => Role::Content(0),
+        (Core | Atom, "content") => Role::Content(1),
+        (Core | Xhtml, "body" | "div" | "fulltext") => Role::Content(2),
+        _ => Role::Other,
+    }
+}
+
+/// The role of an element inside a channel or feed, or beside the channel as in RDF.
+pub(crate) fn in_feed(ns: Ns, local: &str, atom: bool) -> Role {
+    use Ns::{Atom, Core, Dc, Itunes, Sy};
+    match (ns, local) {
+        (Core | Atom, "item" | "entry") => Role::Entry,
+        (Core, "channel") => Role::Channel,
+        (Core | Atom, "title") => Role::Title(u8::from(ns == Atom && !atom)),
+        (Dc, "title") => Role::Title(2),
+        (Itunes, "title") => Role::Title(3),
+        (Atom, "link") => Role::AtomLink,
+        (Core, "link") if atom => Role::AtomLink,
+        (Core, "link") => Role::Link(0),
+        (Core | Atom, "description" | "subtitle" | "tagline") => Role::Summary(0),
+        (Dc, "description") => Role::Summary(1),
+        (Itunes, "summary" | "description") => Role::Summary(2),
+        (Itunes, "subtitle") => Role::Summary(3),
+        (Core, "language") => Role::Language(0),
+        (Dc, "language") => Role::Language(1),
+        (Core, "lastbuilddate") => Role::Updated(0),
+        (Core | Atom, "updated" | "modified") => Role::Updated(u8::from(!atom)),
+        (Core | Atom, "pubdate" | "published") => Role::Updated(2),
+        (Dc, "date" | "modified") => Role::Updated(3),
+        (Core | Atom, "image") => Role::ImageElement,
+        (Core | Atom, "logo") => Role::Image(0),
+        (Core | Atom, "icon") => Role::Image(2),
+        (Itunes, "image") => Role::ImageHref(1),
+        (Core, "ttl") => Role::Ttl,
+        (Core, "skiphours") => Role::SkipHours,
+        (Core, "skipdays") => Role::SkipDays,
+        (Sy, "updateperiod") => Role::UpdatePeriod,
+        (Sy, "updatefrequency") => Role::UpdateFrequency,
+        _ => Role::Other,
+    }
+}
+
+/// Elements that never stand inside a text, so that a text in which one begins was not closed.
+pub(crate) fn ends_a_text(local: &str) -> bool {
+    matches!(
+        local,
+        "item" | "entry" | "channel" | "pubdate" | "guid" | "published" | "updated" | "description" | "lastbuilddate"
+    )
+}
+
+/// Elements that end an unclosed link, date, id or name; any of these may stand inside a longer text.
+pub(crate) fn ends_a_word(local: &str) -> bool {
+    ends_a_text(local)
+        || matches!(local, "title" | "link" | "id" | "summary" | "content" | "author" | "category" | "name")
+}
+
+/// HTML elements that are not closed, or need not be, and so tell nothing about depth.
+pub(crate) fn is_loose_html(local: &str) -> bool {
+    matches!(
+        local,
+        "area"
+            | "base"
+            | "br"
+            | "col"
+            | "embed"
+            | "hr"
+            | "img"
+            | "input"
+            | "link"
+            | "meta"
+            | "param"
+            | "source"
+            | "track"
+            | "wbr"
+            | "p"
+            | "li"
+            | "dt"
+            | "dd"
+            | "tr"
+            | "td"
+            | "th"
+            | "option"
+    )
+}
