@@ -1,1 +1,40 @@
 //! A bundled web of small sites on loopback, with a log of every call.
+//!
+//! `curlew demo` crawls it, and so do the end-to-end tests. One listener answers for all sites, chosen by the `Host`
+//! header; a crawler is told `--resolve '*.test=127.0.0.1:PORT'`. All content is made from constants: two farms of the
+//! same make are the same, byte for byte. [`Site::expect`] says what a right crawler makes of each site, and [`judge`]
+//! says from the log how it behaved.
+//!
+//! ```no_run
+//! # async fn example() -> std::io::Result<()> {
+//! use curlew_fixtureweb::{Farm, judge, serve};
+//! let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
+//! let running = serve(Farm::demo().into(), listener).await;
+//! // … crawl the start URLs of running.farm().sites() …
+//! let closest = judge::closest_gap(&running.calls(), judge::registrable);
+//! running.stop().await;
+//! # Ok(()) }
+//! ```
+
+mod blog;
+mod body;
+mod coding;
+mod date;
+mod farm;
+mod feeds;
+mod html;
+pub mod judge;
+mod live;
+mod log;
+mod picture;
+mod reply;
+mod server;
+mod sites;
+mod text;
+mod uniform;
+
+pub use farm::{Expect, Farm, Site};
+pub use live::Mode;
+pub use log::{Call, Kind};
+pub use server::{Running, serve, serve_logged};
+pub use uniform::Uniform;

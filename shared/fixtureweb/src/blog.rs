@@ -1,0 +1,459 @@
+//! A site under construction: articles, feeds and oddities go in, a [`Site`] comes out, its expectation counted from
+//! what each entry was said to end in.
+
+use crate::coding::Coding;
+use crate::date::{NEWEST, Stamp};
+use crate::farm::{Expect, Manners, Route, Site};
+use crate::feeds::{Damage, Entry, FeedDoc, Format};
+use crate::html::{self, FeedLink, Post, Style};
+use crate::log::Kind;
+use crate::picture::Form;
+use crate::reply::Reply;
+use crate::text::{self, Bank};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::time::Duration;
+
+/// Articles from this number on are those published while the server runs.
+pub(crate) const FRESH: usize = 10_000;
+
+/// Who a site is: what all its pages share.
+#[derive(Clone, Debug)]
+pub(crate) struct House {
+    /// Where the home page and the feeds are.
+    pub(crate) host: String,
+    /// Where the articles are.
+    pub(crate) page_host: String,
+    pub(crate) name: &'static str,
+    pub(crate) tagline: &'static str,
+    pub(crate) bank: &'static Bank,
+    pub(crate) style: Style,
+    pub(crate) pictures: Pictures,
+}
+
+/// Where a site's pictures are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Pictures {
+    /// Each article has its own, on the articles' host.
+    Own,
+    /// Articles have none; the home page and the feed name one for the site.
+    OfTheSite,
+    /// There is none at all.
+    None,
+    /// Each article has its own, on this other host.
+    Elsewhere(&'static str),
+}
+
+impl House {
+    pub(crate) fn home(&self) -> String {
+        format!("http://{}", self.host)
+    }
+
+    pub(crate) fn seed(&self) -> u64 {
+        text::fnv(self.host.as_bytes())
+    }
+
+    /// The site's own image.
+    pub(crate) fn image(&self) -> Option<String> {
+        (self.pictures != Pictures::None).then(|| format!("{}/images/site.png", self.home()))
+    }
+
+    /// The absolute address of a path on the articles' host.
+    pub(crate) fn url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.page_host)
+    }
+
+    /// Article number `n`.
+    pub(crate) fn post(&self, number: usize) -> Post {
+        let prose = text::article(self.bank, self.seed(), number);
+        let at = self.date(number);
+        let slug = match text::slug(&prose.title) {
+            plain if plain.len() > 2 => plain,
+            _ => format!("note-{number}"),
+        };
+        let slug = if number >= FRESH { format!("{slug}-{}", number - FRESH) } else { slug };
+        let url = self.url(&self.path(&slug, at));
+        let form = if self.seed() & 1 == 0 { Form::Jpeg } else { Form::Png };
+        let picture_host = match self.pictures {
+            Pictures::Own => Some(self.page_host.as_str()),
+            Pictures::Elsewhere(host) => Some(host),
+            Pictures::OfTheSite | Pictures::None => None,
+        };
+        Post {
+            number,
+            summary: prose.summary(),
+            title: Some(prose.title),
+            author: prose.author,
+            paragraphs: prose.paragraphs,
+            at,
+            url,
+            picture: picture_host.map(|host| format!("http://{host}/images/{slug}.{}", form.extension())),
+            head: String::new(),
+            canonical: None,
+        }
+    }
+
+    fn date(&self, number: usize) -> Stamp {
+        let second = 21_600 + (self.seed() >> 8) as u32 % 43_200;
+        if number >= FRESH {
+            return Stamp::new(NEWEST, second);
+        }
+        let step = 3 + (self.seed() >> 16) as i64 % 23;
+        Stamp::new(NEWEST - 1 - number as i64 * step, second)
+    }
+
+    fn path(&self, slug: &str, at: Stamp) -> String {
+        let (year, month, _) = at.ymd();
+        match self.style {
+            Style::WordPress => format!("/{year}/{month:02}/{slug}/"),
+            Style::JsonLd => format!("/news/{year}/{slug}.html"),
+            Style::Microdata => format!("/articles/{slug}"),
+            Style::OpenGraph => format!("/{slug}"),
+            Style::Plain => format!("/{slug}.html"),
+        }
+    }
+
+    pub(crate) fn page(&self, post: &Post) -> Reply {
+        Reply::page(html::article(self, self.style, post))
+    }
+
+    pub(crate) fn entry(&self, post: &Post) -> Entry {
+        let id = match self.style {
+            Style::WordPress => Some(format!("{}/?p={}", self.home(), 100 + post.number)),
+            _ => Some(post.url.clone()),
+        };
+        Entry {
+            link: post.url.clone(),
+            id,
+            title: post.title.clone(),
+            summary: post.summary.clone(),
+            html: None,
+            author: post.author.clone(),
+            at: Some(post.at),
+            category: None,
+        }
+    }
+
+    /// The picture at this address, as an answer.
+    pub(crate) fn picture(url: &str) -> Reply {
+        let form = if url.ends_with(".png") { Form::Png } else { Form::Jpeg };
+        Reply::picture(text::fnv(url.as_bytes()), form)
+    }
+}
+
+/// What a right crawler makes of an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    Accepted,
+    /// With this code of `curlew_model::Rejection`.
+    Rejected(&'static str),
+    /// Left for later, since the host came under a hold.
+    Parked,
+    /// It is a page that another entry names under another address.
+    Duplicate,
+    /// It names the same address as another entry, once fragment and tracking parameters are gone.
+    Repeat,
+    /// It names nothing that could be called, so it is not counted at all.
+    Ignored,
+}
+
+/// A feed that a site has.
+#[derive(Clone, Debug)]
+pub(crate) struct Plan {
+    pub(crate) path: &'static str,
+    pub(crate) format: Format,
+    pub(crate) title: &'static str,
+    /// Whether the home page's head names it.
+    pub(crate) linked: bool,
+    /// Whether a crawler may leave it out (comments).
+    pub(crate) optional: bool,
+    /// Of all entries every so-manieth, from this offset on: `(1, 0)` is all of them.
+    pub(crate) pick: (usize, usize),
+    /// Put behind every link.
+    pub(crate) suffix: &'static str,
+    pub(crate) damage: Damage,
+    pub(crate) hints: &'static str,
+    /// Whether entries carry their full text.
+    pub(crate) full: bool,
+    pub(crate) headers: Vec<(&'static str, &'static str)>,
+    /// Instead of the usual one.
+    pub(crate) media_type: Option<&'static str>,
+}
+
+impl Plan {
+    /// A feed of all entries, named in the head.
+    pub(crate) fn new(path: &'static str, format: Format) -> Plan {
+        Plan {
+            path,
+            format,
+            title: "",
+            linked: true,
+            optional: false,
+            pick: (1, 0),
+            suffix: "",
+            damage: Damage::None,
+            hints: "",
+            full: false,
+            headers: Vec::new(),
+            media_type: None,
+        }
+    }
+}
+
+/// A site under construction.
+#[derive(Clone, Debug)]
+pub(crate) struct Blog {
+    pub(crate) house: House,
+    pub(crate) about: &'static str,
+    pub(crate) held: Option<&'static str>,
+    pub(crate) delay: Duration,
+    pub(crate) manners: Manners,
+    pub(crate) crawl_delay: Option<Duration>,
+    /// Used for all pages and feeds.
+    pub(crate) coding: Option<Coding>,
+    plans: Vec<Plan>,
+    entries: Vec<(Entry, Outcome)>,
+    routes: HashMap<String, Route>,
+    robots: Option<Reply>,
+    off_limits: Vec<String>,
+    start: Option<String>,
+    start_expected: bool,
+}
+
+impl Blog {
+    pub(crate) fn new(host: &str, name: &'static str, tagline: &'static str, bank: &'static Bank, style: Style) -> Blog {
+        let house = House {
+            host: host.to_owned(),
+            page_host: host.to_owned(),
+            name,
+            tagline,
+            bank,
+            style,
+            pictures: Pictures::Own,
+        };
+        Blog {
+            house,
+            about: "",
+            held: None,
+            delay: Duration::ZERO,
+            manners: Manners::Patient,
+            crawl_delay: None,
+            coding: None,
+            plans: Vec::new(),
+            entries: Vec::new(),
+            routes: HashMap::new(),
+            robots: None,
+            off_limits: Vec::new(),
+            start: None,
+            start_expected: true,
+        }
+    }
+
+    /// Articles 0 to `count` - 1, all fit to be accepted.
+    pub(crate) fn posts(&mut self, count: usize) -> &mut Blog {
+        for number in 0..count {
+            let post = self.house.post(number);
+            self.post(&post, Outcome::Accepted);
+        }
+        self
+    }
+
+    /// An article: its page, its picture, its entry.
+    pub(crate) fn post(&mut self, post: &Post, outcome: Outcome) -> &mut Blog {
+        let page = self.house.page(post);
+        self.post_as(post, page, outcome)
+    }
+
+    /// An article whose page is answered in this way.
+    pub(crate) fn post_as(&mut self, post: &Post, page: Reply, outcome: Outcome) -> &mut Blog {
+        self.at(&post.url, page);
+        self.picture(post);
+        let entry = self.house.entry(post);
+        self.entry(entry, outcome)
+    }
+
+    /// The picture of an article whose page is made elsewhere.
+    pub(crate) fn picture(&mut self, post: &Post) -> &mut Blog {
+        if let Some(url) = &post.picture {
+            self.at(url, House::picture(url));
+        }
+        self
+    }
+
+    pub(crate) fn entry(&mut self, entry: Entry, outcome: Outcome) -> &mut Blog {
+        self.entries.push((entry, outcome));
+        self
+    }
+
+    pub(crate) fn feed(&mut self, plan: Plan) -> &mut Blog {
+        self.plans.push(plan);
+        self
+    }
+
+    /// An answer at an absolute `http://` address.
+    pub(crate) fn at(&mut self, url: &str, reply: Reply) -> &mut Blog {
+        let key = url.strip_prefix("http://").unwrap_or(url).to_owned();
+        self.routes.insert(key, Route { now: reply, later: None });
+        self
+    }
+
+    /// What is answered at an address once [`crate::Mode::Later`] is set.
+    pub(crate) fn later(&mut self, url: &str, reply: Reply) -> &mut Blog {
+        if let Some(route) = self.routes.get_mut(url.strip_prefix("http://").unwrap_or(url)) {
+            route.later = Some(reply);
+        }
+        self
+    }
+
+    /// robots.txt, and the beginnings of the paths on the articles' host that it forbids us.
+    pub(crate) fn robots(&mut self, reply: Reply, off_limits: &[&str]) -> &mut Blog {
+        self.robots = Some(reply);
+        self.off_limits = off_limits.iter().map(|path| format!("{}{path}", self.house.page_host)).collect();
+        self
+    }
+
+    /// The start URL, when it is not the home page.
+    pub(crate) fn start(&mut self, url: &str) -> &mut Blog {
+        self.start = Some(url.to_owned());
+        self
+    }
+
+    /// The start URL leads nowhere, so nothing is expected to be found.
+    pub(crate) fn unreachable(&mut self, held: Option<&'static str>) -> &mut Blog {
+        self.held = held;
+        self.start_expected = false;
+        self
+    }
+
+    pub(crate) fn finish(mut self) -> Site {
+        let feeds = self.feed_docs();
+        self.front_page();
+        for (plan, doc) in feeds {
+            let url = doc.url.clone();
+            let mut reply = doc.reply();
+            if let Some(media_type) = plan.media_type {
+                reply = reply.typed(media_type);
+            }
+            for (name, value) in &plan.headers {
+                reply = reply.with(name, *value);
+            }
+            self.missing(&url, reply);
+        }
+        let robots = self.robots.clone().unwrap_or_else(|| Reply::robots("User-agent: *\nDisallow:\n"));
+        for host in self.hosts() {
+            self.missing(&format!("http://{host}/robots.txt"), robots.clone());
+        }
+        if let Some(image) = self.house.image() {
+            self.missing(&image, House::picture(&image));
+        }
+        if let Some(coding) = self.coding {
+            for route in self.routes.values_mut().filter(|r| matches!(r.now.kind, Kind::Page | Kind::Feed | Kind::Home)) {
+                route.now.coding = Some(coding);
+            }
+        }
+        Site {
+            host: self.house.host.clone(),
+            start_url: self.start.clone().unwrap_or_else(|| format!("{}/", self.house.home())),
+            about: self.about,
+            expect: self.expect(),
+            crawl_delay: self.crawl_delay,
+            hosts: self.hosts().into_iter().collect(),
+            routes: self.routes,
+            off_limits: self.off_limits,
+            delay: self.delay,
+            manners: self.manners,
+            house: Some(self.house),
+            uniform: None,
+        }
+    }
+
+    /// Puts an answer where none was put before.
+    fn missing(&mut self, url: &str, reply: Reply) {
+        if !self.routes.contains_key(url.strip_prefix("http://").unwrap_or(url)) {
+            self.at(url, reply);
+        }
+    }
+
+    fn hosts(&self) -> BTreeSet<String> {
+        let of_routes = self.routes.keys().filter_map(|key| key.split('/').next()).map(str::to_owned);
+        of_routes.chain([self.house.host.clone(), self.house.page_host.clone()]).collect()
+    }
+
+    fn front_page(&mut self) {
+        let links: Vec<FeedLink> = self
+            .plans
+            .iter()
+            .filter(|plan| plan.linked)
+            .map(|plan| FeedLink {
+                title: self.feed_title(plan),
+                url: format!("{}{}", self.house.home(), plan.path),
+                media_type: plan.format.media_type(),
+            })
+            .collect();
+        let posts: Vec<(String, String)> = self
+            .entries
+            .iter()
+            .filter(|(entry, _)| entry.link.starts_with("http"))
+            .take(12)
+            .map(|(entry, _)| (entry.title.clone().unwrap_or_else(|| "…".to_owned()), entry.link.clone()))
+            .collect();
+        let html = html::home(&self.house, &links, self.house.image().as_deref(), &posts);
+        self.missing(&format!("{}/", self.house.home()), Reply::home(html));
+    }
+
+    fn feed_title(&self, plan: &Plan) -> String {
+        if plan.title.is_empty() { self.house.name.to_owned() } else { format!("{} – {}", self.house.name, plan.title) }
+    }
+
+    fn feed_docs(&self) -> Vec<(Plan, FeedDoc)> {
+        self.plans.iter().map(|plan| (plan.clone(), self.feed_doc(plan))).collect()
+    }
+
+    fn feed_doc(&self, plan: &Plan) -> FeedDoc {
+        let (every, offset) = plan.pick;
+        let picked = self.entries.iter().skip(offset).step_by(every.max(1));
+        let entries = picked
+            .map(|(entry, _)| {
+                let mut entry = entry.clone();
+                entry.link.push_str(plan.suffix);
+                if plan.full {
+                    entry.html = Some(format!("<p>{}</p>", html::escape(&entry.summary)));
+                }
+                entry
+            })
+            .collect();
+        FeedDoc {
+            format: plan.format,
+            title: self.feed_title(plan),
+            description: self.house.tagline.to_owned(),
+            home: format!("{}/", self.house.home()),
+            url: format!("{}{}", self.house.home(), plan.path),
+            lang: self.house.bank.lang.to_owned(),
+            image: self.house.image(),
+            hints: plan.hints,
+            entries,
+            damage: plan.damage,
+        }
+    }
+
+    fn expect(&self) -> Expect {
+        let optional_feeds = self.plans.iter().filter(|plan| plan.optional).count();
+        let mut expect = Expect { held: self.held, ..Expect::default() };
+        if !self.start_expected {
+            return expect;
+        }
+        expect.feeds = self.plans.len() - optional_feeds;
+        expect.optional_feeds = optional_feeds;
+        let mut rejected: BTreeMap<&'static str, usize> = BTreeMap::new();
+        for (_, outcome) in &self.entries {
+            match outcome {
+                Outcome::Accepted => expect.accepted += 1,
+                Outcome::Rejected(code) => *rejected.entry(code).or_default() += 1,
+                Outcome::Parked => expect.parked += 1,
+                Outcome::Duplicate => expect.duplicates += 1,
+                Outcome::Repeat | Outcome::Ignored => {}
+            }
+        }
+        expect.rejected = rejected;
+        expect
+    }
+}

@@ -1,0 +1,116 @@
+//! Content codings (RFC 9110 §8.4.1) of the bundled web. gzip compresses; brotli and zstd are written as stored
+//! blocks, which is valid, needs no compressor, and exercises a reader's framing all the same.
+
+use bytes::Bytes;
+use flate2::{Compression, write::GzEncoder};
+use std::io::Write as _;
+
+/// A content coding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Coding {
+    Gzip,
+    Brotli,
+    Zstd,
+}
+
+impl Coding {
+    pub(crate) const fn token(self) -> &'static str {
+        match self {
+            Coding::Gzip => "gzip",
+            Coding::Brotli => "br",
+            Coding::Zstd => "zstd",
+        }
+    }
+
+    /// Whether an `Accept-Encoding` value offers it.
+    pub(crate) fn is_offered(self, accept: &str) -> bool {
+        accept.split(',').any(|item| {
+            let (name, weight) = item.split_once(';').unwrap_or((item, ""));
+            name.trim().eq_ignore_ascii_case(self.token()) && !matches!(weight.trim(), "q=0" | "q=0.0")
+        })
+    }
+
+    /// The bytes in this coding.
+    pub(crate) fn encode(self, plain: &[u8]) -> Bytes {
+        match self {
+            Coding::Gzip => gzip(plain),
+            Coding::Brotli => brotli(plain),
+            Coding::Zstd => zstd(plain),
+        }
+    }
+}
+
+fn gzip(plain: &[u8]) -> Bytes {
+    let mut out = GzEncoder::new(Vec::with_capacity(plain.len() / 3), Compression::fast());
+    // Writing into memory does not fail; if it did, an empty body would be the visible sign.
+    if out.write_all(plain).is_err() {
+        return Bytes::new();
+    }
+    out.finish().map(Bytes::from).unwrap_or_default()
+}
+
+/// gzip of an HTML page that is `mebibytes` long when decoded and about a thousandth of that on the wire.
+pub(crate) fn gzip_bomb(mebibytes: usize) -> Bytes {
+    let mut out = GzEncoder::new(Vec::new(), Compression::fast());
+    let filler = vec![b' '; 1 << 20];
+    let head = b"<!doctype html><html><head><title>Bomb shelter</title></head><body><p>";
+    if out.write_all(head).is_err() || (0..mebibytes).any(|_| out.write_all(&filler).is_err()) {
+        return Bytes::new();
+    }
+    out.finish().map(Bytes::from).unwrap_or_default()
+}
+
+/// RFC 7932 §9: uncompressed meta-blocks in a window of 2^16.
+fn brotli(plain: &[u8]) -> Bytes {
+    let mut out = Vec::with_capacity(plain.len() + 16);
+    for (i, block) in plain.chunks(1 << 16).enumerate() {
+        // The stream header (one 0 bit: WBITS 16) stands only before the first meta-block.
+        let header_bits = u32::from(i == 0);
+        // ISLAST 0, MNIBBLES 00 (four), MLEN - 1 in 16 bits, ISUNCOMPRESSED 1; then padded to a byte.
+        let bits = (((block.len() as u32 - 1) << 3) | (1 << 19)) << header_bits;
+        out.extend_from_slice(&bits.to_le_bytes()[..3]);
+        out.extend_from_slice(block);
+    }
+    // ISLAST 1, ISLASTEMPTY 1; an empty stream still needs its header bit.
+    out.push(if plain.is_empty() { 0b110 } else { 0b11 });
+    Bytes::from(out)
+}
+
+/// RFC 8878 §3.1: one frame of raw blocks, content size known, no checksum.
+fn zstd(plain: &[u8]) -> Bytes {
+    const BLOCK: usize = 1 << 17;
+    let mut out = Vec::with_capacity(plain.len() + 32);
+    out.extend_from_slice(&[0x28, 0xb5, 0x2f, 0xfd]);
+    // Frame_Content_Size in 4 bytes, Single_Segment_flag set.
+    out.push(0b1010_0000);
+    out.extend_from_slice(&(plain.len() as u32).to_le_bytes());
+    let mut blocks = plain.chunks(BLOCK).peekable();
+    if blocks.peek().is_none() {
+        out.extend_from_slice(&[1, 0, 0]);
+    }
+    while let Some(block) = blocks.next() {
+        let header = (block.len() as u32) << 3 | u32::from(blocks.peek().is_none());
+        out.extend_from_slice(&header.to_le_bytes()[..3]);
+        out.extend_from_slice(block);
+    }
+    Bytes::from(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_offer_is_read() {
+        assert!(Coding::Brotli.is_offered("gzip, br;q=0.9"));
+        assert!(Coding::Gzip.is_offered("GZIP"));
+        assert!(!Coding::Gzip.is_offered("gzip;q=0, br"));
+        assert!(!Coding::Zstd.is_offered(""));
+    }
+
+    #[test]
+    fn a_bomb_is_small_on_the_wire() {
+        let bomb = gzip_bomb(8);
+        assert!((1_000..200_000).contains(&bomb.len()), "{}", bomb.len());
+    }
+}

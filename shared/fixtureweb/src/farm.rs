@@ -1,0 +1,145 @@
+//! The farm: sites as plain data, and what a right crawler makes of each.
+
+use crate::blog::House;
+use crate::reply::Reply;
+use crate::uniform::{Uniform, UniformSite};
+use std::collections::{BTreeMap, HashMap};
+use std::time::Duration;
+
+/// All sites that one server answers for.
+#[derive(Clone, Debug)]
+pub struct Farm {
+    sites: Vec<Site>,
+    by_host: HashMap<String, usize>,
+}
+
+/// One site: a home page, feeds, pages, and how it behaves.
+#[derive(Clone, Debug)]
+pub struct Site {
+    /// Its main host name.
+    pub host: String,
+    /// What a person would give the crawler.
+    pub start_url: String,
+    /// In one line, what is special about it and why the expectation is what it is.
+    pub about: &'static str,
+    /// What a right crawler makes of it.
+    pub expect: Expect,
+    /// The `Crawl-delay` that its robots.txt asks of us.
+    pub crawl_delay: Option<Duration>,
+    pub(crate) hosts: Vec<String>,
+    pub(crate) routes: HashMap<String, Route>,
+    pub(crate) off_limits: Vec<String>,
+    pub(crate) delay: Duration,
+    pub(crate) manners: Manners,
+    pub(crate) house: Option<House>,
+    pub(crate) uniform: Option<UniformSite>,
+}
+
+/// What a right crawler makes of a site in one crawl until idle.
+///
+/// Counts go by the feed that names an entry, wherever its page lies. An entry is a distinct address, once fragment and
+/// tracking parameters (`utm_*`, `fbclid`) are removed; entries without an `http` or `https` address are not counted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Expect {
+    /// Pages that end in the index.
+    pub accepted: usize,
+    /// Pages that do not, by the code of `curlew_model::Rejection`.
+    pub rejected: BTreeMap<&'static str, usize>,
+    /// Entries left for later, because the host came under a hold before they were reached.
+    pub parked: usize,
+    /// Entries whose page is one that another entry names too, under another address.
+    pub duplicates: usize,
+    /// The hold that the host key is under at the end, as `curlew_model::HoldReason` names it.
+    pub held: Option<&'static str>,
+    /// Working feeds that are found.
+    pub feeds: usize,
+    /// Further feeds that a crawler may take or leave, such as comments; they name no page of their own.
+    pub optional_feeds: usize,
+}
+
+impl Expect {
+    /// Distinct entries of all feeds: each ends in exactly one of the counts.
+    pub fn entries(&self) -> usize {
+        self.accepted + self.rejected.values().sum::<usize>() + self.parked + self.duplicates
+    }
+
+    /// All rejections.
+    pub fn rejections(&self) -> usize {
+        self.rejected.values().sum()
+    }
+}
+
+/// What is answered at one address, and what once [`crate::Mode::Later`] is set.
+#[derive(Clone, Debug)]
+pub(crate) struct Route {
+    pub(crate) now: Reply,
+    pub(crate) later: Option<Reply>,
+}
+
+/// How a site defends itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Manners {
+    /// It does not.
+    Patient,
+    /// After so many pages every further call is answered 429 with this Retry-After, in seconds.
+    PageLimit { pages: usize, retry_after: u32 },
+    /// A call that comes sooner than this after the one before is answered 429.
+    MinGap(Duration),
+}
+
+impl Farm {
+    /// The bundled web: some seventy small sites, each of another shape.
+    pub fn demo() -> Farm {
+        Farm::of(crate::sites::all())
+    }
+
+    /// Sites that are all alike, for measuring.
+    pub fn uniform(spec: &Uniform) -> Farm {
+        Farm::of(crate::uniform::sites(spec))
+    }
+
+    pub(crate) fn of(sites: Vec<Site>) -> Farm {
+        let mut by_host = HashMap::new();
+        for (i, site) in sites.iter().enumerate() {
+            for host in &site.hosts {
+                by_host.entry(host.clone()).or_insert(i);
+            }
+        }
+        Farm { sites, by_host }
+    }
+
+    /// All sites, in a fixed order.
+    pub fn sites(&self) -> &[Site] {
+        &self.sites
+    }
+
+    /// The site that answers for a host name (lower case, without a port).
+    pub fn site(&self, host: &str) -> Option<&Site> {
+        self.sites.get(*self.by_host.get(host)?)
+    }
+}
+
+impl Site {
+    /// All host names that this site answers for.
+    pub fn hosts(&self) -> &[String] {
+        &self.hosts
+    }
+
+    /// Whether the site's robots.txt, as it stands at the start, forbids our crawler this path (with query).
+    ///
+    /// Written down beside the robots.txt by hand, so that it can judge a matcher. `/robots.txt` is always allowed
+    /// (RFC 9309 §2.2.2).
+    pub fn forbids(&self, host: &str, path: &str) -> bool {
+        let address = format!("{host}{path}");
+        path != "/robots.txt" && self.off_limits.iter().any(|beginning| address.starts_with(beginning.as_str()))
+    }
+
+    /// The route at a host and path: with its query if there is one for it, else without.
+    pub(crate) fn route(&self, host: &str, path: &str) -> Option<&Route> {
+        let whole = format!("{host}{path}");
+        self.routes.get(&whole).or_else(|| {
+            let (bare, _) = whole.split_once('?')?;
+            self.routes.get(bare)
+        })
+    }
+}

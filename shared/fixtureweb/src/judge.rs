@@ -1,0 +1,226 @@
+//! Judges of the log: pure functions over calls, used by tests and measurements.
+//!
+//! What politeness counts under is the caller's to say, as a function from host to key; [`registrable`] is the rule
+//! for the bundled web.
+
+use crate::farm::Farm;
+use crate::log::{Call, Kind};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Two calls to one key, one right after the other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Gap {
+    /// What they have in common.
+    pub key: String,
+    /// Microseconds from the start of the earlier to the start of the later.
+    pub start_to_start: u64,
+    /// Microseconds from the end of the earlier to the start of the later; 0 if they overlap.
+    pub end_to_start: u64,
+    /// The earlier call's address.
+    pub earlier: String,
+    /// The later call's address.
+    pub later: String,
+}
+
+/// Two calls to one key of which the later began before the earlier had ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Overlap {
+    /// What they have in common.
+    pub key: String,
+    /// The earlier call's address.
+    pub earlier: String,
+    /// The later call's address.
+    pub later: String,
+    /// For how many microseconds both were under way.
+    pub micros: u64,
+}
+
+/// How many calls went where.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Calls of robots.txt.
+    pub robots: usize,
+    /// Calls of home pages.
+    pub home: usize,
+    /// Calls of feeds.
+    pub feeds: usize,
+    /// Calls of pages.
+    pub pages: usize,
+    /// Calls of pictures.
+    pub images: usize,
+    /// Calls of addresses at which there is nothing.
+    pub other: usize,
+    /// Distinct pages that were answered 200.
+    pub distinct_pages: usize,
+}
+
+impl Tally {
+    /// Calls of pages and pictures for each distinct page that was answered 200. A crawler of new pages stays below
+    /// 2, redirects and refusals apart. 0 when no page was answered.
+    pub fn calls_per_page(&self) -> f64 {
+        if self.distinct_pages == 0 {
+            return 0.0;
+        }
+        (self.pages + self.images) as f64 / self.distinct_pages as f64
+    }
+}
+
+/// An address that was called more than once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Repeat {
+    /// Host and path with query.
+    pub address: String,
+    /// What lies there.
+    pub kind: Kind,
+    /// How often it was called.
+    pub times: usize,
+}
+
+/// The last two labels of a host: the registrable domain under `.test`.
+pub fn registrable(host: &str) -> String {
+    let mut labels: Vec<&str> = host.rsplit('.').take(2).collect();
+    labels.reverse();
+    labels.join(".")
+}
+
+/// All gaps between neighbouring calls to one key, in the order of the later call.
+pub fn gaps(calls: &[Call], key_of_host: impl Fn(&str) -> String) -> Vec<Gap> {
+    let mut ordered: Vec<&Call> = calls.iter().collect();
+    ordered.sort_by_key(|call| call.start);
+    let mut last: BTreeMap<String, &Call> = BTreeMap::new();
+    let mut gaps = Vec::new();
+    for call in ordered {
+        let key = key_of_host(&call.host);
+        if let Some(earlier) = last.get(&key) {
+            gaps.push(Gap {
+                key: key.clone(),
+                start_to_start: call.start - earlier.start,
+                end_to_start: call.start.saturating_sub(earlier.end),
+                earlier: address(earlier),
+                later: address(call),
+            });
+        }
+        // A short call within a long one must not hide the long one's end.
+        let reaches_further = last.get(&key).is_none_or(|earlier| call.end >= earlier.end);
+        if reaches_further {
+            last.insert(key, call);
+        }
+    }
+    gaps
+}
+
+/// The pair of neighbouring calls to one key that is closest, from the end of the one to the start of the other.
+pub fn closest_gap(calls: &[Call], key_of_host: impl Fn(&str) -> String) -> Option<Gap> {
+    gaps(calls, key_of_host).into_iter().min_by_key(|gap| (gap.end_to_start, gap.start_to_start))
+}
+
+/// Calls to one key that were under way at once. A polite crawler has none.
+pub fn overlaps(calls: &[Call], key_of_host: impl Fn(&str) -> String) -> Vec<Overlap> {
+    let mut ordered: Vec<&Call> = calls.iter().collect();
+    ordered.sort_by_key(|call| call.start);
+    let mut open: BTreeMap<String, Vec<&Call>> = BTreeMap::new();
+    let mut found = Vec::new();
+    for call in ordered {
+        let under_way = open.entry(key_of_host(&call.host)).or_default();
+        under_way.retain(|earlier| earlier.end > call.start);
+        for earlier in under_way.iter() {
+            found.push(Overlap {
+                key: key_of_host(&call.host),
+                earlier: address(earlier),
+                later: address(call),
+                micros: earlier.end.min(call.end).saturating_sub(call.start),
+            });
+        }
+        under_way.push(call);
+    }
+    found
+}
+
+/// Gaps that are shorter than the Crawl-delay that the site's robots.txt asks for. Calls of robots.txt itself come
+/// before the wish is known, so the gap behind the first of them counts and the one before does not.
+pub fn impatient(calls: &[Call], farm: &Farm) -> Vec<Gap> {
+    let delay = |host: &str| farm.site(host).and_then(|site| site.crawl_delay);
+    let relevant: Vec<Call> = calls.iter().filter(|call| delay(&call.host).is_some()).cloned().collect();
+    gaps(&relevant, registrable)
+        .into_iter()
+        .filter(|gap| {
+            let host = gap.later.split('/').next().unwrap_or("");
+            delay(host).is_some_and(|delay| u128::from(gap.start_to_start) < delay.as_micros())
+        })
+        .collect()
+}
+
+/// Calls of addresses that the site's robots.txt forbids, as it stood at the start.
+pub fn forbidden(calls: &[Call], farm: &Farm) -> Vec<Call> {
+    let is_forbidden = |call: &&Call| farm.site(&call.host).is_some_and(|site| site.forbids(&call.host, &call.path));
+    calls.iter().filter(is_forbidden).cloned().collect()
+}
+
+/// Hosts that were called before their robots.txt was.
+pub fn unasked(calls: &[Call]) -> BTreeSet<String> {
+    let mut ordered: Vec<&Call> = calls.iter().collect();
+    ordered.sort_by_key(|call| call.start);
+    let mut asked: BTreeSet<&str> = BTreeSet::new();
+    let mut found = BTreeSet::new();
+    for call in ordered {
+        if call.path == "/robots.txt" {
+            asked.insert(&call.host);
+        } else if !asked.contains(call.host.as_str()) {
+            found.insert(call.host.clone());
+        }
+    }
+    found
+}
+
+/// How many calls went where.
+pub fn tally(calls: &[Call]) -> Tally {
+    let mut tally = Tally::default();
+    let mut pages = BTreeSet::new();
+    for call in calls {
+        match call.kind {
+            Kind::Robots => tally.robots += 1,
+            Kind::Home => tally.home += 1,
+            Kind::Feed => tally.feeds += 1,
+            Kind::Page => tally.pages += 1,
+            Kind::Image => tally.images += 1,
+            Kind::Other => tally.other += 1,
+        }
+        if call.kind == Kind::Page && call.status == 200 {
+            pages.insert(address(call));
+        }
+    }
+    tally.distinct_pages = pages.len();
+    tally
+}
+
+/// Calls of pages and pictures for each distinct page: see [`Tally::calls_per_page`].
+pub fn calls_per_page(calls: &[Call]) -> f64 {
+    tally(calls).calls_per_page()
+}
+
+/// Addresses that were called more than once, the most frequent first.
+pub fn repeated(calls: &[Call]) -> Vec<Repeat> {
+    let mut times: BTreeMap<String, (Kind, usize)> = BTreeMap::new();
+    for call in calls {
+        times.entry(address(call)).or_insert((call.kind, 0)).1 += 1;
+    }
+    let mut found: Vec<Repeat> = times
+        .into_iter()
+        .filter(|(_, (_, times))| *times > 1)
+        .map(|(address, (kind, times))| Repeat { address, kind, times })
+        .collect();
+    found.sort_by_key(|repeat| std::cmp::Reverse(repeat.times));
+    found
+}
+
+/// Calls that carry headers which a polite crawler does not send: cookies, referrers, credentials; or no user agent.
+pub fn indiscreet(calls: &[Call]) -> Vec<Call> {
+    let bad = |call: &&Call| {
+        call.user_agent.is_empty() || ["cookie", "referer", "authorization"].iter().any(|name| call.header(name).is_some())
+    };
+    calls.iter().filter(bad).cloned().collect()
+}
+
+fn address(call: &Call) -> String {
+    format!("{}{}", call.host, call.path)
+}

@@ -1,0 +1,155 @@
+//! What changes about a site while the server runs: its mode, what it has published, how it has been called.
+
+use crate::blog::FRESH;
+use crate::farm::{Manners, Site};
+use crate::feeds::{Entry, FeedDoc};
+use crate::log::Kind;
+use crate::reply::{Body, Reply};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// How a site, or one of its addresses, behaves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mode {
+    /// As it was made.
+    #[default]
+    Normal,
+    /// What the site's `about` says will change has changed: pages are gone or ask not to be indexed.
+    Later,
+    /// Every page (not home, robots.txt, feeds, pictures) answers this status, such as 404 or 410.
+    Pages(u16),
+    /// Every feed answers this status.
+    Feeds(u16),
+    /// Every address, robots.txt too, answers this status.
+    Everything(u16),
+    /// Every page carries `X-Robots-Tag: noindex`.
+    NoindexHeader,
+    /// Every page carries `<meta name="robots" content="noindex">`.
+    NoindexMeta,
+    /// robots.txt forbids everything to everyone.
+    RobotsForbid,
+    /// robots.txt answers this status.
+    Robots(u16),
+    /// The connection is closed without an answer.
+    Hangup,
+}
+
+/// The changing part of one site.
+#[derive(Debug, Default)]
+pub(crate) struct Live {
+    pub(crate) mode: Mode,
+    /// By host and path.
+    pub(crate) page_modes: HashMap<String, Mode>,
+    pages_served: usize,
+    last_start: Option<u64>,
+    fresh: Vec<Entry>,
+    fresh_routes: HashMap<String, Reply>,
+}
+
+impl Live {
+    /// The answer to a call that starts now.
+    pub(crate) fn decide(&mut self, site: &Site, host: &str, path: &str, now: u64) -> Reply {
+        let mode = self.page_modes.get(&format!("{host}{path}")).copied().unwrap_or(self.mode);
+        let reply = self.look_up(site, host, path, mode);
+        if let Some(refusal) = self.refusal(site, reply.kind, now) {
+            return refusal;
+        }
+        changed(self.with_fresh_entries(reply), mode)
+    }
+
+    fn look_up(&self, site: &Site, host: &str, path: &str, mode: Mode) -> Reply {
+        if let Some(route) = site.route(host, path) {
+            let later = route.later.as_ref().filter(|_| mode == Mode::Later);
+            return later.unwrap_or(&route.now).clone();
+        }
+        if let Some(reply) = self.fresh_routes.get(&format!("{host}{path}")) {
+            return reply.clone();
+        }
+        let uniform = site.uniform.as_ref().and_then(|uniform| uniform.reply(path));
+        uniform.unwrap_or_else(|| Reply::status(Kind::Other, 404))
+    }
+
+    /// 429 where the site's manners ask for it.
+    fn refusal(&mut self, site: &Site, kind: Kind, now: u64) -> Option<Reply> {
+        let before = self.last_start.replace(now);
+        match site.manners {
+            Manners::Patient => None,
+            Manners::MinGap(gap) => {
+                let soon = before.is_some_and(|then| u128::from(now.saturating_sub(then)) < gap.as_micros());
+                soon.then(|| Reply::status(kind, 429).with("retry-after", "60"))
+            }
+            Manners::PageLimit { pages, retry_after } => {
+                if self.pages_served >= pages && kind != Kind::Robots && kind != Kind::Image {
+                    return Some(Reply::status(kind, 429).with("retry-after", retry_after.to_string()));
+                }
+                self.pages_served += usize::from(kind == Kind::Page);
+                None
+            }
+        }
+    }
+
+    fn with_fresh_entries(&self, mut reply: Reply) -> Reply {
+        if let Body::Feed(doc) = &reply.body
+            && !self.fresh.is_empty()
+        {
+            let mut doc = FeedDoc::clone(doc);
+            doc.entries.splice(0..0, self.fresh.iter().cloned());
+            reply.headers.retain(|(name, _)| *name != "last-modified");
+            reply.body = Body::Feed(Arc::new(doc));
+        }
+        reply
+    }
+
+    /// Adds so many new articles; gives their addresses, the newest first.
+    pub(crate) fn publish(&mut self, site: &Site, more: usize) -> Vec<String> {
+        let Some(house) = &site.house else { return Vec::new() };
+        let first = self.fresh.len();
+        let mut links = Vec::new();
+        for number in first..first + more {
+            let post = house.post(FRESH + number);
+            self.fresh_routes.insert(bare(&post.url), house.page(&post));
+            if let Some(url) = &post.picture {
+                self.fresh_routes.insert(bare(url), crate::blog::House::picture(url));
+            }
+            links.insert(0, post.url.clone());
+            self.fresh.insert(0, house.entry(&post));
+        }
+        links
+    }
+}
+
+fn bare(url: &str) -> String {
+    url.strip_prefix("http://").unwrap_or(url).to_owned()
+}
+
+/// The answer as the mode bends it.
+fn changed(reply: Reply, mode: Mode) -> Reply {
+    let kind = reply.kind;
+    match mode {
+        Mode::Pages(status) if kind == Kind::Page => Reply::status(kind, status),
+        Mode::Feeds(status) if kind == Kind::Feed => Reply::status(kind, status),
+        Mode::Everything(status) => Reply::status(kind, status),
+        Mode::NoindexHeader if kind == Kind::Page => reply.with("x-robots-tag", "noindex"),
+        Mode::NoindexMeta if kind == Kind::Page => with_noindex(reply),
+        Mode::RobotsForbid if kind == Kind::Robots => Reply::robots("User-agent: *\nDisallow: /\n"),
+        Mode::Robots(status) if kind == Kind::Robots => Reply::status(kind, status),
+        Mode::Hangup => reply.body(Body::Hangup),
+        _ => reply,
+    }
+}
+
+fn with_noindex(reply: Reply) -> Reply {
+    const META: &str = "<meta name=\"robots\" content=\"noindex\">\n</head>";
+    let insert = |bytes: &bytes::Bytes| String::from_utf8_lossy(bytes).replacen("</head>", META, 1).into();
+    match &reply.body {
+        Body::Plain(bytes) => {
+            let body = Body::Plain(insert(bytes));
+            reply.body(body)
+        }
+        Body::Pieces(pieces) => {
+            let body = Body::Pieces(pieces.iter().map(insert).collect());
+            reply.body(body)
+        }
+        _ => reply,
+    }
+}

@@ -1,0 +1,145 @@
+//! Small landscapes, drawn from a seed: a sky, a sun, three ranges of hills. 640 x 360.
+
+use crate::text::Mixer;
+use bytes::Bytes;
+use image::{DynamicImage, ImageFormat, Rgb, RgbImage};
+use std::collections::HashMap;
+use std::io::Cursor;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Pixels across.
+pub(crate) const WIDTH: u32 = 640;
+/// Pixels down.
+pub(crate) const HEIGHT: u32 = 360;
+
+/// The most pictures kept once drawn (about 10 to 40 KB each).
+const MAX_KEPT: usize = 1_024;
+
+const HILLS: usize = 3;
+
+/// How a picture is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Form {
+    Jpeg,
+    Png,
+}
+
+impl Form {
+    pub(crate) const fn media_type(self) -> &'static str {
+        match self {
+            Form::Jpeg => "image/jpeg",
+            Form::Png => "image/png",
+        }
+    }
+
+    pub(crate) const fn extension(self) -> &'static str {
+        match self {
+            Form::Jpeg => "jpg",
+            Form::Png => "png",
+        }
+    }
+}
+
+/// Pictures drawn so far.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Gallery(Arc<Mutex<HashMap<(u64, Form), Bytes>>>);
+
+impl Gallery {
+    /// The picture of this seed; drawn on first use. Takes some milliseconds: not for an async thread.
+    pub(crate) fn picture(&self, seed: u64, form: Form) -> Bytes {
+        if let Some(kept) = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&(seed, form)) {
+            return kept.clone();
+        }
+        let drawn = encode(draw(seed), form);
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.len() < MAX_KEPT {
+            kept.insert((seed, form), drawn.clone());
+        }
+        drawn
+    }
+}
+
+fn encode(picture: RgbImage, form: Form) -> Bytes {
+    let format = match form {
+        Form::Jpeg => ImageFormat::Jpeg,
+        Form::Png => ImageFormat::Png,
+    };
+    let mut out = Cursor::new(Vec::new());
+    // Writing into memory does not fail; an empty body would be the visible sign if it did.
+    match DynamicImage::ImageRgb8(picture).write_to(&mut out, format) {
+        Ok(()) => Bytes::from(out.into_inner()),
+        Err(_) => Bytes::new(),
+    }
+}
+
+fn draw(seed: u64) -> RgbImage {
+    let mut mixer = Mixer::new(seed);
+    let top = colour(&mut mixer, 60, 120);
+    let bottom = colour(&mut mixer, 170, 80);
+    let ranges: Vec<(Rgb<u8>, Vec<u32>)> =
+        (0..HILLS).map(|i| (shade(&mut mixer, i), outline(&mut mixer, i as u32))).collect();
+    let (sun_x, sun_y) = (80 + mixer.below(480) as i64, 40 + mixer.below(90) as i64);
+    let radius = 18 + mixer.below(24) as i64;
+    let sun = Rgb([250, 225 + mixer.below(30) as u8, 150 + mixer.below(80) as u8]);
+    RgbImage::from_fn(WIDTH, HEIGHT, |x, y| {
+        let hill = ranges.iter().rev().find(|(_, heights)| heights.get(x as usize).is_some_and(|h| y >= *h));
+        if let Some((colour, _)) = hill {
+            return *colour;
+        }
+        let (dx, dy) = (i64::from(x) - sun_x, i64::from(y) - sun_y);
+        if dx * dx + dy * dy <= radius * radius {
+            return sun;
+        }
+        blend(top, bottom, y)
+    })
+}
+
+fn colour(mixer: &mut Mixer, floor: usize, span: usize) -> Rgb<u8> {
+    let mut channel = || (floor + mixer.below(span)).min(255) as u8;
+    Rgb([channel(), channel(), channel()])
+}
+
+/// Nearer ranges are darker.
+fn shade(mixer: &mut Mixer, range: usize) -> Rgb<u8> {
+    let floor = [110, 70, 30].get(range).copied().unwrap_or(30);
+    let base = colour(mixer, floor, 40);
+    Rgb([base[0], base[1].saturating_add(25), base[2]])
+}
+
+/// The height of a range above each column, as the sum of two triangle waves.
+fn outline(mixer: &mut Mixer, range: u32) -> Vec<u32> {
+    let base = 170 + 55 * range;
+    let (long, short) = (170 + mixer.below(160) as u32, 40 + mixer.below(60) as u32);
+    let (shift_long, shift_short) = (mixer.below(300) as u32, mixer.below(90) as u32);
+    let wave = |x: u32, period: u32, height: u32| {
+        let phase = x % period;
+        let up = if phase * 2 < period { phase } else { period - phase };
+        up * 2 * height / period
+    };
+    (0..WIDTH)
+        .map(|x| (base + wave(x + shift_long, long, 60) + wave(x + shift_short, short, 14)).min(HEIGHT - 1))
+        .collect()
+}
+
+fn blend(top: Rgb<u8>, bottom: Rgb<u8>, y: u32) -> Rgb<u8> {
+    let mix = |a: u8, b: u8| ((u32::from(a) * (HEIGHT - y) + u32::from(b) * y) / HEIGHT) as u8;
+    Rgb([mix(top[0], bottom[0]), mix(top[1], bottom[1]), mix(top[2], bottom[2])])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pictures_can_be_read_and_differ() {
+        let gallery = Gallery::default();
+        for (seed, form) in [(1, Form::Jpeg), (2, Form::Png)] {
+            let bytes = gallery.picture(seed, form);
+            let read = image::load_from_memory(&bytes).map(|p| (p.width(), p.height())).ok();
+            assert_eq!(read, Some((WIDTH, HEIGHT)));
+            assert!(bytes.len() < 120_000, "{} bytes", bytes.len());
+            assert_eq!(bytes, gallery.picture(seed, form));
+        }
+        assert_ne!(gallery.picture(3, Form::Jpeg), gallery.picture(1, Form::Jpeg));
+    }
+}

@@ -1,0 +1,122 @@
+//! Answers as plain data.
+
+use crate::coding::Coding;
+use crate::feeds::FeedDoc;
+use crate::log::Kind;
+use crate::picture::Form;
+use bytes::Bytes;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// An answer: what the server says at one address.
+#[derive(Clone, Debug)]
+pub(crate) struct Reply {
+    pub(crate) kind: Kind,
+    pub(crate) status: u16,
+    pub(crate) headers: Vec<(&'static str, String)>,
+    pub(crate) body: Body,
+    /// The coding used when the client offers it.
+    pub(crate) coding: Option<Coding>,
+}
+
+/// What the body is made of.
+#[derive(Clone, Debug)]
+pub(crate) enum Body {
+    /// Bytes as they are.
+    Plain(Bytes),
+    /// Bytes in several pieces, so that large parts can be shared between pages.
+    Pieces(Vec<Bytes>),
+    /// A picture, drawn when it is first asked for.
+    Picture(u64, Form),
+    /// A feed, written when it is asked for, so that new entries can be published.
+    Feed(Arc<FeedDoc>),
+    /// A gzip bomb of so many MiB when decoded.
+    Bomb(usize),
+    /// The bytes over and over, this many times.
+    Endless(Bytes, u32),
+    /// One byte at a time, with this pause before each.
+    Drip(Bytes, Duration),
+    /// Fewer bytes than the Content-Length promises.
+    Short {
+        /// What is sent.
+        sent: Bytes,
+        /// What was promised.
+        promised: u64,
+    },
+    /// The connection is closed without an answer.
+    Hangup,
+}
+
+impl Reply {
+    pub(crate) fn new(kind: Kind, status: u16, media_type: &str, body: impl Into<Bytes>) -> Reply {
+        let headers = vec![("content-type", media_type.to_owned())];
+        Reply { kind, status, headers, body: Body::Plain(body.into()), coding: None }
+    }
+
+    /// An HTML article in UTF-8.
+    pub(crate) fn page(html: impl Into<Bytes>) -> Reply {
+        Reply::new(Kind::Page, 200, "text/html; charset=utf-8", html)
+    }
+
+    /// A home page in UTF-8.
+    pub(crate) fn home(html: impl Into<Bytes>) -> Reply {
+        Reply { kind: Kind::Home, ..Reply::page(html) }
+    }
+
+    /// robots.txt.
+    pub(crate) fn robots(text: impl Into<Bytes>) -> Reply {
+        Reply::new(Kind::Robots, 200, "text/plain; charset=utf-8", text)
+    }
+
+    /// A bare status with a short text.
+    pub(crate) fn status(kind: Kind, status: u16) -> Reply {
+        let text = format!(
+            "<!doctype html>\n<html lang=\"en\"><head><title>{status}</title></head><body><p>The server says {status}.</p></body></html>\n"
+        );
+        Reply { status, ..Reply::new(kind, status, "text/html; charset=utf-8", text) }
+    }
+
+    /// A redirect of a page.
+    pub(crate) fn redirect(status: u16, to: &str) -> Reply {
+        Reply::status(Kind::Page, status).with("location", to)
+    }
+
+    /// A picture.
+    pub(crate) fn picture(seed: u64, form: Form) -> Reply {
+        let mut reply = Reply::new(Kind::Image, 200, form.media_type(), Bytes::new());
+        reply.body = Body::Picture(seed, form);
+        reply.with("cache-control", "public, max-age=86400")
+    }
+
+    #[must_use]
+    pub(crate) fn with(mut self, name: &'static str, value: impl Into<String>) -> Reply {
+        self.headers.push((name, value.into()));
+        self
+    }
+
+    /// With this body instead, all else unchanged.
+    #[must_use]
+    pub(crate) fn body(mut self, body: Body) -> Reply {
+        self.body = body;
+        self
+    }
+
+    /// With this media type instead.
+    #[must_use]
+    pub(crate) fn typed(mut self, media_type: &str) -> Reply {
+        self.headers.retain(|(name, _)| *name != "content-type");
+        self.with("content-type", media_type)
+    }
+
+    #[must_use]
+    pub(crate) fn coded(mut self, coding: Coding) -> Reply {
+        self.coding = Some(coding);
+        self
+    }
+
+    #[must_use]
+    pub(crate) fn of_kind(mut self, kind: Kind) -> Reply {
+        self.kind = kind;
+        self
+    }
+}

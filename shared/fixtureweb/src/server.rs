@@ -1,0 +1,310 @@
+//! The server: one listener, HTTP/1.1, the site chosen by the `Host` header, every call logged.
+
+use crate::body::{LoggedBody, Stream};
+use crate::coding::{self, Coding};
+use crate::farm::Farm;
+use crate::live::{Live, Mode};
+use crate::log::{Call, Kind, Log, readable};
+use crate::picture::Gallery;
+use crate::reply::{Body, Reply};
+use crate::text::fnv;
+use bytes::Bytes;
+use hyper::body::Incoming;
+use hyper::header::{HeaderMap, HeaderName, HeaderValue};
+use hyper::service::service_fn;
+use hyper::{Method, Request, Response, StatusCode};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use std::collections::HashMap;
+use std::fs::File;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{Semaphore, watch};
+use tokio::task::{JoinHandle, JoinSet};
+
+/// The most connections at once; further ones wait.
+const MAX_CONNECTIONS: usize = 4_096;
+/// The most bytes of a request's header.
+const MAX_HEADER_BYTES: usize = 32 * 1024;
+/// The most header lines of a request.
+const MAX_HEADERS: usize = 64;
+/// How long a client may take to send a request's header, also between two requests of one connection.
+const HEADER_TIMEOUT: Duration = Duration::from_secs(75);
+
+/// A server at work. Dropping it without [`Running::stop`] stops it too, less tidily.
+#[derive(Debug)]
+pub struct Running {
+    addr: SocketAddr,
+    shared: Arc<Shared>,
+    stop: watch::Sender<bool>,
+    accepting: JoinHandle<()>,
+}
+
+/// What all connections share.
+#[derive(Debug)]
+struct Shared {
+    farm: Arc<Farm>,
+    log: Log,
+    gallery: Gallery,
+    live: Mutex<HashMap<String, Live>>,
+    bombs: OnceLock<Bytes>,
+}
+
+/// Serves the farm on this listener until stopped. Takes every connection; the caller chose the address.
+///
+/// Needs to be called within a tokio runtime.
+pub async fn serve(farm: Arc<Farm>, listener: TcpListener) -> Running {
+    serve_logged(farm, listener, None).await
+}
+
+/// As [`serve`], with every call also appended to a file as one JSON line when it ends.
+pub async fn serve_logged(farm: Arc<Farm>, listener: TcpListener, file: Option<File>) -> Running {
+    let addr = listener.local_addr().unwrap_or_else(|_| SocketAddr::from(([127, 0, 0, 1], 0)));
+    let (stop, stopped) = watch::channel(false);
+    let shared = Arc::new(Shared {
+        farm,
+        log: Log::new(file),
+        gallery: Gallery::default(),
+        live: Mutex::new(HashMap::new()),
+        bombs: OnceLock::new(),
+    });
+    let accepting = tokio::spawn(accept(listener, Arc::clone(&shared), stopped));
+    Running { addr, shared, stop, accepting }
+}
+
+impl Running {
+    /// Where it listens.
+    pub fn addr(&self) -> SocketAddr {
+        self.addr
+    }
+
+    /// The sites it serves.
+    pub fn farm(&self) -> &Farm {
+        &self.shared.farm
+    }
+
+    /// All calls that have ended, in the order of their start. At most a million are kept.
+    pub fn calls(&self) -> Vec<Call> {
+        self.shared.log.calls()
+    }
+
+    /// Forgets the calls so far.
+    pub fn clear_calls(&self) {
+        self.shared.log.clear();
+    }
+
+    /// Microseconds since the server's start, on the clock of [`Call::start`].
+    pub fn now_micros(&self) -> u64 {
+        self.shared.log.now()
+    }
+
+    /// From now on the site of this host behaves so. False if no site answers for the host.
+    pub fn set_mode(&self, host: &str, mode: Mode) -> bool {
+        self.shared.change(host, |live| live.mode = mode)
+    }
+
+    /// From now on one address (host, path with query) behaves so, whatever the site's mode is. False if no site
+    /// answers for the host.
+    pub fn set_page_mode(&self, host: &str, path: &str, mode: Mode) -> bool {
+        self.shared.change(host, |live| {
+            live.page_modes.insert(format!("{host}{path}"), mode);
+        })
+    }
+
+    /// Puts so many new entries at the top of all feeds of the site, and their pages online. Gives their addresses,
+    /// the newest first; none if no site answers for the host or the site has no feed.
+    pub fn publish(&self, host: &str, more: usize) -> Vec<String> {
+        let Some(site) = self.shared.farm.site(host) else { return Vec::new() };
+        let mut live = self.shared.live.lock().unwrap_or_else(PoisonError::into_inner);
+        live.entry(site.host.clone()).or_default().publish(site, more)
+    }
+
+    /// Stops taking connections, drops those that are open, and waits for all that to be done.
+    pub async fn stop(mut self) {
+        let _ = self.stop.send(true);
+        // It fails only if the task panicked, which the runtime has reported already.
+        let _ = (&mut self.accepting).await;
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.stop.send(true);
+        self.accepting.abort();
+    }
+}
+
+async fn accept(listener: TcpListener, shared: Arc<Shared>, mut stopped: watch::Receiver<bool>) {
+    let permits = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+    let mut connections = JoinSet::new();
+    loop {
+        let Ok(permit) = Arc::clone(&permits).acquire_owned().await else { break };
+        let stream = tokio::select! {
+            _ = stopped.changed() => break,
+            accepted = listener.accept() => match accepted {
+                Ok((stream, _)) => stream,
+                // Out of descriptors or a client that went away: neither ends the server.
+                Err(_) => {
+                    tokio::time::sleep(Duration::from_millis(20)).await;
+                    continue;
+                }
+            },
+        };
+        let shared = Arc::clone(&shared);
+        connections.spawn(async move {
+            converse(stream, shared).await;
+            drop(permit);
+        });
+        while connections.try_join_next().is_some() {}
+    }
+    connections.shutdown().await;
+}
+
+async fn converse(stream: TcpStream, shared: Arc<Shared>) {
+    let _ = stream.set_nodelay(true);
+    let service = service_fn(move |request| answer(Arc::clone(&shared), request));
+    // Errors here are the client's, or a hang-up that the site is meant to do.
+    let _ = hyper::server::conn::http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEADER_TIMEOUT)
+        .max_buf_size(MAX_HEADER_BYTES)
+        .max_headers(MAX_HEADERS)
+        .serve_connection(TokioIo::new(stream), service)
+        .await;
+}
+
+/// The service's error: the connection is to be closed without an answer.
+#[derive(Debug)]
+struct HangUp;
+
+impl std::fmt::Display for HangUp {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("the site hangs up")
+    }
+}
+
+impl std::error::Error for HangUp {}
+
+async fn answer(shared: Arc<Shared>, request: Request<Incoming>) -> Result<Response<LoggedBody>, HangUp> {
+    let start = shared.log.now();
+    let host = host_of(&request);
+    let path = request.uri().path_and_query().map_or("/", |p| p.as_str()).to_owned();
+    let reply = shared.decide(&host, &path, request.method(), start);
+    if let Some(site) = shared.farm.site(&host)
+        && !site.delay.is_zero()
+    {
+        tokio::time::sleep(site.delay).await;
+    }
+    let mut call = Call {
+        kind: reply.kind,
+        status: reply.status,
+        start,
+        end: start,
+        bytes: 0,
+        user_agent: text_of(request.headers(), "user-agent"),
+        method: request.method().as_str().to_owned(),
+        headers: readable(request.headers()),
+        host,
+        path,
+    };
+    if matches!(reply.body, Body::Hangup) {
+        call.status = 0;
+        shared.log.end(call);
+        return Err(HangUp);
+    }
+    Ok(shared.respond(reply, call, request.headers()).await)
+}
+
+/// The host that is asked for: the `Host` header, or the target's authority in absolute form; no port, lower case.
+fn host_of(request: &Request<Incoming>) -> String {
+    let header = request.headers().get("host").and_then(|value| value.to_str().ok());
+    let host = request.uri().host().or(header).unwrap_or("");
+    let bare = if host.starts_with('[') { host } else { host.split(':').next().unwrap_or("") };
+    bare.trim_end_matches('.').to_ascii_lowercase()
+}
+
+fn text_of(headers: &HeaderMap, name: &str) -> String {
+    headers.get(name).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned()).unwrap_or_default()
+}
+
+impl Shared {
+    fn change(&self, host: &str, change: impl FnOnce(&mut Live)) -> bool {
+        let Some(site) = self.farm.site(host) else { return false };
+        change(self.live.lock().unwrap_or_else(PoisonError::into_inner).entry(site.host.clone()).or_default());
+        true
+    }
+
+    fn decide(&self, host: &str, path: &str, method: &Method, now: u64) -> Reply {
+        let Some(site) = self.farm.site(host) else { return Reply::status(Kind::Other, 404) };
+        if method != Method::GET && method != Method::HEAD {
+            return Reply::status(Kind::Other, 405).with("allow", "GET, HEAD").with("connection", "close");
+        }
+        let mut live = self.live.lock().unwrap_or_else(PoisonError::into_inner);
+        live.entry(site.host.clone()).or_default().decide(site, host, path, now)
+    }
+
+    async fn respond(self: &Arc<Shared>, reply: Reply, mut call: Call, asked: &HeaderMap) -> Response<LoggedBody> {
+        let mut headers = reply.headers.clone();
+        let stream = self.stream(&reply, &mut headers, &text_of(asked, "accept-encoding")).await;
+        let unchanged = call.kind == Kind::Feed && call.status == 200 && is_unchanged(&headers, asked);
+        if unchanged {
+            call.status = 304;
+            headers.retain(|(name, _)| !matches!(*name, "content-type" | "content-encoding"));
+        }
+        let stream = if unchanged { Stream::empty() } else { stream };
+        let mut response = Response::new(LoggedBody::new(stream, Arc::clone(self), call, |shared, call| {
+            shared.log.end(call);
+        }));
+        let status = if unchanged { 304 } else { reply.status };
+        *response.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        for (name, value) in headers {
+            if let Ok(value) = HeaderValue::from_str(&value) {
+                response.headers_mut().append(HeaderName::from_static(name), value);
+            }
+        }
+        response
+    }
+
+    /// The body as it goes out; adds entity tag and coding to the headers.
+    async fn stream(&self, reply: &Reply, headers: &mut Vec<(&'static str, String)>, accept: &str) -> Stream {
+        let plain = match &reply.body {
+            Body::Plain(bytes) => bytes.clone(),
+            Body::Feed(doc) => Bytes::from(doc.write()),
+            Body::Pieces(pieces) => return Stream::pieces(pieces.clone()),
+            Body::Picture(seed, form) => {
+                let (gallery, seed, form) = (self.gallery.clone(), *seed, *form);
+                tokio::task::spawn_blocking(move || gallery.picture(seed, form)).await.unwrap_or_default()
+            }
+            Body::Bomb(mebibytes) => {
+                headers.push(("content-encoding", Coding::Gzip.token().to_owned()));
+                self.bombs.get_or_init(|| coding::gzip_bomb(*mebibytes)).clone()
+            }
+            Body::Endless(piece, times) => return Stream::endless(piece.clone(), *times),
+            Body::Drip(bytes, pause) => return Stream::drip(bytes.clone(), *pause),
+            Body::Short { sent, promised } => return Stream::short(sent.clone(), *promised),
+            Body::Hangup => Bytes::new(),
+        };
+        if reply.kind == Kind::Feed && !headers.iter().any(|(name, _)| *name == "etag") {
+            headers.push(("etag", format!("\"{:016x}\"", fnv(&plain))));
+        }
+        match reply.coding {
+            Some(coding) if coding.is_offered(accept) => {
+                headers.push(("content-encoding", coding.token().to_owned()));
+                headers.push(("vary", "accept-encoding".to_owned()));
+                Stream::pieces(vec![coding.encode(&plain)])
+            }
+            _ => Stream::pieces(vec![plain]),
+        }
+    }
+}
+
+/// RFC 9110 §13.2.2: If-None-Match decides; only without it If-Modified-Since, here by equality.
+fn is_unchanged(headers: &[(&'static str, String)], asked: &HeaderMap) -> bool {
+    let ours = |wanted: &str| headers.iter().find(|(name, _)| *name == wanted).map(|(_, value)| value.as_str());
+    if let Some(tags) = asked.get("if-none-match").and_then(|value| value.to_str().ok()) {
+        return ours("etag").is_some_and(|etag| tags.split(',').any(|tag| tag.trim().trim_start_matches("W/") == etag));
+    }
+    let since = asked.get("if-modified-since").and_then(|value| value.to_str().ok());
+    since.is_some() && since == ours("last-modified")
+}

@@ -1,0 +1,213 @@
+//! Sentence banks, and the articles composed from them. The same bank and seed always give the same article.
+
+mod english;
+mod italian;
+mod others;
+
+pub(crate) use english::{BIRDS, CYCLING, HARBOUR, ORCHARD, WALKS, WORKSHOP};
+pub(crate) use italian::{BORGO, CUCINA, GIARDINO, LIBRI, MONTAGNA, STRADE};
+pub(crate) use others::{LITTORAL, PATIO, WALD, YAMAMICHI};
+
+/// Sentences in one language on one subject. `{p}` stands for a place, `{a}` for a person, `{m}` for a month,
+/// `{n}` for a small number.
+#[derive(Debug)]
+pub(crate) struct Bank {
+    pub(crate) lang: &'static str,
+    pub(crate) titles: &'static [&'static str],
+    pub(crate) openings: &'static [&'static str],
+    pub(crate) body: &'static [&'static str],
+    pub(crate) closings: &'static [&'static str],
+    pub(crate) places: &'static [&'static str],
+    pub(crate) people: &'static [&'static str],
+    pub(crate) months: &'static [&'static str; 12],
+}
+
+/// A title and its paragraphs, as plain text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Prose {
+    pub(crate) title: String,
+    pub(crate) author: String,
+    pub(crate) paragraphs: Vec<String>,
+}
+
+impl Prose {
+    /// The first sentence or two, as feeds and descriptions give them.
+    pub(crate) fn summary(&self) -> String {
+        let first = self.paragraphs.first().map_or("", String::as_str);
+        let end = first.char_indices().nth(180).map_or(first.len(), |(at, _)| at);
+        let cut = first[..end].rfind(['.', '。']).map_or(end, |at| at + if first[at..].starts_with('。') { 3 } else { 1 });
+        first[..cut].to_owned()
+    }
+
+    /// Words of all paragraphs.
+    #[cfg(test)]
+    pub(crate) fn words(&self) -> usize {
+        self.paragraphs.iter().map(|p| p.split_whitespace().count()).sum()
+    }
+}
+
+/// Numbers that look random and are not: SplitMix64 over a seed.
+#[derive(Clone, Debug)]
+pub(crate) struct Mixer(u64);
+
+impl Mixer {
+    pub(crate) const fn new(seed: u64) -> Mixer {
+        Mixer(seed)
+    }
+
+    pub(crate) const fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// A number below `limit`; 0 when `limit` is 0.
+    pub(crate) const fn below(&mut self, limit: usize) -> usize {
+        if limit == 0 { 0 } else { (self.next() % limit as u64) as usize }
+    }
+
+    fn pick<'a>(&mut self, list: &[&'a str]) -> &'a str {
+        list.get(self.below(list.len())).copied().unwrap_or("")
+    }
+}
+
+/// FNV-1a, to make seeds and entity tags from bytes.
+pub(crate) fn fnv(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+/// The article number `n` of the site with this seed: about 120 to 260 words in three or four paragraphs.
+pub(crate) fn article(bank: &Bank, seed: u64, n: usize) -> Prose {
+    longer_article(bank, seed, n, 1)
+}
+
+/// As [`article`], with the middle told `rounds` times over in other words and another order.
+pub(crate) fn longer_article(bank: &Bank, seed: u64, n: usize, rounds: usize) -> Prose {
+    let mut mixer = Mixer::new(seed ^ (n as u64).wrapping_mul(0xd6e8_feb8_6659_fd93));
+    let cycle = n / bank.titles.len().max(1);
+    let place = bank.places.get((n + cycle + seed as usize % 7) % bank.places.len().max(1)).copied().unwrap_or("");
+    let pattern = bank.titles.get((n * 3 + seed as usize % 5) % bank.titles.len().max(1)).copied().unwrap_or("");
+    let title = fill(pattern, bank, place, &mut mixer);
+    let author = mixer.pick(bank.people).to_owned();
+    let mut paragraphs = Vec::new();
+    for round in 0..rounds.max(1) {
+        let mut order: Vec<&str> = bank.body.to_vec();
+        shuffle(&mut order, &mut mixer);
+        order.truncate(8 + mixer.below(4));
+        let mut sentences: Vec<String> = Vec::new();
+        if round == 0 {
+            sentences.push(fill(mixer.pick(bank.openings), bank, place, &mut mixer));
+        }
+        sentences.extend(order.iter().map(|sentence| fill(sentence, bank, place, &mut mixer)));
+        if round + 1 == rounds.max(1) {
+            sentences.push(fill(mixer.pick(bank.closings), bank, place, &mut mixer));
+        }
+        let glue = if bank.lang == "ja" { "" } else { " " };
+        paragraphs.extend(sentences.chunks(4).map(|chunk| chunk.join(glue)));
+    }
+    Prose { title, author, paragraphs }
+}
+
+fn shuffle(list: &mut [&str], mixer: &mut Mixer) {
+    for last in (1..list.len()).rev() {
+        list.swap(last, mixer.below(last + 1));
+    }
+}
+
+/// Puts words in for the slots; the first place of a text is the article's own.
+fn fill(pattern: &str, bank: &Bank, place: &str, mixer: &mut Mixer) -> String {
+    let mut out = String::with_capacity(pattern.len() + 24);
+    let mut rest = pattern;
+    while let Some((before, after)) = rest.split_once('{') {
+        out.push_str(before);
+        let (slot, behind) = after.split_once('}').unwrap_or((after, ""));
+        match slot {
+            "p" => out.push_str(place),
+            "q" => out.push_str(mixer.pick(bank.places)),
+            "a" => out.push_str(mixer.pick(bank.people)),
+            "m" => out.push_str(mixer.pick(bank.months)),
+            "n" => out.push_str(&(3 + mixer.below(38)).to_string()),
+            _ => {}
+        }
+        rest = behind;
+    }
+    out.push_str(rest);
+    out
+}
+
+/// The title as a piece of a path: lower-case ASCII letters, digits and single hyphens.
+pub(crate) fn slug(title: &str) -> String {
+    let mut out = String::new();
+    for c in title.chars() {
+        match fold(c) {
+            Some(folded) => out.push_str(folded),
+            None if c.is_ascii_alphanumeric() => out.push(c.to_ascii_lowercase()),
+            None if !out.ends_with('-') && !out.is_empty() => out.push('-'),
+            None => {}
+        }
+    }
+    out.trim_end_matches('-').to_owned()
+}
+
+fn fold(c: char) -> Option<&'static str> {
+    Some(match c {
+        'à' | 'á' | 'â' | 'À' => "a",
+        'ä' | 'Ä' => "ae",
+        'è' | 'é' | 'ê' | 'ë' | 'È' | 'É' => "e",
+        'ì' | 'í' | 'î' | 'ï' => "i",
+        'ò' | 'ó' | 'ô' => "o",
+        'ö' | 'Ö' => "oe",
+        'ù' | 'ú' | 'û' => "u",
+        'ü' | 'Ü' => "ue",
+        'ñ' => "n",
+        'ç' => "c",
+        'ß' => "ss",
+        'œ' => "oe",
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    const BANKS: [&Bank; 16] = [
+        &BIRDS, &CYCLING, &HARBOUR, &ORCHARD, &WALKS, &WORKSHOP, &BORGO, &CUCINA, &GIARDINO, &LIBRI, &MONTAGNA, &STRADE,
+        &LITTORAL, &PATIO, &WALD, &YAMAMICHI,
+    ];
+
+    #[test]
+    fn articles_are_long_enough_and_differ() {
+        for bank in BANKS {
+            let mut texts = BTreeSet::new();
+            let mut titles = BTreeSet::new();
+            for n in 0..14 {
+                let prose = article(bank, 99, n);
+                let characters: usize = prose.paragraphs.iter().map(|p| p.chars().count()).sum();
+                assert!(characters >= 300, "{} has {characters} characters", prose.title);
+                assert!(bank.lang == "ja" || (80..=320).contains(&prose.words()), "{} words", prose.words());
+                assert!(!prose.paragraphs.concat().contains(['{', '}']), "{prose:?}");
+                assert!(!prose.summary().is_empty());
+                texts.insert(prose.paragraphs.concat());
+                titles.insert(prose.title);
+            }
+            assert_eq!(texts.len(), 14);
+            assert!(titles.len() >= 12, "{}: {titles:?}", bank.lang);
+        }
+    }
+
+    #[test]
+    fn the_same_seed_gives_the_same_article() {
+        assert_eq!(article(&MONTAGNA, 7, 3), article(&MONTAGNA, 7, 3));
+        assert_ne!(article(&MONTAGNA, 7, 3).paragraphs, article(&MONTAGNA, 8, 3).paragraphs);
+    }
+
+    #[test]
+    fn a_slug_is_plain() {
+        assert_eq!(slug("Perché l’acqua è più fredda?"), "perche-l-acqua-e-piu-fredda");
+        assert_eq!(slug("Grüße, Straße!"), "gruesse-strasse");
+    }
+}

@@ -1,0 +1,216 @@
+//! Sites that are all alike, for measuring: as many hosts, pages and bytes as asked for, made when they are called.
+
+use crate::blog::{House, Pictures};
+use crate::date::{NEWEST, Stamp};
+use crate::farm::{Expect, Manners, Site};
+use crate::feeds::{Damage, Entry, FeedDoc, Format};
+use crate::html::{self, FeedLink, Post, Style};
+use crate::picture::Form;
+use crate::reply::{Body, Reply};
+use crate::text::{self, Bank};
+use bytes::Bytes;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Pictures of uniform farms repeat after so many, since drawing them is not what is measured.
+const PICTURES: usize = 16;
+
+/// How often the middle of an article is told: about 600 words.
+const ROUNDS: usize = 5;
+
+/// How large a uniform farm is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Uniform {
+    /// Sites, each a registrable domain of its own.
+    pub hosts: usize,
+    /// Entries in each site's one feed, each a page of its own.
+    pub pages: usize,
+    /// Bytes of each page, at least; the article itself is about 5 KB, the rest is furniture as real pages have it.
+    pub bytes: usize,
+    /// Whether each page has a picture of its own (two calls a page) or only the site has one (one call a page).
+    pub images: bool,
+    /// Hosts are called `PREFIX-0001.test` and so on.
+    pub prefix: String,
+}
+
+impl Default for Uniform {
+    fn default() -> Uniform {
+        Uniform { hosts: 100, pages: 10, bytes: 100 * 1024, images: true, prefix: "uniform".to_owned() }
+    }
+}
+
+/// One site of a uniform farm.
+#[derive(Clone, Debug)]
+pub(crate) struct UniformSite {
+    house: House,
+    pages: usize,
+    images: bool,
+    shared: Arc<Shared>,
+}
+
+/// The parts of a page that all pages share.
+#[derive(Debug)]
+struct Shared {
+    script: Bytes,
+    furniture: Bytes,
+}
+
+/// The sites of a farm of this size.
+pub(crate) fn sites(spec: &Uniform) -> Vec<Site> {
+    let shared = Arc::new(shared(spec.bytes));
+    let banks: [&'static Bank; 4] = [&text::MONTAGNA, &text::HARBOUR, &text::BORGO, &text::CYCLING];
+    (1..=spec.hosts)
+        .map(|i| {
+            let host = format!("{}-{i:04}.test", spec.prefix);
+            let house = House {
+                host: host.clone(),
+                page_host: host.clone(),
+                name: "The Even Gazette",
+                tagline: "One of many papers that are all alike.",
+                bank: banks[i % banks.len()],
+                style: Style::JsonLd,
+                pictures: if spec.images { Pictures::Own } else { Pictures::OfTheSite },
+            };
+            let uniform = UniformSite { house, pages: spec.pages, images: spec.images, shared: Arc::clone(&shared) };
+            site(host, uniform)
+        })
+        .collect()
+}
+
+fn site(host: String, uniform: UniformSite) -> Site {
+    Site {
+        start_url: format!("http://{host}/"),
+        about: "one of many alike: an RSS feed, pages of one size, every one fit to be accepted",
+        expect: Expect { accepted: uniform.pages, feeds: 1, ..Expect::default() },
+        crawl_delay: None,
+        hosts: vec![host.clone()],
+        host,
+        routes: HashMap::new(),
+        off_limits: Vec::new(),
+        delay: Duration::ZERO,
+        manners: Manners::Patient,
+        house: Some(uniform.house.clone()),
+        uniform: Some(uniform),
+    }
+}
+
+impl UniformSite {
+    /// The answer at a path; `None` where there is nothing.
+    pub(crate) fn reply(&self, path: &str) -> Option<Reply> {
+        let path = path.split('?').next().unwrap_or(path);
+        match path {
+            "/" => Some(Reply::home(self.home())),
+            "/robots.txt" => Some(Reply::robots("User-agent: *\nDisallow:\n")),
+            "/feed.xml" => Some(self.feed().reply()),
+            "/images/site.png" => Some(Reply::picture(0, Form::Png)),
+            _ => {
+                if let Some(number) = path.strip_prefix("/images/").and_then(|rest| number(rest, ".jpg")) {
+                    let seed = (number % PICTURES) as u64;
+                    return (self.images && number < self.pages).then(|| Reply::picture(seed, Form::Jpeg));
+                }
+                let number = path.strip_prefix("/news/").and_then(|rest| number(rest, ".html"))?;
+                (number < self.pages).then(|| self.page(number))
+            }
+        }
+    }
+
+    fn post(&self, number: usize) -> Post {
+        let prose = text::longer_article(self.house.bank, self.house.seed(), number, ROUNDS);
+        Post {
+            number,
+            summary: prose.summary(),
+            title: Some(format!("{} ({number})", prose.title)),
+            author: prose.author,
+            paragraphs: prose.paragraphs,
+            at: date(number),
+            url: self.house.url(&format!("/news/{number}.html")),
+            picture: self.images.then(|| self.house.url(&format!("/images/{number}.jpg"))),
+            head: String::new(),
+            canonical: None,
+        }
+    }
+
+    fn page(&self, number: usize) -> Reply {
+        let html = html::article(&self.house, Style::JsonLd, &self.post(number));
+        let (head, rest) = html.split_once("</head>").unwrap_or((html.as_str(), ""));
+        let (main, foot) = rest.split_once("</main>").unwrap_or((rest, ""));
+        let pieces = vec![
+            Bytes::from(head.to_owned()),
+            self.shared.script.clone(),
+            Bytes::from(format!("</head>{main}</main>")),
+            self.shared.furniture.clone(),
+            Bytes::from(foot.to_owned()),
+        ];
+        Reply::page("").body(Body::Pieces(pieces))
+    }
+
+    fn home(&self) -> String {
+        let link = FeedLink {
+            title: self.house.name.to_owned(),
+            url: format!("{}/feed.xml", self.house.home()),
+            media_type: Format::Rss2.media_type(),
+        };
+        html::home(&self.house, &[link], self.house.image().as_deref(), &[])
+    }
+
+    fn feed(&self) -> FeedDoc {
+        let entries = (0..self.pages).map(|number| {
+            let prose = text::article(self.house.bank, self.house.seed(), number);
+            let link = self.house.url(&format!("/news/{number}.html"));
+            Entry {
+                id: Some(link.clone()),
+                link,
+                title: Some(format!("{} ({number})", prose.title)),
+                summary: prose.summary(),
+                html: None,
+                author: prose.author,
+                at: Some(date(number)),
+                category: None,
+            }
+        });
+        FeedDoc {
+            format: Format::Rss2,
+            title: self.house.name.to_owned(),
+            description: self.house.tagline.to_owned(),
+            home: format!("{}/", self.house.home()),
+            url: format!("{}/feed.xml", self.house.home()),
+            lang: self.house.bank.lang.to_owned(),
+            image: self.house.image(),
+            hints: "",
+            entries: entries.collect(),
+            damage: Damage::None,
+        }
+    }
+}
+
+fn date(number: usize) -> Stamp {
+    Stamp::new(NEWEST - (number / 4) as i64 % 600, 28_800 + (number % 4) as u32 * 7_200)
+}
+
+fn number(name: &str, extension: &str) -> Option<usize> {
+    name.strip_suffix(extension)?.parse().ok()
+}
+
+/// Script and furniture that bring a page to its size: a third of it script and data, the rest lists of links.
+fn shared(bytes: usize) -> Shared {
+    const ARTICLE: usize = 9 * 1024;
+    let filler = bytes.saturating_sub(ARTICLE);
+    let mut script = String::from("<script>\nwindow.gazette = {};\n");
+    let mut i = 0;
+    while script.len() < filler / 3 {
+        script.push_str(&format!("gazette.slot{i} = {{ id: {i}, sizes: [[320, 50], [728, 90]], lazy: true }};\n"));
+        i += 1;
+    }
+    script.push_str("</script>\n");
+    let mut furniture = String::from("<section class=\"related\">\n<ul>\n");
+    let mut i = 0;
+    while script.len() + furniture.len() < filler {
+        furniture.push_str(&format!(
+            "<li class=\"card card--small\" data-position=\"{i}\"><a class=\"card__link\" href=\"/topic/{i}\"><span class=\"card__label\">Topic {i}</span></a></li>\n"
+        ));
+        i += 1;
+    }
+    furniture.push_str("</ul>\n</section>\n");
+    Shared { script: Bytes::from(script), furniture: Bytes::from(furniture) }
+}
