@@ -232,6 +232,8 @@ impl fmt::Debug for Split {
     }
 }
 
+/// The engine cannot size its tables for less.
+const MIN_ARENA_BYTES: usize = 1_000_000;
 /// Blocks of stored records that a split keeps decompressed.
 const STORE_CACHE_BLOCKS: usize = 8;
 /// Bytes of a block of stored records before compression.
@@ -368,7 +370,7 @@ fn writer(
     directory: RamDirectory,
 ) -> Result<SingleSegmentIndexWriter, SearchError> {
     let builder = IndexBuilder::new().schema(schema.clone()).settings(settings());
-    Ok(builder.single_segment_index_writer(directory, budget.arena_bytes)?)
+    Ok(builder.single_segment_index_writer(directory, budget.arena_bytes.max(MIN_ARENA_BYTES))?)
 }
 
 fn settings() -> IndexSettings {
