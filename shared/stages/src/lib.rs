@@ -1,1 +1,84 @@
-//! The stages: gather facts through ports, ask a pure function, apply the answer.
+//! The stages: each gathers facts through ports, asks a pure function, and applies the answer.
+//!
+//! Three drivers run them unchanged: the local runner, the Lambda glue and the simulator of `curlew-testkit`.
+//! A stage holds only the ports that it needs. Every job may run twice.
+
+mod block;
+mod body;
+mod discover;
+mod dispatch;
+mod extract;
+mod fetch;
+mod find;
+mod image;
+mod index;
+mod intake;
+mod manners;
+mod poll;
+mod removal;
+mod robots;
+mod sample;
+mod segment;
+mod suggest;
+mod visit;
+
+pub use block::Blocks;
+pub use body::{INLINE_LIMIT, pack, unpack};
+pub use discover::Discover;
+pub use dispatch::{Dispatch, Dispatched};
+pub use extract::Extract;
+pub use fetch::Fetch;
+pub use find::Finder;
+pub use image::{THUMBNAIL_PREFIX, thumbnail_key};
+pub use index::{Index, Published};
+pub use manners::{Manners, Opening};
+pub use poll::Poll;
+pub use removal::Removal;
+pub use sample::{HowMany, Sample};
+pub use segment::{RecordReader, segment_day};
+pub use suggest::{Named, Suggest};
+pub use visit::{End, Got, Visit};
+
+use curlew_model::Timestamp;
+use curlew_ports::PortError;
+use serde::{Serialize, de::DeserializeOwned};
+use std::future::Future;
+
+/// A stage that is woken by a job from its queue.
+pub trait Stage: Send + Sync {
+    /// The stage's name, as in its queue.
+    const NAME: &'static str;
+    /// What it is woken by.
+    type Job: Serialize + DeserializeOwned + Send + 'static;
+    /// Does the job. It may have been done before.
+    fn run(&self, job: &Self::Job) -> impl Future<Output = Result<Verdict, StageError>> + Send;
+}
+
+/// What the driver does with a job that has run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Acknowledge it.
+    Done,
+    /// Hand it out again at this instant; it does not count as a failure.
+    Defer(Timestamp),
+    /// Acknowledge it; it has become pointless, for this reason.
+    Drop(String),
+}
+
+/// Why a job did not come to a verdict: it is tried again a few times, then buried with this error.
+#[derive(Debug, thiserror::Error)]
+pub enum StageError {
+    /// A port failed.
+    #[error(transparent)]
+    Port(#[from] PortError),
+    /// The job itself cannot be done, however often it is tried.
+    #[error("{0}")]
+    Job(String),
+}
+
+impl StageError {
+    /// Whether trying again may help.
+    pub fn is_transient(&self) -> bool {
+        matches!(self, StageError::Port(e) if e.is_transient())
+    }
+}

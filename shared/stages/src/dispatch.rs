@@ -1,0 +1,91 @@
+//! Dispatch: once a minute, sends jobs for the feeds and sites whose minute of the cycle has come.
+
+use crate::StageError;
+use curlew_model::{DiscoverJob, Job, PollJob, Slot, Source, Timestamp};
+use curlew_policy::Rules;
+use curlew_policy::schedule::{feed_is_due, site_is_due, slots_due};
+use curlew_ports::{Clock, Marks, PortError, Queue, Sources};
+use std::sync::Arc;
+
+/// The name under which it is kept how far dispatch has come.
+const MARK: &str = "dispatch";
+/// Rows that one call lists.
+const LIST: usize = 500;
+
+/// The stage that sends what is due.
+pub struct Dispatch {
+    /// How far it has come.
+    pub marks: Arc<dyn Marks>,
+    /// Feeds and sites by slot.
+    pub sources: Arc<dyn Sources>,
+    /// Where jobs go.
+    pub queue: Arc<dyn Queue>,
+    /// Time.
+    pub clock: Arc<dyn Clock>,
+    /// The numbers.
+    pub rules: Arc<Rules>,
+}
+
+/// What one tick sent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Dispatched {
+    /// Slots that were looked at.
+    pub slots: usize,
+    /// Feeds given to polling.
+    pub polls: usize,
+    /// Sites given to discovery.
+    pub discoveries: usize,
+}
+
+impl Dispatch {
+    /// One tick. A tick that fires twice does nothing; one that was missed is caught up by the next.
+    ///
+    /// # Errors
+    /// What the ports say; the next tick does it again.
+    pub async fn tick(&self) -> Result<Dispatched, StageError> {
+        let now = self.clock.now();
+        let (last, seen) = self.marks.load(MARK).await?;
+        let slots = slots_due(last, now);
+        let mut sent = Dispatched { slots: slots.len(), ..Dispatched::default() };
+        if slots.is_empty() {
+            return Ok(sent);
+        }
+        for slot in slots {
+            self.slot(slot, now, &mut sent).await?;
+        }
+        // Only now, so that a crash before this sends jobs twice and never not at all.
+        match self.marks.swap(MARK, seen, now).await {
+            Ok(_) | Err(PortError::Conflict) => Ok(sent),
+            Err(other) => Err(other.into()),
+        }
+    }
+
+    async fn slot(&self, slot: Slot, now: Timestamp, sent: &mut Dispatched) -> Result<(), StageError> {
+        let mut after = None;
+        loop {
+            let rows = self.sources.in_slot(slot, after.as_ref(), LIST).await?;
+            let Some(last) = rows.last() else { return Ok(()) };
+            after = Some(last.key().clone());
+            let jobs: Vec<(Job, Timestamp)> =
+                rows.into_iter().filter_map(|s| self.job(s, now)).map(|job| (job, now)).collect();
+            for (job, _) in &jobs {
+                match job {
+                    Job::Poll(_) => sent.polls += 1,
+                    _ => sent.discoveries += 1,
+                }
+            }
+            if !jobs.is_empty() {
+                self.queue.send(&jobs).await?;
+            }
+        }
+    }
+
+    fn job(&self, source: Source, now: Timestamp) -> Option<Job> {
+        match source {
+            Source::Feed(feed) => feed_is_due(&feed, &self.rules, now)
+                .then(|| Job::Poll(PollJob { feed: feed.key, url: feed.url, deferrals: 0 })),
+            Source::Site(site) => site_is_due(&site, now)
+                .then(|| Job::Discover(DiscoverJob { site: site.key, url: site.url, next_guess: None, deferrals: 0 })),
+        }
+    }
+}

@@ -1,0 +1,388 @@
+//! Fetch: visits a host key for a list of URLs. New pages go to extraction; re-checks decide about removal.
+
+use crate::body::pack;
+use crate::image::keep_thumbnail;
+use crate::manners::Opening;
+use crate::visit::{End, Got, Visit};
+use crate::{Manners, Removal, Stage, StageError, Verdict};
+use curlew_article::{Glance, Limits, decode, glance};
+use curlew_model::{
+    EntryHints, ExtractJob, Gone, HostKey, ImageId, Job, Page, PageId, PageState, Purpose, Rejection, Timestamp,
+    Validators, VisitItem, VisitJob,
+};
+use curlew_policy::directives::Directives;
+use curlew_policy::sampling::{Recheck, by_status};
+use curlew_policy::{address, admission};
+use curlew_ports::{Blobs, CallKind, Event, Pages, Queue, Reply};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use url::Url;
+
+/// The stage that visits hosts.
+pub struct Fetch {
+    manners: Arc<Manners>,
+    pages: Arc<dyn Pages>,
+    queue: Arc<dyn Queue>,
+    blobs: Arc<dyn Blobs>,
+    removal: Removal,
+}
+
+/// How one item of a visit ended.
+enum Item {
+    Done,
+    /// The visit ends here; this item and those after it wait until then.
+    Later {
+        until: Timestamp,
+        held: bool,
+    },
+}
+
+/// What the pieces of a visit share.
+struct Round<'j, 'v> {
+    job: &'j VisitJob,
+    visit: Box<Visit<'v>>,
+    /// Images that lie on other host keys, to be visited there.
+    elsewhere: BTreeMap<HostKey, Vec<VisitItem>>,
+}
+
+impl Fetch {
+    /// Over these ports.
+    pub fn new(manners: Arc<Manners>, pages: Arc<dyn Pages>, queue: Arc<dyn Queue>, blobs: Arc<dyn Blobs>) -> Fetch {
+        let removal = Removal::new(pages.clone(), blobs.clone(), manners.clock.clone(), manners.events.clone());
+        Fetch { manners, pages, queue, blobs, removal }
+    }
+
+    async fn item(&self, round: &mut Round<'_, '_>, item: &VisitItem) -> Result<Item, StageError> {
+        let Ok(url) = address::parse(&item.url, None) else { return Ok(Item::Done) };
+        match &item.purpose {
+            Purpose::New { hints } => self.new_page(round, item, &url, hints).await,
+            Purpose::Recheck => self.recheck(round, item, &url).await,
+            Purpose::Image { image } => self.image(round, &url, image).await,
+        }
+    }
+
+    async fn new_page(
+        &self,
+        round: &mut Round<'_, '_>,
+        item: &VisitItem,
+        url: &Url,
+        hints: &EntryHints,
+    ) -> Result<Item, StageError> {
+        if self.pages.get(&item.page).await?.is_some() {
+            return Ok(Item::Done);
+        }
+        let calls_before = round.visit.calls;
+        let got = round.visit.get(url, CallKind::Page, &Validators::default()).await?;
+        let reply = match &got.end {
+            End::Reply(reply) => reply,
+            End::Rejected(why) => return self.reject(round, item, why.clone()).await,
+            End::Later(until) => return Ok(Item::Later { until: *until, held: false }),
+            End::Held(until, _) => return Ok(Item::Later { until: *until, held: true }),
+        };
+        let seen = match self.look(reply, &got.url) {
+            Ok(seen) => seen,
+            Err(why) => return self.reject(round, item, why).await,
+        };
+        self.manners.events.note(&Event::PageFetched);
+        let known_as = self.known_as(&got, &seen.glance);
+        let id = address::page_id(&known_as);
+        if id != item.page && self.pages.get(&id).await?.is_some() {
+            self.alias(round, item, id).await?;
+            return Ok(Item::Done);
+        }
+        self.send_on(round, &got, reply, &seen, &known_as, hints).await?;
+        let row = page_row(&id, &known_as, &round.job.host, round.job, PageState::Pending, self.manners.clock.now());
+        self.pages.insert(&row).await?;
+        if id != item.page {
+            self.alias(round, item, id).await?;
+        }
+        if let Some(image) = seen.glance.image {
+            let left = self.manners.rules.calls_per_page.saturating_sub(round.visit.calls - calls_before);
+            self.main_image(round, &image, &item.page, left).await?;
+        }
+        Ok(Item::Done)
+    }
+
+    /// Looks at an answer just closely enough to know whether it may be kept.
+    fn look(&self, reply: &Reply, url: &Url) -> Result<Seen, Rejection> {
+        if reply.status != 200 {
+            return Err(Rejection::Status(reply.status));
+        }
+        if reply.body_skipped {
+            let media = reply.headers.content_type.as_deref().unwrap_or("of an unknown type");
+            return Err(Rejection::MediaType(media.chars().take(60).collect()));
+        }
+        let html = decode(&reply.body, reply.headers.content_type.as_deref()).into_owned();
+        let glance = glance(&html, url, &Limits::default()).map_err(|e| Rejection::Unreadable(e.to_string()))?;
+        if self.directives(&glance, reply).noindex {
+            return Err(Rejection::Noindex);
+        }
+        Ok(Seen { html, glance })
+    }
+
+    fn directives(&self, glance: &Glance, reply: &Reply) -> Directives {
+        Directives::gather(&glance.robots_meta, &reply.headers.robots_tags, &self.manners.token)
+    }
+
+    /// The URL under which a page is kept: its canonical link if that stays on the same host key (RFC 6596 §3:
+    /// a hint), otherwise the URL that answered.
+    fn known_as(&self, got: &Got, glance: &Glance) -> Url {
+        let answered = address::canonical(&got.url);
+        let Some(link) = &glance.canonical else { return answered };
+        let Ok(link) = address::parse(link.as_str(), None) else { return answered };
+        let link = address::canonical(&link);
+        let same_host = self.manners.key_of(&link).ok() == self.manners.key_of(&answered).ok();
+        let is_home = link.path() == "/" && link.query().is_none();
+        // A canonical link to the home page on every page is a common mistake of templates.
+        let plausible = same_host && (!is_home || answered.path() == "/");
+        if plausible && self.manners.fetch.vet(link.as_str()).is_ok() { link } else { answered }
+    }
+
+    async fn send_on(
+        &self,
+        round: &Round<'_, '_>,
+        got: &Got,
+        reply: &Reply,
+        seen: &Seen,
+        known_as: &Url,
+        hints: &EntryHints,
+    ) -> Result<(), StageError> {
+        let now = self.manners.clock.now();
+        let page = address::page_id(known_as);
+        let body = pack(self.blobs.as_ref(), &page, seen.html.as_bytes(), now).await?;
+        let job = ExtractJob {
+            page,
+            host: round.job.host.clone(),
+            url: known_as.as_str().to_owned(),
+            final_url: got.url.as_str().to_owned(),
+            feed: round.job.feed.clone(),
+            hints: hints.clone(),
+            site_image: round.job.site_image.clone(),
+            // It is sent as UTF-8 whatever it came as.
+            content_type: Some("text/html; charset=utf-8".into()),
+            robots_tags: reply.headers.robots_tags.clone(),
+            body,
+            fetched_at: now,
+        };
+        self.queue.send(&[(Job::Extract(Box::new(job)), now)]).await?;
+        Ok(())
+    }
+
+    /// The main image: now, if it lies on this host key and the page's calls are not used up; by a visit of
+    /// its own if it lies elsewhere.
+    async fn main_image(
+        &self,
+        round: &mut Round<'_, '_>,
+        image: &Url,
+        page: &PageId,
+        calls_left: u32,
+    ) -> Result<(), StageError> {
+        let Ok(image) = address::parse(image.as_str(), None) else { return Ok(()) };
+        let Ok(key) = self.manners.key_of(&image) else { return Ok(()) };
+        if calls_left == 0 || self.manners.fetch.vet(image.as_str()).is_err() {
+            return Ok(());
+        }
+        let id = address::image_id(&image);
+        if self.has_thumbnail(&id).await? {
+            return Ok(());
+        }
+        let elsewhere = key != round.job.host;
+        let later = elsewhere || matches!(self.image(round, &image, &id).await?, Item::Later { .. });
+        if later {
+            let item = VisitItem { url: image.into(), page: page.clone(), purpose: Purpose::Image { image: id } };
+            round.elsewhere.entry(key).or_default().push(item);
+        }
+        Ok(())
+    }
+
+    async fn has_thumbnail(&self, id: &ImageId) -> Result<bool, StageError> {
+        let key = crate::thumbnail_key(id);
+        Ok(!self.blobs.list(&key, None, 1).await?.is_empty())
+    }
+
+    async fn image(&self, round: &mut Round<'_, '_>, url: &Url, id: &ImageId) -> Result<Item, StageError> {
+        if self.has_thumbnail(id).await? {
+            return Ok(Item::Done);
+        }
+        let end = round.visit.hop(url, CallKind::Image, &Validators::default(), true).await?;
+        match end {
+            End::Reply(reply) if reply.status == 200 && !reply.body_skipped => {
+                match keep_thumbnail(self.blobs.as_ref(), id, &reply.body).await? {
+                    Ok(()) => self.manners.events.note(&Event::Thumbnail),
+                    Err(why) => tracing::debug!(%url, reason = %why, "no thumbnail"),
+                }
+                Ok(Item::Done)
+            }
+            End::Reply(_) | End::Rejected(_) => Ok(Item::Done),
+            End::Later(until) => Ok(Item::Later { until, held: false }),
+            End::Held(until, _) => Ok(Item::Later { until, held: true }),
+        }
+    }
+
+    async fn recheck(&self, round: &mut Round<'_, '_>, item: &VisitItem, url: &Url) -> Result<Item, StageError> {
+        let got = round.visit.get(url, CallKind::Page, &Validators::default()).await?;
+        let found = match &got.end {
+            End::Reply(reply) => self.still_there(reply, &got.url),
+            End::Rejected(Rejection::Robots) => Recheck::Gone(Gone::Robots),
+            End::Rejected(Rejection::Blocked) => Recheck::Gone(Gone::Blocked),
+            End::Rejected(_) => Recheck::Unknown,
+            End::Later(until) => return Ok(Item::Later { until: *until, held: false }),
+            End::Held(until, _) => return Ok(Item::Later { until: *until, held: true }),
+        };
+        match found {
+            Recheck::Present => self.removal.still_there(&item.page).await?,
+            Recheck::Gone(reason) => self.removal.remove(&item.page, reason).await?,
+            Recheck::Unknown => {}
+        }
+        Ok(Item::Done)
+    }
+
+    fn still_there(&self, reply: &Reply, url: &Url) -> Recheck {
+        match by_status(reply.status) {
+            Recheck::Present => match self.look(reply, url) {
+                Err(Rejection::Noindex) => Recheck::Gone(Gone::Noindex),
+                _ => Recheck::Present,
+            },
+            other => other,
+        }
+    }
+
+    async fn reject(&self, round: &Round<'_, '_>, item: &VisitItem, why: Rejection) -> Result<Item, StageError> {
+        self.write_rejection(round.job, item, why).await?;
+        Ok(Item::Done)
+    }
+
+    async fn write_rejection(&self, job: &VisitJob, item: &VisitItem, why: Rejection) -> Result<(), StageError> {
+        let Ok(url) = Url::parse(&item.url) else { return Ok(()) };
+        let state = PageState::Rejected { reason: why.clone() };
+        let row = page_row(&item.page, &url, &job.host, job, state, self.manners.clock.now());
+        if matches!(item.purpose, Purpose::New { .. }) && self.pages.insert(&row).await? {
+            self.manners.events.note(&Event::Rejected(&why));
+        }
+        Ok(())
+    }
+
+    async fn alias(&self, round: &Round<'_, '_>, item: &VisitItem, of: PageId) -> Result<(), StageError> {
+        let Ok(url) = Url::parse(&item.url) else { return Ok(()) };
+        let now = self.manners.clock.now();
+        let row = page_row(&item.page, &url, &round.job.host, round.job, PageState::Alias { of }, now);
+        if self.pages.insert(&row).await? {
+            self.manners.events.note(&Event::Alias);
+        }
+        Ok(())
+    }
+
+    /// The whole job waits; or, if its host was held too often, its pages are given up with the reason.
+    async fn put_off(&self, job: &VisitJob, until: Timestamp, why: &str) -> Result<Verdict, StageError> {
+        if admission::given_up(job.deferrals, &self.manners.rules) {
+            for item in &job.items {
+                self.write_rejection(job, item, Rejection::HostUnavailable(why.to_owned())).await?;
+            }
+            return Ok(Verdict::Done);
+        }
+        self.manners.events.note(&Event::PutOff);
+        self.queue.send(&[(Job::Fetch(job.clone()).deferred(), until)]).await?;
+        Ok(Verdict::Done)
+    }
+
+    /// Sends on what is left of a visit and what belongs to other host keys, before the job is acknowledged.
+    async fn leave(
+        &self,
+        job: &VisitJob,
+        elsewhere: BTreeMap<HostKey, Vec<VisitItem>>,
+        done: usize,
+        end: Option<(Timestamp, bool)>,
+    ) -> Result<(), StageError> {
+        let now = self.manners.clock.now();
+        let image_jobs = elsewhere.into_iter().map(|(host, items)| {
+            (Job::Fetch(VisitJob { host, feed: None, site_image: None, items, deferrals: 0 }), now)
+        });
+        let mut jobs: Vec<(Job, Timestamp)> = image_jobs.collect();
+        let mut given_up = None;
+        if let Some((until, held)) = end {
+            // Progress starts the count anew: only a host that never lets anything through is given up.
+            let deferrals = match (held, done) {
+                (true, 0) => job.deferrals.saturating_add(1),
+                (true, _) => 1,
+                (false, _) => job.deferrals,
+            };
+            let rest = VisitJob { items: job.items[done..].to_vec(), deferrals, ..job.clone() };
+            if held && admission::given_up(job.deferrals, &self.manners.rules) && done == 0 {
+                given_up = Some(rest);
+            } else {
+                self.manners.events.note(&Event::PutOff);
+                jobs.push((Job::Fetch(rest), until));
+            }
+        }
+        if !jobs.is_empty() {
+            self.queue.send(&jobs).await?;
+        }
+        for item in given_up.iter().flat_map(|rest| &rest.items) {
+            self.write_rejection(job, item, Rejection::HostUnavailable("held again and again".into())).await?;
+        }
+        Ok(())
+    }
+}
+
+/// A page that may be kept, as far as a glance can tell.
+struct Seen {
+    html: String,
+    glance: Glance,
+}
+
+fn page_row(id: &PageId, url: &Url, host: &HostKey, job: &VisitJob, state: PageState, at: Timestamp) -> Page {
+    Page {
+        id: id.clone(),
+        url: url.as_str().to_owned(),
+        host: host.clone(),
+        feed: job.feed.clone(),
+        state,
+        at,
+        checked_at: None,
+    }
+}
+
+impl Stage for Fetch {
+    const NAME: &'static str = "fetch";
+    type Job = VisitJob;
+
+    async fn run(&self, job: &VisitJob) -> Result<Verdict, StageError> {
+        let owner = match job.items.first() {
+            Some(item) => format!("fetch {}", item.page),
+            None => return Ok(Verdict::Done),
+        };
+        let visit = match self.manners.open(&job.host, &owner).await? {
+            Opening::Open(visit) => visit,
+            Opening::Busy(until) => return Ok(Verdict::Defer(until)),
+            Opening::Held(until, reason) => return self.put_off(job, until, reason.as_str()).await,
+            Opening::Blocked => {
+                for item in &job.items {
+                    self.write_rejection(job, item, Rejection::Blocked).await?;
+                }
+                return Ok(Verdict::Done);
+            }
+        };
+        let mut round = Round { job, visit, elsewhere: BTreeMap::new() };
+        let mut done = 0;
+        let mut end = Ok(None);
+        for item in &job.items {
+            match self.item(&mut round, item).await {
+                Ok(Item::Done) => done += 1,
+                Ok(Item::Later { until, held }) => {
+                    end = Ok(Some((until, held)));
+                    break;
+                }
+                Err(error) => {
+                    end = Err(error);
+                    break;
+                }
+            }
+        }
+        let Round { visit, elsewhere, .. } = round;
+        let closed = visit.close().await;
+        let end = end?;
+        self.leave(job, elsewhere, done, end).await?;
+        closed?;
+        Ok(Verdict::Done)
+    }
+}

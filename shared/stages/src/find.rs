@@ -1,0 +1,113 @@
+//! Find: runs queries over the splits of all years, as they are published now.
+
+use crate::block::hidden_hosts;
+use crate::index::{load_manifest, search_error};
+use crate::{StageError, thumbnail_key};
+use curlew_model::{Timestamp, Year};
+use curlew_ports::{Blobs, Clock, FindError, Found, FoundHit, PortError};
+use curlew_search::{Hidden, Hit, Manifest, Query, Request, Split, search};
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Most years that have an index.
+const YEARS: usize = 200;
+/// How often a query starts over since a split was merged away under it.
+const TRIES: u32 = 3;
+
+/// Runs queries.
+pub struct Finder {
+    blobs: Arc<dyn Blobs>,
+    clock: Arc<dyn Clock>,
+    /// Splits never change, so one that is open stays open while a manifest lists it.
+    open: Mutex<HashMap<String, Arc<Split>>>,
+}
+
+impl Finder {
+    /// Over this object store.
+    pub fn new(blobs: Arc<dyn Blobs>, clock: Arc<dyn Clock>) -> Finder {
+        Finder { blobs, clock, open: Mutex::new(HashMap::new()) }
+    }
+
+    /// Runs a query: `limit` hits after the first `offset`.
+    ///
+    /// # Errors
+    /// A sentence about the query, or what the object store says.
+    pub async fn find(&self, text: &str, offset: usize, limit: usize) -> Result<Found, FindError> {
+        let query = Query::parse(text).map_err(|e| FindError::BadQuery(e.to_string()))?;
+        let now = self.clock.now();
+        let mut tries = 0;
+        loop {
+            tries += 1;
+            match self.once(&query, offset, limit, now).await {
+                Err(StageError::Port(PortError::NotFound(_))) if tries < TRIES => {}
+                Err(StageError::Port(error)) => return Err(FindError::Port(error)),
+                Err(StageError::Job(why)) => {
+                    return Err(FindError::Port(PortError::Corrupt { what: "the index".into(), why }));
+                }
+                Ok(found) => return Ok(found),
+            }
+        }
+    }
+
+    async fn once(&self, query: &Query, offset: usize, limit: usize, now: Timestamp) -> Result<Found, StageError> {
+        let manifests = self.manifests().await?;
+        let splits = self.splits(&manifests).await?;
+        let tombstones: BTreeSet<_> = manifests.iter().flat_map(|m| m.tombstones.iter().cloned()).collect();
+        let hidden = Hidden { tombstones, hosts: hidden_hosts(self.blobs.as_ref()).await? };
+        let refs: Vec<&Split> = splits.iter().map(Arc::as_ref).collect();
+        let results = search(&refs, &hidden, Request { query, limit, offset, now }).map_err(search_error)?;
+        let mut hits = Vec::with_capacity(results.hits.len());
+        for hit in results.hits {
+            hits.push(self.shown(hit).await?);
+        }
+        Ok(Found { total: results.total, hits })
+    }
+
+    async fn manifests(&self) -> Result<Vec<Manifest>, StageError> {
+        let mut manifests = Vec::new();
+        for key in self.blobs.list("manifests/", None, YEARS).await? {
+            let year: Option<Year> = key.get(10..14).and_then(|y| y.parse().ok());
+            if let Some(year) = year {
+                manifests.push(load_manifest(self.blobs.as_ref(), year).await?.0);
+            }
+        }
+        Ok(manifests)
+    }
+
+    async fn splits(&self, manifests: &[Manifest]) -> Result<Vec<Arc<Split>>, StageError> {
+        let keys: Vec<&String> = manifests.iter().flat_map(|m| m.splits.iter().map(|s| &s.key)).collect();
+        let mut splits = Vec::with_capacity(keys.len());
+        for key in &keys {
+            let known = self.open.lock().unwrap_or_else(PoisonError::into_inner).get(*key).cloned();
+            splits.push(match known {
+                Some(split) => split,
+                None => {
+                    let blob = self.blobs.get(key).await?.ok_or_else(|| PortError::NotFound((*key).clone()))?;
+                    Arc::new(Split::open(blob.bytes).map_err(search_error)?)
+                }
+            });
+        }
+        let now_open = keys.into_iter().cloned().zip(splits.iter().cloned()).collect();
+        *self.open.lock().unwrap_or_else(PoisonError::into_inner) = now_open;
+        Ok(splits)
+    }
+
+    async fn shown(&self, hit: Hit) -> Result<FoundHit, StageError> {
+        // A thumbnail that was never made, or not yet, is not promised to the reader.
+        let thumbnail = match hit.thumbnail {
+            Some(id) if !self.blobs.list(&thumbnail_key(&id), None, 1).await?.is_empty() => Some(id),
+            _ => None,
+        };
+        Ok(FoundHit {
+            url: hit.url,
+            title: hit.title,
+            snippet: hit.snippet.text,
+            marks: hit.snippet.marks,
+            image: hit.image,
+            thumbnail,
+            site: hit.site,
+            published: hit.published,
+            score: hit.score,
+        })
+    }
+}

@@ -1,0 +1,184 @@
+//! Poll: reads a feed, politely and conditionally, and sends visits for what is new.
+
+use crate::intake::Intake;
+use crate::manners::Opening;
+use crate::visit::{End, Got};
+use crate::{Manners, Stage, StageError, Verdict};
+use curlew_feed::{Feed, Limits};
+use curlew_model::{FeedSource, Job, Millis, PollJob, Source, Timestamp};
+use curlew_policy::address;
+use curlew_policy::schedule::{self, Wishes};
+use curlew_policy::{admission, http};
+use curlew_ports::{CallKind, Event, Pages, Queue, Reply, Sources};
+use std::sync::Arc;
+use url::Url;
+
+/// The stage that reads feeds.
+pub struct Poll {
+    intake: Intake,
+    sources: Arc<dyn Sources>,
+}
+
+impl Poll {
+    /// Over these ports.
+    pub fn new(manners: Arc<Manners>, sources: Arc<dyn Sources>, pages: Arc<dyn Pages>, queue: Arc<dyn Queue>) -> Poll {
+        Poll { intake: Intake { manners, pages, queue }, sources }
+    }
+
+    fn manners(&self) -> &Manners {
+        &self.intake.manners
+    }
+
+    async fn put_off(&self, job: &PollJob, until: Timestamp) -> Result<Verdict, StageError> {
+        self.manners().events.note(&Event::PutOff);
+        if admission::given_up(job.deferrals, &self.manners().rules) {
+            return Ok(Verdict::Drop("its host stayed held; the schedule brings it again".into()));
+        }
+        self.intake.queue.send(&[(Job::Poll(job.clone()).deferred(), until)]).await?;
+        Ok(Verdict::Done)
+    }
+
+    /// What an answer makes of the feed's row.
+    async fn taken_in(&self, mut feed: FeedSource, got: &Got, reply: &Reply) -> Result<FeedSource, StageError> {
+        let now = self.manners().clock.now();
+        match reply.status {
+            304 => {
+                feed.failures = 0;
+                feed.trouble = None;
+            }
+            200 => match parse(reply, &got.url) {
+                Ok(parsed) => {
+                    self.intake.take(&mut feed, &parsed).await?;
+                    self.updated(&mut feed, &parsed, reply, now);
+                    self.moved(&mut feed, got);
+                }
+                Err(why) => self.failed(&mut feed, why, now),
+            },
+            410 => {
+                feed.gone = true;
+                feed.trouble = Some("the server says that the feed is gone (410)".into());
+            }
+            status => self.failed(&mut feed, format!("the server answered {status}"), now),
+        }
+        Ok(feed)
+    }
+
+    fn failed(&self, feed: &mut FeedSource, why: String, now: Timestamp) {
+        feed.failures = feed.failures.saturating_add(1);
+        feed.not_before =
+            schedule::after_failure(&self.manners().rules, feed.failures, now, self.manners().seeds.next());
+        tracing::info!(feed = %feed.url, failures = feed.failures, reason = %why, "the feed could not be read");
+        feed.trouble = Some(why);
+    }
+
+    pub(crate) fn updated(&self, feed: &mut FeedSource, parsed: &Feed, reply: &Reply, now: Timestamp) {
+        update(feed, parsed, reply, &self.manners().rules, now);
+    }
+
+    /// A permanent redirect is believed once it was seen often enough, or at once if it only adds TLS.
+    fn moved(&self, feed: &mut FeedSource, got: &Got) {
+        if !got.moved_for_good {
+            feed.moved = None;
+            return;
+        }
+        let times = match &feed.moved {
+            Some((to, times)) if *to == got.url.as_str() => times.saturating_add(1),
+            _ => 1,
+        };
+        let only_tls = Url::parse(&feed.url).is_ok_and(|old| {
+            old.scheme() == "http" && got.url.scheme() == "https" && old.host_str() == got.url.host_str()
+        });
+        if only_tls || times >= self.manners().rules.moves_believed {
+            tracing::info!(from = %feed.url, to = %got.url, "the feed has moved for good");
+            feed.url = got.url.as_str().to_owned();
+            feed.moved = None;
+        } else {
+            feed.moved = Some((got.url.as_str().to_owned(), times));
+        }
+    }
+}
+
+/// Reads an answer as a feed.
+pub(crate) fn parse(reply: &Reply, url: &Url) -> Result<Feed, String> {
+    curlew_feed::parse(&reply.body, reply.headers.content_type.as_deref(), url, &Limits::default())
+        .map_err(|e| e.to_string())
+}
+
+/// Writes what a good answer says into the feed's row.
+pub(crate) fn update(
+    feed: &mut FeedSource,
+    parsed: &Feed,
+    reply: &Reply,
+    rules: &curlew_policy::Rules,
+    now: Timestamp,
+) {
+    let headers = &reply.headers;
+    let fresh_for =
+        http::fresh_for(headers.cache_control.as_deref(), headers.age.as_deref(), headers.expires.as_deref(), now);
+    feed.format = parsed.format.as_str().to_owned();
+    feed.title.clone_from(&parsed.title);
+    feed.description.clone_from(&parsed.description);
+    feed.link.clone_from(&parsed.link);
+    feed.language.clone_from(&parsed.language);
+    if parsed.image.is_some() {
+        feed.image.clone_from(&parsed.image);
+    }
+    feed.validators = headers.validators.clone();
+    feed.failures = 0;
+    feed.trouble = None;
+    feed.polled_at = now;
+    let wishes = Wishes {
+        ttl: parsed.hints.ttl_minutes.map(|m| Millis::from_mins(u64::from(m))),
+        update_period: parsed.hints.update_period,
+        fresh_for,
+        has_validators: !headers.validators.is_empty(),
+    };
+    feed.interval = schedule::interval(rules, wishes);
+    let earliest = now + fresh_for.unwrap_or_default().min(rules.poll_cap);
+    feed.not_before = schedule::after_skips(earliest, &parsed.hints.skip_hours, &parsed.hints.skip_days);
+}
+
+impl Stage for Poll {
+    const NAME: &'static str = "poll";
+    type Job = PollJob;
+
+    async fn run(&self, job: &PollJob) -> Result<Verdict, StageError> {
+        let Some((Source::Feed(feed), seen)) = self.sources.get(&job.feed).await? else {
+            return Ok(Verdict::Drop("the feed is not known".into()));
+        };
+        let manners = self.manners();
+        if feed.gone || manners.clock.now() < feed.polled_at + manners.rules.poll_floor {
+            return Ok(Verdict::Drop("the feed was polled already, or polling it has stopped".into()));
+        }
+        let Ok(url) = address::parse(&feed.url, None) else {
+            return Ok(Verdict::Drop("the feed's address is no longer valid".into()));
+        };
+        let host = manners.key_of(&url).map_err(|e| StageError::Job(e.to_string()))?;
+        let mut visit = match manners.open(&host, &format!("poll {}", feed.key)).await? {
+            Opening::Open(visit) => visit,
+            Opening::Busy(until) => return Ok(Verdict::Defer(until)),
+            Opening::Held(until, _) => return self.put_off(job, until).await,
+            Opening::Blocked => return Ok(Verdict::Drop("the host is blocked".into())),
+        };
+        let got = visit.get(&url, CallKind::Feed, &feed.validators).await;
+        // The lease is given back first: what follows needs no call, and the visits that it sends do.
+        visit.close().await?;
+        let got = got?;
+        let before = feed.clone();
+        let next = match &got.end {
+            End::Later(until) => return Ok(Verdict::Defer(*until)),
+            End::Held(until, _) => return self.put_off(job, *until).await,
+            End::Rejected(why) => {
+                let mut feed = feed;
+                self.failed(&mut feed, why.to_string(), manners.clock.now());
+                feed
+            }
+            End::Reply(reply) => self.taken_in(feed, &got, reply).await?,
+        };
+        // A 304 changes nothing, and nothing is written: three polls a day cost no write.
+        if next != before {
+            self.sources.swap(seen, &Source::Feed(next)).await?;
+        }
+        Ok(Verdict::Done)
+    }
+}

@@ -1,0 +1,99 @@
+//! Removal: what is gone from the web, or must not be shown, is gone from here.
+
+use crate::{StageError, index, segment, thumbnail_key};
+use curlew_model::{Gone, Page, PageId, PageState, Timestamp};
+use curlew_policy::address::{self, hash_hex};
+use curlew_ports::{Blobs, Clock, Event, Events, Pages, PortError, Version};
+use serde::Serialize;
+use std::sync::Arc;
+
+/// Where audit lines are kept.
+const AUDIT_PREFIX: &str = "audit/";
+
+/// Removes pages and notes who was re-checked.
+pub struct Removal {
+    pages: Arc<dyn Pages>,
+    blobs: Arc<dyn Blobs>,
+    clock: Arc<dyn Clock>,
+    events: Arc<dyn Events>,
+}
+
+/// One line of the audit: what was removed, when and why. The page's text is in none of them.
+#[derive(Serialize)]
+struct AuditLine<'a> {
+    at: Timestamp,
+    what: &'static str,
+    page: &'a PageId,
+    url: &'a str,
+    reason: &'static str,
+}
+
+impl Removal {
+    /// Over these ports.
+    pub fn new(
+        pages: Arc<dyn Pages>,
+        blobs: Arc<dyn Blobs>,
+        clock: Arc<dyn Clock>,
+        events: Arc<dyn Events>,
+    ) -> Removal {
+        Removal { pages, blobs, clock, events }
+    }
+
+    /// A page must no longer be found: first a tombstone, so that it is not found from now on, then its record is
+    /// erased and its row written, then an audit line. Every step may run twice.
+    ///
+    /// # Errors
+    /// What the ports say; then run it again.
+    pub async fn remove(&self, id: &PageId, reason: Gone) -> Result<(), StageError> {
+        let Some((page, seen)) = self.pages.get(id).await? else { return Ok(()) };
+        let PageState::Accepted { year, location, .. } = &page.state else { return Ok(()) };
+        let blobs = self.blobs.as_ref();
+        index::change_manifest(blobs, *year, |m| Ok(m.with_tombstones([id.clone()]))).await?;
+        if let Some(record) = segment::RecordReader(blobs).read(location).await? {
+            if let Some(image) = record.image.as_deref().and_then(|i| address::parse(i, None).ok()) {
+                blobs.delete(&thumbnail_key(&address::image_id(&image))).await?;
+            }
+            segment::erase(blobs, location).await?;
+        }
+        let now = self.clock.now();
+        let gone = Page { state: PageState::Gone { reason }, at: now, checked_at: Some(now), ..page.clone() };
+        self.audit(&page, reason, now).await?;
+        self.write(seen, &gone).await?;
+        self.events.note(&Event::Removed(reason));
+        Ok(())
+    }
+
+    /// A page was re-checked and may stay.
+    ///
+    /// # Errors
+    /// What the ports say.
+    pub async fn still_there(&self, id: &PageId) -> Result<(), StageError> {
+        let Some((page, seen)) = self.pages.get(id).await? else { return Ok(()) };
+        if !matches!(page.state, PageState::Accepted { .. }) {
+            return Ok(());
+        }
+        let next = Page { checked_at: Some(self.clock.now()), ..page };
+        self.write(seen, &next).await?;
+        self.events.note(&Event::StillThere);
+        Ok(())
+    }
+
+    async fn write(&self, seen: Version, page: &Page) -> Result<(), StageError> {
+        match self.pages.swap(seen, page).await {
+            Ok(_) => Ok(()),
+            // Somebody else re-checked it at the same time and knows as much.
+            Err(PortError::Conflict) => Ok(()),
+            Err(other) => Err(other.into()),
+        }
+    }
+
+    async fn audit(&self, page: &Page, reason: Gone, now: Timestamp) -> Result<(), StageError> {
+        let line = AuditLine { at: now, what: "removed", page: &page.id, url: &page.url, reason: reason.as_str() };
+        let json = serde_json::to_vec(&line).map_err(|e| StageError::Job(e.to_string()))?;
+        // One line for one removal, however often it is tried.
+        let name = hash_hex(format!("{}{}", page.id, page.at).as_bytes());
+        let key = format!("{AUDIT_PREFIX}{}/{name}.json", now.day().replace('-', "/"));
+        self.blobs.put_if_absent(&key, json.into()).await?;
+        Ok(())
+    }
+}

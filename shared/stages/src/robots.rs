@@ -1,0 +1,167 @@
+//! Asking robots.txt: the stored copy while it is fresh, the server otherwise.
+
+use crate::StageError;
+use crate::visit::{End, Visit};
+use bytes::Bytes;
+use curlew_model::{Millis, Rejection, Timestamp, Validators};
+use curlew_policy::address;
+use curlew_policy::redirect::{Chain, NotFollowed, is_redirect};
+use curlew_policy::robots::{self, Fetched, Robots, Standing, WhileUnreachable};
+use curlew_ports::{CallKind, Reply, RobotsCopy};
+use url::Url;
+
+/// What robots.txt says of a URL.
+pub(crate) enum Permission {
+    Allowed,
+    Forbidden,
+    /// It could not be asked now; this is why.
+    Unknown(End),
+}
+
+/// How asking for the file ended.
+enum Asked {
+    Fetched(Box<RobotsCopy>),
+    NotNow(End),
+}
+
+impl Visit<'_> {
+    /// Whether robots.txt lets us call a URL of this host key.
+    pub(crate) async fn permission(&mut self, url: &Url) -> Result<Permission, StageError> {
+        let origin = match address::origin(url) {
+            Ok(origin) => origin,
+            Err(why) => return Ok(Permission::Unknown(End::Rejected(Rejection::Address(why.to_string())))),
+        };
+        if !self.compiled.contains_key(&origin) {
+            let now = self.manners.clock.now();
+            let kept = self.manners.robots.get(&origin).await?;
+            let copy = match kept {
+                Some(copy) if now < copy.fresh_until => copy,
+                old => match self.ask(url, old).await? {
+                    Asked::Fetched(copy) => {
+                        self.manners.robots.put(&origin, &copy).await?;
+                        *copy
+                    }
+                    Asked::NotNow(end) => return Ok(Permission::Unknown(end)),
+                },
+            };
+            match compile(&copy, &self.manners.token, now) {
+                Some(rules) => self.compiled.insert(origin.clone(), rules),
+                None => return Ok(Permission::Unknown(self.unreachable(&copy))),
+            };
+        }
+        let Some(rules) = self.compiled.get(&origin) else { return Ok(Permission::Forbidden) };
+        let allowed = rules.check(url).allowed;
+        let delay = rules.crawl_delay().unwrap_or(Millis::ZERO).min(self.manners.rules.crawl_delay_cap);
+        self.state.crawl_delay = delay;
+        if let Some(end) = self.last_call_end {
+            // The pause after the last call was drawn before the delay was known.
+            self.state.not_before = self.state.not_before.max(end + delay);
+        }
+        Ok(if allowed { Permission::Allowed } else { Permission::Forbidden })
+    }
+
+    /// While the file is out of reach and no older copy may stand in, nothing is called.
+    fn unreachable(&self, copy: &RobotsCopy) -> End {
+        match &self.state.hold {
+            Some(hold) => End::Held(hold.until, hold.reason),
+            None => End::Later(copy.fresh_until),
+        }
+    }
+
+    async fn ask(&mut self, url: &Url, old: Option<RobotsCopy>) -> Result<Asked, StageError> {
+        let validators = old.as_ref().map(|c| c.validators.clone()).unwrap_or_default();
+        let mut chain = Chain::new(address::robots_url(url), self.manners.rules.robots_redirects);
+        loop {
+            let here = chain.current().clone();
+            let first = chain.hops() == 0;
+            let sent = if first { validators.clone() } else { Validators::default() };
+            let end = self.hop(&here, CallKind::Robots, &sent, false).await?;
+            let now = self.manners.clock.now();
+            let reply = match end {
+                End::Reply(reply) => reply,
+                End::Held(..) => return Ok(Asked::Fetched(Box::new(kept(old, &Fetched::Unreachable, None, now)))),
+                End::Rejected(Rejection::Address(_) | Rejection::Blocked) if !first => {
+                    return Ok(Asked::Fetched(Box::new(kept(old, &Fetched::RefusedHop, None, now))));
+                }
+                End::Rejected(Rejection::Limit(_) | Rejection::Transport(_)) => {
+                    return Ok(Asked::Fetched(Box::new(kept(old, &Fetched::Unreachable, None, now))));
+                }
+                end => return Ok(Asked::NotNow(end)),
+            };
+            if !is_redirect(reply.status) {
+                return Ok(Asked::Fetched(Box::new(answered(old, &reply, now))));
+            }
+            let fetched = match chain.follow(reply.status, reply.headers.location.as_deref()) {
+                Ok(_) => continue,
+                Err(NotFollowed::TooMany | NotFollowed::Circle) => Fetched::TooManyRedirects,
+                Err(NotFollowed::BadLocation(_)) => Fetched::Status(reply.status),
+            };
+            return Ok(Asked::Fetched(Box::new(kept(old, &fetched, None, now))));
+        }
+    }
+}
+
+fn answered(old: Option<RobotsCopy>, reply: &Reply, now: Timestamp) -> RobotsCopy {
+    let fetched = match reply.status {
+        200 => Fetched::Success { body: &reply.body },
+        304 if old.is_some() => Fetched::NotModified,
+        other => Fetched::Status(other),
+    };
+    kept(old, &fetched, Some(reply), now)
+}
+
+/// The copy to keep: a body outlives later failures, since it may stand in for them.
+fn kept(old: Option<RobotsCopy>, fetched: &Fetched<'_>, reply: Option<&Reply>, now: Timestamp) -> RobotsCopy {
+    let standing = robots::classify(fetched);
+    let cache_control = reply.and_then(|r| r.headers.cache_control.as_deref());
+    let age = reply.and_then(|r| r.headers.age.as_deref()).and_then(|a| a.trim().parse().ok());
+    let old_body = old.map(|o| (o.body, o.body_at, o.validators));
+    let (body, body_at, validators) = match (fetched, reply) {
+        (Fetched::Success { .. }, Some(r)) => (r.body.clone(), now, r.headers.validators.clone()),
+        (Fetched::NotModified, _) => {
+            let (body, _, validators) = old_body.unwrap_or((Bytes::new(), now, Validators::default()));
+            (body, now, validators)
+        }
+        _ => old_body.unwrap_or((Bytes::new(), Timestamp::MIN, Validators::default())),
+    };
+    RobotsCopy {
+        standing: word(standing),
+        body,
+        body_at,
+        fetched_at: now,
+        fresh_until: robots::fresh_until(standing, now, cache_control, age),
+        validators,
+    }
+}
+
+/// The rules to obey, or `None` while nothing may be called and nothing is known for good.
+fn compile(copy: &RobotsCopy, token: &str, now: Timestamp) -> Option<Robots> {
+    match standing(&copy.standing) {
+        Standing::Rules => Some(Robots::parse(&copy.body, token)),
+        Standing::AllowAll => Some(Robots::allow_all()),
+        Standing::DisallowAll => Some(Robots::disallow_all()),
+        Standing::Unreachable => {
+            let has_copy = copy.body_at > Timestamp::MIN;
+            match robots::while_unreachable(copy.body_at, now, has_copy) {
+                WhileUnreachable::OlderCopy => Some(Robots::parse(&copy.body, token)),
+                WhileUnreachable::DisallowAll => None,
+            }
+        }
+    }
+}
+
+const WORDS: [(Standing, &str); 4] = [
+    (Standing::Rules, "rules"),
+    (Standing::AllowAll, "allow_all"),
+    (Standing::DisallowAll, "disallow_all"),
+    (Standing::Unreachable, "unreachable"),
+];
+
+fn word(standing: Standing) -> String {
+    WORDS.iter().find(|(s, _)| *s == standing).map_or("unreachable", |(_, w)| w).to_owned()
+}
+
+/// A word that is not known means trouble, never permission.
+fn standing(word: &str) -> Standing {
+    WORDS.iter().find(|(_, w)| *w == word).map_or(Standing::Unreachable, |(s, _)| *s)
+}

@@ -1,0 +1,100 @@
+//! Sample: chooses indexed pages and sends visits that re-check them.
+
+use crate::{Manners, StageError};
+use curlew_model::{HostKey, Job, Page, PageId, Purpose, VisitItem, VisitJob};
+use curlew_policy::address::hash_hex;
+use curlew_policy::sampling;
+use curlew_ports::{Pages, Queue};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Rows that one call lists.
+const LIST: usize = 500;
+
+/// The stage that re-checks indexed pages.
+pub struct Sample {
+    /// Time, chance and numbers.
+    pub manners: Arc<Manners>,
+    /// The rows to choose from.
+    pub pages: Arc<dyn Pages>,
+    /// Where visits go.
+    pub queue: Arc<dyn Queue>,
+}
+
+/// How many pages to re-check.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HowMany {
+    /// At most so many, those checked less than a day ago left out.
+    AtMost(usize),
+    /// Every indexed page, now.
+    All,
+}
+
+impl Sample {
+    /// Chooses pages and sends their visits; says how many.
+    ///
+    /// # Errors
+    /// What the ports say.
+    pub async fn run(&self, how_many: HowMany) -> Result<usize, StageError> {
+        let chosen = match how_many {
+            HowMany::All => self.scan(None, usize::MAX, true, None).await?,
+            HowMany::AtMost(count) => self.some(count).await?,
+        };
+        let now = self.manners.clock.now();
+        let count = chosen.len();
+        let mut visits: BTreeMap<HostKey, Vec<VisitItem>> = BTreeMap::new();
+        for page in chosen {
+            let item = VisitItem { url: page.url, page: page.id, purpose: Purpose::Recheck };
+            visits.entry(page.host).or_default().push(item);
+        }
+        for (host, items) in visits {
+            for chunk in items.chunks(VisitJob::MAX_ITEMS) {
+                let visit =
+                    VisitJob { host: host.clone(), feed: None, site_image: None, items: chunk.to_vec(), deferrals: 0 };
+                self.queue.send(&[(Job::Fetch(visit), now)]).await?;
+            }
+        }
+        Ok(count)
+    }
+
+    /// Ids are hashes, so the rows after a random one are a random sample, and reading them costs one range.
+    async fn some(&self, count: usize) -> Result<Vec<Page>, StageError> {
+        let start = hash_hex(&self.manners.seeds.next().to_le_bytes());
+        let start = PageId::new(&start).map_err(|e| StageError::Job(e.to_string()))?;
+        let mut chosen = self.scan(Some(&start), count, false, None).await?;
+        if chosen.len() < count {
+            chosen.extend(self.scan(None, count - chosen.len(), false, Some(&start)).await?);
+        }
+        Ok(chosen)
+    }
+
+    async fn scan(
+        &self,
+        from: Option<&PageId>,
+        count: usize,
+        even_if_fresh: bool,
+        up_to: Option<&PageId>,
+    ) -> Result<Vec<Page>, StageError> {
+        let now = self.manners.clock.now();
+        let mut rules = (*self.manners.rules).clone();
+        if even_if_fresh {
+            rules.recheck_after = curlew_model::Millis::ZERO;
+        }
+        let mut chosen = Vec::new();
+        let mut after = from.cloned();
+        while chosen.len() < count {
+            let rows = self.pages.list(after.as_ref(), LIST).await?;
+            let Some(last) = rows.last() else { break };
+            after = Some(last.id.clone());
+            let past_end = up_to.is_some_and(|end| last.id > *end);
+            let fit = rows
+                .into_iter()
+                .filter(|p| up_to.is_none_or(|end| p.id <= *end) && sampling::is_candidate(p, &rules, now));
+            chosen.extend(fit.take(count - chosen.len()));
+            if past_end {
+                break;
+            }
+        }
+        Ok(chosen)
+    }
+}

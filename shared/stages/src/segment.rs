@@ -1,0 +1,128 @@
+//! Segments: many records in one object, each its own zstd frame, so that one is readable by range and the
+//! whole by any tool that reads `jsonl.zst`.
+
+use crate::StageError;
+use bytes::Bytes;
+use curlew_model::{Location, Record, SegmentKey, Timestamp};
+use curlew_policy::address::hash_hex;
+use curlew_ports::{Blobs, PortError};
+
+/// Level of zstd for records: they are kept for good.
+const LEVEL: i32 = 3;
+/// The most bytes that a record unpacks to.
+const UNPACK_LIMIT: usize = 8 * 1024 * 1024;
+/// Magic number of a skippable frame (RFC 8878 §3.1.2).
+const SKIPPABLE: u32 = 0x184D_2A50;
+/// Magic number of a frame (RFC 8878 §3.1.1).
+const FRAME: u32 = 0xFD2F_B528;
+/// Bytes of a skippable frame before its content.
+const SKIPPABLE_HEADER: usize = 8;
+/// How often the erasure of a record is tried while others erase in the same segment.
+const ERASE_TRIES: u32 = 8;
+
+/// The day in a segment's key, as `2026/11/21`.
+pub fn segment_day(key: &SegmentKey) -> &str {
+    key.as_str().get(9..19).unwrap_or_default()
+}
+
+/// Where segments of a year are kept.
+pub(crate) fn year_prefix(year: curlew_model::Year) -> String {
+    format!("segments/{year:04}/")
+}
+
+/// Writes records as one segment; their locations are in the order of the records.
+pub(crate) async fn write(blobs: &dyn Blobs, records: &[Record], now: Timestamp) -> Result<Vec<Location>, StageError> {
+    let mut bytes = Vec::new();
+    let mut frames = Vec::with_capacity(records.len());
+    for record in records {
+        let mut line = serde_json::to_vec(record).map_err(|e| StageError::Job(e.to_string()))?;
+        line.push(b'\n');
+        let frame = zstd::bulk::compress(&line, LEVEL).map_err(|e| StageError::Job(e.to_string()))?;
+        frames.push((bytes.len() as u64, frame.len() as u64));
+        bytes.extend_from_slice(&frame);
+    }
+    // Named by its content, so that a batch that runs twice writes the same object.
+    let key = format!("segments/{}/{}.jsonl.zst", now.day().replace('-', "/"), hash_hex(&bytes));
+    let segment = SegmentKey::new(&key).map_err(|e| StageError::Job(e.to_string()))?;
+    blobs.put_if_absent(&key, bytes.into()).await?;
+    Ok(frames.into_iter().map(|(offset, length)| Location { segment: segment.clone(), offset, length }).collect())
+}
+
+/// Reads single records by range.
+pub struct RecordReader<'a>(pub &'a dyn Blobs);
+
+impl RecordReader<'_> {
+    /// The record at a location; `None` if it has been erased.
+    ///
+    /// # Errors
+    /// What the object store says, or that the record cannot be read.
+    pub async fn read(&self, at: &Location) -> Result<Option<Record>, StageError> {
+        let frame = self.0.get_range(at.segment.as_str(), at.offset, at.length).await?;
+        decode(&frame, at.segment.as_str())
+    }
+}
+
+/// All records of a segment with their offsets; erased ones are left out.
+pub(crate) fn decode_all(segment: &SegmentKey, bytes: &Bytes) -> Result<Vec<(u64, Record)>, StageError> {
+    let mut records = Vec::new();
+    let mut at = 0usize;
+    while at < bytes.len() {
+        let rest = &bytes[at..];
+        let length = frame_length(rest).ok_or_else(|| corrupt(segment.as_str(), "a frame is cut short"))?;
+        if let Some(record) = decode(&rest[..length], segment.as_str())? {
+            records.push((at as u64, record));
+        }
+        at += length;
+    }
+    Ok(records)
+}
+
+fn frame_length(bytes: &[u8]) -> Option<usize> {
+    let magic = u32::from_le_bytes(bytes.get(..4)?.try_into().ok()?);
+    let length = if magic == SKIPPABLE {
+        SKIPPABLE_HEADER + u32::from_le_bytes(bytes.get(4..8)?.try_into().ok()?) as usize
+    } else if magic == FRAME {
+        zstd::zstd_safe::find_frame_compressed_size(bytes).ok()?
+    } else {
+        return None;
+    };
+    (length > 0 && length <= bytes.len()).then_some(length)
+}
+
+fn decode(frame: &[u8], segment: &str) -> Result<Option<Record>, StageError> {
+    if frame.get(..4) == Some(&SKIPPABLE.to_le_bytes()) {
+        return Ok(None);
+    }
+    let line = zstd::bulk::decompress(frame, UNPACK_LIMIT).map_err(|e| corrupt(segment, &e.to_string()))?;
+    serde_json::from_slice(&line).map(Some).map_err(|e| corrupt(segment, &e.to_string()))
+}
+
+fn corrupt(segment: &str, why: &str) -> StageError {
+    StageError::Port(PortError::Corrupt { what: segment.to_owned(), why: why.to_owned() })
+}
+
+/// Overwrites a record with a skippable frame of the same length: its text is gone at once, every other
+/// offset stays right, and zstd tools step over it.
+pub(crate) async fn erase(blobs: &dyn Blobs, at: &Location) -> Result<(), StageError> {
+    let key = at.segment.as_str();
+    for _ in 0..ERASE_TRIES {
+        let Some(blob) = blobs.get(key).await? else { return Ok(()) };
+        let mut bytes = blob.bytes.to_vec();
+        let (from, to) = (at.offset as usize, (at.offset + at.length) as usize);
+        let frame = bytes.get_mut(from..to).filter(|f| f.len() >= SKIPPABLE_HEADER);
+        let frame = frame.ok_or_else(|| corrupt(key, "a location lies outside of it"))?;
+        if frame[..4] == SKIPPABLE.to_le_bytes() {
+            return Ok(());
+        }
+        let content = u32::try_from(frame.len() - SKIPPABLE_HEADER).map_err(|e| corrupt(key, &e.to_string()))?;
+        frame.fill(0);
+        frame[..4].copy_from_slice(&SKIPPABLE.to_le_bytes());
+        frame[4..8].copy_from_slice(&content.to_le_bytes());
+        match blobs.swap(key, Some(&blob.tag), bytes.into()).await {
+            Ok(_) => return Ok(()),
+            Err(PortError::Conflict) => {}
+            Err(other) => return Err(other.into()),
+        }
+    }
+    Err(PortError::Conflict.into())
+}

@@ -1,0 +1,112 @@
+//! Suggest: takes sites and feeds that somebody names. Nothing is fetched here.
+
+use crate::block::hidden_hosts;
+use crate::discover::new_feed;
+use curlew_model::{DiscoverJob, Job, PollJob, SiteSource, SiteState, Source, SourceKey, Timestamp};
+use curlew_policy::address;
+use curlew_policy::schedule::site_is_due;
+use curlew_ports::{Blobs, Clock, Fetch, PortError, Queue, Sources, SuggestError, Suggested};
+use std::sync::Arc;
+use url::Url;
+
+/// Takes sites and feeds.
+pub struct Suggest {
+    /// Where they are written down.
+    pub sources: Arc<dyn Sources>,
+    /// For the list of blocked hosts.
+    pub blobs: Arc<dyn Blobs>,
+    /// For the address guard; nothing is called.
+    pub fetch: Arc<dyn Fetch>,
+    /// For jobs that are due at once.
+    pub queue: Arc<dyn Queue>,
+    /// Time.
+    pub clock: Arc<dyn Clock>,
+}
+
+/// A source that was named, and whether it was new.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Named {
+    /// Its key.
+    pub key: SourceKey,
+    /// Whether it was known already.
+    pub outcome: Suggested,
+}
+
+impl Suggest {
+    /// Writes a site down. Discovery comes to it with the schedule, or at once if `at_once`.
+    ///
+    /// # Errors
+    /// A sentence for the person who named it, or what the ports say.
+    pub async fn site(&self, text: &str, at_once: bool) -> Result<Named, SuggestError> {
+        let url = self.vetted(text).await?;
+        let key = address::source_key(&url);
+        let site = SiteSource {
+            slot: address::slot(&key),
+            key: key.clone(),
+            url: url.into(),
+            state: SiteState::Waiting,
+            image: None,
+            not_before: Timestamp::MIN,
+            failures: 0,
+        };
+        let job = DiscoverJob { site: key.clone(), url: site.url.clone(), next_guess: None, deferrals: 0 };
+        self.keep(Source::Site(site), Job::Discover(job), at_once).await
+    }
+
+    /// Writes a feed down. It is polled with the schedule, or at once if `at_once`.
+    ///
+    /// # Errors
+    /// A sentence for the person who named it, or what the ports say.
+    pub async fn feed(&self, text: &str, at_once: bool) -> Result<Named, SuggestError> {
+        let url = self.vetted(text).await?;
+        let feed = new_feed(&url, None);
+        let job = PollJob { feed: feed.key.clone(), url: feed.url.clone(), deferrals: 0 };
+        self.keep(Source::Feed(feed), Job::Poll(job), at_once).await
+    }
+
+    async fn keep(&self, source: Source, job: Job, at_once: bool) -> Result<Named, SuggestError> {
+        let key = source.key().clone();
+        let now = self.clock.now();
+        let new = self.sources.insert(&source).await?;
+        let row = if new { Some(source) } else { self.sources.get(&key).await?.map(|(row, _)| row) };
+        // A row whose job was lost in a crash gets another one; a job that runs twice does no harm.
+        if at_once && row.is_some_and(|row| is_untried(&row, now)) {
+            self.queue.send(&[(job, now)]).await?;
+        }
+        Ok(Named { key, outcome: if new { Suggested::Taken } else { Suggested::Known } })
+    }
+
+    /// A bare host name means its home page over TLS, as browsers take it.
+    async fn vetted(&self, text: &str) -> Result<Url, SuggestError> {
+        let text = text.trim();
+        let full = if text.contains("://") { text.to_owned() } else { format!("https://{text}") };
+        let refused = |why: String| SuggestError::Refused(format!("'{}' cannot be crawled: {why}", shortened(text)));
+        let url = address::parse(&full, None).map_err(|e| refused(e.to_string()))?;
+        self.fetch.vet(url.as_str()).map_err(refused)?;
+        let hidden = hidden_hosts(self.blobs.as_ref()).await.map_err(|e| match e {
+            crate::StageError::Port(e) => SuggestError::Port(e),
+            crate::StageError::Job(why) => {
+                SuggestError::Port(PortError::Corrupt { what: "the block list".into(), why })
+            }
+        })?;
+        let host = url.host_str().unwrap_or_default();
+        let is_hidden =
+            hidden.iter().any(|h| host == h || host.strip_suffix(h.as_str()).is_some_and(|r| r.ends_with('.')));
+        if is_hidden {
+            return Err(refused("the host is blocked".into()));
+        }
+        Ok(url)
+    }
+}
+
+/// Whether a source waits for its first success and may be tried now.
+fn is_untried(source: &Source, now: Timestamp) -> bool {
+    match source {
+        Source::Site(site) => site_is_due(site, now),
+        Source::Feed(feed) => !feed.gone && feed.polled_at == Timestamp::MIN && now >= feed.not_before,
+    }
+}
+
+fn shortened(text: &str) -> String {
+    text.chars().take(80).collect()
+}

@@ -1,0 +1,249 @@
+//! A visit: the lease of one host key in use. Every call to a site goes through [`Visit::get`].
+
+use crate::StageError;
+use crate::manners::{Manners, Opening};
+use crate::robots::Permission;
+use curlew_model::{HoldReason, HostKey, HostState, Lease, Millis, Origin, Rejection, Timestamp, Validators};
+use curlew_policy::admission::{self, Outcome};
+use curlew_policy::redirect::{Chain, is_redirect};
+use curlew_policy::robots::Robots;
+use curlew_policy::{http, pace, settle};
+use curlew_ports::{Call, CallKind, Event, FetchError, Reply, update_host};
+use std::collections::HashMap;
+use std::future::Future;
+use std::pin::Pin;
+use url::Url;
+
+/// How often the end of a visit is tried to be written, should the ledger falter; the lease runs out by itself.
+const CLOSE_TRIES: u32 = 3;
+
+/// The lease of one host key in use.
+pub struct Visit<'a> {
+    pub(crate) manners: &'a Manners,
+    pub(crate) host: HostKey,
+    pub(crate) state: HostState,
+    lease: Lease,
+    opened: Millis,
+    pub(crate) last_call_end: Option<Timestamp>,
+    pub(crate) compiled: HashMap<Origin, Robots>,
+    /// Calls so far, those to other host keys included.
+    pub calls: u32,
+}
+
+/// How one call, or a chain of them, ended.
+#[derive(Debug)]
+pub enum End {
+    /// There is an answer: any status but a redirect that was followed, a 403, a 429 or a 5xx.
+    Reply(Reply),
+    /// This URL is not to be had; the visit goes on.
+    Rejected(Rejection),
+    /// Not now: the slice or the lease is used up, or another visit holds the host key that a redirect leads to.
+    Later(Timestamp),
+    /// The host key is left alone from now on; the visit is over.
+    Held(Timestamp, HoldReason),
+}
+
+/// What came of a URL.
+#[derive(Debug)]
+pub struct Got {
+    /// How it ended.
+    pub end: End,
+    /// The URL that was called last.
+    pub url: Url,
+    /// Redirects that were followed.
+    pub hops: usize,
+    /// Whether there were redirects and all of them were permanent.
+    pub moved_for_good: bool,
+}
+
+impl<'a> Visit<'a> {
+    pub(crate) fn new(
+        manners: &'a Manners,
+        host: HostKey,
+        state: HostState,
+        lease: Lease,
+        opened: Millis,
+    ) -> Visit<'a> {
+        Visit { manners, host, state, lease, opened, last_call_end: None, compiled: HashMap::new(), calls: 0 }
+    }
+
+    /// Gets a URL: robots.txt is asked, the pause is kept, and redirects are followed, for each hop anew.
+    ///
+    /// # Errors
+    /// What the ports say.
+    pub async fn get(&mut self, url: &Url, kind: CallKind, validators: &Validators) -> Result<Got, StageError> {
+        let mut chain = Chain::new(url.clone(), self.manners.rules.page_redirects);
+        let mut validators = validators.clone();
+        loop {
+            let here = chain.current().clone();
+            let end = self.hop(&here, kind, &validators, true).await?;
+            let End::Reply(reply) = &end else { return Ok(got(end, chain)) };
+            if !is_redirect(reply.status) {
+                return Ok(got(end, chain));
+            }
+            match chain.follow(reply.status, reply.headers.location.as_deref()) {
+                // Validators are no secret to the server that gave them, but to those who listen on a downgrade.
+                Ok(next) if here.scheme() == "https" && next.scheme() == "http" => validators = Validators::default(),
+                Ok(_) => {}
+                Err(why) => return Ok(got(End::Rejected(Rejection::Redirect(why.to_string())), chain)),
+            }
+        }
+    }
+
+    /// One call wherever the URL leads: under this lease, or under a lease of its own for another host key.
+    pub(crate) fn hop<'b>(
+        &'b mut self,
+        url: &'b Url,
+        kind: CallKind,
+        validators: &'b Validators,
+        ask_robots: bool,
+    ) -> Pin<Box<dyn Future<Output = Result<End, StageError>> + Send + 'b>> {
+        Box::pin(async move {
+            if let Err(why) = self.manners.fetch.vet(url.as_str()) {
+                return Ok(End::Rejected(Rejection::Address(why)));
+            }
+            let key = match self.manners.key_of(url) {
+                Ok(key) => key,
+                Err(why) => return Ok(End::Rejected(Rejection::Address(why.to_string()))),
+            };
+            if key != self.host {
+                return self.as_guest(&key, url, kind, validators, ask_robots).await;
+            }
+            if ask_robots {
+                match self.permission(url).await? {
+                    Permission::Allowed => {}
+                    Permission::Forbidden => return Ok(End::Rejected(Rejection::Robots)),
+                    Permission::Unknown(end) => return Ok(end),
+                }
+            }
+            self.call(url, kind, validators).await
+        })
+    }
+
+    async fn as_guest(
+        &mut self,
+        key: &HostKey,
+        url: &Url,
+        kind: CallKind,
+        validators: &Validators,
+        ask_robots: bool,
+    ) -> Result<End, StageError> {
+        match self.manners.open(key, &self.lease.owner).await? {
+            Opening::Open(mut guest) => {
+                let end = guest.hop(url, kind, validators, ask_robots).await;
+                self.calls += guest.calls;
+                guest.close().await?;
+                // A hold on the other host key is no reason to leave this one.
+                match end? {
+                    End::Held(until, _) => Ok(End::Later(until)),
+                    other => Ok(other),
+                }
+            }
+            Opening::Busy(until) | Opening::Held(until, _) => Ok(End::Later(until)),
+            Opening::Blocked => Ok(End::Rejected(Rejection::Blocked)),
+        }
+    }
+
+    /// One call under this lease: waits for its time, looks whether it is still allowed, calls, settles.
+    async fn call(&mut self, url: &Url, kind: CallKind, validators: &Validators) -> Result<End, StageError> {
+        if let Some(hold) = &self.state.hold {
+            return Ok(End::Held(hold.until, hold.reason));
+        }
+        let rules = &self.manners.rules;
+        let clock = &self.manners.clock;
+        let now = clock.now();
+        let at = pace::next_call_at(&self.state, rules, now);
+        let wait = at.since(now);
+        let slice_ends = self.opened + rules.slice;
+        if clock.monotonic() + wait > slice_ends {
+            return Ok(End::Later(at.max(now)));
+        }
+        if wait > Millis::ZERO {
+            clock.sleep(wait).await;
+        }
+        if let Some(end) = self.still_ours(url).await? {
+            return Ok(end);
+        }
+        // A slow ledger may have eaten the margin: a call must end before the lease does.
+        if clock.monotonic() + rules.call_time > self.opened + rules.lease_length() {
+            return Ok(End::Later(clock.now()));
+        }
+        let call = Call { url: url.as_str().to_owned(), kind, validators: validators.clone(), time: rules.call_time };
+        let began = clock.monotonic();
+        let answer = self.manners.fetch.call(&call).await;
+        let took = Millis(clock.monotonic().0.saturating_sub(began.0));
+        Ok(self.settled(kind, answer, took))
+    }
+
+    /// Reads the ledger once before each call, so that a block takes effect with the next call and a visit
+    /// that lost its lease falls silent.
+    async fn still_ours(&mut self, url: &Url) -> Result<Option<End>, StageError> {
+        let (latest, _) = self.manners.ledger.load(&self.host).await?;
+        if latest.lease.as_ref().is_none_or(|l| l.token != self.lease.token) {
+            return Ok(Some(End::Later(self.manners.clock.now() + self.manners.rules.busy_retry)));
+        }
+        self.state.blocked = latest.blocked;
+        let blocked =
+            self.state.is_blocked(self.host.as_str()) || url.host_str().is_some_and(|h| self.state.is_blocked(h));
+        Ok(blocked.then_some(End::Rejected(Rejection::Blocked)))
+    }
+
+    fn settled(&mut self, kind: CallKind, answer: Result<Reply, FetchError>, took: Millis) -> End {
+        let now = self.manners.clock.now();
+        let status = answer.as_ref().ok().map(|r| r.status);
+        if let Err(FetchError::Refused(why)) = answer {
+            return End::Rejected(Rejection::Address(why));
+        }
+        self.calls += 1;
+        self.last_call_end = Some(now);
+        let bytes = answer.as_ref().map_or(0, |r| r.body.len() as u64);
+        self.manners.events.note(&Event::Called { host: &self.host, kind, status, bytes });
+        let outcome = match &answer {
+            Ok(reply) => Outcome::Answered {
+                status: reply.status,
+                retry_after: reply.headers.retry_after.as_deref().and_then(|v| http::retry_after(v, now)),
+            },
+            Err(FetchError::Network(_)) => Outcome::Network,
+            Err(_) => Outcome::Broken,
+        };
+        let state = std::mem::take(&mut self.state);
+        self.state = settle(state, &self.manners.rules, outcome, took, now, self.manners.seeds.next());
+        if let Some(hold) = &self.state.hold {
+            self.manners.events.note(&Event::Held { host: &self.host, reason: hold.reason });
+            tracing::info!(host = %self.host, status, reason = hold.reason.as_str(), until = %hold.until,
+                error = answer.as_ref().err().map(tracing::field::display), "the host is held");
+        }
+        match (answer, &self.state.hold) {
+            (Err(FetchError::Limit(why)), _) => End::Rejected(Rejection::Limit(why)),
+            (Err(FetchError::Protocol(why)), _) => End::Rejected(Rejection::Transport(why)),
+            (_, Some(hold)) => End::Held(hold.until, hold.reason),
+            (Ok(reply), None) => End::Reply(reply),
+            (Err(error), None) => End::Rejected(Rejection::Transport(error.to_string())),
+        }
+    }
+
+    /// Gives the lease back, with all that was learned.
+    ///
+    /// # Errors
+    /// What the ledger says; the lease then runs out by itself.
+    pub async fn close(self) -> Result<(), StageError> {
+        let rules = &self.manners.rules;
+        let mut tried = 0;
+        loop {
+            let now = self.manners.clock.now();
+            let written = update_host(self.manners.ledger.as_ref(), &self.host, |latest| {
+                (admission::close(latest, self.state.clone(), rules, self.lease.token, now), ())
+            })
+            .await;
+            tried += 1;
+            match written {
+                Err(e) if e.is_transient() && tried < CLOSE_TRIES => {}
+                other => return Ok(other?),
+            }
+        }
+    }
+}
+
+fn got(end: End, chain: Chain) -> Got {
+    Got { end, url: chain.current().clone(), hops: chain.hops(), moved_for_good: chain.is_permanent() }
+}
