@@ -1,1 +1,34 @@
-//! The search page, the API and the forms: one axum router.
+//! The search page, the API and the forms: one axum router, rendered on the server, without a line of
+//! JavaScript, a cookie, or anything that is loaded from elsewhere.
+//!
+//! The router knows nothing of stores or indexes: all it shows comes through [`curlew_ports::Front`].
+//! What a request may do is decided by small pure modules (`token`, `quota`, `origin`, `hit`);
+//! the handlers gather, ask them, and render.
+//!
+//! **Invariants.**
+//! Every answer carries the security headers, errors included. Text that came from the web reaches a page
+//! only through the escaping templates. The `Host` header is never part of an answer. The caller's address
+//! comes from the connection (or from [`Caller`], which the outer shell sets), never from a request header,
+//! and is kept only as a keyed hash, in memory, for minutes.
+
+mod api;
+mod app;
+mod files;
+mod headers;
+mod hit;
+mod host;
+mod info;
+mod origin;
+mod page;
+mod params;
+mod quota;
+mod search;
+mod secret;
+mod settings;
+mod suggest;
+mod text;
+mod thumb;
+mod token;
+
+pub use app::{Caller, router};
+pub use settings::Settings;

@@ -1,0 +1,92 @@
+//! The search API: the same JSON that the command line prints. Open to every origin, for reading only.
+
+use crate::app::{App, From};
+use crate::hit::web_url;
+use crate::page::{self, REVALIDATED, typed, waiting};
+use crate::params::{MAX_REACH, PAGE_SIZE, Params};
+use crate::text::clean;
+use axum::Json;
+use axum::extract::State;
+use axum::http::header::{ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN, HeaderName, HeaderValue};
+use axum::http::{StatusCode, Uri};
+use axum::response::{IntoResponse, Response};
+use curlew_ports::{FindError, Found, FoundHit};
+use serde::Serialize;
+use std::sync::Arc;
+
+/// The media type of JSON (RFC 8259 §11).
+pub(crate) const JSON: &str = "application/json";
+/// Every page may read this; there is no cookie or credential that it could use.
+const ANY_ORIGIN: (HeaderName, HeaderValue) = (ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
+
+#[derive(Serialize)]
+struct Failure {
+    error: Fault,
+}
+
+#[derive(Serialize)]
+struct Fault {
+    kind: &'static str,
+    message: String,
+}
+
+/// `GET /api/search?q=&limit=&offset=`
+pub(crate) async fn search(State(app): State<Arc<App>>, from: From, uri: Uri) -> Response {
+    let (query, offset, limit) = match asked(&uri) {
+        Ok(asked) => asked,
+        Err(sentence) => return failure(StatusCode::BAD_REQUEST, "bad_query", sentence),
+    };
+    if let Err(wait) = app.admit_search(from) {
+        let sentence = "Too many searches from this address; see Retry-After.";
+        return waiting(failure(StatusCode::TOO_MANY_REQUESTS, "too_many_requests", sentence), wait);
+    }
+    match app.front.find(&query, offset, limit).await {
+        Ok(found) => ([ANY_ORIGIN], typed(JSON, REVALIDATED), Json(fit_for_programs(found))).into_response(),
+        Err(FindError::BadQuery(sentence)) => failure(StatusCode::BAD_REQUEST, "bad_query", sentence),
+        Err(FindError::Port(error)) => match page::outcome("find", &error) {
+            (status, Some(wait)) => {
+                waiting(failure(status, "unavailable", "The index is out of reach at the moment."), wait)
+            }
+            (status, None) => failure(status, "internal", "Something went wrong on our side."),
+        },
+    }
+}
+
+/// `OPTIONS /api/search`: what a browser may ask before it asks.
+pub(crate) async fn preflight() -> Response {
+    let methods = (ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("GET"));
+    (StatusCode::NO_CONTENT, [ANY_ORIGIN, methods]).into_response()
+}
+
+fn asked(uri: &Uri) -> Result<(String, usize, usize), String> {
+    let params = Params::of(uri)?;
+    let query = params.query();
+    if query.is_empty() {
+        return Err("Say what to look for: q is empty.".to_owned());
+    }
+    let limit = params.number("limit", PAGE_SIZE).ok().filter(|n| (1..=MAX_REACH).contains(n));
+    let limit = limit.ok_or_else(|| format!("limit must be a number from 1 to {MAX_REACH}."))?;
+    let offset = params.number("offset", 0).ok().filter(|n| n.saturating_add(limit) <= MAX_REACH);
+    let offset = offset.ok_or_else(|| format!("offset and limit together must not go beyond {MAX_REACH}."))?;
+    Ok((query.to_owned(), offset, limit))
+}
+
+fn failure(status: StatusCode, kind: &'static str, message: impl Into<String>) -> Response {
+    let failure = Failure { error: Fault { kind, message: message.into() } };
+    (status, [ANY_ORIGIN], typed(JSON, "no-store"), Json(failure)).into_response()
+}
+
+/// Leaves out what a program could be led astray by: characters that XML forbids, and addresses that are
+/// none of the web's.
+fn fit_for_programs(found: Found) -> Found {
+    let hits = found.hits.into_iter().filter(|h| web_url(&h.url).is_some()).map(|hit| FoundHit {
+        title: clean(&hit.title),
+        snippet: clean(&hit.snippet),
+        site: clean(&hit.site),
+        image: hit.image.filter(|i| web_url(i).is_some()),
+        // JSON has no word for what is not a number.
+        score: if hit.score.is_finite() { hit.score } else { 0.0 },
+        ..hit
+    });
+    Found { total: found.total, hits: hits.collect() }
+}

@@ -1,0 +1,125 @@
+//! The router and what its handlers share.
+
+use crate::page::Site;
+use crate::quota::{self, Quota};
+use crate::settings::{Contact, Settings};
+use crate::token::Spent;
+use crate::{api, files, headers, info, page, search, suggest, thumb};
+use axum::Router;
+use axum::extract::{ConnectInfo, FromRequestParts};
+use axum::http::request::Parts;
+use axum::middleware::map_response;
+use axum::routing::get;
+use curlew_model::Millis;
+use curlew_ports::{Clock, Front};
+use std::convert::Infallible;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tower_http::catch_panic::CatchPanicLayer;
+
+/// The pages, the API and the forms.
+///
+/// Serve it with [`Router::into_make_service_with_connect_info`] for [`SocketAddr`], or set [`Caller`] as a
+/// request extension where there is no connection to look at (Lambda); without either, all callers share one
+/// allowance.
+pub fn router(front: Arc<dyn Front>, clock: Arc<dyn Clock>, settings: Settings) -> Router {
+    let app = Arc::new(App::new(front, clock, settings));
+    let panicked = Arc::clone(&app);
+    Router::new()
+        .route("/", get(search::show))
+        .route("/api/search", get(api::search).options(api::preflight))
+        .route("/thumb/{hash}", get(thumb::show))
+        .route("/suggest", get(suggest::show).post(suggest::send))
+        .route("/bot", get(info::bot))
+        .route("/status", get(info::status))
+        .route("/status.json", get(info::status_json))
+        .route("/robots.txt", get(files::robots))
+        .route("/.well-known/security.txt", get(files::security))
+        .route("/style.css", get(files::style))
+        .route("/favicon.svg", get(files::favicon))
+        .route("/opensearch.xml", get(files::opensearch))
+        .fallback(page::not_found)
+        .method_not_allowed_fallback(page::wrong_method)
+        .with_state(app)
+        .layer(CatchPanicLayer::custom(move |_| page::internal(&panicked.site)))
+        .layer(map_response(headers::secure))
+}
+
+/// The address of the caller, set as a request extension by an outer shell that knows it better than the
+/// connection does: on Lambda `requestContext.http.sourceIp`, never `X-Forwarded-For`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Caller(pub IpAddr);
+
+/// What the handlers share.
+pub(crate) struct App {
+    pub(crate) front: Arc<dyn Front>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) settings: Settings,
+    /// What every page shows.
+    pub(crate) site: Site,
+    /// Our own origin, if it is configured.
+    pub(crate) origin: Option<String>,
+    /// Where to write to, if it is configured.
+    pub(crate) contact: Option<Contact>,
+    /// Numbers the forms of this process.
+    pub(crate) serial: AtomicU64,
+    /// Tokens that were used.
+    pub(crate) spent: Mutex<Spent>,
+    searches: Mutex<Quota>,
+    suggestions: Mutex<Quota>,
+}
+
+impl App {
+    fn new(front: Arc<dyn Front>, clock: Arc<dyn Clock>, settings: Settings) -> App {
+        let origin = settings.origin();
+        App {
+            site: Site { title: settings.title.clone(), opensearch: origin.is_some(), style: files::style_version() },
+            origin,
+            contact: settings.contact(),
+            serial: AtomicU64::new(0),
+            spent: Mutex::default(),
+            searches: Mutex::new(Quota::new(settings.searches_per_minute)),
+            suggestions: Mutex::new(Quota::new(settings.suggestions_per_minute)),
+            front,
+            clock,
+            settings,
+        }
+    }
+
+    /// Takes a search of the caller's allowance, or says how long to wait.
+    pub(crate) fn admit_search(&self, from: From) -> Result<(), Millis> {
+        if from.0.is_some_and(|ip| ip.to_canonical().is_loopback()) {
+            return Ok(());
+        }
+        held(&self.searches).take(self.key(from), self.clock.monotonic())
+    }
+
+    /// Takes a suggestion of the caller's allowance, or says how long to wait.
+    pub(crate) fn admit_suggestion(&self, from: From) -> Result<(), Millis> {
+        held(&self.suggestions).take(self.key(from), self.clock.monotonic())
+    }
+
+    fn key(&self, from: From) -> u64 {
+        quota::key(&self.settings.secret, from.0, self.clock.now())
+    }
+}
+
+/// Locks what only this crate changes, in steps that leave it whole even if one of them panics.
+pub(crate) fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Where a request came from, as far as that is known.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct From(pub(crate) Option<IpAddr>);
+
+impl<S: Send + Sync> FromRequestParts<S> for From {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<From, Infallible> {
+        let told = parts.extensions.get::<Caller>().map(|c| c.0);
+        let seen = || parts.extensions.get::<ConnectInfo<SocketAddr>>().map(|c| c.0.ip());
+        Ok(From(told.or_else(seen)))
+    }
+}

@@ -1,0 +1,73 @@
+//! Small files: the style sheet, the icon, and what programs ask a site for.
+
+use crate::app::App;
+use crate::page::{self, A_DAY, AN_HOUR, no_such_page, typed};
+use askama::Template;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use curlew_model::Millis;
+use sha2::{Digest, Sha256};
+use std::fmt::Write;
+use std::sync::Arc;
+
+const STYLE: &str = include_str!("../assets/style.css");
+const FAVICON: &str = include_str!("../assets/favicon.svg");
+const PLAIN: &str = "text/plain; charset=utf-8";
+/// The style sheet is asked for by its version, so one version never changes.
+const FOREVER: &str = "public, max-age=31536000, immutable";
+/// How long a security.txt may be relied upon; RFC 9116 §2.5.5 recommends less than a year.
+const SECURITY_EXPIRES: Millis = Millis::from_days(180);
+/// Longest name that an OpenSearch description may carry ("OpenSearch 1.1 Draft 6", ShortName).
+const MAX_SHORT_NAME: usize = 16;
+
+#[derive(Template)]
+#[template(path = "opensearch.xml")]
+struct OpenSearch<'a> {
+    short_name: String,
+    origin: &'a str,
+}
+
+/// Tells this style sheet from an earlier one.
+pub(crate) fn style_version() -> String {
+    let hash = Sha256::digest(STYLE);
+    hash.iter().take(4).fold(String::new(), |mut text, byte| {
+        // Writing to a String cannot fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+/// `GET /style.css`
+pub(crate) async fn style() -> Response {
+    (typed("text/css; charset=utf-8", FOREVER), STYLE).into_response()
+}
+
+/// `GET /favicon.svg`
+pub(crate) async fn favicon() -> Response {
+    (typed("image/svg+xml", A_DAY), FAVICON).into_response()
+}
+
+/// `GET /robots.txt`: our results are not for other search engines, nor are other people's pictures.
+pub(crate) async fn robots() -> Response {
+    const RULES: &str = "User-agent: *\nAllow: /\nAllow: /bot\nDisallow: /?\nDisallow: /api/\nDisallow: /thumb/\n";
+    (typed(PLAIN, A_DAY), RULES).into_response()
+}
+
+/// `GET /.well-known/security.txt` (RFC 9116), if there is a contact that may stand in it.
+pub(crate) async fn security(State(app): State<Arc<App>>) -> Response {
+    let contact = app.contact.as_ref().filter(|c| c.fit_for_security_txt).and_then(|c| c.uri.as_deref());
+    let Some(contact) = contact else { return no_such_page(&app.site) };
+    let expires = (app.clock.now() + SECURITY_EXPIRES).day();
+    let canonical = app.origin.as_deref().filter(|o| o.starts_with("https:"));
+    let canonical = canonical.map(|o| format!("Canonical: {o}/.well-known/security.txt\n")).unwrap_or_default();
+    let text = format!("Contact: {contact}\nExpires: {expires}T00:00:00Z\nPreferred-Languages: en\n{canonical}");
+    (typed(PLAIN, AN_HOUR), text).into_response()
+}
+
+/// `GET /opensearch.xml`, if our own address is known: the description has to name it.
+pub(crate) async fn opensearch(State(app): State<Arc<App>>) -> Response {
+    let Some(origin) = app.origin.as_deref() else { return no_such_page(&app.site) };
+    let description = OpenSearch { short_name: app.site.title.chars().take(MAX_SHORT_NAME).collect(), origin };
+    page::text(StatusCode::OK, "application/opensearchdescription+xml", A_DAY, &description)
+}

@@ -1,0 +1,33 @@
+//! The headers that every answer carries, errors and files included.
+
+use axum::http::header::{
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, HeaderName, HeaderValue, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
+};
+use axum::response::Response;
+
+/// Nothing runs, nothing is loaded from elsewhere, nothing is framed, forms go to ourselves.
+const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; \
+                      frame-ancestors 'none'";
+/// Features of the browser that no page of ours needs.
+const PERMISSIONS: &str = "camera=(), microphone=(), geolocation=(), payment=(), usb=(), browsing-topics=()";
+/// Answers that say nothing of caching are not to be kept.
+const UNCACHED: &str = "no-store";
+
+/// Adds the security headers.
+pub(crate) async fn secure(mut response: Response) -> Response {
+    let headers = response.headers_mut();
+    let always = [
+        (CONTENT_SECURITY_POLICY, POLICY),
+        (X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (HeaderName::from_static("permissions-policy"), PERMISSIONS),
+        (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
+        (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
+    ];
+    for (name, value) in always {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    // A handler may have chosen its own.
+    headers.entry(REFERRER_POLICY).or_insert(HeaderValue::from_static("no-referrer"));
+    headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static(UNCACHED));
+    response
+}

@@ -1,0 +1,116 @@
+//! A result as the page shows it. All that could lead somewhere or pass for something is decided here.
+
+use crate::host;
+use crate::text::{MAX_SITE, MAX_TITLE, Piece, clipped, day_in_words, pieces};
+use curlew_ports::FoundHit;
+use url::Url;
+
+/// Longest path that is shown after the host, in characters.
+const MAX_PATH: usize = 48;
+
+/// What the template shows of a result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct HitView {
+    /// Where the title leads, if that is an http or https URL.
+    pub(crate) href: Option<String>,
+    /// The title, or the address where there is none.
+    pub(crate) title: String,
+    /// The snippet in pieces.
+    pub(crate) snippet: Vec<Piece>,
+    /// The host that the link leads to.
+    pub(crate) host: String,
+    /// The path below it, as short as it takes.
+    pub(crate) path: String,
+    /// What the site calls itself, unless that is its host.
+    pub(crate) site: Option<String>,
+    /// The day of publication, for programs and for people.
+    pub(crate) day: Option<(String, String)>,
+    /// The path of its thumbnail.
+    pub(crate) thumb: Option<String>,
+    /// Stands in for the thumbnail: the first letter of the site.
+    pub(crate) initial: String,
+}
+
+impl HitView {
+    /// The view of a hit.
+    pub(crate) fn of(hit: &FoundHit) -> HitView {
+        let url = web_url(&hit.url);
+        let host = url.as_ref().and_then(Url::host_str).map(host::shown).unwrap_or_default();
+        let name = clipped(&hit.site, MAX_SITE);
+        let title = clipped(&hit.title, MAX_TITLE);
+        let day = hit.published.map(|t| t.day());
+        HitView {
+            title: if title.is_empty() { clipped(&hit.url, MAX_TITLE) } else { title },
+            snippet: pieces(&hit.snippet, &hit.marks),
+            path: url.as_ref().map(shown_path).unwrap_or_default(),
+            initial: initial_of(&name).or_else(|| initial_of(&host)).unwrap_or_else(|| "·".to_owned()),
+            site: (!name.is_empty() && !same_name(&name, &host)).then_some(name),
+            day: day.and_then(|d| day_in_words(&d).map(|words| (d, words))),
+            thumb: hit.thumbnail.as_ref().map(|id| format!("/thumb/{id}")),
+            href: url.map(String::from),
+            host,
+        }
+    }
+}
+
+/// The URL, if a link may lead to it: http or https, with a host and without credentials.
+pub(crate) fn web_url(text: &str) -> Option<Url> {
+    let url = Url::parse(text).ok()?;
+    let plain = url.username().is_empty() && url.password().is_none();
+    (matches!(url.scheme(), "http" | "https") && url.has_host() && plain).then_some(url)
+}
+
+fn shown_path(url: &Url) -> String {
+    let path = url.path().trim_end_matches('/');
+    if path.is_empty() { String::new() } else { clipped(path, MAX_PATH) }
+}
+
+fn same_name(name: &str, host: &str) -> bool {
+    let bare = |s: &str| s.to_lowercase().trim_start_matches("www.").to_owned();
+    bare(name) == bare(host)
+}
+
+fn initial_of(name: &str) -> Option<String> {
+    let name = name.strip_prefix("www.").unwrap_or(name);
+    name.chars().find(|c| c.is_alphanumeric()).map(|c| c.to_uppercase().collect())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may panic")]
+    use super::*;
+
+    fn hit(url: &str, site: &str) -> FoundHit {
+        FoundHit {
+            url: url.to_owned(),
+            title: String::new(),
+            snippet: String::new(),
+            marks: Vec::new(),
+            image: None,
+            thumbnail: None,
+            site: site.to_owned(),
+            published: None,
+            score: 1.0,
+        }
+    }
+
+    #[test]
+    fn only_web_urls_become_links() {
+        for bad in ["javascript:alert(1)", "data:text/html,x", "//x", "", "https://me:pw@example.org/", "file:///etc"] {
+            assert_eq!(HitView::of(&hit(bad, "Site")).href, None, "{bad}");
+        }
+        let view = HitView::of(&hit("https://example.org/a/b/", "Example"));
+        assert_eq!((view.href.as_deref(), view.path.as_str()), (Some("https://example.org/a/b/"), "/a/b"));
+        assert_eq!(view.title, "https://example.org/a/b/", "a title is never empty");
+    }
+
+    #[test]
+    fn the_site_is_named_beside_its_host_but_not_twice() {
+        assert_eq!(HitView::of(&hit("https://example.org/", "www.example.org")).site, None);
+        let view = HitView::of(&hit("https://example.org/", "Your Bank"));
+        assert_eq!((view.site.as_deref(), view.host.as_str()), (Some("Your Bank"), "example.org"));
+        assert_eq!(view.initial, "Y");
+        assert_eq!(HitView::of(&hit("https://www.example.org/", "")).initial, "E");
+        assert_eq!(HitView::of(&hit("data:,", "")).initial, "·");
+    }
+}

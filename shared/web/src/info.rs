@@ -1,0 +1,68 @@
+//! The pages about ourselves: what the crawler is, and what it is doing.
+
+use crate::api::JSON;
+use crate::app::App;
+use crate::page::{self, A_DAY, Site, typed};
+use crate::settings::Contact;
+use crate::text::clean;
+use askama::Template;
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use curlew_ports::StatusLine;
+use serde::Serialize;
+use std::sync::Arc;
+
+#[derive(Template)]
+#[template(path = "bot.html")]
+struct Bot<'a> {
+    site: &'a Site,
+    token: &'a str,
+    user_agent: &'a str,
+    contact: Option<&'a Contact>,
+}
+
+#[derive(Template)]
+#[template(path = "status.html")]
+struct Status<'a> {
+    site: &'a Site,
+    lines: &'a [StatusLine],
+}
+
+#[derive(Serialize)]
+struct StatusJson {
+    status: Vec<StatusLine>,
+}
+
+/// `GET /bot`: depends on nothing but the settings, so it answers when all else is out of reach.
+pub(crate) async fn bot(State(app): State<Arc<App>>) -> Response {
+    let page = Bot {
+        site: &app.site,
+        token: &app.settings.user_agent_token,
+        user_agent: &app.settings.user_agent,
+        contact: app.contact.as_ref(),
+    };
+    page::html(StatusCode::OK, A_DAY, &page)
+}
+
+/// `GET /status`
+pub(crate) async fn status(State(app): State<Arc<App>>) -> Response {
+    match lines(&app).await {
+        Ok(lines) => page::html(StatusCode::OK, "no-store", &Status { site: &app.site, lines: &lines }),
+        Err(trouble) => trouble,
+    }
+}
+
+/// `GET /status.json`
+pub(crate) async fn status_json(State(app): State<Arc<App>>) -> Response {
+    match lines(&app).await {
+        Ok(status) => (typed(JSON, "no-store"), Json(StatusJson { status })).into_response(),
+        Err(trouble) => trouble,
+    }
+}
+
+async fn lines(app: &App) -> Result<Vec<StatusLine>, Response> {
+    let lines = app.front.status().await.map_err(|error| page::trouble(&app.site, "status", &error))?;
+    Ok(lines.into_iter().map(|l| StatusLine { name: clean(&l.name), value: clean(&l.value) }).collect())
+}

@@ -1,0 +1,94 @@
+//! The query part of a URL, read strictly: bounded, the first value of a name counts, the rest is ignored.
+
+use axum::http::Uri;
+use url::form_urlencoded;
+
+/// Longest query part in bytes; a query of 256 bytes takes 768 when every byte is percent-encoded.
+const MAX_RAW: usize = 2_048;
+/// Parameters in one query part.
+const MAX_PAIRS: usize = 16;
+/// Hits on one page of results.
+pub(crate) const PAGE_SIZE: usize = 10;
+/// Pages of results that can be asked for.
+pub(crate) const MAX_PAGE: usize = 10;
+/// How deep into the results anybody may look, page or API.
+pub(crate) const MAX_REACH: usize = PAGE_SIZE * MAX_PAGE;
+
+/// The parameters of a request.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Params(Vec<(String, String)>);
+
+impl Params {
+    /// Reads a URI's query part.
+    ///
+    /// # Errors
+    /// A sentence for the person who sent it.
+    pub(crate) fn of(uri: &Uri) -> Result<Params, &'static str> {
+        let raw = uri.query().unwrap_or_default();
+        if raw.len() > MAX_RAW {
+            return Err("This address is too long. Please ask a shorter question.");
+        }
+        let pairs: Vec<(String, String)> =
+            form_urlencoded::parse(raw.as_bytes()).into_owned().take(MAX_PAIRS + 1).collect();
+        if pairs.len() > MAX_PAIRS {
+            return Err("This address has too many parameters.");
+        }
+        Ok(Params(pairs))
+    }
+
+    /// The first value of a name.
+    pub(crate) fn get(&self, name: &str) -> Option<&str> {
+        self.0.iter().find(|(n, _)| n == name).map(|(_, v)| v.as_str())
+    }
+
+    /// What is searched for, without blanks around it; empty if nothing is.
+    pub(crate) fn query(&self) -> &str {
+        self.get("q").unwrap_or_default().trim()
+    }
+
+    /// A whole number, or the default where there is none.
+    ///
+    /// # Errors
+    /// If there is a value that is no whole number.
+    pub(crate) fn number(&self, name: &str, default: usize) -> Result<usize, ()> {
+        match self.get(name).map(str::trim) {
+            None | Some("") => Ok(default),
+            // `str::parse` would also take a sign.
+            Some(text) if text.bytes().all(|b| b.is_ascii_digit()) => text.parse().map_err(|_| ()),
+            Some(_) => Err(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may panic")]
+    use super::*;
+
+    fn params(path: &str) -> Result<Params, &'static str> {
+        Params::of(&path.parse().unwrap())
+    }
+
+    #[test]
+    fn the_first_value_counts() {
+        let p = params("/?q=mud+flats%26more&q=second&page=2").unwrap();
+        assert_eq!(p.query(), "mud flats&more");
+        assert_eq!(p.number("page", 1), Ok(2));
+        assert_eq!(p.number("limit", 10), Ok(10));
+        assert_eq!(params("/?q=%FF").unwrap().query(), "\u{fffd}");
+    }
+
+    #[test]
+    fn numbers_are_digits() {
+        for bad in ["-1", "+1", "1e3", "0x1", "99999999999999999999999", "٣"] {
+            let path = format!("/?page={}", form_urlencoded::byte_serialize(bad.as_bytes()).collect::<String>());
+            assert_eq!(params(&path).unwrap().number("page", 1), Err(()), "{bad}");
+        }
+    }
+
+    #[test]
+    fn length_and_count_are_bounded() {
+        assert!(params(&format!("/?q={}", "a".repeat(3_000))).is_err());
+        assert!(params(&format!("/?{}", "a=1&".repeat(100))).is_err());
+    }
+}

@@ -1,0 +1,130 @@
+//! How often one address may do something: a token bucket for each, in memory, in bounded number.
+//!
+//! An address is never kept. Its key is a keyed hash with the day mixed in, so that what is in memory
+//! says nothing once the secret is gone, and nothing about yesterday even while it is there.
+
+use crate::secret::keyed;
+use curlew_model::{Millis, Timestamp};
+use hmac::Mac;
+use std::collections::HashMap;
+use std::net::IpAddr;
+
+/// Addresses that are remembered at once; beyond it the one that was quiet for longest is forgotten.
+const MAX_ADDRESSES: usize = 4_096;
+/// The time over which a bucket fills up.
+const REFILL: Millis = Millis::from_mins(1);
+/// Keeps this use of the secret apart from every other one.
+const PURPOSE: &[u8] = b"curlew caller's address 1";
+
+/// Buckets of one kind of call.
+#[derive(Debug)]
+pub(crate) struct Quota {
+    per_minute: u32,
+    buckets: HashMap<u64, Bucket>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Bucket {
+    /// Thousandths of a call that are left.
+    milli: u64,
+    /// When that was counted, on the clock that never jumps.
+    at: Millis,
+}
+
+impl Quota {
+    /// So many calls a minute, all of which may come at once.
+    pub(crate) fn new(per_minute: u32) -> Quota {
+        Quota { per_minute, buckets: HashMap::new() }
+    }
+
+    /// Takes one call of `key`'s allowance, or says how long to wait for one.
+    pub(crate) fn take(&mut self, key: u64, now: Millis) -> Result<(), Millis> {
+        if self.per_minute == 0 {
+            return Err(REFILL);
+        }
+        let capacity = u64::from(self.per_minute) * 1_000;
+        let bucket = self.buckets.get(&key).copied().unwrap_or(Bucket { milli: capacity, at: now });
+        let gained = now.saturating_sub(bucket.at).0.saturating_mul(capacity) / REFILL.0;
+        let milli = bucket.milli.saturating_add(gained).min(capacity);
+        if milli < 1_000 {
+            // Not written back: a caller that keeps asking must not lose what it gains in between.
+            return Err(Millis(((1_000 - milli) * REFILL.0).div_ceil(capacity)));
+        }
+        self.make_room(key);
+        self.buckets.insert(key, Bucket { milli: milli - 1_000, at: now });
+        Ok(())
+    }
+
+    fn make_room(&mut self, key: u64) {
+        if self.buckets.len() < MAX_ADDRESSES || self.buckets.contains_key(&key) {
+            return;
+        }
+        let quietest = self.buckets.iter().min_by_key(|(_, b)| b.at).map(|(k, _)| *k);
+        if let Some(quietest) = quietest {
+            self.buckets.remove(&quietest);
+        }
+    }
+}
+
+/// The key of an address on the day of `now`. An IPv6 address counts as its /64, which is what one
+/// household or one machine is given; an unknown address shares one key with all other unknown ones.
+pub(crate) fn key(secret: &[u8; 32], address: Option<IpAddr>, now: Timestamp) -> u64 {
+    let mut mac = keyed(secret, PURPOSE);
+    mac.update(&now.as_millis().div_euclid(86_400_000).to_be_bytes());
+    match address.map(|a| a.to_canonical()) {
+        Some(IpAddr::V4(v4)) => mac.update(&v4.octets()),
+        Some(IpAddr::V6(v6)) => mac.update(&v6.octets()[..8]),
+        None => {}
+    }
+    let hash = mac.finalize().into_bytes();
+    hash.iter().take(8).fold(0, |key, byte| (key << 8) | u64::from(*byte))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may panic")]
+    use super::*;
+
+    #[test]
+    fn a_bucket_empties_and_fills_again() {
+        let mut quota = Quota::new(3);
+        for _ in 0..3 {
+            assert_eq!(quota.take(1, Millis(0)), Ok(()));
+        }
+        assert_eq!(quota.take(1, Millis(0)), Err(Millis::from_secs(20)));
+        assert_eq!(quota.take(1, Millis::from_secs(19)), Err(Millis::from_secs(1)));
+        assert_eq!(quota.take(2, Millis(0)), Ok(()), "another address has its own");
+        assert_eq!(quota.take(1, Millis::from_secs(20)), Ok(()));
+        assert!(quota.take(1, Millis::from_secs(20)).is_err());
+    }
+
+    #[test]
+    fn nothing_a_minute_lets_nothing_through() {
+        assert_eq!(Quota::new(0).take(1, Millis(0)), Err(REFILL));
+    }
+
+    #[test]
+    fn memory_is_bounded_and_the_quietest_goes_first() {
+        let mut quota = Quota::new(1);
+        for key in 0..(MAX_ADDRESSES as u64 * 2) {
+            assert_eq!(quota.take(key, Millis(key)), Ok(()));
+        }
+        assert_eq!(quota.buckets.len(), MAX_ADDRESSES);
+        assert!(quota.buckets.contains_key(&(MAX_ADDRESSES as u64 * 2 - 1)));
+        assert!(!quota.buckets.contains_key(&0));
+    }
+
+    #[test]
+    fn keys_follow_address_day_and_secret() {
+        let (a, b) = ([1; 32], [2; 32]);
+        let day = Timestamp::from_millis(1_800_000_000_000);
+        let k = |secret: &[u8; 32], ip: &str, now| key(secret, Some(ip.parse().unwrap()), now);
+        assert_eq!(k(&a, "192.0.2.1", day), k(&a, "::ffff:192.0.2.1", day));
+        assert_eq!(k(&a, "2001:db8::1", day), k(&a, "2001:db8::ffff", day));
+        assert_ne!(k(&a, "2001:db8::1", day), k(&a, "2001:db8:0:1::1", day));
+        assert_ne!(k(&a, "192.0.2.1", day), k(&a, "192.0.2.2", day));
+        assert_ne!(k(&a, "192.0.2.1", day), k(&b, "192.0.2.1", day));
+        assert_ne!(k(&a, "192.0.2.1", day), k(&a, "192.0.2.1", day + Millis::from_days(1)));
+        assert_ne!(key(&a, None, day), k(&a, "192.0.2.1", day));
+    }
+}

@@ -1,0 +1,164 @@
+//! The search page: the form alone, or the form and a page of results.
+
+use crate::app::{App, From};
+use crate::hit::HitView;
+use crate::page::{self, AN_HOUR, REVALIDATED, Site};
+use crate::params::{MAX_PAGE, MAX_REACH, PAGE_SIZE, Params};
+use crate::text::grouped;
+use askama::Template;
+use axum::extract::State;
+use axum::http::{StatusCode, Uri};
+use axum::response::Response;
+use curlew_ports::{FindError, Found};
+use std::sync::Arc;
+use url::form_urlencoded;
+
+/// What a query may say, shown where there are no results.
+const EXAMPLES: [(&str, &str); 8] = [
+    ("curlew estuary", "pages with both words"),
+    ("\"spring tide\"", "the words side by side"),
+    ("curlew -stone", "without a word"),
+    ("tide site:example.org", "from one site only"),
+    ("marea lang:it", "in one language"),
+    ("wader before:2026-05-01", "published before a day"),
+    ("wader after:2026-04-01", "published on a day or after it"),
+    ("wader sort:date", "newest first"),
+];
+
+#[derive(Template)]
+#[template(path = "home.html")]
+struct Home<'a> {
+    site: &'a Site,
+    query: &'a str,
+    examples: &'a [(&'a str, &'a str)],
+}
+
+#[derive(Template)]
+#[template(path = "results.html")]
+struct Results<'a> {
+    site: &'a Site,
+    query: &'a str,
+    /// A sentence in place of results.
+    notice: Option<&'a str>,
+    total: u64,
+    total_shown: String,
+    hits: Vec<HitView>,
+    pages: Pages,
+    examples: &'a [(&'a str, &'a str)],
+}
+
+/// `GET /`
+pub(crate) async fn show(State(app): State<Arc<App>>, from: From, uri: Uri) -> Response {
+    let params = match Params::of(&uri) {
+        Ok(params) => params,
+        Err(sentence) => return refused(&app.site, "", sentence),
+    };
+    let query = params.query();
+    if query.is_empty() {
+        return page::html(StatusCode::OK, AN_HOUR, &Home { site: &app.site, query, examples: &EXAMPLES });
+    }
+    if let Err(wait) = app.admit_search(from) {
+        return page::too_many(&app.site, wait);
+    }
+    let number = match params.number("page", 1) {
+        Ok(number @ 1..=MAX_PAGE) => number,
+        _ => return refused(&app.site, query, "Only the first ten pages of results can be shown."),
+    };
+    match app.front.find(query, (number - 1) * PAGE_SIZE, PAGE_SIZE).await {
+        Ok(found) => results(&app.site, query, number, &found),
+        Err(FindError::BadQuery(sentence)) => refused(&app.site, query, &sentence),
+        Err(FindError::Port(error)) => page::trouble(&app.site, "find", &error),
+    }
+}
+
+fn results(site: &Site, query: &str, number: usize, found: &Found) -> Response {
+    let view = Results {
+        site,
+        query,
+        notice: None,
+        total: found.total,
+        total_shown: grouped(found.total),
+        hits: found.hits.iter().take(PAGE_SIZE).map(HitView::of).collect(),
+        pages: Pages::of(query, number, found.total),
+        examples: &EXAMPLES,
+    };
+    page::html(StatusCode::OK, REVALIDATED, &view)
+}
+
+/// The form with what was typed, and a sentence about it.
+fn refused(site: &Site, query: &str, sentence: &str) -> Response {
+    let view = Results {
+        site,
+        query,
+        notice: Some(sentence),
+        total: 0,
+        total_shown: String::new(),
+        hits: Vec::new(),
+        pages: Pages::default(),
+        examples: &EXAMPLES,
+    };
+    page::html(StatusCode::BAD_REQUEST, REVALIDATED, &view)
+}
+
+/// Links to the other pages of results.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Pages {
+    previous: Option<String>,
+    next: Option<String>,
+    /// Number, link, and whether it is the present one.
+    all: Vec<(usize, String, bool)>,
+    /// Which results these are, such as `11–20`, when there is more than one page.
+    shown: Option<String>,
+    /// Whether there are more results than can be shown.
+    cut: bool,
+    /// Whether this is the last page that there is.
+    last: bool,
+}
+
+impl Pages {
+    fn of(query: &str, number: usize, total: u64) -> Pages {
+        let total = usize::try_from(total).unwrap_or(usize::MAX);
+        let count = total.div_ceil(PAGE_SIZE).min(MAX_PAGE);
+        let link = |n: usize| {
+            let mut pairs = form_urlencoded::Serializer::new(String::new());
+            pairs.append_pair("q", query);
+            if n > 1 {
+                pairs.append_pair("page", &n.to_string());
+            }
+            format!("/?{}", pairs.finish())
+        };
+        let first = (number - 1) * PAGE_SIZE + 1;
+        Pages {
+            previous: (number > 1).then(|| link((number - 1).min(count.max(1)))),
+            next: (number < count).then(|| link(number + 1)),
+            all: (1..=count).map(|n| (n, link(n), n == number)).collect(),
+            shown: (count > 1 && number <= count).then(|| format!("{first}–{}", (number * PAGE_SIZE).min(total))),
+            cut: total > MAX_REACH,
+            last: number >= count,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn there_are_as_many_pages_as_results_and_at_most_ten() {
+        let count = |total| Pages::of("q", 1, total).all.len();
+        assert_eq!([count(0), count(1), count(10), count(11), count(100), count(u64::MAX)], [0, 1, 1, 2, 10, 10]);
+        let middle = Pages::of("a&b=c", 2, 35);
+        assert_eq!(middle.previous.as_deref(), Some("/?q=a%26b%3Dc"));
+        assert_eq!(middle.next.as_deref(), Some("/?q=a%26b%3Dc&page=3"));
+        assert_eq!(middle.shown.as_deref(), Some("11–20"));
+        assert_eq!(Pages::of("q", 4, 35).shown.as_deref(), Some("31–35"));
+        assert_eq!(Pages::of("q", 10, u64::MAX).next, None);
+    }
+
+    #[test]
+    fn a_page_beyond_the_end_leads_back_to_the_last() {
+        let beyond = Pages::of("q", 9, 15);
+        assert_eq!(beyond.previous.as_deref(), Some("/?q=q&page=2"));
+        assert_eq!((beyond.next, beyond.shown), (None, None));
+    }
+}

@@ -1,0 +1,167 @@
+//! Text from the web, made fit to be shown: as plain text, in this order, and in pieces that are marked or not.
+
+use std::ops::Range;
+
+/// Longest title that is shown, in characters.
+pub(crate) const MAX_TITLE: usize = 200;
+/// Longest name of a site that is shown, in characters.
+pub(crate) const MAX_SITE: usize = 60;
+/// Longest snippet that is shown, in characters.
+const MAX_SNIPPET: usize = 600;
+
+/// A piece of a snippet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Piece {
+    /// Its text, still to be escaped by the template.
+    pub(crate) text: String,
+    /// Whether it matches the query.
+    pub(crate) marked: bool,
+}
+
+/// Removes what no text needs and what could break out of its place: control characters (all that XML 1.0
+/// §2.2 forbids among them) and the marks that turn the direction of what follows. Line ends become spaces.
+pub(crate) fn clean(text: &str) -> String {
+    text.chars().filter_map(kept).collect()
+}
+
+/// The same, cut after `max` characters.
+pub(crate) fn clipped(text: &str, max: usize) -> String {
+    let mut chars = text.trim().chars().filter_map(kept);
+    let mut out: String = chars.by_ref().take(max).collect();
+    if chars.next().is_some() {
+        out.push('…');
+    }
+    out
+}
+
+/// Splits a snippet at the byte ranges that match. Ranges that are out of order, overlap, end outside of the
+/// text or inside of a character lose that part; no text is lost or doubled.
+pub(crate) fn pieces(snippet: &str, marks: &[Range<usize>]) -> Vec<Piece> {
+    let mut marks: Vec<Range<usize>> = marks.to_vec();
+    marks.sort_by_key(|m| (m.start, m.end));
+    let mut pieces = Vec::new();
+    let mut left = MAX_SNIPPET;
+    let mut done = 0;
+    for mark in marks {
+        let start = mark.start.max(done);
+        if start >= mark.end || !snippet.is_char_boundary(start) || !snippet.is_char_boundary(mark.end) {
+            continue;
+        }
+        push(&mut pieces, &snippet[done..start], false, &mut left);
+        push(&mut pieces, &snippet[start..mark.end], true, &mut left);
+        done = mark.end;
+    }
+    push(&mut pieces, &snippet[done..], false, &mut left);
+    pieces
+}
+
+fn push(pieces: &mut Vec<Piece>, text: &str, marked: bool, left: &mut usize) {
+    if text.is_empty() || *left == 0 {
+        return;
+    }
+    let mut text = clean(text);
+    let length = text.chars().count();
+    if length > *left {
+        text = text.chars().take(*left).chain(['…']).collect();
+    }
+    *left = left.saturating_sub(length);
+    if !text.is_empty() {
+        pieces.push(Piece { text, marked });
+    }
+}
+
+fn kept(c: char) -> Option<char> {
+    match c {
+        '\t' | '\n' | '\r' => Some(' '),
+        // Bidirectional embeddings, overrides and isolates, and invisible fillers.
+        '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200b}' | '\u{2060}' | '\u{feff}' => None,
+        // XML 1.0 §2.2, and the noncharacters that validators warn of.
+        '\u{fffe}' | '\u{ffff}' | '\u{fdd0}'..='\u{fdef}' => None,
+        c if c.is_control() => None,
+        c => Some(c),
+    }
+}
+
+/// A number with its thousands apart, as `12 345`.
+pub(crate) fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::with_capacity(digits.len() * 2);
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            out.push('\u{202f}');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// A day as people write it: `1 May 2026`, from `2026-05-01`.
+pub(crate) fn day_in_words(day: &str) -> Option<String> {
+    const MONTHS: [&str; 12] = [
+        "January",
+        "February",
+        "March",
+        "April",
+        "May",
+        "June",
+        "July",
+        "August",
+        "September",
+        "October",
+        "November",
+        "December",
+    ];
+    let mut parts = day.splitn(3, '-');
+    let (year, month, day) = (parts.next()?, parts.next()?, parts.next()?);
+    let month = MONTHS.get(month.parse::<usize>().ok()?.checked_sub(1)?)?;
+    Some(format!("{} {month} {}", day.trim_start_matches('0'), year.trim_start_matches('0')))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(snippet: &str, marks: &[Range<usize>]) -> String {
+        pieces(snippet, marks).iter().map(|p| if p.marked { format!("[{}]", p.text) } else { p.text.clone() }).collect()
+    }
+
+    #[test]
+    fn marks_split_a_snippet_at_their_bytes() {
+        assert_eq!(shown("mud and tide", &[0..3, 8..12]), "[mud] and [tide]");
+        assert_eq!(shown("né à marée", &[7..13]), "né à [marée]");
+        assert_eq!(shown("plain", &[]), "plain");
+        assert_eq!(shown("", &[]), "");
+    }
+
+    #[test]
+    #[allow(clippy::reversed_empty_ranges, reason = "hostile on purpose")]
+    fn wrong_marks_lose_nothing_and_double_nothing() {
+        assert_eq!(shown("abcdef", &[4..99, 2..4, 3..5]), "ab[cd][e]f");
+        assert_eq!(shown("abc", &[2..1, 3..3, usize::MAX..usize::MAX]), "abc");
+        assert_eq!(shown("éé", &[0..1]), "éé");
+        assert_eq!(shown("abcdef", &[0..6, 0..6, 1..2]), "[abcdef]");
+    }
+
+    #[test]
+    fn controls_and_direction_marks_go_and_line_ends_become_spaces() {
+        assert_eq!(clean("a\0b\u{1b}[31m\u{202e}c\r\nd\u{ffff}"), "ab[31mc  d");
+        assert_eq!(clipped("  abcdef ", 3), "abc…");
+        assert_eq!(clipped("abc", 3), "abc");
+    }
+
+    #[test]
+    fn a_snippet_without_end_is_cut() {
+        let long = "a".repeat(10_000);
+        let total: usize = pieces(&long, &[0..5_000]).iter().map(|p| p.text.chars().count()).sum();
+        assert_eq!(total, MAX_SNIPPET + 1);
+    }
+
+    #[test]
+    fn numbers_and_days_read_well() {
+        assert_eq!(grouped(7), "7");
+        assert_eq!(grouped(1_234_567).replace('\u{202f}', " "), "1 234 567");
+        assert_eq!(day_in_words("2026-05-01").as_deref(), Some("1 May 2026"));
+        assert_eq!(day_in_words("2026-13-01"), None);
+        assert_eq!(day_in_words("soon"), None);
+    }
+}

@@ -1,0 +1,154 @@
+//! The form's token: when the form was given out, signed, so that neither a form filled in by return of
+//! post nor one from yesterday is taken, and none is taken twice. No cookie and no store are needed.
+
+use crate::secret::keyed;
+use curlew_model::{Millis, Timestamp};
+use hmac::{Hmac, Mac};
+use sha2::Sha256;
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+/// People need longer than this to type an address.
+pub(crate) const MIN_AGE: Millis = Millis::from_secs(3);
+/// A form older than this has to be loaded again.
+pub(crate) const MAX_AGE: Millis = Millis::from_hours(1);
+/// How many used tokens are remembered; beyond it the oldest may be used again until they expire.
+const MAX_SPENT: usize = 8_192;
+/// Keeps this use of the secret apart from every other one.
+const PURPOSE: &[u8] = b"curlew suggest form 1";
+
+/// What a genuine token says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Ticket {
+    /// Milliseconds since the epoch when it was given out.
+    at: i64,
+    /// Tells apart forms that were given out in the same millisecond.
+    serial: u64,
+}
+
+/// Why a token is not taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// Not one of ours.
+    Forged,
+    /// Sent back too soon; the same token will do a moment later.
+    TooYoung,
+    /// Sent back too late.
+    TooOld,
+}
+
+/// A token for a form that is given out at `now`.
+pub(crate) fn issue(secret: &[u8; 32], now: Timestamp, serial: u64) -> String {
+    let ticket = Ticket { at: now.as_millis(), serial };
+    let mut token = format!("{}.{}.", ticket.at, ticket.serial);
+    for byte in signer(secret, ticket).finalize().into_bytes() {
+        // Writing to a String cannot fail.
+        let _ = write!(token, "{byte:02x}");
+    }
+    token
+}
+
+/// Whether a token is one of ours and of the right age.
+pub(crate) fn check(secret: &[u8; 32], token: &str, now: Timestamp) -> Result<Ticket, Fault> {
+    let (ticket, signature) = parse(token).ok_or(Fault::Forged)?;
+    signer(secret, ticket).verify_slice(&signature).map_err(|_| Fault::Forged)?;
+    let age = now.since(Timestamp::from_millis(ticket.at));
+    match age {
+        age if age < MIN_AGE => Err(Fault::TooYoung),
+        age if age > MAX_AGE => Err(Fault::TooOld),
+        _ => Ok(ticket),
+    }
+}
+
+/// Tokens that were used and could be used again if they were forgotten.
+#[derive(Debug, Default)]
+pub(crate) struct Spent(BTreeSet<Ticket>);
+
+impl Spent {
+    /// Uses up a token; false if it was used before.
+    pub(crate) fn spend(&mut self, ticket: Ticket, now: Timestamp) -> bool {
+        let oldest = Ticket { at: (now - MAX_AGE).as_millis(), serial: 0 };
+        self.0 = self.0.split_off(&oldest);
+        if !self.0.insert(ticket) {
+            return false;
+        }
+        if self.0.len() > MAX_SPENT {
+            self.0.pop_first();
+        }
+        true
+    }
+}
+
+fn signer(secret: &[u8; 32], ticket: Ticket) -> Hmac<Sha256> {
+    let mut mac = keyed(secret, PURPOSE);
+    mac.update(&ticket.at.to_be_bytes());
+    mac.update(&ticket.serial.to_be_bytes());
+    mac
+}
+
+fn parse(token: &str) -> Option<(Ticket, Vec<u8>)> {
+    let mut parts = token.split('.');
+    let at = parts.next()?.parse().ok()?;
+    let serial = parts.next()?.parse().ok()?;
+    let hex = parts.next()?;
+    if parts.next().is_some() || !hex.is_ascii() || hex.len() != 64 {
+        return None;
+    }
+    let signature = (0..hex.len()).step_by(2).map(|i| u8::from_str_radix(hex.get(i..i + 2)?, 16).ok());
+    Some((Ticket { at, serial }, signature.collect::<Option<Vec<u8>>>()?))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may panic")]
+    use super::*;
+
+    const SECRET: [u8; 32] = [7; 32];
+
+    fn at(secs: u64) -> Timestamp {
+        Timestamp::from_millis(1_800_000_000_000) + Millis::from_secs(secs)
+    }
+
+    #[test]
+    fn a_token_is_good_from_three_seconds_to_an_hour() {
+        let token = issue(&SECRET, at(0), 0);
+        assert_eq!(check(&SECRET, &token, at(2)), Err(Fault::TooYoung));
+        assert!(check(&SECRET, &token, at(3)).is_ok());
+        assert!(check(&SECRET, &token, at(3_600)).is_ok());
+        assert_eq!(check(&SECRET, &token, at(3_601)), Err(Fault::TooOld));
+    }
+
+    #[test]
+    fn a_changed_token_is_no_token() {
+        let token = issue(&SECRET, at(0), 5);
+        let later = token.replacen("1800000000000", "1800000100000", 1);
+        let other_serial = token.replacen(".5.", ".6.", 1);
+        let cut = &token[..token.len() - 2];
+        for bad in ["", ".", "..", "1.1.zz", "1.1.é", later.as_str(), other_serial.as_str(), cut] {
+            assert_eq!(check(&SECRET, bad, at(60)), Err(Fault::Forged), "{bad}");
+        }
+        assert_eq!(check(&[8; 32], &token, at(60)), Err(Fault::Forged));
+    }
+
+    #[test]
+    fn a_token_is_spent_once_and_forgotten_when_it_expires() {
+        let mut spent = Spent::default();
+        let first = check(&SECRET, &issue(&SECRET, at(0), 0), at(5)).unwrap();
+        let second = check(&SECRET, &issue(&SECRET, at(0), 1), at(5)).unwrap();
+        assert!(spent.spend(first, at(5)));
+        assert!(!spent.spend(first, at(6)));
+        assert!(spent.spend(second, at(6)));
+        let late = check(&SECRET, &issue(&SECRET, at(7_000), 0), at(7_010)).unwrap();
+        assert!(spent.spend(late, at(7_010)));
+        assert_eq!(spent.0.len(), 1);
+    }
+
+    #[test]
+    fn what_is_remembered_is_bounded() {
+        let mut spent = Spent::default();
+        for serial in 0..(MAX_SPENT as u64 + 100) {
+            assert!(spent.spend(Ticket { at: at(0).as_millis(), serial }, at(5)));
+        }
+        assert_eq!(spent.0.len(), MAX_SPENT);
+    }
+}

@@ -1,0 +1,323 @@
+//! Hostile inputs, each test named after its row in the list of hostile inputs.
+
+use crate::suggest::{form, token_of};
+use crate::support::{Shelf, World, page, settings, shelf};
+use axum::body::Body;
+use axum::body::HttpBody;
+use axum::http::{Request, StatusCode};
+use bytes::Bytes;
+use curlew_model::Millis;
+use curlew_web::Settings;
+use hyper::body::Frame;
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::task::{Context, Poll};
+
+const SCRIPT: &str = "<script>alert(1)</script>";
+
+#[tokio::test]
+async fn o01_a_script_in_a_title_is_text() {
+    let mut hit = page("https://tide.example/", &format!("curlew {SCRIPT}"), &format!("]]>{SCRIPT}<!--"));
+    hit.site = SCRIPT.into();
+    let results = World::of(shelf(vec![hit])).get("/?q=curlew").await;
+    assert_eq!(results.text("article h2"), format!("curlew {SCRIPT}"));
+    assert_eq!(results.text(".source b"), SCRIPT);
+    assert!(results.text(".snippet").contains(SCRIPT));
+    assert!(results.all("script").is_empty());
+}
+
+#[tokio::test]
+async fn o02_a_query_is_echoed_as_text_wherever_it_is_echoed() {
+    let world = World::of(shelf(vec![page("https://tide.example/", "x", "onerror")]));
+    for query in [
+        "\"><img src=x onerror=alert(1)>",
+        "</title><script>alert(1)</script>",
+        "' autofocus onfocus=alert(1) '",
+        "{{7*7}}${7*7}",
+    ] {
+        let encoded: String = url::form_urlencoded::byte_serialize(query.as_bytes()).collect();
+        for path in [format!("/?q={encoded}"), format!("/?q={encoded}&page=99")] {
+            let answer = world.get(&path).await;
+            assert_eq!(answer.attributes("input[name=q]", "value"), [query]);
+            assert_eq!(answer.text("title"), format!("{query} – Curlew"));
+            assert!(answer.all("img").is_empty() && answer.all("script").is_empty());
+            assert!(answer.all("[onerror], [onfocus]").is_empty());
+        }
+    }
+    let world = World::of(shelf((0..11).map(|_| page("https://tide.example/", "a\"b'<c>&d", "")).collect()));
+    let linked = world.get("/?q=a%22b%27%3Cc%3E%26d").await;
+    assert_eq!(linked.attributes("a[rel=next]", "href"), ["/?q=a%22b%27%3Cc%3E%26d&page=2"]);
+    assert_eq!(world.get(&linked.attributes("a[rel=next]", "href")[0]).await.attributes("#q", "value"), ["a\"b'<c>&d"]);
+}
+
+#[tokio::test]
+#[allow(clippy::reversed_empty_ranges, reason = "hostile on purpose")]
+async fn o03_marks_are_set_on_bytes_and_each_piece_is_escaped() {
+    let mut hit = page("https://tide.example/", "curlew", "<mark>a</mark> & <b>mud</b> é &amp;");
+    let mud = hit.snippet.find("mud").unwrap();
+    hit.marks = vec![mud..mud + 3, 1..5, 0..2, 7..3, 9_999..10_000, 5..9_999];
+    let e = hit.snippet.find('é').unwrap();
+    hit.marks.push(e + 1..e + 2);
+    let snippet = hit.snippet.clone();
+    let results = World::of(shelf(vec![hit])).get("/?q=curlew").await;
+    assert_eq!(results.text(".snippet"), snippet, "no text is lost, doubled or changed");
+    assert_eq!(results.all("mark"), ["<m", "ark", "mud"]);
+    assert!(results.all(".snippet b").is_empty());
+}
+
+#[tokio::test]
+async fn o04_only_web_addresses_become_links() {
+    let bad = [
+        "javascript:alert(1)",
+        "JaVaScRiPt:alert(1)",
+        "data:text/html,<script>alert(1)</script>",
+        " javascript:alert(1)",
+        "vbscript:x",
+        "//evil.example/",
+        "https://me:pw@tide.example/",
+    ];
+    let mut pages: Vec<_> = bad.iter().map(|url| page(url, "curlew", "")).collect();
+    let mut good = page("https://tide.example/?a=1&b=\"", "curlew", "");
+    good.image = Some("javascript:alert(1)".into());
+    pages.push(good);
+    let world = World::of(shelf(pages));
+    let results = world.get("/?q=curlew").await;
+    assert_eq!(results.all("article").len(), bad.len() + 1);
+    assert_eq!(results.attributes("article a", "href"), ["https://tide.example/?a=1&b=%22"]);
+    assert_eq!(results.attributes("article a", "rel"), ["noopener nofollow ugc"]);
+    assert_eq!(results.attributes("article a", "referrerpolicy"), ["no-referrer"]);
+    let hits = world.get("/api/search?q=curlew").await.json()["hits"].take();
+    assert_eq!(hits.as_array().unwrap().len(), 1, "programs make links, too");
+    assert!(hits[0]["image"].is_null());
+}
+
+#[tokio::test]
+async fn u31_a_host_that_could_pass_for_another_is_shown_in_punycode() {
+    let pages = ["https://аррӏе.com/login", "https://xn--mnchen-3ya.example/"].map(|url| page(url, "curlew", ""));
+    let results = World::of(shelf(pages.into())).get("/?q=curlew").await;
+    assert_eq!(results.all("cite bdi"), ["xn--80ak6aa92e.com", "münchen.example"]);
+}
+
+#[tokio::test]
+async fn o10_what_we_write_from_hostile_text_is_sound() {
+    let nasty = "curlew \0\u{1}\u{b}\u{1b}[31m\u{fffe}\u{ffff}\u{202e}]]>&<\"'\\";
+    let mut hit = page("https://tide.example/", nasty, nasty);
+    hit.site = nasty.into();
+    hit.score = f32::NAN;
+    let settings = Settings { title: "A & <B> \"C\"".into(), ..settings() };
+    let world = World::with(shelf(vec![hit]), settings);
+    let json = world.get("/api/search?q=curlew").await.json();
+    for field in ["title", "snippet", "site"] {
+        assert_eq!(json["hits"][0][field], "curlew [31m]]>&<\"'\\", "{field}");
+    }
+    assert_eq!(json["hits"][0]["score"], 0.0);
+    assert_eq!(world.get("/?q=curlew").await.text("article h2"), "curlew [31m]]>&<\"'\\");
+    let xml = world.get("/opensearch.xml").await.body;
+    let mut reader = quick_xml::Reader::from_str(&xml);
+    while !matches!(reader.read_event().unwrap(), quick_xml::events::Event::Eof) {}
+    assert!(xml.contains("<ShortName>A &#38; &#60;B&#62;"), "{xml}");
+}
+
+#[tokio::test]
+async fn o11_nothing_leads_away_on_demand() {
+    let world = World::of(Shelf::default());
+    for path in [
+        "/out?u=https://evil.example",
+        "/?url=https://evil.example",
+        "/?q=x&next=//evil.example",
+        "/suggest?return=//evil.example",
+        "//evil.example",
+        "/https://evil.example",
+        "/bot/",
+    ] {
+        let answer = world.get(path).await;
+        assert!(!answer.status.is_redirection() && answer.header("location").is_empty(), "{path}");
+        assert!(!answer.body.contains("evil.example"), "{path}");
+    }
+    let token = token_of(&world).await;
+    let sent =
+        world.send(form(&[("url", "https://evil.example"), ("token", &token), ("next", "//evil.example")])).await;
+    assert!(sent.header("location").is_empty());
+    assert!(sent.attributes("a", "href").iter().all(|href| !href.contains("evil")), "a suggestion is not even a link");
+}
+
+#[tokio::test]
+async fn o12_a_query_beyond_the_limits_gets_a_sentence_and_keeps_the_form() {
+    let world = World::of(Shelf::default());
+    let cases = ["a".repeat(257), "a ".repeat(17), "*x".to_owned(), "(".repeat(200)];
+    for query in cases {
+        let encoded: String = url::form_urlencoded::byte_serialize(query.as_bytes()).collect();
+        let answer = world.get(&format!("/?q={encoded}")).await;
+        assert_eq!(answer.status, StatusCode::BAD_REQUEST, "{query}");
+        assert!(answer.text(".bad").starts_with("A "), "{}", answer.body);
+        assert_eq!(answer.attributes("#q", "value"), [query.trim()]);
+    }
+    let huge = world.get(&format!("/?q={}", "a+".repeat(10_000))).await;
+    assert_eq!((huge.status, huge.all(".bad").len()), (StatusCode::BAD_REQUEST, 1));
+    let asked = world.shelf.asked.lock().unwrap().len();
+    for page in ["0", "11", "-1", "1e9", "18446744073709551616", "x", "1%00"] {
+        let answer = world.get(&format!("/?q=x&page={page}")).await;
+        assert_eq!(answer.status, StatusCode::BAD_REQUEST, "{page}");
+        assert_eq!(answer.attributes("#q", "value"), ["x"]);
+    }
+    assert_eq!(world.shelf.asked.lock().unwrap().len(), asked, "no such page was asked for");
+}
+
+#[tokio::test]
+async fn w01_a_body_of_six_megabytes_is_not_read() {
+    let world = World::of(Shelf::default());
+    let six = 6 * 1024 * 1024;
+    let (told, told_read) = Drip::of(six);
+    let request = Request::post("/suggest").header("content-type", "application/x-www-form-urlencoded");
+    let answer = world.send(request.header("content-length", six).body(told).unwrap()).await;
+    assert_eq!((answer.status, told_read.load(SeqCst)), (StatusCode::PAYLOAD_TOO_LARGE, 0));
+
+    let (untold, untold_read) = Drip::of(six);
+    let request = Request::post("/suggest").header("content-type", "application/x-www-form-urlencoded");
+    let answer = world.send(request.body(untold).unwrap()).await;
+    assert_eq!(answer.status, StatusCode::PAYLOAD_TOO_LARGE);
+    assert!(untold_read.load(SeqCst) <= 3 * Drip::PIECE, "{} bytes were read", untold_read.load(SeqCst));
+
+    for media_type in ["multipart/form-data; boundary=x", "application/json", "text/plain", ""] {
+        let (body, read) = Drip::of(100);
+        let answer = world.send(Request::post("/suggest").header("content-type", media_type).body(body).unwrap()).await;
+        assert_eq!((answer.status, read.load(SeqCst)), (StatusCode::UNSUPPORTED_MEDIA_TYPE, 0), "{media_type}");
+    }
+    assert!(world.shelf.suggested.lock().unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn w05_a_form_filled_in_by_a_machine_is_not_taken() {
+    let world = World::of(Shelf::default());
+    let url = ("url", "https://tide.example/");
+    let token = token_of(&world).await;
+    let machine = world.send(form(&[url, ("token", &token), ("subject", "Cheap watches")])).await;
+    assert_eq!(machine.status, StatusCode::BAD_REQUEST);
+    assert!(machine.text(".bad").contains("hidden field"));
+
+    for forged in ["", "1.1.00", &token.replace('.', ""), &format!("{token}0")] {
+        assert!(world.send(form(&[url, ("token", forged)])).await.text(".bad").contains("not one of ours"), "{forged}");
+    }
+    let fresh = world.get("/suggest").await.attributes("input[name=token]", "value").remove(0);
+    let quick = world.send(form(&[url, ("token", &fresh)])).await;
+    assert!(quick.text(".bad").contains("quick"));
+    assert_eq!(quick.attributes("input[name=token]", "value"), [fresh.as_str()], "it only has to wait");
+    assert!(world.shelf.suggested.lock().unwrap().is_empty());
+
+    world.clock.advance(Millis::from_secs(3));
+    assert_eq!(world.send(form(&[url, ("token", &fresh)])).await.status, StatusCode::OK);
+    let again = world.send(form(&[("url", "https://other.example/"), ("token", &fresh)])).await;
+    assert!(again.text(".bad").contains("sent before"), "a token is good for once");
+
+    world.clock.advance(Millis::from_hours(2));
+    assert!(world.send(form(&[url, ("token", &token)])).await.text(".bad").contains("old"));
+    assert_eq!(*world.shelf.suggested.lock().unwrap(), ["https://tide.example/"]);
+}
+
+#[tokio::test]
+async fn w09_a_form_on_another_site_is_not_taken() {
+    let world = World::of(Shelf::default());
+    let from = |headers: &[(&'static str, &str)], token: &str| {
+        let mut request = form(&[("url", "https://tide.example/"), ("token", token)]);
+        request.headers_mut().remove("sec-fetch-site");
+        headers.iter().for_each(|(n, v)| drop(request.headers_mut().insert(*n, v.parse().unwrap())));
+        request
+    };
+    let cross: [&[(&str, &str)]; 5] = [
+        &[("sec-fetch-site", "cross-site")],
+        &[("sec-fetch-site", "same-site"), ("origin", "https://search.example")],
+        &[("origin", "https://evil.example")],
+        &[("origin", "https://evil.example"), ("host", "evil.example")],
+        &[("origin", "null")],
+    ];
+    for headers in cross {
+        let token = token_of(&world).await;
+        let answer = world.send(from(headers, &token)).await;
+        assert_eq!(answer.status, StatusCode::FORBIDDEN, "{headers:?}");
+        assert_eq!(answer.header("access-control-allow-origin"), "");
+    }
+    assert!(world.shelf.suggested.lock().unwrap().is_empty());
+    let token = token_of(&world).await;
+    assert_eq!(world.send(from(&[("origin", "https://search.example")], &token)).await.status, StatusCode::OK);
+
+    let preflight = Request::options("/api/search").header("origin", "https://evil.example");
+    let answer = world.send(preflight.body(Body::empty()).unwrap()).await;
+    assert_eq!((answer.status, answer.header("access-control-allow-methods")), (StatusCode::NO_CONTENT, "GET"));
+    assert_eq!(
+        (answer.header("access-control-allow-origin"), answer.header("access-control-allow-headers")),
+        ("*", "")
+    );
+    for path in ["/", "/suggest", "/status.json", "/bot"] {
+        assert_eq!(world.get(path).await.header("access-control-allow-origin"), "", "{path}");
+    }
+    let post = Request::post("/api/search?q=x").body(Body::empty()).unwrap();
+    assert_eq!(world.send(post).await.status, StatusCode::METHOD_NOT_ALLOWED);
+}
+
+#[tokio::test]
+async fn w11_host_tricks_and_odd_paths_lead_nowhere() {
+    let world = World::with(Shelf::default(), Settings { base_url: None, ..settings() });
+    for path in
+        ["/", "/?q=x", "/bot", "/suggest", "/opensearch.xml", "/.well-known/security.txt", "/robots.txt", "/nowhere"]
+    {
+        let request = Request::get(path).header("host", "evil.example").header("x-forwarded-host", "evil.example");
+        let answer = world.send(request.body(Body::empty()).unwrap()).await;
+        assert!(!answer.body.contains("evil") && answer.header("location").is_empty(), "{path}");
+    }
+    for path in [
+        "//",
+        "//bot",
+        "/bot/",
+        "/%2fbot",
+        "/bot%2f",
+        "/./bot",
+        "/../bot",
+        "/BOT",
+        "/thumb/",
+        "/thumb//",
+        "/thumb/a/b",
+        "/api",
+        "/api/search/",
+        "/%00",
+        "/style.css/x",
+        "/bot;x=1",
+        "/.well-known/",
+    ] {
+        let answer = world.get(path).await;
+        assert_eq!((answer.status, answer.text("h1").as_str()), (StatusCode::NOT_FOUND, "Nothing here"), "{path}");
+    }
+    let asked = world.shelf.asked.lock().unwrap().len();
+    let crowded: String = (0..100).map(|n| format!("p{n}=1&")).collect();
+    assert_eq!(world.get(&format!("/?q=x&{crowded}")).await.status, StatusCode::BAD_REQUEST);
+    assert_eq!(world.get(&format!("/api/search?q=x&{crowded}")).await.json()["error"]["kind"], "bad_query");
+    assert_eq!(world.shelf.asked.lock().unwrap().len(), asked, "no such question was asked");
+}
+
+/// A body that tells how much of it was read.
+struct Drip {
+    left: usize,
+    read: Arc<AtomicUsize>,
+}
+
+impl Drip {
+    const PIECE: usize = 2_048;
+
+    fn of(left: usize) -> (Body, Arc<AtomicUsize>) {
+        let read = Arc::new(AtomicUsize::new(0));
+        (Body::new(Drip { left, read: Arc::clone(&read) }), read)
+    }
+}
+
+impl HttpBody for Drip {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        let size = self.left.min(Drip::PIECE);
+        self.left -= size;
+        self.read.fetch_add(size, SeqCst);
+        Poll::Ready((size > 0).then(|| Ok(Frame::data(Bytes::from(vec![b'a'; size])))))
+    }
+}

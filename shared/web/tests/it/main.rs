@@ -1,0 +1,14 @@
+//! The whole router, asked over its service interface, with a small real program behind it.
+
+#![allow(
+    clippy::unwrap_used,
+    missing_docs,
+    unreachable_pub,
+    reason = "a test may panic and explains itself by its name"
+)]
+
+mod files;
+mod hostile;
+mod search;
+mod suggest;
+mod support;

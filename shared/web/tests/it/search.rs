@@ -1,0 +1,205 @@
+//! What people and programs see of a search.
+
+use crate::support::{Shelf, World, page, settings, shelf};
+use axum::body::Body;
+use axum::extract::ConnectInfo;
+use axum::http::{Request, StatusCode};
+use curlew_model::{ImageId, Millis};
+use curlew_web::{Caller, Settings};
+use std::net::SocketAddr;
+
+fn many(count: usize) -> World {
+    let pages = (1..=count).map(|n| page(&format!("https://tide.example/{n}"), &format!("Curlew {n}"), "On the mud."));
+    World::of(shelf(pages.collect()))
+}
+
+#[tokio::test]
+async fn the_start_page_has_the_form_and_explains_the_language() {
+    let home = many(0).get("/").await;
+    assert_eq!(home.status, StatusCode::OK);
+    assert_eq!(home.text("h1"), "Curlew");
+    assert_eq!(home.attributes("form", "action"), ["/"]);
+    assert_eq!(home.attributes("input", "name"), ["q"]);
+    let examples = home.all("dt").join(" ");
+    for word in ["\"spring tide\"", "-stone", "site:", "lang:", "before:", "after:", "sort:date"] {
+        assert!(examples.contains(word), "{word} in {examples}");
+    }
+    assert!(home.header("cache-control").contains("max-age"));
+    assert_eq!(many(0).get("/?q=++").await.text("h1"), "Curlew", "nothing is asked");
+}
+
+#[tokio::test]
+async fn a_result_shows_title_snippet_site_date_and_thumbnail() {
+    let id = ImageId::new("0123456789abcdef0123456789abcdef").unwrap();
+    let mut hit = page("https://tide.example/2026/mud", "Mud & tide", "A curlew probes the mud, gently.");
+    hit.thumbnail = Some(id.clone());
+    let mut plain = page("https://other.example/", "Curlew, plain", "No picture.");
+    plain.site = String::new();
+    plain.published = None;
+    let jpeg = bytes::Bytes::from_static(&[0xff, 0xd8, 0xff, 0xe0, 1, 2, 3]);
+    let world = World::of(Shelf { pages: vec![hit, plain], thumbnails: [(id, jpeg)].into(), ..Shelf::default() });
+
+    let results = world.get("/?q=curlew").await;
+    assert_eq!(results.status, StatusCode::OK);
+    assert_eq!(results.text("h1"), "2 pages for curlew");
+    assert_eq!(results.all("article h2"), ["Mud & tide", "Curlew, plain"]);
+    assert_eq!(results.attributes("article h2 a", "href"), ["https://tide.example/2026/mud", "https://other.example/"]);
+    assert_eq!(results.all("mark"), ["curlew"]);
+    assert_eq!(results.all(".source b"), ["Tidal Notes"]);
+    assert_eq!(results.all("cite"), ["tide.example/2026/mud", "other.example"]);
+    assert_eq!(results.all("time"), ["1 May 2026"]);
+    assert_eq!(results.attributes("time", "datetime"), ["2026-05-01"]);
+    assert_eq!(results.attributes("article img", "src"), ["/thumb/0123456789abcdef0123456789abcdef"]);
+    assert_eq!(results.all(".letter"), ["O"], "the other has a letter");
+    assert_eq!(results.attributes("input[name=q]", "value"), ["curlew"]);
+    assert_eq!(results.attributes("meta[name=robots]", "content"), ["noindex"]);
+
+    let thumb = world.get("/thumb/0123456789abcdef0123456789abcdef").await;
+    assert_eq!((thumb.status, thumb.header("content-type")), (StatusCode::OK, "image/jpeg"));
+    assert!(thumb.header("cache-control").contains("immutable"));
+}
+
+#[tokio::test]
+async fn a_thumbnail_that_is_none_is_not_found() {
+    let html = ImageId::new("11111111111111111111111111111111").unwrap();
+    let thumbnails = [(html, bytes::Bytes::from_static(b"<html><script>alert(1)</script>"))].into();
+    let world = World::of(Shelf { thumbnails, ..Shelf::default() });
+    for hash in
+        ["22222222222222222222222222222222", "11111111111111111111111111111111", "..%2f..%2fetc", "ABC", "%00", "x.jpg"]
+    {
+        let answer = world.get(&format!("/thumb/{hash}")).await;
+        assert_eq!((answer.status, answer.text("h1").as_str()), (StatusCode::NOT_FOUND, "Nothing here"), "{hash}");
+    }
+}
+
+#[tokio::test]
+async fn results_come_ten_a_page() {
+    let world = many(25);
+    let second = world.get("/?q=curlew&page=2").await;
+    assert_eq!(second.text("h1"), "11–20 of 25 pages for curlew");
+    assert_eq!(second.all("article h2").first().map(String::as_str), Some("Curlew 11"));
+    assert_eq!(second.attributes("nav.pages a[rel=prev]", "href"), ["/?q=curlew"]);
+    assert_eq!(second.attributes("nav.pages a[rel=next]", "href"), ["/?q=curlew&page=3"]);
+    assert_eq!(second.all("nav.pages a[aria-current=page]"), ["Page 2"]);
+    assert_eq!(*world.shelf.asked.lock().unwrap(), [("curlew".to_owned(), 10, 10)]);
+
+    let beyond = world.get("/?q=curlew&page=7").await;
+    assert_eq!(beyond.status, StatusCode::OK);
+    assert_eq!(beyond.attributes("nav.pages a[rel=prev]", "href"), ["/?q=curlew&page=3"]);
+
+    assert!(many(150).get("/?q=curlew&page=10").await.body.contains("first hundred"));
+    assert_eq!(many(3).get("/?q=curlew").await.all("nav.pages").len(), 0);
+}
+
+#[tokio::test]
+async fn nothing_found_is_said_kindly_with_examples() {
+    let none = many(3).get("/?q=albatross").await;
+    assert_eq!((none.status, none.text("h1").as_str()), (StatusCode::OK, "Nothing found for albatross"));
+    assert!(!none.all("dt").is_empty());
+}
+
+#[tokio::test]
+async fn the_api_answers_as_the_command_line_does() {
+    let mut hit = page("https://tide.example/1", "Curlew", "A curlew.");
+    hit.image = Some("https://tide.example/1.jpg".into());
+    let world = World::of(shelf(vec![hit, page("https://tide.example/2", "Curlew too", "")]));
+    let answer = world.get("/api/search?q=curlew&limit=1").await;
+    assert_eq!((answer.status, answer.header("content-type")), (StatusCode::OK, "application/json"));
+    assert_eq!(answer.header("access-control-allow-origin"), "*");
+    assert_eq!(answer.header("access-control-allow-credentials"), "");
+    assert_eq!(
+        answer.body,
+        r#"{"total":2,"hits":[{"url":"https://tide.example/1","title":"Curlew","snippet":"A curlew.","image":"https://tide.example/1.jpg","site":"Tidal Notes","published":"2026-05-01T00:00:00Z","score":1.5}]}"#
+    );
+    let second = world.get("/api/search?q=curlew&limit=1&offset=1").await.json();
+    assert_eq!(second["hits"][0]["url"], "https://tide.example/2");
+    assert!(second["hits"][0]["image"].is_null());
+    assert_eq!(world.shelf.asked.lock().unwrap()[1], ("curlew".to_owned(), 1, 1));
+}
+
+#[tokio::test]
+async fn the_api_says_what_is_wrong_with_a_question() {
+    let world = many(1);
+    for bad in [
+        "",
+        "?q=",
+        "?q=x&limit=0",
+        "?q=x&limit=101",
+        "?q=x&limit=-1",
+        "?q=x&offset=91",
+        "?q=x&offset=99999999999999999999",
+        "?q=*x",
+    ] {
+        let answer = world.get(&format!("/api/search{bad}")).await;
+        assert_eq!(answer.status, StatusCode::BAD_REQUEST, "{bad}");
+        assert_eq!(answer.json()["error"]["kind"], "bad_query");
+        assert!(
+            answer.json()["error"]["message"].as_str().unwrap().ends_with(['.', '>']),
+            "a sentence: {}",
+            answer.body
+        );
+        assert_eq!(answer.header("access-control-allow-origin"), "*");
+    }
+    let asked = world.shelf.asked.lock().unwrap();
+    assert_eq!(asked.len(), 1, "only the last one came as far as the index");
+}
+
+#[tokio::test]
+async fn trouble_behind_the_page_is_told_without_its_details() {
+    for (broken, status, kind) in [(true, 503, "unavailable"), (false, 500, "internal")] {
+        let world = World::of(Shelf { broken: Some(broken), ..Shelf::default() });
+        for path in ["/?q=x", "/status", "/thumb/11111111111111111111111111111111"] {
+            let answer = world.get(path).await;
+            assert_eq!(answer.status.as_u16(), status, "{path}");
+            assert!(!answer.body.contains("torn") && !answer.body.contains("manifest"));
+            assert_eq!(answer.header("retry-after"), if broken { "5" } else { "" });
+        }
+        let api = world.get("/api/search?q=x").await;
+        assert_eq!((api.status.as_u16(), api.json()["error"]["kind"].as_str()), (status, Some(kind)));
+    }
+}
+
+#[tokio::test]
+async fn a_panic_is_a_page_too() {
+    let answer = many(1).get("/?q=panic").await;
+    assert_eq!((answer.status, answer.text("h1").as_str()), (StatusCode::INTERNAL_SERVER_ERROR, "That went wrong"));
+}
+
+#[tokio::test]
+async fn w02_a_flood_of_searches_is_told_to_wait() {
+    let world = World::with(shelf(Vec::new()), Settings { searches_per_minute: 2, ..settings() });
+    let from = |ip: [u8; 4], path: &str| {
+        let mut request = Request::get(path).body(Body::empty()).unwrap();
+        request.extensions_mut().insert(ConnectInfo(SocketAddr::from((ip, 4711))));
+        request
+    };
+    for path in ["/?q=x", "/api/search?q=x"] {
+        assert_eq!(world.send(from([192, 0, 2, 1], path)).await.status, StatusCode::OK);
+    }
+    let page = world.send(from([192, 0, 2, 1], "/?q=x")).await;
+    assert_eq!((page.status, page.header("retry-after")), (StatusCode::TOO_MANY_REQUESTS, "30"));
+    let api = world.send(from([192, 0, 2, 1], "/api/search?q=x")).await;
+    assert_eq!((api.status, api.header("retry-after")), (StatusCode::TOO_MANY_REQUESTS, "30"));
+    assert_eq!(api.json()["error"]["kind"], "too_many_requests");
+    assert_eq!(world.send(from([192, 0, 2, 1], "/")).await.status, StatusCode::OK, "the form is always there");
+    assert_eq!(world.send(from([192, 0, 2, 2], "/?q=x")).await.status, StatusCode::OK);
+    for _ in 0..5 {
+        assert_eq!(world.send(from([127, 0, 0, 1], "/?q=x")).await.status, StatusCode::OK);
+    }
+    world.clock.advance(Millis::from_secs(30));
+    assert_eq!(world.send(from([192, 0, 2, 1], "/?q=x")).await.status, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn w10_a_forwarded_for_header_is_not_believed() {
+    let world = World::with(shelf(Vec::new()), Settings { searches_per_minute: 1, ..settings() });
+    let claiming = |claimed: &str| {
+        let request =
+            Request::get("/?q=x").header("x-forwarded-for", claimed).header("forwarded", format!("for={claimed}"));
+        let mut request = request.body(Body::empty()).unwrap();
+        request.extensions_mut().insert(Caller([198, 51, 100, 7].into()));
+        request
+    };
+    assert_eq!(world.send(claiming("192.0.2.1")).await.status, StatusCode::OK);
+    assert_eq!(world.send(claiming("127.0.0.1")).await.status, StatusCode::TOO_MANY_REQUESTS);
+}

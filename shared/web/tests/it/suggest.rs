@@ -1,0 +1,93 @@
+//! The form by which anybody may suggest a site, as people use it.
+
+use crate::support::{Answer, Shelf, World, settings, shelf};
+use axum::body::Body;
+use axum::http::{Request, StatusCode};
+use curlew_model::Millis;
+use curlew_web::Settings;
+use url::form_urlencoded::Serializer;
+
+/// The form as a browser sends it.
+pub fn form(fields: &[(&str, &str)]) -> Request<Body> {
+    let body = Serializer::new(String::new()).extend_pairs(fields).finish();
+    Request::post("/suggest")
+        .header("content-type", "application/x-www-form-urlencoded")
+        .header("sec-fetch-site", "same-origin")
+        .body(Body::from(body))
+        .unwrap()
+}
+
+/// Loads the form, waits as people do, and gives its token.
+pub async fn token_of(world: &World) -> String {
+    let token = world.get("/suggest").await.attributes("input[name=token]", "value").remove(0);
+    world.clock.advance(Millis::from_secs(10));
+    token
+}
+
+async fn suggest(world: &World, url: &str) -> Answer {
+    let token = token_of(world).await;
+    world.send(form(&[("url", url), ("subject", ""), ("token", &token)])).await
+}
+
+#[tokio::test]
+async fn a_suggestion_is_handed_on_and_acknowledged() {
+    let world = World::of(Shelf::default());
+    let taken = suggest(&world, " tide.example/blog ").await;
+    assert_eq!(taken.status, StatusCode::OK);
+    assert_eq!(
+        taken.text(".good"),
+        "Thank you. https://tide.example/blog is written down and will be looked at on the next round."
+    );
+    assert_eq!(*world.shelf.suggested.lock().unwrap(), ["https://tide.example/blog"]);
+    assert_eq!(taken.attributes("#url", "value"), [""], "ready for another one");
+    assert!(suggest(&world, "https://tide.example/blog").await.text(".good").contains("already known"));
+}
+
+#[tokio::test]
+async fn what_cannot_be_taken_is_explained_and_stays_in_the_form() {
+    let world = World::of(Shelf::default());
+    for bad in ["javascript:alert(1)", "mailto:me@example.org", "https://me:pw@example.org/", "\"><img src=x>"] {
+        let answer = suggest(&world, bad).await;
+        assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY, "{bad}");
+        assert_eq!(answer.attributes("#url", "value"), [bad]);
+    }
+    let refused = suggest(&world, "https://blocked.example/").await;
+    assert_eq!(refused.text(".bad"), "This site asked <not> to be crawled.");
+    assert_eq!(refused.attributes("#url", "value"), ["https://blocked.example/"]);
+    assert!(world.shelf.suggested.lock().unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn one_address_may_suggest_so_many_a_minute() {
+    let world = World::with(shelf(Vec::new()), Settings { suggestions_per_minute: 3, ..settings() });
+    let mut tokens = Vec::new();
+    for _ in 0..4 {
+        tokens.push(token_of(&world).await);
+    }
+    for (n, token) in tokens.iter().enumerate() {
+        let url = format!("https://site{n}.example/");
+        let answer = world.send(form(&[("url", &url), ("token", token)])).await;
+        if n < 3 {
+            assert_eq!(answer.status, StatusCode::OK);
+        } else {
+            assert_eq!((answer.status, answer.header("retry-after")), (StatusCode::TOO_MANY_REQUESTS, "20"));
+            assert_eq!(answer.attributes("#url", "value"), [url], "what was typed is not lost");
+        }
+    }
+    assert_eq!(world.shelf.suggested.lock().unwrap().len(), 3);
+}
+
+#[tokio::test]
+async fn a_store_out_of_reach_is_said() {
+    let world = World::of(Shelf { broken: Some(true), ..Shelf::default() });
+    let answer = suggest(&world, "https://tide.example/").await;
+    assert_eq!((answer.status, answer.header("retry-after")), (StatusCode::SERVICE_UNAVAILABLE, "5"));
+}
+
+#[tokio::test]
+async fn the_form_lets_browsers_say_where_it_was_sent_from() {
+    let world = World::of(Shelf::default());
+    assert_eq!(world.get("/suggest").await.header("referrer-policy"), "same-origin");
+    assert_eq!(world.get("/suggest").await.header("cache-control"), "no-store");
+    assert_eq!(world.get("/").await.header("referrer-policy"), "no-referrer");
+}

@@ -1,0 +1,304 @@
+//! A small program behind the page: pages in memory, searched word by word; a clock that is set by hand.
+
+use async_trait::async_trait;
+use axum::Router;
+use axum::body::Body;
+use axum::http::{HeaderMap, Method, Request, Response, StatusCode};
+use bytes::Bytes;
+use curlew_model::{ImageId, Millis, Timestamp};
+use curlew_ports::{Clock, FindError, Found, FoundHit, Front, PortError, StatusLine, SuggestError, Suggested};
+use curlew_web::Settings;
+use http_body_util::BodyExt;
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex};
+use tower::ServiceExt;
+
+/// The limits of a query, as hostile.md's O12 sets them.
+const MAX_QUERY: usize = 256;
+const MAX_TERMS: usize = 16;
+
+/// Pages in memory.
+#[derive(Default)]
+pub struct Shelf {
+    pub pages: Vec<FoundHit>,
+    pub thumbnails: HashMap<ImageId, Bytes>,
+    pub status: Vec<StatusLine>,
+    /// What was suggested.
+    pub suggested: Mutex<Vec<String>>,
+    /// What was searched for: query, offset, limit.
+    pub asked: Mutex<Vec<(String, usize, usize)>>,
+    /// The index is out of reach (`Some(true)`: for a while; `Some(false)`: for good).
+    pub broken: Option<bool>,
+}
+
+impl Shelf {
+    fn trouble(&self) -> Result<(), PortError> {
+        match self.broken {
+            None => Ok(()),
+            Some(true) => Err(PortError::Throttled { retry_after: Millis(4_200) }),
+            Some(false) => Err(PortError::Corrupt { what: "the manifest".into(), why: "it is <torn>".into() }),
+        }
+    }
+}
+
+#[async_trait]
+impl Front for Shelf {
+    async fn find(&self, query: &str, offset: usize, limit: usize) -> Result<Found, FindError> {
+        assert_ne!(query, "panic", "asked to");
+        self.asked.lock().unwrap().push((query.to_owned(), offset, limit));
+        self.trouble()?;
+        let words: Vec<String> = query.split_whitespace().map(str::to_lowercase).collect();
+        let refuse = |sentence: &str| Err(FindError::BadQuery(sentence.to_owned()));
+        if query.len() > MAX_QUERY {
+            return refuse("A query may be at most 256 bytes long.");
+        }
+        if words.len() > MAX_TERMS {
+            return refuse("A query may have at most 16 terms.");
+        }
+        if words.iter().any(|w| w.starts_with('*') || w.starts_with('(')) {
+            return refuse("A word cannot begin with * or (, as in <*x>.");
+        }
+        let mut hits: Vec<FoundHit> = self.pages.iter().filter(|p| matches(p, &words)).cloned().collect();
+        for hit in &mut hits {
+            if hit.marks.is_empty() {
+                hit.marks = marks(&hit.snippet, &words);
+            }
+        }
+        let total = hits.len() as u64;
+        Ok(Found { total, hits: hits.into_iter().skip(offset).take(limit).collect() })
+    }
+
+    async fn suggest(&self, url: &str) -> Result<Suggested, SuggestError> {
+        self.trouble()?;
+        if url.contains("blocked") {
+            return Err(SuggestError::Refused("This site asked <not> to be crawled.".into()));
+        }
+        let mut suggested = self.suggested.lock().unwrap();
+        if suggested.iter().any(|s| s == url) {
+            return Ok(Suggested::Known);
+        }
+        suggested.push(url.to_owned());
+        Ok(Suggested::Taken)
+    }
+
+    async fn thumbnail(&self, image: &ImageId) -> Result<Option<Bytes>, PortError> {
+        self.trouble()?;
+        Ok(self.thumbnails.get(image).cloned())
+    }
+
+    async fn status(&self) -> Result<Vec<StatusLine>, PortError> {
+        self.trouble()?;
+        Ok(self.status.clone())
+    }
+}
+
+fn matches(page: &FoundHit, words: &[String]) -> bool {
+    let text = format!("{} {}", page.title, page.snippet).to_lowercase();
+    words.iter().all(|w| match w.strip_prefix('-') {
+        Some(unwanted) => !text.contains(unwanted),
+        None => w.starts_with("sort:") || text.contains(w.as_str()),
+    })
+}
+
+/// Where the words stand, for snippets in ASCII.
+fn marks(snippet: &str, words: &[String]) -> Vec<std::ops::Range<usize>> {
+    let lower = snippet.to_ascii_lowercase();
+    words.iter().flat_map(|w| lower.match_indices(w.as_str()).map(|(at, m)| at..at + m.len())).collect()
+}
+
+/// A clock that is set by hand; it never sleeps.
+pub struct HandClock(AtomicI64);
+
+impl HandClock {
+    pub fn advance(&self, by: Millis) {
+        self.0.fetch_add(i64::try_from(by.0).unwrap(), Ordering::SeqCst);
+    }
+}
+
+#[async_trait]
+impl Clock for HandClock {
+    fn now(&self) -> Timestamp {
+        Timestamp::from_millis(self.0.load(Ordering::SeqCst))
+    }
+
+    fn monotonic(&self) -> Millis {
+        Millis(u64::try_from(self.0.load(Ordering::SeqCst)).unwrap())
+    }
+
+    async fn sleep(&self, _: Millis) {}
+}
+
+/// The router with what is behind it.
+pub struct World {
+    pub shelf: Arc<Shelf>,
+    pub clock: Arc<HandClock>,
+    pub router: Router,
+}
+
+impl World {
+    pub fn of(shelf: Shelf) -> World {
+        World::with(shelf, settings())
+    }
+
+    pub fn with(shelf: Shelf, settings: Settings) -> World {
+        let shelf = Arc::new(shelf);
+        // 2026-11-21T03:00:00Z
+        let clock = Arc::new(HandClock(AtomicI64::new(1_795_230_000_000)));
+        let router = curlew_web::router(Arc::clone(&shelf) as _, Arc::clone(&clock) as _, settings);
+        World { shelf, clock, router }
+    }
+
+    pub async fn get(&self, path: &str) -> Answer {
+        self.send(Request::get(path).body(Body::empty()).unwrap()).await
+    }
+
+    pub async fn send(&self, request: Request<Body>) -> Answer {
+        let head = request.method() == Method::HEAD;
+        Answer::of(self.router.clone().oneshot(request).await.unwrap(), head).await
+    }
+}
+
+/// Settings of the tests: all that can be set is.
+pub fn settings() -> Settings {
+    Settings {
+        base_url: Some("https://search.example".into()),
+        contact: Some("crawler@search.example".into()),
+        user_agent: "CurlewBot/9.9 (+https://search.example/bot)".into(),
+        ..Settings::new([42; 32])
+    }
+}
+
+/// An answer, read to its end.
+pub struct Answer {
+    pub status: StatusCode,
+    pub headers: HeaderMap,
+    pub body: String,
+}
+
+impl Answer {
+    async fn of(response: Response<Body>, head: bool) -> Answer {
+        let (parts, body) = response.into_parts();
+        let body = String::from_utf8_lossy(&body.collect().await.unwrap().to_bytes()).into_owned();
+        let answer = Answer { status: parts.status, headers: parts.headers, body };
+        answer.must_be_guarded();
+        if !head && answer.header("content-type").starts_with("text/html") {
+            answer.must_be_well_formed();
+        }
+        answer
+    }
+
+    pub fn header(&self, name: &str) -> &str {
+        self.headers.get(name).map_or("", |v| v.to_str().unwrap())
+    }
+
+    /// The page as browsers understand it.
+    pub fn dom(&self) -> scraper::Html {
+        scraper::Html::parse_document(&self.body)
+    }
+
+    /// The text of what a selector finds first; blanks are run together.
+    pub fn text(&self, selector: &str) -> String {
+        self.all(selector).into_iter().next().unwrap_or_default()
+    }
+
+    /// The texts of all that a selector finds.
+    pub fn all(&self, selector: &str) -> Vec<String> {
+        let selector = scraper::Selector::parse(selector).unwrap();
+        let text = |e: scraper::ElementRef<'_>| e.text().collect::<String>();
+        self.dom().select(&selector).map(text).map(|t| t.split_whitespace().collect::<Vec<_>>().join(" ")).collect()
+    }
+
+    /// The values of an attribute of all that a selector finds.
+    pub fn attributes(&self, selector: &str, name: &str) -> Vec<String> {
+        let selector = scraper::Selector::parse(selector).unwrap();
+        self.dom().select(&selector).filter_map(|e| e.attr(name).map(str::to_owned)).collect()
+    }
+
+    pub fn json(&self) -> serde_json::Value {
+        serde_json::from_str(&self.body).unwrap()
+    }
+
+    /// Every answer carries the headers that keep a browser from being used against its owner.
+    fn must_be_guarded(&self) {
+        let policy = self.header("content-security-policy");
+        for part in
+            ["default-src 'none'", "img-src 'self'", "form-action 'self'", "base-uri 'none'", "frame-ancestors 'none'"]
+        {
+            assert!(policy.contains(part), "{part} is missing in {policy:?}");
+        }
+        assert!(!policy.contains("unsafe") && !policy.contains("script-src"));
+        assert_eq!(self.header("x-content-type-options"), "nosniff");
+        assert!(["no-referrer", "same-origin"].contains(&self.header("referrer-policy")));
+        assert!(self.header("permissions-policy").contains("geolocation=()"));
+        assert!(!self.header("cache-control").is_empty());
+        assert_eq!(self.header("set-cookie"), "");
+    }
+
+    /// Our pages are written so that an XML parser can read them, which is stricter than any browser: every
+    /// tag closed in order, every attribute quoted and given once, every `<` and `&` escaped.
+    fn must_be_well_formed(&self) {
+        let mut reader = quick_xml::Reader::from_str(&self.body);
+        reader.config_mut().check_end_names = true;
+        let mut depth = 0_i32;
+        loop {
+            match reader.read_event() {
+                Ok(quick_xml::events::Event::Start(tag)) => {
+                    depth += 1;
+                    tag.attributes().for_each(|a| {
+                        drop(
+                            a.expect("a sound attribute").normalized_value(quick_xml::XmlVersion::Implicit1_0).unwrap(),
+                        )
+                    });
+                }
+                Ok(quick_xml::events::Event::Empty(tag)) => {
+                    tag.attributes().for_each(|a| drop(a.expect("a sound attribute")));
+                }
+                Ok(quick_xml::events::Event::End(_)) => depth -= 1,
+                Ok(quick_xml::events::Event::Eof) => break,
+                Ok(_) => {}
+                Err(error) => panic!("{error} at {} of:\n{}", reader.error_position(), self.body),
+            }
+        }
+        assert_eq!(depth, 0, "unclosed tags in:\n{}", self.body);
+        let forbidden = ["<script", "<style", " style=", "http-equiv", "<iframe"];
+        forbidden.iter().for_each(|bad| assert!(!self.body.contains(bad), "{bad} in:\n{}", self.body));
+        assert_eq!(self.attributes("html", "lang"), ["en"]);
+        assert_eq!(self.all("h1").len(), 1, "one heading leads the page:\n{}", self.body);
+        assert!(!self.text("title").is_empty());
+        self.must_be_labelled();
+    }
+
+    /// Every field that people see has a label, and every id is given once.
+    fn must_be_labelled(&self) {
+        let labels = self.attributes("label", "for");
+        for field in self.attributes("input:not([type=hidden])", "id") {
+            assert_eq!(labels.iter().filter(|l| **l == field).count(), 1, "the label of {field}");
+        }
+        let mut ids = self.attributes("[id]", "id");
+        let count = ids.len();
+        ids.sort();
+        ids.dedup();
+        assert_eq!(ids.len(), count);
+    }
+}
+
+/// A page.
+pub fn page(url: &str, title: &str, snippet: &str) -> FoundHit {
+    FoundHit {
+        url: url.into(),
+        title: title.into(),
+        snippet: snippet.into(),
+        marks: Vec::new(),
+        image: None,
+        thumbnail: None,
+        site: "Tidal Notes".into(),
+        published: Some(Timestamp::parse_day_or_instant("2026-05-01").unwrap()),
+        score: 1.5,
+    }
+}
+
+/// A shelf with these pages.
+pub fn shelf(pages: Vec<FoundHit>) -> Shelf {
+    Shelf { pages, ..Shelf::default() }
+}
