@@ -111,6 +111,10 @@ impl Decoder {
 
     /// Takes the next coded bytes.
     pub(crate) fn push(&mut self, input: &[u8]) -> Result<(), DecodeError> {
+        // An empty piece (HTTP/2 has empty DATA frames) would look to zstd like the start of another frame.
+        if input.is_empty() {
+            return Ok(());
+        }
         self.out.coded += input.len() as u64;
         match &mut self.state {
             State::Identity => self.out.take(input),

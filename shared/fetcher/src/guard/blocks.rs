@@ -1,5 +1,6 @@
 //! Which addresses are public: the IANA special-purpose registries (RFC 6890 and successors), read strictly.
 //!
+//! The few special blocks that the registries call globally reachable outside 2001::/23 (AS112, AMT) pass.
 //! `IpAddr::is_global` is not stable; and it would not do, since addresses that embed another one (NAT64, 6to4,
 //! Teredo, ISATAP, IPv4-mapped) are refused here even where the embedded one is public: a site has no need of them.
 

@@ -20,10 +20,10 @@ const MAX_NAME_OCTETS: usize = 253;
 /// The longest label of a name, in octets (RFC 1035 §2.3.4).
 const MAX_LABEL_OCTETS: usize = 63;
 
-/// Names that mean this machine or this network, wherever one stands: RFC 6761 (localhost), RFC 6762 with its
-/// appendix G (local and the private ones), RFC 7686 (onion), RFC 8375 (home.arpa), RFC 9476 (alt), and ICANN's
-/// reservation of internal.
-const PRIVATE_ZONES: [&str; 13] = [
+/// Names that mean this machine or this network wherever one stands, and zones without websites: RFC 6761
+/// (localhost), RFC 6762 with its appendix G (local and the private ones), RFC 7686 (onion), RFC 9476 (alt),
+/// RFC 3172 and RFC 8375 (arpa with home.arpa), ICANN's reservation of internal, and localdomain by custom.
+const PRIVATE_ZONES: [&str; 12] = [
     "localhost",
     "localdomain",
     "local",
@@ -33,10 +33,9 @@ const PRIVATE_ZONES: [&str; 13] = [
     "corp",
     "home",
     "lan",
-    "home.arpa",
     "onion",
     "alt",
-    "in-addr.arpa",
+    "arpa",
 ];
 
 /// Why a call is not made. Its text is one short sentence without the URL's path or query.

@@ -1,0 +1,196 @@
+//! Where connections go, seen from the servers.
+
+use super::server::{FakeLookup, Server, call, get, html};
+use crate::{Config, HttpFetcher};
+use curlew_ports::{CallKind, Fetch, FetchError};
+use tokio::io::AsyncWriteExt;
+
+/// A fetcher that may call these networks on the server's port, and asks this resolver.
+fn fetcher(server: &Server, nets: &[&str], lookup: &std::sync::Arc<FakeLookup>) -> HttpFetcher {
+    let mut config = Config::new("Test/1", "Test/1");
+    config.guard.ports.insert(server.addr.port());
+    config.guard.allow_nets = nets.iter().map(|net| net.parse().unwrap()).collect();
+    HttpFetcher::with_lookup(config, lookup.clone()).unwrap()
+}
+
+fn url(server: &Server, host: &str) -> String {
+    format!("http://{host}:{}/", server.addr.port())
+}
+
+#[tokio::test]
+async fn u08_a_literal_never_reaches_the_resolver_and_is_refused_all_the_same() {
+    let server = Server::saying(html("in")).await;
+    let lookup = FakeLookup::answering(&[&["93.184.216.34"]]);
+    let fetcher = fetcher(&server, &[], &lookup);
+    for host in ["127.0.0.1", "2130706433", "[::ffff:127.0.0.1]", "0.0.0.0", "0"] {
+        let result = call(&fetcher, CallKind::Page, &url(&server, host)).await;
+        assert!(matches!(result, Err(FetchError::Refused(_))), "{host}: {result:?}");
+    }
+    assert_eq!((lookup.asked(), server.connections()), (0, 0));
+}
+
+#[tokio::test]
+async fn u18_a_name_with_one_address_that_is_not_allowed_is_refused_whole() {
+    let server = Server::saying(html("in")).await;
+    let lookup = FakeLookup::answering(&[&["127.0.0.1", "10.1.2.3"]]);
+    let result =
+        call(&fetcher(&server, &["127.0.0.1/32"], &lookup), CallKind::Page, &url(&server, "both.example")).await;
+    assert!(matches!(&result, Err(FetchError::Refused(why)) if why.contains("10.1.2.3")), "{result:?}");
+    assert_eq!((lookup.asked(), server.connections()), (1, 0));
+}
+
+#[tokio::test]
+async fn u19_rebinding_meets_a_refusal_since_check_and_connection_are_one_step() {
+    // 127.0.0.2 plays the public address; its server and the private one listen on the same port.
+    let public = Server::with("127.0.0.2:0", |mut stream, _| async move {
+        stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\nConnection: close\r\n\r\npublic").await.ok();
+        stream
+    })
+    .await;
+    let inner = Server::with(&format!("127.0.0.1:{}", public.addr.port()), |stream, _| async move { stream }).await;
+    let lookup = FakeLookup::answering(&[&["127.0.0.2"], &["127.0.0.1"]]);
+    let fetcher = fetcher(&public, &["127.0.0.2/32"], &lookup);
+    let first = call(&fetcher, CallKind::Page, &url(&public, "rebind.example")).await.unwrap();
+    assert_eq!((&first.body[..], lookup.asked()), (&b"public"[..], 1));
+    let second = call(&fetcher, CallKind::Page, &url(&public, "rebind.example")).await;
+    assert!(matches!(second, Err(FetchError::Refused(_))), "{second:?}");
+    assert_eq!((lookup.asked(), public.connections(), inner.connections()), (2, 1, 0));
+}
+
+#[tokio::test]
+async fn u20_u21_what_cannot_be_looked_up_is_not_called() {
+    let server = Server::saying(html("in")).await;
+    for answers in [&[][..], &[&[][..]][..]] {
+        let lookup = FakeLookup::answering(answers);
+        let result =
+            call(&fetcher(&server, &["127.0.0.0/8"], &lookup), CallKind::Page, &url(&server, "no.example")).await;
+        assert!(matches!(&result, Err(FetchError::Network(why)) if why.contains("no.example")), "{result:?}");
+    }
+    let only_v6 = FakeLookup::answering(&[&["::1"]]);
+    let result =
+        call(&fetcher(&server, &["127.0.0.0/8"], &only_v6), CallKind::Page, &url(&server, "six.example")).await;
+    assert!(matches!(&result, Err(FetchError::Refused(why)) if why.contains("::1")), "{result:?}");
+    assert_eq!(server.connections(), 0);
+}
+
+#[tokio::test]
+async fn u22_u23_u25_a_redirect_comes_back_and_its_target_is_judged_like_any_url() {
+    for target in
+        ["http://127.0.0.1:9001/next", "file:///etc/passwd", "gopher://x.example/", "data:,x", "http://inner.internal/"]
+    {
+        let server =
+            Server::saying(format!("HTTP/1.1 302 Found\r\nLocation: {target}\r\nContent-Length: 4\r\n\r\ngone")).await;
+        let fetcher = server.fetcher();
+        let reply = call(&fetcher, CallKind::Feed, "http://site.test/feed").await.unwrap();
+        assert_eq!((reply.status, reply.headers.location.as_deref(), reply.body.len()), (302, Some(target), 0));
+        assert!(fetcher.vet(target).is_err());
+        let hop = call(&fetcher, CallKind::Feed, target).await;
+        assert!(matches!(hop, Err(FetchError::Refused(_))), "{target}: {hop:?}");
+        assert_eq!(server.heads().len(), 1);
+    }
+}
+
+#[tokio::test]
+async fn u24_a_redirect_without_a_target_has_no_location() {
+    for answer in ["HTTP/1.1 302 Found\r\n\r\n", "HTTP/1.1 301 Moved\r\nLocation:\r\nContent-Length: 0\r\n\r\n"] {
+        let reply = Server::saying(answer).await.page().await.unwrap();
+        assert_eq!((reply.status / 100, reply.headers.location), (3, None));
+    }
+}
+
+#[tokio::test]
+async fn u27_credentials_are_never_sent() {
+    let server = Server::saying(html("in")).await;
+    let result = call(&server.fetcher(), CallKind::Page, "http://user:pw@site.test/").await;
+    assert!(matches!(&result, Err(FetchError::Refused(why)) if !why.contains("pw")), "{result:?}");
+    assert_eq!(server.connections(), 0);
+}
+
+#[tokio::test]
+async fn u32_one_host_with_and_without_its_trailing_dot() {
+    let server = Server::saying(html("in")).await;
+    call(&server.fetcher(), CallKind::Page, "http://SITE.test./").await.unwrap();
+    assert!(server.heads()[0].to_ascii_lowercase().contains("\r\nhost: site.test\r\n"), "{:?}", server.heads());
+}
+
+/// Runs this test binary again with proxies in its environment; the inner test makes the call.
+#[tokio::test]
+async fn u33_the_environment_s_proxy_is_not_obeyed() {
+    let server = Server::saying(html("direct")).await;
+    let proxy = Server::saying(html("proxied")).await;
+    let mut child = tokio::process::Command::new(std::env::current_exe().unwrap());
+    child.args(["--exact", "tests::address::u33_inner", "--ignored", "--nocapture"]);
+    for name in ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "ALL_PROXY", "all_proxy"] {
+        child.env(name, format!("http://{}", proxy.addr));
+    }
+    let output = child.env("CURLEW_TEST_SERVER", server.addr.to_string()).output().await.unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+    assert_eq!((server.heads().len(), proxy.connections()), (1, 0));
+}
+
+#[tokio::test]
+#[ignore = "run by u33_the_environment_s_proxy_is_not_obeyed with proxies in its environment"]
+async fn u33_inner() {
+    let addr = std::env::var("CURLEW_TEST_SERVER").unwrap();
+    let mut config = Config::new("Test/1", "Test/1");
+    config.guard.resolve = vec![format!("site.test={addr}").parse().unwrap()];
+    let reply = call(&HttpFetcher::new(config).unwrap(), CallKind::Page, "http://site.test/").await.unwrap();
+    assert_eq!(&reply.body[..], b"direct");
+}
+
+#[tokio::test]
+async fn u34_alt_svc_is_ignored_and_connections_belong_to_one_name() {
+    let other = Server::saying(html("other")).await;
+    let alt = format!("Alt-Svc: h2=\":{0}\"; ma=86400, http/1.1=\":{0}\"\r\n", other.addr.port());
+    let answer = crate::tests::server::ok(&alt, b"origin");
+    let server = Server::with("127.0.0.1:0", move |mut stream, _| {
+        let answer = answer.clone();
+        async move {
+            stream.write_all(&answer).await.ok();
+            // Stays open, so that the connection could be used for another name.
+            tokio::time::sleep(std::time::Duration::from_secs(30)).await;
+            stream
+        }
+    })
+    .await;
+    let fetcher = server.fetcher();
+    for name in ["a.test", "b.test", "c.test"] {
+        assert_eq!(&call(&fetcher, CallKind::Page, &format!("http://{name}/")).await.unwrap().body[..], b"origin");
+    }
+    assert_eq!((server.connections(), other.connections()), (3, 0));
+}
+
+#[tokio::test]
+async fn u35_every_kind_of_call_passes_the_same_gate() {
+    let server = Server::saying(html("in")).await;
+    let fetcher = HttpFetcher::new(Config::new("Test/1", "Test/1")).unwrap();
+    for kind in [CallKind::Robots, CallKind::Home, CallKind::Feed, CallKind::Page, CallKind::Image] {
+        let result = fetcher.call(&get(kind, &format!("http://{}/", server.addr))).await;
+        assert!(matches!(result, Err(FetchError::Refused(_))), "{kind:?}: {result:?}");
+    }
+    assert_eq!(server.connections(), 0);
+}
+
+#[tokio::test]
+async fn u36_an_allowed_network_is_called_by_literal_and_by_name() {
+    let server = Server::saying(html("lan")).await;
+    let lookup = FakeLookup::answering(&[&["127.0.0.1"]]);
+    let fetcher = fetcher(&server, &["127.0.0.0/8"], &lookup);
+    for host in ["127.0.0.1", "nas.example"] {
+        assert_eq!(&call(&fetcher, CallKind::Page, &url(&server, host)).await.unwrap().body[..], b"lan", "{host}");
+    }
+    assert_eq!(lookup.asked(), 1);
+}
+
+#[tokio::test]
+async fn a_rule_replaces_the_port_for_connecting_only() {
+    let server = Server::saying(html("in")).await;
+    let fetcher = server.fetcher();
+    for (url, host) in
+        [("http://a.test/", "a.test"), ("http://a.test:9999/x", "a.test:9999"), ("http://b.a.test:80/", "b.a.test")]
+    {
+        call(&fetcher, CallKind::Page, url).await.unwrap();
+        let head = server.heads().pop().unwrap().to_ascii_lowercase();
+        assert!(head.contains(&format!("\r\nhost: {host}\r\n")), "{url}: {head}");
+    }
+}

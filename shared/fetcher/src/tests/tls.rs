@@ -1,0 +1,144 @@
+//! TLS: certificates are judged, HTTP/2 is agreed on by ALPN.
+
+use super::server::call;
+use crate::{Config, HttpFetcher};
+use bytes::Bytes;
+use curlew_ports::{CallKind, FetchError};
+use http_body_util::Full;
+use hyper::service::service_fn;
+use hyper::{Request, Response, Version};
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use rcgen::{CertificateParams, CertifiedIssuer, KeyPair, date_time_ymd};
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+use tokio::net::TcpListener;
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::rustls::ServerConfig;
+use tokio_rustls::rustls::pki_types::PrivateKeyDer;
+
+/// An authority that issues one certificate.
+struct Issued {
+    root: Vec<u8>,
+    chain: Vec<u8>,
+    key: KeyPair,
+}
+
+fn issue(name: &str, expired: bool) -> Issued {
+    let mut authority = CertificateParams::default();
+    authority.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
+    let authority = CertifiedIssuer::self_signed(authority, KeyPair::generate().unwrap()).unwrap();
+    let mut leaf = CertificateParams::new([name.to_string()]).unwrap();
+    (leaf.not_before, leaf.not_after) =
+        (date_time_ymd(2020, 1, 1), if expired { date_time_ymd(2021, 1, 1) } else { date_time_ymd(4000, 1, 1) });
+    let key = KeyPair::generate().unwrap();
+    let chain = leaf.signed_by(&key, &authority).unwrap().der().to_vec();
+    Issued { root: authority.der().to_vec(), chain, key }
+}
+
+/// What a request looked like: version, authority, the Host header.
+type Seen = Arc<Mutex<Vec<(Version, String)>>>;
+
+async fn serve(issued: &Issued, alpn: &[&str], headers: usize) -> (SocketAddr, Seen) {
+    let key = PrivateKeyDer::try_from(issued.key.serialize_der()).unwrap();
+    let mut config =
+        ServerConfig::builder().with_no_client_auth().with_single_cert(vec![issued.chain.clone().into()], key).unwrap();
+    config.alpn_protocols = alpn.iter().map(|name| name.as_bytes().to_vec()).collect();
+    let acceptor = TlsAcceptor::from(Arc::new(config));
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let (addr, seen) = (listener.local_addr().unwrap(), Seen::default());
+    let log = seen.clone();
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            let (acceptor, log) = (acceptor.clone(), log.clone());
+            tokio::spawn(async move {
+                let Ok(stream) = acceptor.accept(stream).await else { return };
+                let two = stream.get_ref().1.alpn_protocol() == Some(b"h2");
+                let service = service_fn(move |request: Request<hyper::body::Incoming>| {
+                    let authority = request.uri().authority().map(ToString::to_string);
+                    let host =
+                        request.headers().get("host").map(|h| String::from_utf8_lossy(h.as_bytes()).into_owned());
+                    log.lock().unwrap().push((request.version(), authority.or(host).unwrap_or_default()));
+                    let mut answer = Response::builder().header("content-type", "text/html");
+                    for i in 0..headers {
+                        answer = answer.header(format!("x-{i}"), "y".repeat(1_000));
+                    }
+                    async move { answer.body(Full::new(Bytes::from_static(b"over TLS"))) }
+                });
+                let io = TokioIo::new(stream);
+                if two {
+                    hyper::server::conn::http2::Builder::new(TokioExecutor::new())
+                        .serve_connection(io, service)
+                        .await
+                        .ok();
+                } else {
+                    hyper::server::conn::http1::Builder::new().serve_connection(io, service).await.ok();
+                }
+            });
+        }
+    });
+    (addr, seen)
+}
+
+fn fetcher(addr: SocketAddr, roots: &[&Issued]) -> HttpFetcher {
+    let mut config = Config::new("Test/1", "Test/1");
+    config.guard.resolve = vec![format!("*.test={addr}").parse().unwrap()];
+    config.extra_roots = roots.iter().map(|issued| issued.root.clone()).collect();
+    HttpFetcher::new(config).unwrap()
+}
+
+#[tokio::test]
+async fn http_2_is_spoken_where_the_server_offers_it_and_http_1_elsewhere() {
+    let issued = issue("site.test", false);
+    for (alpn, version) in
+        [(&["h2", "http/1.1"][..], Version::HTTP_2), (&["http/1.1"], Version::HTTP_11), (&[], Version::HTTP_11)]
+    {
+        let (addr, seen) = serve(&issued, alpn, 0).await;
+        let reply = call(&fetcher(addr, &[&issued]), CallKind::Page, "https://site.test/page").await.unwrap();
+        assert_eq!((reply.status, &reply.body[..]), (200, &b"over TLS"[..]));
+        assert_eq!(seen.lock().unwrap()[..], [(version, "site.test".into())]);
+    }
+}
+
+#[tokio::test]
+async fn a_rule_with_a_port_keeps_the_urls_port_in_the_host_header_over_tls_too() {
+    let issued = issue("site.test", false);
+    let (addr, seen) = serve(&issued, &["h2", "http/1.1"], 0).await;
+    call(&fetcher(addr, &[&issued]), CallKind::Page, "https://site.test:8443/page").await.unwrap();
+    assert_eq!(seen.lock().unwrap()[..], [(Version::HTTP_11, "site.test:8443".into())]);
+}
+
+#[tokio::test]
+async fn t13_a_huge_header_list_over_http_2_is_an_error() {
+    let issued = issue("site.test", false);
+    for (headers, fits) in [(40, true), (90, false)] {
+        let (addr, _) = serve(&issued, &["h2"], headers).await;
+        let result = call(&fetcher(addr, &[&issued]), CallKind::Page, "https://site.test/").await;
+        assert_eq!(result.is_ok(), fits, "{headers}: {result:?}");
+    }
+}
+
+#[tokio::test]
+async fn t16_h20_certificates_are_never_overridden() {
+    let (good, expired) = (issue("site.test", false), issue("site.test", true));
+    let cases = [
+        ("unknown authority", &good, vec![], "https://site.test/"),
+        ("another authority", &good, vec![&expired], "https://site.test/"),
+        ("another name", &good, vec![&good], "https://other.test/"),
+        ("expired", &expired, vec![&expired], "https://site.test/"),
+    ];
+    for (case, issued, roots, url) in cases {
+        let (addr, seen) = serve(issued, &["h2", "http/1.1"], 0).await;
+        let result = call(&fetcher(addr, &roots), CallKind::Page, url).await;
+        assert!(matches!(&result, Err(FetchError::Network(why)) if why.contains("certificate")), "{case}: {result:?}");
+        assert!(seen.lock().unwrap().is_empty(), "{case}");
+    }
+}
+
+#[tokio::test]
+async fn t16_a_server_without_tls_is_the_networks_trouble() {
+    let server = super::server::Server::saying("HTTP/1.1 400 Bad Request\r\n\r\n").await;
+    let mut config = server.config();
+    config.connect_timeout = curlew_model::Millis(3_000);
+    let result = call(&HttpFetcher::new(config).unwrap(), CallKind::Page, "https://site.test/").await;
+    assert!(matches!(&result, Err(FetchError::Network(_))), "{result:?}");
+}

@@ -1,0 +1,362 @@
+//! Servers that stall, drip, lie about lengths or speak something else.
+
+use super::server::{FakeLookup, Server, call, get, html, make, ok};
+use crate::{Config, HttpFetcher};
+use curlew_model::{Millis, Validators};
+use curlew_ports::{CallKind, FetchError};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::io::AsyncWriteExt;
+
+/// Generous, since the machine may be busy; what would not end at all takes longer.
+const SOON: Duration = Duration::from_secs(10);
+
+/// The server's configuration with short times.
+fn hasty(server: &Server) -> Config {
+    let mut config = server.config();
+    config.connect_timeout = Millis(500);
+    config.read_timeout = Millis(500);
+    config.rate_grace = Millis(500);
+    config
+}
+
+/// Sends `first`, then `drop` every 50 ms for ever.
+async fn dripping(first: &'static str, drop: &'static [u8]) -> Server {
+    Server::with("127.0.0.1:0", move |mut stream, _| async move {
+        stream.write_all(first.as_bytes()).await.ok();
+        while stream.write_all(drop).await.is_ok() {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        stream
+    })
+    .await
+}
+
+/// Sends `first`, then `piece` for ever as fast as it goes.
+async fn endless(first: &'static str, piece: Vec<u8>) -> Server {
+    Server::with("127.0.0.1:0", move |mut stream, _| {
+        let piece = piece.clone();
+        async move {
+            stream.write_all(first.as_bytes()).await.ok();
+            while stream.write_all(&piece).await.is_ok() {}
+            stream
+        }
+    })
+    .await
+}
+
+#[tokio::test]
+async fn t01_silence_during_the_handshake_ends_with_the_connect_timeout() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let mut config = Config::new("Test/1", "Test/1");
+    config.connect_timeout = Millis(500);
+    config.guard.resolve = vec![format!("site.test={}", listener.local_addr().unwrap()).parse().unwrap()];
+    let started = Instant::now();
+    let result = call(&HttpFetcher::new(config).unwrap(), CallKind::Page, "https://site.test/").await;
+    assert!(matches!(&result, Err(FetchError::Network(why)) if why == "no connection in time"), "{result:?}");
+    assert!(started.elapsed() < SOON);
+}
+
+#[tokio::test]
+async fn a_refused_connection_is_the_networks_trouble() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let mut config = Config::new("Test/1", "Test/1");
+    config.guard.resolve = vec![format!("site.test={}", listener.local_addr().unwrap()).parse().unwrap()];
+    drop(listener);
+    let result = call(&HttpFetcher::new(config).unwrap(), CallKind::Page, "http://site.test/").await;
+    assert!(matches!(&result, Err(FetchError::Network(why)) if why.contains("refused")), "{result:?}");
+}
+
+#[tokio::test]
+async fn t02_a_header_drip_ends_with_the_read_timeout() {
+    let server = dripping("HTTP/1.1 200 OK\r\n", b"x").await;
+    let started = Instant::now();
+    let result = call(&HttpFetcher::new(hasty(&server)).unwrap(), CallKind::Page, "http://site.test/").await;
+    assert!(matches!(&result, Err(FetchError::Network(why)) if why.contains("silent")), "{result:?}");
+    assert!(started.elapsed() < SOON);
+}
+
+#[tokio::test]
+async fn t03_a_body_drip_ends_by_its_rate() {
+    let server = dripping("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n", b"x").await;
+    let started = Instant::now();
+    let result = call(&HttpFetcher::new(hasty(&server)).unwrap(), CallKind::Page, "http://site.test/").await;
+    assert!(matches!(&result, Err(FetchError::Limit(why)) if why.contains("1024 bytes a second")), "{result:?}");
+    assert!(started.elapsed() < SOON);
+}
+
+#[tokio::test]
+async fn t03_t04_a_body_drip_ends_with_the_calls_time_even_without_a_rate() {
+    let server = dripping("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n", b"x").await;
+    let mut config = hasty(&server);
+    config.min_rate = 0;
+    let fetcher = HttpFetcher::new(config).unwrap();
+    let started = Instant::now();
+    let result =
+        make(&fetcher, &curlew_ports::Call { time: Millis(700), ..get(CallKind::Page, "http://site.test/") }).await;
+    assert!(matches!(&result, Err(FetchError::Limit(why)) if why.contains("time")), "{result:?}");
+    assert!(started.elapsed() >= Duration::from_millis(700) && started.elapsed() < SOON);
+}
+
+#[tokio::test]
+async fn the_time_of_a_call_has_an_upper_bound_and_counts_from_its_start() {
+    let server = Server::with("127.0.0.1:0", |stream, _| async move {
+        tokio::time::sleep(Duration::from_secs(60)).await;
+        stream
+    })
+    .await;
+    let mut config = server.config();
+    config.call_timeout = Millis(600);
+    let started = Instant::now();
+    let result = call(&HttpFetcher::new(config).unwrap(), CallKind::Page, "http://site.test/").await;
+    assert!(matches!(&result, Err(FetchError::Network(why)) if why.contains("time of the call")), "{result:?}");
+    assert!(started.elapsed() < SOON);
+}
+
+#[tokio::test]
+async fn t04_an_endless_body_ends_at_the_byte_limit() {
+    let chunk = [b"4000\r\n".as_slice(), &[b'a'; 0x4000], b"\r\n"].concat();
+    let server =
+        endless("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked\r\n\r\n", chunk).await;
+    let result = server.page().await;
+    assert!(matches!(&result, Err(FetchError::Limit(why)) if why.contains("3145728 bytes")), "{result:?}");
+}
+
+#[tokio::test]
+async fn t04_a_body_whose_announced_length_is_too_large_is_not_begun() {
+    let server = Server::with("127.0.0.1:0", |mut stream, _| async move {
+        stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 3145729\r\n\r\n").await.ok();
+        tokio::time::sleep(Duration::from_secs(60)).await;
+        stream
+    })
+    .await;
+    let started = Instant::now();
+    assert!(matches!(server.page().await, Err(FetchError::Limit(_))));
+    assert!(started.elapsed() < SOON);
+}
+
+#[tokio::test]
+async fn r02_robots_txt_is_read_up_to_its_limit_which_is_no_error() {
+    let server =
+        endless("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n", b"Disallow: /0123456789\n".repeat(1000)).await;
+    let reply = call(&server.fetcher(), CallKind::Robots, "http://site.test/robots.txt").await.unwrap();
+    assert_eq!(reply.body.len(), 512 << 10);
+    let announced = Server::saying(ok("", &vec![b'#'; (512 << 10) + 1])).await;
+    let reply = call(&announced.fetcher(), CallKind::Robots, "http://site.test/robots.txt").await.unwrap();
+    assert_eq!((reply.body.len(), reply.body_skipped), (512 << 10, false));
+}
+
+#[tokio::test]
+async fn limits_are_by_kind_and_a_body_of_exactly_the_limit_is_whole() {
+    let limits = [
+        (CallKind::Page, 3 << 20, "text/html"),
+        (CallKind::Feed, 10 << 20, "text/xml"),
+        (CallKind::Image, 8 << 20, "image/png"),
+    ];
+    for (kind, limit, media) in limits {
+        for (extra, fits) in [(0, true), (1, false)] {
+            let body = vec![b'a'; limit + extra];
+            let head = format!("HTTP/1.1 200 OK\r\nContent-Type: {media}\r\n\r\n");
+            let server = Server::saying([head.as_bytes(), &body].concat()).await;
+            let result = call(&server.fetcher(), kind, "http://site.test/").await;
+            match result {
+                Ok(reply) => assert!(fits && reply.body.len() == limit, "{kind:?}"),
+                Err(error) => assert!(!fits && matches!(error, FetchError::Limit(_)), "{kind:?}: {error}"),
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn t05_a_body_shorter_than_announced_is_an_error() {
+    let cut = [
+        "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 100\r\n\r\nonly this",
+        "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked\r\n\r\n9\r\nonly this\r\n",
+        "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked\r\n\r\n99\r\nonly this",
+    ];
+    for answer in cut {
+        let result = Server::saying(answer).await.page().await;
+        assert!(matches!(&result, Err(FetchError::Network(why)) if why == "the answer was cut short"), "{result:?}");
+    }
+}
+
+#[tokio::test]
+async fn t05_no_answer_at_all_is_the_networks_trouble() {
+    for answer in ["", "HTTP/1.1 200 OK\r\nContent-Ty"] {
+        let result = Server::saying(answer).await.page().await;
+        assert!(matches!(&result, Err(FetchError::Network(_))), "{answer:?}: {result:?}");
+    }
+}
+
+#[tokio::test]
+async fn t06_without_a_length_the_end_of_the_connection_ends_the_body() {
+    let server = Server::saying("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<p>all there is").await;
+    assert_eq!(&server.page().await.unwrap().body[..], b"<p>all there is");
+}
+
+#[tokio::test]
+async fn t07_two_lengths_are_refused() {
+    let two = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 4\r\nContent-Length: 5\r\n\r\nabcde";
+    let result = Server::saying(two).await.page().await;
+    assert!(matches!(result, Err(FetchError::Protocol(_))), "{result:?}");
+}
+
+#[tokio::test]
+async fn t08_of_a_length_and_chunks_the_chunks_win() {
+    let both = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nabcde\r\n0\r\n\r\n";
+    assert_eq!(&Server::saying(both).await.page().await.unwrap().body[..], b"abcde");
+}
+
+#[tokio::test]
+async fn broken_chunks_are_no_http() {
+    let broken = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nabc\r\n";
+    let result = Server::saying(broken).await.page().await;
+    assert!(matches!(&result, Err(FetchError::Protocol(why)) if why.contains("framed")), "{result:?}");
+}
+
+#[tokio::test]
+async fn t09_more_than_100_header_lines_are_refused() {
+    let lines = |n: usize| (0..n).map(|i| format!("X-{i}: y\r\n")).collect::<String>();
+    // With Content-Length, 99 lines make 100.
+    assert!(Server::saying(ok(&lines(99), b"in")).await.page().await.is_ok());
+    let result = Server::saying(ok(&lines(100), b"in")).await.page().await;
+    assert!(matches!(result, Err(FetchError::Protocol(_))), "{result:?}");
+}
+
+#[tokio::test]
+async fn t10_t11_headers_over_1_kib_are_neither_kept_nor_sent_back() {
+    let long = "e".repeat(300 << 10);
+    let headers = format!("Content-Type: text/html\r\nETag: \"{long}\"\r\nX-Robots-Tag: noindex\r\n");
+    let reply = Server::saying(ok(&headers, b"in")).await.page().await.unwrap();
+    assert_eq!((reply.headers.validators.etag, reply.headers.robots_tags), (None, vec!["noindex".into()]));
+
+    let server = Server::saying(html("in")).await;
+    let mut call = get(CallKind::Page, "http://site.test/");
+    call.validators = Validators { etag: Some(long), last_modified: Some("yesterday".into()) };
+    make(&server.fetcher(), &call).await.unwrap();
+    let head = server.heads()[0].to_ascii_lowercase();
+    assert!(!head.contains("if-none-match") && head.contains("if-modified-since: yesterday\r\n"), "{head}");
+}
+
+#[tokio::test]
+async fn t10_a_header_block_without_end_is_refused() {
+    let server = endless("HTTP/1.1 200 OK\r\nX-Long: ", vec![b'x'; 1 << 16]).await;
+    let result = server.page().await;
+    assert!(matches!(result, Err(FetchError::Protocol(_))), "{result:?}");
+}
+
+#[tokio::test]
+async fn t12_what_is_not_http_is_refused() {
+    for answer in [
+        "HTTP/1.1 200 OK\r\nX-Control: a\x01b\r\nContent-Length: 0\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nX Space: a\r\nContent-Length: 0\r\n\r\n",
+        "HTTP/1.1 abc OK\r\nContent-Length: 0\r\n\r\n",
+        "HTTP/1.1 20 OK\r\nContent-Length: 0\r\n\r\n",
+        "HTTP/9.9 200 OK\r\nContent-Length: 0\r\n\r\n",
+        "<html>an answer of HTTP/0.9</html>",
+        "SSH-2.0-OpenSSH_9.9\r\n",
+        "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\r\n\r\n",
+    ] {
+        let result = Server::saying(answer).await.page().await;
+        assert!(matches!(&result, Err(FetchError::Protocol(_))), "{answer:?}: {result:?}");
+    }
+}
+
+#[tokio::test]
+async fn t14_only_final_answers_to_a_plain_get_are_taken() {
+    for status in [206, 600, 999] {
+        let answer = format!("HTTP/1.1 {status} X\r\nContent-Type: text/html\r\nContent-Length: 2\r\n\r\nab");
+        let result = Server::saying(answer).await.page().await;
+        assert!(matches!(&result, Err(FetchError::Protocol(_))), "{status}: {result:?}");
+    }
+    let upgrade = "HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n";
+    let result = Server::saying(upgrade).await.page().await;
+    assert!(matches!(&result, Err(FetchError::Protocol(_))), "{result:?}");
+
+    let no_content = "HTTP/1.1 204 No Content\r\nContent-Type: text/html\r\nContent-Length: 5\r\n\r\nhello";
+    let reply = Server::saying(no_content).await.page().await.unwrap();
+    assert_eq!((reply.status, reply.body.len()), (204, 0));
+
+    let informed = "HTTP/1.1 103 Early Hints\r\nLink: </a.css>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 2\r\n\r\nok";
+    assert_eq!(&Server::saying(informed).await.page().await.unwrap().body[..], b"ok");
+}
+
+#[tokio::test]
+async fn t14_a_flood_of_1xx_ends_in_time() {
+    let server = endless("", b"HTTP/1.1 100 Continue\r\n\r\n".repeat(100)).await;
+    let started = Instant::now();
+    let result = call(&HttpFetcher::new(hasty(&server)).unwrap(), CallKind::Page, "http://site.test/").await;
+    assert!(matches!(&result, Err(FetchError::Network(_))), "{result:?}");
+    assert!(started.elapsed() < SOON);
+}
+
+#[tokio::test]
+async fn t14_the_body_of_an_error_page_is_not_waited_for() {
+    for status in [301, 304, 404, 403, 429, 500, 503] {
+        let head = format!("HTTP/1.1 {status} X\r\nRetry-After: 120\r\nContent-Length: 1000000\r\n\r\n");
+        let server = Server::with("127.0.0.1:0", move |mut stream, _| {
+            let head = head.clone();
+            async move {
+                stream.write_all(head.as_bytes()).await.ok();
+                tokio::time::sleep(Duration::from_secs(60)).await;
+                stream
+            }
+        })
+        .await;
+        let started = Instant::now();
+        let reply = server.page().await.unwrap();
+        assert_eq!((reply.status, reply.body.len(), reply.headers.retry_after.as_deref()), (status, 0, Some("120")));
+        assert!(started.elapsed() < SOON);
+    }
+}
+
+#[tokio::test]
+async fn t17_retry_after_comes_back_as_it_was_written() {
+    for value in ["99999999999", "-1", "Fri, 99 Foo 2026 00:00:00 GMT"] {
+        let answer = format!("HTTP/1.1 503 Busy\r\nRetry-After: {value}\r\nContent-Length: 0\r\n\r\n");
+        assert_eq!(Server::saying(answer).await.page().await.unwrap().headers.retry_after.as_deref(), Some(value));
+    }
+}
+
+#[tokio::test]
+async fn t18_more_addresses_than_any_site_needs_are_refused() {
+    let many = vec!["93.184.216.34"; 1_000];
+    let fetcher = HttpFetcher::with_lookup(Config::new("Test/1", "Test/1"), FakeLookup::answering(&[&many])).unwrap();
+    let result = call(&fetcher, CallKind::Page, "http://many.example/").await;
+    assert!(matches!(&result, Err(FetchError::Refused(why)) if why.contains("32")), "{result:?}");
+}
+
+#[tokio::test]
+async fn t18_a_lookup_that_does_not_end_ends_with_the_connect_timeout() {
+    struct Never;
+    #[async_trait::async_trait]
+    impl crate::resolver::Lookup for Never {
+        async fn addresses(&self, _: &str) -> std::io::Result<Vec<std::net::IpAddr>> {
+            std::future::pending().await
+        }
+    }
+    let mut config = Config::new("Test/1", "Test/1");
+    config.connect_timeout = Millis(500);
+    let started = Instant::now();
+    let result =
+        call(&HttpFetcher::with_lookup(config, Arc::new(Never)).unwrap(), CallKind::Page, "http://slow.example/").await;
+    assert!(matches!(result, Err(FetchError::Network(_))), "{result:?}");
+    assert!(started.elapsed() < SOON);
+}
+
+#[tokio::test]
+async fn b14_a_body_of_another_media_type_is_left_unread() {
+    for (kind, media) in [
+        (CallKind::Page, "application/pdf"),
+        (CallKind::Home, "image/png"),
+        (CallKind::Image, "text/html"),
+        (CallKind::Image, "image/svg+xml"),
+        (CallKind::Feed, "video/mp4"),
+    ] {
+        let answer = format!("HTTP/1.1 200 OK\r\nContent-Type: {media}\r\nContent-Encoding: rot13\r\n\r\nsomething");
+        let server = Server::saying(answer).await;
+        let reply = call(&server.fetcher(), kind, "http://site.test/").await.unwrap();
+        assert!(reply.body_skipped && reply.body.is_empty(), "{kind:?} {media}");
+        assert_eq!(reply.headers.content_type.as_deref(), Some(media));
+    }
+}
