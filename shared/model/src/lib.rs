@@ -17,4 +17,4 @@ pub use job::{DiscoverJob, ExtractJob, Job, PageBody, PollJob, Purpose, Stage, V
 pub use page::{Gone, Page, PageState, Rejection, Year};
 pub use record::{EntryHints, Location, Record, SnippetLimit};
 pub use source::{FeedSource, SiteSource, SiteState, Slot, Source, Validators};
-pub use time::{InvalidTimestamp, Millis, Timestamp};
+pub use time::{InvalidMillis, InvalidTimestamp, Millis, Timestamp};

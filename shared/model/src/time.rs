@@ -6,9 +6,62 @@ use std::ops::{Add, Sub};
 use std::str::FromStr;
 
 /// A length of time in milliseconds; never negative.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+///
+/// Serialises as an integer; reads an integer, or a text with a unit: `500ms`, `30s`, `5m`, `8h`, `7d`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(transparent)]
 pub struct Millis(pub u64);
+
+/// A text that is no length of time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InvalidMillis(String);
+
+impl fmt::Display for InvalidMillis {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "'{}' is no length of time such as 500ms, 30s, 5m, 8h or 7d", self.0)
+    }
+}
+
+impl std::error::Error for InvalidMillis {}
+
+impl FromStr for Millis {
+    type Err = InvalidMillis;
+    fn from_str(text: &str) -> Result<Millis, InvalidMillis> {
+        let invalid = || InvalidMillis(text.chars().take(40).collect());
+        let digits = text.trim().trim_end_matches(|c: char| c.is_ascii_alphabetic());
+        let number: u64 = digits.trim().parse().map_err(|_| invalid())?;
+        match &text.trim()[digits.len()..] {
+            "ms" => Ok(Millis(number)),
+            "s" => Ok(Millis::from_secs(number)),
+            "m" | "min" => Ok(Millis::from_mins(number)),
+            "h" => Ok(Millis::from_hours(number)),
+            "d" => Ok(Millis::from_days(number)),
+            _ => Err(invalid()),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Millis {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Millis, D::Error> {
+        struct Either;
+        impl serde::de::Visitor<'_> for Either {
+            type Value = Millis;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("milliseconds, or a length of time such as 500ms, 30s, 5m, 8h or 7d")
+            }
+            fn visit_u64<E: serde::de::Error>(self, ms: u64) -> Result<Millis, E> {
+                Ok(Millis(ms))
+            }
+            fn visit_i64<E: serde::de::Error>(self, ms: i64) -> Result<Millis, E> {
+                u64::try_from(ms).map(Millis).map_err(|_| E::custom("a length of time is never negative"))
+            }
+            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Millis, E> {
+                text.parse().map_err(E::custom)
+            }
+        }
+        if d.is_human_readable() { d.deserialize_any(Either) } else { d.deserialize_u64(Either) }
+    }
+}
 
 impl Millis {
     /// No time at all.
@@ -220,6 +273,18 @@ mod tests {
         assert_eq!(Timestamp::MAX + Millis(u64::MAX), Timestamp::MAX);
         assert_eq!(Timestamp::MIN - Millis(u64::MAX), Timestamp::MIN);
         assert_eq!(Timestamp::EPOCH.since(Timestamp::MAX), Millis::ZERO);
+    }
+
+    #[test]
+    fn lengths_of_time_have_units() {
+        for (text, ms) in [("500ms", 500), ("30s", 30_000), ("5m", 300_000), ("8h", 28_800_000), ("7d", 604_800_000)] {
+            assert_eq!(text.parse(), Ok(Millis(ms)));
+        }
+        for bad in ["", "h", "5", "5w", "-1s", "1.5h"] {
+            assert!(bad.parse::<Millis>().is_err(), "{bad:?}");
+        }
+        assert_eq!(serde_json::from_str::<Millis>("1500").ok(), Some(Millis(1_500)));
+        assert_eq!(serde_json::from_str::<Millis>("\"2s\"").ok(), Some(Millis(2_000)));
     }
 
     #[test]

@@ -126,9 +126,7 @@ impl Extract {
         let title = title.unwrap_or_default();
         let screening = screen(&title, &article.text, article.language.as_deref());
         if screening.verdict == Screened::Reject {
-            return Made::Rejected(Rejection::Screened(
-                screening.topics.into_iter().map(|t| t.topic.to_string()).collect(),
-            ));
+            return Made::Rejected(Rejection::Screened(screening.rejected_for()));
         }
         let not_future = |at: Timestamp| at.min(job.fetched_at);
         let host = Url::parse(&job.url).ok().and_then(|u| u.host_str().map(str::to_owned)).unwrap_or_default();
