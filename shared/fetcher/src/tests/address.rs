@@ -131,7 +131,8 @@ async fn u33_the_environment_s_proxy_is_not_obeyed() {
 #[tokio::test]
 #[ignore = "run by u33_the_environment_s_proxy_is_not_obeyed with proxies in its environment"]
 async fn u33_inner() {
-    let addr = std::env::var("CURLEW_TEST_SERVER").unwrap();
+    // Without its outer test, as when somebody runs the ignored ones, there is nothing to call.
+    let Ok(addr) = std::env::var("CURLEW_TEST_SERVER") else { return };
     let mut config = Config::new("Test/1", "Test/1");
     config.guard.resolve = vec![format!("site.test={addr}").parse().unwrap()];
     let reply = call(&HttpFetcher::new(config).unwrap(), CallKind::Page, "http://site.test/").await.unwrap();

@@ -39,8 +39,10 @@ fn zstd(data: &[u8], window_log: u32) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
+type Encode = fn(&[u8]) -> Vec<u8>;
+
 /// Every coding that is offered, with its encoder.
-fn codings() -> [(&'static str, fn(&[u8]) -> Vec<u8>); 3] {
+fn codings() -> [(&'static str, Encode); 3] {
     [("gzip", gzip), ("br", |data| brotli(data, false)), ("zstd", |data| zstd(data, 21))]
 }
 
