@@ -92,10 +92,10 @@ const PARTS: &[(&str, Kind)] = &[
     ("gdpr", Kind::Widget),
     ("advert", Kind::Widget),
     ("sponsor", Kind::Widget),
-    ("promo", Kind::Widget),
+    ("promo-", Kind::Widget),
+    ("-promo-", Kind::Widget),
+    ("promobox", Kind::Widget),
     ("paywall", Kind::Widget),
-    ("popup", Kind::Widget),
-    ("modal", Kind::Widget),
     ("call-to-action", Kind::Widget),
     ("rating", Kind::Widget),
     ("donat", Kind::Widget),
@@ -126,17 +126,24 @@ const PARTS: &[(&str, Kind)] = &[
     ("image-credit", Kind::Caption),
 ];
 
-/// Words that tell a kind only when they are a whole name between separators.
-fn token(word: &str) -> Option<Kind> {
+/// Words that tell a kind when they are a whole class or id.
+fn whole(name: &str) -> Option<Kind> {
+    Some(match name {
+        "widget" | "form" | "banner" | "toolbar" => Kind::Widget,
+        "category" | "categories" | "cat" | "bio" | "metadata" | "meta" => Kind::Meta,
+        _ => return ending(name),
+    })
+}
+
+/// Words that tell a kind also when they are the first or the last part of a short name, as in `post__tags`.
+fn ending(word: &str) -> Option<Kind> {
     Some(match word {
         "nav" | "menu" | "footer" | "toc" | "masthead" | "topbar" | "pager" => Kind::Chrome,
         "comment" => Kind::Comments,
         "teaser" | "teasers" | "carousel" | "upnext" | "recommended" => Kind::Related,
-        "share" | "ad" | "ads" | "adbox" | "banner" | "widget" | "cta" | "form" | "toolbar" | "tooltip"
-        | "snackbar" => Kind::Widget,
-        "author" | "bio" | "tags" | "keywords" | "metadata" | "cat" | "category" | "categories" => Kind::Meta,
+        "share" | "ad" | "ads" | "adbox" | "cta" | "tooltip" | "snackbar" | "promo" | "promos" | "modal" | "popup" => Kind::Widget,
+        "author" | "authors" | "tags" => Kind::Meta,
         "credit" | "credits" | "figcaption" => Kind::Caption,
-        "hidden" | "hide" | "invisible" => Kind::Hidden,
         _ => return None,
     })
 }
@@ -175,7 +182,7 @@ pub(crate) fn kind(element: &Element) -> Option<Kind> {
         "aside" => Some(Kind::Related),
         "figcaption" => Some(Kind::Caption),
         // These hold the page; what their class says is about the page.
-        "html" | "body" | "main" => return hidden(element).then_some(Kind::Hidden),
+        "html" | "body" | "main" | "article" => return hidden(element).then_some(Kind::Hidden),
         _ => None,
     };
     if hidden(element) {
@@ -190,7 +197,8 @@ fn hidden(element: &Element) -> bool {
         "data-nosnippet" => true,
         "aria-hidden" => value.eq_ignore_ascii_case("true"),
         "style" => concealing(value),
-        "class" => value.split_ascii_whitespace().any(hides),
+        // A name such as `md:block` shows again, on wider screens, what `hidden` hides.
+        "class" => value.split_ascii_whitespace().any(hides) && !value.contains(':'),
         _ => false,
     })
 }
@@ -233,11 +241,17 @@ fn of_names(names: &str) -> Option<Kind> {
             .map(|(_, kind)| *kind)
             .min()
     });
-    part.or_else(|| {
-        names
-            .split(|c: char| !c.is_ascii_alphanumeric())
-            .filter(|word| !word.is_empty() && word.len() <= 12)
-            .filter_map(|word| token(&word.to_ascii_lowercase()))
-            .min()
-    })
+    part.or_else(|| names.split_ascii_whitespace().filter_map(of_name).min())
+}
+
+/// What one class or id tells by its parts.
+fn of_name(name: &str) -> Option<Kind> {
+    /// A longer name describes more than what the element is.
+    const PARTS: usize = 3;
+    let name = name.to_ascii_lowercase();
+    let mut parts = name.split(['-', '_']).filter(|part| !part.is_empty());
+    if parts.clone().count() > PARTS {
+        return None;
+    }
+    whole(&name).or_else(|| parts.clone().next().and_then(ending)).or_else(|| parts.next_back().and_then(ending))
 }

@@ -3,8 +3,9 @@
 use crate::boilerplate::Kind;
 use crate::jsonld::Linked;
 use crate::outline::{Block, Mark, Outline, Span, Tag};
-use crate::{Limits, readability, text};
+use crate::{Limits, readability, tails, text};
 use scraper::Html;
+use std::collections::HashSet;
 
 /// The text, and where in the page it stands.
 #[derive(Debug, Default)]
@@ -28,8 +29,18 @@ struct Candidate {
     chars: usize,
 }
 
+impl Candidate {
+    /// Counts the characters that are kept.
+    fn count(&mut self, outline: &Outline<'_>) {
+        let blocks = outline.blocks.iter().skip(self.span.start);
+        self.chars = self.kept.iter().zip(blocks).filter(|(keep, _)| **keep).map(|(_, block)| block.chars).sum();
+    }
+}
+
 /// A text shorter than this, in characters, makes other rules be asked.
 const SHORT: usize = 250;
+/// A paragraph of so many characters does not occur twice by chance.
+const REPEATED: usize = 50;
 
 /// Chooses the text.
 pub(crate) fn text(
@@ -39,8 +50,10 @@ pub(crate) fn text(
     title: Option<&str>,
     limits: &Limits,
 ) -> Chosen {
-    let mut candidates = marked(outline);
-    candidates.extend(dense(outline));
+    let parts = parts(outline);
+    let mut candidates = marked(outline, &parts);
+    candidates.extend(joined(outline, &parts));
+    candidates.extend(dense(outline, &parts));
     let best = pick(&candidates);
     let mut chosen = best.map(|candidate| render(outline, candidate, title, limits)).unwrap_or_default();
     if chosen.text.chars().count() < SHORT {
@@ -58,8 +71,16 @@ pub(crate) fn text(
     chosen
 }
 
+/// The parts that are something else than the article, but for those that hold most of what there is to read: a page
+/// whose wrapper is called "newsletter" or is hidden until a script has run is still a page.
+fn parts(outline: &Outline<'_>) -> Vec<(Kind, Span)> {
+    let prose = sums(&outline.blocks, |block| if matches!(block.tag, Tag::Heading(_)) { 0 } else { block.chars - block.link_chars });
+    let all = prose.last().copied().unwrap_or(0);
+    outline.parts.iter().filter(|(_, span)| between(&prose, span.start, span.end) * 2 < all).copied().collect()
+}
+
 /// The candidates that the markup names.
-fn marked(outline: &Outline<'_>) -> Vec<Candidate> {
+fn marked(outline: &Outline<'_>, parts: &[(Kind, Span)]) -> Vec<Candidate> {
     outline
         .marks
         .iter()
@@ -70,17 +91,44 @@ fn marked(outline: &Outline<'_>) -> Vec<Candidate> {
                 Mark::Article => "article",
                 Mark::Main => "main",
             };
-            candidate(outline, from, *span)
+            candidate(outline, parts, from, *span)
         })
         .collect()
 }
 
+/// A long read is often cut into several containers of the same name: all of them together, unless each lies in an
+/// `<article>` of its own, as on a page that lists posts.
+fn joined(outline: &Outline<'_>, parts: &[(Kind, Span)]) -> Option<Candidate> {
+    let marks = |wanted: Mark| outline.marks.iter().filter(move |(mark, ..)| *mark == wanted).map(|(_, span, _)| span);
+    let outer: Vec<&Span> = marks(Mark::Content)
+        .filter(|span| !marks(Mark::Content).any(|other| other.holds(span)))
+        .filter(|span| !parts.iter().any(|(_, part)| part.holds(span)))
+        .collect();
+    let (first, last) = (outer.first()?, outer.last()?);
+    let lists = marks(Mark::Article).filter(|article| outer.iter().filter(|span| article.holds(span)).count() == 1).count() > 1;
+    if outer.len() < 2 || lists {
+        return None;
+    }
+    // Ancestors close after what they hold, so the first span that holds both is the nearest one.
+    let around = outline.spans.iter().find(|span| span.holds(first) && span.holds(last))?;
+    let mut all = candidate(outline, parts, "wordpress", *around);
+    for (at, keep) in all.kept.iter_mut().enumerate() {
+        let block = around.start + at;
+        *keep &= outer.iter().any(|span| (span.start..span.end).contains(&block));
+    }
+    all.count(outline);
+    Some(all)
+}
+
+/// What a block counts for that lies in a part that is something else.
+const NOT_OURS: f64 = -5.0;
+
 /// The element whose blocks have the most text that reads like an article, and the least that does not.
-fn dense(outline: &Outline<'_>) -> Option<Candidate> {
+fn dense(outline: &Outline<'_>, parts: &[(Kind, Span)]) -> Option<Candidate> {
     let mut worth: Vec<f64> = outline.blocks.iter().map(worth).collect();
-    for (_, part) in &outline.parts {
-        for value in worth.get_mut(part.start..part.end).unwrap_or_default() {
-            *value = value.min(-5.0);
+    for (value, covered) in worth.iter_mut().zip(covered(outline.blocks.len(), parts.iter().map(|(_, part)| (part.start, part.end)))) {
+        if covered {
+            *value = value.min(NOT_OURS);
         }
     }
     let mut sums = vec![0.0];
@@ -89,7 +137,7 @@ fn dense(outline: &Outline<'_>) -> Option<Candidate> {
     }
     let score = |span: &Span| sums.get(span.end).zip(sums.get(span.start)).map_or(0.0, |(end, start)| end - start);
     let best = outline.spans.iter().max_by(|a, b| score(a).total_cmp(&score(b)).then(a.serial.cmp(&b.serial)))?;
-    Some(candidate(outline, "density", *best))
+    Some(candidate(outline, parts, "density", *best))
 }
 
 /// How much a block speaks for being part of an article.
@@ -106,33 +154,55 @@ fn worth(block: &Block) -> f64 {
 }
 
 /// What is left of a span without the parts in it that are something else.
-fn candidate(outline: &Outline<'_>, from: &'static str, span: Span) -> Candidate {
-    let mut kept = vec![true; span.end - span.start];
-    let chars = |a: usize, b: usize| {
-        outline.blocks.get(a..b).unwrap_or_default().iter().map(|block| block.chars).sum::<usize>()
-    };
-    let whole = chars(span.start, span.end);
-    for (kind, part) in outline.parts.iter().filter(|(_, part)| span.holds(part)) {
-        let always = matches!(kind, Kind::Hidden | Kind::Comments);
-        // A name that would take most of the text away is no name for what is beside it.
-        if always || chars(part.start, part.end) * 2 < whole {
-            for keep in kept.get_mut(part.start - span.start..part.end - span.start).unwrap_or_default() {
-                *keep = false;
-            }
-        }
+fn candidate(outline: &Outline<'_>, parts: &[(Kind, Span)], from: &'static str, span: Span) -> Candidate {
+    let blocks = outline.blocks.get(span.start..span.end).unwrap_or_default();
+    let chars = sums(blocks, |block| block.chars);
+    let whole = chars.last().copied().unwrap_or(0);
+    // A name that would take most of the text away is no name for what is beside it.
+    let believed = |kind: Kind, start, end| matches!(kind, Kind::Hidden | Kind::Comments) || between(&chars, start, end) * 2 < whole;
+    let runs = parts.iter().filter(|(_, part)| span.holds(part)).filter_map(|(kind, part)| {
+        let (start, end) = (part.start - span.start, part.end - span.start);
+        believed(*kind, start, end).then_some((start, end))
+    });
+    let mut kept: Vec<bool> = covered(blocks.len(), runs).into_iter().map(|covered| !covered).collect();
+    tails::drop_from(blocks, &mut kept);
+    let mut candidate = Candidate { from, span, kept, chars: 0 };
+    candidate.count(outline);
+    candidate
+}
+
+/// Which of so many blocks lie in one of the runs. Runs nest, and a page may have very many of them, so they are
+/// counted where they begin and end.
+fn covered(blocks: usize, runs: impl Iterator<Item = (usize, usize)>) -> Vec<bool> {
+    let mut change = vec![0_i32; blocks + 1];
+    for (start, end) in runs {
+        change.get_mut(start).into_iter().for_each(|n| *n += 1);
+        change.get_mut(end).into_iter().for_each(|n| *n -= 1);
     }
-    let chars = kept
-        .iter()
-        .zip(outline.blocks.iter().skip(span.start))
-        .filter(|(keep, _)| **keep)
-        .map(|(_, block)| block.chars)
-        .sum();
-    Candidate { from, span, kept, chars }
+    let mut open = 0;
+    change.iter().take(blocks).map(|n| { open += n; open > 0 }).collect()
+}
+
+/// Running sums of a number of each block, beginning with nothing.
+fn sums(blocks: &[Block], number: impl Fn(&Block) -> usize) -> Vec<usize> {
+    let mut out = vec![0];
+    let mut sum = 0;
+    for block in blocks {
+        sum += number(block);
+        out.push(sum);
+    }
+    out
+}
+
+/// The sum from one block up to another.
+fn between(sums: &[usize], start: usize, end: usize) -> usize {
+    let at = |index: usize| sums.get(index).or(sums.last()).copied().unwrap_or(0);
+    at(end).saturating_sub(at(start))
 }
 
 fn pick(candidates: &[Candidate]) -> Option<&Candidate> {
     let dense = candidates.iter().find(|c| c.from == "density");
-    let enough = dense.map_or(0, |c| c.chars) * 6 / 10;
+    let enough = dense.map_or(0, |c| c.chars) * 7 / 10;
     for rule in ["microdata", "wordpress", "article"] {
         let best = candidates.iter().filter(|c| c.from == rule).max_by_key(|c| c.chars);
         if let Some(best) = best.filter(|c| c.chars > 0 && c.chars >= enough) {
@@ -148,8 +218,13 @@ fn render(outline: &Outline<'_>, candidate: &Candidate, title: Option<&str>, lim
     let mut left = limits.text_chars;
     let title = title.map(text::fold).unwrap_or_default();
     let blocks = outline.blocks.iter().skip(candidate.span.start);
+    let mut seen = HashSet::new();
     for (block, _) in blocks.zip(&candidate.kept).filter(|(_, keep)| **keep) {
         if matches!(block.tag, Tag::Heading(_)) && out.is_empty() && text::fold(&block.text) == title {
+            continue;
+        }
+        // The same long paragraph twice is a copy for another width of screen, or a pulled quote.
+        if block.chars >= REPEATED && !seen.insert(block.text.as_str()) {
             continue;
         }
         push(&mut out, &block.text, &mut left);

@@ -78,6 +78,10 @@ fn position(haystack: &[u8], needle: &[u8]) -> Option<usize> {
 }
 
 fn guess(body: &[u8]) -> &'static Encoding {
+    // What is UTF-8 throughout is nothing else; a page that was cut may end within a character.
+    if std::str::from_utf8(body).map_or_else(|fault| fault.error_len().is_none(), |_| true) {
+        return UTF_8;
+    }
     // The first byte that is not ASCII decides where looking begins: a long ASCII head says nothing.
     let start = body.iter().position(|b| !b.is_ascii()).unwrap_or(0).saturating_sub(64);
     let prefix = body.get(start..body.len().min(start + GUESS_PREFIX)).unwrap_or_default();

@@ -7,6 +7,7 @@ use html5ever::driver::{ParseOpts, Parser, parse_document};
 use html5ever::tendril::{StrTendril, TendrilSink};
 use scraper::node::Element;
 use scraper::{Html, HtmlTreeSink, Node};
+use std::collections::HashMap;
 
 /// How many bytes the tree builder is given before the tree is looked at again.
 const PIECE: usize = 4_096;
@@ -27,8 +28,43 @@ pub(crate) fn build(html: &str, limits: &Limits) -> Result<Html, Unreadable> {
         rest = next;
         tangled = inspect(&parser, &mut known, limits)?;
     }
-    let tree = parser.finish();
+    let mut tree = parser.finish();
+    settle_streamed(&mut tree);
     if tree.tree.values().len() > limits.tags.saturating_mul(4) { Err(Unreadable::TooManyTags) } else { Ok(tree) }
+}
+
+/// Puts parts that the server sent late where they belong, as the page's own script would: React sends
+/// `<div hidden id="S:1">` at the end for the place that `<template id="B:1">` marks.
+fn settle_streamed(html: &mut Html) {
+    let mut places = HashMap::new();
+    let mut late = Vec::new();
+    for node in html.tree.nodes() {
+        let Some(element) = node.value().as_element() else { continue };
+        let Some((kind, number)) = attr(element, "id").and_then(|id| id.split_once(':')) else { continue };
+        match (element.name(), kind) {
+            ("template", "B" | "P") => drop(places.insert(number.to_owned(), node.id())),
+            (_, "S") if attr(element, "hidden").is_some() => late.push((number.to_owned(), node.id())),
+            _ => {}
+        }
+    }
+    for (number, part) in late {
+        let Some(place) = places.get(&number).copied() else { continue };
+        // A part that holds its own place would become its own ancestor.
+        let circular = html.tree.get(place).is_none_or(|node| node.ancestors().any(|ancestor| ancestor.id() == part));
+        let orphan = html.tree.get(place).is_none_or(|node| node.parent().is_none());
+        if circular || orphan {
+            continue;
+        }
+        if let Some(mut node) = html.tree.get_mut(part) {
+            if let Node::Element(element) = node.value() {
+                element.attrs.retain(|(name, _)| &*name.local != "hidden");
+            }
+            node.detach();
+        }
+        if let Some(mut node) = html.tree.get_mut(place) {
+            node.insert_id_before(part);
+        }
+    }
 }
 
 /// Looks at the nodes that are new since the last time. Gives the deepest nesting of formatting elements among them.

@@ -24,6 +24,7 @@ mod microdata;
 mod opengraph;
 mod outline;
 mod readability;
+mod tails;
 mod text;
 mod title;
 mod wordpress;

@@ -462,7 +462,9 @@ impl<'a> Walk<'a> {
                 self.out.parts.push((kind, span));
             }
         }
-        if let Some(mark) = open.mark {
+        if let Some(mark) = open.mark
+            && self.out.marks.len() < MANY
+        {
             self.out.marks.push((mark, span, node.id()));
         }
     }

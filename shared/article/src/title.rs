@@ -20,57 +20,57 @@ pub(crate) fn choose(
     let document = outline.title.as_deref().map(tidy).unwrap_or_default();
     let shared = graph.title.map(tidy).unwrap_or_default();
     let linked_title = linked.headline.as_deref().or(micro.headline).map(tidy).unwrap_or_default();
-    let told = [&shared, &linked_title, &document];
-
-    let first = heading(outline, &told, limits);
-    if let Some(heading) = first {
-        return Some(heading);
-    }
-    let stripped =
-        [without_site(&shared, &site, outline), linked_title.clone(), without_site(&document, &site, outline)];
-    // What two of them say is right; else the first that there is.
-    let agreed = stripped.iter().enumerate().find(|(at, one)| {
-        !one.is_empty() && stripped.iter().enumerate().any(|(other, two)| other != *at && fold(one) == fold(two))
-    });
-    agreed
-        .map(|(_, title)| title.clone())
-        .or_else(|| stripped.into_iter().find(|title| !title.is_empty()))
-        .or_else(|| outline.headings.iter().find(|(level, ..)| *level == 1).map(|(_, text, _)| text.clone()))
+    let told: Vec<String> = [without_site(&shared, &site, outline), linked_title, without_site(&document, &site, outline)]
+        .into_iter()
         .filter(|title| !title.is_empty())
+        .collect();
+    let is_site = |text: &str| !site.is_empty() && fold(text) == fold(&site);
+    heading(outline, &told, 1)
+        .or_else(|| alone(outline).filter(|text| !is_site(text)))
+        .or_else(|| heading(outline, &told, 2))
+        .or_else(|| agreed(&told))
+        .or_else(|| told.first().cloned())
+        .or_else(|| outline.headings.iter().find(|(level, ..)| *level == 1).map(|(_, text, _)| text.clone()))
+        .or((!document.is_empty()).then_some(document))
 }
 
-/// The first heading that what the page tells others about itself agrees with.
-fn heading(outline: &Outline<'_>, told: &[&String; 3], limits: &Limits) -> Option<String> {
-    /// A heading this short may be contained in a title by chance.
-    const SHORTEST: usize = 8;
-    let agrees = |text: &str| {
+/// The heading of a level that is most like what the page tells others, if one is like it at all.
+fn heading(outline: &Outline<'_>, told: &[String], level: u8) -> Option<String> {
+    /// Share of common words from which a heading is the same headline in other words.
+    const ALIKE: f64 = 0.75;
+    let told: Vec<String> = told.iter().map(|title| fold(title)).collect();
+    let mut best: Option<(&str, f64)> = None;
+    for (_, text, _) in outline.headings.iter().filter(|(known, ..)| *known == level) {
         let folded = fold(text);
-        folded.chars().count() >= SHORTEST
-            && told.iter().filter(|title| !title.is_empty()).any(|title| {
-                let title = fold(title);
-                title == folded
-                    || title.starts_with(&format!("{folded} "))
-                    || title.ends_with(&format!(" {folded}"))
-                    || close(&title, &folded)
-            })
-    };
-    let best = |level: u8| {
-        outline.headings.iter().filter(move |(l, ..)| *l == level).map(|(_, text, _)| text).find(|text| agrees(text))
-    };
-    let alone = || {
-        // A page with one long <h1> means it, whatever its title says for search engines.
-        let mut ones = outline.headings.iter().filter(|(level, ..)| *level == 1).map(|(_, text, _)| text);
-        let one = ones.next()?;
-        (ones.next().is_none() && one.split_whitespace().count() >= 3).then_some(one)
-    };
-    best(1).or_else(alone).or_else(|| best(2)).map(|text| line(text, limits.title_chars))
+        let score = told.iter().map(|title| alike(title, &folded)).fold(0.0, f64::max);
+        if score >= ALIKE && best.is_none_or(|(_, known)| score > known) {
+            best = Some((text, score));
+        }
+    }
+    best.map(|(text, _)| text.to_owned())
 }
 
-/// Whether two folded titles share nearly all their words.
-fn close(one: &str, two: &str) -> bool {
+/// What two of the titles say.
+fn agreed(told: &[String]) -> Option<String> {
+    let same = |at: usize, one: &String| told.iter().enumerate().any(|(other, two)| other != at && fold(one) == fold(two));
+    told.iter().enumerate().find(|(at, one)| same(*at, one)).map(|(_, title)| title.clone())
+}
+
+/// The only `<h1>` of a page, if it is a sentence rather than a name.
+fn alone(outline: &Outline<'_>) -> Option<String> {
+    let mut ones = outline.headings.iter().filter(|(level, ..)| *level == 1).map(|(_, text, _)| text);
+    let one = ones.next()?;
+    (ones.next().is_none() && one.split_whitespace().count() >= 3).then(|| one.clone())
+}
+
+/// How alike two folded titles are: the share of words that they have in common (Dice).
+fn alike(one: &str, two: &str) -> f64 {
+    if one == two {
+        return 1.0;
+    }
     let (a, b): (Vec<&str>, Vec<&str>) = (one.split(' ').collect(), two.split(' ').collect());
     let common = b.iter().filter(|word| a.contains(word)).count();
-    b.len() >= 4 && common * 10 >= b.len() * 8 && common * 10 >= a.len() * 6
+    2.0 * common as f64 / (a.len() + b.len()) as f64
 }
 
 /// A title less the site's name at its end or beginning.
