@@ -5,6 +5,8 @@ use crate::split::Split;
 use curlew_model::{Millis, Timestamp};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::sync::Arc;
+use tantivy::BitSet;
 use tantivy::collector::{Collector, SegmentCollector};
 use tantivy::columnar::Column;
 use tantivy::{DocId, Score, SegmentOrdinal, SegmentReader};
@@ -50,12 +52,13 @@ pub(crate) struct Ranking {
     keep: usize,
     dates: Column<i64>,
     urls: Column<u64>,
+    dead: Arc<BitSet>,
 }
 
 impl Ranking {
-    /// Keeps so many of a split's pages.
-    pub(crate) fn new(split: &Split, sort: Sort, now: Timestamp, keep: usize) -> Ranking {
-        Ranking { sort, now, keep, dates: split.dates().clone(), urls: split.url_ords().clone() }
+    /// Keeps so many of a split's pages; those that are `dead` are neither kept nor counted.
+    pub(crate) fn new(split: &Split, sort: Sort, now: Timestamp, keep: usize, dead: Arc<BitSet>) -> Ranking {
+        Ranking { sort, now, keep, dates: split.dates().clone(), urls: split.url_ords().clone(), dead }
     }
 }
 
@@ -70,6 +73,7 @@ impl Collector for Ranking {
             keep: self.keep,
             dates: self.dates.clone(),
             urls: self.urls.clone(),
+            dead: self.dead.clone(),
             total: 0,
             best: BinaryHeap::with_capacity(self.keep.saturating_add(1).min(1024)),
         })
@@ -92,6 +96,7 @@ pub(crate) struct SegmentRanking {
     keep: usize,
     dates: Column<i64>,
     urls: Column<u64>,
+    dead: Arc<BitSet>,
     total: u64,
     /// The worst of the best is on top.
     best: BinaryHeap<Reverse<Candidate>>,
@@ -101,6 +106,9 @@ impl SegmentCollector for SegmentRanking {
     type Fruit = Found;
 
     fn collect(&mut self, doc: DocId, score: Score) {
+        if self.dead.contains(doc) {
+            return;
+        }
         self.total += 1;
         let date = self.dates.first(doc).unwrap_or(Timestamp::MIN.as_millis());
         let score = score * freshness(Timestamp::from_millis(date), self.now);

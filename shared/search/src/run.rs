@@ -1,15 +1,17 @@
 //! Answers a query over several splits as if they were one index.
 
-use crate::SearchError;
 use crate::analyze::{Analyzers, Mode};
 use crate::collect::{Candidate, Ranking};
 use crate::query::{Clause, Query};
 use crate::schema::{self, Fields};
 use crate::snippet::{Snippet, snippet};
 use crate::split::Split;
+use crate::{Manifest, SearchError};
 use curlew_model::{ImageId, PageId, Record, Timestamp};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Bound;
+use std::sync::Arc;
+use tantivy::collector::DocSetCollector;
 use tantivy::query::{
     AllQuery, Bm25StatisticsProvider, BooleanQuery, BoostQuery, ConstScoreQuery, DisjunctionMaxQuery, EmptyQuery,
     Occur, PhraseQuery, Query as EngineQuery, RangeQuery, TermQuery, TermSetQuery,
@@ -25,10 +27,40 @@ const TITLE_BOOST: Score = 2.5;
 /// What must not be found, whatever is asked for.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Hidden {
-    /// Pages that are gone.
-    pub tombstones: BTreeSet<PageId>,
+    /// Pages that are gone. Shared, so that a split looks them up once and not with every query: keep one [`Hidden`]
+    /// for as long as its manifests stay the same.
+    pub tombstones: Arc<BTreeSet<PageId>>,
     /// Blocked hosts, lower case, A-labels; what is below them is hidden too.
     pub hosts: BTreeSet<String>,
+}
+
+impl Hidden {
+    /// The tombstones of some years, and blocked hosts.
+    pub fn of<'a>(manifests: impl IntoIterator<Item = &'a Manifest>, hosts: BTreeSet<String>) -> Hidden {
+        let tombstones = manifests.into_iter().flat_map(|manifest| manifest.tombstones.iter().cloned());
+        Hidden { tombstones: Arc::new(tombstones.collect()), hosts }
+    }
+
+    /// The pages of a split that no query finds any more: those with a tombstone, those of blocked hosts, and those
+    /// that were to vanish before `now`. A merge may leave them out for good.
+    ///
+    /// # Errors
+    /// If the split cannot be read.
+    pub fn ids_in(&self, split: &Split, now: Timestamp) -> Result<HashSet<PageId>, SearchError> {
+        let fields = split.fields();
+        let hosts = self.hosts.iter().map(|host| Term::from_field_text(fields.host, host));
+        let parts: Vec<Box<dyn EngineQuery>> = vec![Box::new(TermSetQuery::new(hosts)), Box::new(expired(fields, now))];
+        let mut ids = HashSet::new();
+        for address in split.searcher().search(&BooleanQuery::union(parts), &DocSetCollector)? {
+            ids.insert(split.record(address.doc_id)?.id);
+        }
+        for id in self.tombstones.iter() {
+            if split.doc_of(id)?.is_some() {
+                ids.insert(id.clone());
+            }
+        }
+        Ok(ids)
+    }
 }
 
 /// A question.
@@ -97,7 +129,8 @@ pub fn search(splits: &[&Split], hidden: &Hidden, request: Request<'_>) -> Resul
     let mut total = 0;
     let mut ranked = Vec::new();
     for (number, split) in splits.iter().enumerate() {
-        let ranking = Ranking::new(split, request.query.sort, request.now, depth.max(1));
+        let dead = split.dead(&hidden.tombstones)?;
+        let ranking = Ranking::new(split, request.query.sort, request.now, depth.max(1), dead);
         let found = split.searcher().search_with_statistics_provider(&plan.query, &ranking, &corpus)?;
         total += found.total;
         for candidate in found.best {
@@ -202,7 +235,7 @@ impl Plan {
     }
 }
 
-/// Filters: they choose pages and do not change their scores.
+/// Filters: they choose pages and do not change their scores. Tombstones are minded by the collector.
 fn filter(
     query: &Query,
     hidden: &Hidden,
@@ -214,28 +247,29 @@ fn filter(
         let terms: Vec<Term> = texts.iter().map(|text| Term::from_field_text(field, text)).collect();
         (!terms.is_empty()).then(|| unscored(TermSetQuery::new(terms)))
     };
-    let ids: Vec<Term> = hidden.tombstones.iter().map(|id| schema::id_term(fields, id)).collect();
-    let ids = (!ids.is_empty()).then(|| unscored(TermSetQuery::new(ids)));
     let instant = |field: Field, at: Timestamp| Term::from_field_i64(field, at.as_millis());
-    let range = |from: Bound<Term>, to: Bound<Term>| unscored(RangeQuery::new(from, to));
     let (since, until) = (query.after, query.before);
     let dated = (since.is_some() || until.is_some()).then(|| {
-        range(
+        unscored(RangeQuery::new(
             since.map_or(Bound::Unbounded, |since| Bound::Included(instant(fields.date, since))),
             until.map_or(Bound::Unbounded, |until| Bound::Excluded(instant(fields.date, until))),
-        )
+        ))
     });
-    let expired = range(Bound::Unbounded, Bound::Included(instant(fields.expires, now)));
     let must = [texts(fields.host, &query.sites), texts(fields.language, &query.languages), dated];
     let must_not = [
         texts(fields.host, &query.not_sites),
         texts(fields.language, &query.not_languages),
         texts(fields.host, &hidden.hosts),
-        ids,
-        Some(expired),
+        Some(unscored(expired(fields, now))),
     ];
     parts.extend(must.into_iter().flatten().map(|part| (Occur::Must, part)));
     parts.extend(must_not.into_iter().flatten().map(|part| (Occur::MustNot, part)));
+}
+
+/// Pages that were to vanish (`unavailable_after`).
+fn expired(fields: &Fields, now: Timestamp) -> RangeQuery {
+    let now = Term::from_field_i64(fields.expires, now.as_millis());
+    RangeQuery::new(Bound::Unbounded, Bound::Included(now))
 }
 
 fn unscored(query: impl EngineQuery) -> Box<dyn EngineQuery> {

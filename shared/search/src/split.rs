@@ -10,12 +10,14 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt;
 use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
 use tantivy::columnar::{Column, StrColumn};
 use tantivy::directory::{OwnedBytes, RamDirectory};
 use tantivy::fastfield::{AliveBitSet, write_alive_bitset};
 use tantivy::index::{Segment, SegmentId};
 use tantivy::indexer::merge_filtered_segments;
 use tantivy::schema::{IndexRecordOption, Schema};
+use tantivy::store::{Compressor, ZstdCompressor};
 use tantivy::{
     BitSet, Directory, DocAddress, DocId, DocSet, Index, IndexBuilder, IndexSettings, ReloadPolicy, Searcher,
     SegmentReader, SingleSegmentIndexWriter, TERMINATED, TantivyDocument,
@@ -124,6 +126,13 @@ pub struct Split {
     fields: Fields,
     dates: Column<i64>,
     urls: StrColumn,
+    dead: Mutex<Option<Dead>>,
+}
+
+/// Where the pages of a set of tombstones lie in a split. Looked up once, since a set lasts for many queries.
+struct Dead {
+    tombstones: Arc<BTreeSet<PageId>>,
+    docs: Arc<BitSet>,
 }
 
 impl Split {
@@ -147,7 +156,7 @@ impl Split {
         let columns = segment.fast_fields();
         let dates = columns.i64(schema::DATE)?;
         let urls = columns.str(schema::URL)?.ok_or_else(|| SearchError::damaged_split("it has no URLs"))?;
-        Ok(Split { contents, fields, dates, urls, searcher })
+        Ok(Split { contents, fields, dates, urls, searcher, dead: Mutex::new(None) })
     }
 
     /// Pages in it, those that are hidden included.
@@ -188,8 +197,26 @@ impl Split {
         schema::record(&document, &self.fields)
     }
 
+    /// The documents of pages with a tombstone.
+    pub(crate) fn dead(&self, tombstones: &Arc<BTreeSet<PageId>>) -> Result<Arc<BitSet>, SearchError> {
+        let mut known = self.dead.lock().unwrap_or_else(PoisonError::into_inner);
+        // The set is kept, so that its address cannot become that of another one.
+        if let Some(known) = known.as_ref().filter(|known| Arc::ptr_eq(&known.tombstones, tombstones)) {
+            return Ok(known.docs.clone());
+        }
+        let mut docs = BitSet::with_max_value(self.max_doc());
+        for id in tombstones.iter() {
+            if let Some(doc) = self.doc_of(id)? {
+                docs.insert(doc);
+            }
+        }
+        let docs = Arc::new(docs);
+        *known = Some(Dead { tombstones: tombstones.clone(), docs: docs.clone() });
+        Ok(docs)
+    }
+
     /// The document of a page.
-    fn doc_of(&self, id: &PageId) -> Result<Option<DocId>, SearchError> {
+    pub(crate) fn doc_of(&self, id: &PageId) -> Result<Option<DocId>, SearchError> {
         let inverted = self.segment().inverted_index(self.fields.id)?;
         let postings = inverted.read_postings(&schema::id_term(&self.fields, id), IndexRecordOption::Basic)?;
         Ok(postings.map(|postings| postings.doc()).filter(|doc| *doc != TERMINATED))
@@ -237,7 +264,7 @@ const MIN_ARENA_BYTES: usize = 1_000_000;
 /// Blocks of stored records that a split keeps decompressed.
 const STORE_CACHE_BLOCKS: usize = 8;
 /// Bytes of a block of stored records before compression.
-const STORE_BLOCK_BYTES: usize = 32 * 1024;
+const STORE_BLOCK_BYTES: usize = 64 * 1024;
 /// The segment of every split has this name, in place of a random one, so that the same records give the same bytes.
 const SEGMENT: &str = "00000000000000000000000000000001";
 /// The engine's list of segments.
@@ -375,6 +402,7 @@ fn writer(
 
 fn settings() -> IndexSettings {
     IndexSettings {
+        docstore_compression: Compressor::Zstd(ZstdCompressor::default()),
         docstore_compress_dedicated_thread: false,
         docstore_blocksize: STORE_BLOCK_BYTES,
         ..IndexSettings::default()

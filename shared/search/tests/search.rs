@@ -5,10 +5,12 @@ mod pages;
 
 use curlew_model::{PageId, SnippetLimit, Timestamp};
 use curlew_search::{
-    BuildBudget, Hidden, Query, Request, Results, SearchError, Split, build_split, merge_splits, search,
+    BuildBudget, Hidden, Manifest, Query, Request, Results, SearchError, Split, build_split, merge_splits, search,
 };
 use pages::{Page, id, split, splits};
-use std::collections::HashSet;
+use proptest::prelude::*;
+use std::collections::{BTreeSet, HashSet};
+use std::sync::{Arc, LazyLock};
 
 fn now() -> Timestamp {
     Timestamp::parse_day_or_instant("2026-11-21").unwrap()
@@ -155,10 +157,22 @@ fn what_is_hidden_is_neither_found_nor_counted() {
     ];
     let splits = splits(&pages, 2);
     assert_eq!(ask_all(&splits, &Hidden::default(), "pane").total, 4, "d has vanished by itself");
-    let gone = Hidden { tombstones: [id("a")].into(), ..Hidden::default() };
+    let gone = Hidden { tombstones: Arc::new([id("a")].into()), ..Hidden::default() };
     assert_eq!(sorted(paths(&ask_all(&splits, &gone, "pane"))), ["b", "c", "e"]);
     let blocked = Hidden { hosts: ["example.net".to_owned()].into(), ..gone };
     assert_eq!(paths(&ask_all(&splits, &blocked, "pane")), ["e"]);
+    assert_eq!(ask_all(&splits, &Hidden::default(), "pane").total, 4, "what was hidden once need not stay so");
+
+    let lapsed: HashSet<PageId> = splits.iter().flat_map(|split| blocked.ids_in(split, now()).unwrap()).collect();
+    assert_eq!(lapsed, ["a", "b", "c", "d"].map(id).into());
+}
+
+#[test]
+fn tombstones_of_all_years_are_minded() {
+    let years = [Manifest::new(2025).with_tombstones([id("a")]), Manifest::new(2026).with_tombstones([id("b")])];
+    let hidden = Hidden::of(&years, BTreeSet::new());
+    let split = [split(&["a", "b", "c"].map(|name| Page::it(name, "Pane", "Il pane.")))];
+    assert_eq!(paths(&ask_all(&split, &hidden, "pane")), ["c"]);
 }
 
 #[test]
@@ -333,4 +347,49 @@ fn odd_pages_and_odd_queries_do_no_harm() {
     let query = Query::parse("pane").unwrap();
     let request = Request { query: &query, limit: 10, offset: 0, now: now() };
     assert_eq!(search(none, &Hidden::default(), request).unwrap(), Results::default());
+}
+
+static ANY: LazyLock<Vec<Split>> = LazyLock::new(|| {
+    let mut pages = Page::many(12);
+    pages.push(Page::new("ja", "ja", "東京都の猫", "昨日、東京都で猫を見た。"));
+    pages.push(Page::new("xx", "", "Senza", "pane d'olio"));
+    splits(&pages, 3)
+});
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(100))]
+    #[test]
+    fn whatever_is_read_is_answered(
+        text in "([a-zà-ü東京猫'’. -]|\\PC| pane| \"olio nuovo| -burro| site:example.org| lang:it| sort:date| after:2026-03-01){0,12}"
+    ) {
+        if let Ok(query) = Query::parse(&text) {
+            let splits: Vec<&Split> = ANY.iter().collect();
+            let request = Request { query: &query, limit: 5, offset: 1, now: now() };
+            let results = search(&splits, &Hidden::default(), request).unwrap();
+            prop_assert!(results.total as usize >= results.hits.len());
+            for hit in results.hits {
+                prop_assert!(hit.score.is_finite());
+                prop_assert!(hit.snippet.marks.iter().all(|mark| hit.snippet.text.get(mark.clone()).is_some()));
+            }
+        }
+    }
+
+    #[test]
+    fn how_pages_are_spread_does_not_matter(cuts in proptest::collection::vec(1_usize..9, 1..6), word in "(pane|olio|run|articolo|\"pane olio\")") {
+        let pages = Page::many(25);
+        let whole = [split(&pages)];
+        let mut parts = Vec::new();
+        let mut rest = pages.as_slice();
+        for cut in cuts.into_iter().cycle().take(25) {
+            let (some, left) = rest.split_at(cut.min(rest.len()));
+            rest = left;
+            if !some.is_empty() {
+                parts.push(split(some));
+            }
+        }
+        prop_assert!(rest.is_empty());
+        let (whole, parts) = (ask_all(&whole, &Hidden::default(), &word), ask_all(&parts, &Hidden::default(), &word));
+        prop_assert_eq!(paths(&whole), paths(&parts));
+        prop_assert!(whole.hits.iter().zip(&parts.hits).all(|(a, b)| (a.score - b.score).abs() < 1e-4));
+    }
 }
