@@ -28,6 +28,8 @@ pub(crate) enum Side {
     Topic(Topic),
     /// Against all of them.
     Context,
+    /// For the language: words that every text of it holds.
+    Common,
 }
 
 /// What one list says of a word.
@@ -79,10 +81,10 @@ impl Lexicon {
         self.entries.get(word).map_or(&[], Vec::as_slice)
     }
 
-    /// The listed words of a folded text, from left to right, of the languages that `speaks` lets through.
+    /// The listed words of a folded text, from left to right, of those entries that `wanted` lets through.
     ///
     /// Where one lies within another, or over its edge, the longer one counts: `sex education` hides `sex`.
-    pub(crate) fn find(&self, folded: &str, speaks: impl Fn(usize) -> bool) -> Vec<usize> {
+    pub(crate) fn find(&self, folded: &str, wanted: impl Fn(&Entry) -> bool) -> Vec<usize> {
         let mut found: Vec<Span> = Vec::new();
         for hit in self.automaton.find_overlapping_iter(folded) {
             let word = hit.pattern().as_usize();
@@ -90,7 +92,7 @@ impl Lexicon {
                 continue;
             }
             let rest = rest_of_word(folded, hit.end());
-            let fits = |e: &Entry| speaks(e.language) && (e.is_stem || is_ending(rest));
+            let fits = |e: &Entry| wanted(e) && (e.is_stem || is_ending(rest));
             if self.entries(word).iter().any(fits) {
                 place(&mut found, Span { start: hit.start(), end: hit.end() + rest.len(), word });
             }
@@ -154,6 +156,7 @@ fn read_list(list: &str, language: usize) -> impl Iterator<Item = (String, Entry
 fn side_named(name: &str) -> Option<Side> {
     match name {
         "context" => Some(Side::Context),
+        "common" => Some(Side::Common),
         _ => Topic::ALL.into_iter().find(|t| t.as_str() == name).map(Side::Topic),
     }
 }
@@ -169,7 +172,9 @@ mod tests {
             let written = list.lines().filter(|l| !l.is_empty() && !l.starts_with(['#', '['])).count();
             let entries: Vec<_> = read_list(list, language).collect();
             assert_eq!(entries.len(), written, "{}", LANGUAGES[language]);
-            assert!(list.lines().filter(|l| l.starts_with('[')).all(|l| side_named(l.trim_matches(['[', ']'])).is_some()));
+            assert!(
+                list.lines().filter(|l| l.starts_with('[')).all(|l| side_named(l.trim_matches(['[', ']'])).is_some())
+            );
             let mut seen = HashSet::new();
             for (word, entry) in entries {
                 assert!([0.0, 1.0, 3.0, 6.0, 10.0].contains(&entry.weight), "{word}");
@@ -185,7 +190,7 @@ mod tests {
             "[adult]\nsesso\t1\n",
         ]);
         let words = |text: &str, language: usize| -> Vec<String> {
-            let found = lexicon.find(&fold(text).text, |l| l == language);
+            let found = lexicon.find(&fold(text).text, |e| e.language == language);
             found.iter().map(|w| format!("{}", lexicon.entries(*w)[0].weight)).collect()
         };
         assert_eq!(words("Sex, sexes! sexton Essex", 0), ["1", "1"]);

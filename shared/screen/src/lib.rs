@@ -96,7 +96,7 @@ impl Screening {
 /// Screens a page by its title and text, both plain text.
 ///
 /// `language` is a BCP 47 tag such as `it` or `it-IT`. Its list counts together with the English one; for a language
-/// without a list the English one alone does, and without a language the one that finds most.
+/// without a list the English one alone does. Without a tag the language is told by its most common words.
 pub fn screen(title: &str, text: &str, language: Option<&str>) -> Screening {
     judge(words::score(title, text, language))
 }

@@ -11,28 +11,32 @@ pub const MAX_TITLE_BYTES: usize = 1024;
 /// A word in the title counts as so many in the text.
 const TITLE_FACTOR: f32 = 2.5;
 /// Points that make half of a full score in a text of no length.
-const HALF_AT: f32 = 9.0;
+const HALF_AT: f32 = 20.0;
 /// Points that each word of the text adds to that: the same words tell less in a longer text.
-const HALF_PER_WORD: f32 = 0.022;
-/// Points of context, for each ten words and one, that halve what ambiguous words say.
-const CONTEXT_HALVES: f32 = 7.0;
+const HALF_PER_WORD: f32 = 0.05;
+/// Points of context that halve, in a short text, what ambiguous words say.
+const CONTEXT_HALVES: f32 = 6.0;
 /// Context never divides by more than this, so that it cannot be stuffed in.
 const MAX_RELIEF: f32 = 4.0;
 /// Unmistakable words are weakened by context only so much.
-const RELIEF_OF_EXPLICIT: f32 = 0.35;
+const RELIEF_OF_EXPLICIT: f32 = 0.6;
 /// From this weight on a word is unmistakable.
 const EXPLICIT_FROM: f32 = 10.0;
-/// A topic that one or two different words speak for is weakened: pages of a topic use many.
-const FEW_WORDS: [f32; 3] = [0.0, 0.5, 0.8];
+/// A topic that none, one, two or three different words speak for is weakened: pages of a topic use many.
+const FEW_WORDS: [f32; 4] = [0.0, 0.4, 0.6, 0.85];
+
+/// Where nobody says the language, a list counts if a text has this part of the common words of the one it has most of.
+const SPOKEN_FROM: f32 = 0.5;
 
 /// How much of each topic there is in a page, by its words. Takes time in proportion to the text.
 pub fn score(title: &str, text: &str, language: Option<&str>) -> Vec<TopicScore> {
     let (title, text) = (fold(head(title, MAX_TITLE_BYTES)), fold(head(text, MAX_TEXT_BYTES)));
-    let language = Language::read(language);
+    let spoken = language.map_or_else(|| Spoken::guess(&[&title.text, &text.text]), Spoken::named);
     let mut counts = vec![Count::default(); LEXICON.len()];
-    LEXICON.find(&title.text, |l| language.speaks(l)).iter().for_each(|w| counts[*w].in_title = true);
-    LEXICON.find(&text.text, |l| language.speaks(l)).iter().for_each(|w| counts[*w].in_text += 1);
-    let tally = Tally::of(&counts, &language);
+    let wanted = |e: &Entry| e.side != Side::Common && spoken.has(e.language);
+    LEXICON.find(&title.text, wanted).iter().for_each(|w| counts[*w].in_title = true);
+    LEXICON.find(&text.text, wanted).iter().for_each(|w| counts[*w].in_text += 1);
+    let tally = Tally::of(&counts, &spoken);
     let half_at = HALF_AT + HALF_PER_WORD * text.words as f32;
     Topic::ALL.into_iter().map(|topic| TopicScore { topic, score: tally.score(topic, half_at) }).collect()
 }
@@ -53,36 +57,45 @@ impl Count {
 }
 
 /// Which lists count.
-enum Language {
-    /// This one and English; only English if it is that or has no list.
-    Known(usize),
-    /// All of them; the one that finds most counts together with English.
-    Unknown,
+struct Spoken {
+    /// The language of the page; where several lists hold a word, this one says what it means.
+    own: usize,
+    /// Of which lists words count; English always.
+    lists: [bool; LANGUAGES.len()],
 }
 
-impl Language {
-    fn read(tag: Option<&str>) -> Language {
-        let Some(tag) = tag else { return Language::Unknown };
+impl Spoken {
+    /// The list of a BCP 47 tag and the English one; only that if the language has none.
+    fn named(tag: &str) -> Spoken {
         let primary = tag.split(['-', '_']).next().unwrap_or_default();
-        Language::Known(LANGUAGES.iter().position(|l| l.eq_ignore_ascii_case(primary)).unwrap_or(ENGLISH))
+        let own = LANGUAGES.iter().position(|l| l.eq_ignore_ascii_case(primary)).unwrap_or(ENGLISH);
+        Spoken { own, lists: std::array::from_fn(|l| l == ENGLISH || l == own) }
     }
 
-    fn speaks(&self, language: usize) -> bool {
-        match self {
-            Language::Known(known) => language == ENGLISH || language == *known,
-            Language::Unknown => true,
+    /// By the words that every text of a language holds; all lists if there is none of them.
+    fn guess(texts: &[&str]) -> Spoken {
+        let mut told = [0.0_f32; LANGUAGES.len()];
+        for text in texts {
+            for word in LEXICON.find(text, |e| e.side == Side::Common) {
+                let common = LEXICON.entries(word).iter().filter(|e| e.side == Side::Common);
+                common.for_each(|e| told[e.language] += 1.0);
+            }
         }
+        let most = told.iter().copied().fold(0.0, f32::max);
+        let own = if most > 0.0 { told.iter().position(|t| *t == most).unwrap_or(ENGLISH) } else { ENGLISH };
+        Spoken { own, lists: std::array::from_fn(|l| l == ENGLISH || told[l] >= SPOKEN_FROM * most) }
+    }
+
+    fn has(&self, language: usize) -> bool {
+        self.lists.get(language).copied().unwrap_or(false)
     }
 
     /// Whether this entry counts beside the others of the same word, which counts once: as the page's own language
     /// has it, so that a word is harmless if that says so, whatever it means in English.
     fn lets(&self, entry: &Entry, entries: &[Entry]) -> bool {
-        let first = match self {
-            Language::Known(own) => *own,
-            Language::Unknown => ENGLISH,
-        };
-        let is_in_first = entries.iter().any(|e| e.language == first && e.side == entry.side);
-        self.speaks(entry.language) && (entry.language == first || !is_in_first)
+        let held = |language| entries.iter().any(|e| e.language == language && e.side == entry.side);
+        let first = if held(self.own) { self.own } else { ENGLISH };
+        self.has(entry.language) && (entry.language == first || !held(first))
     }
 }
 
@@ -118,11 +131,11 @@ struct Tally {
 }
 
 impl Tally {
-    fn of(counts: &[Count], language: &Language) -> Tally {
+    fn of(counts: &[Count], spoken: &Spoken) -> Tally {
         let mut tally = Tally::default();
         for (word, count) in counts.iter().enumerate().filter(|(_, c)| c.in_title || c.in_text > 0) {
             let entries = LEXICON.entries(word);
-            for entry in entries.iter().filter(|e| e.weight > 0.0 && language.lets(e, entries)) {
+            for entry in entries.iter().filter(|e| e.weight > 0.0 && spoken.lets(e, entries)) {
                 tally.add(entry, count.points());
             }
         }
@@ -132,6 +145,7 @@ impl Tally {
     fn add(&mut self, entry: &Entry, times: f32) {
         let points = entry.weight * times;
         match entry.side {
+            Side::Common => {}
             Side::Context => self.context[entry.language] += points,
             Side::Topic(topic) => {
                 let finding = &mut self.topics[topic as usize][entry.language];
