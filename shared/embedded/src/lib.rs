@@ -23,6 +23,9 @@ mod sources;
 mod store;
 mod writer;
 
+#[cfg(test)]
+mod conformance;
+
 pub use error::OpenError;
 pub use folder::Folder;
 pub use ledger::HostTable;

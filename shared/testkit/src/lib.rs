@@ -1,1 +1,5 @@
 //! Conformance suites, in-memory fakes, fault wrappers and the deterministic simulator.
+
+pub mod conformance;
+pub mod faults;
+pub mod memory;

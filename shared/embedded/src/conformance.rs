@@ -1,0 +1,61 @@
+//! The adapters do what every adapter has to do.
+
+use crate::{Access, JobTable, Store};
+use async_trait::async_trait;
+use curlew_model::{Stage, Timestamp};
+use curlew_ports::{Blobs, Marks, Pages, PortError, RobotsStore, Sources};
+use curlew_testkit::conformance;
+use curlew_testkit::conformance::Fresh;
+use curlew_testkit::conformance::hosts::HostPorts;
+use curlew_testkit::conformance::mail::{MailPorts, SendRaw};
+use std::sync::Arc;
+
+#[async_trait]
+impl SendRaw for JobTable {
+    async fn send_raw(&self, stage: Stage, message: &str, due: Timestamp) -> Result<(), PortError> {
+        JobTable::send_raw(self, stage, message, due).await
+    }
+}
+
+/// A part of an empty store in a temporary folder.
+fn part<T>(take: impl Fn(&Store) -> T) -> Fresh<T> {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let store = Store::open(dir.path(), Access::Exclusive).expect("opens");
+    Fresh::with(take(&store), (store, dir))
+}
+
+async fn fresh_hosts() -> Fresh<HostPorts> {
+    part(|store| HostPorts::of(store.hosts()))
+}
+
+async fn fresh_mail() -> Fresh<MailPorts> {
+    part(|store| MailPorts::of(store.jobs()))
+}
+
+async fn fresh_robots() -> Fresh<Arc<dyn RobotsStore>> {
+    part(|store| store.robots() as Arc<dyn RobotsStore>)
+}
+
+async fn fresh_marks() -> Fresh<Arc<dyn Marks>> {
+    part(|store| store.marks() as Arc<dyn Marks>)
+}
+
+async fn fresh_pages() -> Fresh<Arc<dyn Pages>> {
+    part(|store| store.pages() as Arc<dyn Pages>)
+}
+
+async fn fresh_sources() -> Fresh<Arc<dyn Sources>> {
+    part(|store| store.sources() as Arc<dyn Sources>)
+}
+
+async fn fresh_blobs() -> Fresh<Arc<dyn Blobs>> {
+    part(|store| store.objects() as Arc<dyn Blobs>)
+}
+
+conformance!(hosts, fresh_hosts);
+conformance!(robots, fresh_robots);
+conformance!(marks, fresh_marks);
+conformance!(pages, fresh_pages);
+conformance!(sources, fresh_sources);
+conformance!(mail, fresh_mail);
+conformance!(blobs, fresh_blobs);

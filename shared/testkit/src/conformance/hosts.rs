@@ -1,0 +1,163 @@
+//! [`HostLedger`] and [`Hosts`].
+
+use super::samples::{at, full_state, host, race};
+use curlew_model::{HostState, Millis};
+use curlew_ports::{HostLedger, Hosts, PortError, Version};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// One adapter seen through both traits.
+#[derive(Clone)]
+pub struct HostPorts {
+    /// Loads and swaps.
+    pub ledger: Arc<dyn HostLedger>,
+    /// Lists.
+    pub hosts: Arc<dyn Hosts>,
+}
+
+impl HostPorts {
+    /// From an adapter of both traits.
+    pub fn of<T: HostLedger + Hosts + 'static>(adapter: Arc<T>) -> HostPorts {
+        HostPorts { ledger: adapter.clone(), hosts: adapter }
+    }
+}
+
+fn failures(n: u32) -> HostState {
+    HostState { failures: n, ..HostState::default() }
+}
+
+/// There is no such thing as a missing host.
+pub async fn an_unknown_host_has_the_default_state(ports: &HostPorts) {
+    let loaded = ports.ledger.load(&host("example.org")).await.expect("loads");
+    assert_eq!(loaded, (HostState::default(), Version::ABSENT));
+}
+
+/// Every field comes back as it was.
+pub async fn a_swapped_state_is_read_back(ports: &HostPorts) {
+    let key = host("[2001:db8::1]");
+    let version = ports.ledger.swap(&key, Version::ABSENT, full_state()).await.expect("swaps");
+    assert_ne!(version, Version::ABSENT);
+    assert_eq!(ports.ledger.load(&key).await.expect("loads"), (full_state(), version));
+    let version = ports.ledger.swap(&key, version, HostState::default()).await.expect("swaps");
+    assert_eq!(ports.ledger.load(&key).await.expect("loads"), (HostState::default(), version));
+}
+
+/// Who was second has to load again.
+pub async fn a_stale_swap_conflicts_and_writes_nothing(ports: &HostPorts) {
+    let key = host("example.org");
+    let first = ports.ledger.swap(&key, Version::ABSENT, failures(1)).await.expect("swaps");
+    let second = ports.ledger.swap(&key, first, failures(2)).await.expect("swaps");
+    for stale in [Version::ABSENT, first, Version(second.0 + 1), Version(u64::MAX)] {
+        let refused = ports.ledger.swap(&key, stale, failures(9)).await;
+        assert!(matches!(refused, Err(PortError::Conflict)), "{stale:?}: {refused:?}");
+    }
+    assert_eq!(ports.ledger.load(&key).await.expect("loads"), (failures(2), second));
+    let missing = ports.ledger.swap(&host("example.net"), first, failures(9)).await;
+    assert!(matches!(missing, Err(PortError::Conflict)), "{missing:?}");
+    assert_eq!(ports.ledger.load(&host("example.net")).await.expect("loads").1, Version::ABSENT);
+}
+
+/// Two that both saw nothing do not both write.
+pub async fn a_new_host_is_made_once(ports: &HostPorts) {
+    let won = race((0..32).map(|n| {
+        let ledger = Arc::clone(&ports.ledger);
+        async move { (n, ledger.swap(&host("example.org"), Version::ABSENT, failures(n)).await) }
+    }))
+    .await;
+    let winners: Vec<_> = won.iter().filter_map(|(n, won)| won.as_ref().ok().map(|v| (*n, *v))).collect();
+    assert_eq!(winners.len(), 1, "{won:?}");
+    let (state, version) = ports.ledger.load(&host("example.org")).await.expect("loads");
+    assert_eq!(winners, [(state.failures, version)]);
+}
+
+/// A version that came back would let a late writer through.
+pub async fn no_version_comes_twice(ports: &HostPorts) {
+    let key = host("example.org");
+    let mut seen = BTreeSet::from([Version::ABSENT]);
+    let mut version = Version::ABSENT;
+    for _ in 0..50 {
+        // The same state each time: a version tells writes apart, not contents.
+        version = ports.ledger.swap(&key, version, failures(1)).await.expect("swaps");
+        assert!(seen.insert(version), "{version:?} was there before");
+    }
+}
+
+/// Many see the same version; one of them may replace it.
+pub async fn each_version_is_won_once(ports: &HostPorts) {
+    let key = host("example.org");
+    for round in 0..20 {
+        let (before, seen) = ports.ledger.load(&key).await.expect("loads");
+        assert_eq!(before.last_token, round);
+        let swaps = race((0..32).map(|n| {
+            let (ledger, key) = (Arc::clone(&ports.ledger), key.clone());
+            let next = HostState { last_token: round + 1, failures: n, ..HostState::default() };
+            async move { (n, ledger.swap(&key, seen, next).await) }
+        }))
+        .await;
+        let won: Vec<u32> = swaps.iter().filter(|(_, s)| s.is_ok()).map(|(n, _)| *n).collect();
+        let lost = swaps.iter().filter(|(_, s)| matches!(s, Err(PortError::Conflict))).count();
+        assert_eq!((won.len(), lost), (1, 31), "{swaps:?}");
+        assert_eq!(ports.ledger.load(&key).await.expect("loads").0.failures, won[0]);
+    }
+}
+
+/// No update is lost.
+pub async fn a_thousand_increments_are_all_counted(ports: &HostPorts) {
+    race((0..20).map(|_| {
+        let ledger = Arc::clone(&ports.ledger);
+        async move {
+            let mut left = 50;
+            while left > 0 {
+                let (state, seen) = ledger.load(&host("example.org")).await.expect("loads");
+                let next = HostState { last_token: state.last_token + 1, ..state };
+                match ledger.swap(&host("example.org"), seen, next).await {
+                    Ok(_) => left -= 1,
+                    Err(PortError::Conflict) => {}
+                    Err(other) => panic!("{other}"),
+                }
+            }
+        }
+    }))
+    .await;
+    assert_eq!(ports.ledger.load(&host("example.org")).await.expect("loads").0.last_token, 1_000);
+}
+
+/// One host's conflict is not another's.
+pub async fn hosts_do_not_disturb_each_other(ports: &HostPorts) {
+    let keys: Vec<_> = (0..50).map(|n| host(&format!("site-{n}.example"))).collect();
+    let swaps = race(keys.iter().cloned().zip(0..).map(|(key, n)| {
+        let ledger = Arc::clone(&ports.ledger);
+        async move { ledger.swap(&key, Version::ABSENT, failures(n)).await }
+    }))
+    .await;
+    assert!(swaps.iter().all(Result::is_ok), "{swaps:?}");
+    for (key, n) in keys.iter().zip(0..) {
+        assert_eq!(ports.ledger.load(key).await.expect("loads").0.failures, n);
+    }
+}
+
+/// Byte order, whatever characters the keys are made of; nothing twice, nothing left out.
+pub async fn hosts_are_listed_in_order_page_by_page(ports: &HostPorts) {
+    assert_eq!(ports.hosts.list(None, 10).await.expect("lists"), []);
+    let names = ["[::1]", "a-b.example", "a.example", "a_b.example", "ab.example", "10.0.0.1", "z", "xn--p1ai"];
+    for (name, n) in names.iter().zip(0..) {
+        let state = HostState { last_response: Millis(n), not_before: at(0), ..HostState::default() };
+        ports.ledger.swap(&host(name), Version::ABSENT, state).await.expect("swaps");
+    }
+    let mut expected: Vec<_> = names.iter().map(|name| host(name)).collect();
+    expected.sort();
+    let mut listed = Vec::new();
+    loop {
+        let page = ports.hosts.list(listed.last(), 3).await.expect("lists");
+        assert!(page.len() <= 3);
+        if page.is_empty() {
+            break;
+        }
+        for (key, state) in page {
+            assert_eq!(ports.ledger.load(&key).await.expect("loads").0, state);
+            listed.push(key);
+        }
+    }
+    assert_eq!(listed, expected);
+    assert_eq!(ports.hosts.list(None, 100).await.expect("lists").len(), names.len());
+}

@@ -1,0 +1,171 @@
+//! The list of all behaviours, and the tests made of it.
+
+/// Makes a test of each behaviour of a suite: `conformance!(pages, fresh_pages)`.
+///
+/// The second argument is an async function without arguments that gives a
+/// [`Fresh`](crate::conformance::Fresh) subject. Suites: `hosts`, `robots`, `marks`, `pages`, `sources`, `mail`, `blobs`.
+#[macro_export]
+macro_rules! conformance {
+    (hosts, $make:path) => {
+        $crate::behaviours!(
+            hosts, $make:
+            an_unknown_host_has_the_default_state
+            a_swapped_state_is_read_back
+            a_stale_swap_conflicts_and_writes_nothing
+            a_new_host_is_made_once
+            no_version_comes_twice
+            each_version_is_won_once
+            a_thousand_increments_are_all_counted
+            hosts_do_not_disturb_each_other
+            hosts_are_listed_in_order_page_by_page
+        );
+    };
+    (robots, $make:path) => {
+        $crate::behaviours!(
+            robots, $make:
+            an_unknown_origin_has_no_copy
+            a_copy_is_read_back_byte_for_byte
+            a_copy_at_the_bounds_is_read_back
+            the_last_copy_wins
+            origins_do_not_disturb_each_other
+        );
+    };
+    (marks, $make:path) => {
+        $crate::behaviours!(
+            marks, $make:
+            an_unknown_mark_is_absent
+            a_swapped_mark_is_read_back
+            a_stale_swap_conflicts_and_writes_nothing
+            one_of_many_swaps_wins
+            marks_do_not_disturb_each_other
+        );
+    };
+    (pages, $make:path) => {
+        $crate::behaviours!(
+            pages, $make:
+            an_unknown_page_is_absent
+            every_state_is_read_back
+            a_page_is_inserted_once
+            one_of_many_inserts_wins
+            a_swap_replaces_the_row
+            a_stale_swap_conflicts_and_writes_nothing
+            a_swap_of_nothing_conflicts
+            one_of_many_swaps_wins
+            pages_are_listed_in_order_page_by_page
+        );
+    };
+    (sources, $make:path) => {
+        $crate::behaviours!(
+            sources, $make:
+            an_unknown_source_is_absent
+            feeds_and_sites_are_read_back
+            a_source_is_inserted_once
+            a_swap_replaces_the_row
+            a_stale_swap_conflicts_and_writes_nothing
+            a_swap_of_nothing_conflicts
+            one_of_many_swaps_wins
+            a_slot_gives_its_own_sources_page_by_page
+            a_swapped_source_stays_in_its_slot
+            sources_are_listed_in_order_page_by_page
+        );
+    };
+    (mail, $make:path) => {
+        $crate::behaviours!(
+            mail, $make:
+            an_empty_queue_gives_nothing
+            a_job_comes_when_it_is_due_and_not_before
+            the_oldest_come_first_and_no_more_than_asked_for
+            every_stage_has_its_own_queue
+            a_job_comes_again_when_its_visibility_ends
+            an_acknowledged_job_never_comes_again
+            receipts_that_have_run_out_are_harmless
+            a_late_receipt_leaves_the_next_delivery_alone
+            a_job_put_back_comes_at_its_new_time
+            a_buried_job_is_kept_with_its_reason
+            the_dead_are_listed_newest_first
+            a_redriven_job_comes_again
+            a_receipt_from_before_a_redrive_is_harmless
+            redriving_nothing_is_not_found
+            next_due_is_the_earliest_that_is_not_handed_out
+            waiting_jobs_are_listed_earliest_first
+            counts_tell_ready_waiting_in_flight_and_dead_apart
+            an_unreadable_message_is_delivered_as_such
+            a_message_of_a_megabyte_comes_back_whole
+            a_batch_is_shared_out_without_loss
+        );
+    };
+    (blobs, $make:path) => {
+        $crate::behaviours!(
+            blobs, $make:
+            an_unknown_object_is_absent
+            an_object_is_read_back
+            an_empty_object_is_an_object
+            an_object_of_twenty_megabytes_is_read_back
+            the_last_put_wins
+            an_old_content_stays_readable
+            a_range_is_read
+            a_range_beyond_the_end_is_refused
+            put_if_absent_keeps_what_is_there
+            one_of_many_puts_if_absent_wins
+            a_swap_follows_the_tags
+            a_swap_that_wants_nothing_there_is_made_once
+            one_of_many_swaps_wins
+            a_thousand_swaps_lose_none
+            a_swap_sees_puts_and_deletes
+            a_delete_is_final_and_repeatable
+            keys_are_listed_in_byte_order_page_by_page
+            a_prefix_may_end_anywhere
+            keys_that_are_none_are_refused
+            long_keys_are_keys
+            a_reader_never_sees_half_an_object
+        );
+    };
+}
+
+/// Makes the tests of one suite; called by [`conformance!`](crate::conformance!).
+#[doc(hidden)]
+#[macro_export]
+macro_rules! behaviours {
+    ($suite:ident, $make:path: $($behaviour:ident)+) => {
+        mod $suite {
+            #[allow(unused_imports)]
+            use super::*;
+            $(
+                #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+                async fn $behaviour() {
+                    let fresh = $make().await;
+                    $crate::conformance::$suite::$behaviour(&fresh.subject).await;
+                }
+            )+
+        }
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    /// A behaviour that is written but not listed would never run.
+    #[test]
+    fn every_behaviour_is_listed() {
+        let suites = [
+            ("hosts", include_str!("hosts.rs")),
+            ("robots", include_str!("robots.rs")),
+            ("marks", include_str!("marks.rs")),
+            ("pages", include_str!("pages.rs")),
+            ("sources", include_str!("sources.rs")),
+            ("mail", include_str!("mail.rs")),
+            ("blobs", include_str!("blobs.rs")),
+        ];
+        let here = include_str!("macros.rs");
+        for (suite, source) in suites {
+            let begin = here.find(&format!("({suite}, $make:path)"));
+            let list = begin.and_then(|at| here[at..].split(");").next()).unwrap_or_default();
+            let listed: Vec<&str> = list.split_whitespace().collect();
+            let written: Vec<&str> =
+                source.split("\npub async fn ").skip(1).filter_map(|rest| rest.split('(').next()).collect();
+            assert!(!written.is_empty(), "{suite} has no behaviours");
+            for behaviour in written {
+                assert!(listed.contains(&behaviour), "{suite}::{behaviour} is not in the list");
+            }
+        }
+    }
+}

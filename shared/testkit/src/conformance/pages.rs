@@ -1,0 +1,121 @@
+//! [`Pages`].
+
+use super::samples::{page, page_id, page_states, race};
+use curlew_model::{Gone, Page, PageState};
+use curlew_ports::{Pages, PortError, Version};
+use std::sync::Arc;
+
+async fn row(pages: &Arc<dyn Pages>, n: u64) -> (Page, Version) {
+    pages.get(&page_id(n)).await.expect("reads").expect("is there")
+}
+
+fn gone(n: u64) -> Page {
+    page(n, PageState::Gone { reason: Gone::NotFound })
+}
+
+/// It was never taken up.
+pub async fn an_unknown_page_is_absent(pages: &Arc<dyn Pages>) {
+    assert_eq!(pages.get(&page_id(1)).await.expect("reads"), None);
+}
+
+/// Whatever became of a page, its row says so again.
+pub async fn every_state_is_read_back(pages: &Arc<dyn Pages>) {
+    for (state, n) in page_states().into_iter().zip(0..) {
+        let kept = page(n, state);
+        assert!(pages.insert(&kept).await.expect("inserts"));
+        let (found, version) = row(pages, n).await;
+        assert_eq!(found, kept);
+        assert_ne!(version, Version::ABSENT);
+    }
+}
+
+/// The second one is told, and changes nothing.
+pub async fn a_page_is_inserted_once(pages: &Arc<dyn Pages>) {
+    assert!(pages.insert(&page(1, PageState::Pending)).await.expect("inserts"));
+    let before = row(pages, 1).await;
+    assert!(!pages.insert(&gone(1)).await.expect("inserts"));
+    assert_eq!(row(pages, 1).await, before);
+}
+
+/// Two feeds that name the same page at once take it up once.
+pub async fn one_of_many_inserts_wins(pages: &Arc<dyn Pages>) {
+    for n in 0..10 {
+        let inserts = race((0..16).map(|_| {
+            let pages = Arc::clone(pages);
+            async move { pages.insert(&page(n, PageState::Pending)).await.expect("inserts") }
+        }))
+        .await;
+        assert_eq!(inserts.iter().filter(|won| **won).count(), 1);
+    }
+}
+
+/// A swap gives a new version, which the next one needs.
+pub async fn a_swap_replaces_the_row(pages: &Arc<dyn Pages>) {
+    pages.insert(&page(1, PageState::Pending)).await.expect("inserts");
+    let (_, first) = row(pages, 1).await;
+    let second = pages.swap(first, &gone(1)).await.expect("swaps");
+    assert_ne!(second, first);
+    assert_eq!(row(pages, 1).await, (gone(1), second));
+    pages.swap(second, &page(1, PageState::Pending)).await.expect("swaps");
+    assert_eq!(row(pages, 1).await.0, page(1, PageState::Pending));
+}
+
+/// Who was second has to load again.
+pub async fn a_stale_swap_conflicts_and_writes_nothing(pages: &Arc<dyn Pages>) {
+    pages.insert(&page(1, PageState::Pending)).await.expect("inserts");
+    let (_, first) = row(pages, 1).await;
+    let second = pages.swap(first, &gone(1)).await.expect("swaps");
+    for stale in [Version::ABSENT, first, Version(second.0 + 1)] {
+        let refused = pages.swap(stale, &page(1, PageState::Pending)).await;
+        assert!(matches!(refused, Err(PortError::Conflict)), "{stale:?}: {refused:?}");
+    }
+    assert_eq!(row(pages, 1).await, (gone(1), second));
+}
+
+/// A row that is not there has no version that could be seen.
+pub async fn a_swap_of_nothing_conflicts(pages: &Arc<dyn Pages>) {
+    for version in [Version::ABSENT, Version(1)] {
+        let refused = pages.swap(version, &gone(1)).await;
+        assert!(matches!(refused, Err(PortError::Conflict)), "{version:?}: {refused:?}");
+    }
+    assert_eq!(pages.get(&page_id(1)).await.expect("reads"), None);
+}
+
+/// Many see the same version; one of them may replace it.
+pub async fn one_of_many_swaps_wins(pages: &Arc<dyn Pages>) {
+    pages.insert(&page(1, PageState::Pending)).await.expect("inserts");
+    for _ in 0..10 {
+        let (_, seen) = row(pages, 1).await;
+        let swaps = race((0..16).map(|_| {
+            let pages = Arc::clone(pages);
+            async move { pages.swap(seen, &gone(1)).await }
+        }))
+        .await;
+        assert_eq!(swaps.iter().filter(|s| s.is_ok()).count(), 1, "{swaps:?}");
+        assert_eq!(swaps.iter().filter(|s| matches!(s, Err(PortError::Conflict))).count(), 15, "{swaps:?}");
+    }
+}
+
+/// In the order of their ids, nothing twice, nothing left out.
+pub async fn pages_are_listed_in_order_page_by_page(pages: &Arc<dyn Pages>) {
+    assert_eq!(pages.list(None, 10).await.expect("lists"), []);
+    let numbers = [0x30, 0x2, 0xff, 0x1, 0xa00, 0x9ff, 0xabc];
+    for n in numbers {
+        pages.insert(&page(n, PageState::Pending)).await.expect("inserts");
+    }
+    let mut expected: Vec<_> = numbers.iter().map(|n| page(*n, PageState::Pending)).collect();
+    expected.sort_by(|a, b| a.id.cmp(&b.id));
+    let mut listed: Vec<Page> = Vec::new();
+    loop {
+        let next = pages.list(listed.last().map(|p| &p.id), 2).await.expect("lists");
+        assert!(next.len() <= 2);
+        if next.is_empty() {
+            break;
+        }
+        listed.extend(next);
+    }
+    assert_eq!(listed, expected);
+    assert_eq!(pages.list(None, 100).await.expect("lists"), expected);
+    // What is between two ids need not be there itself.
+    assert_eq!(pages.list(Some(&page_id(0x31)), 1).await.expect("lists"), [page(0xff, PageState::Pending)]);
+}

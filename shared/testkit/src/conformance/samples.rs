@@ -1,0 +1,155 @@
+//! Things to keep, for all suites: plain ones by number, and ones that fill every field with awkward values.
+
+use bytes::Bytes;
+use curlew_model::{
+    Circuit, EntryHints, ExtractJob, FeedSource, Gone, Hold, HoldReason, HostKey, HostState, Job, Lease, Location,
+    Millis, Page, PageBody, PageId, PageState, PollJob, Rejection, SegmentKey, SiteSource, SiteState, Slot, Source,
+    SourceKey, Timestamp, TokenBucket, Validators, Window,
+};
+use futures::future::join_all;
+use std::future::Future;
+
+/// Quotes, line ends, a NUL, text from right to left, a character outside the basic plane.
+pub(super) const AWKWARD: &str = "a 'b' \"c\" \\ \r\n\t\0 %00 ; -- שלום 🦜 e\u{301}";
+
+/// Some day in 2026, so many milliseconds later.
+pub(super) fn at(ms: i64) -> Timestamp {
+    Timestamp::from_millis(1_790_000_000_000 + ms)
+}
+
+pub(super) fn host(name: &str) -> HostKey {
+    HostKey::new(name).expect("a host key")
+}
+
+pub(super) fn page_id(n: u64) -> PageId {
+    PageId::new(&format!("{n:032x}")).expect("a page id")
+}
+
+pub(super) fn source_key(n: u64) -> SourceKey {
+    SourceKey::new(&format!("{n:032x}")).expect("a source key")
+}
+
+pub(super) fn full_state() -> HostState {
+    HostState {
+        lease: Some(Lease { owner: AWKWARD.into(), until: Timestamp::MAX, token: u64::MAX }),
+        last_token: u64::MAX,
+        not_before: Timestamp::MIN,
+        bucket: Some(TokenBucket { milli_tokens: u64::MAX, at: at(1) }),
+        failures: u32::MAX,
+        circuit: Circuit::Probe,
+        hold: Some(Hold { until: at(2), reason: HoldReason::Network, since: at(-1) }),
+        holds_in_a_row: 7,
+        window: Window { began: at(3), spent: Millis(u64::MAX) },
+        blocked: ["blog.example.org".to_owned(), "example.org".to_owned()].into(),
+        last_response: Millis(1),
+        crawl_delay: Millis(u64::MAX),
+    }
+}
+
+pub(super) fn page(n: u64, state: PageState) -> Page {
+    Page {
+        id: page_id(n),
+        url: format!("https://example.org/{n}?q={AWKWARD}"),
+        host: host("example.org"),
+        feed: n.is_multiple_of(2).then(|| source_key(n)),
+        state,
+        at: at(i64::try_from(n).unwrap_or(0)),
+        checked_at: n.is_multiple_of(3).then(|| at(5)),
+    }
+}
+
+pub(super) fn page_states() -> Vec<PageState> {
+    let segment = SegmentKey::new("segments/2026/11/21/ab12.jsonl.zst").expect("a segment key");
+    let location = Location { segment, offset: u64::MAX, length: 0 };
+    vec![
+        PageState::Pending,
+        PageState::Accepted { year: -1, location, content_hash: "0123456789abcdef".into() },
+        PageState::Rejected { reason: Rejection::Status(404) },
+        PageState::Rejected { reason: Rejection::Screened(vec![AWKWARD.into(), String::new()]) },
+        PageState::Rejected { reason: Rejection::NoTitle },
+        PageState::Gone { reason: Gone::Expired },
+        PageState::Alias { of: page_id(9) },
+    ]
+}
+
+pub(super) fn site(n: u64, slot: u64) -> Source {
+    Source::Site(SiteSource {
+        key: source_key(n),
+        slot: Slot::of(slot),
+        url: format!("https://site-{n}.example/"),
+        state: SiteState::Waiting,
+        image: None,
+        not_before: at(0),
+        failures: 0,
+    })
+}
+
+/// A feed with every field filled, its ring of seen entries among them.
+pub(super) fn full_feed(n: u64, slot: u64) -> Source {
+    Source::Feed(FeedSource {
+        key: source_key(n),
+        slot: Slot::of(slot),
+        url: format!("https://example.org/{AWKWARD}"),
+        site: Some(source_key(1)),
+        format: "atom".into(),
+        title: Some(AWKWARD.into()),
+        description: Some("d".repeat(20_000)),
+        link: Some(String::new()),
+        language: Some("it".into()),
+        image: Some("https://example.org/i.png".into()),
+        validators: Validators { etag: Some("W/\"\\\"".into()), last_modified: Some(AWKWARD.into()) },
+        interval: Millis(u64::MAX),
+        not_before: Timestamp::MAX,
+        polled_at: Timestamp::MIN,
+        failures: u32::MAX,
+        trouble: Some(AWKWARD.into()),
+        gone: true,
+        moved: Some(("https://example.org/new".into(), 2)),
+        seen: (0..1_000).map(|i| u64::MAX - i).collect(),
+    })
+}
+
+pub(super) fn working_site(n: u64, slot: u64) -> Source {
+    Source::Site(SiteSource {
+        key: source_key(n),
+        slot: Slot::of(slot),
+        url: "https://example.org/".into(),
+        state: SiteState::Working { feeds: vec![source_key(1), source_key(2)] },
+        image: Some(AWKWARD.into()),
+        not_before: at(1),
+        failures: 3,
+    })
+}
+
+/// A job for the poll queue, told apart by its number.
+pub(super) fn poll(n: u64) -> Job {
+    Job::Poll(PollJob { feed: source_key(n), url: format!("https://example.org/feed/{n}"), deferrals: 0 })
+}
+
+/// A job for the extract queue whose message is longer than `bytes`.
+pub(super) fn extract(n: u64, bytes: usize) -> Job {
+    let body: Vec<u8> = (0..bytes).map(|i| u8::try_from(i % 251).unwrap_or(0)).collect();
+    Job::Extract(Box::new(ExtractJob {
+        page: page_id(n),
+        host: host("example.org"),
+        url: "https://example.org/a".into(),
+        final_url: "https://example.org/b".into(),
+        feed: None,
+        hints: EntryHints { title: Some(AWKWARD.into()), ..EntryHints::default() },
+        site_image: None,
+        content_type: Some("text/html".into()),
+        robots_tags: vec!["max-snippet:10".into()],
+        body: PageBody::Inline(Bytes::from(body)),
+        fetched_at: at(0),
+    }))
+}
+
+/// Runs all at once, each as its own task, and gives their answers in order.
+pub(super) async fn race<T, F>(tasks: impl IntoIterator<Item = F>) -> Vec<T>
+where
+    T: Send + 'static,
+    F: Future<Output = T> + Send + 'static,
+{
+    let running: Vec<_> = tasks.into_iter().map(tokio::spawn).collect();
+    join_all(running).await.into_iter().map(|done| done.expect("the task ends")).collect()
+}

@@ -1,0 +1,271 @@
+//! Ports that fail by plan: before or after a call takes effect, late, or with the whole process.
+//!
+//! A [`Faults`] is the bad luck of one incarnation of one process. All [`Faulty`] ports of that process share it, so that
+//! after a crash none of them does anything any more, whichever of its tasks is still running.
+
+mod ports;
+
+use curlew_model::Millis;
+use curlew_ports::{Clock, PortError};
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// How often each fault strikes, in thousandths of all calls.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Rates {
+    /// The call fails and has done nothing.
+    pub refuse: u32,
+    /// The call asks to slow down and has done nothing.
+    pub throttle: u32,
+    /// The call takes effect, but its answer is lost: the caller sees a failure.
+    pub lose_answer: u32,
+    /// The call waits first, up to [`Rates::longest_delay`].
+    pub delay: u32,
+    /// The process ends before the call, or after the call took effect.
+    pub crash: u32,
+    /// A delivery comes a second time with a later receive.
+    pub duplicate: u32,
+    /// The longest delay, and the longest time that throttling asks for.
+    pub longest_delay: Millis,
+}
+
+impl Rates {
+    /// A bad day: everything happens, nothing often.
+    pub const BAD_DAY: Rates = Rates {
+        refuse: 10,
+        throttle: 5,
+        lose_answer: 10,
+        delay: 50,
+        crash: 1,
+        duplicate: 10,
+        longest_delay: Millis::from_secs(20),
+    };
+}
+
+/// What happens to one call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Fate {
+    /// Nothing.
+    Pass,
+    /// Fails without effect.
+    Refuse,
+    /// Asks to slow down.
+    Throttle(Millis),
+    /// Takes effect and fails.
+    LoseAnswer,
+    /// Waits, then goes on.
+    Delay(Millis),
+    /// The process ends before the call takes effect.
+    CrashBefore,
+    /// The process ends after the call took effect.
+    CrashAfter,
+}
+
+/// The error of every call of a process that has crashed; see [`is_crash`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("this incarnation of the process is no more")]
+pub struct Crashed;
+
+/// Whether an error says that the process has crashed, so that its tasks can be thrown away.
+pub fn is_crash(error: &PortError) -> bool {
+    matches!(error, PortError::Unavailable { source: Some(source), .. } if source.is::<Crashed>())
+}
+
+/// The bad luck of one incarnation of a process.
+pub struct Faults {
+    clock: Arc<dyn Clock>,
+    rates: Rates,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    random: u64,
+    calls: u64,
+    crash_at: Option<u64>,
+    crashed: bool,
+    struck: BTreeMap<&'static str, u64>,
+}
+
+impl Faults {
+    /// Faults that follow from `seed` and from nothing else but the order of calls.
+    pub fn seeded(seed: u64, rates: Rates, clock: Arc<dyn Clock>) -> Arc<Faults> {
+        Faults::with(mix(seed), None, rates, clock)
+    }
+
+    /// No faults at all.
+    pub fn none(clock: Arc<dyn Clock>) -> Arc<Faults> {
+        Faults::seeded(0, Rates::default(), clock)
+    }
+
+    /// One fault: the process ends just before its call number `call`, counted from 0. With each number in turn, a
+    /// process is cut between any two of its steps.
+    pub fn crash_at(call: u64, clock: Arc<dyn Clock>) -> Arc<Faults> {
+        Faults::with(0, Some(call), Rates::default(), clock)
+    }
+
+    /// The next incarnation of the same process: alive, with luck that follows from what was before. This one stays
+    /// dead, so that tasks of it that still run do no harm.
+    pub fn restarted(&self) -> Arc<Faults> {
+        let random = mix(self.state().random ^ 1);
+        Faults::with(random, None, self.rates, Arc::clone(&self.clock))
+    }
+
+    /// Ends the process now.
+    pub fn crash(&self) {
+        self.state().crashed = true;
+    }
+
+    /// Whether the process has ended.
+    pub fn has_crashed(&self) -> bool {
+        self.state().crashed
+    }
+
+    /// How many calls were made before the crash.
+    pub fn calls(&self) -> u64 {
+        self.state().calls
+    }
+
+    /// How often each fault has struck, by name: to see that a run was as bad as it was meant to be.
+    pub fn struck(&self) -> BTreeMap<&'static str, u64> {
+        self.state().struck.clone()
+    }
+
+    fn with(random: u64, crash_at: Option<u64>, rates: Rates, clock: Arc<dyn Clock>) -> Arc<Faults> {
+        let state = State { random, calls: 0, crash_at, crashed: false, struck: BTreeMap::new() };
+        Arc::new(Faults { clock, rates, state: Mutex::new(state) })
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Decides over the next call. Of a process that has crashed, every call comes too late.
+    fn next_fate(&self) -> Fate {
+        let mut state = self.state();
+        if state.crashed {
+            return Fate::CrashBefore;
+        }
+        let (call, roll, detail) = (state.calls, state.roll(), state.roll());
+        state.calls += 1;
+        let fate = if state.crash_at == Some(call) { Fate::CrashBefore } else { self.rates.fate(roll, detail) };
+        state.crashed = fate == Fate::CrashBefore;
+        if let Some(name) = fate.name() {
+            *state.struck.entry(name).or_default() += 1;
+        }
+        fate
+    }
+
+    /// Whether a delivery is to come a second time.
+    fn next_is_duplicate(&self) -> bool {
+        let mut state = self.state();
+        let duplicate = self.rates.duplicate > 0 && state.roll() % 1_000 < u64::from(self.rates.duplicate);
+        if duplicate {
+            *state.struck.entry("duplicate").or_default() += 1;
+        }
+        duplicate
+    }
+
+    /// Makes a call as its fate has it.
+    async fn call<T>(
+        &self,
+        what: &'static str,
+        call: impl Future<Output = Result<T, PortError>> + Send,
+    ) -> Result<T, PortError> {
+        let fate = self.next_fate();
+        match fate {
+            Fate::Pass | Fate::LoseAnswer | Fate::CrashAfter => {}
+            Fate::CrashBefore => return Err(crashed(what)),
+            Fate::Refuse => return Err(PortError::unavailable(format!("cannot {what}"), "a fault by plan")),
+            Fate::Throttle(retry_after) => return Err(PortError::Throttled { retry_after }),
+            Fate::Delay(time) => {
+                self.clock.sleep(time).await;
+                if self.has_crashed() {
+                    return Err(crashed(what));
+                }
+            }
+        }
+        let answer = call.await;
+        if fate == Fate::CrashAfter {
+            self.crash();
+        }
+        if self.has_crashed() {
+            return Err(crashed(what));
+        }
+        if fate == Fate::LoseAnswer {
+            return Err(PortError::unavailable(format!("cannot {what}"), "the answer was lost by plan"));
+        }
+        answer
+    }
+}
+
+impl Rates {
+    /// One of the faults, or none, for a roll of the dice; `detail` says how long or which way.
+    fn fate(&self, roll: u64, detail: u64) -> Fate {
+        let some_time = Millis(detail % self.longest_delay.0.saturating_add(1));
+        let crash = if detail.is_multiple_of(2) { Fate::CrashBefore } else { Fate::CrashAfter };
+        let faults = [
+            (self.refuse, Fate::Refuse),
+            (self.throttle, Fate::Throttle(some_time)),
+            (self.lose_answer, Fate::LoseAnswer),
+            (self.delay, Fate::Delay(some_time)),
+            (self.crash, crash),
+        ];
+        let mut left = roll % 1_000;
+        for (rate, fate) in faults {
+            match left.checked_sub(u64::from(rate)) {
+                Some(rest) => left = rest,
+                None => return fate,
+            }
+        }
+        Fate::Pass
+    }
+}
+
+impl Fate {
+    fn name(self) -> Option<&'static str> {
+        match self {
+            Fate::Pass => None,
+            Fate::Refuse => Some("refuse"),
+            Fate::Throttle(_) => Some("throttle"),
+            Fate::LoseAnswer => Some("lose_answer"),
+            Fate::Delay(_) => Some("delay"),
+            Fate::CrashBefore | Fate::CrashAfter => Some("crash"),
+        }
+    }
+}
+
+impl State {
+    fn roll(&mut self) -> u64 {
+        self.random = self.random.wrapping_add(1);
+        mix(self.random)
+    }
+}
+
+fn crashed(what: &str) -> PortError {
+    PortError::unavailable(format!("cannot {what}: the process has crashed"), Crashed)
+}
+
+/// The finalizer of SplitMix64: a permutation in which neighbours have nothing to do with each other.
+pub(crate) fn mix(n: u64) -> u64 {
+    let n = n.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let n = (n ^ (n >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let n = (n ^ (n >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    n ^ (n >> 31)
+}
+
+/// A port that fails by plan. `P` is the port's trait object or an adapter.
+pub struct Faulty<P: ?Sized> {
+    port: Arc<P>,
+    faults: Arc<Faults>,
+    /// Deliveries that are to come once more.
+    again: Mutex<Vec<(curlew_model::Stage, curlew_ports::Delivery)>>,
+}
+
+impl<P: ?Sized> Faulty<P> {
+    /// Puts a port at the mercy of a process's luck.
+    pub fn new(port: Arc<P>, faults: Arc<Faults>) -> Faulty<P> {
+        Faulty { port, faults, again: Mutex::default() }
+    }
+}

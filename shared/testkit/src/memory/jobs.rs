@@ -1,0 +1,176 @@
+//! The queues.
+
+use super::lock;
+use crate::conformance::mail::SendRaw;
+use async_trait::async_trait;
+use curlew_model::{Job, Millis, Stage, Timestamp};
+use curlew_ports::{Dead, Delivery, Inbox, PortError, Queue, QueueCount, Receipt, Waiting};
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+
+/// [`Queue`] and [`Inbox`].
+#[derive(Debug, Default)]
+pub struct MemoryJobs {
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// Ids are never used twice: receipts are made of them.
+    last_id: u64,
+    jobs: BTreeMap<u64, Kept>,
+    dead: BTreeMap<u64, Dead>,
+}
+
+#[derive(Debug)]
+struct Kept {
+    stage: Stage,
+    message: String,
+    /// While it is handed out: when its visibility ends.
+    due: Timestamp,
+    handed_out: bool,
+    receives: u32,
+}
+
+impl State {
+    fn put(&mut self, stage: Stage, message: String, due: Timestamp) {
+        self.last_id += 1;
+        self.jobs.insert(self.last_id, Kept { stage, message, due, handed_out: false, receives: 0 });
+    }
+
+    /// The id of the job that a receipt still names.
+    fn find(&self, receipt: &Receipt) -> Option<u64> {
+        let (id, receives) = receipt.0.split_once('-')?;
+        let (id, receives): (u64, u32) = (id.parse().ok()?, receives.parse().ok()?);
+        self.jobs.get(&id).filter(|kept| kept.handed_out && kept.receives == receives).map(|_| id)
+    }
+
+    /// Ids of jobs that pass a filter, the earliest first.
+    fn earliest(&self, wanted: impl Fn(&Kept) -> bool) -> Vec<u64> {
+        let mut found: Vec<_> =
+            self.jobs.iter().filter(|(_, kept)| wanted(kept)).map(|(id, kept)| (kept.due, *id)).collect();
+        found.sort_unstable();
+        found.into_iter().map(|(_, id)| id).collect()
+    }
+}
+
+impl MemoryJobs {
+    /// Every message that is neither acknowledged nor given up, with its queue, for looking at what is left over.
+    pub fn left(&self) -> Vec<(Stage, String)> {
+        lock(&self.state).jobs.values().map(|kept| (kept.stage, kept.message.clone())).collect()
+    }
+}
+
+#[async_trait]
+impl SendRaw for MemoryJobs {
+    async fn send_raw(&self, stage: Stage, message: &str, due: Timestamp) -> Result<(), PortError> {
+        lock(&self.state).put(stage, message.to_owned(), due);
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl Queue for MemoryJobs {
+    async fn send(&self, jobs: &[(Job, Timestamp)]) -> Result<(), PortError> {
+        let corrupt = |e: serde_json::Error| PortError::Corrupt { what: "a job".into(), why: e.to_string() };
+        let mut state = lock(&self.state);
+        for (job, due) in jobs {
+            state.put(job.stage(), job.to_message().map_err(corrupt)?, *due);
+        }
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl Inbox for MemoryJobs {
+    async fn receive(
+        &self,
+        stage: Stage,
+        max: usize,
+        visibility: Millis,
+        now: Timestamp,
+    ) -> Result<Vec<Delivery>, PortError> {
+        let mut state = lock(&self.state);
+        let mut deliveries = Vec::new();
+        for id in state.earliest(|kept| kept.stage == stage && kept.due <= now).into_iter().take(max) {
+            let Some(kept) = state.jobs.get_mut(&id) else { continue };
+            kept.handed_out = true;
+            kept.receives = kept.receives.saturating_add(1);
+            kept.due = now + visibility;
+            let receipt = Receipt(format!("{id}-{}", kept.receives));
+            deliveries.push(Delivery { receipt, job: Job::from_message(&kept.message), receives: kept.receives });
+        }
+        Ok(deliveries)
+    }
+
+    async fn ack(&self, receipt: &Receipt) -> Result<(), PortError> {
+        let mut state = lock(&self.state);
+        if let Some(id) = state.find(receipt) {
+            state.jobs.remove(&id);
+        }
+        Ok(())
+    }
+
+    async fn put_back(&self, receipt: &Receipt, due: Timestamp) -> Result<(), PortError> {
+        let mut state = lock(&self.state);
+        if let Some(kept) = state.find(receipt).and_then(|id| state.jobs.get_mut(&id)) {
+            kept.handed_out = false;
+            kept.due = due;
+        }
+        Ok(())
+    }
+
+    async fn bury(&self, receipt: &Receipt, error: &str, now: Timestamp) -> Result<(), PortError> {
+        let mut state = lock(&self.state);
+        let Some(id) = state.find(receipt) else { return Ok(()) };
+        if let Some(kept) = state.jobs.remove(&id) {
+            let receipt = Receipt(format!("dead-{id}"));
+            let dead = Dead { receipt, stage: kept.stage, message: kept.message, error: error.to_owned(), at: now };
+            state.dead.insert(id, dead);
+        }
+        Ok(())
+    }
+
+    async fn next_due(&self) -> Result<Option<Timestamp>, PortError> {
+        Ok(lock(&self.state).jobs.values().filter(|kept| !kept.handed_out).map(|kept| kept.due).min())
+    }
+
+    async fn count(&self, stage: Stage, now: Timestamp) -> Result<QueueCount, PortError> {
+        let state = lock(&self.state);
+        let mut count = QueueCount::default();
+        for kept in state.jobs.values().filter(|kept| kept.stage == stage) {
+            match (kept.due <= now, kept.handed_out) {
+                (true, _) => count.ready += 1,
+                (false, false) => count.waiting += 1,
+                (false, true) => count.in_flight += 1,
+            }
+        }
+        count.dead = state.dead.values().filter(|dead| dead.stage == stage).map(|_| 1).sum();
+        Ok(count)
+    }
+
+    async fn waiting(&self, now: Timestamp, limit: usize) -> Result<Vec<Waiting>, PortError> {
+        let state = lock(&self.state);
+        let ids = state.earliest(|kept| !kept.handed_out && kept.due > now);
+        let kept = ids.iter().take(limit).filter_map(|id| state.jobs.get(id));
+        Ok(kept.map(|kept| Waiting { job: Job::from_message(&kept.message), due: kept.due }).collect())
+    }
+
+    async fn dead(&self, limit: usize) -> Result<Vec<Dead>, PortError> {
+        let state = lock(&self.state);
+        let mut dead: Vec<_> = state.dead.iter().collect();
+        dead.sort_by_key(|(id, dead)| Reverse((dead.at, **id)));
+        Ok(dead.into_iter().take(limit).map(|(_, dead)| dead.clone()).collect())
+    }
+
+    async fn redrive(&self, receipt: &Receipt, now: Timestamp) -> Result<(), PortError> {
+        let mut state = lock(&self.state);
+        let id = receipt.0.strip_prefix("dead-").and_then(|id| id.parse::<u64>().ok());
+        let Some(dead) = id.and_then(|id| state.dead.remove(&id)) else {
+            return Err(PortError::NotFound(format!("the job {}", receipt.0)));
+        };
+        state.put(dead.stage, dead.message, now);
+        Ok(())
+    }
+}
