@@ -110,7 +110,7 @@ const PAGES: [(&str, &str, &str, &str, &str); 7] = [
     ),
     (
         "Vogelwarte am Meer",
-        "https://xn--vogelwrter-s5a.example/brachvogel/zaehlung-2026",
+        "https://vogelwärter.example/brachvogel/zaehlung-2026",
         "Brachvogel-Zählung 2026: 1 312 Vögel an einem Morgen – der englische Name curlew ahmt den Ruf nach",
         "Von der Düne aus gezählt. Der Ruf, den der Name curlew nachahmt, war bis zum Deich zu hören.",
         "2026-03-02",

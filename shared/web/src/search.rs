@@ -21,7 +21,7 @@ const EXAMPLES: [(&str, &str); 8] = [
     ("tide site:example.org", "from one site only"),
     ("marea lang:it", "in one language"),
     ("wader before:2026-05-01", "published before a day"),
-    ("wader after:2026-04-01", "published on a day or after it"),
+    ("wader after:2026-04-01", "published after a day"),
     ("wader sort:date", "newest first"),
 ];
 
