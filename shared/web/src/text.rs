@@ -119,6 +119,7 @@ pub(crate) fn day_in_words(day: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::single_range_in_vec_init, reason = "one mark is a list of marks, too")]
     use super::*;
 
     fn shown(snippet: &str, marks: &[Range<usize>]) -> String {
