@@ -4,7 +4,7 @@
 use curlew_model::{Millis, Timestamp};
 use curlew_policy::robots::{
     Decision, Fetched, MAX_AGE, MAX_BYTES, MAX_LINE_BYTES, MIN_AGE, Robots, Standing, TOO_LONG_UNREACHABLE,
-    UNREACHABLE_RETRY, WhileUnreachable, classify, fresh_until, product_token, while_unreachable,
+    UNREACHABLE_RETRY, WhileUnreachable, classify, fresh_until, product_token, robots_url, while_unreachable,
 };
 use std::time::{Duration, Instant};
 use url::Url;
@@ -30,6 +30,22 @@ fn url(path: &str) -> Url {
 
 fn delay(robots: &str) -> Option<Millis> {
     Robots::parse(robots.as_bytes(), OURS).crawl_delay()
+}
+
+#[test]
+fn r01_each_scheme_host_and_port_has_its_own_file() {
+    for (page, expected) in [
+        ("http://reed.example/a/b?c#d", Some("http://reed.example/robots.txt")),
+        ("https://reed.example/ROBOTS.TXT", Some("https://reed.example/robots.txt")),
+        ("https://Reed.example:8443/", Some("https://reed.example:8443/robots.txt")),
+        ("https://www.reed.example:443/", Some("https://www.reed.example/robots.txt")),
+        ("https://me:secret@reed.example/", Some("https://reed.example/robots.txt")),
+        ("ftp://reed.example/", None),
+        ("mailto:bird@reed.example", None),
+    ] {
+        let found = robots_url(&Url::parse(page).unwrap());
+        assert_eq!(found.as_ref().map(Url::as_str), expected, "{page}");
+    }
 }
 
 #[test]

@@ -140,6 +140,18 @@ impl Robots {
     }
 }
 
+/// Where the robots.txt that holds for a URL lies: its own scheme, host and port, without credentials (RFC 9309 §2.3).
+///
+/// `None` for a URL that is neither http nor https.
+pub fn robots_url(url: &Url) -> Option<Url> {
+    let is_http = matches!(url.scheme(), "http" | "https");
+    is_http.then(|| url.join(ROBOTS_PATH).ok()).flatten().and_then(|mut robots| {
+        robots.set_username("").ok()?;
+        robots.set_password(None).ok()?;
+        Some(robots)
+    })
+}
+
 /// The product token of a User-Agent value: `CurlewBot` of `CurlewBot/1.0 (+https://example.org/bot)`.
 ///
 /// A part of what was given, so the token that robots.txt is asked for is always a substring of the header that is
