@@ -178,7 +178,13 @@ impl Inner {
         for entry in fs::read_dir(&self.incoming)? {
             fs::remove_file(entry?.path())?;
         }
-        flush_folder(dir)
+        flush_folder(dir)?;
+        // The name of the store's own folder has to stay as well; a parent that may not be read is not Curlew's to flush.
+        let dir = dir.canonicalize()?;
+        match dir.parent().map(flush_folder) {
+            Some(Err(error)) if error.kind() != ErrorKind::PermissionDenied => Err(error),
+            _ => Ok(()),
+        }
     }
 
     /// Writes and flushes a file that has no place yet.

@@ -100,6 +100,11 @@ impl Store {
     pub fn objects(&self) -> Arc<Folder> {
         Arc::clone(&self.objects)
     }
+
+    #[cfg(test)]
+    pub(crate) fn db(&self) -> &Db {
+        &self.db
+    }
 }
 
 /// Opens the database and makes sure that it is a store of the right version.

@@ -149,3 +149,132 @@ fn ended_early() -> rusqlite::Error {
     let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_FULL);
     rusqlite::Error::SqliteFailure(code, Some("the transaction was undone since one of its writes failed".into()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Access, Store};
+    use curlew_model::{Job, PollJob, SourceKey, Stage, Timestamp};
+    use curlew_ports::{Inbox, Marks, Queue, Version};
+    use rusqlite::params;
+
+    fn job(n: u64, length: usize) -> Job {
+        let feed = SourceKey::new(&format!("{n:032x}")).expect("a key");
+        Job::Poll(PollJob { feed, url: "x".repeat(length), deferrals: 0 })
+    }
+
+    fn mark(c: &Connection, name: &str) -> rusqlite::Result<usize> {
+        c.execute("INSERT INTO marks (name, version, at) VALUES (?1, 1, 0)", params![name])
+    }
+
+    /// Sends many jobs at once, some of them large; gives the numbers of those that were taken.
+    async fn send_many(store: &Store, numbers: std::ops::Range<u64>) -> Vec<u64> {
+        let sends: Vec<_> = numbers
+            .map(|n| {
+                let jobs = store.jobs();
+                let length = if n % 7 == 0 { 100_000 } else { 100 };
+                tokio::spawn(async move { (n, jobs.send(&[(job(n, length), Timestamp::EPOCH)]).await) })
+            })
+            .collect();
+        let mut taken = Vec::new();
+        for send in sends {
+            match send.await.expect("ends") {
+                (n, Ok(())) => taken.push(n),
+                (_, Err(error)) => assert!(error.to_string().contains("disk is full"), "{error}"),
+            }
+        }
+        taken
+    }
+
+    #[tokio::test]
+    async fn a_write_that_fails_is_undone_alone() {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let store = Store::open(dir.path(), Access::Exclusive).expect("opens");
+        let db = store.db().clone();
+        let failing = db.write("fail", |c| {
+            mark(c, "half")?;
+            mark(c, "half")?;
+            Ok(())
+        });
+        let conflicting = db.write("lose", |c| {
+            mark(c, "lost")?;
+            Err::<(), _>(PortError::Conflict.into())
+        });
+        let good = db.write("win", |c| Ok(mark(c, "good")?));
+        let (failed, lost, good) = tokio::join!(failing, conflicting, good);
+        assert!(matches!(failed, Err(PortError::Unavailable { .. })), "{failed:?}");
+        assert!(matches!(lost, Err(PortError::Conflict)), "{lost:?}");
+        assert_eq!(good.expect("is kept"), 1);
+        for (name, version) in [("half", Version::ABSENT), ("lost", Version::ABSENT), ("good", Version(1))] {
+            assert_eq!(store.marks().load(name).await.expect("loads").1, version, "{name}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_full_disk_loses_nothing_that_was_taken() {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let store = Store::open(dir.path(), Access::Exclusive).expect("opens");
+        let limit = |pages: u32| {
+            store.db().write("set a limit", move |c| Ok(c.pragma_update(None, "max_page_count", pages)?))
+        };
+        limit(400).await.expect("is set");
+        let mut taken = Vec::new();
+        for round in 0..4 {
+            taken.extend(send_many(&store, round * 100..(round + 1) * 100).await);
+        }
+        assert!((1..400).contains(&taken.len()), "{} were taken", taken.len());
+        limit(100_000).await.expect("is set");
+        taken.extend(send_many(&store, 400..410).await);
+
+        let inbox = store.jobs();
+        let hour = curlew_model::Millis::from_hours(1);
+        let received = inbox.receive(Stage::Poll, 1_000, hour, Timestamp::EPOCH).await.expect("receives");
+        let mut kept: Vec<u64> = received
+            .into_iter()
+            .map(|delivery| match delivery.job {
+                Ok(Job::Poll(job)) => u64::from_str_radix(job.feed.as_str(), 16).expect("a number"),
+                other => panic!("{other:?}"),
+            })
+            .collect();
+        kept.sort_unstable();
+        assert_eq!(kept, taken);
+    }
+
+    #[tokio::test]
+    async fn writes_that_wait_together_are_flushed_together() {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let store = Store::open(dir.path(), Access::Exclusive).expect("opens");
+        let db = store.db().clone();
+        let transaction = |c: &Connection| Ok(c.total_changes());
+        // The first holds the writer back until the others stand in line.
+        let (go, wait) = std::sync::mpsc::channel::<()>();
+        let first = tokio::spawn({
+            let db = db.clone();
+            async move { db.write("wait", move |_| Ok(wait.recv().is_ok())).await }
+        });
+        let data_version = |c: &Connection| c.query_row("PRAGMA data_version", [], |row| row.get::<_, i64>(0));
+        let watcher = crate::db::connect(&dir.path().join("curlew.sqlite3"), false).expect("connects");
+        let before = data_version(&watcher).expect("reads");
+        let waiting: Vec<_> = (0..100)
+            .map(|n| {
+                let db = db.clone();
+                tokio::spawn(async move {
+                    db.write("mark", move |c| {
+                        mark(c, &n.to_string())?;
+                        transaction(c)
+                    })
+                    .await
+                })
+            })
+            .collect();
+        tokio::task::yield_now().await;
+        go.send(()).expect("waits");
+        assert!(first.await.expect("ends").expect("is made"));
+        for write in waiting {
+            write.await.expect("ends").expect("is made");
+        }
+        assert_ne!(data_version(&watcher).expect("reads"), before);
+        let frames = std::fs::metadata(dir.path().join("curlew.sqlite3-wal")).expect("a log").len() / 4_096;
+        assert!(frames < 100, "{frames} pages were written for 100 marks");
+    }
+}
