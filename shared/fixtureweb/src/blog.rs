@@ -3,7 +3,7 @@
 
 use crate::coding::Coding;
 use crate::date::{NEWEST, Stamp};
-use crate::farm::{Expect, Manners, Route, Site};
+use crate::farm::{Expect, Manners, Outcome, Route, Site};
 use crate::feeds::{Damage, Entry, FeedDoc, Format};
 use crate::html::{self, FeedLink, Post, Style};
 use crate::log::Kind;
@@ -126,7 +126,7 @@ impl House {
             id,
             title: post.title.clone(),
             summary: post.summary.clone(),
-            html: None,
+            html: Some(html::paragraphs(post)),
             author: post.author.clone(),
             at: Some(post.at),
             category: None,
@@ -138,22 +138,6 @@ impl House {
         let form = if url.ends_with(".png") { Form::Png } else { Form::Jpeg };
         Reply::picture(text::fnv(url.as_bytes()), form)
     }
-}
-
-/// What a right crawler makes of an entry.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Outcome {
-    Accepted,
-    /// With this code of `curlew_model::Rejection`.
-    Rejected(&'static str),
-    /// Left for later, since the host came under a hold.
-    Parked,
-    /// It is a page that another entry names under another address.
-    Duplicate,
-    /// It names the same address as another entry, once fragment and tracking parameters are gone.
-    Repeat,
-    /// It names nothing that could be called, so it is not counted at all.
-    Ignored,
 }
 
 /// A feed that a site has.
@@ -220,7 +204,13 @@ pub(crate) struct Blog {
 }
 
 impl Blog {
-    pub(crate) fn new(host: &str, name: &'static str, tagline: &'static str, bank: &'static Bank, style: Style) -> Blog {
+    pub(crate) fn new(
+        host: &str,
+        name: &'static str,
+        tagline: &'static str,
+        bank: &'static Bank,
+        style: Style,
+    ) -> Blog {
         let house = House {
             host: host.to_owned(),
             page_host: host.to_owned(),
@@ -346,17 +336,21 @@ impl Blog {
             self.missing(&image, House::picture(&image));
         }
         if let Some(coding) = self.coding {
-            for route in self.routes.values_mut().filter(|r| matches!(r.now.kind, Kind::Page | Kind::Feed | Kind::Home)) {
+            for route in self.routes.values_mut().filter(|r| matches!(r.now.kind, Kind::Page | Kind::Feed | Kind::Home))
+            {
                 route.now.coding = Some(coding);
             }
         }
+        let expect = self.expect();
+        let hosts = self.hosts().into_iter().collect();
         Site {
             host: self.house.host.clone(),
             start_url: self.start.clone().unwrap_or_else(|| format!("{}/", self.house.home())),
             about: self.about,
-            expect: self.expect(),
+            expect,
             crawl_delay: self.crawl_delay,
-            hosts: self.hosts().into_iter().collect(),
+            hosts,
+            entries: self.entries.into_iter().map(|(entry, outcome)| (entry.link, outcome)).collect(),
             routes: self.routes,
             off_limits: self.off_limits,
             delay: self.delay,
@@ -401,7 +395,11 @@ impl Blog {
     }
 
     fn feed_title(&self, plan: &Plan) -> String {
-        if plan.title.is_empty() { self.house.name.to_owned() } else { format!("{} – {}", self.house.name, plan.title) }
+        if plan.title.is_empty() {
+            self.house.name.to_owned()
+        } else {
+            format!("{} – {}", self.house.name, plan.title)
+        }
     }
 
     fn feed_docs(&self) -> Vec<(Plan, FeedDoc)> {
@@ -415,9 +413,7 @@ impl Blog {
             .map(|(entry, _)| {
                 let mut entry = entry.clone();
                 entry.link.push_str(plan.suffix);
-                if plan.full {
-                    entry.html = Some(format!("<p>{}</p>", html::escape(&entry.summary)));
-                }
+                entry.html = entry.html.filter(|_| plan.full);
                 entry
             })
             .collect();

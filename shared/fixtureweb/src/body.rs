@@ -6,10 +6,14 @@ use hyper::body::{Body, Frame, SizeHint};
 use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::fmt;
+use std::future::Future as _;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use tokio::time::{Sleep, sleep};
+
+/// What was sent of a broken body must have left the buffers before the connection ends.
+const BEFORE_BREAKING: Duration = Duration::from_millis(50);
 
 /// What is sent, piece by piece.
 #[derive(Debug)]
@@ -17,7 +21,7 @@ pub(crate) enum Stream {
     /// Pieces of known length.
     Pieces(VecDeque<Bytes>),
     /// Pieces that end before the promised length.
-    Short { left: Option<Bytes>, promised: u64 },
+    Short { left: Option<Bytes>, promised: u64, timer: Pin<Box<Sleep>> },
     /// One piece again and again.
     Endless { piece: Bytes, times: u32 },
     /// One byte after each pause.
@@ -34,7 +38,11 @@ impl Stream {
     }
 
     pub(crate) fn short(sent: Bytes, promised: u64) -> Stream {
-        Stream::Short { left: Some(sent), promised }
+        Stream::Short { left: Some(sent), promised, timer: Box::pin(sleep(BEFORE_BREAKING)) }
+    }
+
+    fn breaking(promised: u64) -> Stream {
+        Stream::Short { left: None, promised, timer: Box::pin(sleep(BEFORE_BREAKING)) }
     }
 
     pub(crate) fn endless(piece: Bytes, times: u32) -> Stream {
@@ -48,7 +56,15 @@ impl Stream {
     fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
         match self {
             Stream::Pieces(pieces) => Poll::Ready(pieces.pop_front()),
-            Stream::Short { left, .. } => Poll::Ready(left.take()),
+            Stream::Short { left: Some(bytes), .. } => {
+                let sent = std::mem::take(bytes);
+                *self = Stream::breaking(self.length().unwrap_or(0));
+                Poll::Ready(Some(sent))
+            }
+            Stream::Short { left: None, timer, .. } => {
+                ready!(timer.as_mut().poll(context));
+                Poll::Ready(None)
+            }
             Stream::Endless { piece, times } => {
                 let more = times.checked_sub(1);
                 *times = more.unwrap_or(0);
@@ -73,8 +89,6 @@ impl Stream {
         }
     }
 }
-
-use std::future::Future as _;
 
 /// A body that reports its call when it ends.
 pub(crate) struct LoggedBody {
@@ -109,7 +123,10 @@ impl Body for LoggedBody {
     type Data = Bytes;
     type Error = Infallible;
 
-    fn poll_frame(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         let piece = ready!(self.stream.poll_next(context));
         if let Some(bytes) = &piece {
             self.sent += bytes.len() as u64;

@@ -51,7 +51,7 @@ fn gzip(plain: &[u8]) -> Bytes {
 
 /// gzip of an HTML page that is `mebibytes` long when decoded and about a thousandth of that on the wire.
 pub(crate) fn gzip_bomb(mebibytes: usize) -> Bytes {
-    let mut out = GzEncoder::new(Vec::new(), Compression::fast());
+    let mut out = GzEncoder::new(Vec::new(), Compression::default());
     let filler = vec![b' '; 1 << 20];
     let head = b"<!doctype html><html><head><title>Bomb shelter</title></head><body><p>";
     if out.write_all(head).is_err() || (0..mebibytes).any(|_| out.write_all(&filler).is_err()) {
@@ -99,6 +99,7 @@ fn zstd(plain: &[u8]) -> Bytes {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::io::Read as _;
 
     #[test]
     fn an_offer_is_read() {
@@ -108,9 +109,33 @@ mod tests {
         assert!(!Coding::Zstd.is_offered(""));
     }
 
+    fn decode(coding: Coding, coded: &[u8]) -> std::io::Result<Vec<u8>> {
+        let mut plain = Vec::new();
+        match coding {
+            Coding::Gzip => flate2::read::GzDecoder::new(coded).read_to_end(&mut plain)?,
+            Coding::Brotli => brotli_decompressor::Decompressor::new(coded, 4_096).read_to_end(&mut plain)?,
+            Coding::Zstd => zstd::Decoder::new(coded)?.read_to_end(&mut plain)?,
+        };
+        Ok(plain)
+    }
+
     #[test]
-    fn a_bomb_is_small_on_the_wire() {
+    fn what_is_coded_can_be_decoded() -> std::io::Result<()> {
+        let long: Vec<u8> = (0..300_000_u32).flat_map(u32::to_le_bytes).collect();
+        for plain in [b"".as_slice(), b"a", b"two words", &long[..1 << 16], &long[..1 << 17], &long] {
+            for coding in [Coding::Gzip, Coding::Brotli, Coding::Zstd] {
+                let decoded = decode(coding, &coding.encode(plain))?;
+                assert!(decoded == plain, "{coding:?} of {} bytes gives {}", plain.len(), decoded.len());
+            }
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn a_bomb_is_small_on_the_wire() -> std::io::Result<()> {
         let bomb = gzip_bomb(8);
-        assert!((1_000..200_000).contains(&bomb.len()), "{}", bomb.len());
+        assert!(bomb.len() < 20_000, "{}", bomb.len());
+        assert!(decode(Coding::Gzip, &bomb)?.len() > 8 << 20);
+        Ok(())
     }
 }

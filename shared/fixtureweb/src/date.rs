@@ -42,8 +42,7 @@ impl Stamp {
     /// `Sat, 14 Nov 2026 08:30:00 GMT` (RFC 9110 §5.6.7; also good for RSS).
     pub(crate) fn http(self) -> String {
         const WEEKDAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
-        const MONTHS: [&str; 12] =
-            ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+        const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
         let (year, month, day) = self.ymd();
         let (h, m, s) = self.clock();
         let weekday = WEEKDAYS[self.days.rem_euclid(7) as usize];

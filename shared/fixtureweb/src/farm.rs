@@ -26,6 +26,7 @@ pub struct Site {
     pub expect: Expect,
     /// The `Crawl-delay` that its robots.txt asks of us.
     pub crawl_delay: Option<Duration>,
+    pub(crate) entries: Vec<(String, Outcome)>,
     pub(crate) hosts: Vec<String>,
     pub(crate) routes: HashMap<String, Route>,
     pub(crate) off_limits: Vec<String>,
@@ -67,6 +68,23 @@ impl Expect {
     pub fn rejections(&self) -> usize {
         self.rejected.values().sum()
     }
+}
+
+/// What a right crawler makes of one entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Outcome {
+    /// Its page ends in the index.
+    Accepted,
+    /// Its page does not, with this code of `curlew_model::Rejection`.
+    Rejected(&'static str),
+    /// It is left for later, since the host comes under a hold before its page is had.
+    Parked,
+    /// Its page is one that another entry names too, under another address.
+    Duplicate,
+    /// It names the same address as another entry, once fragment and tracking parameters are gone.
+    Repeat,
+    /// It names nothing that could be called, so it is not counted at all.
+    Ignored,
 }
 
 /// What is answered at one address, and what once [`crate::Mode::Later`] is set.
@@ -123,6 +141,13 @@ impl Site {
     /// All host names that this site answers for.
     pub fn hosts(&self) -> &[String] {
         &self.hosts
+    }
+
+    /// The addresses that its feeds name, and what a right crawler makes of each, in the order of the feed. Those of
+    /// comments and the tracking parameters that a feed adds are left out; sites whose feeds cannot be had list what
+    /// would be there. Empty for the sites of [`Farm::uniform`].
+    pub fn entries(&self) -> &[(String, Outcome)] {
+        &self.entries
     }
 
     /// Whether the site's robots.txt, as it stands at the start, forbids our crawler this path (with query).

@@ -60,12 +60,54 @@ struct Furniture {
 
 fn furniture(lang: &str) -> Furniture {
     match lang {
-        "it" => Furniture { home: "Home", about: "Chi siamo", archive: "Archivio", by: "di", more: "Altri articoli", imprint: "Un sito di prova, tutti i testi sono inventati." },
-        "de" => Furniture { home: "Start", about: "Über uns", archive: "Archiv", by: "von", more: "Weitere Beiträge", imprint: "Eine Probeseite, alle Texte sind erfunden." },
-        "fr" => Furniture { home: "Accueil", about: "À propos", archive: "Archives", by: "par", more: "À lire aussi", imprint: "Un site d’essai, tous les textes sont inventés." },
-        "es" => Furniture { home: "Inicio", about: "Quiénes somos", archive: "Archivo", by: "por", more: "Más artículos", imprint: "Un sitio de prueba, todos los textos son inventados." },
-        "ja" => Furniture { home: "ホーム", about: "このサイトについて", archive: "過去の記事", by: "文", more: "ほかの記事", imprint: "これは試験用のサイトです。" },
-        _ => Furniture { home: "Home", about: "About", archive: "Archive", by: "by", more: "More to read", imprint: "A specimen site; every text here is made up." },
+        "it" => Furniture {
+            home: "Home",
+            about: "Chi siamo",
+            archive: "Archivio",
+            by: "di",
+            more: "Altri articoli",
+            imprint: "Un sito di prova, tutti i testi sono inventati.",
+        },
+        "de" => Furniture {
+            home: "Start",
+            about: "Über uns",
+            archive: "Archiv",
+            by: "von",
+            more: "Weitere Beiträge",
+            imprint: "Eine Probeseite, alle Texte sind erfunden.",
+        },
+        "fr" => Furniture {
+            home: "Accueil",
+            about: "À propos",
+            archive: "Archives",
+            by: "par",
+            more: "À lire aussi",
+            imprint: "Un site d’essai, tous les textes sont inventés.",
+        },
+        "es" => Furniture {
+            home: "Inicio",
+            about: "Quiénes somos",
+            archive: "Archivo",
+            by: "por",
+            more: "Más artículos",
+            imprint: "Un sitio de prueba, todos los textos son inventados.",
+        },
+        "ja" => Furniture {
+            home: "ホーム",
+            about: "このサイトについて",
+            archive: "過去の記事",
+            by: "文",
+            more: "ほかの記事",
+            imprint: "これは試験用のサイトです。",
+        },
+        _ => Furniture {
+            home: "Home",
+            about: "About",
+            archive: "Archive",
+            by: "by",
+            more: "More to read",
+            imprint: "A specimen site; every text here is made up.",
+        },
     }
 }
 

@@ -216,7 +216,8 @@ pub fn repeated(calls: &[Call]) -> Vec<Repeat> {
 /// Calls that carry headers which a polite crawler does not send: cookies, referrers, credentials; or no user agent.
 pub fn indiscreet(calls: &[Call]) -> Vec<Call> {
     let bad = |call: &&Call| {
-        call.user_agent.is_empty() || ["cookie", "referer", "authorization"].iter().any(|name| call.header(name).is_some())
+        call.user_agent.is_empty()
+            || ["cookie", "referer", "authorization"].iter().any(|name| call.header(name).is_some())
     };
     calls.iter().filter(bad).cloned().collect()
 }

@@ -30,10 +30,12 @@ mod picture;
 mod reply;
 mod server;
 mod sites;
+#[cfg(test)]
+mod tests;
 mod text;
 mod uniform;
 
-pub use farm::{Expect, Farm, Site};
+pub use farm::{Expect, Farm, Outcome, Site};
 pub use live::Mode;
 pub use log::{Call, Kind};
 pub use server::{Running, serve, serve_logged};

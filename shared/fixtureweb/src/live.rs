@@ -5,6 +5,7 @@ use crate::farm::{Manners, Site};
 use crate::feeds::{Entry, FeedDoc};
 use crate::log::Kind;
 use crate::reply::{Body, Reply};
+use bytes::Bytes;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -24,7 +25,7 @@ pub enum Mode {
     Everything(u16),
     /// Every page carries `X-Robots-Tag: noindex`.
     NoindexHeader,
-    /// Every page carries `<meta name="robots" content="noindex">`.
+    /// Every page in UTF-8 carries `<meta name="robots" content="noindex">`.
     NoindexMeta,
     /// robots.txt forbids everything to everyone.
     RobotsForbid,
@@ -140,7 +141,11 @@ fn changed(reply: Reply, mode: Mode) -> Reply {
 
 fn with_noindex(reply: Reply) -> Reply {
     const META: &str = "<meta name=\"robots\" content=\"noindex\">\n</head>";
-    let insert = |bytes: &bytes::Bytes| String::from_utf8_lossy(bytes).replacen("</head>", META, 1).into();
+    // Pages in other encodings are left as they are: an ASCII insertion would spoil UTF-16.
+    let insert = |bytes: &Bytes| match std::str::from_utf8(bytes) {
+        Ok(text) => Bytes::from(text.replacen("</head>", META, 1)),
+        Err(_) => bytes.clone(),
+    };
     match &reply.body {
         Body::Plain(bytes) => {
             let body = Body::Plain(insert(bytes));

@@ -16,6 +16,8 @@ pub(crate) const HEIGHT: u32 = 360;
 const MAX_KEPT: usize = 1_024;
 
 const HILLS: usize = 3;
+/// Side of the squares that pictures are made of, in pixels: the larger, the faster drawn. Divides both sides.
+const GRAIN: usize = 2;
 
 /// How a picture is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -76,22 +78,31 @@ fn draw(seed: u64) -> RgbImage {
     let mut mixer = Mixer::new(seed);
     let top = colour(&mut mixer, 60, 120);
     let bottom = colour(&mut mixer, 170, 80);
-    let ranges: Vec<(Rgb<u8>, Vec<u32>)> =
-        (0..HILLS).map(|i| (shade(&mut mixer, i), outline(&mut mixer, i as u32))).collect();
+    let shades: [[u8; 3]; HILLS] = std::array::from_fn(|i| shade(&mut mixer, i).0);
+    let outlines: [Vec<u32>; HILLS] = std::array::from_fn(|i| outline(&mut mixer, i as u32));
+    let columns: Vec<[u32; HILLS]> =
+        (0..WIDTH as usize).map(|x| std::array::from_fn(|i| outlines[i].get(x).copied().unwrap_or(HEIGHT))).collect();
     let (sun_x, sun_y) = (80 + mixer.below(480) as i64, 40 + mixer.below(90) as i64);
     let radius = 18 + mixer.below(24) as i64;
-    let sun = Rgb([250, 225 + mixer.below(30) as u8, 150 + mixer.below(80) as u8]);
-    RgbImage::from_fn(WIDTH, HEIGHT, |x, y| {
-        let hill = ranges.iter().rev().find(|(_, heights)| heights.get(x as usize).is_some_and(|h| y >= *h));
-        if let Some((colour, _)) = hill {
-            return *colour;
+    let sun = [250, 225 + mixer.below(30) as u8, 150 + mixer.below(80) as u8];
+    let mut pixels = Vec::with_capacity((WIDTH * HEIGHT * 3) as usize);
+    let mut row = Vec::with_capacity((WIDTH * 3) as usize);
+    for y in (0..HEIGHT).step_by(GRAIN) {
+        let sky = blend(top, bottom, y).0;
+        let reach = radius * radius - (i64::from(y) - sun_y).pow(2);
+        let half = if reach > 0 { reach.isqrt() } else { -1 };
+        row.clear();
+        for (x, column) in columns.iter().enumerate().step_by(GRAIN) {
+            let colour = match column.iter().rposition(|height| y >= *height) {
+                Some(range) => shades[range],
+                None if (x as i64 - sun_x).abs() <= half => sun,
+                None => sky,
+            };
+            row.extend_from_slice([colour; GRAIN].as_flattened());
         }
-        let (dx, dy) = (i64::from(x) - sun_x, i64::from(y) - sun_y);
-        if dx * dx + dy * dy <= radius * radius {
-            return sun;
-        }
-        blend(top, bottom, y)
-    })
+        (0..GRAIN).for_each(|_| pixels.extend_from_slice(&row));
+    }
+    RgbImage::from_raw(WIDTH, HEIGHT, pixels).unwrap_or_default()
 }
 
 fn colour(mixer: &mut Mixer, floor: usize, span: usize) -> Rgb<u8> {

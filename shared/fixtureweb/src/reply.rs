@@ -109,12 +109,6 @@ impl Reply {
     }
 
     #[must_use]
-    pub(crate) fn coded(mut self, coding: Coding) -> Reply {
-        self.coding = Some(coding);
-        self
-    }
-
-    #[must_use]
     pub(crate) fn of_kind(mut self, kind: Kind) -> Reply {
         self.kind = kind;
         self

@@ -84,6 +84,7 @@ fn site(host: String, uniform: UniformSite) -> Site {
         about: "one of many alike: an RSS feed, pages of one size, every one fit to be accepted",
         expect: Expect { accepted: uniform.pages, feeds: 1, ..Expect::default() },
         crawl_delay: None,
+        entries: Vec::new(),
         hosts: vec![host.clone()],
         host,
         routes: HashMap::new(),

@@ -3,11 +3,28 @@
 use super::Bank;
 
 const MONTHS: [&str; 12] = [
-    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December",
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
 ];
 
 const NAMES: [&str; 8] = [
-    "Hazel Thornbury", "Rufus Adeyemi", "Imogen Pike", "Callum Strand", "Nora Whitlock", "Desmond Fairley", "Tilda Marsh",
+    "Hazel Thornbury",
+    "Rufus Adeyemi",
+    "Imogen Pike",
+    "Callum Strand",
+    "Nora Whitlock",
+    "Desmond Fairley",
+    "Tilda Marsh",
     "Owen Hartnell",
 ];
 
@@ -15,8 +32,14 @@ const NAMES: [&str; 8] = [
 pub(crate) const HARBOUR: Bank = Bank {
     lang: "en",
     titles: &[
-        "Fog over {p}", "The last ferry from {p}", "Mending nets at {p}", "What the tide left at {p}", "A lighthouse keeper’s shelf in {p}",
-        "Winter moorings at {p}", "The bell buoy off {p}", "Learning to scull in {p}",
+        "Fog over {p}",
+        "The last ferry from {p}",
+        "Mending nets at {p}",
+        "What the tide left at {p}",
+        "A lighthouse keeper’s shelf in {p}",
+        "Winter moorings at {p}",
+        "The bell buoy off {p}",
+        "Learning to scull in {p}",
     ],
     openings: &[
         "The forecast for {p} was read twice, and neither reading mentioned the fog.",
@@ -46,7 +69,17 @@ pub(crate) const HARBOUR: Bank = Bank {
         "Next time we shall come in from the south and see whether {p} looks any kinder.",
         "The log for the day ends with a single word: quiet.",
     ],
-    places: &["Gullhaven", "Sandry Point", "Old Tarbeck", "Merrow Quay", "Holmsey", "Lantern Bay", "Kestrel Sound", "Port Ennis", "Saltmarsh Reach"],
+    places: &[
+        "Gullhaven",
+        "Sandry Point",
+        "Old Tarbeck",
+        "Merrow Quay",
+        "Holmsey",
+        "Lantern Bay",
+        "Kestrel Sound",
+        "Port Ennis",
+        "Saltmarsh Reach",
+    ],
     people: &NAMES,
     months: &MONTHS,
 };
@@ -55,8 +88,14 @@ pub(crate) const HARBOUR: Bank = Bank {
 pub(crate) const BIRDS: Bank = Bank {
     lang: "en",
     titles: &[
-        "Counting waders at {p}", "A curlew called over {p}", "Swifts return to {p}", "The hide at {p} in {m}", "Notes on owls near {p}",
-        "Ringing day at {p}", "Why the lapwings left {p}", "Ten quiet minutes in {p}",
+        "Counting waders at {p}",
+        "A curlew called over {p}",
+        "Swifts return to {p}",
+        "The hide at {p} in {m}",
+        "Notes on owls near {p}",
+        "Ringing day at {p}",
+        "Why the lapwings left {p}",
+        "Ten quiet minutes in {p}",
     ],
     openings: &[
         "The count at {p} began before sunrise, with a flask of tea and {n} gloved fingers between us.",
@@ -86,7 +125,17 @@ pub(crate) const BIRDS: Bank = Bank {
         "Bring a hat, a pencil and more patience than you think you need.",
         "We will be back at {p} when the tide allows.",
     ],
-    places: &["Whimbrel Flats", "Reedham Pool", "Dunnock Lane", "Plover Hill", "Saltings Bridge", "Heron Mere", "Teal Ings", "Dotterel Moss", "Fulmar Cliff"],
+    places: &[
+        "Whimbrel Flats",
+        "Reedham Pool",
+        "Dunnock Lane",
+        "Plover Hill",
+        "Saltings Bridge",
+        "Heron Mere",
+        "Teal Ings",
+        "Dotterel Moss",
+        "Fulmar Cliff",
+    ],
     people: &NAMES,
     months: &MONTHS,
 };
@@ -95,8 +144,14 @@ pub(crate) const BIRDS: Bank = Bank {
 pub(crate) const CYCLING: Bank = Bank {
     lang: "en",
     titles: &[
-        "Forty slow miles to {p}", "The hill before {p}", "A puncture in {p}", "Riding the canal path to {p}", "Choosing tyres for {p}",
-        "Rain, mudguards and {p}", "A night train to {p}", "What I carry to {p}",
+        "Forty slow miles to {p}",
+        "The hill before {p}",
+        "A puncture in {p}",
+        "Riding the canal path to {p}",
+        "Choosing tyres for {p}",
+        "Rain, mudguards and {p}",
+        "A night train to {p}",
+        "What I carry to {p}",
     ],
     openings: &[
         "There are quicker roads to {p}, and I am glad to have missed all of them.",
@@ -126,7 +181,17 @@ pub(crate) const CYCLING: Bank = Bank {
         "Tomorrow I ride on towards {q}, or perhaps I stay another day.",
         "Slow is not a compromise, it is the reason for going.",
     ],
-    places: &["Larkfield", "Upper Wend", "Stonebarrow", "Mill Cross", "Ashcombe Ford", "Nettleby", "Long Hathern", "Brackenmoor", "Thistle End"],
+    places: &[
+        "Larkfield",
+        "Upper Wend",
+        "Stonebarrow",
+        "Mill Cross",
+        "Ashcombe Ford",
+        "Nettleby",
+        "Long Hathern",
+        "Brackenmoor",
+        "Thistle End",
+    ],
     people: &NAMES,
     months: &MONTHS,
 };
@@ -135,8 +200,14 @@ pub(crate) const CYCLING: Bank = Bank {
 pub(crate) const WORKSHOP: Bank = Bank {
     lang: "en",
     titles: &[
-        "Rebuilding the {p}", "A quieter fan for the {p}", "Reading the {p} service manual", "Why the {p} kept failing",
-        "A wooden case for the {p}", "Measuring the {p} properly", "Second life of a {p}", "Small lessons from the {p}",
+        "Rebuilding the {p}",
+        "A quieter fan for the {p}",
+        "Reading the {p} service manual",
+        "Why the {p} kept failing",
+        "A wooden case for the {p}",
+        "Measuring the {p} properly",
+        "Second life of a {p}",
+        "Small lessons from the {p}",
     ],
     openings: &[
         "The {p} arrived in a shoebox, with two screws missing and a note that said only: sorry.",
@@ -166,7 +237,17 @@ pub(crate) const WORKSHOP: Bank = Bank {
         "The drawings are free to use, and corrections are welcome.",
         "If yours fails in the same way, start with the ground wire.",
     ],
-    places: &["desk lamp", "tape recorder", "bench drill", "weather station", "reel projector", "valve radio", "label printer", "pendulum clock", "sewing machine"],
+    places: &[
+        "desk lamp",
+        "tape recorder",
+        "bench drill",
+        "weather station",
+        "reel projector",
+        "valve radio",
+        "label printer",
+        "pendulum clock",
+        "sewing machine",
+    ],
     people: &NAMES,
     months: &MONTHS,
 };
@@ -175,8 +256,14 @@ pub(crate) const WORKSHOP: Bank = Bank {
 pub(crate) const ORCHARD: Bank = Bank {
     lang: "en",
     titles: &[
-        "Grafting {p} in a cold spring", "Picking {p} before the wasps", "The {p} tree by the gate", "Storing {p} until {m}",
-        "Bees among the {p}", "A bad year for {p}", "Planting {p} on a slope", "An old label that says {p}",
+        "Grafting {p} in a cold spring",
+        "Picking {p} before the wasps",
+        "The {p} tree by the gate",
+        "Storing {p} until {m}",
+        "Bees among the {p}",
+        "A bad year for {p}",
+        "Planting {p} on a slope",
+        "An old label that says {p}",
     ],
     openings: &[
         "The {p} came into flower on the third of the month, a full week ahead of the notebook.",
@@ -206,7 +293,17 @@ pub(crate) const ORCHARD: Bank = Bank {
         "If you would like scions in {m}, send us a postcard.",
         "An orchard is mostly waiting, and the waiting is the good part.",
     ],
-    places: &["russet apples", "damsons", "quinces", "medlars", "perry pears", "mirabelles", "cooking apples", "greengages", "morello cherries"],
+    places: &[
+        "russet apples",
+        "damsons",
+        "quinces",
+        "medlars",
+        "perry pears",
+        "mirabelles",
+        "cooking apples",
+        "greengages",
+        "morello cherries",
+    ],
     people: &NAMES,
     months: &MONTHS,
 };
@@ -215,8 +312,14 @@ pub(crate) const ORCHARD: Bank = Bank {
 pub(crate) const WALKS: Bank = Bank {
     lang: "en",
     titles: &[
-        "The drovers’ road above {p}", "A milestone near {p}", "Walking the parish bounds of {p}", "The chapel at {p}", "Ridge and furrow around {p}",
-        "A map of {p} from memory", "The toll house at {p}", "Three footbridges near {p}",
+        "The drovers’ road above {p}",
+        "A milestone near {p}",
+        "Walking the parish bounds of {p}",
+        "The chapel at {p}",
+        "Ridge and furrow around {p}",
+        "A map of {p} from memory",
+        "The toll house at {p}",
+        "Three footbridges near {p}",
     ],
     openings: &[
         "The old road leaves {p} behind the smithy and does not meet a car for {n} miles.",
@@ -246,7 +349,17 @@ pub(crate) const WALKS: Bank = Bank {
         "Grid references and sources are given at the foot of the printed edition.",
         "Next month the road goes on to {q}.",
     ],
-    places: &["Hollinwell", "Cold Ambry", "Fernley Cross", "Great Pentlow", "Oxbarrow", "Saint Wystan", "Quarrendale", "Tithe Green", "Withy Bottom"],
+    places: &[
+        "Hollinwell",
+        "Cold Ambry",
+        "Fernley Cross",
+        "Great Pentlow",
+        "Oxbarrow",
+        "Saint Wystan",
+        "Quarrendale",
+        "Tithe Green",
+        "Withy Bottom",
+    ],
     people: &NAMES,
     months: &MONTHS,
 };

@@ -3,21 +3,43 @@
 use super::Bank;
 
 const MESI: [&str; 12] = [
-    "gennaio", "febbraio", "marzo", "aprile", "maggio", "giugno", "luglio", "agosto", "settembre", "ottobre", "novembre",
+    "gennaio",
+    "febbraio",
+    "marzo",
+    "aprile",
+    "maggio",
+    "giugno",
+    "luglio",
+    "agosto",
+    "settembre",
+    "ottobre",
+    "novembre",
     "dicembre",
 ];
 
 const NOMI: [&str; 8] = [
-    "Livia Marangoni", "Tommaso Ferri", "Adele Prandi", "Corrado Nobili", "Irene Bassetti", "Paolo Vigano",
-    "Giulia Cattani", "Ettore Salvi",
+    "Livia Marangoni",
+    "Tommaso Ferri",
+    "Adele Prandi",
+    "Corrado Nobili",
+    "Irene Bassetti",
+    "Paolo Vigano",
+    "Giulia Cattani",
+    "Ettore Salvi",
 ];
 
 /// Mountain paths and huts.
 pub(crate) const MONTAGNA: Bank = Bank {
     lang: "it",
     titles: &[
-        "Salita al {p} con la prima neve", "Un rifugio sopra {p}", "Il sentiero dimenticato di {p}", "Alba sulla cresta di {p}",
-        "Tre giorni attorno a {p}", "Le marmotte di {p}", "Acqua e sassi: il torrente di {p}", "Come si legge il cielo a {p}",
+        "Verso {p} con la prima neve",
+        "Un rifugio sopra {p}",
+        "Il sentiero dimenticato di {p}",
+        "Alba sulla cresta di {p}",
+        "Tre giorni attorno a {p}",
+        "Le marmotte di {p}",
+        "Acqua e sassi: il torrente di {p}",
+        "Come si legge il cielo sopra {p}",
     ],
     openings: &[
         "Siamo partiti da {p} prima delle sei, quando la valle era ancora piena di nebbia.",
@@ -48,7 +70,17 @@ pub(crate) const MONTAGNA: Bank = Bank {
         "Il prossimo appunto parlerà del versante opposto, meno noto e più selvatico.",
         "Scrivete pure se trovate il sentiero cambiato: aggiorneremo la traccia di {p}.",
     ],
-    places: &["Pian dei Cervi", "Malga Fosca", "Cima Verdana", "Passo del Corvo", "Val Sorda", "Monte Lumina", "Alpe Ronchera", "Forcella Grigia", "Prato Alto"],
+    places: &[
+        "Pian dei Cervi",
+        "Malga Fosca",
+        "Cima Verdana",
+        "Passo del Corvo",
+        "Val Sorda",
+        "Monte Lumina",
+        "Alpe Ronchera",
+        "Forcella Grigia",
+        "Prato Alto",
+    ],
     people: &NOMI,
     months: &MESI,
 };
@@ -57,9 +89,14 @@ pub(crate) const MONTAGNA: Bank = Bank {
 pub(crate) const CUCINA: Bank = Bank {
     lang: "it",
     titles: &[
-        "La zuppa di farro come la fanno a {p}", "Pane di patate, ricetta di {p}", "Cosa cucinare in {m} con poche verdure",
-        "Gli gnocchi della domenica a {p}", "Conservare i pomodori: il metodo di {p}", "Una torta di mele senza burro da {p}",
-        "Il brodo lento di {p}", "Polenta e funghi sulla strada per {p}",
+        "La zuppa di farro come la fanno a {p}",
+        "Pane di patate, ricetta di {p}",
+        "Cosa cucinare in {m} con poche verdure",
+        "Gli gnocchi della domenica a {p}",
+        "Conservare i pomodori: il metodo di {p}",
+        "Una torta di mele senza burro da {p}",
+        "Il brodo lento di {p}",
+        "Polenta e funghi sulla strada per {p}",
     ],
     openings: &[
         "Questa ricetta ci arriva da {p}, dove {a} la prepara ogni {m} per tutta la famiglia.",
@@ -89,7 +126,17 @@ pub(crate) const CUCINA: Bank = Bank {
         "Se provate una variante raccontatecela: le migliori finiscono nel quaderno di casa.",
         "La prossima settimana torniamo a {p} per imparare il ripieno delle feste.",
     ],
-    places: &["Borgo San Lio", "Castelvento", "Roccapiana", "Montedoro", "Valle Ombrosa", "Pieve Vecchia", "Torre Salina", "Campolungo", "Acquaviva Alta"],
+    places: &[
+        "Borgo San Lio",
+        "Castelvento",
+        "Roccapiana",
+        "Montedoro",
+        "Valle Ombrosa",
+        "Pieve Vecchia",
+        "Torre Salina",
+        "Campolungo",
+        "Acquaviva Alta",
+    ],
     people: &NOMI,
     months: &MESI,
 };
@@ -98,9 +145,14 @@ pub(crate) const CUCINA: Bank = Bank {
 pub(crate) const BORGO: Bank = Bank {
     lang: "it",
     titles: &[
-        "Riapre la biblioteca di {p} dopo i lavori", "{p}, il mercato torna in piazza", "Nuova corriera tra {p} e la stazione",
-        "Il consiglio di {p} approva la pista ciclabile", "Scuola di {p}: orto in cortile", "{p} pianta {n} tigli lungo il viale",
-        "A {p} un archivio per le vecchie fotografie", "Il ponte di {p} chiuso per due settimane",
+        "Riapre la biblioteca di {p} dopo i lavori",
+        "{p}, il mercato torna in piazza",
+        "Nuova corriera tra {p} e la stazione",
+        "Il consiglio di {p} approva la pista ciclabile",
+        "Scuola di {p}: orto in cortile",
+        "{p} pianta {n} tigli lungo il viale",
+        "A {p} un archivio per le vecchie fotografie",
+        "Il ponte di {p} chiuso per due settimane",
     ],
     openings: &[
         "La notizia era nell’aria da {m} e ieri sera è arrivata la conferma del comune di {p}.",
@@ -130,7 +182,17 @@ pub(crate) const BORGO: Bank = Bank {
         "Per informazioni resta aperto lo sportello al piano terra del municipio di {p}.",
         "Torneremo sull’argomento non appena saranno pubblicati i verbali.",
     ],
-    places: &["Collesanto", "Pontelungo", "Villanova al Rio", "San Martino in Poggio", "Castel Ginepro", "Lago Piccolo", "Serravento", "Monterivo", "Fontebuona"],
+    places: &[
+        "Collesanto",
+        "Pontelungo",
+        "Villanova al Rio",
+        "San Martino in Poggio",
+        "Castel Ginepro",
+        "Lago Piccolo",
+        "Serravento",
+        "Monterivo",
+        "Fontebuona",
+    ],
     people: &NOMI,
     months: &MESI,
 };
@@ -139,8 +201,14 @@ pub(crate) const BORGO: Bank = Bank {
 pub(crate) const GIARDINO: Bank = Bank {
     lang: "it",
     titles: &[
-        "Seminare le fave a {p}", "L’orto di {p} in {m}", "Lumache e cenere: appunti da {p}", "Il compost lento di {p}",
-        "Potare i meli vecchi a {p}", "Le rose antiche di {p}", "Un muretto a secco per l’orto di {p}", "Quanta acqua serve davvero a {p}",
+        "Seminare le fave a {p}",
+        "L’orto di {p} in {m}",
+        "Lumache e cenere: appunti da {p}",
+        "Il compost lento di {p}",
+        "Potare i meli vecchi a {p}",
+        "Le rose antiche di {p}",
+        "Un muretto a secco per l’orto di {p}",
+        "Quanta acqua serve davvero a {p}",
     ],
     openings: &[
         "Il terreno di {p} è pesante e trattiene l’acqua, perciò ogni lavoro va pensato in anticipo.",
@@ -170,7 +238,17 @@ pub(crate) const GIARDINO: Bank = Bank {
         "Se il gelo arriva presto, un telo leggero basta a salvare le insalate.",
         "La regola di {a} resta la migliore: guardare molto e toccare poco.",
     ],
-    places: &["Cascina Betulla", "Orto Grande", "Ca’ del Fico", "Villa Menta", "Podere Lungo", "Le Ghiaie", "Rio Secco", "La Spalliera", "Poggio Fiorito"],
+    places: &[
+        "Cascina Betulla",
+        "Orto Grande",
+        "Ca’ del Fico",
+        "Villa Menta",
+        "Podere Lungo",
+        "Le Ghiaie",
+        "Rio Secco",
+        "La Spalliera",
+        "Poggio Fiorito",
+    ],
     people: &NOMI,
     months: &MESI,
 };
@@ -179,8 +257,14 @@ pub(crate) const GIARDINO: Bank = Bank {
 pub(crate) const LIBRI: Bank = Bank {
     lang: "it",
     titles: &[
-        "Rileggere «{p}» vent’anni dopo", "Perché «{p}» parla ancora di noi", "Una nota su «{p}»", "«{p}» e l’arte di finire una storia",
-        "I margini di «{p}»", "Chi traduce «{p}»", "Cinque pagine da «{p}»", "La copertina perduta di «{p}»",
+        "Rileggere «{p}» vent’anni dopo",
+        "Perché «{p}» parla ancora di noi",
+        "Una nota su «{p}»",
+        "«{p}» e l’arte di finire una storia",
+        "I margini di «{p}»",
+        "Chi traduce «{p}»",
+        "Cinque pagine da «{p}»",
+        "La copertina perduta di «{p}»",
     ],
     openings: &[
         "Ho ritrovato «{p}» in fondo a uno scaffale, con un biglietto del tram infilato a pagina {n}.",
@@ -209,7 +293,17 @@ pub(crate) const LIBRI: Bank = Bank {
         "Ci vediamo in {m} con un racconto breve di {a}.",
         "Per ora lo rimetto sullo scaffale, ma in una posizione più comoda.",
     ],
-    places: &["Le stanze d’inverno", "Il custode del faro", "Sabbia fine", "La linea dei pioppi", "Un’estate a matita", "Il nome delle barche", "Lettere da Porto Nebbia", "La casa dei contrari", "Quasi ottobre"],
+    places: &[
+        "Le stanze d’inverno",
+        "Il custode del faro",
+        "Sabbia fine",
+        "La linea dei pioppi",
+        "Un’estate a matita",
+        "Il nome delle barche",
+        "Lettere da Porto Nebbia",
+        "La casa dei contrari",
+        "Quasi ottobre",
+    ],
     people: &NOMI,
     months: &MESI,
 };
@@ -218,8 +312,14 @@ pub(crate) const LIBRI: Bank = Bank {
 pub(crate) const STRADE: Bank = Bank {
     lang: "it",
     titles: &[
-        "I portici di {p}", "Una piazza da guardare piano: {p}", "Le botteghe chiuse di {p}", "Il liberty nascosto di {p}",
-        "Camminare di notte a {p}", "Le scale di {p}", "La stazione di {p}, cent’anni dopo", "I cortili di {p}",
+        "I portici di {p}",
+        "Una piazza da guardare piano: {p}",
+        "Le botteghe chiuse di {p}",
+        "Il liberty nascosto di {p}",
+        "Camminare di notte a {p}",
+        "Le scale di {p}",
+        "La stazione di {p}, cent’anni dopo",
+        "I cortili di {p}",
     ],
     openings: &[
         "A {p} conviene arrivare a piedi, dal lato del fiume, quando le facciate sono ancora in ombra.",
@@ -248,7 +348,17 @@ pub(crate) const STRADE: Bank = Bank {
         "La passeggiata finisce dove era cominciata, ma sembra un’altra città.",
         "Il mese prossimo cammineremo verso {q}.",
     ],
-    places: &["Via dei Cordai", "Piazza delle Erbe Vecchie", "Borgo Nuovo", "Largo Santa Fosca", "Contrada Mulini", "Calle Lunga", "Porta a Ponente", "Vicolo del Forno", "Corso Ombra"],
+    places: &[
+        "Via dei Cordai",
+        "Piazza delle Erbe Vecchie",
+        "Borgo Nuovo",
+        "Largo Santa Fosca",
+        "Contrada Mulini",
+        "Calle Lunga",
+        "Porta a Ponente",
+        "Vicolo del Forno",
+        "Corso Ombra",
+    ],
     people: &NOMI,
     months: &MESI,
 };

@@ -6,8 +6,13 @@ use super::Bank;
 pub(crate) const WALD: Bank = Bank {
     lang: "de",
     titles: &[
-        "Ein Herbsttag am {p}", "Der alte Grenzstein beim {p}", "Pilze suchen am {p}", "Stille Wege um den {p}", "Das Forsthaus am {p}",
-        "Nach dem Sturm: der {p}", "Morgens am {p}",
+        "Ein Herbsttag am {p}",
+        "Der alte Grenzstein beim {p}",
+        "Pilze suchen am {p}",
+        "Stille Wege um den {p}",
+        "Das Forsthaus am {p}",
+        "Nach dem Sturm: der {p}",
+        "Morgens am {p}",
     ],
     openings: &[
         "Der Weg zum {p} beginnt hinter dem Bahnhof und führt zuerst an einer langen Hecke entlang.",
@@ -36,7 +41,18 @@ pub(crate) const WALD: Bank = Bank {
     places: &["Erlensee", "Hirschberg", "Mühlgrund", "Steinernen Tisch", "Dachsbau", "Eichwald", "Rabenfelsen"],
     people: &["Anneliese Brandt", "Jonas Eichner", "Greta Holm", "Matthias Lohse"],
     months: &[
-        "Januar", "Februar", "März", "April", "Mai", "Juni", "Juli", "August", "September", "Oktober", "November", "Dezember",
+        "Januar",
+        "Februar",
+        "März",
+        "April",
+        "Mai",
+        "Juni",
+        "Juli",
+        "August",
+        "September",
+        "Oktober",
+        "November",
+        "Dezember",
     ],
 };
 
@@ -44,8 +60,13 @@ pub(crate) const WALD: Bank = Bank {
 pub(crate) const LITTORAL: Bank = Bank {
     lang: "fr",
     titles: &[
-        "Marée basse à {p}", "Le sentier des douaniers de {p}", "Une cabane à {p}", "Les dunes de {p} en {m}", "Le phare de {p}, la nuit",
-        "Ramasser des coques à {p}", "Carnet de {p}",
+        "Marée basse à {p}",
+        "Le sentier des douaniers de {p}",
+        "Une cabane à {p}",
+        "Les dunes de {p} en {m}",
+        "Le phare de {p}, la nuit",
+        "Ramasser des coques à {p}",
+        "Carnet de {p}",
     ],
     openings: &[
         "À {p}, on règle sa montre sur la marée plutôt que sur l’église.",
@@ -71,10 +92,29 @@ pub(crate) const LITTORAL: Bank = Bank {
         "Nous reviendrons à {p} quand les tempêtes auront changé le dessin de la plage.",
         "Le carnet se referme ici, avec un peu de sable entre les pages.",
     ],
-    places: &["Port-Brume", "Kerlouan-le-Vieux", "la Pointe Claire", "Sainte-Ondine", "l’Anse aux Mouettes", "Roc-Plat", "Vaucourt-Plage"],
+    places: &[
+        "Port-Brume",
+        "Kerlouan-le-Vieux",
+        "la Pointe Claire",
+        "Sainte-Ondine",
+        "l’Anse aux Mouettes",
+        "Roc-Plat",
+        "Vaucourt-Plage",
+    ],
     people: &["Maëlle Guérin", "Bastien Lacombe", "Odile Perrault", "Yann Tréhour"],
     months: &[
-        "janvier", "février", "mars", "avril", "mai", "juin", "juillet", "août", "septembre", "octobre", "novembre", "décembre",
+        "janvier",
+        "février",
+        "mars",
+        "avril",
+        "mai",
+        "juin",
+        "juillet",
+        "août",
+        "septembre",
+        "octobre",
+        "novembre",
+        "décembre",
     ],
 };
 
@@ -82,8 +122,13 @@ pub(crate) const LITTORAL: Bank = Bank {
 pub(crate) const PATIO: Bank = Bank {
     lang: "es",
     titles: &[
-        "El patio de {p} en {m}", "Cómo regar menos en {p}", "Los naranjos de {p}", "Semillas viejas de {p}", "Una sombra para {p}",
-        "Las macetas de {p}", "Vecinos y tomates en {p}",
+        "El patio de {p} en {m}",
+        "Cómo regar menos en {p}",
+        "Los naranjos de {p}",
+        "Semillas viejas de {p}",
+        "Una sombra para {p}",
+        "Las macetas de {p}",
+        "Vecinos y tomates en {p}",
     ],
     openings: &[
         "En {p} el agua siempre ha sido un asunto de vecinos, y todavía se nota.",
@@ -109,10 +154,29 @@ pub(crate) const PATIO: Bank = Bank {
         "La próxima semana hablaremos de sombras, toldos y esparto.",
         "Si alguien quiere semillas, basta con llamar a la puerta azul.",
     ],
-    places: &["Fuente Clara", "Huerta Baja", "Villa Almendro", "San Roque del Valle", "Peñarrubia", "Las Norias", "Alcor Viejo"],
+    places: &[
+        "Fuente Clara",
+        "Huerta Baja",
+        "Villa Almendro",
+        "San Roque del Valle",
+        "Peñarrubia",
+        "Las Norias",
+        "Alcor Viejo",
+    ],
     people: &["Lucía Herrero", "Andrés Molina", "Pilar Quintana", "Mateo Salvatierra"],
     months: &[
-        "enero", "febrero", "marzo", "abril", "mayo", "junio", "julio", "agosto", "septiembre", "octubre", "noviembre", "diciembre",
+        "enero",
+        "febrero",
+        "marzo",
+        "abril",
+        "mayo",
+        "junio",
+        "julio",
+        "agosto",
+        "septiembre",
+        "octubre",
+        "noviembre",
+        "diciembre",
     ],
 };
 
@@ -120,7 +184,13 @@ pub(crate) const PATIO: Bank = Bank {
 pub(crate) const YAMAMICHI: Bank = Bank {
     lang: "ja",
     titles: &[
-        "{p}の秋を歩く", "{p}の古い茶屋", "雨上がりの{p}", "{p}から見た朝日", "{p}の小さな橋", "{m}の{p}", "{p}で聞いた鳥の声",
+        "{p}の秋を歩く",
+        "{p}の古い茶屋",
+        "雨上がりの{p}",
+        "{p}から見た朝日",
+        "{p}の小さな橋",
+        "{m}の{p}",
+        "{p}で聞いた鳥の声",
         "{p}の石仏を訪ねて",
     ],
     openings: &[
@@ -142,7 +212,10 @@ pub(crate) const YAMAMICHI: Bank = Bank {
         "里に近づくにつれて柿の木が増え、干し柿を吊るした軒先が見えてきた。",
         "{a}さんは{n}年もこの道を歩き続け、季節ごとの変化を細かく書き留めている。",
     ],
-    closings: &["また次の季節に、同じ道を反対側から歩いてみたいと思う。", "帰りの汽車の窓から、さっき越えた峠が夕日に赤く染まって見えた。"],
+    closings: &[
+        "また次の季節に、同じ道を反対側から歩いてみたいと思う。",
+        "帰りの汽車の窓から、さっき越えた峠が夕日に赤く染まって見えた。",
+    ],
     places: &["白雲峠", "笹原山", "霧ヶ沢", "石割坂", "鈴鳴渓谷", "月影の森", "古杉道", "風待峠", "水上の里"],
     people: &["高見", "森下", "石川", "小野寺"],
     months: &["一月", "二月", "三月", "四月", "五月", "六月", "七月", "八月", "九月", "十月", "十一月", "十二月"],

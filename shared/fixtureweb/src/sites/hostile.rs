@@ -1,0 +1,111 @@
+//! Sites that break limits: bombs, endless bodies, lies about length, trees too deep. Each has proper pages beside, and
+//! its bad page comes last in the feed.
+
+use crate::blog::{Blog, Plan};
+use crate::farm::{Outcome, Site};
+use crate::feeds::Format;
+use crate::html::Style;
+use crate::reply::{Body, Reply};
+use crate::text::{BORGO, CYCLING, HARBOUR, LIBRI, ORCHARD, WORKSHOP};
+use bytes::Bytes;
+use std::time::Duration;
+
+/// Size of the bomb when decoded, in MiB.
+const BOMB: usize = 64;
+/// Pieces of the endless page, each of 64 KiB: 256 MiB, so that a reader without a limit ends too.
+const ENDLESS_PIECES: u32 = 4_096;
+/// The pause before each byte of the drip. With [`DRIPS`] bytes it lasts 90 s: longer than any total timeout in use,
+/// while no single pause is long enough for a read timeout.
+const DRIP: Duration = Duration::from_millis(150);
+const DRIPS: usize = 600;
+/// Elements within each other on the deep page.
+const DEPTH: usize = 20_000;
+/// Attributes of one tag on the wide page.
+const ATTRIBUTES: usize = 50_000;
+/// Elements beside each other in a drawing that is large but fair.
+const STROKES: usize = 3_000;
+
+pub(crate) fn sites() -> Vec<Site> {
+    vec![bomb_shelter(), endless_river(), slow_drip(), false_length(), deep_well(), many_strokes()]
+}
+
+fn with_bad_page(mut blog: Blog, fair: usize, bad: Reply, code: &'static str) -> Site {
+    blog.posts(fair);
+    let mut post = blog.house.post(fair);
+    post.url = blog.house.url("/special");
+    blog.post_as(&post, bad, Outcome::Rejected(code));
+    blog.feed(Plan::new("/feed.xml", Format::Rss2));
+    blog.finish()
+}
+
+fn bomb_shelter() -> Site {
+    let mut blog =
+        Blog::new("bomb-shelter.test", "Bomb Shelter", "Small parcels, large contents", &WORKSHOP, Style::OpenGraph);
+    blog.about = "one page is a gzip bomb: 64 KB on the wire, 64 MiB decoded";
+    with_bad_page(blog, 3, Reply::page("").body(Body::Bomb(BOMB)), "limit")
+}
+
+fn endless_river() -> Site {
+    let mut blog = Blog::new("fiume-senza-fine.test", "Fiume senza fine", "Scorre, scorre", &BORGO, Style::OpenGraph);
+    blog.about = "one page has no end: chunked, 256 MiB as fast as it is read";
+    let line = "<p>E il fiume scorre ancora, sotto il ponte e oltre la curva, senza fermarsi mai.</p>\n";
+    let piece = Bytes::from(line.repeat(65_536 / line.len()));
+    with_bad_page(blog, 3, Reply::page("").body(Body::Endless(piece, ENDLESS_PIECES)), "limit")
+}
+
+fn slow_drip() -> Site {
+    let mut blog = Blog::new("slow-drip.test", "The Slow Drip", "A tap that nobody mends", &ORCHARD, Style::OpenGraph);
+    blog.about = "one page comes a byte every 150 ms for 90 s: no pause breaks a read timeout, the total time does";
+    let text = "<!doctype html>\n<html><head><title>Drip</title></head><body><p>".to_owned() + &"drip ".repeat(DRIPS);
+    let body = Bytes::from(text.into_bytes()).slice(..DRIPS);
+    with_bad_page(blog, 3, Reply::page("").body(Body::Drip(body, DRIP)), "limit")
+}
+
+fn false_length() -> Site {
+    let mut blog = Blog::new("false-length.test", "False Length", "Promises, promises", &CYCLING, Style::Plain);
+    blog.about = "one page promises 5,000 bytes more than it sends, then closes: not stored in part";
+    let post = blog.house.post(50);
+    let sent = match blog.house.page(&post).body {
+        Body::Plain(bytes) => bytes,
+        _ => Bytes::new(),
+    };
+    let promised = sent.len() as u64 + 5_000;
+    with_bad_page(blog, 3, Reply::page("").body(Body::Short { sent, promised }), "transport")
+}
+
+fn deep_well() -> Site {
+    let mut blog = Blog::new("pozzo-profondo.test", "Pozzo profondo", "Pagine senza fondo", &LIBRI, Style::Plain);
+    blog.about = "one page has 20,000 elements within each other, one a tag with 50,000 attributes: neither is parsed";
+    blog.posts(3);
+    let mut deep = blog.house.post(3);
+    deep.url = blog.house.url("/profondo");
+    let tree = format!("{}<p>fondo</p>{}", "<div>".repeat(DEPTH), "</div>".repeat(DEPTH));
+    blog.post_as(&deep, Reply::page(wrapped("Profondo", &tree)), Outcome::Rejected("unreadable"));
+    let mut wide = blog.house.post(4);
+    wide.url = blog.house.url("/largo");
+    let attributes: String = (0..ATTRIBUTES).map(|i| format!(" data-a{i}=1")).collect();
+    let tag = format!("<p{attributes}>largo</p>");
+    blog.post_as(&wide, Reply::page(wrapped("Largo", &tag)), Outcome::Rejected("unreadable"));
+    blog.feed(Plan::new("/feed.xml", Format::Rss2));
+    blog.finish()
+}
+
+fn wrapped(title: &str, body: &str) -> String {
+    format!("<!doctype html>\n<html lang=\"it\"><head><title>{title}</title></head><body>{body}</body></html>\n")
+}
+
+fn many_strokes() -> Site {
+    let mut blog =
+        Blog::new("many-strokes.test", "Many Strokes", "Drawings of boats, line by line", &HARBOUR, Style::Plain);
+    blog.about = "one page holds a drawing of 3,000 elements beside each other: large, but fair, and taken";
+    blog.posts(2);
+    let post = blog.house.post(2);
+    if let Body::Plain(bytes) = blog.house.page(&post).body {
+        let strokes: String = (0..STROKES).map(|i| format!("<path d=\"M{} {}h1\"/>", i % 64, i / 64)).collect();
+        let drawing = format!("<svg viewBox=\"0 0 64 64\">{strokes}</svg></article>");
+        let html = String::from_utf8_lossy(&bytes).replacen("</article>", &drawing, 1);
+        blog.post_as(&post, Reply::page(html), Outcome::Accepted);
+    }
+    blog.feed(Plan::new("/feed.xml", Format::Rss2));
+    blog.finish()
+}

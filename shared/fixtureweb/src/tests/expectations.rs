@@ -1,0 +1,240 @@
+//! The expectations hold together with what is served.
+
+use super::{demo, follow, get, running};
+use crate::farm::Manners;
+use crate::feeds::{Damage, FeedDoc, Format};
+use crate::log::Kind;
+use crate::reply::Body;
+use crate::{Farm, Outcome, Site, Uniform, judge};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// The feeds of a site by their address; those of comments left out.
+fn feeds(site: &Site) -> Vec<(String, Arc<FeedDoc>)> {
+    let mut found: Vec<(String, Arc<FeedDoc>)> = site
+        .routes
+        .iter()
+        .filter_map(|(address, route)| match &route.now.body {
+            Body::Feed(doc) if !address.contains("/comments/") => Some((format!("http://{address}"), Arc::clone(doc))),
+            _ => None,
+        })
+        .collect();
+    found.sort_by(|a, b| a.0.cmp(&b.0));
+    found
+}
+
+/// The address without fragment and tracking parameters; `None` for what is no web address.
+fn plain(link: &str) -> Option<String> {
+    let bare = link.split('#').next().unwrap_or(link);
+    if !bare.starts_with("http://") && !bare.starts_with("https://") {
+        return None;
+    }
+    let Some((path, query)) = bare.split_once('?') else { return Some(bare.to_owned()) };
+    let kept: Vec<&str> =
+        query.split('&').filter(|pair| !pair.starts_with("utm_") && !pair.starts_with("fbclid=")).collect();
+    Some(if kept.is_empty() { path.to_owned() } else { format!("{path}?{}", kept.join("&")) })
+}
+
+#[test]
+fn there_are_enough_sites_and_no_two_share_a_host_key() {
+    let farm = Farm::demo();
+    assert!(farm.sites().len() >= 60, "{} sites", farm.sites().len());
+    let mut owners = std::collections::BTreeMap::new();
+    for site in farm.sites() {
+        assert!(!site.about.is_empty(), "{} says nothing about itself", site.host);
+        for host in site.hosts() {
+            let owner = owners.entry(judge::registrable(host)).or_insert_with(|| site.host.clone());
+            assert_eq!(owner, &site.host, "{host}");
+            assert!(std::ptr::eq(farm.site(host).unwrap(), site));
+        }
+    }
+}
+
+#[test]
+fn two_farms_are_the_same() {
+    for (a, b) in Farm::demo().sites().iter().zip(Farm::demo().sites()) {
+        assert_eq!(a.expect, b.expect);
+        assert_eq!(a.entries, b.entries);
+        for (address, route) in &a.routes {
+            let other = b.routes.get(address).unwrap();
+            assert_eq!(format!("{route:?}"), format!("{other:?}"), "{address}");
+        }
+    }
+}
+
+#[test]
+fn expectations_add_up_to_the_distinct_entries() {
+    for site in Farm::demo().sites() {
+        let feeds = feeds(site);
+        if site.expect.feeds == 0 {
+            assert_eq!(site.expect.entries(), 0, "{}", site.host);
+            continue;
+        }
+        assert_eq!(feeds.len(), site.expect.feeds, "{}", site.host);
+        let mut links = BTreeSet::new();
+        for (_, doc) in &feeds {
+            let whole = doc.entries.len() - usize::from(doc.damage == Damage::CutShort);
+            links.extend(doc.entries.iter().take(whole).filter_map(|entry| plain(&entry.link)));
+        }
+        assert_eq!(links.len(), site.expect.entries(), "{}: {links:#?}", site.host);
+        assert!(site.expect.entries() <= 14 || site.host == "long-ledger.test", "{} takes too long", site.host);
+    }
+}
+
+#[test]
+fn every_code_is_one_that_the_model_knows() {
+    const CODES: [&str; 17] = [
+        "robots",
+        "address",
+        "blocked",
+        "noindex",
+        "not_found",
+        "gone",
+        "status",
+        "redirect",
+        "limit",
+        "transport",
+        "media_type",
+        "unreadable",
+        "no_title",
+        "short_text",
+        "no_image",
+        "screened",
+        "host_unavailable",
+    ];
+    const HOLDS: [&str; 7] =
+        ["forbidden", "too_many_requests", "server_error", "network", "not_found", "hostile", "window_spent"];
+    let farm = Farm::demo();
+    let seen: BTreeSet<&str> = farm.sites().iter().flat_map(|site| site.expect.rejected.keys().copied()).collect();
+    assert!(seen.iter().all(|code| CODES.contains(code)), "{seen:?}");
+    assert!(seen.len() >= 14, "only {seen:?} occur");
+    assert!(farm.sites().iter().filter_map(|site| site.expect.held).all(|reason| HOLDS.contains(&reason)));
+}
+
+#[test]
+fn whole_feeds_are_read_in_full_by_a_strict_reader() {
+    for site in Farm::demo().sites() {
+        for (url, doc) in feeds(site) {
+            if doc.damage != Damage::None || doc.format == Format::Atom03 {
+                continue;
+            }
+            let feed = feed_rs::parser::parse(doc.write().as_slice()).unwrap_or_else(|e| panic!("{url}: {e}"));
+            assert_eq!(feed.entries.len(), doc.entries.len(), "{url}");
+            assert!(feed.title.is_some(), "{url}");
+        }
+    }
+}
+
+#[test]
+fn broken_feeds_are_broken() {
+    let farm = Farm::demo();
+    let broken = farm.sites().iter().flat_map(feeds).filter(|(_, doc)| doc.damage != Damage::None);
+    let mut seen = 0;
+    for (url, doc) in broken {
+        let bytes = doc.write();
+        let read = feed_rs::parser::parse(bytes.as_slice());
+        let fault = match doc.damage {
+            Damage::LatinAsUtf8 => std::str::from_utf8(&bytes).is_err(),
+            Damage::LeadingText => !bytes.starts_with(b"<?xml"),
+            Damage::BareAmpersands => String::from_utf8_lossy(&bytes).contains("&nbsp;"),
+            Damage::CutShort | Damage::None => read.is_err(),
+        };
+        assert!(fault, "{url} is not broken");
+        seen += 1;
+    }
+    assert_eq!(seen, 4);
+}
+
+#[tokio::test]
+async fn start_addresses_answer_as_they_should() {
+    let running = demo().await;
+    for site in running.farm().sites() {
+        let answer = follow(&running, &site.start_url).await;
+        match site.expect.held {
+            Some("network") => assert!(answer.is_err(), "{}", site.host),
+            Some("forbidden") => assert_eq!(answer.unwrap().1.status(), 403),
+            Some("not_found") => assert_eq!(answer.unwrap().1.status(), 404),
+            _ => {
+                let response = answer.unwrap().1;
+                assert_eq!(response.status(), 200, "{}", site.host);
+                let html = response.text().await.unwrap();
+                assert!(html.contains("</html>"), "{}", site.host);
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn entries_end_as_expected() {
+    let running = demo().await;
+    let plain = |site: &&Site| site.expect.feeds > 0 && site.expect.held.is_none() && site.manners == Manners::Patient;
+    for site in running.farm().sites().iter().filter(plain) {
+        for (link, outcome) in site.entries() {
+            match outcome {
+                Outcome::Accepted | Outcome::Duplicate => taken(&running, site, link).await,
+                Outcome::Rejected("robots") => {
+                    let (host, path) = link.strip_prefix("http://").unwrap().split_once('/').unwrap();
+                    assert!(site.forbids(host, &format!("/{path}")), "{link}");
+                }
+                Outcome::Rejected("not_found") => assert_eq!(get(&running, link).await.unwrap().status(), 404),
+                Outcome::Rejected("gone") => assert_eq!(get(&running, link).await.unwrap().status(), 410),
+                Outcome::Rejected("redirect") => {
+                    let (_, response) = follow(&running, link).await.unwrap();
+                    assert!(response.status().is_redirection(), "{link}");
+                }
+                Outcome::Rejected("media_type") => {
+                    let response = get(&running, link).await.unwrap();
+                    assert_ne!(response.headers()["content-type"], "text/html; charset=utf-8", "{link}");
+                }
+                Outcome::Rejected("transport") => {
+                    assert!(get(&running, link).await.unwrap().bytes().await.is_err(), "{link}");
+                }
+                Outcome::Rejected(_) | Outcome::Parked | Outcome::Repeat | Outcome::Ignored => {}
+            }
+        }
+    }
+    running.stop().await;
+}
+
+/// The page is there, nothing forbids it, it is HTML, long enough, and so is its picture.
+async fn taken(running: &crate::Running, site: &Site, link: &str) {
+    let (url, response) = follow(running, link).await.unwrap();
+    assert_eq!(response.status(), 200, "{link}");
+    let (host, path) = url.strip_prefix("http://").unwrap().split_once('/').unwrap();
+    assert!(!site.forbids(host, &format!("/{path}")), "{link}");
+    assert!(response.headers()["content-type"].to_str().unwrap().starts_with("text/html"), "{link}");
+    let bytes = response.bytes().await.unwrap();
+    assert!(bytes.len() > 1_500, "{link} has {} bytes", bytes.len());
+    let html = String::from_utf8_lossy(&bytes);
+    // Drawing takes time in a debug build: every fourth picture stands for the rest.
+    if bytes.len() % 4 == 0
+        && let Some((_, rest)) = html.split_once("<figure><img")
+    {
+        let src = rest.split_once("src=\"").unwrap().1.split_once('"').unwrap().0;
+        let picture = get(running, src).await.unwrap();
+        assert_eq!(picture.status(), 200, "{src} of {link}");
+        assert!(picture.headers()["content-type"].to_str().unwrap().starts_with("image/"));
+    }
+}
+
+#[tokio::test]
+async fn a_uniform_farm_is_as_large_as_asked() {
+    let spec = Uniform { hosts: 3, pages: 4, bytes: 100 * 1024, images: true, prefix: "even".into() };
+    let running = running(Farm::uniform(&spec)).await;
+    assert_eq!(running.farm().sites().len(), 3);
+    assert_eq!(running.farm().sites()[2].host, "even-0003.test");
+    let feed = get(&running, "http://even-0003.test/feed.xml").await.unwrap().bytes().await.unwrap();
+    let feed = feed_rs::parser::parse(feed.as_ref()).unwrap();
+    assert_eq!(feed.entries.len(), 4);
+    let mut bodies = BTreeSet::new();
+    for entry in &feed.entries {
+        let html = get(&running, &entry.links[0].href).await.unwrap().text().await.unwrap();
+        assert!((100 * 1024..120 * 1024).contains(&html.len()), "{} bytes", html.len());
+        let picture = html.split_once("<img src=\"").unwrap().1.split_once('"').unwrap().0.to_owned();
+        assert_eq!(get(&running, &picture).await.unwrap().status(), 200);
+        bodies.insert(html);
+    }
+    assert_eq!(bodies.len(), 4);
+    assert_eq!(get(&running, "http://even-0003.test/news/4.html").await.unwrap().status(), 404);
+    assert!(running.calls().iter().any(|call| call.kind == Kind::Image));
+}

@@ -1,0 +1,124 @@
+//! The judges find planted faults, and find none where there are none.
+
+use crate::judge::{self, registrable};
+use crate::{Call, Farm, Kind};
+
+fn call(host: &str, path: &str, start: u64, end: u64) -> Call {
+    let kind = match path {
+        "/" => Kind::Home,
+        "/robots.txt" => Kind::Robots,
+        "/feed.xml" => Kind::Feed,
+        picture if picture.starts_with("/images/") => Kind::Image,
+        _ => Kind::Page,
+    };
+    Call {
+        host: host.to_owned(),
+        path: path.to_owned(),
+        method: "GET".to_owned(),
+        kind,
+        status: 200,
+        start,
+        end,
+        bytes: 0,
+        user_agent: "CurlewBot/0".to_owned(),
+        headers: Vec::new(),
+    }
+}
+
+/// A polite visit: a call a second, each 10 ms long.
+fn polite() -> Vec<Call> {
+    let paths = ["/robots.txt", "/", "/feed.xml", "/a", "/images/a.jpg", "/b", "/images/b.jpg"];
+    (0..).zip(paths).map(|(i, path)| call("a.test", path, i * 1_000_000, i * 1_000_000 + 10_000)).collect()
+}
+
+#[test]
+fn a_polite_visit_is_found_to_be_one() {
+    let (calls, farm) = (polite(), Farm::demo());
+    let gap = judge::closest_gap(&calls, registrable).unwrap();
+    assert_eq!((gap.start_to_start, gap.end_to_start), (1_000_000, 990_000));
+    assert!(judge::overlaps(&calls, registrable).is_empty());
+    assert!(judge::forbidden(&calls, &farm).is_empty());
+    assert!(judge::unasked(&calls).is_empty());
+    assert!(judge::repeated(&calls).is_empty());
+    assert!(judge::indiscreet(&calls).is_empty());
+    assert!((judge::calls_per_page(&calls) - 2.0).abs() < f64::EPSILON);
+    let tally = judge::tally(&calls);
+    assert_eq!(
+        (tally.robots, tally.home, tally.feeds, tally.pages, tally.images, tally.distinct_pages),
+        (1, 1, 1, 2, 2, 2)
+    );
+}
+
+#[test]
+fn a_call_too_soon_is_found_across_subdomains() {
+    let mut calls = polite();
+    calls.push(call("blog.a.test", "/c", 6_300_000, 6_310_000));
+    calls.push(call("b.test", "/c", 6_310_000, 6_320_000));
+    let gap = judge::closest_gap(&calls, registrable).unwrap();
+    assert_eq!((gap.key.as_str(), gap.start_to_start, gap.later.as_str()), ("a.test", 300_000, "blog.a.test/c"));
+    let by_host = judge::closest_gap(&calls, str::to_owned).unwrap();
+    assert_eq!(by_host.start_to_start, 1_000_000);
+}
+
+#[test]
+fn an_overlap_is_found_also_behind_a_short_call() {
+    let mut calls = polite();
+    calls.push(call("a.test", "/long", 10_000_000, 15_000_000));
+    calls.push(call("a.test", "/short", 16_000_000, 16_010_000));
+    assert!(judge::overlaps(&calls, registrable).is_empty());
+    calls.push(call("www.a.test", "/inside", 11_000_000, 11_010_000));
+    calls.push(call("a.test", "/also", 14_000_000, 15_500_000));
+    let found = judge::overlaps(&calls, registrable);
+    let pairs: Vec<(&str, &str, u64)> =
+        found.iter().map(|o| (o.earlier.as_str(), o.later.as_str(), o.micros)).collect();
+    assert_eq!(pairs, [("a.test/long", "www.a.test/inside", 10_000), ("a.test/long", "a.test/also", 1_000_000)]);
+    assert_eq!(judge::closest_gap(&calls, registrable).unwrap().end_to_start, 0);
+}
+
+#[test]
+fn forbidden_calls_are_found() {
+    let farm = Farm::demo();
+    let bad = [
+        call("keep-out.test", "/", 0, 1),
+        call("stanze-chiuse.test", "/private/closed-cupboard", 0, 1),
+        call("named-guest.test", "/members/minutes", 0, 1),
+        call("robots-rotto.test", "/feed.xml", 0, 1),
+    ];
+    let good = [
+        call("keep-out.test", "/robots.txt", 0, 1),
+        call("stanze-chiuse.test", "/private/open/veranda", 0, 1),
+        call("named-guest.test", "/", 0, 1),
+        call("nobody-here.test", "/private/", 0, 1),
+    ];
+    assert_eq!(judge::forbidden(&bad, &farm).len(), bad.len());
+    assert!(judge::forbidden(&good, &farm).is_empty());
+}
+
+#[test]
+fn impatience_with_a_crawl_delay_is_found() {
+    let farm = Farm::demo();
+    let visit = |second: u64| {
+        let at = |i: u64, path| call("three-second-rule.test", path, i * second, i * second + 10_000);
+        [at(0, "/robots.txt"), at(1, "/"), at(2, "/feed.xml")]
+    };
+    assert_eq!(judge::impatient(&visit(1_000_000), &farm).len(), 2);
+    assert!(judge::impatient(&visit(3_000_000), &farm).is_empty());
+    assert!(judge::impatient(&polite(), &farm).is_empty());
+}
+
+#[test]
+fn missing_manners_are_found() {
+    let mut calls = polite();
+    calls.push(call("rude.test", "/", 0, 1));
+    calls.push(call("rude.test", "/robots.txt", 2, 3));
+    assert_eq!(judge::unasked(&calls).into_iter().collect::<Vec<_>>(), ["rude.test"]);
+
+    calls.push(call("a.test", "/b", 20_000_000, 20_010_000));
+    let again = judge::repeated(&calls);
+    assert_eq!((again.len(), again[0].address.as_str(), again[0].times, again[0].kind), (1, "a.test/b", 2, Kind::Page));
+    assert!(judge::calls_per_page(&calls) > 2.0);
+
+    calls[0].headers.push(("referer".to_owned(), "http://a.test/".to_owned()));
+    calls[1].user_agent.clear();
+    assert_eq!(judge::indiscreet(&calls).len(), 2);
+}

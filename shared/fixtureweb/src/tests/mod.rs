@@ -1,0 +1,61 @@
+//! Tests of the whole: what is served is what is expected of it.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should say so at once")]
+
+mod expectations;
+mod judging;
+mod serving;
+
+use crate::{Farm, Running, serve};
+use reqwest::header::HeaderMap;
+
+/// A server with the bundled web.
+async fn demo() -> Running {
+    running(Farm::demo()).await
+}
+
+async fn running(farm: Farm) -> Running {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    serve(farm.into(), listener).await
+}
+
+/// A client that follows no redirects and decodes gzip, brotli and zstd.
+fn client() -> reqwest::Client {
+    thread_local! {
+        static CLIENT: reqwest::Client = {
+            let builder = reqwest::Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none());
+            builder.pool_max_idle_per_host(0).user_agent("CurlewBot/0 (test)").build().unwrap()
+        };
+    }
+    CLIENT.with(Clone::clone)
+}
+
+/// A GET of an `http://….test` address with these further headers.
+async fn get_with(running: &Running, url: &str, headers: HeaderMap) -> reqwest::Result<reqwest::Response> {
+    let rest = url.strip_prefix("http://").unwrap();
+    let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    let target = format!("http://{}{path}", running.addr());
+    client().get(target).header("host", host).headers(headers).send().await
+}
+
+async fn get(running: &Running, url: &str) -> reqwest::Result<reqwest::Response> {
+    get_with(running, url, HeaderMap::new()).await
+}
+
+/// As [`get`], behind at most two redirects within the bundled web.
+async fn follow(running: &Running, url: &str) -> reqwest::Result<(String, reqwest::Response)> {
+    let mut url = url.to_owned();
+    for _ in 0..2 {
+        let response = get(running, &url).await?;
+        let target = response.headers().get("location").and_then(|to| to.to_str().ok()).map(str::to_owned);
+        match target {
+            Some(to) if to.starts_with('/') => {
+                let host_end = url[7..].find('/').unwrap() + 7;
+                url = format!("{}{to}", &url[..host_end]);
+            }
+            Some(to) => url = to,
+            None => return Ok((url, response)),
+        }
+    }
+    let response = get(running, &url).await?;
+    Ok((url, response))
+}
