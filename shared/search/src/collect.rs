@@ -1,10 +1,11 @@
 //! Counts what matches and keeps the best of it.
 
-use crate::query::Sort;
+use crate::query::{Query, Sort};
 use crate::split::Split;
 use curlew_model::{Millis, Timestamp};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::ops::Range;
 use std::sync::Arc;
 use tantivy::BitSet;
 use tantivy::collector::{Collector, SegmentCollector};
@@ -45,20 +46,47 @@ impl Candidate {
     }
 }
 
-/// Ranks the pages of one split.
+/// Counts and ranks the pages of one split.
+///
+/// Whatever leaves a page out besides the words is minded here, before it is counted: the engine's own exclusion goes
+/// wrong with phrases (it seeks backwards, which a phrase does not allow).
+#[derive(Clone)]
 pub(crate) struct Ranking {
-    sort: Sort,
-    now: Timestamp,
-    keep: usize,
+    /// The order.
+    pub(crate) sort: Sort,
+    /// The present.
+    pub(crate) now: Timestamp,
+    /// How many pages to keep; at least one.
+    pub(crate) keep: usize,
+    /// Pages that are neither kept nor counted.
+    pub(crate) excluded: Arc<BitSet>,
+    /// Only pages of these dates count, in milliseconds.
+    pub(crate) dated: Range<i64>,
     dates: Column<i64>,
+    expires: Column<i64>,
     urls: Column<u64>,
-    dead: Arc<BitSet>,
 }
 
 impl Ranking {
-    /// Keeps so many of a split's pages; those that are `dead` are neither kept nor counted.
-    pub(crate) fn new(split: &Split, sort: Sort, now: Timestamp, keep: usize, dead: Arc<BitSet>) -> Ranking {
-        Ranking { sort, now, keep, dates: split.dates().clone(), urls: split.url_ords().clone(), dead }
+    /// Ranks a split.
+    pub(crate) fn new(split: &Split, query: &Query, now: Timestamp, keep: usize, excluded: Arc<BitSet>) -> Ranking {
+        let millis = |at: Option<Timestamp>, or| at.map_or(or, Timestamp::as_millis);
+        Ranking {
+            sort: query.sort,
+            now,
+            keep,
+            excluded,
+            dated: millis(query.after, i64::MIN)..millis(query.before, i64::MAX),
+            dates: split.dates().clone(),
+            expires: split.expires().clone(),
+            urls: split.url_ords().clone(),
+        }
+    }
+
+    fn is_shown(&self, doc: DocId, date: i64) -> bool {
+        !self.excluded.contains(doc)
+            && self.dated.contains(&date)
+            && self.expires.first(doc).is_none_or(|expires| expires > self.now.as_millis())
     }
 }
 
@@ -67,16 +95,8 @@ impl Collector for Ranking {
     type Child = SegmentRanking;
 
     fn for_segment(&self, _ordinal: SegmentOrdinal, _segment: &SegmentReader) -> tantivy::Result<SegmentRanking> {
-        Ok(SegmentRanking {
-            sort: self.sort,
-            now: self.now,
-            keep: self.keep,
-            dates: self.dates.clone(),
-            urls: self.urls.clone(),
-            dead: self.dead.clone(),
-            total: 0,
-            best: BinaryHeap::with_capacity(self.keep.saturating_add(1).min(1024)),
-        })
+        let best = BinaryHeap::with_capacity(self.keep.saturating_add(1).min(1024));
+        Ok(SegmentRanking { ranking: self.clone(), total: 0, best })
     }
 
     fn requires_scoring(&self) -> bool {
@@ -91,12 +111,7 @@ impl Collector for Ranking {
 
 /// Ranks the pages of one segment.
 pub(crate) struct SegmentRanking {
-    sort: Sort,
-    now: Timestamp,
-    keep: usize,
-    dates: Column<i64>,
-    urls: Column<u64>,
-    dead: Arc<BitSet>,
+    ranking: Ranking,
     total: u64,
     /// The worst of the best is on top.
     best: BinaryHeap<Reverse<Candidate>>,
@@ -106,25 +121,25 @@ impl SegmentCollector for SegmentRanking {
     type Fruit = Found;
 
     fn collect(&mut self, doc: DocId, score: Score) {
-        if self.dead.contains(doc) {
+        let date = self.ranking.dates.first(doc).unwrap_or(Timestamp::MIN.as_millis());
+        if !self.ranking.is_shown(doc, date) {
             return;
         }
         self.total += 1;
-        let date = self.dates.first(doc).unwrap_or(Timestamp::MIN.as_millis());
-        let score = score * freshness(Timestamp::from_millis(date), self.now);
+        let score = score * freshness(Timestamp::from_millis(date), self.ranking.now);
         // The bits of floats that are not negative have the order of the floats.
         let ordered = i64::from(score.max(0.0).to_bits());
-        let rank = match self.sort {
+        let rank = match self.ranking.sort {
             Sort::Relevance => (ordered, date),
             Sort::Date => (date, ordered),
         };
-        let worst = self.best.peek().filter(|_| self.best.len() >= self.keep);
+        let worst = self.best.peek().filter(|_| self.best.len() >= self.ranking.keep);
         if worst.is_some_and(|worst| rank < worst.0.rank) {
             return;
         }
-        let url = Reverse(self.urls.first(doc).unwrap_or(u64::MAX));
+        let url = Reverse(self.ranking.urls.first(doc).unwrap_or(u64::MAX));
         self.best.push(Reverse(Candidate { rank, url, doc, score: score.to_bits() }));
-        if self.best.len() > self.keep {
+        if self.best.len() > self.ranking.keep {
             self.best.pop();
         }
     }

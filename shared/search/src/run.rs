@@ -9,15 +9,13 @@ use crate::split::Split;
 use crate::{Manifest, SearchError};
 use curlew_model::{ImageId, PageId, Record, Timestamp};
 use std::collections::{BTreeSet, HashMap, HashSet};
-use std::ops::Bound;
 use std::sync::Arc;
-use tantivy::collector::DocSetCollector;
 use tantivy::query::{
     AllQuery, Bm25StatisticsProvider, BooleanQuery, BoostQuery, ConstScoreQuery, DisjunctionMaxQuery, EmptyQuery,
-    Occur, PhraseQuery, Query as EngineQuery, RangeQuery, TermQuery, TermSetQuery,
+    EnableScoring, Occur, PhraseQuery, Query as EngineQuery, TermQuery, TermSetQuery,
 };
 use tantivy::schema::{Field, IndexRecordOption};
-use tantivy::{Score, Term};
+use tantivy::{BitSet, Score, Term};
 
 /// No hit beyond this rank is given, whatever is asked for.
 pub const MAX_DEPTH: usize = 10_000;
@@ -39,27 +37,6 @@ impl Hidden {
     pub fn of<'a>(manifests: impl IntoIterator<Item = &'a Manifest>, hosts: BTreeSet<String>) -> Hidden {
         let tombstones = manifests.into_iter().flat_map(|manifest| manifest.tombstones.iter().cloned());
         Hidden { tombstones: Arc::new(tombstones.collect()), hosts }
-    }
-
-    /// The pages of a split that no query finds any more: those with a tombstone, those of blocked hosts, and those
-    /// that were to vanish before `now`. A merge may leave them out for good.
-    ///
-    /// # Errors
-    /// If the split cannot be read.
-    pub fn ids_in(&self, split: &Split, now: Timestamp) -> Result<HashSet<PageId>, SearchError> {
-        let fields = split.fields();
-        let hosts = self.hosts.iter().map(|host| Term::from_field_text(fields.host, host));
-        let parts: Vec<Box<dyn EngineQuery>> = vec![Box::new(TermSetQuery::new(hosts)), Box::new(expired(fields, now))];
-        let mut ids = HashSet::new();
-        for address in split.searcher().search(&BooleanQuery::union(parts), &DocSetCollector)? {
-            ids.insert(split.record(address.doc_id)?.id);
-        }
-        for id in self.tombstones.iter() {
-            if split.doc_of(id)?.is_some() {
-                ids.insert(id.clone());
-            }
-        }
-        Ok(ids)
     }
 }
 
@@ -122,15 +99,15 @@ pub fn search(splits: &[&Split], hidden: &Hidden, request: Request<'_>) -> Resul
     let Some(first) = splits.first() else { return Ok(Results::default()) };
     let mut analyzers = Analyzers::default();
     let languages = languages(&splits, request.query);
-    let plan = Plan::new(request.query, hidden, request.now, &languages, first.fields(), &mut analyzers);
+    let plan = Plan::new(request.query, &languages, first.fields(), &mut analyzers);
     let corpus = Corpus::new(&splits, &plan.synonyms)?;
     let depth = request.offset.saturating_add(request.limit).min(MAX_DEPTH);
 
     let mut total = 0;
     let mut ranked = Vec::new();
     for (number, split) in splits.iter().enumerate() {
-        let dead = split.dead(&hidden.tombstones)?;
-        let ranking = Ranking::new(split, request.query.sort, request.now, depth.max(1), dead);
+        let excluded = plan.excluded(split, hidden)?;
+        let ranking = Ranking::new(split, request.query, request.now, depth.max(1), excluded);
         let found = split.searcher().search_with_statistics_provider(&plan.query, &ranking, &corpus)?;
         total += found.total;
         for candidate in found.best {
@@ -197,7 +174,10 @@ fn languages(splits: &[&Split], query: &Query) -> BTreeSet<String> {
 
 /// A query as the engine runs it.
 struct Plan {
+    /// What a page must have.
     query: BooleanQuery,
+    /// What a page must have none of.
+    unwanted: Vec<Box<dyn EngineQuery>>,
     /// Terms that stand for one word and share one statistic, so that a form that is rare because it belongs to
     /// another language does not count for more.
     synonyms: Vec<Vec<Term>>,
@@ -206,70 +186,51 @@ struct Plan {
 }
 
 impl Plan {
-    fn new(
-        query: &Query,
-        hidden: &Hidden,
-        now: Timestamp,
-        languages: &BTreeSet<String>,
-        fields: &Fields,
-        analyzers: &mut Analyzers,
-    ) -> Plan {
+    fn new(query: &Query, languages: &BTreeSet<String>, fields: &Fields, analyzers: &mut Analyzers) -> Plan {
         let mut words = Words { fields, languages, analyzers, synonyms: Vec::new() };
-        let mut parts: Vec<(Occur, Box<dyn EngineQuery>)> = Vec::new();
+        let mut wanted = Vec::new();
         let mut marked = HashSet::new();
         for clause in &query.wanted {
             let forms = words.forms(clause);
-            parts.push((Occur::Must, words.query(&forms)));
+            wanted.push(words.query(&forms));
             marked.extend(forms.into_iter().flatten().map(|(_, form)| form));
         }
         let synonyms = std::mem::take(&mut words.synonyms);
+        if query.wanted.is_empty() {
+            wanted.push(unscored(AllQuery));
+        }
+        wanted.extend(any_of(fields.host, &query.sites).map(unscored));
+        wanted.extend(any_of(fields.language, &query.languages).map(unscored));
+
+        let mut unwanted = Vec::new();
         for clause in &query.unwanted {
             let forms = words.forms(clause);
-            parts.push((Occur::MustNot, words.query(&forms)));
+            unwanted.push(words.query(&forms));
         }
-        if query.wanted.is_empty() {
-            parts.push((Occur::Must, unscored(AllQuery)));
+        unwanted.extend(any_of(fields.host, &query.not_sites).map(unscored));
+        unwanted.extend(any_of(fields.language, &query.not_languages).map(unscored));
+        Plan { query: BooleanQuery::intersection(wanted), unwanted, synonyms, marked }
+    }
+
+    /// The documents of a split that are hidden or have what is not wanted.
+    fn excluded(&self, split: &Split, hidden: &Hidden) -> Result<Arc<BitSet>, SearchError> {
+        let mut excluded = split.dead(hidden)?;
+        for unwanted in &self.unwanted {
+            let weight = unwanted.weight(EnableScoring::disabled_from_searcher(split.searcher()))?;
+            let docs = Arc::make_mut(&mut excluded);
+            weight.for_each_no_score(split.segment(), &mut |found| {
+                for doc in found {
+                    docs.insert(*doc);
+                }
+            })?;
         }
-        filter(query, hidden, now, fields, &mut parts);
-        Plan { query: BooleanQuery::new(parts), synonyms, marked }
+        Ok(excluded)
     }
 }
 
-/// Filters: they choose pages and do not change their scores. Tombstones are minded by the collector.
-fn filter(
-    query: &Query,
-    hidden: &Hidden,
-    now: Timestamp,
-    fields: &Fields,
-    parts: &mut Vec<(Occur, Box<dyn EngineQuery>)>,
-) {
-    let texts = |field: Field, texts: &BTreeSet<String>| -> Option<Box<dyn EngineQuery>> {
-        let terms: Vec<Term> = texts.iter().map(|text| Term::from_field_text(field, text)).collect();
-        (!terms.is_empty()).then(|| unscored(TermSetQuery::new(terms)))
-    };
-    let instant = |field: Field, at: Timestamp| Term::from_field_i64(field, at.as_millis());
-    let (since, until) = (query.after, query.before);
-    let dated = (since.is_some() || until.is_some()).then(|| {
-        unscored(RangeQuery::new(
-            since.map_or(Bound::Unbounded, |since| Bound::Included(instant(fields.date, since))),
-            until.map_or(Bound::Unbounded, |until| Bound::Excluded(instant(fields.date, until))),
-        ))
-    });
-    let must = [texts(fields.host, &query.sites), texts(fields.language, &query.languages), dated];
-    let must_not = [
-        texts(fields.host, &query.not_sites),
-        texts(fields.language, &query.not_languages),
-        texts(fields.host, &hidden.hosts),
-        Some(unscored(expired(fields, now))),
-    ];
-    parts.extend(must.into_iter().flatten().map(|part| (Occur::Must, part)));
-    parts.extend(must_not.into_iter().flatten().map(|part| (Occur::MustNot, part)));
-}
-
-/// Pages that were to vanish (`unavailable_after`).
-fn expired(fields: &Fields, now: Timestamp) -> RangeQuery {
-    let now = Term::from_field_i64(fields.expires, now.as_millis());
-    RangeQuery::new(Bound::Unbounded, Bound::Included(now))
+/// Filters choose pages and do not change their scores.
+fn any_of(field: Field, texts: &BTreeSet<String>) -> Option<TermSetQuery> {
+    (!texts.is_empty()).then(|| TermSetQuery::new(texts.iter().map(|text| Term::from_field_text(field, text))))
 }
 
 fn unscored(query: impl EngineQuery) -> Box<dyn EngineQuery> {

@@ -40,6 +40,8 @@ pub(crate) struct Fields {
 /// Names that the engine wants where it reads columns.
 pub(crate) const DATE: &str = "date";
 /// As [`DATE`].
+pub(crate) const EXPIRES: &str = "expires";
+/// As [`DATE`].
 pub(crate) const URL: &str = "url";
 
 /// The schema of form [`crate::bundle::FORM`].
@@ -64,7 +66,7 @@ pub(crate) fn schema() -> (Schema, Fields) {
         title: builder.add_text_field("title", words.clone()),
         body: builder.add_text_field("body", words),
         date: builder.add_i64_field(DATE, column.clone()),
-        expires: builder.add_i64_field("expires", column),
+        expires: builder.add_i64_field(EXPIRES, column),
         record: builder.add_bytes_field("record", BytesOptions::from(STORED)),
     };
     (builder.build(), fields)

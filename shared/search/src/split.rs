@@ -1,11 +1,11 @@
 //! Splits: immutable pieces of the index, built, opened and merged.
 
-use crate::SearchError;
 use crate::analyze::Analyzers;
 use crate::bundle::{self, Contents};
 use crate::schema::{self, Fields};
+use crate::{Hidden, SearchError};
 use bytes::Bytes;
-use curlew_model::{PageId, Record};
+use curlew_model::{PageId, Record, Timestamp};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt;
@@ -20,7 +20,7 @@ use tantivy::schema::{IndexRecordOption, Schema};
 use tantivy::store::{Compressor, ZstdCompressor};
 use tantivy::{
     BitSet, Directory, DocAddress, DocId, DocSet, Index, IndexBuilder, IndexSettings, ReloadPolicy, Searcher,
-    SegmentReader, SingleSegmentIndexWriter, TERMINATED, TantivyDocument,
+    SegmentReader, SingleSegmentIndexWriter, TERMINATED, TantivyDocument, Term,
 };
 
 /// Limits of one split.
@@ -125,13 +125,15 @@ pub struct Split {
     searcher: Searcher,
     fields: Fields,
     dates: Column<i64>,
+    expires: Column<i64>,
     urls: StrColumn,
     dead: Mutex<Option<Dead>>,
 }
 
-/// Where the pages of a set of tombstones lie in a split. Looked up once, since a set lasts for many queries.
+/// Where the hidden pages lie in a split. Looked up once, since what is hidden lasts for many queries.
 struct Dead {
     tombstones: Arc<BTreeSet<PageId>>,
+    hosts: BTreeSet<String>,
     docs: Arc<BitSet>,
 }
 
@@ -155,8 +157,10 @@ impl Split {
         };
         let columns = segment.fast_fields();
         let dates = columns.i64(schema::DATE)?;
+        let expires =
+            columns.column_opt(schema::EXPIRES)?.unwrap_or_else(|| Column::build_empty_column(contents.docs as u32));
         let urls = columns.str(schema::URL)?.ok_or_else(|| SearchError::damaged_split("it has no URLs"))?;
-        Ok(Split { contents, fields, dates, urls, searcher, dead: Mutex::new(None) })
+        Ok(Split { contents, fields, dates, expires, urls, searcher, dead: Mutex::new(None) })
     }
 
     /// Pages in it, those that are hidden included.
@@ -197,26 +201,54 @@ impl Split {
         schema::record(&document, &self.fields)
     }
 
-    /// The documents of pages with a tombstone.
-    pub(crate) fn dead(&self, tombstones: &Arc<BTreeSet<PageId>>) -> Result<Arc<BitSet>, SearchError> {
+    /// The documents of pages that are hidden.
+    pub(crate) fn dead(&self, hidden: &Hidden) -> Result<Arc<BitSet>, SearchError> {
         let mut known = self.dead.lock().unwrap_or_else(PoisonError::into_inner);
-        // The set is kept, so that its address cannot become that of another one.
-        if let Some(known) = known.as_ref().filter(|known| Arc::ptr_eq(&known.tombstones, tombstones)) {
-            return Ok(known.docs.clone());
+        // The set of tombstones is kept, so its address cannot have become that of another one.
+        let same = |dead: &&Dead| Arc::ptr_eq(&dead.tombstones, &hidden.tombstones) && dead.hosts == hidden.hosts;
+        if let Some(dead) = known.as_ref().filter(same) {
+            return Ok(dead.docs.clone());
         }
         let mut docs = BitSet::with_max_value(self.max_doc());
-        for id in tombstones.iter() {
-            if let Some(doc) = self.doc_of(id)? {
-                docs.insert(doc);
-            }
+        for id in hidden.tombstones.iter() {
+            self.insert_docs(&schema::id_term(&self.fields, id), &mut docs)?;
+        }
+        for host in &hidden.hosts {
+            self.insert_docs(&Term::from_field_text(self.fields.host, host), &mut docs)?;
         }
         let docs = Arc::new(docs);
-        *known = Some(Dead { tombstones: tombstones.clone(), docs: docs.clone() });
+        *known = Some(Dead { tombstones: hidden.tombstones.clone(), hosts: hidden.hosts.clone(), docs: docs.clone() });
         Ok(docs)
     }
 
+    fn insert_docs(&self, term: &Term, docs: &mut BitSet) -> Result<(), SearchError> {
+        let inverted = self.segment().inverted_index(term.field())?;
+        if let Some(mut postings) = inverted.read_postings(term, IndexRecordOption::Basic)? {
+            while postings.doc() != TERMINATED {
+                docs.insert(postings.doc());
+                postings.advance();
+            }
+        }
+        Ok(())
+    }
+
+    /// The pages that no query finds any more: those that are hidden, and those that were to vanish before `now`. A
+    /// merge may leave them out for good.
+    ///
+    /// # Errors
+    /// If the split cannot be read.
+    pub fn lapsed(&self, hidden: &Hidden, now: Timestamp) -> Result<HashSet<PageId>, SearchError> {
+        let dead = self.dead(hidden)?;
+        let lapsed = (0..self.max_doc()).filter(|doc| dead.contains(*doc) || self.has_expired(*doc, now));
+        lapsed.map(|doc| Ok(self.record(doc)?.id)).collect()
+    }
+
+    fn has_expired(&self, doc: DocId, now: Timestamp) -> bool {
+        self.expires.first(doc).is_some_and(|expires| expires <= now.as_millis())
+    }
+
     /// The document of a page.
-    pub(crate) fn doc_of(&self, id: &PageId) -> Result<Option<DocId>, SearchError> {
+    fn doc_of(&self, id: &PageId) -> Result<Option<DocId>, SearchError> {
         let inverted = self.segment().inverted_index(self.fields.id)?;
         let postings = inverted.read_postings(&schema::id_term(&self.fields, id), IndexRecordOption::Basic)?;
         Ok(postings.map(|postings| postings.doc()).filter(|doc| *doc != TERMINATED))
@@ -238,6 +270,10 @@ impl Split {
 
     pub(crate) fn dates(&self) -> &Column<i64> {
         &self.dates
+    }
+
+    pub(crate) fn expires(&self) -> &Column<i64> {
+        &self.expires
     }
 
     pub(crate) fn url_ords(&self) -> &Column<u64> {

@@ -1,6 +1,7 @@
 //! Builds splits of small pages and asks them.
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
+mod oracle;
 mod pages;
 
 use curlew_model::{PageId, SnippetLimit, Timestamp};
@@ -163,7 +164,7 @@ fn what_is_hidden_is_neither_found_nor_counted() {
     assert_eq!(paths(&ask_all(&splits, &blocked, "pane")), ["e"]);
     assert_eq!(ask_all(&splits, &Hidden::default(), "pane").total, 4, "what was hidden once need not stay so");
 
-    let lapsed: HashSet<PageId> = splits.iter().flat_map(|split| blocked.ids_in(split, now()).unwrap()).collect();
+    let lapsed: HashSet<PageId> = splits.iter().flat_map(|split| split.lapsed(&blocked, now()).unwrap()).collect();
     assert_eq!(lapsed, ["a", "b", "c", "d"].map(id).into());
 }
 
