@@ -193,11 +193,13 @@ impl Timestamp {
     /// # Errors
     /// If the text is neither.
     pub fn parse_day_or_instant(text: &str) -> Result<Timestamp, InvalidTimestamp> {
-        if let Ok(date) = text.parse::<jiff::civil::Date>() {
-            let zoned = date.to_zoned(jiff::tz::TimeZone::UTC).map_err(|_| InvalidTimestamp(text.into()))?;
-            return Ok(Timestamp::from_millis(zoned.timestamp().as_millisecond()));
-        }
-        text.parse()
+        // The instant first: as a day, only the first half of one would be read.
+        let as_day = |invalid| {
+            let date: jiff::civil::Date = text.parse().map_err(|_| invalid)?;
+            let midnight = date.to_zoned(jiff::tz::TimeZone::UTC).map_err(|_| InvalidTimestamp(text.into()))?;
+            Ok(Timestamp::from_millis(midnight.timestamp().as_millisecond()))
+        };
+        text.parse().or_else(as_day)
     }
 
     fn civil(self) -> jiff::civil::DateTime {
@@ -291,6 +293,8 @@ mod tests {
     fn a_day_is_its_midnight() {
         let t = Timestamp::parse_day_or_instant("2026-05-01");
         assert_eq!(t.map(|t| t.to_string()), Ok("2026-05-01T00:00:00Z".into()));
+        let t = Timestamp::parse_day_or_instant("2026-05-01T17:00:00+02:00");
+        assert_eq!(t.map(|t| t.to_string()), Ok("2026-05-01T15:00:00Z".into()));
         assert!(Timestamp::parse_day_or_instant("soon").is_err());
     }
 }

@@ -232,9 +232,11 @@ pub fn hash_hex(bytes: &[u8]) -> String {
     Sha256::digest(bytes)[..16].iter().map(|b| format!("{b:02x}")).collect()
 }
 
-#[allow(clippy::expect_used, reason = "hash_hex gives exactly the form that these ids ask for")]
 fn hashed<T>(text: &str, id: fn(&str) -> Result<T, curlew_model::InvalidId>) -> T {
-    id(&hash_hex(text.as_bytes())).ok().expect("32 lower-case hexadecimal digits")
+    match id(&hash_hex(text.as_bytes())) {
+        Ok(id) => id,
+        Err(error) => unreachable!("hash_hex gives the form of every id: {error}"),
+    }
 }
 
 #[cfg(test)]

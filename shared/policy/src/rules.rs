@@ -49,7 +49,7 @@ pub struct Rules {
     pub retry_after_cap: Millis,
     /// Holds double on repeats up to this.
     pub hold_cap: Millis,
-    /// A job that was put off this often is given up.
+    /// A job that found its host held this often in a row is given up.
     pub max_deferrals: u32,
     /// Redirects followed for pages, feeds and home pages.
     pub page_redirects: u32,
@@ -101,7 +101,7 @@ impl Default for Rules {
             hold_not_found: Millis::from_hours(24),
             retry_after_cap: Millis::from_days(7),
             hold_cap: Millis::from_days(14),
-            max_deferrals: 20,
+            max_deferrals: 6,
             page_redirects: 2,
             robots_redirects: 5,
             calls_per_page: 2,
