@@ -1,6 +1,7 @@
 //! The farm: sites as plain data, and what a right crawler makes of each.
 
 use crate::blog::House;
+use crate::log::Kind;
 use crate::reply::Reply;
 use crate::uniform::{Uniform, UniformSite};
 use std::collections::{BTreeMap, HashMap};
@@ -141,6 +142,18 @@ impl Site {
     /// All host names that this site answers for.
     pub fn hosts(&self) -> &[String] {
         &self.hosts
+    }
+
+    /// The addresses of its feeds, comments included, whether they answer well or not; sorted.
+    pub fn feed_urls(&self) -> Vec<String> {
+        if self.uniform.is_some() {
+            return vec![format!("http://{}/feed.xml", self.host)];
+        }
+        let is_feed = |(_, route): &(&String, &Route)| route.now.kind == Kind::Feed;
+        let mut urls: Vec<String> =
+            self.routes.iter().filter(is_feed).map(|(address, _)| format!("http://{address}")).collect();
+        urls.sort();
+        urls
     }
 
     /// The addresses that its feeds name, and what a right crawler makes of each, in the order of the feed. Those of

@@ -114,6 +114,11 @@ pub fn closest_gap(calls: &[Call], key_of_host: impl Fn(&str) -> String) -> Opti
     gaps(calls, key_of_host).into_iter().min_by_key(|gap| (gap.end_to_start, gap.start_to_start))
 }
 
+/// Gaps of less than so many microseconds between the end of one call and the start of the next.
+pub fn closer_than(calls: &[Call], key_of_host: impl Fn(&str) -> String, micros: u64) -> Vec<Gap> {
+    gaps(calls, key_of_host).into_iter().filter(|gap| gap.end_to_start < micros).collect()
+}
+
 /// Calls to one key that were under way at once. A polite crawler has none.
 pub fn overlaps(calls: &[Call], key_of_host: impl Fn(&str) -> String) -> Vec<Overlap> {
     let mut ordered: Vec<&Call> = calls.iter().collect();

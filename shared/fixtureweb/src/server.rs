@@ -29,8 +29,9 @@ const MAX_CONNECTIONS: usize = 4_096;
 const MAX_HEADER_BYTES: usize = 32 * 1024;
 /// The most header lines of a request.
 const MAX_HEADERS: usize = 64;
-/// How long a client may take to send a request's header, also between two requests of one connection.
-const HEADER_TIMEOUT: Duration = Duration::from_secs(75);
+/// How long a client may take to send a request's header, also between two requests of one connection. Longer than
+/// clients keep idle connections, so that the server never closes one in the face of a new request.
+const HEADER_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// A server at work. Dropping it without [`Running::stop`] stops it too, less tidily.
 #[derive(Debug)]
@@ -48,7 +49,7 @@ struct Shared {
     log: Log,
     gallery: Gallery,
     live: Mutex<HashMap<String, Live>>,
-    bombs: OnceLock<Bytes>,
+    bomb: OnceLock<Bytes>,
 }
 
 /// Serves the farm on this listener until stopped. Takes every connection; the caller chose the address.
@@ -67,7 +68,7 @@ pub async fn serve_logged(farm: Arc<Farm>, listener: TcpListener, file: Option<F
         log: Log::new(file),
         gallery: Gallery::default(),
         live: Mutex::new(HashMap::new()),
-        bombs: OnceLock::new(),
+        bomb: OnceLock::new(),
     });
     let accepting = tokio::spawn(accept(listener, Arc::clone(&shared), stopped));
     Running { addr, shared, stop, accepting }
@@ -267,7 +268,12 @@ impl Shared {
     }
 
     /// The body as it goes out; adds entity tag and coding to the headers.
-    async fn stream(&self, reply: &Reply, headers: &mut Vec<(&'static str, String)>, accept: &str) -> Stream {
+    async fn stream(
+        self: &Arc<Shared>,
+        reply: &Reply,
+        headers: &mut Vec<(&'static str, String)>,
+        accept: &str,
+    ) -> Stream {
         let plain = match &reply.body {
             Body::Plain(bytes) => bytes.clone(),
             Body::Feed(doc) => Bytes::from(doc.write()),
@@ -278,7 +284,9 @@ impl Shared {
             }
             Body::Bomb(mebibytes) => {
                 headers.push(("content-encoding", Coding::Gzip.token().to_owned()));
-                self.bombs.get_or_init(|| coding::gzip_bomb(*mebibytes)).clone()
+                let (shared, mebibytes) = (Arc::clone(self), *mebibytes);
+                let make = move || shared.bomb.get_or_init(|| coding::gzip_bomb(mebibytes)).clone();
+                tokio::task::spawn_blocking(make).await.unwrap_or_default()
             }
             Body::Endless(piece, times) => return Stream::endless(piece.clone(), *times),
             Body::Drip(bytes, pause) => return Stream::drip(bytes.clone(), *pause),

@@ -157,7 +157,7 @@ fn vecchie_codifiche() -> Site {
         Style::Plain,
     );
     blog.about = "windows-1252 named by the header, ISO-8859-1 by a meta tag, windows-1252 by nothing, UTF-16 by its byte order mark, UTF-8 in capitals";
-    let pages: [(&str, &str, fn(&str) -> Vec<u8>); 6] = [
+    let pages: [(&str, &str, Encode); 6] = [
         ("text/html; charset=windows-1252", "", windows1252),
         ("text/html", "<meta charset=\"ISO-8859-1\">", latin1),
         ("text/html", "", windows1252),
@@ -174,6 +174,9 @@ fn vecchie_codifiche() -> Site {
     blog.feed(Plan::new("/feed.xml", Format::Rss2));
     blog.finish()
 }
+
+/// From text to the bytes of one encoding.
+type Encode = fn(&str) -> Vec<u8>;
 
 /// The letters of ISO-8859-1, and the typographic marks where windows-1252 has them.
 fn windows1252(text: &str) -> Vec<u8> {

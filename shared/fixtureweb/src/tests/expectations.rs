@@ -81,6 +81,24 @@ fn expectations_add_up_to_the_distinct_entries() {
     }
 }
 
+/// The bundled web is to be crawled in little more than a minute: the busiest host key bounds it.
+#[test]
+fn no_site_takes_too_long_to_crawl() {
+    // The mean of max(1 s, an exponential gap of 1 s) is 1.37 s.
+    const PAUSE: f64 = 1.4;
+    // The total time that a drip is given.
+    const TOTAL: f64 = 30.0;
+    for site in Farm::demo().sites() {
+        let expect = &site.expect;
+        let fetched = expect.rejections() - expect.rejected.get("robots").unwrap_or(&0);
+        let calls = site.hosts().len() + 1 + site.feed_urls().len() + 2 * expect.accepted + fetched + expect.duplicates;
+        let pause = site.crawl_delay.map_or(PAUSE, |delay| delay.as_secs_f64()) + 2.0 * site.delay.as_secs_f64();
+        let drip = if site.host == "slow-drip.test" { TOTAL } else { 0.0 };
+        let seconds = calls as f64 * pause + drip;
+        assert!(seconds < 50.0, "{}: {calls} calls in {seconds:.0} s", site.host);
+    }
+}
+
 #[test]
 fn every_code_is_one_that_the_model_knows() {
     const CODES: [&str; 17] = [

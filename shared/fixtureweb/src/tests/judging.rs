@@ -56,6 +56,8 @@ fn a_call_too_soon_is_found_across_subdomains() {
     calls.push(call("b.test", "/c", 6_310_000, 6_320_000));
     let gap = judge::closest_gap(&calls, registrable).unwrap();
     assert_eq!((gap.key.as_str(), gap.start_to_start, gap.later.as_str()), ("a.test", 300_000, "blog.a.test/c"));
+    let close = judge::closer_than(&calls, registrable, 500_000);
+    assert_eq!(close.iter().map(|gap| gap.later.as_str()).collect::<Vec<_>>(), ["blog.a.test/c"]);
     let by_host = judge::closest_gap(&calls, str::to_owned).unwrap();
     assert_eq!(by_host.start_to_start, 1_000_000);
 }
