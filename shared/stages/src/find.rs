@@ -53,7 +53,7 @@ impl Finder {
         let manifests = self.manifests().await?;
         let splits = self.splits(&manifests).await?;
         let tombstones: BTreeSet<_> = manifests.iter().flat_map(|m| m.tombstones.iter().cloned()).collect();
-        let hidden = Hidden { tombstones, hosts: hidden_hosts(self.blobs.as_ref()).await? };
+        let hidden = Hidden { tombstones: tombstones.into(), hosts: hidden_hosts(self.blobs.as_ref()).await? };
         let refs: Vec<&Split> = splits.iter().map(Arc::as_ref).collect();
         let results = search(&refs, &hidden, Request { query, limit, offset, now }).map_err(search_error)?;
         let mut hits = Vec::with_capacity(results.hits.len());

@@ -22,12 +22,14 @@ pub struct Sample {
 }
 
 /// How many pages to re-check.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HowMany {
     /// At most so many, those checked less than a day ago left out.
     AtMost(usize),
     /// Every indexed page, now.
     All,
+    /// Every indexed page of these host keys, now.
+    OfHosts(Vec<HostKey>),
 }
 
 impl Sample {
@@ -39,6 +41,11 @@ impl Sample {
         let chosen = match how_many {
             HowMany::All => self.scan(None, usize::MAX, true, None).await?,
             HowMany::AtMost(count) => self.some(count).await?,
+            HowMany::OfHosts(hosts) => {
+                let mut pages = self.scan(None, usize::MAX, true, None).await?;
+                pages.retain(|page| hosts.contains(&page.host));
+                pages
+            }
         };
         let now = self.manners.clock.now();
         let count = chosen.len();

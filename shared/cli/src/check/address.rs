@@ -1,0 +1,36 @@
+use super::{Answer, Question, bad_input, fields};
+use crate::args::Shared;
+use curlew_fetcher::Guard;
+use curlew_fetcher::guard::{vet_addresses, vet_url};
+use serde_json::{Value, json};
+use std::net::IpAddr;
+
+/// The guard as it would be for a crawl with these flags.
+pub(super) fn guard(shared: &Shared) -> Guard {
+    Guard { allow_nets: shared.allow_net.clone(), resolve: shared.resolve.clone(), ..Guard::default() }
+}
+
+/// May an address be called?
+pub(super) fn answer(question: &Question, guard: &Guard) -> Answer {
+    let text = question.required("url")?;
+    let refused = |why: String| Ok(fields(json!({ "allowed": false, "reason": why })));
+    let url = match vet_url(text, guard) {
+        Ok(url) => url,
+        Err(refusal) => return refused(refusal.to_string()),
+    };
+    if let Some(given) = question.0.get("addresses") {
+        let Value::Array(list) = given else { return Err(bad_input("'addresses' is no list")) };
+        let mut addresses = Vec::with_capacity(list.len());
+        for item in list {
+            let Some(address) = item.as_str().and_then(|a| a.parse::<IpAddr>().ok()) else {
+                // What the resolver says and nobody can read fails closed.
+                return refused(format!("the address {item} cannot be read"));
+            };
+            addresses.push(address);
+        }
+        if let Err(refusal) = vet_addresses(url.host_str().unwrap_or_default(), &addresses, guard) {
+            return refused(refusal.to_string());
+        }
+    }
+    Ok(fields(json!({ "allowed": true })))
+}

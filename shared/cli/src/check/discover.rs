@@ -1,0 +1,13 @@
+use super::{Answer, Question, fields};
+use curlew_feed::discover;
+use serde_json::{Value, json};
+
+/// Which feeds does a page name?
+pub(super) fn answer(question: &Question) -> Answer {
+    let html = question.bytes("html", "body_b64")?;
+    let feeds: Vec<Value> = discover(&html, question.text("content_type"), &question.url()?)
+        .iter()
+        .map(|link| json!({"url": link.url.as_str(), "title": link.title, "type": link.media_type}))
+        .collect();
+    Ok(fields(json!({ "feeds": feeds })))
+}

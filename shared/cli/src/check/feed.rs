@@ -1,0 +1,37 @@
+use super::{Answer, Question, Trouble, fields};
+use curlew_feed::{Entry, Limits, parse};
+use serde_json::{Value, json};
+
+/// What is in a feed?
+pub(super) fn answer(question: &Question) -> Answer {
+    let body = question.bytes("body", "body_b64")?;
+    let url = question.url()?;
+    let feed = parse(&body, question.text("content_type"), &url, &Limits::default())
+        .map_err(|e| Trouble { kind: "not_a_feed", message: e.to_string() })?;
+    let entries: Vec<Value> = feed.entries.iter().map(entry).collect();
+    Ok(fields(json!({"feed": {
+        "format": feed.format.as_str(),
+        "title": feed.title,
+        "description": feed.description,
+        "link": feed.link,
+        "language": feed.language,
+        "image": feed.image,
+        "updated": feed.updated,
+        "entries": entries,
+        "repairs": feed.repairs,
+        "truncated": feed.truncated,
+    }})))
+}
+
+fn entry(entry: &Entry) -> Value {
+    json!({
+        "id": entry.id,
+        "title": entry.title,
+        "link": entry.link,
+        "published": entry.published,
+        "updated": entry.updated,
+        "author": entry.author,
+        "summary": entry.summary,
+        "content": entry.content,
+    })
+}

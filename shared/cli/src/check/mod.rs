@@ -1,0 +1,174 @@
+//! `curlew check`: asks one component, without a store or a network. JSON Lines in, JSON Lines out, in the same
+//! order; or one plain document, as a site's owner would try it.
+
+mod address;
+mod discover;
+mod feed;
+mod page;
+mod robots;
+mod screen;
+
+use crate::args::{Check, Document, Shared};
+use crate::failure::usage;
+use anyhow::{Context, Result};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Map, Value, json};
+use std::io::{BufRead, BufReader, BufWriter, Read, Write};
+use url::Url;
+
+/// The longest line that is read: a document of 24 MiB as base64.
+const MAX_LINE: u64 = 32 * 1024 * 1024;
+
+/// Why a question has no answer.
+struct Trouble {
+    kind: &'static str,
+    message: String,
+}
+
+/// Something is wrong with the question itself.
+fn bad_input(message: impl Into<String>) -> Trouble {
+    Trouble { kind: "bad_input", message: message.into() }
+}
+
+/// One question: a line of JSON.
+struct Question(Map<String, Value>);
+
+impl Question {
+    fn text(&self, name: &str) -> Option<&str> {
+        self.0.get(name).and_then(Value::as_str)
+    }
+
+    fn required(&self, name: &str) -> Result<&str, Trouble> {
+        self.text(name).ok_or_else(|| bad_input(format!("'{name}' is missing or no text")))
+    }
+
+    fn url(&self) -> Result<Url, Trouble> {
+        let text = self.required("url")?;
+        Url::parse(text).map_err(|e| bad_input(format!("'url' is no URL: {e}")))
+    }
+
+    /// A document given as text under one name or as base64 under another.
+    fn bytes(&self, plain: &str, coded: &str) -> Result<Vec<u8>, Trouble> {
+        if let Some(text) = self.text(plain) {
+            return Ok(text.as_bytes().to_vec());
+        }
+        let coded_text = self.text(coded).ok_or_else(|| bad_input(format!("'{plain}' or '{coded}' is needed")))?;
+        STANDARD.decode(coded_text.trim()).map_err(|e| bad_input(format!("'{coded}' is no base64: {e}")))
+    }
+}
+
+/// Answers one question with the fields of the answer.
+type Answer = Result<Map<String, Value>, Trouble>;
+
+/// Runs a check over its questions.
+pub(crate) fn run(check: Check, shared: &Shared) -> Result<()> {
+    match check {
+        Check::Robots { document, agent } => {
+            each(&document, |q| robots::answer(q, &agent), &[("agent", &agent)], "robots")
+        }
+        Check::Feed { document } => each(&document, feed::answer, &[], "body"),
+        Check::Discover { document } => each(&document, discover::answer, &[], "html"),
+        Check::Page { document } => each(&document, page::answer, &[], "html"),
+        Check::Screen { document, title } => each(&document, screen::answer, &[("title", &title)], "text"),
+        Check::Address { document } => {
+            let guard = address::guard(shared);
+            if let (None, Some(url)) = (&document.file, &document.url) {
+                return one(&mut std::io::stdout().lock(), &json!({ "url": url }), |q| address::answer(q, &guard));
+            }
+            each(&document, |q| address::answer(q, &guard), &[], "url")
+        }
+    }
+}
+
+/// Every line of standard input, or the one plain document.
+fn each(document: &Document, answer: impl Fn(&Question) -> Answer, extra: &[(&str, &str)], body: &str) -> Result<()> {
+    let mut out = BufWriter::new(std::io::stdout().lock());
+    if let Some(path) = &document.file {
+        let bytes = std::fs::read(path).with_context(|| format!("{} cannot be read", path.display()))?;
+        let Some(url) = document.url.as_deref().or((body == "text").then_some("")) else {
+            return Err(usage("a plain document needs --url: the address that it is from"));
+        };
+        let mut question = json!({ "url": url });
+        for (name, value) in extra {
+            question[*name] = json!(value);
+        }
+        // As base64, so that the document's own encoding is kept; a text to screen is read as UTF-8.
+        match body {
+            "text" => question["text"] = json!(String::from_utf8_lossy(&bytes)),
+            "robots" => question["robots_b64"] = json!(STANDARD.encode(&bytes)),
+            _ => question["body_b64"] = json!(STANDARD.encode(&bytes)),
+        }
+        one(&mut out, &question, answer)?;
+        return Ok(out.flush()?);
+    }
+    let mut input = BufReader::new(std::io::stdin().lock());
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        let read = input.by_ref().take(MAX_LINE).read_until(b'\n', &mut line)?;
+        if read == 0 {
+            return Ok(out.flush()?);
+        }
+        if line.last() != Some(&b'\n') && read as u64 == MAX_LINE {
+            skip_line(&mut input)?;
+            let message = format!("the line is longer than {} MiB", MAX_LINE >> 20);
+            write(&mut out, &refusal(None, "too_large", &message))?;
+        } else if !line.trim_ascii().is_empty() {
+            match serde_json::from_slice::<Value>(&line) {
+                Ok(question) => one(&mut out, &question, &answer)?,
+                Err(error) => write(&mut out, &refusal(None, "bad_json", &error.to_string()))?,
+            }
+        }
+        if input.buffer().is_empty() {
+            // A program that asks line by line gets its answer before it asks the next.
+            out.flush()?;
+        }
+    }
+}
+
+fn skip_line(input: &mut impl BufRead) -> std::io::Result<()> {
+    let mut rest = Vec::new();
+    while input.by_ref().take(MAX_LINE).read_until(b'\n', &mut rest)? as u64 == MAX_LINE && rest.last() != Some(&b'\n')
+    {
+        rest.clear();
+    }
+    Ok(())
+}
+
+fn one(out: &mut impl Write, question: &Value, answer: impl Fn(&Question) -> Answer) -> Result<()> {
+    let id = question.get("id").cloned();
+    let Value::Object(fields) = question else {
+        return write(out, &refusal(id, "bad_input", "the line is no object"));
+    };
+    let question = Question(fields.clone());
+    let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| answer(&question)));
+    let reply = match caught {
+        Ok(Ok(mut fields)) => {
+            if let Some(id) = id {
+                fields.insert("id".into(), id);
+            }
+            Value::Object(fields)
+        }
+        Ok(Err(trouble)) => refusal(id, trouble.kind, &trouble.message),
+        Err(_) => refusal(id, "panic", "the component panicked; please report the document"),
+    };
+    write(out, &reply)
+}
+
+fn refusal(id: Option<Value>, kind: &str, message: &str) -> Value {
+    json!({"id": id, "error": {"kind": kind, "message": message}})
+}
+
+fn write(out: &mut impl Write, value: &Value) -> Result<()> {
+    serde_json::to_writer(&mut *out, value)?;
+    Ok(out.write_all(b"\n")?)
+}
+
+/// The fields of an answer.
+fn fields(value: Value) -> Map<String, Value> {
+    match value {
+        Value::Object(fields) => fields,
+        _ => Map::new(),
+    }
+}

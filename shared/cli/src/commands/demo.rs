@@ -1,0 +1,152 @@
+//! `curlew demo`: the bundled fixture web on loopback, crawled, indexed and served. No network is needed.
+
+use super::crawl::until_end;
+use super::{exclusive, serve, stop_on_signal};
+use crate::args::{DemoArgs, Until};
+use crate::config::Config;
+use crate::output::{self, shown};
+use crate::runner::{End, Runner};
+use crate::world::World;
+use anyhow::{Context, Result};
+use curlew_fetcher::ResolveRule;
+use curlew_fixtureweb::{Farm, Mode, Running, judge};
+use curlew_model::{HostKey, Page, PageId, PageState};
+use curlew_stages::HowMany;
+use std::collections::BTreeMap;
+use std::net::Ipv4Addr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use tokio::net::TcpListener;
+
+/// Rows read at a time.
+const LIST: usize = 1_000;
+
+pub(super) async fn run(args: DemoArgs, mut config: Config) -> Result<()> {
+    let listener =
+        TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.context("the fixture web cannot listen on loopback")?;
+    let farm = Arc::new(Farm::demo());
+    let web = curlew_fixtureweb::serve(farm.clone(), listener).await;
+    let rule: ResolveRule = format!("*.test={}", web.addr()).parse().map_err(|e| anyhow::anyhow!("{e}"))?;
+    config.guard.resolve.push(rule);
+    let folder = fresh_folder(&mut config)?;
+    let quiet = args.output.json;
+    if !quiet {
+        output::line(&format!(
+            "{} small sites are up on {}. Curlew pauses at least a second between two calls to a site, as it would on the real web: this takes about a minute and a half.",
+            farm.sites().len(),
+            web.addr()
+        ))?;
+    }
+    let world = exclusive(config).await?;
+    for site in farm.sites() {
+        world.suggest.site(&site.start_url, true).await?;
+    }
+    let stop = stop_on_signal();
+    let summary = until_end(&world, Until::Idle, quiet, stop.clone()).await?;
+    let removed = vanish(&world, &web).await?;
+    if quiet {
+        output::json(&summary)?;
+    } else {
+        report(&world, &farm).await?;
+        output::line("")?;
+        summary.print()?;
+        manners(&web, &farm)?;
+        output::line(&removed)?;
+    }
+    if !args.no_serve && !stop.load(Ordering::Relaxed) {
+        serve::pages(world.clone(), args.listen, stop).await?;
+    }
+    web.stop().await;
+    drop(world);
+    if let Some(folder) = folder {
+        let _left_to_the_system = std::fs::remove_dir_all(folder);
+    }
+    Ok(())
+}
+
+/// The demo begins from nothing each time, and beside what the person may have crawled before.
+fn fresh_folder(config: &mut Config) -> Result<Option<PathBuf>> {
+    if config.data != PathBuf::from("curlew-data") {
+        return Ok(None);
+    }
+    let folder = std::env::temp_dir().join(format!("curlew-demo-{}", std::process::id()));
+    if folder.exists() {
+        std::fs::remove_dir_all(&folder).with_context(|| format!("{} cannot be emptied", folder.display()))?;
+    }
+    config.data.clone_from(&folder);
+    Ok(Some(folder))
+}
+
+/// What became of the pages of one site.
+#[derive(Default)]
+struct Outcome {
+    accepted: usize,
+    rejected: BTreeMap<&'static str, usize>,
+}
+
+async fn report(world: &World, farm: &Farm) -> Result<()> {
+    let mut outcomes: BTreeMap<HostKey, Outcome> = BTreeMap::new();
+    let mut after: Option<PageId> = None;
+    loop {
+        let rows: Vec<Page> = world.pages.list(after.as_ref(), LIST).await?;
+        let Some(last) = rows.last() else { break };
+        after = Some(last.id.clone());
+        for page in rows {
+            let outcome = outcomes.entry(page.host).or_default();
+            match page.state {
+                PageState::Accepted { .. } => outcome.accepted += 1,
+                PageState::Rejected { reason } => *outcome.rejected.entry(reason.code()).or_default() += 1,
+                _ => {}
+            }
+        }
+    }
+    for site in farm.sites() {
+        let key = HostKey::new(&judge::registrable(&site.host))?;
+        let state = world.hosts.list(None, LIST).await?.into_iter().find(|(host, _)| *host == key).map(|(_, s)| s);
+        let outcome = outcomes.get(&key);
+        let accepted = outcome.map_or(0, |o| o.accepted);
+        let mut refused: Vec<String> =
+            outcome.iter().flat_map(|o| &o.rejected).map(|(why, n)| format!("{n} {why}")).collect();
+        if let Some(hold) = state.and_then(|s| s.hold) {
+            refused.push(format!("held: {}", hold.reason.as_str()));
+        }
+        let refused = if refused.is_empty() { String::new() } else { format!("  refused: {}", refused.join(", ")) };
+        output::line(&format!("{:28} {accepted:3} found{refused}", shown(&site.host, 28)))?;
+        output::line(&format!("{:28}     {}", "", shown(site.about, 100)))?;
+    }
+    Ok(())
+}
+
+/// What the sites' own logs say of our manners.
+fn manners(web: &Running, farm: &Farm) -> Result<()> {
+    let calls = web.calls();
+    let key = |host: &str| judge::registrable(host);
+    let closest = judge::closest_gap(&calls, key).map(|g| g.end_to_start as f64 / 1e6);
+    let closest = closest.map(|s| format!("{s:.3} s between the closest two calls to one site")).unwrap_or_default();
+    output::line(&format!(
+        "manners   by the sites' own logs: {closest}, {} overlapping, {} forbidden by robots.txt",
+        judge::overlaps(&calls, key).len(),
+        judge::forbidden(&calls, farm).len()
+    ))?;
+    Ok(())
+}
+
+/// Pages vanish from the web; a re-check makes them vanish from the index.
+async fn vanish(world: &Arc<World>, web: &Running) -> Result<String> {
+    let changed: Vec<&str> =
+        web.farm().sites().iter().map(|s| s.host.as_str()).filter(|host| web.set_mode(host, Mode::Later)).collect();
+    if changed.is_empty() {
+        return Ok(String::new());
+    }
+    let hosts: Vec<HostKey> = changed.iter().filter_map(|host| HostKey::new(&judge::registrable(host)).ok()).collect();
+    let sent = world.sample.run(HowMany::OfHosts(hosts)).await?;
+    Runner::new(world.clone(), Arc::default()).run(End::Idle(None)).await?;
+    let counts = world.tally.counts();
+    let removed: u64 = counts.removed.values().sum();
+    let why: Vec<String> = counts.removed.iter().map(|(why, n)| format!("{n} {why}")).collect();
+    Ok(format!(
+        "vanished  {sent} pages of changed sites were re-checked, {removed} are gone from the index ({})",
+        why.join(", ")
+    ))
+}

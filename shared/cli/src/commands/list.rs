@@ -1,0 +1,204 @@
+//! `curlew sites`, `feeds`, `pages`, `holds` and `parked`: lists for people who look.
+
+use crate::args::{ListArgs, ListWhat};
+use crate::output::{self, shown};
+use crate::world::World;
+use anyhow::{Result, bail};
+use curlew_model::{HostKey, Job, Page, PageId, PageState, SiteState, Source, SourceKey};
+use curlew_policy::address;
+use serde_json::{Value, json};
+
+/// Rows read at a time.
+const LIST: usize = 500;
+/// The most waiting or dead jobs that are listed.
+const MOST: usize = 10_000;
+/// Characters of an address in a line for people.
+const ADDRESS: usize = 90;
+
+/// Which of the rows to show, and how.
+struct View<'a> {
+    key: Option<&'a str>,
+    json: bool,
+    found: bool,
+}
+
+impl<'a> View<'a> {
+    fn of(args: &'a ListArgs) -> View<'a> {
+        let key = match &args.what {
+            Some(ListWhat::Show { key }) => Some(key.as_str()),
+            Some(ListWhat::List) | None => None,
+        };
+        View { key, json: args.json, found: false }
+    }
+
+    /// Shows a row if it is asked for: a line of a list, or the whole of it.
+    fn row(&mut self, names: &[&str], line: impl FnOnce() -> String, whole: impl FnOnce() -> Value) -> Result<()> {
+        match self.key {
+            Some(key) if !names.contains(&key) => {}
+            Some(_) => {
+                self.found = true;
+                let whole = whole();
+                if self.json { output::json(&whole)? } else { output::line(&serde_json::to_string_pretty(&whole)?)? }
+            }
+            None if self.json => output::json(&whole())?,
+            None => output::line(&line())?,
+        }
+        Ok(())
+    }
+
+    fn end(self, what: &str) -> Result<()> {
+        match self.key {
+            Some(key) if !self.found => bail!("there is no {what} '{}'", shown(key, ADDRESS)),
+            _ => Ok(()),
+        }
+    }
+}
+
+pub(super) async fn sites(world: &World, args: &ListArgs) -> Result<()> {
+    let mut view = View::of(args);
+    each_source(world, |source| {
+        let Source::Site(site) = source else { return Ok(()) };
+        let state = match &site.state {
+            SiteState::Waiting => "waiting".to_owned(),
+            SiteState::Working { feeds } => format!("{} feeds", feeds.len()),
+            SiteState::Feedless { reason } => format!("no feed: {reason}"),
+            SiteState::Refused { reason } => format!("refused: {reason}"),
+        };
+        let line = || format!("{}  {state}", shown(&site.url, ADDRESS));
+        view.row(&[site.key.as_str(), &site.url], line, || json!(site))
+    })
+    .await?;
+    view.end("site")
+}
+
+pub(super) async fn feeds(world: &World, args: &ListArgs) -> Result<()> {
+    let mut view = View::of(args);
+    each_source(world, |source| {
+        let Source::Feed(feed) = source else { return Ok(()) };
+        let state = match (&feed.trouble, feed.gone) {
+            (_, true) => "gone".to_owned(),
+            (Some(why), _) => format!("failed {} times: {why}", feed.failures),
+            (None, _) => format!("{}, every {} h", feed.format, feed.interval.0 / 3_600_000),
+        };
+        let title = feed.title.as_deref().unwrap_or("-");
+        let line = || format!("{}  {}  {}", shown(&feed.url, ADDRESS), shown(title, 50), shown(&state, ADDRESS));
+        view.row(&[feed.key.as_str(), &feed.url], line, || json!(feed))
+    })
+    .await?;
+    view.end("feed")
+}
+
+async fn each_source(world: &World, mut each: impl FnMut(&Source) -> Result<()>) -> Result<()> {
+    let mut after: Option<SourceKey> = None;
+    loop {
+        let rows = world.sources.list(after.as_ref(), LIST).await?;
+        let Some(last) = rows.last() else { return Ok(()) };
+        after = Some(last.key().clone());
+        rows.iter().try_for_each(&mut each)?;
+    }
+}
+
+/// All rows of pages, one after another.
+pub(super) async fn each_page(world: &World, mut each: impl AsyncFnMut(&Page) -> Result<()>) -> Result<()> {
+    let mut after: Option<PageId> = None;
+    loop {
+        let rows = world.pages.list(after.as_ref(), LIST).await?;
+        let Some(last) = rows.last() else { return Ok(()) };
+        after = Some(last.id.clone());
+        for page in &rows {
+            each(page).await?;
+        }
+    }
+}
+
+pub(super) async fn pages(world: &World, args: &ListArgs) -> Result<()> {
+    let mut view = View::of(args);
+    if let Some(key) = view.key {
+        // One row by its id or its URL needs no reading of all.
+        let by_url = address::parse(key, None).ok().map(|u| address::page_id(&address::canonical(&u)));
+        let Some(id) = PageId::new(key).ok().or(by_url) else { return view.end("page") };
+        if let Some((page, _)) = world.pages.get(&id).await? {
+            view.row(&[key], String::new, || json!(page))?;
+        }
+        return view.end("page");
+    }
+    each_page(world, async |page| {
+        let state = page_state(&page.state);
+        view.row(&[], || format!("{state:9}  {}{}", shown(&page.url, ADDRESS), why(&page.state)), || json!(page))
+    })
+    .await
+}
+
+fn page_state(state: &PageState) -> &'static str {
+    match state {
+        PageState::Pending => "pending",
+        PageState::Accepted { .. } => "accepted",
+        PageState::Rejected { .. } => "rejected",
+        PageState::Gone { .. } => "gone",
+        PageState::Alias { .. } => "alias",
+    }
+}
+
+fn why(state: &PageState) -> String {
+    match state {
+        PageState::Rejected { reason } => format!("  {}", shown(&reason.to_string(), ADDRESS)),
+        PageState::Gone { reason } => format!("  {}", reason.as_str()),
+        _ => String::new(),
+    }
+}
+
+pub(super) async fn holds(world: &World, args: &ListArgs) -> Result<()> {
+    let mut view = View::of(args);
+    let now = world.clock.now();
+    let mut after: Option<HostKey> = None;
+    loop {
+        let rows = world.hosts.list(after.as_ref(), LIST).await?;
+        let Some((last, _)) = rows.last() else { break };
+        after = Some(last.clone());
+        for (host, state) in &rows {
+            let held = state.hold.as_ref().filter(|h| h.until > now);
+            if held.is_none() && state.blocked.is_empty() && view.key.is_none() {
+                continue;
+            }
+            let line = || {
+                let blocked: Vec<&str> = state.blocked.iter().map(String::as_str).collect();
+                let blocked =
+                    if blocked.is_empty() { String::new() } else { format!("  blocked: {}", blocked.join(", ")) };
+                let held = held.map(|h| format!("  {} until {}", h.reason.as_str(), h.until)).unwrap_or_default();
+                format!("{host}{held}{blocked}")
+            };
+            view.row(&[host.as_str()], line, || json!({"host": host, "state": state}))?;
+        }
+    }
+    view.end("host")
+}
+
+pub(super) async fn parked(world: &World, args: &ListArgs) -> Result<()> {
+    let mut view = View::of(args);
+    for waiting in world.inbox.waiting(world.clock.now(), MOST).await? {
+        let (stage, about) = match &waiting.job {
+            Ok(job) => (job.stage().as_str(), about(job)),
+            Err(why) => ("?", why.clone()),
+        };
+        let line = || format!("{}  {stage:8}  {}", waiting.due, shown(&about, ADDRESS));
+        let whole = || json!({"due": waiting.due, "stage": stage, "job": waiting.job.as_ref().ok(), "about": about});
+        view.row(&[&about], line, whole)?;
+    }
+    for dead in world.inbox.dead(MOST).await? {
+        let stage = dead.stage.as_str();
+        let line = || format!("given up   {stage:8}  {}  {}", dead.receipt.0, shown(&dead.error, ADDRESS));
+        let whole = || json!({"dead": dead.receipt.0, "stage": stage, "error": dead.error, "at": dead.at, "message": dead.message});
+        view.row(&[&dead.receipt.0], line, whole)?;
+    }
+    view.end("job")
+}
+
+/// What a job is about: a host for visits, an address otherwise.
+fn about(job: &Job) -> String {
+    match job {
+        Job::Discover(job) => job.url.clone(),
+        Job::Poll(job) => job.url.clone(),
+        Job::Fetch(job) => format!("{} ({} addresses)", job.host, job.items.len()),
+        Job::Extract(job) => job.url.clone(),
+    }
+}

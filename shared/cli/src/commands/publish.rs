@@ -1,0 +1,60 @@
+//! `curlew index` and `curlew sample`: what the schedules do, by hand.
+
+use super::stop_on_signal;
+use crate::output;
+use crate::progress::Progress;
+use crate::runner::{End, Runner};
+use crate::world::World;
+use anyhow::Result;
+use curlew_stages::{HowMany, Published};
+use serde_json::json;
+use std::sync::Arc;
+
+pub(super) async fn index(world: &World, year: Option<i16>, json: bool) -> Result<()> {
+    let mut done: Vec<(i16, Published)> = Vec::new();
+    match year {
+        Some(year) => done.push((year, world.index.refresh(year).await?)),
+        None => {
+            for year in world.index.years().await? {
+                done.push((year, world.index.publish(year).await?));
+            }
+        }
+    }
+    if json {
+        let years: Vec<_> = done
+            .iter()
+            .map(|(year, p)| json!({"year": year, "added": p.added, "purged": p.purged, "splits": p.splits}))
+            .collect();
+        return Ok(output::json(&json!({ "years": years }))?);
+    }
+    for (year, p) in &done {
+        output::line(&format!("{year}: {} pages added, {} left out for good, {} splits", p.added, p.purged, p.splits))?;
+    }
+    if done.is_empty() {
+        output::line("There is nothing to publish yet.")?;
+    }
+    Ok(())
+}
+
+pub(super) async fn sample(world: Arc<World>, count: usize, all: bool, json: bool) -> Result<()> {
+    let how_many = if all { HowMany::All } else { HowMany::AtMost(count) };
+    let sent = world.sample.run(how_many).await?;
+    {
+        let _progress = Progress::start(world.tally.clone(), json);
+        Runner::new(world.clone(), stop_on_signal()).run(End::Idle(None)).await?;
+    }
+    let counts = world.tally.counts();
+    if json {
+        let object = json!({"sampled": sent, "still_there": counts.still_there, "removed": counts.removed, "calls": counts.calls});
+        return Ok(output::json(&object)?);
+    }
+    let removed: u64 = counts.removed.values().sum();
+    let why: Vec<String> = counts.removed.iter().map(|(why, n)| format!("{n} {why}")).collect();
+    let why = if why.is_empty() { String::new() } else { format!(" ({})", why.join(", ")) };
+    output::line(&format!(
+        "{sent} pages were to be re-checked: {} are still there, {removed} were removed{why}, {} could not be asked now",
+        counts.still_there,
+        (sent as u64).saturating_sub(counts.still_there + removed)
+    ))?;
+    Ok(())
+}

@@ -1,0 +1,125 @@
+//! `curlew serve`: the search page and the forms, with the schedules running.
+
+use super::stop_on_signal;
+use crate::front::Behind;
+use crate::output;
+use crate::runner::{End, Runner};
+use crate::world::World;
+use anyhow::{Context, Result};
+use curlew_model::{Millis, Timestamp};
+use curlew_stages::HowMany;
+use curlew_web::{Settings, router};
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use tokio::net::TcpListener;
+
+/// How often due feeds are looked for.
+const DISPATCH: Millis = Millis::from_mins(1);
+/// How often the index of the year is published.
+const PUBLISH: Millis = Millis::from_hours(8);
+/// How often indexed pages are sampled.
+const SAMPLE: Millis = Millis::from_hours(24);
+/// Pages of one sample.
+const SAMPLE_PAGES: usize = 1_000;
+/// How often older years are merged and what is gone leaves them for good.
+const ARCHIVE: Millis = Millis::from_days(30);
+/// How soon a request to stop is noticed.
+const NOTICE: Millis = Millis(200);
+
+pub(super) async fn run(world: Arc<World>, listen: SocketAddr) -> Result<()> {
+    let stop = stop_on_signal();
+    let runner = tokio::spawn(Runner::new(world.clone(), stop.clone()).run(End::Never));
+    let schedules = tokio::spawn(schedules(world.clone(), stop.clone()));
+    pages(world, listen, stop).await?;
+    schedules.await?;
+    runner.await??;
+    Ok(())
+}
+
+/// Serves the pages until told to stop.
+pub(super) async fn pages(world: Arc<World>, listen: SocketAddr, stop: Arc<AtomicBool>) -> Result<()> {
+    let listener = TcpListener::bind(listen)
+        .await
+        .with_context(|| format!("cannot listen on {listen}: choose another address with --listen"))?;
+    let addr = listener.local_addr()?;
+    let settings = settings(&world)?;
+    let clock = world.clock.clone();
+    let app = router(Arc::new(Behind(world.clone())), world.clock.clone(), settings);
+    output::line(&format!("Open http://{addr}/ in a browser; Ctrl-C stops."))?;
+    let stopped = async move {
+        while !stop.load(Ordering::Relaxed) {
+            clock.sleep(NOTICE).await;
+        }
+    };
+    axum::serve(listener, app.into_make_service_with_connect_info::<SocketAddr>())
+        .with_graceful_shutdown(stopped)
+        .await
+        .context("the search page ended")
+}
+
+fn settings(world: &World) -> Result<Settings> {
+    let mut secret = [0u8; 32];
+    for chunk in secret.chunks_mut(8) {
+        chunk.copy_from_slice(&world.manners.seeds.next().to_le_bytes());
+    }
+    let mut settings = Settings::new(secret);
+    if let Some(title) = &world.config.web.title {
+        settings.title.clone_from(title);
+    }
+    settings.base_url.clone_from(&world.config.web.base_url);
+    settings.user_agent_token.clone_from(&world.config.token);
+    settings.user_agent.clone_from(&world.config.page_agent);
+    settings.contact.clone_from(&world.config.contact);
+    Ok(settings)
+}
+
+/// What EventBridge does in the cloud, here on the local clock.
+async fn schedules(world: Arc<World>, stop: Arc<AtomicBool>) {
+    let start = world.clock.now();
+    let mut due = Due { dispatch: start, publish: start, sample: start + SAMPLE, archive: start + ARCHIVE };
+    while !stop.load(Ordering::Relaxed) {
+        if let Err(error) = due.run(&world).await {
+            tracing::error!(error = format!("{error:#}"), "a schedule failed; it runs again when it is due next");
+        }
+        world.clock.sleep(NOTICE).await;
+    }
+}
+
+/// When each schedule is due next.
+struct Due {
+    dispatch: Timestamp,
+    publish: Timestamp,
+    sample: Timestamp,
+    archive: Timestamp,
+}
+
+impl Due {
+    async fn run(&mut self, world: &World) -> Result<()> {
+        let now = world.clock.now();
+        let year = now.year();
+        if now >= self.dispatch {
+            self.dispatch = now + DISPATCH;
+            let sent = world.dispatch.tick().await?;
+            tracing::debug!(polls = sent.polls, discoveries = sent.discoveries, "what is due was sent");
+        }
+        if now >= self.publish {
+            self.publish = now + PUBLISH;
+            let done = world.index.publish(year).await?;
+            tracing::info!(year, added = done.added, splits = done.splits, "the index was published");
+        }
+        if now >= self.sample {
+            self.sample = now + SAMPLE;
+            let count = world.sample.run(HowMany::AtMost(SAMPLE_PAGES)).await?;
+            tracing::info!(pages = count, "a sample of pages is re-checked");
+        }
+        if now >= self.archive {
+            self.archive = now + ARCHIVE;
+            for older in world.index.years().await?.into_iter().filter(|y| *y != year) {
+                let done = world.index.refresh(older).await?;
+                tracing::info!(year = older, purged = done.purged, "the index of an older year was merged");
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,93 @@
+//! `curlew export` and `curlew import`.
+
+use super::crawl::read_limited;
+use super::list::each_page;
+use super::opml;
+use crate::args::Export;
+use crate::output;
+use crate::world::World;
+use anyhow::{Context, Result};
+use curlew_model::{PageState, Source, SourceKey, Timestamp};
+use curlew_ports::{SuggestError, Suggested};
+use curlew_stages::RecordReader;
+use std::path::Path;
+
+/// Rows read at a time.
+const LIST: usize = 500;
+
+pub(super) async fn export(world: &World, what: Export, since: Option<Timestamp>) -> Result<()> {
+    match what {
+        Export::Records => records(world, since.unwrap_or(Timestamp::MIN)).await,
+        Export::Feeds => feeds(world, since.unwrap_or(Timestamp::MIN), false).await,
+        Export::Opml => feeds(world, since.unwrap_or(Timestamp::MIN), true).await,
+    }
+}
+
+async fn records(world: &World, since: Timestamp) -> Result<()> {
+    let reader = RecordReader(world.blobs.as_ref());
+    each_page(world, async |page| {
+        let PageState::Accepted { location, .. } = &page.state else { return Ok(()) };
+        if page.at < since {
+            return Ok(());
+        }
+        if let Some(mut record) = reader.read(location).await? {
+            if record.no_archive {
+                // The page asks that no copy of its text be offered.
+                record.text.clear();
+            }
+            if record.fetched_at >= since {
+                output::json(&record)?;
+            }
+        }
+        Ok(())
+    })
+    .await
+}
+
+async fn feeds(world: &World, since: Timestamp, as_opml: bool) -> Result<()> {
+    if as_opml {
+        output::line(
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<opml version=\"2.0\">\n  <head><title>Curlew</title></head>\n  <body>",
+        )?;
+    }
+    let mut after: Option<SourceKey> = None;
+    loop {
+        let rows = world.sources.list(after.as_ref(), LIST).await?;
+        let Some(last) = rows.last() else { break };
+        after = Some(last.key().clone());
+        for row in rows {
+            match row {
+                Source::Feed(feed) if feed.polled_at >= since && as_opml && !feed.gone => {
+                    let title = feed.title.as_deref().unwrap_or(&feed.url);
+                    output::line(&opml::outline(title, &feed.url, feed.link.as_deref()))?;
+                }
+                Source::Feed(feed) if feed.polled_at >= since && !as_opml => output::json(&feed)?,
+                _ => {}
+            }
+        }
+    }
+    if as_opml {
+        output::line("  </body>\n</opml>")?;
+    }
+    Ok(())
+}
+
+pub(super) async fn import_opml(world: &World, file: &Path) -> Result<()> {
+    let feeds = opml::feeds(&read_limited(file)?).with_context(|| format!("{} cannot be used", file.display()))?;
+    let (mut new, mut known, mut refused) = (0, 0, 0);
+    for feed in &feeds {
+        match world.suggest.feed(feed, false).await {
+            Ok(named) if named.outcome == Suggested::Taken => new += 1,
+            Ok(_) => known += 1,
+            Err(SuggestError::Refused(why)) => {
+                refused += 1;
+                output::error_line(&format!("curlew: {why}"));
+            }
+            Err(SuggestError::Port(error)) => return Err(error.into()),
+        }
+    }
+    output::line(&format!(
+        "{new} feeds are new, {known} were known, {refused} were refused; each is polled when its minute comes, within eight hours"
+    ))?;
+    Ok(())
+}

@@ -1,0 +1,48 @@
+//! No public host is called by somebody whom its owner cannot reach.
+
+use async_trait::async_trait;
+use curlew_fetcher::{Guard, HttpFetcher};
+use curlew_ports::{Call, Fetch, FetchError, Reply};
+use std::net::IpAddr;
+use url::{Host, Url};
+
+/// What is said when there is no contact.
+const MISSING: &str = "no contact is set, so public hosts are not called: give --contact URL|MAIL";
+
+/// Lets calls through only to hosts that the operator has named by `--resolve` or `--allow-net`.
+pub(crate) struct ContactFirst {
+    inner: HttpFetcher,
+    guard: Guard,
+}
+
+impl ContactFirst {
+    pub(crate) fn new(inner: HttpFetcher, guard: Guard) -> ContactFirst {
+        ContactFirst { inner, guard }
+    }
+
+    fn is_local(&self, url: &str) -> bool {
+        let Ok(url) = Url::parse(url) else { return false };
+        let in_net = |ip: IpAddr| self.guard.allow_nets.iter().any(|net| net.contains(&ip));
+        match url.host() {
+            Some(Host::Domain(name)) => self.guard.rule_for(name).is_some(),
+            Some(Host::Ipv4(ip)) => in_net(IpAddr::V4(ip)) || self.guard.rule_for(&ip.to_string()).is_some(),
+            Some(Host::Ipv6(ip)) => in_net(IpAddr::V6(ip)),
+            None => false,
+        }
+    }
+}
+
+#[async_trait]
+impl Fetch for ContactFirst {
+    async fn call(&self, call: &Call) -> Result<Reply, FetchError> {
+        if !self.is_local(&call.url) {
+            return Err(FetchError::Refused(MISSING.into()));
+        }
+        self.inner.call(call).await
+    }
+
+    fn vet(&self, url: &str) -> Result<(), String> {
+        self.inner.vet(url)?;
+        if self.is_local(url) { Ok(()) } else { Err(MISSING.into()) }
+    }
+}

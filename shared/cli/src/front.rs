@@ -1,0 +1,35 @@
+//! What the search page sees of the program.
+
+use crate::commands::status::Status;
+use crate::world::World;
+use async_trait::async_trait;
+use bytes::Bytes;
+use curlew_model::ImageId;
+use curlew_ports::{FindError, Found, Front, PortError, StatusLine, SuggestError, Suggested};
+use curlew_stages::thumbnail_key;
+use std::sync::Arc;
+
+/// The embedded program behind the search page.
+pub(crate) struct Behind(pub(crate) Arc<World>);
+
+#[async_trait]
+impl Front for Behind {
+    async fn find(&self, query: &str, offset: usize, limit: usize) -> Result<Found, FindError> {
+        self.0.finder.find(query, offset, limit).await
+    }
+
+    async fn suggest(&self, url: &str) -> Result<Suggested, SuggestError> {
+        Ok(self.0.suggest.site(url, false).await?.outcome)
+    }
+
+    async fn thumbnail(&self, image: &ImageId) -> Result<Option<Bytes>, PortError> {
+        Ok(self.0.blobs.get(&thumbnail_key(image)).await?.map(|b| b.bytes))
+    }
+
+    async fn status(&self) -> Result<Vec<StatusLine>, PortError> {
+        let status = Status::gather(&self.0)
+            .await
+            .map_err(|e| PortError::Unavailable { what: format!("the status cannot be read: {e:#}"), source: None })?;
+        Ok(status.lines().into_iter().map(|(name, value)| StatusLine { name, value }).collect())
+    }
+}
