@@ -156,3 +156,40 @@ fn builder(config: &Config, resolver: &VettingResolver) -> Result<ClientBuilder,
         .http2_max_header_list_size(MAX_HEADER_LIST_BYTES);
     Ok(if roots.is_empty() { builder } else { builder.tls_certs_merge(roots) })
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test that cannot be set up has to fail")]
+mod tests {
+    use super::*;
+    use crate::tests::server::{Server, call, html};
+    use curlew_ports::CallKind;
+
+    /// What [`builder`] rules out is put back on purpose: a proxy that looks the names up by itself.
+    #[tokio::test]
+    async fn u33_an_answer_from_an_address_that_was_not_vetted_is_refused() {
+        let (server, proxy) = (Server::saying(html("direct")).await, Server::saying(html("proxied")).await);
+        let mut fetcher = server.fetcher();
+        let through = reqwest::Proxy::http(format!("http://{}", proxy.addr)).unwrap();
+        fetcher.client = Client::builder().proxy(through).build().unwrap();
+        for url in ["http://site.test/", "http://other.test/"] {
+            let result = call(&fetcher, CallKind::Page, url).await;
+            assert!(matches!(&result, Err(FetchError::Refused(why)) if why.contains("not vetted")), "{result:?}");
+        }
+        assert_eq!((server.connections(), proxy.connections()), (0, 2));
+    }
+
+    #[test]
+    fn a_literal_has_to_answer_itself() {
+        let fetcher = HttpFetcher::new(Config::new("Test/1", "Test/1")).unwrap();
+        for (url, peer, allowed) in [
+            ("http://93.184.216.34/", Some("93.184.216.34:80"), true),
+            ("http://93.184.216.34/", Some("127.0.0.1:80"), false),
+            ("http://93.184.216.34/", None, false),
+            ("http://[2606:2800::1]/", Some("[2606:2800::1]:80"), true),
+            ("http://[2606:2800::1]/", Some("[::1]:80"), false),
+        ] {
+            let peer = peer.map(|text| text.parse().unwrap());
+            assert_eq!(fetcher.check_peer(&Url::parse(url).unwrap(), peer).is_ok(), allowed, "{url} {peer:?}");
+        }
+    }
+}

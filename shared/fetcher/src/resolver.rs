@@ -142,3 +142,54 @@ impl Resolve for VettingResolver {
         })
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test that cannot be set up has to fail")]
+mod tests {
+    use super::*;
+    use crate::tests::server::FakeLookup;
+
+    fn peer(text: &str) -> Option<SocketAddr> {
+        Some(text.parse().unwrap())
+    }
+
+    #[tokio::test]
+    async fn u19_only_the_addresses_that_were_vetted_for_a_name_may_answer_for_it() {
+        let lookup = FakeLookup::answering(&[&["93.184.216.34"], &["93.184.216.35"], &["127.0.0.1"]]);
+        let resolver = VettingResolver::new(Arc::default(), lookup);
+        assert!(resolver.check_peer("a.example", peer("93.184.216.34:80")).is_err(), "never looked up");
+        let found = resolver.vetted_addresses("a.example").await.unwrap();
+        assert_eq!(found, [peer("93.184.216.34:0").unwrap()]);
+        assert!(resolver.check_peer("a.example", peer("93.184.216.34:80")).is_ok());
+        assert!(resolver.check_peer("a.example", peer("93.184.216.35:80")).is_err());
+        assert!(resolver.check_peer("b.example", peer("93.184.216.34:80")).is_err());
+        assert!(resolver.check_peer("a.example", None).is_err());
+        // A connection that is still open goes to the address of the answer before.
+        resolver.vetted_addresses("a.example").await.unwrap();
+        assert!(resolver.check_peer("a.example", peer("93.184.216.34:80")).is_ok());
+        assert!(resolver.check_peer("a.example", peer("93.184.216.35:80")).is_ok());
+        assert!(resolver.vetted_addresses("a.example").await.is_err());
+        assert!(resolver.check_peer("a.example", peer("127.0.0.1:80")).is_err());
+    }
+
+    #[tokio::test]
+    async fn what_is_remembered_is_bounded() {
+        let resolver = VettingResolver::new(Arc::default(), FakeLookup::answering(&[&["93.184.216.34"]]));
+        let old = Instant::now().checked_sub(2 * REMEMBER_FOR);
+        for i in 0..2 * MAX_REMEMBERED {
+            let name = format!("n{i}.example");
+            resolver.vetted_addresses(&name).await.unwrap();
+            if let (Some(old), Ok(mut vetted)) = (old, resolver.vetted.lock()) {
+                vetted.get_mut(&name).unwrap().used = old;
+            }
+        }
+        assert!(old.is_none() || resolver.vetted.lock().unwrap().len() <= MAX_REMEMBERED);
+    }
+
+    #[tokio::test]
+    async fn u16_the_systems_resolver_is_asked_for_the_absolute_name_and_fails_closed() {
+        // RFC 6761 §6.4: names below invalid do not exist; a search domain with a wildcard would make one exist.
+        let found = SystemLookup::new().addresses("no-such-name.invalid").await;
+        assert!(found.is_err(), "{found:?}");
+    }
+}

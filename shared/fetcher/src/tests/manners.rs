@@ -4,6 +4,8 @@ use super::server::{Server, call, get, html, make, ok};
 use crate::{Config, ConfigError, HttpFetcher};
 use curlew_model::Validators;
 use curlew_ports::CallKind;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
@@ -119,6 +121,35 @@ async fn h16_calls_to_one_host_share_a_connection() {
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
     assert_eq!(server.connections(), 1);
+}
+
+#[tokio::test]
+async fn idle_connections_to_many_hosts_do_not_pile_up() {
+    let open = Arc::new(AtomicUsize::new(0));
+    let counter = open.clone();
+    let server = Server::with("127.0.0.1:0", move |mut stream, _| {
+        let open = counter.clone();
+        async move {
+            open.fetch_add(1, Ordering::SeqCst);
+            stream.write_all(&html("in")).await.ok();
+            // Ends when the client closes.
+            tokio::io::copy(&mut stream, &mut tokio::io::sink()).await.ok();
+            open.fetch_sub(1, Ordering::SeqCst);
+            stream
+        }
+    })
+    .await;
+    let fetcher = server.fetcher();
+    for host in 0..200 {
+        call(&fetcher, CallKind::Page, &format!("http://h{host}.test/")).await.unwrap();
+    }
+    assert_eq!(server.connections(), 200);
+    let closed = async {
+        while open.load(Ordering::SeqCst) > 0 {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(30), closed).await.unwrap();
 }
 
 #[tokio::test]

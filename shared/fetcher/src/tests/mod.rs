@@ -6,6 +6,6 @@ mod address;
 mod coding;
 mod guard;
 mod manners;
-mod server;
+pub(crate) mod server;
 mod tls;
 mod transport;
