@@ -26,29 +26,32 @@ pub(crate) async fn read(
     loop {
         let chunk = timeout_at(deadline, response.chunk()).await.map_err(|_| took_too_long())?;
         let Some(chunk) = chunk.map_err(|e| failure::of(&e))? else { break };
+        // A server that always has something ready would keep the timer from being looked at.
+        if Instant::now() >= deadline {
+            return Err(took_too_long());
+        }
         match decoder.push(&chunk) {
             Ok(()) if decoder.coded() <= max_bytes as u64 => {}
             Ok(()) | Err(DecodeError::Limit(Broken::Bytes)) => {
-                return if cut_is_fine {
-                    whole(decoder.into_partial(), kind, config, Cut(true))
-                } else {
-                    Err(too_large(max_bytes))
-                };
+                if !cut_is_fine {
+                    return Err(too_large(max_bytes));
+                }
+                return finished(decoder.into_partial(), coding, kind, config, Cut(true));
             }
             Err(e) => return Err(undecodable(e)),
         }
         pace.check(decoder.coded())?;
     }
     let body = decoder.finish().map_err(undecodable)?;
-    if coding == Coding::Identity { whole(body, kind, config, Cut(false)) } else { Ok(body.into()) }
+    finished(body, coding, kind, config, Cut(false))
 }
 
 /// Whether reading stopped at the limit.
 struct Cut(bool);
 
 /// A body that came uncoded may be a gzip file all the same. One layer is undone, under the same limits.
-fn whole(body: Vec<u8>, kind: CallKind, config: &Config, cut: Cut) -> Result<Bytes, FetchError> {
-    if kind == CallKind::Image || !is_gzip_file(&body) {
+fn finished(body: Vec<u8>, coding: Coding, kind: CallKind, config: &Config, cut: Cut) -> Result<Bytes, FetchError> {
+    if coding != Coding::Identity || kind == CallKind::Image || !is_gzip_file(&body) {
         return Ok(body.into());
     }
     let max_bytes = config.bytes.of(kind);
