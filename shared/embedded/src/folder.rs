@@ -12,7 +12,6 @@ use bytes::Bytes;
 use curlew_ports::{Blob, Blobs, PortError, Tag};
 use sha2::{Digest, Sha256};
 use std::fs::{self, File, Metadata};
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -200,10 +199,9 @@ impl Inner {
 
     /// Held while the object of a key changes hands. Writing and flushing are done before.
     fn latch(&self, path: &Path) -> MutexGuard<'_, ()> {
-        let mut hasher = DefaultHasher::new();
-        path.hash(&mut hasher);
-        let index = usize::try_from(hasher.finish() % LATCHES as u64).unwrap_or(0);
-        self.latches[index].lock().unwrap_or_else(PoisonError::into_inner)
+        let name = path.as_os_str().as_encoded_bytes();
+        let sum = name.iter().fold(0_usize, |sum, byte| sum.wrapping_mul(31).wrapping_add(usize::from(*byte)));
+        self.latches[sum % LATCHES].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Makes the folders above an object, each of them to stay.

@@ -10,6 +10,14 @@ use curlew_model::{Job, Millis, Stage, Timestamp};
 use curlew_ports::{Dead, Delivery, Inbox, PortError, Queue, QueueCount, Receipt, Waiting};
 use rusqlite::{Connection, OptionalExtension, params};
 
+// The questions whose cost must not grow with the length of a queue.
+pub(crate) const DUE: &str = "SELECT id, receives FROM jobs WHERE stage = ?1 AND due <= ?2 ORDER BY due, id LIMIT ?3";
+pub(crate) const NEXT_DUE: &str = "SELECT min(due) FROM jobs WHERE handed_out = 0";
+pub(crate) const WAITING: &str = "SELECT due, message FROM jobs JOIN messages USING (id)
+    WHERE handed_out = 0 AND due > ?1 ORDER BY due, stage, jobs.id LIMIT ?2";
+pub(crate) const BURIED: &str = "SELECT dead.id, stage, message, error, at FROM dead JOIN messages USING (id)
+    ORDER BY at DESC, dead.id DESC LIMIT ?1";
+
 /// One row for each job, and one for each job that was given up.
 #[derive(Clone, Debug)]
 pub struct JobTable {
@@ -102,9 +110,7 @@ impl Inbox for JobTable {
     async fn next_due(&self) -> Result<Option<Timestamp>, PortError> {
         self.db
             .read("read the queues", |c| {
-                let due: Option<i64> = c
-                    .prepare_cached("SELECT min(due) FROM jobs WHERE handed_out = 0")?
-                    .query_row([], |row| row.get(0))?;
+                let due: Option<i64> = c.prepare_cached(NEXT_DUE)?.query_row([], |row| row.get(0))?;
                 Ok(due.map(Timestamp::from_millis))
             })
             .await
@@ -160,8 +166,7 @@ fn put(c: &Connection, stage: &str, due: i64, message: &str) -> Result<(), DbErr
 }
 
 fn receive(c: &Connection, stage: Stage, max: i64, now: Timestamp, until: Timestamp) -> Result<Vec<Delivery>, DbError> {
-    let mut due =
-        c.prepare_cached("SELECT id, receives FROM jobs WHERE stage = ?1 AND due <= ?2 ORDER BY due, id LIMIT ?3")?;
+    let mut due = c.prepare_cached(DUE)?;
     let names = due
         .query_map(params![stage.as_str(), now.as_millis(), max], |row| {
             Ok(Name { id: row.get(0)?, receives: row.get::<_, u32>(1)?.saturating_add(1) })
@@ -235,10 +240,7 @@ fn count(c: &Connection, stage: Stage, now: Timestamp) -> Result<QueueCount, DbE
 }
 
 fn waiting(c: &Connection, now: Timestamp, most: i64) -> Result<Vec<Waiting>, DbError> {
-    let mut statement = c.prepare_cached(
-        "SELECT due, message FROM jobs JOIN messages USING (id)
-         WHERE handed_out = 0 AND due > ?1 ORDER BY due, jobs.id LIMIT ?2",
-    )?;
+    let mut statement = c.prepare_cached(WAITING)?;
     let rows = statement.query_map(params![now.as_millis(), most], |row| {
         let (due, message): (i64, String) = (row.get(0)?, row.get(1)?);
         Ok(Waiting { job: Job::from_message(&message), due: Timestamp::from_millis(due) })
@@ -247,10 +249,7 @@ fn waiting(c: &Connection, now: Timestamp, most: i64) -> Result<Vec<Waiting>, Db
 }
 
 fn dead(c: &Connection, most: i64) -> Result<Vec<Dead>, DbError> {
-    let mut statement = c.prepare_cached(
-        "SELECT dead.id, stage, message, error, at FROM dead JOIN messages USING (id)
-         ORDER BY at DESC, dead.id DESC LIMIT ?1",
-    )?;
+    let mut statement = c.prepare_cached(BURIED)?;
     let mut rows = statement.query([most])?;
     let mut dead = Vec::new();
     while let Some(row) = rows.next()? {

@@ -119,3 +119,46 @@ pub(crate) fn migrate(connection: &mut Connection, from: i64) -> rusqlite::Resul
     transaction.pragma_update(None, "user_version", VERSION)?;
     transaction.commit()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{queue, sources};
+
+    /// SQLite's plan for a query, a step a line.
+    fn plan(connection: &Connection, sql: &str) -> String {
+        let mut statement = connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).expect("is SQL");
+        let unbound = rusqlite::params_from_iter(vec![1; statement.parameter_count()]);
+        let steps = statement.query_map(unbound, |row| row.get::<_, String>(3)).expect("is planned");
+        steps.collect::<Result<Vec<_>, _>>().expect("is planned").join("\n")
+    }
+
+    #[test]
+    fn frequent_questions_are_answered_from_an_index_and_need_no_sorting() {
+        let mut connection = Connection::open_in_memory().expect("opens");
+        migrate(&mut connection, 0).expect("makes the tables");
+        let frequent = [
+            (queue::DUE, "jobs_by_due"),
+            (queue::NEXT_DUE, "jobs_idle"),
+            (queue::WAITING, "jobs_idle"),
+            (queue::BURIED, "dead_by_time"),
+            (sources::IN_SLOT, "sources_by_slot"),
+        ];
+        for (sql, index) in frequent {
+            let plan = plan(&connection, sql);
+            assert!(plan.contains(index), "{sql}\n{plan}");
+            assert!(!plan.contains("TEMP B-TREE"), "{sql}\n{plan}");
+        }
+    }
+
+    #[test]
+    fn a_step_that_fails_leaves_the_old_version() {
+        let mut connection = Connection::open_in_memory().expect("opens");
+        connection.execute_batch("CREATE TABLE messages (x)").expect("is made");
+        assert!(migrate(&mut connection, 0).is_err());
+        let tables: i64 =
+            connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0)).expect("counts");
+        assert_eq!(tables, 1);
+        assert_eq!(standing(&connection).expect("reads"), Standing::Foreign);
+    }
+}

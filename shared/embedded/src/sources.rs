@@ -7,6 +7,9 @@ use curlew_model::{Slot, Source, SourceKey};
 use curlew_ports::{PortError, Sources, Version};
 use rusqlite::{Connection, OptionalExtension, Rows, params};
 
+/// Asked for each minute that passes.
+pub(crate) const IN_SLOT: &str = "SELECT key, source FROM sources WHERE slot = ?1 AND key > ?2 ORDER BY key LIMIT ?3";
+
 /// One row for each feed and each site.
 #[derive(Clone, Debug)]
 pub struct SourceTable {
@@ -91,8 +94,7 @@ fn swap(c: &Connection, seen: Version, row: &Row) -> Result<Version, DbError> {
 }
 
 fn in_slot(c: &Connection, slot: Slot, after: &str, most: i64) -> Result<Vec<Source>, DbError> {
-    let mut statement =
-        c.prepare_cached("SELECT key, source FROM sources WHERE slot = ?1 AND key > ?2 ORDER BY key LIMIT ?3")?;
+    let mut statement = c.prepare_cached(IN_SLOT)?;
     collect(statement.query(params![slot.index(), after, most])?)
 }
 

@@ -10,6 +10,7 @@ use curlew_ports::{Clock, PortError};
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::Notify;
 
 /// How often each fault strikes, in thousandths of all calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -77,6 +78,7 @@ pub struct Faults {
     clock: Arc<dyn Clock>,
     rates: Rates,
     state: Mutex<State>,
+    ended: Notify,
 }
 
 #[derive(Debug)]
@@ -115,6 +117,21 @@ impl Faults {
     /// Ends the process now.
     pub fn crash(&self) {
         self.state().crashed = true;
+        self.ended.notify_waiters();
+    }
+
+    /// Returns when the process has ended: the moment to throw its tasks away.
+    pub async fn until_crash(&self) {
+        loop {
+            let ended = self.ended.notified();
+            tokio::pin!(ended);
+            // Listens before it looks, so that a crash in between is not missed.
+            ended.as_mut().enable();
+            if self.has_crashed() {
+                return;
+            }
+            ended.await;
+        }
     }
 
     /// Whether the process has ended.
@@ -134,7 +151,7 @@ impl Faults {
 
     fn with(random: u64, crash_at: Option<u64>, rates: Rates, clock: Arc<dyn Clock>) -> Arc<Faults> {
         let state = State { random, calls: 0, crash_at, crashed: false, struck: BTreeMap::new() };
-        Arc::new(Faults { clock, rates, state: Mutex::new(state) })
+        Arc::new(Faults { clock, rates, state: Mutex::new(state), ended: Notify::new() })
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -150,7 +167,10 @@ impl Faults {
         let (call, roll, detail) = (state.calls, state.roll(), state.roll());
         state.calls += 1;
         let fate = if state.crash_at == Some(call) { Fate::CrashBefore } else { self.rates.fate(roll, detail) };
-        state.crashed = fate == Fate::CrashBefore;
+        if fate == Fate::CrashBefore {
+            state.crashed = true;
+            self.ended.notify_waiters();
+        }
         if let Some(name) = fate.name() {
             *state.struck.entry(name).or_default() += 1;
         }

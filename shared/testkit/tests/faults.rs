@@ -2,10 +2,10 @@
 #![allow(missing_docs, reason = "a test")]
 
 use bytes::Bytes;
-use curlew_model::{Job, Millis, PollJob, SourceKey, Stage, Timestamp};
-use curlew_ports::{Blobs, Clock, Inbox, Marks, PortError, Queue, Version};
+use curlew_model::{Job, Millis, PollJob, SourceKey, Stage, Timestamp, Validators};
+use curlew_ports::{Blobs, Call, CallKind, Clock, Fetch, FetchError, Inbox, Marks, PortError, Queue, Version};
 use curlew_testkit::faults::{Faults, Faulty, Rates, is_crash};
-use curlew_testkit::memory::{MemoryBlobs, MemoryJobs, MemoryMarks, TokioClock};
+use curlew_testkit::memory::{MemoryBlobs, MemoryFetch, MemoryJobs, MemoryMarks, TokioClock};
 use std::sync::Arc;
 
 fn clock() -> Arc<TokioClock> {
@@ -91,6 +91,27 @@ async fn a_call_that_waits_through_a_crash_has_no_effect() {
 }
 
 #[tokio::test]
+async fn who_waits_for_a_crash_is_told() {
+    for crash_by_call in [true, false] {
+        let faults = Faults::crash_at(0, clock());
+        let waiting = tokio::spawn({
+            let faults = Arc::clone(&faults);
+            async move { faults.until_crash().await }
+        });
+        tokio::task::yield_now().await;
+        assert!(!waiting.is_finished());
+        if crash_by_call {
+            let blobs = Faulty::new(Arc::new(MemoryBlobs::default()), Arc::clone(&faults));
+            blobs.delete("a").await.expect_err("crashes");
+        } else {
+            faults.crash();
+        }
+        waiting.await.expect("ends");
+        faults.until_crash().await;
+    }
+}
+
+#[tokio::test]
 async fn a_crash_falls_before_or_after_the_effect() {
     let rates = Rates { crash: 1_000, ..Rates::default() };
     let mut after = 0;
@@ -101,6 +122,23 @@ async fn a_crash_falls_before_or_after_the_effect() {
         after += u32::from(store.get("a").await.expect("reads").is_some());
     }
     assert!((16..=48).contains(&after), "{after} of 64");
+}
+
+#[tokio::test]
+async fn a_process_that_has_crashed_calls_nobody() {
+    let fetch = Arc::new(MemoryFetch::default());
+    let call = Call {
+        url: "https://example.org/".into(),
+        kind: CallKind::Page,
+        validators: Validators::default(),
+        time: Millis::from_secs(30),
+    };
+    let faults = Faults::none(clock());
+    let faulty = Faulty::new(Arc::clone(&fetch), Arc::clone(&faults));
+    assert_eq!(faulty.call(&call).await.expect("is answered").status, 404);
+    faults.crash();
+    assert!(matches!(faulty.call(&call).await, Err(FetchError::Network(_))));
+    assert_eq!(fetch.calls(), [call]);
 }
 
 #[tokio::test]

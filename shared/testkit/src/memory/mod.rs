@@ -1,10 +1,11 @@
-//! Every port in memory, one struct each: for tests and for the simulator.
+//! The ports in memory, one struct each: for tests and for the simulator.
 //!
 //! They hold nothing but ordered maps behind a mutex, take no time, and read no clock, so the same calls in the same
 //! order give the same answers.
 
 mod blobs;
 mod clock;
+mod fetch;
 mod hosts;
 mod jobs;
 mod pages;
@@ -13,6 +14,7 @@ mod sources;
 
 pub use blobs::MemoryBlobs;
 pub use clock::{CountingSeeds, TokioClock};
+pub use fetch::MemoryFetch;
 pub use hosts::{MemoryHosts, MemoryMarks, MemoryRobots};
 pub use jobs::MemoryJobs;
 pub use pages::MemoryPages;

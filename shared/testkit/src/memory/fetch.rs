@@ -1,0 +1,85 @@
+//! A web that fits into a test.
+
+use super::lock;
+use async_trait::async_trait;
+use curlew_ports::{Call, Fetch, FetchError, Reply};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Mutex;
+
+/// [`Fetch`] from a list of answers. What is not in it is 404 Not Found.
+#[derive(Debug, Default)]
+pub struct MemoryFetch {
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    answers: BTreeMap<String, VecDeque<Result<Reply, FetchError>>>,
+    refused: BTreeSet<String>,
+    calls: Vec<Call>,
+}
+
+impl MemoryFetch {
+    /// Gives an answer for a URL after those it was given before. The last one is given again and again.
+    pub fn answer(&self, url: &str, answer: Result<Reply, FetchError>) {
+        lock(&self.state).answers.entry(url.to_owned()).or_default().push_back(answer);
+    }
+
+    /// A page of this media type for a URL, as [`MemoryFetch::answer`] gives it.
+    pub fn serve(&self, url: &str, content_type: &str, body: impl Into<bytes::Bytes>) {
+        let mut reply = Reply { status: 200, body: body.into(), ..Reply::default() };
+        reply.headers.content_type = Some(content_type.to_owned());
+        self.answer(url, Ok(reply));
+    }
+
+    /// Makes the address guard refuse a URL.
+    pub fn refuse(&self, url: &str) {
+        lock(&self.state).refused.insert(url.to_owned());
+    }
+
+    /// All calls so far, those that were refused left out.
+    pub fn calls(&self) -> Vec<Call> {
+        lock(&self.state).calls.clone()
+    }
+}
+
+#[async_trait]
+impl Fetch for MemoryFetch {
+    async fn call(&self, call: &Call) -> Result<Reply, FetchError> {
+        self.vet(&call.url).map_err(FetchError::Refused)?;
+        let mut state = lock(&self.state);
+        state.calls.push(call.clone());
+        let Some(answers) = state.answers.get_mut(&call.url) else {
+            return Ok(Reply { status: 404, ..Reply::default() });
+        };
+        let answer = if answers.len() > 1 { answers.pop_front() } else { answers.front().cloned() };
+        answer.unwrap_or_else(|| Err(FetchError::Network("there is no answer".into())))
+    }
+
+    fn vet(&self, url: &str) -> Result<(), String> {
+        if lock(&self.state).refused.contains(url) { Err(format!("{url} is not called")) } else { Ok(()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use curlew_model::{Millis, Validators};
+    use curlew_ports::CallKind;
+
+    #[tokio::test]
+    async fn answers_come_in_their_order_and_the_last_one_stays() {
+        let web = MemoryFetch::default();
+        let url = "https://example.org/";
+        let call = Call { url: url.into(), kind: CallKind::Page, validators: Validators::default(), time: Millis(1) };
+        assert_eq!(web.call(&call).await.map(|reply| reply.status), Ok(404));
+        web.answer(url, Ok(Reply { status: 503, ..Reply::default() }));
+        web.serve(url, "text/html", "x");
+        for status in [503, 200, 200] {
+            assert_eq!(web.call(&call).await.map(|reply| reply.status), Ok(status));
+        }
+        web.refuse(url);
+        assert!(matches!(web.call(&call).await, Err(FetchError::Refused(_))));
+        assert_eq!(web.calls().len(), 4);
+    }
+}
