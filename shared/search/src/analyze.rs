@@ -45,10 +45,18 @@ pub(crate) struct Analyzers(HashMap<String, Analyzer>);
 impl Analyzers {
     /// The analyzer of a primary language subtag; the empty word is no language.
     pub(crate) fn of(&mut self, language: &str) -> &mut Analyzer {
-        if !self.0.contains_key(language) {
-            self.0.insert(language.to_owned(), Analyzer::new(language));
-        }
-        self.0.entry(language.to_owned()).or_insert_with(|| Analyzer::new(language))
+        let rules = rules(language);
+        self.0.entry(rules.to_owned()).or_insert_with(|| Analyzer::new(rules))
+    }
+}
+
+/// The language by whose rules a language is taken apart: itself, or none if nothing particular is known of it.
+pub(crate) fn rules(language: &str) -> &str {
+    match language {
+        "nb" | "nn" => "no",
+        "ca" | "az" => language,
+        _ if stemmer_language(language).is_some() => language,
+        _ => "",
     }
 }
 
@@ -77,7 +85,7 @@ enum Apostrophe {
 const ITALIAN: &[&str] = &[
     "l", "un", "all", "dall", "dell", "nell", "sull", "coll", "pell", "gl", "agl", "dagl", "degl", "negl", "sugl", "c",
     "d", "m", "t", "s", "v", "n", "ch", "quell", "quest", "bell", "sant", "senz", "tutt", "mezz", "anch", "com", "dov",
-    "nient", "qualcun", "nessun", "ciascun", "alcun", "buon", "pover", "mezz",
+    "nient", "qualcun", "nessun", "ciascun", "alcun", "buon", "pover",
 ];
 /// Elided words of French.
 const FRENCH: &[&str] =
@@ -159,8 +167,8 @@ impl Analyzer {
             Some(stemmer) if bare == lower => (stem(stemmer, &lower), None),
             Some(stemmer) => (without_accents(&stem(stemmer, &lower)), Some(stem(stemmer, &bare))),
         };
-        let forms = (other.filter(|other| *other != form && !other.is_empty()), form);
-        let forms = (forms.1, forms.0);
+        let other = other.filter(|other| *other != form && !other.is_empty());
+        let forms = (form, other);
         if self.remembered.len() >= MAX_REMEMBERED {
             self.remembered.clear();
         }
@@ -182,7 +190,7 @@ fn stemmer_language(language: &str) -> Option<Language> {
         "el" => Language::Greek,
         "hu" => Language::Hungarian,
         "it" => Language::Italian,
-        "no" | "nb" | "nn" => Language::Norwegian,
+        "no" => Language::Norwegian,
         "pt" => Language::Portuguese,
         "ro" => Language::Romanian,
         "ru" => Language::Russian,
@@ -196,7 +204,8 @@ fn stemmer_language(language: &str) -> Option<Language> {
 
 fn stem(stemmer: &mut TextAnalyzer, word: &str) -> String {
     let mut stream = stemmer.token_stream(word);
-    if stream.advance() { std::mem::take(&mut stream.token_mut().text) } else { word.to_owned() }
+    let stem = if stream.advance() { std::mem::take(&mut stream.token_mut().text) } else { String::new() };
+    if stem.is_empty() { word.to_owned() } else { stem }
 }
 
 /// Lower case, with compatible characters made one (NFKC) and invisible ones left out.
@@ -234,7 +243,8 @@ fn without_accents(word: &str) -> String {
             c => bare.push(c),
         }
     }
-    bare
+    // A word of nothing but such marks is still a word.
+    if bare.is_empty() { word.to_owned() } else { bare }
 }
 
 /// Marks that people leave out when they type: accents, Hebrew points, Arabic vowel signs and tatweel. Vowel signs of

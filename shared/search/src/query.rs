@@ -185,13 +185,9 @@ fn host(text: &str) -> Result<String, QueryError> {
     if host.is_empty() || host.contains('*') { Err(wrong()) } else { Ok(host) }
 }
 
-/// Longest primary language subtag (RFC 5646 §2.1).
-const MAX_LANGUAGE: usize = 8;
-
 fn language(text: &str) -> Result<String, QueryError> {
-    let primary = crate::schema::primary_language(Some(text));
-    let is_tag = (2..=MAX_LANGUAGE).contains(&primary.len()) && primary.bytes().all(|b| b.is_ascii_lowercase());
-    if is_tag { Ok(primary) } else { Err(QueryError::Language(text.to_owned())) }
+    let language = crate::schema::primary_language(Some(text));
+    if language.is_empty() { Err(QueryError::Language(text.to_owned())) } else { Ok(language) }
 }
 
 fn day(text: &str) -> Result<Timestamp, QueryError> {

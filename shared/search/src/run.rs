@@ -1,6 +1,6 @@
 //! Answers a query over several splits as if they were one index.
 
-use crate::analyze::{Analyzers, Mode};
+use crate::analyze::{Analyzers, Mode, rules};
 use crate::collect::{Candidate, Ranking};
 use crate::query::{Clause, Query};
 use crate::schema::{self, Fields};
@@ -163,13 +163,10 @@ fn hit(record: Record, score: f32, marked: &HashSet<String>, analyzers: &mut Ana
 
 /// The languages by whose rules the words are stemmed: those asked for, or else those there are; and always none.
 fn languages(splits: &[&Split], query: &Query) -> BTreeSet<String> {
-    let mut languages: BTreeSet<String> = splits.iter().flat_map(|split| split.languages()).cloned().collect();
-    if !query.languages.is_empty() {
-        languages.retain(|language| query.languages.contains(language));
-    }
-    languages.retain(|language| !query.not_languages.contains(language));
-    languages.insert(String::new());
-    languages
+    let there = splits.iter().flat_map(|split| split.languages());
+    let asked = there.filter(|language| query.languages.is_empty() || query.languages.contains(*language));
+    let left = asked.filter(|language| !query.not_languages.contains(*language));
+    left.map(|language| rules(language).to_owned()).chain([String::new()]).collect()
 }
 
 /// A query as the engine runs it.

@@ -78,9 +78,12 @@ pub(crate) fn date(record: &Record) -> Timestamp {
     record.published.filter(|published| *published <= record.fetched_at).unwrap_or(record.fetched_at)
 }
 
-/// The primary subtag of a BCP 47 tag in lower case; empty if there is none.
+/// The primary subtag of a BCP 47 tag in lower case: two or three letters (RFC 5646 §2.2.1, ISO 639), or else empty,
+/// so that pages cannot fill the index with languages of their own making.
 pub(crate) fn primary_language(tag: Option<&str>) -> String {
-    tag.and_then(|tag| tag.split(['-', '_']).next()).unwrap_or_default().trim().to_ascii_lowercase()
+    let primary = tag.and_then(|tag| tag.split(['-', '_']).next()).unwrap_or_default().trim();
+    let is_subtag = matches!(primary.len(), 2 | 3) && primary.bytes().all(|b| b.is_ascii_alphabetic());
+    if is_subtag { primary.to_ascii_lowercase() } else { String::new() }
 }
 
 /// A record as the engine takes it.
@@ -101,7 +104,10 @@ pub(crate) fn document(
     if !language.is_empty() {
         document.add_text(fields.language, &language);
     }
-    document.add_pre_tokenized_text(fields.title, tokens(analyzer.words(&record.title, Mode::Index)));
+    document.add_pre_tokenized_text(
+        fields.title,
+        tokens(analyzer.words(head(&record.title, budget.text_bytes), Mode::Index)),
+    );
     let text = head(&record.text, budget.text_bytes);
     document.add_pre_tokenized_text(fields.body, tokens(analyzer.words(text, Mode::Index)));
     document.add_i64(fields.date, date(record).as_millis());
@@ -186,5 +192,7 @@ mod tests {
         assert_eq!(primary_language(Some("pt-BR")), "pt");
         assert_eq!(primary_language(Some("IT_it")), "it");
         assert_eq!(primary_language(None), "");
+        assert_eq!(primary_language(Some("x-klingon")), "");
+        assert_eq!(primary_language(Some("italiano")), "");
     }
 }

@@ -329,6 +329,21 @@ fn damaged_bytes_are_refused_and_never_panic() {
 }
 
 #[test]
+fn a_split_may_lie_in_borrowed_memory_and_be_shared() {
+    struct Mapped(Vec<u8>);
+    impl AsRef<[u8]> for Mapped {
+        fn as_ref(&self) -> &[u8] {
+            &self.0
+        }
+    }
+    let built = build_split(Page::many(5).iter().map(Page::record), &BuildBudget::default()).unwrap();
+    let split = Arc::new(Split::open(bytes::Bytes::from_owner(Mapped(built.bytes))).unwrap());
+    let other = split.clone();
+    let there = std::thread::spawn(move || ask(&other, "pane")).join().unwrap();
+    assert_eq!(there, ask(&split, "pane"));
+}
+
+#[test]
 fn odd_pages_and_odd_queries_do_no_harm() {
     let split = split(&[
         Page::new("a", "x-unknown", "", ""),
@@ -358,7 +373,7 @@ static ANY: LazyLock<Vec<Split>> = LazyLock::new(|| {
 });
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(100))]
+    #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() })]
     #[test]
     fn whatever_is_read_is_answered(
         text in "([a-zà-ü東京猫'’. -]|\\PC| pane| \"olio nuovo| -burro| site:example.org| lang:it| sort:date| after:2026-03-01){0,12}"
@@ -371,6 +386,28 @@ proptest! {
             for hit in results.hits {
                 prop_assert!(hit.score.is_finite());
                 prop_assert!(hit.snippet.marks.iter().all(|mark| hit.snippet.text.get(mark.clone()).is_some()));
+            }
+        }
+    }
+
+    #[test]
+    fn any_page_is_indexed(texts in proptest::collection::vec(any::<(String, String, String, String)>(), 1..4)) {
+        let pages: Vec<Page> = texts.iter().enumerate().map(|(number, (title, text, host, language))| {
+            Page::new(&format!("p{number}"), language, title, text).host(host)
+        }).collect();
+        let split = split(&pages);
+        prop_assert_eq!(split.docs(), pages.len() as u64);
+        let records: Vec<_> = split.records().map(Result::unwrap).collect();
+        prop_assert_eq!(records, pages.iter().map(Page::record).collect::<Vec<_>>());
+        for (number, (title, text, _, _)) in texts.iter().enumerate() {
+            for word in title.split_whitespace().take(2).chain(text.split_whitespace().take(2)) {
+                let Ok(query) = Query::parse(&format!("\"{word}\"")) else { continue };
+                if query.wanted.len() != 1 || query.wanted[0].text != word {
+                    continue; // a quotation mark inside it
+                }
+                let request = Request { query: &query, limit: 10, offset: 0, now: now() };
+                let results = search(&[&split], &Hidden::default(), request).unwrap();
+                prop_assert!(results.hits.iter().any(|hit| hit.id == id(&format!("p{number}"))), "{word:?}");
             }
         }
     }
