@@ -88,7 +88,7 @@ fn lucky_nights() -> Site {
     blog.post(&fair, Outcome::Accepted);
     for (number, title, sentences) in [
         (3, "Casino bonus 500% free spins", &GAMBLING_EN),
-        (4, "XXX hot singles webcam", &ADULT_EN),
+        (4, "Hot xxx singles webcam", &ADULT_EN),
         (5, "Casinò online: bonus e slot gratis", &GAMBLING_IT),
     ] {
         let mut post = blog.house.post(number);
@@ -116,7 +116,7 @@ const GAMBLING_EN: [&str; 8] = [
 ];
 
 const ADULT_EN: [&str; 8] = [
-    "XXX webcam chat with hot singles near you, adults only, 18+.",
+    "Free xxx webcam chat with hot singles near you, adults only, 18+.",
     "Free xxx videos, adult movies and live sex cams all night.",
     "Sexy girls wait for you on our adult dating site, no strings attached.",
     "Nude cams, porn clips and erotic chat, join free with your e-mail.",
