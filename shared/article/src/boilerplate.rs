@@ -141,7 +141,9 @@ fn ending(word: &str) -> Option<Kind> {
         "nav" | "menu" | "footer" | "toc" | "masthead" | "topbar" | "pager" => Kind::Chrome,
         "comment" => Kind::Comments,
         "teaser" | "teasers" | "carousel" | "upnext" | "recommended" => Kind::Related,
-        "share" | "ad" | "ads" | "adbox" | "cta" | "tooltip" | "snackbar" | "promo" | "promos" | "modal" | "popup" => Kind::Widget,
+        "share" | "ad" | "ads" | "adbox" | "cta" | "tooltip" | "snackbar" | "promo" | "promos" | "modal" | "popup" => {
+            Kind::Widget
+        }
         "author" | "authors" | "tags" => Kind::Meta,
         "credit" | "credits" | "figcaption" => Kind::Caption,
         _ => return None,

@@ -74,7 +74,11 @@ pub(crate) fn text(
 /// The parts that are something else than the article, but for those that hold most of what there is to read: a page
 /// whose wrapper is called "newsletter" or is hidden until a script has run is still a page.
 fn parts(outline: &Outline<'_>) -> Vec<(Kind, Span)> {
-    let prose = sums(&outline.blocks, |block| if matches!(block.tag, Tag::Heading(_)) { 0 } else { block.chars - block.link_chars });
+    let prose =
+        sums(
+            &outline.blocks,
+            |block| if matches!(block.tag, Tag::Heading(_)) { 0 } else { block.chars - block.link_chars },
+        );
     let all = prose.last().copied().unwrap_or(0);
     outline.parts.iter().filter(|(_, span)| between(&prose, span.start, span.end) * 2 < all).copied().collect()
 }
@@ -105,7 +109,8 @@ fn joined(outline: &Outline<'_>, parts: &[(Kind, Span)]) -> Option<Candidate> {
         .filter(|span| !parts.iter().any(|(_, part)| part.holds(span)))
         .collect();
     let (first, last) = (outer.first()?, outer.last()?);
-    let lists = marks(Mark::Article).filter(|article| outer.iter().filter(|span| article.holds(span)).count() == 1).count() > 1;
+    let lists =
+        marks(Mark::Article).filter(|article| outer.iter().filter(|span| article.holds(span)).count() == 1).count() > 1;
     if outer.len() < 2 || lists {
         return None;
     }
@@ -126,7 +131,9 @@ const NOT_OURS: f64 = -5.0;
 /// The element whose blocks have the most text that reads like an article, and the least that does not.
 fn dense(outline: &Outline<'_>, parts: &[(Kind, Span)]) -> Option<Candidate> {
     let mut worth: Vec<f64> = outline.blocks.iter().map(worth).collect();
-    for (value, covered) in worth.iter_mut().zip(covered(outline.blocks.len(), parts.iter().map(|(_, part)| (part.start, part.end)))) {
+    for (value, covered) in
+        worth.iter_mut().zip(covered(outline.blocks.len(), parts.iter().map(|(_, part)| (part.start, part.end))))
+    {
         if covered {
             *value = value.min(NOT_OURS);
         }
@@ -159,7 +166,9 @@ fn candidate(outline: &Outline<'_>, parts: &[(Kind, Span)], from: &'static str, 
     let chars = sums(blocks, |block| block.chars);
     let whole = chars.last().copied().unwrap_or(0);
     // A name that would take most of the text away is no name for what is beside it.
-    let believed = |kind: Kind, start, end| matches!(kind, Kind::Hidden | Kind::Comments) || between(&chars, start, end) * 2 < whole;
+    let believed = |kind: Kind, start, end| {
+        matches!(kind, Kind::Hidden | Kind::Comments) || between(&chars, start, end) * 2 < whole
+    };
     let runs = parts.iter().filter(|(_, part)| span.holds(part)).filter_map(|(kind, part)| {
         let (start, end) = (part.start - span.start, part.end - span.start);
         believed(*kind, start, end).then_some((start, end))
@@ -180,7 +189,14 @@ fn covered(blocks: usize, runs: impl Iterator<Item = (usize, usize)>) -> Vec<boo
         change.get_mut(end).into_iter().for_each(|n| *n -= 1);
     }
     let mut open = 0;
-    change.iter().take(blocks).map(|n| { open += n; open > 0 }).collect()
+    change
+        .iter()
+        .take(blocks)
+        .map(|n| {
+            open += n;
+            open > 0
+        })
+        .collect()
 }
 
 /// Running sums of a number of each block, beginning with nothing.

@@ -28,33 +28,29 @@ pub(crate) fn choose(
 ) -> Dated {
     let order = order(outline, language);
     let read = |text: &str| parse(text, order);
-    let near = |moment: &&Moment| !moment.outside && (chosen.end == 0 || moment.block <= chosen.end);
-    let moments = |wanted: fn(&Moment) -> bool| {
-        outline
-            .moments
-            .iter()
-            .filter(near)
-            .filter(move |m| wanted(m))
-            .find_map(|m| read(&m.value).or_else(|| find(&m.value, order)))
+    let place = Place::of(outline, chosen);
+    let moments = |wanted: &dyn Fn(&Moment) -> bool| {
+        outline.moments.iter().filter(|m| wanted(m)).find_map(|m| read(&m.value).or_else(|| find(&m.value, order)))
     };
-
     let published = graph
         .published
         .and_then(read)
         .or_else(|| linked.published.as_deref().and_then(read))
         .or_else(|| micro.published.and_then(read))
         .or_else(|| PUBLISHED.iter().filter_map(|name| outline.meta(&[name])).find_map(read))
-        .or_else(|| moments(|m| m.published))
-        .or_else(|| moments(|m| !m.modified))
+        .or_else(|| moments(&|m| m.published && !m.outside && place.before_end(m.block)))
         .or_else(|| of_url(page))
-        .or_else(|| of_text(outline, chosen, order));
+        .or_else(|| moments(&|m| !m.modified && !m.foreign && place.near(m.block)))
+        .or_else(|| moments(&|m| !m.modified && !m.outside && place.before_end(m.block)))
+        .or_else(|| of_text(outline, &place, order))
+        .or_else(|| moments(&|m| !m.outside));
     let modified = graph
         .modified
         .and_then(read)
         .or_else(|| linked.modified.as_deref().and_then(read))
         .or_else(|| micro.modified.and_then(read))
         .or_else(|| MODIFIED.iter().filter_map(|name| outline.meta(&[name])).find_map(read))
-        .or_else(|| moments(|m| m.modified));
+        .or_else(|| moments(&|m| m.modified && !m.outside));
     Dated { published: published.or(modified), modified }
 }
 
@@ -143,12 +139,36 @@ fn of_url(page: &Url) -> Option<Timestamp> {
 }
 
 /// A date written out in the lines around the beginning of the text.
-fn of_text(outline: &Outline<'_>, chosen: &Chosen, order: Order) -> Option<Timestamp> {
-    /// Lines above and below the beginning that are looked at.
-    const AROUND: usize = 12;
+fn of_text(outline: &Outline<'_>, place: &Place, order: Order) -> Option<Timestamp> {
     /// Longer lines are running text, whose dates are those of what it tells.
     const LONGEST: usize = 120;
-    let from = chosen.start.saturating_sub(AROUND);
-    let lines = outline.blocks.get(from..outline.blocks.len().min(chosen.start + AROUND / 2)).unwrap_or_default();
-    lines.iter().filter(|block| block.chars <= LONGEST).find_map(|block| find(&block.text, order))
+    let lines = outline.blocks.iter().enumerate().filter(|(at, block)| place.near(*at) && block.chars <= LONGEST);
+    lines.map(|(_, block)| block).find_map(|block| find(&block.text, order))
+}
+
+/// Where in the page a date of this article can stand.
+struct Place {
+    headline: Option<usize>,
+    start: usize,
+    end: usize,
+}
+
+impl Place {
+    /// Lines around the headline, and around the beginning of the text, that are looked at.
+    const AROUND: usize = 12;
+
+    fn of(outline: &Outline<'_>, chosen: &Chosen) -> Place {
+        let headline = outline.headings.iter().find(|(level, ..)| *level == 1).map(|(_, _, block)| *block);
+        let end = if chosen.end == 0 { usize::MAX } else { chosen.end };
+        Place { headline, start: chosen.start, end }
+    }
+
+    fn near(&self, block: usize) -> bool {
+        let about = |at: usize| block + Place::AROUND / 2 >= at && block <= at + Place::AROUND;
+        self.headline.is_some_and(about) || about(self.start)
+    }
+
+    fn before_end(&self, block: usize) -> bool {
+        block <= self.end
+    }
 }

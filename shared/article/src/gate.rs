@@ -124,6 +124,8 @@ struct Open {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Name {
     Formatting,
+    /// Formatting, too, but a second one ends the first.
+    Anchor,
     Paragraph,
     ListItem,
     Definition,
@@ -193,7 +195,7 @@ impl Depth {
     }
 
     fn counter(&mut self, name: Name) -> &mut usize {
-        if name == Name::Formatting { &mut self.formatting } else { &mut self.structure }
+        if matches!(name, Name::Formatting | Name::Anchor) { &mut self.formatting } else { &mut self.structure }
     }
 
     /// Ends what this start tag ends by being there.
@@ -202,6 +204,7 @@ impl Depth {
         const REACH: usize = 16;
         let closes: &[Name] = match name {
             Name::ListItem | Name::Definition => &[name, Name::Paragraph],
+            Name::Anchor => &[Name::Anchor],
             Name::Option => &[Name::Option],
             Name::OptionGroup => &[Name::Option, Name::OptionGroup],
             Name::Cell => &[Name::Cell],
@@ -228,10 +231,9 @@ impl Depth {
 }
 
 fn kind(tag: &str) -> Name {
-    if is_formatting(tag) {
-        return Name::Formatting;
-    }
     match tag {
+        "a" | "nobr" => Name::Anchor,
+        _ if is_formatting(tag) => Name::Formatting,
         "p" => Name::Paragraph,
         "li" => Name::ListItem,
         "dd" | "dt" => Name::Definition,

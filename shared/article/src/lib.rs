@@ -8,6 +8,7 @@
 //! `readability`, …) says what it sees, and `choose`, `title`, `dates`, `language`, `image` weigh the answers
 //! against each other. No rule is believed alone.
 
+mod author;
 mod boilerplate;
 mod choose;
 mod dateparse;
@@ -27,6 +28,7 @@ mod readability;
 mod tails;
 mod text;
 mod title;
+mod walk;
 mod wordpress;
 
 pub use decode::decode;
@@ -86,6 +88,7 @@ pub fn extract(html: &str, page: &Url, limits: &Limits) -> Result<Article, Unrea
     let chosen = choose::text(&tree, &outline, &linked, title.as_deref(), limits);
     let language = language::choose(&outline, &graph, &linked, &chosen.text);
     let dated = dates::choose(&outline, &graph, &linked, &micro, &chosen, page, language.as_deref());
+    let site_name = outline.site_name(&graph, &linked);
     let image = image::choose(&outline, &graph, &linked, &micro, &chosen, limits);
     Ok(Article {
         image,
@@ -93,8 +96,8 @@ pub fn extract(html: &str, page: &Url, limits: &Limits) -> Result<Article, Unrea
         language,
         published: dated.published,
         modified: dated.modified,
-        author: outline.author(&graph, &linked, &micro),
-        site_name: outline.site_name(&graph, &linked),
+        author: author::choose(&outline, &graph, &linked, &micro, site_name.as_deref(), limits),
+        site_name,
         robots_meta: head.robots_meta,
         from: chosen.from,
         text: chosen.text,

@@ -1,1 +1,156 @@
+//! The seams between the rules.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
+
+use super::*;
+
+fn read(html: &str) -> Article {
+    extract(html, &"https://site.example.org/news/a-story".parse().unwrap(), &Limits::default()).unwrap()
+}
+
+const TEXT: &str = "<p>The bridge over the weir was closed on Monday after a lorry had taken away most of its northern railing.</p>\
+    <p>Engineers from the county said that it would stay closed until the stone had been set again by hand.</p>";
+
+#[test]
+fn a_valid_page_has_a_title_a_text_and_an_image() {
+    let image = Some("https://site.example.org/i.jpg");
+    let (long, wordy) = ("x".repeat(250), "a ".repeat(50));
+    assert_eq!(validity(Some("T"), &long, image), Ok(()));
+    assert_eq!(validity(Some("T"), &wordy, image), Ok(()));
+    assert_eq!(validity(Some(" "), &long, image), Err(Rejection::NoTitle));
+    assert_eq!(validity(None, &long, image), Err(Rejection::NoTitle));
+    assert_eq!(validity(Some("T"), &"x".repeat(249), image), Err(Rejection::ShortText));
+    assert_eq!(validity(Some("T"), &"a ".repeat(49), image), Err(Rejection::ShortText));
+    assert_eq!(validity(Some("T"), &long, None), Err(Rejection::NoImage));
+}
+
+#[test]
+fn the_site_name_is_no_part_of_the_headline() {
+    for (head, body, want) in [
+        ("<title>A bridge falls | The Weir</title>", "", "A bridge falls"),
+        (
+            "<title>The Weir: A bridge falls</title><meta property=og:title content='A bridge falls'>",
+            "",
+            "A bridge falls",
+        ),
+        (
+            "<title>A bridge falls – The Weir</title><meta property=og:site_name content='The Weir'>",
+            "<h1>The Weir</h1>",
+            "A bridge falls",
+        ),
+        ("<title>Bridge falls - The Weir</title>", "<h1>The Weir</h1><h2>A bridge falls</h2>", "A bridge falls"),
+        (
+            "<title>A bridge falls at the weir | The Weir</title>",
+            "<h1>A bridge falls at the weir</h1>",
+            "A bridge falls at the weir",
+        ),
+        ("<title>Tom &amp; Ann – one bridge</title>", "", "Tom & Ann – one bridge"),
+    ] {
+        let html = format!("<head><meta property=og:site_name content='The Weir'>{head}</head><body>{body}{TEXT}");
+        assert_eq!(read(&html).title.as_deref(), Some(want), "{head} {body}");
+    }
+}
+
+#[test]
+fn the_main_image_is_the_one_told_else_a_large_one_of_the_text() {
+    for (html, want) in [
+        ("<meta property=og:image content='/told.jpg'><img src=/other.jpg>", Some("https://site.example.org/told.jpg")),
+        (
+            "<meta property=og:image content='data:image/png;base64,AA'><img src=/other.jpg>",
+            Some("https://site.example.org/other.jpg"),
+        ),
+        (
+            "<meta property=og:image content='/logo.svg'><img src=/other.jpg>",
+            Some("https://site.example.org/other.jpg"),
+        ),
+        (
+            "<img src=/dot.gif width=1 height=1><img src=/avatar/1.jpg><img class=logo src=/l.png><img src=/big.jpg width=600>",
+            Some("https://site.example.org/big.jpg"),
+        ),
+        ("<img src='data:image/gif;base64,R0' data-src=/lazy.jpg>", Some("https://site.example.org/lazy.jpg")),
+        ("<img srcset='/s.jpg 320w, /l.jpg 1280w' src=/s.jpg>", Some("https://site.example.org/l.jpg")),
+        (
+            "<img src=javascript:alert(1)><img src=//user@cdn.example.com/x.png#f>",
+            Some("https://cdn.example.com/x.png"),
+        ),
+        ("<img src=favicon.ico>", None),
+    ] {
+        let html = format!("<title>A bridge</title><article>{html}{TEXT}</article>");
+        assert_eq!(read(&html).image.as_ref().map(Url::as_str), want, "{html}");
+    }
+}
+
+#[test]
+fn dates_come_from_markup_then_address_then_text() {
+    let day = |html: &str, url: &str| {
+        extract(html, &url.parse().unwrap(), &Limits::default()).unwrap().published.map(|t| t.day())
+    };
+    let plain = "https://site.example.org/a";
+    let dated = "https://site.example.org/2026/05/01/a";
+    assert_eq!(day(&format!("<meta name=date content=2026-04-30>{TEXT}"), dated).as_deref(), Some("2026-04-30"));
+    assert_eq!(day(TEXT, dated).as_deref(), Some("2026-05-01"));
+    assert_eq!(day(TEXT, "https://site.example.org/a-2026-05-01").as_deref(), None);
+    assert_eq!(day(TEXT, "https://site.example.org/2026-05-01-a").as_deref(), Some("2026-05-01"));
+    assert_eq!(
+        day(&format!("<h1>A bridge falls</h1><div>1 May 2026</div>{TEXT}"), plain).as_deref(),
+        Some("2026-05-01")
+    );
+    assert_eq!(
+        day(&format!("<html lang=en-GB><h1>A bridge falls</h1><div>02/05/2026</div>{TEXT}"), plain).as_deref(),
+        Some("2026-05-02")
+    );
+    assert_eq!(day(&format!("{TEXT}<div class=comments><time datetime=2026-05-09>x</time></div>"), plain), None);
+}
+
+#[test]
+fn the_language_is_the_markups_unless_the_text_is_plainly_another() {
+    let italian = "<p>La mattina di lunedì il ponte sopra la chiusa è stato chiuso dopo che un camion aveva portato via quasi tutta la ringhiera. I tecnici della provincia dicono che resterà chiuso finché le pietre non saranno di nuovo al loro posto, e che ci vorranno almeno tre settimane di lavoro.</p>";
+    assert_eq!(read(&format!("<html lang=it-IT>{italian}")).language.as_deref(), Some("it"));
+    assert_eq!(read(&format!("<html lang=en>{italian}")).language.as_deref(), Some("it"));
+    assert_eq!(
+        read(&format!("<html lang=en><meta property=og:locale content=it_IT>{italian}")).language.as_deref(),
+        Some("it")
+    );
+    assert_eq!(read("<html lang=de><p>Kurz.</p>").language.as_deref(), Some("de"));
+    assert_eq!(read("<p>123</p>").language, None);
+}
+
+#[test]
+fn every_robots_directive_is_told_with_the_name_that_it_is_for() {
+    let html = "<META NAME=Robots CONTENT='NOINDEX, follow'><meta name=CurlewBot content='nosnippet'><meta name=description content='none of this'>\
+        <meta name=tdm-reservation content=1><meta name=viewport content='width=device-width'><meta name=robots content='unavailable_after: 1 May 2026 10:00 GMT'>";
+    let names: Vec<(String, String)> = read(html).robots_meta;
+    let want = [
+        ("robots", "NOINDEX, follow"),
+        ("curlewbot", "nosnippet"),
+        ("tdm-reservation", "1"),
+        ("robots", "unavailable_after: 1 May 2026 10:00 GMT"),
+    ];
+    assert_eq!(names, want.map(|(name, content)| (name.to_owned(), content.to_owned())));
+}
+
+#[test]
+fn text_in_several_containers_is_put_together_but_posts_are_not() {
+    let split = format!(
+        "<div><div class=article-body>{TEXT}</div><div class=ad>x</div><div class=article-body><p>{}</p></div></div>",
+        "Another part of the same long read. ".repeat(12)
+    );
+    let article = read(&split);
+    assert!(article.text.contains("northern railing") && article.text.contains("same long read"), "{}", article.text);
+}
+
+#[test]
+fn a_page_whose_wrapper_is_named_like_a_widget_is_still_read() {
+    let html = format!("<div class=newsletter><div class=modal><h1>A bridge falls at the weir</h1>{TEXT}</div></div>");
+    assert!(read(&html).text.contains("northern railing"));
+}
+
+#[test]
+fn json_ld_text_is_taken_when_the_page_shows_none() {
+    let html = r#"<script type="application/ld+json">{"@type":"NewsArticle","headline":"A bridge falls","articleBody":"<p>The bridge over the weir was closed.</p><p>It stays so.</p>"}</script><div id=app></div>"#;
+    let article = read(html);
+    assert_eq!(
+        (article.from, article.text.as_str()),
+        ("jsonld", "The bridge over the weir was closed.\n\nIt stays so.")
+    );
+    assert_eq!(article.title.as_deref(), Some("A bridge falls"));
+}

@@ -20,13 +20,14 @@ pub(crate) fn choose(
     let document = outline.title.as_deref().map(tidy).unwrap_or_default();
     let shared = graph.title.map(tidy).unwrap_or_default();
     let linked_title = linked.headline.as_deref().or(micro.headline).map(tidy).unwrap_or_default();
-    let told: Vec<String> = [without_site(&shared, &site, outline), linked_title, without_site(&document, &site, outline)]
-        .into_iter()
-        .filter(|title| !title.is_empty())
-        .collect();
+    let told: Vec<String> =
+        [without_site(&shared, &site, outline), linked_title, without_site(&document, &site, outline)]
+            .into_iter()
+            .filter(|title| !title.is_empty())
+            .collect();
     let is_site = |text: &str| !site.is_empty() && fold(text) == fold(&site);
     heading(outline, &told, 1)
-        .or_else(|| alone(outline).filter(|text| !is_site(text)))
+        .or_else(|| alone(outline).filter(|text| !is_site(text) && akin(text, &told)))
         .or_else(|| heading(outline, &told, 2))
         .or_else(|| agreed(&told))
         .or_else(|| told.first().cloned())
@@ -38,7 +39,7 @@ pub(crate) fn choose(
 fn heading(outline: &Outline<'_>, told: &[String], level: u8) -> Option<String> {
     /// Share of common words from which a heading is the same headline in other words.
     const ALIKE: f64 = 0.75;
-    let told: Vec<String> = told.iter().map(|title| fold(title)).collect();
+    let told: Vec<String> = told.iter().flat_map(|title| [fold(title), fold(first_part(title))]).collect();
     let mut best: Option<(&str, f64)> = None;
     for (_, text, _) in outline.headings.iter().filter(|(known, ..)| *known == level) {
         let folded = fold(text);
@@ -52,8 +53,17 @@ fn heading(outline: &Outline<'_>, told: &[String], level: u8) -> Option<String> 
 
 /// What two of the titles say.
 fn agreed(told: &[String]) -> Option<String> {
-    let same = |at: usize, one: &String| told.iter().enumerate().any(|(other, two)| other != at && fold(one) == fold(two));
+    let same =
+        |at: usize, one: &String| told.iter().enumerate().any(|(other, two)| other != at && fold(one) == fold(two));
     told.iter().enumerate().find(|(at, one)| same(*at, one)).map(|(_, title)| title.clone())
+}
+
+/// Whether a heading has anything to do with what the page tells others.
+fn akin(text: &str, told: &[String]) -> bool {
+    /// Share of common words below which a heading is about something else: a slogan, the site's name.
+    const AKIN: f64 = 0.2;
+    let text = fold(text);
+    told.is_empty() || told.iter().any(|title| alike(&fold(title), &text) >= AKIN)
 }
 
 /// The only `<h1>` of a page, if it is a sentence rather than a name.
@@ -73,6 +83,14 @@ fn alike(one: &str, two: &str) -> f64 {
     2.0 * common as f64 / (a.len() + b.len()) as f64
 }
 
+/// What stands before the first mark that may part a headline from the site's name.
+fn first_part(title: &str) -> &str {
+    PARTING.iter().filter_map(|mark| title.find(mark)).min().and_then(|at| title.get(..at)).unwrap_or(title)
+}
+
+/// Marks that part a headline from the site's name.
+const PARTING: [&str; 11] = [" | ", " – ", " — ", " - ", " :: ", " · ", " • ", " » ", " « ", " // ", " / "];
+
 /// A title less the site's name at its end or beginning.
 fn without_site(title: &str, site: &str, outline: &Outline<'_>) -> String {
     let host = outline.base.host_str().unwrap_or_default().trim_start_matches("www.");
@@ -87,7 +105,7 @@ fn without_site(title: &str, site: &str, outline: &Outline<'_>) -> String {
                 || tight == label
                 || (label.len() >= 4 && tight.contains(&label)))
     };
-    for mark in [" | ", " – ", " — ", " - ", " :: ", " · ", " • ", " » ", " « ", " // ", " / "] {
+    for mark in PARTING {
         if let Some((head, tail)) = title.rsplit_once(mark) {
             if is_site(tail)
                 || (mark == " | " && tail.split_whitespace().count() <= 4 && head.split_whitespace().count() >= 4)

@@ -1,0 +1,525 @@
+//! The walk that fills the [`Outline`]: text into blocks, elements into spans, and whatever the rules ask for.
+
+use crate::boilerplate::{self, Kind};
+use crate::dom::{attr, text_of};
+use crate::outline::{Block, Mark, Moment, Outline, Picture, Span, Tag, is_inline};
+use crate::{Limits, links, text, wordpress};
+use ego_tree::iter::Edge;
+use ego_tree::{NodeId, NodeRef};
+use scraper::node::Element;
+use scraper::{Html, Node};
+use url::Url;
+
+/// Elements whose text is never part of what is read.
+fn is_mute(tag: &str) -> bool {
+    matches!(
+        tag,
+        "script"
+            | "style"
+            | "noscript"
+            | "template"
+            | "svg"
+            | "iframe"
+            | "object"
+            | "embed"
+            | "canvas"
+            | "video"
+            | "audio"
+            | "select"
+            | "datalist"
+            | "option"
+            | "button"
+            | "input"
+            | "textarea"
+            | "dialog"
+            | "map"
+            | "progress"
+            | "meter"
+            | "noembed"
+            | "noframes"
+            | "frameset"
+            | "rp"
+            | "rt"
+    )
+}
+
+struct Open {
+    serial: usize,
+    start: usize,
+    /// Bytes of the line that was being read when it began.
+    line: usize,
+    kind: Option<Kind>,
+    mark: Option<Mark>,
+}
+
+/// Walks the tree once, without recursion.
+pub(crate) fn walk<'a>(tree: &'a Html, page: &Url, limits: &Limits) -> Outline<'a> {
+    let mut walk = Walk::new(page, limits);
+    let mut skipping: Option<NodeId> = None;
+    for edge in tree.tree.root().traverse() {
+        match edge {
+            Edge::Open(node) if skipping.is_none() => match node.value() {
+                Node::Text(text) => walk.text(text),
+                Node::Element(element) if !walk.open(node, element) => skipping = Some(node.id()),
+                _ => {}
+            },
+            Edge::Close(node) if skipping.is_some() => {
+                if skipping == Some(node.id()) {
+                    skipping = None;
+                }
+            }
+            Edge::Close(node) => {
+                if let Node::Element(element) = node.value() {
+                    walk.close(node, element);
+                }
+            }
+            Edge::Open(_) => {}
+        }
+    }
+    walk.flush();
+    walk.out
+}
+
+/// The walk's state.
+struct Walk<'a> {
+    out: Outline<'a>,
+    open: Vec<Open>,
+    tags: Vec<Tag>,
+    next: usize,
+    line: String,
+    link_chars: usize,
+    links: usize,
+    pre: usize,
+    /// An inline element that is something else than the article and makes up the line, and its length in bytes.
+    whole_line: Option<(Kind, Span, usize)>,
+    /// Whether the cells of the open row are read as one line.
+    joined: bool,
+    /// Open elements that are something else than the article.
+    outside: usize,
+    has_base: bool,
+    page: Url,
+}
+
+/// Longest text of one block, in bytes; longer ones are cut here and go on in the next block.
+const BLOCK_BYTES: usize = 64 * 1024;
+/// Most elements named as the author that are kept.
+const BYLINES: usize = 24;
+/// Most machine-readable fragments of each sort that are kept.
+const MANY: usize = 200;
+
+impl<'a> Walk<'a> {
+    fn new(page: &Url, limits: &Limits) -> Walk<'a> {
+        let out = Outline {
+            base: page.clone(),
+            limits: *limits,
+            metas: Vec::new(),
+            html_lang: None,
+            title: None,
+            headings: Vec::new(),
+            json: Vec::new(),
+            props: Vec::new(),
+            bylines: Vec::new(),
+            moments: Vec::new(),
+            pictures: Vec::new(),
+            image_src: None,
+            blocks: Vec::new(),
+            spans: Vec::new(),
+            marks: Vec::new(),
+            parts: Vec::new(),
+        };
+        Walk {
+            out,
+            open: Vec::new(),
+            tags: Vec::new(),
+            next: 0,
+            line: String::new(),
+            link_chars: 0,
+            links: 0,
+            pre: 0,
+            whole_line: None,
+            joined: false,
+            outside: 0,
+            has_base: false,
+            page: page.clone(),
+        }
+    }
+
+    /// Enters an element. Gives false if what is in it is to be passed over.
+    fn open(&mut self, node: NodeRef<'a, Node>, element: &'a Element) -> bool {
+        let tag = element.name();
+        match tag {
+            "html" => self.out.html_lang = attr(element, "lang").or_else(|| attr(element, "xml:lang")),
+            "base" if !self.has_base => {
+                self.has_base = true;
+                self.out.base = links::base(&self.page, attr(element, "href"), self.out.limits.url_bytes);
+            }
+            "meta" => self.meta(element),
+            "link" => self.link(element),
+            "title" => {
+                if self.out.title.is_none()
+                    && node.parent().is_some_and(|parent| parent.value().as_element().is_none_or(|e| e.name() != "svg"))
+                {
+                    let title = text::line(&text_of(node, 16 * 1024), self.out.limits.title_chars);
+                    self.out.title = (!title.is_empty()).then_some(title);
+                }
+                return false;
+            }
+            "script" => {
+                self.script(node, element);
+                return false;
+            }
+            "br" => self.break_line(),
+            "hr" => self.flush(),
+            "img" | "amp-img" => self.picture(element),
+            "time" => self.time(node, element),
+            _ => {}
+        }
+        if is_mute(tag) {
+            return false;
+        }
+        self.enter(node, element, tag);
+        true
+    }
+
+    fn enter(&mut self, node: NodeRef<'a, Node>, element: &'a Element, tag: &str) {
+        if matches!(tag, "table" | "tr") {
+            self.joined = tag == "tr" && is_short_row(node);
+        }
+        if !self.stays_in_line(tag) {
+            self.flush();
+        }
+        self.links += usize::from(tag == "a");
+        if let Some(kind) = block_tag(tag) {
+            self.tags.push(kind);
+        }
+        if tag == "pre" {
+            self.pre += 1;
+        }
+        if matches!(tag, "td" | "th") && !self.line.is_empty() {
+            self.line.push_str(" | ");
+        }
+        let kind = boilerplate::kind(element);
+        if element.attrs().any(|(name, _)| matches!(name, "itemprop" | "rel" | "class")) {
+            self.annotations(node, element);
+        }
+        if let Some(level) = heading(tag)
+            && self.out.headings.len() < MANY
+        {
+            let heading = text::line(&text_of(node, 4_096), self.out.limits.title_chars);
+            if !heading.is_empty() {
+                self.out.headings.push((level, heading, self.out.blocks.len()));
+            }
+        }
+        self.outside += usize::from(kind.is_some());
+        self.next += 1;
+        let (start, line) = (self.out.blocks.len(), self.line.len());
+        self.open.push(Open { serial: self.next, start, line, kind, mark: mark(element, tag) });
+    }
+
+    /// Whether an element begins no new block: inline ones, and cells of a row that is read as one line.
+    fn stays_in_line(&self, tag: &str) -> bool {
+        is_inline(tag) || (self.joined && matches!(tag, "td" | "th"))
+    }
+
+    fn close(&mut self, node: NodeRef<'a, Node>, element: &'a Element) {
+        let tag = element.name();
+        let in_line = self.stays_in_line(tag);
+        self.links -= usize::from(tag == "a");
+        if !in_line {
+            self.flush();
+        }
+        if block_tag(tag).is_some() {
+            self.tags.pop();
+        }
+        if tag == "pre" {
+            self.pre -= 1;
+        }
+        let Some(open) = self.open.pop() else { return };
+        self.outside -= usize::from(open.kind.is_some());
+        if open.kind == Some(Kind::Hidden) && in_line && open.start == self.out.blocks.len() {
+            self.drop_from_line(open.line);
+        }
+        let end = self.out.blocks.len() + usize::from(!self.line.trim().is_empty());
+        if end == open.start {
+            return;
+        }
+        let parent = self.open.last().map_or(0, |parent| parent.serial);
+        let span = Span { start: open.start, end, serial: open.serial, parent };
+        if !in_line {
+            self.out.spans.push(span);
+        }
+        if let Some(kind) = open.kind {
+            if !in_line || open.start < self.out.blocks.len() {
+                self.out.parts.push((kind, span));
+            } else if open.line == 0 {
+                // So far the whole line; whether it stays so is known when the line ends.
+                self.whole_line = Some((kind, span, self.line.len()));
+            }
+        }
+        if let Some(mark) = open.mark
+            && self.out.marks.len() < MANY
+        {
+            self.out.marks.push((mark, span, node.id()));
+        }
+    }
+
+    /// Takes what is not the article's out of the line it stands in, such as a tooltip; long text is left.
+    fn drop_from_line(&mut self, from: usize) {
+        const LONGEST: usize = 200;
+        if self.line.len().saturating_sub(from) <= LONGEST && self.line.is_char_boundary(from) {
+            self.line.truncate(from);
+        }
+    }
+
+    fn text(&mut self, text: &str) {
+        if text.is_empty() {
+            return;
+        }
+        if self.links > 0 {
+            self.link_chars += text::dense_chars(text);
+        }
+        self.line.push_str(text);
+        if self.line.len() > BLOCK_BYTES {
+            self.flush();
+        }
+    }
+
+    fn break_line(&mut self) {
+        if self.line.ends_with('\u{1}') {
+            self.line.pop();
+            self.flush();
+        } else {
+            // Stands for a forced line break until white space is folded; text cannot hold it, for it is a control.
+            self.line.push('\u{1}');
+        }
+    }
+
+    /// Ends the block that is being read.
+    fn flush(&mut self) {
+        let raw = std::mem::take(&mut self.line);
+        let link_chars = std::mem::take(&mut self.link_chars);
+        if let Some((kind, span, length)) = self.whole_line.take()
+            && raw.trim_end().len() <= length + length / 2
+        {
+            self.out.parts.push((kind, span));
+        }
+        if raw.trim().is_empty() {
+            return;
+        }
+        let mut text = String::with_capacity(raw.len());
+        for line in raw.split(['\u{1}']) {
+            let clean = text::clean(line);
+            let lines: &mut dyn Iterator<Item = &str> =
+                if self.pre > 0 { &mut clean.lines() } else { &mut std::iter::once(clean.as_ref()) };
+            for line in lines {
+                let before = text.len();
+                for word in line.split_whitespace() {
+                    if text.len() > before && !text.ends_with('\n') {
+                        text.push(' ');
+                    }
+                    text.push_str(word);
+                }
+                if text.len() > before {
+                    text.push('\n');
+                }
+            }
+        }
+        text.truncate(text.trim_end().len());
+        let chars = text::dense_chars(&text);
+        if chars > 0 {
+            let tag = self.tags.last().copied().unwrap_or(Tag::Other);
+            self.out.blocks.push(Block { text, chars, link_chars: link_chars.min(chars), tag });
+        }
+    }
+
+    fn meta(&mut self, element: &'a Element) {
+        let Some(content) = attr(element, "content") else { return };
+        for key in ["property", "name", "itemprop", "http-equiv"] {
+            if let Some(name) = attr(element, key) {
+                if key == "itemprop" {
+                    if self.out.props.len() < MANY {
+                        self.out.props.push((name, content.to_owned()));
+                    }
+                } else if self.out.metas.len() < MANY * 4 {
+                    self.out.metas.push((name.trim().to_ascii_lowercase(), content));
+                }
+            }
+        }
+    }
+
+    fn link(&mut self, element: &'a Element) {
+        let (Some(rel), Some(href)) = (attr(element, "rel"), attr(element, "href")) else { return };
+        if rel.eq_ignore_ascii_case("image_src") {
+            self.out.image_src = self.out.image_src.or(Some(href));
+        }
+        if let Some(name) = attr(element, "itemprop")
+            && self.out.props.len() < MANY
+        {
+            self.out.props.push((name, href.to_owned()));
+        }
+    }
+
+    fn script(&mut self, node: NodeRef<'a, Node>, element: &'a Element) {
+        /// More blocks of JSON-LD than this are not read.
+        const SCRIPTS: usize = 32;
+        let is_json = attr(element, "type")
+            .is_some_and(|kind| kind.trim().to_ascii_lowercase().starts_with("application/ld+json"));
+        if is_json && self.out.json.len() < SCRIPTS {
+            self.out
+                .json
+                .push(node.children().filter_map(|child| child.value().as_text()).map(|text| &**text).collect());
+        }
+    }
+
+    fn picture(&mut self, element: &'a Element) {
+        if self.out.pictures.len() < self.out.limits.images {
+            self.out.pictures.push(Picture { element, block: self.out.blocks.len(), outside: self.outside > 0 });
+        }
+    }
+
+    fn time(&mut self, node: NodeRef<'a, Node>, element: &'a Element) {
+        let value = attr(element, "datetime").map_or_else(|| text::line(&text_of(node, 256), 64), str::to_owned);
+        let says = |word: &str| {
+            ["class", "itemprop", "id"]
+                .iter()
+                .filter_map(|key| attr(element, key))
+                .any(|names| names.to_ascii_lowercase().contains(word))
+        };
+        let modified = says("updated") || says("modif");
+        let published = attr(element, "pubdate").is_some() || says("publish") || says("entry-date") || says("created");
+        self.moment(value, published, modified && !published);
+    }
+
+    fn moment(&mut self, value: String, published: bool, modified: bool) {
+        if self.out.moments.len() < MANY {
+            let inside =
+                |kinds: &[Kind]| self.open.iter().any(|open| open.kind.is_some_and(|kind| kinds.contains(&kind)));
+            let foreign = inside(&[Kind::Comments, Kind::Hidden]);
+            let outside = foreign || inside(&[Kind::Related]);
+            self.out.moments.push(Moment {
+                value,
+                block: self.out.blocks.len(),
+                published,
+                modified,
+                foreign,
+                outside,
+            });
+        }
+    }
+
+    /// Microdata, `rel=author`, and the class names that dates and bylines commonly have.
+    fn annotations(&mut self, node: NodeRef<'a, Node>, element: &'a Element) {
+        let is_text = matches!(element.name(), "time");
+        if let Some(name) = attr(element, "itemprop")
+            && self.out.props.len() < MANY
+            && !matches!(name, "articleBody" | "text" | "description" | "reviewBody")
+        {
+            let value = ["content", "datetime"].iter().find_map(|key| attr(element, key)).map(str::to_owned);
+            let value = value
+                .or_else(|| (element.name() == "img").then(|| attr(element, "src").unwrap_or_default().to_owned()));
+            let value = value.unwrap_or_else(|| text::line(&text_of(node, 1_024), 300));
+            self.out.props.push((name, value));
+        }
+        let class = attr(element, "class").unwrap_or_default();
+        let author = attr(element, "rel")
+            .is_some_and(|rel| rel.split_ascii_whitespace().any(|r| r.eq_ignore_ascii_case("author")));
+        if (author || is_byline(class)) && self.out.bylines.len() < BYLINES && !self.in_comments() {
+            self.out.bylines.push(text::line(&text_of(node, 512), 160));
+        }
+        if !is_text && class.len() < 200 && is_date_class(class) {
+            let value = text::line(&text_of(node, 256), 80);
+            self.moment(
+                value,
+                class.contains("publish") || class.contains("post") || class.contains("entry"),
+                class.contains("updat") || class.contains("modif"),
+            );
+        }
+    }
+
+    fn in_comments(&self) -> bool {
+        self.open.iter().any(|open| matches!(open.kind, Some(Kind::Comments | Kind::Related)))
+    }
+}
+
+/// Whether a row holds data rather than a page's layout: short cells without blocks in them.
+fn is_short_row(row: NodeRef<'_, Node>) -> bool {
+    /// Longest text of such a row, in bytes.
+    const LONGEST: usize = 400;
+    /// More cells than this are not looked at.
+    const CELLS: usize = 40;
+    let cells = row.children().filter(|node| node.value().is_element()).take(CELLS);
+    let blocks = |cell: NodeRef<'_, Node>| {
+        cell.children().take(CELLS).filter_map(|node| node.value().as_element()).any(|e| !is_inline(e.name()))
+    };
+    !cells.clone().any(blocks) && text_of(row, LONGEST + 1).len() <= LONGEST
+}
+
+/// Whether a class names a writer, and not what belongs to one (a box, an image, a biography).
+fn is_byline(class: &str) -> bool {
+    let says = |word: &str, name: &str| {
+        let name = name.to_ascii_lowercase();
+        name == word || (name.contains(word) && name.len() <= 40 && !OF_AUTHOR.iter().any(|part| name.contains(part)))
+    };
+    class.split_ascii_whitespace().any(|name| says("author", name) || says("byline", name) || name == "fn")
+}
+
+/// Parts of class names of things beside an author's name.
+const OF_AUTHOR: [&str; 12] =
+    ["bio", "box", "img", "image", "avatar", "photo", "social", "desc", "link-", "card", "about", "icon"];
+
+fn is_date_class(class: &str) -> bool {
+    let lower = |word: &str| {
+        matches!(
+            word,
+            "date"
+                | "dates"
+                | "dateline"
+                | "datetime"
+                | "pubdate"
+                | "published"
+                | "timestamp"
+                | "posted"
+                | "publish"
+                | "publication"
+                | "time"
+        )
+    };
+    let camel = ["Date", "Time", "ublished"].iter().any(|word| class.contains(word));
+    camel || class.split(|c: char| !c.is_ascii_alphanumeric()).any(lower)
+}
+
+fn heading(tag: &str) -> Option<u8> {
+    match tag.as_bytes() {
+        [b'h', level @ b'1'..=b'6'] => Some(level - b'0'),
+        _ => None,
+    }
+}
+
+fn block_tag(tag: &str) -> Option<Tag> {
+    Some(match tag {
+        "p" => Tag::Paragraph,
+        "li" | "dd" | "dt" => Tag::Item,
+        "td" | "th" => Tag::Cell,
+        "blockquote" => Tag::Quote,
+        "pre" => Tag::Pre,
+        "div" | "section" | "article" | "main" | "table" | "ul" | "ol" | "figure" | "header" | "footer" | "aside"
+        | "nav" => Tag::Other,
+        _ => return heading(tag).map(Tag::Heading),
+    })
+}
+
+fn mark(element: &Element, tag: &str) -> Option<Mark> {
+    if attr(element, "itemprop").is_some_and(|names| names.split_ascii_whitespace().any(|name| name == "articleBody")) {
+        return Some(Mark::ArticleBody);
+    }
+    if matches!(tag, "div" | "section" | "article" | "main" | "td") && wordpress::is_content(element) {
+        return Some(Mark::Content);
+    }
+    match tag {
+        "article" => Some(Mark::Article),
+        "main" => Some(Mark::Main),
+        _ if attr(element, "role") == Some("main") => Some(Mark::Main),
+        _ if attr(element, "role") == Some("article") => Some(Mark::Article),
+        _ => None,
+    }
+}
