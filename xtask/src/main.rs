@@ -1,1 +1,43 @@
-fn main() {}
+//! Development tasks, run as `cargo xtask TASK`.
+//!
+//! Each task installs what it needs (see [`tools`]) into `.tools/`, which git ignores, and says what it does.
+#![allow(clippy::print_stderr, reason = "a task talks to the person who started it")]
+
+mod lint;
+mod run;
+mod test;
+mod tools;
+
+use std::process::ExitCode;
+
+const USAGE: &str = "\
+usage: cargo xtask TASK
+
+  lint               formatting, clippy, and the rules for dependencies (deny.toml)
+  test [ARGS…]       every test of the workspace; ARGS go to `cargo nextest run`, as in: cargo xtask test -E 'test(robots)'";
+
+/// Wrong usage, as in the programs of Curlew itself.
+const WRONG_USAGE: u8 = 2;
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let done = match args.split_first().map(|(task, rest)| (task.as_str(), rest)) {
+        Some(("lint", [])) => lint::lint(),
+        Some(("test", rest)) => test::test(rest),
+        Some(("help" | "--help" | "-h", _)) => {
+            eprintln!("{USAGE}");
+            Ok(())
+        }
+        _ => {
+            eprintln!("{USAGE}");
+            return ExitCode::from(WRONG_USAGE);
+        }
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("xtask: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

