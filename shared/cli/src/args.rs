@@ -90,7 +90,8 @@ pub(crate) enum Command {
     /// Search the published index
     Search {
         /// Words, "a phrase", -word, site:HOST, lang:it, before:2026-05-01, after:…, sort:date
-        #[arg(required = true, allow_hyphen_values = true)]
+        /// (put `--` before a query that begins with `-`)
+        #[arg(required = true)]
         query: Vec<String>,
         /// Most hits to show
         #[arg(long, value_name = "N", default_value_t = 10)]

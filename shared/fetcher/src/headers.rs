@@ -9,6 +9,9 @@ use reqwest::header::{self, HeaderMap, HeaderName, HeaderValue};
 
 /// The longest header value that is kept or sent back, in bytes.
 const MAX_HEADER_BYTES: usize = 1_024;
+/// The longest value of headers that are acted upon at once and never stored: a Location may be as long as a URL
+/// (2,048 bytes, a few more for whoever writes it), and a wish not to be indexed must not be lost for its length.
+const MAX_WISH_BYTES: usize = 8_192;
 
 /// The two user agents, checked.
 pub(crate) struct Agents {
@@ -48,25 +51,27 @@ pub(crate) fn of_call(call: &Call, agents: &Agents) -> HeaderMap {
 
 /// The headers of an answer that are acted upon; what is too long or no UTF-8 is left out.
 pub(crate) fn of_reply(headers: &HeaderMap) -> ReplyHeaders {
-    let first = |name: HeaderName| headers.get(name).and_then(text);
-    let every = |name: HeaderName| headers.get_all(name).iter().filter_map(text).collect::<Vec<String>>();
+    let first = |name: HeaderName| headers.get(name).and_then(|v| text(v, MAX_HEADER_BYTES));
+    let every = |name: HeaderName, most: usize| {
+        headers.get_all(name).iter().filter_map(|v| text(v, most)).collect::<Vec<String>>()
+    };
     ReplyHeaders {
         content_type: first(header::CONTENT_TYPE),
         validators: Validators { etag: first(header::ETAG), last_modified: first(header::LAST_MODIFIED) },
-        location: first(header::LOCATION),
+        location: headers.get(header::LOCATION).and_then(|v| text(v, MAX_WISH_BYTES)),
         retry_after: first(header::RETRY_AFTER),
-        cache_control: Some(every(header::CACHE_CONTROL).join(", "))
+        cache_control: Some(every(header::CACHE_CONTROL, MAX_HEADER_BYTES).join(", "))
             .filter(|joined| !joined.is_empty() && joined.len() <= MAX_HEADER_BYTES),
         age: first(header::AGE),
         expires: first(header::EXPIRES),
-        robots_tags: every(HeaderName::from_static("x-robots-tag")),
-        links: every(header::LINK),
+        robots_tags: every(HeaderName::from_static("x-robots-tag"), MAX_WISH_BYTES),
+        links: every(header::LINK, MAX_HEADER_BYTES),
     }
 }
 
-fn text(value: &HeaderValue) -> Option<String> {
+fn text(value: &HeaderValue, most: usize) -> Option<String> {
     let bytes = value.as_bytes();
-    if bytes.is_empty() || bytes.len() > MAX_HEADER_BYTES {
+    if bytes.is_empty() || bytes.len() > most {
         return None;
     }
     std::str::from_utf8(bytes).ok().map(str::to_owned)

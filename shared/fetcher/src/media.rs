@@ -17,17 +17,28 @@ pub(crate) fn accept(kind: CallKind) -> &'static str {
 
 /// Whether a body of this `Content-Type` is read.
 ///
-/// Pages have to be HTML, or say nothing; images have to say that they are, and SVG is none since it is a program;
+/// Pages have to be HTML, or say nothing; what is named as a site may be a feed; images have to say that they are, and SVG is none since it is a program;
 /// feeds and robots.txt are so often mislabelled that only what is surely something else is left.
 pub(crate) fn is_wanted(kind: CallKind, content_type: Option<&str>) -> bool {
     let essence = content_type.map(essence).filter(|essence| !essence.is_empty());
     let family = essence.as_deref().and_then(|e| e.split_once('/')).map(|(family, _)| family);
     match (kind, essence.as_deref()) {
         (CallKind::Home | CallKind::Page, None) => true,
-        (CallKind::Home | CallKind::Page, Some(e)) => matches!(e, "text/html" | "application/xhtml+xml"),
+        (CallKind::Page, Some(e)) => is_html(e),
+        // Somebody may have named a feed where a site was asked for.
+        (CallKind::Home, Some(e)) => is_html(e) || is_feed(e),
         (CallKind::Image, e) => family == Some("image") && e != Some("image/svg+xml"),
         (CallKind::Feed | CallKind::Robots, _) => !matches!(family, Some("image" | "video" | "audio" | "font")),
     }
+}
+
+fn is_html(essence: &str) -> bool {
+    matches!(essence, "text/html" | "application/xhtml+xml")
+}
+
+fn is_feed(essence: &str) -> bool {
+    let is_document = essence.starts_with("application/") || essence.starts_with("text/");
+    is_document && ["+xml", "+json", "/xml", "/json"].iter().any(|end| essence.ends_with(end))
 }
 
 /// `type/subtype` in lower case, without parameters (RFC 9110 §8.3.1).
@@ -42,12 +53,14 @@ mod tests {
     #[test]
     fn b14_only_the_media_types_that_were_asked_for_are_read() {
         use CallKind::{Feed, Home, Image, Page, Robots};
-        let table: [(&str, &[CallKind]); 13] = [
+        let table: [(&str, &[CallKind]); 15] = [
             ("text/html", &[Home, Page, Feed, Robots]),
             ("TEXT/HTML ; charset=utf-8", &[Home, Page, Feed, Robots]),
             ("application/xhtml+xml", &[Home, Page, Feed, Robots]),
             ("text/plain; charset=utf-8", &[Feed, Robots]),
-            ("application/rss+xml", &[Feed, Robots]),
+            ("application/rss+xml", &[Home, Feed, Robots]),
+            ("text/xml", &[Home, Feed, Robots]),
+            ("application/feed+json", &[Home, Feed, Robots]),
             ("application/pdf", &[Feed, Robots]),
             ("application/octet-stream", &[Feed, Robots]),
             ("image/png", &[Image]),

@@ -18,6 +18,9 @@ use std::sync::atomic::AtomicBool;
 /// The most bytes of a list of sites.
 const MAX_LIST: u64 = 64 * 1024 * 1024;
 
+/// What is said when there is no site yet.
+const NOTHING_NAMED: &str = "nothing to crawl: name a site, as in `curlew crawl example.org --contact you@example.org`";
+
 pub(super) async fn run(args: CrawlArgs, config: Config) -> Result<()> {
     let named = Named::gather(&args)?;
     let world = exclusive(config).await?;
@@ -38,7 +41,6 @@ pub(super) async fn run(args: CrawlArgs, config: Config) -> Result<()> {
 /// Runs the stages until the end, publishes, and says what happened.
 pub(super) async fn until_end(world: &Arc<World>, until: Until, quiet: bool, stop: Arc<AtomicBool>) -> Result<Summary> {
     let began = world.clock.monotonic();
-    world.dispatch.tick().await?;
     let end = match until {
         Until::Idle => End::Idle(None),
         Until::After(time) => End::Idle(Some(began + time)),

@@ -179,6 +179,10 @@ pub(crate) fn vet_name(name: &str, port: u16, rules: &Guard) -> Result<(), Refus
 
 fn vet_literal(ip: IpAddr, port: u16, rules: &Guard) -> Result<(), Refusal> {
     vet_address(ip, rules)?;
+    // A network that the operator has opened is open on any port, as a host with a rule of its own is.
+    if port != 0 && rules.allow_nets.iter().any(|net| net.contains(&ip)) {
+        return Ok(());
+    }
     vet_port(port, rules)
 }
 

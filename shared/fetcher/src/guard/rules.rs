@@ -13,7 +13,8 @@ use url::Host;
 pub struct Guard {
     /// The ports that may be called.
     pub ports: BTreeSet<u16>,
-    /// Networks that are not public and may be called all the same, on the ports above.
+    /// Networks that may be called although they are not public: addresses in URLs on any port, names that resolve
+    /// into them on the ports above.
     pub allow_nets: Vec<IpNet>,
     /// Hosts that are called by a given address; they count as allowed, on any port. The first that matches decides.
     pub resolve: Vec<ResolveRule>,
