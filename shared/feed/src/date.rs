@@ -42,9 +42,11 @@ impl Moment {
     fn instant(self) -> Option<i64> {
         let part = |n: i32| i8::try_from(n).ok();
         let year = i16::try_from(self.year).ok().filter(|y| (1..=9999).contains(y))?;
-        let date = jiff::civil::Date::new(year, part(self.month)?, part(self.day)?).ok()?;
-        let midnight = jiff::tz::Offset::UTC.to_timestamp(date.at(0, 0, 0, 0)).ok()?.as_second();
-        Some((midnight + self.seconds - self.offset) * 1_000 + self.millis)
+        // The 31st of a month that has 30 days is taken as the day after its last.
+        let days = i64::from(self.day - 1);
+        let first = jiff::civil::Date::new(year, part(self.month)?, 1).ok().filter(|_| (0..=30).contains(&days))?;
+        let midnight = jiff::tz::Offset::UTC.to_timestamp(first.at(0, 0, 0, 0)).ok()?.as_second();
+        Some((midnight + days * 86_400 + self.seconds - self.offset) * 1_000 + self.millis)
     }
 }
 
@@ -130,6 +132,7 @@ fn iso(text: &str) -> Option<Moment> {
         match (count, separated) {
             (3, _) => moment = ordinal_date(year, number)?,
             (4, false) => (moment.month, moment.day) = (number / 100, number % 100),
+            (2, false) => moment.month = number,
             (1 | 2, true) => {
                 moment.month = number;
                 day_after(&mut at, &mut moment)?;
@@ -246,10 +249,10 @@ impl Words {
     /// `10`, `10th`, `2025`, `10-jun-2025`, `06/10/2025`, `10.06.2025`, and an hour as in `4pm`.
     fn numbers(&mut self, word: &str) {
         let parts: Vec<&str> = word.split(['-', '/', '.']).filter(|p| !p.is_empty()).collect();
-        if let [a, b, c] = parts[..] {
-            if let (Ok(a), Ok(b), Ok(c)) = (a.parse(), b.parse(), c.parse()) {
-                return self.numeric_date(a, b, c, word.contains('/'));
-            }
+        if let [a, b, c] = parts[..]
+            && let (Ok(a), Ok(b), Ok(c)) = (a.parse(), b.parse(), c.parse())
+        {
+            return self.numeric_date(a, b, c, word.contains('/'));
         }
         for part in parts {
             let digits = part.bytes().take_while(u8::is_ascii_digit).count();
@@ -445,3 +448,95 @@ const MONTHS: [&str; 12] = [
     "nov \u{43d}\u{43e}\u{44f} \u{3bd}\u{3bf}\u{3b5} \u{3bd}\u{3bf}\u{3ad} lis marras kas",
     "dec dez dic d\u{e9}c \u{434}\u{435}\u{43a} \u{3b4}\u{3b5}\u{3ba} gru joulu ara pro",
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> String {
+        parse(text).map(|t| t.to_string()).unwrap_or_default()
+    }
+
+    /// One instant, as it is written in the wild.
+    #[test]
+    fn many_spellings_mean_the_same() {
+        for text in [
+            "Sun, 03 May 2026 17:05:09 GMT",
+            "Sun, 3 May 26 17:05:09 +0000",
+            "sunday 03-may-2026 17:05:09 utc",
+            "Sun May  3 17:05:09 2026",
+            "Sun May  3 12:05:09 EST 2026",
+            "Sun May 03 2026 19:05:09 GMT+0200 (Central European Summer Time)",
+            "May 3rd, 2026 5:05:09 PM",
+            "3 May 2026 05:05:09 p.m.",
+            "Mon, 04 May 2026 01:05:09 +08:00",
+            "dim., 03 mai 2026 17:05:09 +0000",
+            "So, 03 Mai 2026 19:05:09 CEST",
+            "domenica 3 maggio 2026 17:05:09",
+            "\u{39a}\u{3c5}\u{3c1}, 03 \u{39c}\u{3ac}\u{3b9} 2026 17:05:09 GMT",
+            "2026-05-03T17:05:09Z",
+            "2026-05-03T19:05:09.000+02:00",
+            "2026-05-03 17:05:09 UTC",
+            "2026/05/03 17:05:09",
+            "20260503T170509Z",
+            "20260503170509",
+            "2026-m\u{e1}jus-03T12:05:09-05:00",
+            "2026\u{b144} 05\u{c6d4} 03\u{c77c} 17:05:09",
+            "2026-05-03 \u{c624}\u{d6c4} 5:05:09",
+            "05/03/2026 17:05:09",
+            "03.05.2026 17:05:09",
+            "1777827909",
+            "1777827909000",
+            "  Sun,\n 03 May 2026 17:05:09 GMT ",
+        ] {
+            assert_eq!(read(text), "2026-05-03T17:05:09Z", "{text}");
+        }
+    }
+
+    #[test]
+    fn parts_that_are_missing_are_the_first_ones() {
+        assert_eq!(read("2026"), "2026-01-01T00:00:00Z");
+        assert_eq!(read("2026-05"), "2026-05-01T00:00:00Z");
+        assert_eq!(read("2026-123"), "2026-05-03T00:00:00Z");
+        assert_eq!(read("2026-W18-7"), "2026-05-03T00:00:00Z");
+        assert_eq!(read("May 2026"), "2026-05-01T00:00:00Z");
+        assert_eq!(read("3 May 2026 17:05"), "2026-05-03T17:05:00Z");
+        assert_eq!(read("2026-05-03T17Z"), "2026-05-03T17:00:00Z");
+    }
+
+    #[test]
+    fn what_runs_over_is_carried() {
+        assert_eq!(read("Sun, 03 May 2026 24:00:00 GMT"), "2026-05-04T00:00:00Z");
+        assert_eq!(read("Sun, 03 May 2026 23:59:60 GMT"), "2026-05-04T00:00:00Z");
+        assert_eq!(read("31 Jun 2026"), "2026-07-01T00:00:00Z");
+        assert_eq!(read("3 May 2026 12:10 am"), "2026-05-03T00:10:00Z");
+    }
+
+    #[test]
+    fn what_is_no_date_gives_none() {
+        let nested = "(".repeat(200_000);
+        for text in [
+            "",
+            "soon",
+            "0000-01-01",
+            "99999-01-01",
+            "1 Jan 99999",
+            "2026-13-01",
+            "2026-05-40",
+            "25:61",
+            "mar",
+            "12",
+            &nested,
+        ] {
+            assert_eq!(read(text), "", "{}", text.chars().take(40).collect::<String>());
+        }
+        assert_eq!(read("1 Jan 1900 00:00:00 GMT"), "1900-01-01T00:00:00Z");
+    }
+
+    #[test]
+    fn days_of_the_week_have_numbers() {
+        assert_eq!(weekday(" Sunday "), Some(6));
+        assert_eq!(weekday("mon"), Some(0));
+        assert_eq!(weekday("x"), None);
+    }
+}

@@ -37,7 +37,7 @@ pub(crate) fn decode(body: &[u8], content_type: Option<&str>) -> Decoded {
 
 /// Decodes by what the server or the document says, unless the bytes say otherwise.
 fn by_label(body: &[u8], http: Option<&str>, declared: Option<&str>) -> Decoded {
-    let known = |label: Option<&str>| label.and_then(|l| Encoding::for_label(l.as_bytes())).filter(|e| is_plain(e));
+    let known = |label: Option<&str>| label.and_then(|l| Encoding::for_label(l.as_bytes())).filter(is_plain);
     let unknown = |label: Option<&str>| label.is_some() && known(label).is_none();
     let repair = (unknown(http) || unknown(declared)).then_some(Repair::Encoding);
     let (http, declared) = (known(http), known(declared));

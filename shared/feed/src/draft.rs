@@ -28,8 +28,15 @@ impl Slot {
         }
     }
 
+    /// [`Slot::offer`] where of two values of one rank the later one is taken.
+    pub(crate) fn offer_last(&mut self, rank: u8, value: String) {
+        if self.value.is_none() || rank <= self.rank {
+            *self = Slot { rank, value: Some(value), kind: Kind::Plain };
+        }
+    }
+
     /// Whether a value of that rank would be taken.
-    pub(crate) fn wants(&self, rank: u8) -> bool {
+    fn wants(&self, rank: u8) -> bool {
         self.value.is_none() || rank < self.rank
     }
 

@@ -10,7 +10,7 @@ use url::Url;
 
 /// Reads a JSON Feed.
 pub(crate) fn parse(text: &str, url: &Url, limits: &Limits) -> Result<Feed, FeedError> {
-    let document: Document = serde_json::from_str(text).map_err(|e| {
+    let document = Document::deserialize(&mut serde_json::Deserializer::from_str(text)).map_err(|e| {
         if text.contains("jsonfeed.org/version") {
             FeedError::Unreadable(e.to_string())
         } else {
@@ -19,12 +19,13 @@ pub(crate) fn parse(text: &str, url: &Url, limits: &Limits) -> Result<Feed, Feed
     })?;
     let says_so = document.version.get().is_some_and(|v| v.contains("jsonfeed.org"));
     let Some(items) =
-        document.items.filter(|_| says_so || document.title.is_some() || document.home_page_url.is_some())
+        document.items.filter(|_| says_so || document.title.get().is_some() || document.home_page_url.get().is_some())
     else {
         return Err(FeedError::NotAFeed(NotAFeed::Other("a JSON object".to_owned())));
     };
     let mut mender = Mender { url, limits, repairs: Vec::new() };
-    if document.version.get().is_none() {
+    let odd = [&document.title, &document.language, &document.description].iter().any(|f| f.odd);
+    if document.version.get().is_none() || odd {
         mender.repaired(Repair::FieldType);
     }
     let mut hints = Hints { self_url: mender.link(&document.feed_url), ..Hints::default() };
@@ -47,7 +48,7 @@ pub(crate) fn parse(text: &str, url: &Url, limits: &Limits) -> Result<Feed, Feed
     let kept = items.0.into_iter().take(limits.entries);
     let entries = kept.map(|item| mender.entry(item, author.as_deref())).collect();
     feed.repairs = mender.repairs;
-    finish(&mut feed, document.title.take().map(|t| (true, t)), entries, limits);
+    finish(&mut feed, document.title.take().map(|t| (false, t)), entries, limits);
     Ok(feed)
 }
 
@@ -83,6 +84,12 @@ impl Mender<'_> {
     fn entry(&mut self, item: Item, feed_author: Option<&str>) -> Raw {
         let published = self.date(&item.date_published);
         let updated = self.date(&item.date_modified);
+        if [&item.id, &item.title, &item.url, &item.summary, &item.content_html, &item.content_text]
+            .iter()
+            .any(|f| f.odd)
+        {
+            self.repaired(Repair::FieldType);
+        }
         let own = item.id.get().unwrap_or_default();
         let link = self.link(&item.url).or_else(|| self.link(&item.external_url));
         let author = first_author(&item.authors, &item.author).or_else(|| feed_author.map(str::to_owned));
@@ -91,7 +98,7 @@ impl Mender<'_> {
             link: link
                 .or_else(|| link::resolve(own, self.url, self.limits.url_bytes).filter(|_| link::is_absolute(own))),
             id: own.to_owned(),
-            title: item.title.take().map(|t| (true, t)),
+            title: item.title.take().map(|t| (false, t)),
             published,
             updated,
             author,
@@ -106,9 +113,8 @@ fn first_author(authors: &List<Author>, author: &Author) -> Option<String> {
     authors.0.iter().chain([author]).find_map(|a| a.0.clone())
 }
 
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 #[serde(default)]
-#[derive(Default)]
 struct Document {
     version: Loose,
     title: Loose,
@@ -146,26 +152,26 @@ struct Hub {
     url: Loose,
 }
 
-/// A text, or a number or truth value taken as one; anything else is nothing.
-#[derive(Clone, Default)]
-struct Loose(Option<String>);
+/// A text, or a number taken as one; anything else is nothing.
+#[derive(Default)]
+struct Loose {
+    text: Option<String>,
+    /// It was something else than a text or `null`.
+    odd: bool,
+}
 
 impl Loose {
     fn get(&self) -> Option<&str> {
-        self.0.as_deref().filter(|t| !t.trim().is_empty())
+        self.text.as_deref().filter(|t| !t.trim().is_empty())
     }
 
     fn take(&self) -> Option<String> {
         self.get().map(str::to_owned)
     }
-
-    fn is_some(&self) -> bool {
-        self.get().is_some()
-    }
 }
 
-/// An author's name: that of an object, or a text.
-#[derive(Clone, Default)]
+/// An author's name: that of an object, of the first in a list, or a text.
+#[derive(Default)]
 struct Author(Option<String>);
 
 /// A list of which no more is kept than any limit allows; anything else than a list is an empty one.
@@ -182,141 +188,130 @@ const MAX_LIST: usize = 20_000;
 
 impl<'de> Deserialize<'de> for Loose {
     fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Loose, D::Error> {
-        struct Any;
-        impl<'de> Visitor<'de> for Any {
-            type Value = Loose;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("anything")
-            }
-            fn visit_str<E>(self, v: &str) -> Result<Loose, E> {
-                Ok(Loose(Some(v.to_owned())))
-            }
-            fn visit_i64<E>(self, v: i64) -> Result<Loose, E> {
-                Ok(Loose(Some(v.to_string())))
-            }
-            fn visit_u64<E>(self, v: u64) -> Result<Loose, E> {
-                Ok(Loose(Some(v.to_string())))
-            }
-            fn visit_f64<E>(self, v: f64) -> Result<Loose, E> {
-                Ok(Loose(Some(v.to_string())))
-            }
-            fn visit_bool<E>(self, _: bool) -> Result<Loose, E> {
-                Ok(Loose(None))
-            }
-            fn visit_unit<E>(self) -> Result<Loose, E> {
-                Ok(Loose(None))
-            }
-            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Loose, A::Error> {
-                while seq.next_element::<IgnoredAny>()?.is_some() {}
-                Ok(Loose(None))
-            }
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Loose, A::Error> {
-                while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-                Ok(Loose(None))
-            }
-        }
-        d.deserialize_any(Any)
+        // A list of what is ignored takes no room, however long it is.
+        Ok(match d.deserialize_any(Any::<IgnoredAny>(PhantomData))? {
+            Node::Text(text) => Loose { text: Some(text), odd: false },
+            Node::Number(text) => Loose { text: Some(text), odd: true },
+            Node::Nothing => Loose::default(),
+            Node::Other | Node::List(_) | Node::Named(_) => Loose { text: None, odd: true },
+        })
     }
 }
 
 impl<'de> Deserialize<'de> for Author {
     fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Author, D::Error> {
-        struct Any;
-        impl<'de> Visitor<'de> for Any {
-            type Value = Author;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an author")
-            }
-            fn visit_str<E>(self, v: &str) -> Result<Author, E> {
-                Ok(Author(Some(v.to_owned()).filter(|n| !n.trim().is_empty())))
-            }
-            fn visit_i64<E>(self, _: i64) -> Result<Author, E> {
-                Ok(Author(None))
-            }
-            fn visit_u64<E>(self, _: u64) -> Result<Author, E> {
-                Ok(Author(None))
-            }
-            fn visit_f64<E>(self, _: f64) -> Result<Author, E> {
-                Ok(Author(None))
-            }
-            fn visit_bool<E>(self, _: bool) -> Result<Author, E> {
-                Ok(Author(None))
-            }
-            fn visit_unit<E>(self) -> Result<Author, E> {
-                Ok(Author(None))
-            }
-            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Author, A::Error> {
-                let first = seq.next_element::<Author>()?;
-                while seq.next_element::<IgnoredAny>()?.is_some() {}
-                Ok(first.unwrap_or_default())
-            }
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Author, A::Error> {
-                let mut name = Loose(None);
-                while let Some(key) = map.next_key::<String>()? {
-                    if key == "name" {
-                        name = map.next_value()?;
-                    } else {
-                        map.next_value::<IgnoredAny>()?;
-                    }
-                }
-                Ok(Author(name.take()))
-            }
-        }
-        d.deserialize_any(Any)
+        Ok(match d.deserialize_any(Any::<Author>(PhantomData))? {
+            Node::Text(name) | Node::Named(name) => Author(Some(name).filter(|n| !n.trim().is_empty())),
+            Node::List(authors) => authors.into_iter().next().unwrap_or_default(),
+            Node::Number(_) | Node::Nothing | Node::Other => Author(None),
+        })
     }
 }
 
-impl<'de, T: Deserialize<'de> + Default> Deserialize<'de> for List<T> {
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for List<T> {
     fn deserialize<D: Deserializer<'de>>(d: D) -> Result<List<T>, D::Error> {
-        struct Any<T>(PhantomData<T>);
-        impl<'de, T: Deserialize<'de> + Default> Visitor<'de> for Any<T> {
-            type Value = List<T>;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a list")
-            }
-            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<List<T>, A::Error> {
-                let mut list = Vec::new();
-                while list.len() < MAX_LIST {
-                    match seq.next_element::<OrElse<T>>()? {
-                        Some(OrElse(member)) => list.extend(member),
-                        None => return Ok(List(list)),
-                    }
-                }
-                while seq.next_element::<IgnoredAny>()?.is_some() {}
-                Ok(List(list))
-            }
-            fn visit_str<E>(self, _: &str) -> Result<List<T>, E> {
-                Ok(List(Vec::new()))
-            }
-            fn visit_i64<E>(self, _: i64) -> Result<List<T>, E> {
-                Ok(List(Vec::new()))
-            }
-            fn visit_u64<E>(self, _: u64) -> Result<List<T>, E> {
-                Ok(List(Vec::new()))
-            }
-            fn visit_f64<E>(self, _: f64) -> Result<List<T>, E> {
-                Ok(List(Vec::new()))
-            }
-            fn visit_bool<E>(self, _: bool) -> Result<List<T>, E> {
-                Ok(List(Vec::new()))
-            }
-            fn visit_unit<E>(self) -> Result<List<T>, E> {
-                Ok(List(Vec::new()))
-            }
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<List<T>, A::Error> {
-                while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-                Ok(List(Vec::new()))
-            }
-        }
-        d.deserialize_any(Any(PhantomData))
+        Ok(match d.deserialize_any(Any::<T>(PhantomData))? {
+            Node::List(members) => List(members),
+            _ => List::default(),
+        })
     }
 }
 
-/// A member of a list, or nothing where it has another form.
-struct OrElse<T>(Option<T>);
+/// Any JSON value, as far as it is of interest.
+enum Node<T> {
+    Text(String),
+    Number(String),
+    List(Vec<T>),
+    /// An object with a `name`.
+    Named(String),
+    Nothing,
+    Other,
+}
 
-impl<'de, T: Deserialize<'de> + Default> Deserialize<'de> for OrElse<T> {
-    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<OrElse<T>, D::Error> {
-        T::deserialize(d).map(|member| OrElse(Some(member)))
+struct Any<T>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for Any<T> {
+    type Value = Node<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("anything")
+    }
+
+    fn visit_str<E>(self, v: &str) -> Result<Node<T>, E> {
+        Ok(Node::Text(v.to_owned()))
+    }
+
+    fn visit_i64<E>(self, v: i64) -> Result<Node<T>, E> {
+        Ok(Node::Number(v.to_string()))
+    }
+
+    fn visit_u64<E>(self, v: u64) -> Result<Node<T>, E> {
+        Ok(Node::Number(v.to_string()))
+    }
+
+    fn visit_f64<E>(self, v: f64) -> Result<Node<T>, E> {
+        Ok(Node::Number(v.to_string()))
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Node<T>, E> {
+        Ok(Node::Other)
+    }
+
+    fn visit_unit<E>(self) -> Result<Node<T>, E> {
+        Ok(Node::Nothing)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Node<T>, A::Error> {
+        let mut list = Vec::new();
+        while list.len() < MAX_LIST {
+            match seq.next_element()? {
+                Some(member) => list.push(member),
+                None => return Ok(Node::List(list)),
+            }
+        }
+        while seq.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(Node::List(list))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Node<T>, A::Error> {
+        let mut name = None;
+        while let Some(key) = map.next_key::<std::borrow::Cow<'de, str>>()? {
+            if key == "name" {
+                name = map.next_value::<Loose>()?.take();
+            } else {
+                map.next_value::<IgnoredAny>()?;
+            }
+        }
+        Ok(name.map_or(Node::Other, Node::Named))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Feed, FeedError> {
+        parse(text, &"https://example.org/feed.json".parse().expect("a URL"), &Limits::default())
+    }
+
+    #[test]
+    fn a_field_of_the_wrong_type_costs_that_field() {
+        let text = r#"{"title": "T", "author": "Bo", "language": 5, "items": [
+            {"id": 1.5, "title": {"a": []}, "url": "https://example.org/1", "authors": "Kim"},
+            {"id": "2", "title": null, "content_text": "t", "author": {"name": "Lee", "url": 3}, "attachments": [{"size_in_bytes": "9"}]}
+        ]} trailing"#;
+        let feed = read(text).expect("a feed");
+        let said: Vec<_> =
+            feed.entries.iter().map(|e| (e.id.as_str(), e.title.as_deref(), e.author.as_deref())).collect();
+        assert_eq!(said, [("1.5", None, Some("Bo")), ("2", None, Some("Lee"))]);
+        assert!(feed.repairs.contains(&Repair::FieldType));
+    }
+
+    #[test]
+    fn json_that_is_no_feed_is_told_from_a_broken_feed() {
+        assert!(matches!(read("{\"items\": []}"), Err(FeedError::NotAFeed(NotAFeed::Other(_)))));
+        assert!(matches!(read("[1, 2]"), Err(FeedError::NotAFeed(_))));
+        let cut = "{\"version\": \"https://jsonfeed.org/version/1.1\", \"items\": [{";
+        assert!(matches!(read(cut), Err(FeedError::Unreadable(_))));
     }
 }

@@ -72,6 +72,11 @@ impl Leaf {
         Leaf { construct, out: String::new(), max_bytes, base, odd_reference: false }
     }
 
+    /// Whether markup is where it belongs.
+    pub(crate) fn is_xhtml(&self) -> bool {
+        self.construct == Construct::Xhtml
+    }
+
     fn full(&self) -> bool {
         self.out.len() >= self.max_bytes || self.construct == Construct::Binary
     }
@@ -130,6 +135,10 @@ impl Leaf {
                 STANDARD.decode(&self.out).ok().and_then(|b| String::from_utf8(b).ok()).unwrap_or_default()
             }
             Construct::Plain => self.out,
+            // Escaped XHTML brings the wrapper of inline XHTML along.
+            Construct::Html if self.out.trim_start().starts_with("<div xmlns=") => {
+                self.rebased(without_wrapper(self.out.trim()))
+            }
             Construct::Html => self.rebased(self.out.trim()),
             Construct::Xhtml => self.rebased(without_wrapper(self.out.trim())),
         }

@@ -4,13 +4,16 @@
 //! an element of interest is text, everything below another one is passed over; so nothing grows with the depth of
 //! the document, and the strict document holds known elements in known order and nothing else.
 
+mod fill;
+
+use self::fill::{attribute, has_href};
 use crate::draft::{EntryDraft, FeedDraft, Kind};
-use crate::leaf::{Construct, Leaf};
+use crate::leaf::Leaf;
 use crate::names::{Names, Ns};
 use crate::token::{Tag, Token, Tokens, attributes};
 use crate::vocabulary::{Role, ends_a_text, ends_a_word, in_entry, in_feed, is_loose_html};
 use crate::write::{Family, Writer};
-use crate::{FeedError, Format, Hints, Limits, NotAFeed, Repair, date, entity, link};
+use crate::{FeedError, Format, Hints, Limits, NotAFeed, Repair, entity, link};
 use curlew_model::Millis;
 use url::Url;
 
@@ -160,6 +163,9 @@ impl<'a> Mender<'a> {
         }
         self.format = format;
         self.atom = matches!(format, Format::Atom | Format::Atom03);
+        if !self.atom {
+            self.names.own_default();
+        }
         self.writer = Writer::new(if self.atom { Family::Atom } else { Family::Rss });
         let language = attribute(tag, "xml:lang").unwrap_or_default();
         self.feed.language.offer(2, language, Kind::Plain);
@@ -216,9 +222,12 @@ impl<'a> Mender<'a> {
         let mark = self.names.mark();
         self.names.declare(tag.attributes, self.limits)?;
         let (ns, local) = self.names.resolve(tag.name);
-        let place = self.open.last().map_or(Place::Feed, |o| o.place);
+        let place = self.place_for(&local);
         let role = match place {
             _ if self.begins_entry(ns, &local, place) => Role::Entry,
+            Place::Feed | Place::Entry if local == "link" && has_href(tag) && matches!(ns, Ns::Core | Ns::Atom) => {
+                Role::AtomLink
+            }
             Place::Feed => in_feed(ns, &local, self.atom),
             Place::Entry => in_entry(ns, &local, self.atom),
             Place::Image if local == "url" => Role::Image(0),
@@ -233,6 +242,17 @@ impl<'a> Mender<'a> {
             self.names.restore(mark);
         }
         Ok(())
+    }
+
+    /// The innermost place, after leaving an author that was not closed before the next part of the entry.
+    fn place_for(&mut self, local: &str) -> Place {
+        let place = self.open.last().map_or(Place::Feed, |o| o.place);
+        if place == Place::Author && ends_a_word(local) && local != "name" {
+            self.repaired(Repair::Unbalanced);
+            self.leave();
+            return self.open.last().map_or(Place::Feed, |o| o.place);
+        }
+        place
     }
 
     /// An entry begins wherever its tag stands, so that one which was not closed does not swallow the next.
@@ -253,6 +273,8 @@ impl<'a> Mender<'a> {
     ) -> Result<bool, FeedError> {
         match role {
             Role::Entry => return Ok(self.begin_entry(tag, mark)),
+            // One channel is enough: what stands in a second one counts as if it stood in the first.
+            Role::Channel if self.open.len() > 1 => return Ok(false),
             Role::Channel => self.enter(Place::Feed, tag, mark),
             Role::AuthorElement => self.enter(Place::Author, tag, mark),
             Role::ImageElement => {
@@ -325,50 +347,18 @@ impl<'a> Mender<'a> {
         Ok(())
     }
 
-    /// Reads the text of an element and puts it where its role says.
-    fn leaf(&mut self, role: Role, tag: &Tag<'a>, ns: Ns, local: &str) -> Result<(), FeedError> {
-        let construct = Construct::of(tag, ns, self.atom);
-        let construct = if matches!(role, Role::Title(_) | Role::Summary(_) | Role::Content(_)) {
-            construct
-        } else {
-            Construct::Html
-        };
-        let max_chars = match role {
-            Role::Summary(_) | Role::Content(_) => self.limits.text_chars,
-            // A little more than the limit, so that a text that is too long can be told from one that fits.
-            _ => self.limits.title_chars.max(self.limits.url_bytes) + 1,
-        };
-        let base = self.own_base(tag);
-        let in_force = base.as_ref().or(self.bases.last()).cloned();
-        let mut leaf = Leaf::new(construct, max_chars, in_force.clone());
-        if !tag.empty {
-            self.inside(tag, local, Some(&mut leaf))?;
-        }
-        if leaf.odd_reference {
-            self.repaired(Repair::Reference);
-        }
-        let text = leaf.finish();
-        let base = in_force.unwrap_or_else(|| self.page.clone());
-        match (role, attribute(tag, "src").or_else(|| attribute(tag, "href"))) {
-            (Role::Content(_), Some(src)) if self.atom => self.offer_link(5, &src, &base),
-            (Role::Link(rank), Some(href)) if text.trim().is_empty() => self.offer_link(rank, &href, &base),
-            (Role::Id(rank), _) => self.offer_id(rank, &text, tag, &base),
-            _ => self.offer(role, text, construct.kind(), &base),
-        }
-        Ok(())
-    }
-
     /// Reads up to the end of an element: its own end tag, the end of something around it, or the beginning of
     /// something that cannot stand in it.
     fn inside(&mut self, tag: &Tag<'a>, local: &str, mut leaf: Option<&mut Leaf>) -> Result<(), FeedError> {
-        let mut same_name = 0_usize;
+        let (mut same_name, mut inner_open) = (0_usize, 0_usize);
         let mut depth = self.open.len();
-        let long_text = !leaf.is_none()
+        let long_text = leaf.is_some()
             && matches!(
                 local,
                 "description" | "content" | "encoded" | "summary" | "body" | "div" | "subtitle" | "tagline"
             );
         let is_leaf = leaf.is_some();
+        let naked = leaf.as_ref().is_some_and(|l| !l.is_xhtml());
         while let Some(token) = self.tokens.next() {
             match token {
                 Token::Text(text) => {
@@ -387,11 +377,12 @@ impl<'a> Mender<'a> {
                         self.tokens.rewind();
                         return Ok(());
                     }
-                    if is_leaf {
+                    if naked {
                         self.repaired(Repair::NakedMarkup);
                     }
                     if !inner.empty {
-                        same_name += usize::from(inner.name == tag.name);
+                        same_name += usize::from(inner.name.eq_ignore_ascii_case(tag.name));
+                        inner_open += 1;
                         depth += usize::from(!is_loose_html(&lower(inner.name)));
                         if depth > self.limits.depth {
                             return Err(FeedError::TooLarge { what: "nested elements", limit: self.limits.depth });
@@ -406,6 +397,7 @@ impl<'a> Mender<'a> {
                         return Ok(());
                     }
                     same_name -= 1;
+                    inner_open = inner_open.saturating_sub(1);
                     depth = depth.saturating_sub(1);
                     if let Some(l) = leaf.as_deref_mut() {
                         l.end(name)
@@ -416,16 +408,14 @@ impl<'a> Mender<'a> {
                     self.tokens.rewind();
                     return Ok(());
                 }
-                Token::End(name) => {
-                    if depth > self.open.len() {
-                        depth -= usize::from(!is_loose_html(&lower(name)));
-                        if let Some(l) = leaf.as_deref_mut() {
-                            l.end(name)
-                        }
-                    } else {
-                        self.repaired(Repair::Unbalanced);
+                Token::End(name) if inner_open > 0 => {
+                    inner_open -= 1;
+                    depth = depth.saturating_sub(usize::from(!is_loose_html(&lower(name)))).max(self.open.len());
+                    if let Some(l) = leaf.as_deref_mut() {
+                        l.end(name);
                     }
                 }
+                Token::End(_) => self.repaired(Repair::Unbalanced),
             }
         }
         Ok(())
@@ -443,111 +433,6 @@ impl<'a> Mender<'a> {
             (true, true) => ends_a_text(&local),
             (true, false) => ends_a_word(&local),
             (false, _) => matches!(local.as_str(), "item" | "entry"),
-        }
-    }
-
-    fn atom_link(&mut self, tag: &Tag<'a>, ns: Ns, local: &str) -> Result<(), FeedError> {
-        let (mut href, mut rel, mut media) = (None, String::new(), String::new());
-        for (name, value) in attributes(tag.attributes).take(self.limits.attributes) {
-            match name.to_ascii_lowercase().as_str() {
-                "href" => href = Some(entity::decode(value)),
-                "rel" => rel = value.trim().to_ascii_lowercase(),
-                "type" => media = value.trim().to_ascii_lowercase(),
-                _ => {}
-            }
-        }
-        let base = self.own_base(tag).or_else(|| self.bases.last().cloned()).unwrap_or_else(|| self.page.clone());
-        let Some(href) = href else {
-            return self.leaf(Role::Link(4), tag, ns, local);
-        };
-        let foreign = u8::from(!self.atom);
-        let page = media.is_empty() || media.contains("html");
-        match rel.strip_prefix("http://www.iana.org/assignments/relation/").unwrap_or(&rel) {
-            "" | "alternate" => self.offer_link(foreign + u8::from(!page), &href, &base),
-            "self" if self.entry.is_none() => {
-                self.feed.hints.self_url = link::resolve(&href, &base, self.limits.url_bytes)
-            }
-            "hub" if self.entry.is_none() => {
-                let hub = link::resolve(&href, &base, self.limits.url_bytes);
-                self.feed.hints.hub = self.feed.hints.hub.take().or(hub);
-            }
-            _ => {}
-        }
-        self.skip(tag, local)
-    }
-
-    fn offer_link(&mut self, rank: u8, text: &str, base: &Url) {
-        let Some(link) = link::resolve(text, base, self.limits.url_bytes) else {
-            if !text.trim().is_empty() {
-                self.repaired(Repair::Link);
-            }
-            return;
-        };
-        let slot = self.entry.as_mut().map_or(&mut self.feed.link, |e| &mut e.link);
-        slot.offer(rank, link, Kind::Plain);
-    }
-
-    fn offer_image(&mut self, rank: u8, text: &str) {
-        let base = self.bases.last().unwrap_or(self.page);
-        if let Some(image) = link::resolve(&entity::decode(text), base, self.limits.url_bytes) {
-            self.feed.image.offer(rank, image, Kind::Plain);
-        }
-    }
-
-    /// An id; RSS's `guid` is the address of the page too, unless it says otherwise.
-    fn offer_id(&mut self, rank: u8, text: &str, tag: &Tag<'_>, base: &Url) {
-        let Some(entry) = self.entry.as_mut() else { return };
-        entry.id.offer(rank, text.trim().to_owned(), Kind::Plain);
-        let permalink = attribute(tag, "isPermaLink").is_none_or(|v| !v.trim().eq_ignore_ascii_case("false"));
-        if permalink && !self.atom && link::is_absolute(text) {
-            self.offer_link(3, text, base);
-        }
-    }
-
-    fn offer(&mut self, role: Role, text: String, kind: Kind, base: &Url) {
-        let slots = match (&mut self.entry, role) {
-            (_, Role::Link(rank)) => return self.offer_link(rank, &text, base),
-            (_, Role::Image(rank)) => return self.offer_image(rank, &text),
-            (_, Role::Published(_) | Role::Updated(_)) => return self.offer_date(role, &text),
-            (Some(entry), Role::Title(rank)) => (&mut entry.title, rank),
-            (Some(entry), Role::Author(rank)) => (&mut entry.author, rank),
-            (Some(entry), Role::Summary(rank)) => (&mut entry.summary, rank),
-            (Some(entry), Role::Content(rank)) => (&mut entry.content, rank),
-            (None, Role::Title(rank)) => (&mut self.feed.title, rank),
-            (None, Role::Summary(rank)) => (&mut self.feed.summary, rank),
-            (None, Role::Language(rank)) => (&mut self.feed.language, rank),
-            (_, role) => return self.hint(role, text.trim()),
-        };
-        slots.0.offer(slots.1, text, kind);
-    }
-
-    fn offer_date(&mut self, role: Role, text: &str) {
-        let Some(time) = date::parse(text) else {
-            if !text.trim().is_empty() {
-                self.repaired(Repair::Date);
-            }
-            return;
-        };
-        let (slot, rank) = match (&mut self.entry, role) {
-            (Some(entry), Role::Published(rank)) => (&mut entry.published, rank),
-            (Some(entry), Role::Updated(rank)) => (&mut entry.updated, rank),
-            (None, Role::Published(rank) | Role::Updated(rank)) => (&mut self.feed.updated, rank),
-            _ => return,
-        };
-        slot.offer(rank, time.to_string(), Kind::Plain);
-    }
-
-    fn hint(&mut self, role: Role, text: &str) {
-        let feed = &mut self.feed;
-        match role {
-            Role::Ttl => feed.hints.ttl_minutes = text.parse().ok(),
-            Role::SkipHours => {
-                feed.hints.skip_hours.extend(text.parse::<u8>().ok().filter(|h| *h <= 24).map(|h| h % 24))
-            }
-            Role::SkipDays => feed.hints.skip_days.extend(date::weekday(text)),
-            Role::UpdatePeriod => feed.period = period(text),
-            Role::UpdateFrequency => feed.frequency = text.parse().ok().filter(|f| *f > 0),
-            _ => {}
         }
     }
 
@@ -584,33 +469,9 @@ impl<'a> Mender<'a> {
     }
 }
 
-/// The value of an attribute, its references resolved.
-fn attribute(tag: &Tag<'_>, name: &str) -> Option<String> {
-    attributes(tag.attributes)
-        .take(MAX_LOOKED_AT)
-        .find(|(n, _)| n.eq_ignore_ascii_case(name))
-        .map(|(_, v)| entity::decode(v))
-}
-
-/// Attributes among which one is looked for by name.
-const MAX_LOOKED_AT: usize = 64;
-
 /// Something like a language tag (RFC 5646 §2.1), unchecked.
 fn is_language(text: &str) -> bool {
     (2..=35).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
-}
-
-/// Milliseconds of a period as the RSS syndication module names it.
-fn period(text: &str) -> Option<u64> {
-    let days = match text.to_ascii_lowercase().as_str() {
-        "hourly" => return Some(Millis::from_hours(1).0),
-        "daily" => 1,
-        "weekly" => 7,
-        "monthly" => 30,
-        "yearly" => 365,
-        _ => return None,
-    };
-    Some(Millis::from_days(days).0)
 }
 
 fn lower(name: &str) -> String {

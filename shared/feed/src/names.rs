@@ -61,6 +61,14 @@ impl<'a> Names<'a> {
         Ok(())
     }
 
+    /// Takes the default namespace in force for the feed's own, whichever it names: an RSS feed that declares Atom's
+    /// for elements without a prefix still means RSS by them.
+    pub(crate) fn own_default(&mut self) {
+        for (_, ns) in self.declared.iter_mut().filter(|(prefix, _)| prefix.is_empty()) {
+            *ns = Ns::Core;
+        }
+    }
+
     /// The vocabulary and the local name, in lower case, of an element as it is written.
     pub(crate) fn resolve(&self, name: &'a str) -> (Ns, String) {
         let (prefix, local) = name.split_once(':').unwrap_or(("", name));

@@ -42,12 +42,15 @@ pub(crate) fn read(mended: Mended, limits: &Limits) -> Result<Feed, FeedError> {
 }
 
 fn entry(entry: model::Entry, atom: bool) -> Raw {
+    let published = entry.published.map(|t| Timestamp::from_millis(t.timestamp_millis()));
+    let updated = entry.updated.map(|t| Timestamp::from_millis(t.timestamp_millis()));
     Raw {
         id: entry.id,
         title: entry.title.map(|t| title(t, atom)),
         link: entry.links.into_iter().next().map(|l| l.href),
-        published: entry.published.map(|t| Timestamp::from_millis(t.timestamp_millis())),
-        updated: entry.updated.map(|t| Timestamp::from_millis(t.timestamp_millis())),
+        published,
+        // Where RSS says nothing of a change, feed-rs says that it was changed when it was published.
+        updated: updated.filter(|u| atom || Some(*u) != published),
         author: entry.authors.into_iter().next().and_then(|p| p.name.or(p.email)),
         summary: entry.summary.map(|s| s.content),
         content: entry.content.and_then(|c| c.body),

@@ -126,19 +126,12 @@ impl<'a> Tokens<'a> {
 
     /// `<!DOCTYPE …>` with or without an internal subset, once; any other declaration ends at its first `>`.
     fn declaration(&mut self, rest: &str) {
-        let first = !self.doctype;
-        self.doctype = true;
-        let end = rest.find(['[', '>']).unwrap_or(rest.len());
-        if first && rest[end..].starts_with('[') {
-            let subset = &rest[end..];
-            let closed = subset
-                .match_indices(']')
-                .map(|(at, _)| (at, subset[at + 1..].trim_start()))
-                .find(|(_, after)| after.starts_with('>'));
-            if let Some((_, after)) = closed {
-                self.at += rest.len() - after.len() + 1;
-                return;
-            }
+        // Only the first is searched for its end, so that many of them cost no more than one.
+        if !std::mem::replace(&mut self.doctype, true)
+            && let Some(end) = doctype_end(rest)
+        {
+            self.at += end;
+            return;
         }
         self.at += short_end(rest);
     }
@@ -204,21 +197,19 @@ impl<'a> Tokens<'a> {
 pub(crate) fn attributes(text: &str) -> impl Iterator<Item = (&str, &str)> {
     let mut rest = text;
     std::iter::from_fn(move || {
-        loop {
-            rest = rest.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '=' | '/' | '?'));
-            if rest.is_empty() {
-                return None;
-            }
-            let end = rest.find(|c: char| c.is_whitespace() || matches!(c, '=' | '"' | '\'')).unwrap_or(rest.len());
-            let name = &rest[..end];
-            rest = rest[end..].trim_start();
-            let Some(value) = rest.strip_prefix('=') else {
-                return Some((name, ""));
-            };
-            let (value, after) = attribute_value(value.trim_start());
-            rest = after;
-            return Some((name, value));
+        rest = rest.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '=' | '/' | '?'));
+        if rest.is_empty() {
+            return None;
         }
+        let end = rest.find(|c: char| c.is_whitespace() || matches!(c, '=' | '"' | '\'')).unwrap_or(rest.len());
+        let name = &rest[..end];
+        rest = rest[end..].trim_start();
+        let Some(value) = rest.strip_prefix('=') else {
+            return Some((name, ""));
+        };
+        let (value, after) = attribute_value(value.trim_start());
+        rest = after;
+        Some((name, value))
     })
 }
 
@@ -229,6 +220,15 @@ fn attribute_value(text: &str) -> (&str, &str) {
         }
     }
     text.split_at(text.find(char::is_whitespace).unwrap_or(text.len()))
+}
+
+/// The end of a document type declaration that has an internal subset.
+fn doctype_end(rest: &str) -> Option<usize> {
+    let start = rest.find(['[', '>']).filter(|at| rest[*at..].starts_with('['))?;
+    let subset = &rest[start..];
+    let closed =
+        subset.match_indices(']').map(|(at, _)| subset[at + 1..].trim_start()).find(|after| after.starts_with('>'))?;
+    Some(rest.len() - closed.len() + 1)
 }
 
 /// The end of a declaration or instruction: after its `>`, but never past the next `<`.

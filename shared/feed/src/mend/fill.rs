@@ -1,0 +1,186 @@
+//! Puts what an element says where it belongs in the draft.
+
+use super::Mender;
+use crate::draft::Kind;
+use crate::leaf::{Construct, Leaf};
+use crate::names::Ns;
+use crate::token::{Tag, attributes};
+use crate::vocabulary::Role;
+use crate::{FeedError, Repair, date, entity, link};
+use curlew_model::Millis;
+use url::Url;
+
+impl<'a> Mender<'a> {
+    /// Reads the text of an element and puts it where its role says.
+    pub(super) fn leaf(&mut self, role: Role, tag: &Tag<'a>, ns: Ns, local: &str) -> Result<(), FeedError> {
+        let construct = Construct::of(tag, ns, self.atom);
+        let construct = if matches!(role, Role::Title(_) | Role::Summary(_) | Role::Content(_)) {
+            construct
+        } else {
+            Construct::Html
+        };
+        let max_chars = match role {
+            Role::Summary(_) | Role::Content(_) => self.limits.text_chars,
+            // A little more than the limit, so that a text that is too long can be told from one that fits.
+            _ => self.limits.title_chars.max(self.limits.url_bytes) + 1,
+        };
+        let base = self.own_base(tag);
+        let in_force = base.as_ref().or(self.bases.last()).cloned();
+        let mut leaf = Leaf::new(construct, max_chars, in_force.clone());
+        if !tag.empty {
+            self.inside(tag, local, Some(&mut leaf))?;
+        }
+        if leaf.odd_reference {
+            self.repaired(Repair::Reference);
+        }
+        let text = leaf.finish();
+        let base = in_force.unwrap_or_else(|| self.page.clone());
+        match (role, attribute(tag, "src").or_else(|| attribute(tag, "href"))) {
+            (Role::Content(_), Some(src)) if self.atom => self.offer_link(5, &src, &base),
+            (Role::Link(rank), Some(href)) if text.trim().is_empty() => self.offer_link(rank, &href, &base),
+            (Role::Id(rank), _) => self.offer_id(rank, &text, tag, &base),
+            _ => self.offer(role, text, construct.kind(), &base),
+        }
+        Ok(())
+    }
+
+    /// A link as Atom writes it (RFC 4287 §4.2.7).
+    pub(super) fn atom_link(&mut self, tag: &Tag<'a>, ns: Ns, local: &str) -> Result<(), FeedError> {
+        let (mut href, mut rel, mut media) = (None, String::new(), String::new());
+        for (name, value) in attributes(tag.attributes).take(self.limits.attributes) {
+            match name.to_ascii_lowercase().as_str() {
+                "href" => href = Some(entity::decode(value)),
+                "rel" => rel = value.trim().to_ascii_lowercase(),
+                "type" => media = value.trim().to_ascii_lowercase(),
+                _ => {}
+            }
+        }
+        let base = self.own_base(tag).or_else(|| self.bases.last().cloned()).unwrap_or_else(|| self.page.clone());
+        let Some(href) = href else {
+            return self.leaf(Role::Link(4), tag, ns, local);
+        };
+        let foreign = u8::from(!self.atom && ns == Ns::Atom);
+        let page = media.is_empty() || media.contains("html");
+        match rel.strip_prefix("http://www.iana.org/assignments/relation/").unwrap_or(&rel) {
+            "" | "alternate" => self.offer_link(foreign + u8::from(!page), &href, &base),
+            "self" if self.entry.is_none() => {
+                self.feed.hints.self_url = link::resolve(&href, &base, self.limits.url_bytes)
+            }
+            "hub" if self.entry.is_none() => {
+                let hub = link::resolve(&href, &base, self.limits.url_bytes);
+                self.feed.hints.hub = self.feed.hints.hub.take().or(hub);
+            }
+            _ => {}
+        }
+        self.skip(tag, local)
+    }
+
+    fn offer_link(&mut self, rank: u8, text: &str, base: &Url) {
+        let Some(link) = link::resolve(text, base, self.limits.url_bytes) else {
+            if !text.trim().is_empty() {
+                self.repaired(Repair::Link);
+            }
+            return;
+        };
+        let slot = self.entry.as_mut().map_or(&mut self.feed.link, |e| &mut e.link);
+        if self.atom {
+            slot.offer(rank, link, Kind::Plain);
+        } else {
+            // Where RSS has several links the last one counts, as feed readers have always done.
+            slot.offer_last(rank, link);
+        }
+    }
+
+    pub(super) fn offer_image(&mut self, rank: u8, text: &str) {
+        let base = self.bases.last().unwrap_or(self.page);
+        if let Some(image) = link::resolve(&entity::decode(text), base, self.limits.url_bytes) {
+            self.feed.image.offer(rank, image, Kind::Plain);
+        }
+    }
+
+    /// An id; RSS's `guid` is the address of the page too, unless it says otherwise.
+    fn offer_id(&mut self, rank: u8, text: &str, tag: &Tag<'_>, base: &Url) {
+        let Some(entry) = self.entry.as_mut() else { return };
+        entry.id.offer(rank, text.trim().to_owned(), Kind::Plain);
+        let permalink = attribute(tag, "isPermaLink").is_none_or(|v| !v.trim().eq_ignore_ascii_case("false"));
+        if permalink && !self.atom && link::is_absolute(text) {
+            self.offer_link(3, text, base);
+        }
+    }
+
+    fn offer(&mut self, role: Role, text: String, kind: Kind, base: &Url) {
+        let slots = match (&mut self.entry, role) {
+            (_, Role::Link(rank)) => return self.offer_link(rank, &text, base),
+            (_, Role::Image(rank)) => return self.offer_image(rank, &text),
+            (_, Role::Published(_) | Role::Updated(_)) => return self.offer_date(role, &text),
+            (Some(entry), Role::Title(rank)) => (&mut entry.title, rank),
+            (Some(entry), Role::Author(rank)) => (&mut entry.author, rank),
+            (Some(entry), Role::Summary(rank)) => (&mut entry.summary, rank),
+            (Some(entry), Role::Content(rank)) => (&mut entry.content, rank),
+            (None, Role::Title(rank)) => (&mut self.feed.title, rank),
+            (None, Role::Summary(rank)) => (&mut self.feed.summary, rank),
+            (None, Role::Language(rank)) => (&mut self.feed.language, rank),
+            (_, role) => return self.hint(role, text.trim()),
+        };
+        slots.0.offer(slots.1, text, kind);
+    }
+
+    fn offer_date(&mut self, role: Role, text: &str) {
+        let Some(time) = date::parse(text) else {
+            if !text.trim().is_empty() {
+                self.repaired(Repair::Date);
+            }
+            return;
+        };
+        let (slot, rank) = match (&mut self.entry, role) {
+            (Some(entry), Role::Published(rank)) => (&mut entry.published, rank),
+            (Some(entry), Role::Updated(rank)) => (&mut entry.updated, rank),
+            (None, Role::Published(rank) | Role::Updated(rank)) => (&mut self.feed.updated, rank),
+            _ => return,
+        };
+        slot.offer(rank, time.to_string(), Kind::Plain);
+    }
+
+    fn hint(&mut self, role: Role, text: &str) {
+        let feed = &mut self.feed;
+        match role {
+            Role::Ttl => feed.hints.ttl_minutes = text.parse().ok(),
+            Role::SkipHours => {
+                feed.hints.skip_hours.extend(text.parse::<u8>().ok().filter(|h| *h <= 24).map(|h| h % 24))
+            }
+            Role::SkipDays => feed.hints.skip_days.extend(date::weekday(text)),
+            Role::UpdatePeriod => feed.period = period(text),
+            Role::UpdateFrequency => feed.frequency = text.parse().ok().filter(|f| *f > 0),
+            _ => {}
+        }
+    }
+}
+
+/// The value of an attribute, its references resolved.
+pub(super) fn attribute(tag: &Tag<'_>, name: &str) -> Option<String> {
+    attributes(tag.attributes)
+        .take(MAX_LOOKED_AT)
+        .find(|(n, _)| n.eq_ignore_ascii_case(name))
+        .map(|(_, v)| entity::decode(v))
+}
+
+/// Whether a link is written as Atom writes it; RSS feeds do so with and without a prefix.
+pub(super) fn has_href(tag: &Tag<'_>) -> bool {
+    attribute(tag, "href").is_some()
+}
+
+/// Attributes among which one is looked for by name.
+const MAX_LOOKED_AT: usize = 64;
+
+/// Milliseconds of a period as the RSS syndication module names it.
+fn period(text: &str) -> Option<u64> {
+    let days = match text.to_ascii_lowercase().as_str() {
+        "hourly" => return Some(Millis::from_hours(1).0),
+        "daily" => 1,
+        "weekly" => 7,
+        "monthly" => 30,
+        "yearly" => 365,
+        _ => return None,
+    };
+    Some(Millis::from_days(days).0)
+}
