@@ -52,14 +52,14 @@ struct FileEntry {
 pub(crate) fn pack(
     docs: u64,
     languages: BTreeSet<String>,
-    files: &BTreeMap<String, OwnedBytes>,
+    files: BTreeMap<String, OwnedBytes>,
 ) -> Result<Vec<u8>, SearchError> {
     let total: usize = files.values().map(|file| file.len()).sum();
     let mut blob = Vec::with_capacity(total + 4096);
     let mut entries = Vec::with_capacity(files.len());
     for (name, file) in files {
-        entries.push(FileEntry { name: name.clone(), offset: blob.len() as u64, length: file.len() as u64 });
-        blob.extend_from_slice(file);
+        entries.push(FileEntry { name, offset: blob.len() as u64, length: file.len() as u64 });
+        blob.extend_from_slice(&file);
     }
     let contents = serde_json::to_vec(&Contents { docs, languages, files: entries }).map_err(io::Error::from)?;
     blob.extend_from_slice(&contents);
@@ -207,7 +207,7 @@ mod tests {
     fn blob() -> Vec<u8> {
         let files = [("a", b"first".to_vec()), ("b", Vec::new()), ("c", b"third".to_vec())];
         let files = files.into_iter().map(|(name, data)| (name.to_owned(), OwnedBytes::new(data))).collect();
-        pack(7, ["it".to_owned()].into(), &files).unwrap()
+        pack(7, ["it".to_owned()].into(), files).unwrap()
     }
 
     #[test]

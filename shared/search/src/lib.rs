@@ -12,6 +12,7 @@
 //! over all splits, so that it does not matter how pages are spread over them — times a gentle factor for what is fresh.
 
 mod analyze;
+mod build;
 mod bundle;
 mod collect;
 mod error;
@@ -22,9 +23,10 @@ mod schema;
 mod snippet;
 mod split;
 
+pub use build::{BuildBudget, SplitBuilt, build_split, merge_splits};
 pub use error::{QueryError, SearchError};
 pub use manifest::{Manifest, SplitEntry};
 pub use query::{Clause, MAX_QUERY_BYTES, MAX_QUERY_TERMS, Query, Sort};
 pub use run::{Hidden, Hit, MAX_DEPTH, Request, Results, search};
 pub use snippet::{SNIPPET_CHARS, Snippet};
-pub use split::{BuildBudget, Split, SplitBuilt, build_split, merge_splits};
+pub use split::Split;

@@ -1,0 +1,334 @@
+//! Building splits of records and of other splits.
+
+use crate::analyze::Analyzers;
+use crate::schema::{self, Fields};
+use crate::{SearchError, Split, bundle};
+use curlew_model::{PageId, Record};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::fmt;
+use std::path::Path;
+use tantivy::directory::{OwnedBytes, RamDirectory};
+use tantivy::fastfield::{AliveBitSet, write_alive_bitset};
+use tantivy::index::{Segment, SegmentId};
+use tantivy::indexer::merge_filtered_segments;
+use tantivy::schema::Schema;
+use tantivy::store::{Compressor, ZstdCompressor};
+use tantivy::{BitSet, Directory, DocId, Index, IndexBuilder, IndexSettings, ReloadPolicy, SingleSegmentIndexWriter};
+
+/// Limits of one split.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BuildBudget {
+    /// Memory for words that are not yet laid down, in bytes; when it is used up, a part is laid down in memory in its
+    /// final, compressed form, and the parts are merged at the end.
+    pub arena_bytes: usize,
+    /// Most pages of one split.
+    pub docs: u64,
+    /// So much of a page's text is searchable, in bytes; all of it is stored.
+    pub text_bytes: usize,
+}
+
+impl Default for BuildBudget {
+    fn default() -> BuildBudget {
+        BuildBudget { arena_bytes: 15_000_000, docs: 1_000_000, text_bytes: 1 << 20 }
+    }
+}
+
+/// A split that was built.
+#[derive(Clone, PartialEq)]
+pub struct SplitBuilt {
+    /// The blob; [`Split::open`] reads it. The same records in the same order give the same bytes.
+    pub bytes: Vec<u8>,
+    /// The first half of the blob's checksum in hexadecimal digits, to name the object by.
+    pub name: String,
+    /// Pages in it.
+    pub docs: u64,
+    /// Their languages (primary subtags); the empty word stands for pages whose language is not known.
+    pub languages: BTreeSet<String>,
+    /// Pages that were asked to be left out, and that were there to be left out.
+    pub dropped: BTreeSet<PageId>,
+}
+
+impl fmt::Debug for SplitBuilt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "SplitBuilt({}, {} pages, {} bytes)", self.name, self.docs, self.bytes.len())
+    }
+}
+
+/// Builds one split from records, on the caller's thread.
+///
+/// Of several records of one page the last is taken.
+///
+/// # Errors
+/// [`SearchError::Empty`] without records, [`SearchError::TooLarge`] beyond the budget.
+pub fn build_split(records: impl Iterator<Item = Record>, budget: &BuildBudget) -> Result<SplitBuilt, SearchError> {
+    let mut builder = Builder::new(*budget)?;
+    for record in records {
+        builder.add(&record)?;
+    }
+    builder.finish()
+}
+
+/// Merges several splits into one, leaving out some pages; nothing is taken apart anew.
+///
+/// Of a page that is in several of them the one in the later split is taken. `None` if nothing is left. Besides the
+/// splits this takes about one and a half times the memory of the result.
+///
+/// # Errors
+/// [`SearchError::TooLarge`] if more pages are left than the budget allows.
+pub fn merge_splits(
+    splits: &[&Split],
+    leave_out: &HashSet<PageId>,
+    budget: &BuildBudget,
+) -> Result<Option<SplitBuilt>, SearchError> {
+    let mut seen: HashSet<[u8; 16]> = HashSet::new();
+    let mut dropped = BTreeSet::new();
+    let mut parts = Vec::with_capacity(splits.len());
+    for split in splits.iter().rev() {
+        let mut dead = Vec::new();
+        for id in split.ids() {
+            let id = id?;
+            let repeated = !seen.insert(schema::id_bytes(&id));
+            let unwanted = leave_out.contains(&id);
+            if repeated || unwanted {
+                dead.extend(split.doc_of(&id)?);
+            }
+            if unwanted {
+                dropped.insert(id);
+            }
+        }
+        parts.push(Part { index: split.searcher().index().clone(), docs: split.max_doc(), dead });
+    }
+    parts.reverse();
+    let docs = parts.iter().map(Part::alive).sum();
+    if docs == 0 {
+        return Ok(None);
+    }
+    if docs > budget.docs {
+        return Err(SearchError::TooLarge { limit: budget.docs, unit: "pages" });
+    }
+    let merged = merge(&parts)?;
+    drop(parts);
+    let languages = languages_of(&merged.index)?;
+    Ok(Some(SplitBuilt { dropped, ..seal(merged, docs, languages)? }))
+}
+
+/// The engine cannot size its tables for less.
+const MIN_ARENA_BYTES: usize = 1_000_000;
+/// Bytes of a block of stored records before compression.
+const STORE_BLOCK_BYTES: usize = 64 * 1024;
+/// The segment of every split has this name, in place of a random one, so that the same records give the same bytes.
+const SEGMENT: &str = "00000000000000000000000000000001";
+/// The engine's list of segments.
+const META: &str = "meta.json";
+
+/// An index that was built in memory.
+struct Finished {
+    index: Index,
+    /// Its files; the index's own view of them leaves out the checksum at the end of each.
+    directory: RamDirectory,
+}
+
+/// An index, and what of it is not taken over.
+struct Part {
+    index: Index,
+    docs: DocId,
+    dead: Vec<DocId>,
+}
+
+impl Part {
+    fn alive(&self) -> u64 {
+        u64::from(self.docs) - self.dead.len() as u64
+    }
+
+    fn filter(&self) -> Result<Option<AliveBitSet>, SearchError> {
+        if self.dead.is_empty() {
+            return Ok(None);
+        }
+        let mut alive = BitSet::with_max_value_and_full(self.docs);
+        for doc in &self.dead {
+            alive.remove(*doc);
+        }
+        let mut bytes = Vec::new();
+        write_alive_bitset(&alive, &mut bytes)?;
+        Ok(Some(AliveBitSet::open(OwnedBytes::new(bytes))))
+    }
+}
+
+/// Gathers records into parts.
+struct Builder {
+    budget: BuildBudget,
+    schema: Schema,
+    fields: Fields,
+    analyzers: Analyzers,
+    writer: SingleSegmentIndexWriter,
+    /// Where the writer writes to.
+    directory: RamDirectory,
+    docs: DocId,
+    parts: Vec<Part>,
+    /// Where the last part lies.
+    laid_down: RamDirectory,
+    /// Which part each page is in, and as which document.
+    pages: HashMap<[u8; 16], (usize, DocId)>,
+    /// Documents of pages that came again later.
+    repeated: Vec<(usize, DocId)>,
+    languages: BTreeSet<String>,
+}
+
+impl Builder {
+    fn new(budget: BuildBudget) -> Result<Builder, SearchError> {
+        let (schema, fields) = schema::schema();
+        let directory = RamDirectory::create();
+        Ok(Builder {
+            budget,
+            writer: writer(&schema, &budget, directory.clone())?,
+            directory,
+            schema,
+            fields,
+            analyzers: Analyzers::default(),
+            docs: 0,
+            parts: Vec::new(),
+            laid_down: RamDirectory::create(),
+            pages: HashMap::new(),
+            repeated: Vec::new(),
+            languages: BTreeSet::new(),
+        })
+    }
+
+    fn add(&mut self, record: &Record) -> Result<(), SearchError> {
+        if self.pages.len() as u64 >= self.budget.docs {
+            return Err(SearchError::TooLarge { limit: self.budget.docs, unit: "pages" });
+        }
+        let document = schema::document(record, &self.fields, &mut self.analyzers, &self.budget)?;
+        self.writer.add_document(document)?;
+        self.languages.insert(schema::primary_language(record.language.as_deref()));
+        let place = (self.parts.len(), self.docs);
+        self.repeated.extend(self.pages.insert(schema::id_bytes(&record.id), place));
+        self.docs += 1;
+        if self.writer.mem_usage() >= self.budget.arena_bytes {
+            self.lay_down()?;
+        }
+        Ok(())
+    }
+
+    fn lay_down(&mut self) -> Result<(), SearchError> {
+        let directory = RamDirectory::create();
+        let next = writer(&self.schema, &self.budget, directory.clone())?;
+        let index = std::mem::replace(&mut self.writer, next).finalize()?;
+        self.laid_down = std::mem::replace(&mut self.directory, directory);
+        self.parts.push(Part { index, docs: std::mem::take(&mut self.docs), dead: Vec::new() });
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<SplitBuilt, SearchError> {
+        if self.pages.is_empty() {
+            return Err(SearchError::Empty);
+        }
+        if self.docs > 0 {
+            self.lay_down()?;
+        }
+        for (part, doc) in self.repeated {
+            self.parts[part].dead.push(doc);
+        }
+        let docs = self.pages.len() as u64;
+        drop(self.pages);
+        drop(self.analyzers);
+        let finished = match self.parts.as_slice() {
+            [only] if only.dead.is_empty() => Finished { index: only.index.clone(), directory: self.laid_down },
+            parts => merge(parts)?,
+        };
+        drop(self.parts);
+        seal(finished, docs, self.languages)
+    }
+}
+
+/// A writer that works on the caller's thread and fills one segment.
+fn writer(
+    schema: &Schema,
+    budget: &BuildBudget,
+    directory: RamDirectory,
+) -> Result<SingleSegmentIndexWriter, SearchError> {
+    let builder = IndexBuilder::new().schema(schema.clone()).settings(settings());
+    Ok(builder.single_segment_index_writer(directory, budget.arena_bytes.max(MIN_ARENA_BYTES))?)
+}
+
+fn settings() -> IndexSettings {
+    IndexSettings {
+        docstore_compression: Compressor::Zstd(ZstdCompressor::default()),
+        docstore_compress_dedicated_thread: false,
+        docstore_blocksize: STORE_BLOCK_BYTES,
+        ..IndexSettings::default()
+    }
+}
+
+fn merge(parts: &[Part]) -> Result<Finished, SearchError> {
+    let mut segments: Vec<Segment> = Vec::new();
+    let mut filters = Vec::new();
+    for part in parts.iter().filter(|part| part.alive() > 0) {
+        for segment in part.index.searchable_segments()? {
+            segments.push(segment);
+            filters.push(part.filter()?);
+        }
+    }
+    let directory = RamDirectory::create();
+    let index = merge_filtered_segments(&segments, settings(), filters, directory.clone())?;
+    Ok(Finished { index, directory })
+}
+
+/// The languages that are left after a merge.
+fn languages_of(index: &Index) -> Result<BTreeSet<String>, SearchError> {
+    let (_, fields) = schema::schema();
+    let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
+    let searcher = reader.searcher();
+    let mut languages = BTreeSet::new();
+    for segment in searcher.segment_readers() {
+        let inverted = segment.inverted_index(fields.language)?;
+        let mut known = 0;
+        let mut terms = inverted.terms().stream()?;
+        while terms.advance() {
+            known += u64::from(terms.value().doc_freq);
+            languages.insert(String::from_utf8_lossy(terms.key()).into_owned());
+        }
+        if known < u64::from(segment.max_doc()) {
+            languages.insert(String::new());
+        }
+    }
+    Ok(languages)
+}
+
+/// Packs a finished index, under names that do not depend on chance.
+fn seal(finished: Finished, docs: u64, languages: BTreeSet<String>) -> Result<SplitBuilt, SearchError> {
+    let random = finished.index.searchable_segment_ids()?;
+    let [random] = random.as_slice() else {
+        return Err(SearchError::damaged_split("it is not made of one segment"));
+    };
+    let mut files = BTreeMap::new();
+    for path in finished.index.load_metas()?.list_segment_files() {
+        // What could be there is listed, also what never is, such as a list of deleted documents.
+        if let (Some(name), Ok(file)) = (path.to_str(), finished.directory.get_file_handle(&path)) {
+            let bytes = file.read_bytes(0..file.len())?;
+            // From here on only `files` holds it, which gives it up as soon as it is packed.
+            finished.directory.delete(&path).map_err(std::io::Error::other)?;
+            files.insert(name.replace(&random.uuid_string(), SEGMENT), bytes);
+        }
+    }
+    files.insert(META.to_owned(), OwnedBytes::new(meta(&finished, random)?));
+    let bytes = bundle::pack(docs, languages.clone(), files)?;
+    Ok(SplitBuilt { name: bundle::name(&bytes), bytes, docs, languages, dropped: BTreeSet::new() })
+}
+
+/// The engine's list of segments, with the fixed name and without the note on what was merged.
+fn meta(finished: &Finished, random: &SegmentId) -> Result<Vec<u8>, SearchError> {
+    let meta = finished.directory.atomic_read(Path::new(META)).map_err(tantivy::TantivyError::from)?;
+    let mut meta: Value = serde_json::from_slice(&meta).map_err(std::io::Error::from)?;
+    for segment in meta["segments"].as_array_mut().into_iter().flatten() {
+        if segment["segment_id"].as_str().is_some_and(|id| id.replace('-', "") == random.uuid_string()) {
+            // An id is read with and without its hyphens.
+            segment["segment_id"] = Value::String(SEGMENT.to_owned());
+        }
+    }
+    if let Some(meta) = meta.as_object_mut() {
+        meta.remove("payload");
+    }
+    Ok(serde_json::to_vec(&meta).map_err(std::io::Error::from)?)
+}
