@@ -59,13 +59,12 @@ fn mend(json: &str) -> String {
     let mut chars = json.chars().peekable();
     while let Some(c) = chars.next() {
         match c {
-            '\\' if in_string => match chars.peek() {
-                Some('"' | '\\' | '/' | 'b' | 'f' | 'n' | 'r' | 't' | 'u') => {
+            '\\' if in_string => {
+                if let Some('"' | '\\' | '/' | 'b' | 'f' | 'n' | 'r' | 't' | 'u') = chars.peek() {
                     out.push(c);
                     out.extend(chars.next());
                 }
-                _ => {}
-            },
+            }
             '"' => {
                 in_string = !in_string;
                 out.push(c);

@@ -2,12 +2,9 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
 use curlew_article::{Limits, decode, extract, glance, validity};
-use std::path::Path;
 
-fn check(name: &str, url: &str) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(format!("{name}.html"));
-    let body = std::fs::read(path).unwrap();
-    let html = decode(&body, Some("text/html; charset=utf-8"));
+fn check(name: &str, body: &[u8], url: &str) {
+    let html = decode(body, Some("text/html; charset=utf-8"));
     let url = url.parse().unwrap();
     let seen = glance(&html, &url, &Limits::default()).unwrap();
     let article = extract(&html, &url, &Limits::default()).unwrap();
@@ -35,20 +32,24 @@ fn check(name: &str, url: &str) {
 
 #[test]
 fn wordpress_in_italian() {
-    check("wordpress_it", "https://gazzetta.example.it/2026/05/il-faro-riapre/?utm_source=x");
+    check(
+        "wordpress_it",
+        include_bytes!("fixtures/wordpress_it.html"),
+        "https://gazzetta.example.it/2026/05/il-faro-riapre/?utm_source=x",
+    );
 }
 
 #[test]
 fn microdata_in_english() {
-    check("microdata_en", "https://fenland.example.org/heron");
+    check("microdata_en", include_bytes!("fixtures/microdata_en.html"), "https://fenland.example.org/heron");
 }
 
 #[test]
 fn json_ld_in_english() {
-    check("jsonld_en", "https://harbour.example.com/clockmaker");
+    check("jsonld_en", include_bytes!("fixtures/jsonld_en.html"), "https://harbour.example.com/clockmaker");
 }
 
 #[test]
 fn tables_and_line_breaks() {
-    check("plain_en", "http://walls.example.net/mend.html");
+    check("plain_en", include_bytes!("fixtures/plain_en.html"), "http://walls.example.net/mend.html");
 }
