@@ -124,8 +124,9 @@ proptest! {
 
     #[test]
     fn a_feed_cut_anywhere_keeps_what_came_whole(at in any::<prop::sample::Index>()) {
-        let whole = read(FIXTURES[0], &Limits::default()).unwrap();
-        let body = &FIXTURES[0][..at.index(FIXTURES[0].len())];
+        let document = FIXTURES[0].trim_ascii_end();
+        let whole = read(document, &Limits::default()).unwrap();
+        let body = &document[..at.index(document.len())];
         let complete = body.windows(7).filter(|w| w == b"</item>").count();
         if let Ok(cut) = read(body, &Limits::default()) {
             prop_assert!(cut.entries.len() >= complete);
