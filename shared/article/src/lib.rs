@@ -15,6 +15,7 @@ mod dateparse;
 mod dates;
 mod decode;
 mod dom;
+mod elements;
 mod gate;
 mod glance;
 mod image;

@@ -1,0 +1,128 @@
+//! What single elements are, told from their names, roles and classes.
+
+use crate::dom::{attr, text_of};
+use crate::outline::{Mark, Tag, is_inline};
+use crate::wordpress;
+use ego_tree::NodeRef;
+use scraper::Node;
+use scraper::node::Element;
+
+/// Elements whose text is never part of what is read.
+pub(crate) fn is_mute(tag: &str) -> bool {
+    matches!(
+        tag,
+        "script"
+            | "style"
+            | "noscript"
+            | "template"
+            | "svg"
+            | "iframe"
+            | "object"
+            | "embed"
+            | "canvas"
+            | "video"
+            | "audio"
+            | "select"
+            | "datalist"
+            | "option"
+            | "button"
+            | "input"
+            | "textarea"
+            | "dialog"
+            | "map"
+            | "progress"
+            | "meter"
+            | "noembed"
+            | "noframes"
+            | "frameset"
+            | "rp"
+            | "rt"
+    )
+}
+
+/// Whether a row holds data rather than a page's layout: short cells without blocks in them.
+pub(crate) fn is_short_row(row: NodeRef<'_, Node>) -> bool {
+    /// Longest text of such a row, in bytes.
+    const LONGEST: usize = 400;
+    /// More cells than this are not looked at.
+    const CELLS: usize = 40;
+    let cells = row.children().filter(|node| node.value().is_element()).take(CELLS);
+    let blocks = |cell: NodeRef<'_, Node>| {
+        cell.children().take(CELLS).filter_map(|node| node.value().as_element()).any(|e| !is_inline(e.name()))
+    };
+    !cells.clone().any(blocks) && text_of(row, LONGEST + 1).len() <= LONGEST
+}
+
+/// Whether a class names a writer, and not what belongs to one (a box, an image, a biography).
+pub(crate) fn is_byline(class: &str) -> bool {
+    let says = |word: &str, name: &str| {
+        let name = name.to_ascii_lowercase();
+        name == word || (name.contains(word) && name.len() <= 40 && !OF_AUTHOR.iter().any(|part| name.contains(part)))
+    };
+    class.split_ascii_whitespace().any(|name| says("author", name) || says("byline", name) || name == "fn")
+}
+
+/// Parts of class names of things beside an author's name.
+const OF_AUTHOR: [&str; 12] =
+    ["bio", "box", "img", "image", "avatar", "photo", "social", "desc", "link-", "card", "about", "icon"];
+
+/// Whether a class says that a date stands there.
+pub(crate) fn is_date_class(class: &str) -> bool {
+    let lower = |word: &str| {
+        matches!(
+            word,
+            "date"
+                | "dates"
+                | "dateline"
+                | "datetime"
+                | "pubdate"
+                | "published"
+                | "timestamp"
+                | "posted"
+                | "publish"
+                | "publication"
+                | "time"
+        )
+    };
+    let camel = ["Date", "Time", "ublished"].iter().any(|word| class.contains(word));
+    camel || class.split(|c: char| !c.is_ascii_alphanumeric()).any(lower)
+}
+
+/// The level of a heading.
+pub(crate) fn heading(tag: &str) -> Option<u8> {
+    match tag.as_bytes() {
+        [b'h', level @ b'1'..=b'6'] => Some(level - b'0'),
+        _ => None,
+    }
+}
+
+/// What kind of block an element makes of the text directly in it.
+pub(crate) fn block_tag(tag: &str) -> Option<Tag> {
+    Some(match tag {
+        "p" => Tag::Paragraph,
+        "li" | "dd" | "dt" => Tag::Item,
+        "td" | "th" => Tag::Cell,
+        "blockquote" => Tag::Quote,
+        "pre" => Tag::Pre,
+        "div" | "section" | "article" | "main" | "table" | "ul" | "ol" | "figure" | "header" | "footer" | "aside"
+        | "nav" => Tag::Other,
+        _ => return heading(tag).map(Tag::Heading),
+    })
+}
+
+/// Why an element is a candidate for the article, if it is one.
+pub(crate) fn mark(element: &Element, tag: &str) -> Option<Mark> {
+    if attr(element, "itemprop").is_some_and(|names| names.split_ascii_whitespace().any(|name| name == "articleBody")) {
+        return Some(Mark::ArticleBody);
+    }
+    if matches!(tag, "div" | "section" | "article" | "main" | "td") && wordpress::is_content(element) {
+        return Some(Mark::Content);
+    }
+    match tag {
+        "article" => Some(Mark::Article),
+        "main" => Some(Mark::Main),
+        _ if attr(element, "role") == Some("main") => Some(Mark::Main),
+        _ if attr(element, "role") == Some("article") => Some(Mark::Article),
+        _ => None,
+    }
+}
