@@ -1,0 +1,247 @@
+//! Who may know whom: the directions of dependency between the crates of this workspace, held over `cargo metadata`.
+//!
+//! The table [`RULES`] has one row for each member. A new crate without a row fails, and so does a row without a crate.
+//! Optional and build dependencies count as normal ones. Dependencies of tests (`dev-dependencies`) may in addition be
+//! the crates of [`FOR_TESTS`].
+
+use cargo_metadata::{DependencyKind, MetadataCommand};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What one crate may depend on.
+struct Rule {
+    name: &'static str,
+    /// The crates of ours that it may know.
+    knows: &'static [&'static str],
+    kind: Kind,
+}
+
+/// What a crate is, and so which foreign crates it may not have.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// Decides: no runtime, no I/O, no chance.
+    Pure,
+    /// Library without a network client or a database of its own.
+    Plain,
+    /// The HTTP adapter.
+    Fetcher,
+    /// The SQLite adapter.
+    Store,
+    /// Nothing but tests and tasks: may have everything.
+    Workshop,
+}
+
+const MODEL: &str = "curlew-model";
+const POLICY: &str = "curlew-policy";
+const FEED: &str = "curlew-feed";
+const ARTICLE: &str = "curlew-article";
+const SCREEN: &str = "curlew-screen";
+const SEARCH: &str = "curlew-search";
+const PORTS: &str = "curlew-ports";
+const STAGES: &str = "curlew-stages";
+const FETCHER: &str = "curlew-fetcher";
+const EMBEDDED: &str = "curlew-embedded";
+const WEB: &str = "curlew-web";
+const CLI: &str = "curlew";
+const TESTKIT: &str = "curlew-testkit";
+const FIXTUREWEB: &str = "curlew-fixtureweb";
+const TESTS: &str = "curlew-tests";
+const XTASK: &str = "xtask";
+
+/// One row a member of the workspace.
+const RULES: &[Rule] = &[
+    Rule { name: MODEL, knows: &[], kind: Kind::Pure },
+    Rule { name: POLICY, knows: &[MODEL], kind: Kind::Pure },
+    Rule { name: FEED, knows: &[MODEL], kind: Kind::Pure },
+    Rule { name: ARTICLE, knows: &[MODEL], kind: Kind::Pure },
+    Rule { name: SCREEN, knows: &[MODEL], kind: Kind::Pure },
+    Rule { name: SEARCH, knows: &[MODEL], kind: Kind::Plain },
+    Rule { name: PORTS, knows: &[MODEL], kind: Kind::Plain },
+    Rule { name: STAGES, knows: &[MODEL, POLICY, FEED, ARTICLE, SCREEN, SEARCH, PORTS], kind: Kind::Plain },
+    Rule { name: FETCHER, knows: &[MODEL, PORTS], kind: Kind::Fetcher },
+    Rule { name: EMBEDDED, knows: &[MODEL, PORTS], kind: Kind::Store },
+    Rule { name: WEB, knows: &[MODEL, PORTS], kind: Kind::Plain },
+    // The bundled web of the demo knows none of ours: what it serves and what it logs judge the rest.
+    Rule { name: FIXTUREWEB, knows: &[], kind: Kind::Plain },
+    // The simulator drives the stages over fakes of its own.
+    Rule {
+        name: TESTKIT,
+        knows: &[MODEL, POLICY, FEED, ARTICLE, SCREEN, SEARCH, PORTS, STAGES, FIXTUREWEB],
+        kind: Kind::Plain,
+    },
+    Rule {
+        name: CLI,
+        knows: &[MODEL, POLICY, FEED, ARTICLE, SCREEN, SEARCH, PORTS, STAGES, FETCHER, EMBEDDED, WEB, FIXTUREWEB],
+        kind: Kind::Plain,
+    },
+    Rule { name: TESTS, knows: &[], kind: Kind::Workshop },
+    Rule { name: XTASK, knows: &[], kind: Kind::Workshop },
+];
+
+/// What any crate's tests may know, and no crate's production code but as its row says.
+const FOR_TESTS: &[&str] = &[TESTKIT, FIXTUREWEB];
+
+/// Foreign crates that only some kinds may have, with the reason.
+const FOREIGN: &[(&[&str], &[Kind], &str)] = &[
+    (&["reqwest"], &[Kind::Fetcher], "only curlew-fetcher opens sockets to sites"),
+    (&["rusqlite"], &[Kind::Store], "only curlew-embedded knows the database"),
+    (
+        &["tokio", "rand", "fastrand", "getrandom"],
+        &[Kind::Plain, Kind::Fetcher, Kind::Store],
+        "a pure crate neither waits nor draws lots",
+    ),
+];
+
+/// Production code's edge, or that of tests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Use {
+    Production,
+    Tests,
+}
+
+/// The workspace as it is: its members, and each edge from one of them.
+#[derive(Default)]
+struct Graph {
+    members: BTreeSet<String>,
+    edges: BTreeSet<(String, String, Use)>,
+}
+
+impl Graph {
+    fn of_this_workspace() -> Graph {
+        let metadata = MetadataCommand::new()
+            .manifest_path(concat!(env!("CARGO_MANIFEST_DIR"), "/../Cargo.toml"))
+            .no_deps()
+            .other_options(["--locked".to_owned()])
+            .exec()
+            .expect("cargo metadata describes the workspace");
+        let mut graph = Graph::default();
+        for package in metadata.workspace_packages() {
+            graph.members.insert(package.name.to_string());
+            for dependency in &package.dependencies {
+                let tests = dependency.kind == DependencyKind::Development;
+                let by = if tests { Use::Tests } else { Use::Production };
+                graph.edges.insert((package.name.to_string(), dependency.name.clone(), by));
+            }
+        }
+        graph
+    }
+
+    /// Every broken rule, each as one line that names the edge and the rule.
+    fn broken(&self) -> Vec<String> {
+        let rules: BTreeMap<&str, &Rule> = RULES.iter().map(|rule| (rule.name, rule)).collect();
+        let mut broken = Vec::new();
+        for member in self.members.iter().filter(|member| !rules.contains_key(member.as_str())) {
+            broken.push(format!("{member}: has no row in RULES; say there what it may know"));
+        }
+        for gone in RULES.iter().filter(|rule| !self.members.contains(rule.name)) {
+            broken.push(format!("{}: has a row in RULES, but is no member of the workspace", gone.name));
+        }
+        for (from, to, by) in &self.edges {
+            let Some(rule) = rules.get(from.as_str()) else { continue };
+            let why = if self.members.contains(to) { own(rule, to, *by) } else { foreign(rule, to, *by) };
+            broken.extend(why.map(|why| format!("{from} -> {to} ({by:?}): {why}")));
+        }
+        broken
+    }
+}
+
+/// Why this crate may not know that one of ours.
+fn own(rule: &Rule, to: &str, by: Use) -> Option<String> {
+    let Rule { name, knows, kind } = rule;
+    let allowed = knows.contains(&to) || (by == Use::Tests && (*kind == Kind::Workshop || FOR_TESTS.contains(&to)));
+    if allowed {
+        return None;
+    }
+    Some(match to {
+        TESTKIT => "production code never knows testkit".to_owned(),
+        _ if knows.is_empty() => format!("{name} knows no crate of ours"),
+        _ => format!("{name} may know only {}", knows.join(", ")),
+    })
+}
+
+/// Why this crate may not have that foreign one. Tests may have all.
+fn foreign(rule: &Rule, to: &str, by: Use) -> Option<String> {
+    if by == Use::Tests || rule.kind == Kind::Workshop {
+        return None;
+    }
+    let (_, _, why) = FOREIGN.iter().find(|(names, kinds, _)| names.contains(&to) && !kinds.contains(&rule.kind))?;
+    Some((*why).to_owned())
+}
+
+#[test]
+fn the_crates_know_only_whom_they_may() {
+    let graph = Graph::of_this_workspace();
+    assert!(graph.edges.iter().any(|(from, to, _)| from == STAGES && to == PORTS), "the graph is read");
+    let broken = graph.broken();
+    assert!(broken.is_empty(), "{} broken rule(s) of dependency:\n{}", broken.len(), broken.join("\n"));
+}
+
+/// A workspace of all members with these edges besides.
+fn with(edges: &[(&str, &str, Use)]) -> Graph {
+    Graph {
+        members: RULES.iter().map(|rule| rule.name.to_owned()).collect(),
+        edges: edges.iter().map(|(from, to, by)| ((*from).to_owned(), (*to).to_owned(), *by)).collect(),
+    }
+}
+
+#[test]
+fn every_forbidden_edge_is_named_with_its_rule() {
+    use Use::{Production, Tests};
+    let forbidden = [
+        (MODEL, POLICY, Production, "knows no crate of ours"),
+        (POLICY, PORTS, Production, "curlew-policy may know only curlew-model"),
+        (POLICY, FEED, Tests, "curlew-policy may know only curlew-model"),
+        (STAGES, FETCHER, Production, "curlew-stages may know only"),
+        (STAGES, EMBEDDED, Tests, "curlew-stages may know only"),
+        (EMBEDDED, FETCHER, Production, "curlew-embedded may know only curlew-model, curlew-ports"),
+        (EMBEDDED, FETCHER, Tests, "curlew-embedded may know only curlew-model, curlew-ports"),
+        (WEB, STAGES, Production, "curlew-web may know only"),
+        (FETCHER, POLICY, Production, "curlew-fetcher may know only"),
+        (STAGES, TESTKIT, Production, "production code never knows testkit"),
+        (CLI, TESTKIT, Production, "production code never knows testkit"),
+        (TESTKIT, EMBEDDED, Tests, "curlew-testkit may know only"),
+        (FIXTUREWEB, MODEL, Production, "curlew-fixtureweb knows no crate of ours"),
+        (STAGES, FIXTUREWEB, Production, "curlew-stages may know only"),
+        (WEB, "reqwest", Production, "only curlew-fetcher opens sockets"),
+        (CLI, "reqwest", Production, "only curlew-fetcher opens sockets"),
+        (STAGES, "rusqlite", Production, "only curlew-embedded knows the database"),
+        (FETCHER, "rusqlite", Production, "only curlew-embedded knows the database"),
+        (POLICY, "tokio", Production, "a pure crate"),
+        (ARTICLE, "rand", Production, "a pure crate"),
+        (SCREEN, "reqwest", Production, "only curlew-fetcher opens sockets"),
+        (XTASK, MODEL, Production, "xtask knows no crate of ours"),
+    ];
+    for (from, to, by, rule) in forbidden {
+        let broken = with(&[(from, to, by)]).broken();
+        let start = format!("{from} -> {to} ({by:?}): ");
+        assert!(broken.len() == 1 && broken[0].starts_with(&start) && broken[0].contains(rule), "{start}{broken:?}");
+    }
+}
+
+#[test]
+fn edges_that_are_in_order_are_let_through() {
+    use Use::{Production, Tests};
+    let allowed = [
+        (STAGES, PORTS, Production),
+        (CLI, EMBEDDED, Production),
+        (CLI, FIXTUREWEB, Production),
+        (TESTKIT, FIXTUREWEB, Production),
+        (EMBEDDED, TESTKIT, Tests),
+        (FETCHER, "reqwest", Production),
+        (EMBEDDED, "rusqlite", Production),
+        (FIXTUREWEB, "reqwest", Tests),
+        (STAGES, "tokio", Production),
+        (TESTS, EMBEDDED, Tests),
+    ];
+    assert_eq!(with(&allowed).broken(), Vec::<String>::new());
+}
+
+#[test]
+fn a_crate_needs_a_row_and_a_row_a_crate() {
+    let mut graph = with(&[]);
+    graph.members.insert("curlew-new".to_owned());
+    graph.members.remove(WEB);
+    let broken = graph.broken();
+    assert_eq!(broken.len(), 2, "{broken:?}");
+    assert!(broken[0].starts_with("curlew-new: has no row"), "{broken:?}");
+    assert!(broken[1].starts_with("curlew-web: has a row"), "{broken:?}");
+}
