@@ -1,1 +1,20 @@
-//! End-to-end tests live in `tests/`; this library is empty.
+//! What the end-to-end tests of `tests/` share: the real program run, its store read, the fixture web served, a browser
+//! driven.
+//!
+//! `cargo xtask test` builds the programs and names them by `CURLEW_BIN`, `CURLEW_FIXTUREWEB_BIN`, `CHROMIUM` and
+//! `CHROMEDRIVER`. What is missing fails its tests with a sentence; no test is left out.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on panics")]
+
+mod browser;
+mod http;
+mod program;
+mod steps;
+mod store;
+mod web;
+
+pub use browser::{Browser, Element};
+pub use http::{Answer, get, request};
+pub use program::{Child, LIMIT, Ran, binary, curlew, curlew_with_input, fixtureweb_binary, start};
+pub use steps::Steps;
+pub use store::{Store, unpacked_objects};
+pub use web::Web;

@@ -1,0 +1,225 @@
+//! Running the real program.
+
+use serde_json::Value;
+use std::ffi::OsStr;
+use std::io::{Read, Write};
+use std::path::PathBuf;
+use std::process::{Command, ExitStatus, Stdio};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// No run may take longer; one that does is ended and fails its test.
+pub const LIMIT: Duration = Duration::from_secs(240);
+/// How often a run is looked at.
+const LOOK: Duration = Duration::from_millis(5);
+
+/// The program under test: `CURLEW_BIN`, or the workspace's release build.
+///
+/// # Panics
+/// If there is neither.
+pub fn binary() -> PathBuf {
+    built("CURLEW_BIN", "curlew")
+}
+
+/// The fixture web as a program: `CURLEW_FIXTUREWEB_BIN`, or the workspace's release build.
+///
+/// # Panics
+/// If there is neither.
+pub fn fixtureweb_binary() -> PathBuf {
+    built("CURLEW_FIXTUREWEB_BIN", "curlew-fixtureweb")
+}
+
+fn built(variable: &str, name: &str) -> PathBuf {
+    if let Some(path) = std::env::var_os(variable).map(PathBuf::from) {
+        assert!(path.is_file(), "{variable} names {}, which is no file", path.display());
+        return path;
+    }
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned();
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |dir| root.join(dir));
+    let path = target.join("release").join(name);
+    assert!(
+        path.is_file(),
+        "the end-to-end tests need the program: run them by `cargo xtask test`, or build it with `cargo build --release -p curlew -p curlew-fixtureweb`, or name it by {variable} ({} is not there)",
+        path.display()
+    );
+    path
+}
+
+/// A run that has ended.
+#[derive(Debug)]
+pub struct Ran {
+    /// How it ended.
+    pub status: ExitStatus,
+    /// Standard output.
+    pub stdout: String,
+    /// Standard error.
+    pub stderr: String,
+}
+
+impl Ran {
+    /// The exit code; -1 if a signal ended it.
+    pub fn code(&self) -> i32 {
+        self.status.code().unwrap_or(-1)
+    }
+
+    /// This run, which must have ended with 0.
+    #[track_caller]
+    pub fn ok(self) -> Ran {
+        assert_eq!(self.code(), 0, "stdout: {}\nstderr: {}", self.stdout, self.stderr);
+        self
+    }
+
+    /// The one object that was printed.
+    #[track_caller]
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.stdout).unwrap_or_else(|e| panic!("{e}: {}\n{}", self.stdout, self.stderr))
+    }
+
+    /// The objects that were printed, one a line.
+    #[track_caller]
+    pub fn rows(&self) -> Vec<Value> {
+        let row = |line: &str| serde_json::from_str(line).unwrap_or_else(|e| panic!("{e}: {line}"));
+        self.stdout.lines().map(row).collect()
+    }
+
+    /// Checks that the run failed as it should: this exit code, nothing on standard output, and one line on standard
+    /// error that has all these words.
+    #[track_caller]
+    pub fn refused(&self, code: i32, words: &[&str]) {
+        let said = self.stderr.trim_end();
+        assert_eq!(self.code(), code, "stdout: {}\nstderr: {said}", self.stdout);
+        assert_eq!(said.lines().count(), 1, "one line is enough: {said}");
+        for word in words {
+            assert!(said.contains(word), "'{word}' is missing: {said}");
+        }
+        assert!(!said.contains("panicked"), "{said}");
+    }
+}
+
+/// A run under way. Dropping it ends it.
+#[derive(Debug)]
+pub struct Child {
+    inner: std::process::Child,
+    stdout: Option<JoinHandle<Vec<u8>>>,
+    stderr: Option<JoinHandle<Vec<u8>>>,
+}
+
+impl Child {
+    /// Starts a command with its output caught.
+    ///
+    /// # Panics
+    /// If it cannot be started.
+    pub fn spawn(mut command: Command) -> Child {
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut inner = command.spawn().unwrap_or_else(|e| panic!("{command:?}: {e}"));
+        let stdout = inner.stdout.take().map(drain);
+        let stderr = inner.stderr.take().map(drain);
+        Child { inner, stdout, stderr }
+    }
+
+    /// Its process number.
+    pub fn id(&self) -> u32 {
+        self.inner.id()
+    }
+
+    /// Whether it still runs.
+    pub fn is_running(&mut self) -> bool {
+        self.inner.try_wait().unwrap().is_none()
+    }
+
+    /// Ends it at once, as `kill -9` does; nothing that it has not written is written.
+    pub fn kill(&mut self) {
+        // It may have ended by itself in between.
+        let _ended_already = self.inner.kill();
+        self.inner.wait().unwrap();
+    }
+
+    /// Asks it to end, as a service manager does.
+    ///
+    /// # Panics
+    /// If there is no `kill`.
+    pub fn terminate(&self) {
+        let sent = Command::new("kill").args(["-TERM", &self.id().to_string()]).status().unwrap();
+        assert!(sent.success());
+    }
+
+    /// Waits for its end.
+    ///
+    /// # Panics
+    /// If it takes longer than `limit`.
+    pub fn wait(mut self, limit: Duration) -> Ran {
+        let began = Instant::now();
+        let status = loop {
+            if let Some(status) = self.inner.try_wait().unwrap() {
+                break status;
+            }
+            if began.elapsed() > limit {
+                self.kill();
+                let (out, err) = self.output();
+                panic!("it did not end within {limit:?}\nstdout: {out}\nstderr: {err}");
+            }
+            std::thread::sleep(LOOK);
+        };
+        let (stdout, stderr) = self.output();
+        Ran { status, stdout, stderr }
+    }
+
+    fn output(&mut self) -> (String, String) {
+        let text = |pipe: Option<JoinHandle<Vec<u8>>>| {
+            let bytes = pipe.map(|p| p.join().unwrap()).unwrap_or_default();
+            String::from_utf8_lossy(&bytes).into_owned()
+        };
+        (text(self.stdout.take()), text(self.stderr.take()))
+    }
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        if matches!(self.inner.try_wait(), Ok(None)) {
+            self.kill();
+        }
+    }
+}
+
+fn drain(mut pipe: impl Read + Send + 'static) -> JoinHandle<Vec<u8>> {
+    std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        let _cut_short_by_a_kill = pipe.read_to_end(&mut bytes);
+        bytes
+    })
+}
+
+/// The program with these arguments, without settings of the machine on which the test runs.
+pub fn curlew(args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Command {
+    let mut command = Command::new(binary());
+    for (name, _) in std::env::vars_os() {
+        if name.to_str().is_some_and(|name| name.starts_with("CURLEW_")) {
+            command.env_remove(name);
+        }
+    }
+    command.args(args).stdin(Stdio::null());
+    command
+}
+
+/// Starts the program.
+pub fn start(args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Child {
+    Child::spawn(curlew(args))
+}
+
+/// Runs the program to its end with a text on its standard input.
+///
+/// # Panics
+/// If it takes too long.
+pub fn curlew_with_input(args: &[&str], input: &[u8]) -> Ran {
+    let mut command = curlew(args);
+    command.stdin(Stdio::piped());
+    let mut child = Child::spawn(command);
+    let mut pipe = child.inner.stdin.take().unwrap();
+    let input = input.to_vec();
+    let writer = std::thread::spawn(move || {
+        let _it_may_not_want_all = pipe.write_all(&input);
+    });
+    let ran = child.wait(LIMIT);
+    writer.join().unwrap();
+    ran
+}

@@ -1,0 +1,39 @@
+//! Several checks on one crawled store: each is tried whatever became of those before it, and all that failed are told.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// The checks of one test, so far.
+#[derive(Debug, Default)]
+pub struct Steps {
+    failed: Vec<String>,
+    ended: bool,
+}
+
+impl Steps {
+    /// None so far.
+    pub fn new() -> Steps {
+        Steps::default()
+    }
+
+    /// Tries one check.
+    pub fn step(&mut self, name: &str, check: impl FnOnce()) {
+        if catch_unwind(AssertUnwindSafe(check)).is_err() {
+            self.failed.push(name.to_owned());
+        }
+    }
+
+    /// Fails if any check has failed.
+    ///
+    /// # Panics
+    /// If any check has failed; its own message stands above.
+    pub fn end(mut self) {
+        self.ended = true;
+        assert!(self.failed.is_empty(), "failed: {}", self.failed.join("; "));
+    }
+}
+
+impl Drop for Steps {
+    fn drop(&mut self) {
+        assert!(self.ended || std::thread::panicking(), "a test with steps must end them");
+    }
+}

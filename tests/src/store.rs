@@ -1,0 +1,154 @@
+//! A store in a folder of its own, and the program run on it.
+
+use crate::program::{Child, LIMIT, Ran, curlew};
+use crate::web::Web;
+use rusqlite::{Connection, OpenFlags};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use tempfile::TempDir;
+
+/// A folder for one store. Goes away with it.
+#[derive(Debug)]
+pub struct Store {
+    folder: TempDir,
+    resolve: Option<String>,
+    config: Option<PathBuf>,
+}
+
+impl Store {
+    /// A store that crawls this web; every name under `.test` leads there.
+    pub fn new(web: &Web) -> Store {
+        Store { resolve: Some(web.resolve()), ..Store::alone() }
+    }
+
+    /// A store that crawls nothing.
+    ///
+    /// # Panics
+    /// If the folder cannot be made.
+    pub fn alone() -> Store {
+        Store { folder: TempDir::with_prefix("curlew-e2e-").unwrap(), resolve: None, config: None }
+    }
+
+    /// From now on the program runs with these settings.
+    ///
+    /// # Panics
+    /// If they cannot be written.
+    pub fn configure(&mut self, toml: &str) {
+        let path = self.folder.path().join("curlew.toml");
+        std::fs::write(&path, toml).unwrap();
+        self.config = Some(path);
+    }
+
+    /// The store itself.
+    pub fn data(&self) -> PathBuf {
+        self.folder.path().join("data")
+    }
+
+    /// The folder around the store, for other files of the test.
+    pub fn around(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// The database.
+    pub fn database(&self) -> PathBuf {
+        self.data().join("curlew.sqlite3")
+    }
+
+    /// The program with these arguments, on this store.
+    pub fn command(&self, args: &[&str]) -> Command {
+        let mut command = curlew(args);
+        self.on_this_store(&mut command);
+        command
+    }
+
+    /// Adds the flags that say which store and which web.
+    pub fn on_this_store(&self, command: &mut Command) {
+        command.arg("--data").arg(self.data()).current_dir(self.folder.path());
+        if let Some(rule) = &self.resolve {
+            command.args(["--resolve", rule]);
+        }
+        if let Some(path) = &self.config {
+            command.arg("--config").arg(path);
+        }
+    }
+
+    /// Starts the program on this store.
+    pub fn start(&self, args: &[&str]) -> Child {
+        Child::spawn(self.command(args))
+    }
+
+    /// Runs the program on this store to its end.
+    pub fn run(&self, args: &[&str]) -> Ran {
+        self.start(args).wait(LIMIT)
+    }
+
+    /// Crawls these sites until idle and gives the summary.
+    #[track_caller]
+    pub fn crawl(&self, sites: &[String]) -> Value {
+        self.run(&crawl_args(sites)).ok().json()
+    }
+
+    /// Starts to crawl these sites.
+    pub fn start_crawl(&self, sites: &[String]) -> Child {
+        self.start(&crawl_args(sites))
+    }
+
+    /// What `curlew WHAT list --json` prints.
+    #[track_caller]
+    pub fn list(&self, what: &str) -> Vec<Value> {
+        self.run(&[what, "list", "--json"]).ok().rows()
+    }
+
+    /// The addresses that a search finds, best first.
+    #[track_caller]
+    pub fn found(&self, query: &str) -> Vec<String> {
+        let answer = self.run(&["search", query, "--limit", "1000", "--json"]).ok().json();
+        let hits = answer["hits"].as_array().unwrap();
+        hits.iter().map(|hit| hit["url"].as_str().unwrap().to_owned()).collect()
+    }
+
+    /// What `curlew export records` prints.
+    #[track_caller]
+    pub fn records(&self) -> Vec<Value> {
+        self.run(&["export", "records"]).ok().rows()
+    }
+
+    /// The first column of what SQLite answers, one row a line; nothing is written.
+    ///
+    /// # Panics
+    /// If the database cannot be read.
+    #[track_caller]
+    pub fn sql(&self, statement: &str) -> Vec<String> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(self.database(), flags).unwrap();
+        let mut statement = connection.prepare(statement).unwrap();
+        let rows = statement.query_map([], |row| row.get(0)).unwrap();
+        rows.map(Result::unwrap).collect()
+    }
+}
+
+fn crawl_args(sites: &[String]) -> Vec<&str> {
+    ["crawl", "--json"].into_iter().chain(sites.iter().map(String::as_str)).collect()
+}
+
+/// The text of all segments of a store, unpacked as any tool that knows `jsonl.zst` would do it.
+///
+/// # Panics
+/// If one cannot be read.
+pub fn unpacked_objects(data: &Path) -> String {
+    let mut text = String::new();
+    let mut folders = vec![data.join("objects/segments")];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display())) {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                let bytes = zstd::stream::decode_all(std::fs::File::open(&path).unwrap()).unwrap();
+                text.push_str(std::str::from_utf8(&bytes).unwrap());
+            }
+        }
+    }
+    text
+}

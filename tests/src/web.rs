@@ -1,0 +1,67 @@
+//! A bundled web that runs beside the test, in its own process.
+
+use curlew_fixtureweb::{Farm, Running, Uniform, serve};
+use std::ops::Deref;
+use std::sync::Arc;
+use tokio::runtime::Runtime;
+
+/// Threads of the web's server.
+const THREADS: usize = 2;
+
+/// A web at work. Its methods are those of [`Running`].
+#[derive(Debug)]
+pub struct Web {
+    running: Option<Running>,
+    runtime: Runtime,
+}
+
+impl Web {
+    /// The sites of the demo.
+    pub fn demo() -> Web {
+        Web::of(Farm::demo())
+    }
+
+    /// Sites that are all alike.
+    pub fn uniform(spec: &Uniform) -> Web {
+        Web::of(Farm::uniform(spec))
+    }
+
+    /// This farm.
+    ///
+    /// # Panics
+    /// If loopback cannot be listened on.
+    pub fn of(farm: Farm) -> Web {
+        let runtime =
+            tokio::runtime::Builder::new_multi_thread().worker_threads(THREADS).enable_all().build().unwrap();
+        let running = runtime.block_on(async {
+            let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+            serve(Arc::new(farm), listener).await
+        });
+        Web { running: Some(running), runtime }
+    }
+
+    /// The value of `--resolve` that leads every site here.
+    pub fn resolve(&self) -> String {
+        format!("*.test={}", self.addr())
+    }
+
+    /// The start addresses of all sites.
+    pub fn starts(&self) -> Vec<String> {
+        self.farm().sites().iter().map(|site| site.start_url.clone()).collect()
+    }
+}
+
+impl Deref for Web {
+    type Target = Running;
+    fn deref(&self) -> &Running {
+        self.running.as_ref().unwrap()
+    }
+}
+
+impl Drop for Web {
+    fn drop(&mut self) {
+        if let Some(running) = self.running.take() {
+            self.runtime.block_on(running.stop());
+        }
+    }
+}
