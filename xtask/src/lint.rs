@@ -2,44 +2,47 @@
 
 use crate::run::{cargo, output, program, run};
 use crate::tools;
-use anyhow::Result;
+use anyhow::{Result, bail};
 use std::path::Path;
 
 pub(crate) fn lint() -> Result<()> {
-    run(cargo().args(["fmt", "--all", "--check"]))?;
-    run(cargo().args(["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"]))?;
+    let mut failed = Vec::new();
+    // Each is run even if one before it failed: who mends wants to see all.
+    let mut step = |done: Result<()>| failed.extend(done.err().map(|error| format!("{error:#}")));
+    step(run(cargo().args(["fmt", "--all", "--check"])));
+    step(run(cargo().args([
+        "clippy",
+        "--workspace",
+        "--all-targets",
+        "--locked",
+        "--keep-going",
+        "--",
+        "-D",
+        "warnings",
+    ])));
     let deny = tools::cargo_deny()?;
     // Their rules need nothing but the lock file and the sources that cargo has fetched already.
-    run(program(&deny).args(["--locked", "check", "--hide-inclusion-graph", "bans", "licenses", "sources"]))?;
-    let advisories = advisories(&deny)?;
-    eprintln!("xtask: lint passed: formatting, clippy, bans, licenses, sources{}", advisories.said());
-    Ok(())
-}
-
-/// Whether the dependencies were held against the advisory database.
-enum Advisories {
-    Checked,
-    NotChecked,
-}
-
-impl Advisories {
-    fn said(&self) -> &'static str {
-        match self {
-            Advisories::Checked => ", advisories",
-            Advisories::NotChecked => "; ADVISORIES WERE NOT CHECKED, see above",
-        }
+    step(run(program(&deny).args(["--locked", "check", "--hide-inclusion-graph", "bans", "licenses", "sources"])));
+    let (advisories, done) = advisories(&deny);
+    step(done);
+    if failed.is_empty() {
+        eprintln!("xtask: lint passed: formatting, clippy, bans, licenses, sources{advisories}");
+        return Ok(());
     }
+    bail!("lint failed:\n  {}", failed.join("\n  "))
 }
 
+/// Holds the dependencies against the advisory database, and gives the words for what was done.
+///
 /// The database is a git repository and no package: some machines cannot have it. This one step may then be left out,
 /// and says so; the versions that are known to be bad are in the bans as well.
-fn advisories(deny: &Path) -> Result<Advisories> {
+fn advisories(deny: &Path) -> (&'static str, Result<()>) {
     if let Err(error) = output(program(deny).args(["--locked", "fetch", "db"])) {
         eprintln!("xtask: WARNING: {error:#}");
         eprintln!("xtask: WARNING: the advisory database cannot be fetched here, so ADVISORIES ARE NOT CHECKED.");
-        eprintln!("xtask: WARNING: run `cargo deny check advisories` on a machine that can fetch it before a release.");
-        return Ok(Advisories::NotChecked);
+        eprintln!("xtask: WARNING: run `cargo xtask lint` on a machine that can fetch it before a release.");
+        return ("; ADVISORIES WERE NOT CHECKED, see above", Ok(()));
     }
-    run(program(deny).args(["--locked", "check", "--hide-inclusion-graph", "advisories"]))?;
-    Ok(Advisories::Checked)
+    let check = ["--locked", "check", "--hide-inclusion-graph", "advisories"];
+    (", advisories", run(program(deny).args(check)))
 }
