@@ -7,10 +7,12 @@ use crate::tally::Tally;
 use anyhow::{Context, Result};
 use curlew_embedded::{Access, Store};
 use curlew_fetcher::HttpFetcher;
-use curlew_model::HostKey;
+use curlew_model::{Gone, HostKey, Year};
 use curlew_policy::Rules;
 use curlew_ports::{Blobs, Clock, Fetch as FetchPort, Hosts, Inbox, Pages, Queue, Seeds, Sources};
-use curlew_stages::{Blocks, Discover, Dispatch, Extract, Fetch, Finder, Index, Manners, Poll, Sample, Suggest};
+use curlew_stages::{
+    Blocks, Discover, Dispatch, Extract, Fetch, Finder, Index, Manners, Poll, Removal, Sample, Suggest,
+};
 use std::sync::Arc;
 
 /// Host states read at a time.
@@ -39,6 +41,7 @@ pub(crate) struct World {
     pub(crate) suggest: Suggest,
     pub(crate) blocks: Blocks,
     pub(crate) finder: Finder,
+    pub(crate) removal: Removal,
 }
 
 impl World {
@@ -100,6 +103,7 @@ impl World {
             },
             blocks: Blocks { ledger: hosts.clone(), blobs: blobs.clone(), groups },
             finder: Finder::new(blobs.clone(), clock.clone()),
+            removal: Removal::new(pages.clone(), blobs.clone(), clock.clone(), tally.clone()),
             config,
             store,
             clock,
@@ -112,6 +116,15 @@ impl World {
             queue,
             blobs,
         })
+    }
+
+    /// Removes the pages of a year whose `unavailable_after` has passed; says how many.
+    pub(crate) async fn remove_expired(&self, year: Year) -> Result<usize> {
+        let expired = self.index.expired(year).await?;
+        for id in &expired {
+            self.removal.remove(id, Gone::Expired).await?;
+        }
+        Ok(expired.len())
     }
 
     /// After a crash, before the first worker starts: jobs that were handed out are ready again, and leases whose

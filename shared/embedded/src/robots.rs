@@ -6,6 +6,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use curlew_model::{Origin, Timestamp, Validators};
 use curlew_ports::{PortError, RobotsCopy, RobotsStore};
+use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension, params};
 
 /// One row for each origin.
@@ -44,7 +45,7 @@ fn get(c: &Connection, origin: &Origin) -> Result<Option<RobotsCopy>, DbError> {
             fetched_at: Timestamp::from_millis(row.get(2)?),
             fresh_until: Timestamp::from_millis(row.get(3)?),
             validators: Validators { etag: row.get(4)?, last_modified: row.get(5)? },
-            body: Bytes::from(row.get::<_, Vec<u8>>(6)?),
+            body: unpacked(row.get_ref(6)?.as_blob()?)?,
         })
     });
     Ok(copy.optional()?)
@@ -63,7 +64,29 @@ fn put(c: &Connection, origin: &Origin, copy: &RobotsCopy) -> Result<(), DbError
         copy.fresh_until.as_millis(),
         copy.validators.etag,
         copy.validators.last_modified,
-        copy.body.as_ref(),
+        packed(&copy.body)?,
     ])?;
     Ok(())
+}
+
+/// Level of zstd: files are small and written seldom.
+const LEVEL: i32 = 3;
+/// The most bytes that a kept file unpacks to; twice what is ever fetched.
+const UNPACK_LIMIT: usize = 1024 * 1024;
+
+/// robots.txt files are many and repeat themselves: they are kept compressed, no file as no bytes.
+fn packed(body: &[u8]) -> Result<Vec<u8>, rusqlite::Error> {
+    if body.is_empty() {
+        return Ok(Vec::new());
+    }
+    zstd::bulk::compress(body, LEVEL).map_err(|e| rusqlite::Error::ToSqlConversionFailure(e.into()))
+}
+
+fn unpacked(kept: &[u8]) -> Result<Bytes, rusqlite::Error> {
+    if kept.is_empty() {
+        return Ok(Bytes::new());
+    }
+    let body = zstd::bulk::decompress(kept, UNPACK_LIMIT);
+    let unreadable = |e: std::io::Error| rusqlite::Error::FromSqlConversionFailure(6, Type::Blob, e.into());
+    body.map(Bytes::from).map_err(unreadable)
 }

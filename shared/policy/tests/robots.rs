@@ -6,7 +6,6 @@ use curlew_policy::robots::{
     Decision, Fetched, MAX_AGE, MAX_BYTES, MAX_LINE_BYTES, MIN_AGE, Robots, Standing, TOO_LONG_UNREACHABLE,
     UNREACHABLE_RETRY, WhileUnreachable, classify, fresh_until, product_token, robots_url, while_unreachable,
 };
-use std::time::{Duration, Instant};
 use url::Url;
 
 const OURS: &str = "CurlewBot";
@@ -326,7 +325,6 @@ fn r24_hostile_patterns_end_soon_and_allow_nothing() {
     }
     let robots = Robots::parse(file.as_bytes(), OURS);
     assert_eq!(robots.len(), 3_000);
-    let began = Instant::now();
     let harmless = format!("User-agent: *\nDisallow: /{}\n", "*a".repeat(8_000));
     assert!(!allowed(&harmless, &path.repeat(5)), "many stars alone cost nothing");
     let mut worse = String::from("User-agent: *\n");
@@ -336,7 +334,6 @@ fn r24_hostile_patterns_end_soon_and_allow_nothing() {
     let decision = check(&worse, &path);
     assert!(!decision.allowed, "over the limit of steps");
     assert!(decision.rule.is_some_and(|rule| rule.starts_with("Allow: /*a")));
-    assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Serves the pages on loopback with a few made-up results, to be looked at in a browser:
 //! `cargo run -p curlew-web --example look -- 127.0.0.1:8088`, then `/?q=curlew`.
-
+#![allow(clippy::disallowed_methods, reason = "a program for looking at the pages keeps the real time")]
 #![allow(
     clippy::unwrap_used,
     missing_docs,

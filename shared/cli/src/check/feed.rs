@@ -2,7 +2,7 @@ use super::{Answer, Question, Trouble, fields};
 use curlew_feed::{Entry, Limits, parse};
 use serde_json::{Value, json};
 
-/// What is in a feed?
+/// What is in a feed? Titles are shown as the feed wrote them, markup included.
 pub(super) fn answer(question: &Question) -> Answer {
     let body = question.bytes("body", "body_b64")?;
     let url = question.url()?;
@@ -11,7 +11,7 @@ pub(super) fn answer(question: &Question) -> Answer {
     let entries: Vec<Value> = feed.entries.iter().map(entry).collect();
     Ok(fields(json!({"feed": {
         "format": feed.format.as_str(),
-        "title": feed.title,
+        "title": feed.title_html.as_ref().or(feed.title.as_ref()),
         "description": feed.description,
         "link": feed.link,
         "language": feed.language,
@@ -26,7 +26,7 @@ pub(super) fn answer(question: &Question) -> Answer {
 fn entry(entry: &Entry) -> Value {
     json!({
         "id": entry.id,
-        "title": entry.title,
+        "title": entry.title_html.as_ref().or(entry.title.as_ref()),
         "link": entry.link,
         "published": entry.published,
         "updated": entry.updated,

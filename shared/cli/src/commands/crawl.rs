@@ -23,11 +23,15 @@ const NOTHING_NAMED: &str = "nothing to crawl: name a site, as in `curlew crawl 
 
 pub(super) async fn run(args: CrawlArgs, config: Config) -> Result<()> {
     let named = Named::gather(&args)?;
-    let world = exclusive(config).await?;
-    let before = world.sources.list(None, 1).await?;
-    if named.is_empty() && before.is_empty() {
-        return Err(usage("nothing to crawl: name a site, as in `curlew crawl example.org --contact you@example.org`"));
+    if named.is_empty() && !config.data.exists() {
+        return Err(usage(NOTHING_NAMED));
     }
+    let world = exclusive(config).await?;
+    if named.is_empty() && world.sources.list(None, 1).await?.is_empty() {
+        return Err(usage(NOTHING_NAMED));
+    }
+    // What is due by the schedule first: what is named now gets jobs of its own.
+    world.dispatch.tick().await?;
     named.take(&world).await?;
     let summary = until_end(&world, args.until, args.output.json, stop_on_signal()).await?;
     if args.output.json {

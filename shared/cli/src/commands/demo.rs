@@ -67,7 +67,7 @@ pub(super) async fn run(args: DemoArgs, mut config: Config) -> Result<()> {
 
 /// The demo begins from nothing each time, and beside what the person may have crawled before.
 fn fresh_folder(config: &mut Config) -> Result<Option<PathBuf>> {
-    if config.data != PathBuf::from("curlew-data") {
+    if config.data.as_os_str() != "curlew-data" {
         return Ok(None);
     }
     let folder = std::env::temp_dir().join(format!("curlew-demo-{}", std::process::id()));
@@ -134,8 +134,10 @@ fn manners(web: &Running, farm: &Farm) -> Result<()> {
 
 /// Pages vanish from the web; a re-check makes them vanish from the index.
 async fn vanish(world: &Arc<World>, web: &Running) -> Result<String> {
-    let changed: Vec<&str> =
-        web.farm().sites().iter().map(|s| s.host.as_str()).filter(|host| web.set_mode(host, Mode::Later)).collect();
+    let changed: Vec<&str> = web.farm().sites().iter().filter(|s| s.changes_later()).map(|s| s.host.as_str()).collect();
+    for host in &changed {
+        web.set_mode(host, Mode::Later);
+    }
     if changed.is_empty() {
         return Ok(String::new());
     }

@@ -13,7 +13,10 @@ use std::sync::Arc;
 pub(super) async fn index(world: &World, year: Option<i16>, json: bool) -> Result<()> {
     let mut done: Vec<(i16, Published)> = Vec::new();
     match year {
-        Some(year) => done.push((year, world.index.refresh(year).await?)),
+        Some(year) => {
+            world.remove_expired(year).await?;
+            done.push((year, world.index.refresh(year).await?));
+        }
         None => {
             for year in world.index.years().await? {
                 done.push((year, world.index.publish(year).await?));

@@ -110,6 +110,9 @@ impl Due {
         }
         if now >= self.sample {
             self.sample = now + SAMPLE;
+            for year in world.index.years().await? {
+                world.remove_expired(year).await?;
+            }
             let count = world.sample.run(HowMany::AtMost(SAMPLE_PAGES)).await?;
             tracing::info!(pages = count, "a sample of pages is re-checked");
         }

@@ -113,26 +113,28 @@ async fn u32_one_host_with_and_without_its_trailing_dot() {
     assert!(server.heads()[0].to_ascii_lowercase().contains("\r\nhost: site.test\r\n"), "{:?}", server.heads());
 }
 
-/// Runs this test binary again with proxies in its environment; the inner test makes the call.
+/// Set in the environment of the test's own child, which makes the call; its value is where the server listens.
+const CHILD: &str = "CURLEW_TEST_SERVER";
+
+/// Runs itself again with proxies in its environment.
 #[tokio::test]
 async fn u33_the_environment_s_proxy_is_not_obeyed() {
+    if let Ok(addr) = std::env::var(CHILD) {
+        return call_with_proxies_around(&addr).await;
+    }
     let server = Server::saying(html("direct")).await;
     let proxy = Server::saying(html("proxied")).await;
     let mut child = tokio::process::Command::new(std::env::current_exe().unwrap());
-    child.args(["--exact", "tests::address::u33_inner", "--ignored", "--nocapture"]);
+    child.args(["--exact", "tests::address::u33_the_environment_s_proxy_is_not_obeyed", "--nocapture"]);
     for name in ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "ALL_PROXY", "all_proxy"] {
         child.env(name, format!("http://{}", proxy.addr));
     }
-    let output = child.env("CURLEW_TEST_SERVER", server.addr.to_string()).output().await.unwrap();
+    let output = child.env(CHILD, server.addr.to_string()).output().await.unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
     assert_eq!((server.heads().len(), proxy.connections()), (1, 0));
 }
 
-#[tokio::test]
-#[ignore = "run by u33_the_environment_s_proxy_is_not_obeyed with proxies in its environment"]
-async fn u33_inner() {
-    // Without its outer test, as when somebody runs the ignored ones, there is nothing to call.
-    let Ok(addr) = std::env::var("CURLEW_TEST_SERVER") else { return };
+async fn call_with_proxies_around(addr: &str) {
     let mut config = Config::new("Test/1", "Test/1");
     config.guard.resolve = vec![format!("site.test={addr}").parse().unwrap()];
     let reply = call(&HttpFetcher::new(config).unwrap(), CallKind::Page, "http://site.test/").await.unwrap();
