@@ -172,6 +172,11 @@ impl Site {
         path != "/robots.txt" && self.off_limits.iter().any(|beginning| address.starts_with(beginning.as_str()))
     }
 
+    /// Whether the site has pages that change once [`crate::Mode::Later`] is set.
+    pub fn changes_later(&self) -> bool {
+        self.routes.values().any(|route| route.later.is_some())
+    }
+
     /// The route at a host and path: with its query if there is one for it, else without.
     pub(crate) fn route(&self, host: &str, path: &str) -> Option<&Route> {
         let whole = format!("{host}{path}");

@@ -11,7 +11,7 @@ use curlew_policy::address::{self, HostGroups, hash_hex};
 use curlew_policy::directives::Directives;
 use curlew_ports::{Blobs, Clock, Event, Events, Pages, PortError, Queue, Sources, Version};
 use curlew_screen::{Verdict as Screened, screen};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use url::Url;
 
@@ -59,6 +59,7 @@ impl Extract {
     /// Does a batch of jobs; their records share one segment. One verdict for each job, in order.
     pub async fn run_batch(&self, jobs: &[ExtractJob]) -> Vec<Result<Verdict, StageError>> {
         let mut feeds = HashMap::new();
+        let mut images = HashSet::new();
         let mut verdicts: Vec<Option<Result<Verdict, StageError>>> = Vec::with_capacity(jobs.len());
         let mut kept: Vec<(usize, Record)> = Vec::new();
         for (n, job) in jobs.iter().enumerate() {
@@ -77,7 +78,7 @@ impl Extract {
             match segment::write(self.blobs.as_ref(), &records, self.clock.now()).await {
                 Ok(locations) => {
                     for ((n, record), location) in kept.iter().zip(locations) {
-                        verdicts[*n] = Some(self.accepted(&jobs[*n], record, location).await);
+                        verdicts[*n] = Some(self.accepted(&jobs[*n], record, location, &mut images).await);
                     }
                 }
                 Err(error) => {
@@ -177,10 +178,19 @@ impl Extract {
         Ok(Verdict::Done)
     }
 
-    async fn accepted(&self, job: &ExtractJob, record: &Record, location: Location) -> Result<Verdict, StageError> {
+    async fn accepted(
+        &self,
+        job: &ExtractJob,
+        record: &Record,
+        location: Location,
+        images: &mut HashSet<ImageId>,
+    ) -> Result<Verdict, StageError> {
         let year = segment_year(&location);
         let content_hash = hash_hex(format!("{}\n{}", record.title, record.text).as_bytes())[..16].to_owned();
-        self.image_visit(job, record).await?;
+        // Pages of one site often share its image: one visit a batch is enough.
+        if record.thumbnail.as_ref().is_some_and(|image| images.insert(image.clone())) {
+            self.image_visit(job, record).await?;
+        }
         if self.write(job, PageState::Accepted { year, location, content_hash }).await? {
             self.events.note(&Event::Accepted);
         }

@@ -3,9 +3,9 @@
 use crate::block::hidden_hosts;
 use crate::index::{load_manifest, search_error};
 use crate::{StageError, thumbnail_key};
-use curlew_model::{Timestamp, Year};
-use curlew_ports::{Blobs, Clock, FindError, Found, FoundHit, PortError};
-use curlew_search::{Hidden, Hit, Manifest, Query, Request, Split, search};
+use curlew_model::{PageId, Timestamp, Year};
+use curlew_ports::{Blobs, Clock, FindError, Found, FoundHit, PortError, Tag};
+use curlew_search::{Hidden, Hit, Query, Request, Split, search};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -20,12 +20,23 @@ pub struct Finder {
     clock: Arc<dyn Clock>,
     /// Splits never change, so one that is open stays open while a manifest lists it.
     open: Mutex<HashMap<String, Arc<Split>>>,
+    /// The manifests as they were read last.
+    read: Mutex<Arc<Read>>,
+}
+
+/// The manifests of all years, and what they say must not be found. Made anew only when one of them changes, since
+/// a split remembers where the tombstones of one set lie in it.
+#[derive(Default)]
+struct Read {
+    tags: Vec<(Year, Option<Tag>)>,
+    splits: Vec<String>,
+    tombstones: Arc<BTreeSet<PageId>>,
 }
 
 impl Finder {
     /// Over this object store.
     pub fn new(blobs: Arc<dyn Blobs>, clock: Arc<dyn Clock>) -> Finder {
-        Finder { blobs, clock, open: Mutex::new(HashMap::new()) }
+        Finder { blobs, clock, open: Mutex::default(), read: Mutex::default() }
     }
 
     /// Runs a query: `limit` hits after the first `offset`.
@@ -50,10 +61,10 @@ impl Finder {
     }
 
     async fn once(&self, query: &Query, offset: usize, limit: usize, now: Timestamp) -> Result<Found, StageError> {
-        let manifests = self.manifests().await?;
-        let splits = self.splits(&manifests).await?;
-        let tombstones: BTreeSet<_> = manifests.iter().flat_map(|m| m.tombstones.iter().cloned()).collect();
-        let hidden = Hidden { tombstones: tombstones.into(), hosts: hidden_hosts(self.blobs.as_ref()).await? };
+        let read = self.manifests().await?;
+        let splits = self.splits(&read.splits).await?;
+        let hosts = hidden_hosts(self.blobs.as_ref()).await?;
+        let hidden = Hidden { tombstones: read.tombstones.clone(), hosts };
         let refs: Vec<&Split> = splits.iter().map(Arc::as_ref).collect();
         let results = search(&refs, &hidden, Request { query, limit, offset, now }).map_err(search_error)?;
         let mut hits = Vec::with_capacity(results.hits.len());
@@ -63,31 +74,38 @@ impl Finder {
         Ok(Found { total: results.total, hits })
     }
 
-    async fn manifests(&self) -> Result<Vec<Manifest>, StageError> {
+    async fn manifests(&self) -> Result<Arc<Read>, StageError> {
         let mut manifests = Vec::new();
+        let mut tags = Vec::new();
         for key in self.blobs.list("manifests/", None, YEARS).await? {
             let year: Option<Year> = key.get(10..14).and_then(|y| y.parse().ok());
             if let Some(year) = year {
-                manifests.push(load_manifest(self.blobs.as_ref(), year).await?.0);
+                let (manifest, tag) = load_manifest(self.blobs.as_ref(), year).await?;
+                manifests.push(manifest);
+                tags.push((year, tag));
             }
         }
-        Ok(manifests)
+        let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        if read.tags != tags {
+            let splits = manifests.iter().flat_map(|m| m.splits.iter().map(|s| s.key.clone())).collect();
+            *read = Arc::new(Read { tags, splits, tombstones: Hidden::of(&manifests, BTreeSet::new()).tombstones });
+        }
+        Ok(read.clone())
     }
 
-    async fn splits(&self, manifests: &[Manifest]) -> Result<Vec<Arc<Split>>, StageError> {
-        let keys: Vec<&String> = manifests.iter().flat_map(|m| m.splits.iter().map(|s| &s.key)).collect();
+    async fn splits(&self, keys: &[String]) -> Result<Vec<Arc<Split>>, StageError> {
         let mut splits = Vec::with_capacity(keys.len());
-        for key in &keys {
-            let known = self.open.lock().unwrap_or_else(PoisonError::into_inner).get(*key).cloned();
+        for key in keys {
+            let known = self.open.lock().unwrap_or_else(PoisonError::into_inner).get(key).cloned();
             splits.push(match known {
                 Some(split) => split,
                 None => {
-                    let blob = self.blobs.get(key).await?.ok_or_else(|| PortError::NotFound((*key).clone()))?;
+                    let blob = self.blobs.get(key).await?.ok_or_else(|| PortError::NotFound(key.clone()))?;
                     Arc::new(Split::open(blob.bytes).map_err(search_error)?)
                 }
             });
         }
-        let now_open = keys.into_iter().cloned().zip(splits.iter().cloned()).collect();
+        let now_open = keys.iter().cloned().zip(splits.iter().cloned()).collect();
         *self.open.lock().unwrap_or_else(PoisonError::into_inner) = now_open;
         Ok(splits)
     }

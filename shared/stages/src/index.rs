@@ -2,9 +2,11 @@
 
 use crate::{StageError, segment};
 use bytes::Bytes;
-use curlew_model::{Page, PageState, Record, SegmentKey, Year};
+use curlew_model::{Page, PageId, PageState, Record, SegmentKey, Year};
 use curlew_ports::{Blobs, Clock, Pages, PortError, Tag};
-use curlew_search::{BuildBudget, Manifest, SearchError, Split, SplitBuilt, SplitEntry, build_split, merge_splits};
+use curlew_search::{
+    BuildBudget, Hidden, Manifest, SearchError, Split, SplitBuilt, SplitEntry, build_split, merge_splits,
+};
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -137,6 +139,24 @@ impl Index {
         }
         done.splits = load_manifest(self.blobs.as_ref(), year).await?.0.splits.len() as u64;
         Ok(done)
+    }
+
+    /// Indexed pages of a year whose `unavailable_after` has passed. No query finds them any more; their records are
+    /// still there.
+    ///
+    /// # Errors
+    /// What the object store says, or that the index is damaged.
+    pub async fn expired(&self, year: Year) -> Result<Vec<PageId>, StageError> {
+        let (manifest, _) = load_manifest(self.blobs.as_ref(), year).await?;
+        let now = self.clock.now();
+        let mut expired = Vec::new();
+        for split in &manifest.splits {
+            let Some(blob) = self.blobs.get(&split.key).await? else { continue };
+            let split = Split::open(blob.bytes).map_err(search_error)?;
+            expired.extend(split.lapsed(&Hidden::default(), now).map_err(search_error)?);
+        }
+        expired.sort();
+        Ok(expired)
     }
 
     /// The years that have an index or records.
