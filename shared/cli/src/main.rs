@@ -17,18 +17,41 @@ mod world;
 use anyhow::Result;
 use args::{Cli, Command, LogForm};
 use clap::Parser;
+use clap::error::ErrorKind;
 use config::Config;
 use std::io::IsTerminal;
 use std::process::ExitCode;
 use tracing_subscriber::EnvFilter;
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return unparsed(&error),
+    };
     match run(cli) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => failure::report(&error),
     }
+}
+
+/// Help and version are printed as they are; wrong usage is one line that says what is wrong and where to look.
+fn unparsed(error: &clap::Error) -> ExitCode {
+    if !error.use_stderr() {
+        error.exit();
+    }
+    let text = error.render().to_string();
+    if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        output::error_line(&text);
+        return ExitCode::from(2);
+    }
+    let mut lines = text.lines().map(str::trim).filter(|l| !l.is_empty() && !l.starts_with("tip: to pass"));
+    let what = lines.next().unwrap_or_default().trim_start_matches("error: ");
+    // What is missing, or what a value may be, stands in the lines that follow.
+    let more: Vec<&str> = lines.take_while(|l| !l.starts_with("Usage:") && !l.starts_with("For more")).collect();
+    let more = if more.is_empty() { String::new() } else { format!(" {}", more.join(" ")) };
+    output::error_line(&format!("curlew: {what}{more} (see `curlew --help`)"));
+    ExitCode::from(2)
 }
 
 /// `curlew export records | head` is no failure.
