@@ -1,0 +1,273 @@
+//! What the model web answers to a call at a moment, and what its robots.txt files say.
+
+use super::world::{HOUR, MINUTE, Moment, Page, RobotsAnswer, RobotsText, Route, Trouble, World};
+use crate::faults::mix;
+use curlew_model::{Millis, Timestamp};
+use curlew_ports::{Call, FetchError, Reply};
+use std::fmt::Write as _;
+use url::Url;
+
+/// For how long an answer of robots.txt may be gone by (RFC 9309 §2.4); the same number as in the policy, on purpose
+/// written down once more.
+const ROBOTS_AGE: Moment = 24 * HOUR;
+/// For how long an older copy may stand in while robots.txt cannot be reached.
+const ROBOTS_OLD: Moment = 30 * 24 * HOUR;
+
+impl World {
+    /// The answer to a call that begins at `now`, and after how long it comes. `luck` decides how slow it is.
+    pub(super) fn answer(&self, call: &Call, now: Moment, luck: u64) -> (Result<Reply, FetchError>, Millis) {
+        let Ok(url) = Url::parse(&call.url) else { return (network("that is no URL"), Millis(1)) };
+        let name = url.host_str().unwrap_or_default();
+        let Some(host) = self.hosts.iter().find(|host| host.names.iter().any(|n| n == name)) else {
+            return (network("the name does not resolve"), Millis(30));
+        };
+        let slow = mix(luck) % 100 < host.slow;
+        let took = match mix(luck ^ 1) % 8 {
+            _ if slow => call.time.0 - mix(luck ^ 2) % (call.time.0 / 4 + 1),
+            0 => mix(luck ^ 3) % (call.time.0 / 2 + 1),
+            _ => 20 + mix(luck ^ 4) % 400,
+        };
+        let took = Millis(took.min(call.time.0));
+        let trouble = host.episodes.iter().find(|e| e.from <= now && now < e.to).map(|e| e.trouble);
+        let answer = match trouble {
+            Some(trouble) => troubled(trouble),
+            None => Ok(self.calm(call, &url, now)),
+        };
+        (answer.map(|reply| Reply { took, ..reply }), took)
+    }
+
+    fn calm(&self, call: &Call, url: &Url, now: Moment) -> Reply {
+        if url.path() == "/robots.txt" {
+            return match self.robots_at(&base(url), now) {
+                None => status(404),
+                Some(RobotsAnswer::Status(code)) => status(*code),
+                Some(RobotsAnswer::Redirect(to)) => redirect(302, to),
+                Some(RobotsAnswer::Text(n)) => document("text/plain", self.texts[*n].body.clone()),
+            };
+        }
+        match self.routes.get(url.as_str()) {
+            None => status(404),
+            Some(Route::Redirect { to, status }) => redirect(*status, to),
+            Some(Route::Robots(n)) => document("text/plain", self.texts[*n].body.clone()),
+            Some(Route::Home { feeds }) => document("text/html", home(feeds)),
+            Some(Route::Image) => document("image/png", "no picture".to_owned()),
+            Some(Route::Page(page)) => page_reply(page, now),
+            Some(Route::Feed { gone_from: Some(at), .. }) if *at <= now => status(410),
+            Some(Route::Feed { .. }) => {
+                let body = self.feed(url.as_str(), now).unwrap_or_default();
+                let etag = format!("\"{:x}\"", body.len());
+                if call.validators.etag.as_deref() == Some(etag.as_str()) {
+                    return status(304);
+                }
+                let mut reply = document("application/rss+xml", body);
+                reply.headers.validators.etag = Some(etag);
+                reply
+            }
+        }
+    }
+
+    /// The text of a feed, with the entries that it has by then.
+    pub(super) fn feed(&self, url: &str, now: Moment) -> Option<String> {
+        let Some(Route::Feed { entries, .. }) = self.routes.get(url) else { return None };
+        let mut text = "<?xml version=\"1.0\"?><rss version=\"2.0\"><channel><title>News</title>\
+                        <description>What is new</description>"
+            .to_owned();
+        for entry in entries.iter().filter(|entry| entry.from <= now) {
+            let _ = write!(text, "<item><title>About {0}</title><link>{0}</link><guid>{0}</guid></item>", entry.link);
+        }
+        text.push_str("</channel></rss>");
+        Some(text)
+    }
+
+    fn robots_at(&self, base: &str, now: Moment) -> Option<&RobotsAnswer> {
+        self.robots.get(base)?.iter().rev().find(|(from, _)| *from <= now).map(|(_, answer)| answer)
+    }
+
+    /// Whether a call to `url` at `now` may be justified by robots.txt: by an answer that it gave within the time for
+    /// which one may be gone by, `slack` for a visit under way, or by an older one while it cannot be reached.
+    pub(super) fn may_call(&self, url: &Url, now: Moment, slack: Millis) -> bool {
+        let from = now.saturating_sub(ROBOTS_AGE + slack.0);
+        let answers = self.answers_between(&base(url), from, now, 0);
+        if answers.iter().any(|answer| allows(answer, url)) {
+            return true;
+        }
+        let unreachable = answers.iter().any(|answer| matches!(answer, Said::Trouble));
+        let older = self.answers_between(&base(url), now.saturating_sub(ROBOTS_OLD), now, 0);
+        unreachable && older.iter().any(|answer| matches!(answer, Said::Text(_)) && allows(answer, url))
+    }
+
+    /// Everything that asking for robots.txt could have come to in a time.
+    fn answers_between(&self, base: &str, from: Moment, to: Moment, depth: u32) -> Vec<Said<'_>> {
+        let Some(versions) = self.robots.get(base) else { return vec![Said::Everything] };
+        let mut said = vec![];
+        let name = base.rsplit('/').next().unwrap_or_default();
+        let host = self.hosts.iter().find(|host| host.names.iter().any(|n| n == name));
+        if host.is_some_and(|host| host.episodes.iter().any(|e| e.from <= to && from < e.to)) {
+            said.push(Said::Trouble);
+        }
+        for (n, (begins, answer)) in versions.iter().enumerate() {
+            let ends = versions.get(n + 1).map_or(Moment::MAX, |(next, _)| *next);
+            if *begins > to || ends <= from {
+                continue;
+            }
+            match answer {
+                RobotsAnswer::Text(n) => said.push(Said::Text(&self.texts[*n])),
+                RobotsAnswer::Status(401 | 403) => said.push(Said::Nothing),
+                RobotsAnswer::Status(404) => said.push(Said::Everything),
+                RobotsAnswer::Status(_) => said.push(Said::Trouble),
+                RobotsAnswer::Redirect(to_url) => said.extend(self.redirected(to_url, from, to, depth)),
+            }
+        }
+        said
+    }
+
+    fn redirected(&self, to_url: &str, from: Moment, to: Moment, depth: u32) -> Vec<Said<'_>> {
+        let Ok(url) = Url::parse(to_url) else { return vec![Said::Trouble] };
+        let mut said = match self.routes.get(to_url) {
+            Some(Route::Robots(n)) => vec![Said::Text(&self.texts[*n])],
+            _ if url.path() == "/robots.txt" && depth < 3 => self.answers_between(&base(&url), from, to, depth + 1),
+            _ => vec![Said::Trouble],
+        };
+        let name = url.host_str().unwrap_or_default();
+        let host = self.hosts.iter().find(|host| host.names.iter().any(|n| n == name));
+        if host.is_some_and(|host| host.episodes.iter().any(|e| e.from <= to && from < e.to)) {
+            said.push(Said::Trouble);
+        }
+        said
+    }
+
+    /// The Crawl-delay of a copy of robots.txt.
+    pub(super) fn delay_of(&self, body: &[u8]) -> Millis {
+        self.texts.iter().find(|text| text.body.as_bytes() == body).map_or(Millis::ZERO, |text| text.delay)
+    }
+}
+
+/// What asking for robots.txt came to.
+enum Said<'a> {
+    Text(&'a RobotsText),
+    Everything,
+    Nothing,
+    Trouble,
+}
+
+fn allows(said: &Said<'_>, url: &Url) -> bool {
+    match said {
+        Said::Text(text) => !text.disallowed.iter().any(|path| url.path().starts_with(path)),
+        Said::Everything => true,
+        Said::Nothing | Said::Trouble => false,
+    }
+}
+
+/// Scheme and host name.
+fn base(url: &Url) -> String {
+    format!("{}://{}", url.scheme(), url.host_str().unwrap_or_default())
+}
+
+/// What the address guard of the model says of a URL.
+///
+/// # Errors
+/// Why it is refused.
+pub(super) fn vet(url: &str) -> Result<(), String> {
+    let url = Url::parse(url).map_err(|e| e.to_string())?;
+    match url.host() {
+        Some(url::Host::Ipv4(ip)) if ip.is_private() || ip.is_loopback() || ip.is_link_local() => {
+            Err(format!("{ip} is not public"))
+        }
+        Some(url::Host::Ipv6(ip)) => Err(format!("{ip} is not called")),
+        Some(_) => Ok(()),
+        None => Err("it has no host".to_owned()),
+    }
+}
+
+fn network(why: &str) -> Result<Reply, FetchError> {
+    Err(FetchError::Network(why.to_owned()))
+}
+
+fn troubled(trouble: Trouble) -> Result<Reply, FetchError> {
+    match trouble {
+        Trouble::Status(code) => Ok(status(code)),
+        Trouble::RetryAfter(code, seconds) => {
+            let mut reply = status(code);
+            reply.headers.retry_after = Some(seconds.to_string());
+            Ok(reply)
+        }
+        Trouble::Network => network("the connection was reset"),
+        Trouble::TooLarge => Err(FetchError::Limit("the body is too large".to_owned())),
+    }
+}
+
+fn status(code: u16) -> Reply {
+    Reply { status: code, ..Reply::default() }
+}
+
+fn redirect(code: u16, to: &str) -> Reply {
+    let mut reply = status(code);
+    reply.headers.location = Some(to.to_owned());
+    reply
+}
+
+fn document(media_type: &str, body: String) -> Reply {
+    let mut reply = Reply { status: 200, body: body.into(), ..Reply::default() };
+    reply.headers.content_type = Some(format!("{media_type}; charset=utf-8"));
+    reply
+}
+
+fn home(feeds: &[String]) -> String {
+    let links = feeds.iter().fold(String::new(), |mut links, url| {
+        let _ = write!(links, "<link rel=\"alternate\" type=\"application/rss+xml\" href=\"{url}\">");
+        links
+    });
+    format!(
+        "<!doctype html><html lang=\"en\"><head><title>Home</title>{links}</head><body><p>Welcome.</p></body></html>"
+    )
+}
+
+/// The word that every page of the model web has in its text.
+pub(super) const COMMON_WORD: &str = "estuary";
+
+fn page_reply(page: &Page, now: Moment) -> Reply {
+    if let Some((_, code)) = page.gone_from.filter(|(from, _)| *from <= now) {
+        return status(code);
+    }
+    let noindex = page.noindex_from.is_some_and(|from| from <= now);
+    let mut head = format!("<title>Walk number {}</title>", page.number);
+    if let Some(image) = &page.image {
+        let _ = write!(head, "<meta property=\"og:image\" content=\"{image}\">");
+    }
+    if let Some(url) = &page.canonical {
+        let _ = write!(head, "<link rel=\"canonical\" href=\"{url}\">");
+    }
+    if noindex && !page.noindex_by_header {
+        head.push_str("<meta name=\"robots\" content=\"noindex\">");
+    }
+    let text = if page.short {
+        "<p>Nothing to tell today.</p>".to_owned()
+    } else {
+        format!(
+            "<p>On walk number {0} along the {COMMON_WORD} we counted the waders that came with the tide, and wrote \
+             down where each of them stood and what it was looking for in the mud. The wind came from the west all \
+             morning, so the birds kept close to the sea wall.</p><p>After noon the water went out again and the \
+             flock moved to the far bank, out of sight of the path. We sat on the steps, drank tea from the flask, \
+             and agreed to come back when the days grow longer.</p>",
+            page.number
+        )
+    };
+    let body = format!(
+        "<!doctype html><html lang=\"en\"><head>{head}</head><body><main><article><h1>Walk number {}</h1>{text}\
+         </article></main></body></html>",
+        page.number
+    );
+    let mut reply = document("text/html", body);
+    if noindex && page.noindex_by_header {
+        reply.headers.robots_tags.push("noindex".to_owned());
+    }
+    reply
+}
+
+/// The moment of a run at which an instant lies.
+pub(super) fn moment(start: Timestamp, at: Timestamp) -> Moment {
+    at.since(start).0
+}
+
+/// Less than this is no time for a machine to come back.
+pub(super) const A_MOMENT: Moment = MINUTE / 60;

@@ -1,0 +1,36 @@
+//! Chance of which everything in a run is made: one seed, one sequence.
+
+use crate::faults::mix;
+
+/// A sequence of numbers that follows from its seed.
+#[derive(Clone, Debug)]
+pub(super) struct Dice(u64);
+
+impl Dice {
+    /// The sequence of a seed for one purpose; other purposes have other sequences.
+    pub(super) fn new(seed: u64, purpose: &str) -> Dice {
+        Dice(purpose.bytes().fold(mix(seed), |state, byte| mix(state ^ u64::from(byte))))
+    }
+
+    /// The next number.
+    pub(super) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(1);
+        mix(self.0)
+    }
+
+    /// The next number from `low` to `high`, both included.
+    pub(super) fn between(&mut self, low: u64, high: u64) -> u64 {
+        low + self.next() % (high.saturating_sub(low) + 1)
+    }
+
+    /// True in so many of a hundred cases.
+    pub(super) fn percent(&mut self, chance: u64) -> bool {
+        self.next() % 100 < chance
+    }
+
+    /// One of these. There has to be one.
+    pub(super) fn pick<'a, T>(&mut self, of: &'a [T]) -> &'a T {
+        let n = usize::try_from(self.next() % of.len() as u64).unwrap_or(0);
+        &of[n]
+    }
+}

@@ -1,0 +1,266 @@
+//! What must always hold (design, section 7): one plain function each, over what happened.
+
+use super::trace::{CallSeen, Trace};
+use curlew_model::{HostKey, Job, Millis, Page, PageId, PageState, Purpose, Timestamp};
+use curlew_policy::Rules;
+use curlew_ports::CallKind;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+/// Aliases lead to a page within so many steps.
+const ALIAS_STEPS: usize = 4;
+
+/// An invariant that did not hold.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Violation {
+    /// Its name.
+    pub invariant: &'static str,
+    /// When, in the time of the run.
+    pub at: Timestamp,
+    /// What was seen.
+    pub what: String,
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} at {}: {}", self.invariant, self.at, self.what)
+    }
+}
+
+impl std::error::Error for Violation {}
+
+fn violated(invariant: &'static str, at: Timestamp, what: String) -> Result<(), Violation> {
+    Err(Violation { invariant, at, what })
+}
+
+/// All that hold of a single run.
+///
+/// # Errors
+/// The first that does not hold.
+pub fn all(trace: &Trace, rules: &Rules) -> Result<(), Violation> {
+    no_overlap_no_hurry(trace, rules)?;
+    nothing_forbidden(trace)?;
+    nothing_private(trace)?;
+    nothing_vanishes(trace)?;
+    nothing_gone_is_found(trace)?;
+    everything_once(trace)?;
+    nobody_panics(trace)
+}
+
+/// 1. Never two calls at once to one host key, never two calls closer than the pause or the Crawl-delay that is known,
+///    across all stages and all machines; and no call outlasts the lease that it is made under.
+///
+/// # Errors
+/// The first pair of calls, or call, that breaks it.
+pub fn no_overlap_no_hurry(trace: &Trace, rules: &Rules) -> Result<(), Violation> {
+    const NAME: &str = "1 no overlap, no hurry";
+    let mut last: BTreeMap<&HostKey, &CallSeen> = BTreeMap::new();
+    for call in &trace.calls {
+        if let Some(before) = last.get(&call.host) {
+            if call.start < before.end {
+                return violated(NAME, call.start, format!("{} began while {} went on", call.url, before.url));
+            }
+            // Asking for robots.txt cannot obey what it is about to learn.
+            let asked = if call.kind == CallKind::Robots { Millis::ZERO } else { call.robots.delay };
+            let pause = rules.min_pause.max(asked.min(rules.crawl_delay_cap));
+            let gap = call.start.since(before.end);
+            if gap < pause {
+                let what = format!("{} began {} ms after {}, not {} ms", call.url, gap.0, before.url, pause.0);
+                return violated(NAME, call.start, what);
+            }
+        }
+        match call.ledger.lease {
+            Some((_, until)) if call.end <= until => {}
+            Some((_, until)) => return violated(NAME, call.end, format!("{} outlasted its lease {until}", call.url)),
+            None => return violated(NAME, call.start, format!("{} was called without a lease", call.url)),
+        }
+        if last.get(&call.host).is_none_or(|before| before.end <= call.end) {
+            last.insert(&call.host, call);
+        }
+    }
+    Ok(())
+}
+
+/// 2. Never a call that robots.txt, a hold, a block or an exclusion forbids; and a visit that was refused calls no more.
+///
+/// # Errors
+/// The first call that breaks it.
+pub fn nothing_forbidden(trace: &Trace) -> Result<(), Violation> {
+    const NAME: &str = "2 nothing forbidden";
+    let mut ended: BTreeMap<(&HostKey, u64), &str> = BTreeMap::new();
+    for call in &trace.calls {
+        let forbidden = |why: String| violated(NAME, call.start, format!("{} was called although {why}", call.url));
+        if call.ledger.blocked {
+            return forbidden("its host is blocked".into());
+        }
+        if let Some(until) = call.ledger.hold.filter(|until| *until > call.start) {
+            return forbidden(format!("its host key is held until {until}"));
+        }
+        if call.kind != CallKind::Robots {
+            if !call.robots.asked {
+                return forbidden("robots.txt was never asked".into());
+            }
+            if !call.robots.allowed {
+                return forbidden("robots.txt forbids it".into());
+            }
+        }
+        let Some((token, _)) = call.ledger.lease else { continue };
+        if let Some(url) = ended.get(&(&call.host, token)) {
+            return forbidden(format!("the same visit was refused at {url}"));
+        }
+        if call.came_to.ends_the_visit() {
+            ended.insert((&call.host, token), &call.url);
+        }
+    }
+    Ok(())
+}
+
+/// 3. Never a connection to an address that is not public.
+///
+/// # Errors
+/// The first call that breaks it.
+pub fn nothing_private(trace: &Trace) -> Result<(), Violation> {
+    match trace.calls.iter().find(|call| call.refused) {
+        Some(call) => violated("3 nothing private", call.start, format!("{} was called", call.url)),
+        None => Ok(()),
+    }
+}
+
+/// 4. An entry seen in a feed ends in exactly one of: accepted (or gone since), rejected with a reason, another page's
+///    address, parked, dead-lettered with its error. Nothing vanishes.
+///
+/// # Errors
+/// The first entry that did.
+pub fn nothing_vanishes(trace: &Trace) -> Result<(), Violation> {
+    const NAME: &str = "4 nothing vanishes";
+    let end = &trace.end;
+    let rows: BTreeMap<&PageId, &Page> = end.pages.iter().map(|page| (&page.id, page)).collect();
+    let jobs = end.waiting.iter().chain(end.dead.iter().map(|(job, _)| job));
+    let carried: BTreeSet<&PageId> = jobs.flat_map(pages_of).collect();
+    let rest = end.entries.iter().map(|entry| (&entry.page, entry.link.as_str()));
+    let pending = end.pages.iter().filter(|page| page.state == PageState::Pending);
+    for (id, url) in rest.chain(pending.map(|page| (&page.id, page.url.as_str()))) {
+        let mut at = id;
+        for _ in 0..ALIAS_STEPS {
+            match rows.get(at).map(|row| &row.state) {
+                Some(PageState::Alias { of }) => at = of,
+                _ => break,
+            }
+        }
+        let settled = match rows.get(at).map(|row| &row.state) {
+            Some(PageState::Accepted { .. } | PageState::Rejected { .. } | PageState::Gone { .. }) => true,
+            Some(PageState::Alias { .. }) => false,
+            Some(PageState::Pending) | None => carried.contains(at),
+        };
+        if !settled {
+            let state = rows.get(at).map(|row| &row.state);
+            return violated(NAME, end.at, format!("{url} was seen, its row says {state:?}, and no job carries it"));
+        }
+    }
+    Ok(())
+}
+
+/// Pages that a job will write the row of.
+fn pages_of(job: &Job) -> Vec<&PageId> {
+    match job {
+        Job::Fetch(visit) => {
+            let new = visit.items.iter().filter(|item| matches!(item.purpose, Purpose::New { .. }));
+            new.map(|item| &item.page).collect()
+        }
+        Job::Extract(job) => vec![&job.page],
+        Job::Discover(_) | Job::Poll(_) => vec![],
+    }
+}
+
+/// 5. What is gone, blocked or noindexed is not found from the moment that it is known; and what is accepted is found
+///    once everything is published.
+///
+/// # Errors
+/// The first hit that should not be one, or page that should be one.
+pub fn nothing_gone_is_found(trace: &Trace) -> Result<(), Violation> {
+    const NAME: &str = "5 nothing gone is found";
+    for query in &trace.queries {
+        let rows: BTreeMap<&str, &Page> = query.rows.iter().map(|page| (page.url.as_str(), page)).collect();
+        for hit in &query.hits {
+            let state = rows.get(hit.as_str()).map(|row| &row.state);
+            if !matches!(state, Some(PageState::Accepted { .. })) {
+                return violated(NAME, query.at, format!("{hit} was found, but its row says {state:?}"));
+            }
+            if query.blocked.iter().any(|host| is_on(hit, host)) {
+                return violated(NAME, query.at, format!("{hit} was found, but its host is blocked"));
+            }
+        }
+    }
+    let Some(found) = &trace.end.found else { return Ok(()) };
+    let blocked = trace.queries.last().map(|query| query.blocked.as_slice()).unwrap_or_default();
+    let accepted = trace.end.pages.iter().filter(|page| matches!(page.state, PageState::Accepted { .. }));
+    for page in accepted.filter(|page| !blocked.iter().any(|host| is_on(&page.url, host))) {
+        if !found.contains(&page.url) {
+            return violated(NAME, trace.end.at, format!("{} is accepted and published, but not found", page.url));
+        }
+    }
+    Ok(())
+}
+
+fn is_on(url: &str, host: &str) -> bool {
+    let name = url.split('/').nth(2).unwrap_or_default();
+    name == host || name.strip_suffix(host).is_some_and(|rest| rest.ends_with('.'))
+}
+
+/// 6, of one run: no page is found twice, and every accepted page's record is there.
+///
+/// # Errors
+/// The first page that is stored twice or not at all.
+pub fn everything_once(trace: &Trace) -> Result<(), Violation> {
+    const NAME: &str = "6 everything once";
+    for query in &trace.queries {
+        let mut seen = BTreeSet::new();
+        if let Some(twice) = query.hits.iter().find(|hit| !seen.insert(*hit)) {
+            return violated(NAME, query.at, format!("{twice} was found twice"));
+        }
+    }
+    match trace.end.unreadable.first() {
+        Some(url) => violated(NAME, trace.end.at, format!("the record of {url} cannot be read")),
+        None => Ok(()),
+    }
+}
+
+/// 6. A job that runs twice leaves what running it once leaves: two runs over the same steady web, one of them with
+///    duplicates, crashes and failing ports, end with the same pages, but for times and places.
+///
+/// # Errors
+/// The first page that differs.
+pub fn twice_is_once(troubled: &Trace, calm: &Trace) -> Result<(), Violation> {
+    let outcomes = |trace: &Trace| -> BTreeMap<String, String> {
+        trace.end.pages.iter().map(|page| (page.url.clone(), outcome(&page.state))).collect()
+    };
+    let (troubled_by, calm_by) = (outcomes(troubled), outcomes(calm));
+    let urls: BTreeSet<&String> = troubled_by.keys().chain(calm_by.keys()).collect();
+    for url in urls {
+        let (a, b) = (troubled_by.get(url), calm_by.get(url));
+        if a != b {
+            let what = format!("{url} came to {a:?}, but to {b:?} in a calm run");
+            return violated("6 twice is once", troubled.end.at, what);
+        }
+    }
+    Ok(())
+}
+
+/// What became of a page, without the time and the place.
+fn outcome(state: &PageState) -> String {
+    match state {
+        PageState::Accepted { content_hash, .. } => format!("accepted as {content_hash}"),
+        other => format!("{other:?}"),
+    }
+}
+
+/// No task panics.
+///
+/// # Errors
+/// The first that did.
+pub fn nobody_panics(trace: &Trace) -> Result<(), Violation> {
+    match trace.panics.first() {
+        Some(what) => violated("nobody panics", trace.end.at, what.clone()),
+        None => Ok(()),
+    }
+}

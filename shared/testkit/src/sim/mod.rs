@@ -1,0 +1,238 @@
+//! The deterministic simulator: the real stages on several machines that crash, over ports that fail, against a model
+//! web with bad times, in simulated time; everything from one seed.
+//!
+//! A run has three parts. In the first, everything happens that can go wrong. In the second, faults are switched off
+//! and the machines go on, feeds being polled as before. In the third, nothing new is given out, and the run ends when
+//! no job is left. What happened is a [`Trace`], and [`invariants`] are functions over it.
+//!
+//! Deterministic means: a current-thread runtime with a paused clock, ordered maps, no thread, no randomness but the
+//! seed's; and `select!` is always `biased`, since its fair form rolls its own dice.
+
+mod answer;
+mod dice;
+pub mod invariants;
+mod machine;
+mod mutant;
+mod office;
+mod stores;
+mod trace;
+mod web;
+mod world;
+
+pub use invariants::Violation;
+pub use trace::{CallSeen, CameTo, End, EntrySeen, LedgerSeen, QuerySeen, RobotsSeen, Trace};
+
+use crate::faults::Rates;
+use curlew_model::{Millis, PageState, Source, Timestamp};
+use curlew_policy::{Rules, address};
+use curlew_ports::{Clock, Inbox, Pages, Sources};
+use curlew_stages::RecordReader;
+use dice::Dice;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use stores::Shared;
+use tokio::task::JoinSet;
+use url::Url;
+use world::{HOUR, MINUTE, Moment};
+
+/// When every run begins: 2026-03-02T00:00:00Z.
+const START: i64 = 1_772_409_600_000;
+/// After faults are switched off, feeds are polled for so long: a whole cycle and some.
+const CALM: Moment = 9 * HOUR;
+/// A run in which work is left after this time ends all the same; what is left is parked.
+const LONGEST: Moment = 40 * 24 * HOUR;
+/// Rows that are read at a time at the end; more than there are.
+const ROWS: usize = 10_000;
+/// Kinds of bad luck that a machine may have.
+const MACHINE_RATES: [Rates; 4] = [
+    Rates { crash: 1, ..NO_FAULTS },
+    Rates { refuse: 10, throttle: 5, lose_answer: 10, delay: 50, crash: 1, ..NO_FAULTS },
+    Rates { refuse: 5, lose_answer: 20, delay: 20, crash: 6, ..NO_FAULTS },
+    Rates { refuse: 2, lose_answer: 2, delay: 200, crash: 2, ..NO_FAULTS },
+];
+const NO_FAULTS: Rates =
+    Rates { refuse: 0, throttle: 0, lose_answer: 0, delay: 0, crash: 0, duplicate: 0, longest_delay: Millis::ZERO };
+
+/// What is to be simulated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// Everything follows from it.
+    pub seed: u64,
+    /// A web without bad times, in which answers do not depend on the time.
+    pub steady: bool,
+    /// Machines crash and ports fail.
+    pub faults: bool,
+    /// Jobs are delivered twice.
+    pub duplicates: bool,
+    /// The index is published, and searched.
+    pub index: bool,
+    /// What is taken away from the program.
+    pub mutation: Option<Mutation>,
+}
+
+impl Plan {
+    /// The usual run of a seed: everything goes wrong; every sixth with an index.
+    pub fn of(seed: u64) -> Plan {
+        let index = seed.is_multiple_of(6);
+        Plan { seed, steady: false, faults: true, duplicates: true, index, mutation: None }
+    }
+
+    /// The run of a seed over a steady web.
+    pub fn steady(seed: u64, faults: bool) -> Plan {
+        Plan { steady: true, faults, duplicates: faults, index: false, ..Plan::of(seed) }
+    }
+
+    /// The same with something taken away.
+    #[must_use]
+    pub fn without(self, mutation: Mutation) -> Plan {
+        Plan { mutation: Some(mutation), ..self }
+    }
+
+    /// The rules of this run: those of the program, with times chosen so that more of them meet.
+    pub fn rules(&self) -> Rules {
+        let mut dice = Dice::new(self.seed, "rules");
+        let call_time = Millis::from_secs(*dice.pick(&[4, 10, 30]));
+        Rules {
+            call_time,
+            slice: Millis::from_secs(*dice.pick(&[20, 60, 120])),
+            lease_margin: Millis(*dice.pick(&[0, 500, 5_000])),
+            hold_refused: Millis::from_hours(3),
+            hold_server_error: Millis::from_hours(2),
+            hold_network: Millis::from_hours(1),
+            hold_hostile: Millis::from_hours(1),
+            hold_not_found: Millis::from_hours(2),
+            hold_cap: Millis::from_hours(12),
+            recheck_after: Millis::from_hours(2),
+            ..Rules::default()
+        }
+    }
+}
+
+/// Something that politeness or safety rests on, taken away to see that it is missed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mutation {
+    /// The ledger writes whoever was first.
+    NoCompareAndSwap,
+    /// No pause after a lease that has run out.
+    NoPauseAfterLease,
+    /// A job is acknowledged before it is done, and so before what is left of it is sent on.
+    AckFirst,
+}
+
+/// Runs a plan.
+///
+/// # Panics
+/// If tokio cannot make a runtime, or the simulator itself has a fault.
+pub fn run(plan: Plan) -> Trace {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
+    let runtime = runtime.unwrap_or_else(|error| panic!("no runtime: {error}"));
+    runtime.block_on(simulate(plan))
+}
+
+async fn simulate(plan: Plan) -> Trace {
+    let world = world::make(plan.seed, plan.steady);
+    let shared = Arc::new(Shared::new(plan, world, plan.rules(), Timestamp::from_millis(START)));
+    let mut dice = Dice::new(plan.seed, "run");
+    let machines = usize::try_from(dice.between(2, 3)).unwrap_or(2);
+    let workers = usize::try_from(dice.between(2, 4)).unwrap_or(2);
+    let length = *dice.pick(&[3 * HOUR, 8 * HOUR, 26 * HOUR]);
+
+    let mut office = JoinSet::new();
+    office.spawn(office::keep_office(shared.clone(), length));
+    let running = start(&shared, machines, workers);
+    shared.clock.sleep(Millis(length)).await;
+
+    // From here on, nothing goes wrong any more.
+    drop(running);
+    shared.calm.store(true, Ordering::Relaxed);
+    shared.note("from here on nothing goes wrong");
+    while let Some(done) = office.join_next().await {
+        if let Err(error) = done {
+            shared.trace().panics.push(error.to_string());
+        }
+    }
+    if plan.steady {
+        redrive(&shared).await;
+    }
+    let running = start(&shared, machines, workers);
+    shared.clock.sleep(Millis(CALM)).await;
+    shared.no_more_ticks.store(true, Ordering::Relaxed);
+    until_nothing_is_left(&shared).await;
+    drop(running);
+    end(&shared).await;
+    std::mem::take(&mut *shared.trace())
+}
+
+fn start(shared: &Arc<Shared>, machines: usize, workers: usize) -> JoinSet<()> {
+    let mut running = JoinSet::new();
+    for number in 0..machines {
+        running.spawn(machine::live(shared.clone(), number, workers));
+    }
+    running
+}
+
+/// What was given up is taken up again, as an operator would who has mended what was broken.
+async fn redrive(shared: &Shared) {
+    let now = shared.clock.now();
+    for dead in shared.jobs.dead(ROWS).await.unwrap_or_default() {
+        if shared.jobs.redrive(&dead.receipt, now).await.is_err() {
+            shared.note("a dead job could not be taken up again");
+        }
+    }
+}
+
+async fn until_nothing_is_left(shared: &Shared) {
+    while shared.moment() < LONGEST && !shared.jobs.left().is_empty() {
+        let now = shared.clock.now();
+        let due = shared.jobs.next_due().await.ok().flatten();
+        let wait = due.map_or(Millis::ZERO, |due| due.since(now));
+        shared.clock.sleep(wait.max(Millis(MINUTE))).await;
+    }
+}
+
+/// Looks at what is left, over stores without faults.
+async fn end(shared: &Arc<Shared>) {
+    let found = if shared.plan.index { Some(office::publish_and_search(shared).await) } else { None };
+    let pages = shared.pages.list(None, ROWS).await.unwrap_or_default();
+    let mut unreadable = vec![];
+    for page in &pages {
+        let PageState::Accepted { location, .. } = &page.state else { continue };
+        if !matches!(RecordReader(shared.blobs.as_ref()).read(location).await, Ok(Some(record)) if record.id == page.id)
+        {
+            unreadable.push(page.url.clone());
+        }
+    }
+    let dead = shared.jobs.dead(ROWS).await.unwrap_or_default();
+    let dead = dead.into_iter().filter_map(|d| Some((curlew_model::Job::from_message(&d.message).ok()?, d.error)));
+    let end = End {
+        at: shared.clock.now(),
+        entries: entries(shared).await,
+        waiting: shared.jobs.left(),
+        dead: dead.collect(),
+        pages,
+        found,
+        unreadable,
+    };
+    shared.trace().end = end;
+}
+
+/// The entries of the model web that the feeds' rows remember as seen.
+async fn entries(shared: &Shared) -> Vec<EntrySeen> {
+    let mut seen = vec![];
+    for source in shared.sources.list(None, ROWS).await.unwrap_or_default() {
+        let Source::Feed(feed) = source else { continue };
+        let (Some(text), Ok(url)) = (shared.world.feed(&feed.url, Moment::MAX), Url::parse(&feed.url)) else {
+            continue;
+        };
+        let Ok(parsed) = curlew_feed::parse(text.as_bytes(), None, &url, &curlew_feed::Limits::default()) else {
+            continue;
+        };
+        for entry in parsed.entries.iter().filter(|entry| feed.seen.contains(&entry.key())) {
+            let Some(link) = entry.link.clone() else { continue };
+            let Ok(parsed) = address::parse(&link, None) else { continue };
+            let page = address::page_id(&address::canonical(&parsed));
+            seen.push(EntrySeen { feed: feed.url.clone(), link, page });
+        }
+    }
+    seen
+}

@@ -1,0 +1,157 @@
+//! What people and schedules do while the machines work: they name sites, block hosts, ask for re-checks, publish, and
+//! search.
+
+use super::answer::COMMON_WORD;
+use super::dice::Dice;
+use super::machine::{Machine, rates};
+use super::stores::Shared;
+use super::trace::QuerySeen;
+use super::world::{HOUR, MINUTE, Moment};
+use crate::faults::Faults;
+use curlew_model::{Millis, Page};
+use curlew_policy::address;
+use curlew_ports::{Clock, Pages, SuggestError};
+use curlew_stages::{Finder, HowMany};
+use std::sync::Arc;
+use url::Url;
+
+/// The office does its work on a machine of its own.
+pub(super) const OFFICE: usize = 99;
+/// An action that fails is tried again after this time.
+const AGAIN: Millis = Millis::from_secs(20);
+/// And given up after so many tries.
+const TRIES: u32 = 40;
+/// Most hits that a query asks for; more than there are pages.
+const HITS: usize = 100;
+
+/// Something that somebody does.
+#[derive(Clone, Debug)]
+enum Action {
+    Name { url: String, is_feed: bool },
+    Block(String),
+    Sample(HowMany),
+    Publish { refresh: bool },
+    Search,
+}
+
+/// Does everything that is planned, each at its time.
+pub(super) async fn keep_office(shared: Arc<Shared>, length: Moment) {
+    let mut script = script(&shared, length);
+    script.sort_by_key(|(at, _)| *at);
+    let finder = Finder::new(shared.blobs.clone(), shared.clock.clone());
+    let mut dice = Dice::new(shared.plan.seed, "office");
+    let mut faults = Faults::seeded(dice.next(), rates(&shared, OFFICE), shared.clock.clone());
+    let mut blocked: Vec<String> = vec![];
+    for (at, action) in script {
+        let wait = at.saturating_sub(shared.moment());
+        shared.clock.sleep(Millis(wait)).await;
+        if matches!(action, Action::Search) {
+            search(&shared, &finder, &blocked).await;
+            continue;
+        }
+        for _ in 0..TRIES {
+            if faults.has_crashed() {
+                faults = faults.restarted();
+            }
+            let machine = Machine::new(&shared, OFFICE, &faults, dice.next());
+            let done = act(&machine, &action).await;
+            shared.note(format!("the office: {action:?} -> {done:?}"));
+            if done.is_ok() {
+                break;
+            }
+            shared.clock.sleep(AGAIN).await;
+        }
+        if let Action::Block(host) = &action {
+            blocked.push(host.clone());
+            if shared.plan.index {
+                search(&shared, &finder, &blocked).await;
+            }
+        }
+    }
+}
+
+fn script(shared: &Shared, length: Moment) -> Vec<(Moment, Action)> {
+    let mut dice = Dice::new(shared.plan.seed, "script");
+    let named = shared.world.named.iter();
+    let mut script: Vec<(Moment, Action)> =
+        named.map(|named| (named.at, Action::Name { url: named.url.clone(), is_feed: named.is_feed })).collect();
+    let samples = dice.between(0, 2);
+    for _ in 0..samples {
+        let how_many = if dice.percent(50) { HowMany::All } else { HowMany::AtMost(3) };
+        script.push((dice.between(HOUR, length), Action::Sample(how_many)));
+    }
+    if !shared.plan.steady && dice.percent(25) {
+        let host = dice.pick(&shared.world.hosts).clone();
+        let at = if dice.percent(50) { dice.between(0, 10 * MINUTE) } else { dice.between(0, length) };
+        script.push((at, Action::Block(dice.pick(&host.names).clone())));
+    }
+    if shared.plan.index {
+        for _ in 0..dice.between(2, 4) {
+            // Close to the work, where a race may be.
+            let at = if dice.percent(50) { dice.between(0, 10 * MINUTE) } else { dice.between(0, length) };
+            script.push((at, Action::Publish { refresh: dice.percent(30) }));
+            script.push((at + dice.between(1, 2 * HOUR), Action::Search));
+        }
+    }
+    script
+}
+
+async fn act(machine: &Machine, action: &Action) -> Result<(), String> {
+    match action {
+        Action::Name { url, is_feed } => {
+            let named =
+                if *is_feed { machine.suggest.feed(url, true).await } else { machine.suggest.site(url, true).await };
+            match named {
+                Ok(_) | Err(SuggestError::Refused(_)) => Ok(()),
+                Err(error) => Err(error.to_string()),
+            }
+        }
+        Action::Block(host) => machine.blocks.block(host).await.map(|_| ()).map_err(|e| e.to_string()),
+        Action::Sample(how_many) => machine.sample.run(how_many.clone()).await.map(|_| ()).map_err(|e| e.to_string()),
+        Action::Publish { refresh } => publish(machine, *refresh).await,
+        Action::Search => Ok(()),
+    }
+}
+
+async fn publish(machine: &Machine, refresh: bool) -> Result<(), String> {
+    for year in machine.index.years().await.map_err(|e| e.to_string())? {
+        let done = if refresh { machine.index.refresh(year).await } else { machine.index.publish(year).await };
+        done.map_err(|e| e.to_string())?;
+    }
+    Ok(())
+}
+
+/// Publishes without any faults and searches; gives all that is found.
+pub(super) async fn publish_and_search(shared: &Arc<Shared>) -> Vec<String> {
+    let faults = Faults::none(shared.clock.clone());
+    let machine = Machine::new(shared, OFFICE, &faults, 0);
+    if let Err(error) = publish(&machine, false).await {
+        shared.note(format!("could not publish: {error}"));
+    }
+    let finder = Finder::new(shared.blobs.clone(), shared.clock.clone());
+    let blocked = shared.trace().queries.last().map(|query| query.blocked.clone()).unwrap_or_default();
+    search(shared, &finder, &blocked).await
+}
+
+/// Searches for what every page has, over stores without faults, and records what was found beside what is known.
+async fn search(shared: &Arc<Shared>, finder: &Finder, blocked: &[String]) -> Vec<String> {
+    let found = match finder.find(COMMON_WORD, 0, HITS).await {
+        Ok(found) => found,
+        Err(error) => {
+            shared.trace().panics.push(format!("a search failed: {error}"));
+            return vec![];
+        }
+    };
+    let hits: Vec<String> = found.hits.into_iter().map(|hit| hit.url).collect();
+    let mut rows: Vec<Page> = vec![];
+    for hit in &hits {
+        let Ok(url) = Url::parse(hit) else { continue };
+        if let Ok(Some((row, _))) = shared.pages.get(&address::page_id(&url)).await {
+            rows.push(row);
+        }
+    }
+    shared.note(format!("a search found {} pages", hits.len()));
+    let at = shared.clock.now();
+    shared.trace().queries.push(QuerySeen { at, hits: hits.clone(), rows, blocked: blocked.to_vec() });
+    hits
+}

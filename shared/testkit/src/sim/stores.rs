@@ -1,0 +1,168 @@
+//! What all machines of a run share: the stores, the web, the time, and the record of what happened.
+
+use super::Plan;
+use super::answer::moment;
+use super::trace::Trace;
+use super::world::{Moment, World};
+use crate::memory::{
+    MemoryBlobs, MemoryHosts, MemoryJobs, MemoryMarks, MemoryPages, MemoryRobots, MemorySources, TokioClock,
+};
+use async_trait::async_trait;
+use curlew_model::{Job, Millis, Stage, Timestamp};
+use curlew_policy::Rules;
+use curlew_policy::address::HostGroups;
+use curlew_ports::{Clock, Dead, Delivery, Inbox, PortError, Queue, QueueCount, Receipt, Waiting};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::Notify;
+
+/// What all machines share.
+pub(super) struct Shared {
+    pub(super) plan: Plan,
+    pub(super) world: World,
+    pub(super) rules: Arc<Rules>,
+    pub(super) groups: Arc<HostGroups>,
+    pub(super) start: Timestamp,
+    pub(super) clock: Arc<TokioClock>,
+    pub(super) hosts: Arc<MemoryHosts>,
+    pub(super) robots: Arc<MemoryRobots>,
+    pub(super) marks: Arc<MemoryMarks>,
+    pub(super) pages: Arc<MemoryPages>,
+    pub(super) sources: Arc<MemorySources>,
+    pub(super) blobs: Arc<MemoryBlobs>,
+    pub(super) jobs: Arc<Bell>,
+    /// Counts calls, for their luck.
+    pub(super) calls: AtomicU64,
+    /// No faults and no crashes any more.
+    pub(super) calm: AtomicBool,
+    /// Feeds and sites are no longer given out.
+    pub(super) no_more_ticks: AtomicBool,
+    trace: Mutex<Trace>,
+}
+
+impl Shared {
+    /// Empty stores around a web. To be called inside a runtime.
+    pub(super) fn new(plan: Plan, world: World, rules: Rules, start: Timestamp) -> Shared {
+        Shared {
+            plan,
+            world,
+            rules: Arc::new(rules),
+            groups: Arc::default(),
+            start,
+            clock: Arc::new(TokioClock::starting_at(start)),
+            hosts: Arc::default(),
+            robots: Arc::default(),
+            marks: Arc::default(),
+            pages: Arc::default(),
+            sources: Arc::default(),
+            blobs: Arc::default(),
+            jobs: Arc::default(),
+            calls: AtomicU64::new(0),
+            calm: AtomicBool::new(false),
+            no_more_ticks: AtomicBool::new(false),
+            trace: Mutex::default(),
+        }
+    }
+
+    /// The record of what happened.
+    pub(super) fn trace(&self) -> MutexGuard<'_, Trace> {
+        self.trace.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds a line for people.
+    pub(super) fn note(&self, line: impl Into<String>) {
+        let at = self.clock.now();
+        self.trace().note(at, line.into());
+    }
+
+    /// The moment that it is.
+    pub(super) fn moment(&self) -> Moment {
+        moment(self.start, self.clock.now())
+    }
+
+    pub(super) fn is_calm(&self) -> bool {
+        self.calm.load(Ordering::Relaxed)
+    }
+}
+
+/// The queues, with a bell that rings when there may be something to do, so that nobody has to look again and again.
+#[derive(Debug, Default)]
+pub(super) struct Bell {
+    jobs: MemoryJobs,
+    rings: Notify,
+}
+
+impl Bell {
+    /// Returns when something was put into a queue.
+    pub(super) async fn rung(&self) {
+        self.rings.notified().await;
+    }
+
+    /// Wakes everybody who waits.
+    pub(super) fn ring(&self) {
+        self.rings.notify_waiters();
+    }
+
+    /// Every job that is neither done nor given up.
+    pub(super) fn left(&self) -> Vec<Job> {
+        self.jobs.left().iter().filter_map(|(_, message)| Job::from_message(message).ok()).collect()
+    }
+}
+
+#[async_trait]
+impl Queue for Bell {
+    async fn send(&self, jobs: &[(Job, Timestamp)]) -> Result<(), PortError> {
+        self.jobs.send(jobs).await?;
+        self.ring();
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl Inbox for Bell {
+    async fn receive(
+        &self,
+        stage: Stage,
+        max: usize,
+        visibility: Millis,
+        now: Timestamp,
+    ) -> Result<Vec<Delivery>, PortError> {
+        self.jobs.receive(stage, max, visibility, now).await
+    }
+
+    async fn ack(&self, receipt: &Receipt) -> Result<(), PortError> {
+        self.jobs.ack(receipt).await
+    }
+
+    async fn put_back(&self, receipt: &Receipt, due: Timestamp) -> Result<(), PortError> {
+        self.jobs.put_back(receipt, due).await?;
+        self.ring();
+        Ok(())
+    }
+
+    async fn bury(&self, receipt: &Receipt, error: &str, now: Timestamp) -> Result<(), PortError> {
+        self.jobs.bury(receipt, error, now).await
+    }
+
+    async fn next_due(&self) -> Result<Option<Timestamp>, PortError> {
+        self.jobs.next_due().await
+    }
+
+    async fn count(&self, stage: Stage, now: Timestamp) -> Result<QueueCount, PortError> {
+        self.jobs.count(stage, now).await
+    }
+
+    async fn waiting(&self, now: Timestamp, limit: usize) -> Result<Vec<Waiting>, PortError> {
+        self.jobs.waiting(now, limit).await
+    }
+
+    async fn dead(&self, limit: usize) -> Result<Vec<Dead>, PortError> {
+        self.jobs.dead(limit).await
+    }
+
+    async fn redrive(&self, receipt: &Receipt, now: Timestamp) -> Result<(), PortError> {
+        self.jobs.redrive(receipt, now).await?;
+        self.ring();
+        Ok(())
+    }
+}

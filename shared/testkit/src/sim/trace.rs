@@ -1,0 +1,170 @@
+//! What happened in a run, as far as the invariants need to know.
+
+use curlew_model::{HostKey, Job, Millis, Page, PageId, Timestamp};
+use curlew_ports::CallKind;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+
+/// One call that reached the model web.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CallSeen {
+    /// The host key that it counts under.
+    pub host: HostKey,
+    /// Its URL.
+    pub url: String,
+    /// What for.
+    pub kind: CallKind,
+    /// The machine that made it.
+    pub machine: usize,
+    /// When it began.
+    pub start: Timestamp,
+    /// When it ended: with an answer, or because its machine did.
+    pub end: Timestamp,
+    /// What came of it.
+    pub came_to: CameTo,
+    /// What the ledger said of the host key as it began.
+    pub ledger: LedgerSeen,
+    /// What robots.txt said as it began.
+    pub robots: RobotsSeen,
+    /// The address guard refuses this URL.
+    pub refused: bool,
+}
+
+/// What came of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CameTo {
+    /// This status.
+    Status(u16),
+    /// The network failed, or time ran out.
+    Network,
+    /// The machine that made it ended before the answer.
+    Cut,
+    /// It is still under way.
+    Open,
+}
+
+impl CameTo {
+    /// Whether a visit that is told this has to end.
+    pub fn ends_the_visit(self) -> bool {
+        matches!(self, CameTo::Network | CameTo::Status(403 | 429 | 500..))
+    }
+}
+
+/// What the ledger said of a host key at one moment.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LedgerSeen {
+    /// The token and the end of the lease.
+    pub lease: Option<(u64, Timestamp)>,
+    /// The end of a hold.
+    pub hold: Option<Timestamp>,
+    /// The host of the URL is blocked.
+    pub blocked: bool,
+}
+
+/// What robots.txt said of a URL at one moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct RobotsSeen {
+    /// A copy of it was in the store.
+    pub asked: bool,
+    /// Some answer that may still be gone by allows the URL.
+    pub allowed: bool,
+    /// The Crawl-delay of the copy in the store.
+    pub delay: Millis,
+}
+
+/// One query and what it found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct QuerySeen {
+    /// When.
+    pub at: Timestamp,
+    /// URLs of the hits, in their order.
+    pub hits: Vec<String>,
+    /// Rows of the pages with these URLs, as they were at that moment.
+    pub rows: Vec<Page>,
+    /// Hosts that were blocked by then.
+    pub blocked: Vec<String>,
+}
+
+/// An entry that a feed's row remembers as seen.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EntrySeen {
+    /// The feed's URL.
+    pub feed: String,
+    /// The entry's link.
+    pub link: String,
+    /// The page that it names.
+    pub page: PageId,
+}
+
+/// What was left when nothing moved any more.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct End {
+    /// When.
+    pub at: Timestamp,
+    /// All rows of pages.
+    pub pages: Vec<Page>,
+    /// Entries that the feeds' rows remember as seen.
+    pub entries: Vec<EntrySeen>,
+    /// Jobs that wait.
+    pub waiting: Vec<Job>,
+    /// Jobs that were given up, with their errors.
+    pub dead: Vec<(Job, String)>,
+    /// URLs of all that is found after everything was published; `None` if the run had no index.
+    pub found: Option<Vec<String>>,
+    /// Accepted pages whose records cannot be read.
+    pub unreadable: Vec<String>,
+}
+
+/// Everything that happened.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Trace {
+    /// Calls in the order in which they began.
+    pub calls: Vec<CallSeen>,
+    /// Queries in their order.
+    pub queries: Vec<QuerySeen>,
+    /// What was left.
+    pub end: End,
+    /// Everything in one line each, for people.
+    pub log: Vec<(Timestamp, String)>,
+    /// Tasks that panicked.
+    pub panics: Vec<String>,
+}
+
+impl Trace {
+    /// Adds a line for people.
+    pub fn note(&mut self, at: Timestamp, line: String) {
+        self.log.push((at, line));
+    }
+
+    /// A number that is the same for the same trace.
+    pub fn fingerprint(&self) -> u64 {
+        let mut hasher = Fnv(0xcbf2_9ce4_8422_2325);
+        format!("{self:?}").hash(&mut hasher);
+        hasher.finish()
+    }
+
+    /// The last lines of the log.
+    pub fn tail(&self, lines: usize) -> String {
+        use fmt::Write as _;
+        let from = self.log.len().saturating_sub(lines);
+        self.log[from..].iter().fold(String::new(), |mut text, (at, line)| {
+            let _ = writeln!(text, "{at}  {line}");
+            text
+        })
+    }
+}
+
+/// FNV-1a: a hash that does not depend on the standard library's version or keys.
+struct Fnv(u64);
+
+impl Hasher for Fnv {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! The model web as one machine sees it: a `Fetch` port that takes time, records each call, and ends with its machine.
+
+use super::answer::vet;
+use super::stores::Shared;
+use super::trace::{CallSeen, CameTo, LedgerSeen, RobotsSeen};
+use crate::faults::{Faults, mix};
+use async_trait::async_trait;
+use curlew_model::Millis;
+use curlew_policy::address;
+use curlew_ports::{Call, Clock, Fetch, FetchError, HostLedger, Reply, RobotsStore};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use url::Url;
+
+/// [`Fetch`] of one incarnation of one machine.
+pub(super) struct MachineWeb {
+    pub(super) shared: Arc<Shared>,
+    pub(super) faults: Arc<Faults>,
+    pub(super) machine: usize,
+    /// Of a thousand calls, during so many the machine ends.
+    pub(super) cuts: u64,
+}
+
+/// A call under way. However it ends, its end is recorded.
+struct UnderWay {
+    shared: Arc<Shared>,
+    number: usize,
+    came_to: CameTo,
+}
+
+impl Drop for UnderWay {
+    fn drop(&mut self) {
+        let now = self.shared.clock.now();
+        let mut trace = self.shared.trace();
+        let Some(call) = trace.calls.get_mut(self.number) else { return };
+        call.end = now;
+        call.came_to = self.came_to;
+        let took = call.end.since(call.start).0;
+        let line = format!("machine {} {:?} {} {:?} after {took} ms", call.machine, call.kind, call.url, self.came_to);
+        trace.note(now, line);
+    }
+}
+
+impl MachineWeb {
+    async fn begin(&self, call: &Call) -> UnderWay {
+        let now = self.shared.clock.now();
+        let seen = match Url::parse(&call.url) {
+            Ok(url) => self.look(call, &url).await,
+            Err(_) => None,
+        };
+        let (host, ledger, robots) = match seen {
+            Some(seen) => seen,
+            // A URL without a host is no call; the guard's verdict on it is recorded all the same.
+            None => return self.record(None),
+        };
+        self.record(Some(CallSeen {
+            host,
+            url: call.url.clone(),
+            kind: call.kind,
+            machine: self.machine,
+            start: now,
+            end: now,
+            came_to: CameTo::Open,
+            ledger,
+            robots,
+            refused: vet(&call.url).is_err(),
+        }))
+    }
+
+    fn record(&self, call: Option<CallSeen>) -> UnderWay {
+        let mut trace = self.shared.trace();
+        let number = trace.calls.len();
+        trace.calls.extend(call);
+        UnderWay { shared: self.shared.clone(), number, came_to: CameTo::Cut }
+    }
+
+    /// What the stores, seen without any faults, and robots.txt itself say at this moment.
+    async fn look(&self, call: &Call, url: &Url) -> Option<(curlew_model::HostKey, LedgerSeen, RobotsSeen)> {
+        let host = address::host_key(url, &self.shared.groups).ok()?;
+        let (state, _) = self.shared.hosts.load(&host).await.ok()?;
+        let name = url.host_str().unwrap_or_default();
+        let ledger = LedgerSeen {
+            lease: state.lease.as_ref().map(|lease| (lease.token, lease.until)),
+            hold: state.hold.as_ref().map(|hold| hold.until),
+            blocked: state.is_blocked(host.as_str()) || state.is_blocked(name),
+        };
+        let copy = self.shared.robots.get(&address::origin(url).ok()?).await.ok()?;
+        let slack = self.shared.rules.lease_length();
+        let robots = RobotsSeen {
+            asked: copy.is_some(),
+            allowed: call.kind == curlew_ports::CallKind::Robots
+                || self.shared.world.may_call(url, self.shared.moment(), slack),
+            delay: copy.map_or(Millis::ZERO, |copy| self.shared.world.delay_of(&copy.body)),
+        };
+        Some((host, ledger, robots))
+    }
+}
+
+#[async_trait]
+impl Fetch for MachineWeb {
+    async fn call(&self, call: &Call) -> Result<Reply, FetchError> {
+        let ended = || FetchError::Network("the machine has crashed".to_owned());
+        if self.faults.has_crashed() {
+            return Err(ended());
+        }
+        let mut under_way = self.begin(call).await;
+        vet(&call.url).map_err(FetchError::Refused)?;
+        let luck = mix(self.shared.plan.seed ^ mix(self.shared.calls.fetch_add(1, Ordering::Relaxed)));
+        let (answer, took) = self.shared.world.answer(call, self.shared.moment(), luck);
+        if mix(luck ^ 9) % 1_000 < self.cuts {
+            // Somewhere between its start and the moment after its end.
+            let until = Millis(mix(luck ^ 10) % (took.0 + 2));
+            self.shared.clock.sleep(until.min(took)).await;
+            if until > took {
+                under_way.came_to = came_to(&answer);
+            }
+            drop(under_way);
+            self.faults.crash();
+            return Err(ended());
+        }
+        self.shared.clock.sleep(took).await;
+        if self.faults.has_crashed() {
+            return Err(ended());
+        }
+        under_way.came_to = came_to(&answer);
+        answer
+    }
+
+    fn vet(&self, url: &str) -> Result<(), String> {
+        vet(url)
+    }
+}
+
+fn came_to(answer: &Result<Reply, FetchError>) -> CameTo {
+    match answer {
+        Ok(reply) => CameTo::Status(reply.status),
+        Err(FetchError::Limit(_) | FetchError::Protocol(_)) => CameTo::Status(200),
+        Err(_) => CameTo::Network,
+    }
+}

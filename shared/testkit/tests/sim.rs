@@ -1,0 +1,103 @@
+//! The simulator over many seeds. `CURLEW_SIM_SEEDS=n` runs more of them, `CURLEW_SIM_SEED=n` one with its trace.
+#![allow(missing_docs, clippy::print_stderr, reason = "a test")]
+
+use curlew_testkit::sim::{Mutation, Plan, Violation, invariants, run};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// Seeds that every test run tries.
+const SEEDS: u64 = 2_000;
+/// Lines of the trace that a failure shows.
+const TAIL: usize = 60;
+
+fn check(plan: Plan) -> Result<(), Violation> {
+    invariants::all(&run(plan), &plan.rules())
+}
+
+fn number(name: &str) -> Option<u64> {
+    std::env::var(name).ok().and_then(|text| text.parse().ok())
+}
+
+/// The first failure of many runs, on all processors.
+fn first_failure(seeds: impl Fn(u64) -> Option<Plan> + Sync, count: u64) -> Option<(Plan, Violation)> {
+    let (next, found) = (AtomicU64::new(0), AtomicBool::new(false));
+    let failure = Mutex::new(None);
+    let threads = std::thread::available_parallelism().map_or(2, std::num::NonZero::get);
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                while !found.load(Ordering::Relaxed) {
+                    let n = next.fetch_add(1, Ordering::Relaxed);
+                    if n >= count {
+                        break;
+                    }
+                    let Some(plan) = seeds(n) else { continue };
+                    if let Err(violation) = check(plan) {
+                        found.store(true, Ordering::Relaxed);
+                        *failure.lock().expect("no panic") = Some((plan, violation));
+                    }
+                }
+            });
+        }
+    });
+    failure.into_inner().expect("no panic")
+}
+
+#[test]
+fn seeds_hold() {
+    if let Some(seed) = number("CURLEW_SIM_SEED") {
+        let plan = Plan::of(seed);
+        let trace = run(plan);
+        eprintln!("{}", trace.tail(usize::MAX));
+        invariants::all(&trace, &plan.rules()).expect("holds");
+        return;
+    }
+    let count = number("CURLEW_SIM_SEEDS").unwrap_or(SEEDS);
+    if let Some((plan, violation)) = first_failure(|seed| Some(Plan::of(seed)), count) {
+        let tail = run(plan).tail(TAIL);
+        panic!("{tail}seed {}: {violation}\nCURLEW_SIM_SEED={} shows the whole trace", plan.seed, plan.seed);
+    }
+}
+
+#[test]
+fn a_seed_replays_identically() {
+    for seed in [0, 1, 2, 3, 6, 12] {
+        let plan = Plan::of(seed);
+        assert_eq!(run(plan).fingerprint(), run(plan).fingerprint(), "seed {seed}");
+    }
+    assert_ne!(run(Plan::of(1)).fingerprint(), run(Plan::of(2)).fingerprint());
+}
+
+#[test]
+fn running_twice_is_running_once() {
+    for seed in 0..60 {
+        let (troubled, calm) = (run(Plan::steady(seed, true)), run(Plan::steady(seed, false)));
+        if let Err(violation) = invariants::twice_is_once(&troubled, &calm) {
+            panic!("{}seed {seed}: {violation}", troubled.tail(TAIL));
+        }
+    }
+}
+
+/// Within so many seeds a mutation has to be noticed.
+const MUTANT_SEEDS: u64 = 400;
+
+fn noticed(mutation: Mutation, invariant: &str) {
+    let plan = |seed| Some(Plan::of(seed).without(mutation));
+    let (plan, violation) = first_failure(plan, MUTANT_SEEDS).expect("the mutation is noticed");
+    assert!(violation.invariant.starts_with(invariant), "seed {}: {violation}", plan.seed);
+}
+
+#[test]
+fn without_compare_and_swap_the_simulator_fails() {
+    noticed(Mutation::NoCompareAndSwap, "1");
+}
+
+#[test]
+fn without_the_pause_after_a_lost_lease_the_simulator_fails() {
+    noticed(Mutation::NoPauseAfterLease, "1");
+}
+
+#[test]
+fn acknowledging_before_the_work_is_done_makes_the_simulator_fail() {
+    noticed(Mutation::AckFirst, "4");
+}
