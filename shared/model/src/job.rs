@@ -224,6 +224,9 @@ pub struct ExtractJob {
     pub body: PageBody,
     /// When it was fetched.
     pub fetched_at: Timestamp,
+    /// Calls that the page may still cost: one for its main image, if no redirect has used it up.
+    #[serde(default)]
+    pub calls_left: u32,
 }
 
 /// A document on its way from fetching to extraction.

@@ -48,6 +48,9 @@ pub struct Record {
     /// The main image's URL, or the site's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub image: Option<String>,
+    /// The image is the site's, since the page has none of its own.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub image_of_site: bool,
     /// The thumbnail, when one was made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thumbnail: Option<ImageId>,

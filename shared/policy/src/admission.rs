@@ -140,6 +140,13 @@ pub fn settle(
     state
 }
 
+/// Nothing is at the address of a site's home page: the host key is left alone, and nothing is guessed.
+pub fn hold_not_found(mut state: HostState, rules: &Rules, now: Timestamp, seed: u64) -> HostState {
+    let length = hold_length(rules.hold_not_found, Millis::ZERO, 0, rules, seed);
+    state.hold = longer(state.hold, Some(Hold { until: now + length, reason: HoldReason::NotFound, since: now }));
+    state
+}
+
 /// The base doubled for each hold in a row, or what Retry-After asks if that is longer; up to a tenth
 /// longer by chance, so that hosts held together do not return together.
 fn hold_length(base: Millis, asked: Millis, in_a_row: u32, rules: &Rules, seed: u64) -> Millis {
@@ -197,6 +204,19 @@ pub fn given_up(deferrals: u32, rules: &Rules) -> bool {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn a_missing_home_page_rests_the_host_key_for_a_day() {
+        let rules = Rules::default();
+        let now = Timestamp::from_millis(1_000_000);
+        let held = hold_not_found(HostState::default(), &rules, now, 7);
+        let hold = held.hold.clone().unwrap_or_else(|| panic!("{held:?}"));
+        assert_eq!(hold.reason, HoldReason::NotFound);
+        assert!(hold.until >= now + rules.hold_not_found && hold.until <= now + rules.hold_not_found.saturating_mul(2));
+        let longer = Hold { until: now + Millis::from_days(3), reason: HoldReason::Forbidden, since: now };
+        let state = HostState { hold: Some(longer.clone()), ..HostState::default() };
+        assert_eq!(hold_not_found(state, &rules, now, 7).hold, Some(longer));
+    }
 
     fn host() -> HostKey {
         HostKey::new("example.org").unwrap_or_else(|e| panic!("{e}"))

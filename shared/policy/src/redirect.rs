@@ -18,7 +18,9 @@ pub enum NotFollowed {
     TooMany,
     /// Back to a URL that was called before.
     Circle,
-    /// No Location, or one that is no usable address.
+    /// The answer has no Location.
+    NoLocation,
+    /// The Location is no address that may be called, such as one of another scheme.
     BadLocation(BadAddress),
 }
 
@@ -27,7 +29,8 @@ impl std::fmt::Display for NotFollowed {
         match self {
             NotFollowed::TooMany => f.write_str("too many redirects"),
             NotFollowed::Circle => f.write_str("the redirects go round in a circle"),
-            NotFollowed::BadLocation(why) => write!(f, "no usable target: {why}"),
+            NotFollowed::NoLocation => f.write_str("no target is named"),
+            NotFollowed::BadLocation(why) => write!(f, "the target cannot be called: {why}"),
         }
     }
 }
@@ -67,7 +70,7 @@ impl Chain {
             return Err(NotFollowed::TooMany);
         }
         let location = location.map(str::trim).filter(|l| !l.is_empty());
-        let location = location.ok_or_else(|| NotFollowed::BadLocation(BadAddress("no Location".into())))?;
+        let location = location.ok_or(NotFollowed::NoLocation)?;
         let next = address::parse(location, Some(self.current())).map_err(NotFollowed::BadLocation)?;
         if self.visited.contains(&next) {
             return Err(NotFollowed::Circle);
@@ -99,15 +102,11 @@ mod tests {
     #[test]
     fn u23_u24_circles_and_bad_targets_end_the_chain() {
         assert_eq!(chain(5).follow(302, Some("/a")), Err(NotFollowed::Circle));
-        for bad in [
-            None,
-            Some(""),
-            Some("file:///etc/passwd"),
-            Some("gopher://x/"),
-            Some("data:text/html,x"),
-            Some("http://u:p@h.example/"),
-        ] {
-            assert!(matches!(chain(5).follow(302, bad), Err(NotFollowed::BadLocation(_))), "{bad:?}");
+        for none in [None, Some(""), Some("  ")] {
+            assert_eq!(chain(5).follow(302, none), Err(NotFollowed::NoLocation), "{none:?}");
+        }
+        for bad in ["file:///etc/passwd", "gopher://x/", "data:text/html,x", "http://u:p@h.example/"] {
+            assert!(matches!(chain(5).follow(302, Some(bad)), Err(NotFollowed::BadLocation(_))), "{bad:?}");
         }
     }
 }

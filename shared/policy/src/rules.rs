@@ -124,6 +124,11 @@ impl Rules {
         self.slice + self.call_time + self.lease_margin
     }
 
+    /// How long a job waits at least that began and came to no end within a visit, put off so often before.
+    pub fn again_after(&self, deferrals: u32) -> Millis {
+        self.busy_retry.saturating_mul(1 << deferrals.min(10).saturating_add(1))
+    }
+
     /// What in these numbers cannot be right, in words.
     ///
     /// # Errors

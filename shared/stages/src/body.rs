@@ -42,3 +42,11 @@ pub async fn unpack(blobs: &dyn Blobs, body: &PageBody) -> Result<Bytes, StageEr
         .map_err(|e| StageError::Job(format!("the document cannot be unpacked: {e}")))?;
     Ok(html.into())
 }
+
+/// Removes a document that has arrived, if it was stored beside its message.
+pub(crate) async fn discard(blobs: &dyn Blobs, body: &PageBody) -> Result<(), StageError> {
+    if let PageBody::Stored(key) = body {
+        blobs.delete(key).await?;
+    }
+    Ok(())
+}

@@ -69,6 +69,11 @@ impl Discover {
             End::Later(until) => return Ok(Step::Later { until, held: false, next_guess: None }),
             End::Held(until, _) => return Ok(Step::Later { until, held: true, next_guess: None }),
         };
+        if matches!(reply.status, 404 | 410) && got.url.path() == "/" {
+            // Elsewhere than at its root a missing page says nothing of the host: whoever names a wrong address must
+            // not be able to silence it.
+            visit.hold_not_found();
+        }
         if reply.status != 200 {
             return Ok(Step::None(format!("the home page answered {}", reply.status)));
         }
@@ -220,7 +225,7 @@ impl Discover {
             }
             Step::Later { until, held, next_guess } => {
                 if held && admission::given_up(job.deferrals, rules) {
-                    site.state = SiteState::Feedless { reason: "the host stayed held".into() };
+                    site.state = SiteState::Feedless { reason: "the host stayed held or out of time".into() };
                     site.not_before = until;
                 } else {
                     self.manners().events.note(&Event::PutOff);
@@ -287,7 +292,16 @@ impl Stage for Discover {
             Opening::Blocked => return self.apply(site, seen, Step::Refused("the host is blocked".into()), job).await,
         };
         let step = self.look(&mut visit, &mut site, job).await;
+        let calls = visit.calls;
         visit.close().await?;
-        self.apply(site, seen, step?, job).await
+        let step = match step? {
+            // What began and did not come further within a visit may never do so, so it counts.
+            Step::Later { until, next_guess, .. } if calls > 0 && next_guess == job.next_guess => {
+                let again = self.manners().clock.now() + self.manners().rules.again_after(job.deferrals);
+                Step::Later { until: until.max(again), held: true, next_guess }
+            }
+            other => other,
+        };
+        self.apply(site, seen, step, job).await
     }
 }

@@ -1,6 +1,6 @@
 //! Extract: makes records of fetched pages, many in one segment, and writes what became of each page.
 
-use crate::body::unpack;
+use crate::body::{discard, unpack};
 use crate::{Stage, StageError, Verdict, segment};
 use curlew_article::{Article, Limits, decode, extract, validity};
 use curlew_model::{
@@ -139,6 +139,7 @@ impl Extract {
             site_name: article.site_name.or(feed.title),
             title,
             text: article.text,
+            image_of_site: own_image.is_none(),
             thumbnail: image.as_deref().and_then(image_id_of),
             image,
             language: article.language.or(feed.language),
@@ -175,6 +176,7 @@ impl Extract {
         if self.write(job, PageState::Rejected { reason: reason.clone() }).await? {
             self.events.note(&Event::Rejected(&reason));
         }
+        discard(self.blobs.as_ref(), &job.body).await?;
         Ok(Verdict::Done)
     }
 
@@ -188,12 +190,13 @@ impl Extract {
         let year = segment_year(&location);
         let content_hash = hash_hex(format!("{}\n{}", record.title, record.text).as_bytes())[..16].to_owned();
         // Pages of one site often share its image: one visit a batch is enough.
-        if record.thumbnail.as_ref().is_some_and(|image| images.insert(image.clone())) {
+        if job.calls_left > 0 && record.thumbnail.as_ref().is_some_and(|image| images.insert(image.clone())) {
             self.image_visit(job, record).await?;
         }
         if self.write(job, PageState::Accepted { year, location, content_hash }).await? {
             self.events.note(&Event::Accepted);
         }
+        discard(self.blobs.as_ref(), &job.body).await?;
         Ok(Verdict::Done)
     }
 

@@ -71,7 +71,6 @@ impl Fetch {
         if self.pages.get(&item.page).await?.is_some() {
             return Ok(Item::Done);
         }
-        let calls_before = round.visit.calls;
         let got = round.visit.get(url, CallKind::Page, &Validators::default()).await?;
         let reply = match &got.end {
             End::Reply(reply) => reply,
@@ -97,8 +96,7 @@ impl Fetch {
             self.alias(round, item, id).await?;
         }
         if let Some(image) = seen.glance.image {
-            let left = self.manners.rules.calls_per_page.saturating_sub(round.visit.calls - calls_before);
-            self.main_image(round, &image, &item.page, left).await?;
+            self.main_image(round, &image, &item.page, self.calls_left(&got)).await?;
         }
         Ok(Item::Done)
     }
@@ -138,6 +136,12 @@ impl Fetch {
         if plausible && self.manners.fetch.vet(link.as_str()).is_ok() { link } else { answered }
     }
 
+    /// Calls that a page may still cost after it was fetched; each redirect was one.
+    fn calls_left(&self, got: &Got) -> u32 {
+        let used = u32::try_from(got.hops).unwrap_or(u32::MAX).saturating_add(1);
+        self.manners.rules.calls_per_page.saturating_sub(used)
+    }
+
     async fn send_on(
         &self,
         round: &Round<'_, '_>,
@@ -163,6 +167,7 @@ impl Fetch {
             robots_tags: reply.headers.robots_tags.clone(),
             body,
             fetched_at: now,
+            calls_left: self.calls_left(got),
         };
         self.queue.send(&[(Job::Extract(Box::new(job)), now)]).await?;
         Ok(())
@@ -290,7 +295,7 @@ impl Fetch {
         &self,
         job: &VisitJob,
         elsewhere: BTreeMap<HostKey, Vec<VisitItem>>,
-        done: usize,
+        (done, calls): (usize, u32),
         end: Option<(Timestamp, bool)>,
     ) -> Result<(), StageError> {
         let now = self.manners.clock.now();
@@ -300,6 +305,9 @@ impl Fetch {
         let mut jobs: Vec<(Job, Timestamp)> = image_jobs.collect();
         let mut given_up = None;
         if let Some((until, held)) = end {
+            // What began and did not end within a visit may never do so: without this, it would begin again for ever.
+            let held = held || (done == 0 && calls > 0);
+            let until = if done == 0 { until.max(now + self.manners.rules.again_after(job.deferrals)) } else { until };
             // Progress starts the count anew: only a host that never lets anything through is given up.
             let deferrals = match (held, done) {
                 (true, 0) => job.deferrals.saturating_add(1),
@@ -318,7 +326,8 @@ impl Fetch {
             self.queue.send(&jobs).await?;
         }
         for item in given_up.iter().flat_map(|rest| &rest.items) {
-            self.write_rejection(job, item, Rejection::HostUnavailable("held again and again".into())).await?;
+            self.write_rejection(job, item, Rejection::HostUnavailable("held or out of time again and again".into()))
+                .await?;
         }
         Ok(())
     }
@@ -357,7 +366,11 @@ impl Stage for Fetch {
             Opening::Held(until, reason) => return self.put_off(job, until, reason.as_str()).await,
             Opening::Blocked => {
                 for item in &job.items {
-                    self.write_rejection(job, item, Rejection::Blocked).await?;
+                    match item.purpose {
+                        // A blocked page is not found already; with the re-check its text goes too.
+                        Purpose::Recheck => self.removal.remove(&item.page, Gone::Blocked).await?,
+                        _ => self.write_rejection(job, item, Rejection::Blocked).await?,
+                    }
                 }
                 return Ok(Verdict::Done);
             }
@@ -379,9 +392,10 @@ impl Stage for Fetch {
             }
         }
         let Round { visit, elsewhere, .. } = round;
+        let calls = visit.calls;
         let closed = visit.close().await;
         let end = end?;
-        self.leave(job, elsewhere, done, end).await?;
+        self.leave(job, elsewhere, (done, calls), end).await?;
         closed?;
         Ok(Verdict::Done)
     }

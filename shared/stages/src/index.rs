@@ -2,7 +2,7 @@
 
 use crate::{StageError, segment};
 use bytes::Bytes;
-use curlew_model::{Page, PageId, PageState, Record, SegmentKey, Year};
+use curlew_model::{Millis, PageId, PageState, Record, SegmentKey, Year};
 use curlew_ports::{Blobs, Clock, Pages, PortError, Tag};
 use curlew_search::{
     BuildBudget, Hidden, Manifest, SearchError, Split, SplitBuilt, SplitEntry, build_split, merge_splits,
@@ -24,6 +24,9 @@ const MERGE_BYTES: u64 = 256 * 1024 * 1024;
 const SWAP_TRIES: u32 = 16;
 /// Days back from today of which all segments are certainly written.
 const SEALED_AFTER_DAYS: u64 = 2;
+/// Days back from today of which a segment may have records whose rows are still to be written; fewer than until its day
+/// is sealed.
+const UNDECIDED_DAYS: u64 = 1;
 
 /// The stage that publishes the index.
 pub struct Index {
@@ -111,7 +114,7 @@ impl Index {
             }
         }
         done.added += self.add(year, batch).await?;
-        let sealed = (self.clock.now() - curlew_model::Millis::from_days(SEALED_AFTER_DAYS)).day();
+        let sealed = (self.clock.now() - Millis::from_days(SEALED_AFTER_DAYS)).day();
         let manifest = if done.segments > 0 {
             change_manifest(self.blobs.as_ref(), year, |m| Ok(m.seal(&sealed))).await?
         } else {
@@ -190,17 +193,31 @@ impl Index {
     }
 
     /// Reads a segment; a record counts only if its page's row points to it, so that what was written twice by a
-    /// batch that ran twice is indexed once.
+    /// batch that ran twice is indexed once. What no row will ever point to is erased: when its page is removed one
+    /// day, nobody would know of it.
     async fn read(&self, key: SegmentKey, batch: &mut Batch) -> Result<(), StageError> {
-        if let Some(blob) = self.blobs.get(key.as_str()).await? {
-            for (offset, record) in segment::decode_all(&key, &blob.bytes)? {
-                let row = self.pages.get(&record.id).await?;
-                if row.is_some_and(|(page, _)| points_to(&page, &key, offset)) {
-                    batch.text += record.text.len();
-                    batch.records.push(record);
+        let Some(blob) = self.blobs.get(key.as_str()).await? else {
+            batch.segments.push(key);
+            return Ok(());
+        };
+        let settled_before = (self.clock.now() - Millis::from_days(UNDECIDED_DAYS)).day().replace('-', "/");
+        let is_settled = segment::segment_day(&key) < settled_before.as_str();
+        let (mut counted, mut strays) = (Vec::new(), Vec::new());
+        for (location, record) in segment::decode_all(&key, &blob.bytes)? {
+            match self.pages.get(&record.id).await?.map(|(page, _)| page.state) {
+                Some(PageState::Accepted { location: at, .. }) if at == location => counted.push(record),
+                None | Some(PageState::Pending) if !is_settled => {
+                    // Its row is being written, or the batch that wrote the segment died and runs again: next time.
+                    return Ok(());
                 }
+                _ => strays.push(location),
             }
         }
+        for stray in &strays {
+            segment::erase(self.blobs.as_ref(), stray).await?;
+        }
+        batch.text += counted.iter().map(|record| record.text.len()).sum::<usize>();
+        batch.records.extend(counted);
         batch.segments.push(key);
         Ok(())
     }
@@ -262,8 +279,4 @@ impl Index {
         }
         Ok(before - after)
     }
-}
-
-fn points_to(page: &Page, key: &SegmentKey, offset: u64) -> bool {
-    matches!(&page.state, PageState::Accepted { location, .. } if location.segment == *key && location.offset == offset)
 }

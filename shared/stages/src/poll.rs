@@ -161,11 +161,17 @@ impl Stage for Poll {
             Opening::Blocked => return Ok(Verdict::Drop("the host is blocked".into())),
         };
         let got = visit.get(&url, CallKind::Feed, &feed.validators).await;
+        let calls = visit.calls;
         // The lease is given back first: what follows needs no call, and the visits that it sends do.
         visit.close().await?;
         let got = got?;
         let before = feed.clone();
         let next = match &got.end {
+            // What began and did not end within a visit may never do so, so it counts.
+            End::Later(until) if calls > 0 => {
+                let again = manners.clock.now() + manners.rules.again_after(job.deferrals);
+                return self.put_off(job, again.max(*until)).await;
+            }
             End::Later(until) => return Ok(Verdict::Defer(*until)),
             End::Held(until, _) => return self.put_off(job, *until).await,
             End::Rejected(why) => {

@@ -50,7 +50,9 @@ impl Removal {
         let blobs = self.blobs.as_ref();
         index::change_manifest(blobs, *year, |m| Ok(m.with_tombstones([id.clone()]))).await?;
         if let Some(record) = segment::RecordReader(blobs).read(location).await? {
-            if let Some(image) = record.image.as_deref().and_then(|i| address::parse(i, None).ok()) {
+            // The site's own image stays for its other pages.
+            let image = record.image.as_deref().filter(|_| !record.image_of_site);
+            if let Some(image) = image.and_then(|i| address::parse(i, None).ok()) {
                 blobs.delete(&thumbnail_key(&address::image_id(&image))).await?;
             }
             segment::erase(blobs, location).await?;

@@ -3,7 +3,7 @@
 use crate::StageError;
 use crate::visit::{End, Visit};
 use bytes::Bytes;
-use curlew_model::{Millis, Rejection, Timestamp, Validators};
+use curlew_model::{HoldReason, Millis, Rejection, Timestamp, Validators};
 use curlew_policy::address;
 use curlew_policy::redirect::{Chain, NotFollowed, is_redirect};
 use curlew_policy::robots::{self, Fetched, Robots, Standing, WhileUnreachable};
@@ -52,11 +52,13 @@ impl Visit<'_> {
         let Some(rules) = self.compiled.get(&origin) else { return Ok(Permission::Forbidden) };
         let allowed = rules.check(url).allowed;
         let delay = rules.crawl_delay().unwrap_or(Millis::ZERO).min(self.manners.rules.crawl_delay_cap);
-        self.state.crawl_delay = delay;
-        if let Some(end) = self.last_call_end {
-            // The pause after the last call was drawn before the delay was known.
-            self.state.not_before = self.state.not_before.max(end + delay);
+        if delay > self.state.crawl_delay {
+            // The pause after the last call was drawn before this delay was known. A call of an earlier visit may have
+            // ended just now.
+            let since = self.last_call_end.unwrap_or_else(|| self.manners.clock.now());
+            self.state.not_before = self.state.not_before.max(since + delay);
         }
+        self.state.crawl_delay = delay;
         Ok(if allowed { Permission::Allowed } else { Permission::Forbidden })
     }
 
@@ -64,7 +66,8 @@ impl Visit<'_> {
     fn unreachable(&self, copy: &RobotsCopy) -> End {
         match &self.state.hold {
             Some(hold) => End::Held(hold.until, hold.reason),
-            None => End::Later(copy.fresh_until),
+            // Not just later: what waits for this file must not wait for ever, and so has to count its tries.
+            None => End::Held(copy.fresh_until, HoldReason::Network),
         }
     }
 
@@ -94,7 +97,7 @@ impl Visit<'_> {
             let fetched = match chain.follow(reply.status, reply.headers.location.as_deref()) {
                 Ok(_) => continue,
                 Err(NotFollowed::TooMany | NotFollowed::Circle) => Fetched::TooManyRedirects,
-                Err(NotFollowed::BadLocation(_)) => Fetched::Status(reply.status),
+                Err(NotFollowed::NoLocation | NotFollowed::BadLocation(_)) => Fetched::Status(reply.status),
             };
             return Ok(Asked::Fetched(Box::new(kept(old, &fetched, None, now))));
         }

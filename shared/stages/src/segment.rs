@@ -62,15 +62,15 @@ impl RecordReader<'_> {
     }
 }
 
-/// All records of a segment with their offsets; erased ones are left out.
-pub(crate) fn decode_all(segment: &SegmentKey, bytes: &Bytes) -> Result<Vec<(u64, Record)>, StageError> {
+/// All records of a segment and where they lie; erased ones are left out.
+pub(crate) fn decode_all(segment: &SegmentKey, bytes: &Bytes) -> Result<Vec<(Location, Record)>, StageError> {
     let mut records = Vec::new();
     let mut at = 0usize;
     while at < bytes.len() {
         let rest = &bytes[at..];
         let length = frame_length(rest).ok_or_else(|| corrupt(segment.as_str(), "a frame is cut short"))?;
         if let Some(record) = decode(&rest[..length], segment.as_str())? {
-            records.push((at as u64, record));
+            records.push((Location { segment: segment.clone(), offset: at as u64, length: length as u64 }, record));
         }
         at += length;
     }

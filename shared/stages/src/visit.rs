@@ -5,7 +5,7 @@ use crate::manners::{Manners, Opening};
 use crate::robots::Permission;
 use curlew_model::{HoldReason, HostKey, HostState, Lease, Millis, Origin, Rejection, Timestamp, Validators};
 use curlew_policy::admission::{self, Outcome};
-use curlew_policy::redirect::{Chain, is_redirect};
+use curlew_policy::redirect::{Chain, NotFollowed, is_redirect};
 use curlew_policy::robots::Robots;
 use curlew_policy::{http, pace, settle};
 use curlew_ports::{Call, CallKind, Event, FetchError, Reply, update_host};
@@ -16,6 +16,8 @@ use url::Url;
 
 /// How often the end of a visit is tried to be written, should the ledger falter; the lease runs out by itself.
 const CLOSE_TRIES: u32 = 3;
+/// The clock counts in steps of this length and rounds down, so what ended now may have ended up to one step later.
+const CLOCK_STEP: Millis = Millis(1);
 
 /// The lease of one host key in use.
 pub struct Visit<'a> {
@@ -85,6 +87,10 @@ impl<'a> Visit<'a> {
                 // Validators are no secret to the server that gave them, but to those who listen on a downgrade.
                 Ok(next) if here.scheme() == "https" && next.scheme() == "http" => validators = Validators::default(),
                 Ok(_) => {}
+                // A hop to another scheme is refused as any address that may not be called.
+                Err(why @ NotFollowed::BadLocation(_)) => {
+                    return Ok(got(End::Rejected(Rejection::Address(why.to_string())), chain));
+                }
                 Err(why) => return Ok(got(End::Rejected(Rejection::Redirect(why.to_string())), chain)),
             }
         }
@@ -189,7 +195,7 @@ impl<'a> Visit<'a> {
     }
 
     fn settled(&mut self, kind: CallKind, answer: Result<Reply, FetchError>, took: Millis) -> End {
-        let now = self.manners.clock.now();
+        let now = self.manners.clock.now() + CLOCK_STEP;
         let status = answer.as_ref().ok().map(|r| r.status);
         if let Err(FetchError::Refused(why)) = answer {
             return End::Rejected(Rejection::Address(why));
@@ -220,6 +226,14 @@ impl<'a> Visit<'a> {
             (Ok(reply), None) => End::Reply(reply),
             (Err(error), None) => End::Rejected(Rejection::Transport(error.to_string())),
         }
+    }
+
+    /// Nothing is where the site's home page should be: the host key is left alone once this visit is closed.
+    pub(crate) fn hold_not_found(&mut self) {
+        let (now, seed) = (self.manners.clock.now(), self.manners.seeds.next());
+        let state = std::mem::take(&mut self.state);
+        self.state = admission::hold_not_found(state, &self.manners.rules, now, seed);
+        self.manners.events.note(&Event::Held { host: &self.host, reason: HoldReason::NotFound });
     }
 
     /// Gives the lease back, with all that was learned.

@@ -29,11 +29,11 @@ pub(crate) fn sites() -> Vec<Site> {
     vec![bomb_shelter(), endless_river(), slow_drip(), false_length(), deep_well(), many_strokes()]
 }
 
-fn with_bad_page(mut blog: Blog, fair: usize, bad: Reply, code: &'static str) -> Site {
+fn with_bad_page(mut blog: Blog, fair: usize, bad: Reply, outcome: Outcome) -> Site {
     blog.posts(fair);
     let mut post = blog.house.post(fair);
     post.url = blog.house.url("/special");
-    blog.post_as(&post, bad, Outcome::Rejected(code));
+    blog.post_as(&post, bad, outcome);
     blog.feed(Plan::new("/feed.xml", Format::Rss2));
     blog.finish()
 }
@@ -42,7 +42,7 @@ fn bomb_shelter() -> Site {
     let mut blog =
         Blog::new("bomb-shelter.test", "Bomb Shelter", "Small parcels, large contents", &WORKSHOP, Style::OpenGraph);
     blog.about = "one page is a gzip bomb: 64 KB on the wire, 64 MiB decoded";
-    with_bad_page(blog, 3, Reply::page("").body(Body::Bomb(BOMB)), "limit")
+    with_bad_page(blog, 3, Reply::page("").body(Body::Bomb(BOMB)), Outcome::Rejected("limit"))
 }
 
 fn endless_river() -> Site {
@@ -50,7 +50,7 @@ fn endless_river() -> Site {
     blog.about = "one page has no end: chunked, 256 MiB as fast as it is read";
     let line = "<p>E il fiume scorre ancora, sotto il ponte e oltre la curva, senza fermarsi mai.</p>\n";
     let piece = Bytes::from(line.repeat(65_536 / line.len()));
-    with_bad_page(blog, 3, Reply::page("").body(Body::Endless(piece, ENDLESS_PIECES)), "limit")
+    with_bad_page(blog, 3, Reply::page("").body(Body::Endless(piece, ENDLESS_PIECES)), Outcome::Rejected("limit"))
 }
 
 fn slow_drip() -> Site {
@@ -58,19 +58,20 @@ fn slow_drip() -> Site {
     blog.about = "one page comes a byte every 150 ms for 90 s: no pause breaks a read timeout, the total time does";
     let text = "<!doctype html>\n<html><head><title>Drip</title></head><body><p>".to_owned() + &"drip ".repeat(DRIPS);
     let body = Bytes::from(text.into_bytes()).slice(..DRIPS);
-    with_bad_page(blog, 3, Reply::page("").body(Body::Drip(body, DRIP)), "limit")
+    with_bad_page(blog, 3, Reply::page("").body(Body::Drip(body, DRIP)), Outcome::Rejected("limit"))
 }
 
 fn false_length() -> Site {
     let mut blog = Blog::new("false-length.test", "False Length", "Promises, promises", &CYCLING, Style::Plain);
-    blog.about = "one page promises 5,000 bytes more than it sends, then closes: not stored in part";
+    blog.about = "one page promises 5,000 bytes more than it sends, then closes: not stored in part; network trouble, held, tried again";
+    blog.held = Some("network");
     let post = blog.house.post(50);
     let sent = match blog.house.page(&post).body {
         Body::Plain(bytes) => bytes,
         _ => Bytes::new(),
     };
     let promised = sent.len() as u64 + 5_000;
-    with_bad_page(blog, 3, Reply::page("").body(Body::Short { sent, promised }), "transport")
+    with_bad_page(blog, 3, Reply::page("").body(Body::Short { sent, promised }), Outcome::Parked)
 }
 
 fn deep_well() -> Site {

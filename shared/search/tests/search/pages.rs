@@ -35,6 +35,7 @@ impl Page {
             author: None,
             fetched_at: instant("2026-11-01"),
             snippet_limit: SnippetLimit(None),
+            image_of_site: false,
             no_archive: false,
             unavailable_after: None,
         })
