@@ -40,7 +40,7 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Limits {
         Limits {
-            bytes: 2 * 1024 * 1024,
+            bytes: 6 * 1024 * 1024,
             depth: 512,
             formatting_depth: 4_500,
             attributes: 512,

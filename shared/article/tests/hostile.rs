@@ -116,7 +116,7 @@ fn b08_long_data_and_long_scripts_are_no_text() {
     assert!(!article.text.contains("QUJD") && article.image.is_none());
     let article = read(around(&format!("<script>var a='{data}'</script>"))).unwrap();
     assert!(!article.text.contains("QUJD"));
-    assert_eq!(read(around(&"x".repeat(2 * 1024 * 1024))), Err(Unreadable::TooLarge));
+    assert_eq!(read(around(&"x".repeat(6 * 1024 * 1024))), Err(Unreadable::TooLarge));
 }
 
 #[test]

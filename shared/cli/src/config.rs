@@ -20,6 +20,9 @@ const MAX_WORKERS: usize = 1_000;
 const ENV_PREFIX: &str = "CURLEW_";
 /// The tables of the file; an environment variable names one and a key of it with `_` in between.
 const TABLES: [&str; 6] = ["rules", "agent", "hosts", "network", "web", "limits"];
+/// Services of this machine that are never called, whatever network is opened: the Lambda runtime's API, its
+/// extensions' cache of secrets, the X-Ray daemon.
+const REFUSED_ENDPOINTS: [&str; 4] = ["127.0.0.1:9001", "127.0.0.1:2773", "localhost:2773", "127.0.0.1:2000"];
 /// The keys of the file outside of its tables.
 const PLAIN: [&str; 4] = ["data", "contact", "workers", "log"];
 
@@ -227,6 +230,7 @@ fn guard(network: Network, flags: &Shared) -> Result<Guard, BadConfig> {
     if let Some(ports) = network.ports {
         guard.ports = ports;
     }
+    guard.refused_endpoints = REFUSED_ENDPOINTS.iter().filter_map(|e| e.parse().ok()).collect();
     guard.allow_nets = network.allow_net;
     guard.allow_nets.extend(flags.allow_net.iter().copied());
     // Flags come first: the first rule that matches decides.
@@ -292,6 +296,16 @@ mod tests {
         }
         let flags = Shared { config: Some(dir.path().join("missing")), ..Shared::default() };
         assert!(Config::load(&flags, env(&[])).unwrap_err().to_string().contains("cannot be read"));
+    }
+
+    #[test]
+    fn u01_u02_the_machine_s_own_services_are_refused_in_an_opened_network() {
+        let flags = Shared { allow_net: vec!["127.0.0.0/8".parse().unwrap()], ..Shared::default() };
+        let guard = Config::load(&flags, env(&[])).unwrap().guard;
+        assert_eq!(guard.refused_endpoints.len(), REFUSED_ENDPOINTS.len());
+        let vet = |url: &str| curlew_fetcher::guard::vet_url(url, &guard);
+        assert!(vet("http://127.0.0.1:9001/2018-06-01/runtime/invocation/next").is_err());
+        assert!(vet("http://127.0.0.1:9002/").is_ok());
     }
 
     #[test]

@@ -9,7 +9,7 @@ use curlew_embedded::{Access, Store};
 use curlew_fetcher::HttpFetcher;
 use curlew_model::{Gone, HostKey, Year};
 use curlew_policy::Rules;
-use curlew_ports::{Blobs, Clock, Fetch as FetchPort, Hosts, Inbox, Pages, Queue, Seeds, Sources};
+use curlew_ports::{Blobs, Clock, Fetch as FetchPort, Hosts, Inbox, Marks, Pages, Queue, Seeds, Sources};
 use curlew_stages::{
     Blocks, Discover, Dispatch, Extract, Fetch, Finder, Index, Manners, Poll, Removal, Sample, Suggest,
 };
@@ -25,6 +25,7 @@ pub(crate) struct World {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) tally: Arc<Tally>,
     pub(crate) manners: Arc<Manners>,
+    pub(crate) marks: Arc<dyn Marks>,
     pub(crate) pages: Arc<dyn Pages>,
     pub(crate) sources: Arc<dyn Sources>,
     pub(crate) hosts: Arc<dyn Hosts>,
@@ -105,10 +106,11 @@ impl World {
             finder: Finder::new(blobs.clone(), clock.clone()),
             removal: Removal::new(pages.clone(), blobs.clone(), clock.clone(), tally.clone()),
             config,
-            store,
             clock,
             tally,
             manners,
+            marks: store.marks(),
+            store,
             pages,
             sources,
             hosts,

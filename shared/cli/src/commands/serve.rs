@@ -6,7 +6,7 @@ use crate::output;
 use crate::runner::{End, Runner};
 use crate::world::World;
 use anyhow::{Context, Result};
-use curlew_model::{Millis, Timestamp};
+use curlew_model::{Millis, Year};
 use curlew_stages::HowMany;
 use curlew_web::{Settings, router};
 use std::net::SocketAddr;
@@ -74,53 +74,89 @@ fn settings(world: &World) -> Result<Settings> {
     Ok(settings)
 }
 
-/// What EventBridge does in the cloud, here on the local clock.
+/// What EventBridge does in the cloud, here on the local clock. When each ran last is kept in the store, so that a
+/// program that is started anew each day still samples daily and merges monthly.
 async fn schedules(world: Arc<World>, stop: Arc<AtomicBool>) {
-    let start = world.clock.now();
-    let mut due = Due { dispatch: start, publish: start, sample: start + SAMPLE, archive: start + ARCHIVE };
+    let schedules = [
+        Schedule { name: "serve-dispatch", every: DISPATCH, at_once: true, work: Work::Dispatch },
+        Schedule { name: "serve-publish", every: PUBLISH, at_once: true, work: Work::Publish },
+        Schedule { name: "serve-sample", every: SAMPLE, at_once: false, work: Work::Sample },
+        Schedule { name: "serve-archive", every: ARCHIVE, at_once: false, work: Work::Archive },
+    ];
     while !stop.load(Ordering::Relaxed) {
-        if let Err(error) = due.run(&world).await {
-            tracing::error!(error = format!("{error:#}"), "a schedule failed; it runs again when it is due next");
+        for schedule in &schedules {
+            if let Err(error) = schedule.run_if_due(&world).await {
+                tracing::error!(
+                    name = schedule.name,
+                    error = format!("{error:#}"),
+                    "a schedule failed; it runs again when it is due next"
+                );
+            }
         }
         world.clock.sleep(NOTICE).await;
     }
 }
 
-/// When each schedule is due next.
-struct Due {
-    dispatch: Timestamp,
-    publish: Timestamp,
-    sample: Timestamp,
-    archive: Timestamp,
+/// Something that is done again and again.
+struct Schedule {
+    /// The name under which it is kept when it ran last.
+    name: &'static str,
+    every: Millis,
+    /// Whether it runs at the very first start, or one period later.
+    at_once: bool,
+    work: Work,
 }
 
-impl Due {
-    async fn run(&mut self, world: &World) -> Result<()> {
+/// What is done.
+enum Work {
+    Dispatch,
+    Publish,
+    Sample,
+    Archive,
+}
+
+impl Schedule {
+    async fn run_if_due(&self, world: &World) -> Result<()> {
         let now = world.clock.now();
-        let year = now.year();
-        if now >= self.dispatch {
-            self.dispatch = now + DISPATCH;
-            let sent = world.dispatch.tick().await?;
-            tracing::debug!(polls = sent.polls, discoveries = sent.discoveries, "what is due was sent");
+        let (last, seen) = world.marks.load(self.name).await?;
+        if last.is_some_and(|last| now < last + self.every) {
+            return Ok(());
         }
-        if now >= self.publish {
-            self.publish = now + PUBLISH;
-            let done = world.index.publish(year).await?;
-            tracing::info!(year, added = done.added, splits = done.splits, "the index was published");
+        // First the mark: what fails is tried again a period later, and not five times a second.
+        world.marks.swap(self.name, seen, now).await?;
+        if last.is_none() && !self.at_once {
+            return Ok(());
         }
-        if now >= self.sample {
-            self.sample = now + SAMPLE;
-            for year in world.index.years().await? {
-                world.remove_expired(year).await?;
+        self.work.run(world, now.year()).await
+    }
+}
+
+impl Work {
+    async fn run(&self, world: &World, year: Year) -> Result<()> {
+        match self {
+            Work::Dispatch => {
+                let sent = world.dispatch.tick().await?;
+                tracing::debug!(polls = sent.polls, discoveries = sent.discoveries, "what is due was sent");
             }
-            let count = world.sample.run(HowMany::AtMost(SAMPLE_PAGES)).await?;
-            tracing::info!(pages = count, "a sample of pages is re-checked");
-        }
-        if now >= self.archive {
-            self.archive = now + ARCHIVE;
-            for older in world.index.years().await?.into_iter().filter(|y| *y != year) {
-                let done = world.index.refresh(older).await?;
-                tracing::info!(year = older, purged = done.purged, "the index of an older year was merged");
+            Work::Publish => {
+                // Last year's too: what was accepted in its last hours is published in the first of the next.
+                for year in world.index.years().await?.into_iter().filter(|y| *y >= year - 1) {
+                    let done = world.index.publish(year).await?;
+                    tracing::info!(year, added = done.added, splits = done.splits, "the index was published");
+                }
+            }
+            Work::Sample => {
+                for year in world.index.years().await? {
+                    world.remove_expired(year).await?;
+                }
+                let count = world.sample.run(HowMany::AtMost(SAMPLE_PAGES)).await?;
+                tracing::info!(pages = count, "a sample of pages is re-checked");
+            }
+            Work::Archive => {
+                for older in world.index.years().await?.into_iter().filter(|y| *y != year) {
+                    let done = world.index.refresh(older).await?;
+                    tracing::info!(year = older, purged = done.purged, "the index of an older year was merged");
+                }
             }
         }
         Ok(())
