@@ -1,7 +1,6 @@
 //! A real browser, driven by WebDriver (W3C Recommendation) over plain HTTP.
 
 use crate::http::request;
-use crate::program::Child;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
@@ -93,7 +92,11 @@ impl Browser {
             if let Some(element) = self.find_all(selector).into_iter().next() {
                 return element;
             }
-            assert!(began.elapsed() < PATIENCE, "nothing matches {selector} on {}", self.script("return document.body.outerHTML"));
+            assert!(
+                began.elapsed() < PATIENCE,
+                "nothing matches {selector} on {}",
+                self.script("return document.body.outerHTML")
+            );
             std::thread::sleep(Duration::from_millis(50));
         }
     }
@@ -130,16 +133,28 @@ impl Browser {
         log.as_array().unwrap().iter().map(|line| line["message"].to_string()).collect()
     }
 
-    /// The document as a browser without JavaScript makes it of an address.
+    /// From now on no page's scripts run.
+    pub fn disable_scripts(&self) {
+        self.devtools("Emulation.setScriptExecutionDisabled", &json!({"value": true}));
+    }
+
+    /// The document as it stands, read without running anything in it.
     ///
     /// # Panics
-    /// If the browser does not end well.
-    pub fn dom_without_scripts(url: &str) -> String {
-        let profile = TempDir::with_prefix("curlew-browser-").unwrap();
-        let mut command = Command::new(chromium());
-        command.args(FLAGS).arg(format!("--user-data-dir={}", profile.path().display()));
-        command.args(["--blink-settings=scriptEnabled=false", "--dump-dom", url]).stdin(Stdio::null());
-        Child::spawn(command).wait(Duration::from_secs(60)).ok().stdout
+    /// If the browser does not give it.
+    pub fn document(&self) -> String {
+        let root = self.devtools("DOM.getDocument", &json!({"depth": 0}));
+        let html = self.devtools("DOM.getOuterHTML", &json!({"nodeId": root["root"]["nodeId"]}));
+        html["outerHTML"].as_str().unwrap().to_owned()
+    }
+
+    fn devtools(&self, command: &str, params: &Value) -> Value {
+        self.post("/goog/cdp/execute", &json!({"cmd": command, "params": params}))
+    }
+
+    /// Gives the window this size, in pixels.
+    pub fn resize(&self, width: u32, height: u32) {
+        self.post("/window/rect", &json!({"width": width, "height": height}));
     }
 
     fn post(&self, path: &str, body: &Value) -> Value {
@@ -181,7 +196,7 @@ fn port(driver: &mut std::process::Child) -> u16 {
     let mut lines = BufReader::new(driver.stdout.take().unwrap()).lines();
     let port = lines.by_ref().find_map(|line| {
         let line = line.unwrap();
-        line.split_once("on port ")?.1.trim_end_matches('.').parse().ok()
+        line.split_once("successfully on port ")?.1.trim_end_matches('.').parse().ok()
     });
     // Nobody else reads what it says later, and it must not block on that.
     std::thread::spawn(move || lines.for_each(drop));

@@ -8,6 +8,7 @@
 mod browser;
 mod http;
 mod program;
+mod server;
 mod steps;
 mod store;
 mod web;
@@ -15,6 +16,7 @@ mod web;
 pub use browser::{Browser, Element};
 pub use http::{Answer, get, request};
 pub use program::{Child, LIMIT, Ran, binary, curlew, curlew_with_input, fixtureweb_binary, start};
+pub use server::Server;
 pub use steps::Steps;
 pub use store::{Store, unpacked_objects};
 pub use web::Web;

@@ -31,8 +31,7 @@ impl Web {
     /// # Panics
     /// If loopback cannot be listened on.
     pub fn of(farm: Farm) -> Web {
-        let runtime =
-            tokio::runtime::Builder::new_multi_thread().worker_threads(THREADS).enable_all().build().unwrap();
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(THREADS).enable_all().build().unwrap();
         let running = runtime.block_on(async {
             let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
             serve(Arc::new(farm), listener).await

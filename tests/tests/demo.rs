@@ -96,7 +96,8 @@ impl Seen {
     /// What a site came to, counted as the farm counts it: by the feed that names an entry.
     fn site(&self, site: &Site) -> Expect {
         let is_its = |feed: &str| self.feeds.get(feed) == Some(&site.host);
-        let mut came_to = Expect { feeds: self.feeds.values().filter(|host| **host == site.host).count(), ..Expect::default() };
+        let mut came_to =
+            Expect { feeds: self.feeds.values().filter(|host| **host == site.host).count(), ..Expect::default() };
         for page in self.pages.values().filter(|page| is_its(page["feed"].as_str().unwrap_or_default())) {
             match page["state"]["state"].as_str().unwrap() {
                 "accepted" => came_to.accepted += 1,
@@ -158,13 +159,20 @@ impl Seen {
                 let page = self.end(url);
                 let state = page.map(|page| text(&page["state"], "state")).unwrap_or_default();
                 let fits = match outcome {
-                    Outcome::Accepted | Outcome::Duplicate | Outcome::Repeat => state == "accepted" || *outcome == Outcome::Repeat && page.is_some(),
-                    Outcome::Rejected(why) => page.is_some_and(|page| state == "rejected" && code(&page["state"]["reason"]) == *why),
+                    Outcome::Accepted | Outcome::Duplicate | Outcome::Repeat => {
+                        state == "accepted" || *outcome == Outcome::Repeat && page.is_some()
+                    }
+                    Outcome::Rejected(why) => {
+                        page.is_some_and(|page| state == "rejected" && code(&page["state"]["reason"]) == *why)
+                    }
                     Outcome::Parked => page.is_none() && self.parked.iter().any(|(_, parked)| parked == url),
                     Outcome::Ignored => page.is_none(),
                 };
                 if !fits {
-                    wrong.push(format!("{url}: expected {outcome:?}, but {}", page.map_or("there is no row".to_owned(), Value::to_string)));
+                    wrong.push(format!(
+                        "{url}: expected {outcome:?}, but {}",
+                        page.map_or("there is no row".to_owned(), Value::to_string)
+                    ));
                 }
             }
         }
@@ -181,7 +189,12 @@ fn judge_summary(summary: &Value, seen: &Seen, farm: &Farm, calls: &[Call]) {
     assert_eq!(summary["dead"], 0, "{summary}");
     assert_eq!(summary["calls"], calls.len(), "calls that the program made, and calls that the sites saw");
     let mut rejected: BTreeMap<&str, usize> = BTreeMap::new();
-    for (why, count) in seen.pages.values().filter(|page| page["state"]["state"] == "rejected").map(|page| (code(&page["state"]["reason"]), 1)) {
+    for (why, count) in seen
+        .pages
+        .values()
+        .filter(|page| page["state"]["state"] == "rejected")
+        .map(|page| (code(&page["state"]["reason"]), 1))
+    {
         *rejected.entry(why).or_default() += count;
     }
     assert_eq!(summary["rejected"], json!(rejected));
@@ -203,7 +216,8 @@ fn judge_manners(calls: &[Call], farm: &Farm) {
     assert_eq!(judge::indiscreet(calls), []);
     let twice: Vec<_> = judge::repeated(calls).into_iter().filter(|repeat| repeat.kind != Kind::Other).collect();
     assert!(twice.is_empty(), "called twice: {twice:?}");
-    let odd: Vec<&Call> = calls.iter().filter(|call| call.method != "GET" || !call.user_agent.contains("CurlewBot/")).collect();
+    let odd: Vec<&Call> =
+        calls.iter().filter(|call| call.method != "GET" || !call.user_agent.contains("CurlewBot/")).collect();
     assert!(odd.is_empty(), "{odd:?}");
     // The site that counts calls has not had to defend itself.
     assert!(calls.iter().filter(|call| call.host == "metronome.test").all(|call| call.status != 429));
@@ -222,7 +236,8 @@ fn judge_search(store: &Store, seen: &Seen) {
 fn vanishing(steps: &mut Steps, web: &Web, store: &Store, before: &Seen) {
     let records = store.records();
     let text_of = |url: &str| {
-        let record = records.iter().find(|record| record["url"] == url).unwrap_or_else(|| panic!("{url} has no record"));
+        let record =
+            records.iter().find(|record| record["url"] == url).unwrap_or_else(|| panic!("{url} has no record"));
         text(record, "text")
     };
     web.set_mode(FADES, Mode::Later);
@@ -230,7 +245,8 @@ fn vanishing(steps: &mut Steps, web: &Web, store: &Store, before: &Seen) {
     web.set_mode(LOSES_ITS_PAGES, Mode::Pages(410));
     web.clear_calls();
     let mut gone: BTreeMap<String, &str> = BTreeMap::new();
-    let of = |host: &str| web.farm().site(host).unwrap().entries().iter().map(|(url, _)| url.clone()).collect::<Vec<_>>();
+    let of =
+        |host: &str| web.farm().site(host).unwrap().entries().iter().map(|(url, _)| url.clone()).collect::<Vec<_>>();
     gone.extend(of(ASKS_NOT_TO_BE_INDEXED).into_iter().map(|url| (url, "noindex")));
     gone.extend(of(LOSES_ITS_PAGES).into_iter().map(|url| (url, "gone")));
     gone.extend(of(FADES).into_iter().zip(["not_found", "gone", "noindex", "noindex"]));
@@ -242,7 +258,8 @@ fn vanishing(steps: &mut Steps, web: &Web, store: &Store, before: &Seen) {
         gone.values().for_each(|why| *removed.entry(*why).or_default() += 1);
         assert_eq!(sampled["removed"], json!(removed));
         // Pages of hosts that are held are asked later.
-        let held: usize = web.farm().sites().iter().filter(|site| site.expect.held.is_some()).map(|site| site.expect.accepted).sum();
+        let held: usize =
+            web.farm().sites().iter().filter(|site| site.expect.held.is_some()).map(|site| site.expect.accepted).sum();
         assert_eq!(sampled["still_there"], before.accepted() - gone.len() - held, "{sampled}");
     });
     steps.step("manners of the sample", || {
@@ -259,8 +276,10 @@ fn vanishing(steps: &mut Steps, web: &Web, store: &Store, before: &Seen) {
         assert_eq!(store.found(&format!("site:{FADES}")).len(), 2);
     });
     steps.step("gone from the lists, noted in the audit", || {
-        let audit: BTreeMap<String, String> = store.list("audit").iter().map(|line| (text(line, "url"), text(line, "reason"))).collect();
-        let expected: BTreeMap<String, String> = gone.iter().map(|(url, why)| (url.clone(), (*why).to_owned())).collect();
+        let audit: BTreeMap<String, String> =
+            store.list("audit").iter().map(|line| (text(line, "url"), text(line, "reason"))).collect();
+        let expected: BTreeMap<String, String> =
+            gone.iter().map(|(url, why)| (url.clone(), (*why).to_owned())).collect();
         assert_eq!(audit, expected);
         for url in gone.keys() {
             assert_eq!(store.run(&["pages", "show", url, "--json"]).ok().json()["state"]["state"], "gone");
@@ -276,7 +295,10 @@ fn vanishing(steps: &mut Steps, web: &Web, store: &Store, before: &Seen) {
         for url in gone.keys() {
             assert!(!left.contains(url), "{url} is still exported");
             let gone = text_of(url);
-            assert!(kept.iter().all(|record| record["url"] != **url && text(record, "text") != gone), "{url} is still kept");
+            assert!(
+                kept.iter().all(|record| record["url"] != **url && text(record, "text") != gone),
+                "{url} is still kept"
+            );
         }
         assert_eq!(kept.len(), left.len(), "segments hold what is exported and nothing else");
     });
@@ -312,9 +334,30 @@ fn code(reason: &Value) -> &'static str {
 /// A word for good, so that it can stand in an [`Expect`].
 fn known(word: &str) -> &'static str {
     const WORDS: [&str; 24] = [
-        "robots", "address", "blocked", "noindex", "status", "redirect", "limit", "transport", "media_type",
-        "unreadable", "no_title", "short_text", "no_image", "screened", "host_unavailable", "not_found", "gone",
-        "forbidden", "too_many_requests", "server_error", "network", "hostile", "refused", "blocked",
+        "robots",
+        "address",
+        "blocked",
+        "noindex",
+        "status",
+        "redirect",
+        "limit",
+        "transport",
+        "media_type",
+        "unreadable",
+        "no_title",
+        "short_text",
+        "no_image",
+        "screened",
+        "host_unavailable",
+        "not_found",
+        "gone",
+        "forbidden",
+        "too_many_requests",
+        "server_error",
+        "network",
+        "hostile",
+        "refused",
+        "blocked",
     ];
     WORDS.into_iter().find(|known| *known == word).unwrap_or_else(|| panic!("an unknown word: {word}"))
 }

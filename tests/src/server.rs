@@ -1,0 +1,71 @@
+//! `curlew serve` at work on a store.
+
+use crate::http::{Answer, get};
+use crate::program::{Child, Ran};
+use crate::store::Store;
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::time::{Duration, Instant};
+
+/// It must answer within this time.
+const START: Duration = Duration::from_secs(20);
+/// Once asked to end, it must end within this time.
+const END: Duration = Duration::from_secs(5);
+
+/// A server. Dropping it ends it.
+#[derive(Debug)]
+pub struct Server {
+    child: Child,
+    addr: SocketAddr,
+}
+
+impl Server {
+    /// Serves a store on a free port and waits until it listens.
+    ///
+    /// # Panics
+    /// If it does not.
+    pub fn start(store: &Store) -> Server {
+        // Free now; that somebody takes it in between is possible and has not been seen.
+        let addr = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        let mut child = store.start(&["serve", "--listen", &addr.to_string()]);
+        let began = Instant::now();
+        while TcpStream::connect(addr).is_err() {
+            if !child.is_running() {
+                panic!("the server has ended: {:?}", child.wait(END));
+            }
+            assert!(began.elapsed() < START, "the server does not listen");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        Server { child, addr }
+    }
+
+    /// Where it listens.
+    pub fn addr(&self) -> SocketAddr {
+        self.addr
+    }
+
+    /// A path as an address.
+    pub fn url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.addr)
+    }
+
+    /// Gets a path.
+    #[track_caller]
+    pub fn get(&self, path: &str) -> Answer {
+        get(self.addr, path)
+    }
+
+    /// Its process.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Asks it to end, which it must do soon and well.
+    ///
+    /// # Panics
+    /// If it does not.
+    #[track_caller]
+    pub fn stop(self) -> Ran {
+        self.child.terminate();
+        self.child.wait(END).ok()
+    }
+}
