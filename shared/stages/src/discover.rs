@@ -118,8 +118,8 @@ impl Discover {
     }
 
     async fn guess(&self, visit: &mut Visit<'_>, site: &SiteSource, home: &Url, first: u8) -> Result<Step, StageError> {
-        for n in usize::from(first)..GUESSES.len() {
-            let Ok(url) = home.join(GUESSES[n]) else { continue };
+        for (n, guess) in GUESSES.iter().enumerate().skip(usize::from(first)) {
+            let Ok(url) = home.join(guess) else { continue };
             match self.validate(visit, site, &url).await? {
                 Ok(Some(key)) => return Ok(Step::Found { working: vec![key], untried: vec![] }),
                 Ok(None) => {}

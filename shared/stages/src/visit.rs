@@ -36,7 +36,7 @@ pub struct Visit<'a> {
 #[derive(Debug)]
 pub enum End {
     /// There is an answer: any status but a redirect that was followed, a 403, a 429 or a 5xx.
-    Reply(Reply),
+    Reply(Box<Reply>),
     /// This URL is not to be had; the visit goes on.
     Rejected(Rejection),
     /// Not now: the slice or the lease is used up, or another visit holds the host key that a redirect leads to.
@@ -84,8 +84,16 @@ impl<'a> Visit<'a> {
                 return Ok(got(end, chain));
             }
             match chain.follow(reply.status, reply.headers.location.as_deref()) {
-                // Validators are no secret to the server that gave them, but to those who listen on a downgrade.
-                Ok(next) if here.scheme() == "https" && next.scheme() == "http" => validators = Validators::default(),
+                Ok(next) if here.scheme() == "https" && next.scheme() == "http" => {
+                    // A feed that was had by TLS is not read without it: whoever listens could write it. A page is,
+                    // but without validators, which are no secret only to the server that gave them.
+                    if kind == CallKind::Feed {
+                        let why = Rejection::Redirect("it leads from https to http".into());
+                        return Ok(got(End::Rejected(why), chain));
+                    }
+                    tracing::info!(from = %here, to = %next, "a redirect leads from https to http");
+                    validators = Validators::default();
+                }
                 Ok(_) => {}
                 // A hop to another scheme is refused as any address that may not be called.
                 Err(why @ NotFollowed::BadLocation(_)) => {
@@ -223,7 +231,7 @@ impl<'a> Visit<'a> {
             (Err(FetchError::Limit(why)), _) => End::Rejected(Rejection::Limit(why)),
             (Err(FetchError::Protocol(why)), _) => End::Rejected(Rejection::Transport(why)),
             (_, Some(hold)) => End::Held(hold.until, hold.reason),
-            (Ok(reply), None) => End::Reply(reply),
+            (Ok(reply), None) => End::Reply(Box::new(reply)),
             (Err(error), None) => End::Rejected(Rejection::Transport(error.to_string())),
         }
     }
