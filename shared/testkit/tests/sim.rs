@@ -48,7 +48,7 @@ fn seeds_hold() {
     if let Some(seed) = number("CURLEW_SIM_SEED") {
         let plan = Plan::of(seed);
         let trace = run(plan);
-        eprintln!("{}", trace.tail(usize::MAX));
+        eprintln!("{}{plan:?}\n{:?}", trace.tail(usize::MAX), plan.rules());
         invariants::all(&trace, &plan.rules()).expect("holds");
         return;
     }

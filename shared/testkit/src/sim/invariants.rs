@@ -44,6 +44,7 @@ pub fn all(trace: &Trace, rules: &Rules) -> Result<(), Violation> {
     nothing_vanishes(trace)?;
     nothing_gone_is_found(trace)?;
     everything_once(trace)?;
+    it_comes_to_rest(trace)?;
     nobody_panics(trace)
 }
 
@@ -251,6 +252,17 @@ fn outcome(state: &PageState) -> String {
     match state {
         PageState::Accepted { content_hash, .. } => format!("accepted as {content_hash}"),
         other => format!("{other:?}"),
+    }
+}
+
+/// Nothing goes round in circles: work ends, is put off for longer each time, or is given up.
+///
+/// # Errors
+/// If the run had to be broken off.
+pub fn it_comes_to_rest(trace: &Trace) -> Result<(), Violation> {
+    match trace.log.last() {
+        Some((at, line)) if trace.restless => violated("it comes to rest", *at, format!("and goes on with: {line}")),
+        _ => Ok(()),
     }
 }
 

@@ -7,7 +7,7 @@ use super::dice::Dice;
 use super::mutant::{ForgetsLeases, LastWriterWins};
 use super::stores::Shared;
 use super::web::MachineWeb;
-use super::world::MINUTE;
+use super::world::{HOUR, MINUTE, Moment};
 use super::{MACHINE_RATES, Mutation};
 use crate::faults::{Faults, Faulty, Rates};
 use crate::memory::CountingSeeds;
@@ -30,6 +30,8 @@ const MAX_RECEIVES: u32 = 5;
 const RETRY: Millis = Millis::from_secs(2);
 /// How long a machine waits when it could not look at its queues.
 const LOOK_AGAIN: Millis = Millis::from_secs(1);
+/// So much of each hour is bad.
+const BAD_TIME: Moment = 20 * MINUTE;
 /// Time between two ticks of dispatch.
 const TICK: Millis = Millis::from_mins(20);
 
@@ -129,7 +131,7 @@ fn ledger(shared: &Arc<Shared>, faults: &Arc<Faults>) -> Arc<dyn HostLedger> {
 /// The rates of faults of one machine; some are luckier than others.
 pub(super) fn rates(shared: &Shared, number: usize) -> Rates {
     let mut dice = Dice::new(shared.plan.seed, "rates");
-    let duplicate = if shared.plan.duplicates { *dice.pick(&[0, 10, 200]) } else { 0 };
+    let duplicate = if shared.plan.duplicates { *dice.pick(&[0, 3, 10]) } else { 0 };
     if shared.is_calm() || !shared.plan.faults {
         return Rates { duplicate, ..Rates::default() };
     }
@@ -138,12 +140,17 @@ pub(super) fn rates(shared: &Shared, number: usize) -> Rates {
     Rates { duplicate, longest_delay, ..*dice.pick(&MACHINE_RATES) }
 }
 
-/// Lives through all incarnations of a machine.
+/// Lives through all incarnations of a machine. Bad times and good ones take turns, as each failure leaves work behind
+/// that is done again: were all times bad, there would be more and more of it.
 pub(super) async fn live(shared: Arc<Shared>, number: usize, workers: usize) {
     let mut dice = Dice::new(shared.plan.seed ^ number as u64, "restarts");
-    let clock: Arc<dyn Clock> = shared.clock.clone();
-    let mut faults = Faults::seeded(dice.next(), rates(&shared, number), clock);
     for incarnation in 0.. {
+        let into_hour = shared.moment() % HOUR;
+        let is_bad = into_hour < BAD_TIME;
+        let left = if is_bad { BAD_TIME - into_hour } else { HOUR - into_hour };
+        let left = if shared.is_calm() { 365 * 24 * HOUR } else { left };
+        let rates = if is_bad { rates(&shared, number) } else { Rates::default() };
+        let faults = Faults::seeded(dice.next(), rates, shared.clock.clone());
         let machine = Arc::new(Machine::new(&shared, number, &faults, incarnation));
         {
             let work = work(machine, workers);
@@ -151,12 +158,12 @@ pub(super) async fn live(shared: Arc<Shared>, number: usize, workers: usize) {
             tokio::select! {
                 biased;
                 () = faults.until_crash() => {}
+                () = shared.clock.sleep(Millis(left)) => faults.crash(),
                 () = &mut work => {}
             }
         }
         shared.note(format!("machine {number} has crashed"));
         shared.clock.sleep(Millis(dice.between(A_MOMENT, 5 * MINUTE))).await;
-        faults = faults.restarted();
     }
 }
 

@@ -46,8 +46,8 @@ const ROWS: usize = 10_000;
 /// Kinds of bad luck that a machine may have.
 const MACHINE_RATES: [Rates; 4] = [
     Rates { crash: 1, ..NO_FAULTS },
-    Rates { refuse: 10, throttle: 5, lose_answer: 10, delay: 50, crash: 1, ..NO_FAULTS },
-    Rates { refuse: 5, lose_answer: 20, delay: 20, crash: 6, ..NO_FAULTS },
+    Rates { refuse: 6, throttle: 3, lose_answer: 3, delay: 40, crash: 1, ..NO_FAULTS },
+    Rates { refuse: 3, lose_answer: 5, delay: 20, crash: 3, ..NO_FAULTS },
     Rates { refuse: 2, lose_answer: 2, delay: 200, crash: 2, ..NO_FAULTS },
 ];
 const NO_FAULTS: Rates =
@@ -132,6 +132,17 @@ pub fn run(plan: Plan) -> Trace {
 async fn simulate(plan: Plan) -> Trace {
     let world = world::make(plan.seed, plan.steady);
     let shared = Arc::new(Shared::new(plan, world, plan.rules(), Timestamp::from_millis(START)));
+    tokio::select! {
+        biased;
+        () = shared.overrun.notified() => {}
+        () = run_all(&shared) => {}
+    }
+    std::mem::take(&mut *shared.trace())
+}
+
+/// The three parts of a run, and a look at what is left.
+async fn run_all(shared: &Arc<Shared>) {
+    let plan = shared.plan;
     let mut dice = Dice::new(plan.seed, "run");
     let machines = usize::try_from(dice.between(2, 3)).unwrap_or(2);
     let workers = usize::try_from(dice.between(2, 4)).unwrap_or(2);
@@ -139,7 +150,7 @@ async fn simulate(plan: Plan) -> Trace {
 
     let mut office = JoinSet::new();
     office.spawn(office::keep_office(shared.clone(), length));
-    let running = start(&shared, machines, workers);
+    let running = start(shared, machines, workers);
     shared.clock.sleep(Millis(length)).await;
 
     // From here on, nothing goes wrong any more.
@@ -152,15 +163,14 @@ async fn simulate(plan: Plan) -> Trace {
         }
     }
     if plan.steady {
-        redrive(&shared).await;
+        redrive(shared).await;
     }
-    let running = start(&shared, machines, workers);
+    let running = start(shared, machines, workers);
     shared.clock.sleep(Millis(CALM)).await;
     shared.no_more_ticks.store(true, Ordering::Relaxed);
-    until_nothing_is_left(&shared).await;
+    until_nothing_is_left(shared).await;
     drop(running);
-    end(&shared).await;
-    std::mem::take(&mut *shared.trace())
+    end(shared).await;
 }
 
 fn start(shared: &Arc<Shared>, machines: usize, workers: usize) -> JoinSet<()> {

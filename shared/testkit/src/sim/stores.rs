@@ -16,6 +16,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 
+/// A run whose log has so many lines goes round in circles.
+const TOO_MUCH: usize = 10_000;
+
 /// What all machines share.
 pub(super) struct Shared {
     pub(super) plan: Plan,
@@ -37,6 +40,8 @@ pub(super) struct Shared {
     pub(super) calm: AtomicBool,
     /// Feeds and sites are no longer given out.
     pub(super) no_more_ticks: AtomicBool,
+    /// Rings when more has happened than ever should.
+    pub(super) overrun: Notify,
     trace: Mutex<Trace>,
 }
 
@@ -60,6 +65,7 @@ impl Shared {
             calls: AtomicU64::new(0),
             calm: AtomicBool::new(false),
             no_more_ticks: AtomicBool::new(false),
+            overrun: Notify::new(),
             trace: Mutex::default(),
         }
     }
@@ -72,7 +78,12 @@ impl Shared {
     /// Adds a line for people.
     pub(super) fn note(&self, line: impl Into<String>) {
         let at = self.clock.now();
-        self.trace().note(at, line.into());
+        let mut trace = self.trace();
+        trace.note(at, line.into());
+        if trace.log.len() >= TOO_MUCH {
+            trace.restless = true;
+            self.overrun.notify_one();
+        }
     }
 
     /// The moment that it is.

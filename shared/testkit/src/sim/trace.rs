@@ -128,6 +128,8 @@ pub struct Trace {
     pub log: Vec<(Timestamp, String)>,
     /// Tasks that panicked.
     pub panics: Vec<String>,
+    /// The run was broken off, since it did not come to rest.
+    pub restless: bool,
 }
 
 impl Trace {
