@@ -81,7 +81,8 @@ impl Summary {
         output::line(&format!("entries   {} seen for the first time", self.entries_seen))?;
         output::line(&format!("accepted  {}", self.accepted))?;
         output::line(&format!("rejected  {}{}", sum(&self.rejected), reasons(&self.rejected)))?;
-        output::line(&format!("held      {} hosts{}", sum(&self.held), reasons(&self.held)))?;
+        let hosts = if sum(&self.held) == 1 { "host" } else { "hosts" };
+        output::line(&format!("held      {} {hosts}{}", sum(&self.held), reasons(&self.held)))?;
         let due = self.next_due.map(|at| format!(", the first is due at {at}")).unwrap_or_default();
         output::line(&format!("parked    {} for later{due}", self.parked))?;
         if self.dead > 0 {
