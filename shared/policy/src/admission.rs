@@ -195,7 +195,13 @@ pub fn unblock(mut state: HostState, host: &str) -> (HostState, bool) {
     (state, was)
 }
 
-/// What the outcome of a call that did not reach the server says of one URL after many tries.
+/// Whether waiting for this reason counts against a job. That our own hour on a site is used up is no fault of the
+/// site: whatever queues behind it gets its turn.
+pub fn counts(reason: HoldReason) -> bool {
+    reason != HoldReason::WindowSpent
+}
+
+/// Whether a job that was put off so often is given up.
 pub fn given_up(deferrals: u32, rules: &Rules) -> bool {
     deferrals >= rules.max_deferrals
 }

@@ -19,7 +19,7 @@ pub const fn between(seed: u64, low: u64, high: u64) -> u64 {
     if high <= low {
         return low;
     }
-    let span = high - low + 1;
+    let span = (high - low).wrapping_add(1);
     if span == 0 { mix(seed) } else { low + mix(seed) % span }
 }
 

@@ -1,5 +1,6 @@
 //! What caching and retry headers mean (RFC 9110, RFC 9111), as far as a crawler acts upon them.
 
+use crate::directives::parse_date;
 use curlew_model::{Millis, Timestamp};
 
 /// The instant that a `Retry-After` names: seconds or an HTTP-date (RFC 9110 §10.2.3). A date in the
@@ -14,10 +15,14 @@ pub fn retry_after(value: &str, now: Timestamp) -> Option<Timestamp> {
     http_date(value).filter(|at| *at > now)
 }
 
-/// An HTTP-date in its preferred form (RFC 9110 §5.6.7); the obsolete forms name none.
+/// An HTTP-date in any of its three forms (RFC 9110 §5.6.7). A bare number is no date.
 pub fn http_date(value: &str) -> Option<Timestamp> {
-    let at = jiff::fmt::rfc2822::DateTimeParser::new().relaxed_weekday(true).parse_timestamp(value.trim()).ok()?;
-    Some(Timestamp::from_millis(at.as_millisecond()))
+    let value = value.trim();
+    let parser = jiff::fmt::rfc2822::DateTimeParser::new().relaxed_weekday(true);
+    let preferred = parser.parse_timestamp(value).map(|at| Timestamp::from_millis(at.as_millisecond()));
+    // The obsolete forms begin with the day of the week.
+    let obsolete = || value.starts_with(|c: char| c.is_ascii_alphabetic()).then(|| parse_date(value)).flatten();
+    preferred.ok().or_else(obsolete)
 }
 
 /// How long an answer stays fresh: `max-age` less `Age`, or `Expires` (RFC 9111 §4.2). `None` if it does
@@ -56,6 +61,9 @@ mod tests {
     fn h08_retry_after_in_seconds_or_as_a_date() {
         assert_eq!(retry_after("120", now()), Some(now() + Millis::from_secs(120)));
         assert_eq!(retry_after("Sat, 21 Nov 2026 01:00:00 GMT", now()), Some(now() + Millis::from_hours(1)));
+        for obsolete in ["Saturday, 21-Nov-26 01:00:00 GMT", "Sat Nov 21 01:00:00 2026"] {
+            assert_eq!(retry_after(obsolete, now()), Some(now() + Millis::from_hours(1)), "{obsolete}");
+        }
         for nonsense in ["", "-1", "0", "soon", "Fri, 99 Nov 2026 01:00:00 GMT", "Sat, 21 Nov 2020 01:00:00 GMT"] {
             assert_eq!(retry_after(nonsense, now()), None, "{nonsense:?}");
         }

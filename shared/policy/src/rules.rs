@@ -21,7 +21,8 @@ pub struct Rules {
     pub refill: Millis,
     /// The most time that one call may take.
     pub call_time: Millis,
-    /// The most time that one visit spends before it sends on what is left.
+    /// The most time that one visit spends before it sends on what is left. A page with all its redirects, or a home
+    /// page and its first feed, must fit in with the longest Crawl-delay between two calls, or they never end.
     pub slice: Millis,
     /// How far a lease outlasts its last call.
     pub lease_margin: Millis,
@@ -87,7 +88,7 @@ impl Default for Rules {
             burst: 30,
             refill: Millis::from_secs(2),
             call_time: Millis::from_secs(30),
-            slice: Millis::from_secs(60),
+            slice: Millis::from_mins(4),
             lease_margin: Millis::from_secs(5),
             patience: Millis::from_secs(10),
             busy_retry: Millis::from_secs(2),
@@ -140,6 +141,9 @@ impl Rules {
         }
         if self.burst == 0 || self.call_time == Millis::ZERO || self.slice == Millis::ZERO {
             return wrong("burst, call_time and slice must be above zero");
+        }
+        if self.slice <= (self.crawl_delay_cap + self.call_time).saturating_mul(u64::from(self.page_redirects)) {
+            return wrong("slice must be longer than page_redirects times crawl_delay_cap and call_time together");
         }
         if self.feeds_per_site == 0 || self.entries_per_poll == 0 {
             return wrong("feeds_per_site and entries_per_poll must be above zero");

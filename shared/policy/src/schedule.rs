@@ -6,6 +6,8 @@ use curlew_model::{FeedSource, Millis, SiteSource, SiteState, Slot, Timestamp};
 
 /// Minutes in a cycle.
 const CYCLE: i64 = Slot::COUNT as i64;
+/// Minutes after its slot within which a poll counts as on time.
+const ON_TIME_MINUTES: i64 = 2;
 /// Failed polls in a row after which a feed counts as dormant: it is then tried at the longest interval.
 const DORMANT_AFTER: u32 = 10;
 
@@ -26,6 +28,11 @@ pub fn feed_is_due(feed: &FeedSource, rules: &Rules, now: Timestamp) -> bool {
     let cycle = now.minute().div_euclid(CYCLE);
     // The slot shifts the cycle, so that feeds polled once a day do not all fall into the same one.
     (cycle + i64::from(feed.slot.index())).rem_euclid(every) == 0
+}
+
+/// Whether a poll at `now` is the one that its slot has just sent.
+pub fn is_on_time(slot: Slot, now: Timestamp) -> bool {
+    (now.minute() - i64::from(slot.index())).rem_euclid(CYCLE) <= ON_TIME_MINUTES
 }
 
 /// Whether a site whose slot has come is given to discovery.
@@ -156,6 +163,13 @@ mod tests {
                     .count();
                 assert_eq!(due, polls, "{interval:?} {slot:?}");
             }
+        }
+    }
+
+    #[test]
+    fn a_poll_is_on_time_in_its_minute_and_shortly_after() {
+        for (slot, minute, on_time) in [(5, 5, true), (5, 487, true), (5, 8, false), (5, 4, false), (479, 480, true)] {
+            assert_eq!(is_on_time(Slot::of(slot), t(minute)), on_time, "{slot} {minute}");
         }
     }
 
