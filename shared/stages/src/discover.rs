@@ -67,7 +67,9 @@ impl Discover {
             }
             End::Rejected(why) => return Ok(Step::None(why.to_string())),
             End::Later(until) => return Ok(Step::Later { until, held: false, next_guess: None }),
-            End::Held(until, _) => return Ok(Step::Later { until, held: true, next_guess: None }),
+            End::Held(until, _) | End::Elsewhere(until) => {
+                return Ok(Step::Later { until, held: true, next_guess: None });
+            }
         };
         if matches!(reply.status, 404 | 410) && got.url.path() == "/" {
             // Elsewhere than at its root a missing page says nothing of the host: whoever names a wrong address must
@@ -153,7 +155,7 @@ impl Discover {
                 }
             },
             End::Reply(_) | End::Rejected(_) => Ok(Ok(None)),
-            End::Later(until) | End::Held(until, _) => Ok(Err(until)),
+            End::Later(until) | End::Elsewhere(until) | End::Held(until, _) => Ok(Err(until)),
         }
     }
 
@@ -278,6 +280,10 @@ impl Stage for Discover {
         if matches!(site.state, SiteState::Working { .. } | SiteState::Refused { .. }) {
             return Ok(Verdict::Drop("the site's feeds are known".into()));
         }
+        if self.manners().clock.now() < site.not_before {
+            // Another job of this site has been here; it goes on, or the schedule does, when that time has come.
+            return Ok(Verdict::Drop("the site was looked at already".into()));
+        }
         let Ok(url) = address::parse(&site.url, None) else {
             return self.apply(site, seen, Step::Refused("the start address is not valid".into()), job).await;
         };
@@ -285,8 +291,8 @@ impl Stage for Discover {
         let mut visit = match self.manners().open(&host, &format!("discover {}", site.key)).await? {
             Opening::Open(visit) => visit,
             Opening::Busy(until) => return Ok(Verdict::Defer(until)),
-            Opening::Held(until, _) => {
-                let step = Step::Later { until, held: true, next_guess: job.next_guess };
+            Opening::Held(until, why) => {
+                let step = Step::Later { until, held: admission::counts(why), next_guess: job.next_guess };
                 return self.apply(site, seen, step, job).await;
             }
             Opening::Blocked => return self.apply(site, seen, Step::Refused("the host is blocked".into()), job).await,

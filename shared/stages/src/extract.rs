@@ -120,8 +120,9 @@ impl Extract {
         }
         let title = article.title.or_else(|| job.hints.title.clone()).filter(|t| !t.trim().is_empty());
         let own_image = article.image.map(String::from);
-        let image = own_image.clone().or_else(|| job.site_image.clone()).or(feed.image);
-        if let Err(why) = validity(title.as_deref(), &article.text, image.as_deref()) {
+        let site_image = job.site_image.clone().or(feed.image);
+        let any_image = own_image.as_deref().or(site_image.as_deref());
+        if let Err(why) = validity(title.as_deref(), &article.text, any_image) {
             return Made::Rejected(why);
         }
         let title = title.unwrap_or_default();
@@ -129,6 +130,9 @@ impl Extract {
         if screening.verdict == Screened::Reject {
             return Made::Rejected(Rejection::Screened(screening.rejected_for()));
         }
+        // `noimageindex`: the page has an image, and asks that it is not shown.
+        let own_image = own_image.filter(|_| !directives.noimageindex);
+        let image = own_image.clone().or(site_image);
         let not_future = |at: Timestamp| at.min(job.fetched_at);
         let host = Url::parse(&job.url).ok().and_then(|u| u.host_str().map(str::to_owned)).unwrap_or_default();
         Made::Record(Box::new(Record {
@@ -203,8 +207,7 @@ impl Extract {
     /// An image that the head of the page did not name was not fetched with it; it gets a visit of its own.
     async fn image_visit(&self, job: &ExtractJob, record: &Record) -> Result<(), StageError> {
         let Some((image, url)) = record.thumbnail.as_ref().zip(record.image.as_deref()) else { return Ok(()) };
-        let key = crate::thumbnail_key(image);
-        if !self.blobs.list(&key, None, 1).await?.is_empty() {
+        if crate::image::was_tried(self.blobs.as_ref(), image).await? {
             return Ok(());
         }
         let Ok(url) = address::parse(url, None) else { return Ok(()) };

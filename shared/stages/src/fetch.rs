@@ -1,16 +1,17 @@
 //! Fetch: visits a host key for a list of URLs. New pages go to extraction; re-checks decide about removal.
 
 use crate::body::pack;
-use crate::image::keep_thumbnail;
+use crate::image::{keep_thumbnail, note_unfit, was_tried};
 use crate::manners::Opening;
 use crate::visit::{End, Got, Visit};
 use crate::{Manners, Removal, Stage, StageError, Verdict};
 use curlew_article::{Glance, Limits, decode, glance};
 use curlew_model::{
-    EntryHints, ExtractJob, Gone, HostKey, ImageId, Job, Page, PageId, PageState, Purpose, Rejection, Timestamp,
-    Validators, VisitItem, VisitJob,
+    EntryHints, ExtractJob, Gone, HoldReason, HostKey, ImageId, Job, Page, PageId, PageState, Purpose, Rejection,
+    Timestamp, Validators, VisitItem, VisitJob,
 };
 use curlew_policy::directives::Directives;
+use curlew_policy::robots::UNREACHABLE_RETRY;
 use curlew_policy::sampling::{Recheck, by_status};
 use curlew_policy::{address, admission};
 use curlew_ports::{Blobs, CallKind, Event, Pages, Queue, Reply};
@@ -30,6 +31,8 @@ pub struct Fetch {
 /// How one item of a visit ended.
 enum Item {
     Done,
+    /// This item waits until then; those after it have their turn.
+    Apart(Timestamp),
     /// The visit ends here; this item and those after it wait until then.
     Later {
         until: Timestamp,
@@ -43,6 +46,8 @@ struct Round<'j, 'v> {
     visit: Box<Visit<'v>>,
     /// Images that lie on other host keys, to be visited there.
     elsewhere: BTreeMap<HostKey, Vec<VisitItem>>,
+    /// Items that wait for something that the others need not wait for, by when they go on.
+    apart: BTreeMap<Timestamp, Vec<VisitItem>>,
 }
 
 impl Fetch {
@@ -75,6 +80,7 @@ impl Fetch {
         let reply = match &got.end {
             End::Reply(reply) => reply,
             End::Rejected(why) => return self.reject(round, item, why.clone()).await,
+            End::Elsewhere(until) => return Ok(Item::Apart(*until)),
             End::Later(until) => return Ok(Item::Later { until: *until, held: false }),
             End::Held(until, _) => return Ok(Item::Later { until: *until, held: true }),
         };
@@ -89,8 +95,10 @@ impl Fetch {
             self.alias(round, item, id).await?;
             return Ok(Item::Done);
         }
-        self.send_on(round, &got, reply, &seen, &known_as, hints).await?;
-        let row = page_row(&id, &known_as, &round.job.host, round.job, PageState::Pending, self.manners.clock.now());
+        // A redirect may have led to another host key than the visit's own; re-checks go there at once.
+        let host = self.manners.key_of(&known_as).unwrap_or_else(|_| round.job.host.clone());
+        self.send_on(round, &got, reply, &seen, (&known_as, &host), hints).await?;
+        let row = page_row(&id, &known_as, &host, round.job, PageState::Pending, self.manners.clock.now());
         self.pages.insert(&row).await?;
         if id != item.page {
             self.alias(round, item, id).await?;
@@ -106,16 +114,24 @@ impl Fetch {
         if reply.status != 200 {
             return Err(Rejection::Status(reply.status));
         }
+        // The header speaks for every kind of document, one that cannot be read too.
+        if Directives::gather(&[], &reply.headers.robots_tags, &self.manners.token).noindex {
+            return Err(Rejection::Noindex);
+        }
         if reply.body_skipped {
             let media = reply.headers.content_type.as_deref().unwrap_or("of an unknown type");
             return Err(Rejection::MediaType(media.chars().take(60).collect()));
         }
         let html = decode(&reply.body, reply.headers.content_type.as_deref()).into_owned();
-        let glance = glance(&html, url, &Limits::default()).map_err(|e| Rejection::Unreadable(e.to_string()))?;
-        if self.directives(&glance, reply).noindex {
+        let mut glance = glance(&html, url, &Limits::default()).map_err(|e| Rejection::Unreadable(e.to_string()))?;
+        let wishes = self.directives(&glance, reply);
+        if wishes.noindex {
             return Err(Rejection::Noindex);
         }
-        Ok(Seen { html, glance })
+        if wishes.noimageindex {
+            glance.image = None;
+        }
+        Ok(Seen { html, glance, expired: wishes.expired(self.manners.clock.now()) })
     }
 
     fn directives(&self, glance: &Glance, reply: &Reply) -> Directives {
@@ -148,7 +164,7 @@ impl Fetch {
         got: &Got,
         reply: &Reply,
         seen: &Seen,
-        known_as: &Url,
+        (known_as, host): (&Url, &HostKey),
         hints: &EntryHints,
     ) -> Result<(), StageError> {
         let now = self.manners.clock.now();
@@ -156,7 +172,7 @@ impl Fetch {
         let body = pack(self.blobs.as_ref(), &page, seen.html.as_bytes(), now).await?;
         let job = ExtractJob {
             page,
-            host: round.job.host.clone(),
+            host: host.clone(),
             url: known_as.as_str().to_owned(),
             final_url: got.url.as_str().to_owned(),
             feed: round.job.feed.clone(),
@@ -188,11 +204,11 @@ impl Fetch {
             return Ok(());
         }
         let id = address::image_id(&image);
-        if self.has_thumbnail(&id).await? {
+        if was_tried(self.blobs.as_ref(), &id).await? {
             return Ok(());
         }
         let elsewhere = key != round.job.host;
-        let later = elsewhere || matches!(self.image(round, &image, &id).await?, Item::Later { .. });
+        let later = elsewhere || !matches!(self.image(round, &image, &id).await?, Item::Done);
         if later {
             let item = VisitItem { url: image.into(), page: page.clone(), purpose: Purpose::Image { image: id } };
             round.elsewhere.entry(key).or_default().push(item);
@@ -200,13 +216,8 @@ impl Fetch {
         Ok(())
     }
 
-    async fn has_thumbnail(&self, id: &ImageId) -> Result<bool, StageError> {
-        let key = crate::thumbnail_key(id);
-        Ok(!self.blobs.list(&key, None, 1).await?.is_empty())
-    }
-
     async fn image(&self, round: &mut Round<'_, '_>, url: &Url, id: &ImageId) -> Result<Item, StageError> {
-        if self.has_thumbnail(id).await? {
+        if was_tried(self.blobs.as_ref(), id).await? {
             return Ok(Item::Done);
         }
         let end = round.visit.hop(url, CallKind::Image, &Validators::default(), true).await?;
@@ -218,7 +229,11 @@ impl Fetch {
                 }
                 Ok(Item::Done)
             }
-            End::Reply(_) | End::Rejected(_) => Ok(Item::Done),
+            End::Reply(_) | End::Rejected(_) => {
+                note_unfit(self.blobs.as_ref(), id).await?;
+                Ok(Item::Done)
+            }
+            End::Elsewhere(until) => Ok(Item::Apart(until)),
             End::Later(until) => Ok(Item::Later { until, held: false }),
             End::Held(until, _) => Ok(Item::Later { until, held: true }),
         }
@@ -231,6 +246,7 @@ impl Fetch {
             End::Rejected(Rejection::Robots) => Recheck::Gone(Gone::Robots),
             End::Rejected(Rejection::Blocked) => Recheck::Gone(Gone::Blocked),
             End::Rejected(_) => Recheck::Unknown,
+            End::Elsewhere(until) => return Ok(Item::Apart(*until)),
             End::Later(until) => return Ok(Item::Later { until: *until, held: false }),
             End::Held(until, _) => return Ok(Item::Later { until: *until, held: true }),
         };
@@ -246,6 +262,7 @@ impl Fetch {
         match by_status(reply.status) {
             Recheck::Present => match self.look(reply, url) {
                 Err(Rejection::Noindex) => Recheck::Gone(Gone::Noindex),
+                Ok(seen) if seen.expired => Recheck::Gone(Gone::Expired),
                 _ => Recheck::Present,
             },
             other => other,
@@ -278,16 +295,36 @@ impl Fetch {
     }
 
     /// The whole job waits; or, if its host was held too often, its pages are given up with the reason.
-    async fn put_off(&self, job: &VisitJob, until: Timestamp, why: &str) -> Result<Verdict, StageError> {
-        if admission::given_up(job.deferrals, &self.manners.rules) {
+    async fn put_off(&self, job: &VisitJob, until: Timestamp, why: HoldReason) -> Result<Verdict, StageError> {
+        let counts = admission::counts(why);
+        if counts && admission::given_up(job.deferrals, &self.manners.rules) {
             for item in &job.items {
-                self.write_rejection(job, item, Rejection::HostUnavailable(why.to_owned())).await?;
+                self.write_rejection(job, item, Rejection::HostUnavailable(why.as_str().to_owned())).await?;
             }
             return Ok(Verdict::Done);
         }
         self.manners.events.note(&Event::PutOff);
-        self.queue.send(&[(Job::Fetch(job.clone()).deferred(), until)]).await?;
+        let job = Job::Fetch(job.clone());
+        self.queue.send(&[(if counts { job.deferred() } else { job }, until)]).await?;
         Ok(Verdict::Done)
+    }
+
+    /// Sends on the items that wait for something else, later each time; or gives them up.
+    async fn leave_apart(&self, job: &VisitJob, apart: BTreeMap<Timestamp, Vec<VisitItem>>) -> Result<(), StageError> {
+        let soonest = self.manners.clock.now() + UNREACHABLE_RETRY.saturating_mul(1 << job.deferrals.min(10));
+        for (until, items) in apart {
+            let rest = VisitJob { items, ..job.clone() };
+            if admission::given_up(job.deferrals, &self.manners.rules) {
+                for item in &rest.items {
+                    let why = Rejection::HostUnavailable("a redirect or its robots.txt leads nowhere".into());
+                    self.write_rejection(job, item, why).await?;
+                }
+            } else {
+                self.manners.events.note(&Event::PutOff);
+                self.queue.send(&[(Job::Fetch(rest).deferred(), until.max(soonest))]).await?;
+            }
+        }
+        Ok(())
     }
 
     /// Sends on what is left of a visit and what belongs to other host keys, before the job is acknowledged.
@@ -337,6 +374,8 @@ impl Fetch {
 struct Seen {
     html: String,
     glance: Glance,
+    /// Its `unavailable_after` has passed.
+    expired: bool,
 }
 
 fn page_row(id: &PageId, url: &Url, host: &HostKey, job: &VisitJob, state: PageState, at: Timestamp) -> Page {
@@ -363,7 +402,7 @@ impl Stage for Fetch {
         let visit = match self.manners.open(&job.host, &owner).await? {
             Opening::Open(visit) => visit,
             Opening::Busy(until) => return Ok(Verdict::Defer(until)),
-            Opening::Held(until, reason) => return self.put_off(job, until, reason.as_str()).await,
+            Opening::Held(until, reason) => return self.put_off(job, until, reason).await,
             Opening::Blocked => {
                 for item in &job.items {
                     match item.purpose {
@@ -375,12 +414,16 @@ impl Stage for Fetch {
                 return Ok(Verdict::Done);
             }
         };
-        let mut round = Round { job, visit, elsewhere: BTreeMap::new() };
+        let mut round = Round { job, visit, elsewhere: BTreeMap::new(), apart: BTreeMap::new() };
         let mut done = 0;
         let mut end = Ok(None);
         for item in &job.items {
             match self.item(&mut round, item).await {
                 Ok(Item::Done) => done += 1,
+                Ok(Item::Apart(until)) => {
+                    done += 1;
+                    round.apart.entry(until).or_default().push(item.clone());
+                }
                 Ok(Item::Later { until, held }) => {
                     end = Ok(Some((until, held)));
                     break;
@@ -391,10 +434,11 @@ impl Stage for Fetch {
                 }
             }
         }
-        let Round { visit, elsewhere, .. } = round;
+        let Round { visit, elsewhere, apart, .. } = round;
         let calls = visit.calls;
         let closed = visit.close().await;
         let end = end?;
+        self.leave_apart(job, apart).await?;
         self.leave(job, elsewhere, (done, calls), end).await?;
         closed?;
         Ok(Verdict::Done)

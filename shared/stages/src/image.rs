@@ -26,6 +26,22 @@ pub fn thumbnail_key(image: &ImageId) -> String {
     format!("{THUMBNAIL_PREFIX}{}/{image}.jpg", &image.as_str()[..2])
 }
 
+/// Says for good that there is no thumbnail of an image, so that it is not asked for with each page that shows it.
+fn unfit_key(image: &ImageId) -> String {
+    format!("{THUMBNAIL_PREFIX}{}/{image}.none", &image.as_str()[..2])
+}
+
+/// Whether an image was asked for before, with or without success.
+pub(crate) async fn was_tried(blobs: &dyn Blobs, image: &ImageId) -> Result<bool, StageError> {
+    let either = format!("{THUMBNAIL_PREFIX}{}/{image}.", &image.as_str()[..2]);
+    Ok(!blobs.list(&either, None, 1).await?.is_empty())
+}
+
+/// Notes that an image gives no thumbnail.
+pub(crate) async fn note_unfit(blobs: &dyn Blobs, image: &ImageId) -> Result<(), StageError> {
+    Ok(blobs.put(&unfit_key(image), Bytes::new()).await?)
+}
+
 /// Makes and keeps a thumbnail; says why there is none if the image is not fit for one.
 pub(crate) async fn keep_thumbnail(
     blobs: &dyn Blobs,
@@ -37,7 +53,10 @@ pub(crate) async fn keep_thumbnail(
             blobs.put(&thumbnail_key(image), jpeg).await?;
             Ok(Ok(()))
         }
-        Err(why) => Ok(Err(why)),
+        Err(why) => {
+            note_unfit(blobs, image).await?;
+            Ok(Err(why))
+        }
     }
 }
 

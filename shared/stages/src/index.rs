@@ -171,9 +171,10 @@ impl Index {
         let mut after = None;
         // One listing for each year there is, and not one for each segment: each step jumps behind the year found.
         while let Some(key) = self.blobs.list("segments/", after.as_deref(), 1).await?.pop() {
-            let year = key.get(9..13).and_then(|y| y.parse().ok()).unwrap_or(0);
-            years.push(year);
-            after = Some(format!("segments/{year:04}/~"));
+            let year: Option<Year> = key.get(9..13).and_then(|y| y.parse().ok());
+            // A file that somebody else has put there is stepped over.
+            after = Some(year.map_or(key, |year| format!("segments/{year:04}/~")));
+            years.extend(year);
         }
         Ok(years)
     }

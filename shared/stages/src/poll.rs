@@ -5,11 +5,11 @@ use crate::manners::Opening;
 use crate::visit::{End, Got};
 use crate::{Manners, Stage, StageError, Verdict};
 use curlew_feed::{Feed, Limits};
-use curlew_model::{FeedSource, Job, Millis, PollJob, Source, Timestamp};
+use curlew_model::{FeedSource, Job, Millis, PollJob, Source, Timestamp, Validators};
 use curlew_policy::address;
 use curlew_policy::schedule::{self, Wishes};
 use curlew_policy::{admission, http};
-use curlew_ports::{CallKind, Event, Pages, Queue, Reply, Sources};
+use curlew_ports::{CallKind, Event, Pages, Queue, Reply, Sources, Version};
 use std::sync::Arc;
 use url::Url;
 
@@ -29,12 +29,20 @@ impl Poll {
         &self.intake.manners
     }
 
-    async fn put_off(&self, job: &PollJob, until: Timestamp) -> Result<Verdict, StageError> {
+    /// The job is parked, and the row says until when: without that, each cycle until then would park one more.
+    async fn put_off(
+        &self,
+        job: &PollJob,
+        (feed, seen): (FeedSource, Version),
+        until: Timestamp,
+        why: &str,
+    ) -> Result<Verdict, StageError> {
         self.manners().events.note(&Event::PutOff);
-        if admission::given_up(job.deferrals, &self.manners().rules) {
-            return Ok(Verdict::Drop("its host stayed held; the schedule brings it again".into()));
+        if !admission::given_up(job.deferrals, &self.manners().rules) {
+            self.intake.queue.send(&[(Job::Poll(job.clone()).deferred(), until)]).await?;
         }
-        self.intake.queue.send(&[(Job::Poll(job.clone()).deferred(), until)]).await?;
+        let next = FeedSource { not_before: until, trouble: Some(format!("the host is left alone: {why}")), ..feed };
+        self.sources.swap(seen, &Source::Feed(next)).await?;
         Ok(Verdict::Done)
     }
 
@@ -42,9 +50,14 @@ impl Poll {
     async fn taken_in(&self, mut feed: FeedSource, got: &Got, reply: &Reply) -> Result<FeedSource, StageError> {
         let now = self.manners().clock.now();
         match reply.status {
+            // RFC 9110 §15.4.5: nobody asked whether it was modified.
+            304 if feed.validators.is_empty() => {
+                self.failed(&mut feed, "the server answered 304 to an unconditional request".into(), now);
+            }
             304 => {
                 feed.failures = 0;
                 feed.trouble = None;
+                refresh(&mut feed.validators, &reply.headers.validators);
             }
             200 => match parse(reply, &got.url) {
                 Ok(parsed) => {
@@ -54,7 +67,8 @@ impl Poll {
                 }
                 Err(why) => self.failed(&mut feed, why, now),
             },
-            410 => {
+            // A temporary redirect to something that is gone says nothing for good about this feed.
+            410 if got.hops == 0 || got.moved_for_good => {
                 feed.gone = true;
                 feed.trouble = Some("the server says that the feed is gone (410)".into());
             }
@@ -94,6 +108,15 @@ impl Poll {
             feed.moved = None;
         } else {
             feed.moved = Some((got.url.as_str().to_owned(), times));
+        }
+    }
+}
+
+/// A 304 brings the stored validators up to date and takes none away (RFC 9111 §4.3.4).
+fn refresh(stored: &mut Validators, sent: &Validators) {
+    for (old, new) in [(&mut stored.etag, &sent.etag), (&mut stored.last_modified, &sent.last_modified)] {
+        if new.is_some() {
+            old.clone_from(new);
         }
     }
 }
@@ -147,7 +170,8 @@ impl Stage for Poll {
             return Ok(Verdict::Drop("the feed is not known".into()));
         };
         let manners = self.manners();
-        if feed.gone || manners.clock.now() < feed.polled_at + manners.rules.poll_floor {
+        let earliest = feed.not_before.max(feed.polled_at + manners.rules.poll_floor);
+        if feed.gone || manners.clock.now() < earliest {
             return Ok(Verdict::Drop("the feed was polled already, or polling it has stopped".into()));
         }
         let Ok(url) = address::parse(&feed.url, None) else {
@@ -157,7 +181,7 @@ impl Stage for Poll {
         let mut visit = match manners.open(&host, &format!("poll {}", feed.key)).await? {
             Opening::Open(visit) => visit,
             Opening::Busy(until) => return Ok(Verdict::Defer(until)),
-            Opening::Held(until, _) => return self.put_off(job, until).await,
+            Opening::Held(until, why) => return self.put_off(job, (feed, seen), until, why.as_str()).await,
             Opening::Blocked => return Ok(Verdict::Drop("the host is blocked".into())),
         };
         let got = visit.get(&url, CallKind::Feed, &feed.validators).await;
@@ -170,10 +194,13 @@ impl Stage for Poll {
             // What began and did not end within a visit may never do so, so it counts.
             End::Later(until) if calls > 0 => {
                 let again = manners.clock.now() + manners.rules.again_after(job.deferrals);
-                return self.put_off(job, again.max(*until)).await;
+                return self.put_off(job, (feed, seen), again.max(*until), "its answers take too long").await;
             }
             End::Later(until) => return Ok(Verdict::Defer(*until)),
-            End::Held(until, _) => return self.put_off(job, *until).await,
+            End::Elsewhere(until) => {
+                return self.put_off(job, (feed, seen), *until, "a robots.txt or a redirect leads nowhere").await;
+            }
+            End::Held(until, why) => return self.put_off(job, (feed, seen), *until, why.as_str()).await,
             End::Rejected(why) => {
                 let mut feed = feed;
                 self.failed(&mut feed, why.to_string(), manners.clock.now());
@@ -181,7 +208,13 @@ impl Stage for Poll {
             }
             End::Reply(reply) => self.taken_in(feed, &got, reply).await?,
         };
-        // A 304 changes nothing, and nothing is written: three polls a day cost no write.
+        let mut next = next;
+        let now = manners.clock.now();
+        if !schedule::is_on_time(before.slot, now) {
+            // Off its minute: another job of this feed may be on its way, and must not call again at once.
+            next.polled_at = now;
+        }
+        // A 304 in its minute changes nothing, and nothing is written: three polls a day cost no write.
         if next != before {
             self.sources.swap(seen, &Source::Feed(next)).await?;
         }

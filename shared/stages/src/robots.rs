@@ -3,7 +3,7 @@
 use crate::StageError;
 use crate::visit::{End, Visit};
 use bytes::Bytes;
-use curlew_model::{HoldReason, Millis, Rejection, Timestamp, Validators};
+use curlew_model::{Millis, Rejection, Timestamp, Validators};
 use curlew_policy::address;
 use curlew_policy::redirect::{Chain, NotFollowed, is_redirect};
 use curlew_policy::robots::{self, Fetched, Robots, Standing, WhileUnreachable};
@@ -66,8 +66,8 @@ impl Visit<'_> {
     fn unreachable(&self, copy: &RobotsCopy) -> End {
         match &self.state.hold {
             Some(hold) => End::Held(hold.until, hold.reason),
-            // Not just later: what waits for this file must not wait for ever, and so has to count its tries.
-            None => End::Held(copy.fresh_until, HoldReason::Network),
+            // Others of the visit may lie at other origins; what waits for this file counts its tries.
+            None => End::Elsewhere(copy.fresh_until),
         }
     }
 
@@ -107,7 +107,9 @@ impl Visit<'_> {
 fn answered(old: Option<RobotsCopy>, reply: &Reply, now: Timestamp) -> RobotsCopy {
     let fetched = match reply.status {
         200 => Fetched::Success { body: &reply.body },
-        304 if old.is_some() => Fetched::NotModified,
+        304 if old.as_ref().is_some_and(|o| !o.validators.is_empty()) => Fetched::NotModified,
+        // Nobody asked: a server that says so is in trouble, and no fault may end in permission.
+        304 => Fetched::Unreachable,
         other => Fetched::Status(other),
     };
     kept(old, &fetched, Some(reply), now)

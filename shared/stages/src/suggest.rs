@@ -2,7 +2,7 @@
 
 use crate::block::hidden_hosts;
 use crate::discover::new_feed;
-use curlew_model::{DiscoverJob, Job, PollJob, SiteSource, SiteState, Source, SourceKey, Timestamp};
+use curlew_model::{DiscoverJob, FeedSource, Job, PollJob, SiteSource, SiteState, Source, SourceKey, Timestamp};
 use curlew_policy::address;
 use curlew_policy::schedule::site_is_due;
 use curlew_ports::{Blobs, Clock, Fetch, PortError, Queue, Sources, SuggestError, Suggested};
@@ -68,12 +68,26 @@ impl Suggest {
         let key = source.key().clone();
         let now = self.clock.now();
         let new = self.sources.insert(&source).await?;
-        let row = if new { Some(source) } else { self.sources.get(&key).await?.map(|(row, _)| row) };
+        let row = if new { Some(source) } else { self.known(&key).await? };
         // A row whose job was lost in a crash gets another one; a job that runs twice does no harm.
         if at_once && row.is_some_and(|row| is_untried(&row, now)) {
             self.queue.send(&[(job, now)]).await?;
         }
         Ok(Named { key, outcome: if new { Suggested::Taken } else { Suggested::Known } })
+    }
+
+    /// The row as it is. A feed whose server once said 410 is polled again when somebody names it anew.
+    async fn known(&self, key: &SourceKey) -> Result<Option<Source>, SuggestError> {
+        let Some((row, seen)) = self.sources.get(key).await? else { return Ok(None) };
+        let Source::Feed(feed) = row else { return Ok(Some(row)) };
+        if !feed.gone {
+            return Ok(Some(Source::Feed(feed)));
+        }
+        let revived = Source::Feed(FeedSource { gone: false, trouble: None, polled_at: Timestamp::MIN, ..feed });
+        match self.sources.swap(seen, &revived).await {
+            Ok(_) | Err(PortError::Conflict) => Ok(Some(revived)),
+            Err(other) => Err(other.into()),
+        }
     }
 
     /// A bare host name means its home page over TLS, as browsers take it.

@@ -41,6 +41,9 @@ pub enum End {
     Rejected(Rejection),
     /// Not now: the slice or the lease is used up, or another visit holds the host key that a redirect leads to.
     Later(Timestamp),
+    /// This URL has to wait and no other of the visit: the host key that its redirect leads to is held, or the
+    /// robots.txt of its origin is out of reach.
+    Elsewhere(Timestamp),
     /// The host key is left alone from now on; the visit is over.
     Held(Timestamp, HoldReason),
 }
@@ -149,11 +152,12 @@ impl<'a> Visit<'a> {
                 guest.close().await?;
                 // A hold on the other host key is no reason to leave this one.
                 match end? {
-                    End::Held(until, _) => Ok(End::Later(until)),
+                    End::Held(until, _) => Ok(End::Elsewhere(until)),
                     other => Ok(other),
                 }
             }
-            Opening::Busy(until) | Opening::Held(until, _) => Ok(End::Later(until)),
+            Opening::Busy(until) => Ok(End::Later(until)),
+            Opening::Held(until, _) => Ok(End::Elsewhere(until)),
             Opening::Blocked => Ok(End::Rejected(Rejection::Blocked)),
         }
     }

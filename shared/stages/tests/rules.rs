@@ -1,0 +1,649 @@
+//! The rules of the stages, one by one, over ports in memory and a web that fits into a test.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
+
+use curlew_model::{
+    DiscoverJob, FeedSource, Gone, HoldReason, HostKey, Job, Page, PageId, PageState, PollJob, Purpose, Rejection,
+    SiteSource, SiteState, Slot, Source, SourceKey, Stage as QueueName, Timestamp, Validators, VisitItem, VisitJob,
+    Window,
+};
+use curlew_policy::{Rules, address};
+use curlew_ports::{Blobs, CallKind, FetchError, HostLedger, Inbox, Pages, Reply, Sources, Version};
+use curlew_stages::{Discover, Extract, Fetch, Index, Manners, Poll, Stage, Suggest, Verdict};
+use curlew_testkit::memory::{
+    CountingSeeds, MemoryBlobs, MemoryFetch, MemoryHosts, MemoryJobs, MemoryPages, MemoryRobots, MemorySources,
+    TokioClock,
+};
+use std::sync::Arc;
+use url::Url;
+
+const FEED: &str = "https://example.org/feed";
+const HOUR: u64 = 3_600;
+
+/// All ports in memory, and the stages over them.
+struct House {
+    web: Arc<MemoryFetch>,
+    hosts: Arc<MemoryHosts>,
+    sources: Arc<MemorySources>,
+    pages: Arc<MemoryPages>,
+    jobs: Arc<MemoryJobs>,
+    blobs: Arc<MemoryBlobs>,
+    manners: Arc<Manners>,
+}
+
+impl House {
+    fn new() -> House {
+        let web = Arc::new(MemoryFetch::default());
+        let hosts = Arc::new(MemoryHosts::default());
+        let manners = Manners {
+            ledger: hosts.clone(),
+            robots: Arc::new(MemoryRobots::default()),
+            fetch: web.clone(),
+            clock: Arc::new(TokioClock::starting_at("2026-11-21T00:00:00Z".parse().unwrap())),
+            seeds: Arc::new(CountingSeeds::new(1)),
+            events: Arc::new(()),
+            rules: Arc::new(Rules::default()),
+            groups: Arc::default(),
+            token: "CurlewBot".into(),
+        };
+        House {
+            web,
+            hosts,
+            sources: Arc::default(),
+            pages: Arc::default(),
+            jobs: Arc::default(),
+            blobs: Arc::default(),
+            manners: Arc::new(manners),
+        }
+    }
+
+    fn now(&self) -> Timestamp {
+        self.manners.clock.now()
+    }
+
+    async fn poll(&self, deferrals: u32) -> Verdict {
+        let poll = Poll::new(self.manners.clone(), self.sources.clone(), self.pages.clone(), self.jobs.clone());
+        poll.run(&PollJob { feed: key(FEED), url: FEED.into(), deferrals }).await.unwrap()
+    }
+
+    async fn fetch(&self, job: &VisitJob) -> Verdict {
+        let fetch = Fetch::new(self.manners.clone(), self.pages.clone(), self.jobs.clone(), self.blobs.clone());
+        fetch.run(job).await.unwrap()
+    }
+
+    fn extract(&self) -> Extract {
+        Extract {
+            pages: self.pages.clone(),
+            sources: self.sources.clone(),
+            blobs: self.blobs.clone(),
+            queue: self.jobs.clone(),
+            clock: self.manners.clock.clone(),
+            events: Arc::new(()),
+            groups: Arc::default(),
+            token: "CurlewBot".into(),
+        }
+    }
+
+    fn index(&self) -> Index {
+        Index { blobs: self.blobs.clone(), pages: self.pages.clone(), clock: self.manners.clock.clone() }
+    }
+
+    async fn with_feed(&self, change: impl FnOnce(&mut FeedSource)) {
+        let mut feed = FeedSource {
+            key: key(FEED),
+            slot: Slot::of(0),
+            url: FEED.into(),
+            site: None,
+            format: String::new(),
+            title: None,
+            description: None,
+            link: None,
+            language: None,
+            image: Some("https://example.org/logo.png".into()),
+            validators: Validators::default(),
+            interval: curlew_model::Millis::ZERO,
+            not_before: Timestamp::MIN,
+            polled_at: Timestamp::MIN,
+            failures: 0,
+            trouble: None,
+            gone: false,
+            moved: None,
+            seen: vec![],
+        };
+        change(&mut feed);
+        assert!(self.sources.insert(&Source::Feed(feed)).await.unwrap());
+    }
+
+    async fn feed(&self) -> FeedSource {
+        match self.sources.get(&key(FEED)).await.unwrap() {
+            Some((Source::Feed(feed), _)) => feed,
+            other => panic!("no feed but {other:?}"),
+        }
+    }
+
+    async fn state(&self, url: &str) -> Option<PageState> {
+        self.pages.get(&page(url)).await.unwrap().map(|(row, _)| row.state)
+    }
+
+    /// Jobs of one queue, whenever they are due, in the order in which they are.
+    async fn queued(&self, stage: QueueName) -> Vec<(Job, Timestamp)> {
+        let mut queued: Vec<_> = self.jobs.waiting(Timestamp::MIN, 100).await.unwrap();
+        queued.retain(|w| w.job.as_ref().is_ok_and(|job| job.stage() == stage));
+        queued.into_iter().map(|w| (w.job.unwrap(), w.due)).collect()
+    }
+
+    fn calls(&self, kind: CallKind) -> Vec<curlew_ports::Call> {
+        self.web.calls().into_iter().filter(|call| call.kind == kind).collect()
+    }
+}
+
+fn key(url: &str) -> SourceKey {
+    address::source_key(&Url::parse(url).unwrap())
+}
+
+fn page(url: &str) -> PageId {
+    address::page_id(&Url::parse(url).unwrap())
+}
+
+fn host(name: &str) -> HostKey {
+    HostKey::new(name).unwrap()
+}
+
+fn status(status: u16) -> Reply {
+    Reply { status, ..Reply::default() }
+}
+
+fn moved(code: u16, to: &str) -> Result<Reply, FetchError> {
+    let mut reply = status(code);
+    reply.headers.location = Some(to.into());
+    Ok(reply)
+}
+
+fn rss(items: &str) -> String {
+    format!(
+        "<rss version=\"2.0\"><channel><title>Waders</title><link>https://example.org/</link>{items}</channel></rss>"
+    )
+}
+
+fn html(head: &str) -> String {
+    let text = "The curlew walks along the edge of the water and probes the mud for worms and small crabs. ".repeat(6);
+    format!(
+        "<html><head><title>On curlews</title>{head}</head><body><article><h1>On curlews</h1><p>{text}</p></article></body></html>"
+    )
+}
+
+fn visit(name: &str, urls: &[&str], purpose: &Purpose) -> VisitJob {
+    let items = urls.iter().map(|url| VisitItem { url: (*url).into(), page: page(url), purpose: purpose.clone() });
+    VisitJob { host: host(name), feed: None, site_image: None, items: items.collect(), deferrals: 0 }
+}
+
+fn new() -> Purpose {
+    Purpose::New { hints: curlew_model::EntryHints::default() }
+}
+
+fn accepted(url: &str) -> Page {
+    let segment = curlew_model::SegmentKey::new("segments/2026/11/20/ab.jsonl.zst").unwrap();
+    Page {
+        id: page(url),
+        url: url.into(),
+        host: host("example.org"),
+        feed: None,
+        state: PageState::Accepted {
+            year: 2026,
+            location: curlew_model::Location { segment, offset: 0, length: 0 },
+            content_hash: String::new(),
+        },
+        at: Timestamp::EPOCH,
+        checked_at: None,
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn h01_h03_validators_go_out_as_they_came_and_a_304_brings_them_up_to_date() {
+    let house = House::new();
+    house.with_feed(|_| {}).await;
+    let mut first = Reply { body: rss("<item><link>https://example.org/a</link></item>").into(), ..status(200) };
+    first.headers.validators = Validators { etag: Some("W/\"1\"".into()), last_modified: Some("whenever".into()) };
+    house.web.answer(FEED, Ok(first));
+    let mut second = status(304);
+    second.headers.validators.etag = Some("W/\"2\"".into());
+    house.web.answer(FEED, Ok(second));
+    assert_eq!(house.poll(0).await, Verdict::Done);
+    assert_eq!(house.queued(QueueName::Fetch).await.len(), 1);
+    house.manners.clock.sleep(curlew_model::Millis::from_hours(9)).await;
+    assert_eq!(house.poll(0).await, Verdict::Done);
+    let sent = &house.calls(CallKind::Feed)[1].validators;
+    assert_eq!((sent.etag.as_deref(), sent.last_modified.as_deref()), (Some("W/\"1\""), Some("whenever")));
+    let kept = house.feed().await.validators;
+    assert_eq!((kept.etag.as_deref(), kept.last_modified.as_deref()), (Some("W/\"2\""), Some("whenever")));
+    assert_eq!(house.queued(QueueName::Fetch).await.len(), 1, "a 304 brings nothing new");
+    house.manners.clock.sleep(curlew_model::Millis::from_mins(10)).await;
+    assert!(matches!(house.poll(0).await, Verdict::Drop(_)), "H07: no second poll within the hour");
+}
+
+#[tokio::test(start_paused = true)]
+async fn h04_a_304_that_nobody_asked_for_is_a_fault() {
+    let house = House::new();
+    house.with_feed(|_| {}).await;
+    house.web.answer(FEED, Ok(status(304)));
+    house.poll(0).await;
+    let feed = house.feed().await;
+    assert_eq!(feed.failures, 1);
+    assert!(feed.not_before > house.now());
+}
+
+#[tokio::test(start_paused = true)]
+async fn f04_410_stops_for_good_until_somebody_names_the_feed_anew_and_404_slows() {
+    let house = House::new();
+    house.with_feed(|_| {}).await;
+    house.web.answer(FEED, Ok(status(404)));
+    house.web.answer(FEED, Ok(status(410)));
+    house.poll(0).await;
+    assert_eq!((house.feed().await.failures, house.feed().await.gone), (1, false));
+    assert!(matches!(house.poll(0).await, Verdict::Drop(_)), "a second job in the queue does not call again");
+    assert_eq!(house.calls(CallKind::Feed).len(), 1);
+    house.manners.clock.sleep(curlew_model::Millis::from_hours(10)).await;
+    house.poll(0).await;
+    assert!(house.feed().await.gone);
+    house.manners.clock.sleep(curlew_model::Millis::from_days(30)).await;
+    assert!(matches!(house.poll(0).await, Verdict::Drop(_)));
+    let suggest = Suggest {
+        sources: house.sources.clone(),
+        blobs: house.blobs.clone(),
+        fetch: house.web.clone(),
+        queue: house.jobs.clone(),
+        clock: house.manners.clock.clone(),
+    };
+    suggest.feed(FEED, true).await.unwrap();
+    assert!(!house.feed().await.gone);
+    assert_eq!(house.queued(QueueName::Poll).await.len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn f04_a_410_behind_a_temporary_redirect_is_only_a_failure() {
+    let house = House::new();
+    house.with_feed(|_| {}).await;
+    house.web.answer(FEED, moved(302, "https://example.org/old"));
+    house.web.answer("https://example.org/old", Ok(status(410)));
+    house.poll(0).await;
+    assert_eq!((house.feed().await.gone, house.feed().await.failures), (false, 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn f01_a_permanent_redirect_is_believed_after_many_polls_or_at_once_for_tls() {
+    for (from, to, at_once) in
+        [(FEED, "https://example.org/new", false), ("http://example.org/feed", "https://example.org/feed", true)]
+    {
+        let house = House::new();
+        house.with_feed(|feed| feed.url = from.into()).await;
+        house.web.answer(from, moved(301, to));
+        house.web.serve(to, "application/rss+xml", rss(""));
+        for n in 1..=house.manners.rules.moves_believed {
+            house.manners.clock.sleep(curlew_model::Millis::from_hours(9)).await;
+            house.poll(0).await;
+            let believed = at_once || n == house.manners.rules.moves_believed;
+            assert_eq!(house.feed().await.url, if believed { to } else { from }, "{n}");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_held_feed_is_parked_once_and_its_schedule_waits() {
+    let house = House::new();
+    house.with_feed(|_| {}).await;
+    house.web.answer(FEED, Ok(status(429)));
+    assert_eq!(house.poll(0).await, Verdict::Done);
+    let parked = house.queued(QueueName::Poll).await;
+    assert_eq!(parked.len(), 1);
+    assert!(parked[0].1.since(house.now()).0 >= 72 * HOUR * 1_000);
+    let feed = house.feed().await;
+    assert_eq!(feed.not_before, parked[0].1);
+    assert!(!curlew_policy::schedule::feed_is_due(&feed, &house.manners.rules, house.now()));
+    assert!(feed.trouble.is_some_and(|why| why.contains("too_many_requests")));
+    // A job that was sent before the hold changes nothing.
+    assert!(matches!(house.poll(0).await, Verdict::Drop(_)));
+    assert_eq!(house.queued(QueueName::Poll).await.len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn h08_a_held_host_is_not_called_and_its_visit_is_given_up_in_the_end() {
+    let house = House::new();
+    let url = "https://example.org/a";
+    house.web.answer(url, Ok(status(503)));
+    let mut job = visit("example.org", &[url, "https://example.org/b"], &new());
+    for n in 0..=house.manners.rules.max_deferrals {
+        assert_eq!(job.deferrals, n);
+        house.fetch(&job).await;
+        let Some((Job::Fetch(next), due)) = house.queued(QueueName::Fetch).await.pop() else { break };
+        assert!(due.since(house.now()).0 >= 48 * HOUR * 1_000);
+        let before = house.web.calls().len();
+        house.fetch(&job).await;
+        assert_eq!(house.web.calls().len(), before, "a held host is left alone");
+        house.manners.clock.sleep(due.since(house.now())).await;
+        while let [delivery] = &house.jobs.receive(QueueName::Fetch, 1, curlew_model::Millis(1), due).await.unwrap()[..]
+        {
+            house.jobs.ack(&delivery.receipt).await.unwrap();
+        }
+        job = next;
+    }
+    for url in [url, "https://example.org/b"] {
+        let state = house.state(url).await;
+        assert!(
+            matches!(state, Some(PageState::Rejected { reason: Rejection::HostUnavailable(_) })),
+            "{url}: {state:?}"
+        );
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn our_own_hour_being_used_up_never_counts_against_a_page() {
+    let house = House::new();
+    let name = host("example.org");
+    let rules = &house.manners.rules;
+    let state = curlew_model::HostState {
+        window: Window { began: house.now(), spent: rules.window_limit },
+        ..Default::default()
+    };
+    house.hosts.swap(&name, Version::ABSENT, state).await.unwrap();
+    let job = VisitJob { deferrals: rules.max_deferrals, ..visit("example.org", &["https://example.org/a"], &new()) };
+    house.fetch(&job).await;
+    let (sent_on, due) = house.queued(QueueName::Fetch).await.pop().unwrap();
+    assert_eq!(sent_on, Job::Fetch(job));
+    assert_eq!(due, house.now() + rules.window);
+    assert_eq!(house.state("https://example.org/a").await, None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_redirect_to_a_held_host_holds_up_only_its_own_page() {
+    let house = House::new();
+    house.web.answer("https://example.org/a", moved(302, "https://other.example/a"));
+    house.web.answer("https://other.example/a", Ok(status(503)));
+    house.web.serve("https://example.org/b", "text/html", html(""));
+    house.fetch(&visit("example.org", &["https://example.org/a", "https://example.org/b"], &new())).await;
+    assert_eq!(house.state("https://example.org/b").await, Some(PageState::Pending));
+    let queued = house.queued(QueueName::Fetch).await;
+    let [(Job::Fetch(rest), due)] = &queued[..] else { panic!("{queued:?}") };
+    assert_eq!(rest.items.iter().map(|i| i.url.as_str()).collect::<Vec<_>>(), ["https://example.org/a"]);
+    assert_eq!(rest.deferrals, 1);
+    assert!(due.since(house.now()).0 >= 48 * HOUR * 1_000);
+    let (other, _) = house.hosts.load(&host("other.example")).await.unwrap();
+    assert_eq!(other.hold.map(|h| h.reason), Some(HoldReason::ServerError));
+    assert_eq!(other.lease, None, "the guest's lease is given back");
+    let (own, _) = house.hosts.load(&host("example.org")).await.unwrap();
+    assert_eq!((own.hold, own.lease), (None, None));
+}
+
+#[tokio::test(start_paused = true)]
+async fn r25_each_hop_asks_the_robots_txt_of_its_own_host() {
+    let house = House::new();
+    house.web.answer("https://example.org/a", moved(301, "https://other.example/private"));
+    house.web.serve("https://other.example/robots.txt", "text/plain", "User-agent: *\nDisallow: /private\n");
+    house.web.serve("https://other.example/private", "text/html", html(""));
+    house.fetch(&visit("example.org", &["https://example.org/a"], &new())).await;
+    let rejected = PageState::Rejected { reason: Rejection::Robots };
+    assert_eq!(house.state("https://example.org/a").await, Some(rejected));
+    assert!(house.web.calls().iter().all(|call| call.url != "https://other.example/private"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_page_that_a_redirect_leads_to_counts_under_its_own_host() {
+    let house = House::new();
+    house.web.answer("https://example.org/a", moved(302, "https://other.example/b"));
+    house.web.serve("https://other.example/b", "text/html", html(""));
+    house.fetch(&visit("example.org", &["https://example.org/a"], &new())).await;
+    let (row, _) = house.pages.get(&page("https://other.example/b")).await.unwrap().unwrap();
+    assert_eq!((row.host, row.state), (host("other.example"), PageState::Pending));
+    let alias = PageState::Alias { of: page("https://other.example/b") };
+    assert_eq!(house.state("https://example.org/a").await, Some(alias));
+    let before = house.web.calls().len();
+    house.fetch(&visit("example.org", &["https://example.org/a"], &new())).await;
+    assert_eq!(house.web.calls().len(), before, "a known page is not called again");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_canonical_link_names_the_page_unless_it_leads_elsewhere_or_home() {
+    for (link, kept) in [
+        ("https://example.org/b", "https://example.org/b"),
+        ("https://other.example/b", "https://example.org/a"),
+        ("https://example.org/", "https://example.org/a"),
+    ] {
+        let house = House::new();
+        let head = format!("<link rel=canonical href=\"{link}\">");
+        house.web.serve("https://example.org/a", "text/html", html(&head));
+        house.fetch(&visit("example.org", &["https://example.org/a"], &new())).await;
+        assert_eq!(house.state(kept).await, Some(PageState::Pending), "{link}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn p02_noindex_in_the_header_holds_for_what_cannot_be_read_too() {
+    let house = House::new();
+    for (url, skipped) in [("https://example.org/a", false), ("https://example.org/b", true)] {
+        let mut reply = Reply { body_skipped: skipped, ..status(200) };
+        reply.headers.robots_tags = vec!["otherbot: nofollow".into(), "CurlewBot: noindex".into()];
+        house.web.answer(url, Ok(reply));
+    }
+    house.fetch(&visit("example.org", &["https://example.org/a"], &new())).await;
+    let rejected = PageState::Rejected { reason: Rejection::Noindex };
+    assert_eq!(house.state("https://example.org/a").await, Some(rejected));
+}
+
+#[tokio::test(start_paused = true)]
+async fn robots_unreachable_parks_the_page_and_a_304_out_of_nowhere_allows_nothing() {
+    for answer in [Ok(status(304)), Err(FetchError::Limit("too large".into()))] {
+        let house = House::new();
+        house.web.answer("https://example.org/robots.txt", answer);
+        house.fetch(&visit("example.org", &["https://example.org/a"], &new())).await;
+        assert!(house.calls(CallKind::Page).is_empty());
+        let queued = house.queued(QueueName::Fetch).await;
+        let [(Job::Fetch(rest), due)] = &queued[..] else { panic!("{queued:?}") };
+        assert_eq!(rest.deferrals, 1);
+        assert!(due.since(house.now()).0 >= HOUR * 1_000 - 5_000);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn r09_an_older_robots_txt_stands_in_while_a_newer_one_cannot_be_read() {
+    let house = House::new();
+    let robots = "https://example.org/robots.txt";
+    house.web.serve(robots, "text/plain", "User-agent: *\nDisallow: /private\n");
+    house.web.answer(robots, Err(FetchError::Limit("too large".into())));
+    house.web.serve("https://example.org/a", "text/html", html(""));
+    house.web.serve("https://example.org/b", "text/html", html(""));
+    house.fetch(&visit("example.org", &["https://example.org/a"], &new())).await;
+    house.manners.clock.sleep(curlew_model::Millis::from_days(2)).await;
+    house.fetch(&visit("example.org", &["https://example.org/private", "https://example.org/b"], &new())).await;
+    assert_eq!(house.calls(CallKind::Robots).len(), 2);
+    assert_eq!(house.state("https://example.org/b").await, Some(PageState::Pending));
+    let rejected = PageState::Rejected { reason: Rejection::Robots };
+    assert_eq!(house.state("https://example.org/private").await, Some(rejected));
+}
+
+#[tokio::test(start_paused = true)]
+async fn r03_robots_txt_is_followed_to_another_host_and_holds_for_the_first() {
+    let house = House::new();
+    house.web.answer("https://example.org/robots.txt", moved(301, "https://other.example/r.txt"));
+    house.web.serve("https://other.example/r.txt", "text/plain", "User-agent: *\nDisallow: /a\n");
+    house.fetch(&visit("example.org", &["https://example.org/a"], &new())).await;
+    let rejected = PageState::Rejected { reason: Rejection::Robots };
+    assert_eq!(house.state("https://example.org/a").await, Some(rejected));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_image_elsewhere_gets_a_visit_there_and_one_that_is_not_to_be_had_is_asked_for_once() {
+    let house = House::new();
+    let head = "<meta property=\"og:image\" content=\"https://images.example/a.png\">";
+    house.web.serve("https://example.org/a", "text/html", html(head));
+    house.web.serve("https://example.org/b", "text/html", html(head));
+    house.fetch(&visit("example.org", &["https://example.org/a", "https://example.org/b"], &new())).await;
+    let queued = house.queued(QueueName::Fetch).await;
+    let [(Job::Fetch(images), _)] = &queued[..] else { panic!("{queued:?}") };
+    assert_eq!(images.host, host("images.example"));
+    house.fetch(images).await;
+    assert_eq!(house.calls(CallKind::Image).len(), 1, "both pages show the same image, and it is not there");
+    house.fetch(images).await;
+    assert_eq!(house.calls(CallKind::Image).len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_recheck_removes_what_is_gone_expired_or_blocked_and_nothing_else() {
+    let expired = "<meta name=robots content=\"unavailable_after: 2020-01-01\">";
+    for (reply, gone) in [
+        (status(404), Some(Gone::NotFound)),
+        (status(410), Some(Gone::Gone)),
+        (Reply { body: html("<meta name=robots content=noindex>").into(), ..status(200) }, Some(Gone::Noindex)),
+        (Reply { body: html(expired).into(), ..status(200) }, Some(Gone::Expired)),
+        (Reply { body: html("").into(), ..status(200) }, None),
+        (status(401), None),
+    ] {
+        let house = House::new();
+        let url = "https://example.org/a";
+        house.pages.insert(&accepted(url)).await.unwrap();
+        let record = zstd_record();
+        house.blobs.put("segments/2026/11/20/ab.jsonl.zst", record.clone().into()).await.unwrap();
+        let (mut row, seen) = house.pages.get(&page(url)).await.unwrap().unwrap();
+        if let PageState::Accepted { location, .. } = &mut row.state {
+            location.length = record.len() as u64;
+        }
+        house.pages.swap(seen, &row).await.unwrap();
+        house.web.answer(url, Ok(reply));
+        house.fetch(&visit("example.org", &[url], &Purpose::Recheck)).await;
+        let state = house.state(url).await.unwrap();
+        match gone {
+            Some(reason) => {
+                assert_eq!(state, PageState::Gone { reason });
+                let left = house.blobs.get("segments/2026/11/20/ab.jsonl.zst").await.unwrap().unwrap();
+                assert_eq!(left.bytes.len(), record.len(), "offsets stay");
+                assert!(left.bytes[8..].iter().all(|b| *b == 0), "and the text is gone");
+                assert_eq!(house.blobs.list("audit/", None, 9).await.unwrap().len(), 1);
+            }
+            None => assert_eq!(state, row.state),
+        }
+    }
+}
+
+/// A frame that reads as erased, so that removal has only its place to keep.
+fn zstd_record() -> Vec<u8> {
+    let mut frame = 0x184D_2A50_u32.to_le_bytes().to_vec();
+    frame.extend(8_u32.to_le_bytes());
+    frame.extend([0; 8]);
+    frame
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_recheck_of_a_blocked_host_removes_its_page_without_a_call() {
+    let house = House::new();
+    let url = "https://example.org/a";
+    let mut row = accepted(url);
+    if let PageState::Accepted { location, .. } = &mut row.state {
+        location.length = zstd_record().len() as u64;
+    }
+    house.pages.insert(&row).await.unwrap();
+    house.blobs.put("segments/2026/11/20/ab.jsonl.zst", zstd_record().into()).await.unwrap();
+    let state = curlew_model::HostState { blocked: ["example.org".to_owned()].into(), ..Default::default() };
+    house.hosts.swap(&host("example.org"), Version::ABSENT, state).await.unwrap();
+    house.fetch(&visit("example.org", &[url], &Purpose::Recheck)).await;
+    assert_eq!(house.state(url).await, Some(PageState::Gone { reason: Gone::Blocked }));
+    assert!(house.web.calls().is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_batch_that_runs_twice_leaves_one_record_and_no_document_behind() {
+    let house = House::new();
+    house.with_feed(|_| {}).await;
+    let url = "https://example.org/a";
+    // Noise does not compress, so that the document is too large for a message.
+    let noise: String =
+        (0..500_000_u64).map(|n| char::from(b'a' + (curlew_policy::chance::mix(n) % 26) as u8)).collect();
+    let head = format!("<meta property=\"og:image\" content=\"https://example.org/i.png\"><!-- {noise} -->");
+    house.web.serve(url, "text/html", html(&head));
+    house.fetch(&visit("example.org", &[url], &new())).await;
+    let queued = house.queued(QueueName::Extract).await;
+    let [(Job::Extract(job), _)] = &queued[..] else { panic!("{} jobs", queued.len()) };
+    assert_eq!(house.blobs.list("bodies/", None, 9).await.unwrap().len(), 1);
+    let jobs = [(**job).clone(), (**job).clone()];
+    for _ in 0..2 {
+        assert!(house.extract().run_batch(&jobs).await.iter().all(|v| matches!(v, Ok(Verdict::Done))));
+    }
+    assert!(matches!(house.state(url).await, Some(PageState::Accepted { .. })));
+    assert_eq!(house.blobs.list("segments/", None, 9).await.unwrap().len(), 1);
+    assert!(house.blobs.list("bodies/", None, 9).await.unwrap().is_empty());
+    assert_eq!(house.index().publish(2026).await.unwrap().added, 1, "both frames are there, one counts");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_segment_whose_rows_are_still_to_be_written_is_indexed_later() {
+    let house = House::new();
+    let url = "https://example.org/a";
+    let head = "<meta property=\"og:image\" content=\"https://example.org/i.png\">";
+    house.web.serve(url, "text/html", html(head));
+    house.fetch(&visit("example.org", &[url], &new())).await;
+    let queued = house.queued(QueueName::Extract).await;
+    let [(Job::Extract(job), _)] = &queued[..] else { panic!("{} jobs", queued.len()) };
+    house.extract().run_batch(&[(**job).clone()]).await;
+    let (written, seen) = house.pages.get(&page(url)).await.unwrap().unwrap();
+    // As it was between the writing of the segment and of the row.
+    let seen = house.pages.swap(seen, &Page { state: PageState::Pending, ..written.clone() }).await.unwrap();
+    house.blobs.put("segments/.DS_Store", "x".into()).await.unwrap();
+    assert_eq!(house.index().years().await.unwrap(), [2026]);
+    assert_eq!(house.index().publish(2026).await.unwrap().added, 0);
+    house.pages.swap(seen, &written).await.unwrap();
+    assert_eq!(house.index().publish(2026).await.unwrap().added, 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_longest_crawl_delay_lets_a_redirected_page_come_to_an_end() {
+    let house = House::new();
+    house.web.serve("https://example.org/robots.txt", "text/plain", "User-agent: *\nCrawl-delay: 3600\n");
+    house.web.answer("https://example.org/a", moved(301, "https://example.org/b"));
+    house.web.answer("https://example.org/b", moved(301, "https://example.org/c"));
+    house.web.serve("https://example.org/c", "text/html", html(""));
+    for _ in 0..4 {
+        let queued = house.queued(QueueName::Fetch).await;
+        let first = visit("example.org", &["https://example.org/a"], &new());
+        let job = match queued.into_iter().next_back() {
+            Some((Job::Fetch(job), due)) => {
+                house.manners.clock.sleep(due.since(house.now())).await;
+                job
+            }
+            _ => first,
+        };
+        while house.fetch(&job).await != Verdict::Done {
+            house.manners.clock.sleep(curlew_model::Millis::from_secs(10)).await;
+        }
+    }
+    assert_eq!(house.state("https://example.org/c").await, Some(PageState::Pending));
+    assert!(house.calls(CallKind::Page).len() <= 6);
+}
+
+#[tokio::test(start_paused = true)]
+async fn discovery_guesses_only_without_links_and_goes_on_where_it_was() {
+    let house = House::new();
+    let home = "https://example.org/";
+    let site = SiteSource {
+        key: key(home),
+        slot: Slot::of(0),
+        url: home.into(),
+        state: SiteState::Waiting,
+        image: None,
+        not_before: Timestamp::MIN,
+        failures: 0,
+    };
+    house.sources.insert(&Source::Site(site)).await.unwrap();
+    house.web.serve(home, "text/html", html(""));
+    house.web.answer("https://example.org/feed/atom", Ok(status(503)));
+    house.web.serve("https://example.org/feed/atom", "application/rss+xml", rss(""));
+    let discover = Discover::new(house.manners.clone(), house.sources.clone(), house.pages.clone(), house.jobs.clone());
+    let job = DiscoverJob { site: key(home), url: home.into(), next_guess: None, deferrals: 0 };
+    assert_eq!(discover.run(&job).await.unwrap(), Verdict::Done);
+    assert!(matches!(discover.run(&job).await.unwrap(), Verdict::Drop(_)), "a job that was sent twice calls nothing");
+    let (next, due) = house.queued(QueueName::Discover).await.pop().unwrap();
+    let Job::Discover(next) = next else { panic!("{next:?}") };
+    assert_eq!((next.next_guess, next.deferrals), (Some(1), 1));
+    house.manners.clock.sleep(due.since(house.now())).await;
+    discover.run(&next).await.unwrap();
+    assert_eq!(house.calls(CallKind::Home).len(), 1, "the home page is called once");
+    let Some((Source::Site(site), _)) = house.sources.get(&key(home)).await.unwrap() else { panic!("no site") };
+    assert_eq!(site.state, SiteState::Working { feeds: vec![key("https://example.org/feed/atom")] });
+    assert!(matches!(discover.run(&next).await.unwrap(), Verdict::Drop(_)), "a site with a feed is not scanned again");
+}
