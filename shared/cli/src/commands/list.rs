@@ -77,6 +77,7 @@ pub(super) async fn feeds(world: &World, args: &ListArgs) -> Result<()> {
         let Source::Feed(feed) = source else { return Ok(()) };
         let state = match (&feed.trouble, feed.gone) {
             (_, true) => "gone".to_owned(),
+            (Some(why), _) if feed.failures == 0 => why.clone(),
             (Some(why), _) => format!("failed {} times: {why}", feed.failures),
             (None, _) => format!("{}, every {} h", feed.format, feed.interval.0 / 3_600_000),
         };
