@@ -208,7 +208,13 @@ async fn extract(world: &World, deliveries: Vec<Delivery>) -> Result<(), PortErr
             Err(why) => bury(world, &delivery.receipt, &why).await?,
         }
     }
-    let outcomes = world.extract.run_batch(&jobs).await;
+    let Ok(outcomes) = AssertUnwindSafe(world.extract.run_batch(&jobs)).catch_unwind().await else {
+        // Next time each is run on its own, and only the one that panics fails.
+        for (receipt, receives) in &receipts {
+            failed(world, receipt, *receives, "the batch panicked", true).await?;
+        }
+        return Ok(());
+    };
     for ((receipt, receives), outcome) in receipts.iter().zip(outcomes) {
         apply(world, receipt, *receives, None, outcome).await?;
     }

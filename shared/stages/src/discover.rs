@@ -107,7 +107,8 @@ impl Discover {
             match self.validate(visit, site, link).await? {
                 Ok(Some(key)) => working.push(key),
                 Ok(None) => {}
-                Err(until) if working.is_empty() && n == 0 => {
+                // Without one feed that works the site is not done: when there is time, it begins anew.
+                Err(until) if working.is_empty() => {
                     return Ok(Step::Later { until, held: false, next_guess: None });
                 }
                 Err(_) => return Ok(Step::Found { working, untried: links[n..].to_vec() }),
@@ -279,6 +280,10 @@ impl Stage for Discover {
         };
         if matches!(site.state, SiteState::Working { .. } | SiteState::Refused { .. }) {
             return Ok(Verdict::Drop("the site's feeds are known".into()));
+        }
+        if matches!(site.state, SiteState::Feedless { .. }) && self.manners().clock.now() < site.not_before {
+            // The same job a second time must not look through the whole site once more.
+            return Ok(Verdict::Drop("the site was looked through, and is left alone for now".into()));
         }
         if self.manners().clock.now() < site.not_before {
             // Another job of this site has been here; it goes on, or the schedule does, when that time has come.

@@ -3,6 +3,7 @@
 use crate::body::pack;
 use crate::image::{keep_thumbnail, note_unfit, was_tried};
 use crate::manners::Opening;
+use crate::robots::Permission;
 use crate::visit::{End, Got, Visit};
 use crate::{Manners, Removal, Stage, StageError, Verdict};
 use curlew_article::{Glance, Limits, decode, glance};
@@ -89,7 +90,7 @@ impl Fetch {
             Err(why) => return self.reject(round, item, why).await,
         };
         self.manners.events.note(&Event::PageFetched);
-        let known_as = self.known_as(&got, &seen.glance);
+        let known_as = self.known_as(&mut round.visit, &got, &seen.glance).await?;
         let id = address::page_id(&known_as);
         if id != item.page && self.pages.get(&id).await?.is_some() {
             self.alias(round, item, id).await?;
@@ -138,18 +139,27 @@ impl Fetch {
         Directives::gather(&glance.robots_meta, &reply.headers.robots_tags, &self.manners.token)
     }
 
-    /// The URL under which a page is kept: its canonical link if that stays on the same host key (RFC 6596 §3:
-    /// a hint), otherwise the URL that answered.
-    fn known_as(&self, got: &Got, glance: &Glance) -> Url {
+    /// The URL under which a page is kept: its canonical link if that stays on the same host key and may be called
+    /// (RFC 6596 §3: a hint), otherwise the URL that answered.
+    async fn known_as(&self, visit: &mut Visit<'_>, got: &Got, glance: &Glance) -> Result<Url, StageError> {
         let answered = address::canonical(&got.url);
-        let Some(link) = &glance.canonical else { return answered };
-        let Ok(link) = address::parse(link.as_str(), None) else { return answered };
+        let Some(link) = &glance.canonical else { return Ok(answered) };
+        let Ok(link) = address::parse(link.as_str(), None) else { return Ok(answered) };
         let link = address::canonical(&link);
+        if link == answered {
+            return Ok(answered);
+        }
         let same_host = self.manners.key_of(&link).ok() == self.manners.key_of(&answered).ok();
         let is_home = link.path() == "/" && link.query().is_none();
         // A canonical link to the home page on every page is a common mistake of templates.
         let plausible = same_host && (!is_home || answered.path() == "/");
-        if plausible && self.manners.fetch.vet(link.as_str()).is_ok() { link } else { answered }
+        if !plausible || self.manners.fetch.vet(link.as_str()).is_err() {
+            return Ok(answered);
+        }
+        // Of the visit's own host its rules are at hand; what they forbid does not come into the index by name either.
+        let ours = self.manners.key_of(&link).ok().as_ref() == Some(&visit.host);
+        let allowed = ours && matches!(visit.permission(&link).await?, Permission::Allowed);
+        Ok(if allowed { link } else { answered })
     }
 
     /// Calls that a page may still cost after it was fetched; each redirect was one.

@@ -187,7 +187,7 @@ impl Stage for Poll {
         let got = visit.get(&url, CallKind::Feed, &feed.validators).await;
         let calls = visit.calls;
         // The lease is given back first: what follows needs no call, and the visits that it sends do.
-        visit.close().await?;
+        let closed = visit.close().await;
         let got = got?;
         let before = feed.clone();
         let next = match &got.end {
@@ -217,6 +217,10 @@ impl Stage for Poll {
         // A 304 in its minute changes nothing, and nothing is written: three polls a day cost no write.
         if next != before {
             self.sources.swap(seen, &Source::Feed(next)).await?;
+        }
+        // A lease that could not be given back runs out by itself; what was read is kept all the same.
+        if let Err(error) = closed {
+            tracing::warn!(%error, %host, "a lease could not be given back");
         }
         Ok(Verdict::Done)
     }

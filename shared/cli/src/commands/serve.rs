@@ -29,12 +29,25 @@ const NOTICE: Millis = Millis(200);
 
 pub(super) async fn run(world: Arc<World>, listen: SocketAddr) -> Result<()> {
     let stop = stop_on_signal();
-    let runner = tokio::spawn(Runner::new(world.clone(), stop.clone()).run(End::Never));
+    let mut runner = tokio::spawn(Runner::new(world.clone(), stop.clone()).run(End::Never));
     let schedules = tokio::spawn(schedules(world.clone(), stop.clone()));
-    pages(world, listen, stop).await?;
+    let serving = pages(world, listen, stop.clone());
+    tokio::pin!(serving);
+    // A search page over a crawl that has ended without a word would look well for weeks.
+    let crawled = tokio::select! {
+        served = &mut serving => {
+            stop.store(true, Ordering::Relaxed);
+            served?;
+            runner.await?
+        }
+        ended = &mut runner => {
+            stop.store(true, Ordering::Relaxed);
+            serving.await?;
+            ended?
+        }
+    };
     schedules.await?;
-    runner.await??;
-    Ok(())
+    crawled.context("crawling ended")
 }
 
 /// Serves the pages until told to stop.
