@@ -127,7 +127,9 @@ impl Rules {
 
     /// How long a job waits at least that began and came to no end within a visit, put off so often before.
     pub fn again_after(&self, deferrals: u32) -> Millis {
-        self.busy_retry.saturating_mul(1 << deferrals.min(10).saturating_add(1))
+        // Four times as long each time: soon at first, since most often another visit was in the way, and over an hour in
+        // the end, so that nothing is given up because a host was busy for some minutes.
+        self.busy_retry.saturating_mul(2 << (2 * deferrals.min(5)))
     }
 
     /// What in these numbers cannot be right, in words.
