@@ -65,7 +65,7 @@ impl Machine {
         let queue: Arc<dyn Queue> = jobs.clone();
         let ledger = ledger(shared, faults);
         let events = Arc::new(());
-        let cuts = if shared.is_calm() || !shared.plan.faults { 0 } else { 15 };
+        let cuts = if shared.is_calm() || !shared.plan.faults { 0 } else { 30 };
         let web = Arc::new(MachineWeb { shared: shared.clone(), faults: faults.clone(), machine: number, cuts });
         let seed = Dice::new(shared.plan.seed ^ incarnation, "seeds").between(number as u64, u64::MAX - 1);
         let manners = Arc::new(Manners {
