@@ -151,7 +151,7 @@ pub fn hold_not_found(mut state: HostState, rules: &Rules, now: Timestamp, seed:
 /// longer by chance, so that hosts held together do not return together.
 fn hold_length(base: Millis, asked: Millis, in_a_row: u32, rules: &Rules, seed: u64) -> Millis {
     let doubled = base.saturating_mul(1u64 << in_a_row.min(16)).max(asked).min(rules.hold_cap);
-    doubled + Millis(between(mix(seed), 0, doubled.0 / 10))
+    (doubled + Millis(between(mix(seed), 0, doubled.0 / 10))).min(rules.hold_cap)
 }
 
 /// The state to write at the end of a visit: what the visit learned, and what others changed meanwhile.
@@ -280,7 +280,7 @@ mod tests {
         for n in 0..40 {
             state = settle(state, &rules, answered(503), Millis(9), at(n), n as u64);
             let hold = state.hold.clone().expect("a hold");
-            assert!(hold.until.since(at(n)) <= Millis(rules.hold_cap.0 / 10 * 11));
+            assert!(hold.until.since(at(n)) <= rules.hold_cap);
         }
     }
 

@@ -1,4 +1,6 @@
 //! The rules of the stages, one by one, over ports in memory and a web that fits into a test.
+//!
+//! Over 500 lines because all rules share one small world, and read best as one list.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 
