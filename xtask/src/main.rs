@@ -3,6 +3,7 @@
 //! Each task installs what it needs (see [`tools`]) into `.tools/`, which git ignores, and says what it does.
 #![allow(clippy::print_stderr, reason = "a task talks to the person who started it")]
 
+mod bench;
 mod lint;
 mod run;
 mod test;
@@ -13,6 +14,7 @@ use std::process::ExitCode;
 const USAGE: &str = "\
 usage: cargo xtask TASK
 
+  bench [PART…]      processor time, memory and speed of the release binaries, held against their bars (BENCHMARKS.md)
   lint               formatting, clippy, and the rules for dependencies (deny.toml)
   test [ARGS…]       every test of the workspace; ARGS go to `cargo nextest run`, as in: cargo xtask test -E 'test(robots)'";
 
@@ -22,6 +24,7 @@ const WRONG_USAGE: u8 = 2;
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let done = match args.split_first().map(|(task, rest)| (task.as_str(), rest)) {
+        Some(("bench", parts)) => bench::bench(parts),
         Some(("lint", [])) => lint::lint(),
         Some(("test", rest)) => test::test(rest),
         Some(("help" | "--help" | "-h", _)) => {

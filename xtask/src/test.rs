@@ -35,7 +35,7 @@ fn none_ignored(nextest: &Path) -> Result<()> {
 }
 
 /// The folder that cargo builds into.
-fn target() -> Result<PathBuf> {
+pub(crate) fn target() -> Result<PathBuf> {
     let metadata = output(cargo().args(["metadata", "--no-deps", "--format-version", "1", "--locked"]))?;
     let (_, rest) =
         metadata.split_once("\"target_directory\":\"").context("cargo metadata names no target directory")?;

@@ -1,0 +1,120 @@
+//! `cargo xtask bench [PART…]`: what pages, hosts, documents and searches cost, measured with the release binaries.
+//!
+//! The sites are those of the fixture web, in a process of its own, so that its work is not counted. A figure that has a
+//! bar is held against it. Processor time depends on the machine; the ratio of the whole pipeline to extraction alone,
+//! over the same pages in the same run, depends on it much less.
+
+mod crawls;
+mod documents;
+mod process;
+mod table;
+mod web;
+
+use crate::run::{cargo, root, run};
+use crate::test::target;
+use anyhow::{Context, Result, bail};
+use process::Used;
+use std::path::PathBuf;
+use std::process::Command;
+use table::Table;
+
+/// One part of the measurements.
+type Part = fn(&Bench, &mut Table) -> Result<()>;
+
+/// All parts, in the order of their running.
+const PARTS: [(&str, Part); 4] =
+    [("documents", documents::measure), ("pages", crawls::pages), ("hosts", crawls::hosts), ("demo", crawls::demo)];
+
+pub(crate) fn bench(names: &[String]) -> Result<()> {
+    let parts = chosen(names)?;
+    run(cargo().args(["build", "--release", "--locked", "-p", "curlew", "-p", "curlew-fixtureweb"]))?;
+    let bench = Bench::new()?;
+    let mut table = Table::default();
+    eprintln!("xtask: {}", machine());
+    for (name, part) in parts {
+        eprintln!("xtask: bench {name}");
+        part(&bench, &mut table).with_context(|| format!("bench {name}"))?;
+    }
+    eprintln!("xtask: {}", machine());
+    table.print()?;
+    let missed = table.missed();
+    if !missed.is_empty() {
+        bail!("over the bar: {}", missed.join("; "));
+    }
+    Ok(())
+}
+
+fn chosen(names: &[String]) -> Result<Vec<(&'static str, Part)>> {
+    if let Some(unknown) = names.iter().find(|name| PARTS.iter().all(|(known, _)| known != name)) {
+        let known: Vec<&str> = PARTS.iter().map(|(name, _)| *name).collect();
+        bail!("there is no bench '{unknown}', only {}", known.join(", "));
+    }
+    Ok(PARTS.into_iter().filter(|(known, _)| names.is_empty() || names.iter().any(|name| name == known)).collect())
+}
+
+/// How busy others keep the machine: figures of a busy one are worth less.
+fn machine() -> String {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    format!("{cores} cores, load average {}", load.split(' ').next().unwrap_or("unknown"))
+}
+
+/// Where things are.
+pub(crate) struct Bench {
+    curlew: PathBuf,
+    fixtureweb: PathBuf,
+    folder: PathBuf,
+}
+
+impl Bench {
+    fn new() -> Result<Bench> {
+        let target = target()?;
+        let built = target.join("release");
+        // Beside the build and not where the system keeps what is temporary: that may be memory, and no disk.
+        let folder = target.join("bench");
+        if folder.exists() {
+            std::fs::remove_dir_all(&folder).with_context(|| format!("{} cannot be emptied", folder.display()))?;
+        }
+        std::fs::create_dir_all(&folder).with_context(|| format!("{} cannot be made", folder.display()))?;
+        // A build that somebody starts meanwhile must not change what is measured.
+        let copied = |name: &str| -> Result<PathBuf> {
+            let copy = folder.join(name);
+            std::fs::copy(built.join(name), &copy).with_context(|| format!("{} cannot be written", copy.display()))?;
+            Ok(copy)
+        };
+        Ok(Bench { curlew: copied("curlew")?, fixtureweb: copied("curlew-fixtureweb")?, folder })
+    }
+
+    /// The program with these arguments, without settings of the person who measures.
+    fn curlew(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(&self.curlew);
+        command.current_dir(root()).args(args);
+        for (name, _) in std::env::vars_os() {
+            if name.to_str().is_some_and(|name| name.starts_with("CURLEW_")) {
+                command.env_remove(name);
+            }
+        }
+        command
+    }
+
+    /// Asks `curlew check WHAT` all of these questions.
+    fn check(&self, what: &str, questions: &[serde_json::Value]) -> Result<Checked> {
+        let lines: Vec<String> = questions.iter().map(|question| format!("{question}\n")).collect();
+        let used = process::measure(self.curlew(&["check", what]), Some(lines.concat().into_bytes()))?;
+        let answers: Vec<serde_json::Value> =
+            used.stdout.lines().map(serde_json::from_str).collect::<Result<_, _>>().context("an answer is no JSON")?;
+        if answers.len() != questions.len() {
+            bail!("check {what}: {} questions, {} answers", questions.len(), answers.len());
+        }
+        if let Some(refused) = answers.iter().find(|answer| answer.get("error").is_some()) {
+            bail!("check {what} cannot answer: {refused}");
+        }
+        Ok(Checked { used, answers })
+    }
+}
+
+/// What a check said, and what it took.
+struct Checked {
+    used: Used,
+    answers: Vec<serde_json::Value>,
+}

@@ -1,0 +1,160 @@
+//! Whole crawls: what a page, many hosts, the demo and a search take.
+
+use super::Bench;
+use super::process::{Used, measure};
+use super::table::Table;
+use super::web::{Size, Web};
+use anyhow::{Context, Result, bail};
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// Pages of the size that the bar for processor time speaks of, on enough hosts that visits overlap.
+const PAGES: Size = Size { hosts: 100, pages: 10, bytes: 100 * 1024 };
+/// Many hosts with little on each.
+const HOSTS: Size = Size { hosts: 1_000, pages: 3, bytes: 100 * 1024 };
+/// Visits under way at once while there are many hosts.
+const WORKERS: &str = "100";
+
+/// Processor time a page, from the list of sites to the published index, milliseconds.
+const CPU_BAR: f64 = 10.0;
+/// Resident memory while 1,000 hosts are crawled by 100 workers, megabytes.
+const MEMORY_BAR: f64 = 200.0;
+/// The demo from its start to its end, seconds.
+const DEMO_BAR: f64 = 120.0;
+
+/// What is searched for: words that many and few pages have, a phrase, filters, another order.
+const QUERIES: [&str; 6] = [
+    "harbour",
+    "the boats of the harbour",
+    "\"the old town\"",
+    "montagna lang:it",
+    "cycling -race",
+    "sentiero sort:date",
+];
+/// How often all queries are asked.
+const ROUNDS: usize = 5;
+
+/// Processor time a page, through the whole pipeline and through extraction alone.
+pub(crate) fn pages(bench: &Bench, table: &mut Table) -> Result<()> {
+    let web = Web::start(bench, PAGES)?;
+    let data = bench.folder.join("pages");
+    let crawl = crawl(bench, &web, PAGES, &data)?;
+    let pages = (PAGES.hosts * PAGES.pages) as f64;
+    let pipeline = crawl.used.cpu_seconds / pages * 1e3;
+    table.barred(format!("CPU a page, whole pipeline, {pages} pages of 100 KB"), pipeline, "ms", CPU_BAR);
+    table.figure("the same by the summary's cpu_seconds", crawl.number("cpu_seconds")? / pages * 1e3, "ms");
+    table.figure("peak resident memory of that crawl", megabytes(&crawl.used), "MB");
+    table.figure(
+        "calls a page, robots.txt, home pages, feeds and site images included",
+        crawl.number("calls")? / pages,
+        "",
+    );
+
+    let extraction = extraction(bench, &web, &data)? / pages * 1e3;
+    table.figure("CPU a page, extraction alone (check page), the same pages", extraction, "ms");
+    table.figure("extraction, pages a second and core", 1e3 / extraction, "pages/s");
+    table.figure("whole pipeline / extraction alone", pipeline / extraction, "");
+    Ok(())
+}
+
+/// Memory with many hosts, and searches in what they gave.
+pub(crate) fn hosts(bench: &Bench, table: &mut Table) -> Result<()> {
+    let web = Web::start(bench, HOSTS)?;
+    let data = bench.folder.join("hosts");
+    let crawl = crawl(bench, &web, HOSTS, &data)?;
+    let pages = (HOSTS.hosts * HOSTS.pages) as f64;
+    let what = format!("peak resident memory, {} hosts by {WORKERS} workers", HOSTS.hosts);
+    table.barred(what, megabytes(&crawl.used), "MB", MEMORY_BAR);
+    table.figure("that crawl, from start to end", crawl.used.seconds, "s");
+    table.figure("calls a second in that crawl", crawl.number("calls")? / crawl.number("seconds")?, "");
+    table.figure("CPU a page in that crawl", crawl.used.cpu_seconds / pages * 1e3, "ms");
+    searches(bench, &data, pages, table)
+}
+
+/// The demo, as a person starts it.
+pub(crate) fn demo(bench: &Bench, table: &mut Table) -> Result<()> {
+    let used = measure(bench.curlew(&["demo", "--no-serve", "--json"]), None)?;
+    let summary: Value = serde_json::from_str(&used.stdout).context("the demo prints no JSON")?;
+    table.barred("the demo, from start to end", used.seconds, "s", DEMO_BAR);
+    table.figure("CPU of the demo, its fixture web and the images included", used.cpu_seconds, "s");
+    table.figure("peak resident memory of the demo", megabytes(&used), "MB");
+    table.figure("pages that the demo accepts", number(&summary, "accepted")?, "");
+    Ok(())
+}
+
+/// A crawl that has ended, with every page accepted.
+struct Crawl {
+    used: Used,
+    summary: Value,
+}
+
+impl Crawl {
+    fn number(&self, name: &str) -> Result<f64> {
+        number(&self.summary, name)
+    }
+}
+
+fn crawl(bench: &Bench, web: &Web, size: Size, data: &Path) -> Result<Crawl> {
+    let (list, rule) = (web.list(bench)?, web.rule());
+    let mut command = bench.curlew(&["crawl", "--json", "--workers", WORKERS, "--resolve", &rule]);
+    command.arg("--sites").arg(list).arg("--data").arg(data);
+    let used = measure(command, None)?;
+    let summary: Value = serde_json::from_str(&used.stdout).context("the crawl prints no JSON")?;
+    let crawl = Crawl { used, summary };
+    // A crawl that left something out cost less than what is to be measured.
+    if crawl.number("accepted")? != (size.hosts * size.pages) as f64 {
+        bail!("not every page was accepted: {}", crawl.summary);
+    }
+    Ok(crawl)
+}
+
+/// Processor time for the extraction of all pages that a crawl has accepted, seconds.
+fn extraction(bench: &Bench, web: &Web, data: &Path) -> Result<f64> {
+    let mut export = bench.curlew(&["export", "records"]);
+    export.arg("--data").arg(data);
+    let mut questions = Vec::new();
+    for line in measure(export, None)?.stdout.lines() {
+        let record: Value = serde_json::from_str(line).context("a record is no JSON")?;
+        let url = record["url"].as_str().context("a record has no url")?;
+        let html = String::from_utf8(web.get(url)?).with_context(|| format!("{url} is not in UTF-8"))?;
+        questions.push(json!({"id": url, "url": url, "html": html}));
+    }
+    let checked = bench.check("page", &questions)?;
+    // The pages have no image but their site's, which extraction alone cannot know.
+    let is_fit = |answer: &&Value| answer["valid"] == true || answer["reason"] == "no_image";
+    let fit = checked.answers.iter().filter(is_fit).count();
+    if fit != PAGES.hosts * PAGES.pages {
+        bail!("only {fit} pages are fit to be accepted");
+    }
+    Ok(checked.used.cpu_seconds)
+}
+
+/// Each search is a process of its own, which opens the index anew.
+fn searches(bench: &Bench, data: &Path, pages: f64, table: &mut Table) -> Result<()> {
+    let (mut cpu, mut times) = (0.0, Vec::new());
+    for query in QUERIES.iter().cycle().take(QUERIES.len() * ROUNDS) {
+        let mut command = bench.curlew(&["search", "--json"]);
+        let used = measure(
+            {
+                command.arg(query).arg("--data").arg(data);
+                command
+            },
+            None,
+        )?;
+        cpu += used.cpu_seconds;
+        times.push(used.seconds * 1e3);
+    }
+    let runs = times.len() as f64;
+    table.figure(format!("CPU of `curlew search`, {pages} pages, start included"), cpu / runs * 1e3, "ms");
+    times.sort_by(f64::total_cmp);
+    table.figure("its time from start to end, median", times[times.len() / 2], "ms");
+    Ok(())
+}
+
+fn number(summary: &Value, name: &str) -> Result<f64> {
+    summary[name].as_f64().with_context(|| format!("the summary has no number '{name}'"))
+}
+
+fn megabytes(used: &Used) -> f64 {
+    used.peak_bytes / 1e6
+}
