@@ -37,8 +37,13 @@ pub struct HostState {
 impl HostState {
     /// Whether calls to `host` are blocked: it, or a name that it is below, is on the list.
     pub fn is_blocked(&self, host: &str) -> bool {
-        self.blocked.iter().any(|b| host == b || host.strip_suffix(b.as_str()).is_some_and(|rest| rest.ends_with('.')))
+        self.blocked.iter().any(|blocked| is_at_or_below(host, blocked))
     }
+}
+
+/// Whether a host name is `name` itself or lies below it. Both are in canonical form: lower case, A-labels.
+pub fn is_at_or_below(host: &str, name: &str) -> bool {
+    host.strip_suffix(name).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
 }
 
 /// The right to call a host key, held by one visit.

@@ -11,7 +11,7 @@ mod record;
 mod source;
 mod time;
 
-pub use host::{Circuit, Hold, HoldReason, HostState, Lease, TokenBucket, Window};
+pub use host::{Circuit, Hold, HoldReason, HostState, Lease, TokenBucket, Window, is_at_or_below};
 pub use ids::{HostKey, ImageId, InvalidId, Origin, PageId, SegmentKey, SourceKey};
 pub use job::{DiscoverJob, ExtractJob, Job, PageBody, PollJob, Purpose, Stage, VisitItem, VisitJob};
 pub use page::{Gone, Page, PageState, Rejection, Year};

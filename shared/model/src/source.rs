@@ -133,6 +133,33 @@ pub struct FeedSource {
     pub seen: Vec<u64>,
 }
 
+impl FeedSource {
+    /// A feed of which nothing but its address is known.
+    pub fn new(key: SourceKey, slot: Slot, url: impl Into<String>) -> FeedSource {
+        FeedSource {
+            key,
+            slot,
+            url: url.into(),
+            site: None,
+            format: String::new(),
+            title: None,
+            description: None,
+            link: None,
+            language: None,
+            image: None,
+            validators: Validators::default(),
+            interval: Millis::ZERO,
+            not_before: Timestamp::MIN,
+            polled_at: Timestamp::MIN,
+            failures: 0,
+            trouble: None,
+            gone: false,
+            moved: None,
+            seen: vec![],
+        }
+    }
+}
+
 /// A site that somebody named, and what became of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SiteSource {

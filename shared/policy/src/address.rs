@@ -1,6 +1,6 @@
 //! URLs: their canonical form, the ids made of them, and the host key that they count under.
 
-use curlew_model::{HostKey, ImageId, Origin, PageId, Slot, SourceKey};
+use curlew_model::{HostKey, ImageId, Origin, PageId, Slot, SourceKey, is_at_or_below};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
@@ -175,8 +175,7 @@ pub fn host_key(url: &Url, groups: &HostGroups) -> Result<HostKey, BadAddress> {
 }
 
 fn domain_key(name: &str, groups: &HostGroups) -> String {
-    let below = |suffix: &str| name == suffix || name.strip_suffix(suffix).is_some_and(|rest| rest.ends_with('.'));
-    if let Some(key) = groups.group.iter().find_map(|(domain, key)| below(domain).then_some(key)) {
+    if let Some(key) = groups.group.iter().find_map(|(domain, key)| is_at_or_below(name, domain).then_some(key)) {
         return key.clone();
     }
     for platform in &groups.split {
@@ -196,15 +195,6 @@ pub fn origin(url: &Url) -> Result<Origin, BadAddress> {
     let host = url.host_str().ok_or_else(|| BadAddress("the URL has no host".to_owned()))?;
     let port = url.port_or_known_default().ok_or_else(|| BadAddress("the URL has no port".to_owned()))?;
     Origin::new(&format!("{}://{}:{}", url.scheme(), host, port)).map_err(|e| BadAddress(e.to_string()))
-}
-
-/// Where the robots.txt for a URL is.
-pub fn robots_url(url: &Url) -> Url {
-    let mut at = url.clone();
-    at.set_path("/robots.txt");
-    at.set_query(None);
-    at.set_fragment(None);
-    at
 }
 
 /// The id of a page by its canonical URL.
@@ -315,6 +305,7 @@ mod tests {
             origin(&url("http://example.org:8080/")).map(String::from).as_deref(),
             Ok("http://example.org:8080")
         );
-        assert_eq!(robots_url(&url("http://h.test:81/a?b")).as_str(), "http://h.test:81/robots.txt");
+        let file = crate::robots::robots_url(&url("http://h.test:81/a?b"));
+        assert_eq!(file.as_ref().map(Url::as_str), Some("http://h.test:81/robots.txt"));
     }
 }

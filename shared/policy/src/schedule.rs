@@ -102,34 +102,15 @@ pub fn after_failure(rules: &Rules, failures: u32, now: Timestamp, seed: u64) ->
 #[cfg(test)]
 mod tests {
     use super::*;
-    use curlew_model::{SourceKey, Validators};
+    use curlew_model::SourceKey;
 
     fn t(minute: i64) -> Timestamp {
         Timestamp::from_millis(minute * 60_000)
     }
 
     fn feed(slot: Slot, interval: Millis) -> FeedSource {
-        FeedSource {
-            key: SourceKey::new("0123456789abcdef0123456789abcdef").unwrap_or_else(|e| panic!("{e}")),
-            slot,
-            url: "https://example.org/feed".into(),
-            site: None,
-            format: String::new(),
-            title: None,
-            description: None,
-            link: None,
-            language: None,
-            image: None,
-            validators: Validators::default(),
-            interval,
-            not_before: Timestamp::MIN,
-            polled_at: Timestamp::MIN,
-            failures: 0,
-            trouble: None,
-            gone: false,
-            moved: None,
-            seen: vec![],
-        }
+        let key = SourceKey::new("0123456789abcdef0123456789abcdef").unwrap_or_else(|e| panic!("{e}"));
+        FeedSource { interval, ..FeedSource::new(key, slot, "https://example.org/feed") }
     }
 
     #[test]

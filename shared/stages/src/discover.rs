@@ -248,25 +248,9 @@ impl Discover {
 pub(crate) fn new_feed(url: &Url, site: Option<&SiteSource>) -> FeedSource {
     let key = address::source_key(url);
     FeedSource {
-        slot: address::slot(&key),
-        key,
-        url: url.as_str().to_owned(),
         site: site.map(|s| s.key.clone()),
-        format: String::new(),
-        title: None,
-        description: None,
-        link: None,
-        language: None,
         image: site.and_then(|s| s.image.clone()),
-        validators: Validators::default(),
-        interval: curlew_model::Millis::ZERO,
-        not_before: Timestamp::MIN,
-        polled_at: Timestamp::MIN,
-        failures: 0,
-        trouble: None,
-        gone: false,
-        moved: None,
-        seen: vec![],
+        ..FeedSource::new(key.clone(), address::slot(&key), url.as_str())
     }
 }
 
@@ -280,10 +264,6 @@ impl Stage for Discover {
         };
         if matches!(site.state, SiteState::Working { .. } | SiteState::Refused { .. }) {
             return Ok(Verdict::Drop("the site's feeds are known".into()));
-        }
-        if matches!(site.state, SiteState::Feedless { .. }) && self.manners().clock.now() < site.not_before {
-            // The same job a second time must not look through the whole site once more.
-            return Ok(Verdict::Drop("the site was looked through, and is left alone for now".into()));
         }
         if self.manners().clock.now() < site.not_before {
             // Another job of this site has been here; it goes on, or the schedule does, when that time has come.

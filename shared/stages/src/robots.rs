@@ -73,7 +73,10 @@ impl Visit<'_> {
 
     async fn ask(&mut self, url: &Url, old: Option<RobotsCopy>) -> Result<Asked, StageError> {
         let validators = old.as_ref().map(|c| c.validators.clone()).unwrap_or_default();
-        let mut chain = Chain::new(address::robots_url(url), self.manners.rules.robots_redirects);
+        let Some(file) = robots::robots_url(url) else {
+            return Ok(Asked::NotNow(End::Rejected(Rejection::Address("the scheme is neither http nor https".into()))));
+        };
+        let mut chain = Chain::new(file, self.manners.rules.robots_redirects);
         loop {
             let here = chain.current().clone();
             let first = chain.hops() == 0;

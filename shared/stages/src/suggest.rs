@@ -2,7 +2,9 @@
 
 use crate::block::hidden_hosts;
 use crate::discover::new_feed;
-use curlew_model::{DiscoverJob, FeedSource, Job, PollJob, SiteSource, SiteState, Source, SourceKey, Timestamp};
+use curlew_model::{
+    DiscoverJob, FeedSource, Job, PollJob, SiteSource, SiteState, Source, SourceKey, Timestamp, is_at_or_below,
+};
 use curlew_policy::address;
 use curlew_policy::schedule::site_is_due;
 use curlew_ports::{Blobs, Clock, Fetch, PortError, Queue, Sources, SuggestError, Suggested};
@@ -104,8 +106,7 @@ impl Suggest {
             }
         })?;
         let host = url.host_str().unwrap_or_default();
-        let is_hidden =
-            hidden.iter().any(|h| host == h || host.strip_suffix(h.as_str()).is_some_and(|r| r.ends_with('.')));
+        let is_hidden = hidden.iter().any(|h| is_at_or_below(host, h));
         if is_hidden {
             return Err(refused("the host is blocked".into()));
         }

@@ -92,25 +92,8 @@ impl House {
 
     async fn with_feed(&self, change: impl FnOnce(&mut FeedSource)) {
         let mut feed = FeedSource {
-            key: key(FEED),
-            slot: Slot::of(0),
-            url: FEED.into(),
-            site: None,
-            format: String::new(),
-            title: None,
-            description: None,
-            link: None,
-            language: None,
             image: Some("https://example.org/logo.png".into()),
-            validators: Validators::default(),
-            interval: curlew_model::Millis::ZERO,
-            not_before: Timestamp::MIN,
-            polled_at: Timestamp::MIN,
-            failures: 0,
-            trouble: None,
-            gone: false,
-            moved: None,
-            seen: vec![],
+            ..FeedSource::new(key(FEED), Slot::of(0), FEED)
         };
         change(&mut feed);
         assert!(self.sources.insert(&Source::Feed(feed)).await.unwrap());

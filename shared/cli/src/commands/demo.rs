@@ -10,7 +10,7 @@ use crate::world::World;
 use anyhow::{Context, Result};
 use curlew_fetcher::ResolveRule;
 use curlew_fixtureweb::{Farm, Mode, Running, judge};
-use curlew_model::{HostKey, Page, PageId, PageState};
+use curlew_model::{HostKey, HostState, Page, PageId, PageState};
 use curlew_stages::HowMany;
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
@@ -101,14 +101,14 @@ async fn report(world: &World, farm: &Farm) -> Result<()> {
             }
         }
     }
+    let hosts: BTreeMap<HostKey, HostState> = world.hosts.list(None, LIST).await?.into_iter().collect();
     for site in farm.sites() {
         let key = HostKey::new(&judge::registrable(&site.host))?;
-        let state = world.hosts.list(None, LIST).await?.into_iter().find(|(host, _)| *host == key).map(|(_, s)| s);
         let outcome = outcomes.get(&key);
         let accepted = outcome.map_or(0, |o| o.accepted);
         let mut refused: Vec<String> =
             outcome.iter().flat_map(|o| &o.rejected).map(|(why, n)| format!("{n} {why}")).collect();
-        if let Some(hold) = state.and_then(|s| s.hold) {
+        if let Some(hold) = hosts.get(&key).and_then(|s| s.hold.as_ref()) {
             refused.push(format!("held: {}", hold.reason.as_str()));
         }
         let refused = if refused.is_empty() { String::new() } else { format!("  refused: {}", refused.join(", ")) };
