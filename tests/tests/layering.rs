@@ -26,6 +26,10 @@ enum Kind {
     Fetcher,
     /// The SQLite adapter.
     Store,
+    /// The adapter of DynamoDB, SQS and S3.
+    Aws,
+    /// What runs inside of a function: the glue, and the functions.
+    Function,
     /// Nothing but tests and tasks: may have everything.
     Workshop,
 }
@@ -44,6 +48,9 @@ const WEB: &str = "curlew-web";
 const CLI: &str = "curlew";
 const TESTKIT: &str = "curlew-testkit";
 const FIXTUREWEB: &str = "curlew-fixtureweb";
+const AWS: &str = "curlew-aws";
+const WIRING: &str = "curlew-wiring";
+const LAMBDA: &str = "curlew-lambda";
 const TESTS: &str = "curlew-tests";
 const XTASK: &str = "xtask";
 
@@ -59,6 +66,18 @@ const RULES: &[Rule] = &[
     Rule { name: STAGES, knows: &[MODEL, POLICY, FEED, ARTICLE, SCREEN, SEARCH, PORTS], kind: Kind::Plain },
     Rule { name: FETCHER, knows: &[MODEL, PORTS], kind: Kind::Fetcher },
     Rule { name: EMBEDDED, knows: &[MODEL, PORTS], kind: Kind::Store },
+    Rule { name: AWS, knows: &[MODEL, PORTS], kind: Kind::Aws },
+    // Puts settings, the HTTP adapter and the stages together over whatever store it is given.
+    Rule { name: WIRING, knows: &[MODEL, POLICY, PORTS, STAGES, FETCHER], kind: Kind::Plain },
+    Rule { name: LAMBDA, knows: &[MODEL, POLICY, PORTS, STAGES, FETCHER, WIRING, AWS, WEB], kind: Kind::Function },
+    Rule { name: "curlew-fn-dispatch", knows: &[LAMBDA], kind: Kind::Function },
+    Rule { name: "curlew-fn-discover", knows: &[LAMBDA], kind: Kind::Function },
+    Rule { name: "curlew-fn-poll", knows: &[LAMBDA], kind: Kind::Function },
+    Rule { name: "curlew-fn-fetch", knows: &[LAMBDA], kind: Kind::Function },
+    Rule { name: "curlew-fn-extract", knows: &[LAMBDA], kind: Kind::Function },
+    Rule { name: "curlew-fn-index", knows: &[LAMBDA], kind: Kind::Function },
+    Rule { name: "curlew-fn-sample", knows: &[LAMBDA], kind: Kind::Function },
+    Rule { name: "curlew-fn-web", knows: &[LAMBDA], kind: Kind::Function },
     Rule { name: WEB, knows: &[MODEL, PORTS], kind: Kind::Plain },
     // The bundled web of the demo knows none of ours: what it serves and what it logs judge the rest.
     Rule { name: FIXTUREWEB, knows: &[], kind: Kind::Plain },
@@ -70,7 +89,10 @@ const RULES: &[Rule] = &[
     },
     Rule {
         name: CLI,
-        knows: &[MODEL, POLICY, FEED, ARTICLE, SCREEN, SEARCH, PORTS, STAGES, FETCHER, EMBEDDED, WEB, FIXTUREWEB],
+        knows: &[
+            MODEL, POLICY, FEED, ARTICLE, SCREEN, SEARCH, PORTS, STAGES, FETCHER, WIRING, EMBEDDED, AWS, WEB,
+            FIXTUREWEB,
+        ],
         kind: Kind::Plain,
     },
     // Their library is shared by tests only. They look at programs from outside, so they need little of what is inside.
@@ -85,9 +107,11 @@ const FOR_TESTS: &[&str] = &[TESTKIT, FIXTUREWEB];
 const FOREIGN: &[(&[&str], &[Kind], &str)] = &[
     (&["reqwest"], &[Kind::Fetcher], "only curlew-fetcher opens sockets to sites"),
     (&["rusqlite"], &[Kind::Store], "only curlew-embedded knows the database"),
+    (&["aws-config", "aws-sdk-dynamodb", "aws-sdk-s3", "aws-sdk-sqs"], &[Kind::Aws], "only curlew-aws knows the SDK"),
+    (&["lambda_runtime", "lambda_http"], &[Kind::Function], "only functions know that they are functions"),
     (
         &["tokio", "rand", "fastrand", "getrandom"],
-        &[Kind::Plain, Kind::Fetcher, Kind::Store],
+        &[Kind::Plain, Kind::Fetcher, Kind::Store, Kind::Aws, Kind::Function],
         "a pure crate neither waits nor draws lots",
     ),
 ];
@@ -206,6 +230,11 @@ fn every_forbidden_edge_is_named_with_its_rule() {
         (CLI, "reqwest", Production, "only curlew-fetcher opens sockets"),
         (STAGES, "rusqlite", Production, "only curlew-embedded knows the database"),
         (FETCHER, "rusqlite", Production, "only curlew-embedded knows the database"),
+        (CLI, "aws-sdk-s3", Production, "only curlew-aws knows the SDK"),
+        (LAMBDA, "aws-sdk-sqs", Production, "only curlew-aws knows the SDK"),
+        (CLI, "lambda_runtime", Production, "only functions know"),
+        (AWS, STAGES, Production, "curlew-aws may know only"),
+        ("curlew-fn-fetch", STAGES, Production, "curlew-fn-fetch may know only"),
         (POLICY, "tokio", Production, "a pure crate"),
         (ARTICLE, "rand", Production, "a pure crate"),
         (SCREEN, "reqwest", Production, "only curlew-fetcher opens sockets"),

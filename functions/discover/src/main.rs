@@ -1,0 +1,3 @@
+//! Finds the feeds of sites.
+
+fn main() {}

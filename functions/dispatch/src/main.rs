@@ -1,0 +1,3 @@
+//! Each minute: sends what is due.
+
+fn main() {}

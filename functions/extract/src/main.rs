@@ -1,0 +1,3 @@
+//! Makes records of pages.
+
+fn main() {}

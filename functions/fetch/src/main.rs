@@ -1,0 +1,3 @@
+//! Visits hosts.
+
+fn main() {}

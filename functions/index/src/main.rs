@@ -1,0 +1,3 @@
+//! Publishes the index.
+
+fn main() {}

@@ -1,0 +1,3 @@
+//! Reads feeds.
+
+fn main() {}

@@ -1,0 +1,3 @@
+//! Chooses pages to re-check.
+
+fn main() {}

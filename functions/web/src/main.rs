@@ -1,0 +1,3 @@
+//! The search page and its forms.
+
+fn main() {}

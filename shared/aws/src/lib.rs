@@ -1,0 +1,1 @@
+//! The DynamoDB, SQS and S3 adapters.

@@ -1,0 +1,1 @@
+//! What the functions share: SQS batches, cold start, JSON logs, metrics.

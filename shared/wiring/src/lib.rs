@@ -1,0 +1,1 @@
+//! Settings, and the stages put together over any store.
