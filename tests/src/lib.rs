@@ -5,6 +5,8 @@
 //! `CHROMEDRIVER`. What is missing fails its tests with a sentence; no test is left out.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
+pub mod aws;
+
 mod browser;
 mod http;
 mod program;
