@@ -39,6 +39,12 @@ pub(crate) struct Shared {
     /// Visits under way at once [default: 100]
     #[arg(long, global = true, value_name = "N")]
     pub(crate) workers: Option<usize>,
+    /// Work on the stack that is deployed on AWS, by the credentials and the region of the environment
+    #[arg(long, global = true, conflicts_with = "data")]
+    pub(crate) aws: bool,
+    /// The name of the stack [default: curlew]
+    #[arg(long, global = true, value_name = "NAME", requires = "aws")]
+    pub(crate) stack: Option<String>,
     /// Say more; twice for more still
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     pub(crate) verbose: u8,

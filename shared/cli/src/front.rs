@@ -23,7 +23,7 @@ impl Front for Behind {
     }
 
     async fn thumbnail(&self, image: &ImageId) -> Result<Option<Bytes>, PortError> {
-        Ok(self.0.blobs.get(&thumbnail_key(image)).await?.map(|b| b.bytes))
+        Ok(self.0.ports.blobs.get(&thumbnail_key(image)).await?.map(|b| b.bytes))
     }
 
     async fn status(&self) -> Result<Vec<StatusLine>, PortError> {

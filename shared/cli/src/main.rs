@@ -2,23 +2,22 @@
 
 mod args;
 mod check;
-mod clock;
 mod commands;
 mod config;
-mod contact;
 mod failure;
 mod front;
 mod output;
 mod progress;
 mod runner;
-mod tally;
 mod world;
 
 use anyhow::Result;
-use args::{Cli, Command, LogForm};
+use args::{Cli, Command};
 use clap::Parser;
 use clap::error::ErrorKind;
+use commands::Place;
 use config::Config;
+use curlew_wiring::LogForm;
 use std::io::IsTerminal;
 use std::process::ExitCode;
 use tracing_subscriber::EnvFilter;
@@ -64,17 +63,17 @@ fn run(cli: Cli) -> Result<()> {
     if let Command::Check { what } = cli.command {
         return check::run(what, &cli.shared);
     }
-    let config = Config::load(&cli.shared, std::env::vars())?;
-    start_log(&config);
+    let config = config::load(&cli.shared, std::env::vars())?;
+    start_log(&config, cli.shared.verbose);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    let done = runtime.block_on(commands::run(cli.command, config));
+    let done = runtime.block_on(commands::run(cli.command, config, Place::of(&cli.shared)));
     // What still waits for a socket or a disk is not waited for: every step may run twice.
     runtime.shutdown_background();
     done
 }
 
-fn start_log(config: &Config) {
-    let level = match config.verbose {
+fn start_log(config: &Config, verbose: u8) {
+    let level = match verbose {
         0 => "warn",
         1 => "info,curlew=info",
         _ => "debug,hyper=info,h2=info,rustls=info,reqwest=info,tantivy=warn",

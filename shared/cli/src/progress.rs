@@ -1,6 +1,6 @@
 //! A line of progress on standard error, only on a terminal.
 
-use crate::tally::Tally;
+use curlew_wiring::Tally;
 use indicatif::{HumanBytes, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
 use std::sync::Arc;

@@ -4,7 +4,7 @@ use crate::world::World;
 use anyhow::Result;
 use curlew_model::{ExtractJob, Job, Millis, Stage as Queue, Timestamp};
 use curlew_ports::{Delivery, PortError, Receipt};
-use curlew_stages::{Stage, StageError, Verdict};
+use curlew_stages::{StageError, Verdict};
 use futures::FutureExt;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -97,7 +97,7 @@ impl Runner {
 
     async fn is_idle(&self) -> Result<bool, PortError> {
         let soon = self.world.clock.now() + IDLE;
-        Ok(self.world.inbox.next_due().await?.is_none_or(|due| due > soon))
+        Ok(self.world.ports.inbox.next_due().await?.is_none_or(|due| due > soon))
     }
 
     /// Visits under way may take up to their slice; what they do not finish is handed out again by the next run.
@@ -129,7 +129,7 @@ impl Runner {
                 continue;
             }
             let now = self.world.clock.now();
-            let deliveries = self.world.inbox.receive(stage, room, VISIBILITY, now).await?;
+            let deliveries = self.world.ports.inbox.receive(stage, room, VISIBILITY, now).await?;
             started += deliveries.len();
             if deliveries.is_empty() {
                 continue;
@@ -172,15 +172,7 @@ async fn one(world: &World, delivery: Delivery) -> Result<(), PortError> {
         Ok(job) => job,
         Err(why) => return bury(world, &receipt, &why).await,
     };
-    let running = async {
-        match &job {
-            Job::Discover(job) => world.discover.run(job).await,
-            Job::Poll(job) => world.poll.run(job).await,
-            Job::Fetch(job) => world.fetch.run(job).await,
-            Job::Extract(job) => world.extract.run(job).await,
-        }
-    };
-    let outcome = match AssertUnwindSafe(running).catch_unwind().await {
+    let outcome = match AssertUnwindSafe(world.run(&job)).catch_unwind().await {
         Ok(outcome) => outcome,
         Err(_) => return failed(world, &receipt, receives, "the job panicked", true).await,
     };
@@ -229,18 +221,18 @@ async fn apply(
     outcome: Result<Verdict, StageError>,
 ) -> Result<(), PortError> {
     match outcome {
-        Ok(Verdict::Done) => world.inbox.ack(receipt).await,
+        Ok(Verdict::Done) => world.ports.inbox.ack(receipt).await,
         Ok(Verdict::Drop(reason)) => {
             tracing::debug!(reason, "a job was dropped");
-            world.inbox.ack(receipt).await
+            world.ports.inbox.ack(receipt).await
         }
         Ok(Verdict::Defer(until)) => match job {
             // A new message and not the old one put back: waiting is no failure and must not count as one.
             Some(job) => {
-                world.queue.send(&[(job, until)]).await?;
-                world.inbox.ack(receipt).await
+                world.ports.queue.send(&[(job, until)]).await?;
+                world.ports.inbox.ack(receipt).await
             }
-            None => world.inbox.put_back(receipt, until).await,
+            None => world.ports.inbox.put_back(receipt, until).await,
         },
         Err(error) => failed(world, receipt, receives, &error.to_string(), error.is_transient()).await,
     }
@@ -255,7 +247,7 @@ async fn failed(
 ) -> Result<(), PortError> {
     if try_again && receives < MAX_RECEIVES {
         tracing::warn!(error, receives, "a job failed and is tried again");
-        return world.inbox.put_back(receipt, retry_at(world.clock.now(), receives)).await;
+        return world.ports.inbox.put_back(receipt, retry_at(world.clock.now(), receives)).await;
     }
     tracing::error!(error, receives, "a job is given up");
     bury(world, receipt, error).await
@@ -266,5 +258,5 @@ fn retry_at(now: Timestamp, receives: u32) -> Timestamp {
 }
 
 async fn bury(world: &World, receipt: &Receipt, why: &str) -> Result<(), PortError> {
-    world.inbox.bury(receipt, why, world.clock.now()).await
+    world.ports.inbox.bury(receipt, why, world.clock.now()).await
 }

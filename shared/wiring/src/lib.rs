@@ -1,1 +1,15 @@
 //! Settings, and the stages put together over any store.
+//!
+//! A driver (the command line, a function) opens its store, gives its ports to [`Program::new`], and runs what comes out.
+//! Nothing here knows which store it is.
+
+mod clock;
+mod contact;
+mod program;
+mod settings;
+mod tally;
+
+pub use clock::{SystemClock, SystemSeeds};
+pub use program::{Ports, Program};
+pub use settings::{BadSettings, Flags, Limits, LogForm, Settings, Web};
+pub use tally::{Counts, Tally};

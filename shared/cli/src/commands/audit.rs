@@ -21,11 +21,11 @@ pub(super) async fn run(world: &World, args: &ListArgs) -> Result<()> {
     let mut found = false;
     let mut after: Option<String> = None;
     loop {
-        let keys = world.blobs.list(PREFIX, after.as_deref(), LIST).await?;
+        let keys = world.ports.blobs.list(PREFIX, after.as_deref(), LIST).await?;
         let Some(last) = keys.last() else { break };
         after = Some(last.clone());
         for key in &keys {
-            let Some(blob) = world.blobs.get(key).await? else { continue };
+            let Some(blob) = world.ports.blobs.get(key).await? else { continue };
             let line: Value = serde_json::from_slice(&blob.bytes)?;
             let text = |name: &str| line[name].as_str().unwrap_or_default().to_owned();
             if wanted.is_some_and(|w| w != text("page") && w != text("url")) {

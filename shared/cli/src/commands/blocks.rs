@@ -37,12 +37,12 @@ pub(super) async fn redrive(world: &World) -> Result<()> {
     let now = world.clock.now();
     let mut count = 0;
     loop {
-        let dead = world.inbox.dead(LIST).await?;
+        let dead = world.ports.inbox.dead(LIST).await?;
         if dead.is_empty() {
             break;
         }
         for job in dead {
-            world.inbox.redrive(&job.receipt, now).await?;
+            world.ports.inbox.redrive(&job.receipt, now).await?;
             count += 1;
         }
     }

@@ -26,8 +26,8 @@ pub(super) async fn run(args: CrawlArgs, config: Config) -> Result<()> {
     if named.is_empty() && !config.data.exists() {
         return Err(usage(NOTHING_NAMED));
     }
-    let world = exclusive(config).await?;
-    if named.is_empty() && world.sources.list(None, 1).await?.is_empty() {
+    let world = Arc::new(exclusive(config).await?);
+    if named.is_empty() && world.ports.sources.list(None, 1).await?.is_empty() {
         return Err(usage(NOTHING_NAMED));
     }
     // What is due by the schedule first: what is named now gets jobs of its own.
@@ -39,6 +39,23 @@ pub(super) async fn run(args: CrawlArgs, config: Config) -> Result<()> {
     } else {
         summary.print()?
     }
+    Ok(())
+}
+
+/// Names sites and feeds to a stack, which crawls them by itself.
+pub(super) async fn name_only(args: CrawlArgs, world: &World) -> Result<()> {
+    let named = Named::gather(&args)?;
+    if named.is_empty() {
+        return Err(usage(NOTHING_NAMED));
+    }
+    named.take(world).await?;
+    if args.output.json {
+        return Ok(output::json(&serde_json::json!({"named": named.len()}))?);
+    }
+    output::line(&format!(
+        "{} sites and feeds are named; the stack looks at those that are new within a minute: see `curlew --aws status`",
+        named.len()
+    ))?;
     Ok(())
 }
 
@@ -85,6 +102,10 @@ impl Named {
 
     fn is_empty(&self) -> bool {
         self.sites.is_empty() && self.feeds.is_empty() && self.from_opml.is_empty()
+    }
+
+    fn len(&self) -> usize {
+        self.sites.len() + self.feeds.len() + self.from_opml.len()
     }
 
     /// Writes all of them down. What is named on the command line must be usable, or nothing is begun; a bad line of a

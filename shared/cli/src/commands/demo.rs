@@ -38,7 +38,7 @@ pub(super) async fn run(args: DemoArgs, mut config: Config) -> Result<()> {
             web.addr()
         ))?;
     }
-    let world = exclusive(config).await?;
+    let world = Arc::new(exclusive(config).await?);
     for site in farm.sites() {
         world.suggest.site(&site.start_url, true).await?;
     }
@@ -89,7 +89,7 @@ async fn report(world: &World, farm: &Farm) -> Result<()> {
     let mut outcomes: BTreeMap<HostKey, Outcome> = BTreeMap::new();
     let mut after: Option<PageId> = None;
     loop {
-        let rows: Vec<Page> = world.pages.list(after.as_ref(), LIST).await?;
+        let rows: Vec<Page> = world.ports.pages.list(after.as_ref(), LIST).await?;
         let Some(last) = rows.last() else { break };
         after = Some(last.id.clone());
         for page in rows {
@@ -101,7 +101,7 @@ async fn report(world: &World, farm: &Farm) -> Result<()> {
             }
         }
     }
-    let hosts: BTreeMap<HostKey, HostState> = world.hosts.list(None, LIST).await?.into_iter().collect();
+    let hosts: BTreeMap<HostKey, HostState> = world.ports.hosts.list(None, LIST).await?.into_iter().collect();
     for site in farm.sites() {
         let key = HostKey::new(&judge::registrable(&site.host))?;
         let outcome = outcomes.get(&key);

@@ -92,7 +92,7 @@ pub(super) async fn feeds(world: &World, args: &ListArgs) -> Result<()> {
 async fn each_source(world: &World, mut each: impl FnMut(&Source) -> Result<()>) -> Result<()> {
     let mut after: Option<SourceKey> = None;
     loop {
-        let rows = world.sources.list(after.as_ref(), LIST).await?;
+        let rows = world.ports.sources.list(after.as_ref(), LIST).await?;
         let Some(last) = rows.last() else { return Ok(()) };
         after = Some(last.key().clone());
         rows.iter().try_for_each(&mut each)?;
@@ -103,7 +103,7 @@ async fn each_source(world: &World, mut each: impl FnMut(&Source) -> Result<()>)
 pub(super) async fn each_page(world: &World, mut each: impl AsyncFnMut(&Page) -> Result<()>) -> Result<()> {
     let mut after: Option<PageId> = None;
     loop {
-        let rows = world.pages.list(after.as_ref(), LIST).await?;
+        let rows = world.ports.pages.list(after.as_ref(), LIST).await?;
         let Some(last) = rows.last() else { return Ok(()) };
         after = Some(last.id.clone());
         for page in &rows {
@@ -118,7 +118,7 @@ pub(super) async fn pages(world: &World, args: &ListArgs) -> Result<()> {
         // One row by its id or its URL needs no reading of all.
         let by_url = address::parse(key, None).ok().map(|u| address::page_id(&address::canonical(&u)));
         let Some(id) = PageId::new(key).ok().or(by_url) else { return view.end("page") };
-        if let Some((page, _)) = world.pages.get(&id).await? {
+        if let Some((page, _)) = world.ports.pages.get(&id).await? {
             view.row(&[key], String::new, || json!(page))?;
         }
         return view.end("page");
@@ -153,7 +153,7 @@ pub(super) async fn holds(world: &World, args: &ListArgs) -> Result<()> {
     let now = world.clock.now();
     let mut after: Option<HostKey> = None;
     loop {
-        let rows = world.hosts.list(after.as_ref(), LIST).await?;
+        let rows = world.ports.hosts.list(after.as_ref(), LIST).await?;
         let Some((last, _)) = rows.last() else { break };
         after = Some(last.clone());
         for (host, state) in &rows {
@@ -176,7 +176,7 @@ pub(super) async fn holds(world: &World, args: &ListArgs) -> Result<()> {
 
 pub(super) async fn parked(world: &World, args: &ListArgs) -> Result<()> {
     let mut view = View::of(args);
-    for waiting in world.inbox.waiting(world.clock.now(), MOST).await? {
+    for waiting in world.ports.inbox.waiting(world.clock.now(), MOST).await? {
         let (stage, about) = match &waiting.job {
             Ok(job) => (job.stage().as_str(), about(job)),
             Err(why) => ("?", why.clone()),
@@ -185,7 +185,7 @@ pub(super) async fn parked(world: &World, args: &ListArgs) -> Result<()> {
         let whole = || json!({"due": waiting.due, "stage": stage, "job": waiting.job.as_ref().ok(), "about": about});
         view.row(&[&about], line, whole)?;
     }
-    for dead in world.inbox.dead(MOST).await? {
+    for dead in world.ports.inbox.dead(MOST).await? {
         let stage = dead.stage.as_str();
         let line = || format!("given up   {stage:8}  {}  {}", dead.receipt.0, shown(&dead.error, ADDRESS));
         let whole = || json!({"dead": dead.receipt.0, "stage": stage, "error": dead.error, "at": dead.at, "message": dead.message});

@@ -13,51 +13,104 @@ pub(crate) mod status;
 mod summary;
 mod transfer;
 
-use crate::args::{Command, Import};
+use crate::args::{Command, Import, Shared};
 use crate::config::Config;
+use crate::failure::usage;
 use crate::world::World;
 use anyhow::Result;
 use curlew_embedded::Access;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Runs a command.
-pub(crate) async fn run(command: Command, config: Config) -> Result<()> {
-    match command {
-        Command::Crawl(args) => crawl::run(args, config).await,
-        Command::Demo(args) => demo::run(args, config).await,
-        Command::Serve { listen } => serve::run(exclusive(config).await?, listen).await,
-        Command::Search { query, limit, output } => search::run(&shared(config)?, &query, limit, output.json).await,
-        Command::Sample { count, all, output } => {
-            publish::sample(exclusive(config).await?, count, all, output.json).await
+/// The name of a stack that nobody has named otherwise.
+const STACK: &str = "curlew";
+
+/// What a command works on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// The store of this machine.
+    Here,
+    /// The stack of this name on AWS.
+    Stack(String),
+}
+
+impl Place {
+    /// The place that the flags name.
+    pub(crate) fn of(flags: &Shared) -> Place {
+        if flags.aws { Place::Stack(flags.stack.clone().unwrap_or_else(|| STACK.to_owned())) } else { Place::Here }
+    }
+
+    /// Alone: the store with its lock, and what a crash left behind taken up again. A stack has no lock, and needs none.
+    async fn alone(&self, config: Config) -> Result<Arc<World>> {
+        Ok(Arc::new(match self {
+            Place::Here => exclusive(config).await?,
+            Place::Stack(name) => World::of_stack(config, name).await?,
+        }))
+    }
+
+    /// For looking and for small changes, while another process may be at work.
+    async fn beside(&self, config: Config) -> Result<World> {
+        match self {
+            Place::Here => World::open(config, Access::Shared),
+            Place::Stack(name) => World::of_stack(config, name).await,
         }
-        Command::Index { year, output } => publish::index(&*exclusive(config).await?, year, output.json).await,
-        Command::Status { output } => status::run(&shared(config)?, output.json).await,
-        Command::Sites(args) => list::sites(&shared(config)?, &args).await,
-        Command::Feeds(args) => list::feeds(&shared(config)?, &args).await,
-        Command::Pages(args) => list::pages(&shared(config)?, &args).await,
-        Command::Holds(args) => list::holds(&shared(config)?, &args).await,
-        Command::Parked(args) => list::parked(&shared(config)?, &args).await,
-        Command::Audit(args) => audit::run(&shared(config)?, &args).await,
-        Command::Block { host } => blocks::block(&shared(config)?, &host).await,
-        Command::Unblock { host } => blocks::unblock(&shared(config)?, &host).await,
-        Command::Redrive => blocks::redrive(&shared(config)?).await,
-        Command::Export { what, since } => transfer::export(&shared(config)?, what, since).await,
-        Command::Import { what: Import::Opml, file } => transfer::import_opml(&*exclusive(config).await?, &file).await,
+    }
+
+    /// What only one machine can do.
+    fn here(&self, command: &str) -> Result<()> {
+        match self {
+            Place::Here => Ok(()),
+            Place::Stack(_) => Err(usage(format!("`curlew {command}` works on this machine: leave --aws away"))),
+        }
+    }
+}
+
+/// Runs a command.
+pub(crate) async fn run(command: Command, config: Config, place: Place) -> Result<()> {
+    match command {
+        Command::Crawl(args) => match &place {
+            Place::Here => crawl::run(args, config).await,
+            Place::Stack(_) => crawl::name_only(args, &place.beside(config).await?).await,
+        },
+        Command::Demo(args) => {
+            place.here("demo")?;
+            demo::run(args, config).await
+        }
+        Command::Serve { listen } => {
+            place.here("serve")?;
+            serve::run(place.alone(config).await?, listen).await
+        }
+        Command::Search { query, limit, output } => {
+            search::run(&place.beside(config).await?, &query, limit, output.json).await
+        }
+        Command::Sample { count, all, output } => match &place {
+            Place::Here => publish::sample(place.alone(config).await?, count, all, output.json).await,
+            Place::Stack(_) => publish::sample_only(&place.beside(config).await?, count, all, output.json).await,
+        },
+        Command::Index { year, output } => publish::index(&*place.alone(config).await?, year, output.json).await,
+        Command::Status { output } => status::run(&place.beside(config).await?, output.json).await,
+        Command::Sites(args) => list::sites(&place.beside(config).await?, &args).await,
+        Command::Feeds(args) => list::feeds(&place.beside(config).await?, &args).await,
+        Command::Pages(args) => list::pages(&place.beside(config).await?, &args).await,
+        Command::Holds(args) => list::holds(&place.beside(config).await?, &args).await,
+        Command::Parked(args) => list::parked(&place.beside(config).await?, &args).await,
+        Command::Audit(args) => audit::run(&place.beside(config).await?, &args).await,
+        Command::Block { host } => blocks::block(&place.beside(config).await?, &host).await,
+        Command::Unblock { host } => blocks::unblock(&place.beside(config).await?, &host).await,
+        Command::Redrive => blocks::redrive(&place.beside(config).await?).await,
+        Command::Export { what, since } => transfer::export(&place.beside(config).await?, what, since).await,
+        Command::Import { what: Import::Opml, file } => {
+            transfer::import_opml(&*place.alone(config).await?, &file).await
+        }
         Command::Check { .. } => Ok(()),
     }
 }
 
-/// The store with its lock, and what a crash left behind taken up again.
-async fn exclusive(config: Config) -> Result<Arc<World>> {
+/// The store of this machine with its lock, and what a crash left behind taken up again.
+async fn exclusive(config: Config) -> Result<World> {
     let world = World::open(config, Access::Exclusive)?;
     world.recover().await?;
-    Ok(Arc::new(world))
-}
-
-/// The store for looking, while another process may be at work.
-fn shared(config: Config) -> Result<World> {
-    World::open(config, Access::Shared)
+    Ok(world)
 }
 
 /// Set when the person at the keyboard, or the system, asks to stop. Asking twice ends at once: the next run

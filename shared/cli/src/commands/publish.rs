@@ -14,8 +14,7 @@ pub(super) async fn index(world: &World, year: Option<i16>, json: bool) -> Resul
     let mut done: Vec<(i16, Published)> = Vec::new();
     match year {
         Some(year) => {
-            world.remove_expired(year).await?;
-            done.push((year, world.index.refresh(year).await?));
+            done.push((year, world.refresh(year).await?));
         }
         None => {
             for year in world.index.years().await? {
@@ -39,9 +38,22 @@ pub(super) async fn index(world: &World, year: Option<i16>, json: bool) -> Resul
     Ok(())
 }
 
+fn how_many(count: usize, all: bool) -> HowMany {
+    if all { HowMany::All } else { HowMany::AtMost(count) }
+}
+
+/// Sends the re-checks of a stack, which makes them by itself.
+pub(super) async fn sample_only(world: &World, count: usize, all: bool, json: bool) -> Result<()> {
+    let sent = world.sample.run(how_many(count, all)).await?;
+    if json {
+        return Ok(output::json(&json!({ "sampled": sent }))?);
+    }
+    output::line(&format!("{sent} pages are to be re-checked; the stack does so now: see `curlew --aws status`"))?;
+    Ok(())
+}
+
 pub(super) async fn sample(world: Arc<World>, count: usize, all: bool, json: bool) -> Result<()> {
-    let how_many = if all { HowMany::All } else { HowMany::AtMost(count) };
-    let sent = world.sample.run(how_many).await?;
+    let sent = world.sample.run(how_many(count, all)).await?;
     {
         let _progress = Progress::start(world.tally.clone(), json);
         Runner::new(world.clone(), stop_on_signal()).run(End::Idle(None)).await?;

@@ -6,8 +6,7 @@ use crate::output;
 use crate::runner::{End, Runner};
 use crate::world::World;
 use anyhow::{Context, Result};
-use curlew_model::{Millis, Year};
-use curlew_stages::HowMany;
+use curlew_model::Millis;
 use curlew_web::{Settings, router};
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -131,44 +130,38 @@ enum Work {
 impl Schedule {
     async fn run_if_due(&self, world: &World) -> Result<()> {
         let now = world.clock.now();
-        let (last, seen) = world.marks.load(self.name).await?;
+        let (last, seen) = world.ports.marks.load(self.name).await?;
         if last.is_some_and(|last| now < last + self.every) {
             return Ok(());
         }
         // First the mark: what fails is tried again a period later, and not five times a second.
-        world.marks.swap(self.name, seen, now).await?;
+        world.ports.marks.swap(self.name, seen, now).await?;
         if last.is_none() && !self.at_once {
             return Ok(());
         }
-        self.work.run(world, now.year()).await
+        self.work.run(world).await
     }
 }
 
 impl Work {
-    async fn run(&self, world: &World, year: Year) -> Result<()> {
+    async fn run(&self, world: &World) -> Result<()> {
         match self {
             Work::Dispatch => {
                 let sent = world.dispatch.tick().await?;
                 tracing::debug!(polls = sent.polls, discoveries = sent.discoveries, "what is due was sent");
             }
             Work::Publish => {
-                // Last year's too: what was accepted in its last hours is published in the first of the next.
-                for year in world.index.years().await?.into_iter().filter(|y| *y >= year - 1) {
-                    let done = world.index.publish(year).await?;
+                for (year, done) in world.publish().await? {
                     tracing::info!(year, added = done.added, splits = done.splits, "the index was published");
                 }
             }
             Work::Sample => {
-                for year in world.index.years().await? {
-                    world.remove_expired(year).await?;
-                }
-                let count = world.sample.run(HowMany::AtMost(SAMPLE_PAGES)).await?;
+                let count = world.recheck(SAMPLE_PAGES).await?;
                 tracing::info!(pages = count, "a sample of pages is re-checked");
             }
             Work::Archive => {
-                for older in world.index.years().await?.into_iter().filter(|y| *y != year) {
-                    let done = world.index.refresh(older).await?;
-                    tracing::info!(year = older, purged = done.purged, "the index of an older year was merged");
+                for (year, done) in world.archive().await? {
+                    tracing::info!(year, purged = done.purged, "the index of an older year was merged");
                 }
             }
         }

@@ -40,7 +40,7 @@ impl Status {
         (status.sites, status.feeds) = count_sources(world).await?;
         let now = world.clock.now();
         for stage in Stage::ALL {
-            let count = world.inbox.count(stage, now).await?;
+            let count = world.ports.inbox.count(stage, now).await?;
             status.parked += count.waiting;
             status.dead += count.dead;
             let queue =
@@ -54,7 +54,7 @@ impl Status {
     async fn count_pages(&mut self, world: &World) -> Result<()> {
         let mut after: Option<PageId> = None;
         loop {
-            let rows = world.pages.list(after.as_ref(), LIST).await?;
+            let rows = world.ports.pages.list(after.as_ref(), LIST).await?;
             let Some(last) = rows.last() else { return Ok(()) };
             after = Some(last.id.clone());
             for page in &rows {

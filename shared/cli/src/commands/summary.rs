@@ -1,10 +1,10 @@
 //! What a crawl came to.
 
 use crate::output;
-use crate::tally::Counts;
 use crate::world::World;
 use anyhow::Result;
 use curlew_model::{HostKey, Job, Millis, Source, SourceKey, Stage, Timestamp};
+use curlew_wiring::Counts;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -44,10 +44,10 @@ impl Summary {
             world.tally.counts();
         let (sites, feeds) = count_sources(world).await?;
         let now = world.clock.now();
-        let waiting = world.inbox.waiting(now, MOST_WAITING).await?;
+        let waiting = world.ports.inbox.waiting(now, MOST_WAITING).await?;
         let mut dead = 0;
         for stage in Stage::ALL {
-            dead += world.inbox.count(stage, now).await?.dead;
+            dead += world.ports.inbox.count(stage, now).await?.dead;
         }
         Ok(Summary {
             sites,
@@ -115,7 +115,7 @@ pub(super) async fn count_sources(world: &World) -> Result<(u64, u64)> {
     let (mut sites, mut feeds) = (0, 0);
     let mut after: Option<SourceKey> = None;
     loop {
-        let rows = world.sources.list(after.as_ref(), LIST).await?;
+        let rows = world.ports.sources.list(after.as_ref(), LIST).await?;
         let Some(last) = rows.last() else { return Ok((sites, feeds)) };
         after = Some(last.key().clone());
         for row in &rows {
@@ -133,7 +133,7 @@ pub(super) async fn holds(world: &World) -> Result<BTreeMap<&'static str, u64>> 
     let mut held = BTreeMap::new();
     let mut after: Option<HostKey> = None;
     loop {
-        let rows = world.hosts.list(after.as_ref(), LIST).await?;
+        let rows = world.ports.hosts.list(after.as_ref(), LIST).await?;
         let Some((last, _)) = rows.last() else { return Ok(held) };
         after = Some(last.clone());
         for hold in rows.iter().filter_map(|(_, s)| s.hold.as_ref()).filter(|h| h.until > now) {

@@ -24,7 +24,7 @@ pub(super) async fn export(world: &World, what: Export, since: Option<Timestamp>
 }
 
 async fn records(world: &World, since: Timestamp) -> Result<()> {
-    let reader = RecordReader(world.blobs.as_ref());
+    let reader = RecordReader(world.ports.blobs.as_ref());
     each_page(world, async |page| {
         let PageState::Accepted { location, .. } = &page.state else { return Ok(()) };
         if page.at < since {
@@ -52,7 +52,7 @@ async fn feeds(world: &World, since: Timestamp, as_opml: bool) -> Result<()> {
     }
     let mut after: Option<SourceKey> = None;
     loop {
-        let rows = world.sources.list(after.as_ref(), LIST).await?;
+        let rows = world.ports.sources.list(after.as_ref(), LIST).await?;
         let Some(last) = rows.last() else { break };
         after = Some(last.key().clone());
         for row in rows {

@@ -7,35 +7,53 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// What has happened so far.
 #[derive(Clone, Debug, Default, Serialize)]
-pub(crate) struct Counts {
-    pub(crate) feeds_found: u64,
-    pub(crate) feedless: u64,
-    pub(crate) entries_seen: u64,
-    pub(crate) pages_fetched: u64,
-    pub(crate) accepted: u64,
-    pub(crate) rejected: BTreeMap<&'static str, u64>,
-    pub(crate) aliases: u64,
-    pub(crate) removed: BTreeMap<&'static str, u64>,
-    pub(crate) still_there: u64,
-    pub(crate) thumbnails: u64,
-    pub(crate) put_off: u64,
-    pub(crate) calls: u64,
-    pub(crate) calls_by_kind: BTreeMap<&'static str, u64>,
-    pub(crate) bytes: u64,
+pub struct Counts {
+    /// Working feeds that were found.
+    pub feeds_found: u64,
+    /// Sites that turned out to have none.
+    pub feedless: u64,
+    /// Entries seen for the first time.
+    pub entries_seen: u64,
+    /// Pages fetched.
+    pub pages_fetched: u64,
+    /// Pages accepted.
+    pub accepted: u64,
+    /// Pages rejected, by the word for the reason.
+    pub rejected: BTreeMap<&'static str, u64>,
+    /// Pages that were another one's address.
+    pub aliases: u64,
+    /// Indexed pages removed, by the word for the reason.
+    pub removed: BTreeMap<&'static str, u64>,
+    /// Indexed pages re-checked and still there.
+    pub still_there: u64,
+    /// Thumbnails made.
+    pub thumbnails: u64,
+    /// Holds laid on host keys, by the word for the reason.
+    pub held: BTreeMap<&'static str, u64>,
+    /// Jobs put off.
+    pub put_off: u64,
+    /// Calls to sites.
+    pub calls: u64,
+    /// The same, by what for.
+    pub calls_by_kind: BTreeMap<&'static str, u64>,
+    /// Decoded bytes of bodies.
+    pub bytes: u64,
 }
 
 impl Counts {
-    pub(crate) fn rejections(&self) -> u64 {
+    /// All rejections.
+    pub fn rejections(&self) -> u64 {
         self.rejected.values().sum()
     }
 }
 
 /// The counter.
 #[derive(Default)]
-pub(crate) struct Tally(Mutex<Counts>);
+pub struct Tally(Mutex<Counts>);
 
 impl Tally {
-    pub(crate) fn counts(&self) -> Counts {
+    /// What has happened so far.
+    pub fn counts(&self) -> Counts {
         self.lock().clone()
     }
 
@@ -64,7 +82,7 @@ impl Events for Tally {
             Event::StillThere => counts.still_there += 1,
             Event::PutOff => counts.put_off += 1,
             Event::Thumbnail => counts.thumbnails += 1,
-            Event::Held { .. } => {}
+            Event::Held { reason, .. } => *counts.held.entry(reason.as_str()).or_default() += 1,
         }
     }
 }

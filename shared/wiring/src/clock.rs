@@ -9,13 +9,20 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 /// The machine's clock.
-pub(crate) struct SystemClock {
+pub struct SystemClock {
     start: Instant,
 }
 
 impl SystemClock {
-    pub(crate) fn new() -> SystemClock {
+    /// A clock whose monotonic time begins now.
+    pub fn new() -> SystemClock {
         SystemClock { start: Instant::now() }
+    }
+}
+
+impl Default for SystemClock {
+    fn default() -> SystemClock {
+        SystemClock::new()
     }
 }
 
@@ -36,13 +43,20 @@ impl Clock for SystemClock {
 }
 
 /// Seeds from the operating system's randomness, which the standard library's hasher is keyed with.
-pub(crate) struct SystemSeeds {
+pub struct SystemSeeds {
     state: AtomicU64,
 }
 
 impl SystemSeeds {
-    pub(crate) fn new() -> SystemSeeds {
+    /// A new sequence.
+    pub fn new() -> SystemSeeds {
         SystemSeeds { state: AtomicU64::new(RandomState::new().hash_one("curlew")) }
+    }
+}
+
+impl Default for SystemSeeds {
+    fn default() -> SystemSeeds {
+        SystemSeeds::new()
     }
 }
 

@@ -1,0 +1,227 @@
+//! The program put together: ports below, stages above.
+
+use crate::contact::ContactFirst;
+use crate::settings::Settings;
+use curlew_fetcher::{ConfigError, HttpFetcher};
+use curlew_model::{Gone, Job, PageId, Year};
+use curlew_policy::Rules;
+use curlew_ports::{
+    Blobs, Clock, Events, Fetch as FetchPort, HostLedger, Hosts, Inbox, Marks, Pages, Queue, RobotsStore, Seeds,
+    Sources,
+};
+use curlew_stages::{
+    Blocks, Discover, Dispatch, Extract, Fetch, Finder, HowMany, Index, Manners, Poll, Published, Removal, Sample,
+    Stage, StageError, Suggest, Verdict,
+};
+use std::sync::Arc;
+
+/// What a store has to offer.
+#[derive(Clone)]
+pub struct Ports {
+    /// The state of host keys, by compare-and-swap.
+    pub ledger: Arc<dyn HostLedger>,
+    /// The same, for people who look.
+    pub hosts: Arc<dyn Hosts>,
+    /// Copies of robots.txt.
+    pub robots: Arc<dyn RobotsStore>,
+    /// Named instants.
+    pub marks: Arc<dyn Marks>,
+    /// The rows of pages.
+    pub pages: Arc<dyn Pages>,
+    /// The rows of feeds and sites.
+    pub sources: Arc<dyn Sources>,
+    /// Where jobs go.
+    pub queue: Arc<dyn Queue>,
+    /// Where they come from.
+    pub inbox: Arc<dyn Inbox>,
+    /// Objects.
+    pub blobs: Arc<dyn Blobs>,
+}
+
+/// All stages over one store.
+pub struct Program {
+    /// What they stand on.
+    pub ports: Ports,
+    /// Time.
+    pub clock: Arc<dyn Clock>,
+    /// What every visit shares.
+    pub manners: Arc<Manners>,
+    /// Finds feeds.
+    pub discover: Discover,
+    /// Reads feeds.
+    pub poll: Poll,
+    /// Visits hosts.
+    pub fetch: Fetch,
+    /// Makes records.
+    pub extract: Extract,
+    /// Publishes.
+    pub index: Index,
+    /// Chooses pages to re-check.
+    pub sample: Sample,
+    /// Sends what is due.
+    pub dispatch: Dispatch,
+    /// Takes suggestions.
+    pub suggest: Suggest,
+    /// Blocks and unblocks hosts.
+    pub blocks: Blocks,
+    /// Runs queries.
+    pub finder: Finder,
+    /// Removes pages.
+    pub removal: Removal,
+}
+
+impl Program {
+    /// Puts the stages together. The HTTP client is made here, anew for each program.
+    ///
+    /// # Errors
+    /// If the HTTP client cannot be set up.
+    pub fn new(
+        settings: &Settings,
+        ports: Ports,
+        clock: Arc<dyn Clock>,
+        seeds: Arc<dyn Seeds>,
+        events: Arc<dyn Events>,
+    ) -> Result<Program, ConfigError> {
+        let rules: Arc<Rules> = Arc::new(settings.rules.clone());
+        let groups = Arc::new(settings.groups.clone());
+        let fetch_port = fetcher(settings)?;
+        let Ports { pages, sources, queue, blobs, .. } = &ports;
+        let manners = Arc::new(Manners {
+            ledger: ports.ledger.clone(),
+            robots: ports.robots.clone(),
+            fetch: fetch_port.clone(),
+            clock: clock.clone(),
+            seeds,
+            events: events.clone(),
+            rules: rules.clone(),
+            groups: groups.clone(),
+            token: settings.token.clone(),
+        });
+        Ok(Program {
+            discover: Discover::new(manners.clone(), sources.clone(), pages.clone(), queue.clone()),
+            poll: Poll::new(manners.clone(), sources.clone(), pages.clone(), queue.clone()),
+            fetch: Fetch::new(manners.clone(), pages.clone(), queue.clone(), blobs.clone()),
+            extract: Extract {
+                pages: pages.clone(),
+                sources: sources.clone(),
+                blobs: blobs.clone(),
+                queue: queue.clone(),
+                clock: clock.clone(),
+                events: events.clone(),
+                groups: groups.clone(),
+                token: settings.token.clone(),
+            },
+            index: Index { blobs: blobs.clone(), pages: pages.clone(), clock: clock.clone() },
+            sample: Sample { manners: manners.clone(), pages: pages.clone(), queue: queue.clone() },
+            dispatch: Dispatch {
+                marks: ports.marks.clone(),
+                sources: sources.clone(),
+                queue: queue.clone(),
+                clock: clock.clone(),
+                rules,
+            },
+            suggest: Suggest {
+                sources: sources.clone(),
+                blobs: blobs.clone(),
+                fetch: fetch_port,
+                queue: queue.clone(),
+                clock: clock.clone(),
+            },
+            blocks: Blocks { ledger: ports.ledger.clone(), blobs: blobs.clone(), groups },
+            finder: Finder::new(blobs.clone(), clock.clone()),
+            removal: Removal::new(pages.clone(), blobs.clone(), clock.clone(), events),
+            ports,
+            clock,
+            manners,
+        })
+    }
+
+    /// Gives a job to its stage.
+    ///
+    /// # Errors
+    /// What the stage says.
+    pub async fn run(&self, job: &Job) -> Result<Verdict, StageError> {
+        match job {
+            Job::Discover(job) => self.discover.run(job).await,
+            Job::Poll(job) => self.poll.run(job).await,
+            Job::Fetch(job) => self.fetch.run(job).await,
+            Job::Extract(job) => self.extract.run(job).await,
+        }
+    }
+
+    /// Three times a day: publishes what is new. Last year's too: what was accepted in its last hours is published in
+    /// the first of the next.
+    ///
+    /// # Errors
+    /// What the ports say; the next time does it again.
+    pub async fn publish(&self) -> Result<Vec<(Year, Published)>, StageError> {
+        let year = self.clock.now().year();
+        let mut done = Vec::new();
+        for year in self.index.years().await?.into_iter().filter(|y| *y >= year - 1) {
+            done.push((year, self.index.publish(year).await?));
+        }
+        Ok(done)
+    }
+
+    /// Monthly: merges the indexes of older years, so that what is gone leaves them for good.
+    ///
+    /// # Errors
+    /// What the ports say; the next time does it again.
+    pub async fn archive(&self) -> Result<Vec<(Year, Published)>, StageError> {
+        let this = self.clock.now().year();
+        let mut done = Vec::new();
+        for older in self.index.years().await?.into_iter().filter(|y| *y != this) {
+            done.push((older, self.index.refresh(older).await?));
+        }
+        Ok(done)
+    }
+
+    /// Refreshes the index of one year by hand.
+    ///
+    /// # Errors
+    /// What the ports say.
+    pub async fn refresh(&self, year: Year) -> Result<Published, StageError> {
+        self.remove_expired(year).await?;
+        self.index.refresh(year).await
+    }
+
+    /// Daily: removes pages whose time is over, and sends re-checks of at most `count` others; says how many.
+    ///
+    /// # Errors
+    /// What the ports say; the next time does it again.
+    pub async fn recheck(&self, count: usize) -> Result<usize, StageError> {
+        for year in self.index.years().await? {
+            self.remove_expired(year).await?;
+        }
+        self.sample.run(HowMany::AtMost(count)).await
+    }
+
+    /// Removes the pages of a year whose `unavailable_after` has passed; says how many.
+    ///
+    /// # Errors
+    /// What the ports say.
+    pub async fn remove_expired(&self, year: Year) -> Result<usize, StageError> {
+        let expired: Vec<PageId> = self.index.expired(year).await?;
+        for id in &expired {
+            self.removal.remove(id, Gone::Expired).await?;
+        }
+        Ok(expired.len())
+    }
+}
+
+fn fetcher(settings: &Settings) -> Result<Arc<dyn FetchPort>, ConfigError> {
+    let mut config = curlew_fetcher::Config::new(settings.page_agent.clone(), settings.feed_agent.clone());
+    config.guard = settings.guard.clone();
+    config.call_timeout = settings.rules.call_time;
+    let limits = &settings.limits;
+    config.connect_timeout = limits.connect_timeout.unwrap_or(config.connect_timeout);
+    config.read_timeout = limits.read_timeout.unwrap_or(config.read_timeout);
+    config.bytes.page = limits.page_bytes.unwrap_or(config.bytes.page);
+    config.bytes.feed = limits.feed_bytes.unwrap_or(config.bytes.feed);
+    config.bytes.image = limits.image_bytes.unwrap_or(config.bytes.image);
+    let http = HttpFetcher::new(config)?;
+    if settings.contact.is_some() {
+        return Ok(Arc::new(http));
+    }
+    Ok(Arc::new(ContactFirst::new(http, settings.guard.clone())))
+}

@@ -1,0 +1,365 @@
+//! Settings: defaults, then the file, then the environment, then flags. Read once, checked once.
+
+use curlew_fetcher::{Guard, HostPattern, ResolveRule};
+use curlew_model::Millis;
+use curlew_policy::Rules;
+use curlew_policy::address::HostGroups;
+use ipnet::IpNet;
+use serde::Deserialize;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// The product token that robots.txt files name us by, unless configured.
+const TOKEN: &str = "CurlewBot";
+/// Visits under way at once, unless configured.
+const WORKERS: usize = 100;
+/// The most visits under way at once.
+const MAX_WORKERS: usize = 1_000;
+/// Environment variables that are settings begin with this.
+const ENV_PREFIX: &str = "CURLEW_";
+/// The tables of the file; an environment variable names one and a key of it with `_` in between.
+const TABLES: [&str; 6] = ["rules", "agent", "hosts", "network", "web", "limits"];
+/// Services of this machine that are never called, whatever network is opened: the Lambda runtime's API, its
+/// extensions' cache of secrets, the X-Ray daemon.
+const REFUSED_ENDPOINTS: [&str; 4] = ["127.0.0.1:9001", "127.0.0.1:2773", "localhost:2773", "127.0.0.1:2000"];
+/// The keys of the file outside of its tables.
+const PLAIN: [&str; 4] = ["data", "contact", "workers", "log"];
+
+/// All settings.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The folder of the embedded store.
+    pub data: PathBuf,
+    /// Where a site's owner can reach the operator.
+    pub contact: Option<String>,
+    /// Visits under way at once.
+    pub workers: usize,
+    /// How log lines are written.
+    pub log: LogForm,
+    /// The product token that robots.txt files name us by (RFC 9309 §2.2.1).
+    pub token: String,
+    /// The user agent of calls for pages, images and robots.txt.
+    pub page_agent: String,
+    /// The user agent of calls for feeds and home pages.
+    pub feed_agent: String,
+    /// The numbers of politeness.
+    pub rules: Rules,
+    /// What counts as one host.
+    pub groups: HostGroups,
+    /// Where calls may go.
+    pub guard: Guard,
+    /// Limits of single calls.
+    pub limits: Limits,
+    /// The search page.
+    pub web: Web,
+}
+
+/// How log lines are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LogForm {
+    /// For people.
+    Text,
+    /// One object a line.
+    Json,
+}
+
+/// What somebody says at the start of a run, and what so has the last word.
+#[derive(Clone, Debug, Default)]
+pub struct Flags {
+    /// The file of settings.
+    pub file: Option<PathBuf>,
+    /// See [`Settings::data`].
+    pub data: Option<PathBuf>,
+    /// See [`Settings::contact`].
+    pub contact: Option<String>,
+    /// Address ranges that may be called though they are not public, besides those of the file.
+    pub allow_net: Vec<IpNet>,
+    /// Hosts called by a given address, before those of the file.
+    pub resolve: Vec<ResolveRule>,
+    /// See [`Settings::workers`].
+    pub workers: Option<usize>,
+    /// See [`Settings::log`].
+    pub log: Option<LogForm>,
+}
+
+/// What the file may say.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct File {
+    data: Option<PathBuf>,
+    contact: Option<String>,
+    workers: Option<usize>,
+    log: Option<String>,
+    agent: Agent,
+    rules: Rules,
+    hosts: HostGroups,
+    network: Network,
+    limits: Limits,
+    web: Web,
+}
+
+/// Who we say that we are.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Agent {
+    name: Option<String>,
+    pages: Option<String>,
+    feeds: Option<String>,
+}
+
+/// Where calls may go.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Network {
+    allow_net: Vec<IpNet>,
+    resolve: Vec<String>,
+    ports: Option<BTreeSet<u16>>,
+    own_hosts: Vec<String>,
+}
+
+/// Limits of single calls.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Limits {
+    /// Time to connect.
+    pub connect_timeout: Option<Millis>,
+    /// Time between two pieces of an answer.
+    pub read_timeout: Option<Millis>,
+    /// Decoded bytes of a page.
+    pub page_bytes: Option<usize>,
+    /// Decoded bytes of a feed.
+    pub feed_bytes: Option<usize>,
+    /// Bytes of an image.
+    pub image_bytes: Option<usize>,
+}
+
+/// The search page.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Web {
+    /// The name of the search page.
+    pub title: Option<String>,
+    /// Where the public reaches it.
+    pub base_url: Option<String>,
+}
+
+/// A setting that cannot be used; one line that says which and why.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct BadSettings(String);
+
+fn bad<T>(text: impl Into<String>) -> Result<T, BadSettings> {
+    Err(BadSettings(text.into()))
+}
+
+impl Settings {
+    /// Reads the settings of this run: the file, then the environment's `CURLEW_…`, then the flags.
+    ///
+    /// # Errors
+    /// One line that says which setting is wrong, and why.
+    pub fn load(flags: &Flags, environment: impl Iterator<Item = (String, String)>) -> Result<Settings, BadSettings> {
+        let mut environment: Vec<(String, String)> =
+            environment.filter_map(|(k, v)| Some((k.strip_prefix(ENV_PREFIX)?.to_lowercase(), v))).collect();
+        environment.sort();
+        let from_env = environment.iter().find(|(k, _)| k == "config").map(|(_, v)| PathBuf::from(v));
+        let mut table = match flags.file.clone().or(from_env) {
+            Some(path) => read_file(&path)?,
+            None => toml::Table::new(),
+        };
+        for (key, value) in &environment {
+            set(&mut table, key, value);
+        }
+        let file: File = table
+            .try_into()
+            .map_err(|e: toml::de::Error| BadSettings(format!("the settings are wrong: {}", first_line(&e))))?;
+        merge(file, flags)
+    }
+}
+
+fn first_line(error: &toml::de::Error) -> String {
+    error.message().lines().next().unwrap_or_default().to_owned()
+}
+
+fn read_file(path: &Path) -> Result<toml::Table, BadSettings> {
+    let text = std::fs::read_to_string(path)
+        .map_err(|e| BadSettings(format!("the settings in {} cannot be read: {e}", path.display())))?;
+    text.parse::<toml::Table>().map_err(|e| {
+        let line = e.span().map_or(1, |s| text[..s.start.min(text.len())].lines().count().max(1));
+        BadSettings(format!("{} line {line}: {}", path.display(), first_line(&e)))
+    })
+}
+
+/// Puts one environment variable into the table: `rules_min_pause` is the key `min_pause` of `[rules]`.
+/// Names that are none of ours are left alone, since other programs may use the prefix.
+fn set(table: &mut toml::Table, key: &str, value: &str) {
+    let parsed = format!("v = {value}").parse::<toml::Table>().ok().and_then(|mut t| t.remove("v"));
+    let value = parsed.unwrap_or_else(|| toml::Value::String(value.to_owned()));
+    if let Some((name, rest)) = TABLES.iter().find_map(|t| Some((*t, key.strip_prefix(t)?.strip_prefix('_')?))) {
+        let inner = table.entry(name).or_insert_with(|| toml::Value::Table(toml::Table::new()));
+        if let Some(inner) = inner.as_table_mut() {
+            inner.insert(rest.to_owned(), value);
+        }
+    } else if key == "allow_net" || key == "resolve" {
+        let list = value.as_str().map(|v| v.split(',').map(|p| toml::Value::String(p.trim().to_owned())).collect());
+        set_list(table, key, list.map_or(value, toml::Value::Array));
+    } else if PLAIN.contains(&key) {
+        table.insert(key.to_owned(), value);
+    }
+}
+
+fn set_list(table: &mut toml::Table, key: &str, list: toml::Value) {
+    let inner = table.entry("network").or_insert_with(|| toml::Value::Table(toml::Table::new()));
+    if let Some(inner) = inner.as_table_mut() {
+        inner.insert(key.to_owned(), list);
+    }
+}
+
+fn merge(file: File, flags: &Flags) -> Result<Settings, BadSettings> {
+    file.rules.check().or_else(|why| bad(format!("[rules]: {why}")))?;
+    let workers = flags.workers.or(file.workers).unwrap_or(WORKERS);
+    if workers == 0 || workers > MAX_WORKERS {
+        return bad(format!("workers must be from 1 to {MAX_WORKERS}"));
+    }
+    let log = match (flags.log, file.log.as_deref()) {
+        (Some(form), _) => form,
+        (None, None | Some("text")) => LogForm::Text,
+        (None, Some("json")) => LogForm::Json,
+        (None, Some(other)) => return bad(format!("log must be 'text' or 'json', not '{other}'")),
+    };
+    let contact = flags.contact.clone().or(file.contact).filter(|c| !c.trim().is_empty());
+    if let Some(c) = &contact {
+        let fits = c.is_ascii() && !c.contains(|ch: char| ch.is_control() || ch == '(' || ch == ')');
+        if !fits || !(c.starts_with("https://") || c.starts_with("http://") || c.contains('@')) {
+            return bad(format!("the contact '{c}' is neither a URL nor a mail address"));
+        }
+    }
+    let token = file.agent.name.unwrap_or_else(|| TOKEN.to_owned());
+    if token.is_empty() || !token.bytes().all(|b| b.is_ascii_alphabetic() || b == b'_' || b == b'-') {
+        return bad(format!("the agent's name '{token}' may have letters, '-' and '_' only (RFC 9309)"));
+    }
+    let version = env!("CARGO_PKG_VERSION");
+    let reach = contact.as_ref().map(|c| format!("+{c}"));
+    let agent = |role: Option<&str>| match (role, &reach) {
+        (None, None) => format!("{token}/{version}"),
+        (Some(r), None) => format!("{token}/{version} ({r})"),
+        (None, Some(c)) => format!("{token}/{version} ({c})"),
+        (Some(r), Some(c)) => format!("{token}/{version} ({r}; {c})"),
+    };
+    let page_agent = file.agent.pages.unwrap_or_else(|| agent(None));
+    let feed_agent = file.agent.feeds.unwrap_or_else(|| agent(Some("feeds")));
+    for named in [&page_agent, &feed_agent] {
+        // A site that blocks us by name in robots.txt must find that name in its log (etiquette of RFC 9309 §2.2.1).
+        if !named.contains(&token) {
+            return bad(format!("the user agent '{named}' does not contain the name '{token}'"));
+        }
+    }
+    Ok(Settings {
+        data: flags.data.clone().or(file.data).unwrap_or_else(|| PathBuf::from("curlew-data")),
+        contact,
+        workers,
+        log,
+        token,
+        page_agent,
+        feed_agent,
+        rules: file.rules,
+        groups: file.hosts,
+        guard: guard(file.network, flags)?,
+        limits: file.limits,
+        web: file.web,
+    })
+}
+
+fn guard(network: Network, flags: &Flags) -> Result<Guard, BadSettings> {
+    let mut guard = Guard::default();
+    if let Some(ports) = network.ports {
+        guard.ports = ports;
+    }
+    guard.refused_endpoints = REFUSED_ENDPOINTS.iter().filter_map(|e| e.parse().ok()).collect();
+    guard.allow_nets = network.allow_net;
+    guard.allow_nets.extend(flags.allow_net.iter().copied());
+    // Flags come first: the first rule that matches decides.
+    guard.resolve = flags.resolve.clone();
+    for rule in &network.resolve {
+        guard.resolve.push(rule.parse::<ResolveRule>().map_err(|e| BadSettings(format!("resolve: {e}")))?);
+    }
+    for host in &network.own_hosts {
+        guard.own_hosts.push(host.parse::<HostPattern>().map_err(|e| BadSettings(format!("own_hosts: {e}")))?);
+    }
+    Ok(guard)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may panic")]
+    use super::*;
+
+    fn env(pairs: &[(&str, &str)]) -> impl Iterator<Item = (String, String)> {
+        pairs.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect::<Vec<_>>().into_iter()
+    }
+
+    #[test]
+    fn flags_override_the_environment_which_overrides_the_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("curlew.toml");
+        std::fs::write(
+            &path,
+            "workers = 7\ncontact = \"https://a.example/\"\n[rules]\nmin_pause = \"3s\"\nburst = 9\n",
+        )
+        .unwrap();
+        let flags = Flags { file: Some(path), workers: Some(5), ..Flags::default() };
+        let config = Settings::load(
+            &flags,
+            env(&[("CURLEW_WORKERS", "6"), ("CURLEW_RULES_MIN_PAUSE", "2s"), ("CURLEW_SOMETHING", "x")]),
+        )
+        .unwrap();
+        assert_eq!(config.workers, 5);
+        assert_eq!(config.rules.min_pause, Millis::from_secs(2));
+        assert_eq!(config.rules.burst, 9);
+        assert!(config.page_agent.contains("CurlewBot/") && config.page_agent.contains("+https://a.example/"));
+        assert!(config.feed_agent.contains("feeds"));
+    }
+
+    #[test]
+    fn a_wrong_setting_is_one_clear_line() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("curlew.toml");
+        for (text, says) in [
+            ("wrokers = 1", "wrokers"),
+            ("[rules]\nmin_pause = \"fast\"", "no length of time"),
+            ("[rules]\njitter = [9, 1]", "jitter"),
+            ("contact = \"me\"", "neither a URL nor a mail"),
+            ("workers = 0", "workers must be"),
+            ("= 3", "line 1"),
+            ("[agent]\nname = \"Bot/2\"", "letters"),
+            ("[agent]\npages = \"Mozilla/5.0\"", "does not contain"),
+        ] {
+            std::fs::write(&path, text).unwrap();
+            let flags = Flags { file: Some(path.clone()), ..Flags::default() };
+            let error = Settings::load(&flags, env(&[])).unwrap_err().to_string();
+            assert!(error.contains(says) && !error.contains('\n'), "{text:?}: {error}");
+        }
+        let flags = Flags { file: Some(dir.path().join("missing")), ..Flags::default() };
+        assert!(Settings::load(&flags, env(&[])).unwrap_err().to_string().contains("cannot be read"));
+    }
+
+    #[test]
+    fn u01_u02_the_machine_s_own_services_are_refused_in_an_opened_network() {
+        let flags = Flags { allow_net: vec!["127.0.0.0/8".parse().unwrap()], ..Flags::default() };
+        let guard = Settings::load(&flags, env(&[])).unwrap().guard;
+        assert_eq!(guard.refused_endpoints.len(), REFUSED_ENDPOINTS.len());
+        let vet = |url: &str| curlew_fetcher::guard::vet_url(url, &guard);
+        assert!(vet("http://127.0.0.1:9001/2018-06-01/runtime/invocation/next").is_err());
+        assert!(vet("http://127.0.0.1:9002/").is_ok());
+    }
+
+    #[test]
+    fn lists_come_from_the_environment_too() {
+        let config = Settings::load(
+            &Flags::default(),
+            env(&[("CURLEW_ALLOW_NET", "127.0.0.0/8, 10.0.0.0/8"), ("CURLEW_RESOLVE", "*.test=127.0.0.1:8000")]),
+        )
+        .unwrap();
+        assert_eq!(config.guard.allow_nets.len(), 2);
+        assert_eq!(config.guard.resolve.len(), 1);
+    }
+}
