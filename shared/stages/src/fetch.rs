@@ -8,8 +8,8 @@ use crate::visit::{End, Got, Visit};
 use crate::{Manners, Removal, Stage, StageError, Verdict};
 use curlew_article::{Glance, Limits, decode, glance};
 use curlew_model::{
-    EntryHints, ExtractJob, Gone, HoldReason, HostKey, ImageId, Job, Page, PageId, PageState, Purpose, Rejection,
-    Timestamp, Validators, VisitItem, VisitJob,
+    EntryHints, ExtractJob, Gone, HoldReason, HostKey, ImageId, Job, Millis, Page, PageId, PageState, Purpose,
+    Rejection, Timestamp, Validators, VisitItem, VisitJob,
 };
 use curlew_policy::directives::Directives;
 use curlew_policy::robots::UNREACHABLE_RETRY;
@@ -27,6 +27,8 @@ pub struct Fetch {
     queue: Arc<dyn Queue>,
     blobs: Arc<dyn Blobs>,
     removal: Removal,
+    /// How long a visit lasts before it begins no further item; a slice if there is no such limit.
+    turn: Option<Millis>,
 }
 
 /// How one item of a visit ended.
@@ -55,7 +57,21 @@ impl Fetch {
     /// Over these ports.
     pub fn new(manners: Arc<Manners>, pages: Arc<dyn Pages>, queue: Arc<dyn Queue>, blobs: Arc<dyn Blobs>) -> Fetch {
         let removal = Removal::new(pages.clone(), blobs.clone(), manners.clock.clone(), manners.events.clone());
-        Fetch { manners, pages, queue, blobs, removal }
+        Fetch { manners, pages, queue, blobs, removal, turn: None }
+    }
+
+    /// The same stage with a soft limit on its visits: after `turn`, what is under way is finished and nothing more is
+    /// begun, so that the rest waits in the queue and not in a process. Each visit gets at least one item done, however
+    /// short its turn.
+    #[must_use]
+    pub fn with_turn(self, turn: Millis) -> Fetch {
+        Fetch { turn: Some(turn), ..self }
+    }
+
+    /// When to go on with what is left, if the visit's turn is over.
+    fn turn_over(&self, visit: &Visit<'_>, done: usize) -> Option<Timestamp> {
+        let is_over = self.turn.is_some_and(|turn| visit.lasted() >= turn);
+        (is_over && done > 0).then(|| visit.next_call_at())
     }
 
     async fn item(&self, round: &mut Round<'_, '_>, item: &VisitItem) -> Result<Item, StageError> {
@@ -428,6 +444,10 @@ impl Stage for Fetch {
         let mut done = 0;
         let mut end = Ok(None);
         for item in &job.items {
+            if let Some(until) = self.turn_over(&round.visit, done) {
+                end = Ok(Some((until, false)));
+                break;
+            }
             match self.item(&mut round, item).await {
                 Ok(Item::Done) => done += 1,
                 Ok(Item::Apart(until)) => {

@@ -72,6 +72,17 @@ impl<'a> Visit<'a> {
         Visit { manners, host, state, lease, opened, last_call_end: None, compiled: HashMap::new(), calls: 0 }
     }
 
+    /// How long ago the lease was asked for.
+    pub(crate) fn lasted(&self) -> Millis {
+        Millis(self.manners.clock.monotonic().0.saturating_sub(self.opened.0))
+    }
+
+    /// When the next call to this host key may begin; not before now.
+    pub(crate) fn next_call_at(&self) -> Timestamp {
+        let now = self.manners.clock.now();
+        pace::next_call_at(&self.state, &self.manners.rules, now).max(now)
+    }
+
     /// Gets a URL: robots.txt is asked, the pause is kept, and redirects are followed, for each hop anew.
     ///
     /// # Errors

@@ -1,0 +1,179 @@
+//! All ports in memory, the stages over them, and documents for their web.
+
+use curlew_model::{
+    FeedSource, HostKey, Job, Page, PageId, PageState, PollJob, Purpose, Slot, Source, SourceKey, Stage as QueueName,
+    Timestamp, VisitItem, VisitJob,
+};
+use curlew_policy::{Rules, address};
+use curlew_ports::{CallKind, FetchError, Inbox, Pages, Reply, Sources};
+use curlew_stages::{Extract, Fetch, Index, Manners, Poll, Stage, Verdict};
+use curlew_testkit::memory::{
+    CountingSeeds, MemoryBlobs, MemoryFetch, MemoryHosts, MemoryJobs, MemoryPages, MemoryRobots, MemorySources,
+    TokioClock,
+};
+use std::sync::Arc;
+use url::Url;
+
+pub(crate) const FEED: &str = "https://example.org/feed";
+pub(crate) const HOUR: u64 = 3_600;
+
+/// All ports in memory, and the stages over them.
+pub(crate) struct House {
+    pub(crate) web: Arc<MemoryFetch>,
+    pub(crate) hosts: Arc<MemoryHosts>,
+    pub(crate) sources: Arc<MemorySources>,
+    pub(crate) pages: Arc<MemoryPages>,
+    pub(crate) jobs: Arc<MemoryJobs>,
+    pub(crate) blobs: Arc<MemoryBlobs>,
+    pub(crate) manners: Arc<Manners>,
+}
+
+impl House {
+    pub(crate) fn new() -> House {
+        let web = Arc::new(MemoryFetch::default());
+        let hosts = Arc::new(MemoryHosts::default());
+        let manners = Manners {
+            ledger: hosts.clone(),
+            robots: Arc::new(MemoryRobots::default()),
+            fetch: web.clone(),
+            clock: Arc::new(TokioClock::starting_at("2026-11-21T00:00:00Z".parse().unwrap())),
+            seeds: Arc::new(CountingSeeds::new(1)),
+            events: Arc::new(()),
+            rules: Arc::new(Rules::default()),
+            groups: Arc::default(),
+            token: "CurlewBot".into(),
+        };
+        House {
+            web,
+            hosts,
+            sources: Arc::default(),
+            pages: Arc::default(),
+            jobs: Arc::default(),
+            blobs: Arc::default(),
+            manners: Arc::new(manners),
+        }
+    }
+
+    pub(crate) fn now(&self) -> Timestamp {
+        self.manners.clock.now()
+    }
+
+    pub(crate) async fn poll(&self, deferrals: u32) -> Verdict {
+        let poll = Poll::new(self.manners.clone(), self.sources.clone(), self.pages.clone(), self.jobs.clone());
+        poll.run(&PollJob { feed: key(FEED), url: FEED.into(), deferrals }).await.unwrap()
+    }
+
+    pub(crate) async fn fetch(&self, job: &VisitJob) -> Verdict {
+        let fetch = Fetch::new(self.manners.clone(), self.pages.clone(), self.jobs.clone(), self.blobs.clone());
+        fetch.run(job).await.unwrap()
+    }
+
+    pub(crate) fn extract(&self) -> Extract {
+        Extract {
+            pages: self.pages.clone(),
+            sources: self.sources.clone(),
+            blobs: self.blobs.clone(),
+            queue: self.jobs.clone(),
+            clock: self.manners.clock.clone(),
+            events: Arc::new(()),
+            groups: Arc::default(),
+            token: "CurlewBot".into(),
+        }
+    }
+
+    pub(crate) fn index(&self) -> Index {
+        Index { blobs: self.blobs.clone(), pages: self.pages.clone(), clock: self.manners.clock.clone() }
+    }
+
+    pub(crate) async fn with_feed(&self, change: impl FnOnce(&mut FeedSource)) {
+        let mut feed = FeedSource {
+            image: Some("https://example.org/logo.png".into()),
+            ..FeedSource::new(key(FEED), Slot::of(0), FEED)
+        };
+        change(&mut feed);
+        assert!(self.sources.insert(&Source::Feed(feed)).await.unwrap());
+    }
+
+    pub(crate) async fn feed(&self) -> FeedSource {
+        match self.sources.get(&key(FEED)).await.unwrap() {
+            Some((Source::Feed(feed), _)) => feed,
+            other => panic!("no feed but {other:?}"),
+        }
+    }
+
+    pub(crate) async fn state(&self, url: &str) -> Option<PageState> {
+        self.pages.get(&page(url)).await.unwrap().map(|(row, _)| row.state)
+    }
+
+    /// Jobs of one queue, whenever they are due, in the order in which they are.
+    pub(crate) async fn queued(&self, stage: QueueName) -> Vec<(Job, Timestamp)> {
+        let mut queued: Vec<_> = self.jobs.waiting(Timestamp::MIN, 100).await.unwrap();
+        queued.retain(|w| w.job.as_ref().is_ok_and(|job| job.stage() == stage));
+        queued.into_iter().map(|w| (w.job.unwrap(), w.due)).collect()
+    }
+
+    pub(crate) fn calls(&self, kind: CallKind) -> Vec<curlew_ports::Call> {
+        self.web.calls().into_iter().filter(|call| call.kind == kind).collect()
+    }
+}
+
+pub(crate) fn key(url: &str) -> SourceKey {
+    address::source_key(&Url::parse(url).unwrap())
+}
+
+pub(crate) fn page(url: &str) -> PageId {
+    address::page_id(&Url::parse(url).unwrap())
+}
+
+pub(crate) fn host(name: &str) -> HostKey {
+    HostKey::new(name).unwrap()
+}
+
+pub(crate) fn status(status: u16) -> Reply {
+    Reply { status, ..Reply::default() }
+}
+
+pub(crate) fn moved(code: u16, to: &str) -> Result<Reply, FetchError> {
+    let mut reply = status(code);
+    reply.headers.location = Some(to.into());
+    Ok(reply)
+}
+
+pub(crate) fn rss(items: &str) -> String {
+    format!(
+        "<rss version=\"2.0\"><channel><title>Waders</title><link>https://example.org/</link>{items}</channel></rss>"
+    )
+}
+
+pub(crate) fn html(head: &str) -> String {
+    let text = "The curlew walks along the edge of the water and probes the mud for worms and small crabs. ".repeat(6);
+    format!(
+        "<html><head><title>On curlews</title>{head}</head><body><article><h1>On curlews</h1><p>{text}</p></article></body></html>"
+    )
+}
+
+pub(crate) fn visit(name: &str, urls: &[&str], purpose: &Purpose) -> VisitJob {
+    let items = urls.iter().map(|url| VisitItem { url: (*url).into(), page: page(url), purpose: purpose.clone() });
+    VisitJob { host: host(name), feed: None, site_image: None, items: items.collect(), deferrals: 0 }
+}
+
+pub(crate) fn new() -> Purpose {
+    Purpose::New { hints: curlew_model::EntryHints::default() }
+}
+
+pub(crate) fn accepted(url: &str) -> Page {
+    let segment = curlew_model::SegmentKey::new("segments/2026/11/20/ab.jsonl.zst").unwrap();
+    Page {
+        id: page(url),
+        url: url.into(),
+        host: host("example.org"),
+        feed: None,
+        state: PageState::Accepted {
+            year: 2026,
+            location: curlew_model::Location { segment, offset: 0, length: 0 },
+            content_hash: String::new(),
+        },
+        at: Timestamp::EPOCH,
+        checked_at: None,
+    }
+}
