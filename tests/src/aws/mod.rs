@@ -3,5 +3,17 @@
 //! A proxy stands before the endpoint. It meters what AWS would bill for each call and, if it is told to, makes
 //! calls fail the way they do on AWS.
 
+pub mod bill;
+pub mod call;
+mod dynamodb;
+pub mod faults;
+mod item;
+pub mod lambda;
+pub mod mapping;
+pub mod meter;
 pub mod prices;
+pub mod proxy;
+mod refusal;
+mod s3;
+pub mod sqs;
 pub mod unit;

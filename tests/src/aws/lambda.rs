@@ -1,0 +1,105 @@
+//! What Lambda bills: an invocation by its time and the memory that its function is given.
+//!
+//! A function has memory / 1,769 MB of a core (Lambda's guide). Here it has a whole one, so its processor time is what
+//! says how long it would have taken there: if it needs more of a core than it is given, its time is stretched.
+
+use super::unit::{MEMORY_OF_A_CORE, Unit};
+use serde_json::Value;
+
+/// What a function logs when an invocation ends.
+const DONE: &str = "invocation done";
+/// Megabytes of a gigabyte, as Lambda counts.
+const MEGABYTES: f64 = 1024.0;
+
+/// What a function runs on; the price of its seconds depends on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Architecture {
+    /// AWS' own processors.
+    Arm64,
+    /// Intel's and AMD's.
+    X86,
+}
+
+impl Architecture {
+    /// In what its time is counted.
+    pub const fn unit(self) -> Unit {
+        match self {
+            Architecture::Arm64 => Unit::GbSecondArm64,
+            Architecture::X86 => Unit::GbSecondX86,
+        }
+    }
+}
+
+/// An invocation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Run {
+    /// The function.
+    pub function: String,
+    /// From the call of its handler to the return, milliseconds.
+    pub wall_ms: f64,
+    /// Processor time of all its threads meanwhile, milliseconds.
+    pub cpu_ms: f64,
+    /// The memory that it is given, megabytes.
+    pub memory_mb: u32,
+    /// Messages of its batch; none for a function that no queue wakes.
+    pub messages: u64,
+}
+
+impl Run {
+    /// Reads a log line; `None` if it does not report the end of an invocation. The fields may stand at the top or, as
+    /// the subscriber of `tracing` writes them by itself, below `fields`.
+    pub fn read(line: &str) -> Option<Run> {
+        let value: Value = serde_json::from_str(line.trim()).ok()?;
+        let fields = if value["fields"].is_object() { &value["fields"] } else { &value };
+        if fields["message"] != DONE {
+            return None;
+        }
+        Some(Run {
+            function: fields["function"].as_str()?.to_owned(),
+            wall_ms: fields["wall_ms"].as_f64()?,
+            cpu_ms: fields["cpu_ms"].as_f64()?,
+            memory_mb: u32::try_from(fields["memory_mb"].as_u64()?).ok()?,
+            messages: fields["messages"].as_u64().unwrap_or(0),
+        })
+    }
+
+    /// The milliseconds that are billed, rounded up to whole ones: the time from start to end, or that of the processor
+    /// on the share of a core that the function is given, if that is longer.
+    pub fn billed_ms(&self) -> f64 {
+        let share = f64::from(self.memory_mb) / MEMORY_OF_A_CORE;
+        self.wall_ms.max(self.cpu_ms / share).ceil()
+    }
+
+    /// Gigabytes x seconds.
+    pub fn gb_seconds(&self) -> f64 {
+        self.billed_ms() / 1e3 * f64::from(self.memory_mb) / MEGABYTES
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(wall_ms: f64, cpu_ms: f64, memory_mb: u32) -> Run {
+        Run { function: "s-fetch".to_owned(), wall_ms, cpu_ms, memory_mb, messages: 3 }
+    }
+
+    #[test]
+    fn waiting_is_billed_as_it_is_and_computing_by_the_share_of_a_core() {
+        let close = |a: f64, b: f64| assert!((a - b).abs() < 1e-9, "{a} {b}");
+        close(run(1000.0, 10.0, 1769).billed_ms(), 1000.0);
+        close(run(1000.2, 1000.2, 1769).billed_ms(), 1001.0);
+        close(run(1000.0, 500.0, 256).billed_ms(), (500.0_f64 * 1769.0 / 256.0).ceil());
+        close(run(2000.0, 10.0, 512).gb_seconds(), 1.0);
+    }
+
+    #[test]
+    fn a_log_line_is_read_in_either_form() {
+        let flat = r#"{"level":"INFO","message":"invocation done","function":"s-fetch","wall_ms":12,"cpu_ms":3.5,"memory_mb":256,"messages":3}"#;
+        let nested = r#"{"level":"INFO","fields":{"message":"invocation done","function":"s-fetch","wall_ms":12,"cpu_ms":3.5,"memory_mb":256,"messages":3}}"#;
+        assert_eq!(Run::read(flat), Some(run(12.0, 3.5, 256)));
+        assert_eq!(Run::read(nested), Run::read(flat));
+        assert_eq!(Run::read(r#"{"message":"the host is held","function":"s-fetch"}"#), None);
+        assert_eq!(Run::read("START RequestId: 1"), None);
+    }
+}

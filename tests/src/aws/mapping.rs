@@ -1,0 +1,65 @@
+//! What an event source mapping asks of its queue. This is a **model**: the mapping's calls are made inside of AWS (here,
+//! inside of the emulator), are billed to the account like any other, and go through no proxy.
+//!
+//! A receive brings at most 10 messages and is one request for each begun 64 KiB of them; a deletion removes at most 10.
+//! It is assumed that receives come full, which is so when jobs are sent in batches, as Curlew's stages do.
+
+use super::sqs::Sent;
+use super::unit::{SQS_STEP, steps};
+
+/// Messages of one receive, and of one deletion.
+const BATCH: u64 = 10;
+/// Long polls that a mapping keeps open while its queue is empty (Lambda's guide, scaling of SQS mappings).
+const IDLE_POLLERS: f64 = 5.0;
+/// How long an empty long poll lasts, seconds.
+const LONG_POLL: f64 = 20.0;
+/// Seconds of a day.
+const DAY: f64 = 86_400.0;
+
+/// Requests of a mapping.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Requests {
+    /// Calls that received.
+    pub receives: u64,
+    /// What they are billed, in requests of 64 KiB.
+    pub receive_units: f64,
+    /// Calls that deleted, each billed as one request.
+    pub deletes: u64,
+}
+
+/// What taking so many messages of so many bytes in all out of a queue costs.
+pub fn requests(delivered: Sent) -> Requests {
+    if delivered.messages == 0 {
+        return Requests::default();
+    }
+    let calls = delivered.messages.div_ceil(BATCH);
+    let bytes_a_call = delivered.bytes.div_ceil(calls);
+    let units = calls as f64 * steps(usize::try_from(bytes_a_call).unwrap_or(usize::MAX), SQS_STEP);
+    Requests { receives: calls, receive_units: units, deletes: calls }
+}
+
+/// The empty receives of an idle queue's mapping in so many days. They are counted for every queue and the whole time, as
+/// if none were ever busy.
+pub fn idle_receives(days: f64) -> f64 {
+    IDLE_POLLERS * days * DAY / LONG_POLL
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ten_messages_or_64_kib_are_a_request() {
+        let of = |messages, bytes| requests(Sent { messages, bytes });
+        assert_eq!(of(0, 0), Requests::default());
+        assert_eq!(of(1, 300), Requests { receives: 1, receive_units: 1.0, deletes: 1 });
+        assert_eq!(of(95, 95 * 300), Requests { receives: 10, receive_units: 10.0, deletes: 10 });
+        // 27 KB each: ten of them are five begun pieces of 64 KiB.
+        assert_eq!(of(100, 100 * 27_000), Requests { receives: 10, receive_units: 50.0, deletes: 10 });
+    }
+
+    #[test]
+    fn a_month_of_idleness() {
+        assert!((idle_receives(30.0) - 648_000.0).abs() < 1e-6);
+    }
+}

@@ -1,0 +1,265 @@
+//! The meter: what AWS would bill for the calls that it is told of, line by line.
+
+use super::call::{Call, Charge, Service};
+use super::lambda::{Architecture, Run};
+use super::mapping;
+use super::sqs::Sent;
+use super::unit::Unit;
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// What CloudWatch adds to the bytes of each log line (CloudWatch pricing, logs).
+const LOG_LINE_OVERHEAD: u64 = 26;
+/// Two figures that differ by less are the same.
+const SAME: f64 = 1e-9;
+
+/// Where a figure comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Source {
+    /// Read from the calls that went through the proxy.
+    Metered,
+    /// Reported by the functions in their log lines.
+    Logged,
+    /// Worked out from other figures: nobody outside of AWS sees it.
+    Modelled,
+}
+
+impl Source {
+    /// Its name in a table.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Source::Metered => "metered",
+            Source::Logged => "from logs",
+            Source::Modelled => "modelled",
+        }
+    }
+}
+
+/// What one line of a bill is about.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Line {
+    /// The service.
+    pub service: Service,
+    /// The table, the queue, the function, or the first folder of the objects' keys.
+    pub target: String,
+    /// What was done.
+    pub operation: String,
+    /// Who did it; empty if that is not known.
+    pub caller: String,
+    /// In what it is counted.
+    pub unit: Unit,
+    /// Where the figure comes from.
+    pub source: Source,
+}
+
+/// How much of it there was.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Counted {
+    /// Calls.
+    pub calls: u64,
+    /// Units.
+    pub units: f64,
+}
+
+/// Calls of which our own reading was exact, and the endpoint told something else.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Difference {
+    /// Calls.
+    pub calls: u64,
+    /// Units by our own reading.
+    pub ours: f64,
+    /// Units by the endpoint.
+    pub theirs: f64,
+}
+
+/// Everything that was metered since the meter was last emptied.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Metered {
+    /// Line by line.
+    pub lines: BTreeMap<Line, Counted>,
+    /// What was sent into each queue.
+    pub sent: BTreeMap<String, Sent>,
+    /// Where the endpoint counts otherwise, by operation. What is billed is the larger figure, call by call.
+    pub differences: BTreeMap<String, Difference>,
+    /// Calls whose size neither answer nor endpoint shows: billed too low, if at all.
+    pub unclear: BTreeMap<String, u64>,
+    /// Bytes of objects that were put.
+    pub object_bytes: u64,
+}
+
+impl Metered {
+    /// All units of this kind.
+    pub fn units(&self, unit: Unit) -> f64 {
+        self.units_where(|line| line.unit == unit)
+    }
+
+    /// The units of all lines that are so.
+    pub fn units_where(&self, wanted: impl Fn(&Line) -> bool) -> f64 {
+        self.lines.iter().filter(|(line, _)| wanted(line)).map(|(_, counted)| counted.units).sum()
+    }
+
+    /// The calls of all lines that are so.
+    pub fn calls_where(&self, wanted: impl Fn(&Line) -> bool) -> u64 {
+        self.lines.iter().filter(|(line, _)| wanted(line)).map(|(_, counted)| counted.calls).sum()
+    }
+
+    /// Only the lines that are so.
+    #[must_use]
+    pub fn only(&self, wanted: impl Fn(&Line) -> bool) -> Metered {
+        let lines = self.lines.iter().filter(|(line, _)| wanted(line));
+        Metered { lines: lines.map(|(line, counted)| (line.clone(), *counted)).collect(), ..Metered::default() }
+    }
+
+    /// Adds to a line.
+    pub fn add(&mut self, line: Line, calls: u64, units: f64) {
+        let counted = self.lines.entry(line).or_default();
+        counted.calls += calls;
+        counted.units += units;
+    }
+}
+
+/// Counts. All methods may be called from many threads.
+#[derive(Debug, Default)]
+pub struct Meter(Mutex<Metered>);
+
+impl Meter {
+    /// One with nothing counted.
+    pub fn new() -> Meter {
+        Meter::default()
+    }
+
+    /// A call that the endpoint has answered.
+    pub fn call(&self, call: &Call, charges: &[Charge]) {
+        let mut metered = self.lock();
+        for charge in charges {
+            let line = Line {
+                service: call.service,
+                target: charge.target.clone(),
+                operation: call.operation.clone(),
+                caller: call.caller.clone(),
+                unit: charge.unit,
+                source: Source::Metered,
+            };
+            metered.add(line, 1, charge.units());
+            match charge.theirs {
+                Some(theirs) if charge.exact && (theirs - charge.ours).abs() > SAME => {
+                    let difference = metered.differences.entry(call.operation.clone()).or_default();
+                    difference.calls += 1;
+                    difference.ours += charge.ours;
+                    difference.theirs += theirs;
+                }
+                None if !charge.exact => *metered.unclear.entry(call.operation.clone()).or_default() += 1,
+                _ => {}
+            }
+        }
+    }
+
+    /// Messages that a queue took.
+    pub(crate) fn sent(&self, queue: String, sent: Sent) {
+        if sent.messages > 0 {
+            let mut metered = self.lock();
+            let all = metered.sent.entry(queue).or_default();
+            all.messages += sent.messages;
+            all.bytes += sent.bytes;
+        }
+    }
+
+    /// An object that was put.
+    pub(crate) fn object(&self, bytes: usize) {
+        self.lock().object_bytes += bytes as u64;
+    }
+
+    /// An invocation, by what its function logged.
+    pub fn lambda(&self, run: &Run, architecture: Architecture) {
+        let line = |unit: Unit| Line {
+            service: Service::Lambda,
+            target: run.function.clone(),
+            operation: format!("{} MB", run.memory_mb),
+            caller: String::new(),
+            unit,
+            source: Source::Logged,
+        };
+        let mut metered = self.lock();
+        metered.add(line(Unit::LambdaRequest), 1, 1.0);
+        metered.add(line(architecture.unit()), 1, run.gb_seconds());
+    }
+
+    /// Lines that a function logged.
+    pub fn logged(&self, function: &str, lines: u64, bytes: u64) {
+        let line = Line {
+            service: Service::Logs,
+            target: function.to_owned(),
+            operation: "lines".to_owned(),
+            caller: String::new(),
+            unit: Unit::LogByte,
+            source: Source::Logged,
+        };
+        self.lock().add(line, lines, (bytes + lines * LOG_LINE_OVERHEAD) as f64);
+    }
+
+    /// The requests by which an event source mapping took so many messages of a queue (see [`mapping`]).
+    pub fn mapping(&self, queue: &str, delivered: Sent) {
+        let line = |operation: &str| Line {
+            service: Service::Sqs,
+            target: queue.to_owned(),
+            operation: operation.to_owned(),
+            caller: "mapping".to_owned(),
+            unit: Unit::SqsRequest,
+            source: Source::Modelled,
+        };
+        let requests = mapping::requests(delivered);
+        let mut metered = self.lock();
+        metered.add(line("receive"), requests.receives, requests.receive_units);
+        metered.add(line("delete"), requests.deletes, requests.deletes as f64);
+    }
+
+    /// So many invocations of a function by the clock.
+    pub fn schedules(&self, function: &str, times: u64) {
+        let line = Line {
+            service: Service::Scheduler,
+            target: function.to_owned(),
+            operation: "invoke".to_owned(),
+            caller: String::new(),
+            unit: Unit::Schedule,
+            source: Source::Modelled,
+        };
+        self.lock().add(line, times, times as f64);
+    }
+
+    /// All that was metered so far.
+    pub fn look(&self) -> Metered {
+        self.lock().clone()
+    }
+
+    /// All that was metered so far; from now on it begins anew.
+    pub fn take(&self) -> Metered {
+        std::mem::take(&mut *self.lock())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Metered> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn charge(ours: f64, theirs: Option<f64>, exact: bool) -> Charge {
+        Charge { target: "t".to_owned(), unit: Unit::Read, ours, theirs, exact }
+    }
+
+    #[test]
+    fn what_is_not_sure_is_said() {
+        let meter = Meter::new();
+        let call = Call { service: Service::DynamoDb, operation: "Query".to_owned(), caller: String::new() };
+        meter.call(&call, &[charge(12.5, Some(0.5), true), charge(1.0, Some(1.0), true)]);
+        meter.call(&call, &[charge(0.5, None, false)]);
+        let metered = meter.take();
+        assert_eq!(metered.differences["Query"], Difference { calls: 1, ours: 12.5, theirs: 0.5 });
+        assert_eq!(metered.unclear["Query"], 1);
+        assert!((metered.units(Unit::Read) - 14.0).abs() < SAME);
+        assert_eq!(metered.calls_where(|line| line.target == "t"), 3);
+        assert_eq!(meter.look(), Metered::default());
+    }
+}

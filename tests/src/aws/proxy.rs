@@ -1,0 +1,219 @@
+//! A proxy before an AWS endpoint: forwards each call, meters what AWS would bill for it, and makes calls fail by a plan.
+//!
+//! It speaks HTTP/1.1 on loopback and reads each request and answer as a whole, since both say what is billed. Signatures
+//! are passed on as they are; the endpoint behind it must not check them, for the meter asks more than the client did.
+
+use super::call::{Call, Charge, Service, json};
+use super::dynamodb::Asked;
+use super::faults::{Fault, Faults};
+use super::meter::Meter;
+use super::unit::Unit;
+use super::{refusal, s3, sqs};
+use bytes::Bytes;
+use http_body_util::{BodyExt, Full, Limited};
+use hyper::body::Incoming;
+use hyper::header::{CONNECTION, CONTENT_LENGTH, HOST, HeaderName, TRANSFER_ENCODING};
+use hyper::service::service_fn;
+use hyper::{HeaderMap, Request, Response, StatusCode, Uri};
+use hyper_util::client::legacy::Client;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use std::net::SocketAddr;
+use std::sync::Arc;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::runtime::Runtime;
+
+/// The most bytes of a request or an answer: more than a batch of messages or a part of an upload has.
+const MAX_BODY: usize = 256 * 1024 * 1024;
+/// Threads of the proxy.
+const THREADS: usize = 2;
+/// How DynamoDB says what an answer's bytes are; no longer true once fields were taken out.
+const CHECKSUM: HeaderName = HeaderName::from_static("x-amz-crc32");
+
+/// A proxy at work. Dropping it ends it, and the connections through it.
+#[derive(Debug)]
+pub struct Proxy {
+    addr: SocketAddr,
+    shared: Arc<Shared>,
+    _runtime: Runtime,
+}
+
+/// What all connections share.
+#[derive(Debug)]
+struct Shared {
+    endpoint: String,
+    client: Client<HttpConnector, Full<Bytes>>,
+    meter: Meter,
+    faults: Faults,
+}
+
+impl Proxy {
+    /// Starts one before this endpoint, such as `http://127.0.0.1:4566`.
+    ///
+    /// # Panics
+    /// If loopback cannot be listened on.
+    pub fn start(endpoint: &str) -> Proxy {
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(THREADS).enable_all().build().unwrap();
+        let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
+        let addr = listener.local_addr().unwrap();
+        let shared = Arc::new(Shared {
+            endpoint: endpoint.trim_end_matches('/').to_owned(),
+            client: Client::builder(TokioExecutor::new()).build_http(),
+            meter: Meter::new(),
+            faults: Faults::default(),
+        });
+        runtime.spawn(accept(listener, Arc::clone(&shared)));
+        Proxy { addr, shared, _runtime: runtime }
+    }
+
+    /// Where it listens.
+    pub fn addr(&self) -> SocketAddr {
+        self.addr
+    }
+
+    /// Its address as an endpoint: the value of `AWS_ENDPOINT_URL` for whoever is to be metered.
+    pub fn url(&self) -> String {
+        format!("http://{}", self.addr)
+    }
+
+    /// What it has metered.
+    pub fn meter(&self) -> &Meter {
+        &self.shared.meter
+    }
+
+    /// The faults that it makes; none unless a plan is set.
+    pub fn faults(&self) -> &Faults {
+        &self.shared.faults
+    }
+}
+
+async fn accept(listener: TcpListener, shared: Arc<Shared>) {
+    while let Ok((stream, _)) = listener.accept().await {
+        tokio::spawn(converse(stream, Arc::clone(&shared)));
+    }
+}
+
+async fn converse(stream: TcpStream, shared: Arc<Shared>) {
+    let _ = stream.set_nodelay(true);
+    let service = service_fn(move |request| answer(Arc::clone(&shared), request));
+    // Errors here are the client's, or a connection that is cut on purpose.
+    let _ = hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(stream), service).await;
+}
+
+/// The service's error: the connection is to be cut without an answer.
+#[derive(Debug)]
+struct Cut;
+
+impl std::fmt::Display for Cut {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("the connection is cut")
+    }
+}
+
+impl std::error::Error for Cut {}
+
+/// A request as it goes on.
+#[derive(Clone)]
+struct Outgoing {
+    head: hyper::http::request::Parts,
+    body: Bytes,
+}
+
+async fn answer(shared: Arc<Shared>, request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Cut> {
+    let (head, body) = request.into_parts();
+    // A client that went away while it sent gets no answer.
+    let body = Limited::new(body, MAX_BODY).collect().await.map_err(|_| Cut)?.to_bytes();
+    let path = head.uri.path_and_query().map_or("/", |path| path.as_str()).to_owned();
+    let call = Call::of(head.method.as_str(), &path, &head.headers);
+    let bodiless = head.method == hyper::Method::HEAD;
+    let fault = shared.faults.next(call.service, &call.operation);
+    match fault {
+        Some(Fault::Throttled) => return Ok(refusal::throttled(call.service, bodiless).map(Full::new)),
+        Some(Fault::ServerError) => return Ok(refusal::server_error(call.service, bodiless).map(Full::new)),
+        Some(Fault::Slow(time)) => tokio::time::sleep(time).await,
+        _ => {}
+    }
+    let outgoing = Outgoing { head, body };
+    if fault == Some(Fault::Twice) {
+        shared.carry_out(&call, &path, outgoing.clone()).await?;
+    }
+    let answered = shared.carry_out(&call, &path, outgoing).await?;
+    match fault {
+        Some(Fault::CutAfter) => Err(Cut),
+        Some(Fault::ErrorAfter) => Ok(refusal::server_error(call.service, bodiless).map(Full::new)),
+        _ => Ok(answered.map(Full::new)),
+    }
+}
+
+impl Shared {
+    /// Forwards a call and meters it.
+    async fn carry_out(&self, call: &Call, path: &str, mut outgoing: Outgoing) -> Result<Response<Bytes>, Cut> {
+        let asked = (call.service == Service::DynamoDb).then(|| Asked::of(&call.operation, &outgoing.body));
+        if let Some(asked) = &asked {
+            outgoing.body = Bytes::from(asked.body());
+        }
+        let request = outgoing.body.clone();
+        let response = self.forward(path, outgoing).await?;
+        let status = response.status().as_u16();
+        let (mut head, body) = response.into_parts();
+        let charges = match (&asked, call.service) {
+            (Some(asked), _) => {
+                let answer = json(&body);
+                let charges = asked.charges(status, &answer);
+                let cleaned = if answer.is_object() { Bytes::from(asked.clean(status, answer)) } else { body };
+                head.headers.remove(CHECKSUM);
+                head.headers.insert(CONTENT_LENGTH, cleaned.len().into());
+                self.meter.call(call, &charges);
+                return Ok(Response::from_parts(head, cleaned));
+            }
+            (None, Service::Sqs) => {
+                let (request, answer) = (json(&request), json(&body));
+                self.meter.sent(sqs::queue(&request), sqs::sent(&call.operation, &request, &answer));
+                sqs::charges(&call.operation, &request, &answer)
+            }
+            (None, Service::S3) => {
+                if call.operation == "PutObject" && status == 200 {
+                    self.meter.object(request.len());
+                }
+                s3::charges(&call.operation, path)
+            }
+            (None, _) => {
+                vec![Charge { target: String::new(), unit: Unit::Unpriced, ours: 1.0, theirs: None, exact: true }]
+            }
+        };
+        self.meter.call(call, &charges);
+        Ok(Response::from_parts(head, body))
+    }
+
+    /// Sends a request on to the endpoint and reads its answer.
+    async fn forward(&self, path: &str, outgoing: Outgoing) -> Result<Response<Bytes>, Cut> {
+        let Outgoing { mut head, body } = outgoing;
+        head.uri = format!("{}{path}", self.endpoint).parse::<Uri>().map_err(|_| Cut)?;
+        one_hop_only(&mut head.headers);
+        // The length may be another now; both are set anew from what is sent.
+        head.headers.remove(CONTENT_LENGTH);
+        head.headers.remove(HOST);
+        let response = match self.client.request(Request::from_parts(head, Full::new(body))).await {
+            Ok(response) => response,
+            Err(error) => return Ok(unreachable(&error)),
+        };
+        let (mut head, body) = response.into_parts();
+        let body = Limited::new(body, MAX_BODY).collect().await.map_err(|_| Cut)?.to_bytes();
+        one_hop_only(&mut head.headers);
+        Ok(Response::from_parts(head, body))
+    }
+}
+
+/// Takes out what is said to the next hop only (RFC 9110 §7.6.1).
+fn one_hop_only(headers: &mut HeaderMap) {
+    for name in [CONNECTION, TRANSFER_ENCODING, HeaderName::from_static("keep-alive")] {
+        headers.remove(name);
+    }
+}
+
+/// The answer for an endpoint that does not answer.
+fn unreachable(error: &hyper_util::client::legacy::Error) -> Response<Bytes> {
+    let mut response = Response::new(Bytes::from(format!("the endpoint does not answer: {error}")));
+    *response.status_mut() = StatusCode::BAD_GATEWAY;
+    response
+}
