@@ -1,1 +1,41 @@
 //! The DynamoDB, SQS and S3 adapters.
+//!
+//! A deployed Curlew is a *stack*: four tables, four queues each with its dead-letter queue, and one bucket, all found by
+//! the stack's name ([`Names`]). A [`Store`] over a [`Connection`] gives one adapter for each port.
+//!
+//! Nothing is done before it is needed: neither [`Store::new`] nor taking a part of it makes a request, queue addresses
+//! are asked for at their first use, and no task is left running when a call returns.
+//!
+//! Every compare-and-swap is one conditional write. Each item carries its version `v`, its state `s` and the name of
+//! the write that made it, `w`: a write whose answer was lost and which was sent again knows itself by that name, so a
+//! conflict always means that somebody else was first.
+
+mod chance;
+mod connection;
+mod error;
+mod hosts;
+mod item;
+mod jobs;
+mod keys;
+mod marks;
+mod names;
+mod objects;
+mod pack;
+mod pages;
+mod provision;
+mod robots;
+mod sources;
+mod store;
+mod table;
+
+pub use connection::Connection;
+pub use hosts::HostTable;
+pub use jobs::{Jobs, ReadError};
+pub use marks::MarkTable;
+pub use names::Names;
+pub use objects::Objects;
+pub use pages::PageTable;
+pub use provision::{find_bucket, provision};
+pub use robots::RobotsTable;
+pub use sources::SourceTable;
+pub use store::Store;

@@ -1,0 +1,83 @@
+//! The way to AWS: region, credentials, one HTTP client, limits of time and tries.
+
+use aws_config::retry::RetryConfig;
+use aws_config::timeout::TimeoutConfig;
+use aws_config::{BehaviorVersion, SdkConfig};
+use aws_smithy_http_client::tls;
+use std::env;
+use std::time::Duration;
+
+/// Until a connection is made.
+const CONNECT_TIME: Duration = Duration::from_secs(3);
+/// Until the first byte of an answer comes.
+const READ_TIME: Duration = Duration::from_secs(10);
+/// One try of a call whose answer is small, from beginning to end.
+const TRY_TIME: Duration = Duration::from_secs(10);
+/// All tries of such a call. Objects may be large: a transfer ends when it stands still, not when it takes long.
+const CALL_TIME: Duration = Duration::from_secs(30);
+/// Tries of a call that failed for a moment, the first one included.
+const TRIES: u32 = 5;
+/// The longest pause between two tries; pauses double and are spread at random.
+const LONGEST_PAUSE: Duration = Duration::from_secs(3);
+/// Connections that nobody uses are closed after this; the services close them on their side after 20 s and more.
+const IDLE_TIME: Duration = Duration::from_secs(15);
+/// Where the address of an emulator is read from, as every AWS SDK does.
+const ENDPOINT: &str = "AWS_ENDPOINT_URL";
+
+/// One configuration and one HTTP client for all three services. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Connection {
+    config: SdkConfig,
+    path_style: bool,
+}
+
+impl Connection {
+    /// As the environment says: region, credentials and `AWS_ENDPOINT_URL`, by the rules of all AWS SDKs. Makes no
+    /// request; what is wrong with the settings is said by the first call that needs them.
+    pub async fn from_environment() -> Connection {
+        let tls = tls::Provider::Rustls(tls::rustls_provider::CryptoMode::AwsLc);
+        let http = aws_smithy_http_client::Builder::new().pool_idle_timeout(IDLE_TIME).tls_provider(tls).build_https();
+        let config = aws_config::defaults(BehaviorVersion::latest())
+            .http_client(http)
+            .retry_config(RetryConfig::standard().with_max_attempts(TRIES).with_max_backoff(LONGEST_PAUSE))
+            .timeout_config(TimeoutConfig::builder().connect_timeout(CONNECT_TIME).read_timeout(READ_TIME).build())
+            .load()
+            .await;
+        // An emulator on one address cannot be asked for names of buckets below it.
+        let path_style = env::var_os(ENDPOINT).is_some_and(|url| !url.is_empty());
+        Connection { config, path_style }
+    }
+
+    /// For rows.
+    pub(crate) fn dynamodb(&self) -> aws_sdk_dynamodb::Client {
+        let config = aws_sdk_dynamodb::config::Builder::from(&self.config).timeout_config(brief()).build();
+        aws_sdk_dynamodb::Client::from_conf(config)
+    }
+
+    /// For queues.
+    pub(crate) fn sqs(&self) -> aws_sdk_sqs::Client {
+        let config = aws_sdk_sqs::config::Builder::from(&self.config).timeout_config(brief()).build();
+        aws_sdk_sqs::Client::from_conf(config)
+    }
+
+    /// For objects.
+    pub(crate) fn s3(&self) -> aws_sdk_s3::Client {
+        let config = aws_sdk_s3::config::Builder::from(&self.config).force_path_style(self.path_style).build();
+        aws_sdk_s3::Client::from_conf(config)
+    }
+
+    /// The region's name, if one is set.
+    pub(crate) fn region(&self) -> Option<&str> {
+        self.config.region().map(AsRef::as_ref)
+    }
+}
+
+/// Limits for calls whose questions and answers are small.
+fn brief() -> TimeoutConfig {
+    TimeoutConfig::builder()
+        .connect_timeout(CONNECT_TIME)
+        .read_timeout(READ_TIME)
+        .operation_attempt_timeout(TRY_TIME)
+        .operation_timeout(CALL_TIME)
+        .build()
+}

@@ -1,0 +1,178 @@
+//! What AWS says, in one sentence each: what is wrong and what to do.
+
+use aws_sdk_dynamodb::config::http::HttpResponse;
+use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
+use curlew_model::Millis;
+use curlew_ports::PortError;
+use std::error::Error;
+
+/// How long to wait after the services have asked to slow down; the SDK has tried again by itself before that.
+const SLOW_DOWN: Millis = Millis(1_000);
+/// `Service Unavailable`, which S3 says for `SlowDown`, and `Too Many Requests`.
+const BUSY: [u16; 2] = [503, 429];
+
+/// What was asked, and of which part of which stack.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Asked<'a> {
+    /// Such as "keep a page's row".
+    pub(crate) what: &'a str,
+    /// "table", "queue" or "bucket".
+    pub(crate) kind: &'static str,
+    /// Its name.
+    pub(crate) name: &'a str,
+    /// The stack's name.
+    pub(crate) stack: &'a str,
+}
+
+/// What went wrong, by what helps against it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Trouble {
+    Throttled,
+    Missing,
+    Expired,
+    Skewed,
+    Unknown,
+    Forbidden,
+    Refused,
+    Down,
+}
+
+impl Asked<'_> {
+    /// The port's error for an error of the SDK.
+    pub(crate) fn failed<E>(self, error: SdkError<E, HttpResponse>) -> PortError
+    where
+        E: ProvideErrorMetadata + Error + Send + Sync + 'static,
+    {
+        let status = error.raw_response().map(|raw| raw.status().as_u16());
+        let (code, message) = (error.code().unwrap_or_default(), error.message().unwrap_or_default());
+        let trouble = match &error {
+            SdkError::ServiceError(_) | SdkError::ResponseError(_) => trouble(code, message, status),
+            _ => return self.unsent(error),
+        };
+        match trouble {
+            Trouble::Throttled => PortError::Throttled { retry_after: SLOW_DOWN },
+            Trouble::Refused => corrupt(format!("what was sent to {}", self.place()), message),
+            _ => PortError::unavailable(self.sentence(trouble), error),
+        }
+    }
+
+    /// The port's error for a code that came inside an answer, as for one entry of a batch.
+    pub(crate) fn refused(self, code: &str, message: &str) -> PortError {
+        match trouble(code, message, None) {
+            Trouble::Throttled => PortError::Throttled { retry_after: SLOW_DOWN },
+            Trouble::Refused => corrupt(format!("what was sent to {}", self.place()), message),
+            other => PortError::unavailable(self.sentence(other), format!("{code}: {message}")),
+        }
+    }
+
+    /// The request has not left, or no answer has come.
+    fn unsent<E>(self, error: SdkError<E, HttpResponse>) -> PortError
+    where
+        E: Error + Send + Sync + 'static,
+    {
+        let all = chain(&error);
+        let why = if all.contains("credential") {
+            "there are no credentials: sign in, or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
+        } else if all.contains("egion")
+            && matches!(error, SdkError::ConstructionFailure(_) | SdkError::DispatchFailure(_))
+        {
+            "no region is set: set AWS_REGION"
+        } else if matches!(error, SdkError::TimeoutError(_)) || all.contains("timed out") {
+            "no answer came in time"
+        } else {
+            "AWS cannot be reached: is there a network, and is AWS_ENDPOINT_URL right?"
+        };
+        PortError::unavailable(format!("cannot {}: {why}", self.what), error)
+    }
+
+    fn sentence(self, trouble: Trouble) -> String {
+        let place = self.place();
+        let why = match trouble {
+            Trouble::Missing => {
+                return format!("{place} does not exist: is the stack {} deployed in this region?", self.stack);
+            }
+            Trouble::Expired => "the credentials have expired: sign in again".to_owned(),
+            Trouble::Skewed => "this machine's clock is off: AWS refuses signatures; set the clock".to_owned(),
+            Trouble::Unknown => "AWS does not know these credentials: check the access key and its secret".to_owned(),
+            Trouble::Forbidden => format!("these credentials may not use {place} so: check the role's policy"),
+            _ => format!("{place} failed"),
+        };
+        format!("cannot {}: {why}", self.what)
+    }
+
+    fn place(self) -> String {
+        format!("the {} {}", self.kind, self.name)
+    }
+}
+
+/// The codes are those of the services' lists of common errors, and of each service's own.
+fn trouble(code: &str, message: &str, status: Option<u16>) -> Trouble {
+    // Queue errors of the older protocol carry a prefix, and those of JSON protocols may carry a namespace.
+    let code = code.rsplit(['#', '.']).next().unwrap_or(code);
+    let says = |words: &[&str]| words.iter().any(|word| message.to_ascii_lowercase().contains(word));
+    match code {
+        "ProvisionedThroughputExceededException"
+        | "ThrottlingException"
+        | "Throttling"
+        | "ThrottledException"
+        | "RequestLimitExceeded"
+        | "RequestThrottled"
+        | "RequestThrottledException"
+        | "TooManyRequestsException"
+        | "LimitExceededException"
+        | "KmsThrottled"
+        | "OverLimit"
+        | "SlowDown" => Trouble::Throttled,
+        "ResourceNotFoundException" | "NoSuchBucket" | "QueueDoesNotExist" | "NonExistentQueue" => Trouble::Missing,
+        "RequestTimeTooSkewed" | "RequestInTheFuture" => Trouble::Skewed,
+        "InvalidSignatureException" | "SignatureDoesNotMatch" if says(&["expired", "skew", "not yet current"]) => {
+            Trouble::Skewed
+        }
+        "ExpiredToken" | "ExpiredTokenException" | "RequestExpired" | "TokenRefreshRequired" => Trouble::Expired,
+        "UnrecognizedClientException" if says(&["expired"]) => Trouble::Expired,
+        "InvalidSignatureException"
+        | "SignatureDoesNotMatch"
+        | "UnrecognizedClientException"
+        | "InvalidClientTokenId"
+        | "InvalidAccessKeyId"
+        | "InvalidToken"
+        | "InvalidSecurity"
+        | "MissingAuthenticationToken"
+        | "IncompleteSignature" => Trouble::Unknown,
+        "AccessDenied" | "AccessDeniedException" | "KmsAccessDenied" => Trouble::Forbidden,
+        "ValidationException" | "InvalidMessageContents" | "BatchRequestTooLong" | "EntityTooLarge" => Trouble::Refused,
+        _ if status.is_some_and(|status| BUSY.contains(&status)) => Trouble::Throttled,
+        _ => Trouble::Down,
+    }
+}
+
+/// All that an error and its causes say.
+fn chain(error: &dyn Error) -> String {
+    let mut all = error.to_string();
+    let mut next = error.source();
+    while let Some(cause) = next {
+        all.push_str(": ");
+        all.push_str(&cause.to_string());
+        next = cause.source();
+    }
+    all
+}
+
+/// An item that cannot be read, or one that cannot be kept.
+pub(crate) fn corrupt(what: impl Into<String>, why: impl ToString) -> PortError {
+    PortError::Corrupt { what: what.into(), why: why.to_string() }
+}
+
+/// The same error once more, for everybody who waited for the same request.
+pub(crate) fn again(error: &PortError) -> PortError {
+    match error {
+        PortError::Conflict => PortError::Conflict,
+        PortError::NotFound(what) => PortError::NotFound(what.clone()),
+        PortError::Throttled { retry_after } => PortError::Throttled { retry_after: *retry_after },
+        PortError::Unavailable { what, source } => {
+            let source = source.as_ref().map(|source| chain(source.as_ref()).into());
+            PortError::Unavailable { what: what.clone(), source }
+        }
+        PortError::Corrupt { what, why } => PortError::Corrupt { what: what.clone(), why: why.clone() },
+    }
+}

@@ -1,0 +1,69 @@
+//! Host states.
+
+use crate::error::corrupt;
+use crate::item::{self, Item, KEY, text_of};
+use crate::pack::{pack, unpack};
+use crate::table::{Read, Span, Table};
+use async_trait::async_trait;
+use curlew_model::{HostKey, HostState};
+use curlew_ports::{HostLedger, Hosts, PortError, Version};
+
+/// Keys of host states begin with this; other things share the table.
+const PREFIX: &str = "h#";
+
+/// One item for each host key.
+#[derive(Clone, Debug)]
+pub struct HostTable {
+    table: Table,
+}
+
+impl HostTable {
+    pub(crate) fn new(table: Table) -> HostTable {
+        HostTable { table }
+    }
+}
+
+#[async_trait]
+impl HostLedger for HostTable {
+    async fn load(&self, host: &HostKey) -> Result<(HostState, Version), PortError> {
+        let found = self.table.get("read the state of a host", key(host), Read::Strong).await?;
+        match found {
+            Some(item) => Ok((state(host, &item)?, item::version(|| what(host), &item)?)),
+            None => Ok((HostState::default(), Version::ABSENT)),
+        }
+    }
+
+    async fn swap(&self, host: &HostKey, seen: Version, next: HostState) -> Result<Version, PortError> {
+        let state = pack(|| what(host), &next)?;
+        self.table.swap("keep the state of a host", key(host), seen, state).await
+    }
+}
+
+#[async_trait]
+impl Hosts for HostTable {
+    /// Reads, and pays for, the whole table page by page: for people who look.
+    async fn list(&self, after: Option<&HostKey>, limit: usize) -> Result<Vec<(HostKey, HostState)>, PortError> {
+        let span = Span::Beginning(KEY, PREFIX);
+        let items = self.table.list("list the hosts", &span, after.map(key), limit).await?;
+        let mut hosts = Vec::with_capacity(items.len());
+        for item in items {
+            let name = text_of(&item, KEY).and_then(|k| k.strip_prefix(PREFIX)).unwrap_or_default();
+            let host = HostKey::new(name).map_err(|e| corrupt("a host key", e))?;
+            let state = state(&host, &item)?;
+            hosts.push((host, state));
+        }
+        Ok(hosts)
+    }
+}
+
+fn key(host: &HostKey) -> Item {
+    item::key(format!("{PREFIX}{host}"))
+}
+
+fn what(host: &HostKey) -> String {
+    format!("the state of {host}")
+}
+
+fn state(host: &HostKey, item: &Item) -> Result<HostState, PortError> {
+    unpack(|| what(host), item::state(|| what(host), item)?)
+}

@@ -1,0 +1,165 @@
+//! What was given up.
+
+use super::inbox::BATCH;
+use super::letter::MESSAGE_LIMIT;
+use super::{Jobs, wall_clock};
+use crate::error::corrupt;
+use aws_sdk_sqs::types::{
+    ChangeMessageVisibilityBatchRequestEntry, Message, MessageAttributeValue, MessageSystemAttributeName,
+};
+use curlew_model::{Stage, Timestamp};
+use curlew_ports::{Dead, PortError, Receipt};
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+
+/// The attribute that says why.
+const ERROR: &str = "error";
+/// The attribute that says when, as RFC 3339 writes it.
+const AT: &str = "at";
+/// The longest reason in bytes.
+const MOST_ERROR: usize = 4 << 10;
+/// The reason of a message that SQS itself has moved.
+const NO_REASON: &str = "it was received too often, and nobody said why it failed";
+/// Messages of one dead queue that are looked at.
+const MOST: usize = 1_000;
+/// How long looking hides a message from others, in seconds.
+const HIDDEN: i32 = 30;
+/// How long SQS looks for messages, in seconds.
+const LOOK: i32 = 1;
+/// Receipts of what was given up begin with this.
+const DEAD: &str = "dead/";
+
+impl Jobs {
+    /// Puts a message into the dead queue of its stage, with the reason and the time. The caller then deletes it from
+    /// its own queue, or lets the event source mapping do so.
+    ///
+    /// # Errors
+    /// Transport errors; then it must not be deleted.
+    pub async fn give_up(&self, stage: Stage, body: &str, error: &str, now: Timestamp) -> Result<(), PortError> {
+        let name = self.names.dead_queue(stage);
+        let body = self.claimed(stage, body.to_owned(), MESSAGE_LIMIT).await?;
+        let send = self
+            .sqs
+            .send_message()
+            .queue_url(self.dead_address(stage).await?)
+            .message_body(body)
+            .message_attributes(ERROR, attribute(&reason(error))?)
+            .message_attributes(AT, attribute(&now.to_string())?);
+        send.send().await.map(drop).map_err(|e| self.asked("give a job up", &name).failed(e))
+    }
+
+    /// Looks at all dead queues and puts back what it has seen.
+    pub(super) async fn list_dead(&self, limit: usize) -> Result<Vec<Dead>, PortError> {
+        let mut dead = Vec::new();
+        for stage in Stage::ALL.into_iter().filter(|_| limit > 0) {
+            let (seen, _) = self.look(stage, |_| false).await?;
+            dead.extend(seen.iter().map(|message| read(stage, message)));
+            self.show_again(stage, &seen).await?;
+        }
+        dead.sort_by_key(|dead| Reverse(dead.at));
+        dead.truncate(limit);
+        Ok(dead)
+    }
+
+    /// Sends the message again, then deletes it from the dead queue: a crash in between leaves it in both.
+    pub(super) async fn redrive_dead(&self, receipt: &Receipt, now: Timestamp) -> Result<(), PortError> {
+        let missing = || PortError::NotFound(format!("the job {}", receipt.0));
+        let (stage, id) = name(receipt).ok_or_else(missing)?;
+        let (seen, found) = self.look(stage, |message| message.message_id() == Some(id)).await?;
+        self.show_again(stage, &seen).await?;
+        let found = found.ok_or_else(missing)?;
+        let body = found.body.unwrap_or_default();
+        let letter = super::letter::Letter { body, due: now };
+        self.post(stage, &[letter]).await.into_iter().collect::<Result<(), _>>()?;
+        let handle = found.receipt_handle.unwrap_or_default();
+        self.delete(stage, self.dead_address(stage).await?, &handle).await
+    }
+
+    /// Receives from a dead queue until one message is wanted or all were seen; gives those that are not wanted, and the
+    /// one that is.
+    async fn look(
+        &self,
+        stage: Stage,
+        wanted: impl Fn(&Message) -> bool,
+    ) -> Result<(Vec<Message>, Option<Message>), PortError> {
+        let address = self.dead_address(stage).await?;
+        let mut known = BTreeSet::new();
+        let mut seen = Vec::new();
+        while seen.len() < MOST {
+            // Only an answer that waited says that there is nothing more.
+            let look = if seen.is_empty() { LOOK } else { 0 };
+            let messages = self.some(stage, address, BATCH, HIDDEN, look).await?;
+            let before = known.len();
+            let mut found = None;
+            for message in messages {
+                if found.is_none() && wanted(&message) {
+                    found = Some(message);
+                } else if known.insert(message.message_id.clone()) {
+                    seen.push(message);
+                }
+            }
+            if found.is_some() {
+                return Ok((seen, found));
+            }
+            if known.len() == before {
+                break;
+            }
+        }
+        Ok((seen, None))
+    }
+
+    /// Lets others see what was looked at. What fails is seen again a little later anyway.
+    async fn show_again(&self, stage: Stage, seen: &[Message]) -> Result<(), PortError> {
+        let address = self.dead_address(stage).await?;
+        let name = self.names.dead_queue(stage);
+        for batch in seen.chunks(BATCH) {
+            let entry = |(n, message): (usize, &Message)| {
+                ChangeMessageVisibilityBatchRequestEntry::builder()
+                    .id(n.to_string())
+                    .receipt_handle(message.receipt_handle().unwrap_or_default())
+                    .visibility_timeout(0)
+                    .build()
+                    .map_err(|e| corrupt("a message", e))
+            };
+            let entries: Vec<_> = batch.iter().enumerate().map(entry).collect::<Result<_, _>>()?;
+            let show = self.sqs.change_message_visibility_batch().queue_url(address).set_entries(Some(entries));
+            show.send().await.map_err(|e| self.asked("put jobs back", &name).failed(e))?;
+        }
+        Ok(())
+    }
+}
+
+fn attribute(text: &str) -> Result<MessageAttributeValue, PortError> {
+    let attribute = MessageAttributeValue::builder().data_type("String").string_value(text);
+    attribute.build().map_err(|e| corrupt("a message", e))
+}
+
+/// A reason that SQS takes: not empty, not too long, none of the characters that it refuses.
+fn reason(error: &str) -> String {
+    let allowed = |c: &char| matches!(c, '\t' | '\n' | '\r' | ' '..='\u{fffd}' | '\u{10000}'..);
+    let mut reason: String = error.chars().filter(allowed).collect();
+    if reason.len() > MOST_ERROR {
+        let end = (0..=MOST_ERROR).rev().find(|end| reason.is_char_boundary(*end)).unwrap_or(0);
+        reason.truncate(end);
+    }
+    if reason.is_empty() { NO_REASON.to_owned() } else { reason }
+}
+
+/// The stage and the message's id.
+fn name(receipt: &Receipt) -> Option<(Stage, &str)> {
+    let (name, id) = receipt.0.strip_prefix(DEAD)?.split_once('/')?;
+    Some((Stage::ALL.into_iter().find(|stage| stage.as_str() == name)?, id))
+}
+
+fn read(stage: Stage, message: &Message) -> Dead {
+    let attribute = |name| message.message_attributes()?.get(name)?.string_value();
+    let sent = message.attributes().and_then(|a| a.get(&MessageSystemAttributeName::SentTimestamp));
+    let sent = sent.and_then(|ms| ms.parse().ok()).map(Timestamp::from_millis);
+    Dead {
+        receipt: Receipt(format!("{DEAD}{}/{}", stage.as_str(), message.message_id().unwrap_or_default())),
+        stage,
+        message: message.body().unwrap_or_default().to_owned(),
+        error: attribute(ERROR).unwrap_or(NO_REASON).to_owned(),
+        at: attribute(AT).and_then(|at| at.parse().ok()).or(sent).unwrap_or_else(wall_clock),
+    }
+}

@@ -1,0 +1,45 @@
+//! Messages that this process has received and not yet dealt with.
+//!
+//! A receipt of SQS names a delivery but does not give its text back, which giving a message up needs. And SQS may obey a
+//! receipt that has run out; here it does nothing.
+
+use curlew_model::{Stage, Timestamp};
+use curlew_ports::Receipt;
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// A message that is handed out.
+#[derive(Clone, Debug)]
+pub(super) struct Kept {
+    pub(super) stage: Stage,
+    pub(super) body: String,
+    /// When its visibility ends.
+    pub(super) until: Timestamp,
+}
+
+/// Messages by receipt.
+#[derive(Debug, Default)]
+pub(super) struct Held(Mutex<HashMap<Receipt, Kept>>);
+
+impl Held {
+    /// Remembers messages, and forgets those that have run out.
+    pub(super) fn keep(&self, now: Timestamp, messages: impl IntoIterator<Item = (Receipt, Kept)>) {
+        let mut held = self.lock();
+        held.retain(|_, kept| kept.until > now);
+        held.extend(messages);
+    }
+
+    /// The message of a receipt, unless it has run out; it is forgotten.
+    pub(super) fn take(&self, receipt: &Receipt, now: Timestamp) -> Option<Kept> {
+        self.lock().remove(receipt).filter(|kept| kept.until > now)
+    }
+
+    /// Remembers a message after all.
+    pub(super) fn put_back(&self, receipt: &Receipt, kept: Kept) {
+        self.lock().insert(receipt.clone(), kept);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<Receipt, Kept>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

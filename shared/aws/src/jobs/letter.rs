@@ -1,0 +1,102 @@
+//! Jobs as messages.
+//!
+//! A message is the job's own text. One that is too long goes into an object, and the message is a *claim check* that
+//! names it: `{"claim":"claims/…"}`. The bucket's lifecycle rule clears such objects away, since a message may be
+//! delivered more than once and nobody knows which time is the last.
+
+use super::{Jobs, LONGEST_DELAY, seconds_until};
+use crate::chance::long_name;
+use crate::error::corrupt;
+use curlew_model::{Job, Stage, Timestamp};
+use curlew_ports::{Blobs, PortError};
+use serde::{Deserialize, Serialize};
+
+/// The most bytes of a message, and of all messages of one request together: 1 MiB, by SQS's quotas.
+pub(super) const REQUEST_LIMIT: usize = 1 << 20;
+/// The longest text that is sent as it is. What is left up to the limit is for the attributes that a message gets when it
+/// is given up.
+pub(super) const MESSAGE_LIMIT: usize = REQUEST_LIMIT - (16 << 10);
+/// Claim checks begin with this, and no job does.
+const CLAIM: &str = "{\"claim\":";
+
+/// Why a message gives no job.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// It is no job that this program knows, or its claim check names nothing. Trying again does not help: give it up,
+    /// with this sentence.
+    #[error("{0}")]
+    Unreadable(String),
+    /// Its object cannot be reached at present.
+    #[error(transparent)]
+    Port(#[from] PortError),
+}
+
+/// A message on its way into a queue.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Letter {
+    pub(super) body: String,
+    /// When it is to be delivered, at the earliest.
+    pub(super) due: Timestamp,
+}
+
+impl Letter {
+    /// Seconds that SQS is to keep it back, reckoned from now.
+    pub(super) fn delay(&self) -> i32 {
+        seconds_until(self.due, LONGEST_DELAY)
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+struct Claim {
+    claim: String,
+}
+
+impl Jobs {
+    /// The job of a message; a claim check is followed.
+    ///
+    /// # Errors
+    /// [`ReadError::Unreadable`] if there is no such job and never will be, [`ReadError::Port`] if trying again may help.
+    pub async fn read_message(&self, body: &str) -> Result<Job, ReadError> {
+        if !body.starts_with(CLAIM) {
+            return Job::from_message(body).map_err(ReadError::Unreadable);
+        }
+        let Claim { claim } =
+            serde_json::from_str(body).map_err(|e| ReadError::Unreadable(format!("not a claim check: {e}")))?;
+        let found = match self.objects.get(&claim).await {
+            Err(PortError::Corrupt { what, why }) => {
+                return Err(ReadError::Unreadable(format!("{what} cannot be read: {why}")));
+            }
+            other => other?,
+        };
+        let Some(found) = found else {
+            return Err(ReadError::Unreadable(format!("the message's text is no longer in the bucket: {claim}")));
+        };
+        let text = std::str::from_utf8(&found.bytes).map_err(|e| ReadError::Unreadable(format!("{claim}: {e}")))?;
+        Job::from_message(text).map_err(ReadError::Unreadable)
+    }
+
+    /// A letter that SQS takes.
+    pub(super) async fn letter(&self, stage: Stage, text: String, due: Timestamp) -> Result<Letter, PortError> {
+        Ok(Letter { body: self.claimed(stage, text, MESSAGE_LIMIT).await?, due })
+    }
+
+    /// The text, or a claim check for it if it is longer than `most`.
+    pub(super) async fn claimed(&self, stage: Stage, text: String, most: usize) -> Result<String, PortError> {
+        if text.len() <= most || text.starts_with(CLAIM) {
+            return Ok(text);
+        }
+        let claim = format!("claims/{}/{}", stage.as_str(), long_name());
+        self.objects.put(&claim, text.into()).await?;
+        serde_json::to_string(&Claim { claim }).map_err(|e| corrupt("a claim check", e))
+    }
+}
+
+/// A job's text. SQS refuses two characters that JSON allows; they can only stand inside a string, where their escape
+/// means the same.
+pub(super) fn text(job: &Job) -> Result<String, PortError> {
+    let text = job.to_message().map_err(|e| corrupt("a job", e))?;
+    if text.contains(['\u{fffe}', '\u{ffff}']) {
+        return Ok(text.replace('\u{fffe}', "\\ufffe").replace('\u{ffff}', "\\uffff"));
+    }
+    Ok(text)
+}

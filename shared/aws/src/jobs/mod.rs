@@ -1,0 +1,116 @@
+//! The queues: SQS for what is due within a quarter of an hour, a table for what is due later.
+//!
+//! | file | job |
+//! |---|---|
+//! | `letter.rs` | jobs as messages, claim checks for those that are too long |
+//! | `together.rs` | many senders, few requests |
+//! | `post.rs` | requests to SQS, again for what was left unprocessed |
+//! | `park.rs` | rows of jobs that wait for long |
+//! | `release.rs` | such rows back to their queues |
+//! | `inbox.rs`, `held.rs` | receiving, for operators and tests |
+//! | `dead.rs` | what was given up |
+
+mod addresses;
+mod dead;
+mod held;
+mod inbox;
+mod letter;
+mod park;
+mod post;
+mod release;
+mod together;
+
+pub use letter::ReadError;
+
+use crate::error::Asked;
+use crate::table::Table;
+use crate::{Names, Objects};
+use addresses::Addresses;
+use async_trait::async_trait;
+use aws_sdk_sqs::Client;
+use curlew_model::{Job, Millis, Stage, Timestamp};
+use curlew_ports::{PortError, Queue};
+use futures::future::{try_join, try_join_all};
+use held::Held;
+use letter::Letter;
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+use together::Together;
+
+/// The longest that SQS itself keeps a message back. What is due later is parked.
+const LONGEST_DELAY: Millis = Millis::from_mins(15);
+
+/// The queues of a stack: [`Queue`] for the stages, [`Inbox`](curlew_ports::Inbox) for operators and tests. In a
+/// deployed stack the event source mappings receive.
+///
+/// Delivery is at least once and in no order.
+#[derive(Debug)]
+pub struct Jobs {
+    sqs: Client,
+    parked: Table,
+    objects: Arc<Objects>,
+    names: Names,
+    addresses: Addresses,
+    together: [Together; Stage::ALL.len()],
+    held: Held,
+}
+
+impl Jobs {
+    pub(crate) fn new(sqs: Client, parked: Table, objects: Arc<Objects>, names: &Names) -> Jobs {
+        Jobs {
+            sqs,
+            parked,
+            objects,
+            names: names.clone(),
+            addresses: Addresses::default(),
+            together: Default::default(),
+            held: Held::default(),
+        }
+    }
+
+    /// Something that is asked of a queue.
+    fn asked<'a>(&'a self, what: &'a str, name: &'a str) -> Asked<'a> {
+        Asked { what, kind: "queue", name, stack: &self.names.stack }
+    }
+}
+
+#[async_trait]
+impl Queue for Jobs {
+    /// Calls that are made within [some tens of milliseconds](together) share requests, since SQS bills by the request
+    /// of 64 KB. Dropping the call leaves nothing running; what it has sent by then is sent.
+    async fn send(&self, jobs: &[(Job, Timestamp)]) -> Result<(), PortError> {
+        let horizon = wall_clock() + LONGEST_DELAY;
+        let mut soon: [Vec<Letter>; Stage::ALL.len()] = Default::default();
+        let mut later = Vec::new();
+        for (job, due) in jobs {
+            let text = letter::text(job)?;
+            if *due > horizon {
+                later.push((job.stage(), text, *due));
+            } else {
+                soon[place(job.stage())].push(self.letter(job.stage(), text, *due).await?);
+            }
+        }
+        let mut sends = Vec::new();
+        for (stage, letters) in Stage::ALL.into_iter().zip(soon).filter(|(_, letters)| !letters.is_empty()) {
+            sends.push(self.together[place(stage)].send(self, stage, letters));
+        }
+        try_join(try_join_all(sends), self.park(later)).await.map(drop)
+    }
+}
+
+/// Where a stage comes among all.
+fn place(stage: Stage) -> usize {
+    stage as usize
+}
+
+/// SQS counts its delays from the moment at which it takes a message, so they have to be reckoned from the true time.
+fn wall_clock() -> Timestamp {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Timestamp::from_millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+}
+
+/// Whole seconds from now until an instant, rounded up so that nothing comes too early, at most `most`.
+fn seconds_until(due: Timestamp, most: Millis) -> i32 {
+    let wait = due.since(wall_clock()).min(most);
+    i32::try_from(wait.0.div_ceil(1_000)).unwrap_or(i32::MAX)
+}

@@ -1,0 +1,137 @@
+//! Jobs that wait for longer than SQS can keep them back: one row each, in the partition of the minute in which it is due.
+
+use super::{Jobs, letter};
+use crate::chance::long_name;
+use crate::error::corrupt;
+use crate::item::{Item, STATE, number, number_of, state, text, text_of};
+use crate::pack::{pack_text, size, unpack_text};
+use crate::table::Span;
+use aws_sdk_dynamodb::types::{DeleteRequest, PutRequest, WriteRequest};
+use curlew_model::{Stage, Timestamp};
+use curlew_ports::PortError;
+use std::time::Duration;
+
+/// The partition: the minute in which the job is due, in minutes since 1970.
+pub(super) const DUE: &str = "due";
+/// The row's name.
+const ID: &str = "id";
+/// When the job is due, in milliseconds since 1970.
+const AT: &str = "at";
+/// The stage whose job it is.
+pub(super) const STAGE: &str = "q";
+/// The largest message inside a row, compressed. Writing and deleting a row is billed by the kilobyte; from here on an
+/// object costs less.
+const MOST_INSIDE: usize = 8 << 10;
+/// The most rows of one request, by DynamoDB's quotas.
+const BATCH: usize = 25;
+/// Tries of rows that a request left unprocessed, the first one included.
+const TRIES: u32 = 8;
+/// Before the second try; it doubles with each further one.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// A row.
+#[derive(Clone, Debug)]
+pub(super) struct Parked {
+    /// Its key.
+    pub(super) key: Item,
+    pub(super) stage: Stage,
+    /// The message.
+    pub(super) body: String,
+    pub(super) due: Timestamp,
+}
+
+impl Jobs {
+    /// Parks messages until they are due.
+    pub(super) async fn park(&self, messages: Vec<(Stage, String, Timestamp)>) -> Result<(), PortError> {
+        let mut writes = Vec::with_capacity(messages.len());
+        for (stage, text, due) in messages {
+            let item = self.row(stage, text, due).await?;
+            let put = PutRequest::builder().set_item(Some(item)).build().map_err(|e| corrupt("a parked job", e))?;
+            writes.push(WriteRequest::builder().put_request(put).build());
+        }
+        self.write_rows("park jobs", writes).await
+    }
+
+    async fn row(&self, stage: Stage, body: String, due: Timestamp) -> Result<Item, PortError> {
+        let mut packed = pack_text(body.clone());
+        if size(&packed) > MOST_INSIDE {
+            packed = text(self.claimed(stage, body, 0).await?);
+        }
+        Ok(Item::from([
+            (DUE.to_owned(), text(due.minute().to_string())),
+            (ID.to_owned(), text(long_name())),
+            (AT.to_owned(), number(due.as_millis())),
+            (STAGE.to_owned(), text(stage.as_str())),
+            (STATE.to_owned(), packed),
+        ]))
+    }
+
+    /// Deletes rows that are in their queues now.
+    pub(super) async fn unpark(&self, keys: Vec<Item>) -> Result<(), PortError> {
+        let mut writes = Vec::with_capacity(keys.len());
+        for key in keys {
+            let delete = DeleteRequest::builder().set_key(Some(key)).build().map_err(|e| corrupt("a parked job", e))?;
+            writes.push(WriteRequest::builder().delete_request(delete).build());
+        }
+        self.write_rows("clear parked jobs", writes).await
+    }
+
+    /// Writes in batches, again for what was left unprocessed.
+    async fn write_rows(&self, what: &str, writes: Vec<WriteRequest>) -> Result<(), PortError> {
+        let table = &self.parked;
+        for batch in writes.chunks(BATCH) {
+            let mut left = batch.to_vec();
+            for tries in 1.. {
+                let write = table.client.batch_write_item().request_items(&table.name, left);
+                let answer = write.send().await.map_err(|e| table.asked(what).failed(e))?;
+                left = answer.unprocessed_items.and_then(|mut left| left.remove(&table.name)).unwrap_or_default();
+                if left.is_empty() {
+                    break;
+                }
+                if tries >= TRIES {
+                    return Err(table.asked(what).refused("ThrottlingException", "rows were left unprocessed"));
+                }
+                tokio::time::sleep(PAUSE * (1 << (tries - 1))).await;
+            }
+        }
+        Ok(())
+    }
+
+    /// Rows of one minute, at most `limit`.
+    pub(super) async fn parked_in(&self, minute: i64, limit: usize) -> Result<Vec<Item>, PortError> {
+        let span = Span::Partition(DUE, text(minute.to_string()));
+        self.parked.list("read parked jobs", &span, None, limit).await
+    }
+
+    /// Rows of all minutes, at most `limit`, in no order.
+    pub(super) async fn all_parked(&self, limit: usize) -> Result<Vec<Item>, PortError> {
+        self.parked.list("list the parked jobs", &Span::All, None, limit).await
+    }
+}
+
+impl Parked {
+    /// A row read.
+    pub(super) fn read(item: &Item) -> Result<Parked, PortError> {
+        let what = || format!("the parked job {} of minute {}", shown(item, ID), shown(item, DUE));
+        let (Some(due), Some(id)) = (item.get(DUE), item.get(ID)) else {
+            return Err(corrupt(what(), "it has no key"));
+        };
+        let stage = text_of(item, STAGE).and_then(|name| Stage::ALL.into_iter().find(|stage| stage.as_str() == name));
+        let at = number_of(item, AT).map(Timestamp::from_millis);
+        Ok(Parked {
+            key: Item::from([(DUE.to_owned(), due.clone()), (ID.to_owned(), id.clone())]),
+            stage: stage.ok_or_else(|| corrupt(what(), "its queue is unknown"))?,
+            body: unpack_text(what, state(what, item)?)?,
+            due: at.ok_or_else(|| corrupt(what(), "it does not say when it is due"))?,
+        })
+    }
+
+    /// As a letter for its queue.
+    pub(super) fn letter(&self) -> letter::Letter {
+        letter::Letter { body: self.body.clone(), due: self.due }
+    }
+}
+
+fn shown<'a>(item: &'a Item, name: &str) -> &'a str {
+    text_of(item, name).unwrap_or("?")
+}

@@ -1,0 +1,117 @@
+//! Requests to SQS.
+
+use super::Jobs;
+use super::letter::{Letter, REQUEST_LIMIT};
+use crate::error::{again, corrupt};
+use aws_sdk_sqs::types::SendMessageBatchRequestEntry;
+use curlew_model::Stage;
+use curlew_ports::PortError;
+use futures::StreamExt;
+use std::time::Duration;
+
+/// The most entries of one request, by SQS's quotas.
+pub(super) const BATCH: usize = 10;
+/// Requests of one call that are under way at once.
+const AT_ONCE: usize = 8;
+/// Tries of entries that a request left unprocessed, the first one included.
+const TRIES: u32 = 5;
+/// Before the second try; it doubles with each further one.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// A letter in a request, with its place among all letters.
+type Entry<'a> = (usize, &'a Letter);
+
+impl Jobs {
+    /// Sends the letters in as few requests as possible; says of each whether it is in.
+    pub(super) async fn post(&self, stage: Stage, letters: &[Letter]) -> Vec<Result<(), PortError>> {
+        if letters.is_empty() {
+            return Vec::new();
+        }
+        let address = match self.address(stage).await {
+            Ok(address) => address,
+            Err(error) => return letters.iter().map(|_| Err(again(&error))).collect(),
+        };
+        let mut results: Vec<_> = letters.iter().map(|_| Ok(())).collect();
+        let mut requests = Vec::new();
+        for entries in batches(letters) {
+            requests.push(self.request(stage, address, entries));
+        }
+        let mut done = futures::stream::iter(requests).buffer_unordered(AT_ONCE);
+        while let Some(failed) = done.next().await {
+            for (place, error) in failed {
+                results[place] = Err(error);
+            }
+        }
+        results
+    }
+
+    /// One request, again for what was left unprocessed; gives what failed for good.
+    async fn request(&self, stage: Stage, address: &str, entries: Vec<Entry<'_>>) -> Vec<(usize, PortError)> {
+        let name = self.names.queue(stage);
+        let asked = self.asked("send jobs", &name);
+        let mut failed = Vec::new();
+        let mut left = entries;
+        for tries in 1.. {
+            let mut unprocessed = Vec::new();
+            let sent = match batch_entries(&left) {
+                Ok(entries) => {
+                    let request = self.sqs.send_message_batch().queue_url(address).set_entries(Some(entries));
+                    request.send().await.map_err(|e| asked.failed(e))
+                }
+                Err(error) => Err(error),
+            };
+            let answer = match sent {
+                Ok(answer) => answer,
+                Err(error) => {
+                    failed.extend(left.iter().map(|(place, _)| (*place, again(&error))));
+                    return failed;
+                }
+            };
+            for refused in answer.failed {
+                let entry = refused.id.parse::<usize>().ok().and_then(|n| left.get(n));
+                let Some(entry) = entry else { continue };
+                let error = asked.refused(&refused.code, refused.message.as_deref().unwrap_or_default());
+                if refused.sender_fault || tries >= TRIES {
+                    failed.push((entry.0, error));
+                } else {
+                    unprocessed.push(*entry);
+                }
+            }
+            if unprocessed.is_empty() {
+                return failed;
+            }
+            left = unprocessed;
+            tokio::time::sleep(PAUSE * (1 << (tries - 1))).await;
+        }
+        failed
+    }
+}
+
+/// Entries as SQS wants them; each is called by its place in the request.
+fn batch_entries(entries: &[Entry<'_>]) -> Result<Vec<SendMessageBatchRequestEntry>, PortError> {
+    let entry = |(place, (_, letter)): (usize, &Entry<'_>)| {
+        let entry = SendMessageBatchRequestEntry::builder().id(place.to_string()).message_body(&letter.body);
+        entry.delay_seconds(letter.delay()).build().map_err(|e| corrupt("a message", e))
+    };
+    entries.iter().enumerate().map(entry).collect()
+}
+
+/// Letters shared out over requests, in their order.
+fn batches(letters: &[Letter]) -> Vec<Vec<Entry<'_>>> {
+    let mut batches: Vec<Vec<Entry<'_>>> = Vec::new();
+    let mut bytes = 0;
+    for entry in letters.iter().enumerate() {
+        let length = entry.1.body.len();
+        match batches.last_mut() {
+            Some(batch) if batch.len() < BATCH && bytes + length <= REQUEST_LIMIT => {
+                batch.push(entry);
+                bytes += length;
+            }
+            _ => {
+                batches.push(vec![entry]);
+                bytes = length;
+            }
+        }
+    }
+    batches
+}

@@ -1,0 +1,129 @@
+//! Many senders, few requests.
+//!
+//! A hundred visits that run at once each send one page at a time, and SQS bills every request. So whoever sends first
+//! waits a moment for others, then sends for all; each caller is told how its own letters fared. There is no task that
+//! does this: the work is done inside of a caller's own call, and ends with it.
+
+use super::Jobs;
+use super::letter::{Letter, REQUEST_LIMIT};
+use super::post::BATCH;
+use crate::error::again;
+use curlew_model::Stage;
+use curlew_ports::PortError;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::sync::{Notify, oneshot};
+
+/// How long the first one waits for others. A visit pauses for a second between two pages, so nobody is kept up by this.
+const GATHER: Duration = Duration::from_millis(50);
+
+/// Where the senders of one queue meet.
+#[derive(Debug, Default)]
+pub(super) struct Together {
+    /// Held while gathering.
+    turn: tokio::sync::Mutex<()>,
+    waiting: Mutex<Waiting>,
+    /// Enough letters for a request have come together.
+    enough: Notify,
+}
+
+#[derive(Debug, Default)]
+struct Waiting {
+    groups: Vec<Group>,
+    last_number: u64,
+}
+
+/// What one caller sends.
+#[derive(Debug)]
+struct Group {
+    number: u64,
+    letters: Vec<Letter>,
+    answer: oneshot::Sender<Result<(), PortError>>,
+}
+
+impl Together {
+    /// Sends the letters, with those of others if there are any.
+    pub(super) async fn send(&self, jobs: &Jobs, stage: Stage, letters: Vec<Letter>) -> Result<(), PortError> {
+        loop {
+            let (number, mut answer) = self.join(letters.clone());
+            let told = tokio::select! {
+                biased;
+                told = &mut answer => told,
+                turn = self.turn.lock() => {
+                    if self.is_waiting(number) {
+                        self.gather().await;
+                        let groups = self.take();
+                        drop(turn);
+                        post(jobs, stage, groups).await;
+                    } else {
+                        drop(turn);
+                    }
+                    answer.await
+                }
+            };
+            // No answer: the caller that was sending for all is gone. A letter may be sent twice, never not at all.
+            if let Ok(result) = told {
+                return result;
+            }
+        }
+    }
+
+    fn join(&self, letters: Vec<Letter>) -> (u64, oneshot::Receiver<Result<(), PortError>>) {
+        let (answer, told) = oneshot::channel();
+        let mut waiting = self.waiting();
+        waiting.last_number += 1;
+        let number = waiting.last_number;
+        waiting.groups.push(Group { number, letters, answer });
+        if waiting.is_enough() {
+            self.enough.notify_one();
+        }
+        (number, told)
+    }
+
+    async fn gather(&self) {
+        if self.waiting().is_enough() {
+            return;
+        }
+        // A permit that is left over from an earlier gathering only makes this one shorter.
+        let _ = tokio::time::timeout(GATHER, self.enough.notified()).await;
+    }
+
+    fn take(&self) -> Vec<Group> {
+        std::mem::take(&mut self.waiting().groups)
+    }
+
+    fn is_waiting(&self, number: u64) -> bool {
+        self.waiting().groups.iter().any(|group| group.number == number)
+    }
+
+    fn waiting(&self) -> MutexGuard<'_, Waiting> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Waiting {
+    /// Waiting for more would not save a request.
+    fn is_enough(&self) -> bool {
+        let letters = self.groups.iter().flat_map(|group| &group.letters);
+        let (count, bytes) = letters.fold((0, 0), |(n, bytes), letter| (n + 1, bytes + letter.body.len()));
+        count >= BATCH || bytes >= REQUEST_LIMIT
+    }
+}
+
+/// Sends for all, and tells each of them.
+async fn post(jobs: &Jobs, stage: Stage, groups: Vec<Group>) {
+    let mut letters = Vec::new();
+    let mut answers = Vec::new();
+    // Whoever has gone away in the meantime wants nothing sent any more.
+    for group in groups.into_iter().filter(|group| !group.answer.is_closed()) {
+        answers.push((group.answer, group.letters.len()));
+        letters.extend(group.letters);
+    }
+    let results = jobs.post(stage, &letters).await;
+    let mut results = results.iter();
+    for (answer, count) in answers {
+        let failed = results.by_ref().take(count).filter_map(|result| result.as_ref().err()).next_back();
+        // Nobody listens to an answer whose caller has gone.
+        let _ = answer.send(failed.map_or(Ok(()), |error| Err(again(error))));
+    }
+}

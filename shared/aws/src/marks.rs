@@ -1,0 +1,44 @@
+//! Named instants.
+
+use crate::error::corrupt;
+use crate::item::{self, Item, text};
+use crate::table::{Read, Table};
+use async_trait::async_trait;
+use curlew_model::Timestamp;
+use curlew_ports::{Marks, PortError, Version};
+
+/// Keys of marks begin with this.
+const PREFIX: &str = "m#";
+
+/// One item for each name; its state is the instant as RFC 3339 writes it.
+#[derive(Clone, Debug)]
+pub struct MarkTable {
+    table: Table,
+}
+
+impl MarkTable {
+    pub(crate) fn new(table: Table) -> MarkTable {
+        MarkTable { table }
+    }
+}
+
+#[async_trait]
+impl Marks for MarkTable {
+    async fn load(&self, name: &str) -> Result<(Option<Timestamp>, Version), PortError> {
+        let Some(item) = self.table.get("read a mark", key(name), Read::Strong).await? else {
+            return Ok((None, Version::ABSENT));
+        };
+        let what = || format!("the mark {name}");
+        let state = item::state(what, &item)?.as_s().map_err(|_| corrupt(what(), "it is no text"))?;
+        let at = state.parse().map_err(|e| corrupt(what(), e))?;
+        Ok((Some(at), item::version(what, &item)?))
+    }
+
+    async fn swap(&self, name: &str, seen: Version, next: Timestamp) -> Result<Version, PortError> {
+        self.table.swap("keep a mark", key(name), seen, text(next.to_string())).await
+    }
+}
+
+fn key(name: &str) -> Item {
+    item::key(format!("{PREFIX}{name}"))
+}

@@ -1,0 +1,201 @@
+//! Objects in the data bucket.
+
+use crate::Names;
+use crate::error::{Asked, corrupt};
+use crate::keys::check;
+use async_trait::async_trait;
+use aws_sdk_s3::Client;
+use aws_sdk_s3::config::http::HttpResponse;
+use aws_sdk_s3::error::{ProvideErrorMetadata, SdkError};
+use aws_sdk_s3::operation::get_object::GetObjectOutput;
+use aws_sdk_s3::primitives::ByteStream;
+use bytes::Bytes;
+use curlew_ports::{Blob, Blobs, PortError, Tag};
+
+/// A condition does not hold.
+const PRECONDITION_FAILED: u16 = 412;
+/// Another conditional write of the same key is under way.
+const CONDITIONAL_CONFLICT: u16 = 409;
+/// The range begins beyond the object's end.
+const RANGE_NOT_SATISFIABLE: u16 = 416;
+/// There is no such object.
+const NOT_FOUND: u16 = 404;
+/// Tries of a conditional write that meets another one under way.
+const WRITE_TRIES: u32 = 4;
+/// Tries of reading an object whose transfer breaks off.
+const READ_TRIES: u32 = 3;
+/// The most keys that one request lists.
+const PAGE: usize = 1_000;
+
+/// The data bucket.
+///
+/// A conditional write whose answer was lost and which is sent again finds its own object: [`Blobs::put_if_absent`] then
+/// says that there was one, and [`Blobs::swap`] that there is a conflict, though the content is the caller's own.
+#[derive(Clone, Debug)]
+pub struct Objects {
+    client: Client,
+    bucket: String,
+    stack: String,
+}
+
+/// What has to hold for a write.
+#[derive(Clone, Copy)]
+enum When<'a> {
+    Always,
+    Absent,
+    Tagged(&'a Tag),
+}
+
+impl Objects {
+    pub(crate) fn new(client: Client, names: &Names) -> Objects {
+        Objects { client, bucket: names.bucket.clone(), stack: names.stack.clone() }
+    }
+
+    fn asked<'a>(&'a self, what: &'a str) -> Asked<'a> {
+        Asked { what, kind: "bucket", name: &self.bucket, stack: &self.stack }
+    }
+
+    /// The object or a range of it; none if there is no object.
+    async fn open(&self, key: &str, range: Option<&str>) -> Result<Option<Blob>, PortError> {
+        let what = format!("read the object {key}");
+        let mut tries = 1;
+        loop {
+            let get = self.client.get_object().bucket(&self.bucket).key(key).set_range(range.map(str::to_owned));
+            let output = match get.send().await {
+                Ok(output) => output,
+                Err(error) if is_absent(&error) => return Ok(None),
+                Err(error) if status(&error) == Some(RANGE_NOT_SATISFIABLE) => return Err(too_short(key)),
+                Err(error) => return Err(self.asked(&what).failed(error)),
+            };
+            match read(output).await {
+                Ok(blob) => return Ok(Some(blob)),
+                Err(_) if tries < READ_TRIES => tries += 1,
+                Err(error) => {
+                    return Err(PortError::unavailable(format!("cannot {what}: the transfer broke off"), error));
+                }
+            }
+        }
+    }
+
+    /// The object's length; none if there is no object.
+    async fn length(&self, key: &str) -> Result<Option<u64>, PortError> {
+        match self.client.head_object().bucket(&self.bucket).key(key).send().await {
+            Ok(head) => Ok(Some(head.content_length.and_then(|length| u64::try_from(length).ok()).unwrap_or(0))),
+            // An answer to HEAD has no body that could tell a missing bucket from a missing object.
+            Err(error) if status(&error) == Some(NOT_FOUND) => Ok(None),
+            Err(error) => Err(self.asked(&format!("read the object {key}")).failed(error)),
+        }
+    }
+
+    /// Writes the object if `when` holds; none if it does not, else the new tag.
+    async fn write(&self, key: &str, bytes: Bytes, when: When<'_>) -> Result<Option<Tag>, PortError> {
+        let mut tries = 1;
+        loop {
+            let put = self.client.put_object().bucket(&self.bucket).key(key).body(ByteStream::from(bytes.clone()));
+            let put = match when {
+                When::Always => put,
+                When::Absent => put.if_none_match("*"),
+                When::Tagged(tag) => put.if_match(&tag.0),
+            };
+            let error = match put.send().await {
+                Ok(output) => return Ok(Some(Tag(output.e_tag.unwrap_or_default()))),
+                Err(error) => error,
+            };
+            match status(&error) {
+                Some(PRECONDITION_FAILED) => return Ok(None),
+                Some(CONDITIONAL_CONFLICT) if tries < WRITE_TRIES => tries += 1,
+                Some(CONDITIONAL_CONFLICT) => return Err(PortError::Conflict),
+                Some(NOT_FOUND) if matches!(when, When::Tagged(_)) && is_absent(&error) => return Ok(None),
+                _ => return Err(self.asked(&format!("write the object {key}")).failed(error)),
+            }
+        }
+    }
+}
+
+#[async_trait]
+impl Blobs for Objects {
+    async fn get(&self, key: &str) -> Result<Option<Blob>, PortError> {
+        check(key)?;
+        self.open(key, None).await
+    }
+
+    async fn get_range(&self, key: &str, offset: u64, length: u64) -> Result<Bytes, PortError> {
+        check(key)?;
+        let missing = || PortError::NotFound(format!("the object {key}"));
+        let Some(last) = offset.checked_add(length).filter(|_| length > 0).map(|end| end - 1) else {
+            // HTTP has no empty ranges, and none that end beyond 64 bits.
+            let size = self.length(key).await?.ok_or_else(missing)?;
+            return if length == 0 && offset <= size { Ok(Bytes::new()) } else { Err(too_short(key)) };
+        };
+        let blob = self.open(key, Some(&format!("bytes={offset}-{last}"))).await?.ok_or_else(missing)?;
+        match u64::try_from(blob.bytes.len()) {
+            Ok(got) if got == length => Ok(blob.bytes),
+            _ => Err(too_short(key)),
+        }
+    }
+
+    async fn put(&self, key: &str, bytes: Bytes) -> Result<(), PortError> {
+        check(key)?;
+        self.write(key, bytes, When::Always).await.map(drop)
+    }
+
+    async fn put_if_absent(&self, key: &str, bytes: Bytes) -> Result<bool, PortError> {
+        check(key)?;
+        Ok(self.write(key, bytes, When::Absent).await?.is_some())
+    }
+
+    async fn swap(&self, key: &str, seen: Option<&Tag>, bytes: Bytes) -> Result<Tag, PortError> {
+        check(key)?;
+        let when = match seen {
+            None => When::Absent,
+            Some(tag) if is_etag(&tag.0) => When::Tagged(tag),
+            // No object ever had it.
+            Some(_) => return Err(PortError::Conflict),
+        };
+        self.write(key, bytes, when).await?.ok_or(PortError::Conflict)
+    }
+
+    async fn delete(&self, key: &str) -> Result<(), PortError> {
+        check(key)?;
+        let deleted = self.client.delete_object().bucket(&self.bucket).key(key).send().await;
+        deleted.map(drop).map_err(|e| self.asked(&format!("delete the object {key}")).failed(e))
+    }
+
+    async fn list(&self, prefix: &str, after: Option<&str>, limit: usize) -> Result<Vec<String>, PortError> {
+        let mut keys: Vec<String> = Vec::new();
+        let mut more = limit > 0;
+        while more {
+            let want = (limit - keys.len()).min(PAGE);
+            let after = keys.last().map(String::as_str).or(after).map(str::to_owned);
+            let list = self.client.list_objects_v2().bucket(&self.bucket).prefix(prefix).set_start_after(after);
+            let page = list.max_keys(i32::try_from(want).unwrap_or(1)).send().await;
+            let page = page.map_err(|e| self.asked("list the objects").failed(e))?;
+            more = page.is_truncated.unwrap_or(false);
+            keys.extend(page.contents.unwrap_or_default().into_iter().filter_map(|object| object.key));
+            more &= keys.len() < limit;
+        }
+        Ok(keys)
+    }
+}
+
+async fn read(output: GetObjectOutput) -> Result<Blob, aws_sdk_s3::primitives::ByteStreamError> {
+    let tag = Tag(output.e_tag.unwrap_or_default());
+    Ok(Blob { bytes: output.body.collect().await?.into_bytes(), tag })
+}
+
+fn status<E>(error: &SdkError<E, HttpResponse>) -> Option<u16> {
+    error.raw_response().map(|raw| raw.status().as_u16())
+}
+
+fn is_absent<E: ProvideErrorMetadata>(error: &SdkError<E, HttpResponse>) -> bool {
+    status(error) == Some(NOT_FOUND) && error.code() == Some("NoSuchKey")
+}
+
+/// Entity tags are quoted (RFC 9110 §8.8.3); S3 gives strong ones only.
+fn is_etag(text: &str) -> bool {
+    text.len() > 2 && text.starts_with('"') && text.ends_with('"')
+}
+
+fn too_short(key: &str) -> PortError {
+    corrupt(format!("the object {key}"), "it is shorter than the range that was asked for")
+}

@@ -1,0 +1,55 @@
+//! Rows of pages.
+
+use crate::item::{self, Item, KEY, text_of};
+use crate::pack::{pack, unpack};
+use crate::table::{Read, Span, Table};
+use async_trait::async_trait;
+use curlew_model::{Page, PageId};
+use curlew_ports::{Pages, PortError, Version};
+
+/// One item for each URL that was ever taken up.
+#[derive(Clone, Debug)]
+pub struct PageTable {
+    table: Table,
+}
+
+impl PageTable {
+    pub(crate) fn new(table: Table) -> PageTable {
+        PageTable { table }
+    }
+}
+
+#[async_trait]
+impl Pages for PageTable {
+    async fn get(&self, id: &PageId) -> Result<Option<(Page, Version)>, PortError> {
+        let found = self.table.get("read a page's row", item::key(id.as_str()), Read::Strong).await?;
+        found.map(|item| Ok((page(&item)?, item::version(|| what(id.as_str()), &item)?))).transpose()
+    }
+
+    async fn insert(&self, page: &Page) -> Result<bool, PortError> {
+        self.table
+            .insert("keep a page's row", item::key(page.id.as_str()), pack(|| what(page.id.as_str()), page)?)
+            .await
+    }
+
+    async fn swap(&self, seen: Version, page: &Page) -> Result<Version, PortError> {
+        let state = pack(|| what(page.id.as_str()), page)?;
+        self.table.swap_existing("keep a page's row", item::key(page.id.as_str()), seen, state).await
+    }
+
+    /// In the order of the hashes that DynamoDB makes of the ids.
+    async fn list(&self, after: Option<&PageId>, limit: usize) -> Result<Vec<Page>, PortError> {
+        let after = after.map(|id| item::key(id.as_str()));
+        let items = self.table.list("list the pages", &Span::All, after, limit).await?;
+        items.iter().map(page).collect()
+    }
+}
+
+fn what(id: &str) -> String {
+    format!("the row of page {id}")
+}
+
+fn page(item: &Item) -> Result<Page, PortError> {
+    let what = || what(text_of(item, KEY).unwrap_or_default());
+    unpack(what, item::state(what, item)?)
+}

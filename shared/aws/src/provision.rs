@@ -1,0 +1,141 @@
+//! Making a stack without its template, as tests do, and finding one that is deployed.
+
+use crate::error::{Asked, corrupt};
+use crate::item::KEY;
+use crate::{Connection, Names};
+use aws_sdk_dynamodb::types::{
+    AttributeDefinition, BillingMode, KeySchemaElement, KeyType, ScalarAttributeType, TableStatus,
+};
+use aws_sdk_s3::types::{BucketLocationConstraint, CreateBucketConfiguration};
+use aws_sdk_sqs::types::QueueAttributeName;
+use curlew_model::Stage;
+use curlew_ports::PortError;
+use futures::future::try_join_all;
+use std::time::Duration;
+
+/// How often a new table is asked whether it is ready.
+const READY_TRIES: u32 = 120;
+/// Between two such questions.
+const READY_PAUSE: Duration = Duration::from_millis(500);
+/// How often a message is handed out before SQS itself moves it to the dead queue. The functions give up earlier, since
+/// they know the reason.
+const MAX_RECEIVES: u32 = 8;
+/// The region whose buckets must not name it.
+const FIRST_REGION: &str = "us-east-1";
+
+/// The one data bucket of a stack in the connection's region: the template calls it by the stack, the account and the
+/// region.
+///
+/// # Errors
+/// [`PortError::NotFound`] if there is none, [`PortError::Corrupt`] if there are several, transport errors.
+pub async fn find_bucket(connection: &Connection, stack: &str) -> Result<String, PortError> {
+    let prefix = Names::bucket_prefix(stack);
+    let asked = Asked { what: "list the buckets", kind: "bucket", name: &prefix, stack };
+    let mut pages = connection.s3().list_buckets().prefix(&prefix).into_paginator().send();
+    let mut found = Vec::new();
+    while let Some(page) = pages.next().await {
+        let buckets = page.map_err(|e| asked.failed(e))?.buckets.unwrap_or_default();
+        found.extend(buckets.into_iter().filter_map(|bucket| bucket.name).filter(|name| is_of(name, &prefix)));
+    }
+    // A stack of the same name may be deployed in another region.
+    if let (Some(region), true) = (connection.region(), found.len() > 1) {
+        found.retain(|name| name.ends_with(&format!("-{region}")));
+    }
+    match found.len() {
+        0 => Err(PortError::NotFound(format!("a bucket {prefix}-…, and so the stack {stack},"))),
+        1 => Ok(found.swap_remove(0)),
+        _ => Err(corrupt(format!("the stack {stack}"), format!("it has several data buckets: {}", found.join(", ")))),
+    }
+}
+
+/// The prefix itself, or the prefix with something behind a hyphen.
+fn is_of(name: &str, prefix: &str) -> bool {
+    name.strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+}
+
+/// Makes the tables, queues and the bucket of a stack as the template makes them, without its alarms, backups and
+/// rights: for tests against an emulator. What is there already is left as it is.
+///
+/// # Errors
+/// Transport errors.
+pub async fn provision(connection: &Connection, names: &Names) -> Result<(), PortError> {
+    let text = ScalarAttributeType::S;
+    let tables = [
+        table(connection, names, names.hosts(), (KEY, text.clone()), None),
+        table(connection, names, names.pages(), (KEY, text.clone()), None),
+        table(connection, names, names.sources(), ("slot", ScalarAttributeType::N), Some((KEY, text.clone()))),
+        table(connection, names, names.parked(), ("due", text.clone()), Some(("id", text.clone()))),
+    ];
+    let queues = Stage::ALL.map(|stage| queues(connection, names, stage));
+    let tables = async { try_join_all(tables).await.map(drop) };
+    let queues = async { try_join_all(queues).await.map(drop) };
+    futures::future::try_join3(tables, queues, bucket(connection, names)).await.map(drop)
+}
+
+async fn table(
+    connection: &Connection,
+    names: &Names,
+    name: String,
+    hash: (&'static str, ScalarAttributeType),
+    range: Option<(&'static str, ScalarAttributeType)>,
+) -> Result<(), PortError> {
+    let client = connection.dynamodb();
+    let asked = Asked { what: "make a table", kind: "table", name: &name, stack: &names.stack };
+    let malformed = |e: aws_sdk_dynamodb::error::BuildError| corrupt("a table's keys", e);
+    let mut create = client.create_table().table_name(&name).billing_mode(BillingMode::PayPerRequest);
+    for ((key, kind), part) in
+        [(Some(hash), KeyType::Hash), (range, KeyType::Range)].into_iter().filter_map(|(key, part)| Some((key?, part)))
+    {
+        let definition = AttributeDefinition::builder().attribute_name(key).attribute_type(kind).build();
+        let element = KeySchemaElement::builder().attribute_name(key).key_type(part).build();
+        create = create.attribute_definitions(definition.map_err(malformed)?).key_schema(element.map_err(malformed)?);
+    }
+    match create.send().await {
+        Ok(_) => {}
+        Err(error) if error.as_service_error().is_some_and(|e| e.is_resource_in_use_exception()) => {}
+        Err(error) => return Err(asked.failed(error)),
+    }
+    for _ in 0..READY_TRIES {
+        let described = client.describe_table().table_name(&name).send().await.map_err(|e| asked.failed(e))?;
+        if described.table.and_then(|table| table.table_status) == Some(TableStatus::Active) {
+            return Ok(());
+        }
+        tokio::time::sleep(READY_PAUSE).await;
+    }
+    Err(PortError::unavailable(format!("the table {name} does not become ready"), "it was asked for a minute"))
+}
+
+/// The queue of a stage and its dead queue.
+async fn queues(connection: &Connection, names: &Names, stage: Stage) -> Result<(), PortError> {
+    let client = connection.sqs();
+    let (name, dead) = (names.queue(stage), names.dead_queue(stage));
+    let asked = Asked { what: "make a queue", kind: "queue", name: &name, stack: &names.stack };
+    let made = client.create_queue().queue_name(&dead).send().await.map_err(|e| asked.failed(e))?;
+    let arn = client
+        .get_queue_attributes()
+        .queue_url(made.queue_url.unwrap_or_default())
+        .attribute_names(QueueAttributeName::QueueArn)
+        .send()
+        .await
+        .map_err(|e| asked.failed(e))?
+        .attributes
+        .and_then(|mut attributes| attributes.remove(&QueueAttributeName::QueueArn))
+        .unwrap_or_default();
+    let redrive = format!(r#"{{"deadLetterTargetArn":"{arn}","maxReceiveCount":"{MAX_RECEIVES}"}}"#);
+    let create = client.create_queue().queue_name(&name).attributes(QueueAttributeName::RedrivePolicy, redrive);
+    create.send().await.map(drop).map_err(|e| asked.failed(e))
+}
+
+async fn bucket(connection: &Connection, names: &Names) -> Result<(), PortError> {
+    let name = &names.bucket;
+    let asked = Asked { what: "make a bucket", kind: "bucket", name, stack: &names.stack };
+    let place = connection.region().filter(|region| *region != FIRST_REGION).map(|region| {
+        CreateBucketConfiguration::builder().location_constraint(BucketLocationConstraint::from(region)).build()
+    });
+    let made = connection.s3().create_bucket().bucket(name).set_create_bucket_configuration(place).send().await;
+    match made {
+        Ok(_) => Ok(()),
+        Err(error) if error.as_service_error().is_some_and(|e| e.is_bucket_already_owned_by_you()) => Ok(()),
+        Err(error) => Err(asked.failed(error)),
+    }
+}

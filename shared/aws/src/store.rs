@@ -1,0 +1,70 @@
+//! A stack's adapters.
+
+use crate::table::Table;
+use crate::{Connection, HostTable, Jobs, MarkTable, Names, Objects, PageTable, RobotsTable, SourceTable};
+use std::sync::Arc;
+
+/// One deployed stack. Cheap to clone; its parts share their clients.
+#[derive(Clone, Debug)]
+pub struct Store {
+    hosts: Arc<HostTable>,
+    robots: Arc<RobotsTable>,
+    marks: Arc<MarkTable>,
+    pages: Arc<PageTable>,
+    sources: Arc<SourceTable>,
+    jobs: Arc<Jobs>,
+    objects: Arc<Objects>,
+}
+
+impl Store {
+    /// The stack of these names. Makes no request.
+    pub fn new(connection: &Connection, names: Names) -> Store {
+        let rows = connection.dynamodb();
+        let table = |name: String| Table::new(rows.clone(), name, &names.stack);
+        let objects = Arc::new(Objects::new(connection.s3(), &names));
+        Store {
+            hosts: Arc::new(HostTable::new(table(names.hosts()))),
+            robots: Arc::new(RobotsTable::new(table(names.hosts()), Arc::clone(&objects))),
+            marks: Arc::new(MarkTable::new(table(names.hosts()))),
+            pages: Arc::new(PageTable::new(table(names.pages()))),
+            sources: Arc::new(SourceTable::new(table(names.sources()))),
+            jobs: Arc::new(Jobs::new(connection.sqs(), table(names.parked()), Arc::clone(&objects), &names)),
+            objects,
+        }
+    }
+
+    /// Host states: `HostLedger` and `Hosts`.
+    pub fn hosts(&self) -> Arc<HostTable> {
+        Arc::clone(&self.hosts)
+    }
+
+    /// Copies of robots.txt: `RobotsStore`.
+    pub fn robots(&self) -> Arc<RobotsTable> {
+        Arc::clone(&self.robots)
+    }
+
+    /// Named instants: `Marks`.
+    pub fn marks(&self) -> Arc<MarkTable> {
+        Arc::clone(&self.marks)
+    }
+
+    /// Rows of pages: `Pages`.
+    pub fn pages(&self) -> Arc<PageTable> {
+        Arc::clone(&self.pages)
+    }
+
+    /// Rows of feeds and sites: `Sources`.
+    pub fn sources(&self) -> Arc<SourceTable> {
+        Arc::clone(&self.sources)
+    }
+
+    /// The queues: `Queue` and `Inbox`.
+    pub fn jobs(&self) -> Arc<Jobs> {
+        Arc::clone(&self.jobs)
+    }
+
+    /// Objects: `Blobs`.
+    pub fn objects(&self) -> Arc<Objects> {
+        Arc::clone(&self.objects)
+    }
+}

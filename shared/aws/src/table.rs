@@ -1,0 +1,216 @@
+//! A table of versioned items.
+
+use crate::chance::short_name;
+use crate::error::Asked;
+use crate::item::{Item, STATE, VERSION, WRITE, number};
+use aws_sdk_dynamodb::Client;
+use aws_sdk_dynamodb::operation::put_item::PutItemError;
+use aws_sdk_dynamodb::primitives::Blob;
+use aws_sdk_dynamodb::types::{AttributeValue, ReturnValuesOnConditionCheckFailure};
+use curlew_ports::{PortError, Version};
+
+/// The first version of every item.
+const FIRST: u64 = 1;
+/// The most items that one request looks at, so that a long list comes in pieces of a known size.
+const PAGE: usize = 1_000;
+
+/// One table.
+#[derive(Clone, Debug)]
+pub(crate) struct Table {
+    pub(crate) client: Client,
+    pub(crate) name: String,
+    stack: String,
+}
+
+/// Which items a list is of.
+#[derive(Clone, Debug)]
+pub(crate) enum Span {
+    /// Those of the whole table.
+    All,
+    /// Those whose attribute begins with a text. The others are read and paid for all the same.
+    Beginning(&'static str, &'static str),
+    /// Those of one partition, in the order of their sort keys.
+    Partition(&'static str, AttributeValue),
+}
+
+/// How fresh an answer has to be; the fresher one costs twice as much.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Read {
+    /// What was written within the last second may be missing.
+    Eventual,
+    /// All that was written is seen.
+    Strong,
+}
+
+impl Table {
+    pub(crate) fn new(client: Client, name: String, stack: &str) -> Table {
+        Table { client, name, stack: stack.to_owned() }
+    }
+
+    /// Something that is asked of this table.
+    pub(crate) fn asked<'a>(&'a self, what: &'a str) -> Asked<'a> {
+        Asked { what, kind: "table", name: &self.name, stack: &self.stack }
+    }
+
+    /// The item of a key.
+    pub(crate) async fn get(&self, what: &str, key: Item, read: Read) -> Result<Option<Item>, PortError> {
+        let got = self
+            .client
+            .get_item()
+            .table_name(&self.name)
+            .set_key(Some(key))
+            .consistent_read(read == Read::Strong)
+            .send()
+            .await
+            .map_err(|e| self.asked(what).failed(e))?;
+        Ok(got.item)
+    }
+
+    /// Writes an item whatever is there.
+    pub(crate) async fn put(&self, what: &str, item: Item) -> Result<(), PortError> {
+        let put = self.client.put_item().table_name(&self.name).set_item(Some(item));
+        put.send().await.map(drop).map_err(|e| self.asked(what).failed(e))
+    }
+
+    /// Writes an item that must not be there yet; says whether it was written.
+    pub(crate) async fn insert(&self, what: &str, key: Item, state: AttributeValue) -> Result<bool, PortError> {
+        self.write(what, key, None, FIRST, state).await
+    }
+
+    /// Replaces an item if its version is still `seen`, or writes the first one if none was seen.
+    pub(crate) async fn swap(
+        &self,
+        what: &str,
+        key: Item,
+        seen: Version,
+        state: AttributeValue,
+    ) -> Result<Version, PortError> {
+        let Some(next) = seen.0.checked_add(1) else { return Err(PortError::Conflict) };
+        let expected = (seen != Version::ABSENT).then_some(seen.0);
+        match self.write(what, key, expected, next, state).await? {
+            true => Ok(Version(next)),
+            false => Err(PortError::Conflict),
+        }
+    }
+
+    /// Replaces an item that must be there.
+    pub(crate) async fn swap_existing(
+        &self,
+        what: &str,
+        key: Item,
+        seen: Version,
+        state: AttributeValue,
+    ) -> Result<Version, PortError> {
+        if seen == Version::ABSENT {
+            return Err(PortError::Conflict);
+        }
+        self.swap(what, key, seen, state).await
+    }
+
+    /// One conditional write. The condition fails as well if this very write was made already and only its answer was
+    /// lost; the item that DynamoDB then shows bears this write's name.
+    async fn write(
+        &self,
+        what: &str,
+        key: Item,
+        expected: Option<u64>,
+        next: u64,
+        state: AttributeValue,
+    ) -> Result<bool, PortError> {
+        let name = AttributeValue::B(Blob::new(short_name().to_be_bytes()));
+        let mut item = key;
+        item.insert(VERSION.to_owned(), number(next));
+        item.insert(STATE.to_owned(), state);
+        item.insert(WRITE.to_owned(), name.clone());
+        let put = self
+            .client
+            .put_item()
+            .table_name(&self.name)
+            .set_item(Some(item))
+            .expression_attribute_names("#v", VERSION)
+            .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld);
+        let put = match expected {
+            None => put.condition_expression("attribute_not_exists(#v)"),
+            Some(seen) => put.condition_expression("#v = :seen").expression_attribute_values(":seen", number(seen)),
+        };
+        match put.send().await {
+            Ok(_) => Ok(true),
+            Err(error) => match error.as_service_error() {
+                Some(PutItemError::ConditionalCheckFailedException(failed)) => {
+                    Ok(failed.item().is_some_and(|there| there.get(WRITE) == Some(&name)))
+                }
+                _ => Err(self.asked(what).failed(error)),
+            },
+        }
+    }
+
+    /// Items after the key `after`, at most `limit`. The order is that of a partition's sort keys, else the table's own.
+    pub(crate) async fn list(
+        &self,
+        what: &str,
+        span: &Span,
+        after: Option<Item>,
+        limit: usize,
+    ) -> Result<Vec<Item>, PortError> {
+        let mut listed = Vec::new();
+        let mut after = after;
+        while listed.len() < limit {
+            let want = limit - listed.len();
+            let (items, next) = match span {
+                Span::Partition(name, value) => self.query(what, name, value.clone(), after, want).await?,
+                Span::All => self.scan(what, None, after, want).await?,
+                // Most of what is looked at may be something else.
+                Span::Beginning(name, prefix) => self.scan(what, Some((name, prefix)), after, PAGE).await?,
+            };
+            listed.extend(items.into_iter().take(want));
+            let Some(next) = next else { break };
+            after = Some(next);
+        }
+        Ok(listed)
+    }
+
+    async fn query(
+        &self,
+        what: &str,
+        name: &str,
+        value: AttributeValue,
+        after: Option<Item>,
+        limit: usize,
+    ) -> Result<(Vec<Item>, Option<Item>), PortError> {
+        let answer = self
+            .client
+            .query()
+            .table_name(&self.name)
+            .key_condition_expression("#p = :p")
+            .expression_attribute_names("#p", name)
+            .expression_attribute_values(":p", value)
+            .set_exclusive_start_key(after)
+            .limit(at_most(limit))
+            .send()
+            .await
+            .map_err(|e| self.asked(what).failed(e))?;
+        Ok((answer.items.unwrap_or_default(), answer.last_evaluated_key))
+    }
+
+    async fn scan(
+        &self,
+        what: &str,
+        beginning: Option<(&str, &str)>,
+        after: Option<Item>,
+        limit: usize,
+    ) -> Result<(Vec<Item>, Option<Item>), PortError> {
+        let mut scan = self.client.scan().table_name(&self.name).set_exclusive_start_key(after).limit(at_most(limit));
+        if let Some((name, prefix)) = beginning {
+            scan = scan
+                .filter_expression("begins_with(#n, :prefix)")
+                .expression_attribute_names("#n", name)
+                .expression_attribute_values(":prefix", AttributeValue::S(prefix.to_owned()));
+        }
+        let answer = scan.send().await.map_err(|e| self.asked(what).failed(e))?;
+        Ok((answer.items.unwrap_or_default(), answer.last_evaluated_key))
+    }
+}
+
+fn at_most(limit: usize) -> i32 {
+    i32::try_from(limit.clamp(1, PAGE)).unwrap_or(1)
+}
