@@ -45,18 +45,36 @@ pub fn get(addr: SocketAddr, path: &str) -> Answer {
 /// If there is no answer.
 #[track_caller]
 pub fn request(addr: SocketAddr, method: &str, path: &str, json: Option<&str>) -> Answer {
-    exchange(addr, method, path, json).unwrap_or_else(|e| panic!("{method} http://{addr}{path}: {e}"))
+    let content = [("Content-Type", "application/json")];
+    let (headers, body): (&[_], _) = json.map_or((&[], ""), |json| (&content, json));
+    let call = Call { method, path, headers, body: body.as_bytes(), patience: TIMEOUT };
+    exchange(addr, &call).unwrap_or_else(|e| panic!("{method} http://{addr}{path}: {e}"))
 }
 
-fn exchange(addr: SocketAddr, method: &str, path: &str, json: Option<&str>) -> std::io::Result<Answer> {
-    let mut stream = TcpStream::connect_timeout(&addr, TIMEOUT)?;
-    stream.set_read_timeout(Some(TIMEOUT))?;
-    let body = json.unwrap_or_default();
-    let mut head = format!("{method} {path} HTTP/1.1\r\nHost: {addr}\r\nConnection: close\r\n");
-    if json.is_some() {
-        head.push_str(&format!("Content-Type: application/json\r\nContent-Length: {}\r\n", body.len()));
+/// A request to be sent.
+pub(crate) struct Call<'a> {
+    pub(crate) method: &'a str,
+    pub(crate) path: &'a str,
+    /// Beside `Host`, `Connection` and `Content-Length`.
+    pub(crate) headers: &'a [(&'a str, &'a str)],
+    pub(crate) body: &'a [u8],
+    /// No piece of the answer may take longer.
+    pub(crate) patience: Duration,
+}
+
+/// Sends a request on a connection of its own.
+pub(crate) fn exchange(addr: SocketAddr, call: &Call<'_>) -> std::io::Result<Answer> {
+    let mut stream = TcpStream::connect_timeout(&addr, call.patience)?;
+    stream.set_read_timeout(Some(call.patience))?;
+    let mut head = format!("{} {} HTTP/1.1\r\nHost: {addr}\r\nConnection: close\r\n", call.method, call.path);
+    for (name, value) in call.headers {
+        head.push_str(&format!("{name}: {value}\r\n"));
     }
-    stream.write_all(format!("{head}\r\n{body}").as_bytes())?;
+    if !call.body.is_empty() || call.method != "GET" {
+        head.push_str(&format!("Content-Length: {}\r\n", call.body.len()));
+    }
+    stream.write_all(format!("{head}\r\n").as_bytes())?;
+    stream.write_all(call.body)?;
     let mut reader = BufReader::new(stream);
     let status = line(&mut reader)?;
     let status = status.split(' ').nth(1).and_then(|code| code.parse().ok()).unwrap_or(0);

@@ -29,6 +29,18 @@ pub fn fixtureweb_binary() -> PathBuf {
     built("CURLEW_FIXTUREWEB_BIN", "curlew-fixtureweb")
 }
 
+/// A program that the tests need beside the workspace's own: what the variable names, or a path in the workspace.
+///
+/// # Panics
+/// If there is neither.
+pub(crate) fn named(variable: &str, path: &str) -> PathBuf {
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned();
+    let path = std::env::var_os(variable).map_or_else(|| root.join(path), PathBuf::from);
+    let what = "run the tests by `cargo xtask test`, which installs it";
+    assert!(path.exists(), "{} is not there: {what}, or name it by {variable}", path.display());
+    path
+}
+
 fn built(variable: &str, name: &str) -> PathBuf {
     if let Some(path) = std::env::var_os(variable).map(PathBuf::from) {
         assert!(path.is_file(), "{variable} names {}, which is no file", path.display());

@@ -3,9 +3,11 @@
 //! A proxy stands before the endpoint. It meters what AWS would bill for each call and, if it is told to, makes
 //! calls fail the way they do on AWS.
 
+pub mod api;
 pub mod bill;
 pub mod call;
 mod dynamodb;
+pub mod emulator;
 pub mod faults;
 mod item;
 pub mod lambda;
@@ -16,4 +18,5 @@ pub mod proxy;
 mod refusal;
 mod s3;
 pub mod sqs;
+pub mod stack;
 pub mod unit;

@@ -1,0 +1,205 @@
+//! Calls to an AWS endpoint in its own words, by plain HTTP: what a test looks at, and does, without any of our code.
+//!
+//! The emulator checks no signature. It reads from the header of one whose account is meant and which service.
+
+use super::emulator::REGION;
+use crate::http::{Answer, Call, exchange};
+use serde_json::{Value, json};
+use std::net::SocketAddr;
+use std::time::Duration;
+
+/// The account of everybody who names no other.
+pub const ACCOUNT: &str = "000000000000";
+/// A call of a table, a queue or an object must be answered within this time.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// A function may run for its whole timeout.
+const RUN: Duration = Duration::from_secs(900);
+
+/// An endpoint.
+#[derive(Clone, Copy, Debug)]
+pub struct Api {
+    addr: SocketAddr,
+}
+
+/// What became of a function that was called.
+#[derive(Clone, Debug)]
+pub struct Invoked {
+    /// What it answered, or its error.
+    pub payload: Value,
+    /// Whether it failed: it reported an error, it ended, or its time was over.
+    pub failed: bool,
+}
+
+impl Api {
+    /// The endpoint at this address.
+    pub fn new(addr: SocketAddr) -> Api {
+        Api { addr }
+    }
+
+    /// Whether it takes calls.
+    pub(crate) fn is_ready(&self) -> bool {
+        let call = Call { method: "GET", path: "/_ministack/ready", headers: &[], body: b"", patience: PATIENCE };
+        exchange(self.addr, &call).is_ok_and(|answer| answer.status == 200)
+    }
+
+    /// Calls an operation by its target, such as `AmazonSQS.GetQueueUrl`.
+    ///
+    /// # Panics
+    /// If it fails.
+    #[track_caller]
+    pub fn call(&self, target: &str, arguments: &Value) -> Value {
+        match self.try_call(target, arguments) {
+            Ok(value) => value,
+            Err(error) => panic!("{target} {arguments}: {error}"),
+        }
+    }
+
+    /// Calls an operation by its target.
+    ///
+    /// # Errors
+    /// What the service said.
+    #[track_caller]
+    pub fn try_call(&self, target: &str, arguments: &Value) -> Result<Value, String> {
+        let (service, version) = match target.split('.').next().unwrap_or_default() {
+            "AmazonSQS" => ("sqs", "1.0"),
+            "DynamoDB_20120810" => ("dynamodb", "1.0"),
+            "Logs_20140328" => ("logs", "1.1"),
+            other => panic!("no such service: {other}"),
+        };
+        let content = format!("application/x-amz-json-{version}");
+        let headers = [("Content-Type", content.as_str()), ("X-Amz-Target", target)];
+        let answer = self.send(service, "POST", "/", &headers, arguments.to_string().as_bytes(), PATIENCE);
+        match answer.status {
+            200 => Ok(serde_json::from_slice(&answer.body).unwrap_or(Value::Null)),
+            status => Err(format!("{status} {}", answer.text())),
+        }
+    }
+
+    /// Calls a function and waits for its answer.
+    ///
+    /// # Panics
+    /// If there is none of that name.
+    #[track_caller]
+    pub fn invoke(&self, function: &str, event: &Value) -> Invoked {
+        let path = format!("/2015-03-31/functions/{function}/invocations");
+        let answer = self.send("lambda", "POST", &path, &[], event.to_string().as_bytes(), RUN);
+        assert_eq!(answer.status, 200, "{function}: {}", answer.text());
+        let failed = answer.header("x-amz-function-error").is_some();
+        Invoked { payload: serde_json::from_slice(&answer.body).unwrap_or(Value::Null), failed }
+    }
+
+    /// An operation of Lambda by its method and path, such as `GET /2015-03-31/event-source-mappings/`.
+    ///
+    /// # Panics
+    /// If it fails.
+    #[track_caller]
+    pub fn lambda(&self, method: &str, path: &str, arguments: Option<&Value>) -> Value {
+        let body = arguments.map(Value::to_string).unwrap_or_default();
+        let answer = self.send("lambda", method, path, &[], body.as_bytes(), PATIENCE);
+        assert!((200..300).contains(&answer.status), "{method} {path}: {}", answer.text());
+        serde_json::from_slice(&answer.body).unwrap_or(Value::Null)
+    }
+
+    /// Makes a bucket.
+    ///
+    /// # Panics
+    /// If that fails.
+    #[track_caller]
+    pub fn create_bucket(&self, bucket: &str) {
+        let answer = self.send("s3", "PUT", &format!("/{bucket}"), &[], b"", PATIENCE);
+        assert_eq!(answer.status, 200, "{bucket}: {}", answer.text());
+    }
+
+    /// The names of all buckets.
+    ///
+    /// # Panics
+    /// If that fails.
+    #[track_caller]
+    pub fn buckets(&self) -> Vec<String> {
+        let answer = self.send("s3", "GET", "/", &[], b"", PATIENCE);
+        assert_eq!(answer.status, 200, "{}", answer.text());
+        between(&answer.text(), "<Name>", "</Name>")
+    }
+
+    /// The keys of all objects whose key begins so.
+    ///
+    /// # Panics
+    /// If that fails.
+    #[track_caller]
+    pub fn keys(&self, bucket: &str, prefix: &str) -> Vec<String> {
+        let mut keys: Vec<String> = Vec::new();
+        loop {
+            let after = keys.last().map(|key| format!("&start-after={key}")).unwrap_or_default();
+            let path = format!("/{bucket}?list-type=2&prefix={prefix}{after}");
+            let answer = self.send("s3", "GET", &path, &[], b"", PATIENCE);
+            assert_eq!(answer.status, 200, "{}", answer.text());
+            keys.extend(between(&answer.text(), "<Key>", "</Key>"));
+            if !answer.text().contains("<IsTruncated>true") {
+                return keys;
+            }
+        }
+    }
+
+    /// The bytes of an object.
+    ///
+    /// # Panics
+    /// If there is none.
+    #[track_caller]
+    pub fn object(&self, bucket: &str, key: &str) -> Vec<u8> {
+        let answer = self.send("s3", "GET", &format!("/{bucket}/{key}"), &[], b"", PATIENCE);
+        assert_eq!(answer.status, 200, "{key}: {}", answer.text());
+        answer.body
+    }
+
+    /// Deletes an object.
+    ///
+    /// # Panics
+    /// If that fails.
+    #[track_caller]
+    pub fn delete_object(&self, bucket: &str, key: &str) {
+        let answer = self.send("s3", "DELETE", &format!("/{bucket}/{key}"), &[], b"", PATIENCE);
+        assert_eq!(answer.status, 204, "{key}: {}", answer.text());
+    }
+
+    /// The messages that a function has logged, oldest first.
+    ///
+    /// # Panics
+    /// If they cannot be had.
+    #[track_caller]
+    pub fn logs(&self, function: &str) -> Vec<String> {
+        let group = json!({ "logGroupName": format!("/aws/lambda/{function}") });
+        match self.try_call("Logs_20140328.FilterLogEvents", &group) {
+            Ok(found) => {
+                let events = found["events"].as_array().unwrap();
+                events.iter().map(|event| event["message"].as_str().unwrap_or_default().to_owned()).collect()
+            }
+            Err(none) if none.contains("ResourceNotFound") => Vec::new(),
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    #[track_caller]
+    fn send(
+        &self,
+        service: &str,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: &[u8],
+        patience: Duration,
+    ) -> Answer {
+        let scope = format!(
+            "AWS4-HMAC-SHA256 Credential={ACCOUNT}/20261121/{REGION}/{service}/aws4_request, SignedHeaders=host, Signature=0"
+        );
+        let mut all = vec![("Authorization", scope.as_str())];
+        all.extend_from_slice(headers);
+        exchange(self.addr, &Call { method, path, headers: &all, body, patience })
+            .unwrap_or_else(|e| panic!("{method} http://{}{path}: {e}", self.addr))
+    }
+}
+
+/// The texts between two tags of an XML document that has no attributes and no blanks there.
+fn between(xml: &str, open: &str, close: &str) -> Vec<String> {
+    let pieces = xml.split(open).skip(1);
+    pieces.filter_map(|piece| piece.split_once(close)).map(|(text, _)| text.to_owned()).collect()
+}

@@ -1,0 +1,182 @@
+//! The emulator of AWS at work: a process of its own that keeps tables, queues and objects in memory, and runs the
+//! functions' zips as processes.
+#![allow(clippy::print_stderr, reason = "a test that fails shows the emulator's log")]
+
+use super::api::Api;
+use crate::program::named;
+use std::fs::File;
+use std::net::{SocketAddr, TcpListener};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// It must be ready within this time.
+const START: Duration = Duration::from_secs(60);
+/// How often it is asked whether it is.
+const LOOK: Duration = Duration::from_millis(50);
+/// How often another port is tried when somebody took the one that was free.
+const PORTS: usize = 3;
+/// How much of its log is shown when a test fails.
+const LAST_LINES: usize = 60;
+/// The region that it plays, and that every call names.
+pub const REGION: &str = "us-east-1";
+
+/// An emulator with nothing in it. Dropping it ends it and the functions that it runs.
+#[derive(Debug)]
+pub struct Emulator {
+    process: Child,
+    addr: SocketAddr,
+    folder: TempDir,
+}
+
+impl Emulator {
+    /// Starts one and waits until it is ready.
+    ///
+    /// # Panics
+    /// If there is none, or it does not become ready.
+    pub fn start() -> Emulator {
+        for _ in 0..PORTS {
+            if let Some(emulator) = Emulator::start_on(free_port()) {
+                return emulator;
+            }
+        }
+        panic!("the emulator ended at once, on {PORTS} ports");
+    }
+
+    fn start_on(addr: SocketAddr) -> Option<Emulator> {
+        let folder = TempDir::with_prefix("curlew-emulator-").unwrap();
+        let log = File::create(folder.path().join("log")).unwrap();
+        let mut command = Command::new(program());
+        for (name, _) in std::env::vars_os() {
+            // It would hand them to the functions, whose environment is the template's alone.
+            if name.to_str().is_some_and(|name| name.starts_with("AWS_") || name.starts_with("CURLEW_")) {
+                command.env_remove(name);
+            }
+        }
+        command
+            // Without it, it listens on every address of the machine, and runs whatever code is sent to it.
+            .env("BIND_HOST", addr.ip().to_string())
+            .env("MINISTACK_HOST", addr.ip().to_string())
+            .env("GATEWAY_PORT", addr.port().to_string())
+            .env("MINISTACK_REGION", REGION)
+            // Where it unpacks the zips.
+            .env("TMPDIR", folder.path())
+            .current_dir(folder.path())
+            .stdin(Stdio::null())
+            .stdout(log.try_clone().unwrap())
+            .stderr(log);
+        let process = command.spawn().unwrap_or_else(|e| panic!("{command:?}: {e}"));
+        let mut emulator = Emulator { process, addr, folder };
+        emulator.wait_until_ready().then_some(emulator)
+    }
+
+    /// False if it has ended.
+    fn wait_until_ready(&mut self) -> bool {
+        let began = Instant::now();
+        loop {
+            if self.process.try_wait().unwrap().is_some() {
+                eprintln!("{}", self.log());
+                return false;
+            }
+            if Api::new(self.addr).is_ready() {
+                return true;
+            }
+            assert!(began.elapsed() < START, "the emulator is not ready after {START:?}\n{}", self.log());
+            std::thread::sleep(LOOK);
+        }
+    }
+
+    /// Where it listens.
+    pub fn addr(&self) -> SocketAddr {
+        self.addr
+    }
+
+    /// Its address as an endpoint.
+    pub fn url(&self) -> String {
+        format!("http://{}", self.addr)
+    }
+
+    /// What it logged last.
+    pub fn log(&self) -> String {
+        let text = std::fs::read_to_string(self.folder.path().join("log")).unwrap_or_default();
+        let lines: Vec<&str> = text.lines().collect();
+        lines[lines.len().saturating_sub(LAST_LINES)..].join("\n")
+    }
+
+    /// The processes of its functions.
+    pub fn functions(&self) -> Vec<Function> {
+        descendants(self.process.id()).into_iter().filter_map(Function::of).collect()
+    }
+}
+
+impl Drop for Emulator {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("the emulator's log:\n{}", self.log());
+        }
+        let functions = descendants(self.process.id());
+        // First, so that it starts no others. That it has ended already is as well.
+        let _ended_already = self.process.kill();
+        let _ended_already = self.process.wait();
+        kill(&functions);
+    }
+}
+
+/// A function's process.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Function {
+    /// Its process number.
+    pub process: u32,
+    /// The function's name.
+    pub name: String,
+}
+
+impl Function {
+    /// If the process is one of a function, and not of another helper of the emulator.
+    fn of(process: u32) -> Option<Function> {
+        let environment = std::fs::read(format!("/proc/{process}/environ")).ok()?;
+        let name =
+            environment.split(|byte| *byte == 0).find_map(|entry| entry.strip_prefix(b"AWS_LAMBDA_FUNCTION_NAME="))?;
+        Some(Function { process, name: String::from_utf8_lossy(name).into_owned() })
+    }
+
+    /// Ends it at once, as a machine that fails does; nothing that it has not sent is sent.
+    pub fn kill(&self) {
+        kill(&[self.process]);
+    }
+}
+
+/// The program: `CURLEW_MINISTACK`, or what `cargo xtask test` has installed.
+fn program() -> PathBuf {
+    named("CURLEW_MINISTACK", ".tools/ministack/bin/ministack")
+}
+
+/// A port that is free now; that somebody takes it in between is possible.
+fn free_port() -> SocketAddr {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap()
+}
+
+/// The children of a process, and theirs.
+fn descendants(process: u32) -> Vec<u32> {
+    let mut found = vec![process];
+    let mut next = 0;
+    while let Some(parent) = found.get(next).copied() {
+        next += 1;
+        let tasks = std::fs::read_dir(format!("/proc/{parent}/task")).into_iter().flatten().flatten();
+        for task in tasks {
+            let children = std::fs::read_to_string(task.path().join("children")).unwrap_or_default();
+            found.extend(children.split_whitespace().filter_map(|child| child.parse::<u32>().ok()));
+        }
+    }
+    found.split_off(1)
+}
+
+fn kill(processes: &[u32]) {
+    if !processes.is_empty() {
+        let numbers = processes.iter().map(u32::to_string);
+        // One that has ended in between makes `kill` complain, and does no harm.
+        let _some_ended_already =
+            Command::new("kill").arg("-KILL").args(numbers).stderr(Stdio::null()).status().unwrap();
+    }
+}

@@ -1,0 +1,261 @@
+//! A deployed stack: this very template with the real release binaries, on an emulator.
+//!
+//! What differs from a deployment to AWS, and is made by API instead of by the template, is all in this file:
+//!
+//! - SAM's own bucket, into which it loads the zips up: [`ARTIFACTS`];
+//! - the time for which a message is hidden once it was handed out, where a test kills functions and would wait for
+//!   the template's quarter of an hour: [`Stack::hide_for`].
+
+use super::api::{Api, Invoked};
+use super::emulator::{Emulator, REGION};
+use crate::program::{Child, LIMIT, Ran, curlew, named};
+use curlew_model::Stage;
+use serde_json::{Value, json};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// The bucket that SAM loads the zips up into.
+const ARTIFACTS: &str = "sam-artifacts";
+/// A deployment may take so long.
+const DEPLOY: Duration = Duration::from_secs(240);
+/// How often it is looked whether a stack has come to rest.
+const LOOK: Duration = Duration::from_millis(500);
+/// How often in a row its queues must be empty until it is believed to rest: a message on its way from one function's
+/// answer to its deletion is in no count.
+const LOOKS: u32 = 3;
+/// Messages that are read at once.
+const BATCH: usize = 10;
+/// For how long a dead letter that is being read is hidden, in seconds.
+const READING: u32 = 60;
+
+/// The functions of a stack.
+pub const FUNCTIONS: [&str; 8] = ["dispatch", "discover", "poll", "fetch", "extract", "index", "sample", "web"];
+
+/// A stack at work.
+#[derive(Debug)]
+pub struct Stack {
+    name: String,
+    bucket: String,
+    api: Api,
+    endpoint: String,
+    /// The home of programs that would write into the tester's own.
+    home: TempDir,
+}
+
+/// A message that was given up.
+#[derive(Clone, Debug)]
+pub struct DeadLetter {
+    /// The message as it was.
+    pub body: String,
+    /// Why it was given up, if that was said.
+    pub error: Option<String>,
+    /// When, if that was said.
+    pub at: Option<String>,
+}
+
+impl Stack {
+    /// Deploys the template as it was built, under this name and with these parameters.
+    ///
+    /// # Panics
+    /// If SAM fails.
+    pub fn deploy(emulator: &Emulator, name: &str, parameters: &[(&str, &str)]) -> Stack {
+        let api = Api::new(emulator.addr());
+        let home = TempDir::with_prefix("curlew-sam-").unwrap();
+        api.create_bucket(ARTIFACTS);
+        let template = named("CURLEW_FUNCTIONS", "target/sam").join("template.yaml");
+        let mut sam = Command::new(named("CURLEW_SAM", ".tools/aws-sam-cli/bin/sam"));
+        on_endpoint(&mut sam, &emulator.url());
+        sam.arg("deploy").arg("--template-file").arg(&template);
+        sam.args(["--stack-name", name, "--s3-bucket", ARTIFACTS, "--region", REGION]);
+        sam.args(["--capabilities", "CAPABILITY_IAM", "CAPABILITY_NAMED_IAM", "--no-confirm-changeset"]);
+        sam.arg("--parameter-overrides").args(parameters.iter().map(|(key, value)| format!("{key}={value}")));
+        sam.env("HOME", home.path()).env("SAM_CLI_TELEMETRY", "0").current_dir(home.path()).stdin(Stdio::null());
+        Child::spawn(sam).wait(DEPLOY).ok();
+        let bucket = format!("{name}-data-");
+        let bucket = api.buckets().into_iter().find(|found| found.starts_with(&bucket)).expect("a bucket for the data");
+        Stack { name: name.to_owned(), bucket, api, endpoint: emulator.url(), home }
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The bucket of its data.
+    pub fn bucket(&self) -> &str {
+        &self.bucket
+    }
+
+    /// The endpoint that it runs on.
+    pub fn api(&self) -> &Api {
+        &self.api
+    }
+
+    /// The operator's program on this stack.
+    pub fn curlew(&self, args: &[&str]) -> Command {
+        let mut command = curlew(args);
+        command.args(["--aws", "--stack", &self.name]).env("HOME", self.home.path());
+        on_endpoint(&mut command, &self.endpoint);
+        command
+    }
+
+    /// Runs the operator's program on this stack to its end.
+    pub fn run(&self, args: &[&str]) -> Ran {
+        Child::spawn(self.curlew(args)).wait(LIMIT)
+    }
+
+    /// Calls one of its functions, such as `dispatch`, and waits for its answer.
+    #[track_caller]
+    pub fn invoke(&self, function: &str, event: &Value) -> Invoked {
+        self.api.invoke(&self.called(function), event)
+    }
+
+    /// Calls one of its functions, which must not fail.
+    ///
+    /// # Panics
+    /// If it does.
+    #[track_caller]
+    pub fn invoked(&self, function: &str, event: &Value) -> Value {
+        let done = self.invoke(function, event);
+        assert!(!done.failed, "{function}: {}\n{}", done.payload, self.api.logs(&self.called(function)).join("\n"));
+        done.payload
+    }
+
+    /// The lines that a function has logged as JSON, oldest first.
+    #[track_caller]
+    pub fn logged(&self, function: &str) -> Vec<Value> {
+        self.api.logs(&self.called(function)).iter().filter_map(|line| serde_json::from_str(line).ok()).collect()
+    }
+
+    /// Puts a message into a stage's queue.
+    #[track_caller]
+    pub fn send(&self, stage: Stage, body: &str) {
+        let message = json!({ "QueueUrl": self.queue(stage, ""), "MessageBody": body });
+        self.api.call("AmazonSQS.SendMessage", &message);
+    }
+
+    /// How many messages a stage has: to be handed out now, handed out, and put off.
+    #[track_caller]
+    pub fn waiting(&self, stage: Stage) -> usize {
+        self.count(&self.queue(stage, ""))
+    }
+
+    /// How many messages a stage has given up.
+    #[track_caller]
+    pub fn dead(&self, stage: Stage) -> usize {
+        self.count(&self.queue(stage, "-dead"))
+    }
+
+    /// How many messages all stages have given up.
+    #[track_caller]
+    pub fn all_dead(&self) -> usize {
+        Stage::ALL.into_iter().map(|stage| self.dead(stage)).sum()
+    }
+
+    /// The messages that a stage has given up. They stay where they are.
+    #[track_caller]
+    pub fn dead_letters(&self, stage: Stage) -> Vec<DeadLetter> {
+        let queue = self.queue(stage, "-dead");
+        let mut letters = Vec::new();
+        let mut receipts = Vec::new();
+        loop {
+            let wanted = json!({ "QueueUrl": queue, "MaxNumberOfMessages": BATCH, "VisibilityTimeout": READING, "MessageAttributeNames": ["All"] });
+            let got = self.api.call("AmazonSQS.ReceiveMessage", &wanted);
+            let Some(messages) = got["Messages"].as_array().filter(|messages| !messages.is_empty()) else { break };
+            for message in messages {
+                let attribute =
+                    |name: &str| message["MessageAttributes"][name]["StringValue"].as_str().map(str::to_owned);
+                let body = message["Body"].as_str().unwrap_or_default().to_owned();
+                letters.push(DeadLetter { body, error: attribute("error"), at: attribute("at") });
+                receipts.push(message["ReceiptHandle"].clone());
+            }
+        }
+        for receipt in receipts {
+            let back = json!({ "QueueUrl": queue, "ReceiptHandle": receipt, "VisibilityTimeout": 0 });
+            self.api.call("AmazonSQS.ChangeMessageVisibility", &back);
+        }
+        letters
+    }
+
+    /// From now on a message that is handed out and not acknowledged is handed out again after so many seconds.
+    #[track_caller]
+    pub fn hide_for(&self, stage: Stage, seconds: u32) {
+        let attributes = json!({ "VisibilityTimeout": seconds.to_string() });
+        let set = json!({ "QueueUrl": self.queue(stage, ""), "Attributes": attributes });
+        self.api.call("AmazonSQS.SetQueueAttributes", &set);
+    }
+
+    /// Waits until nothing is left to do: the queues are empty.
+    ///
+    /// # Panics
+    /// If that takes longer than `limit`.
+    #[track_caller]
+    pub fn come_to_rest(&self, limit: Duration) {
+        let began = Instant::now();
+        let mut quiet = 0;
+        while quiet < LOOKS {
+            let waiting: Vec<usize> = Stage::ALL.into_iter().map(|stage| self.waiting(stage)).collect();
+            quiet = if waiting.iter().sum::<usize>() == 0 { quiet + 1 } else { 0 };
+            assert!(began.elapsed() < limit, "it does not come to rest, its queues hold {waiting:?}: {}", self.told());
+            std::thread::sleep(LOOK);
+        }
+    }
+
+    /// What its functions have logged of warnings and errors.
+    #[track_caller]
+    pub fn told(&self) -> String {
+        let mut told = String::new();
+        for function in FUNCTIONS {
+            let lines = self.logged(function);
+            for line in lines.iter().filter(|line| matches!(line["level"].as_str(), Some("WARN" | "ERROR"))) {
+                told.push_str(&format!("\n{function}: {line}"));
+            }
+        }
+        told
+    }
+
+    /// The items of one of its tables, such as `pages`.
+    #[track_caller]
+    pub fn items(&self, table: &str) -> Vec<Value> {
+        let mut items = Vec::new();
+        let mut scan = json!({ "TableName": self.called(table), "ConsistentRead": true });
+        loop {
+            let got = self.api.call("DynamoDB_20120810.Scan", &scan);
+            items.extend(got["Items"].as_array().unwrap().iter().cloned());
+            if got["LastEvaluatedKey"].is_null() {
+                return items;
+            }
+            scan["ExclusiveStartKey"] = got["LastEvaluatedKey"].clone();
+        }
+    }
+
+    /// The full name of one of its tables, functions or queues.
+    pub fn called(&self, what: &str) -> String {
+        format!("{}-{what}", self.name)
+    }
+
+    fn queue(&self, stage: Stage, suffix: &str) -> String {
+        let name = json!({ "QueueName": self.called(&format!("{}{suffix}", stage.as_str())) });
+        self.api.call("AmazonSQS.GetQueueUrl", &name)["QueueUrl"].as_str().unwrap().to_owned()
+    }
+
+    fn count(&self, queue: &str) -> usize {
+        let counts =
+            self.api.call("AmazonSQS.GetQueueAttributes", &json!({ "QueueUrl": queue, "AttributeNames": ["All"] }));
+        let count =
+            |which: &str| counts["Attributes"][which].as_str().and_then(|n| n.parse::<usize>().ok()).unwrap_or(0);
+        ["", "NotVisible", "Delayed"].iter().map(|which| count(&format!("ApproximateNumberOfMessages{which}"))).sum()
+    }
+}
+
+/// Leads a program to an endpoint, and away from what the tester may be logged in to.
+fn on_endpoint(command: &mut Command, endpoint: &str) {
+    for (name, _) in std::env::vars_os() {
+        if name.to_str().is_some_and(|name| name.starts_with("AWS_")) {
+            command.env_remove(name);
+        }
+    }
+    command.env("AWS_ENDPOINT_URL", endpoint).env("AWS_REGION", REGION).env("AWS_DEFAULT_REGION", REGION);
+    command.env("AWS_ACCESS_KEY_ID", super::api::ACCOUNT).env("AWS_SECRET_ACCESS_KEY", "test");
+}
