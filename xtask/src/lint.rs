@@ -1,5 +1,6 @@
-//! `cargo xtask lint`: formatting, clippy, the rules for dependencies.
+//! `cargo xtask lint`: formatting, clippy, the rules for dependencies, the template.
 
+use crate::functions::{TEMPLATE, sam};
 use crate::run::{cargo, output, program, run};
 use crate::tools;
 use anyhow::{Result, bail};
@@ -20,13 +21,16 @@ pub(crate) fn lint() -> Result<()> {
         "-D",
         "warnings",
     ])));
+    // SAM knows what is its own, cfn-lint what is CloudFormation's: each finds what the other overlooks.
+    step(tools::cfn_lint().and_then(|cfn_lint| run(program(cfn_lint).args(["--template", TEMPLATE]))));
+    step(sam().and_then(|mut sam| run(sam.args(["validate", "--lint", "--template-file", TEMPLATE]))));
     let deny = tools::cargo_deny()?;
     // Their rules need nothing but the lock file and the sources that cargo has fetched already.
     step(run(program(&deny).args(["--locked", "check", "--hide-inclusion-graph", "bans", "licenses", "sources"])));
     let (advisories, done) = advisories(&deny);
     step(done);
     if failed.is_empty() {
-        eprintln!("xtask: lint passed: formatting, clippy, bans, licenses, sources{advisories}");
+        eprintln!("xtask: lint passed: formatting, clippy, template, bans, licenses, sources{advisories}");
         return Ok(());
     }
     bail!("lint failed:\n  {}", failed.join("\n  "))

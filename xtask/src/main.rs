@@ -4,6 +4,8 @@
 #![allow(clippy::print_stderr, reason = "a task talks to the person who started it")]
 
 mod bench;
+mod emulator;
+mod functions;
 mod lint;
 mod run;
 mod test;
@@ -15,7 +17,7 @@ const USAGE: &str = "\
 usage: cargo xtask TASK
 
   bench [PART…]      processor time, memory and speed of the release binaries, held against their bars (BENCHMARKS.md)
-  lint               formatting, clippy, and the rules for dependencies (deny.toml)
+  lint               formatting, clippy, the rules for dependencies (deny.toml), the template (infra/)
   test [ARGS…]       every test of the workspace; ARGS go to `cargo nextest run`, as in: cargo xtask test -E 'test(robots)'";
 
 /// Wrong usage, as in the programs of Curlew itself.

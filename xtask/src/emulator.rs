@@ -1,0 +1,90 @@
+//! The emulator that the tests of one run share: each takes an account of its own in it.
+
+use crate::run::program;
+use anyhow::{Context, Result, bail};
+use std::fs::File;
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::Child;
+use std::time::{Duration, Instant};
+
+/// It must be ready within this time.
+const START: Duration = Duration::from_secs(60);
+/// No answer to the question whether it is may take longer.
+const ANSWER: Duration = Duration::from_secs(5);
+/// How often it is asked.
+const LOOK: Duration = Duration::from_millis(50);
+/// The region that it plays.
+pub(crate) const REGION: &str = "us-east-1";
+
+/// An emulator at work. Dropping it ends it.
+pub(crate) struct Emulator {
+    process: Child,
+    addr: SocketAddr,
+    log: PathBuf,
+}
+
+impl Emulator {
+    /// Starts one that writes its log and its files into `folder`, and waits until it is ready.
+    pub(crate) fn start(ministack: &Path, folder: &Path) -> Result<Emulator> {
+        std::fs::create_dir_all(folder).with_context(|| format!("{} cannot be made", folder.display()))?;
+        let log = folder.join("log");
+        let file = File::create(&log).with_context(|| format!("{} cannot be written", log.display()))?;
+        let addr = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
+        let mut command = program(ministack);
+        command
+            // Without it, it listens on every address of the machine, and runs whatever code is sent to it.
+            .env("BIND_HOST", addr.ip().to_string())
+            .env("MINISTACK_HOST", addr.ip().to_string())
+            .env("GATEWAY_PORT", addr.port().to_string())
+            .env("MINISTACK_REGION", REGION)
+            .env("TMPDIR", folder)
+            .stdout(file.try_clone()?)
+            .stderr(file);
+        eprintln!("xtask: ministack at {addr}, its log is {}", log.display());
+        let process = command.spawn().with_context(|| format!("{} cannot be started", ministack.display()))?;
+        let mut emulator = Emulator { process, addr, log };
+        emulator.wait_until_ready()?;
+        Ok(emulator)
+    }
+
+    fn wait_until_ready(&mut self) -> Result<()> {
+        let began = Instant::now();
+        while !is_ready(self.addr) {
+            if let Some(status) = self.process.try_wait()? {
+                bail!("the emulator has ended ({status}); its log is {}", self.log.display());
+            }
+            if began.elapsed() > START {
+                bail!("the emulator is not ready after {START:?}; its log is {}", self.log.display());
+            }
+            std::thread::sleep(LOOK);
+        }
+        Ok(())
+    }
+
+    /// Its address as an endpoint.
+    pub(crate) fn url(&self) -> String {
+        format!("http://{}", self.addr)
+    }
+}
+
+impl Drop for Emulator {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ended_already = self.process.kill();
+        let _ended_already = self.process.wait();
+    }
+}
+
+fn is_ready(addr: SocketAddr) -> bool {
+    let ask = || -> std::io::Result<String> {
+        let mut stream = TcpStream::connect_timeout(&addr, ANSWER)?;
+        stream.set_read_timeout(Some(ANSWER))?;
+        write!(stream, "GET /_ministack/ready HTTP/1.1\r\nHost: {addr}\r\nConnection: close\r\n\r\n")?;
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer)?;
+        Ok(answer)
+    };
+    ask().is_ok_and(|answer| answer.starts_with("HTTP/1.1 200"))
+}

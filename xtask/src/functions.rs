@@ -1,0 +1,48 @@
+//! The functions, built as they are deployed: release binaries for AWS Lambda's machines, beside the template.
+
+use crate::run::{cargo, program, run};
+use crate::test::target;
+use crate::tools;
+use anyhow::{Context, Result};
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::Command;
+
+/// The template of the whole application.
+pub(crate) const TEMPLATE: &str = "infra/template.yaml";
+/// The packages of the functions.
+const PACKAGES: &str = "curlew-fn-*";
+/// The architecture that the emulator can run.
+const ARCHITECTURE: &str = "x86_64";
+
+/// Builds all of them by `sam build`, and gives the folder with the built template in it.
+pub(crate) fn build() -> Result<PathBuf> {
+    let built = target()?.join("sam");
+    // All at once first: each package's build, which is what SAM asks for, finds its work done then.
+    run(with_cargo_lambda(&mut cargo())?.args(["lambda", "build", "--release", "--locked", "--package", PACKAGES]))?;
+    let architecture = format!("Architecture={ARCHITECTURE}");
+    run(with_cargo_lambda(&mut sam()?)?
+        .args(["build", "--template-file", TEMPLATE, "--parameter-overrides", &architecture, "--build-dir"])
+        .arg(&built))?;
+    Ok(built)
+}
+
+/// SAM, which tells nobody what it does.
+pub(crate) fn sam() -> Result<Command> {
+    let mut command = program(tools::sam()?);
+    command.env("SAM_CLI_TELEMETRY", "0").env("AWS_DEFAULT_REGION", crate::emulator::REGION);
+    Ok(command)
+}
+
+/// Puts cargo-lambda, and the Python that has its zig, first on the path.
+fn with_cargo_lambda(command: &mut Command) -> Result<&mut Command> {
+    Ok(command.env("PATH", path_with_cargo_lambda()?))
+}
+
+/// The path with cargo-lambda's folder before all others.
+pub(crate) fn path_with_cargo_lambda() -> Result<OsString> {
+    let tool = tools::cargo_lambda()?;
+    let folder = tool.parent().context("cargo-lambda lies in a folder")?.to_owned();
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::join_paths(std::iter::once(folder).chain(std::env::split_paths(&path))).context("PATH has a quote in it")
+}
