@@ -3,14 +3,21 @@
 //! What differs from a deployment to AWS, and is made by API instead of by the template, is all in this file:
 //!
 //! - SAM's own bucket, into which it loads the zips up: [`ARTIFACTS`];
-//! - the time for which a message is hidden once it was handed out, where a test kills functions and would wait for
-//!   the template's quarter of an hour: [`Stack::hide_for`].
+//! - the time for which a message is hidden once it was handed out, where a test kills functions and would wait for six
+//!   times their timeout: [`Stack::hide_for`];
+//! - settings that the template has no parameter for, since nobody but a test wants them: [`Stack::set`];
+//! - mappings that are stopped so that a test can call a function itself with what the queue holds: [`Stack::map`].
+//!
+//! Beyond that the emulator differs from AWS: a mapping hands out at most 10 messages at once and does not wait for its
+//! batching window to fill, schedules begin when they are made, and no role is enforced.
 
 use super::api::{Api, Invoked};
 use super::emulator::{Emulator, REGION};
 use crate::program::{Child, LIMIT, Ran, curlew, named};
+use crate::web::Web;
 use curlew_model::Stage;
 use serde_json::{Value, json};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
@@ -38,7 +45,10 @@ pub struct Stack {
     name: String,
     bucket: String,
     api: Api,
+    /// Where the operator's program finds AWS.
     endpoint: String,
+    /// The value of `--resolve` that leads it to the web that the stack crawls.
+    resolve: Option<String>,
     /// The home of programs that would write into the tester's own.
     home: TempDir,
 }
@@ -55,7 +65,8 @@ pub struct DeadLetter {
 }
 
 impl Stack {
-    /// Deploys the template as it was built, under this name and with these parameters.
+    /// Deploys the template as it was built, under this name and with these parameters. The name must be in lower case,
+    /// as that of a bucket.
     ///
     /// # Panics
     /// If SAM fails.
@@ -63,18 +74,29 @@ impl Stack {
         let api = Api::new(emulator.addr());
         let home = TempDir::with_prefix("curlew-sam-").unwrap();
         api.create_bucket(ARTIFACTS);
-        let template = named("CURLEW_FUNCTIONS", "target/sam").join("template.yaml");
-        let mut sam = Command::new(named("CURLEW_SAM", ".tools/aws-sam-cli/bin/sam"));
-        on_endpoint(&mut sam, &emulator.url());
-        sam.arg("deploy").arg("--template-file").arg(&template);
-        sam.args(["--stack-name", name, "--s3-bucket", ARTIFACTS, "--region", REGION]);
-        sam.args(["--capabilities", "CAPABILITY_IAM", "CAPABILITY_NAMED_IAM", "--no-confirm-changeset"]);
-        sam.arg("--parameter-overrides").args(parameters.iter().map(|(key, value)| format!("{key}={value}")));
-        sam.env("HOME", home.path()).env("SAM_CLI_TELEMETRY", "0").current_dir(home.path()).stdin(Stdio::null());
-        Child::spawn(sam).wait(DEPLOY).ok();
+        sam_deploy(emulator, name, parameters, home.path());
         let bucket = format!("{name}-data-");
         let bucket = api.buckets().into_iter().find(|found| found.starts_with(&bucket)).expect("a bucket for the data");
-        Stack { name: name.to_owned(), bucket, api, endpoint: emulator.url(), home }
+        let resolve = parameters.iter().find(|(key, _)| *key == "Resolve").map(|(_, rule)| (*rule).to_owned());
+        Stack { name: name.to_owned(), bucket, api, endpoint: emulator.url(), resolve, home }
+    }
+
+    /// Deploys a stack whose functions crawl this web and call AWS at this endpoint: the emulator's own address, or that
+    /// of a proxy before it.
+    ///
+    /// # Panics
+    /// If SAM fails.
+    pub fn over(emulator: &Emulator, name: &str, web: &Web, endpoint: &str, more: &[(&str, &str)]) -> Stack {
+        let resolve = web.resolve();
+        let mut parameters = vec![
+            ("Architecture", "x86_64"),
+            ("ContactUrl", "https://curlew.test/contact"),
+            ("EndpointUrl", endpoint),
+            ("AllowNet", "127.0.0.0/8"),
+            ("Resolve", resolve.as_str()),
+        ];
+        parameters.extend_from_slice(more);
+        Stack::deploy(emulator, name, &parameters)
     }
 
     /// Its name.
@@ -95,7 +117,10 @@ impl Stack {
     /// The operator's program on this stack.
     pub fn curlew(&self, args: &[&str]) -> Command {
         let mut command = curlew(args);
-        command.args(["--aws", "--stack", &self.name]).env("HOME", self.home.path());
+        command
+            .args(["--aws", "--stack", &self.name])
+            .args(self.resolve.iter().flat_map(|rule| ["--resolve", rule]))
+            .env("HOME", self.home.path());
         on_endpoint(&mut command, &self.endpoint);
         command
     }
@@ -186,6 +211,100 @@ impl Stack {
         self.api.call("AmazonSQS.SetQueueAttributes", &set);
     }
 
+    /// From now on the functions have these settings too, or instead of those that they had.
+    #[track_caller]
+    pub fn set(&self, settings: &[(&str, &str)]) {
+        for function in FUNCTIONS {
+            let path = format!("/2015-03-31/functions/{}/configuration", self.called(function));
+            let mut variables = self.api.lambda("GET", &path, None)["Environment"]["Variables"].clone();
+            for (name, value) in settings {
+                variables[*name] = Value::from(*value);
+            }
+            let change = json!({ "Environment": { "Variables": variables } });
+            self.api.lambda("PUT", &path, Some(&change));
+        }
+    }
+
+    /// From now on a stage's queue wakes no function, or does so again.
+    ///
+    /// # Panics
+    /// If the queue has no mapping.
+    #[track_caller]
+    pub fn map(&self, stage: Stage, enabled: bool) {
+        const MAPPINGS: &str = "/2015-03-31/event-source-mappings/";
+        let all = self.api.lambda("GET", MAPPINGS, None);
+        let source = format!(":{}", self.called(stage.as_str()));
+        let of_stage = |mapping: &&Value| mapping["EventSourceArn"].as_str().is_some_and(|arn| arn.ends_with(&source));
+        let mapping = all["EventSourceMappings"].as_array().unwrap().iter().find(of_stage).expect("a mapping");
+        let path = format!("{MAPPINGS}{}", mapping["UUID"].as_str().unwrap());
+        self.api.lambda("PUT", &path, Some(&json!({ "Enabled": enabled })));
+    }
+
+    /// The bytes of each function's zip, as SAM has loaded it up.
+    #[track_caller]
+    pub fn zips(&self) -> Vec<(String, u64)> {
+        let size = |function: &str| {
+            let path = format!("/2015-03-31/functions/{}/configuration", self.called(function));
+            self.api.lambda("GET", &path, None)["CodeSize"].as_u64().unwrap()
+        };
+        FUNCTIONS.iter().map(|function| ((*function).to_owned(), size(function))).collect()
+    }
+
+    /// Gets a path of the search page, through its function.
+    ///
+    /// # Panics
+    /// If the function fails.
+    #[track_caller]
+    pub fn get(&self, path: &str, query: &str) -> (u64, String) {
+        let answer = self.invoked(
+            "web",
+            &json!({
+                "version": "2.0", "routeKey": "$default", "rawPath": path, "rawQueryString": query,
+                "headers": { "host": "curlew.test", "user-agent": "a test" }, "isBase64Encoded": false,
+                "requestContext": {
+                    "accountId": "anonymous", "apiId": "a", "domainName": "curlew.test", "domainPrefix": "curlew",
+                    "requestId": "a", "routeKey": "$default", "stage": "$default", "time": "21/Nov/2026:12:00:00 +0000",
+                    "timeEpoch": 1_795_262_400_000_u64,
+                    "http": { "method": "GET", "path": path, "protocol": "HTTP/1.1", "sourceIp": "192.0.2.7", "userAgent": "a test" }
+                }
+            }),
+        );
+        let body = answer["body"].as_str().unwrap_or_default();
+        let body = match answer["isBase64Encoded"].as_bool() {
+            Some(true) => panic!("the page answers bytes: {answer}"),
+            _ => body.to_owned(),
+        };
+        (answer["statusCode"].as_u64().unwrap(), body)
+    }
+
+    /// The addresses that the search page finds for words that need no escape in a URL, best first.
+    #[track_caller]
+    pub fn found(&self, words: &str) -> Vec<String> {
+        let (status, body) = self.get("/api/search", &format!("q={}&limit=100", words.replace(' ', "+")));
+        assert_eq!(status, 200, "{body}");
+        let answer: Value = serde_json::from_str(&body).unwrap();
+        answer["hits"].as_array().unwrap().iter().map(|hit| hit["url"].as_str().unwrap().to_owned()).collect()
+    }
+
+    /// What `curlew WHAT list --json` prints.
+    #[track_caller]
+    pub fn list(&self, what: &str) -> Vec<Value> {
+        self.run(&[what, "list", "--json"]).ok().rows()
+    }
+
+    /// What `curlew export records` prints.
+    #[track_caller]
+    pub fn records(&self) -> Vec<Value> {
+        self.run(&["export", "records"]).ok().rows()
+    }
+
+    /// Names these sites to the stack.
+    #[track_caller]
+    pub fn name_sites(&self, sites: &[String]) {
+        let args: Vec<&str> = ["crawl", "--json"].into_iter().chain(sites.iter().map(String::as_str)).collect();
+        self.run(&args).ok();
+    }
+
     /// Waits until nothing is left to do: the queues are empty.
     ///
     /// # Panics
@@ -247,6 +366,20 @@ impl Stack {
             |which: &str| counts["Attributes"][which].as_str().and_then(|n| n.parse::<usize>().ok()).unwrap_or(0);
         ["", "NotVisible", "Delayed"].iter().map(|which| count(&format!("ApproximateNumberOfMessages{which}"))).sum()
     }
+}
+
+/// Deploys the template as it was built.
+fn sam_deploy(emulator: &Emulator, name: &str, parameters: &[(&str, &str)], home: &Path) {
+    let template = named("CURLEW_FUNCTIONS", "target/sam").join("template.yaml");
+    let mut sam = Command::new(named("CURLEW_SAM", ".tools/aws-sam-cli/bin/sam"));
+    on_endpoint(&mut sam, &emulator.url());
+    sam.arg("deploy").arg("--template-file").arg(&template);
+    sam.args(["--stack-name", name, "--s3-bucket", ARTIFACTS, "--region", REGION, "--no-confirm-changeset"]);
+    // AUTO_EXPAND for the stack in the stack: what watches.
+    sam.args(["--capabilities", "CAPABILITY_IAM", "CAPABILITY_NAMED_IAM", "CAPABILITY_AUTO_EXPAND"]);
+    sam.arg("--parameter-overrides").args(parameters.iter().map(|(key, value)| format!("{key}={value}")));
+    sam.env("HOME", home).env("SAM_CLI_TELEMETRY", "0").current_dir(home).stdin(Stdio::null());
+    Child::spawn(sam).wait(DEPLOY).ok();
 }
 
 /// Leads a program to an endpoint, and away from what the tester may be logged in to.
