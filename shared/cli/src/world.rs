@@ -50,8 +50,24 @@ impl World {
 
     /// The stack of a name, by the credentials and the region of the environment.
     pub(crate) async fn of_stack(mut config: Config, name: &str) -> Result<World> {
-        config.contact = None;
-        anyhow::bail!("there is no stack {name}: the store on AWS is not there yet")
+        let connection = curlew_aws::Connection::from_environment().await;
+        let bucket = curlew_aws::find_bucket(&connection, name).await?;
+        let store = curlew_aws::Store::new(&connection, curlew_aws::Names { stack: name.to_owned(), bucket });
+        let (hosts, jobs) = (store.hosts(), store.jobs());
+        let ports = Ports {
+            ledger: hosts.clone(),
+            hosts,
+            robots: store.robots(),
+            marks: store.marks(),
+            pages: store.pages(),
+            sources: store.sources(),
+            queue: jobs.clone(),
+            inbox: jobs,
+            blobs: store.objects(),
+        };
+        // This machine calls no site: the functions do, and they have a contact of their own.
+        config.contact.get_or_insert_with(|| "https://curlew.invalid/".to_owned());
+        World::over(config, ports, None)
     }
 
     fn over(config: Config, ports: Ports, embedded: Option<Store>) -> Result<World> {
