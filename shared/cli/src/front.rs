@@ -4,9 +4,8 @@ use crate::commands::status::Status;
 use crate::world::World;
 use async_trait::async_trait;
 use bytes::Bytes;
-use curlew_model::ImageId;
+use curlew_model::ThumbnailId;
 use curlew_ports::{FindError, Found, Front, PortError, StatusLine, SuggestError, Suggested};
-use curlew_stages::thumbnail_key;
 use std::sync::Arc;
 
 /// The embedded program behind the search page.
@@ -22,8 +21,8 @@ impl Front for Behind {
         Ok(self.0.suggest.site(url, false).await?.outcome)
     }
 
-    async fn thumbnail(&self, image: &ImageId) -> Result<Option<Bytes>, PortError> {
-        Ok(self.0.ports.blobs.get(&thumbnail_key(image)).await?.map(|b| b.bytes))
+    async fn thumbnail(&self, id: &ThumbnailId) -> Result<Option<Bytes>, PortError> {
+        curlew_stages::thumbnail(self.0.ports.blobs.as_ref(), id).await
     }
 
     async fn status(&self) -> Result<Vec<StatusLine>, PortError> {

@@ -224,9 +224,22 @@ pub struct ExtractJob {
     pub body: PageBody,
     /// When it was fetched.
     pub fetched_at: Timestamp,
-    /// Calls that the page may still cost: one for its main image, if no redirect has used it up.
+    /// The main image, if it was asked for together with the page.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub image: Option<MainImage>,
+    /// Calls that the page may still cost: one for its main image, if neither that nor a redirect has used it up.
     #[serde(default)]
     pub calls_left: u32,
+}
+
+/// A page's main image that was asked for right after the page.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MainImage {
+    /// Which image.
+    pub id: ImageId,
+    /// Its thumbnail as JPEG; `None` if it gives none.
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "base64_bytes_or_none")]
+    pub thumbnail: Option<Bytes>,
 }
 
 /// A document on its way from fetching to extraction.
@@ -256,6 +269,25 @@ mod base64_bytes {
     }
 }
 
+/// The same for bytes that need not be there.
+mod base64_bytes_or_none {
+    use super::base64_bytes;
+    use bytes::Bytes;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    #[derive(Serialize, Deserialize)]
+    #[serde(transparent)]
+    struct Wrapped(#[serde(with = "base64_bytes")] Bytes);
+
+    pub(super) fn serialize<S: Serializer>(bytes: &Option<Bytes>, s: S) -> Result<S::Ok, S::Error> {
+        bytes.clone().map(Wrapped).serialize(s)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<Option<Bytes>, D::Error> {
+        Ok(Option::<Wrapped>::deserialize(d)?.map(|wrapped| wrapped.0))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -271,6 +303,11 @@ mod tests {
         assert_eq!(Job::from_message(&job.to_message()?)?, job);
         let body = PageBody::Inline(Bytes::from_static(b"\0\xff"));
         assert_eq!(serde_json::from_str::<PageBody>(&serde_json::to_string(&body)?)?, body);
+        let id = ImageId::new("0123456789abcdef0123456789abcdef")?;
+        for thumbnail in [None, Some(Bytes::from_static(b"\xff\xd8"))] {
+            let image = MainImage { id: id.clone(), thumbnail };
+            assert_eq!(serde_json::from_str::<MainImage>(&serde_json::to_string(&image)?)?, image);
+        }
         Ok(())
     }
 

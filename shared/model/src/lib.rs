@@ -9,12 +9,14 @@ mod job;
 mod page;
 mod record;
 mod source;
+mod thumbnail;
 mod time;
 
 pub use host::{Circuit, Hold, HoldReason, HostState, Lease, TokenBucket, Window, is_at_or_below};
 pub use ids::{HostKey, ImageId, InvalidId, Origin, PageId, SegmentKey, SourceKey};
-pub use job::{DiscoverJob, ExtractJob, Job, PageBody, PollJob, Purpose, Stage, VisitItem, VisitJob};
+pub use job::{DiscoverJob, ExtractJob, Job, MainImage, PageBody, PollJob, Purpose, Stage, VisitItem, VisitJob};
 pub use page::{Gone, Page, PageState, Rejection, Year};
 pub use record::{EntryHints, Location, Record, SnippetLimit};
 pub use source::{FeedSource, SiteSource, SiteState, Slot, Source, Validators};
+pub use thumbnail::ThumbnailId;
 pub use time::{InvalidMillis, InvalidTimestamp, Millis, Timestamp};

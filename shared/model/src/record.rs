@@ -1,6 +1,6 @@
 //! Records: what is kept of an accepted page, and where.
 
-use crate::{ImageId, PageId, SegmentKey, Timestamp};
+use crate::{PageId, SegmentKey, ThumbnailId, Timestamp};
 use serde::{Deserialize, Serialize};
 
 /// Where a record lies: one zstd frame of a segment.
@@ -51,9 +51,13 @@ pub struct Record {
     /// The image is the site's, since the page has none of its own.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub image_of_site: bool,
-    /// The thumbnail, when one was made.
+    /// The thumbnail, when one was made or asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub thumbnail: Option<ImageId>,
+    pub thumbnail: Option<ThumbnailId>,
+    /// Bytes of the frame with the thumbnail, which lies in the segment directly before the record's own; zero if there
+    /// is none. What is written says only this, since a segment is named by its content; what is read has `thumbnail`.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub thumbnail_frame: u64,
     /// BCP 47 primary language, such as `it`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub language: Option<String>,
@@ -77,6 +81,11 @@ pub struct Record {
     /// Not to be found after this instant (`unavailable_after`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unavailable_after: Option<Timestamp>,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+fn is_zero(n: &u64) -> bool {
+    *n == 0
 }
 
 /// What the feed said of a page, for where the page itself says nothing.

@@ -1,7 +1,7 @@
 use crate::PortError;
 use async_trait::async_trait;
 use bytes::Bytes;
-use curlew_model::{ImageId, Timestamp};
+use curlew_model::{ThumbnailId, Timestamp};
 use serde::Serialize;
 use std::ops::Range;
 
@@ -24,7 +24,7 @@ pub trait Front: Send + Sync {
     ///
     /// # Errors
     /// Transport errors.
-    async fn thumbnail(&self, image: &ImageId) -> Result<Option<Bytes>, PortError>;
+    async fn thumbnail(&self, id: &ThumbnailId) -> Result<Option<Bytes>, PortError>;
 
     /// What the program has done and is doing, as lines of name and value.
     ///
@@ -58,7 +58,7 @@ pub struct FoundHit {
     pub image: Option<String>,
     /// The thumbnail, if one was made.
     #[serde(skip)]
-    pub thumbnail: Option<ImageId>,
+    pub thumbnail: Option<ThumbnailId>,
     /// The site's name.
     pub site: String,
     /// When it was published.

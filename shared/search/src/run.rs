@@ -7,7 +7,7 @@ use crate::schema::{self, Fields};
 use crate::snippet::{Snippet, snippet};
 use crate::split::Split;
 use crate::{Manifest, SearchError};
-use curlew_model::{ImageId, PageId, Record, Timestamp};
+use curlew_model::{PageId, Record, ThumbnailId, Timestamp};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use tantivy::query::{
@@ -77,7 +77,7 @@ pub struct Hit {
     /// The URL of its main image.
     pub image: Option<String>,
     /// The thumbnail of it.
-    pub thumbnail: Option<ImageId>,
+    pub thumbnail: Option<ThumbnailId>,
     /// The name of its site, or else its host.
     pub site: String,
     /// Its host.

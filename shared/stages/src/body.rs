@@ -5,20 +5,27 @@ use bytes::Bytes;
 use curlew_model::{PageBody, PageId, Timestamp};
 use curlew_ports::{Blobs, PortError};
 
-/// The most compressed bytes that travel inside a message. A third more as base64 still fits a message of 1 MiB.
+/// The most compressed bytes that travel inside a message, the thumbnail included. A third more as base64 still fits a
+/// message of 1 MiB.
 pub const INLINE_LIMIT: usize = 256 * 1024;
 /// The most bytes that a stored document unpacks to; what was fetched is far below.
 const UNPACK_LIMIT: usize = 16 * 1024 * 1024;
 /// Level of zstd: fast, since the document is unpacked a moment later.
 const LEVEL: i32 = 1;
 
-/// Packs a document for its journey.
+/// Packs a document for its journey, in a message that carries so many bytes besides.
 ///
 /// # Errors
 /// If the object store does not take it.
-pub async fn pack(blobs: &dyn Blobs, page: &PageId, html: &[u8], now: Timestamp) -> Result<PageBody, StageError> {
+pub async fn pack(
+    blobs: &dyn Blobs,
+    page: &PageId,
+    html: &[u8],
+    besides: usize,
+    now: Timestamp,
+) -> Result<PageBody, StageError> {
     let packed = zstd::bulk::compress(html, LEVEL).map_err(|e| StageError::Job(format!("cannot compress: {e}")))?;
-    if packed.len() <= INLINE_LIMIT {
+    if packed.len().saturating_add(besides) <= INLINE_LIMIT {
         return Ok(PageBody::Inline(packed.into()));
     }
     let key = format!("bodies/{}/{page}.zst", now.day());

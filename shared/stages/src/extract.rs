@@ -1,17 +1,20 @@
 //! Extract: makes records of fetched pages, many in one segment, and writes what became of each page.
 
 use crate::body::{discard, unpack};
-use crate::{Stage, StageError, Verdict, segment};
+use crate::image::was_tried;
+use crate::segment::{self, Draft};
+use crate::{Stage, StageError, Verdict};
+use bytes::Bytes;
 use curlew_article::{Article, Limits, decode, extract, validity};
 use curlew_model::{
-    ExtractJob, ImageId, Job, Location, Page, PageState, Purpose, Record, Rejection, Source, SourceKey, Timestamp,
-    VisitItem, VisitJob,
+    ExtractJob, HostKey, ImageId, Job, Location, Page, PageState, Purpose, Record, Rejection, Source, SourceKey,
+    ThumbnailId, Timestamp, VisitItem, VisitJob,
 };
 use curlew_policy::address::{self, HostGroups, hash_hex};
 use curlew_policy::directives::Directives;
 use curlew_ports::{Blobs, Clock, Event, Events, Pages, PortError, Queue, Sources, Version};
 use curlew_screen::{Verdict as Screened, screen};
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 use url::Url;
 
@@ -51,66 +54,90 @@ struct FeedFacts {
 enum Made {
     /// The page's row says already what became of it.
     Known,
-    Record(Box<Record>),
+    Record(Box<Draft>),
     Rejected(Rejection),
+}
+
+/// The version of a page's row that is still pending; `None` if there is none, since the fetcher crashed before it wrote
+/// one.
+type Seen = Option<Version>;
+
+/// A record that was made, and of what.
+struct Kept<'j> {
+    /// Which of the batch.
+    number: usize,
+    job: &'j ExtractJob,
+    seen: Seen,
+    draft: Draft,
 }
 
 impl Extract {
     /// Does a batch of jobs; their records share one segment. One verdict for each job, in order.
     pub async fn run_batch(&self, jobs: &[ExtractJob]) -> Vec<Result<Verdict, StageError>> {
         let mut feeds = HashMap::new();
-        let mut images = HashSet::new();
         let mut verdicts: Vec<Option<Result<Verdict, StageError>>> = Vec::with_capacity(jobs.len());
-        let mut kept: Vec<(usize, Record)> = Vec::new();
-        for (n, job) in jobs.iter().enumerate() {
+        let mut kept: Vec<Kept<'_>> = Vec::new();
+        for (number, job) in jobs.iter().enumerate() {
             verdicts.push(match self.make(job, &mut feeds).await {
-                Ok(Made::Known) => Some(Ok(Verdict::Done)),
-                Ok(Made::Rejected(why)) => Some(self.rejected(job, why).await),
-                Ok(Made::Record(record)) => {
-                    kept.push((n, *record));
+                Ok((_, Made::Known)) => Some(Ok(Verdict::Done)),
+                Ok((seen, Made::Rejected(why))) => Some(self.rejected(job, seen, why).await),
+                Ok((seen, Made::Record(draft))) => {
+                    kept.push(Kept { number, job, seen, draft: *draft });
                     None
                 }
                 Err(error) => Some(Err(error)),
             });
         }
-        if !kept.is_empty() {
-            let records: Vec<Record> = kept.iter().map(|(_, r)| r.clone()).collect();
-            match segment::write(self.blobs.as_ref(), &records, self.clock.now()).await {
-                Ok(locations) => {
-                    for ((n, record), location) in kept.iter().zip(locations) {
-                        verdicts[*n] = Some(self.accepted(&jobs[*n], record, location, &mut images).await);
-                    }
+        match self.store(&kept).await {
+            Ok(locations) => {
+                for (kept, location) in kept.iter().zip(locations) {
+                    verdicts[kept.number] = Some(self.accepted(kept, location).await);
                 }
-                Err(error) => {
-                    let text = error.to_string();
-                    let mut first = Some(error);
-                    for (n, _) in &kept {
-                        let error = first
-                            .take()
-                            .unwrap_or_else(|| PortError::Unavailable { what: text.clone(), source: None }.into());
-                        verdicts[*n] = Some(Err(error));
-                    }
+            }
+            Err(error) => {
+                let text = error.to_string();
+                let mut first = Some(error);
+                for kept in &kept {
+                    let error = first
+                        .take()
+                        .unwrap_or_else(|| PortError::Unavailable { what: text.clone(), source: None }.into());
+                    verdicts[kept.number] = Some(Err(error));
                 }
             }
         }
         verdicts.into_iter().map(|v| v.unwrap_or(Ok(Verdict::Done))).collect()
     }
 
-    async fn make(&self, job: &ExtractJob, feeds: &mut HashMap<SourceKey, FeedFacts>) -> Result<Made, StageError> {
-        if let Some((page, _)) = self.pages.get(&job.page).await?
-            && page.state != PageState::Pending
-        {
-            return Ok(Made::Known);
+    /// Writes the segment and sends the visits to images, before any row says that its page is done.
+    async fn store(&self, kept: &[Kept<'_>]) -> Result<Vec<Location>, StageError> {
+        if kept.is_empty() {
+            return Ok(vec![]);
         }
+        let drafts = kept.iter().map(|kept| &kept.draft);
+        let locations = segment::write(self.blobs.as_ref(), drafts, self.clock.now()).await?;
+        self.image_visits(kept).await?;
+        Ok(locations)
+    }
+
+    /// What is made of a job, and the version of the page's row that it is made over.
+    async fn make(
+        &self,
+        job: &ExtractJob,
+        feeds: &mut HashMap<SourceKey, FeedFacts>,
+    ) -> Result<(Seen, Made), StageError> {
+        let seen = match self.pages.get(&job.page).await? {
+            Some((page, _)) if page.state != PageState::Pending => return Ok((None, Made::Known)),
+            row => row.map(|(_, seen)| seen),
+        };
         let body = unpack(self.blobs.as_ref(), &job.body).await?;
         let html = decode(&body, job.content_type.as_deref());
         let base = Url::parse(&job.final_url).map_err(|e| StageError::Job(e.to_string()))?;
         let article = match extract(&html, &base, &Limits::default()) {
             Ok(article) => article,
-            Err(why) => return Ok(Made::Rejected(Rejection::Unreadable(why.to_string()))),
+            Err(why) => return Ok((seen, Made::Rejected(Rejection::Unreadable(why.to_string())))),
         };
         let feed = self.feed_facts(job.feed.as_ref(), feeds).await?;
-        Ok(self.record(job, article, feed))
+        Ok((seen, self.record(job, article, feed)))
     }
 
     fn record(&self, job: &ExtractJob, article: Article, feed: FeedFacts) -> Made {
@@ -132,10 +159,13 @@ impl Extract {
         }
         // `noimageindex`: the page has an image, and asks that it is not shown.
         let own_image = own_image.filter(|_| !directives.noimageindex);
-        let image = own_image.clone().or(site_image);
+        // A page that names its site's image has none of its own.
+        let image_of_site = own_image.is_none() || own_image == site_image;
+        let image = own_image.or(site_image);
+        let (thumbnail, jpeg) = thumbnail_of(job, image.as_deref());
         let not_future = |at: Timestamp| at.min(job.fetched_at);
         let host = Url::parse(&job.url).ok().and_then(|u| u.host_str().map(str::to_owned)).unwrap_or_default();
-        Made::Record(Box::new(Record {
+        let record = Record {
             id: job.page.clone(),
             url: job.url.clone(),
             host,
@@ -143,8 +173,9 @@ impl Extract {
             site_name: article.site_name.or(feed.title),
             title,
             text: article.text,
-            image_of_site: own_image.is_none(),
-            thumbnail: image.as_deref().and_then(image_id_of),
+            image_of_site,
+            thumbnail,
+            thumbnail_frame: 0,
             image,
             language: article.language.or(feed.language),
             published: article.published.or(job.hints.published).map(not_future),
@@ -154,7 +185,8 @@ impl Extract {
             snippet_limit: directives.snippet_limit(),
             no_archive: directives.noarchive,
             unavailable_after: directives.unavailable_after,
-        }))
+        };
+        Made::Record(Box::new(Draft { record, thumbnail: jpeg }))
     }
 
     async fn feed_facts(
@@ -176,52 +208,59 @@ impl Extract {
         Ok(facts)
     }
 
-    async fn rejected(&self, job: &ExtractJob, reason: Rejection) -> Result<Verdict, StageError> {
-        if self.write(job, PageState::Rejected { reason: reason.clone() }).await? {
+    async fn rejected(&self, job: &ExtractJob, seen: Seen, reason: Rejection) -> Result<Verdict, StageError> {
+        if self.write(job, seen, PageState::Rejected { reason: reason.clone() }).await? {
             self.events.note(&Event::Rejected(&reason));
         }
         discard(self.blobs.as_ref(), &job.body).await?;
         Ok(Verdict::Done)
     }
 
-    async fn accepted(
-        &self,
-        job: &ExtractJob,
-        record: &Record,
-        location: Location,
-        images: &mut HashSet<ImageId>,
-    ) -> Result<Verdict, StageError> {
+    async fn accepted(&self, kept: &Kept<'_>, location: Location) -> Result<Verdict, StageError> {
         let year = segment_year(&location);
+        let record = &kept.draft.record;
         let content_hash = hash_hex(format!("{}\n{}", record.title, record.text).as_bytes())[..16].to_owned();
-        // Pages of one site often share its image: one visit a batch is enough.
-        if job.calls_left > 0 && record.thumbnail.as_ref().is_some_and(|image| images.insert(image.clone())) {
-            self.image_visit(job, record).await?;
-        }
-        if self.write(job, PageState::Accepted { year, location, content_hash }).await? {
+        if self.write(kept.job, kept.seen, PageState::Accepted { year, location, content_hash }).await? {
             self.events.note(&Event::Accepted);
         }
-        discard(self.blobs.as_ref(), &job.body).await?;
+        discard(self.blobs.as_ref(), &kept.job.body).await?;
         Ok(Verdict::Done)
     }
 
-    /// An image that the head of the page did not name was not fetched with it; it gets a visit of its own.
-    async fn image_visit(&self, job: &ExtractJob, record: &Record) -> Result<(), StageError> {
-        let Some((image, url)) = record.thumbnail.as_ref().zip(record.image.as_deref()) else { return Ok(()) };
-        if crate::image::was_tried(self.blobs.as_ref(), image).await? {
-            return Ok(());
+    /// Images that were not asked for with their pages get visits of their own: those on other host keys, those of sites,
+    /// and those that only the text shows. One visit a host key and batch; pages of one site often share an image.
+    async fn image_visits(&self, kept: &[Kept<'_>]) -> Result<(), StageError> {
+        let mut images = HashSet::new();
+        let mut visits: BTreeMap<HostKey, Vec<VisitItem>> = BTreeMap::new();
+        for Kept { job, draft, .. } in kept {
+            let Some(ThumbnailId::Object(image)) = &draft.record.thumbnail else { continue };
+            let url = draft.record.image.as_deref().and_then(|url| address::parse(url, None).ok());
+            let Some(url) = url.filter(|_| job.calls_left > 0 && images.insert(image.clone())) else { continue };
+            let Ok(host) = address::host_key(&url, &self.groups) else { continue };
+            if was_tried(self.blobs.as_ref(), image).await? {
+                continue;
+            }
+            let purpose = Purpose::Image { image: image.clone() };
+            let item = VisitItem { url: url.into(), page: job.page.clone(), purpose };
+            visits.entry(host).or_default().push(item);
         }
-        let Ok(url) = address::parse(url, None) else { return Ok(()) };
-        let Ok(host) = address::host_key(&url, &self.groups) else { return Ok(()) };
-        let item =
-            VisitItem { url: url.into(), page: job.page.clone(), purpose: Purpose::Image { image: image.clone() } };
-        let visit = VisitJob { host, feed: None, site_image: None, items: vec![item], deferrals: 0 };
-        self.queue.send(&[(Job::Fetch(visit), self.clock.now())]).await?;
+        let now = self.clock.now();
+        let visit = |host: &HostKey, items: &[VisitItem]| {
+            let items = items.to_vec();
+            (Job::Fetch(VisitJob { host: host.clone(), feed: None, site_image: None, items, deferrals: 0 }), now)
+        };
+        let jobs: Vec<(Job, Timestamp)> = visits
+            .iter()
+            .flat_map(|(host, items)| items.chunks(VisitJob::MAX_ITEMS).map(|items| visit(host, items)))
+            .collect();
+        if !jobs.is_empty() {
+            self.queue.send(&jobs).await?;
+        }
         Ok(())
     }
 
-    /// Writes the row of a page that is still pending, or has no row since the fetcher crashed before it wrote one;
-    /// says whether it was written. Whoever is first decides.
-    async fn write(&self, job: &ExtractJob, state: PageState) -> Result<bool, StageError> {
+    /// Writes the row of a page that is still pending, or has none; says whether it was written. Whoever is first decides.
+    async fn write(&self, job: &ExtractJob, mut seen: Seen, state: PageState) -> Result<bool, StageError> {
         let row = Page {
             id: job.page.clone(),
             url: job.url.clone(),
@@ -232,19 +271,33 @@ impl Extract {
             checked_at: None,
         };
         for _ in 0..ROW_TRIES {
-            let seen: Version = match self.pages.get(&job.page).await? {
-                None if self.pages.insert(&row).await? => return Ok(true),
-                None => continue,
-                Some((page, _)) if page.state != PageState::Pending => return Ok(false),
-                Some((_, seen)) => seen,
+            // What was read when the batch began is mostly still so, and reading costs as much as anything here.
+            let written = match seen {
+                None => self.pages.insert(&row).await?,
+                Some(seen) => match self.pages.swap(seen, &row).await {
+                    Ok(_) => true,
+                    Err(PortError::Conflict) => false,
+                    Err(other) => return Err(other.into()),
+                },
             };
-            match self.pages.swap(seen, &row).await {
-                Ok(_) => return Ok(true),
-                Err(PortError::Conflict) => {}
-                Err(other) => return Err(other.into()),
+            if written {
+                return Ok(true);
             }
+            seen = match self.pages.get(&job.page).await? {
+                Some((page, _)) if page.state != PageState::Pending => return Ok(false),
+                row => row.map(|(_, seen)| seen),
+            };
         }
         Err(PortError::Conflict.into())
+    }
+}
+
+/// What a record says of its thumbnail, and the thumbnail itself if it came with the page.
+fn thumbnail_of(job: &ExtractJob, image: Option<&str>) -> (Option<ThumbnailId>, Option<Bytes>) {
+    let Some(id) = image.and_then(image_id_of) else { return (None, None) };
+    match &job.image {
+        Some(tried) if tried.id == id => (None, tried.thumbnail.clone()),
+        _ => (Some(ThumbnailId::Object(id)), None),
     }
 }
 

@@ -1,15 +1,16 @@
 //! Fetch: visits a host key for a list of URLs. New pages go to extraction; re-checks decide about removal.
 
 use crate::body::pack;
-use crate::image::{keep_thumbnail, note_unfit, was_tried};
+use crate::image::{Remembered, keep, scaled_down, was_tried};
 use crate::manners::Opening;
 use crate::robots::Permission;
 use crate::visit::{End, Got, Visit};
 use crate::{Manners, Removal, Stage, StageError, Verdict};
+use bytes::Bytes;
 use curlew_article::{Glance, Limits, decode, glance};
 use curlew_model::{
-    EntryHints, ExtractJob, Gone, HoldReason, HostKey, ImageId, Job, Millis, Page, PageId, PageState, Purpose,
-    Rejection, Timestamp, Validators, VisitItem, VisitJob,
+    EntryHints, ExtractJob, Gone, HoldReason, HostKey, ImageId, Job, MainImage, Millis, Page, PageId, PageState,
+    Purpose, Rejection, Timestamp, Validators, VisitItem, VisitJob,
 };
 use curlew_policy::directives::Directives;
 use curlew_policy::robots::UNREACHABLE_RETRY;
@@ -27,6 +28,8 @@ pub struct Fetch {
     queue: Arc<dyn Queue>,
     blobs: Arc<dyn Blobs>,
     removal: Removal,
+    /// Main images that were asked for lately.
+    images: Remembered,
     /// How long a visit lasts before it begins no further item; a slice if there is no such limit.
     turn: Option<Millis>,
 }
@@ -47,8 +50,6 @@ enum Item {
 struct Round<'j, 'v> {
     job: &'j VisitJob,
     visit: Box<Visit<'v>>,
-    /// Images that lie on other host keys, to be visited there.
-    elsewhere: BTreeMap<HostKey, Vec<VisitItem>>,
     /// Items that wait for something that the others need not wait for, by when they go on.
     apart: BTreeMap<Timestamp, Vec<VisitItem>>,
 }
@@ -57,7 +58,7 @@ impl Fetch {
     /// Over these ports.
     pub fn new(manners: Arc<Manners>, pages: Arc<dyn Pages>, queue: Arc<dyn Queue>, blobs: Arc<dyn Blobs>) -> Fetch {
         let removal = Removal::new(pages.clone(), blobs.clone(), manners.clock.clone(), manners.events.clone());
-        Fetch { manners, pages, queue, blobs, removal, turn: None }
+        Fetch { manners, pages, queue, blobs, removal, images: Remembered::default(), turn: None }
     }
 
     /// The same stage with a soft limit on its visits: after `turn`, what is under way is finished and nothing more is
@@ -114,14 +115,16 @@ impl Fetch {
         }
         // A redirect may have led to another host key than the visit's own; re-checks go there at once.
         let host = self.manners.key_of(&known_as).unwrap_or_else(|_| round.job.host.clone());
-        self.send_on(round, &got, reply, &seen, (&known_as, &host), hints).await?;
+        // Whatever becomes of the image, the page is sent on. A crash before that costs the calls once more.
+        let calls_left = self.calls_left(&got);
+        let image = self.main_image(round, &seen.glance, calls_left).await;
+        let calls_left = calls_left.saturating_sub(u32::from(image.is_some()));
+        let found = Found { got: &got, reply, seen: &seen, image, calls_left };
+        self.send_on(round, found, (&known_as, &host), hints).await?;
         let row = page_row(&id, &known_as, &host, round.job, PageState::Pending, self.manners.clock.now());
         self.pages.insert(&row).await?;
         if id != item.page {
             self.alias(round, item, id).await?;
-        }
-        if let Some(image) = seen.glance.image {
-            self.main_image(round, &image, &item.page, self.calls_left(&got)).await?;
         }
         Ok(Item::Done)
     }
@@ -187,15 +190,15 @@ impl Fetch {
     async fn send_on(
         &self,
         round: &Round<'_, '_>,
-        got: &Got,
-        reply: &Reply,
-        seen: &Seen,
+        found: Found<'_>,
         (known_as, host): (&Url, &HostKey),
         hints: &EntryHints,
     ) -> Result<(), StageError> {
         let now = self.manners.clock.now();
         let page = address::page_id(known_as);
-        let body = pack(self.blobs.as_ref(), &page, seen.html.as_bytes(), now).await?;
+        let Found { got, reply, seen, image, calls_left } = found;
+        let besides = image.as_ref().and_then(|image| image.thumbnail.as_ref()).map_or(0, Bytes::len);
+        let body = pack(self.blobs.as_ref(), &page, seen.html.as_bytes(), besides, now).await?;
         let job = ExtractJob {
             page,
             host: host.clone(),
@@ -209,60 +212,70 @@ impl Fetch {
             robots_tags: reply.headers.robots_tags.clone(),
             body,
             fetched_at: now,
-            calls_left: self.calls_left(got),
+            image,
+            calls_left,
         };
         self.queue.send(&[(Job::Extract(Box::new(job)), now)]).await?;
         Ok(())
     }
 
-    /// The main image: now, if it lies on this host key and the page's calls are not used up; by a visit of
-    /// its own if it lies elsewhere.
-    async fn main_image(
-        &self,
-        round: &mut Round<'_, '_>,
-        image: &Url,
-        page: &PageId,
-        calls_left: u32,
-    ) -> Result<(), StageError> {
-        let Ok(image) = address::parse(image.as_str(), None) else { return Ok(()) };
-        let Ok(key) = self.manners.key_of(&image) else { return Ok(()) };
-        if calls_left == 0 || self.manners.fetch.vet(image.as_str()).is_err() {
-            return Ok(());
+    /// Asks for the main image of a page, if it lies on the visit's own host key and the page's calls are not used up. One
+    /// that lies elsewhere, or is the whole site's, or for which there is no time, is left to extraction.
+    async fn main_image(&self, round: &mut Round<'_, '_>, glance: &Glance, calls_left: u32) -> Option<MainImage> {
+        let url = address::parse(glance.image.as_ref()?.as_str(), None).ok()?;
+        let is_ours = self.manners.key_of(&url).is_ok_and(|key| key == round.job.host);
+        let of_site = round.job.site_image.as_deref().and_then(|site| address::parse(site, None).ok());
+        if !is_ours || calls_left == 0 || of_site.is_some_and(|site| site == url) {
+            return None;
         }
-        let id = address::image_id(&image);
-        if was_tried(self.blobs.as_ref(), &id).await? {
-            return Ok(());
+        let id = address::image_id(&url);
+        if let Some(thumbnail) = self.images.get(&id) {
+            return Some(MainImage { id, thumbnail });
         }
-        let elsewhere = key != round.job.host;
-        let later = elsewhere || !matches!(self.image(round, &image, &id).await?, Item::Done);
-        if later {
-            let item = VisitItem { url: image.into(), page: page.clone(), purpose: Purpose::Image { image: id } };
-            round.elsewhere.entry(key).or_default().push(item);
-        }
-        Ok(())
+        let thumbnail = match round.visit.hop(&url, CallKind::Image, &Validators::default(), true).await {
+            Ok(End::Reply(reply)) => self.thumbnail(&url, &reply),
+            Ok(End::Rejected(_)) => None,
+            Ok(End::Later(_) | End::Elsewhere(_) | End::Held(..)) => return None,
+            Err(error) => {
+                tracing::warn!(%error, %url, "a main image could not be asked for");
+                return None;
+            }
+        };
+        self.images.add(id.clone(), thumbnail.clone());
+        Some(MainImage { id, thumbnail })
     }
 
+    /// The thumbnail of an image, if it gives one.
+    fn thumbnail(&self, url: &Url, reply: &Reply) -> Option<Bytes> {
+        if reply.status != 200 || reply.body_skipped {
+            return None;
+        }
+        match scaled_down(&reply.body) {
+            Ok(jpeg) => {
+                self.manners.events.note(&Event::Thumbnail);
+                Some(jpeg)
+            }
+            Err(why) => {
+                tracing::debug!(%url, reason = %why, "no thumbnail");
+                None
+            }
+        }
+    }
+
+    /// An image that has a visit of its own.
     async fn image(&self, round: &mut Round<'_, '_>, url: &Url, id: &ImageId) -> Result<Item, StageError> {
         if was_tried(self.blobs.as_ref(), id).await? {
             return Ok(Item::Done);
         }
         let end = round.visit.hop(url, CallKind::Image, &Validators::default(), true).await?;
         match end {
-            End::Reply(reply) if reply.status == 200 && !reply.body_skipped => {
-                match keep_thumbnail(self.blobs.as_ref(), id, &reply.body).await? {
-                    Ok(()) => self.manners.events.note(&Event::Thumbnail),
-                    Err(why) => tracing::debug!(%url, reason = %why, "no thumbnail"),
-                }
-                Ok(Item::Done)
-            }
-            End::Reply(_) | End::Rejected(_) => {
-                note_unfit(self.blobs.as_ref(), id).await?;
-                Ok(Item::Done)
-            }
-            End::Elsewhere(until) => Ok(Item::Apart(until)),
-            End::Later(until) => Ok(Item::Later { until, held: false }),
-            End::Held(until, _) => Ok(Item::Later { until, held: true }),
+            End::Reply(reply) => keep(self.blobs.as_ref(), id, self.thumbnail(url, &reply)).await?,
+            End::Rejected(_) => keep(self.blobs.as_ref(), id, None).await?,
+            End::Elsewhere(until) => return Ok(Item::Apart(until)),
+            End::Later(until) => return Ok(Item::Later { until, held: false }),
+            End::Held(until, _) => return Ok(Item::Later { until, held: true }),
         }
+        Ok(Item::Done)
     }
 
     async fn recheck(&self, round: &mut Round<'_, '_>, item: &VisitItem, url: &Url) -> Result<Item, StageError> {
@@ -353,47 +366,44 @@ impl Fetch {
         Ok(())
     }
 
-    /// Sends on what is left of a visit and what belongs to other host keys, before the job is acknowledged.
+    /// Sends on what is left of a visit, before the job is acknowledged.
     async fn leave(
         &self,
         job: &VisitJob,
-        elsewhere: BTreeMap<HostKey, Vec<VisitItem>>,
         (done, calls): (usize, u32),
         end: Option<(Timestamp, bool)>,
     ) -> Result<(), StageError> {
-        let now = self.manners.clock.now();
-        let image_jobs = elsewhere.into_iter().map(|(host, items)| {
-            (Job::Fetch(VisitJob { host, feed: None, site_image: None, items, deferrals: 0 }), now)
-        });
-        let mut jobs: Vec<(Job, Timestamp)> = image_jobs.collect();
-        let mut given_up = None;
-        if let Some((until, held)) = end {
-            // What began and did not end within a visit may never do so: without this, it would begin again for ever.
-            let held = held || (done == 0 && calls > 0);
-            let until = if done == 0 { until.max(now + self.manners.rules.again_after(job.deferrals)) } else { until };
-            // Progress starts the count anew: only a host that never lets anything through is given up.
-            let deferrals = match (held, done) {
-                (true, 0) => job.deferrals.saturating_add(1),
-                (true, _) => 1,
-                (false, _) => job.deferrals,
-            };
-            let rest = VisitJob { items: job.items[done..].to_vec(), deferrals, ..job.clone() };
-            if held && admission::given_up(job.deferrals, &self.manners.rules) && done == 0 {
-                given_up = Some(rest);
-            } else {
-                self.manners.events.note(&Event::PutOff);
-                jobs.push((Job::Fetch(rest), until));
+        let Some((until, held)) = end else { return Ok(()) };
+        // What began and did not end within a visit may never do so: without this, it would begin again for ever.
+        let held = held || (done == 0 && calls > 0);
+        let soonest = self.manners.clock.now() + self.manners.rules.again_after(job.deferrals);
+        let until = if done == 0 { until.max(soonest) } else { until };
+        // Progress starts the count anew: only a host that never lets anything through is given up.
+        let deferrals = match (held, done) {
+            (true, 0) => job.deferrals.saturating_add(1),
+            (true, _) => 1,
+            (false, _) => job.deferrals,
+        };
+        let rest = VisitJob { items: job.items[done..].to_vec(), deferrals, ..job.clone() };
+        if held && admission::given_up(job.deferrals, &self.manners.rules) && done == 0 {
+            let why = Rejection::HostUnavailable("held or out of time again and again".into());
+            for item in &rest.items {
+                self.write_rejection(job, item, why.clone()).await?;
             }
+            return Ok(());
         }
-        if !jobs.is_empty() {
-            self.queue.send(&jobs).await?;
-        }
-        for item in given_up.iter().flat_map(|rest| &rest.items) {
-            self.write_rejection(job, item, Rejection::HostUnavailable("held or out of time again and again".into()))
-                .await?;
-        }
-        Ok(())
+        self.manners.events.note(&Event::PutOff);
+        Ok(self.queue.send(&[(Job::Fetch(rest), until)]).await?)
     }
+}
+
+/// A page that is sent on, and what was found with it.
+struct Found<'a> {
+    got: &'a Got,
+    reply: &'a Reply,
+    seen: &'a Seen,
+    image: Option<MainImage>,
+    calls_left: u32,
 }
 
 /// A page that may be kept, as far as a glance can tell.
@@ -440,7 +450,7 @@ impl Stage for Fetch {
                 return Ok(Verdict::Done);
             }
         };
-        let mut round = Round { job, visit, elsewhere: BTreeMap::new(), apart: BTreeMap::new() };
+        let mut round = Round { job, visit, apart: BTreeMap::new() };
         let mut done = 0;
         let mut end = Ok(None);
         for item in &job.items {
@@ -464,12 +474,12 @@ impl Stage for Fetch {
                 }
             }
         }
-        let Round { visit, elsewhere, apart, .. } = round;
+        let Round { visit, apart, .. } = round;
         let calls = visit.calls;
         let closed = visit.close().await;
         let end = end?;
         self.leave_apart(job, apart).await?;
-        self.leave(job, elsewhere, (done, calls), end).await?;
+        self.leave(job, (done, calls), end).await?;
         closed?;
         Ok(Verdict::Done)
     }

@@ -2,8 +2,8 @@
 
 use crate::block::hidden_hosts;
 use crate::index::{load_manifest, search_error};
-use crate::{StageError, thumbnail_key};
-use curlew_model::{PageId, Timestamp, Year};
+use crate::{StageError, thumbnail};
+use curlew_model::{PageId, ThumbnailId, Timestamp, Year};
 use curlew_ports::{Blobs, Clock, FindError, Found, FoundHit, PortError, Tag};
 use curlew_search::{Hidden, Hit, Query, Request, Split, search};
 use std::collections::{BTreeSet, HashMap};
@@ -111,10 +111,12 @@ impl Finder {
     }
 
     async fn shown(&self, hit: Hit) -> Result<FoundHit, StageError> {
-        // A thumbnail that was never made, or not yet, is not promised to the reader.
+        // A thumbnail that was never made, or not yet, is not promised to the reader. One that lies beside its record is
+        // there as long as that is.
         let thumbnail = match hit.thumbnail {
-            Some(id) if !self.blobs.list(&thumbnail_key(&id), None, 1).await?.is_empty() => Some(id),
-            _ => None,
+            Some(ThumbnailId::Frame(at)) => Some(ThumbnailId::Frame(at)),
+            Some(id) => thumbnail(self.blobs.as_ref(), &id).await?.map(|_| id),
+            None => None,
         };
         Ok(FoundHit {
             url: hit.url,

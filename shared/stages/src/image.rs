@@ -1,14 +1,17 @@
-//! Thumbnails: decoded under strict limits, scaled down, kept as JPEG under the hash of the image's URL.
+//! Thumbnails: decoded under strict limits, scaled down, kept as JPEG. That of a page's own image travels with the page
+//! and lies beside its record; that of an image which had a visit of its own is an object under the hash of its URL.
 
-use crate::StageError;
+use crate::{StageError, segment};
 use bytes::Bytes;
-use curlew_model::ImageId;
-use curlew_ports::Blobs;
+use curlew_model::{ImageId, ThumbnailId};
+use curlew_ports::{Blobs, PortError};
 use image::codecs::jpeg::JpegEncoder;
 use image::{DynamicImage, ImageReader, Limits};
+use std::collections::VecDeque;
 use std::io::Cursor;
+use std::sync::{Mutex, PoisonError};
 
-/// Where thumbnails are kept.
+/// Where thumbnails that are objects of their own are kept.
 pub const THUMBNAIL_PREFIX: &str = "thumbnails/";
 /// Width and height that a thumbnail fits into, in pixels.
 const THUMBNAIL: (u32, u32) = (320, 214);
@@ -20,47 +23,62 @@ const MAX_DECODED: u64 = 128 * 1024 * 1024;
 const MIN_SIDE: u32 = 48;
 /// Quality of the JPEG, of 100.
 const QUALITY: u8 = 78;
+/// Images that were asked for lately and need not be asked for again.
+const REMEMBERED: usize = 256;
 
-/// The key of a thumbnail.
-pub fn thumbnail_key(image: &ImageId) -> String {
-    format!("{THUMBNAIL_PREFIX}{}/{image}.jpg", &image.as_str()[..2])
-}
-
-/// Says for good that there is no thumbnail of an image, so that it is not asked for with each page that shows it.
-fn unfit_key(image: &ImageId) -> String {
-    format!("{THUMBNAIL_PREFIX}{}/{image}.none", &image.as_str()[..2])
-}
-
-/// Whether an image was asked for before, with or without success.
-pub(crate) async fn was_tried(blobs: &dyn Blobs, image: &ImageId) -> Result<bool, StageError> {
-    let either = format!("{THUMBNAIL_PREFIX}{}/{image}.", &image.as_str()[..2]);
-    Ok(!blobs.list(&either, None, 1).await?.is_empty())
-}
-
-/// Notes that an image gives no thumbnail.
-pub(crate) async fn note_unfit(blobs: &dyn Blobs, image: &ImageId) -> Result<(), StageError> {
-    Ok(blobs.put(&unfit_key(image), Bytes::new()).await?)
-}
-
-/// Makes and keeps a thumbnail; says why there is none if the image is not fit for one.
-pub(crate) async fn keep_thumbnail(
-    blobs: &dyn Blobs,
-    image: &ImageId,
-    bytes: &[u8],
-) -> Result<Result<(), String>, StageError> {
-    match thumbnail(bytes) {
-        Ok(jpeg) => {
-            blobs.put(&thumbnail_key(image), jpeg).await?;
-            Ok(Ok(()))
-        }
-        Err(why) => {
-            note_unfit(blobs, image).await?;
-            Ok(Err(why))
+/// A thumbnail's JPEG bytes, if there is one.
+///
+/// # Errors
+/// What the object store says.
+pub async fn thumbnail(blobs: &dyn Blobs, id: &ThumbnailId) -> Result<Option<Bytes>, PortError> {
+    match id {
+        ThumbnailId::Frame(at) => segment::thumbnail(blobs, at).await,
+        ThumbnailId::Object(image) => {
+            let blob = blobs.get(&thumbnail_key(image)).await?;
+            Ok(blob.map(|blob| blob.bytes).filter(|jpeg| !jpeg.is_empty()))
         }
     }
 }
 
-fn thumbnail(bytes: &[u8]) -> Result<Bytes, String> {
+/// The key of a thumbnail that is an object of its own. An empty object says for good that the image gives none, so that
+/// it is not asked for with each page that shows it.
+pub fn thumbnail_key(image: &ImageId) -> String {
+    format!("{THUMBNAIL_PREFIX}{}/{image}.jpg", &image.as_str()[..2])
+}
+
+/// Whether an image had a visit of its own before, with or without success.
+pub(crate) async fn was_tried(blobs: &dyn Blobs, image: &ImageId) -> Result<bool, StageError> {
+    Ok(blobs.get(&thumbnail_key(image)).await?.is_some())
+}
+
+/// Keeps the thumbnail of an image that had a visit of its own, or that there is none.
+pub(crate) async fn keep(blobs: &dyn Blobs, image: &ImageId, thumbnail: Option<Bytes>) -> Result<(), StageError> {
+    Ok(blobs.put(&thumbnail_key(image), thumbnail.unwrap_or_default()).await?)
+}
+
+/// Images that were asked for together with their pages, the latest last. Pages of one site that come together often
+/// share one; what is forgotten is asked for again, as part of what a page may cost.
+#[derive(Default)]
+pub(crate) struct Remembered(Mutex<VecDeque<(ImageId, Option<Bytes>)>>);
+
+impl Remembered {
+    /// What the image gave, if it was asked for lately.
+    pub(crate) fn get(&self, image: &ImageId) -> Option<Option<Bytes>> {
+        let images = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        images.iter().find(|(id, _)| id == image).map(|(_, thumbnail)| thumbnail.clone())
+    }
+
+    pub(crate) fn add(&self, image: ImageId, thumbnail: Option<Bytes>) {
+        let mut images = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if images.len() == REMEMBERED {
+            images.pop_front();
+        }
+        images.push_back((image, thumbnail));
+    }
+}
+
+/// Makes a thumbnail; the error says why the image gives none.
+pub(crate) fn scaled_down(bytes: &[u8]) -> Result<Bytes, String> {
     let mut limits = Limits::default();
     limits.max_image_width = Some(MAX_SIDE);
     limits.max_image_height = Some(MAX_SIDE);
@@ -92,7 +110,7 @@ mod tests {
 
     #[test]
     fn a_picture_becomes_a_small_jpeg() {
-        let jpeg = thumbnail(&png(640, 360)).unwrap_or_default();
+        let jpeg = scaled_down(&png(640, 360)).unwrap_or_default();
         let read = image::load_from_memory(&jpeg).unwrap_or_default();
         assert_eq!((read.width(), read.height()), (320, 180));
     }
@@ -103,9 +121,9 @@ mod tests {
         let mut huge = png(64, 64);
         huge[16..20].copy_from_slice(&50_000u32.to_be_bytes());
         huge[20..24].copy_from_slice(&50_000u32.to_be_bytes());
-        assert!(thumbnail(&huge).is_err());
-        assert!(thumbnail(&png(1, 1)).is_err());
-        assert!(thumbnail(b"<svg xmlns='http://www.w3.org/2000/svg'/>").is_err());
-        assert!(thumbnail(b"").is_err());
+        assert!(scaled_down(&huge).is_err());
+        assert!(scaled_down(&png(1, 1)).is_err());
+        assert!(scaled_down(b"<svg xmlns='http://www.w3.org/2000/svg'/>").is_err());
+        assert!(scaled_down(b"").is_err());
     }
 }

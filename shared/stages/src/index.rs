@@ -162,6 +162,17 @@ impl Index {
         Ok(expired)
     }
 
+    /// How many pages of a year can be found, without opening a split; those whose `unavailable_after` has passed count
+    /// until they are removed.
+    ///
+    /// # Errors
+    /// What the object store says, or that the index is damaged.
+    pub async fn indexed(&self, year: Year) -> Result<u64, StageError> {
+        let (manifest, _) = load_manifest(self.blobs.as_ref(), year).await?;
+        let docs: u64 = manifest.splits.iter().map(|split| split.docs).sum();
+        Ok(docs.saturating_sub(manifest.tombstones.len() as u64))
+    }
+
     /// The years that have an index or records.
     ///
     /// # Errors
@@ -211,11 +222,11 @@ impl Index {
                     // Its row is being written, or the batch that wrote the segment died and runs again: next time.
                     return Ok(());
                 }
-                _ => strays.push(location),
+                _ => strays.push((location, record)),
             }
         }
-        for stray in &strays {
-            segment::erase(self.blobs.as_ref(), stray).await?;
+        if !strays.is_empty() {
+            segment::erase(self.blobs.as_ref(), &key, &strays).await?;
         }
         batch.text += counted.iter().map(|record| record.text.len()).sum::<usize>();
         batch.records.extend(counted);

@@ -29,7 +29,7 @@ pub use dispatch::{Dispatch, Dispatched};
 pub use extract::Extract;
 pub use fetch::Fetch;
 pub use find::Finder;
-pub use image::{THUMBNAIL_PREFIX, thumbnail_key};
+pub use image::{THUMBNAIL_PREFIX, thumbnail, thumbnail_key};
 pub use index::{Index, Published};
 pub use manners::{Manners, Opening};
 pub use poll::Poll;

@@ -1,8 +1,8 @@
 //! Removal: what is gone from the web, or must not be shown, is gone from here.
 
 use crate::{StageError, index, segment, thumbnail_key};
-use curlew_model::{Gone, Page, PageId, PageState, Timestamp};
-use curlew_policy::address::{self, hash_hex};
+use curlew_model::{Gone, Page, PageId, PageState, ThumbnailId, Timestamp};
+use curlew_policy::address::hash_hex;
 use curlew_ports::{Blobs, Clock, Event, Events, Pages, PortError, Version};
 use serde::Serialize;
 use std::sync::Arc;
@@ -51,11 +51,10 @@ impl Removal {
         index::change_manifest(blobs, *year, |m| Ok(m.with_tombstones([id.clone()]))).await?;
         if let Some(record) = segment::RecordReader(blobs).read(location).await? {
             // The site's own image stays for its other pages.
-            let image = record.image.as_deref().filter(|_| !record.image_of_site);
-            if let Some(image) = image.and_then(|i| address::parse(i, None).ok()) {
-                blobs.delete(&thumbnail_key(&address::image_id(&image))).await?;
+            if let Some(ThumbnailId::Object(image)) = record.thumbnail.as_ref().filter(|_| !record.image_of_site) {
+                blobs.delete(&thumbnail_key(image)).await?;
             }
-            segment::erase(blobs, location).await?;
+            segment::erase(blobs, &location.segment, &[(location.clone(), record)]).await?;
         }
         let now = self.clock.now();
         let gone = Page { state: PageState::Gone { reason }, at: now, checked_at: Some(now), ..page.clone() };

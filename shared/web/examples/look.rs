@@ -13,7 +13,7 @@
 mod support;
 
 use bytes::Bytes;
-use curlew_model::{ImageId, Millis, Timestamp};
+use curlew_model::{Millis, ThumbnailId, Timestamp};
 use curlew_ports::{Clock, FoundHit, StatusLine};
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -54,7 +54,7 @@ fn shelf() -> Shelf {
         let mut hit = FoundHit { site: (*site).to_owned(), ..page(url, title, snippet) };
         hit.published = Timestamp::parse_day_or_instant(day).ok();
         if n % 3 != 1 {
-            let id = ImageId::new(&format!("{n:032x}")).unwrap();
+            let id = ThumbnailId::new(&format!("{n:032x}")).unwrap();
             shelf.thumbnails.insert(id.clone(), picture(n));
             hit.thumbnail = Some(id);
         }

@@ -5,17 +5,17 @@ use crate::app::App;
 use crate::page::{no_such_page, trouble, typed};
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
-use curlew_model::ImageId;
+use curlew_model::ThumbnailId;
 use std::sync::Arc;
 
-/// The id is a hash: what is under it never changes.
+/// The id names a content or its place in an object that is named so: what is under it never changes.
 const FOREVER: &str = "public, max-age=31536000, immutable";
 /// Begins every JPEG file (ISO/IEC 10918-1 B.1.1.3: SOI, then a marker).
 const JPEG: [u8; 3] = [0xff, 0xd8, 0xff];
 
-/// `GET /thumb/{hash}`
-pub(crate) async fn show(State(app): State<Arc<App>>, Path(hash): Path<String>) -> Response {
-    let Ok(id) = ImageId::new(&hash) else { return no_such_page(&app.site) };
+/// `GET /thumb/{id}`
+pub(crate) async fn show(State(app): State<Arc<App>>, Path(id): Path<String>) -> Response {
+    let Ok(id) = ThumbnailId::new(&id) else { return no_such_page(&app.site) };
     match app.front.thumbnail(&id).await {
         // What is no JPEG is not served as one.
         Ok(Some(bytes)) if bytes.starts_with(&JPEG) => (typed("image/jpeg", FOREVER), bytes).into_response(),

@@ -29,6 +29,7 @@ impl Page {
             text: text.into(),
             image: None,
             thumbnail: None,
+            thumbnail_frame: 0,
             language: Some(language.to_owned()).filter(|language| !language.is_empty()),
             published: None,
             modified: None,

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 
 mod house;
+mod thumbnails;
 mod turns;
 
 use curlew_model::{
@@ -291,13 +292,22 @@ async fn an_image_elsewhere_gets_a_visit_there_and_one_that_is_not_to_be_had_is_
     house.web.serve("https://example.org/a", "text/html", html(head));
     house.web.serve("https://example.org/b", "text/html", html(head));
     house.fetch(&visit("example.org", &["https://example.org/a", "https://example.org/b"], &new())).await;
+    assert!(house.calls(CallKind::Image).is_empty());
+    let pages: Vec<_> = house.queued(QueueName::Extract).await.into_iter().map(|(job, _)| job).collect();
+    let pages: Vec<_> =
+        pages.into_iter().map(|job| if let Job::Extract(job) = job { *job } else { panic!() }).collect();
+    house.extract().run_batch(&pages).await;
     let queued = house.queued(QueueName::Fetch).await;
     let [(Job::Fetch(images), _)] = &queued[..] else { panic!("{queued:?}") };
-    assert_eq!(images.host, host("images.example"));
-    house.fetch(images).await;
-    assert_eq!(house.calls(CallKind::Image).len(), 1, "both pages show the same image, and it is not there");
+    assert_eq!(
+        (images.host.clone(), images.items.len()),
+        (host("images.example"), 1),
+        "both pages show the same image"
+    );
     house.fetch(images).await;
     assert_eq!(house.calls(CallKind::Image).len(), 1);
+    house.fetch(images).await;
+    assert_eq!(house.calls(CallKind::Image).len(), 1, "it is not there, and is not asked for again");
 }
 
 #[tokio::test(start_paused = true)]

@@ -141,6 +141,7 @@ pub(super) fn extract(n: u64, bytes: usize) -> Job {
         robots_tags: vec!["max-snippet:10".into()],
         body: PageBody::Inline(Bytes::from(body)),
         fetched_at: at(0),
+        image: None,
         calls_left: 1,
     }))
 }

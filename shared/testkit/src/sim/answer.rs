@@ -2,9 +2,12 @@
 
 use super::world::{HOUR, MINUTE, Moment, Page, RobotsAnswer, RobotsText, Route, Trouble, World};
 use crate::faults::mix;
+use bytes::Bytes;
 use curlew_model::{Millis, Timestamp};
 use curlew_ports::{Call, FetchError, Reply};
 use std::fmt::Write as _;
+use std::io::Cursor;
+use std::sync::OnceLock;
 use url::Url;
 
 /// For how long an answer of robots.txt may be gone by (RFC 9309 §2.4); the same number as in the policy, on purpose
@@ -50,7 +53,9 @@ impl World {
             Some(Route::Redirect { to, status }) => redirect(*status, to),
             Some(Route::Robots(n)) => document("text/plain", self.texts[*n].body.clone()),
             Some(Route::Home { feeds }) => document("text/html", home(feeds)),
-            Some(Route::Image) => document("image/png", "no picture".to_owned()),
+            // Some images are none.
+            Some(Route::Image) if url.path().ends_with("3.png") => document("image/png", "no picture"),
+            Some(Route::Image) => document("image/png", picture()),
             Some(Route::Page(page)) => page_reply(page, now),
             Some(Route::Feed { gone_from: Some(at), .. }) if *at <= now => status(410),
             Some(Route::Feed { .. }) => {
@@ -206,7 +211,19 @@ fn redirect(code: u16, to: &str) -> Reply {
     reply
 }
 
-fn document(media_type: &str, body: String) -> Reply {
+/// A small picture, drawn once.
+fn picture() -> Bytes {
+    static PICTURE: OnceLock<Bytes> = OnceLock::new();
+    let draw = || {
+        let mut png = Cursor::new(vec![]);
+        let drawn = image::DynamicImage::new_luma8(48, 48).write_to(&mut png, image::ImageFormat::Png);
+        drawn.unwrap_or_else(|error| panic!("no picture: {error}"));
+        png.into_inner().into()
+    };
+    PICTURE.get_or_init(draw).clone()
+}
+
+fn document(media_type: &str, body: impl Into<Bytes>) -> Reply {
     let mut reply = Reply { status: 200, body: body.into(), ..Reply::default() };
     reply.headers.content_type = Some(format!("{media_type}; charset=utf-8"));
     reply

@@ -208,7 +208,7 @@ fn is_on(url: &str, host: &str) -> bool {
     name == host || name.strip_suffix(host).is_some_and(|rest| rest.ends_with('.'))
 }
 
-/// 6, of one run: no page is found twice, and every accepted page's record is there.
+/// 6, of one run: no page is found twice, and every accepted page's record is there, with the thumbnail beside it.
 ///
 /// # Errors
 /// The first page that is stored twice or not at all.

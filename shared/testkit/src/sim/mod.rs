@@ -23,10 +23,10 @@ pub use invariants::Violation;
 pub use trace::{CallSeen, CameTo, End, EntrySeen, LedgerSeen, QuerySeen, RobotsSeen, Trace};
 
 use crate::faults::Rates;
-use curlew_model::{Millis, PageState, Source, Timestamp};
+use curlew_model::{Location, Millis, Page, PageState, Source, ThumbnailId, Timestamp};
 use curlew_policy::{Rules, address};
 use curlew_ports::{Clock, Inbox, Pages, Sources};
-use curlew_stages::RecordReader;
+use curlew_stages::{RecordReader, thumbnail};
 use dice::Dice;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -208,8 +208,7 @@ async fn end(shared: &Arc<Shared>) {
     let mut unreadable = vec![];
     for page in &pages {
         let PageState::Accepted { location, .. } = &page.state else { continue };
-        if !matches!(RecordReader(shared.blobs.as_ref()).read(location).await, Ok(Some(record)) if record.id == page.id)
-        {
+        if !is_whole(shared, page, location).await {
             unreadable.push(page.url.clone());
         }
     }
@@ -225,6 +224,19 @@ async fn end(shared: &Arc<Shared>) {
         unreadable,
     };
     shared.trace().end = end;
+}
+
+/// Whether the record of a page can be read, and its thumbnail, if that lies beside it.
+async fn is_whole(shared: &Shared, page: &Page, location: &Location) -> bool {
+    let blobs = shared.blobs.as_ref();
+    let record = match RecordReader(blobs).read(location).await {
+        Ok(Some(record)) if record.id == page.id => record,
+        _ => return false,
+    };
+    match &record.thumbnail {
+        Some(id @ ThumbnailId::Frame(_)) => matches!(thumbnail(blobs, id).await, Ok(Some(_))),
+        _ => true,
+    }
 }
 
 /// The entries of the model web that the feeds' rows remember as seen.

@@ -111,7 +111,7 @@ pub struct End {
     pub dead: Vec<(Job, String)>,
     /// URLs of all that is found after everything was published; `None` if the run had no index.
     pub found: Option<Vec<String>>,
-    /// Accepted pages whose records cannot be read.
+    /// Accepted pages whose records cannot be read, or the thumbnails beside them.
     pub unreadable: Vec<String>,
 }
 

@@ -4,7 +4,7 @@ use crate::support::{Shelf, World, page, settings, shelf};
 use axum::body::Body;
 use axum::extract::ConnectInfo;
 use axum::http::{Request, StatusCode};
-use curlew_model::{ImageId, Millis};
+use curlew_model::{Millis, ThumbnailId};
 use curlew_web::{Caller, Settings};
 use std::net::SocketAddr;
 
@@ -30,7 +30,7 @@ async fn the_start_page_has_the_form_and_explains_the_language() {
 
 #[tokio::test]
 async fn a_result_shows_title_snippet_site_date_and_thumbnail() {
-    let id = ImageId::new("0123456789abcdef0123456789abcdef").unwrap();
+    let id = ThumbnailId::new("0123456789abcdef0123456789abcdef").unwrap();
     let mut hit = page("https://tide.example/2026/mud", "Mud & tide", "A curlew probes the mud, gently.");
     hit.thumbnail = Some(id.clone());
     let mut plain = page("https://other.example/", "Curlew, plain", "No picture.");
@@ -61,7 +61,7 @@ async fn a_result_shows_title_snippet_site_date_and_thumbnail() {
 
 #[tokio::test]
 async fn a_thumbnail_that_is_none_is_not_found() {
-    let html = ImageId::new("11111111111111111111111111111111").unwrap();
+    let html = ThumbnailId::new("11111111111111111111111111111111").unwrap();
     let thumbnails = [(html, bytes::Bytes::from_static(b"<html><script>alert(1)</script>"))].into();
     let world = World::of(Shelf { thumbnails, ..Shelf::default() });
     for hash in

@@ -5,7 +5,7 @@ use axum::Router;
 use axum::body::Body;
 use axum::http::{HeaderMap, Method, Request, Response, StatusCode};
 use bytes::Bytes;
-use curlew_model::{ImageId, Millis, Timestamp};
+use curlew_model::{Millis, ThumbnailId, Timestamp};
 use curlew_ports::{Clock, FindError, Found, FoundHit, Front, PortError, StatusLine, SuggestError, Suggested};
 use curlew_web::Settings;
 use http_body_util::BodyExt;
@@ -22,7 +22,7 @@ const MAX_TERMS: usize = 16;
 #[derive(Default)]
 pub struct Shelf {
     pub pages: Vec<FoundHit>,
-    pub thumbnails: HashMap<ImageId, Bytes>,
+    pub thumbnails: HashMap<ThumbnailId, Bytes>,
     pub status: Vec<StatusLine>,
     /// What was suggested.
     pub suggested: Mutex<Vec<String>>,
@@ -82,7 +82,7 @@ impl Front for Shelf {
         Ok(Suggested::Taken)
     }
 
-    async fn thumbnail(&self, image: &ImageId) -> Result<Option<Bytes>, PortError> {
+    async fn thumbnail(&self, image: &ThumbnailId) -> Result<Option<Bytes>, PortError> {
         self.trouble()?;
         Ok(self.thumbnails.get(image).cloned())
     }

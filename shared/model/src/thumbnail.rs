@@ -1,0 +1,116 @@
+//! Names of thumbnails: what records, search results and the paths of the search page address them by.
+
+use crate::{ImageId, InvalidId, Location, SegmentKey};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// Longest frame of a thumbnail, in bytes; who makes up an id cannot have more read than this.
+const MAX_FRAME: u64 = 256 * 1024;
+/// Longest name of a segment within its day.
+const MAX_NAME: usize = 64;
+
+/// Where a thumbnail is kept. Its text is safe in a URL's path: `HASH`, or `YYYYMMDD-SEGMENT-OFFSET-LENGTH`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum ThumbnailId {
+    /// An object of its own, under the hash of the image's URL: images of other host keys, and those of sites.
+    Object(ImageId),
+    /// A frame of the segment that its page's record is in.
+    Frame(Location),
+}
+
+impl ThumbnailId {
+    /// Takes a text as the name of a thumbnail.
+    ///
+    /// # Errors
+    /// If it has neither of the two forms.
+    pub fn new(text: &str) -> Result<ThumbnailId, InvalidId> {
+        let invalid = || InvalidId { kind: "thumbnail id", given: text.chars().take(80).collect() };
+        if let Ok(image) = ImageId::new(text) {
+            return Ok(ThumbnailId::Object(image));
+        }
+        frame(text).map(ThumbnailId::Frame).ok_or_else(invalid)
+    }
+}
+
+fn frame(text: &str) -> Option<Location> {
+    let mut parts = text.split('-');
+    let (day, name, offset, length) = (parts.next()?, parts.next()?, parts.next()?, parts.next()?);
+    let is_plain = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit() || b.is_ascii_lowercase());
+    if parts.next().is_some() || !is_plain(name) || name.len() > MAX_NAME {
+        return None;
+    }
+    let (day, offset, length) = (digits(day)?, digits(offset)?, digits(length)?);
+    let (year, month, day) = (day / 10_000, day / 100 % 100, day % 100);
+    let segment = SegmentKey::new(&format!("segments/{year:04}/{month:02}/{day:02}/{name}.jsonl.zst")).ok()?;
+    let location = Location { segment, offset, length };
+    // One spelling for each place, so that each has one address: no leading zeros, eight digits for the day.
+    (length <= MAX_FRAME && ThumbnailId::Frame(location.clone()).to_string() == text).then_some(location)
+}
+
+fn digits(text: &str) -> Option<u64> {
+    text.bytes().all(|b| b.is_ascii_digit()).then(|| text.parse().ok()).flatten()
+}
+
+impl fmt::Display for ThumbnailId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Location { segment, offset, length } = match self {
+            ThumbnailId::Object(image) => return write!(f, "{image}"),
+            ThumbnailId::Frame(location) => location,
+        };
+        let mut parts = segment.as_str().split('/').skip(1);
+        let (year, month, day) = (parts.next(), parts.next(), parts.next());
+        let name = parts.next().unwrap_or_default().trim_end_matches(".jsonl.zst");
+        for part in [year, month, day] {
+            f.write_str(part.unwrap_or_default())?;
+        }
+        write!(f, "-{name}-{offset}-{length}")
+    }
+}
+
+impl TryFrom<String> for ThumbnailId {
+    type Error = InvalidId;
+    fn try_from(text: String) -> Result<ThumbnailId, InvalidId> {
+        ThumbnailId::new(&text)
+    }
+}
+
+impl From<ThumbnailId> for String {
+    fn from(id: ThumbnailId) -> String {
+        id.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NAME: &str = "0123456789abcdef0123456789abcdef";
+
+    #[test]
+    fn both_forms_come_back_from_their_text() -> Result<(), Box<dyn std::error::Error>> {
+        let segment = SegmentKey::new(&format!("segments/2026/11/21/{NAME}.jsonl.zst"))?;
+        let frame = ThumbnailId::Frame(Location { segment, offset: 70_012, length: 9_304 });
+        assert_eq!(frame.to_string(), format!("20261121-{NAME}-70012-9304"));
+        for id in [ThumbnailId::Object(ImageId::new(NAME)?), frame] {
+            assert_eq!(ThumbnailId::new(&id.to_string())?, id);
+            assert_eq!(serde_json::from_str::<ThumbnailId>(&serde_json::to_string(&id)?)?, id);
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn what_could_leave_its_place_or_read_too_much_is_no_id() {
+        let bad = |text: &str| assert!(ThumbnailId::new(text).is_err(), "{text}");
+        for text in ["", "-", "x", "20261121", "../../etc/passwd", "20261121-a.b-1-2", "20261121-a/b-1-2"] {
+            bad(text);
+        }
+        for text in
+            ["20261121-ab-01-2", "20261121-ab-+1-2", "20261121-ab-1-262145", "20261121-ab-1-2-3", "2026112-ab-1-2"]
+        {
+            bad(text);
+        }
+        bad(&format!("20261121-{}-1-2", "a".repeat(MAX_NAME + 1)));
+        assert!(ThumbnailId::new("20261121-ab-0-262144").is_ok());
+    }
+}
