@@ -128,6 +128,15 @@ impl Inbox for Jobs {
 }
 
 impl Jobs {
+    /// A message that an event source mapping has handed to this function, and that the function is going to report as
+    /// failed, is handed out again at `due`, and not only when its visibility ends; at the latest after 12 hours.
+    ///
+    /// # Errors
+    /// Transport errors; then it is handed out again when its visibility ends. A handle that has run out is no error.
+    pub async fn put_back_message(&self, stage: Stage, handle: &str, due: Timestamp) -> Result<(), PortError> {
+        self.hide(stage, handle, seconds_until(due, LONGEST_HIDING)).await
+    }
+
     /// At most ten messages of a queue, hidden from others for so many seconds.
     pub(super) async fn some(
         &self,
