@@ -1,0 +1,478 @@
+//! Runs the messages of one invocation: reads them, gives their jobs to the stage, and applies the verdicts.
+//!
+//! **Invariants.** Every message ends in exactly one way: its job is done, it was sent again, it was given up with a reason,
+//! or it is reported as failed, and then SQS hands it out again. What is not known to have ended is reported as failed.
+//! Nothing is begun that may outlast the invocation, and nothing runs on after [`Batch::run`] has returned.
+
+use crate::plan::{Plan, Task, chunks, length, plan, unpacked};
+use crate::words::with_causes;
+use async_trait::async_trait;
+use curlew_model::{ExtractJob, Job, Millis, Stage, Timestamp};
+use curlew_policy::Rules;
+use curlew_policy::address::{self, HostGroups};
+use curlew_ports::{Clock, PortError};
+use curlew_stages::{StageError, Verdict};
+use futures::{FutureExt, StreamExt};
+use std::any::Any;
+use std::panic::AssertUnwindSafe;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::task::JoinSet;
+use tracing::Instrument;
+
+/// A message that failed so often is given up. Below the queue's own limit (8), so that the reason is known.
+pub(crate) const MAX_RECEIVES: u32 = 5;
+/// First wait after a failure; three times as long each time, so that the last try is over six minutes after the first.
+const RETRY: Millis = Millis::from_secs(10);
+/// Kept for the end of an invocation: sending again what waits, and the answer.
+pub(crate) const LAST_THINGS: Millis = Millis::from_secs(3);
+/// The most time that one page takes to be extracted and written.
+const PAGE_TIME: Millis = Millis(500);
+/// Messages read at once; only those whose job lies in the bucket cost a call.
+const READS: usize = 16;
+/// Jobs that wait are sent again as soon as there are so many: the most that one call to SQS takes.
+const SEND_AT: usize = 10;
+/// A message as SQS hands it over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Letter {
+    /// Names it in the answer.
+    pub(crate) id: String,
+    /// Names this delivery.
+    pub(crate) handle: String,
+    /// The job, or a claim check for it.
+    pub(crate) body: String,
+    /// How often it was handed out, this time included.
+    pub(crate) receives: u32,
+}
+
+/// Why a message could not be read.
+#[derive(Debug)]
+pub(crate) enum Unread {
+    /// It never will: no job, one of another version, or one whose object is gone.
+    Never(String),
+    /// Its object is out of reach just now.
+    NotNow(PortError),
+}
+
+/// The queue as a batch sees it.
+#[async_trait]
+pub(crate) trait Desk: Send + Sync {
+    /// The job of a message.
+    async fn read(&self, letter: &Letter) -> Result<Job, Unread>;
+    /// Sends jobs, each to be delivered no earlier than its instant.
+    async fn send(&self, jobs: &[(Job, Timestamp)]) -> Result<(), PortError>;
+    /// A message that is going to be reported as failed is handed out again at `due`.
+    async fn put_back(&self, letter: &Letter, due: Timestamp) -> Result<(), PortError>;
+    /// Copies a message to the dead ones, with the reason.
+    async fn give_up(&self, letter: &Letter, why: &str, now: Timestamp) -> Result<(), PortError>;
+}
+
+/// The stages as a batch sees them.
+#[async_trait]
+pub(crate) trait Worker: Send + Sync {
+    /// Does one job.
+    async fn run(&self, job: &Job) -> Result<Verdict, StageError>;
+    /// Makes the records of many pages; one verdict for each, in order.
+    async fn run_batch(&self, jobs: &[ExtractJob]) -> Vec<Result<Verdict, StageError>>;
+}
+
+/// What a batch must keep to.
+#[derive(Clone, Debug)]
+pub(crate) struct Bounds {
+    /// Lanes under way at once.
+    pub(crate) slots: usize,
+    /// The numbers of politeness.
+    pub(crate) rules: Rules,
+    /// What counts as one host.
+    pub(crate) groups: HostGroups,
+    /// When the invocation is ended from outside, by the monotonic clock.
+    pub(crate) deadline: Millis,
+}
+
+impl Bounds {
+    /// The time that must be left for the smallest piece of a stage's work to be begun.
+    pub(crate) fn least_time(&self, stage: Stage) -> Millis {
+        LAST_THINGS + self.need(stage, 1)
+    }
+
+    /// The most time that so many jobs take. A visit lasts no longer than its lease: slice, one call, margin.
+    fn need(&self, stage: Stage, jobs: u64) -> Millis {
+        match stage {
+            Stage::Extract => PAGE_TIME.saturating_mul(jobs),
+            Stage::Discover | Stage::Poll | Stage::Fetch => self.rules.lease_length(),
+        }
+    }
+}
+
+/// How the messages of an invocation ended, counted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Summary {
+    /// All of them.
+    pub(crate) messages: usize,
+    /// Done, or pointless by now.
+    pub(crate) done: usize,
+    /// Sent again, for later or since there was no time.
+    pub(crate) deferred: usize,
+    /// Ids of those that SQS has to hand out again.
+    pub(crate) failures: Vec<String>,
+    /// Given up with a reason.
+    pub(crate) given_up: usize,
+    /// Lanes that were under way at once, at most.
+    pub(crate) slots: usize,
+    /// The time that lanes took, added up.
+    pub(crate) busy: Millis,
+    /// From the start of the first lane to the end of the last one.
+    pub(crate) span: Millis,
+}
+
+impl Summary {
+    /// How much of the slots' time was used, in percent; nothing if no slot was.
+    pub(crate) fn utilisation(&self) -> Option<u64> {
+        let offered = self.span.0.saturating_mul(self.slots as u64);
+        (offered > 0).then(|| self.busy.0.saturating_mul(100) / offered)
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Outcome {
+    Done,
+    Deferred,
+    Failed,
+    GivenUp,
+}
+
+/// What has become of the messages so far.
+#[derive(Debug, Default)]
+struct Board {
+    outcomes: Vec<Option<Outcome>>,
+    /// Jobs to be sent again, and when they are due.
+    waiting: Vec<(usize, Timestamp)>,
+    busy: Millis,
+}
+
+/// The messages of one invocation, read.
+pub(crate) struct Batch {
+    stage: Stage,
+    desk: Arc<dyn Desk>,
+    clock: Arc<dyn Clock>,
+    bounds: Bounds,
+    letters: Vec<Letter>,
+    /// `None`: the message has ended already, since it cannot be read.
+    jobs: Vec<Option<Job>>,
+    board: Mutex<Board>,
+}
+
+impl Batch {
+    /// Reads messages. Those that are no jobs of this stage are given up at once.
+    pub(crate) async fn open(
+        stage: Stage,
+        letters: Vec<Letter>,
+        desk: Arc<dyn Desk>,
+        clock: Arc<dyn Clock>,
+        bounds: Bounds,
+    ) -> Batch {
+        let board = Mutex::new(Board { outcomes: vec![None; letters.len()], ..Board::default() });
+        let reading = futures::stream::iter(letters.iter().map(|letter| desk.read(letter)));
+        let read: Vec<Result<Job, Unread>> = reading.buffered(READS).collect().await;
+        let mut batch = Batch { stage, desk, clock, bounds, letters, jobs: Vec::with_capacity(read.len()), board };
+        for (n, read) in read.into_iter().enumerate() {
+            let job = match read {
+                Ok(job) if job.stage() == stage => Some(job),
+                Ok(job) => {
+                    let why = format!("the job is in the wrong queue: it is one for {}", job.stage().as_str());
+                    batch.give_up(n, &why).await;
+                    None
+                }
+                Err(Unread::Never(why)) => {
+                    batch.give_up(n, &why).await;
+                    None
+                }
+                Err(Unread::NotNow(error)) => {
+                    batch.failed(n, &StageError::Port(error)).await;
+                    None
+                }
+            };
+            batch.jobs.push(job);
+        }
+        batch
+    }
+
+    /// What is run, in which order, and with which turn.
+    pub(crate) fn plan(&self) -> Plan {
+        let readable: Vec<usize> = (0..self.jobs.len()).filter(|n| self.jobs[*n].is_some()).collect();
+        if self.stage == Stage::Extract {
+            return Plan { lanes: self.chunks(&readable), turn: self.bounds.rules.slice };
+        }
+        let jobs = readable.iter().filter_map(|n| self.jobs[*n].as_ref().map(|job| (*n, job)));
+        let tasks: Vec<Task> =
+            jobs.map(|(n, job)| Task { lane: self.lane_of(n, job), length: length(job, &self.bounds.rules) }).collect();
+        let mut plan = plan(&tasks, self.bounds.slots, self.bounds.rules.slice);
+        for lane in &mut plan.lanes {
+            for n in lane {
+                *n = readable[*n];
+            }
+        }
+        plan
+    }
+
+    /// Whose lease a job needs. A job whose URL has no host has a lane of its own; its stage says what is wrong.
+    fn lane_of(&self, n: usize, job: &Job) -> String {
+        let url = match job {
+            Job::Fetch(visit) => return visit.host.to_string(),
+            Job::Poll(poll) => &poll.url,
+            Job::Discover(discover) => &discover.url,
+            Job::Extract(_) => return format!("#{n}"),
+        };
+        let key = address::parse(url, None).ok().and_then(|url| address::host_key(&url, &self.bounds.groups).ok());
+        key.map_or_else(|| format!("#{n}"), |key| key.to_string())
+    }
+
+    /// Pages that share a segment. One that failed before is on its own, so that it fails alone.
+    fn chunks(&self, readable: &[usize]) -> Vec<Vec<usize>> {
+        // Half of the time is enough for a chunk, so that a late one can still begin.
+        let time = self.bounds.deadline.saturating_sub(LAST_THINGS).saturating_sub(self.clock.monotonic());
+        let most = usize::try_from(time.0 / PAGE_TIME.0 / 2).unwrap_or(1);
+        let (alone, together): (Vec<usize>, Vec<usize>) =
+            readable.iter().partition(|n| self.letters[**n].receives > 1);
+        let sizes: Vec<usize> = together.iter().map(|n| self.jobs[*n].as_ref().map_or(0, unpacked)).collect();
+        let chunks = chunks(&sizes, most).into_iter();
+        let chunks = chunks.map(|chunk| chunk.into_iter().map(|n| together[n]).collect());
+        chunks.chain(alone.into_iter().map(|n| vec![n])).collect()
+    }
+
+    /// Sends every job again for `until`, without having begun it.
+    pub(crate) async fn put_off(self, until: Timestamp) -> Summary {
+        for n in 0..self.jobs.len() {
+            if self.jobs[n].is_some() {
+                self.wait(n, until);
+            }
+        }
+        self.send_again(1).await;
+        self.summary(0, Millis::ZERO)
+    }
+
+    /// Runs what was planned.
+    pub(crate) async fn run(self, plan: Plan, worker: Arc<dyn Worker>) -> Summary {
+        let began = self.clock.monotonic();
+        // Extraction needs a core and waits for little; two chunks at once would only share it.
+        let slots = if self.stage == Stage::Extract { 1 } else { self.bounds.slots }.min(plan.lanes.len());
+        let this = Arc::new(self);
+        let stop = this.bounds.deadline.saturating_sub(LAST_THINGS);
+        let mut lanes = plan.lanes.into_iter();
+        let mut tasks = JoinSet::new();
+        loop {
+            while tasks.len() < slots
+                && let Some(lane) = lanes.next()
+            {
+                if this.fits(&lane) {
+                    let (this, worker) = (this.clone(), worker.clone());
+                    tasks.spawn(async move { this.lane(worker.as_ref(), &lane, plan.turn).await }.in_current_span());
+                } else {
+                    this.leave(&lane);
+                }
+            }
+            if tasks.is_empty() {
+                break;
+            }
+            tokio::select! {
+                _ = tasks.join_next() => {}
+                () = this.clock.sleep(stop.saturating_sub(this.clock.monotonic())) => {
+                    tracing::warn!(lanes = tasks.len(), "the time is up; what is under way is broken off and runs again");
+                    tasks.shutdown().await;
+                    break;
+                }
+            }
+            this.send_again(SEND_AT).await;
+        }
+        let span = this.clock.monotonic().saturating_sub(began);
+        this.send_again(1).await;
+        this.summary(slots, span)
+    }
+
+    async fn lane(&self, worker: &dyn Worker, members: &[usize], turn: Millis) {
+        let _busy = Busy { batch: self, since: self.clock.monotonic() };
+        if self.stage == Stage::Extract && members.len() > 1 {
+            return self.chunk(worker, members).await;
+        }
+        let turn_ends = self.clock.monotonic() + turn;
+        for (at, n) in members.iter().enumerate() {
+            let turn_over = at > 0 && self.clock.monotonic() >= turn_ends;
+            if turn_over || !self.fits(&[*n]) {
+                return self.leave(&members[at..]);
+            }
+            self.one(worker, *n).await;
+        }
+    }
+
+    async fn one(&self, worker: &dyn Worker, n: usize) {
+        let Some(job) = &self.jobs[n] else { return };
+        match AssertUnwindSafe(worker.run(job)).catch_unwind().await {
+            Ok(outcome) => self.settle(n, outcome).await,
+            Err(panic) => {
+                let why = said(panic.as_ref());
+                drop(panic);
+                self.try_again(n, &why, Millis::ZERO).await;
+            }
+        }
+    }
+
+    async fn chunk(&self, worker: &dyn Worker, members: &[usize]) {
+        let jobs: Vec<ExtractJob> = members
+            .iter()
+            .filter_map(|n| match &self.jobs[*n] {
+                Some(Job::Extract(job)) => Some(job.as_ref().clone()),
+                _ => None,
+            })
+            .collect();
+        if let Ok(outcomes) = AssertUnwindSafe(worker.run_batch(&jobs)).catch_unwind().await {
+            for (n, outcome) in members.iter().zip(outcomes) {
+                self.settle(*n, outcome).await;
+            }
+            return;
+        }
+        // Each on its own, so that only the one that panics fails. What was written is found written.
+        for (at, n) in members.iter().enumerate() {
+            if !self.fits(&[*n]) {
+                return self.leave(&members[at..]);
+            }
+            self.one(worker, *n).await;
+        }
+    }
+
+    async fn settle(&self, n: usize, outcome: Result<Verdict, StageError>) {
+        match outcome {
+            Ok(Verdict::Done) => self.note(n, Outcome::Done),
+            Ok(Verdict::Drop(reason)) => {
+                tracing::debug!(reason, "a job was dropped");
+                self.note(n, Outcome::Done);
+            }
+            Ok(Verdict::Defer(until)) => self.wait(n, until),
+            Err(error) => self.failed(n, &error).await,
+        }
+    }
+
+    async fn failed(&self, n: usize, error: &StageError) {
+        if !error.is_transient() {
+            return self.give_up(n, &with_causes(error)).await;
+        }
+        let asked = match error {
+            StageError::Port(PortError::Throttled { retry_after }) => *retry_after,
+            _ => Millis::ZERO,
+        };
+        self.try_again(n, &with_causes(error), asked).await;
+    }
+
+    /// SQS hands the message out again, unless it has failed often enough.
+    async fn try_again(&self, n: usize, why: &str, at_least: Millis) {
+        let letter = &self.letters[n];
+        if letter.receives >= MAX_RECEIVES {
+            return self.give_up(n, why).await;
+        }
+        tracing::warn!(message = %letter.id, error = why, receives = letter.receives, "a job failed and is tried again");
+        let wait = RETRY.saturating_mul(3u64.saturating_pow(letter.receives.saturating_sub(1))).max(at_least);
+        if let Err(error) = self.desk.put_back(letter, self.clock.now() + wait).await {
+            // Then it is handed out again when its visibility ends, which is later.
+            tracing::warn!(message = %letter.id, error = %with_causes(&error), "a message could not be put back sooner");
+        }
+        self.note(n, Outcome::Failed);
+    }
+
+    async fn give_up(&self, n: usize, why: &str) {
+        let letter = &self.letters[n];
+        tracing::error!(message = %letter.id, error = why, receives = letter.receives, "a job is given up");
+        match self.desk.give_up(letter, why, self.clock.now()).await {
+            Ok(()) => self.note(n, Outcome::GivenUp),
+            Err(error) => {
+                let error = with_causes(&error);
+                tracing::warn!(message = %letter.id, error, "a message could not be given up; it runs again");
+                self.note(n, Outcome::Failed);
+            }
+        }
+    }
+
+    /// Whether these may begin now and end in time.
+    fn fits(&self, members: &[usize]) -> bool {
+        let need = match self.stage {
+            Stage::Extract => self.bounds.need(self.stage, members.len() as u64),
+            _ => self.bounds.need(self.stage, 1),
+        };
+        self.clock.monotonic() + need + LAST_THINGS <= self.bounds.deadline
+    }
+
+    /// What cannot be begun any more goes back into the queue, due at once.
+    fn leave(&self, members: &[usize]) {
+        let now = self.clock.now();
+        for n in members {
+            self.wait(*n, now);
+        }
+    }
+
+    fn wait(&self, n: usize, until: Timestamp) {
+        self.board().waiting.push((n, until));
+    }
+
+    /// Sends what waits, in the order in which it came, if there are at least so many. A new message and not the old one
+    /// put back: waiting is no failure and must not count as one.
+    async fn send_again(&self, at_least: usize) {
+        let mut waiting = match self.board() {
+            mut board if board.waiting.len() >= at_least => std::mem::take(&mut board.waiting),
+            _ => return,
+        };
+        waiting.sort_unstable();
+        let jobs: Vec<(Job, Timestamp)> =
+            waiting.iter().filter_map(|(n, until)| Some((self.jobs[*n].clone()?, *until))).collect();
+        let sent = self.desk.send(&jobs).await;
+        if let Err(error) = &sent {
+            let error = with_causes(error);
+            tracing::warn!(jobs = jobs.len(), error, "jobs could not be sent again; their messages run again");
+        }
+        let outcome = if sent.is_ok() { Outcome::Deferred } else { Outcome::Failed };
+        for (n, _) in waiting {
+            self.note(n, outcome);
+        }
+    }
+
+    fn note(&self, n: usize, outcome: Outcome) {
+        self.board().outcomes[n] = Some(outcome);
+    }
+
+    fn board(&self) -> MutexGuard<'_, Board> {
+        self.board.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn summary(&self, slots: usize, span: Millis) -> Summary {
+        let board = self.board();
+        let mut summary = Summary { messages: self.letters.len(), slots, busy: board.busy, span, ..Summary::default() };
+        for (letter, outcome) in self.letters.iter().zip(&board.outcomes) {
+            match outcome {
+                Some(Outcome::Done) => summary.done += 1,
+                Some(Outcome::Deferred) => summary.deferred += 1,
+                Some(Outcome::GivenUp) => summary.given_up += 1,
+                Some(Outcome::Failed) | None => summary.failures.push(letter.id.clone()),
+            }
+        }
+        summary
+    }
+}
+
+/// What a job said when it panicked.
+fn said(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().copied().or(panic.downcast_ref::<String>().map(String::as_str));
+    format!("the job panicked: {}", text.unwrap_or("without a word"))
+}
+
+/// Counts the time of a lane, also of one that is broken off.
+struct Busy<'a> {
+    batch: &'a Batch,
+    since: Millis,
+}
+
+impl Drop for Busy<'_> {
+    fn drop(&mut self) {
+        let took = self.batch.clock.monotonic().saturating_sub(self.since);
+        let mut board = self.batch.board();
+        board.busy = board.busy + took;
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,150 @@
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
+
+mod house;
+mod simulation;
+
+use super::*;
+use curlew_ports::Inbox;
+use house::{House, page, stored, visit};
+
+#[tokio::test(start_paused = true)]
+async fn what_cannot_be_read_is_given_up_with_the_reason_and_the_rest_is_done() {
+    let house = House::new(Stage::Fetch);
+    let good = visit("example.org", &["https://example.org/a"]).to_message().unwrap();
+    let old = good.replacen("\"v\":1", "\"v\":7", 1);
+    let other = page("https://example.org/b").to_message().unwrap();
+    let summary = house.run(&[(&good, 1), ("{", 1), (&old, 1), (&other, 1)]).await;
+    assert_eq!((summary.done, summary.given_up, summary.failures.len()), (1, 3, 0));
+    let reasons = house.reasons().await;
+    assert_eq!(reasons.len(), 3);
+    for says in ["not a job", "version 7", "wrong queue: it is one for extract"] {
+        assert!(reasons.iter().any(|why| why.contains(says)), "{says}: {reasons:?}");
+    }
+    assert_eq!(house.web.inner.calls().len(), 2, "robots.txt and the page");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_panic_in_one_visit_fails_that_visit_alone() {
+    let house = House::new(Stage::Fetch);
+    let jobs = ["a.example", "panic.example", "b.example"]
+        .map(|host| visit(host, &[&format!("https://{host}/page")]).to_message().unwrap());
+    let letters: Vec<(&str, u32)> = jobs.iter().map(|job| (job.as_str(), 1)).collect();
+    let summary = house.run(&letters).await;
+    assert_eq!((summary.done, summary.failures.as_slice()), (2, ["message-1".to_owned()].as_slice()));
+    // Its lease runs out by itself.
+    house.clock.sleep(house.bounds.rules.lease_length()).await;
+    let last = house.run(&[(&jobs[1], MAX_RECEIVES)]).await;
+    assert_eq!((last.given_up, last.failures.len()), (1, 0));
+    assert!(house.reasons().await[0].contains("panicked: this page is too much"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_panic_in_one_page_fails_that_page_alone() {
+    let house = House::new(Stage::Extract);
+    let pages = [page("https://a.example/"), stored("bodies/panic"), page("https://b.example/")];
+    let messages = pages.map(|job| job.to_message().unwrap());
+    let letters: Vec<(&str, u32)> = messages.iter().map(|job| (job.as_str(), 1)).collect();
+    let summary = house.run(&letters).await;
+    assert_eq!((summary.done, summary.failures.as_slice()), (2, ["message-1".to_owned()].as_slice()));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_body_that_is_gone_is_given_up_and_one_that_is_out_of_reach_is_tried_again() {
+    let house = House::new(Stage::Extract);
+    let messages = [stored("bodies/gone"), stored("bodies/later"), page("https://a.example/")];
+    let messages = messages.map(|job| job.to_message().unwrap());
+    let letters: Vec<(&str, u32)> = messages.iter().map(|job| (job.as_str(), 1)).collect();
+    let before = house.clock.now();
+    let summary = house.run(&letters).await;
+    assert_eq!((summary.done, summary.given_up), (1, 1));
+    assert_eq!(summary.failures, ["message-1"]);
+    assert!(house.reasons().await[0].contains("bodies/gone does not exist"));
+    let waiting = house.jobs.waiting(before, 10).await.unwrap();
+    assert!(waiting[0].due.since(before) >= RETRY, "it is put back for a while");
+    let given_up = house.run(&[(&messages[1], MAX_RECEIVES)]).await;
+    assert_eq!((given_up.given_up, given_up.failures.len()), (1, 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn pages_of_one_batch_share_a_segment_but_for_those_that_failed_before() {
+    let house = House::new(Stage::Extract);
+    let messages: Vec<String> = (0..5).map(|n| page(&format!("https://a.example/{n}")).to_message().unwrap()).collect();
+    let letters: Vec<(&str, u32)> =
+        messages.iter().enumerate().map(|(n, job)| (job.as_str(), if n == 4 { 2 } else { 1 })).collect();
+    assert_eq!(house.run(&letters).await.done, 5);
+    assert_eq!(house.segments().await.len(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_cannot_be_begun_any_more_is_sent_again_in_order() {
+    let mut house = House::new(Stage::Fetch);
+    house.bounds.slots = 1;
+    house.bounds.deadline = house.bounds.least_time(Stage::Fetch) + Millis(1_500);
+    let names: Vec<String> = (0..5).map(|n| format!("host{n}.example")).collect();
+    let messages: Vec<String> = names
+        .iter()
+        .enumerate()
+        .map(|(n, host)| {
+            // The third is the longest and goes first.
+            let urls: Vec<String> = (0..if n == 2 { 4 } else { 1 }).map(|n| format!("https://{host}/{n}")).collect();
+            visit(host, &urls.iter().map(String::as_str).collect::<Vec<_>>()).to_message().unwrap()
+        })
+        .collect();
+    let letters: Vec<(&str, u32)> = messages.iter().map(|job| (job.as_str(), 1)).collect();
+    let summary = house.run(&letters).await;
+    assert_eq!((summary.done, summary.deferred, summary.failures.len()), (1, 4, 0));
+    let expected: Vec<String> = [0, 1, 3, 4].map(|n: usize| messages[n].clone()).into();
+    assert_eq!(house.sent_again().await, expected);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_visit_that_hangs_is_broken_off_before_the_deadline() {
+    let mut house = House::new(Stage::Fetch);
+    house.bounds.deadline = house.bounds.least_time(Stage::Fetch) + Millis(1);
+    let good = visit("a.example", &["https://a.example/a"]).to_message().unwrap();
+    let hangs = visit("hang.example", &["https://hang.example/a"]).to_message().unwrap();
+    let summary = house.run(&[(&hangs, 1), (&good, 1)]).await;
+    assert_eq!((summary.done, summary.failures.as_slice()), (1, ["message-0".to_owned()].as_slice()));
+    assert!(house.clock.monotonic() < house.bounds.deadline);
+}
+
+#[tokio::test(start_paused = true)]
+async fn visits_of_one_host_follow_each_other_and_none_is_told_that_it_is_busy() {
+    let house = House::new(Stage::Fetch);
+    let jobs: Vec<String> =
+        (0..4).map(|n| visit("a.example", &[&format!("https://a.example/{n}")]).to_message().unwrap()).collect();
+    let letters: Vec<(&str, u32)> = jobs.iter().map(|job| (job.as_str(), 1)).collect();
+    let summary = house.run(&letters).await;
+    assert_eq!((summary.done, summary.deferred, summary.slots), (4, 0, 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_busy_host_puts_its_job_off_and_that_is_no_failure() {
+    let house = House::new(Stage::Fetch);
+    let host = curlew_model::HostKey::new("a.example").unwrap();
+    let manners = house.manners.clone();
+    let curlew_stages::Opening::Open(_other) = manners.open(&host, "somebody else").await.unwrap() else { panic!() };
+    let job = visit("a.example", &["https://a.example/1"]).to_message().unwrap();
+    let summary = house.run(&[(&job, 4)]).await;
+    assert_eq!((summary.deferred, summary.failures.len(), summary.given_up), (1, 0, 0));
+    assert_eq!(house.sent_again().await, [job]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn while_paused_nothing_is_called_and_nothing_is_lost() {
+    let house = House::new(Stage::Fetch);
+    let job = visit("a.example", &["https://a.example/1"]).to_message().unwrap();
+    let batch = house.open(&[(&job, 1), ("nonsense", 1)]).await;
+    let until = house.clock.now() + Millis::from_mins(15);
+    let summary = batch.put_off(until).await;
+    assert_eq!((summary.deferred, summary.given_up, summary.failures.len()), (1, 1, 0));
+    assert!(house.web.inner.calls().is_empty());
+    assert_eq!(house.sent_again().await, [job]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_empty_batch_is_no_trouble() {
+    let summary = House::new(Stage::Poll).run(&[]).await;
+    assert_eq!(summary, Summary::default());
+    assert_eq!(summary.utilisation(), None);
+}

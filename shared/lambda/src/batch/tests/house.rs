@@ -1,0 +1,294 @@
+//! The real stages over ports in memory, and a desk over a queue in memory.
+
+use crate::batch::{Batch, Bounds, Desk, Letter, Summary, Unread};
+use async_trait::async_trait;
+use bytes::Bytes;
+use curlew_model::{
+    EntryHints, ExtractJob, HostKey, Job, Millis, PageBody, Purpose, Stage, Timestamp, VisitItem, VisitJob,
+};
+use curlew_policy::Rules;
+use curlew_policy::address::{self, HostGroups};
+use curlew_policy::chance::between;
+use curlew_ports::{
+    Blob, Blobs, Call, Clock, Fetch as Calls, FetchError, Inbox, PortError, Queue, Receipt, Reply, Tag,
+};
+use curlew_stages::{
+    Blocks, Discover, Dispatch, Extract, Fetch, Finder, Index, Manners, Poll, Removal, Sample, Suggest,
+};
+use curlew_testkit::conformance::mail::SendRaw;
+use curlew_testkit::memory::{
+    CountingSeeds, MemoryBlobs, MemoryFetch, MemoryHosts, MemoryJobs, MemoryMarks, MemoryPages, MemoryRobots,
+    MemorySources, TokioClock,
+};
+use curlew_wiring::{Ports, Program};
+use std::sync::Arc;
+use url::Url;
+
+/// A page that is kept.
+const ARTICLE: &str = "<html><head><title>Curlews return to the estuary</title>\
+    <meta property=\"og:image\" content=\"https://pictures.example/curlew.jpg\"></head><body><article>\
+    <p>The first curlews of the year have come back to the mudflats, some weeks before they were expected, and the \
+    wardens who count them each morning say that there are more of them than in any year since the counts began.</p>\
+    <p>They feed on ragworms and small crabs, which they pull out of the mud with their long bent bills while the tide \
+    is low, and they rest on the saltmarsh while it is high.</p></article></body></html>";
+
+/// All in one place.
+pub(super) struct House {
+    pub(super) stage: Stage,
+    pub(super) clock: Arc<dyn Clock>,
+    pub(super) jobs: Arc<MemoryJobs>,
+    pub(super) web: Arc<Web>,
+    pub(super) manners: Arc<Manners>,
+    pub(super) bounds: Bounds,
+    ports: Ports,
+}
+
+impl House {
+    pub(super) fn new(stage: Stage) -> House {
+        House::seeded(stage, 7)
+    }
+
+    /// Pauses and answers follow from the seed.
+    pub(super) fn seeded(stage: Stage, seed: u64) -> House {
+        let clock: Arc<dyn Clock> = Arc::new(TokioClock::starting_at("2026-11-21T12:00:00Z".parse().unwrap()));
+        let (jobs, hosts) = (Arc::new(MemoryJobs::default()), Arc::new(MemoryHosts::default()));
+        let web = Arc::new(Web { inner: MemoryFetch::default(), clock: clock.clone(), seed });
+        let ports = Ports {
+            ledger: hosts.clone(),
+            hosts,
+            robots: Arc::new(MemoryRobots::default()),
+            marks: Arc::new(MemoryMarks::default()),
+            pages: Arc::new(MemoryPages::default()),
+            sources: Arc::new(MemorySources::default()),
+            queue: jobs.clone(),
+            inbox: jobs.clone(),
+            blobs: Arc::new(Trap::default()),
+        };
+        let rules = Rules::default();
+        let groups = HostGroups::default();
+        let manners = Arc::new(Manners {
+            ledger: ports.ledger.clone(),
+            robots: ports.robots.clone(),
+            fetch: web.clone(),
+            clock: clock.clone(),
+            seeds: Arc::new(CountingSeeds::new(seed)),
+            events: Arc::new(()),
+            rules: Arc::new(rules.clone()),
+            groups: Arc::new(groups.clone()),
+            token: "CurlewBot".into(),
+        });
+        let bounds = Bounds { slots: 100, rules, groups, deadline: Millis::from_mins(15) };
+        House { stage, clock, jobs, web, manners, bounds, ports }
+    }
+
+    /// Messages with how often each was received, as SQS hands them over; the n-th is called `message-n`.
+    async fn letters(&self, messages: &[(&str, u32)]) -> Vec<Letter> {
+        let now = self.clock.now();
+        for (message, _) in messages {
+            self.jobs.send_raw(self.stage, message, now).await.unwrap();
+        }
+        let handed = self.jobs.receive(self.stage, messages.len(), Millis::from_hours(1), now).await.unwrap();
+        let letter = |n: usize, receipt: Receipt| Letter {
+            id: format!("message-{n}"),
+            handle: receipt.0,
+            body: messages[n].0.to_owned(),
+            receives: messages[n].1,
+        };
+        handed.into_iter().enumerate().map(|(n, delivery)| letter(n, delivery.receipt)).collect()
+    }
+
+    pub(super) async fn open(&self, messages: &[(&str, u32)]) -> Batch {
+        let letters = self.letters(messages).await;
+        let desk = Arc::new(Office(self.jobs.clone()));
+        Batch::open(self.stage, letters, desk, self.clock.clone(), self.bounds.clone()).await
+    }
+
+    pub(super) async fn run(&self, messages: &[(&str, u32)]) -> Summary {
+        let batch = self.open(messages).await;
+        let plan = batch.plan();
+        let program = self.program();
+        let program = Program { fetch: program.fetch.with_turn(plan.turn), ..program };
+        batch.run(plan, Arc::new(program)).await
+    }
+
+    fn program(&self) -> Program {
+        let (manners, ports, clock) = (self.manners.clone(), self.ports.clone(), self.clock.clone());
+        let Ports { pages, sources, queue, blobs, .. } = ports.clone();
+        Program {
+            discover: Discover::new(manners.clone(), sources.clone(), pages.clone(), queue.clone()),
+            poll: Poll::new(manners.clone(), sources.clone(), pages.clone(), queue.clone()),
+            fetch: Fetch::new(manners.clone(), pages.clone(), queue.clone(), blobs.clone()),
+            extract: Extract {
+                pages: pages.clone(),
+                sources: sources.clone(),
+                blobs: blobs.clone(),
+                queue: queue.clone(),
+                clock: clock.clone(),
+                events: manners.events.clone(),
+                groups: manners.groups.clone(),
+                token: manners.token.clone(),
+            },
+            index: Index { blobs: blobs.clone(), pages: pages.clone(), clock: clock.clone() },
+            sample: Sample { manners: manners.clone(), pages: pages.clone(), queue: queue.clone() },
+            dispatch: Dispatch {
+                marks: ports.marks.clone(),
+                sources: sources.clone(),
+                queue: queue.clone(),
+                clock: clock.clone(),
+                rules: manners.rules.clone(),
+            },
+            suggest: Suggest {
+                sources,
+                blobs: blobs.clone(),
+                fetch: manners.fetch.clone(),
+                queue,
+                clock: clock.clone(),
+            },
+            blocks: Blocks { ledger: ports.ledger.clone(), blobs: blobs.clone(), groups: manners.groups.clone() },
+            finder: Finder::new(blobs.clone(), clock.clone()),
+            removal: Removal::new(pages, blobs, clock.clone(), manners.events.clone()),
+            ports,
+            clock,
+            manners,
+        }
+    }
+
+    /// Why messages were given up.
+    pub(super) async fn reasons(&self) -> Vec<String> {
+        self.jobs.dead(100).await.unwrap().into_iter().map(|dead| dead.error).collect()
+    }
+
+    /// Messages of this stage that a later invocation gets, the one that was sent first at the front.
+    pub(super) async fn sent_again(&self) -> Vec<String> {
+        let soon = self.clock.now() + Millis::from_mins(20);
+        let handed = self.jobs.receive(self.stage, 100, Millis(1), soon).await.unwrap();
+        handed.into_iter().map(|delivery| delivery.job.unwrap().to_message().unwrap()).collect()
+    }
+
+    pub(super) async fn segments(&self) -> Vec<String> {
+        self.ports.blobs.list("segments/", None, 100).await.unwrap()
+    }
+}
+
+/// A visit of these pages.
+pub(super) fn visit(host: &str, urls: &[&str]) -> Job {
+    let item = |url: &&str| VisitItem {
+        url: (*url).to_owned(),
+        page: address::page_id(&Url::parse(url).unwrap()),
+        purpose: Purpose::Recheck,
+    };
+    let host = HostKey::new(host).unwrap();
+    Job::Fetch(VisitJob { host, feed: None, site_image: None, items: urls.iter().map(item).collect(), deferrals: 0 })
+}
+
+/// A page that was fetched from here.
+pub(super) fn page(url: &str) -> Job {
+    let parsed = Url::parse(url).unwrap();
+    Job::Extract(Box::new(ExtractJob {
+        page: address::page_id(&parsed),
+        host: HostKey::new(parsed.host_str().unwrap()).unwrap(),
+        url: url.into(),
+        final_url: url.into(),
+        feed: None,
+        hints: EntryHints::default(),
+        site_image: None,
+        content_type: Some("text/html; charset=utf-8".into()),
+        robots_tags: Vec::new(),
+        body: PageBody::Inline(zstd::bulk::compress(ARTICLE.as_bytes(), 1).unwrap().into()),
+        fetched_at: "2026-11-21T11:59:00Z".parse().unwrap(),
+        image: None,
+        calls_left: 0,
+    }))
+}
+
+/// A page whose document lies beside its message.
+pub(super) fn stored(key: &str) -> Job {
+    let Job::Extract(mut job) = page(&format!("https://stored.example/{key}")) else { panic!("no page") };
+    job.body = PageBody::Stored(key.into());
+    Job::Extract(job)
+}
+
+/// The queue in memory as a batch sees it.
+struct Office(Arc<MemoryJobs>);
+
+#[async_trait]
+impl Desk for Office {
+    async fn read(&self, letter: &Letter) -> Result<Job, Unread> {
+        Job::from_message(&letter.body).map_err(Unread::Never)
+    }
+
+    async fn send(&self, jobs: &[(Job, Timestamp)]) -> Result<(), PortError> {
+        self.0.send(jobs).await
+    }
+
+    async fn put_back(&self, letter: &Letter, due: Timestamp) -> Result<(), PortError> {
+        self.0.put_back(&Receipt(letter.handle.clone()), due).await
+    }
+
+    async fn give_up(&self, letter: &Letter, why: &str, now: Timestamp) -> Result<(), PortError> {
+        self.0.bury(&Receipt(letter.handle.clone()), why, now).await
+    }
+}
+
+/// A web whose answers take their time, with one host that makes its reader panic, and one that never answers.
+pub(super) struct Web {
+    pub(super) inner: MemoryFetch,
+    clock: Arc<dyn Clock>,
+    seed: u64,
+}
+
+#[async_trait]
+impl Calls for Web {
+    async fn call(&self, call: &Call) -> Result<Reply, FetchError> {
+        assert!(!call.url.contains("//panic.example/p"), "this page is too much");
+        if call.url.contains("//hang.example/") {
+            std::future::pending::<()>().await;
+        }
+        let draw = call.url.bytes().fold(self.seed, |sum, byte| sum.wrapping_mul(31).wrapping_add(byte.into()));
+        self.clock.sleep(Millis(between(draw, 50, 1_000))).await;
+        self.inner.call(call).await
+    }
+
+    fn vet(&self, url: &str) -> Result<(), String> {
+        self.inner.vet(url)
+    }
+}
+
+/// Objects, one of which makes its reader panic, and one of which is out of reach.
+#[derive(Default)]
+struct Trap(MemoryBlobs);
+
+#[async_trait]
+impl Blobs for Trap {
+    async fn get(&self, key: &str) -> Result<Option<Blob>, PortError> {
+        assert!(key != "bodies/panic", "this object is too much");
+        if key == "bodies/later" {
+            return Err(PortError::Unavailable { what: "the object store is out of reach".into(), source: None });
+        }
+        self.0.get(key).await
+    }
+
+    async fn get_range(&self, key: &str, offset: u64, length: u64) -> Result<Bytes, PortError> {
+        self.0.get_range(key, offset, length).await
+    }
+
+    async fn put(&self, key: &str, bytes: Bytes) -> Result<(), PortError> {
+        self.0.put(key, bytes).await
+    }
+
+    async fn put_if_absent(&self, key: &str, bytes: Bytes) -> Result<bool, PortError> {
+        self.0.put_if_absent(key, bytes).await
+    }
+
+    async fn swap(&self, key: &str, seen: Option<&Tag>, bytes: Bytes) -> Result<Tag, PortError> {
+        self.0.swap(key, seen, bytes).await
+    }
+
+    async fn delete(&self, key: &str) -> Result<(), PortError> {
+        self.0.delete(key).await
+    }
+
+    async fn list(&self, prefix: &str, after: Option<&str>, limit: usize) -> Result<Vec<String>, PortError> {
+        self.0.list(prefix, after, limit).await
+    }
+}

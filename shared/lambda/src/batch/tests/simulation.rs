@@ -1,0 +1,100 @@
+//! A thousand visits in one batch, in virtual time: the real fetch stage, its pauses and its turn, over a web in memory.
+
+use super::house::{House, visit};
+use curlew_model::{Job, Stage};
+use curlew_policy::chance::unit;
+use curlew_ports::Reply;
+
+/// Visits of one batch.
+const VISITS: u64 = 1_000;
+/// How much of the slots' time a batch of a thousand visits must use, in percent.
+const BAR: u64 = 70;
+
+/// How many pages visits have.
+#[derive(Clone, Copy, Debug)]
+enum Lengths {
+    /// Most have a few, some a hundred (Pareto's distribution; 1.1 is a heavy tail).
+    HeavyTail,
+    /// One page each, but one visit in a hundred has a hundred: the worst for those that run side by side.
+    FewGiants,
+    /// A hundred each: far more than one invocation can do.
+    AllLong,
+}
+
+fn items(lengths: Lengths, seed: u64, n: u64) -> usize {
+    match lengths {
+        Lengths::HeavyTail => unit(seed * VISITS + n).powf(-1.0 / 1.1).min(100.0) as usize,
+        Lengths::FewGiants => {
+            if n.is_multiple_of(100) {
+                100
+            } else {
+                1
+            }
+        }
+        Lengths::AllLong => 100,
+    }
+}
+
+fn batch(lengths: Lengths, seed: u64, house: &House) -> Vec<String> {
+    (0..VISITS)
+        .map(|n| {
+            let host = format!("host{n}.example");
+            if n % 50 == 7 {
+                // Some ask to be called slowly, and nobody knew.
+                let slowly = Reply { status: 200, body: "User-agent: *\nCrawl-delay: 10\n".into(), ..Reply::default() };
+                house.web.inner.answer(&format!("https://{host}/robots.txt"), Ok(slowly));
+            }
+            if n % 20 == 3 {
+                // And some are in trouble: their visit ends with its first page.
+                let busy = Reply { status: 503, ..Reply::default() };
+                house.web.inner.answer(&format!("https://{host}/0"), Ok(busy));
+            }
+            let urls: Vec<String> = (0..items(lengths, seed, n)).map(|n| format!("https://{host}/{n}")).collect();
+            let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
+            visit(&host, &urls).to_message().unwrap()
+        })
+        .collect()
+}
+
+async fn simulate(lengths: Lengths, seed: u64) {
+    let house = House::seeded(Stage::Fetch, seed);
+    let messages = batch(lengths, seed, &house);
+    let letters: Vec<(&str, u32)> = messages.iter().map(|job| (job.as_str(), 1)).collect();
+    let summary = house.run(&letters).await;
+    let used = summary.utilisation().unwrap();
+    let rest = house.jobs.left().iter().filter(|(_, message)| !messages.contains(message)).count();
+    println!(
+        "{lengths:?}, seed {seed}: {used} % of {} slots for {} s; {} done, {} handed on, {} not begun",
+        summary.slots,
+        summary.span.0 / 1_000,
+        summary.done,
+        rest,
+        summary.deferred,
+    );
+    assert_eq!(summary.done + summary.deferred, VISITS as usize, "{summary:?}");
+    assert!(used >= BAR, "{used} % with seed {seed}");
+    assert!(house.clock.monotonic() <= house.bounds.deadline);
+    // Whatever was not visited is in the queue again.
+    let again = house.jobs.left().into_iter().filter_map(|(_, text)| match Job::from_message(&text) {
+        Ok(Job::Fetch(visit)) => Some(visit.items.len()),
+        _ => None,
+    });
+    assert!(again.count() >= summary.deferred);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_thousand_visits_with_a_heavy_tail_use_the_slots() {
+    for seed in 0..8 {
+        simulate(Lengths::HeavyTail, seed).await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_few_giants_among_a_thousand_visits_do_not_keep_the_slots_waiting() {
+    simulate(Lengths::FewGiants, 1).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn more_than_an_invocation_can_do_is_handed_on_and_the_slots_are_used() {
+    simulate(Lengths::AllLong, 1).await;
+}

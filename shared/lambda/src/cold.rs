@@ -1,0 +1,148 @@
+//! The cold start: settings are read once, the way to AWS is opened once.
+
+use crate::endpoints;
+use crate::failure::Failure;
+use crate::words::with_causes;
+use curlew_aws::{Connection, Names, Store};
+use curlew_ports::{Clock, Events, Seeds};
+use curlew_wiring::{Flags, Ports, Program, Settings, SystemClock, SystemSeeds};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// The stack's name.
+const STACK: &str = "CURLEW_STACK";
+/// The data bucket's name.
+const BUCKET: &str = "CURLEW_BUCKET";
+/// The kill switch: `true` stops all crawling.
+const PAUSED: &str = "CURLEW_PAUSED";
+/// Set by every Lambda runtime, and by those that stand in for it.
+const RUNTIME_API: &str = "AWS_LAMBDA_RUNTIME_API";
+
+/// What a function has from its start to its end.
+pub(crate) struct Cold {
+    pub(crate) settings: Settings,
+    pub(crate) stack: String,
+    pub(crate) store: Store,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) seeds: Arc<dyn Seeds>,
+    /// Nothing is crawled until somebody changes the settings.
+    pub(crate) paused: bool,
+    init: Duration,
+    first: AtomicBool,
+}
+
+impl Cold {
+    /// Reads the settings and opens the way to AWS; makes no request.
+    ///
+    /// # Errors
+    /// One line that says which setting is wrong, and why.
+    pub(crate) async fn start(began: Instant, environment: &[(String, String)]) -> Result<Cold, Failure> {
+        let Read { settings, names, paused } = read(environment)?;
+        let stack = names.stack.clone();
+        let store = Store::new(&Connection::from_environment().await, names);
+        Ok(Cold {
+            settings,
+            stack,
+            store,
+            clock: Arc::new(SystemClock::default()),
+            seeds: Arc::new(SystemSeeds::default()),
+            paused,
+            init: began.elapsed(),
+            first: AtomicBool::new(true),
+        })
+    }
+
+    /// The stages for one invocation. The HTTP client is a new one: the connections of the last may be dead after a thaw.
+    ///
+    /// # Errors
+    /// If the HTTP client cannot be set up.
+    pub(crate) fn program(&self, events: Arc<dyn Events>) -> Result<Program, Failure> {
+        let (store, jobs) = (&self.store, self.store.jobs());
+        let ports = Ports {
+            ledger: store.hosts(),
+            hosts: store.hosts(),
+            robots: store.robots(),
+            marks: store.marks(),
+            pages: store.pages(),
+            sources: store.sources(),
+            queue: jobs.clone(),
+            inbox: jobs,
+            blobs: store.objects(),
+        };
+        Program::new(&self.settings, ports, self.clock.clone(), self.seeds.clone(), events)
+            .map_err(|e| Failure::Settings(format!("the HTTP client cannot be set up: {}", with_causes(&e))))
+    }
+
+    /// How long the start took, told to the first invocation only.
+    pub(crate) fn init(&self) -> Option<Duration> {
+        self.first.swap(false, Ordering::Relaxed).then_some(self.init)
+    }
+}
+
+struct Read {
+    settings: Settings,
+    names: Names,
+    paused: bool,
+}
+
+fn read(environment: &[(String, String)]) -> Result<Read, Failure> {
+    let value = |name: &str| environment.iter().find(|(key, _)| key == name).map(|(_, value)| value.trim());
+    let required = |name: &str, what: &str| {
+        let found = value(name).filter(|value| !value.is_empty()).map(str::to_owned);
+        found.ok_or_else(|| Failure::Settings(format!("{name} is not set: it names {what}")))
+    };
+    required(RUNTIME_API, "the API of Lambda's runtime; this program runs in Lambda, or locally by `cargo lambda`")?;
+    let names = Names { stack: required(STACK, "the stack")?, bucket: required(BUCKET, "the stack's data bucket")? };
+    let paused = match value(PAUSED) {
+        None | Some("" | "false") => false,
+        Some("true") => true,
+        // A switch that is not understood must not be one that does nothing.
+        Some(other) => return Err(Failure::Settings(format!("{PAUSED} must be 'true' or 'false', not '{other}'"))),
+    };
+    let mut settings = Settings::load(&Flags::default(), environment.iter().cloned())
+        .map_err(|e| Failure::Settings(with_causes(&e)))?;
+    settings.guard.refused_endpoints.extend(endpoints::refused(environment));
+    Ok(Read { settings, names, paused })
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
+    use super::*;
+
+    const GOOD: [(&str, &str); 4] = [
+        (RUNTIME_API, "127.0.0.1:9001"),
+        (STACK, "curlew"),
+        (BUCKET, "curlew-data"),
+        ("CURLEW_CONTACT", "a@b.example"),
+    ];
+
+    fn environment(changes: &[(&str, &str)]) -> Vec<(String, String)> {
+        let kept = GOOD.iter().filter(|(name, _)| changes.iter().all(|(changed, _)| changed != name));
+        kept.chain(changes).map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+    }
+
+    #[test]
+    fn settings_come_from_the_environment() {
+        let read = read(&environment(&[("CURLEW_WORKERS", "7"), (PAUSED, "true")])).unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!((read.settings.workers, read.paused, read.names.stack.as_str()), (7, true, "curlew"));
+        assert!(read.settings.guard.refused_endpoints.iter().any(|e| e.to_string() == "127.0.0.1:9001"));
+    }
+
+    #[test]
+    fn a_wrong_setting_is_one_clear_line() {
+        for (name, value, says) in [
+            (STACK, "", "CURLEW_STACK is not set"),
+            (BUCKET, " ", "CURLEW_BUCKET is not set"),
+            (RUNTIME_API, "", "cargo lambda"),
+            (PAUSED, "yes", "'true' or 'false', not 'yes'"),
+            ("CURLEW_WORKERS", "0", "workers must be"),
+            ("CURLEW_RULES_MIN_PAUSE", "fast", "no length of time"),
+        ] {
+            let failure = read(&environment(&[(name, value)])).err().unwrap_or_else(|| panic!("{name} was taken"));
+            let text = failure.to_string();
+            assert!(matches!(failure, Failure::Settings(_)) && text.contains(says) && !text.contains('\n'), "{text}");
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! The stack's queues behind a batch.
+
+use crate::batch::{Desk, Letter, Unread};
+use async_trait::async_trait;
+use curlew_aws::{Jobs, ReadError};
+use curlew_model::{Job, Stage, Timestamp};
+use curlew_ports::{PortError, Queue};
+use std::sync::Arc;
+
+/// The queue that wakes a function.
+pub(crate) struct Post {
+    pub(crate) stage: Stage,
+    pub(crate) jobs: Arc<Jobs>,
+}
+
+#[async_trait]
+impl Desk for Post {
+    async fn read(&self, letter: &Letter) -> Result<Job, Unread> {
+        self.jobs.read_message(&letter.body).await.map_err(|error| match error {
+            ReadError::Unreadable(why) => Unread::Never(why),
+            ReadError::Port(error) => Unread::NotNow(error),
+        })
+    }
+
+    async fn send(&self, jobs: &[(Job, Timestamp)]) -> Result<(), PortError> {
+        self.jobs.send(jobs).await
+    }
+
+    async fn put_back(&self, letter: &Letter, due: Timestamp) -> Result<(), PortError> {
+        self.jobs.put_back_message(self.stage, &letter.handle, due).await
+    }
+
+    async fn give_up(&self, letter: &Letter, why: &str, now: Timestamp) -> Result<(), PortError> {
+        self.jobs.give_up(self.stage, &letter.body, why, now).await
+    }
+}

@@ -1,0 +1,36 @@
+//! Why an invocation fails as a whole.
+
+use crate::words::with_causes;
+use curlew_stages::StageError;
+use lambda_runtime::Diagnostic;
+
+/// Why an invocation fails, shaped by who has to do something about it.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Failure {
+    /// The event is none that this function takes; whoever sent it is wrong.
+    #[error("{0}")]
+    Event(String),
+    /// The settings, or the function's own limits; the operator has to change them.
+    #[error("{0}")]
+    Settings(String),
+    /// The work itself; the next invocation does it again.
+    #[error("{0}")]
+    Work(String),
+}
+
+impl From<StageError> for Failure {
+    fn from(error: StageError) -> Failure {
+        Failure::Work(with_causes(&error))
+    }
+}
+
+impl From<Failure> for Diagnostic {
+    fn from(failure: Failure) -> Diagnostic {
+        let error_type = match failure {
+            Failure::Event(_) => "Curlew.Event",
+            Failure::Settings(_) => "Curlew.Settings",
+            Failure::Work(_) => "Curlew.Work",
+        };
+        Diagnostic { error_type: error_type.to_owned(), error_message: failure.to_string() }
+    }
+}

@@ -1,0 +1,17 @@
+//! Log lines: one JSON object each, to standard output, where Lambda takes them from.
+
+use tracing_subscriber::EnvFilter;
+
+/// What is logged unless the environment says otherwise.
+const USUAL: &str = "info,aws_config=warn,aws_smithy_runtime=warn,hyper=warn,lambda_runtime=warn";
+
+/// Begins logging. `RUST_LOG` is a filter of tracing-subscriber, `AWS_LAMBDA_LOG_LEVEL` the level that is set for the
+/// function; the former goes first.
+pub(crate) fn start(environment: &[(String, String)]) {
+    let value = |name: &str| environment.iter().find(|(key, _)| key == name).map(|(_, value)| value.to_lowercase());
+    let filter = value("RUST_LOG").or_else(|| value("AWS_LAMBDA_LOG_LEVEL")).unwrap_or_else(|| USUAL.to_owned());
+    let filter = EnvFilter::try_new(filter).unwrap_or_else(|_| EnvFilter::new(USUAL));
+    let lines = tracing_subscriber::fmt().json().flatten_event(true).with_current_span(true).with_span_list(false);
+    // Fails only where something logs already, as in a test.
+    let _ = lines.with_env_filter(filter).with_writer(std::io::stdout).try_init();
+}

@@ -1,0 +1,93 @@
+//! Counts what happens in one invocation, and says it to CloudWatch.
+
+use curlew_model::Timestamp;
+use curlew_ports::{Event, Events};
+use curlew_wiring::{Counts, Tally};
+use serde_json::{Map, Value, json};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The namespace of all metrics.
+const NAMESPACE: &str = "Curlew";
+
+/// The counter of one invocation.
+#[derive(Default)]
+pub(crate) struct Meter {
+    tally: Tally,
+    holds: AtomicU64,
+}
+
+impl Meter {
+    /// What has happened so far.
+    pub(crate) fn counts(&self) -> Counts {
+        self.tally.counts()
+    }
+
+    /// Holds that were laid on hosts.
+    pub(crate) fn holds(&self) -> u64 {
+        self.holds.load(Ordering::Relaxed)
+    }
+
+    /// The metrics as one line of CloudWatch's embedded metric format; none if all of them are zero. Each metric is billed
+    /// by the month, so they are few: reasons stand beside them as properties, which cost nothing but their bytes.
+    pub(crate) fn line(&self, stack: &str, function: &str, given_up: u64, at: Timestamp) -> Option<String> {
+        let counts = self.counts();
+        let all = [
+            ("Calls", counts.calls),
+            ("PagesAccepted", counts.accepted),
+            ("PagesRejected", counts.rejections()),
+            ("Holds", self.holds()),
+            ("GivenUp", given_up),
+        ];
+        let told: Vec<(&str, u64)> = all.into_iter().filter(|(_, count)| *count > 0).collect();
+        if told.is_empty() {
+            return None;
+        }
+        let metrics: Vec<Value> = told.iter().map(|(name, _)| json!({"Name": name, "Unit": "Count"})).collect();
+        let directive = json!({"Namespace": NAMESPACE, "Dimensions": [["Stack"]], "Metrics": metrics});
+        let mut line = Map::new();
+        line.insert("_aws".into(), json!({"Timestamp": at.as_millis(), "CloudWatchMetrics": [directive]}));
+        line.insert("Stack".into(), stack.into());
+        line.insert("function".into(), function.into());
+        line.extend(told.into_iter().map(|(name, count)| (name.to_owned(), count.into())));
+        if !counts.rejected.is_empty() {
+            line.insert("rejected".into(), json!(counts.rejected));
+        }
+        Some(Value::Object(line).to_string())
+    }
+}
+
+impl Events for Meter {
+    fn note(&self, event: &Event<'_>) {
+        if matches!(event, Event::Held { .. }) {
+            self.holds.fetch_add(1, Ordering::Relaxed);
+        }
+        self.tally.note(event);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may panic")]
+    use super::*;
+    use curlew_model::Rejection;
+
+    #[test]
+    fn only_what_happened_is_a_metric() {
+        let meter = Meter::default();
+        let at = Timestamp::from_millis(1_795_000_000_000);
+        assert_eq!(meter.line("curlew", "fetch", 0, at), None);
+        meter.note(&Event::Accepted);
+        meter.note(&Event::Rejected(&Rejection::Noindex));
+        let line: Value = serde_json::from_str(&meter.line("curlew", "extract", 2, at).unwrap()).unwrap();
+        let directive = &line["_aws"]["CloudWatchMetrics"][0];
+        assert_eq!((&directive["Namespace"], &directive["Dimensions"][0][0]), (&json!("Curlew"), &json!("Stack")));
+        let names: Vec<&str> =
+            directive["Metrics"].as_array().unwrap().iter().map(|m| m["Name"].as_str().unwrap()).collect();
+        assert_eq!(names, ["PagesAccepted", "PagesRejected", "GivenUp"]);
+        assert_eq!(
+            (&line["Stack"], &line["GivenUp"], &line["_aws"]["Timestamp"]),
+            (&json!("curlew"), &json!(2), &json!(at.as_millis()))
+        );
+        assert_eq!(line["rejected"]["noindex"], 1);
+    }
+}

@@ -1,0 +1,147 @@
+//! Which visits of a batch go first, and how long one may last before it hands the rest on. Pure.
+//!
+//! A batch is cut into lanes: the jobs of one host key, one after the other, since two at once would only be told that the
+//! host is busy. Lanes run side by side, so many at a time, the longest first: what is left for the end is short.
+//! Pages to extract are cut into chunks instead, by the memory and the time that they take.
+
+use curlew_model::{Job, Millis, PageBody, Purpose};
+use curlew_policy::Rules;
+use std::collections::HashMap;
+
+/// No visit hands the rest on sooner than this: its messages and its lease cost less than the time they free.
+pub(crate) const MIN_TURN: Millis = Millis::from_secs(20);
+/// How much work there must be for each slot, in percent of a turn: with half as much again, the slots are still busy
+/// when the longest visits hand on, even if the estimates are a third too high. Handing on costs three messages and a
+/// lease; a slot that waits for the last visit of a batch costs far more.
+const FILL: u64 = 150;
+/// How long an answer takes, as far as nobody knows better.
+const ANSWER: Millis = Millis(400);
+/// Calls that a job costs besides those for its items: robots.txt, if the copy is old.
+const CALLS_BESIDES: u64 = 1;
+/// Pages of one chunk have about so many bytes when they are unpacked. A chunk becomes one segment.
+const CHUNK_BYTES: usize = 64 * 1024 * 1024;
+/// How much larger an HTML document is unpacked, about.
+const UNPACKED: usize = 8;
+/// What a document that lies in the bucket counts for, unpacked: it was too large for a message.
+const STORED_BYTES: usize = 4 * 1024 * 1024;
+
+/// One job of a batch, as far as the plan needs to know it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Task {
+    /// Jobs of the same lane never run at once.
+    pub(crate) lane: String,
+    /// How long it probably takes.
+    pub(crate) length: Millis,
+}
+
+/// A batch in the order of its work.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Plan {
+    /// Indices of tasks: lanes with the longest first, and in each lane the tasks in their own order.
+    pub(crate) lanes: Vec<Vec<usize>>,
+    /// After so long a lane begins nothing more.
+    pub(crate) turn: Millis,
+}
+
+/// How long a job probably takes: its calls, each with its pause, or what the burst allowance makes of them.
+pub(crate) fn length(job: &Job, rules: &Rules) -> Millis {
+    let items = match job {
+        Job::Fetch(visit) => visit.items.iter().map(|item| calls(&item.purpose, rules)).sum(),
+        Job::Discover(_) => 1 + rules.feeds_per_site as u64,
+        Job::Poll(_) | Job::Extract(_) => 1,
+    };
+    let calls = items.saturating_add(CALLS_BESIDES);
+    let paced = (pause(rules) + ANSWER).saturating_mul(calls);
+    let refilled = rules.refill.saturating_mul(calls.saturating_sub(u64::from(rules.burst)));
+    paced.max(refilled).min(rules.slice)
+}
+
+/// The most calls that an item costs as a rule: a new page has its main image, if that is on the same host.
+fn calls(purpose: &Purpose, rules: &Rules) -> u64 {
+    match purpose {
+        Purpose::New { .. } => u64::from(rules.calls_per_page),
+        Purpose::Recheck | Purpose::Image { .. } => 1,
+    }
+}
+
+/// The mean of the pause that is drawn after a call. The mean of the larger of `m` and an exponential gap of mean `m` is
+/// `m + m / e`.
+fn pause(rules: &Rules) -> Millis {
+    let jitter = Millis((rules.jitter.0.0 + rules.jitter.1.0) / 2);
+    rules.min_pause.max(jitter) + Millis(rules.poisson_mean.0 * 10 / 27)
+}
+
+/// Plans a batch for so many slots. A visit ends with its slice, whatever is planned.
+pub(crate) fn plan(tasks: &[Task], slots: usize, slice: Millis) -> Plan {
+    let mut by_lane: HashMap<&str, usize> = HashMap::new();
+    let mut lanes: Vec<(Millis, Vec<usize>)> = Vec::new();
+    for (n, task) in tasks.iter().enumerate() {
+        let lane = *by_lane.entry(&task.lane).or_insert_with(|| {
+            lanes.push((Millis::ZERO, Vec::new()));
+            lanes.len() - 1
+        });
+        if let Some((length, members)) = lanes.get_mut(lane) {
+            *length = *length + task.length;
+            members.push(n);
+        }
+    }
+    let lengths: Vec<Millis> = lanes.iter().map(|(length, _)| *length).collect();
+    let turn = turn(&lengths, slots, slice);
+    // Equal lengths stay in the order in which they came.
+    lanes.sort_by_key(|(length, _)| std::cmp::Reverse(*length));
+    Plan { lanes: lanes.into_iter().map(|(_, members)| members).collect(), turn }
+}
+
+/// The longest turn with which the slots are still busy when it ends: with `T`, the work is the sum of the lengths, each
+/// cut at `T`. The longer the turn the less it fills, so it is found by bisection.
+fn turn(lengths: &[Millis], slots: usize, slice: Millis) -> Millis {
+    let fills = |turn: Millis| {
+        let work: u64 = lengths.iter().map(|length| length.0.min(turn.0)).sum();
+        work.saturating_mul(100) >= turn.0.saturating_mul(slots as u64).saturating_mul(FILL)
+    };
+    let (mut low, mut high) = (MIN_TURN.min(slice), slice);
+    if fills(high) {
+        return high;
+    }
+    while high.0 - low.0 > 1 {
+        let middle = Millis(low.0 + (high.0 - low.0) / 2);
+        if fills(middle) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    low
+}
+
+/// Cuts pages of these sizes into chunks, in their order: each of at most so many pages, and of [`CHUNK_BYTES`] unless it is
+/// a single page.
+pub(crate) fn chunks(sizes: &[usize], most: usize) -> Vec<Vec<usize>> {
+    let mut chunks: Vec<Vec<usize>> = Vec::new();
+    let mut bytes = 0;
+    for (n, size) in sizes.iter().enumerate() {
+        match chunks.last_mut() {
+            Some(chunk) if chunk.len() < most && bytes + size <= CHUNK_BYTES => chunk.push(n),
+            _ => {
+                chunks.push(vec![n]);
+                bytes = 0;
+            }
+        }
+        bytes += size;
+    }
+    chunks
+}
+
+/// How large a page is once it is unpacked, about.
+pub(crate) fn unpacked(job: &Job) -> usize {
+    match job {
+        Job::Extract(job) => match &job.body {
+            PageBody::Inline(packed) => packed.len().saturating_mul(UNPACKED),
+            PageBody::Stored(_) => STORED_BYTES,
+        },
+        Job::Discover(_) | Job::Poll(_) | Job::Fetch(_) => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests;

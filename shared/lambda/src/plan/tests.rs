@@ -1,0 +1,94 @@
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+use super::*;
+use curlew_model::{HostKey, PageId, Purpose, VisitItem, VisitJob};
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+
+const SLICE: Millis = Millis::from_mins(4);
+
+fn tasks(lengths: &[(u8, u64)]) -> Vec<Task> {
+    lengths.iter().map(|(lane, ms)| Task { lane: format!("host{lane}"), length: Millis(*ms) }).collect()
+}
+
+fn visit(items: usize) -> Job {
+    let page = PageId::new("0123456789abcdef0123456789abcdef").unwrap();
+    let item = VisitItem { url: "https://example.org/a".into(), page, purpose: Purpose::Recheck };
+    let host = HostKey::new("example.org").unwrap();
+    Job::Fetch(VisitJob { host, feed: None, site_image: None, items: vec![item; items], deferrals: 0 })
+}
+
+#[test]
+fn the_longest_lane_goes_first_and_one_host_is_one_lane() {
+    let plan = plan(&tasks(&[(1, 500), (2, 90_000), (1, 700), (3, 1_000)]), 2, SLICE);
+    assert_eq!(plan.lanes, [vec![1], vec![0, 2], vec![3]]);
+}
+
+#[test]
+fn a_visit_is_as_long_as_its_calls_and_never_longer_than_its_slice() {
+    let rules = Rules::default();
+    let lengths: Vec<u64> = [1, 10, 30, 100].map(|n| length(&visit(n), &rules).0).into();
+    assert!(lengths.is_sorted() && lengths[0] < 10_000, "{lengths:?}");
+    assert!(lengths[3] <= rules.slice.0);
+}
+
+#[test]
+fn few_long_visits_hand_on_early_and_many_short_ones_never() {
+    let short: Vec<(u8, u64)> = (0..200).map(|n| (n, 3_000)).collect();
+    assert!(plan(&tasks(&short), 10, SLICE).turn > Millis(3_000));
+    let long: Vec<(u8, u64)> = (0..200).map(|n| (n, SLICE.0)).collect();
+    assert_eq!(plan(&tasks(&long), 10, SLICE).turn, SLICE);
+    assert_eq!(plan(&tasks(&long[..3]), 10, SLICE).turn, MIN_TURN);
+}
+
+proptest! {
+    #[test]
+    fn nothing_is_lost_and_all_bounds_are_kept(
+        lengths in prop::collection::vec((any::<u8>(), 1u64..300_000), 0..300),
+        slots in 1usize..200,
+        slice in 1u64..300_000,
+    ) {
+        let (tasks, slice) = (tasks(&lengths), Millis(slice));
+        let plan = plan(&tasks, slots, slice);
+        let mut all: Vec<usize> = plan.lanes.iter().flatten().copied().collect();
+        all.sort_unstable();
+        prop_assert_eq!(all, (0..tasks.len()).collect::<Vec<_>>());
+        prop_assert!(plan.turn <= slice && plan.turn >= MIN_TURN.min(slice));
+        let mut homes: BTreeMap<&str, usize> = BTreeMap::new();
+        for (n, lane) in plan.lanes.iter().enumerate() {
+            prop_assert!(lane.is_sorted(), "jobs of one host stay in their order");
+            for task in lane {
+                prop_assert_eq!(*homes.entry(&tasks[*task].lane).or_insert(n), n);
+            }
+        }
+        let sums: Vec<u64> = plan.lanes.iter().map(|lane| lane.iter().map(|n| tasks[*n].length.0).sum()).collect();
+        prop_assert!(sums.is_sorted_by(|a, b| a >= b));
+    }
+
+    #[test]
+    fn the_turn_fills_the_slots_or_is_the_shortest(
+        lengths in prop::collection::vec((any::<u8>(), 1u64..300_000), 1..300),
+        slots in 1usize..200,
+    ) {
+        let tasks = tasks(&lengths);
+        let plan = plan(&tasks, slots, SLICE);
+        let sum = |lane: &Vec<usize>| lane.iter().map(|n| tasks[*n].length.0).sum::<u64>();
+        let work = |turn: u64| plan.lanes.iter().map(|lane| sum(lane).min(turn)).sum::<u64>();
+        let fills = |turn: u64| work(turn) * 100 >= turn * slots as u64 * FILL;
+        prop_assert!(fills(plan.turn.0) || plan.turn == MIN_TURN);
+        prop_assert!(plan.turn == SLICE || !fills(plan.turn.0 + 1), "a longer one would not");
+    }
+
+    #[test]
+    fn chunks_hold_every_page_once_and_keep_their_bounds(
+        sizes in prop::collection::vec(0..2 * CHUNK_BYTES, 0..50),
+        most in 0usize..20,
+    ) {
+        let chunks = chunks(&sizes, most);
+        let all: Vec<usize> = chunks.iter().flatten().copied().collect();
+        prop_assert_eq!(all, (0..sizes.len()).collect::<Vec<_>>());
+        for chunk in &chunks {
+            let bytes: usize = chunk.iter().map(|n| sizes[*n]).sum();
+            prop_assert!(chunk.len() == 1 || (chunk.len() <= most && bytes <= CHUNK_BYTES));
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! The functions that SQS wakes: discover, poll, fetch, extract.
+
+use crate::batch::{Batch, Bounds, Letter};
+use crate::desk::Post;
+use crate::failure::Failure;
+use crate::serve::{Answer, Call, serve};
+use curlew_model::{Millis, Stage};
+use curlew_wiring::Program;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+/// While everything is paused, messages come back after this: the longest that SQS keeps a message back by itself. Sent
+/// again, and not put back: that would count as failures until they are given up. It costs each message one send, one
+/// receive and one delete a quarter of an hour, and only where event source mappings are still on.
+const PAUSE: Millis = Millis::from_mins(15);
+
+/// Runs the function of a stage's queue.
+pub async fn queue(stage: Stage) -> ExitCode {
+    serve(stage.as_str(), move |call| handle(stage, call)).await
+}
+
+async fn handle(stage: Stage, call: Call) -> Result<Answer<BatchResponse>, Failure> {
+    let Call { cold, payload, deadline, meter } = call;
+    let letters = letters(payload)?;
+    let settings = &cold.settings;
+    let bounds =
+        Bounds { slots: settings.workers, rules: settings.rules.clone(), groups: settings.groups.clone(), deadline };
+    let (left, needed) = (deadline.saturating_sub(cold.clock.monotonic()), bounds.least_time(stage));
+    if left < needed && !letters.is_empty() && !cold.paused {
+        let (left, needed) = (left.0.div_ceil(1_000), needed.0.div_ceil(1_000));
+        return Err(Failure::Settings(format!(
+            "an invocation of {left} s is too short for one job of {}, which may take {needed} s: raise the function's timeout",
+            stage.as_str()
+        )));
+    }
+    let desk = Arc::new(Post { stage, jobs: cold.store.jobs() });
+    let batch = Batch::open(stage, letters, desk, cold.clock.clone(), bounds).await;
+    let summary = if cold.paused {
+        tracing::warn!("crawling is paused; every job waits");
+        batch.put_off(cold.clock.now() + PAUSE).await
+    } else {
+        let plan = batch.plan();
+        let program = cold.program(meter)?;
+        let program = Program { fetch: program.fetch.with_turn(plan.turn), ..program };
+        batch.run(plan, Arc::new(program)).await
+    };
+    let batch_item_failures = summary.failures.iter().cloned().map(|id| ItemFailure { item_identifier: id }).collect();
+    Ok(Answer { response: BatchResponse { batch_item_failures }, summary })
+}
+
+/// What an event source mapping of SQS sends, as far as it is needed (Lambda's guide, "Using Lambda with Amazon SQS").
+#[derive(Debug, Deserialize)]
+struct Event {
+    #[serde(rename = "Records")]
+    records: Vec<Record>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Record {
+    message_id: String,
+    receipt_handle: String,
+    body: String,
+    attributes: Attributes,
+    event_source: String,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct Attributes {
+    approximate_receive_count: String,
+}
+
+/// What the event source mapping wants to know (ReportBatchItemFailures): messages that it has to hand out again.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct BatchResponse {
+    batch_item_failures: Vec<ItemFailure>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ItemFailure {
+    item_identifier: String,
+}
+
+/// The messages of an event.
+pub(crate) fn letters(payload: Value) -> Result<Vec<Letter>, Failure> {
+    let wrong = |why: &str| Failure::Event(format!("this is no event of SQS: {why}"));
+    let event: Event = serde_json::from_value(payload).map_err(|e| wrong(&e.to_string()))?;
+    event
+        .records
+        .into_iter()
+        .map(|record| {
+            if record.event_source != "aws:sqs" {
+                return Err(wrong(&format!("its source is '{}'", record.event_source)));
+            }
+            let receives = record.attributes.approximate_receive_count.parse();
+            Ok(Letter {
+                receives: receives.map_err(|_| wrong("ApproximateReceiveCount is no number"))?,
+                id: record.message_id,
+                handle: record.receipt_handle,
+                body: record.body,
+            })
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may panic")]
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn what_is_no_event_of_sqs_is_refused_with_the_reason() {
+        assert!(letters(json!({"Records": []})).unwrap().is_empty());
+        for (event, says) in [
+            (json!({}), "missing field `Records`"),
+            (json!("hello"), "invalid type"),
+            (json!({"Records": [{"eventSource": "aws:s3", "s3": {}}]}), "missing field `messageId`"),
+        ] {
+            let failure = letters(event).unwrap_err();
+            assert!(failure.to_string().contains(says), "{failure}");
+        }
+    }
+
+    #[test]
+    fn the_answer_has_the_form_that_lambda_expects() {
+        let answer = BatchResponse { batch_item_failures: vec![ItemFailure { item_identifier: "a".into() }] };
+        assert_eq!(serde_json::to_value(answer).unwrap(), json!({"batchItemFailures": [{"itemIdentifier": "a"}]}));
+    }
+}

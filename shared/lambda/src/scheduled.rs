@@ -1,0 +1,246 @@
+//! The functions that EventBridge Scheduler wakes, or a person: dispatch, index, sample.
+//!
+//! A schedule fires at least once, so each of them may run twice: a tick that has been done finds nothing due, publishing
+//! finds nothing new, and a sample is drawn once for the time that its schedule names.
+
+use crate::batch::LAST_THINGS;
+use crate::failure::Failure;
+use crate::serve::{Answer, Call, serve};
+use curlew_model::{Timestamp, Year};
+use curlew_ports::PortError;
+use curlew_stages::{Published, StageError};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::future::Future;
+use std::process::ExitCode;
+
+/// Pages of one sample, unless the event says otherwise.
+const SAMPLE_PAGES: usize = 1_000;
+/// The name under which it is kept for which time a sample was drawn last.
+const SAMPLE_MARK: &str = "sample";
+
+/// Runs dispatch: sends the jobs that are due, and gives back what was parked.
+pub async fn dispatch() -> ExitCode {
+    serve("dispatch", async |call: Call| {
+        let (Nothing {}, meant_for) = read(&call.payload)?;
+        in_time(&call, tick(&call, meant_for)).await
+    })
+    .await
+}
+
+/// Runs index: publishes what is new, or merges what is old.
+pub async fn index() -> ExitCode {
+    serve("index", async |call: Call| {
+        let (event, _) = read(&call.payload)?;
+        in_time(&call, publish(&call, event)).await
+    })
+    .await
+}
+
+/// Runs sample: sends re-checks of indexed pages.
+pub async fn sample() -> ExitCode {
+    serve("sample", async |call: Call| {
+        let (event, meant_for) = read(&call.payload)?;
+        in_time(&call, recheck(&call, event, meant_for)).await
+    })
+    .await
+}
+
+/// No field is known.
+#[derive(Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Nothing {}
+
+/// What index is asked for; without anything, what is new is published.
+#[derive(Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct IndexEvent {
+    /// Refresh this year.
+    year: Option<Year>,
+    /// One of the two schedules.
+    what: Option<What>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum What {
+    /// Publish what is new in the current year, and what was new in the last hours of the one before.
+    #[serde(alias = "current")]
+    Publish,
+    /// Merge the indexes of older years.
+    Archive,
+}
+
+/// What sample is asked for.
+#[derive(Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct SampleEvent {
+    /// At most so many pages.
+    count: Option<usize>,
+}
+
+async fn tick(call: &Call, meant_for: Option<Timestamp>) -> Result<Value, Failure> {
+    let cold = &call.cold;
+    if cold.paused {
+        return Ok(paused());
+    }
+    let program = cold.program(call.meter.clone())?;
+    let sent = program.dispatch.tick().await?;
+    let now = cold.clock.now();
+    let marks = program.ports.marks.as_ref();
+    let released = cold.store.jobs().release_parked(marks, now).await.map_err(StageError::from)?;
+    let late_s = meant_for.map(|time| now.since(time).0 / 1_000);
+    tracing::debug!(slots = sent.slots, polls = sent.polls, released, late_s, "what is due was sent");
+    Ok(json!({
+        "slots": sent.slots, "polls": sent.polls, "discoveries": sent.discoveries, "released": released, "late_s": late_s
+    }))
+}
+
+/// One year of the index, as the answer tells of it.
+#[derive(Serialize)]
+struct YearDone {
+    year: Year,
+    added: u64,
+    segments: u64,
+    purged: u64,
+    splits: u64,
+}
+
+async fn publish(call: &Call, event: IndexEvent) -> Result<Value, Failure> {
+    let program = call.cold.program(call.meter.clone())?;
+    let done: Vec<(Year, Published)> = match (event.year, event.what) {
+        (Some(_), Some(_)) => return Err(Failure::Event("an event names a year, or says what to do, not both".into())),
+        (Some(year), None) => vec![(year, program.refresh(year).await?)],
+        (None, Some(What::Archive)) => program.archive().await?,
+        (None, None | Some(What::Publish)) => program.publish().await?,
+    };
+    let done = done.into_iter().map(|(year, done)| {
+        let Published { added, segments, purged, splits } = done;
+        tracing::info!(year, added, segments, purged, splits, "the index of a year was published");
+        YearDone { year, added, segments, purged, splits }
+    });
+    Ok(json!({ "years": done.collect::<Vec<_>>() }))
+}
+
+async fn recheck(call: &Call, event: SampleEvent, meant_for: Option<Timestamp>) -> Result<Value, Failure> {
+    let cold = &call.cold;
+    if cold.paused {
+        return Ok(paused());
+    }
+    let program = cold.program(call.meter.clone())?;
+    if let Some(time) = meant_for {
+        let marks = &program.ports.marks;
+        let (last, seen) = marks.load(SAMPLE_MARK).await.map_err(StageError::from)?;
+        if last.is_some_and(|last| last >= time) {
+            return Ok(json!({ "pages": 0, "done_before": true }));
+        }
+        // First the mark: a sample that fails is one day without re-checks, one that is drawn twice is many calls.
+        match marks.swap(SAMPLE_MARK, seen, time).await {
+            Ok(_) => {}
+            Err(PortError::Conflict) => return Ok(json!({ "pages": 0, "done_before": true })),
+            Err(error) => return Err(StageError::from(error).into()),
+        }
+    }
+    let pages = program.recheck(event.count.unwrap_or(SAMPLE_PAGES)).await?;
+    tracing::info!(pages, "a sample of pages is re-checked");
+    Ok(json!({ "pages": pages }))
+}
+
+fn paused() -> Value {
+    tracing::warn!("crawling is paused; nothing was sent");
+    json!({ "paused": true })
+}
+
+/// Ends work that would outlast the invocation. All of it may be done again: what was done is found done.
+async fn in_time(call: &Call, work: impl Future<Output = Result<Value, Failure>>) -> Result<Answer<Value>, Failure> {
+    // On the heap: together, the stages' futures are large.
+    let work = Box::pin(work);
+    let clock = &call.cold.clock;
+    let left = call.deadline.saturating_sub(clock.monotonic()).saturating_sub(LAST_THINGS);
+    tokio::select! {
+        done = work => done.map(Answer::of),
+        () = clock.sleep(left) => {
+            Err(Failure::Settings("the function's timeout is over before its work; what was done is kept".into()))
+        }
+    }
+}
+
+/// What EventBridge puts around an event, unless the schedule has an input of its own.
+#[derive(Deserialize)]
+struct Envelope {
+    #[serde(rename = "detail-type")]
+    _kind: String,
+    source: String,
+    time: Timestamp,
+    #[serde(default)]
+    detail: Value,
+}
+
+/// An event, and the time that its schedule meant it for, if it says so: as `time` beside the other fields, or in
+/// EventBridge's own envelope.
+///
+/// # Errors
+/// If it has a field that nobody knows, or one with a wrong value.
+pub(crate) fn read<E: DeserializeOwned>(payload: &Value) -> Result<(E, Option<Timestamp>), Failure> {
+    let wrong = |e: serde_json::Error| Failure::Event(format!("the event is not understood: {e}"));
+    let (mut fields, mut time) = (payload.clone(), None);
+    if payload.get("detail-type").is_some() {
+        let envelope: Envelope = serde_json::from_value(fields).map_err(wrong)?;
+        tracing::debug!(source = envelope.source, "the event came in EventBridge's envelope");
+        time = Some(envelope.time);
+        // EventBridge Scheduler writes the detail as text.
+        fields = match envelope.detail {
+            Value::Null => json!({}),
+            Value::String(text) => serde_json::from_str(&text).map_err(wrong)?,
+            detail => detail,
+        };
+    } else if let Some(given) = fields.as_object_mut().and_then(|fields| fields.remove("time")) {
+        time = Some(serde_json::from_value(given).map_err(wrong)?);
+    }
+    if !fields.is_object() {
+        // A list would be read as the values of the fields in their order.
+        return Err(Failure::Event("the event is not understood: it is no JSON object".into()));
+    }
+    Ok((serde_json::from_value(fields).map_err(wrong)?, time))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may panic")]
+    use super::*;
+
+    #[test]
+    fn events_are_read_with_and_without_an_envelope() {
+        let (event, time): (SampleEvent, _) = read(&json!({"count": 7})).unwrap();
+        assert_eq!((event.count, time), (Some(7), None));
+        let (event, time): (SampleEvent, _) = read(&json!({"time": "2026-11-21T03:00:00Z"})).unwrap();
+        assert_eq!((event, time.map(|t| t.hour())), (SampleEvent::default(), Some(3)));
+        let enveloped = json!({
+            "version": "0", "id": "x", "detail-type": "Scheduled Event", "source": "aws.scheduler",
+            "account": "123456789012", "time": "2026-11-21T03:00:00Z", "region": "eu-west-1", "resources": [],
+            "detail": "{\"what\":\"archive\"}"
+        });
+        let (event, time): (IndexEvent, _) = read(&enveloped).unwrap();
+        assert_eq!((event.what, time.map(|t| t.hour())), (Some(What::Archive), Some(3)));
+        let (event, _): (IndexEvent, _) = read(&json!({"what": "current"})).unwrap();
+        assert_eq!(event.what, Some(What::Publish));
+        read::<Nothing>(&json!({})).unwrap();
+    }
+
+    #[test]
+    fn what_is_not_understood_is_refused_with_the_reason() {
+        for (event, says) in [
+            (json!({"coutn": 7}), "unknown field `coutn`"),
+            (json!({"count": -1}), "invalid value"),
+            (json!({"time": "noon"}), "noon"),
+            (json!([7]), "no JSON object"),
+        ] {
+            let failure = read::<SampleEvent>(&event).map(|_| ()).unwrap_err().to_string();
+            assert!(failure.contains(says), "{event}: {failure}");
+        }
+        assert!(read::<Nothing>(&json!({"slots": 3})).is_err());
+        assert!(read::<IndexEvent>(&json!({"what": "everything"})).is_err());
+        assert!(read::<IndexEvent>(&json!({"year": 99_999})).is_err());
+    }
+}

@@ -1,0 +1,170 @@
+//! From the start of the process to its invocations, and the one line that each of them leaves in the log.
+
+use crate::batch::Summary;
+use crate::cold::Cold;
+use crate::failure::Failure;
+use crate::meter::Meter;
+use crate::{init_error, logs, time, usage};
+use curlew_model::Millis;
+use lambda_runtime::{Context, LambdaEvent, service_fn};
+use serde::Serialize;
+use serde_json::Value;
+use std::future::Future;
+use std::io::Write;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// One invocation.
+pub(crate) struct Call {
+    pub(crate) cold: Arc<Cold>,
+    pub(crate) payload: Value,
+    /// When it is ended from outside, by the monotonic clock.
+    pub(crate) deadline: Millis,
+    pub(crate) meter: Arc<Meter>,
+}
+
+/// What an invocation comes to: the answer, and for queues how the messages ended.
+pub(crate) struct Answer<R> {
+    pub(crate) response: R,
+    pub(crate) summary: Summary,
+}
+
+impl<R> Answer<R> {
+    /// An answer that is not about messages.
+    pub(crate) fn of(response: R) -> Answer<R> {
+        Answer { response, summary: Summary::default() }
+    }
+}
+
+/// Runs a function until Lambda ends it: reads the settings once, then hands each event to `act`.
+pub(crate) async fn serve<R, F, Fut>(function: &'static str, act: F) -> ExitCode
+where
+    R: Serialize,
+    F: Fn(Call) -> Fut,
+    Fut: Future<Output = Result<Answer<R>, Failure>>,
+{
+    let Some(cold) = start().await else { return ExitCode::FAILURE };
+    let (cold, act) = (&cold, &act);
+    let handler = |event: LambdaEvent<Value>| async move {
+        let invocation = Invocation::begin(function, cold.clone(), &event.context);
+        let outcome = match invocation.call(event.payload) {
+            Ok(call) => Box::pin(act(call)).await,
+            Err(failure) => Err(failure),
+        };
+        invocation.end(outcome)
+    };
+    ended(lambda_runtime::run(service_fn(handler)).await)
+}
+
+/// The cold start; what is wrong with it is said to the log and to Lambda.
+pub(crate) async fn start() -> Option<Arc<Cold>> {
+    let began = Instant::now();
+    let environment = environment();
+    logs::start(&environment);
+    match Cold::start(began, &environment).await {
+        Ok(cold) => Some(Arc::new(cold)),
+        Err(failure) => {
+            tracing::error!(error = %failure, "the function cannot start");
+            init_error::report(failure).await;
+            None
+        }
+    }
+}
+
+/// Lambda's runtime API does not answer any more: the process ends, and Lambda starts a new one.
+pub(crate) fn ended(ran: Result<(), lambda_runtime::Error>) -> ExitCode {
+    match ran {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            tracing::error!(%error, "the function ends");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Variables that are no text are none of ours.
+fn environment() -> Vec<(String, String)> {
+    std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .collect()
+}
+
+/// One invocation, from its first moment to the line that it leaves.
+pub(crate) struct Invocation {
+    function: &'static str,
+    cold: Arc<Cold>,
+    request_id: String,
+    memory_mb: i32,
+    given_deadline: u64,
+    began: Instant,
+    processor: Millis,
+    init: Option<Duration>,
+    meter: Arc<Meter>,
+}
+
+impl Invocation {
+    pub(crate) fn begin(function: &'static str, cold: Arc<Cold>, context: &Context) -> Invocation {
+        let init = cold.init();
+        Invocation {
+            function,
+            request_id: context.request_id.clone(),
+            memory_mb: context.env_config.memory,
+            given_deadline: context.deadline,
+            began: Instant::now(),
+            // The first one pays for the start.
+            processor: if init.is_some() { Millis::ZERO } else { usage::processor_time() },
+            init,
+            meter: Arc::new(Meter::default()),
+            cold,
+        }
+    }
+
+    fn call(&self, payload: Value) -> Result<Call, Failure> {
+        let clock = &self.cold.clock;
+        let deadline = time::deadline(self.given_deadline, clock.now(), clock.monotonic())?;
+        Ok(Call { cold: self.cold.clone(), payload, deadline, meter: self.meter.clone() })
+    }
+
+    pub(crate) fn end<R>(self, outcome: Result<Answer<R>, Failure>) -> Result<R, Failure> {
+        let (summary, outcome) = match outcome {
+            Ok(Answer { response, summary }) => (summary, Ok(response)),
+            Err(failure) => (Summary::default(), Err(failure)),
+        };
+        let given_up = summary.given_up as u64;
+        if let Some(line) = self.meter.line(&self.cold.stack, self.function, given_up, self.cold.clock.now()) {
+            // CloudWatch takes metrics only from lines that are theirs alone.
+            let _ = writeln!(std::io::stdout().lock(), "{line}");
+        }
+        self.log(&summary, outcome.as_ref().err());
+        outcome
+    }
+
+    fn log(&self, summary: &Summary, failure: Option<&Failure>) {
+        tracing::info!(
+            function = self.function,
+            request_id = self.request_id,
+            messages = summary.messages,
+            done = summary.done,
+            deferred = summary.deferred,
+            failed = summary.failures.len(),
+            given_up = summary.given_up,
+            calls = self.meter.counts().calls,
+            holds = self.meter.holds(),
+            wall_ms = millis(self.began.elapsed()),
+            cpu_ms = usage::processor_time().saturating_sub(self.processor).0,
+            max_rss_kb = usage::peak_memory_kb(),
+            memory_mb = self.memory_mb,
+            cold = self.init.is_some(),
+            init_ms = self.init.map(millis),
+            slots = (summary.slots > 0).then_some(summary.slots),
+            slots_used_percent = summary.utilisation(),
+            error = failure.map(tracing::field::display),
+            "invocation done"
+        );
+    }
+}
+
+fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
