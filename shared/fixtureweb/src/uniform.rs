@@ -7,7 +7,7 @@ use crate::feeds::{Damage, Entry, FeedDoc, Format};
 use crate::html::{self, FeedLink, Post, Style};
 use crate::picture::Form;
 use crate::reply::{Body, Reply};
-use crate::text::{self, Bank};
+use crate::text::{self, Bank, Mixer};
 use bytes::Bytes;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -18,6 +18,9 @@ const PICTURES: usize = 16;
 
 /// How often the middle of an article is told: about 600 words.
 const ROUNDS: usize = 5;
+
+/// How many numbers, of sixteen digits each, the key of a link has where pages compress as real ones do.
+const KEY_WORDS: usize = 9;
 
 /// How large a uniform farm is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,14 +56,24 @@ pub(crate) struct UniformSite {
 #[derive(Debug)]
 struct Shared {
     script: Bytes,
-    furniture: Bytes,
+    furniture: Furniture,
 }
 
-/// The sites of a farm of this size.
-pub(crate) fn sites(spec: &Uniform) -> Vec<Site> {
-    let shared = Arc::new(shared(spec.bytes));
+/// The lists of links around an article.
+#[derive(Debug)]
+enum Furniture {
+    /// The same on each page, which compresses far better than what is found on the web.
+    Same(Bytes),
+    /// So many bytes, each page with keys of its own in it: about a fifth is left of such a page by zstd.
+    Keyed(usize),
+}
+
+/// The sites with these numbers of a farm; `keyed`: with furniture that compresses no better than that of real pages.
+pub(crate) fn sites(spec: &Uniform, numbers: impl IntoIterator<Item = usize>, keyed: bool) -> Vec<Site> {
+    let shared = Arc::new(shared(spec.bytes, keyed));
     let banks: [&'static Bank; 4] = [&text::MONTAGNA, &text::HARBOUR, &text::BORGO, &text::CYCLING];
-    (1..=spec.hosts)
+    numbers
+        .into_iter()
         .map(|i| {
             let host = format!("{}-{i:04}.test", spec.prefix);
             let house = House {
@@ -140,10 +153,21 @@ impl UniformSite {
             Bytes::from(head.to_owned()),
             self.shared.script.clone(),
             Bytes::from(format!("</head>{main}</main>")),
-            self.shared.furniture.clone(),
+            self.furniture(number),
             Bytes::from(foot.to_owned()),
         ];
         Reply::page("").body(Body::Pieces(pieces))
+    }
+
+    fn furniture(&self, number: usize) -> Bytes {
+        match &self.shared.furniture {
+            Furniture::Same(bytes) => bytes.clone(),
+            Furniture::Keyed(bytes) => {
+                let mut mixer = Mixer::new(self.house.seed() ^ (number as u64).rotate_left(32));
+                let mut key = || (0..KEY_WORDS).map(|_| format!("{:016x}", mixer.next())).collect::<String>();
+                Bytes::from(furniture(*bytes, || format!(" data-key=\"{}\"", key())))
+            }
+        }
     }
 
     fn home(&self) -> String {
@@ -194,7 +218,7 @@ fn number(name: &str, extension: &str) -> Option<usize> {
 }
 
 /// Script and furniture that bring a page to its size: a third of it script and data, the rest lists of links.
-fn shared(bytes: usize) -> Shared {
+fn shared(bytes: usize, keyed: bool) -> Shared {
     const ARTICLE: usize = 9 * 1024;
     let filler = bytes.saturating_sub(ARTICLE);
     let mut script = String::from("<script>\nwindow.gazette = {};\n");
@@ -204,14 +228,25 @@ fn shared(bytes: usize) -> Shared {
         i += 1;
     }
     script.push_str("</script>\n");
+    let rest = filler.saturating_sub(script.len());
+    let furniture = match keyed {
+        true => Furniture::Keyed(rest),
+        false => Furniture::Same(Bytes::from(furniture(rest, String::new))),
+    };
+    Shared { script: Bytes::from(script), furniture }
+}
+
+/// So many bytes of links, at least; `key` gives a further attribute for each.
+fn furniture(bytes: usize, mut key: impl FnMut() -> String) -> String {
     let mut furniture = String::from("<section class=\"related\">\n<ul>\n");
     let mut i = 0;
-    while script.len() + furniture.len() < filler {
+    while furniture.len() < bytes {
+        let key = key();
         furniture.push_str(&format!(
-            "<li class=\"card card--small\" data-position=\"{i}\"><a class=\"card__link\" href=\"/topic/{i}\"><span class=\"card__label\">Topic {i}</span></a></li>\n"
+            "<li class=\"card card--small\" data-position=\"{i}\"{key}><a class=\"card__link\" href=\"/topic/{i}\"><span class=\"card__label\">Topic {i}</span></a></li>\n"
         ));
         i += 1;
     }
     furniture.push_str("</ul>\n</section>\n");
-    Shared { script: Bytes::from(script), furniture: Bytes::from(furniture) }
+    furniture
 }

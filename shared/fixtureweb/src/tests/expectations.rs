@@ -243,6 +243,21 @@ async fn taken(running: &crate::Running, site: &Site, link: &str) {
 }
 
 #[tokio::test]
+async fn the_pages_of_a_keyed_farm_compress_as_real_ones_do() {
+    let spec = Uniform { hosts: 1, pages: 2, bytes: 100 * 1024, images: false, prefix: "keyed".into() };
+    let running = running(Farm::keyed(&spec, &[7])).await;
+    assert_eq!(running.farm().sites().len(), 1);
+    for number in 0..2 {
+        let page = format!("http://keyed-0007.test/news/{number}.html");
+        let html = get(&running, &page).await.unwrap().text().await.unwrap();
+        assert!((100 * 1024..120 * 1024).contains(&html.len()), "{} bytes", html.len());
+        let packed = zstd::bulk::compress(html.as_bytes(), 3).unwrap().len();
+        assert!((18 * 1024..24 * 1024).contains(&packed), "{packed} bytes packed");
+        assert_eq!(html, get(&running, &page).await.unwrap().text().await.unwrap(), "the same each time");
+    }
+}
+
+#[tokio::test]
 async fn a_uniform_farm_is_as_large_as_asked() {
     let spec = Uniform { hosts: 3, pages: 4, bytes: 100 * 1024, images: true, prefix: "even".into() };
     let running = running(Farm::uniform(&spec)).await;
