@@ -4,6 +4,7 @@
 #![allow(clippy::print_stderr, reason = "a task talks to the person who started it")]
 
 mod bench;
+mod cost;
 mod emulator;
 mod functions;
 mod lint;
@@ -17,6 +18,7 @@ const USAGE: &str = "\
 usage: cargo xtask TASK
 
   bench [PART…]      processor time, memory and speed of the release binaries, held against their bars (BENCHMARKS.md)
+  cost [OPTION…]     what AWS would bill, metered on an emulator, held against its bars (BENCHMARKS.md)
   lint               formatting, clippy, the rules for dependencies (deny.toml), the template (infra/)
   test [ARGS…]       every test of the workspace; ARGS go to `cargo nextest run`, as in: cargo xtask test -E 'test(robots)'";
 
@@ -27,6 +29,7 @@ fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let done = match args.split_first().map(|(task, rest)| (task.as_str(), rest)) {
         Some(("bench", parts)) => bench::bench(parts),
+        Some(("cost", options)) => cost::cost(options),
         Some(("lint", [])) => lint::lint(),
         Some(("test", rest)) => test::test(rest),
         Some(("help" | "--help" | "-h", _)) => {

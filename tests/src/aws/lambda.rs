@@ -37,6 +37,9 @@ pub struct Run {
     pub function: String,
     /// From the call of its handler to the return, milliseconds.
     pub wall_ms: f64,
+    /// What the process took before its first invocation, milliseconds; none for every later one. It is billed too, as
+    /// wall-clock time.
+    pub init_ms: f64,
     /// Processor time of all its threads meanwhile, milliseconds.
     pub cpu_ms: f64,
     /// The memory that it is given, megabytes.
@@ -57,6 +60,7 @@ impl Run {
         Some(Run {
             function: fields["function"].as_str()?.to_owned(),
             wall_ms: fields["wall_ms"].as_f64()?,
+            init_ms: fields["init_ms"].as_f64().unwrap_or(0.0),
             cpu_ms: fields["cpu_ms"].as_f64()?,
             memory_mb: u32::try_from(fields["memory_mb"].as_u64()?).ok()?,
             messages: fields["messages"].as_u64().unwrap_or(0),
@@ -67,7 +71,7 @@ impl Run {
     /// on the share of a core that the function is given, if that is longer.
     pub fn billed_ms(&self) -> f64 {
         let share = f64::from(self.memory_mb) / MEMORY_OF_A_CORE;
-        self.wall_ms.max(self.cpu_ms / share).ceil()
+        (self.init_ms + self.wall_ms.max(self.cpu_ms / share)).ceil()
     }
 
     /// Gigabytes x seconds.
@@ -81,7 +85,7 @@ mod tests {
     use super::*;
 
     fn run(wall_ms: f64, cpu_ms: f64, memory_mb: u32) -> Run {
-        Run { function: "s-fetch".to_owned(), wall_ms, cpu_ms, memory_mb, messages: 3 }
+        Run { function: "s-fetch".to_owned(), wall_ms, init_ms: 0.0, cpu_ms, memory_mb, messages: 3 }
     }
 
     #[test]
@@ -91,6 +95,7 @@ mod tests {
         close(run(1000.2, 1000.2, 1769).billed_ms(), 1001.0);
         close(run(1000.0, 500.0, 256).billed_ms(), (500.0_f64 * 1769.0 / 256.0).ceil());
         close(run(2000.0, 10.0, 512).gb_seconds(), 1.0);
+        close(Run { init_ms: 30.0, ..run(1000.0, 10.0, 512) }.billed_ms(), 1030.0);
     }
 
     #[test]

@@ -19,4 +19,6 @@ mod refusal;
 mod s3;
 pub mod sqs;
 pub mod stack;
+pub mod stand;
 pub mod unit;
+pub mod waker;

@@ -12,7 +12,7 @@ pub const REGION: &str = "us-east-1";
 
 /// What no bill holds, in a sentence that is printed with each.
 pub const LEFT_OUT: &str =
-    "List prices, no free tier. Not in it: traffic, storage, point-in-time recovery, alarms and dashboards.";
+    "List prices, no free tier. Not in it: traffic, storage, point-in-time recovery, metrics, alarms and dashboards.";
 
 /// One list price.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,0 +1,155 @@
+//! Wakes functions with what their queues hold, the way that AWS' event source mappings do: batches as full as the
+//! template lets them be.
+//!
+//! The emulator's own mappings hand out 10 messages at once, whatever the template says, so that a bill made of them would
+//! be one of many small invocations. They are stopped here, and this stands in for them. What it leaves away: that several
+//! batches may run at once, and the batching window, since it finds all that the stage before has sent.
+
+use super::emulator::REGION;
+use super::stack::Stack;
+use curlew_model::Stage;
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+/// The most bytes of the messages of one invocation, as JSON (Lambda's guide, quotas: 6 MB of payload).
+const MAX_PAYLOAD: usize = 6_000_000;
+/// The most messages of one call to SQS.
+const MAX_CALL: usize = 10;
+/// How often queues are looked at whose messages are all put off.
+const LOOK: Duration = Duration::from_millis(500);
+
+/// What stands in for the mappings of a stack.
+#[derive(Debug)]
+pub struct Waker {
+    queues: Vec<Queue>,
+}
+
+#[derive(Debug)]
+struct Queue {
+    stage: Stage,
+    url: String,
+    arn: String,
+    batch_size: usize,
+}
+
+/// Records that were received and did not fit into the batch before.
+type Held = Vec<Value>;
+
+impl Waker {
+    /// Stops the mappings of a stack and takes their places.
+    ///
+    /// # Panics
+    /// If a queue has none.
+    #[track_caller]
+    pub fn instead_of_mappings(stack: &Stack) -> Waker {
+        let all = stack.api().lambda("GET", "/2015-03-31/event-source-mappings/", None);
+        let queue = |stage: Stage| {
+            stack.map(stage, false);
+            let name = stack.called(stage.as_str());
+            let of_stage = |mapping: &&Value| {
+                mapping["EventSourceArn"].as_str().and_then(|arn| arn.rsplit(':').next()) == Some(name.as_str())
+            };
+            let mapping = all["EventSourceMappings"].as_array().unwrap().iter().find(of_stage).expect("a mapping");
+            let url = stack.api().call("AmazonSQS.GetQueueUrl", &json!({"QueueName": name}))["QueueUrl"].clone();
+            Queue {
+                stage,
+                url: url.as_str().unwrap().to_owned(),
+                arn: mapping["EventSourceArn"].as_str().unwrap().to_owned(),
+                batch_size: usize::try_from(mapping["BatchSize"].as_u64().unwrap()).unwrap(),
+            }
+        };
+        Waker { queues: Stage::ALL.into_iter().map(queue).collect() }
+    }
+
+    /// Wakes functions until no queue holds anything, now or later.
+    ///
+    /// # Panics
+    /// If a function fails as a whole, or it takes longer than `limit`.
+    #[track_caller]
+    pub fn until_rest(&self, stack: &Stack, limit: Duration) {
+        let began = Instant::now();
+        while self.queues.iter().map(|queue| stack.waiting(queue.stage)).sum::<usize>() > 0 {
+            assert!(began.elapsed() < limit, "it does not come to rest: {}", stack.told());
+            let invocations: usize = self.queues.iter().map(|queue| queue.drain(stack)).sum();
+            if invocations == 0 {
+                std::thread::sleep(LOOK);
+            }
+        }
+    }
+}
+
+impl Queue {
+    /// Wakes the function until the queue has nothing to hand out. Gives how often.
+    #[track_caller]
+    fn drain(&self, stack: &Stack) -> usize {
+        let mut held = Held::new();
+        let mut invocations = 0;
+        loop {
+            let batch = self.batch(stack, &mut held);
+            if batch.is_empty() {
+                return invocations;
+            }
+            self.wake(stack, &batch);
+            invocations += 1;
+        }
+    }
+
+    /// The next batch, as the records of an event.
+    #[track_caller]
+    fn batch(&self, stack: &Stack, held: &mut Held) -> Vec<Value> {
+        let mut batch = std::mem::take(held);
+        let mut bytes: usize = batch.iter().map(length).sum();
+        while batch.len() < self.batch_size && held.is_empty() {
+            // One by one near the limit of bytes, so that little is left over.
+            let wanted = if bytes < MAX_PAYLOAD / 2 { MAX_CALL.min(self.batch_size - batch.len()) } else { 1 };
+            let ask = json!({"QueueUrl": self.url, "MaxNumberOfMessages": wanted, "AttributeNames": ["All"]});
+            let got = stack.api().call("AmazonSQS.ReceiveMessage", &ask);
+            let Some(messages) = got["Messages"].as_array().filter(|messages| !messages.is_empty()) else { break };
+            for record in messages.iter().map(|message| self.record(message)) {
+                bytes += length(&record);
+                if bytes > MAX_PAYLOAD {
+                    held.push(record);
+                } else {
+                    batch.push(record);
+                }
+            }
+        }
+        batch
+    }
+
+    fn record(&self, message: &Value) -> Value {
+        json!({
+            "messageId": message["MessageId"],
+            "receiptHandle": message["ReceiptHandle"],
+            "body": message["Body"],
+            "attributes": message["Attributes"],
+            "messageAttributes": {},
+            "md5OfBody": message["MD5OfBody"],
+            "eventSource": "aws:sqs",
+            "eventSourceARN": self.arn,
+            "awsRegion": REGION,
+        })
+    }
+
+    /// Calls the function and deletes what it did not report as failed.
+    #[track_caller]
+    fn wake(&self, stack: &Stack, batch: &[Value]) {
+        let answer = stack.invoked(self.stage.as_str(), &json!({"Records": batch}));
+        let failures = answer["batchItemFailures"].as_array().into_iter().flatten();
+        let failed: BTreeSet<&str> = failures.filter_map(|failure| failure["itemIdentifier"].as_str()).collect();
+        let done: Vec<&Value> =
+            batch.iter().filter(|record| !failed.contains(record["messageId"].as_str().unwrap_or_default())).collect();
+        for chunk in done.chunks(MAX_CALL) {
+            let entries: Vec<Value> = (0..)
+                .zip(chunk)
+                .map(|(n, record): (u32, _)| json!({"Id": n.to_string(), "ReceiptHandle": record["receiptHandle"]}))
+                .collect();
+            stack.api().call("AmazonSQS.DeleteMessageBatch", &json!({"QueueUrl": self.url, "Entries": entries}));
+        }
+    }
+}
+
+fn length(record: &Value) -> usize {
+    record.to_string().len()
+}

@@ -1,0 +1,203 @@
+//! What the phases cost, put together into the two figures that have a bar.
+
+use anyhow::{Result, bail};
+use curlew_tests::aws::bill::Bill;
+use curlew_tests::aws::call::Service;
+use curlew_tests::aws::lambda::Architecture;
+use curlew_tests::aws::mapping;
+use curlew_tests::aws::meter::{Line, Metered, Source};
+use curlew_tests::aws::prices::{LEFT_OUT, READ_ON, REGION, dollars};
+use curlew_tests::aws::stand::Size;
+use curlew_tests::aws::unit::Unit;
+
+/// Pages that the first figure is for.
+const MILLION: f64 = 1e6;
+/// Feeds that the second figure is for.
+const FEEDS: f64 = 100_000.0;
+/// Days of a month.
+const DAYS: f64 = 30.0;
+/// Polls of a feed in a day.
+const POLLS: f64 = 3.0;
+/// Ticks of dispatch in a month.
+const TICKS: f64 = DAYS * 24.0 * 60.0;
+/// Runs of index in a month.
+const INDEX_RUNS: f64 = 3.0 * DAYS;
+/// Runs of sample and of the archive in a month.
+const OTHER_RUNS: f64 = DAYS + 1.0;
+/// Queues with a mapping.
+const QUEUES: f64 = 4.0;
+
+/// What was metered in each phase.
+pub(crate) struct Phases {
+    /// One tick over all slots of a stack without feeds.
+    pub(crate) empty_sweep: Metered,
+    /// One tick over one slot of a stack without feeds.
+    pub(crate) tick: Metered,
+    /// From sites that are named to records of all their pages.
+    pub(crate) found: Metered,
+    /// Publishing them.
+    pub(crate) indexed: Metered,
+    /// All feeds polled, nothing new.
+    pub(crate) polls: Metered,
+    /// A run of index with nothing new.
+    pub(crate) idle_index: Metered,
+    /// All feeds polled, nothing new, each robots.txt had again.
+    pub(crate) refreshing_polls: Metered,
+}
+
+/// Everything that was measured.
+pub(crate) struct Report {
+    pub(crate) size: Size,
+    pub(crate) accepted: u64,
+    /// Calls to sites until the pages were found.
+    pub(crate) calls: usize,
+    /// Bytes in all tables at the end.
+    pub(crate) table_bytes: usize,
+    pub(crate) phases: Phases,
+}
+
+/// The most that the two figures may be, in dollars.
+pub(crate) struct Bars {
+    pub(crate) pages: f64,
+    pub(crate) polls: f64,
+}
+
+impl Report {
+    /// The bill of a million new pages: all of the first phase, from naming a site on, by the pages accepted.
+    fn million_pages(&self) -> Bill {
+        let all = Bill::of(&self.phases.found).and(&Bill::of(&self.phases.indexed));
+        all.scaled(MILLION / self.accepted.max(1) as f64)
+    }
+
+    /// The bill of a month of polls with nothing new.
+    ///
+    /// One poll a day has to get the host's robots.txt again, the others do not. A sweep over all slots stands for 480
+    /// ticks; what such a sweep costs without any feed is taken out, since all ticks of the month are added as what they
+    /// are.
+    fn month_of_polls(&self) -> Bill {
+        let feeds = self.size.hosts as f64;
+        let empty = Bill::of(&self.phases.empty_sweep).scaled(-1.0);
+        let plain = Bill::of(&self.phases.polls).and(&empty).scaled(FEEDS / feeds * (POLLS - 1.0) * DAYS);
+        let refreshing = Bill::of(&self.phases.refreshing_polls).and(&empty).scaled(FEEDS / feeds * DAYS);
+        let ticks = Bill::of(&self.phases.tick).scaled(TICKS);
+        let index = Bill::of(&self.phases.idle_index).scaled(INDEX_RUNS);
+        plain.and(&refreshing).and(&ticks).and(&index).and(&self.standing())
+    }
+
+    /// What is there whether anything happens or not: schedules, and the long polls of the mappings.
+    fn standing(&self) -> Bill {
+        let line = |service, target: &str, operation: &str, unit| Line {
+            service,
+            target: target.to_owned(),
+            operation: operation.to_owned(),
+            caller: String::new(),
+            unit,
+            source: Source::Modelled,
+        };
+        let mut metered = Metered::default();
+        let mut add = |line: Line, units: f64| metered.add(line, units as u64, units);
+        let schedules = TICKS + INDEX_RUNS + OTHER_RUNS;
+        add(line(Service::Scheduler, "all schedules", "invoke", Unit::Schedule), schedules);
+        let polls = mapping::idle_receives(DAYS) * QUEUES;
+        add(line(Service::Sqs, "all queues", "empty receives of idle mappings", Unit::SqsRequest), polls);
+        Bill::of(&metered)
+    }
+
+    /// Prints all, as Markdown.
+    pub(crate) fn print(&self) {
+        let (pages, month) = (self.million_pages(), self.month_of_polls());
+        println!("# Cost\n\n{LEFT_OUT} Prices of {REGION}, {READ_ON}.\n");
+        self.print_assumptions();
+        println!("\n## A million new pages: ${:.2}\n\n{}", pages.total(), pages.table());
+        print_services(&pages);
+        println!(
+            "\n## 100,000 feeds polled 3 times a day for {DAYS} days, nothing new: ${:.2}\n\n{}",
+            month.total(),
+            month.table()
+        );
+        print_services(&month);
+        self.print_storage();
+        self.print_doubts();
+    }
+
+    fn print_assumptions(&self) {
+        let Size { hosts, pages, bytes, images, architecture, .. } = self.size;
+        let picture = if images { "one picture a page on the same host" } else { "no pictures but one a site" };
+        let functions = match architecture {
+            Architecture::Arm64 => "arm64; their time was taken on this machine's x86_64",
+            Architecture::X86 => "x86_64",
+        };
+        println!(
+            "Measured: {hosts} hosts with one feed each and {pages} new pages a feed, {bytes} bytes a page of which zstd \
+             leaves about a fifth, {picture}; {} of {} pages accepted, {} calls to sites. \
+             Functions at the price of {functions}. A function's time is the longer of its wall clock here and its processor \
+             time here on memory / 1,769 MB of a core.",
+            self.accepted,
+            hosts * pages,
+            self.calls
+        );
+        println!(
+            "\nBatches are as full as queue and template let them be, one at a time; the emulator's own mappings, which hand out 10 \
+             messages at most, are not used. \
+             The pages' figure holds everything from naming a site on: its discovery too, which on AWS is paid once, and \
+             one run of index. Not in it: re-checks, monthly merges, searches.\n\
+             The month's figure holds 9,000,000 polls, of which a third gets robots.txt again; {TICKS} ticks of dispatch, \
+             {INDEX_RUNS} runs of index with nothing new, all schedules, and the mappings' empty receives as if no queue were \
+             ever busy."
+        );
+    }
+
+    /// What is kept, for which no figure above has a line.
+    fn print_storage(&self) {
+        let scale = MILLION / self.accepted.max(1) as f64;
+        let objects = (self.phases.found.object_bytes + self.phases.indexed.object_bytes) as f64 * scale;
+        let items = self.table_bytes as f64 * scale;
+        println!(
+            "\n## Storage, not in the figures above\n\nOf a million pages, each month: objects {:.1} GB ${:.2}, tables {:.2} GB ${:.2}.",
+            objects / 1e9,
+            dollars(Unit::S3ByteMonth, objects),
+            items / 1e9,
+            dollars(Unit::TableByteMonth, items)
+        );
+    }
+
+    /// Where the meter is not sure, and where it and the endpoint disagree.
+    fn print_doubts(&self) {
+        println!("\n## What to know of the meter\n");
+        let Phases { found, indexed, polls, refreshing_polls, .. } = &self.phases;
+        for (name, phase) in
+            [("pages", found), ("index", indexed), ("polls", polls), ("polls and robots", refreshing_polls)]
+        {
+            for (operation, difference) in &phase.differences {
+                println!(
+                    "- {name}: {} calls of {operation} took {} units by their size and {} by the endpoint; the larger is billed, call by call.",
+                    difference.calls, difference.ours, difference.theirs
+                );
+            }
+            for (operation, calls) in &phase.unclear {
+                println!(
+                    "- {name}: the size of {calls} calls of {operation} is not fully shown; they count as what is shown."
+                );
+            }
+            let others = phase.calls_where(|line| line.unit == Unit::Unpriced);
+            println!("- {name}: {others} calls to services without a price.");
+        }
+    }
+
+    /// Whether both figures keep to their bars.
+    pub(crate) fn held(&self, bars: &Bars) -> Result<()> {
+        let figures = [
+            ("a million new pages", self.million_pages().total(), bars.pages),
+            ("a month of polls", self.month_of_polls().total(), bars.polls),
+        ];
+        let missed = figures.iter().filter(|(_, dollars, bar)| dollars.is_nan() || dollars > bar);
+        let missed: Vec<String> =
+            missed.map(|(name, dollars, bar)| format!("{name}: ${dollars:.2}, and at most ${bar:.2}")).collect();
+        if missed.is_empty() { Ok(()) } else { bail!("over the bar: {}", missed.join("; ")) }
+    }
+}
+
+fn print_services(bill: &Bill) {
+    let sums: Vec<String> = bill.by_service().iter().map(|(name, dollars)| format!("{name} ${dollars:.3}")).collect();
+    println!("By service: {}.", sums.join(", "));
+}
