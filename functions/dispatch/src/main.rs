@@ -1,3 +1,8 @@
 //! Each minute: sends what is due.
 
-fn main() {}
+use std::process::ExitCode;
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    curlew_lambda::dispatch().await
+}

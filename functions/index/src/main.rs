@@ -1,3 +1,8 @@
 //! Publishes the index.
 
-fn main() {}
+use std::process::ExitCode;
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    curlew_lambda::index().await
+}

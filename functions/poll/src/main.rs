@@ -1,3 +1,9 @@
 //! Reads feeds.
 
-fn main() {}
+use curlew_lambda::Stage;
+use std::process::ExitCode;
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    curlew_lambda::queue(Stage::Poll).await
+}

@@ -1,3 +1,8 @@
 //! Chooses pages to re-check.
 
-fn main() {}
+use std::process::ExitCode;
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    curlew_lambda::sample().await
+}

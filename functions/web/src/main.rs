@@ -1,3 +1,8 @@
 //! The search page and its forms.
 
-fn main() {}
+use std::process::ExitCode;
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    curlew_lambda::web().await
+}

@@ -231,8 +231,7 @@ impl Batch {
         // Half of the time is enough for a chunk, so that a late one can still begin.
         let time = self.bounds.deadline.saturating_sub(LAST_THINGS).saturating_sub(self.clock.monotonic());
         let most = usize::try_from(time.0 / PAGE_TIME.0 / 2).unwrap_or(1);
-        let (alone, together): (Vec<usize>, Vec<usize>) =
-            readable.iter().partition(|n| self.letters[**n].receives > 1);
+        let (alone, together): (Vec<usize>, Vec<usize>) = readable.iter().partition(|n| self.letters[**n].receives > 1);
         let sizes: Vec<usize> = together.iter().map(|n| self.jobs[*n].as_ref().map_or(0, unpacked)).collect();
         let chunks = chunks(&sizes, most).into_iter();
         let chunks = chunks.map(|chunk| chunk.into_iter().map(|n| together[n]).collect());

@@ -1,1 +1,38 @@
 //! What the functions share: SQS batches, cold start, JSON logs, metrics.
+//!
+//! A function's `main` is one call of this crate: [`queue`], [`dispatch`], [`index`], [`sample`] or [`web`]. Nothing is
+//! decided here about crawling: the stages do that, as in every other driver. What is decided is what belongs to Lambda:
+//! in which order a batch is worked off, what still fits before the deadline ([`plan`] is pure), and which messages SQS has
+//! to hand out again.
+//!
+//! **Invariants.** What a cold start makes (settings, the way to AWS) lives as long as the process and makes no request by
+//! itself. What talks to sites is made anew for each invocation, since sockets may be dead after a thaw. Nothing that an
+//! invocation began runs on after its answer.
+
+mod batch;
+mod cold;
+mod desk;
+mod endpoints;
+#[cfg(test)]
+mod events;
+mod failure;
+mod front;
+#[cfg(test)]
+mod house;
+mod init_error;
+mod logs;
+mod meter;
+mod plan;
+mod queue;
+mod scheduled;
+mod serve;
+mod time;
+mod usage;
+mod web;
+mod words;
+mod worker;
+
+pub use curlew_model::Stage;
+pub use queue::queue;
+pub use scheduled::{dispatch, index, sample};
+pub use web::web;

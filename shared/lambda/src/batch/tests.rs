@@ -1,11 +1,10 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 
-mod house;
 mod simulation;
 
 use super::*;
+use crate::house::{House, page, stored, visit};
 use curlew_ports::Inbox;
-use house::{House, page, stored, visit};
 
 #[tokio::test(start_paused = true)]
 async fn what_cannot_be_read_is_given_up_with_the_reason_and_the_rest_is_done() {

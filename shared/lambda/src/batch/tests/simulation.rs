@@ -1,6 +1,6 @@
 //! A thousand visits in one batch, in virtual time: the real fetch stage, its pauses and its turn, over a web in memory.
 
-use super::house::{House, visit};
+use crate::house::{House, visit};
 use curlew_model::{Job, Stage};
 use curlew_policy::chance::unit;
 use curlew_ports::Reply;

@@ -1,4 +1,6 @@
-//! The real stages over ports in memory, and a desk over a queue in memory.
+//! For tests: the real stages over ports in memory, and a desk over a queue in memory.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 
 use crate::batch::{Batch, Bounds, Desk, Letter, Summary, Unread};
 use async_trait::async_trait;
@@ -33,23 +35,23 @@ const ARTICLE: &str = "<html><head><title>Curlews return to the estuary</title>\
     is low, and they rest on the saltmarsh while it is high.</p></article></body></html>";
 
 /// All in one place.
-pub(super) struct House {
-    pub(super) stage: Stage,
-    pub(super) clock: Arc<dyn Clock>,
-    pub(super) jobs: Arc<MemoryJobs>,
-    pub(super) web: Arc<Web>,
-    pub(super) manners: Arc<Manners>,
-    pub(super) bounds: Bounds,
+pub(crate) struct House {
+    pub(crate) stage: Stage,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) jobs: Arc<MemoryJobs>,
+    pub(crate) web: Arc<Web>,
+    pub(crate) manners: Arc<Manners>,
+    pub(crate) bounds: Bounds,
     ports: Ports,
 }
 
 impl House {
-    pub(super) fn new(stage: Stage) -> House {
+    pub(crate) fn new(stage: Stage) -> House {
         House::seeded(stage, 7)
     }
 
     /// Pauses and answers follow from the seed.
-    pub(super) fn seeded(stage: Stage, seed: u64) -> House {
+    pub(crate) fn seeded(stage: Stage, seed: u64) -> House {
         let clock: Arc<dyn Clock> = Arc::new(TokioClock::starting_at("2026-11-21T12:00:00Z".parse().unwrap()));
         let (jobs, hosts) = (Arc::new(MemoryJobs::default()), Arc::new(MemoryHosts::default()));
         let web = Arc::new(Web { inner: MemoryFetch::default(), clock: clock.clone(), seed });
@@ -97,13 +99,13 @@ impl House {
         handed.into_iter().enumerate().map(|(n, delivery)| letter(n, delivery.receipt)).collect()
     }
 
-    pub(super) async fn open(&self, messages: &[(&str, u32)]) -> Batch {
+    pub(crate) async fn open(&self, messages: &[(&str, u32)]) -> Batch {
         let letters = self.letters(messages).await;
         let desk = Arc::new(Office(self.jobs.clone()));
         Batch::open(self.stage, letters, desk, self.clock.clone(), self.bounds.clone()).await
     }
 
-    pub(super) async fn run(&self, messages: &[(&str, u32)]) -> Summary {
+    pub(crate) async fn run(&self, messages: &[(&str, u32)]) -> Summary {
         let batch = self.open(messages).await;
         let plan = batch.plan();
         let program = self.program();
@@ -111,7 +113,7 @@ impl House {
         batch.run(plan, Arc::new(program)).await
     }
 
-    fn program(&self) -> Program {
+    pub(crate) fn program(&self) -> Program {
         let (manners, ports, clock) = (self.manners.clone(), self.ports.clone(), self.clock.clone());
         let Ports { pages, sources, queue, blobs, .. } = ports.clone();
         Program {
@@ -154,24 +156,24 @@ impl House {
     }
 
     /// Why messages were given up.
-    pub(super) async fn reasons(&self) -> Vec<String> {
+    pub(crate) async fn reasons(&self) -> Vec<String> {
         self.jobs.dead(100).await.unwrap().into_iter().map(|dead| dead.error).collect()
     }
 
     /// Messages of this stage that a later invocation gets, the one that was sent first at the front.
-    pub(super) async fn sent_again(&self) -> Vec<String> {
+    pub(crate) async fn sent_again(&self) -> Vec<String> {
         let soon = self.clock.now() + Millis::from_mins(20);
         let handed = self.jobs.receive(self.stage, 100, Millis(1), soon).await.unwrap();
         handed.into_iter().map(|delivery| delivery.job.unwrap().to_message().unwrap()).collect()
     }
 
-    pub(super) async fn segments(&self) -> Vec<String> {
+    pub(crate) async fn segments(&self) -> Vec<String> {
         self.ports.blobs.list("segments/", None, 100).await.unwrap()
     }
 }
 
 /// A visit of these pages.
-pub(super) fn visit(host: &str, urls: &[&str]) -> Job {
+pub(crate) fn visit(host: &str, urls: &[&str]) -> Job {
     let item = |url: &&str| VisitItem {
         url: (*url).to_owned(),
         page: address::page_id(&Url::parse(url).unwrap()),
@@ -182,7 +184,7 @@ pub(super) fn visit(host: &str, urls: &[&str]) -> Job {
 }
 
 /// A page that was fetched from here.
-pub(super) fn page(url: &str) -> Job {
+pub(crate) fn page(url: &str) -> Job {
     let parsed = Url::parse(url).unwrap();
     Job::Extract(Box::new(ExtractJob {
         page: address::page_id(&parsed),
@@ -202,7 +204,7 @@ pub(super) fn page(url: &str) -> Job {
 }
 
 /// A page whose document lies beside its message.
-pub(super) fn stored(key: &str) -> Job {
+pub(crate) fn stored(key: &str) -> Job {
     let Job::Extract(mut job) = page(&format!("https://stored.example/{key}")) else { panic!("no page") };
     job.body = PageBody::Stored(key.into());
     Job::Extract(job)
@@ -231,8 +233,8 @@ impl Desk for Office {
 }
 
 /// A web whose answers take their time, with one host that makes its reader panic, and one that never answers.
-pub(super) struct Web {
-    pub(super) inner: MemoryFetch,
+pub(crate) struct Web {
+    pub(crate) inner: MemoryFetch,
     clock: Arc<dyn Clock>,
     seed: u64,
 }

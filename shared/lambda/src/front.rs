@@ -1,0 +1,59 @@
+//! What the search page sees of a deployed stack.
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use curlew_model::{ThumbnailId, Year};
+use curlew_ports::{Blobs, FindError, Found, Front, PortError, StatusLine, SuggestError, Suggested};
+use curlew_stages::StageError;
+use curlew_wiring::Program;
+
+/// Where the manifests of the index lie.
+const MANIFESTS: &str = "manifests/";
+/// Manifests that are listed at most; there is one a year.
+const YEARS: usize = 1_000;
+
+/// A stack behind the search page.
+pub(crate) struct Behind(pub(crate) Program);
+
+#[async_trait]
+impl Front for Behind {
+    async fn find(&self, query: &str, offset: usize, limit: usize) -> Result<Found, FindError> {
+        self.0.finder.find(query, offset, limit).await
+    }
+
+    async fn suggest(&self, url: &str) -> Result<Suggested, SuggestError> {
+        Ok(self.0.suggest.site(url, false).await?.outcome)
+    }
+
+    async fn thumbnail(&self, id: &ThumbnailId) -> Result<Option<Bytes>, PortError> {
+        curlew_stages::thumbnail(self.0.ports.blobs.as_ref(), id).await
+    }
+
+    /// Only what the manifests say: anybody may ask for it as often as they like, and counting rows would read whole
+    /// tables each time.
+    async fn status(&self) -> Result<Vec<StatusLine>, PortError> {
+        let mut lines = Vec::new();
+        for year in years(self.0.ports.blobs.as_ref()).await? {
+            let pages = self.0.index.indexed(year).await.map_err(|error| match error {
+                StageError::Port(error) => error,
+                StageError::Job(what) => PortError::Unavailable { what, source: None },
+            })?;
+            lines.push(line(&format!("pages to be found: {year}"), &pages.to_string()));
+        }
+        if lines.is_empty() {
+            lines.push(line("pages to be found", "none yet"));
+        }
+        lines.push(line("sites, feeds, queues, held hosts", "not counted here; the operator sees them"));
+        Ok(lines)
+    }
+}
+
+/// The years that have an index.
+async fn years(blobs: &dyn Blobs) -> Result<Vec<Year>, PortError> {
+    let keys = blobs.list(MANIFESTS, None, YEARS).await?;
+    Ok(keys.iter().filter_map(|key| key.strip_prefix(MANIFESTS)?.strip_suffix(".json")?.parse().ok()).collect())
+}
+
+fn line(name: &str, value: &str) -> StatusLine {
+    StatusLine { name: name.to_owned(), value: value.to_owned() }
+}

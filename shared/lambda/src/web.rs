@@ -1,0 +1,130 @@
+//! The function behind the search page's URL: the router of `curlew-web`, as it is.
+
+use crate::cold::Cold;
+use crate::failure::Failure;
+use crate::front::Behind;
+use crate::meter::Meter;
+use crate::serve::{Answer, Invocation, ended, start};
+use crate::words::with_causes;
+use curlew_ports::Blobs;
+use curlew_web::{Caller, Settings, router};
+use lambda_http::request::RequestContext;
+use lambda_http::{Request, RequestExt, service_fn};
+use std::net::IpAddr;
+use std::process::ExitCode;
+use std::sync::Arc;
+use tokio::io::AsyncReadExt;
+use tokio::sync::OnceCell;
+use tower::ServiceExt;
+
+/// Where the secret that signs forms is kept, so that all instances of the function have the same.
+const SECRET: &str = "web-secret";
+/// Bytes of the secret.
+const SECRET_BYTES: usize = 32;
+/// Where the kernel gives random bytes.
+const RANDOM: &str = "/dev/urandom";
+
+/// Runs the search page behind a function URL (payload format 2.0).
+pub async fn web() -> ExitCode {
+    let Some(cold) = start().await else { return ExitCode::FAILURE };
+    let (cold, router) = (&cold, &OnceCell::new());
+    let handler = |request: Request| async move {
+        let context = request.lambda_context_ref().cloned().unwrap_or_default();
+        let invocation = Invocation::begin("web", cold.clone(), &context);
+        // Not at the start: the secret is in the bucket, and a start makes no request.
+        let outcome = match router.get_or_try_init(|| open(cold)).await {
+            Ok(router) => answer(router.clone(), request).await,
+            Err(failure) => Err(failure),
+        };
+        invocation.end(outcome.map(Answer::of))
+    };
+    ended(lambda_http::run(service_fn(handler)).await)
+}
+
+async fn answer(router: axum::Router, mut request: Request) -> Result<http::Response<axum::body::Body>, Failure> {
+    if let Some(ip) = caller(&request) {
+        request.extensions_mut().insert(Caller(ip));
+    }
+    router.oneshot(request).await.map_err(|never| match never {})
+}
+
+/// The caller as Lambda saw it, which no header can change.
+fn caller(request: &Request) -> Option<IpAddr> {
+    match request.request_context_ref()? {
+        RequestContext::ApiGatewayV2(context) => context.http.source_ip.as_deref()?.parse().ok(),
+        _ => None,
+    }
+}
+
+async fn open(cold: &Cold) -> Result<axum::Router, Failure> {
+    let secret = secret(cold.store.objects().as_ref()).await?;
+    let program = cold.program(Arc::new(Meter::default()))?;
+    let mut settings = Settings::new(secret);
+    if let Some(title) = &cold.settings.web.title {
+        settings.title.clone_from(title);
+    }
+    settings.base_url.clone_from(&cold.settings.web.base_url);
+    settings.user_agent_token.clone_from(&cold.settings.token);
+    settings.user_agent.clone_from(&cold.settings.page_agent);
+    settings.contact.clone_from(&cold.settings.contact);
+    Ok(router(Arc::new(Behind(program)), cold.clock.clone(), settings))
+}
+
+/// The secret of this stack; the first who needs it draws it.
+async fn secret(blobs: &dyn Blobs) -> Result<[u8; SECRET_BYTES], Failure> {
+    let failed = |e: &dyn std::error::Error| Failure::Work(format!("the page's secret: {}", with_causes(e)));
+    for _ in 0..2 {
+        if let Some(blob) = blobs.get(SECRET).await.map_err(|e| failed(&e))? {
+            return blob.bytes.as_ref().try_into().map_err(|e| failed(&e));
+        }
+        let mut drawn = vec![0; SECRET_BYTES];
+        let mut random = tokio::fs::File::open(RANDOM).await.map_err(|e| failed(&e))?;
+        random.read_exact(&mut drawn).await.map_err(|e| failed(&e))?;
+        // Whoever is first decides; the next round reads it.
+        blobs.put_if_absent(SECRET, drawn.into()).await.map_err(|e| failed(&e))?;
+    }
+    Err(Failure::Work(format!("the page's secret was written to {SECRET}, and is not there")))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
+    use super::*;
+    use crate::events::request;
+    use crate::house::House;
+    use curlew_model::Stage;
+    use http::StatusCode;
+
+    async fn asked(router: &axum::Router, case: &str) -> (StatusCode, String) {
+        let response = answer(router.clone(), request(case)).await.unwrap();
+        let status = response.status();
+        let body = axum::body::to_bytes(response.into_body(), usize::MAX).await.unwrap();
+        (status, String::from_utf8(body.to_vec()).unwrap())
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn requests_of_a_function_url_are_answered_by_the_router() {
+        let house = House::new(Stage::Fetch);
+        let front = Arc::new(Behind(house.program()));
+        let settings = Settings { searches_per_minute: 1, ..Settings::new([7; SECRET_BYTES]) };
+        let router = router(front, house.clock.clone(), settings);
+        let (status, page) = asked(&router, "search").await;
+        assert!(status == StatusCode::OK && page.contains("long bent bills"), "{status} {page}");
+        let (status, _) = asked(&router, "search-api").await;
+        assert_eq!(status, StatusCode::TOO_MANY_REQUESTS, "the caller's address counts, and it is the same");
+        let (status, page) = asked(&router, "suggest").await;
+        assert!(status.is_client_error() && page.contains("<form"), "a form without its token is not taken: {status}");
+        let (status, page) = asked(&router, "status").await;
+        assert!(status == StatusCode::OK && page.contains("none yet"), "{page}");
+    }
+
+    #[tokio::test]
+    async fn all_instances_have_the_same_secret() {
+        let blobs = curlew_testkit::memory::MemoryBlobs::default();
+        let first = secret(&blobs).await.unwrap();
+        assert_eq!(secret(&blobs).await.unwrap(), first);
+        assert_ne!(first, [0; SECRET_BYTES]);
+        blobs.put(SECRET, "short".into()).await.unwrap();
+        assert!(secret(&blobs).await.is_err());
+    }
+}
