@@ -17,6 +17,7 @@ use curlew_model::{Slot, Stage};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
+use std::sync::Mutex;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// The stack's name.
@@ -75,6 +76,8 @@ pub struct Stand {
     web: Web,
     /// The minute since 1970 in which the feeds' slot comes.
     due: u64,
+    /// How often each function was called by its schedule in this phase.
+    scheduled: Mutex<BTreeMap<&'static str, usize>>,
     /// Lines of each function's log that are on a bill already.
     read: BTreeMap<&'static str, usize>,
 }
@@ -100,13 +103,12 @@ impl Stand {
         let more = [("PollFloor", floor.as_str()), ("Watch", "false"), ("FunctionUrl", "false")];
         let stack = Stack::over(&emulator, NAME, &web, &proxy.url(), &more);
         let waker = Waker::instead_of_mappings(&stack);
-        let mut stand = Stand { size, waker, stack, emulator, proxy, web, due, read: BTreeMap::new() };
+        let mut stand =
+            Stand { size, waker, stack, emulator, proxy, web, due, scheduled: Mutex::default(), read: BTreeMap::new() };
         SCHEDULES.iter().for_each(|schedule| stand.unschedule(schedule));
         FUNCTIONS.iter().for_each(|function| stand.name_caller(function));
         // The emulator fires a schedule when it is made. That tick has ended when another one has.
-        stand.sweep();
-        stand.read_logs();
-        stand.proxy.meter().take();
+        stand.phase(Stand::sweep);
         stand
     }
 
@@ -128,12 +130,15 @@ impl Stand {
     /// Does something until the stack rests, and gives all that was metered meanwhile.
     ///
     /// # Panics
-    /// If a message is given up, or a function that ran reports nothing.
+    /// If a message is given up, or a function does not report each of its invocations.
     pub fn phase(&mut self, work: impl FnOnce(&Stand)) -> Metered {
         work(self);
-        self.waker.until_rest(&self.stack, PHASE);
+        let mut called = std::mem::take(&mut *self.scheduled.lock().unwrap());
+        for (function, times) in self.waker.until_rest(&self.stack, PHASE) {
+            *called.entry(function).or_default() += times;
+        }
         assert_eq!(self.stack.all_dead(), 0, "{}", self.stack.told());
-        let delivered = self.read_logs();
+        let delivered = self.read_logs(&called);
         let meter = self.proxy.meter();
         let sent = meter.look().sent;
         for stage in Stage::ALL {
@@ -146,8 +151,9 @@ impl Stand {
         meter.take()
     }
 
-    /// Puts what the functions logged since last time on the meter. Gives the messages that each was handed.
-    fn read_logs(&mut self) -> BTreeMap<&'static str, u64> {
+    /// Puts what the functions logged since last time on the meter; `called` says how often each was. Gives the messages
+    /// that each was handed.
+    fn read_logs(&mut self, called: &BTreeMap<&'static str, usize>) -> BTreeMap<&'static str, u64> {
         let mut delivered = BTreeMap::new();
         for function in FUNCTIONS {
             let lines = self.stack.api().logs(&self.stack.called(function));
@@ -156,7 +162,8 @@ impl Stand {
             // Lines that are no JSON are the emulator's own: of start, end and report, which the template turns off.
             let new: Vec<&String> = lines[seen..].iter().filter(|line| line.starts_with('{')).collect();
             let runs: Vec<Run> = new.iter().filter_map(|line| Run::read(line)).collect();
-            assert!(new.is_empty() || !runs.is_empty(), "{function} does not report its time: {new:?}");
+            let called = called.get(function).copied().unwrap_or(0);
+            assert!(runs.len() >= called, "{function} was called {called} times and reports {}: {new:?}", runs.len());
             let meter = self.proxy.meter();
             meter.logged(function, new.len() as u64, new.iter().map(|line| line.len() as u64).sum());
             runs.iter().for_each(|run| meter.lambda(run, self.size.architecture));
@@ -181,8 +188,9 @@ impl Stand {
     ///
     /// # Panics
     /// If it fails.
-    pub fn scheduled(&self, function: &str, input: &Value) {
+    pub fn scheduled(&self, function: &'static str, input: &Value) {
         self.stack.invoked(function, input);
+        *self.scheduled.lock().unwrap().entry(function).or_default() += 1;
     }
 
     /// A tick of dispatch that looks at all 480 slots: it is made to forget when it was last here.

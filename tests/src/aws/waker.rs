@@ -9,7 +9,7 @@ use super::emulator::REGION;
 use super::stack::Stack;
 use curlew_model::Stage;
 use serde_json::{Value, json};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 /// The most bytes of the messages of one invocation, as JSON (Lambda's guide, quotas: 6 MB of payload).
@@ -62,20 +62,25 @@ impl Waker {
         Waker { queues: Stage::ALL.into_iter().map(queue).collect() }
     }
 
-    /// Wakes functions until no queue holds anything, now or later.
+    /// Wakes functions until no queue holds anything, now or later. Gives how often each was woken.
     ///
     /// # Panics
     /// If a function fails as a whole, or it takes longer than `limit`.
     #[track_caller]
-    pub fn until_rest(&self, stack: &Stack, limit: Duration) {
+    pub fn until_rest(&self, stack: &Stack, limit: Duration) -> BTreeMap<&'static str, usize> {
         let began = Instant::now();
+        let mut woken = BTreeMap::new();
         while self.queues.iter().map(|queue| stack.waiting(queue.stage)).sum::<usize>() > 0 {
             assert!(began.elapsed() < limit, "it does not come to rest: {}", stack.told());
-            let invocations: usize = self.queues.iter().map(|queue| queue.drain(stack)).sum();
-            if invocations == 0 {
+            let before: usize = woken.values().sum();
+            for queue in &self.queues {
+                *woken.entry(queue.stage.as_str()).or_default() += queue.drain(stack);
+            }
+            if woken.values().sum::<usize>() == before {
                 std::thread::sleep(LOOK);
             }
         }
+        woken
     }
 }
 
