@@ -1,5 +1,7 @@
 //! A thousand visits in one batch, in virtual time: the real fetch stage, its pauses and its turn, over a web in memory.
 
+#![allow(clippy::print_stdout, reason = "the figures are what a person runs it for")]
+
 use crate::house::{House, visit};
 use curlew_model::{Job, Stage};
 use curlew_policy::chance::unit;
