@@ -128,8 +128,9 @@ pub struct FeedSource {
     /// Where permanent redirects have pointed, and how often in a row.
     #[serde(default)]
     pub moved: Option<(String, u32)>,
-    /// Keys of entries seen lately, newest first; what is in it needs no further look.
-    #[serde(default)]
+    /// Keys of entries seen lately, newest first; what is in it needs no further look. Written as base64 of eight bytes
+    /// each, the lowest first; read as a list of numbers too, as it was written once.
+    #[serde(default, with = "ring")]
     pub seen: Vec<u64>,
 }
 
@@ -156,6 +157,39 @@ impl FeedSource {
             gone: false,
             moved: None,
             seen: vec![],
+        }
+    }
+}
+
+/// Keys in little room: a row with a hundred of them stays within a kilobyte or so.
+mod ring {
+    use base64::Engine as _;
+    use base64::engine::general_purpose::STANDARD;
+    use serde::de::Error as _;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Form {
+        Packed(String),
+        Numbers(Vec<u64>),
+    }
+
+    pub(super) fn serialize<S: Serializer>(keys: &[u64], s: S) -> Result<S::Ok, S::Error> {
+        let bytes: Vec<u8> = keys.iter().flat_map(|key| key.to_le_bytes()).collect();
+        s.serialize_str(&STANDARD.encode(bytes))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<Vec<u64>, D::Error> {
+        let text = match Form::deserialize(d)? {
+            Form::Packed(text) => text,
+            Form::Numbers(keys) => return Ok(keys),
+        };
+        let bytes = STANDARD.decode(text).map_err(D::Error::custom)?;
+        let (keys, rest) = bytes.as_chunks::<8>();
+        match rest {
+            [] => Ok(keys.iter().map(|key| u64::from_le_bytes(*key)).collect()),
+            _ => Err(D::Error::custom("a key of an entry is cut short")),
         }
     }
 }
@@ -202,4 +236,25 @@ pub enum SiteState {
         /// Why, in words.
         reason: String,
     },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_ring_is_written_in_little_room_and_read_as_it_was_once() -> Result<(), Box<dyn std::error::Error>> {
+        let key = SourceKey::new("0123456789abcdef0123456789abcdef")?;
+        let mut feed = FeedSource::new(key, Slot::of(7), "https://example.org/feed.xml");
+        feed.seen = (0..50).map(|n| u64::MAX - n).collect();
+        let json = serde_json::to_string(&feed)?;
+        assert!(json.len() < 1_024, "{} bytes", json.len());
+        assert_eq!(serde_json::from_str::<FeedSource>(&json)?, feed);
+        let mut old = serde_json::to_value(&feed)?;
+        old["seen"] = serde_json::to_value(&feed.seen)?;
+        assert_eq!(serde_json::from_value::<FeedSource>(old.clone())?, feed);
+        old["seen"] = "AAAA".into();
+        assert!(serde_json::from_value::<FeedSource>(old).is_err());
+        Ok(())
+    }
 }
