@@ -3,7 +3,7 @@
 use crate::block::hidden_hosts;
 use crate::index::{load_manifest, search_error};
 use crate::{StageError, thumbnail};
-use curlew_model::{PageId, ThumbnailId, Timestamp, Year};
+use curlew_model::{Millis, PageId, ThumbnailId, Timestamp, Year};
 use curlew_ports::{Blobs, Clock, FindError, Found, FoundHit, PortError, Tag};
 use curlew_search::{Hidden, Hit, Query, Request, Split, search};
 use std::collections::{BTreeSet, HashMap};
@@ -11,6 +11,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// Most years that have an index.
 const YEARS: usize = 200;
+/// How long it is taken for granted that there is no manifest but those of the years known and of the present one. One
+/// more year makes more pages found and none fewer, so nothing that is gone depends on it.
+const YEARS_KNOWN_FOR: Millis = Millis::from_mins(10);
 /// How often a query starts over since a split was merged away under it.
 const TRIES: u32 = 3;
 
@@ -22,6 +25,8 @@ pub struct Finder {
     open: Mutex<HashMap<String, Arc<Split>>>,
     /// The manifests as they were read last.
     read: Mutex<Arc<Read>>,
+    /// The years that have a manifest, and when that was found out, by the monotonic clock.
+    years: Mutex<Option<(BTreeSet<Year>, Millis)>>,
 }
 
 /// The manifests of all years, and what they say must not be found. Made anew only when one of them changes, since
@@ -36,7 +41,7 @@ struct Read {
 impl Finder {
     /// Over this object store.
     pub fn new(blobs: Arc<dyn Blobs>, clock: Arc<dyn Clock>) -> Finder {
-        Finder { blobs, clock, open: Mutex::default(), read: Mutex::default() }
+        Finder { blobs, clock, open: Mutex::default(), read: Mutex::default(), years: Mutex::default() }
     }
 
     /// Runs a query: `limit` hits after the first `offset`.
@@ -77,13 +82,10 @@ impl Finder {
     async fn manifests(&self) -> Result<Arc<Read>, StageError> {
         let mut manifests = Vec::new();
         let mut tags = Vec::new();
-        for key in self.blobs.list("manifests/", None, YEARS).await? {
-            let year: Option<Year> = key.get(10..14).and_then(|y| y.parse().ok());
-            if let Some(year) = year {
-                let (manifest, tag) = load_manifest(self.blobs.as_ref(), year).await?;
-                manifests.push(manifest);
-                tags.push((year, tag));
-            }
+        for year in self.years().await? {
+            let (manifest, tag) = load_manifest(self.blobs.as_ref(), year).await?;
+            manifests.push(manifest);
+            tags.push((year, tag));
         }
         let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
         if read.tags != tags {
@@ -91,6 +93,25 @@ impl Finder {
             *read = Arc::new(Read { tags, splits, tombstones: Hidden::of(&manifests, BTreeSet::new()).tombstones });
         }
         Ok(read.clone())
+    }
+
+    /// The years to read the manifests of. Listing costs more than reading, so it is done now and then.
+    async fn years(&self) -> Result<BTreeSet<Year>, StageError> {
+        let known = self.years.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let now = self.clock.monotonic();
+        let is_new = |at: Millis| now.saturating_sub(at) < YEARS_KNOWN_FOR;
+        let mut years = match known.filter(|(_, at)| is_new(*at)) {
+            Some((years, _)) => years,
+            None => {
+                let keys = self.blobs.list("manifests/", None, YEARS).await?;
+                let years: BTreeSet<Year> =
+                    keys.iter().filter_map(|key| key.get(10..14).and_then(|y| y.parse().ok())).collect();
+                *self.years.lock().unwrap_or_else(PoisonError::into_inner) = Some((years.clone(), now));
+                years
+            }
+        };
+        years.insert(self.clock.now().year());
+        Ok(years)
     }
 
     async fn splits(&self, keys: &[String]) -> Result<Vec<Arc<Split>>, StageError> {
