@@ -3,7 +3,7 @@
 use crate::config::Config;
 use anyhow::{Context, Result};
 use curlew_embedded::{Access, Store};
-use curlew_model::HostKey;
+use curlew_model::{HostKey, HostState};
 use curlew_ports::{Clock, Seeds};
 use curlew_wiring::{Ports, Program, SystemClock, SystemSeeds, Tally};
 use std::ops::Deref;
@@ -90,7 +90,10 @@ impl World {
             let hosts = self.ports.hosts.list(after.as_ref(), LIST).await?;
             let Some((last, _)) = hosts.last() else { break };
             after = Some(last.clone());
-            for (host, _) in hosts.iter().filter(|(_, state)| state.lease.is_some()) {
+            // A lease that has run out was the dead process's no more; that of a quiet poll is never given back.
+            let now = self.clock.now();
+            let in_force = |state: &HostState| state.lease.as_ref().is_some_and(|lease| lease.until > now);
+            for (host, _) in hosts.iter().filter(|(_, state)| in_force(state)) {
                 self.manners.break_lease(host).await?;
                 broken += 1;
             }

@@ -2,11 +2,20 @@
 //!
 //! `admit` before the first call of a visit, `settle` after each call, `close` at the end; `block` and
 //! `unblock` for operators and owners. All of them map a state to the next one and nothing else.
+//!
+//! A lease is charged to the visit window in full when it is granted; who gives it back gets back what is left of it. So
+//! what was never given back counts in full.
 
 use crate::Rules;
 use crate::chance::{between, mix};
 use crate::pace;
 use curlew_model::{Circuit, Hold, HoldReason, HostKey, HostState, Lease, Millis, Timestamp, Window};
+
+/// A visit with more calls than this gives its lease back; and a lease that was not given back costs so many calls of
+/// the burst allowance.
+const CALLS_UNTOLD: u32 = 2;
+/// A host key whose last visit ended less than this ago has other work waiting, so its lease is given back.
+const OFTEN: Millis = Millis::from_mins(15);
 
 /// What a visit that asks for a host key is told.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,12 +54,13 @@ pub enum Outcome {
     Broken,
 }
 
-/// Asks for the right to call a host key.
+/// Asks for the right to call a host key for so long.
 pub fn admit(
     mut state: HostState,
     host: &HostKey,
     rules: &Rules,
     owner: &str,
+    length: Millis,
     now: Timestamp,
     seed: u64,
 ) -> (HostState, Admission) {
@@ -84,18 +94,70 @@ pub fn admit(
         return (state, Admission::Busy { until: first_call });
     }
     state.last_token = state.last_token.saturating_add(1);
-    let lease = Lease { owner: owner.to_owned(), until: now + rules.lease_length(), token: state.last_token };
+    let lease = Lease { owner: owner.to_owned(), until: now + length, token: state.last_token };
+    state.window.spent = state.window.spent + length;
     state.lease = Some(lease.clone());
     (state, Admission::Granted(lease))
 }
 
-/// Ends a lease whose holder is known to be dead: nobody knows when it called last, so one full pause
-/// passes before the next call.
+/// Ends a lease whose holder is dead, or let it run out: nobody knows when it called last and how often, so one full
+/// pause passes before the next call.
 pub fn break_lease(mut state: HostState, rules: &Rules, now: Timestamp, seed: u64) -> HostState {
-    if state.lease.take().is_some() {
+    if let Some(lease) = state.lease.take() {
+        state.window.spent = state.window.spent.saturating_sub(lease.until.since(now));
         state.not_before = state.not_before.max(now + pace::pause(&state, rules, mix(seed)));
+        for _ in 0..CALLS_UNTOLD {
+            state.bucket = Some(pace::spend(state.bucket, rules, now));
+        }
     }
     state
+}
+
+/// Makes a lease last so much longer while it is in force, and charges for it; says until when, or `None` if it is in
+/// force no more.
+pub fn lengthen(mut state: HostState, token: u64, by: Millis, now: Timestamp) -> (HostState, Option<Timestamp>) {
+    let Some(lease) = state.lease.as_mut().filter(|lease| lease.token == token && lease.until > now) else {
+        return (state, None);
+    };
+    lease.until = lease.until + by;
+    let until = lease.until;
+    state.window.spent = state.window.spent + by;
+    (state, Some(until))
+}
+
+/// When a host key was last in use, as far as its state tells.
+pub fn last_use(state: &HostState) -> Timestamp {
+    let lease = state.lease.as_ref().map_or(Timestamp::MIN, |lease| lease.until);
+    state.not_before.max(lease)
+}
+
+/// Whether a visit may end without a word, so that its lease runs out by itself: it has learned nothing that others must
+/// know, few calls were made, nobody else is likely to want the host key before the lease ends, and by then, with the
+/// margin for clocks that differ, every pause has passed that its calls demand.
+///
+/// `granted` is the state that it was given at `began`, `mine` what it made of it, `used` the [`last_use`] before it.
+pub fn may_run_out(
+    granted: &HostState,
+    mine: &HostState,
+    rules: &Rules,
+    calls: u32,
+    used: Timestamp,
+    began: Timestamp,
+) -> bool {
+    let Some(lease) = &granted.lease else { return false };
+    let learned = HostState {
+        not_before: granted.not_before,
+        bucket: granted.bucket,
+        last_response: granted.last_response,
+        ..mine.clone()
+    };
+    learned == *granted
+        && calls <= CALLS_UNTOLD
+        // Whoever comes next waits a full pause, which must not be too long to be waited for.
+        && granted.crawl_delay <= rules.patience
+        && granted.last_response <= rules.patience
+        && began.since(used) >= OFTEN
+        && mine.not_before + rules.lease_margin <= lease.until
 }
 
 /// Takes in what a call came to. `took` is from its start to its end, which was `now`.
@@ -158,7 +220,7 @@ fn hold_length(base: Millis, asked: Millis, in_a_row: u32, rules: &Rules, seed: 
 ///
 /// `latest` is what the ledger holds now, `mine` what the visit made of the state that it was given.
 /// If the lease is no longer the visit's own, only what slows things down is carried over.
-pub fn close(latest: HostState, mine: HostState, rules: &Rules, token: u64, now: Timestamp) -> HostState {
+pub fn close(latest: HostState, mine: HostState, token: u64, now: Timestamp) -> HostState {
     let Some(lease) = latest.lease.as_ref().filter(|l| l.token == token) else {
         return HostState {
             not_before: latest.not_before.max(mine.not_before),
@@ -166,12 +228,13 @@ pub fn close(latest: HostState, mine: HostState, rules: &Rules, token: u64, now:
             ..latest
         };
     };
-    let began = lease.until - rules.lease_length();
+    // What is left of the lease was charged and is not used; what a late end took beyond it was not charged.
+    let spent = mine.window.spent.saturating_sub(lease.until.since(now)) + now.since(lease.until);
     HostState {
         lease: None,
         last_token: latest.last_token,
         blocked: latest.blocked,
-        window: Window { began: mine.window.began, spent: mine.window.spent + now.since(began) },
+        window: Window { began: mine.window.began, spent },
         ..mine
     }
 }
@@ -207,142 +270,4 @@ pub fn given_up(deferrals: u32, rules: &Rules) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    #[test]
-    fn a_missing_home_page_rests_the_host_key_for_a_day() {
-        let rules = Rules::default();
-        let now = Timestamp::from_millis(1_000_000);
-        let held = hold_not_found(HostState::default(), &rules, now, 7);
-        let hold = held.hold.clone().unwrap_or_else(|| panic!("{held:?}"));
-        assert_eq!(hold.reason, HoldReason::NotFound);
-        assert!(hold.until >= now + rules.hold_not_found && hold.until <= now + rules.hold_not_found.saturating_mul(2));
-        let longer = Hold { until: now + Millis::from_days(3), reason: HoldReason::Forbidden, since: now };
-        let state = HostState { hold: Some(longer.clone()), ..HostState::default() };
-        assert_eq!(hold_not_found(state, &rules, now, 7).hold, Some(longer));
-    }
-
-    fn host() -> HostKey {
-        HostKey::new("example.org").unwrap_or_else(|e| panic!("{e}"))
-    }
-
-    fn at(ms: i64) -> Timestamp {
-        Timestamp::from_millis(1_800_000_000_000 + ms)
-    }
-
-    fn granted(state: HostState, now: Timestamp) -> (HostState, Lease) {
-        match admit(state, &host(), &Rules::default(), "t", now, 1) {
-            (s, Admission::Granted(lease)) => (s, lease),
-            other => panic!("not granted: {other:?}"),
-        }
-    }
-
-    fn answered(status: u16) -> Outcome {
-        Outcome::Answered { status, retry_after: None }
-    }
-
-    #[test]
-    fn a_lease_keeps_others_out_until_it_is_closed() {
-        let rules = Rules::default();
-        let (state, lease) = granted(HostState::default(), at(0));
-        let (_, second) = admit(state.clone(), &host(), &rules, "u", at(1), 2);
-        assert!(matches!(second, Admission::Busy { until } if until > at(1) && until <= lease.until));
-        let closed = close(state.clone(), state, &rules, lease.token, at(5_000));
-        assert_eq!(closed.lease, None);
-        assert_eq!(closed.window.spent, Millis(5_000));
-        granted(closed, at(6_000));
-    }
-
-    #[test]
-    fn a_lease_found_expired_costs_one_full_pause() {
-        let (state, lease) = granted(HostState::default(), at(0));
-        let after = lease.until + Millis(1);
-        let (state, _) = granted(state, after);
-        assert!(state.not_before >= after + Rules::default().min_pause);
-    }
-
-    #[test]
-    fn refusals_hold_for_three_days_and_double() {
-        let rules = Rules::default();
-        for (status, reason) in [(403, HoldReason::Forbidden), (429, HoldReason::TooManyRequests)] {
-            let state = settle(HostState::default(), &rules, answered(status), Millis(9), at(0), 1);
-            let hold = state.hold.clone().expect("a hold");
-            assert_eq!(hold.reason, reason);
-            assert!(hold.until.since(at(0)) >= Millis::from_hours(72));
-            assert!(hold.until.since(at(0)) <= Millis::from_hours(80));
-            let again = settle(state, &rules, answered(status), Millis(9), hold.until, 2);
-            let next = again.hold.expect("a hold");
-            assert!(next.until.since(hold.until) >= Millis::from_hours(144));
-        }
-        let mut state = HostState::default();
-        for n in 0..40 {
-            state = settle(state, &rules, answered(503), Millis(9), at(n), n as u64);
-            let hold = state.hold.clone().expect("a hold");
-            assert!(hold.until.since(at(n)) <= rules.hold_cap);
-        }
-    }
-
-    #[test]
-    fn retry_after_lengthens_and_is_capped() {
-        let rules = Rules { hold_server_error: Millis::from_mins(1), ..Rules::default() };
-        let hold = |retry: Millis| {
-            let outcome = Outcome::Answered { status: 503, retry_after: Some(at(0) + retry) };
-            settle(HostState::default(), &rules, outcome, Millis(1), at(0), 3).hold.expect("a hold").until.since(at(0))
-        };
-        assert!(hold(Millis::from_hours(2)) >= Millis::from_hours(2));
-        assert!(hold(Millis::from_days(4_000)) <= Millis(rules.retry_after_cap.0 / 10 * 11));
-    }
-
-    #[test]
-    fn a_good_answer_forgives() {
-        let rules = Rules::default();
-        let state = settle(HostState::default(), &rules, Outcome::Network, Millis(1), at(0), 1);
-        assert_eq!(state.circuit, Circuit::Probe);
-        let state = settle(state, &rules, answered(200), Millis(1), at(1), 1);
-        assert_eq!((state.failures, state.holds_in_a_row, state.circuit), (0, 0, Circuit::Closed));
-    }
-
-    #[test]
-    fn a_deck_of_bombs_ends_in_a_hold() {
-        let rules = Rules::default();
-        let mut state = HostState::default();
-        for n in 1..=rules.broken_limit {
-            state = settle(state, &rules, Outcome::Broken, Millis(1), at(0), 1);
-            assert_eq!(state.hold.is_some(), n == rules.broken_limit);
-        }
-    }
-
-    #[test]
-    fn the_window_ends_after_an_hour_on_the_site() {
-        let rules = Rules::default();
-        let window = Window { began: at(0), spent: rules.window_limit };
-        let state = HostState { window, ..HostState::default() };
-        let (state, answer) = admit(state, &host(), &rules, "t", at(10), 1);
-        assert_eq!(answer, Admission::Held { until: at(0) + rules.window, reason: HoldReason::WindowSpent });
-        granted(state, at(0) + rules.window);
-    }
-
-    #[test]
-    fn a_block_made_during_a_visit_outlives_it() {
-        let rules = Rules::default();
-        let (state, lease) = granted(HostState::default(), at(0));
-        let blocked = block(state.clone(), "example.org");
-        let closed = close(blocked, state, &rules, lease.token, at(9));
-        assert!(closed.is_blocked("example.org"));
-        let (closed, answer) = admit(closed, &host(), &rules, "t", at(99_999), 1);
-        assert_eq!(answer, Admission::Blocked);
-        let (open, was) = unblock(closed, "example.org");
-        assert!(was && !open.is_blocked("example.org"));
-    }
-
-    proptest! {
-        #[test]
-        fn after_any_call_the_next_is_at_least_a_pause_away(status in 100u16..600, took in 0u64..40_000, seed: u64) {
-            let rules = Rules::default();
-            let state = settle(HostState::default(), &rules, answered(status), Millis(took), at(0), seed);
-            prop_assert!(pace::next_call_at(&state, &rules, at(0)) >= at(0) + rules.min_pause.max(Millis(took)));
-        }
-    }
-}
+mod tests;

@@ -26,6 +26,9 @@ pub struct Rules {
     pub slice: Millis,
     /// How far a lease outlasts its last call.
     pub lease_margin: Millis,
+    /// How long the lease of a poll lasts that is not given back if there was nothing to tell. Long enough for robots.txt
+    /// and the feed with usual answers; where that is not enough, the visit asks for the rest of a lease's usual length.
+    pub brief_lease: Millis,
     /// A visit waits at most so long for its first call; beyond that it is put off.
     pub patience: Millis,
     /// How soon a job whose host key is leased to another visit is tried again, at least.
@@ -90,6 +93,7 @@ impl Default for Rules {
             call_time: Millis::from_secs(30),
             slice: Millis::from_mins(4),
             lease_margin: Millis::from_secs(5),
+            brief_lease: Millis::from_mins(1),
             patience: Millis::from_secs(10),
             busy_retry: Millis::from_secs(2),
             window_limit: Millis::from_hours(1),
@@ -123,6 +127,11 @@ impl Rules {
     /// How long a lease lasts: the slice, one call begun at its very end, and the margin.
     pub fn lease_length(&self) -> Millis {
         self.slice + self.call_time + self.lease_margin
+    }
+
+    /// How long the lease of a poll lasts: never longer than others.
+    pub fn brief_length(&self) -> Millis {
+        self.brief_lease.min(self.lease_length())
     }
 
     /// How long a job waits at least that began and came to no end within a visit, put off so often before.

@@ -21,6 +21,15 @@ pub trait HostLedger: Send + Sync {
     /// Transport errors and unreadable items.
     async fn load(&self, host: &HostKey) -> Result<(HostState, Version), PortError>;
 
+    /// The state and its version as they are now or were a moment ago; may cost less than [`HostLedger::load`]. A swap
+    /// against a version that is no more ends in a conflict, so nothing is ever decided by an old state that is written.
+    ///
+    /// # Errors
+    /// Transport errors and unreadable items.
+    async fn glimpse(&self, host: &HostKey) -> Result<(HostState, Version), PortError> {
+        self.load(host).await
+    }
+
     /// Replaces the state if its version is still `seen`.
     ///
     /// # Errors
@@ -31,7 +40,7 @@ pub trait HostLedger: Send + Sync {
 /// For people who look: all host keys, page by page.
 #[async_trait]
 pub trait Hosts: Send + Sync {
-    /// States in the order of their keys, after `after`, at most `limit`.
+    /// States in an order of the adapter's own that does not change, after the key `after`, at most `limit`.
     ///
     /// # Errors
     /// Transport errors.
@@ -50,15 +59,37 @@ pub async fn update_host<T: Send>(
     host: &HostKey,
     decide: impl Fn(HostState) -> (HostState, T) + Send + Sync,
 ) -> Result<T, PortError> {
+    let first = ledger.glimpse(host).await?;
+    update_host_from(ledger, host, first, decide).await.map(|(answer, _)| answer)
+}
+
+/// The same from a state that is known already and may be a little old; says at which version the item is now. A decision
+/// to change nothing is believed only when it was made over a state that was loaded.
+///
+/// # Errors
+/// What the ledger says; [`PortError::Conflict`] after [`SWAP_TRIES`] lost races.
+pub async fn update_host_from<T: Send>(
+    ledger: &dyn HostLedger,
+    host: &HostKey,
+    first: (HostState, Version),
+    decide: impl Fn(HostState) -> (HostState, T) + Send + Sync,
+) -> Result<(T, Version), PortError> {
+    let mut known = Some(first);
     for _ in 0..SWAP_TRIES {
-        let (state, seen) = ledger.load(host).await?;
+        let (is_certain, (state, seen)) = match known.take() {
+            Some(known) => (false, known),
+            None => (true, ledger.load(host).await?),
+        };
         let before = state.clone();
         let (next, answer) = decide(state);
         if next == before {
-            return Ok(answer);
+            if is_certain {
+                return Ok((answer, seen));
+            }
+            continue;
         }
         match ledger.swap(host, seen, next).await {
-            Ok(_) => return Ok(answer),
+            Ok(now) => return Ok((answer, now)),
             Err(PortError::Conflict) => {}
             Err(other) => return Err(other),
         }

@@ -20,7 +20,9 @@ pub use error::PortError;
 pub use events::{Event, Events};
 pub use fetch::{Call, CallKind, Fetch, FetchError, Reply, ReplyHeaders};
 pub use front::{FindError, Found, FoundHit, Front, StatusLine, SuggestError, Suggested};
-pub use ledger::{HostLedger, Hosts, Marks, RobotsCopy, RobotsStore, SWAP_TRIES, Version, update_host};
+pub use ledger::{
+    HostLedger, Hosts, Marks, RobotsCopy, RobotsStore, SWAP_TRIES, Version, update_host, update_host_from,
+};
 pub use pages::Pages;
 pub use queue::{Dead, Delivery, Inbox, Queue, QueueCount, Receipt, Waiting};
 pub use sources::Sources;

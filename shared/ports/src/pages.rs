@@ -11,6 +11,15 @@ pub trait Pages: Send + Sync {
     /// Transport errors and unreadable rows.
     async fn get(&self, id: &PageId) -> Result<Option<(Page, Version)>, PortError>;
 
+    /// The row and its version as they are now or were a moment ago; may cost less than [`Pages::get`]. For questions to
+    /// which a late answer does no harm.
+    ///
+    /// # Errors
+    /// Transport errors and unreadable rows.
+    async fn glimpse(&self, id: &PageId) -> Result<Option<(Page, Version)>, PortError> {
+        self.get(id).await
+    }
+
     /// Writes a row that must not exist yet; says whether it was written.
     ///
     /// # Errors
@@ -23,7 +32,8 @@ pub trait Pages: Send + Sync {
     /// [`PortError::Conflict`] if somebody else was first.
     async fn swap(&self, seen: Version, page: &Page) -> Result<Version, PortError>;
 
-    /// Rows in the order of their ids, after `after`, at most `limit`.
+    /// Rows in an order of the adapter's own that does not change, after the place of `after`, whether or not there is
+    /// such a row, at most `limit`.
     ///
     /// # Errors
     /// Transport errors and unreadable rows.

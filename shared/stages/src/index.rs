@@ -216,7 +216,8 @@ impl Index {
         let is_settled = segment::segment_day(&key) < settled_before.as_str();
         let (mut counted, mut strays) = (Vec::new(), Vec::new());
         for (location, record) in segment::decode_all(&key, &blob.bytes)? {
-            match self.pages.get(&record.id).await?.map(|(page, _)| page.state) {
+            // Late news of a row does no harm: the segment waits for the next time, or the page has its tombstone already.
+            match self.pages.glimpse(&record.id).await?.map(|(page, _)| page.state) {
                 Some(PageState::Accepted { location: at, .. }) if at == location => counted.push(record),
                 None | Some(PageState::Pending) if !is_settled => {
                     // Its row is being written, or the batch that wrote the segment died and runs again: next time.

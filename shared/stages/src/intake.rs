@@ -11,6 +11,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use url::Url;
 
+/// Keys of older entries that the row of a feed keeps at least.
+const REMEMBERED_AT_LEAST: usize = 32;
+
 /// Takes in feeds: sends visits for what is new and brings the feed's row up to date.
 pub(crate) struct Intake {
     pub(crate) manners: Arc<Manners>,
@@ -73,7 +76,8 @@ impl Intake {
             }
         };
         let page = address::page_id(&url);
-        if self.pages.get(&page).await?.is_some() {
+        // Whether it is known is asked once more before the page is called; here a late answer costs only a message.
+        if self.pages.glimpse(&page).await?.is_some() {
             return Ok(None);
         }
         let hints = EntryHints {
@@ -122,8 +126,11 @@ fn jobs(source: &FeedSource, host: HostKey, items: Vec<VisitItem>) -> Vec<Job> {
         .collect()
 }
 
-/// What the feed lists now stays in the ring whatever its size; older keys follow while there is room.
+/// What the feed lists now stays in the ring whatever its size; of older keys as many follow, since entries come and go
+/// at a feed's end. What is forgotten is looked up among the pages when it comes again, so a short ring costs little,
+/// while a long one is written with each new entry.
 fn remember(source: &mut FeedSource, listed: Vec<u64>, ring: usize) {
+    let ring = ring.min(listed.len() + listed.len().max(REMEMBERED_AT_LEAST));
     let mut keys: Vec<u64> = Vec::with_capacity(ring);
     let mut known = BTreeSet::new();
     for key in listed.into_iter().chain(source.seen.iter().copied()) {

@@ -1,11 +1,12 @@
 //! How a stage comes to call a host: nobody calls without a visit, and a visit needs the lease of its host key.
 
-use crate::{StageError, Visit};
-use curlew_model::{HoldReason, HostKey, Timestamp};
+use crate::StageError;
+use crate::visit::{Grant, Visit};
+use curlew_model::{HoldReason, HostKey, Millis, Timestamp};
 use curlew_policy::address::{self, BadAddress, HostGroups};
 use curlew_policy::admission::{self, Admission};
 use curlew_policy::{Rules, admit};
-use curlew_ports::{Clock, Events, Fetch, HostLedger, RobotsStore, Seeds, update_host};
+use curlew_ports::{Clock, Events, Fetch, HostLedger, RobotsStore, Seeds, update_host, update_host_from};
 use std::sync::Arc;
 use url::Url;
 
@@ -57,17 +58,36 @@ impl Manners {
     /// # Errors
     /// What the ledger says.
     pub async fn open(&self, host: &HostKey, owner: &str) -> Result<Opening<'_>, StageError> {
+        self.open_for(host, owner, self.rules.lease_length()).await
+    }
+
+    /// Asks for a brief lease, which is made longer if it turns out to be too short.
+    ///
+    /// # Errors
+    /// What the ledger says.
+    pub(crate) async fn open_briefly(&self, host: &HostKey, owner: &str) -> Result<Opening<'_>, StageError> {
+        self.open_for(host, owner, self.rules.brief_length()).await
+    }
+
+    async fn open_for(&self, host: &HostKey, owner: &str, length: Millis) -> Result<Opening<'_>, StageError> {
         // Taken before the lease is, so that the visit ends before the ledger thinks so.
         let opened = self.clock.monotonic();
         let now = self.clock.now();
         let seed = self.seeds.next();
-        let (state, admission) = update_host(self.ledger.as_ref(), host, |state| {
-            let (next, admission) = admit(state, host, &self.rules, owner, now, seed);
-            (next.clone(), (next, admission))
+        let ledger = self.ledger.as_ref();
+        // What is a little old costs less to read, and nothing is granted by it: the swap would fail.
+        let first = ledger.glimpse(host).await?;
+        let ((state, admission, used), version) = update_host_from(ledger, host, first, |state| {
+            let used = admission::last_use(&state);
+            let (next, admission) = admit(state, host, &self.rules, owner, length, now, seed);
+            (next.clone(), (next, admission, used))
         })
         .await?;
         Ok(match admission {
-            Admission::Granted(lease) => Opening::Open(Box::new(Visit::new(self, host.clone(), state, lease, opened))),
+            Admission::Granted(lease) => {
+                let grant = Grant { lease, state, version, opened, at: now, length, used };
+                Opening::Open(Box::new(Visit::new(self, host.clone(), grant)))
+            }
             Admission::Busy { until } => Opening::Busy(until),
             Admission::Held { until, reason } => Opening::Held(until, reason),
             Admission::Blocked => Opening::Blocked,

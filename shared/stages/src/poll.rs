@@ -46,9 +46,52 @@ impl Poll {
         Ok(Verdict::Done)
     }
 
+    /// Brings the feed's row up to date with how the visit ended.
+    async fn finish(
+        &self,
+        job: &PollJob,
+        (feed, seen): (FeedSource, Version),
+        got: &Got,
+        read: Option<&Read<'_>>,
+        calls: u32,
+    ) -> Result<Verdict, StageError> {
+        let manners = self.manners();
+        let before = feed.clone();
+        let mut next = match (&got.end, read) {
+            // What began and did not end within a visit may never do so, so it counts.
+            (End::Later(until), _) if calls > 0 => {
+                let again = manners.clock.now() + manners.rules.again_after(job.deferrals);
+                return self.put_off(job, (feed, seen), again.max(*until), "its answers take too long").await;
+            }
+            (End::Later(until), _) => return Ok(Verdict::Defer(*until)),
+            (End::Elsewhere(until), _) => {
+                return self.put_off(job, (feed, seen), *until, "a robots.txt or a redirect leads nowhere").await;
+            }
+            (End::Held(until, why), _) => return self.put_off(job, (feed, seen), *until, why.as_str()).await,
+            (End::Rejected(why), _) => {
+                let mut feed = feed;
+                self.failed(&mut feed, why.to_string(), manners.clock.now());
+                feed
+            }
+            (End::Reply(_), Some(read)) => self.taken_in(feed, got, read).await?,
+            (End::Reply(_), None) => feed,
+        };
+        let now = manners.clock.now();
+        if !schedule::is_on_time(before.slot, now) {
+            // Off its minute: another job of this feed may be on its way, and must not call again at once.
+            next.polled_at = now;
+        }
+        // A 304 in its minute changes nothing, and nothing is written: three polls a day cost no write.
+        if next != before {
+            self.sources.swap(seen, &Source::Feed(next)).await?;
+        }
+        Ok(Verdict::Done)
+    }
+
     /// What an answer makes of the feed's row.
-    async fn taken_in(&self, mut feed: FeedSource, got: &Got, reply: &Reply) -> Result<FeedSource, StageError> {
+    async fn taken_in(&self, mut feed: FeedSource, got: &Got, read: &Read<'_>) -> Result<FeedSource, StageError> {
         let now = self.manners().clock.now();
+        let reply = read.reply;
         match reply.status {
             // RFC 9110 §15.4.5: nobody asked whether it was modified.
             304 if feed.validators.is_empty() => {
@@ -59,13 +102,14 @@ impl Poll {
                 feed.trouble = None;
                 refresh(&mut feed.validators, &reply.headers.validators);
             }
-            200 => match parse(reply, &got.url) {
-                Ok(parsed) => {
-                    self.intake.take(&mut feed, &parsed).await?;
-                    self.updated(&mut feed, &parsed, reply, now);
+            200 => match &read.feed {
+                Some(Ok(parsed)) => {
+                    self.intake.take(&mut feed, parsed).await?;
+                    self.updated(&mut feed, parsed, reply, now);
                     self.moved(&mut feed, got);
                 }
-                Err(why) => self.failed(&mut feed, why, now),
+                Some(Err(why)) => self.failed(&mut feed, why.clone(), now),
+                None => {}
             },
             // A temporary redirect to something that is gone says nothing for good about this feed.
             410 if got.hops == 0 || got.moved_for_good => {
@@ -108,6 +152,30 @@ impl Poll {
             feed.moved = None;
         } else {
             feed.moved = Some((got.url.as_str().to_owned(), times));
+        }
+    }
+}
+
+/// An answer, and what is in it.
+struct Read<'a> {
+    reply: &'a Reply,
+    /// Of a 200: the feed, or why it is none.
+    feed: Option<Result<Feed, String>>,
+}
+
+impl Read<'_> {
+    fn of(got: &Got) -> Option<Read<'_>> {
+        let End::Reply(reply) = &got.end else { return None };
+        let feed = (reply.status == 200).then(|| parse(reply, &got.url));
+        Some(Read { reply, feed })
+    }
+
+    /// Whether nothing follows from it: no visit is sent.
+    fn brings_nothing(&self, known: &FeedSource) -> bool {
+        match &self.feed {
+            None => self.reply.status == 304,
+            Some(Ok(feed)) => feed.entries.iter().all(|entry| known.seen.contains(&entry.key())),
+            Some(Err(_)) => false,
         }
     }
 }
@@ -178,50 +246,30 @@ impl Stage for Poll {
             return Ok(Verdict::Drop("the feed's address is no longer valid".into()));
         };
         let host = manners.key_of(&url).map_err(|e| StageError::Job(e.to_string()))?;
-        let mut visit = match manners.open(&host, &format!("poll {}", feed.key)).await? {
+        let mut visit = match manners.open_briefly(&host, &format!("poll {}", feed.key)).await? {
             Opening::Open(visit) => visit,
             Opening::Busy(until) => return Ok(Verdict::Defer(until)),
             Opening::Held(until, why) => return self.put_off(job, (feed, seen), until, why.as_str()).await,
             Opening::Blocked => return Ok(Verdict::Drop("the host is blocked".into())),
         };
-        let got = visit.get(&url, CallKind::Feed, &feed.validators).await;
-        let calls = visit.calls;
-        // The lease is given back first: what follows needs no call, and the visits that it sends do.
-        let closed = visit.close().await;
-        let got = got?;
-        let before = feed.clone();
-        let next = match &got.end {
-            // What began and did not end within a visit may never do so, so it counts.
-            End::Later(until) if calls > 0 => {
-                let again = manners.clock.now() + manners.rules.again_after(job.deferrals);
-                return self.put_off(job, (feed, seen), again.max(*until), "its answers take too long").await;
+        let got = match visit.get(&url, CallKind::Feed, &feed.validators).await {
+            Ok(got) => got,
+            Err(error) => {
+                // What kept it from being told apart keeps the lease too, or not; it runs out by itself.
+                let _ = visit.close().await;
+                return Err(error);
             }
-            End::Later(until) => return Ok(Verdict::Defer(*until)),
-            End::Elsewhere(until) => {
-                return self.put_off(job, (feed, seen), *until, "a robots.txt or a redirect leads nowhere").await;
-            }
-            End::Held(until, why) => return self.put_off(job, (feed, seen), *until, why.as_str()).await,
-            End::Rejected(why) => {
-                let mut feed = feed;
-                self.failed(&mut feed, why.to_string(), manners.clock.now());
-                feed
-            }
-            End::Reply(reply) => self.taken_in(feed, &got, reply).await?,
         };
-        let mut next = next;
-        let now = manners.clock.now();
-        if !schedule::is_on_time(before.slot, now) {
-            // Off its minute: another job of this feed may be on its way, and must not call again at once.
-            next.polled_at = now;
-        }
-        // A 304 in its minute changes nothing, and nothing is written: three polls a day cost no write.
-        if next != before {
-            self.sources.swap(seen, &Source::Feed(next)).await?;
-        }
-        // A lease that could not be given back runs out by itself; what was read is kept all the same.
+        let calls = visit.calls;
+        let read = Read::of(&got);
+        // The lease is given back first: what follows needs no call, and the visits that it sends do. If none will be sent
+        // and all is well, it runs out by itself: most polls bring nothing, and giving it back is most of what they cost.
+        let is_quiet = read.as_ref().is_some_and(|read| read.brings_nothing(&feed));
+        let closed = if is_quiet { visit.close_or_leave().await } else { visit.close().await };
         if let Err(error) = closed {
+            // It runs out by itself; what was read is kept all the same.
             tracing::warn!(%error, %host, "a lease could not be given back");
         }
-        Ok(Verdict::Done)
+        self.finish(job, (feed, seen), &got, read.as_ref(), calls).await
     }
 }

@@ -8,7 +8,7 @@ use curlew_policy::admission::{self, Outcome};
 use curlew_policy::redirect::{Chain, NotFollowed, is_redirect};
 use curlew_policy::robots::Robots;
 use curlew_policy::{http, pace, settle};
-use curlew_ports::{Call, CallKind, Event, FetchError, Reply, update_host};
+use curlew_ports::{Call, CallKind, Event, FetchError, Reply, Version, update_host, update_host_from};
 use std::collections::HashMap;
 use std::future::Future;
 use std::pin::Pin;
@@ -18,14 +18,33 @@ use url::Url;
 const CLOSE_TRIES: u32 = 3;
 /// The clock counts in steps of this length and rounds down, so what ended now may have ended up to one step later.
 const CLOCK_STEP: Millis = Millis(1);
+/// A call that begins so soon after its lease was asked for needs no second look at the ledger.
+const FRESH: Millis = Millis::from_secs(1);
+
+/// A lease as it was granted.
+pub(crate) struct Grant {
+    pub(crate) lease: Lease,
+    /// The state that the ledger has since then, and its version.
+    pub(crate) state: HostState,
+    pub(crate) version: Version,
+    /// The monotonic clock before the lease was asked for.
+    pub(crate) opened: Millis,
+    /// The wall clock at the same moment.
+    pub(crate) at: Timestamp,
+    /// How long it lasts.
+    pub(crate) length: Millis,
+    /// When the host key was last in use before that.
+    pub(crate) used: Timestamp,
+}
 
 /// The lease of one host key in use.
 pub struct Visit<'a> {
     pub(crate) manners: &'a Manners,
     pub(crate) host: HostKey,
     pub(crate) state: HostState,
-    lease: Lease,
-    opened: Millis,
+    grant: Grant,
+    /// What the ledger was seen to hold last, under this lease.
+    seen: (HostState, Version),
     pub(crate) last_call_end: Option<Timestamp>,
     pub(crate) compiled: HashMap<Origin, Robots>,
     /// Calls so far, those to other host keys included.
@@ -62,19 +81,15 @@ pub struct Got {
 }
 
 impl<'a> Visit<'a> {
-    pub(crate) fn new(
-        manners: &'a Manners,
-        host: HostKey,
-        state: HostState,
-        lease: Lease,
-        opened: Millis,
-    ) -> Visit<'a> {
-        Visit { manners, host, state, lease, opened, last_call_end: None, compiled: HashMap::new(), calls: 0 }
+    pub(crate) fn new(manners: &'a Manners, host: HostKey, grant: Grant) -> Visit<'a> {
+        let state = grant.state.clone();
+        let seen = (state.clone(), grant.version);
+        Visit { manners, host, state, grant, seen, last_call_end: None, compiled: HashMap::new(), calls: 0 }
     }
 
     /// How long ago the lease was asked for.
     pub(crate) fn lasted(&self) -> Millis {
-        Millis(self.manners.clock.monotonic().0.saturating_sub(self.opened.0))
+        Millis(self.manners.clock.monotonic().0.saturating_sub(self.grant.opened.0))
     }
 
     /// When the next call to this host key may begin; not before now.
@@ -156,7 +171,7 @@ impl<'a> Visit<'a> {
         validators: &Validators,
         ask_robots: bool,
     ) -> Result<End, StageError> {
-        match self.manners.open(key, &self.lease.owner).await? {
+        match self.manners.open(key, &self.grant.lease.owner).await? {
             Opening::Open(mut guest) => {
                 let end = guest.hop(url, kind, validators, ask_robots).await;
                 self.calls += guest.calls;
@@ -183,9 +198,13 @@ impl<'a> Visit<'a> {
         let now = clock.now();
         let at = pace::next_call_at(&self.state, rules, now);
         let wait = at.since(now);
-        let slice_ends = self.opened + rules.slice;
-        if clock.monotonic() + wait > slice_ends {
+        if self.lasted() + wait > rules.slice {
             return Ok(End::Later(at.max(now)));
+        }
+        let is_brief = self.grant.length < rules.lease_length();
+        if is_brief && self.lasted() + wait + rules.call_time + rules.lease_margin > self.grant.length {
+            // A lease that was lost shows below, as ever.
+            self.lengthen().await?;
         }
         if wait > Millis::ZERO {
             clock.sleep(wait).await;
@@ -194,7 +213,7 @@ impl<'a> Visit<'a> {
             return Ok(end);
         }
         // A slow ledger may have eaten the margin: a call must end before the lease does.
-        if clock.monotonic() + rules.call_time > self.opened + rules.lease_length() {
+        if self.lasted() + rules.call_time > self.grant.length {
             return Ok(End::Later(clock.now()));
         }
         let call = Call { url: url.as_str().to_owned(), kind, validators: validators.clone(), time: rules.call_time };
@@ -205,13 +224,17 @@ impl<'a> Visit<'a> {
     }
 
     /// Reads the ledger once before each call, so that a block takes effect with the next call and a visit
-    /// that lost its lease falls silent.
+    /// that lost its lease falls silent. The first call of a visit needs no such look if the ledger was just read for its
+    /// lease.
     async fn still_ours(&mut self, url: &Url) -> Result<Option<End>, StageError> {
-        let (latest, _) = self.manners.ledger.load(&self.host).await?;
-        if latest.lease.as_ref().is_none_or(|l| l.token != self.lease.token) {
-            return Ok(Some(End::Later(self.manners.clock.now() + self.manners.rules.busy_retry)));
+        if self.lasted() > FRESH {
+            let (latest, version) = self.manners.ledger.load(&self.host).await?;
+            if latest.lease.as_ref().is_none_or(|l| l.token != self.grant.lease.token) {
+                return Ok(Some(End::Later(self.manners.clock.now() + self.manners.rules.busy_retry)));
+            }
+            self.state.blocked.clone_from(&latest.blocked);
+            self.seen = (latest, version);
         }
-        self.state.blocked = latest.blocked;
         let blocked =
             self.state.is_blocked(self.host.as_str()) || url.host_str().is_some_and(|h| self.state.is_blocked(h));
         Ok(blocked.then_some(End::Rejected(Rejection::Blocked)))
@@ -259,23 +282,52 @@ impl<'a> Visit<'a> {
         self.manners.events.note(&Event::Held { host: &self.host, reason: HoldReason::NotFound });
     }
 
+    /// Makes a brief lease as long as others are.
+    async fn lengthen(&mut self) -> Result<(), StageError> {
+        let by = self.manners.rules.lease_length().saturating_sub(self.grant.length);
+        let (token, now) = (self.grant.lease.token, self.manners.clock.now());
+        let until =
+            update_host(self.manners.ledger.as_ref(), &self.host, |latest| admission::lengthen(latest, token, by, now))
+                .await?;
+        if let Some(until) = until {
+            self.grant.length = self.grant.length + by;
+            self.grant.lease.until = until;
+            self.state.window.spent = self.state.window.spent + by;
+        }
+        Ok(())
+    }
+
+    /// Ends a visit that leaves no work behind: if nobody has to be told anything, its brief lease runs out by itself.
+    ///
+    /// # Errors
+    /// What the ledger says; the lease then runs out by itself.
+    pub(crate) async fn close_or_leave(self) -> Result<(), StageError> {
+        let Grant { state: granted, at, length, used, .. } = &self.grant;
+        let rules = &self.manners.rules;
+        let is_brief = *length == rules.brief_length();
+        if is_brief && admission::may_run_out(granted, &self.state, rules, self.calls, *used, *at) {
+            return Ok(());
+        }
+        self.close().await
+    }
+
     /// Gives the lease back, with all that was learned.
     ///
     /// # Errors
     /// What the ledger says; the lease then runs out by itself.
     pub async fn close(self) -> Result<(), StageError> {
-        let rules = &self.manners.rules;
+        let token = self.grant.lease.token;
         let mut tried = 0;
         loop {
             let now = self.manners.clock.now();
-            let written = update_host(self.manners.ledger.as_ref(), &self.host, |latest| {
-                (admission::close(latest, self.state.clone(), rules, self.lease.token, now), ())
+            let written = update_host_from(self.manners.ledger.as_ref(), &self.host, self.seen.clone(), |latest| {
+                (admission::close(latest, self.state.clone(), token, now), ())
             })
             .await;
             tried += 1;
             match written {
                 Err(e) if e.is_transient() && tried < CLOSE_TRIES => {}
-                other => return Ok(other?),
+                other => return Ok(other.map(|_| ())?),
             }
         }
     }

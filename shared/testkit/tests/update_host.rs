@@ -38,6 +38,25 @@ impl HostLedger for Contended {
     }
 }
 
+/// A ledger whose glimpses are always of the state as it was before anybody wrote.
+#[derive(Default)]
+struct Outdated(MemoryHosts);
+
+#[async_trait]
+impl HostLedger for Outdated {
+    async fn load(&self, host: &HostKey) -> Result<(HostState, Version), PortError> {
+        self.0.load(host).await
+    }
+
+    async fn glimpse(&self, _: &HostKey) -> Result<(HostState, Version), PortError> {
+        Ok((HostState::default(), Version::ABSENT))
+    }
+
+    async fn swap(&self, host: &HostKey, seen: Version, next: HostState) -> Result<Version, PortError> {
+        self.0.swap(host, seen, next).await
+    }
+}
+
 fn host() -> HostKey {
     HostKey::new("example.org").expect("a host key")
 }
@@ -81,4 +100,17 @@ async fn any_other_error_ends_it_at_once() {
     let refused = update_host(&ledger, &host(), count).await;
     assert!(matches!(refused, Err(PortError::Unavailable { .. })), "{refused:?}");
     assert_eq!(faults.calls(), 1);
+}
+
+#[tokio::test]
+async fn an_outdated_glimpse_decides_nothing() {
+    let ledger = Outdated::default();
+    let blocked = HostState { failures: 3, blocked: ["example.org".to_owned()].into(), ..HostState::default() };
+    ledger.swap(&host(), Version::ABSENT, blocked).await.expect("writes");
+    let seen = update_host(&ledger, &host(), count).await.expect("decides anew");
+    assert_eq!(seen, 3, "what is written follows from what there is");
+    // Nor is it believed where it asks for nothing to be done: what was blocked meanwhile is taken off the list.
+    let unblock = |state| curlew_policy::admission::unblock(state, "example.org");
+    assert!(update_host(&ledger, &host(), unblock).await.expect("decides anew"));
+    assert!(ledger.load(&host()).await.expect("loads").0.blocked.is_empty());
 }

@@ -2,7 +2,9 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 
+mod costs;
 mod house;
+mod polls;
 mod thumbnails;
 mod turns;
 

@@ -17,6 +17,10 @@ impl<P: HostLedger + ?Sized> HostLedger for Faulty<P> {
         self.faults.call("load a host", self.port.load(host)).await
     }
 
+    async fn glimpse(&self, host: &HostKey) -> Result<(HostState, Version), PortError> {
+        self.faults.call("glimpse a host", self.port.glimpse(host)).await
+    }
+
     async fn swap(&self, host: &HostKey, seen: Version, next: HostState) -> Result<Version, PortError> {
         self.faults.call("swap a host", self.port.swap(host, seen, next)).await
     }
@@ -55,6 +59,10 @@ impl<P: Marks + ?Sized> Marks for Faulty<P> {
 impl<P: Pages + ?Sized> Pages for Faulty<P> {
     async fn get(&self, id: &PageId) -> Result<Option<(Page, Version)>, PortError> {
         self.faults.call("get a page", self.port.get(id)).await
+    }
+
+    async fn glimpse(&self, id: &PageId) -> Result<Option<(Page, Version)>, PortError> {
+        self.faults.call("glimpse a page", self.port.glimpse(id)).await
     }
 
     async fn insert(&self, page: &Page) -> Result<bool, PortError> {

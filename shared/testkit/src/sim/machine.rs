@@ -119,7 +119,7 @@ impl Machine {
 
 /// The ledger as a machine sees it, whole or mutilated.
 fn ledger(shared: &Arc<Shared>, faults: &Arc<Faults>) -> Arc<dyn HostLedger> {
-    let plain: Arc<dyn HostLedger> = shared.hosts.clone();
+    let plain: Arc<dyn HostLedger> = shared.ledger.clone();
     let mutant: Arc<dyn HostLedger> = match shared.plan.mutation {
         Some(Mutation::NoCompareAndSwap) => Arc::new(LastWriterWins(plain)),
         Some(Mutation::NoPauseAfterLease) => Arc::new(ForgetsLeases { ledger: plain, clock: shared.clock.clone() }),

@@ -11,6 +11,7 @@
 mod answer;
 mod dice;
 pub mod invariants;
+mod late;
 mod machine;
 mod mutant;
 mod office;
@@ -97,6 +98,7 @@ impl Plan {
             // Where outcomes are compared, nothing may be given up for want of time.
             slice: Millis::from_secs(if self.steady { 150 } else { *dice.pick(&[20, 60, 120]) }),
             lease_margin: Millis(*dice.pick(&[0, 500, 5_000])),
+            brief_lease: call_time + Millis::from_secs(*dice.pick(&[6, 12, 30])),
             hold_refused: Millis::from_hours(3),
             hold_server_error: Millis::from_hours(2),
             hold_network: Millis::from_hours(1),

@@ -2,6 +2,7 @@
 
 use super::Plan;
 use super::answer::moment;
+use super::late::Late;
 use super::trace::Trace;
 use super::world::{Moment, World};
 use crate::memory::{
@@ -28,6 +29,8 @@ pub(super) struct Shared {
     pub(super) start: Timestamp,
     pub(super) clock: Arc<TokioClock>,
     pub(super) hosts: Arc<MemoryHosts>,
+    /// The same, as the machines see it.
+    pub(super) ledger: Arc<Late>,
     pub(super) robots: Arc<MemoryRobots>,
     pub(super) marks: Arc<MemoryMarks>,
     pub(super) pages: Arc<MemoryPages>,
@@ -48,14 +51,17 @@ pub(super) struct Shared {
 impl Shared {
     /// Empty stores around a web. To be called inside a runtime.
     pub(super) fn new(plan: Plan, world: World, rules: Rules, start: Timestamp) -> Shared {
+        let clock = Arc::new(TokioClock::starting_at(start));
+        let hosts: Arc<MemoryHosts> = Arc::default();
         Shared {
             plan,
             world,
             rules: Arc::new(rules),
             groups: Arc::default(),
             start,
-            clock: Arc::new(TokioClock::starting_at(start)),
-            hosts: Arc::default(),
+            ledger: Arc::new(Late::new(hosts.clone(), clock.clone())),
+            clock,
+            hosts,
             robots: Arc::default(),
             marks: Arc::default(),
             pages: Arc::default(),

@@ -57,7 +57,7 @@ pub struct LedgerSeen {
     pub lease: Option<(u64, Timestamp)>,
     /// The end of a hold.
     pub hold: Option<Timestamp>,
-    /// The host of the URL is blocked.
+    /// The host of the URL is blocked, and was so a second before.
     pub blocked: bool,
 }
 

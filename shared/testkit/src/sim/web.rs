@@ -5,12 +5,16 @@ use super::stores::Shared;
 use super::trace::{CallSeen, CameTo, LedgerSeen, RobotsSeen};
 use crate::faults::{Faults, mix};
 use async_trait::async_trait;
-use curlew_model::Millis;
+use curlew_model::{HostState, Millis};
 use curlew_policy::address;
 use curlew_ports::{Call, Clock, Fetch, FetchError, HostLedger, Reply, RobotsStore};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use url::Url;
+
+/// A block that was made less than this before a call may have come too late for it: a visit that has just been given its
+/// lease does not look at the ledger once more.
+const TOO_LATE: Millis = Millis::from_secs(1);
 
 /// [`Fetch`] of one incarnation of one machine.
 pub(super) struct MachineWeb {
@@ -79,10 +83,11 @@ impl MachineWeb {
         let host = address::host_key(url, &self.shared.groups).ok()?;
         let (state, _) = self.shared.hosts.load(&host).await.ok()?;
         let name = url.host_str().unwrap_or_default();
+        let is_blocked = |state: &HostState| state.is_blocked(host.as_str()) || state.is_blocked(name);
         let ledger = LedgerSeen {
             lease: state.lease.as_ref().map(|lease| (lease.token, lease.until)),
             hold: state.hold.as_ref().map(|hold| hold.until),
-            blocked: state.is_blocked(host.as_str()) || state.is_blocked(name),
+            blocked: is_blocked(&state) && self.shared.ledger.ago(&host, TOO_LATE).as_ref().is_none_or(is_blocked),
         };
         let copy = self.shared.robots.get(&address::origin(url).ok()?).await.ok()?;
         let slack = self.shared.rules.lease_length();

@@ -1,0 +1,198 @@
+//! What a page, a poll and a query cost, counted as the stores count that ask money for it.
+
+use crate::house::{FEED, House, host, html, new, rss, status, visit};
+use async_trait::async_trait;
+use bytes::Bytes;
+use curlew_model::{ExtractJob, HostKey, HostState, Job, Millis, Page, PageId, Stage as QueueName, Validators};
+use curlew_ports::{Blob, Blobs, HostLedger, Pages, PortError, Reply, Tag, Version};
+use curlew_stages::{Extract, Fetch, Finder, Manners, Poll, Stage, Verdict};
+use std::collections::BTreeMap;
+use std::io::Cursor;
+use std::sync::{Arc, Mutex};
+
+/// Counts what is asked of the port behind it, by name.
+struct Counted<P> {
+    port: Arc<P>,
+    counts: Mutex<BTreeMap<&'static str, u32>>,
+}
+
+impl<P> Counted<P> {
+    fn over(port: &Arc<P>) -> Arc<Counted<P>> {
+        Arc::new(Counted { port: port.clone(), counts: Mutex::default() })
+    }
+
+    fn one(&self, name: &'static str) -> &P {
+        *self.counts.lock().unwrap().entry(name).or_default() += 1;
+        &self.port
+    }
+
+    /// What was asked so far, and from here on anew.
+    fn taken(&self) -> Vec<(&'static str, u32)> {
+        std::mem::take(&mut *self.counts.lock().unwrap()).into_iter().collect()
+    }
+}
+
+#[async_trait]
+impl<P: HostLedger> HostLedger for Counted<P> {
+    async fn load(&self, host: &HostKey) -> Result<(HostState, Version), PortError> {
+        self.one("load").load(host).await
+    }
+
+    async fn glimpse(&self, host: &HostKey) -> Result<(HostState, Version), PortError> {
+        self.one("glimpse").glimpse(host).await
+    }
+
+    async fn swap(&self, host: &HostKey, seen: Version, next: HostState) -> Result<Version, PortError> {
+        self.one("swap").swap(host, seen, next).await
+    }
+}
+
+#[async_trait]
+impl<P: Pages> Pages for Counted<P> {
+    async fn get(&self, id: &PageId) -> Result<Option<(Page, Version)>, PortError> {
+        self.one("get").get(id).await
+    }
+
+    async fn glimpse(&self, id: &PageId) -> Result<Option<(Page, Version)>, PortError> {
+        self.one("glimpse").glimpse(id).await
+    }
+
+    async fn insert(&self, page: &Page) -> Result<bool, PortError> {
+        self.one("insert").insert(page).await
+    }
+
+    async fn swap(&self, seen: Version, page: &Page) -> Result<Version, PortError> {
+        self.one("swap").swap(seen, page).await
+    }
+
+    async fn list(&self, after: Option<&PageId>, limit: usize) -> Result<Vec<Page>, PortError> {
+        self.one("list").list(after, limit).await
+    }
+}
+
+#[async_trait]
+impl<P: Blobs> Blobs for Counted<P> {
+    async fn get(&self, key: &str) -> Result<Option<Blob>, PortError> {
+        self.one("get").get(key).await
+    }
+
+    async fn get_range(&self, key: &str, offset: u64, length: u64) -> Result<Bytes, PortError> {
+        self.one("get").get_range(key, offset, length).await
+    }
+
+    async fn put(&self, key: &str, bytes: Bytes) -> Result<(), PortError> {
+        self.one("put").put(key, bytes).await
+    }
+
+    async fn put_if_absent(&self, key: &str, bytes: Bytes) -> Result<bool, PortError> {
+        self.one("put").put_if_absent(key, bytes).await
+    }
+
+    async fn swap(&self, key: &str, seen: Option<&Tag>, bytes: Bytes) -> Result<Tag, PortError> {
+        self.one("put").swap(key, seen, bytes).await
+    }
+
+    async fn delete(&self, key: &str) -> Result<(), PortError> {
+        self.one("delete").delete(key).await
+    }
+
+    async fn list(&self, prefix: &str, after: Option<&str>, limit: usize) -> Result<Vec<String>, PortError> {
+        self.one("list").list(prefix, after, limit).await
+    }
+}
+
+/// The manners of a house over another ledger.
+fn manners(house: &House, over: Arc<dyn HostLedger>) -> Arc<Manners> {
+    let Manners { robots, fetch, clock, seeds, events, rules, groups, token, .. } = &*house.manners;
+    Arc::new(Manners {
+        ledger: over,
+        robots: robots.clone(),
+        fetch: fetch.clone(),
+        clock: clock.clone(),
+        seeds: seeds.clone(),
+        events: events.clone(),
+        rules: rules.clone(),
+        groups: groups.clone(),
+        token: token.clone(),
+    })
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_poll_that_brings_nothing_costs_one_write_and_one_cheap_read_of_its_host() {
+    let house = House::new();
+    house.with_feed(|_| {}).await;
+    let mut first = Reply { body: rss("").into(), ..status(200) };
+    first.headers.validators = Validators { etag: Some("\"1\"".into()), last_modified: None };
+    house.web.answer(FEED, Ok(first));
+    house.web.answer(FEED, Ok(status(304)));
+    let ledger = Counted::over(&house.hosts);
+    let manners = manners(&house, ledger.clone());
+    let poll = Poll::new(manners, house.sources.clone(), house.pages.clone(), house.jobs.clone());
+    let job = curlew_model::PollJob { feed: crate::house::key(FEED), url: FEED.into(), deferrals: 0 };
+    poll.run(&job).await.unwrap();
+    house.manners.clock.sleep(Millis::from_hours(9)).await;
+    ledger.taken();
+    assert_eq!(poll.run(&job).await.unwrap(), Verdict::Done);
+    // After a lease that ran out, the pause before the call is longer than a look at the ledger stays fresh.
+    assert_eq!(ledger.taken(), [("glimpse", 1), ("load", 1), ("swap", 1)]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_page_costs_two_writes_and_two_reads_of_its_row_and_no_object_of_its_own() {
+    const PAGES: u32 = 10;
+    let house = House::new();
+    let mut png = Cursor::new(vec![]);
+    image::DynamicImage::new_rgb8(64, 64).write_to(&mut png, image::ImageFormat::Png).unwrap();
+    let urls: Vec<String> = (0..PAGES).map(|n| format!("https://example.org/{n}")).collect();
+    for url in &urls {
+        house.web.serve(url, "text/html", html(&format!("<meta property=\"og:image\" content=\"{url}.png\">")));
+        house.web.serve(&format!("{url}.png"), "image/png", png.get_ref().clone());
+    }
+    let (ledger, pages, blobs) =
+        (Counted::over(&house.hosts), Counted::over(&house.pages), Counted::over(&house.blobs));
+    let fetch = Fetch::new(manners(&house, ledger.clone()), pages.clone(), house.jobs.clone(), blobs.clone());
+    let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
+    fetch.run(&visit("example.org", &urls, &new())).await.unwrap();
+    // robots.txt, the pages and their images are a call each; the lease is asked for and given back.
+    assert_eq!(ledger.taken(), [("glimpse", 1), ("load", 2 * PAGES), ("swap", 2)]);
+    assert_eq!(pages.taken(), [("get", PAGES), ("insert", PAGES)]);
+    assert_eq!(blobs.taken(), []);
+    let extract = Extract { pages: pages.clone(), blobs: blobs.clone(), ..house.extract() };
+    let queued = house.queued(QueueName::Extract).await.into_iter();
+    let jobs: Vec<ExtractJob> =
+        queued.filter_map(|(job, _)| if let Job::Extract(job) = job { Some(*job) } else { None }).collect();
+    assert!(extract.run_batch(&jobs).await.iter().all(Result::is_ok));
+    assert_eq!(pages.taken(), [("get", PAGES), ("swap", PAGES)]);
+    assert_eq!(blobs.taken(), [("put", 1)], "one segment for all of them");
+    let index = curlew_stages::Index { pages: pages.clone(), ..house.index() };
+    assert_eq!(index.publish(2026).await.unwrap().added, u64::from(PAGES));
+    assert_eq!(pages.taken(), [("glimpse", PAGES)]);
+    assert!(house.hosts.load(&host("example.org")).await.unwrap().0.lease.is_none());
+}
+
+#[tokio::test(start_paused = true)]
+async fn queries_list_nothing_but_now_and_then_and_what_is_removed_or_published_shows_at_once() {
+    let house = House::new();
+    let blobs = Counted::over(&house.blobs);
+    let finder = Finder::new(blobs.clone(), house.manners.clock.clone());
+    for _ in 0..100 {
+        finder.find("curlew", 0, 9).await.unwrap();
+    }
+    assert_eq!(blobs.taken(), [("get", 200), ("list", 1)], "the manifest of the year and the hidden hosts");
+    let url = "https://example.org/a";
+    house.web.serve(url, "text/html", html("<meta property=\"og:image\" content=\"https://example.org/i.png\">"));
+    house.fetch(&visit("example.org", &[url], &new())).await;
+    let Some((Job::Extract(job), _)) = house.queued(QueueName::Extract).await.pop() else { panic!("no job") };
+    house.extract().run_batch(&[*job]).await;
+    house.index().publish(2026).await.unwrap();
+    assert_eq!(finder.find("curlew", 0, 9).await.unwrap().total, 1);
+    house.web.answer(url, Ok(status(410)));
+    for _ in 0..2 {
+        house.fetch(&visit("example.org", &[url], &curlew_model::Purpose::Recheck)).await;
+    }
+    assert_eq!(finder.find("curlew", 0, 9).await.unwrap().total, 0);
+    let lists = |counts: Vec<(&str, u32)>| counts.iter().find(|(name, _)| *name == "list").map_or(0, |(_, n)| *n);
+    house.manners.clock.sleep(Millis::from_mins(11)).await;
+    finder.find("curlew", 0, 9).await.unwrap();
+    assert_eq!(lists(blobs.taken()), 1, "after a while there may be other years");
+}

@@ -1,0 +1,124 @@
+//! Polls that bring nothing: most of them, so what they leave undone is most of what polling does not cost.
+
+use crate::house::{FEED, House, host, moved, rss, status};
+use async_trait::async_trait;
+use curlew_model::{HostState, Millis, Stage as QueueName, Validators};
+use curlew_ports::{Call, CallKind, Fetch, FetchError, HostLedger, Reply};
+use curlew_stages::{Manners, Verdict};
+use curlew_testkit::memory::MemoryFetch;
+use std::sync::Arc;
+
+const ITEM: &str = "<item><link>https://example.org/a</link></item>";
+
+fn document(items: &str) -> Reply {
+    let mut reply = Reply { body: rss(items).into(), ..status(200) };
+    reply.headers.validators = Validators { etag: Some("\"1\"".into()), last_modified: None };
+    reply
+}
+
+async fn state(house: &House) -> HostState {
+    house.hosts.load(&host("example.org")).await.unwrap().0
+}
+
+async fn hours(house: &House, hours: u64) {
+    house.manners.clock.sleep(Millis::from_hours(hours)).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_poll_that_brings_nothing_lets_its_lease_run_out_and_one_with_news_gives_it_back() {
+    let house = House::new();
+    house.with_feed(|_| {}).await;
+    for answer in [document(ITEM), status(304), document(ITEM), status(304)] {
+        house.web.answer(FEED, Ok(answer));
+    }
+    let rules = &house.manners.rules;
+    assert_eq!(house.poll(0).await, Verdict::Done);
+    assert_eq!(state(&house).await.lease, None, "the visits that it sent need the lease");
+    for n in 1..=3 {
+        hours(&house, 9).await;
+        let before = house.now();
+        let version = house.hosts.load(&host("example.org")).await.unwrap().1;
+        assert_eq!(house.poll(0).await, Verdict::Done);
+        let (now, written) = house.hosts.load(&host("example.org")).await.unwrap();
+        assert_eq!(written.0, version.0 + 1, "one write for the lease and none for its end");
+        let until = now.lease.map(|lease| lease.until);
+        assert!(until.is_some_and(|until| until > house.now() && until <= before + rules.brief_length()));
+        assert!(now.window.spent >= rules.brief_length(), "it is charged in full");
+        if n > 1 {
+            assert!(house.now() >= before + rules.min_pause, "a lease that ran out costs a pause");
+        }
+    }
+    assert_eq!(house.calls(CallKind::Feed).len(), 4);
+    assert_eq!(house.queued(QueueName::Fetch).await.len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_host_that_is_visited_often_gets_its_lease_back() {
+    let house = House::new();
+    house.with_feed(|feed| feed.validators.etag = Some("\"1\"".into())).await;
+    let not_before = house.now() - Millis::from_mins(5);
+    let busy = HostState { not_before, ..HostState::default() };
+    house.hosts.swap(&host("example.org"), curlew_ports::Version::ABSENT, busy).await.unwrap();
+    house.web.answer(FEED, Ok(status(304)));
+    assert_eq!(house.poll(0).await, Verdict::Done);
+    assert_eq!(state(&house).await.lease, None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lease_that_was_left_keeps_others_out_until_it_ends() {
+    let house = House::new();
+    house.with_feed(|feed| feed.validators.etag = Some("\"1\"".into())).await;
+    house.web.answer(FEED, Ok(status(304)));
+    house.poll(0).await;
+    let until = state(&house).await.lease.map(|lease| lease.until).unwrap();
+    let visit = crate::house::visit("example.org", &["https://example.org/a"], &crate::house::new());
+    assert!(matches!(house.fetch(&visit).await, Verdict::Defer(at) if at <= until));
+    house.manners.clock.sleep(until.since(house.now())).await;
+    let ended = house.now();
+    assert_eq!(house.fetch(&visit).await, Verdict::Done);
+    assert_eq!(house.calls(CallKind::Page).len(), 1);
+    assert!(house.now() >= ended + house.manners.rules.min_pause);
+}
+
+/// A web that takes its time for each answer.
+struct Slow(Arc<MemoryFetch>, Arc<dyn curlew_ports::Clock>, Millis);
+
+#[async_trait]
+impl Fetch for Slow {
+    async fn call(&self, call: &Call) -> Result<Reply, FetchError> {
+        self.1.sleep(self.2).await;
+        self.0.call(call).await
+    }
+
+    fn vet(&self, url: &str) -> Result<(), String> {
+        self.0.vet(url)
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_poll_that_takes_long_gets_a_longer_lease_and_gives_it_back() {
+    let mut house = House::new();
+    house.with_feed(|feed| feed.validators.etag = Some("\"1\"".into())).await;
+    house.web.answer(FEED, moved(302, "https://example.org/b"));
+    house.web.answer("https://example.org/b", Ok(status(304)));
+    let Manners { ledger, robots, clock, seeds, events, rules, groups, token, .. } = &*house.manners;
+    house.manners = Arc::new(Manners {
+        fetch: Arc::new(Slow(house.web.clone(), clock.clone(), Millis::from_secs(20))),
+        ledger: ledger.clone(),
+        robots: robots.clone(),
+        clock: clock.clone(),
+        seeds: seeds.clone(),
+        events: events.clone(),
+        rules: rules.clone(),
+        groups: groups.clone(),
+        token: token.clone(),
+    });
+    let began = house.now();
+    assert_eq!(house.poll(0).await, Verdict::Done);
+    assert_eq!(house.calls(CallKind::Feed).len(), 2);
+    let took = house.now().since(began);
+    assert!(took > house.manners.rules.brief_length(), "{took:?}");
+    let after = state(&house).await;
+    assert_eq!(after.lease, None);
+    assert!(after.window.spent >= took && after.window.spent <= took + Millis(10), "{:?}", after.window);
+}

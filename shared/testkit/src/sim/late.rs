@@ -1,0 +1,77 @@
+//! A ledger whose glimpses are a little old, as those of a store are that is consistent only in the end.
+
+use crate::faults::mix;
+use crate::memory::{MemoryHosts, TokioClock};
+use async_trait::async_trait;
+use curlew_model::{HostKey, HostState, Millis, Timestamp};
+use curlew_ports::{Clock, HostLedger, PortError, Version};
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// How old a glimpse may be.
+const LATE: Millis = Millis::from_secs(2);
+
+/// A state that was replaced.
+#[derive(Debug)]
+struct Replaced {
+    at: Timestamp,
+    state: HostState,
+    version: Version,
+}
+
+/// [`HostLedger`] over the true one.
+#[derive(Debug)]
+pub(super) struct Late {
+    hosts: Arc<MemoryHosts>,
+    clock: Arc<TokioClock>,
+    /// What was replaced lately, the oldest first.
+    before: Mutex<BTreeMap<HostKey, Vec<Replaced>>>,
+    /// Counts glimpses, for their luck.
+    glimpses: AtomicU64,
+}
+
+impl Late {
+    pub(super) fn new(hosts: Arc<MemoryHosts>, clock: Arc<TokioClock>) -> Late {
+        Late { hosts, clock, before: Mutex::default(), glimpses: AtomicU64::new(0) }
+    }
+
+    /// The state as it was so long ago, if it is another one now.
+    pub(super) fn ago(&self, host: &HostKey, time: Millis) -> Option<HostState> {
+        let then = self.clock.now() - time;
+        let before = self.before.lock().unwrap_or_else(PoisonError::into_inner);
+        before.get(host)?.iter().find(|replaced| replaced.at > then).map(|replaced| replaced.state.clone())
+    }
+}
+
+#[async_trait]
+impl HostLedger for Late {
+    async fn load(&self, host: &HostKey) -> Result<(HostState, Version), PortError> {
+        self.hosts.load(host).await
+    }
+
+    async fn glimpse(&self, host: &HostKey) -> Result<(HostState, Version), PortError> {
+        let luck = mix(self.glimpses.fetch_add(1, Ordering::Relaxed));
+        let from = self.clock.now() - LATE;
+        let old = {
+            let before = self.before.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut old = before.get(host).into_iter().flatten().filter(|replaced| replaced.at > from);
+            old.next_back().filter(|_| luck.is_multiple_of(2)).map(|old| (old.state.clone(), old.version))
+        };
+        match old {
+            Some(old) => Ok(old),
+            None => self.hosts.load(host).await,
+        }
+    }
+
+    async fn swap(&self, host: &HostKey, seen: Version, next: HostState) -> Result<Version, PortError> {
+        let (state, version) = self.hosts.load(host).await?;
+        let now = self.hosts.swap(host, seen, next).await?;
+        let at = self.clock.now();
+        let mut before = self.before.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = before.entry(host.clone()).or_default();
+        before.retain(|replaced| replaced.at > at - LATE);
+        before.push(Replaced { at, state, version });
+        Ok(now)
+    }
+}
