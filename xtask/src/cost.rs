@@ -7,14 +7,12 @@ use anyhow::Result;
 
 pub(crate) fn cost(options: &[String]) -> Result<()> {
     let (ministack, sam) = (tools::ministack()?, tools::sam()?);
-    run(cargo().args(["build", "--release", "--locked", "-p", "curlew"]))?;
-    run(cargo().args(["build", "--release", "--locked", "-p", "curlew-tests", "--bin", "curlew-cost"]))?;
-    let functions = functions::build()?;
-    let built = target()?.join("release");
-    run(program(built.join("curlew-cost"))
+    let built = functions::build()?;
+    run(cargo().args(["build", "--locked", "-p", "curlew-tests", "--bin", "curlew-cost"]))?;
+    run(program(target()?.join("debug/curlew-cost"))
         .args(options)
-        .env("CURLEW_BIN", built.join("curlew"))
+        .env("CURLEW_BIN", built.programs.join("curlew"))
         .env("CURLEW_MINISTACK", ministack)
         .env("CURLEW_SAM", sam)
-        .env("CURLEW_FUNCTIONS", functions))
+        .env("CURLEW_FUNCTIONS", built.stack))
 }

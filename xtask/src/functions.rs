@@ -1,4 +1,5 @@
-//! The functions, built as they are deployed: release binaries for AWS Lambda's machines, beside the template.
+//! The functions, built as they are deployed: release binaries for AWS Lambda's machines, beside the template. And with them
+//! the programs that tests run in release: one build for all, since another linker would mean to compile everything twice.
 
 use crate::run::{cargo, program, run};
 use crate::test::target;
@@ -10,21 +11,33 @@ use std::process::Command;
 
 /// The template of the whole application.
 pub(crate) const TEMPLATE: &str = "infra/template.yaml";
-/// The packages of the functions.
-const PACKAGES: &str = "curlew-fn-*";
+/// The packages of the functions, and of the other programs that are tested in release.
+const PACKAGES: [&str; 3] = ["curlew-fn-*", "curlew", "curlew-fixtureweb"];
 /// The architecture that the emulator can run.
 const ARCHITECTURE: &str = "x86_64";
+/// What cargo calls it.
+const TARGET: &str = "x86_64-unknown-linux-gnu";
 
-/// Builds all of them by `sam build`, and gives the folder with the built template in it.
-pub(crate) fn build() -> Result<PathBuf> {
-    let built = target()?.join("sam");
+/// What was built.
+pub(crate) struct Built {
+    /// The folder with the built template in it.
+    pub(crate) stack: PathBuf,
+    /// The folder with the programs.
+    pub(crate) programs: PathBuf,
+}
+
+/// Builds all of them, the functions by `sam build`.
+pub(crate) fn build() -> Result<Built> {
+    let stack = target()?.join("sam");
     // All at once first: each package's build, which is what SAM asks for, finds its work done then.
-    run(with_cargo_lambda(&mut cargo())?.args(["lambda", "build", "--release", "--locked", "--package", PACKAGES]))?;
+    run(with_cargo_lambda(&mut cargo())?
+        .args(["lambda", "build", "--release", "--locked"])
+        .args(PACKAGES.iter().flat_map(|package| ["--package", *package])))?;
     let architecture = format!("Architecture={ARCHITECTURE}");
     run(with_cargo_lambda(&mut sam()?)?
         .args(["build", "--template-file", TEMPLATE, "--parameter-overrides", &architecture, "--build-dir"])
-        .arg(&built))?;
-    Ok(built)
+        .arg(&stack))?;
+    Ok(Built { stack, programs: target()?.join(TARGET).join("release") })
 }
 
 /// SAM, which tells nobody what it does.

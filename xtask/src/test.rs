@@ -13,9 +13,7 @@ pub(crate) fn test(args: &[String]) -> Result<()> {
     let nextest = tools::cargo_nextest()?;
     let (chromium, chromedriver) = (tools::chromium()?, tools::chromedriver()?);
     let (ministack, sam) = (tools::ministack()?, tools::sam()?);
-    run(cargo().args(["build", "--release", "--locked", "-p", "curlew", "-p", "curlew-fixtureweb"]))?;
-    let built = target()?.join("release");
-    let functions = functions::build()?;
+    let built = functions::build()?;
 
     none_ignored(&nextest)?;
     // Before the others, so that the closing line is the one of nextest, which counts nearly all.
@@ -24,13 +22,13 @@ pub(crate) fn test(args: &[String]) -> Result<()> {
     run(program(&nextest)
         .args(["nextest", "run", "--workspace", "--locked", "--no-tests=fail"])
         .args(args)
-        .env("CURLEW_BIN", built.join("curlew"))
-        .env("CURLEW_FIXTUREWEB_BIN", built.join("curlew-fixtureweb"))
+        .env("CURLEW_BIN", built.programs.join("curlew"))
+        .env("CURLEW_FIXTUREWEB_BIN", built.programs.join("curlew-fixtureweb"))
         .env("CHROMIUM", chromium)
         .env("CHROMEDRIVER", chromedriver)
         .env("CURLEW_MINISTACK", ministack)
         .env("CURLEW_SAM", sam)
-        .env("CURLEW_FUNCTIONS", functions)
+        .env("CURLEW_FUNCTIONS", built.stack)
         .env("PATH", functions::path_with_cargo_lambda()?)
         .env("AWS_ENDPOINT_URL", emulator.url())
         .env("AWS_ACCESS_KEY_ID", ACCOUNT)
