@@ -58,4 +58,5 @@ conformance!(marks, fresh_marks);
 conformance!(pages, fresh_pages);
 conformance!(sources, fresh_sources);
 conformance!(mail, fresh_mail);
+conformance!(mail_exact, fresh_mail);
 conformance!(blobs, fresh_blobs);

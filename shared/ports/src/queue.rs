@@ -65,11 +65,12 @@ pub struct QueueCount {
     pub dead: u64,
 }
 
-/// Where a runner takes work from. On AWS the event source mapping plays this part.
+/// Where a runner takes work from. On AWS the event source mapping plays this part, and operators look through this. An
+/// adapter with a clock of its own may go by that instead of `now`.
 #[async_trait]
 pub trait Inbox: Send + Sync {
-    /// Hands out jobs of one stage that are due at `now`, oldest first, at most `max`. What is neither
-    /// acknowledged nor put back within `visibility` is handed out again.
+    /// Hands out jobs of one stage that are due at `now`, at most `max`; oldest first if the adapter knows order. What
+    /// is neither acknowledged nor put back within `visibility` is handed out again.
     ///
     /// # Errors
     /// Transport errors.
@@ -99,7 +100,7 @@ pub trait Inbox: Send + Sync {
     /// Transport errors; then it is handed out again when its visibility ends.
     async fn bury(&self, receipt: &Receipt, error: &str, now: Timestamp) -> Result<(), PortError>;
 
-    /// The earliest instant at which a job that is not handed out is due.
+    /// The earliest instant at which a job that is not handed out is due, as far as the adapter can see.
     ///
     /// # Errors
     /// Transport errors.
@@ -111,7 +112,7 @@ pub trait Inbox: Send + Sync {
     /// Transport errors.
     async fn count(&self, stage: Stage, now: Timestamp) -> Result<QueueCount, PortError>;
 
-    /// Jobs that wait for a time after `now`, earliest first.
+    /// Jobs that wait for a time after `now`, earliest first, as far as the adapter can see them.
     ///
     /// # Errors
     /// Transport errors.

@@ -2,7 +2,8 @@ use crate::{PortError, Version};
 use async_trait::async_trait;
 use curlew_model::{Slot, Source, SourceKey};
 
-/// The rows of feeds and of sites.
+/// The rows of feeds and of sites. A source's slot follows from its key, by its first 16 digits as a number
+/// ([`Slot::of`]); an adapter may find the row by that alone, and refuse one that is elsewhere.
 #[async_trait]
 pub trait Sources: Send + Sync {
     /// The row and its version.
@@ -29,7 +30,7 @@ pub trait Sources: Send + Sync {
     /// Transport errors and unreadable rows.
     async fn in_slot(&self, slot: Slot, after: Option<&SourceKey>, limit: usize) -> Result<Vec<Source>, PortError>;
 
-    /// All rows in the order of their keys, after `after`, at most `limit`.
+    /// All rows in an order of the adapter's own that does not change, after the key `after`, at most `limit`.
     ///
     /// # Errors
     /// Transport errors and unreadable rows.

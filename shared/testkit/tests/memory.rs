@@ -50,6 +50,7 @@ mod plain {
     conformance!(pages, pages);
     conformance!(sources, sources);
     conformance!(mail, mail);
+    conformance!(mail_exact, mail);
     conformance!(blobs, blobs);
 }
 
@@ -95,5 +96,6 @@ mod wrapped {
     conformance!(pages, pages);
     conformance!(sources, sources);
     conformance!(mail, mail);
+    conformance!(mail_exact, mail);
     conformance!(blobs, blobs);
 }

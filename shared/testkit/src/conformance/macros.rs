@@ -3,7 +3,8 @@
 /// Makes a test of each behaviour of a suite: `conformance!(pages, fresh_pages)`.
 ///
 /// The second argument is an async function without arguments that gives a
-/// [`Fresh`](crate::conformance::Fresh) subject. Suites: `hosts`, `robots`, `marks`, `pages`, `sources`, `mail`, `blobs`.
+/// [`Fresh`](crate::conformance::Fresh) subject. Suites: `hosts`, `robots`, `marks`, `pages`, `sources`, `mail`, `blobs`;
+/// and `mail_exact` for queues that know order and their own clock.
 #[macro_export]
 macro_rules! conformance {
     (hosts, $make:path) => {
@@ -17,7 +18,7 @@ macro_rules! conformance {
             each_version_is_won_once
             a_thousand_increments_are_all_counted
             hosts_do_not_disturb_each_other
-            hosts_are_listed_in_order_page_by_page
+            hosts_are_listed_page_by_page
         );
     };
     (robots, $make:path) => {
@@ -51,7 +52,7 @@ macro_rules! conformance {
             a_stale_swap_conflicts_and_writes_nothing
             a_swap_of_nothing_conflicts
             one_of_many_swaps_wins
-            pages_are_listed_in_order_page_by_page
+            pages_are_listed_page_by_page
         );
     };
     (sources, $make:path) => {
@@ -66,7 +67,7 @@ macro_rules! conformance {
             one_of_many_swaps_wins
             a_slot_gives_its_own_sources_page_by_page
             a_swapped_source_stays_in_its_slot
-            sources_are_listed_in_order_page_by_page
+            sources_are_listed_page_by_page
         );
     };
     (mail, $make:path) => {
@@ -74,24 +75,34 @@ macro_rules! conformance {
             mail, $make:
             an_empty_queue_gives_nothing
             a_job_comes_when_it_is_due_and_not_before
-            the_oldest_come_first_and_no_more_than_asked_for
+            no_more_come_than_asked_for
             every_stage_has_its_own_queue
             a_job_comes_again_when_its_visibility_ends
             an_acknowledged_job_never_comes_again
             receipts_that_have_run_out_are_harmless
             a_late_receipt_leaves_the_next_delivery_alone
             a_job_put_back_comes_at_its_new_time
+            a_job_put_back_for_a_day_waits
             a_buried_job_is_kept_with_its_reason
             the_dead_are_listed_newest_first
             a_redriven_job_comes_again
             a_receipt_from_before_a_redrive_is_harmless
             redriving_nothing_is_not_found
-            next_due_is_the_earliest_that_is_not_handed_out
-            waiting_jobs_are_listed_earliest_first
+            jobs_that_wait_for_hours_are_listed_earliest_first
             counts_tell_ready_waiting_in_flight_and_dead_apart
             an_unreadable_message_is_delivered_as_such
             a_message_of_a_megabyte_comes_back_whole
             a_batch_is_shared_out_without_loss
+        );
+    };
+    (mail_exact, $make:path) => {
+        $crate::behaviours!(
+            mail_exact, $make:
+            the_oldest_come_first
+            next_due_is_the_earliest_that_is_not_handed_out
+            waiting_jobs_are_listed_earliest_first
+            what_has_run_out_is_counted_as_ready
+            each_job_is_handed_out_once
         );
     };
     (blobs, $make:path) => {
@@ -153,6 +164,7 @@ mod tests {
             ("pages", include_str!("pages.rs")),
             ("sources", include_str!("sources.rs")),
             ("mail", include_str!("mail.rs")),
+            ("mail_exact", include_str!("mail_exact.rs")),
             ("blobs", include_str!("blobs.rs")),
         ];
         let here = include_str!("macros.rs");

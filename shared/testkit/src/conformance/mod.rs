@@ -7,6 +7,7 @@ pub mod blobs;
 pub mod hosts;
 mod macros;
 pub mod mail;
+pub mod mail_exact;
 pub mod marks;
 pub mod pages;
 pub mod robots;

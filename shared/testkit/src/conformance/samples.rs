@@ -29,6 +29,11 @@ pub(super) fn source_key(n: u64) -> SourceKey {
     SourceKey::new(&format!("{n:032x}")).expect("a source key")
 }
 
+/// A source's key gives its slot, by the first half of its digits; the others are a number.
+pub(super) fn source_key_in(n: u64, slot: u64) -> SourceKey {
+    SourceKey::new(&format!("{slot:016x}{n:016x}")).expect("a source key")
+}
+
 pub(super) fn full_state() -> HostState {
     HostState {
         lease: Some(Lease { owner: AWKWARD.into(), until: Timestamp::MAX, token: u64::MAX }),
@@ -74,7 +79,7 @@ pub(super) fn page_states() -> Vec<PageState> {
 
 pub(super) fn site(n: u64, slot: u64) -> Source {
     Source::Site(SiteSource {
-        key: source_key(n),
+        key: source_key_in(n, slot),
         slot: Slot::of(slot),
         url: format!("https://site-{n}.example/"),
         state: SiteState::Waiting,
@@ -87,7 +92,7 @@ pub(super) fn site(n: u64, slot: u64) -> Source {
 /// A feed with every field filled, its ring of seen entries among them.
 pub(super) fn full_feed(n: u64, slot: u64) -> Source {
     Source::Feed(FeedSource {
-        key: source_key(n),
+        key: source_key_in(n, slot),
         slot: Slot::of(slot),
         url: format!("https://example.org/{AWKWARD}"),
         site: Some(source_key(1)),
@@ -111,7 +116,7 @@ pub(super) fn full_feed(n: u64, slot: u64) -> Source {
 
 pub(super) fn working_site(n: u64, slot: u64) -> Source {
     Source::Site(SiteSource {
-        key: source_key(n),
+        key: source_key_in(n, slot),
         slot: Slot::of(slot),
         url: "https://example.org/".into(),
         state: SiteState::Working { feeds: vec![source_key(1), source_key(2)] },
