@@ -70,7 +70,9 @@ impl Sample {
         let start = PageId::new(&start).map_err(|e| StageError::Job(e.to_string()))?;
         let mut chosen = self.scan(Some(&start), count, false, None).await?;
         if chosen.len() < count {
-            chosen.extend(self.scan(None, count - chosen.len(), false, Some(&start)).await?);
+            // All candidates from there to the end are chosen: the rest is before the first of them.
+            let met = chosen.first().map(|page| page.id.clone());
+            chosen.extend(self.scan(None, count - chosen.len(), false, met.as_ref()).await?);
         }
         Ok(chosen)
     }
@@ -80,7 +82,7 @@ impl Sample {
         from: Option<&PageId>,
         count: usize,
         even_if_fresh: bool,
-        up_to: Option<&PageId>,
+        until: Option<&PageId>,
     ) -> Result<Vec<Page>, StageError> {
         let now = self.manners.clock.now();
         let mut rules = (*self.manners.rules).clone();
@@ -93,12 +95,10 @@ impl Sample {
             let rows = self.pages.list(after.as_ref(), LIST).await?;
             let Some(last) = rows.last() else { break };
             after = Some(last.id.clone());
-            let past_end = up_to.is_some_and(|end| last.id > *end);
-            let fit = rows
-                .into_iter()
-                .filter(|p| up_to.is_none_or(|end| p.id <= *end) && sampling::is_candidate(p, &rules, now));
+            let end = until.and_then(|end| rows.iter().position(|page| page.id == *end));
+            let fit = rows.into_iter().take(end.unwrap_or(LIST)).filter(|p| sampling::is_candidate(p, &rules, now));
             chosen.extend(fit.take(count - chosen.len()));
-            if past_end {
+            if end.is_some() {
                 break;
             }
         }
