@@ -2,7 +2,7 @@
 
 use aws_config::retry::RetryConfig;
 use aws_config::timeout::TimeoutConfig;
-use aws_config::{BehaviorVersion, SdkConfig};
+use aws_config::{BehaviorVersion, ConfigLoader, SdkConfig};
 use aws_smithy_http_client::tls;
 use std::env;
 use std::time::Duration;
@@ -35,17 +35,17 @@ impl Connection {
     /// As the environment says: region, credentials and `AWS_ENDPOINT_URL`, by the rules of all AWS SDKs. Makes no
     /// request; what is wrong with the settings is said by the first call that needs them.
     pub async fn from_environment() -> Connection {
-        let tls = tls::Provider::Rustls(tls::rustls_provider::CryptoMode::AwsLc);
-        let http = aws_smithy_http_client::Builder::new().pool_idle_timeout(IDLE_TIME).tls_provider(tls).build_https();
-        let config = aws_config::defaults(BehaviorVersion::latest())
-            .http_client(http)
-            .retry_config(RetryConfig::standard().with_max_attempts(TRIES).with_max_backoff(LONGEST_PAUSE))
-            .timeout_config(TimeoutConfig::builder().connect_timeout(CONNECT_TIME).read_timeout(READ_TIME).build())
-            .load()
-            .await;
         // An emulator on one address cannot be asked for names of buckets below it.
         let path_style = env::var_os(ENDPOINT).is_some_and(|url| !url.is_empty());
-        Connection { config, path_style }
+        Connection { config: loader().load().await, path_style }
+    }
+
+    /// To an address of a test's own, with credentials that nobody looks at.
+    #[cfg(test)]
+    pub(crate) async fn to(url: &str) -> Connection {
+        let region = aws_config::Region::new("us-east-1");
+        let config = loader().endpoint_url(url).region(region).test_credentials().load().await;
+        Connection { config, path_style: true }
     }
 
     /// For rows.
@@ -70,6 +70,16 @@ impl Connection {
     pub(crate) fn region(&self) -> Option<&str> {
         self.config.region().map(AsRef::as_ref)
     }
+}
+
+/// What does not depend on where it goes.
+fn loader() -> ConfigLoader {
+    let tls = tls::Provider::Rustls(tls::rustls_provider::CryptoMode::AwsLc);
+    let http = aws_smithy_http_client::Builder::new().pool_idle_timeout(IDLE_TIME).tls_provider(tls).build_https();
+    aws_config::defaults(BehaviorVersion::latest())
+        .http_client(http)
+        .retry_config(RetryConfig::standard().with_max_attempts(TRIES).with_max_backoff(LONGEST_PAUSE))
+        .timeout_config(TimeoutConfig::builder().connect_timeout(CONNECT_TIME).read_timeout(READ_TIME).build())
 }
 
 /// Limits for calls whose questions and answers are small.

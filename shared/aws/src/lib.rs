@@ -39,3 +39,6 @@ pub use provision::{find_bucket, provision};
 pub use robots::RobotsTable;
 pub use sources::SourceTable;
 pub use store::Store;
+
+#[cfg(test)]
+mod tests;

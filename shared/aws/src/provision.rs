@@ -10,6 +10,7 @@ use aws_sdk_s3::types::{BucketLocationConstraint, CreateBucketConfiguration};
 use aws_sdk_sqs::types::QueueAttributeName;
 use curlew_model::Stage;
 use curlew_ports::PortError;
+use futures::FutureExt;
 use futures::future::try_join_all;
 use std::time::Duration;
 
@@ -67,9 +68,9 @@ pub async fn provision(connection: &Connection, names: &Names) -> Result<(), Por
         table(connection, names, names.parked(), ("due", text.clone()), Some(("id", text.clone()))),
     ];
     let queues = Stage::ALL.map(|stage| queues(connection, names, stage));
-    let tables = async { try_join_all(tables).await.map(drop) };
-    let queues = async { try_join_all(queues).await.map(drop) };
-    futures::future::try_join3(tables, queues, bucket(connection, names)).await.map(drop)
+    // Boxed, since all of them at once would lie on the caller's stack.
+    let all = tables.into_iter().map(FutureExt::boxed).chain(queues.map(FutureExt::boxed));
+    try_join_all(all.chain([bucket(connection, names).boxed()])).await.map(drop)
 }
 
 async fn table(

@@ -75,6 +75,16 @@ impl Jobs {
         Job::from_message(text).map_err(ReadError::Unreadable)
     }
 
+    /// Puts a text into a queue as it is, whatever it says.
+    #[cfg(test)]
+    pub(crate) async fn send_text(&self, stage: Stage, text: &str, due: Timestamp) -> Result<(), PortError> {
+        if due > super::wall_clock() + LONGEST_DELAY {
+            return self.park(vec![(stage, text.to_owned(), due)]).await;
+        }
+        let letter = Letter { body: text.to_owned(), due };
+        self.post(stage, &[letter]).await.into_iter().collect()
+    }
+
     /// A letter that SQS takes.
     pub(super) async fn letter(&self, stage: Stage, text: String, due: Timestamp) -> Result<Letter, PortError> {
         Ok(Letter { body: self.claimed(stage, text, MESSAGE_LIMIT).await?, due })

@@ -104,7 +104,7 @@ fn place(stage: Stage) -> usize {
 }
 
 /// SQS counts its delays from the moment at which it takes a message, so they have to be reckoned from the true time.
-fn wall_clock() -> Timestamp {
+pub(crate) fn wall_clock() -> Timestamp {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     Timestamp::from_millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
 }

@@ -42,7 +42,7 @@ pub(super) struct Parked {
 
 impl Jobs {
     /// Parks messages until they are due.
-    pub(super) async fn park(&self, messages: Vec<(Stage, String, Timestamp)>) -> Result<(), PortError> {
+    pub(crate) async fn park(&self, messages: Vec<(Stage, String, Timestamp)>) -> Result<(), PortError> {
         let mut writes = Vec::with_capacity(messages.len());
         for (stage, text, due) in messages {
             let item = self.row(stage, text, due).await?;
@@ -104,7 +104,7 @@ impl Jobs {
     }
 
     /// Rows of all minutes, at most `limit`, in no order.
-    pub(super) async fn all_parked(&self, limit: usize) -> Result<Vec<Item>, PortError> {
+    pub(crate) async fn all_parked(&self, limit: usize) -> Result<Vec<Item>, PortError> {
         self.parked.list("list the parked jobs", &Span::All, None, limit).await
     }
 }

@@ -120,9 +120,11 @@ async fn post(jobs: &Jobs, stage: Stage, groups: Vec<Group>) {
         letters.extend(group.letters);
     }
     let results = jobs.post(stage, &letters).await;
-    let mut results = results.iter();
+    let mut rest = results.as_slice();
     for (answer, count) in answers {
-        let failed = results.by_ref().take(count).filter_map(|result| result.as_ref().err()).next_back();
+        let (own, others) = rest.split_at(count);
+        rest = others;
+        let failed = own.iter().find_map(|result| result.as_ref().err());
         // Nobody listens to an answer whose caller has gone.
         let _ = answer.send(failed.map_or(Ok(()), |error| Err(again(error))));
     }

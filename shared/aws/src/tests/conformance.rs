@@ -1,0 +1,51 @@
+//! The adapters do what every adapter has to do. Of the suites only `mail_exact` is left out, whose page says why.
+
+use super::{RealTime, Stack};
+use crate::Store;
+use curlew_ports::{Blobs, Marks, Pages, RobotsStore, Sources};
+use curlew_testkit::conformance;
+use curlew_testkit::conformance::Fresh;
+use curlew_testkit::conformance::hosts::HostPorts;
+use curlew_testkit::conformance::mail::MailPorts;
+use std::sync::Arc;
+
+/// A part of an empty stack.
+async fn part<T>(take: impl Fn(&Store) -> T) -> Fresh<T> {
+    Fresh::new(take(&Stack::new().await.store))
+}
+
+async fn fresh_hosts() -> Fresh<HostPorts> {
+    part(|store| HostPorts::of(store.hosts())).await
+}
+
+async fn fresh_mail() -> Fresh<MailPorts> {
+    part(|store| MailPorts::in_time(store.jobs(), Arc::new(RealTime))).await
+}
+
+async fn fresh_robots() -> Fresh<Arc<dyn RobotsStore>> {
+    part(|store| store.robots() as Arc<dyn RobotsStore>).await
+}
+
+async fn fresh_marks() -> Fresh<Arc<dyn Marks>> {
+    part(|store| store.marks() as Arc<dyn Marks>).await
+}
+
+async fn fresh_pages() -> Fresh<Arc<dyn Pages>> {
+    part(|store| store.pages() as Arc<dyn Pages>).await
+}
+
+async fn fresh_sources() -> Fresh<Arc<dyn Sources>> {
+    part(|store| store.sources() as Arc<dyn Sources>).await
+}
+
+async fn fresh_blobs() -> Fresh<Arc<dyn Blobs>> {
+    part(|store| store.objects() as Arc<dyn Blobs>).await
+}
+
+conformance!(hosts, fresh_hosts);
+conformance!(robots, fresh_robots);
+conformance!(marks, fresh_marks);
+conformance!(pages, fresh_pages);
+conformance!(sources, fresh_sources);
+conformance!(mail, fresh_mail);
+conformance!(blobs, fresh_blobs);

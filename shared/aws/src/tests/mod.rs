@@ -1,0 +1,72 @@
+//! The adapters against an endpoint that does as AWS does, and against a server that refuses as AWS does.
+
+mod conformance;
+mod parking;
+mod refusals;
+mod sending;
+mod server;
+
+use crate::chance::long_name;
+use crate::{Connection, Jobs, Names, Store, provision};
+use async_trait::async_trait;
+use curlew_model::{Job, Millis, PollJob, SourceKey, Stage, Timestamp};
+use curlew_ports::PortError;
+use curlew_testkit::conformance::mail::{Pass, SendRaw};
+
+/// An empty stack of a test's own.
+struct Stack {
+    connection: Connection,
+    names: Names,
+    store: Store,
+}
+
+impl Stack {
+    async fn new() -> Stack {
+        let endpoint = std::env::var("AWS_ENDPOINT_URL").unwrap_or_default();
+        assert!(
+            !endpoint.is_empty(),
+            "AWS_ENDPOINT_URL is not set: run `cargo xtask test`, which starts an emulator of AWS for these tests"
+        );
+        let connection = Connection::from_environment().await;
+        let stack = format!("t{}", &long_name()[..12]);
+        let names = Names { bucket: format!("{stack}-data-000000000000-us-east-1"), stack };
+        provision(&connection, &names).await.expect("provisions");
+        let store = Store::new(&connection, names.clone());
+        Stack { connection, names, store }
+    }
+}
+
+#[async_trait]
+impl SendRaw for Jobs {
+    async fn send_raw(&self, stage: Stage, message: &str, due: Timestamp) -> Result<(), PortError> {
+        self.send_text(stage, message, due).await
+    }
+}
+
+/// The time that AWS goes by.
+struct RealTime;
+
+#[async_trait]
+impl Pass for RealTime {
+    fn now(&self) -> Timestamp {
+        crate::jobs::wall_clock()
+    }
+
+    fn step(&self) -> Millis {
+        Millis::from_secs(4)
+    }
+
+    async fn until(&self, due: Timestamp) {
+        // Delays count in whole seconds, from when the queue took the message.
+        const MARGIN: Millis = Millis(1_500);
+        tokio::time::sleep((due + MARGIN).since(self.now()).as_duration()).await;
+    }
+
+    async fn until_before(&self, _due: Timestamp) {}
+}
+
+/// A job for the poll queue, told apart by its number.
+fn poll(n: u64) -> Job {
+    let feed = SourceKey::new(&format!("{n:032x}")).expect("a key");
+    Job::Poll(PollJob { feed, url: format!("https://example.org/feed/{n}"), deferrals: 0 })
+}

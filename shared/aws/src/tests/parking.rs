@@ -1,0 +1,136 @@
+//! Jobs that wait for long: parked, released, released again.
+
+use super::{Stack, poll};
+use crate::jobs::{Jobs, wall_clock};
+use curlew_model::{Job, Millis, Stage, Timestamp};
+use curlew_ports::{Inbox, Marks, Queue, QueueCount, Version};
+use futures::future::join_all;
+use std::collections::BTreeSet;
+
+const HOUR: Millis = Millis::from_hours(1);
+
+/// So many jobs, due so long from now.
+async fn park(jobs: &Jobs, count: u64, wait: Millis) {
+    let due = wall_clock() + wait;
+    let list: Vec<_> = (0..count).map(|n| (poll(n), due)).collect();
+    jobs.send(&list).await.expect("parks");
+}
+
+/// All messages that are in the queue now, and how many deliveries there were.
+async fn received(jobs: &Jobs) -> (BTreeSet<String>, usize) {
+    let received = jobs.receive(Stage::Poll, 10_000, HOUR, Timestamp::EPOCH).await.expect("receives");
+    let count = received.len();
+    (received.into_iter().filter_map(|d| d.job.ok().and_then(|job: Job| job.to_message().ok())).collect(), count)
+}
+
+#[tokio::test]
+async fn parked_jobs_come_when_they_are_due() {
+    let stack = Stack::new().await;
+    let (jobs, marks) = (stack.store.jobs(), stack.store.marks());
+    park(&jobs, 60, HOUR).await;
+    let now = wall_clock();
+    assert_eq!(jobs.release_parked(&*marks, now).await.expect("releases"), 0);
+    assert_eq!(jobs.count(Stage::Poll, now).await.expect("counts").waiting, 60);
+    // An hour later; SQS goes by the true clock and keeps them back until then, as long as it can.
+    let later = now + HOUR;
+    assert_eq!(jobs.release_parked(&*marks, later).await.expect("releases"), 60);
+    let count = jobs.count(Stage::Poll, later).await.expect("counts");
+    assert_eq!((count.waiting, jobs.all_parked(100).await.expect("lists").len()), (60, 0));
+    assert_eq!(marks.load("parked").await.expect("loads").0.map(Timestamp::minute), Some(later.minute()));
+}
+
+/// A row as an earlier call has written it, due a while ago.
+async fn overdue(jobs: &Jobs, count: u64, ago: Millis) {
+    let due = wall_clock() - ago;
+    let rows = (0..count).map(|n| (Stage::Poll, poll(n).to_message().expect("a message"), due)).collect();
+    jobs.park(rows).await.expect("parks");
+}
+
+#[tokio::test]
+async fn an_outage_of_days_is_caught_up() {
+    let stack = Stack::new().await;
+    let (jobs, marks) = (stack.store.jobs(), stack.store.marks());
+    let now = wall_clock();
+    marks.swap("parked", Version::ABSENT, now - Millis::from_days(3)).await.expect("marks");
+    overdue(&jobs, 30, Millis::from_days(2)).await;
+    overdue(&jobs, 7, HOUR).await;
+    let mut released = 0;
+    for _ in 0..7 {
+        released += jobs.release_parked(&*marks, now).await.expect("releases");
+    }
+    assert_eq!(released, 37);
+    assert_eq!(received(&jobs).await.0.len(), 30);
+    assert_eq!(marks.load("parked").await.expect("loads").0.map(Timestamp::minute), Some(now.minute()));
+}
+
+#[tokio::test]
+async fn rows_from_before_the_first_call_are_found() {
+    let stack = Stack::new().await;
+    let (jobs, marks) = (stack.store.jobs(), stack.store.marks());
+    overdue(&jobs, 5, Millis::from_days(2)).await;
+    let now = wall_clock();
+    let mut released = 0;
+    // Two days, half a day a call.
+    for _ in 0..5 {
+        released += jobs.release_parked(&*marks, now).await.expect("releases");
+    }
+    assert_eq!((released, received(&jobs).await.1), (5, 5));
+}
+
+#[tokio::test]
+async fn a_second_call_finds_nothing_more() {
+    let stack = Stack::new().await;
+    let (jobs, marks) = (stack.store.jobs(), stack.store.marks());
+    overdue(&jobs, 40, Millis::from_mins(3)).await;
+    let now = wall_clock();
+    assert_eq!(jobs.release_parked(&*marks, now).await.expect("releases"), 40);
+    assert_eq!(jobs.release_parked(&*marks, now).await.expect("releases"), 0);
+    let (messages, deliveries) = received(&jobs).await;
+    assert_eq!((messages.len(), deliveries), (40, 40));
+}
+
+#[tokio::test]
+async fn calls_at_once_lose_nothing() {
+    let stack = Stack::new().await;
+    let (jobs, marks) = (stack.store.jobs(), stack.store.marks());
+    overdue(&jobs, 40, Millis::from_mins(3)).await;
+    let now = wall_clock();
+    for released in join_all((0..4).map(|_| jobs.release_parked(&*marks, now))).await {
+        assert!(released.expect("releases") <= 40);
+    }
+    let (messages, deliveries) = received(&jobs).await;
+    assert_eq!(messages.len(), 40);
+    assert!(deliveries <= 160, "{deliveries}");
+    assert_eq!(jobs.all_parked(100).await.expect("lists").len(), 0);
+}
+
+#[tokio::test]
+async fn a_crash_between_sending_and_deleting_only_sends_twice() {
+    let stack = Stack::new().await;
+    let (jobs, marks) = (stack.store.jobs(), stack.store.marks());
+    overdue(&jobs, 20, Millis::from_mins(3)).await;
+    // What a call that was cut short has done: it sent, and did neither delete nor move the mark.
+    let rows = jobs.all_parked(100).await.expect("lists");
+    let due: Vec<_> = (0..20).map(|n| (poll(n), Timestamp::MIN)).collect();
+    jobs.send(&due).await.expect("sends");
+    assert_eq!(rows.len(), 20);
+    assert_eq!(jobs.release_parked(&*marks, wall_clock()).await.expect("releases"), 20);
+    let (messages, deliveries) = received(&jobs).await;
+    assert_eq!((messages.len(), deliveries), (20, 40));
+}
+
+#[tokio::test]
+async fn a_row_that_cannot_be_read_stays_and_stops_nobody() {
+    let stack = Stack::new().await;
+    let (jobs, marks) = (stack.store.jobs(), stack.store.marks());
+    overdue(&jobs, 3, Millis::from_mins(2)).await;
+    let due = (wall_clock() - Millis::from_mins(2)).minute().to_string();
+    let table = &stack.names.parked();
+    let broken = stack.connection.dynamodb().put_item().table_name(table);
+    let broken = broken.item("due", crate::item::text(due)).item("id", crate::item::text("broken"));
+    broken.send().await.expect("writes");
+    assert_eq!(jobs.release_parked(&*marks, wall_clock()).await.expect("releases"), 3);
+    assert_eq!(jobs.all_parked(100).await.expect("lists").len(), 1);
+    let count = jobs.count(Stage::Poll, wall_clock()).await.expect("counts");
+    assert_eq!(count, QueueCount { ready: 3, ..QueueCount::default() });
+}

@@ -1,0 +1,215 @@
+//! What AWS says when it refuses, and what the adapters make of it.
+
+use super::poll;
+use super::server::{Answer, Server};
+use crate::{Connection, Names, Store};
+use bytes::Bytes;
+use curlew_model::{HostKey, HostState, Millis, PageId, SourceKey, Stage, Timestamp};
+use curlew_ports::{Blobs, HostLedger, Inbox, Pages, PortError, Queue, Sources, Version};
+use std::error::Error;
+
+fn host() -> HostKey {
+    HostKey::new("example.org").expect("a host key")
+}
+
+/// A store whose every request goes to the server.
+async fn store(server: &Server) -> Store {
+    store_at(&server.url).await
+}
+
+async fn store_at(url: &str) -> Store {
+    let names = Names { stack: "s".into(), bucket: "s-data-1-x".into() };
+    Store::new(&Connection::to(url).await, names)
+}
+
+/// What each of the three services' adapters says if it gets this answer to all it asks.
+async fn all_say(json: Answer, xml: Answer) -> [PortError; 3] {
+    let (rows, objects) = (Server::saying([json]).await, Server::saying([xml]).await);
+    let (table, queue, bucket) = (store(&rows).await, store(&rows).await, store(&objects).await);
+    let (host, job) = (host(), [(poll(1), Timestamp::MIN)]);
+    let (table, queue, bucket) = (table.hosts(), queue.jobs(), bucket.objects());
+    let (row, sent, object) = tokio::join!(table.load(&host), queue.send(&job), bucket.get("a"));
+    [row.expect_err("is refused"), sent.expect_err("is refused"), object.expect_err("is refused")]
+}
+
+/// The sentence, and that there is a cause behind it which it does not repeat.
+fn sentence(error: &PortError) -> String {
+    assert!(matches!(error, PortError::Unavailable { .. }), "{error:?}");
+    let source = error.source().expect("a cause").to_string();
+    assert!(!error.to_string().contains(&source), "{error}: {source}");
+    error.to_string()
+}
+
+#[tokio::test]
+async fn being_asked_to_slow_down_is_throttling() {
+    let coded = |code, s3| all_say(Answer::refusal(400, code, "slow"), Answer::xml(503, s3, "slow"));
+    let all = tokio::join!(
+        coded("ProvisionedThroughputExceededException", "SlowDown"),
+        coded("ThrottlingException", "ThrottlingException"),
+        coded("RequestLimitExceeded", "RequestLimitExceeded"),
+        all_say(Answer::json(503, ""), Answer::xml(503, "Busy", "")),
+    );
+    for error in [all.0, all.1, all.2, all.3].into_iter().flatten() {
+        assert!(matches!(error, PortError::Throttled { retry_after } if retry_after > Millis::ZERO), "{error:?}");
+    }
+}
+
+#[tokio::test]
+async fn another_fault_of_theirs_may_pass() {
+    for error in
+        all_say(Answer::refusal(500, "InternalServerError", "oh"), Answer::xml(500, "InternalError", "oh")).await
+    {
+        assert!(error.is_transient() && sentence(&error).contains("failed"), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn what_fails_for_a_moment_is_asked_again() {
+    let slow = || Answer::refusal(400, "ThrottlingException", "slow");
+    let server = Server::saying([slow(), Answer::json(500, ""), Answer::json(200, "{}")]).await;
+    let loaded = store(&server).await.hosts().load(&host()).await.expect("loads at last");
+    assert_eq!(loaded.1, Version::ABSENT);
+    assert_eq!(server.asked().len(), 3);
+}
+
+#[tokio::test]
+async fn what_is_not_deployed_is_named_with_its_stack() {
+    let json = |code| Answer::refusal(400, code, "not found");
+    let [table, ..] = all_say(json("ResourceNotFoundException"), Answer::xml(404, "NoSuchBucket", "none")).await;
+    assert_eq!(sentence(&table), "the table s-hosts does not exist: is the stack s deployed in this region?");
+    let [_, queue, bucket] = all_say(json("QueueDoesNotExist"), Answer::xml(404, "NoSuchBucket", "none")).await;
+    assert_eq!(sentence(&queue), "the queue s-poll does not exist: is the stack s deployed in this region?");
+    assert_eq!(sentence(&bucket), "the bucket s-data-1-x does not exist: is the stack s deployed in this region?");
+}
+
+#[tokio::test]
+async fn expired_credentials_say_sign_in() {
+    for code in ["ExpiredToken", "ExpiredTokenException"] {
+        for error in all_say(Answer::refusal(400, code, "expired"), Answer::xml(400, code, "expired")).await {
+            assert!(sentence(&error).ends_with("the credentials have expired: sign in again"), "{error}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn wrong_credentials_are_not_a_wrong_clock() {
+    let say = "The request signature we calculated does not match the signature you provided.";
+    let json = Answer::refusal(400, "InvalidSignatureException", say);
+    for error in all_say(json, Answer::xml(403, "SignatureDoesNotMatch", say)).await {
+        assert!(sentence(&error).contains("does not know these credentials"), "{error}");
+    }
+    let json = Answer::refusal(400, "UnrecognizedClientException", "The security token is invalid.");
+    for error in all_say(json, Answer::xml(403, "InvalidAccessKeyId", "no such key")).await {
+        assert!(sentence(&error).contains("does not know these credentials"), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn a_wrong_clock_is_said_to_be_one() {
+    let say = "Signature expired: 20261121T110000Z is now earlier than 20261121T115500Z (20261121T120000Z - 5 min.)";
+    let json = Answer::refusal(400, "InvalidSignatureException", say);
+    let xml = Answer::xml(403, "RequestTimeTooSkewed", "The difference is too large.");
+    for error in all_say(json, xml).await {
+        assert!(sentence(&error).contains("this machine's clock is off: AWS refuses signatures"), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn what_the_role_may_not_do_names_the_place() {
+    let json = Answer::refusal(400, "AccessDeniedException", "not authorized");
+    for error in all_say(json, Answer::xml(403, "AccessDenied", "Access Denied")).await {
+        assert!(sentence(&error).contains("check the role's policy"), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn nobody_there_is_said_so() {
+    // A port that was free a moment ago.
+    let url = Server::saying([Answer::json(200, "{}")]).await.url.clone();
+    let error = store_at(&url).await.hosts().load(&host()).await.expect_err("nobody listens");
+    assert!(sentence(&error).contains("AWS cannot be reached"), "{error}");
+}
+
+#[tokio::test]
+async fn a_write_knows_itself_when_its_answer_was_lost() {
+    // The first answer is lost; the second one shows the item that the first one wrote.
+    let server = Server::by({
+        let tries = std::sync::atomic::AtomicU32::new(0);
+        move |asked| {
+            if tries.fetch_add(1, std::sync::atomic::Ordering::Relaxed) == 0 {
+                return Answer::json(500, "");
+            }
+            let wrote: serde_json::Value = serde_json::from_str(&asked.body).expect("JSON");
+            let body = serde_json::json!({
+                "__type": "com.amazonaws.dynamodb.v20120810#ConditionalCheckFailedException",
+                "message": "The conditional request failed", "Item": wrote["Item"],
+            });
+            Answer::json(400, body.to_string())
+        }
+    })
+    .await;
+    let version = store(&server).await.hosts().swap(&host(), Version(6), HostState::default()).await;
+    assert_eq!(version.expect("was its own write"), Version(7));
+}
+
+#[tokio::test]
+async fn somebody_elses_write_is_a_conflict_and_not_asked_again() {
+    let body = r#"{"__type":"com.amazonaws.dynamodb.v20120810#ConditionalCheckFailedException","message":"no",
+        "Item":{"k":{"S":"h#example.org"},"v":{"N":"7"},"s":{"S":"{}"},"w":{"B":"AAAAAAAAAAA="}}}"#;
+    let server = Server::saying([Answer::json(400, body)]).await;
+    let refused = store(&server).await.hosts().swap(&host(), Version(6), HostState::default()).await;
+    assert!(matches!(refused, Err(PortError::Conflict)), "{refused:?}");
+    assert_eq!(server.asked().len(), 1);
+}
+
+#[tokio::test]
+async fn an_item_that_is_none_is_corrupt() {
+    for item in [
+        r#"{"k":{"S":"h#example.org"},"v":{"N":"1"}}"#,
+        r#"{"k":{"S":"h#example.org"},"s":{"S":"{}"}}"#,
+        r#"{"k":{"S":"h#example.org"},"v":{"N":"1"},"s":{"S":"{"}}"#,
+        r#"{"k":{"S":"h#example.org"},"v":{"N":"1"},"s":{"B":"AAAA"}}"#,
+        r#"{"k":{"S":"h#example.org"},"v":{"N":"-1"},"s":{"S":"{}"}}"#,
+    ] {
+        let server = Server::saying([Answer::json(200, format!(r#"{{"Item":{item}}}"#))]).await;
+        let loaded = store(&server).await.hosts().load(&host()).await;
+        assert!(matches!(loaded, Err(PortError::Corrupt { .. })), "{item}: {loaded:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_conditional_write_that_meets_another_is_tried_again() {
+    let busy = || Answer::xml(409, "ConditionalRequestConflict", "at the same time");
+    let server = Server::saying([busy(), Answer::xml(412, "PreconditionFailed", "there")]).await;
+    let objects = store(&server).await.objects();
+    assert!(!objects.put_if_absent("a", Bytes::from_static(b"x")).await.expect("is answered at last"));
+    let server = Server::saying([busy()]).await;
+    let refused = store(&server).await.objects().swap("a", None, Bytes::new()).await;
+    assert!(matches!(refused, Err(PortError::Conflict)), "{refused:?}");
+}
+
+#[tokio::test]
+async fn only_what_must_be_certain_is_read_at_the_higher_price() {
+    let server = Server::saying([Answer::json(200, "{}")]).await;
+    let store = store(&server).await;
+    let (page, source) = (PageId::new(&"0".repeat(32)), SourceKey::new(&"0".repeat(32)));
+    let (page, source) = (page.expect("an id"), source.expect("a key"));
+    store.hosts().load(&host()).await.expect("loads");
+    store.hosts().glimpse(&host()).await.expect("loads");
+    store.pages().get(&page).await.expect("reads");
+    store.pages().glimpse(&page).await.expect("reads");
+    // A source that is not there is asked for once more, since it may have been written a moment ago.
+    store.sources().get(&source).await.expect("reads");
+    let strong = server.asked().iter().map(|asked| asked.body.contains(r#""ConsistentRead":true"#)).collect::<Vec<_>>();
+    assert_eq!(strong, [true, false, true, false, false, true]);
+}
+
+#[tokio::test]
+async fn nothing_is_asked_before_it_is_needed() {
+    let server = Server::saying([Answer::json(200, "{}")]).await;
+    let store = store(&server).await;
+    let (jobs, _) = (store.jobs(), store.objects());
+    jobs.send(&[]).await.expect("sends nothing");
+    assert!(jobs.receive(Stage::Poll, 0, Millis::ZERO, Timestamp::EPOCH).await.expect("asks for nothing").is_empty());
+    assert_eq!(server.asked().len(), 0);
+}
