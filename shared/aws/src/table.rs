@@ -169,6 +169,34 @@ impl Table {
         Ok(listed)
     }
 
+    /// Some attributes of all items, at most `limit` items. Read and paid for as whole items, but sent without the rest.
+    pub(crate) async fn list_only(
+        &self,
+        what: &str,
+        attributes: &[&str],
+        limit: usize,
+    ) -> Result<Vec<Item>, PortError> {
+        let mut listed = Vec::new();
+        let mut after = None;
+        while listed.len() < limit {
+            let mut scan = self.client.scan().table_name(&self.name).set_exclusive_start_key(after);
+            let mut wanted = Vec::new();
+            for (attribute, n) in attributes.iter().zip(0..) {
+                scan = scan.expression_attribute_names(format!("#a{n}"), *attribute);
+                wanted.push(format!("#a{n}"));
+            }
+            let answer = scan.projection_expression(wanted.join(",")).send().await;
+            let answer = answer.map_err(|e| self.asked(what).failed(e))?;
+            listed.extend(answer.items.unwrap_or_default());
+            after = answer.last_evaluated_key;
+            if after.is_none() {
+                break;
+            }
+        }
+        listed.truncate(limit);
+        Ok(listed)
+    }
+
     async fn query(
         &self,
         what: &str,

@@ -3,7 +3,6 @@
 use super::held::Kept;
 use super::park::Parked;
 use super::{Jobs, ReadError, seconds_until, wall_clock};
-use crate::item::text_of;
 use async_trait::async_trait;
 use aws_sdk_sqs::error::ProvideErrorMetadata;
 use aws_sdk_sqs::types::{Message, MessageSystemAttributeName, QueueAttributeName};
@@ -17,7 +16,7 @@ const LOOK: i32 = 1;
 /// The longest visibility that SQS knows. What is put back for longer is parked.
 const LONGEST_HIDING: Millis = Millis::from_hours(12);
 /// Rows that are read at most to tell which parked jobs are due first.
-const MOST_PARKED: usize = 100_000;
+const MOST_PARKED: usize = 10_000;
 /// Parts a receipt: the stage, and SQS's own.
 const BETWEEN: char = '/';
 
@@ -78,16 +77,15 @@ impl Inbox for Jobs {
 
     /// Of parked jobs only: SQS does not tell when the messages that it keeps back are due.
     async fn next_due(&self) -> Result<Option<Timestamp>, PortError> {
-        let rows = self.all_parked(MOST_PARKED).await?;
-        Ok(rows.iter().filter_map(|row| Parked::read(row).ok()).map(|parked| parked.due).min())
+        Ok(self.parked_facts().await?.into_iter().filter_map(|facts| facts.due).min())
     }
 
     /// About so many: SQS counts in passing. Jobs that were put back count as handed out, and `now` is not looked at.
     async fn count(&self, stage: Stage, _now: Timestamp) -> Result<QueueCount, PortError> {
         let live = self.counts(stage, self.address(stage).await?).await?;
         let dead = self.counts(stage, self.dead_address(stage).await?).await?;
-        let parked = self.all_parked(usize::MAX).await?;
-        let parked = parked.iter().filter(|row| text_of(row, super::park::STAGE) == Some(stage.as_str())).count();
+        let parked = self.parked_facts().await?;
+        let parked = parked.iter().filter(|facts| facts.stage == Some(stage)).count();
         Ok(QueueCount {
             ready: live[0],
             waiting: live[2] + u64::try_from(parked).unwrap_or(0),

@@ -12,13 +12,13 @@ use curlew_ports::PortError;
 use std::time::Duration;
 
 /// The partition: the minute in which the job is due, in minutes since 1970.
-pub(super) const DUE: &str = "due";
+const DUE: &str = "due";
 /// The row's name.
 const ID: &str = "id";
 /// When the job is due, in milliseconds since 1970.
 const AT: &str = "at";
 /// The stage whose job it is.
-pub(super) const STAGE: &str = "q";
+const STAGE: &str = "q";
 /// The largest message inside a row, compressed. Writing and deleting a row is billed by the kilobyte; from here on an
 /// object costs less.
 const MOST_INSIDE: usize = 8 << 10;
@@ -97,30 +97,61 @@ impl Jobs {
         Ok(())
     }
 
-    /// Rows of one minute, at most `limit`.
-    pub(super) async fn parked_in(&self, minute: i64, limit: usize) -> Result<Vec<Item>, PortError> {
+    /// Rows of one minute after the row `after`, at most `limit`.
+    pub(super) async fn parked_in(
+        &self,
+        minute: i64,
+        after: Option<Item>,
+        limit: usize,
+    ) -> Result<Vec<Item>, PortError> {
         let span = Span::Partition(DUE, text(minute.to_string()));
-        self.parked.list("read parked jobs", &span, None, limit).await
+        self.parked.list("read parked jobs", &span, after, limit).await
     }
 
     /// Rows of all minutes, at most `limit`, in no order.
     pub(crate) async fn all_parked(&self, limit: usize) -> Result<Vec<Item>, PortError> {
         self.parked.list("list the parked jobs", &Span::All, None, limit).await
     }
+
+    /// Of all rows, the stage and when they are due, as far as they say so.
+    pub(super) async fn parked_facts(&self) -> Result<Vec<Facts>, PortError> {
+        let rows = self.parked.list_only("count the parked jobs", &[DUE, AT, STAGE], usize::MAX).await?;
+        let facts = rows.iter().map(|row| Facts {
+            minute: text_of(row, DUE).and_then(|minute| minute.parse().ok()),
+            due: number_of(row, AT).map(Timestamp::from_millis),
+            stage: stage_of(row),
+        });
+        Ok(facts.collect())
+    }
+}
+
+/// What a row says besides its message.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Facts {
+    pub(super) minute: Option<i64>,
+    pub(super) due: Option<Timestamp>,
+    pub(super) stage: Option<Stage>,
+}
+
+/// The key of a row.
+pub(super) fn key_of(row: &Item) -> Item {
+    let parts = [DUE, ID].into_iter().filter_map(|name| Some((name.to_owned(), row.get(name)?.clone())));
+    parts.collect()
+}
+
+fn stage_of(row: &Item) -> Option<Stage> {
+    let name = text_of(row, STAGE)?;
+    Stage::ALL.into_iter().find(|stage| stage.as_str() == name)
 }
 
 impl Parked {
     /// A row read.
     pub(super) fn read(item: &Item) -> Result<Parked, PortError> {
         let what = || format!("the parked job {} of minute {}", shown(item, ID), shown(item, DUE));
-        let (Some(due), Some(id)) = (item.get(DUE), item.get(ID)) else {
-            return Err(corrupt(what(), "it has no key"));
-        };
-        let stage = text_of(item, STAGE).and_then(|name| Stage::ALL.into_iter().find(|stage| stage.as_str() == name));
         let at = number_of(item, AT).map(Timestamp::from_millis);
         Ok(Parked {
-            key: Item::from([(DUE.to_owned(), due.clone()), (ID.to_owned(), id.clone())]),
-            stage: stage.ok_or_else(|| corrupt(what(), "its queue is unknown"))?,
+            key: key_of(item),
+            stage: stage_of(item).ok_or_else(|| corrupt(what(), "its queue is unknown"))?,
             body: unpack_text(what, state(what, item)?)?,
             due: at.ok_or_else(|| corrupt(what(), "it does not say when it is due"))?,
         })

@@ -3,9 +3,9 @@
 //! Read, send, delete, and only then move the mark: whoever stops in between, or runs beside another, leaves nothing but
 //! duplicates.
 
-use super::park::Parked;
+use super::park::{Parked, key_of};
 use super::{Jobs, place};
-use crate::item::{Item, text_of};
+use crate::item::Item;
 use curlew_model::{Millis, Stage, Timestamp};
 use curlew_ports::{Marks, PortError, Version};
 use futures::future::try_join_all;
@@ -16,10 +16,12 @@ const MARK: &str = "parked";
 const LOOK_BACK: i64 = 5;
 /// The most minutes that one call looks at. After an outage the next calls go on where it stopped.
 const MOST_MINUTES: i64 = 720;
-/// The most rows that one call releases.
+/// After so many rows a call ends.
 const MOST_ROWS: usize = 5_000;
+/// Rows of one minute that are held at once; their messages may be long.
+const PAGE: usize = 250;
 /// Minutes that are asked for at once.
-const AT_ONCE: usize = 8;
+const AT_ONCE: i64 = 8;
 
 impl Jobs {
     /// Sends parked jobs that are due at `now` to their queues; says how many. May be called again, and by several at
@@ -36,23 +38,36 @@ impl Jobs {
             None => self.first_minute().await?.unwrap_or(last).min(last),
         };
         let last = last.min(first + MOST_MINUTES - 1);
-        let mut released = 0;
-        let mut next = first;
+        let (mut released, mut next) = (0, first);
         while next <= last && released < MOST_ROWS {
-            let until = last.min(next + i64::try_from(AT_ONCE).unwrap_or(1) - 1);
-            let minutes = (next..=until).map(|minute| self.parked_in(minute, MOST_ROWS));
-            let rows = try_join_all(minutes).await?;
-            let full = rows.iter().any(|rows| rows.len() >= MOST_ROWS);
-            released += self.release(rows.concat()).await?;
-            if full {
-                // There may be more in these minutes; what was sent is deleted, so the next call finds the rest.
-                break;
+            let until = last.min(next + AT_ONCE - 1);
+            let pages = try_join_all((next..=until).map(|minute| self.parked_in(minute, None, PAGE))).await?;
+            for rows in pages {
+                released += self.release_minute(next, rows, MOST_ROWS.saturating_sub(released)).await?;
+                if released >= MOST_ROWS {
+                    // There may be more in this minute; what was sent is deleted, so the next call finds the rest.
+                    break;
+                }
+                next += 1;
             }
-            next = until + 1;
         }
         // The minute that has not passed yet is looked at again.
         advance(marks, (mark, seen), next.min(now.minute())).await?;
         Ok(released)
+    }
+
+    /// Releases the rows of a minute, of which the first ones are known, until there are no more or at least `enough` were
+    /// released; says how many.
+    async fn release_minute(&self, minute: i64, first: Vec<Item>, enough: usize) -> Result<usize, PortError> {
+        let (mut rows, mut released) = (first, 0);
+        loop {
+            let after = rows.last().filter(|_| rows.len() >= PAGE).map(key_of);
+            released += self.release(rows).await?;
+            match after {
+                Some(after) if released < enough => rows = self.parked_in(minute, Some(after), PAGE).await?,
+                _ => return Ok(released),
+            }
+        }
     }
 
     /// Sends rows and deletes those that were sent; says how many.
@@ -80,8 +95,7 @@ impl Jobs {
 
     /// The earliest minute that has rows.
     async fn first_minute(&self) -> Result<Option<i64>, PortError> {
-        let rows = self.all_parked(usize::MAX).await?;
-        Ok(rows.iter().filter_map(|row| text_of(row, super::park::DUE)?.parse().ok()).min())
+        Ok(self.parked_facts().await?.into_iter().filter_map(|facts| facts.minute).min())
     }
 }
 

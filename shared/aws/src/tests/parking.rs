@@ -78,6 +78,16 @@ async fn rows_from_before_the_first_call_are_found() {
 }
 
 #[tokio::test]
+async fn a_minute_of_many_is_released_as_a_whole() {
+    let stack = Stack::new().await;
+    let (jobs, marks) = (stack.store.jobs(), stack.store.marks());
+    overdue(&jobs, 600, Millis::from_mins(3)).await;
+    assert_eq!(jobs.release_parked(&*marks, wall_clock()).await.expect("releases"), 600);
+    let (messages, deliveries) = received(&jobs).await;
+    assert_eq!((messages.len(), deliveries), (600, 600));
+}
+
+#[tokio::test]
 async fn a_second_call_finds_nothing_more() {
     let stack = Stack::new().await;
     let (jobs, marks) = (stack.store.jobs(), stack.store.marks());
