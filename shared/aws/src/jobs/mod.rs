@@ -76,7 +76,7 @@ impl Jobs {
 
 #[async_trait]
 impl Queue for Jobs {
-    /// Calls that are made within [some tens of milliseconds](together) share requests, since SQS bills by the request
+    /// Calls that are made within some tens of milliseconds share requests, since SQS bills by the request
     /// of 64 KB. Dropping the call leaves nothing running; what it has sent by then is sent.
     async fn send(&self, jobs: &[(Job, Timestamp)]) -> Result<(), PortError> {
         let horizon = wall_clock() + LONGEST_DELAY;
