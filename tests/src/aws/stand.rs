@@ -36,7 +36,7 @@ const SITE_SLOTS: u16 = 24;
 /// The most hosts that are looked at for such ones: about one of 480 x 480 / [`SITE_SLOTS`] is.
 const CANDIDATES: usize = 100_000_000;
 /// A poll that is so many minutes behind its slot still counts as one of its minute, and so writes nothing if nothing is new.
-const ON_TIME_MINUTES: u64 = 2;
+const ON_TIME_MINUTES: u64 = 15;
 /// Minutes of a cycle, each a slot.
 const CYCLE: u64 = 480;
 /// A phase may take so long.
@@ -179,8 +179,9 @@ impl Stand {
     pub fn name_sites(&self) {
         let list = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(list.path(), self.web.starts().join("\n")).unwrap();
-        let mut command = self.stack.curlew(&["crawl", "--contact", CONTACT, "--sites"]);
-        command.arg(list.path()).env("AWS_ENDPOINT_URL", self.proxy.url()).env("AWS_SDK_UA_APP_ID", "operator");
+        let sites = format!("--sites={}", list.path().display());
+        let mut command = self.stack.curlew(&["crawl", "--contact", CONTACT, &sites]);
+        command.env("AWS_ENDPOINT_URL", self.proxy.url()).env("AWS_SDK_UA_APP_ID", "operator");
         Child::spawn(command).wait(LIMIT).ok();
     }
 

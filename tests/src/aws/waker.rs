@@ -108,7 +108,9 @@ impl Queue {
         while batch.len() < self.batch_size && held.is_empty() {
             // One by one near the limit of bytes, so that little is left over.
             let wanted = if bytes < MAX_PAYLOAD / 2 { MAX_CALL.min(self.batch_size - batch.len()) } else { 1 };
-            let ask = json!({"QueueUrl": self.url, "MaxNumberOfMessages": wanted, "AttributeNames": ["All"]});
+            let ask = json!({"QueueUrl": self.url, "MaxNumberOfMessages": wanted, "AttributeNames": ["All"],
+                // The queue's own wait would be that of an idle mapping.
+                "WaitTimeSeconds": 0});
             let got = stack.api().call("AmazonSQS.ReceiveMessage", &ask);
             let Some(messages) = got["Messages"].as_array().filter(|messages| !messages.is_empty()) else { break };
             for record in messages.iter().map(|message| self.record(message)) {
