@@ -4,6 +4,7 @@
 
 use super::emulator::REGION;
 use crate::http::{Answer, Call, exchange};
+use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use serde_json::{Value, json};
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -98,6 +99,39 @@ impl Api {
         let answer = self.send("lambda", method, path, &[], body.as_bytes(), PATIENCE);
         assert!((200..300).contains(&answer.status), "{method} {path}: {}", answer.text());
         serde_json::from_slice(&answer.body).unwrap_or(Value::Null)
+    }
+
+    /// The document of a role's policy.
+    ///
+    /// # Panics
+    /// If there is none.
+    #[track_caller]
+    pub fn policy(&self, role: &str, policy: &str) -> Value {
+        let answer = self.iam(&[("Action", "GetRolePolicy"), ("RoleName", role), ("PolicyName", policy)]);
+        let document = between(&answer, "<PolicyDocument>", "</PolicyDocument>");
+        let text = percent_decode_str(document.first().expect("a policy")).decode_utf8().unwrap();
+        serde_json::from_str(&text).unwrap()
+    }
+
+    /// Puts a document in the place of a role's policy.
+    ///
+    /// # Panics
+    /// If that fails.
+    #[track_caller]
+    pub fn set_policy(&self, role: &str, policy: &str, document: &Value) {
+        let document = document.to_string();
+        let put = [("RoleName", role), ("PolicyName", policy), ("PolicyDocument", document.as_str())];
+        self.iam(&[[("Action", "PutRolePolicy")].as_slice(), &put].concat());
+    }
+
+    #[track_caller]
+    fn iam(&self, fields: &[(&str, &str)]) -> String {
+        let field = |(name, value): &(&str, &str)| format!("&{name}={}", utf8_percent_encode(value, NON_ALPHANUMERIC));
+        let form = format!("Version=2010-05-08{}", fields.iter().map(field).collect::<String>());
+        let content = [("Content-Type", "application/x-www-form-urlencoded")];
+        let answer = self.send("iam", "POST", "/", &content, form.as_bytes(), PATIENCE);
+        assert_eq!(answer.status, 200, "{fields:?}: {}", answer.text());
+        answer.text()
     }
 
     /// Makes a bucket.

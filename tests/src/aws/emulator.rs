@@ -31,20 +31,33 @@ pub struct Emulator {
 }
 
 impl Emulator {
-    /// Starts one and waits until it is ready.
+    /// Starts one that lets everybody do everything, and waits until it is ready.
     ///
     /// # Panics
     /// If there is none, or it does not become ready.
     pub fn start() -> Emulator {
+        Emulator::start_with(false)
+    }
+
+    /// Starts one that lets a function do only what its role allows, and checks its signatures. The account itself, which
+    /// tests act as, may still do everything.
+    ///
+    /// # Panics
+    /// If there is none, or it does not become ready.
+    pub fn strict() -> Emulator {
+        Emulator::start_with(true)
+    }
+
+    fn start_with(strict: bool) -> Emulator {
         for _ in 0..PORTS {
-            if let Some(emulator) = Emulator::start_on(free_port()) {
+            if let Some(emulator) = Emulator::start_on(free_port(), strict) {
                 return emulator;
             }
         }
         panic!("the emulator ended at once, on {PORTS} ports");
     }
 
-    fn start_on(addr: SocketAddr) -> Option<Emulator> {
+    fn start_on(addr: SocketAddr, strict: bool) -> Option<Emulator> {
         let folder = TempDir::with_prefix("curlew-emulator-").unwrap();
         let log = File::create(folder.path().join("log")).unwrap();
         let mut command = Command::new(program());
@@ -60,6 +73,7 @@ impl Emulator {
             .env("MINISTACK_HOST", addr.ip().to_string())
             .env("GATEWAY_PORT", addr.port().to_string())
             .env("MINISTACK_REGION", REGION)
+            .env("AUTH", strict.to_string())
             // Where it unpacks the zips.
             .env("TMPDIR", folder.path())
             .current_dir(folder.path())

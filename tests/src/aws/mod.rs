@@ -15,6 +15,7 @@ pub mod mapping;
 pub mod meter;
 pub mod prices;
 pub mod proxy;
+pub mod random;
 mod refusal;
 mod s3;
 pub mod sqs;

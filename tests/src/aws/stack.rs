@@ -6,10 +6,12 @@
 //! - the time for which a message is hidden once it was handed out, where a test kills functions and would wait for six
 //!   times their timeout: [`Stack::hide_for`];
 //! - settings that the template has no parameter for, since nobody but a test wants them: [`Stack::set`];
+//! - what IAM takes for granted and the emulator does not, where it enforces roles: [`Stack::grant_batches`];
 //! - mappings that are stopped so that a test can call a function itself with what the queue holds: [`Stack::map`].
 //!
 //! Beyond that the emulator differs from AWS: a mapping hands out at most 10 messages at once and does not wait for its
-//! batching window to fill, schedules begin when they are made, and no role is enforced.
+//! batching window to fill, schedules begin when they are made, and roles are enforced
+//! only by an emulator that is [strict](Emulator::strict).
 
 use super::api::{Api, Invoked};
 use super::emulator::{Emulator, REGION};
@@ -116,11 +118,8 @@ impl Stack {
 
     /// The operator's program on this stack.
     pub fn curlew(&self, args: &[&str]) -> Command {
-        let mut command = curlew(args);
-        command
-            .args(["--aws", "--stack", &self.name])
-            .args(self.resolve.iter().flat_map(|rule| ["--resolve", rule]))
-            .env("HOME", self.home.path());
+        let mut command = curlew(["--aws", "--stack", &self.name]);
+        command.args(self.resolve.iter().flat_map(|rule| ["--resolve", rule])).args(args).env("HOME", self.home.path());
         on_endpoint(&mut command, &self.endpoint);
         command
     }
@@ -158,6 +157,19 @@ impl Stack {
     pub fn send(&self, stage: Stage, body: &str) {
         let message = json!({ "QueueUrl": self.queue(stage, ""), "MessageBody": body });
         self.api.call("AmazonSQS.SendMessage", &message);
+    }
+
+    /// Takes a message out of a stage's queue, if there is one that may be handed out now.
+    #[track_caller]
+    pub fn take(&self, stage: Stage) -> Option<String> {
+        let queue = self.queue(stage, "");
+        let got =
+            self.api.call("AmazonSQS.ReceiveMessage", &json!({ "QueueUrl": queue, "VisibilityTimeout": READING }));
+        let message = &got["Messages"][0];
+        let body = message["Body"].as_str()?.to_owned();
+        let taken = json!({ "QueueUrl": queue, "ReceiptHandle": message["ReceiptHandle"] });
+        self.api.call("AmazonSQS.DeleteMessage", &taken);
+        Some(body)
     }
 
     /// How many messages a stage has: to be handed out now, handed out, and put off.
@@ -222,6 +234,26 @@ impl Stack {
             }
             let change = json!({ "Environment": { "Variables": variables } });
             self.api.lambda("PUT", &path, Some(&change));
+        }
+    }
+
+    /// Whoever may send a message may send ten at once: on AWS `sqs:SendMessage` allows `SendMessageBatch` too, but a
+    /// [strict](Emulator::strict) emulator takes the latter for a right of its own.
+    #[track_caller]
+    pub fn grant_batches(&self) {
+        for function in FUNCTIONS {
+            let path = format!("/2015-03-31/functions/{}/configuration", self.called(function));
+            let role = self.api.lambda("GET", &path, None)["Role"].as_str().unwrap().to_owned();
+            let role = role.rsplit('/').next().unwrap();
+            let policy = format!("curlew-{function}");
+            let mut document = self.api.policy(role, &policy);
+            for statement in document["Statement"].as_array_mut().unwrap() {
+                let Some(actions) = statement["Action"].as_array_mut() else { continue };
+                if actions.iter().any(|action| action == "sqs:SendMessage") {
+                    actions.push("sqs:SendMessageBatch".into());
+                }
+            }
+            self.api.set_policy(role, &policy, &document);
         }
     }
 
