@@ -186,4 +186,17 @@ mod tests {
             assert!(parse_version(tool.install) >= Some(tool.at_least));
         }
     }
+
+    #[test]
+    fn everything_that_a_python_tool_needs_is_pinned_by_hash() {
+        for tool in ["ministack", "aws-sam-cli", "cfn-lint", "cargo-lambda"] {
+            let list = std::fs::read_to_string(pinned(tool)).expect("a list for each tool");
+            assert!(list.contains(&format!("\n{tool}==")), "tools/{tool}.txt does not pin {tool}");
+            let lines = || list.lines().filter(|line| !line.starts_with('#'));
+            let packages = lines().filter(|line| line.contains("==") && line.ends_with('\\')).count();
+            let last_hashes = lines().filter(|line| line.contains("--hash=sha256:") && !line.ends_with('\\')).count();
+            assert_eq!(packages, last_hashes, "a package of tools/{tool}.txt has no hash");
+            assert_eq!(packages, lines().filter(|line| !line.starts_with(' ')).count());
+        }
+    }
 }
