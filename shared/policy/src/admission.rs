@@ -14,8 +14,8 @@ use curlew_model::{Circuit, Hold, HoldReason, HostKey, HostState, Lease, Millis,
 /// A visit with more calls than this gives its lease back; and a lease that was not given back costs so many calls of
 /// the burst allowance.
 const CALLS_UNTOLD: u32 = 2;
-/// A host key whose last visit ended less than this ago has other work waiting, so its lease is given back.
-const OFTEN: Millis = Millis::from_mins(15);
+/// By how much the clocks of two machines may differ: a lease that ran out so long ago has run out by anybody's clock.
+const CLOCKS_DIFFER: Millis = Millis::from_mins(1);
 
 /// What a visit that asks for a host key is told.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -101,11 +101,12 @@ pub fn admit(
 }
 
 /// Ends a lease whose holder is dead, or let it run out: nobody knows when it called last and how often, so one full
-/// pause passes before the next call.
+/// pause passes before the next call. It has passed already if the lease ran out long ago, since no call outlasts a lease.
 pub fn break_lease(mut state: HostState, rules: &Rules, now: Timestamp, seed: u64) -> HostState {
     if let Some(lease) = state.lease.take() {
         state.window.spent = state.window.spent.saturating_sub(lease.until.since(now));
-        state.not_before = state.not_before.max(now + pace::pause(&state, rules, mix(seed)));
+        let from = now.min(lease.until + CLOCKS_DIFFER);
+        state.not_before = state.not_before.max(from + pace::pause(&state, rules, mix(seed)));
         for _ in 0..CALLS_UNTOLD {
             state.bucket = Some(pace::spend(state.bucket, rules, now));
         }
@@ -156,7 +157,7 @@ pub fn may_run_out(
         // Whoever comes next waits a full pause, which must not be too long to be waited for.
         && granted.crawl_delay <= rules.patience
         && granted.last_response <= rules.patience
-        && began.since(used) >= OFTEN
+        && began.since(used) >= rules.often
         && mine.not_before + rules.lease_margin <= lease.until
 }
 

@@ -29,6 +29,9 @@ pub struct Rules {
     /// How long the lease of a poll lasts that is not given back if there was nothing to tell. Long enough for robots.txt
     /// and the feed with usual answers; where that is not enough, the visit asks for the rest of a lease's usual length.
     pub brief_lease: Millis,
+    /// A host key whose last visit ended less than this ago is likely to have other work waiting, so that even a poll
+    /// gives its lease back.
+    pub often: Millis,
     /// A visit waits at most so long for its first call; beyond that it is put off.
     pub patience: Millis,
     /// How soon a job whose host key is leased to another visit is tried again, at least.
@@ -94,6 +97,7 @@ impl Default for Rules {
             slice: Millis::from_mins(4),
             lease_margin: Millis::from_secs(5),
             brief_lease: Millis::from_mins(1),
+            often: Millis::from_mins(15),
             patience: Millis::from_secs(10),
             busy_retry: Millis::from_secs(2),
             window_limit: Millis::from_hours(1),

@@ -130,6 +130,17 @@ fn a_block_made_during_a_visit_outlives_it() {
 }
 
 #[test]
+fn a_lease_that_ran_out_long_ago_costs_no_pause_any_more() {
+    let rules = Rules::default();
+    let (state, lease) = granted(HostState::default(), at(0));
+    let (soon, _) = granted(state.clone(), lease.until + Millis(1));
+    assert!(soon.not_before >= lease.until + Millis(1) + rules.min_pause);
+    let hours_later = lease.until + Millis::from_hours(8);
+    let (later, _) = granted(state, hours_later);
+    assert!(later.not_before <= hours_later);
+}
+
+#[test]
 fn a_lease_is_charged_in_full_until_it_is_given_back() {
     let rules = Rules::default();
     let (state, lease) = granted(HostState::default(), at(0));
@@ -164,11 +175,11 @@ fn whoever_has_something_to_tell_gives_the_lease_back() {
     let state = open(HostState::default());
     let after = |outcome, took| settle(state.clone(), &rules, outcome, Millis(took), at(100 + took as i64), 1);
     let quiet = |mine: &HostState, calls, used| may_run_out(&state, mine, &rules, calls, used, at(0));
-    let long_ago = at(0) - OFTEN;
+    let long_ago = at(0) - rules.often;
     let good = after(answered(304), 200);
     assert!(quiet(&good, 1, long_ago));
     assert!(!quiet(&good, CALLS_UNTOLD + 1, long_ago), "its burst allowance");
-    assert!(!quiet(&good, 1, at(0) - OFTEN + Millis(1)), "others want the host key");
+    assert!(!quiet(&good, 1, at(0) - rules.often + Millis(1)), "others want the host key");
     assert!(!quiet(&after(answered(503), 200), 1, long_ago), "a hold");
     assert!(!quiet(&after(Outcome::Broken, 200), 1, long_ago), "a failure");
     assert!(!quiet(&after(answered(200), 29_000), 1, long_ago), "a pause that outlasts the lease");
