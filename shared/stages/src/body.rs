@@ -10,8 +10,8 @@ use curlew_ports::{Blobs, PortError};
 pub const INLINE_LIMIT: usize = 256 * 1024;
 /// The most bytes that a stored document unpacks to; what was fetched is far below.
 const UNPACK_LIMIT: usize = 16 * 1024 * 1024;
-/// Level of zstd: fast, since the document is unpacked a moment later.
-const LEVEL: i32 = 1;
+/// Level of zstd: fast, since the document is unpacked a moment later, but messages are paid for by the byte.
+const LEVEL: i32 = 3;
 
 /// Packs a document for its journey, in a message that carries so many bytes besides.
 ///

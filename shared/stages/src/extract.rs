@@ -125,7 +125,8 @@ impl Extract {
         job: &ExtractJob,
         feeds: &mut HashMap<SourceKey, FeedFacts>,
     ) -> Result<(Seen, Made), StageError> {
-        let seen = match self.pages.get(&job.page).await? {
+        // What it writes is a swap against this: if it is too old to be true, the row is read again.
+        let seen = match self.pages.glimpse(&job.page).await? {
             Some((page, _)) if page.state != PageState::Pending => return Ok((None, Made::Known)),
             row => row.map(|(_, seen)| seen),
         };
