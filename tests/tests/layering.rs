@@ -107,7 +107,11 @@ const FOR_TESTS: &[&str] = &[TESTKIT, FIXTUREWEB];
 const FOREIGN: &[(&[&str], &[Kind], &str)] = &[
     (&["reqwest"], &[Kind::Fetcher], "only curlew-fetcher opens sockets to sites"),
     (&["rusqlite"], &[Kind::Store], "only curlew-embedded knows the database"),
-    (&["aws-config", "aws-sdk-dynamodb", "aws-sdk-s3", "aws-sdk-sqs"], &[Kind::Aws], "only curlew-aws knows the SDK"),
+    (
+        &["aws-config", "aws-sdk-dynamodb", "aws-sdk-s3", "aws-sdk-sqs", "aws-smithy-http-client"],
+        &[Kind::Aws],
+        "only curlew-aws knows the SDK",
+    ),
     (&["lambda_runtime", "lambda_http"], &[Kind::Function], "only functions know that they are functions"),
     (
         &["tokio", "rand", "fastrand", "getrandom"],
