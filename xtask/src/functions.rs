@@ -11,12 +11,12 @@ use std::process::Command;
 
 /// The template of the whole application.
 pub(crate) const TEMPLATE: &str = "infra/template.yaml";
-/// The packages of the functions, and of the other programs that are tested in release.
-const PACKAGES: [&str; 3] = ["curlew-fn-*", "curlew", "curlew-fixtureweb"];
+/// The packages of the functions.
+const FUNCTIONS: &str = "curlew-fn-*";
+/// The other programs that are tested in release, named as their packages are.
+const PROGRAMS: [&str; 2] = ["curlew", "curlew-fixtureweb"];
 /// The architecture that the emulator can run.
 const ARCHITECTURE: &str = "x86_64";
-/// What cargo calls it.
-const TARGET: &str = "x86_64-unknown-linux-gnu";
 
 /// What was built.
 pub(crate) struct Built {
@@ -32,12 +32,24 @@ pub(crate) fn build() -> Result<Built> {
     // All at once first: each package's build, which is what SAM asks for, finds its work done then.
     run(with_cargo_lambda(&mut cargo())?
         .args(["lambda", "build", "--release", "--locked"])
-        .args(PACKAGES.iter().flat_map(|package| ["--package", *package])))?;
+        .args([FUNCTIONS].iter().chain(&PROGRAMS).flat_map(|package| ["--package", *package])))?;
     let architecture = format!("Architecture={ARCHITECTURE}");
     run(with_cargo_lambda(&mut sam()?)?
         .args(["build", "--template-file", TEMPLATE, "--parameter-overrides", &architecture, "--build-dir"])
         .arg(&stack))?;
-    Ok(Built { stack, programs: target()?.join(TARGET).join("release") })
+    Ok(Built { stack, programs: programs()? })
+}
+
+/// The programs under their own names: cargo-lambda calls whatever it builds a bootstrap.
+fn programs() -> Result<PathBuf> {
+    let target = target()?;
+    let folder = target.join("programs");
+    std::fs::create_dir_all(&folder).with_context(|| format!("{} cannot be made", folder.display()))?;
+    for name in PROGRAMS {
+        let (built, copy) = (target.join("lambda").join(name).join("bootstrap"), folder.join(name));
+        std::fs::copy(&built, &copy).with_context(|| format!("{} cannot be copied", built.display()))?;
+    }
+    Ok(folder)
 }
 
 /// SAM, which tells nobody what it does.
