@@ -6,7 +6,7 @@ use bytes::Bytes;
 use curlew_model::{ImageId, ThumbnailId};
 use curlew_ports::{Blobs, PortError};
 use image::codecs::jpeg::JpegEncoder;
-use image::{DynamicImage, ImageReader, Limits};
+use image::{DynamicImage, ImageDecoder, ImageReader, Limits};
 use std::collections::VecDeque;
 use std::io::Cursor;
 use std::sync::{Mutex, PoisonError};
@@ -19,6 +19,11 @@ const THUMBNAIL: (u32, u32) = (320, 214);
 const MAX_SIDE: u32 = 10_000;
 /// Most memory that decoding may take.
 const MAX_DECODED: u64 = 128 * 1024 * 1024;
+/// An image that takes more memory than this is decoded while no other such image is: two that take all they may would
+/// not fit into a small function.
+const LARGE: u64 = 16 * 1024 * 1024;
+/// Held while a large image is decoded.
+static ONE_LARGE: Mutex<()> = Mutex::new(());
 /// Images with a shorter side are icons or pixels and give no thumbnail.
 const MIN_SIDE: u32 = 48;
 /// Quality of the JPEG, of 100.
@@ -77,7 +82,7 @@ impl Remembered {
     }
 }
 
-/// Makes a thumbnail; the error says why the image gives none.
+/// Makes a thumbnail; the error says why the image gives none. Large images are decoded one after the other.
 pub(crate) fn scaled_down(bytes: &[u8]) -> Result<Bytes, String> {
     let mut limits = Limits::default();
     limits.max_image_width = Some(MAX_SIDE);
@@ -85,7 +90,14 @@ pub(crate) fn scaled_down(bytes: &[u8]) -> Result<Bytes, String> {
     limits.max_alloc = Some(MAX_DECODED);
     let mut reader = ImageReader::new(Cursor::new(bytes)).with_guessed_format().map_err(|e| e.to_string())?;
     reader.limits(limits);
-    let picture = reader.decode().map_err(|e| e.to_string())?;
+    let decoder = reader.into_decoder().map_err(|e| e.to_string())?;
+    if decoder.total_bytes() > MAX_DECODED {
+        return Err(format!("the image takes {} bytes when it is decoded", decoder.total_bytes()));
+    }
+    let is_large = decoder.total_bytes() > LARGE;
+    // Nothing is guarded by it but memory, so a panic of another holder means nothing.
+    let _alone = is_large.then(|| ONE_LARGE.lock().unwrap_or_else(PoisonError::into_inner));
+    let picture = DynamicImage::from_decoder(decoder).map_err(|e| e.to_string())?;
     if picture.width().min(picture.height()) < MIN_SIDE {
         return Err(format!("the image is only {}x{} pixels", picture.width(), picture.height()));
     }
