@@ -10,10 +10,9 @@ use std::collections::HashMap;
 
 /// No visit hands the rest on sooner than this: its messages and its lease cost less than the time they free.
 pub(crate) const MIN_TURN: Millis = Millis::from_secs(20);
-/// How much work there must be for each slot, in percent of a turn: with half as much again, the slots are still busy
-/// when the longest visits hand on, even if the estimates are a third too high. Handing on costs three messages and a
-/// lease; a slot that waits for the last visit of a batch costs far more.
-const FILL: u64 = 150;
+/// What it costs to hand on what is left of a visit, in time of the whole invocation: three messages and two writes of a
+/// host's row are paid for at about the price of so much time of a function with 256 MB (BENCHMARKS.md has the prices).
+const HANDING_ON: Millis = Millis(750);
 /// How long an answer takes, as far as nobody knows better.
 const ANSWER: Millis = Millis(400);
 /// Calls that a job costs besides those for its items: robots.txt, if the copy is old.
@@ -92,17 +91,46 @@ pub(crate) fn plan(tasks: &[Task], slots: usize, slice: Millis) -> Plan {
     Plan { lanes: lanes.into_iter().map(|(_, members)| members).collect(), turn }
 }
 
-/// The longest turn with which the slots are still busy when it ends: with `T`, the work is the sum of the lengths, each
-/// cut at `T`. The longer the turn the less it fills, so it is found by bisection.
+/// The turn that costs least. An invocation lasts as long as its longest visit, cut at the turn, or as all its work takes
+/// on so many slots; what is cut off takes its share of another one; and each visit that is cut costs its handing on. Up to
+/// [`balance`] no slot waits for another, so that cutting sooner gains nothing; beyond it, a turn between the lengths of two
+/// visits cuts the same ones as the shorter length does, only later.
 fn turn(lengths: &[Millis], slots: usize, slice: Millis) -> Millis {
+    let shortest = balance(lengths, slots, slice).max(MIN_TURN.min(slice));
+    let mut lengths: Vec<u64> = lengths.iter().map(|length| length.0).collect();
+    lengths.sort_unstable();
+    let (total, slots) = (lengths.iter().sum::<u64>(), slots.max(1) as u64);
+    let mut best = (u64::MAX, slice);
+    // The sum of the lengths that are no longer than the turn in question, and how many they are.
+    let (mut uncut, mut count) = (0u64, 0usize);
+    let turns = lengths.iter().copied().filter(|length| *length > shortest.0 && *length < slice.0);
+    for turn in std::iter::once(shortest.0).chain(turns).chain(std::iter::once(slice.0)) {
+        while let Some(length) = lengths.get(count).filter(|length| **length <= turn) {
+            uncut += *length;
+            count += 1;
+        }
+        let cut = (lengths.len() - count) as u64;
+        let work = uncut + turn.saturating_mul(cut);
+        let longest = if cut > 0 { turn } else { lengths.last().copied().unwrap_or(0) };
+        let cost = longest.max(work / slots) + (total - work) / slots + HANDING_ON.0 * cut;
+        if cost <= best.0 {
+            best = (cost, Millis(turn));
+        }
+    }
+    best.1
+}
+
+/// The longest turn during which all slots have work: with `T`, the work is the sum of the lengths, each cut at `T`. The
+/// longer the turn the less it fills them, so it is found by bisection.
+fn balance(lengths: &[Millis], slots: usize, slice: Millis) -> Millis {
     let fills = |turn: Millis| {
         let work: u64 = lengths.iter().map(|length| length.0.min(turn.0)).sum();
-        work.saturating_mul(100) >= turn.0.saturating_mul(slots as u64).saturating_mul(FILL)
+        work >= turn.0.saturating_mul(slots as u64)
     };
-    let (mut low, mut high) = (MIN_TURN.min(slice), slice);
-    if fills(high) {
-        return high;
+    if fills(slice) {
+        return slice;
     }
+    let (mut low, mut high) = (Millis::ZERO, slice);
     while high.0 - low.0 > 1 {
         let middle = Millis(low.0 + (high.0 - low.0) / 2);
         if fills(middle) {
