@@ -184,13 +184,9 @@ fn judge_calls(calls: &[Call], kills: usize) {
     assert_eq!(judge::closer_than(calls, judge::registrable, PAUSE), []);
     assert_eq!(judge::unasked(calls), BTreeSet::new());
     assert_eq!(judge::indiscreet(calls), []);
-    // A page whose answer died with its function is fetched again, with its image.
-    let again: usize = judge::repeated(calls).iter().map(|repeat| repeat.times - 1).sum();
-    assert!(
-        again <= 2 * kills * HOSTS,
-        "{again} calls were made again after {kills} kills: {:?}",
-        judge::repeated(calls)
-    );
+    // A visit that died has told nobody what it had sent on: each death costs a page at most one more fetch, or its image.
+    let again: Vec<_> = judge::repeated(calls).into_iter().filter(|repeat| repeat.times > 1 + kills).collect();
+    assert!(again.is_empty(), "called more often than {kills} kills explain: {again:?}");
 }
 
 /// Title and text of each record, by address.

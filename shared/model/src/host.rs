@@ -1,6 +1,6 @@
 //! What is remembered of a host key between two visits: one small item, swapped as a whole.
 
-use crate::{Millis, Timestamp};
+use crate::{Millis, PageId, Timestamp};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -32,6 +32,9 @@ pub struct HostState {
     pub last_response: Millis,
     /// Crawl-delay of the robots.txt read last, already within its cap.
     pub crawl_delay: Millis,
+    /// Pages that were sent to extraction lately, where that is remembered here and not in rows of their own.
+    #[serde(skip_serializing_if = "SentPages::is_empty")]
+    pub sent: SentPages,
 }
 
 impl HostState {
@@ -44,6 +47,39 @@ impl HostState {
 /// Whether a host name is `name` itself or lies below it. Both are in canonical form: lower case, A-labels.
 pub fn is_at_or_below(host: &str, name: &str) -> bool {
     host.strip_suffix(name).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+}
+
+/// The pages of a host key that were sent to extraction last, in the order in which they were. Each is known by the first
+/// [`SentPages::DIGITS`] digits of its id, so that dozens fit into the state: of 2^40 pages, one is taken for another.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct SentPages(String);
+
+impl SentPages {
+    /// Hexadecimal digits that are kept of an id.
+    pub const DIGITS: usize = 10;
+
+    /// Whether none is remembered.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether this page is among them.
+    pub fn contains(&self, page: &PageId) -> bool {
+        let wanted = Self::digits(page);
+        self.0.as_bytes().chunks(Self::DIGITS).any(|digits| digits == wanted.as_bytes())
+    }
+
+    /// Adds a page as the last one; of more than `most` the first ones are forgotten.
+    pub fn add(&mut self, page: &PageId, most: usize) {
+        self.0.push_str(Self::digits(page));
+        let above = self.0.len().saturating_sub(most.saturating_mul(Self::DIGITS));
+        self.0.drain(..above);
+    }
+
+    fn digits(page: &PageId) -> &str {
+        page.as_str().get(..Self::DIGITS).unwrap_or_default()
+    }
 }
 
 /// The right to call a host key, held by one visit.
@@ -146,12 +182,35 @@ mod tests {
     }
 
     #[test]
+    fn of_the_pages_sent_on_the_last_ones_are_remembered() {
+        let page = |n: u32| PageId::new(&format!("{n:010x}{n:022x}")).expect("an id");
+        let mut sent = SentPages::default();
+        assert!(sent.is_empty() && !sent.contains(&page(0)));
+        (0..5).for_each(|n| sent.add(&page(n), 3));
+        assert_eq!(
+            (0..6).map(|n| sent.contains(&page(n))).collect::<Vec<_>>(),
+            [false, false, true, true, true, false]
+        );
+        // Digits of two neighbours do not make a third one.
+        let (left, right) = ("ffffff0000", "1111aaaaaa");
+        let id = |digits: &str| PageId::new(&format!("{digits}{:022x}", 0)).expect("an id");
+        let mut sent = SentPages::default();
+        sent.add(&id(left), 2);
+        sent.add(&id(right), 2);
+        assert!(!sent.contains(&id("00001111aa")) && sent.contains(&id(left)) && sent.contains(&id(right)));
+        let state = HostState { sent, ..HostState::default() };
+        let written = serde_json::to_string(&state).expect("it is written");
+        assert_eq!(serde_json::from_str::<HostState>(&written).expect("it is read"), state);
+    }
+
+    #[test]
     fn a_full_state_stays_below_a_kilobyte() {
         let state = HostState {
             lease: Some(Lease { owner: "fetch-0123456789abcdef".into(), until: Timestamp::MAX, token: u64::MAX }),
             hold: Some(Hold { until: Timestamp::MAX, reason: HoldReason::TooManyRequests, since: Timestamp::MAX }),
             bucket: Some(TokenBucket { milli_tokens: u64::MAX, at: Timestamp::MAX }),
             blocked: ["example.org".to_owned()].into(),
+            sent: SentPages("0123456789".repeat(40)),
             ..HostState::default()
         };
         assert!(serde_json::to_vec(&state).is_ok_and(|bytes| bytes.len() < 1024));

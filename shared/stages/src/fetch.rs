@@ -32,6 +32,8 @@ pub struct Fetch {
     images: Remembered,
     /// How long a visit lasts before it begins no further item; a slice if there is no such limit.
     turn: Option<Millis>,
+    /// How many pages the state of a host key remembers as sent on; a page beyond that has a row which says so.
+    remembered: usize,
 }
 
 /// How one item of a visit ended.
@@ -52,13 +54,15 @@ struct Round<'j, 'v> {
     visit: Box<Visit<'v>>,
     /// Items that wait for something that the others need not wait for, by when they go on.
     apart: BTreeMap<Timestamp, Vec<VisitItem>>,
+    /// How many pages the state of the host key has been given to remember.
+    remembered: usize,
 }
 
 impl Fetch {
     /// Over these ports.
     pub fn new(manners: Arc<Manners>, pages: Arc<dyn Pages>, queue: Arc<dyn Queue>, blobs: Arc<dyn Blobs>) -> Fetch {
         let removal = Removal::new(pages.clone(), blobs.clone(), manners.clock.clone(), manners.events.clone());
-        Fetch { manners, pages, queue, blobs, removal, images: Remembered::default(), turn: None }
+        Fetch { manners, pages, queue, blobs, removal, images: Remembered::default(), turn: None, remembered: 0 }
     }
 
     /// The same stage with a soft limit on its visits: after `turn`, what is under way is finished and nothing more is
@@ -67,6 +71,15 @@ impl Fetch {
     #[must_use]
     pub fn with_turn(self, turn: Millis) -> Fetch {
         Fetch { turn: Some(turn), ..self }
+    }
+
+    /// The same stage where a row costs more than a repeated call: up to `most` pages that were sent on are remembered in
+    /// the state of their host key, which is written at the end of a visit anyhow, until extraction writes their rows. A
+    /// visit that dies before its end has then sent on pages that nobody knows of, and those which are not extracted yet
+    /// when it is repeated are called once more.
+    #[must_use]
+    pub fn with_few_rows(self, most: usize) -> Fetch {
+        Fetch { remembered: most, ..self }
     }
 
     /// When to go on with what is left, if the visit's turn is over.
@@ -91,7 +104,7 @@ impl Fetch {
         url: &Url,
         hints: &EntryHints,
     ) -> Result<Item, StageError> {
-        if self.pages.get(&item.page).await?.is_some() {
+        if self.is_known(&round.visit, &item.page).await? {
             return Ok(Item::Done);
         }
         let got = round.visit.get(url, CallKind::Page, &Validators::default()).await?;
@@ -109,7 +122,7 @@ impl Fetch {
         self.manners.events.note(&Event::PageFetched);
         let known_as = self.known_as(&mut round.visit, &got, &seen.glance).await?;
         let id = address::page_id(&known_as);
-        if id != item.page && self.pages.get(&id).await?.is_some() {
+        if id != item.page && self.is_known(&round.visit, &id).await? {
             self.alias(round, item, id).await?;
             return Ok(Item::Done);
         }
@@ -121,12 +134,30 @@ impl Fetch {
         let calls_left = calls_left.saturating_sub(u32::from(image.is_some()));
         let found = Found { got: &got, reply, seen: &seen, image, calls_left };
         self.send_on(round, found, (&known_as, &host), hints).await?;
-        let row = page_row(&id, &known_as, &host, round.job, PageState::Pending, self.manners.clock.now());
-        self.pages.insert(&row).await?;
+        if host == round.visit.host && round.remembered < self.remembered {
+            round.visit.remember(&id, self.remembered);
+            round.remembered += 1;
+        } else {
+            let row = page_row(&id, &known_as, &host, round.job, PageState::Pending, self.manners.clock.now());
+            self.pages.insert(&row).await?;
+        }
         if id != item.page {
             self.alias(round, item, id).await?;
         }
         Ok(Item::Done)
+    }
+
+    /// Whether something became of a page already, or will.
+    async fn is_known(&self, visit: &Visit<'_>, page: &PageId) -> Result<bool, StageError> {
+        if visit.has_sent(page) {
+            return Ok(true);
+        }
+        let row = match self.remembered {
+            0 => self.pages.get(page).await?,
+            // What other visits of this host key did is in its state; rows are those of extraction, and not so new.
+            _ => self.pages.glimpse(page).await?,
+        };
+        Ok(row.is_some())
     }
 
     /// Looks at an answer just closely enough to know whether it may be kept.
@@ -450,7 +481,7 @@ impl Stage for Fetch {
                 return Ok(Verdict::Done);
             }
         };
-        let mut round = Round { job, visit, apart: BTreeMap::new() };
+        let mut round = Round { job, visit, apart: BTreeMap::new(), remembered: 0 };
         let mut done = 0;
         let mut end = Ok(None);
         for item in &job.items {

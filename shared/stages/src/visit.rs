@@ -3,7 +3,7 @@
 use crate::StageError;
 use crate::manners::{Manners, Opening};
 use crate::robots::Permission;
-use curlew_model::{HoldReason, HostKey, HostState, Lease, Millis, Origin, Rejection, Timestamp, Validators};
+use curlew_model::{HoldReason, HostKey, HostState, Lease, Millis, Origin, PageId, Rejection, Timestamp, Validators};
 use curlew_policy::admission::{self, Outcome};
 use curlew_policy::redirect::{Chain, NotFollowed, is_redirect};
 use curlew_policy::robots::Robots;
@@ -85,6 +85,16 @@ impl<'a> Visit<'a> {
         let state = grant.state.clone();
         let seen = (state.clone(), grant.version);
         Visit { manners, host, state, grant, seen, last_call_end: None, compiled: HashMap::new(), calls: 0 }
+    }
+
+    /// Whether this page was sent to extraction lately.
+    pub(crate) fn has_sent(&self, page: &PageId) -> bool {
+        self.state.sent.contains(page)
+    }
+
+    /// Remembers with the host key, once the visit is closed, that this page was sent to extraction.
+    pub(crate) fn remember(&mut self, page: &PageId, most: usize) {
+        self.state.sent.add(page, most);
     }
 
     /// How long ago the lease was asked for.

@@ -4,7 +4,7 @@ use crate::house::{FEED, House, host, html, new, rss, status, visit};
 use async_trait::async_trait;
 use bytes::Bytes;
 use curlew_model::{ExtractJob, HostKey, HostState, Job, Millis, Page, PageId, Stage as QueueName, Validators};
-use curlew_ports::{Blob, Blobs, HostLedger, Pages, PortError, Reply, Tag, Version};
+use curlew_ports::{Blob, Blobs, CallKind, HostLedger, Pages, PortError, Reply, Tag, Version};
 use curlew_stages::{Extract, Fetch, Finder, Manners, Poll, Stage, Verdict};
 use std::collections::BTreeMap;
 use std::io::Cursor;
@@ -136,9 +136,11 @@ async fn a_poll_that_brings_nothing_costs_one_write_and_one_cheap_read_of_its_ho
     assert_eq!(ledger.taken(), [("glimpse", 1), ("swap", 1)]);
 }
 
-#[tokio::test(start_paused = true)]
-async fn a_page_costs_two_writes_and_two_reads_of_its_row_and_no_object_of_its_own() {
-    const PAGES: u32 = 10;
+/// How many pages the next tests fetch.
+const PAGES: u32 = 10;
+
+/// A house with pages that have an image each, and their addresses.
+fn pages_with_images() -> (House, Vec<String>) {
     let house = House::new();
     let mut png = Cursor::new(vec![]);
     image::DynamicImage::new_rgb8(64, 64).write_to(&mut png, image::ImageFormat::Png).unwrap();
@@ -147,6 +149,17 @@ async fn a_page_costs_two_writes_and_two_reads_of_its_row_and_no_object_of_its_o
         house.web.serve(url, "text/html", html(&format!("<meta property=\"og:image\" content=\"{url}.png\">")));
         house.web.serve(&format!("{url}.png"), "image/png", png.get_ref().clone());
     }
+    (house, urls)
+}
+
+async fn to_extract(house: &House) -> Vec<ExtractJob> {
+    let queued = house.queued(QueueName::Extract).await.into_iter();
+    queued.filter_map(|(job, _)| if let Job::Extract(job) = job { Some(*job) } else { None }).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_page_costs_two_writes_and_two_reads_of_its_row_and_no_object_of_its_own() {
+    let (house, urls) = pages_with_images();
     let (ledger, pages, blobs) =
         (Counted::over(&house.hosts), Counted::over(&house.pages), Counted::over(&house.blobs));
     let fetch = Fetch::new(manners(&house, ledger.clone()), pages.clone(), house.jobs.clone(), blobs.clone());
@@ -157,9 +170,7 @@ async fn a_page_costs_two_writes_and_two_reads_of_its_row_and_no_object_of_its_o
     assert_eq!(pages.taken(), [("get", PAGES), ("insert", PAGES)]);
     assert_eq!(blobs.taken(), []);
     let extract = Extract { pages: pages.clone(), blobs: blobs.clone(), ..house.extract() };
-    let queued = house.queued(QueueName::Extract).await.into_iter();
-    let jobs: Vec<ExtractJob> =
-        queued.filter_map(|(job, _)| if let Job::Extract(job) = job { Some(*job) } else { None }).collect();
+    let jobs = to_extract(&house).await;
     assert!(extract.run_batch(&jobs).await.iter().all(Result::is_ok));
     assert_eq!(pages.taken(), [("glimpse", PAGES), ("swap", PAGES)]);
     assert_eq!(blobs.taken(), [("put", 1)], "one segment for all of them");
@@ -167,6 +178,48 @@ async fn a_page_costs_two_writes_and_two_reads_of_its_row_and_no_object_of_its_o
     assert_eq!(index.publish(2026).await.unwrap().added, u64::from(PAGES));
     assert_eq!(pages.taken(), [("glimpse", PAGES)]);
     assert!(house.hosts.load(&host("example.org")).await.unwrap().0.lease.is_none());
+}
+
+#[tokio::test(start_paused = true)]
+async fn with_few_rows_a_page_costs_one_write_and_is_fetched_once_all_the_same() {
+    let (house, urls) = pages_with_images();
+    let pages = Counted::over(&house.pages);
+    let fetch = Fetch::new(house.manners.clone(), pages.clone(), house.jobs.clone(), house.blobs.clone());
+    let fetch = fetch.with_few_rows(6);
+    let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
+    let (first, last) = urls.split_at(4);
+    fetch.run(&visit("example.org", first, &new())).await.unwrap();
+    assert_eq!(pages.taken(), [("glimpse", 4)]);
+    // Another feed names pages that are on their way to extraction, and new ones: those that the state of the host has
+    // no room for get a row.
+    fetch.run(&visit("example.org", first, &new())).await.unwrap();
+    assert_eq!(pages.taken(), []);
+    fetch.run(&visit("example.org", last, &new())).await.unwrap();
+    assert_eq!(pages.taken(), [("glimpse", 6)]);
+    fetch.run(&visit("example.org", last, &new())).await.unwrap();
+    assert_eq!(pages.taken(), []);
+    assert_eq!(house.calls(CallKind::Page).len(), urls.len(), "none was called again");
+    let jobs = to_extract(&house).await;
+    let extract = Extract { pages: pages.clone(), ..house.extract() };
+    assert!(extract.run_batch(&jobs).await.iter().all(Result::is_ok));
+    assert_eq!(pages.taken(), [("glimpse", PAGES), ("insert", PAGES)]);
+    // What the state of the host has forgotten by now has a row.
+    fetch.run(&visit("example.org", &urls, &new())).await.unwrap();
+    assert_eq!(house.calls(CallKind::Page).len(), urls.len());
+}
+
+#[tokio::test(start_paused = true)]
+async fn of_a_visit_with_more_pages_than_are_remembered_the_others_have_rows() {
+    let (house, urls) = pages_with_images();
+    let pages = Counted::over(&house.pages);
+    let fetch = Fetch::new(house.manners.clone(), pages.clone(), house.jobs.clone(), house.blobs.clone());
+    let fetch = fetch.with_few_rows(6);
+    let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
+    for _ in 0..2 {
+        fetch.run(&visit("example.org", &urls, &new())).await.unwrap();
+    }
+    assert_eq!(pages.taken(), [("glimpse", PAGES + 4), ("insert", 4)]);
+    assert_eq!(house.calls(CallKind::Page).len(), urls.len());
 }
 
 #[tokio::test(start_paused = true)]

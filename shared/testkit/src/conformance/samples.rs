@@ -3,8 +3,8 @@
 use bytes::Bytes;
 use curlew_model::{
     Circuit, EntryHints, ExtractJob, FeedSource, Gone, Hold, HoldReason, HostKey, HostState, Job, Lease, Location,
-    Millis, Page, PageBody, PageId, PageState, PollJob, Rejection, SegmentKey, SiteSource, SiteState, Slot, Source,
-    SourceKey, Timestamp, TokenBucket, Validators, Window,
+    Millis, Page, PageBody, PageId, PageState, PollJob, Rejection, SegmentKey, SentPages, SiteSource, SiteState, Slot,
+    Source, SourceKey, Timestamp, TokenBucket, Validators, Window,
 };
 use futures::future::join_all;
 use std::future::Future;
@@ -48,7 +48,14 @@ pub(super) fn full_state() -> HostState {
         blocked: ["blog.example.org".to_owned(), "example.org".to_owned()].into(),
         last_response: Millis(1),
         crawl_delay: Millis(u64::MAX),
+        sent: sent_pages(),
     }
+}
+
+fn sent_pages() -> SentPages {
+    let mut sent = SentPages::default();
+    (1..4).for_each(|n| sent.add(&page_id(n), 3));
+    sent
 }
 
 pub(super) fn page(n: u64, state: PageState) -> Page {

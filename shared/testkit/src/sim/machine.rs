@@ -84,7 +84,8 @@ impl Machine {
             number,
             discover: Discover::new(manners.clone(), sources.clone(), pages.clone(), queue.clone()),
             poll: Poll::new(manners.clone(), sources.clone(), pages.clone(), queue.clone()),
-            fetch: Fetch::new(manners.clone(), pages.clone(), queue.clone(), blobs.clone()),
+            fetch: Fetch::new(manners.clone(), pages.clone(), queue.clone(), blobs.clone())
+                .with_few_rows(few_rows(shared)),
             extract: Extract {
                 pages: pages.clone(),
                 sources: sources.clone(),
@@ -338,6 +339,12 @@ async fn apply(
         }
         Err(error) => machine.inbox.bury(receipt, &error.to_string(), now).await,
     }
+}
+
+/// Every other seed crawls as functions do, which remember pages that were sent on in the state of their host key: so few
+/// that some are forgotten.
+fn few_rows(shared: &Shared) -> usize {
+    if shared.plan.seed.is_multiple_of(2) { 0 } else { 4 }
 }
 
 fn retry_at(now: Timestamp, receives: u32) -> Timestamp {
