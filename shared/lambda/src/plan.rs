@@ -13,6 +13,9 @@ pub(crate) const MIN_TURN: Millis = Millis::from_secs(20);
 /// What it costs to hand on what is left of a visit, in time of the whole invocation: three messages and two writes of a
 /// host's row are paid for at about the price of so much time of a function with 256 MB (BENCHMARKS.md has the prices).
 const HANDING_ON: Millis = Millis(750);
+/// How much work there must be for each slot, in percent of a turn: with a quarter more, the slots are still busy when the
+/// longest visits hand on, even if the estimates are a fifth too high.
+const FILL: u64 = 125;
 /// How long an answer takes, as far as nobody knows better.
 const ANSWER: Millis = Millis(400);
 /// Calls that a job costs besides those for its items: robots.txt, if the copy is old.
@@ -91,12 +94,40 @@ pub(crate) fn plan(tasks: &[Task], slots: usize, slice: Millis) -> Plan {
     Plan { lanes: lanes.into_iter().map(|(_, members)| members).collect(), turn }
 }
 
-/// The turn that costs least. An invocation lasts as long as its longest visit, cut at the turn, or as all its work takes
-/// on so many slots; what is cut off takes its share of another one; and each visit that is cut costs its handing on. Up to
-/// [`balance`] no slot waits for another, so that cutting sooner gains nothing; beyond it, a turn between the lengths of two
-/// visits cuts the same ones as the shorter length does, only later.
+/// The longest turn with which all slots have work until it ends; where there is not enough work for that, the turn that
+/// costs least.
 fn turn(lengths: &[Millis], slots: usize, slice: Millis) -> Millis {
-    let shortest = balance(lengths, slots, slice).max(MIN_TURN.min(slice));
+    let filling = longest_filling(lengths, slots, slice);
+    if filling >= MIN_TURN.min(slice) { filling } else { cheapest(lengths, slots, slice) }
+}
+
+/// The longest turn that fills the slots: with `T`, the work is the sum of the lengths, each cut at `T`. The longer the turn
+/// the less it fills them, so it is found by bisection.
+fn longest_filling(lengths: &[Millis], slots: usize, slice: Millis) -> Millis {
+    let fills = |turn: Millis| {
+        let work: u64 = lengths.iter().map(|length| length.0.min(turn.0)).sum();
+        work.saturating_mul(100) >= turn.0.saturating_mul(slots as u64).saturating_mul(FILL)
+    };
+    if fills(slice) {
+        return slice;
+    }
+    let (mut low, mut high) = (Millis::ZERO, slice);
+    while high.0 - low.0 > 1 {
+        let middle = Millis(low.0 + (high.0 - low.0) / 2);
+        if fills(middle) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    low
+}
+
+/// The turn that costs least. An invocation lasts as long as its longest visit, cut at the turn, or as all its work takes
+/// on so many slots; what is cut off takes its share of another one; and each visit that is cut costs its handing on. A turn
+/// between the lengths of two visits cuts the same ones as the shorter length does, only later.
+fn cheapest(lengths: &[Millis], slots: usize, slice: Millis) -> Millis {
+    let shortest = MIN_TURN.min(slice);
     let mut lengths: Vec<u64> = lengths.iter().map(|length| length.0).collect();
     lengths.sort_unstable();
     let (total, slots) = (lengths.iter().sum::<u64>(), slots.max(1) as u64);
@@ -118,28 +149,6 @@ fn turn(lengths: &[Millis], slots: usize, slice: Millis) -> Millis {
         }
     }
     best.1
-}
-
-/// The longest turn during which all slots have work: with `T`, the work is the sum of the lengths, each cut at `T`. The
-/// longer the turn the less it fills them, so it is found by bisection.
-fn balance(lengths: &[Millis], slots: usize, slice: Millis) -> Millis {
-    let fills = |turn: Millis| {
-        let work: u64 = lengths.iter().map(|length| length.0.min(turn.0)).sum();
-        work >= turn.0.saturating_mul(slots as u64)
-    };
-    if fills(slice) {
-        return slice;
-    }
-    let (mut low, mut high) = (Millis::ZERO, slice);
-    while high.0 - low.0 > 1 {
-        let middle = Millis(low.0 + (high.0 - low.0) / 2);
-        if fills(middle) {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    low
 }
 
 /// Cuts pages of these sizes into chunks, in their order: each of at most so many pages, and of [`CHUNK_BYTES`] unless it is
