@@ -1,4 +1,4 @@
-//! Pure decisions: admission, backoff, pace, schedule, robots, directives, sampling.
+//! Pure decisions: admission, backoff, pace, schedule, robots, directives, exclusions, sampling.
 //!
 //! Nothing here reads a clock, a random source, a file or a socket: `now` and `seed` are arguments.
 
@@ -6,6 +6,7 @@ pub mod address;
 pub mod admission;
 pub mod chance;
 pub mod directives;
+pub mod exclusions;
 pub mod http;
 pub mod pace;
 pub mod redirect;
@@ -13,6 +14,7 @@ pub mod robots;
 mod rules;
 pub mod sampling;
 pub mod schedule;
+pub mod scope;
 
 pub use admission::{Admission, Outcome, admit, settle};
 pub use rules::Rules;

@@ -1,0 +1,189 @@
+//! What the operator excludes: URLs that are never called, whatever feed, redirect or person names them.
+//!
+//! Four kinds of rules, as the manuals of search appliances have them: a part of the URL (`/text/`), its beginning
+//! (`http://www.example.com/text/`), a regular expression, a file's extension. A rule sees the URL as it is called and in
+//! its canonical form ([`address::canonical`]), so that `/%74ext/` does not get past `/text/`.
+
+use crate::address;
+use regex::{RegexSet, RegexSetBuilder};
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+use url::Url;
+
+/// Rules of one kind.
+pub const MAX_RULES: usize = 10_000;
+/// Regular expressions; each URL is matched against all of them at once.
+pub const MAX_PATTERNS: usize = 1_000;
+/// Bytes of one rule.
+pub const MAX_RULE_BYTES: usize = 2_048;
+/// Bytes that the compiled regular expressions may take, and again what their matcher keeps at hand.
+pub const MAX_COMPILED_BYTES: usize = 8 * 1024 * 1024;
+
+/// The rules as an operator writes them. All are compared with case, but for extensions.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Lists {
+    /// A URL that holds one of these anywhere is excluded.
+    pub substrings: Vec<String>,
+    /// A URL that begins with one of these is excluded; each is an absolute http or https URL.
+    pub prefixes: Vec<String>,
+    /// A URL in which one of these regular expressions matches is excluded. They are not anchored.
+    pub patterns: Vec<String>,
+    /// A URL whose last path segment ends in one of these is excluded, such as `pdf`; a dot before it changes nothing.
+    pub extensions: Vec<String>,
+}
+
+/// A list that cannot be used; a sentence that says which rule is wrong, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BadExclusion(pub String);
+
+impl std::fmt::Display for BadExclusion {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for BadExclusion {}
+
+/// The rule because of which a URL is excluded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reason {
+    /// Which kind of rule.
+    pub kind: &'static str,
+    /// The rule as it was written.
+    pub rule: String,
+}
+
+impl std::fmt::Display for Reason {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "the {} '{}'", self.kind, self.rule)
+    }
+}
+
+/// Rules ready for use; without any, nothing is excluded.
+#[derive(Clone, Debug, Default)]
+pub struct Exclusions {
+    lists: Lists,
+    /// The prefixes as URLs are written, in the order of the list.
+    prefixes: Vec<String>,
+    /// In lower case and with their dot, in the order of the list.
+    extensions: Vec<String>,
+    patterns: Option<RegexSet>,
+}
+
+impl Exclusions {
+    /// Checks the rules and makes them ready.
+    ///
+    /// # Errors
+    /// The first rule that is empty, too long, no URL, no extension or no regular expression, or one of the limits above.
+    pub fn compile(lists: &Lists) -> Result<Exclusions, BadExclusion> {
+        each_fits("substrings", &lists.substrings, MAX_RULES)?;
+        each_fits("prefixes", &lists.prefixes, MAX_RULES)?;
+        each_fits("patterns", &lists.patterns, MAX_PATTERNS)?;
+        each_fits("extensions", &lists.extensions, MAX_RULES)?;
+        Ok(Exclusions {
+            lists: lists.clone(),
+            prefixes: lists.prefixes.iter().map(|p| prefix(p)).collect::<Result<_, _>>()?,
+            extensions: lists.extensions.iter().map(|e| extension(e)).collect::<Result<_, _>>()?,
+            patterns: patterns(&lists.patterns)?,
+        })
+    }
+
+    /// Whether there is no rule.
+    pub fn is_empty(&self) -> bool {
+        self.lists == Lists::default()
+    }
+
+    /// The rule that excludes a URL, if there is one. Its fragment is not looked at.
+    pub fn excludes(&self, url: &Url) -> Option<Reason> {
+        if self.is_empty() {
+            return None;
+        }
+        let plain = without_fragment(url);
+        let canonical = address::canonical(url);
+        self.excludes_text(&plain, url.path()).or_else(|| {
+            (canonical.as_str() != plain).then(|| self.excludes_text(canonical.as_str(), canonical.path())).flatten()
+        })
+    }
+
+    fn excludes_text(&self, text: &str, path: &str) -> Option<Reason> {
+        let reason = |kind, list: &[String], n: usize| Some(Reason { kind, rule: list.get(n)?.clone() });
+        if let Some(n) = self.lists.substrings.iter().position(|s| text.contains(s.as_str())) {
+            return reason("substring", &self.lists.substrings, n);
+        }
+        if let Some(n) = self.prefixes.iter().position(|p| text.starts_with(p.as_str())) {
+            return reason("prefix", &self.lists.prefixes, n);
+        }
+        if !self.extensions.is_empty() {
+            let file = path.rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
+            if let Some(n) = self.extensions.iter().position(|e| file.ends_with(e.as_str())) {
+                return reason("extension", &self.lists.extensions, n);
+            }
+        }
+        let matched = self.patterns.as_ref().and_then(|set| set.matches(text).iter().next());
+        matched.and_then(|n| reason("pattern", &self.lists.patterns, n))
+    }
+}
+
+fn each_fits(what: &str, rules: &[String], most: usize) -> Result<(), BadExclusion> {
+    if rules.len() > most {
+        return Err(BadExclusion(format!("{what}: there are {} rules, and at most {most} are taken", rules.len())));
+    }
+    match rules.iter().find(|r| r.is_empty() || r.len() > MAX_RULE_BYTES) {
+        // An empty rule would exclude everything.
+        Some(rule) if rule.is_empty() => Err(BadExclusion(format!("{what}: a rule is empty"))),
+        Some(_) => Err(BadExclusion(format!("{what}: a rule is longer than {MAX_RULE_BYTES} bytes"))),
+        None => Ok(()),
+    }
+}
+
+/// A prefix as URLs are written: the host in lower case, the usual port left out.
+fn prefix(text: &str) -> Result<String, BadExclusion> {
+    let wrong = |why: &str| BadExclusion(format!("prefixes: '{text}' {why}"));
+    let url = Url::parse(text).map_err(|e| wrong(&format!("is no absolute URL ({e})")))?;
+    if !matches!(url.scheme(), "http" | "https") {
+        return Err(wrong("is neither http nor https"));
+    }
+    Ok(without_fragment(&url).into_owned())
+}
+
+fn extension(text: &str) -> Result<String, BadExclusion> {
+    let bare = text.trim_start_matches('.').to_ascii_lowercase();
+    if bare.is_empty() || bare.contains(['/', '?', '#']) {
+        return Err(BadExclusion(format!("extensions: '{text}' is no extension of a file's name")));
+    }
+    Ok(format!(".{bare}"))
+}
+
+fn patterns(list: &[String]) -> Result<Option<RegexSet>, BadExclusion> {
+    if list.is_empty() {
+        return Ok(None);
+    }
+    let set = |rules: &[String]| {
+        RegexSetBuilder::new(rules).size_limit(MAX_COMPILED_BYTES).dfa_size_limit(MAX_COMPILED_BYTES).build()
+    };
+    set(list).map(Some).map_err(|all| {
+        // The set does not say which of its members is wrong.
+        let one = list.iter().find_map(|rule| set(std::slice::from_ref(rule)).err().map(|e| (rule, e)));
+        BadExclusion(match one {
+            Some((rule, why)) => format!("patterns: '{rule}' cannot be used: {}", one_line(&why)),
+            None => format!("patterns: together they cannot be used: {}", one_line(&all)),
+        })
+    })
+}
+
+/// The last line of a message that draws an arrow below the pattern says what is wrong.
+fn one_line(error: &regex::Error) -> String {
+    error.to_string().lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned()
+}
+
+fn without_fragment(url: &Url) -> Cow<'_, str> {
+    match url.fragment() {
+        None => Cow::Borrowed(url.as_str()),
+        Some(_) => {
+            let mut url = url.clone();
+            url.set_fragment(None);
+            Cow::Owned(url.into())
+        }
+    }
+}
