@@ -1,4 +1,4 @@
-//! Pure decisions: admission, backoff, pace, schedule, robots, directives, exclusions, sampling.
+//! Pure decisions: admission, backoff, pace, schedule, robots, directives, preferences, exclusions, sampling.
 //!
 //! Nothing here reads a clock, a random source, a file or a socket: `now` and `seed` are arguments.
 
@@ -9,6 +9,7 @@ pub mod directives;
 pub mod exclusions;
 pub mod http;
 pub mod pace;
+pub mod preferences;
 pub mod redirect;
 pub mod robots;
 mod rules;

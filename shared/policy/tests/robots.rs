@@ -58,7 +58,7 @@ fn r02_lines_that_mean_nothing_are_skipped_and_the_rest_counts() {
 }
 
 #[test]
-fn r02_and_r04_to_r06_what_a_fetch_means() {
+fn r02_r04_r05_r06_what_a_fetch_means() {
     for (fetched, expected) in [
         (Fetched::Success { body: b"" }, Standing::Rules),
         (Fetched::NotModified, Standing::Rules),
@@ -91,7 +91,7 @@ fn r07_no_fault_ends_in_allowed() {
 }
 
 #[test]
-fn r08_and_r09_an_older_copy_for_thirty_days_then_nothing() {
+fn r08_r09_an_older_copy_for_thirty_days_then_nothing() {
     let since = Timestamp::from_millis(1_795_000_000_000);
     let day = |n| since + Millis::from_days(n);
     assert_eq!(while_unreachable(since, day(0), true), WhileUnreachable::OlderCopy);

@@ -1,22 +1,27 @@
 //! robots.txt: the Robots Exclusion Protocol (RFC 9309), matched by our own code.
 //!
-//! [`Robots::parse`] keeps only the rules that hold for one product token, most specific first, so that
-//! [`Robots::check`] stops at the first rule that matches. [`classify`] and [`fresh_until`] say what a fetch of the
-//! file means and how long its result may be used.
+//! [`Robots::parse`] keeps only the rules that hold for one product token, most specific first, and a tree of what stands
+//! before their first star. [`Robots::check`] walks down that tree along the path, and of the rules that it meets it
+//! takes the most specific one that matches. [`classify`] and [`fresh_until`] say what a fetch of the file means and how
+//! long its result may be used.
 //!
 //! Where the RFC leaves a choice, the one that fetches less is taken, and the place says so.
 
 mod parse;
-mod pattern;
+pub(crate) mod pattern;
 mod standing;
+mod tree;
 
 pub use standing::{
     Fetched, MAX_AGE, MIN_AGE, Standing, TOO_LONG_UNREACHABLE, UNREACHABLE_RETRY, WhileUnreachable, classify,
     fresh_until, while_unreachable,
 };
 
+use crate::preferences::Preferences;
 use curlew_model::Millis;
 use pattern::Steps;
+use std::borrow::Cow;
+use tree::Tree;
 use url::Url;
 
 /// Decompressed bytes that are read of a file; RFC 9309 §2.5 asks for at least 500 KiB.
@@ -37,6 +42,8 @@ pub struct Robots {
     /// Patterns and texts of all rules, one after another.
     bytes: Box<[u8]>,
     crawl_delay: Option<Millis>,
+    tree: Tree,
+    usage: Box<[Usage]>,
 }
 
 /// Whether a URL may be fetched, and because of which line.
@@ -57,6 +64,15 @@ struct Rule {
     octets: u16,
     pattern: Span,
     text: Span,
+}
+
+/// A `Content-Usage` rule (draft-ietf-aipref-attach).
+#[derive(Clone, Debug)]
+struct Usage {
+    pattern: Box<[u8]>,
+    anchored: bool,
+    octets: u16,
+    preferences: Preferences,
 }
 
 /// A part of [`Robots::bytes`].
@@ -89,10 +105,7 @@ impl Robots {
     /// Whether this URL may be fetched: its path and query are compared, its fragment is not (RFC 9309 §2.2.2).
     /// The URL has to be of the scheme, host and port that the file was fetched for (§2.3).
     pub fn check(&self, url: &Url) -> Decision {
-        match url.query() {
-            Some(query) => self.check_path(&format!("{}?{query}", url.path())),
-            None => self.check_path(url.path()),
-        }
+        self.check_path(&path_and_query(url))
     }
 
     /// As [`Robots::check`], for a path and query that begin with `/` and carry no fragment.
@@ -102,7 +115,9 @@ impl Robots {
         }
         let path = pattern::canonical_path(path_and_query.as_bytes());
         let mut steps = Steps::new(MAX_STEPS);
-        for rule in &self.rules {
+        let prefix_of = |rank: u32| self.rules.get(rank as usize).map_or(&[][..], |rule| self.prefix(rule));
+        for rank in self.tree.met(&path, prefix_of) {
+            let Some(rule) = self.rules.get(rank as usize) else { continue };
             match pattern::matches(self.slice(rule.pattern), rule.anchored, &path, &mut steps) {
                 Ok(false) => {}
                 Ok(true) => return Decision { allowed: rule.allow, rule: Some(self.line(rule)) },
@@ -117,6 +132,37 @@ impl Robots {
     /// Not part of RFC 9309. It is not capped here. What is no plain decimal number is ignored.
     pub fn crawl_delay(&self) -> Option<Millis> {
         self.crawl_delay
+    }
+
+    /// What may be done with the page of a URL that may be fetched, as `Content-Usage` rules say it (draft-ietf-aipref-
+    /// attach): the rule with the longest path counts, and of several as long ones who says no.
+    pub fn usage(&self, url: &Url) -> Preferences {
+        if self.usage.is_empty() {
+            return Preferences::default();
+        }
+        let path = path_and_query(url);
+        let path = pattern::canonical_path(path.as_bytes());
+        let mut steps = Steps::new(MAX_STEPS);
+        let mut found = Preferences::default();
+        let mut longest = None;
+        for rule in &self.usage {
+            if longest.is_some_and(|octets| rule.octets < octets) {
+                break;
+            }
+            // A file made to be slow has no preferences that could be known; it was allowed to be fetched.
+            let Ok(matched) = pattern::matches(&rule.pattern, rule.anchored, &path, &mut steps) else { break };
+            if matched {
+                longest = Some(rule.octets);
+                found = found.and(rule.preferences);
+            }
+        }
+        found
+    }
+
+    /// Bytes of memory that this takes, about.
+    pub fn weight(&self) -> usize {
+        let usage: usize = self.usage.iter().map(|rule| size_of::<Usage>() + rule.pattern.len()).sum();
+        size_of::<Robots>() + self.rules.len() * (size_of::<Rule>() + size_of::<u32>()) + self.bytes.len() + usage
     }
 
     /// How many rules are kept.
@@ -134,9 +180,22 @@ impl Robots {
         self.bytes.get(start..start + usize::from(span.length)).unwrap_or_default()
     }
 
+    /// What stands before the first star of a rule.
+    fn prefix(&self, rule: &Rule) -> &[u8] {
+        self.slice(rule.pattern).split(|b| *b == b'*').next().unwrap_or_default()
+    }
+
     fn line(&self, rule: &Rule) -> String {
         let field = if rule.allow { "Allow" } else { "Disallow" };
         format!("{field}: {}", String::from_utf8_lossy(self.slice(rule.text)))
+    }
+}
+
+/// What rules are compared with: path and query, without the fragment.
+pub(crate) fn path_and_query(url: &Url) -> Cow<'_, str> {
+    match url.query() {
+        Some(query) => Cow::Owned(format!("{}?{query}", url.path())),
+        None => Cow::Borrowed(url.path()),
     }
 }
 

@@ -1,6 +1,8 @@
 //! From the bytes of a robots.txt to the rules of one product token (RFC 9309 §2.1, §2.2).
 
-use super::{MAX_BYTES, MAX_LINE_BYTES, Robots, Rule, Span, pattern, product_token};
+use super::tree::Tree;
+use super::{MAX_BYTES, MAX_LINE_BYTES, Robots, Rule, Span, Usage, pattern, product_token};
+use crate::preferences::Preferences;
 use curlew_model::Millis;
 use std::borrow::Cow;
 
@@ -14,6 +16,8 @@ const ALLOW: &[&str] = &["allow"];
 const DISALLOW: &[&str] = &["disallow", "dissallow", "dissalow", "disalow", "diasllow", "disallaw", "disallowed"];
 /// What files are found to write for `Crawl-delay`.
 const CRAWL_DELAY: &[&str] = &["crawl-delay", "crawldelay", "crawl delay", "crawl_delay"];
+/// Usage preferences (draft-ietf-aipref-attach), which nobody has had the time to misspell.
+const CONTENT_USAGE: &[&str] = &["content-usage"];
 
 /// Reads the file; see [`Robots::parse`].
 pub(super) fn read(body: &[u8], token: &str) -> Robots {
@@ -32,6 +36,7 @@ enum Line<'a> {
     Allow(&'a [u8]),
     Disallow(&'a [u8]),
     CrawlDelay(&'a [u8]),
+    ContentUsage(&'a [u8]),
     Other,
 }
 
@@ -101,6 +106,13 @@ impl<'a> Reader<'a> {
                     self.each(members, |c| c.crawl_delay = c.crawl_delay.max(Some(delay)));
                 }
             }
+            Line::ContentUsage(value) => {
+                // The draft makes it a rule of its group. It closes none for Allow and Disallow, since RFC 9309 does not
+                // know it.
+                self.delay_group.closed = true;
+                let members = self.delay_group;
+                self.each(members, |c| c.usage.push(usage(value)));
+            }
             Line::Other => {}
         }
     }
@@ -150,6 +162,7 @@ struct Collected {
     rules: Vec<Rule>,
     bytes: Vec<u8>,
     crawl_delay: Option<Millis>,
+    usage: Vec<Usage>,
 }
 
 impl Collected {
@@ -176,11 +189,31 @@ impl Collected {
 
     fn into_robots(mut self) -> Robots {
         self.rules.sort_by_key(|rule| (std::cmp::Reverse(rule.octets), !rule.allow));
-        Robots {
+        self.usage.sort_by_key(|rule| std::cmp::Reverse(rule.octets));
+        let mut robots = Robots {
             rules: self.rules.into_boxed_slice(),
             bytes: self.bytes.into_boxed_slice(),
             crawl_delay: self.crawl_delay,
-        }
+            tree: Tree::default(),
+            usage: self.usage.into_boxed_slice(),
+        };
+        robots.tree = Tree::of(robots.rules.iter().map(|rule| robots.prefix(rule)));
+        robots
+    }
+}
+
+/// `[path ]preferences`; without a path every path is meant.
+fn usage(value: &[u8]) -> Usage {
+    let (path, statement) = match value {
+        [b'/', ..] => value.split_at(value.iter().position(|b| is_blank(*b)).unwrap_or(value.len())),
+        _ => (&b"/"[..], value),
+    };
+    let pattern = pattern::canonical_pattern(path);
+    Usage {
+        pattern: pattern.bytes.into_boxed_slice(),
+        anchored: pattern.anchored,
+        octets: u16::try_from(pattern.octets).unwrap_or(u16::MAX),
+        preferences: Preferences::parse(trim(statement)),
     }
 }
 
@@ -245,6 +278,8 @@ fn read_field<'a>(key: &[u8], value: &'a [u8]) -> Line<'a> {
         Line::Allow(value)
     } else if is(CRAWL_DELAY) {
         Line::CrawlDelay(value)
+    } else if is(CONTENT_USAGE) {
+        Line::ContentUsage(value)
     } else {
         Line::Other
     }

@@ -8,15 +8,21 @@
 use std::borrow::Cow;
 
 /// The byte comparisons that are left to one check.
-pub(super) struct Steps(u64);
+pub(crate) struct Steps(u64);
 
 /// A check took more comparisons than it may.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct TooManySteps;
+pub(crate) struct TooManySteps;
 
 impl Steps {
-    pub(super) fn new(limit: u64) -> Steps {
+    pub(crate) fn new(limit: u64) -> Steps {
         Steps(limit)
+    }
+
+    /// How many are left.
+    #[cfg(test)]
+    fn left(&self) -> u64 {
+        self.0
     }
 
     fn spend(&mut self, steps: usize) -> Result<(), TooManySteps> {
@@ -26,17 +32,17 @@ impl Steps {
 }
 
 /// A pattern in canonical form.
-pub(super) struct Pattern {
+pub(crate) struct Pattern {
     /// With `*` for any run of octets; no `$` at the end.
-    pub(super) bytes: Vec<u8>,
+    pub(crate) bytes: Vec<u8>,
     /// It ended in `$`: the path has to end where the pattern does.
-    pub(super) anchored: bool,
+    pub(crate) anchored: bool,
     /// Its octets, special characters included: what "most specific" counts.
-    pub(super) octets: usize,
+    pub(crate) octets: usize,
 }
 
 /// Brings the value of an `Allow` or `Disallow` line into canonical form.
-pub(super) fn canonical_pattern(value: &[u8]) -> Pattern {
+pub(crate) fn canonical_pattern(value: &[u8]) -> Pattern {
     let (value, anchored) = match value {
         [rest @ .., b'$'] => (rest, true),
         _ => (value, false),
@@ -53,7 +59,7 @@ pub(super) fn canonical_pattern(value: &[u8]) -> Pattern {
 }
 
 /// Brings the path and query of a URL into canonical form.
-pub(super) fn canonical_path(path: &[u8]) -> Cow<'_, [u8]> {
+pub(crate) fn canonical_path(path: &[u8]) -> Cow<'_, [u8]> {
     if path.iter().all(|b| stays_as_it_is(*b)) {
         return Cow::Borrowed(path);
     }
@@ -65,7 +71,7 @@ pub(super) fn canonical_path(path: &[u8]) -> Cow<'_, [u8]> {
 /// Whether the pattern matches the path from its first octet on.
 ///
 /// Every piece between two stars is sought once, as far left as possible; nothing is ever tried again.
-pub(super) fn matches(pattern: &[u8], anchored: bool, path: &[u8], steps: &mut Steps) -> Result<bool, TooManySteps> {
+pub(crate) fn matches(pattern: &[u8], anchored: bool, path: &[u8], steps: &mut Steps) -> Result<bool, TooManySteps> {
     let mut pieces = pattern.split(|b| *b == b'*');
     let first = pieces.next().unwrap_or_default();
     steps.spend(1 + first.len().min(path.len()))?;
@@ -217,6 +223,29 @@ mod tests {
         assert_eq!(form("/100%/%zz%4"), "/100%25/%25zz%254");
         assert_eq!(form("/a b<c>|\"'*$"), "/a%20b%3Cc%3E%7C%22%27%2A%24");
         assert_eq!(form(&form("/%7ejoe/%62%2f%é*%")), form("/%7ejoe/%62%2f%é*%"));
+    }
+
+    /// The bound that is claimed, counted in comparisons, on patterns made to be slow.
+    #[test]
+    fn r24_a_match_takes_no_more_steps_than_rule_times_path() {
+        let spent = |pattern: &str, path: &str| {
+            let pattern = canonical_pattern(pattern.as_bytes());
+            let mut steps = Steps::new(u64::MAX);
+            let _ = matches(&pattern.bytes, pattern.anchored, path.as_bytes(), &mut steps);
+            u64::MAX - steps.left()
+        };
+        for (rule, path) in [("*a", "a"), ("*aaaab", "a"), ("*a*ab", "ab"), ("a*a*aab$", "a"), ("*ab*ba", "abba")] {
+            for times in [1, 10, 100, 400] {
+                let (rule, path) = (format!("/{}", rule.repeat(times)), format!("/{}", path.repeat(times * 8)));
+                let bound = (rule.len() as u64 + 2) * (path.len() as u64 + 2);
+                assert!(spent(&rule, &path) <= bound, "{rule:.40} {path:.40} {times}");
+            }
+        }
+        // One piece that is sought everywhere: twice the path, twice the steps.
+        let rule = format!("/*{}b", "a".repeat(50));
+        let (short, long) =
+            (spent(&rule, &format!("/{}", "a".repeat(1_000))), spent(&rule, &format!("/{}", "a".repeat(2_000))));
+        assert!(long > short && long <= 2 * short + rule.len().pow(2) as u64, "{short} {long}");
     }
 
     #[test]

@@ -1,0 +1,84 @@
+//! TDMRep: a reservation of rights to text and data mining (W3C Community Group report "TDM Reservation Protocol").
+
+use crate::robots::pattern::{self, Steps};
+use crate::robots::{MAX_STEPS, path_and_query};
+use serde_json::Value;
+use url::Url;
+
+/// Where a site's file lies.
+const FILE_PATH: &str = "/.well-known/tdmrep.json";
+/// Bytes that are read of the file; a longer one is not understood.
+const MAX_BYTES: usize = 512 * 1024;
+/// Rules that are read of it.
+const MAX_RULES: usize = 10_000;
+
+/// Where the file lies that holds for a URL: at its own scheme, host and port. `None` for other schemes than http and https.
+pub fn tdm_url(url: &Url) -> Option<Url> {
+    crate::robots::robots_url(url)?.join(FILE_PATH).ok()
+}
+
+/// The rules of a site's `tdmrep.json`.
+#[derive(Clone, Debug, Default)]
+pub struct TdmFile(Vec<Rule>);
+
+#[derive(Clone, Debug)]
+struct Rule {
+    pattern: Vec<u8>,
+    anchored: bool,
+    /// `None` for any value that the report does not know.
+    reserved: Option<bool>,
+}
+
+impl TdmFile {
+    /// Reads the file: a list of objects with `location` and `tdm-reservation`. Never fails: what is no such list holds no
+    /// rules, and what is no such object is skipped.
+    pub fn parse(body: &[u8]) -> TdmFile {
+        if body.len() > MAX_BYTES {
+            return TdmFile::default();
+        }
+        let body = body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(body);
+        let Ok(Value::Array(list)) = serde_json::from_slice(body) else { return TdmFile::default() };
+        let rule = |entry: &Value| {
+            let pattern = pattern::canonical_pattern(entry.get("location")?.as_str()?.as_bytes());
+            let reserved = match entry.get("tdm-reservation") {
+                Some(Value::String(text)) => reserved(text),
+                Some(number) => number.as_u64().and_then(|n| reserved(&n.to_string())),
+                None => None,
+            };
+            Some(Rule { pattern: pattern.bytes, anchored: pattern.anchored, reserved })
+        };
+        TdmFile(list.iter().take(MAX_RULES).filter_map(rule).collect())
+    }
+
+    /// What the first rule says whose location matches a URL, as robots.txt matches paths. `None` if there is none, if it
+    /// does not say, or if finding out takes too long.
+    pub fn reservation(&self, url: &Url) -> Option<bool> {
+        let path = path_and_query(url);
+        let path = pattern::canonical_path(path.as_bytes());
+        let mut steps = Steps::new(MAX_STEPS);
+        for rule in &self.0 {
+            if pattern::matches(&rule.pattern, rule.anchored, &path, &mut steps).ok()? {
+                return rule.reserved;
+            }
+        }
+        None
+    }
+}
+
+/// A value of `tdm-reservation`, which is `0` or `1`; anything else is as if it were not there.
+pub fn reserved(value: &str) -> Option<bool> {
+    match value.trim() {
+        "1" => Some(true),
+        "0" => Some(false),
+        _ => None,
+    }
+}
+
+/// Whether rights to a page are reserved: the file is asked first, then the header, then the page's own meta tags. What
+/// comes later overrides, and what says nothing changes nothing.
+pub fn reservation_of(file: Option<bool>, header: Option<&str>, meta: &[(String, String)]) -> bool {
+    let tag = meta.iter().filter(|(name, _)| name.trim().eq_ignore_ascii_case("tdm-reservation"));
+    // Of several tags that contradict each other the one that reserves is heeded.
+    let page = tag.filter_map(|(_, content)| reserved(content)).max();
+    page.or_else(|| header.and_then(reserved)).or(file).unwrap_or(false)
+}
