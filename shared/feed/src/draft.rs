@@ -1,6 +1,7 @@
 //! What is known of a feed or an entry while it is being read.
 
 use crate::Hints;
+use curlew_model::Timestamp;
 
 /// How a text is meant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -59,6 +60,7 @@ pub(crate) struct FeedDraft {
     pub(crate) image: Slot,
     pub(crate) updated: Slot,
     pub(crate) hints: Hints,
+    pub(crate) deleted: Vec<Deletion>,
     /// Milliseconds of `sy:updatePeriod`.
     pub(crate) period: Option<u64>,
     /// `sy:updateFrequency`.
@@ -76,4 +78,12 @@ pub(crate) struct EntryDraft {
     pub(crate) author: Slot,
     pub(crate) summary: Slot,
     pub(crate) content: Slot,
+}
+
+/// A deletion that is being read (RFC 6721 §3).
+#[derive(Debug, Default)]
+pub(crate) struct Deletion {
+    pub(crate) id: String,
+    pub(crate) link: Slot,
+    pub(crate) when: Option<Timestamp>,
 }

@@ -1,9 +1,11 @@
 //! The last step for all dialects: stable ids, plain titles, clean and capped text.
 
-use crate::{Entry, Feed, Limits, Repair, text};
+use crate::draft::Deletion;
+use crate::{Deleted, Entry, Feed, Limits, Repair, link, text};
 use curlew_model::Timestamp;
 use sha2::{Digest as _, Sha256};
 use std::collections::HashSet;
+use url::Url;
 
 /// An entry as a reader found it. A title says whether it is literal text.
 #[derive(Debug, Default)]
@@ -27,6 +29,9 @@ pub(crate) fn finish(feed: &mut Feed, title: Option<(bool, String)>, entries: Ve
     for raw in entries {
         let named = !raw.id.trim().is_empty() || raw.link.is_some();
         let entry = complete(raw, limits, &mut repairs);
+        if is_superseded(&entry, &mut feed.deleted) {
+            continue;
+        }
         if !named || seen.insert(entry.key()) {
             feed.entries.push(entry);
         } else {
@@ -38,6 +43,38 @@ pub(crate) fn finish(feed: &mut Feed, title: Option<(bool, String)>, entries: Ve
             feed.repairs.push(repair);
         }
     }
+}
+
+/// The deletions that a feed states, their ids as those of entries are.
+pub(crate) fn deletions(drafts: Vec<Deletion>, limits: &Limits) -> Vec<Deleted> {
+    let known = drafts.into_iter().filter(|d| !d.id.trim().is_empty());
+    known
+        .map(|draft| {
+            let own = draft.id.trim();
+            let stated = draft.link.get().map(str::to_owned);
+            let address = || Url::parse(own).ok().and_then(|base| link::resolve(own, &base, limits.url_bytes));
+            Deleted { url: stated.or_else(address), id: entry_id(own, limits), when: draft.when }
+        })
+        .collect()
+}
+
+/// Whether the feed says that this entry is deleted. Of an entry and a deletion the later one counts (RFC 6721 §2), and
+/// the deletion if there is no telling; one that does not count is taken away, the other learns the entry's page.
+fn is_superseded(entry: &Entry, deleted: &mut Vec<Deleted>) -> bool {
+    let Some(at) = deleted.iter().position(|d| d.id == entry.id) else { return false };
+    let later = entry.updated.or(entry.published).zip(deleted[at].when).is_some_and(|(entry, deleted)| entry > deleted);
+    if later {
+        deleted.remove(at);
+    } else if entry.link.is_some() {
+        deleted[at].url.clone_from(&entry.link);
+    }
+    !later
+}
+
+/// A stated id in the form that is kept.
+fn entry_id(id: &str, limits: &Limits) -> String {
+    let kept = if id.len() > limits.url_bytes { None } else { text::plain(id, true, limits.url_bytes) };
+    kept.unwrap_or_else(|| hashed(&[Some(id)], None))
 }
 
 fn complete(raw: Raw, limits: &Limits, repairs: &mut Vec<Repair>) -> Entry {
@@ -52,8 +89,7 @@ fn complete(raw: Raw, limits: &Limits, repairs: &mut Vec<Repair>) -> Entry {
             let said = [title.as_deref(), summary.as_deref(), content.as_deref()];
             raw.link.clone().unwrap_or_else(|| hashed(&said, raw.published))
         }
-        id if id.len() > limits.url_bytes => hashed(&[Some(id)], None),
-        id => text::plain(id, true, limits.url_bytes).unwrap_or_else(|| hashed(&[Some(id)], None)),
+        id => entry_id(id, limits),
     };
     Entry {
         id,

@@ -29,7 +29,9 @@ pub(crate) fn parse(text: &str, url: &Url, limits: &Limits) -> Result<Feed, Feed
         mender.repaired(Repair::FieldType);
     }
     let mut hints = Hints { self_url: mender.link(&document.feed_url), ..Hints::default() };
-    hints.hub = document.hubs.0.iter().find_map(|h| link::resolve(h.url.get()?, url, limits.url_bytes));
+    // Other kinds of hub, such as rssCloud, speak other protocols.
+    let web_sub = |hub: &&Hub| hub.kind.get().is_none_or(|kind| kind.trim().eq_ignore_ascii_case("websub"));
+    hints.hub = document.hubs.0.iter().filter(web_sub).find_map(|h| link::resolve(h.url.get()?, url, limits.url_bytes));
     let author = first_author(&document.authors, &document.author);
     let mut feed = Feed {
         format: Format::Json,
@@ -42,6 +44,7 @@ pub(crate) fn parse(text: &str, url: &Url, limits: &Limits) -> Result<Feed, Feed
         updated: None,
         hints,
         entries: Vec::new(),
+        deleted: Vec::new(),
         repairs: Vec::new(),
         truncated: items.0.len() > limits.entries,
     };
@@ -149,6 +152,8 @@ struct Item {
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Hub {
+    #[serde(rename = "type")]
+    kind: Loose,
     url: Loose,
 }
 

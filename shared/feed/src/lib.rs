@@ -34,7 +34,7 @@ mod write;
 
 pub use discover::{FeedLink, discover};
 pub use limits::Limits;
-pub use model::{Entry, Feed, FeedError, Format, Hints, NotAFeed, Repair};
+pub use model::{Deleted, Entry, Feed, FeedError, Format, Hints, NotAFeed, Repair};
 
 use url::Url;
 

@@ -7,13 +7,13 @@
 mod fill;
 
 use self::fill::{attribute, has_href};
-use crate::draft::{EntryDraft, FeedDraft, Kind};
+use crate::draft::{Deletion, EntryDraft, FeedDraft, Kind};
 use crate::leaf::Leaf;
 use crate::names::{Names, Ns};
 use crate::token::{Tag, Token, Tokens, attributes};
 use crate::vocabulary::{Role, ends_a_text, ends_a_word, in_entry, in_feed, is_loose_html};
 use crate::write::{Family, Writer};
-use crate::{FeedError, Format, Hints, Limits, NotAFeed, Repair, entity, link};
+use crate::{FeedError, Format, Hints, Limits, NotAFeed, Repair, date, entity, link};
 use curlew_model::Millis;
 use url::Url;
 
@@ -23,6 +23,7 @@ pub(crate) struct Mended {
     pub(crate) format: Format,
     pub(crate) language: Option<String>,
     pub(crate) hints: Hints,
+    pub(crate) deleted: Vec<Deletion>,
     pub(crate) repairs: Vec<Repair>,
     pub(crate) truncated: bool,
 }
@@ -64,6 +65,8 @@ enum Place {
     SkipHours,
     /// In `skipDays`.
     SkipDays,
+    /// In a deletion.
+    Deleted,
 }
 
 struct Mender<'a> {
@@ -230,6 +233,7 @@ impl<'a> Mender<'a> {
             }
             Place::Feed => in_feed(ns, &local, self.atom),
             Place::Entry => in_entry(ns, &local, self.atom),
+            Place::Deleted if local == "link" && has_href(tag) => Role::AtomLink,
             Place::Image if local == "url" => Role::Image(0),
             Place::Author if local == "name" => Role::Author(0),
             Place::Author if local == "email" => Role::Author(3),
@@ -276,6 +280,7 @@ impl<'a> Mender<'a> {
             // One channel is enough: what stands in a second one counts as if it stood in the first.
             Role::Channel if self.open.len() > 1 => return Ok(false),
             Role::Channel => self.enter(Place::Feed, tag, mark),
+            Role::Deleted => return Ok(self.begin_deletion(tag, mark)),
             Role::AuthorElement => self.enter(Place::Author, tag, mark),
             Role::ImageElement => {
                 if let Some(resource) =
@@ -321,6 +326,19 @@ impl<'a> Mender<'a> {
             return false;
         }
         self.enter(Place::Entry, tag, mark);
+        true
+    }
+
+    /// Opens a deletion, unless there are more than any feed has entries.
+    fn begin_deletion(&mut self, tag: &Tag<'a>, mark: usize) -> bool {
+        if self.feed.deleted.len() >= self.limits.entries {
+            self.truncated = true;
+            return false;
+        }
+        let id = attribute(tag, "ref").unwrap_or_default();
+        let when = attribute(tag, "when").and_then(|text| date::parse(&text));
+        self.feed.deleted.push(Deletion { id, when, ..Deletion::default() });
+        self.enter(Place::Deleted, tag, mark);
         true
     }
 
@@ -460,6 +478,7 @@ impl<'a> Mender<'a> {
         }
         Mended {
             language: self.feed.language.get().map(|l| l.trim().to_ascii_lowercase()).filter(|l| is_language(l)),
+            deleted: std::mem::take(&mut self.feed.deleted),
             document: self.writer.finish(&self.feed),
             format: self.format,
             hints,

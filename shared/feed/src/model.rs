@@ -64,6 +64,8 @@ pub struct Feed {
     pub hints: Hints,
     /// In the order of the document.
     pub entries: Vec<Entry>,
+    /// Entries that the feed says are deleted (RFC 6721), in the order of the document; none of them is in `entries`.
+    pub deleted: Vec<Deleted>,
     /// What had to be mended, each kind once.
     pub repairs: Vec<Repair>,
     /// Entries are missing: there were more than the limit, or the document ends in the middle.
@@ -92,6 +94,18 @@ pub struct Entry {
     pub summary: Option<String>,
     /// Content, HTML as the feed gave it: not safe to show as it is.
     pub content: Option<String>,
+}
+
+/// An entry that its feed says is deleted (RFC 6721, `at:deleted-entry`).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Deleted {
+    /// The entry's id, in the form of [`Entry::id`].
+    pub id: String,
+    /// The page of the entry that was: stated beside the deletion, or by an entry of the same document that it
+    /// supersedes, or the id itself if that is an address. Absolute, as [`Entry::link`].
+    pub url: Option<String>,
+    /// When it was deleted. An entry of the same id that was changed later than this is not deleted (RFC 6721 §2).
+    pub when: Option<Timestamp>,
 }
 
 impl Entry {

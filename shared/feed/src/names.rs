@@ -21,6 +21,8 @@ pub(crate) enum Ns {
     Rdf,
     /// XHTML.
     Xhtml,
+    /// Atom's tombstones (RFC 6721).
+    Tombstone,
     /// Anything else.
     Other,
 }
@@ -91,6 +93,7 @@ fn of_uri(uri: &str, prefix: &str) -> Ns {
         "purl.org/rss/1.0/modules/syndication" => Ns::Sy,
         "www.w3.org/1999/02/22-rdf-syntax-ns" => Ns::Rdf,
         "www.w3.org/1999/xhtml" => Ns::Xhtml,
+        "purl.org/atompub/tombstones/1.0" => Ns::Tombstone,
         // A default namespace that nobody knows was meant for the feed's own elements.
         _ if prefix.is_empty() => Ns::Core,
         _ if is_rss(uri) => Ns::Core,
@@ -117,6 +120,7 @@ fn of_prefix(prefix: &str) -> Ns {
         "sy" => Ns::Sy,
         "rdf" => Ns::Rdf,
         "xhtml" => Ns::Xhtml,
+        "at" => Ns::Tombstone,
         _ => Ns::Other,
     }
 }

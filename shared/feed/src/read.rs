@@ -1,6 +1,6 @@
 //! Has feed-rs read the strict document, and takes over what it found.
 
-use crate::finish::{Raw, finish};
+use crate::finish::{Raw, deletions, finish};
 use crate::mend::Mended;
 use crate::{Feed, FeedError, Format, Limits, date};
 use curlew_model::Timestamp;
@@ -32,6 +32,7 @@ pub(crate) fn read(mended: Mended, limits: &Limits) -> Result<Feed, FeedError> {
         updated: read.updated.map(|t| Timestamp::from_millis(t.timestamp_millis())),
         hints: mended.hints,
         entries: Vec::new(),
+        deleted: deletions(mended.deleted, limits),
         repairs: mended.repairs,
         truncated: mended.truncated,
     };

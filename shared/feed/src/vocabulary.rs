@@ -35,6 +35,8 @@ pub(crate) enum Role {
     ImageElement,
     /// An entry.
     Entry,
+    /// An entry that was deleted.
+    Deleted,
     /// RSS's `channel`.
     Channel,
     /// Minutes.
@@ -89,7 +91,7 @@ pub(crate) fn in_entry(ns: Ns, local: &str, atom: bool) -> Role {
 
 /// The role of an element inside a channel or feed, or beside the channel as in RDF.
 pub(crate) fn in_feed(ns: Ns, local: &str, atom: bool) -> Role {
-    use Ns::{Atom, Core, Dc, Itunes, Sy};
+    use Ns::{Atom, Core, Dc, Itunes, Sy, Tombstone};
     match (ns, local) {
         (Core | Atom, "item" | "entry") => Role::Entry,
         (Core, "channel") => Role::Channel,
@@ -118,6 +120,7 @@ pub(crate) fn in_feed(ns: Ns, local: &str, atom: bool) -> Role {
         (Core, "skipdays") => Role::SkipDays,
         (Sy, "updateperiod") => Role::UpdatePeriod,
         (Sy, "updatefrequency") => Role::UpdateFrequency,
+        (Tombstone, "deleted-entry") => Role::Deleted,
         _ => Role::Other,
     }
 }

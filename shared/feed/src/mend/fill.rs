@@ -1,6 +1,6 @@
 //! Puts what an element says where it belongs in the draft.
 
-use super::Mender;
+use super::{Mender, Place};
 use crate::draft::Kind;
 use crate::leaf::{Construct, Leaf};
 use crate::names::Ns;
@@ -63,16 +63,22 @@ impl<'a> Mender<'a> {
         let page = media.is_empty() || media.contains("html");
         match rel.strip_prefix("http://www.iana.org/assignments/relation/").unwrap_or(&rel) {
             "" | "alternate" => self.offer_link(foreign + u8::from(!page), &href, &base),
-            "self" if self.entry.is_none() => {
-                self.feed.hints.self_url = link::resolve(&href, &base, self.limits.url_bytes)
+            "self" if self.is_about_the_feed() => {
+                let own = link::resolve(&href, &base, self.limits.url_bytes);
+                self.feed.hints.self_url = self.feed.hints.self_url.take().or(own);
             }
-            "hub" if self.entry.is_none() => {
+            "hub" if self.is_about_the_feed() => {
                 let hub = link::resolve(&href, &base, self.limits.url_bytes);
                 self.feed.hints.hub = self.feed.hints.hub.take().or(hub);
             }
             _ => {}
         }
         self.skip(tag, local)
+    }
+
+    /// Whether the reader is in the feed itself, and in no part of it.
+    fn is_about_the_feed(&self) -> bool {
+        self.open.last().is_some_and(|o| o.place == Place::Feed)
     }
 
     fn offer_link(&mut self, rank: u8, text: &str, base: &Url) {
@@ -82,7 +88,11 @@ impl<'a> Mender<'a> {
             }
             return;
         };
-        let slot = self.entry.as_mut().map_or(&mut self.feed.link, |e| &mut e.link);
+        let slot = match (&mut self.entry, self.feed.deleted.last_mut()) {
+            (Some(entry), _) => &mut entry.link,
+            (None, Some(deletion)) if self.open.last().is_some_and(|o| o.place == Place::Deleted) => &mut deletion.link,
+            (None, _) => &mut self.feed.link,
+        };
         if self.atom {
             slot.offer(rank, link, Kind::Plain);
         } else {
