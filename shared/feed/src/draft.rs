@@ -1,6 +1,7 @@
 //! What is known of a feed or an entry while it is being read.
 
 use crate::Hints;
+use crate::finish::Raw;
 use curlew_model::Timestamp;
 
 /// How a text is meant.
@@ -14,11 +15,32 @@ pub(crate) enum Kind {
 }
 
 /// The best value found so far for one place.
-#[derive(Debug, Default)]
-pub(crate) struct Slot {
+#[derive(Debug)]
+pub(crate) struct Slot<T = String> {
     rank: u8,
-    value: Option<String>,
+    value: Option<T>,
     kind: Kind,
+}
+
+impl<T> Default for Slot<T> {
+    fn default() -> Slot<T> {
+        Slot { rank: 0, value: None, kind: Kind::Html }
+    }
+}
+
+impl<T> Slot<T> {
+    /// Whether a value of that rank would be taken.
+    pub(crate) fn wants(&self, rank: u8) -> bool {
+        self.value.is_none() || rank < self.rank
+    }
+
+    pub(crate) fn get(&self) -> Option<&T> {
+        self.value.as_ref()
+    }
+
+    pub(crate) fn take(self) -> Option<T> {
+        self.value
+    }
 }
 
 impl Slot {
@@ -36,17 +58,19 @@ impl Slot {
         }
     }
 
-    /// Whether a value of that rank would be taken.
-    fn wants(&self, rank: u8) -> bool {
-        self.value.is_none() || rank < self.rank
+    /// The value, and whether it is literal text.
+    pub(crate) fn with_kind(self) -> Option<(bool, String)> {
+        let literal = self.kind == Kind::Plain;
+        self.value.map(|value| (literal, value))
     }
+}
 
-    pub(crate) fn get(&self) -> Option<&str> {
-        self.value.as_deref()
-    }
-
-    pub(crate) fn kind(&self) -> Kind {
-        self.kind
+impl Slot<Timestamp> {
+    /// Takes a time if there is none yet or only one of a worse rank.
+    pub(crate) fn offer_time(&mut self, rank: u8, time: Timestamp) {
+        if self.wants(rank) {
+            *self = Slot { rank, value: Some(time), kind: Kind::Plain };
+        }
     }
 }
 
@@ -58,7 +82,7 @@ pub(crate) struct FeedDraft {
     pub(crate) link: Slot,
     pub(crate) language: Slot,
     pub(crate) image: Slot,
-    pub(crate) updated: Slot,
+    pub(crate) updated: Slot<Timestamp>,
     pub(crate) hints: Hints,
     pub(crate) deleted: Vec<Deletion>,
     /// Milliseconds of `sy:updatePeriod`.
@@ -73,11 +97,29 @@ pub(crate) struct EntryDraft {
     pub(crate) id: Slot,
     pub(crate) title: Slot,
     pub(crate) link: Slot,
-    pub(crate) published: Slot,
-    pub(crate) updated: Slot,
+    pub(crate) published: Slot<Timestamp>,
+    pub(crate) updated: Slot<Timestamp>,
     pub(crate) author: Slot,
     pub(crate) summary: Slot,
     pub(crate) content: Slot,
+}
+
+impl EntryDraft {
+    /// What was found. Only Atom can say that a title is literal text; RSS's are HTML whatever their element says.
+    pub(crate) fn into_raw(self, atom: bool) -> Raw {
+        let published = self.published.take();
+        Raw {
+            id: self.id.take().unwrap_or_default(),
+            title: self.title.with_kind().map(|(literal, title)| (literal && atom, title)),
+            link: self.link.take(),
+            // Where RSS says nothing of a change, it is the time of publication that many repeat.
+            updated: self.updated.take().filter(|u| atom || Some(*u) != published),
+            published,
+            author: self.author.take(),
+            summary: self.summary.take(),
+            content: self.content.take(),
+        }
+    }
 }
 
 /// A deletion that is being read (RFC 6721 §3).

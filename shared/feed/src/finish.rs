@@ -1,5 +1,6 @@
 //! The last step for all dialects: stable ids, plain titles, clean and capped text.
 
+use crate::byline::byline;
 use crate::draft::Deletion;
 use crate::{Deleted, Entry, Feed, Limits, Repair, link, text};
 use curlew_model::Timestamp;
@@ -51,7 +52,7 @@ pub(crate) fn deletions(drafts: Vec<Deletion>, limits: &Limits) -> Vec<Deleted> 
     known
         .map(|draft| {
             let own = draft.id.trim();
-            let stated = draft.link.get().map(str::to_owned);
+            let stated = draft.link.get().cloned();
             let address = || Url::parse(own).ok().and_then(|base| link::resolve(own, &base, limits.url_bytes));
             Deleted { url: stated.or_else(address), id: entry_id(own, limits), when: draft.when }
         })
@@ -98,7 +99,7 @@ fn complete(raw: Raw, limits: &Limits, repairs: &mut Vec<Repair>) -> Entry {
         link: raw.link,
         published: raw.published,
         updated: raw.updated,
-        author: raw.author.and_then(|a| text::plain(&a, false, limits.title_chars)),
+        author: raw.author.and_then(|a| byline(&text::plain(&a, false, limits.title_chars)?)),
         summary,
         content,
     }

@@ -3,16 +3,16 @@
 //! The way of a document through [`parse`]:
 //!
 //! 1. `decode`: bytes to text (byte order mark, HTTP charset, XML declaration, guess).
-//! 2. `mend`: a tolerant reader goes over the text once, in linear time, and rewrites whatever dialect and however
-//!    broken as a small, strict RSS 2.0 or Atom document, capped in entries, text and depth. Entities are never expanded.
-//! 3. `read`: feed-rs reads the strict document. It never sees what the web sent, so that what makes it panic, lose a
-//!    feed or invent random ids cannot reach it; a panic is caught all the same.
-//! 4. `finish`: stable ids, plain titles, absolute `http(s)` links, clean text.
+//! 2. `mend`: a tolerant reader goes over the text once, in linear time, whatever dialect it is in and however broken,
+//!    and takes out what is said of the feed and of each entry, capped in entries, text and depth. Entities are never
+//!    expanded.
+//! 3. `finish`: stable ids, plain titles, absolute `http(s)` links, clean text, names without e-mail addresses.
 //!
-//! JSON Feed takes its own way from 1 to 4, since feed-rs gives up the whole feed for one field of the wrong type.
+//! JSON Feed takes its own way from 1 to 3.
 //!
 //! Nothing here trusts a time: a date may lie in the future or in the year 1. Who knows the present clamps it.
 
+mod byline;
 mod date;
 mod decode;
 mod discover;
@@ -26,11 +26,9 @@ mod link;
 mod mend;
 mod model;
 mod names;
-mod read;
 mod text;
 mod token;
 mod vocabulary;
-mod write;
 
 pub use discover::{FeedLink, discover};
 pub use limits::Limits;
@@ -58,7 +56,7 @@ pub fn parse(body: &[u8], content_type: Option<&str>, url: &Url, limits: &Limits
     let mut feed = if text.starts_with('{') || text.starts_with('[') {
         json::parse(text, url, limits)?
     } else {
-        read::read(mend::mend(text, url, limits)?, limits)?
+        mend::mend(text, url, limits)?
     };
     if let Some(repair) = decoded.repair {
         feed.repairs.insert(0, repair);

@@ -1,35 +1,24 @@
-//! Rewrites a feed of any dialect, however broken, as a small strict document.
+//! Reads a feed of any dialect, however broken.
 //!
 //! The reader keeps only as much structure as a feed has: root, channel, entry, and a few containers. Everything below
 //! an element of interest is text, everything below another one is passed over; so nothing grows with the depth of
-//! the document, and the strict document holds known elements in known order and nothing else.
+//! the document.
 
 mod fill;
 
 use self::fill::{attribute, has_href};
 use crate::draft::{Deletion, EntryDraft, FeedDraft, Kind};
+use crate::finish::{Raw, deletions, finish};
 use crate::leaf::Leaf;
 use crate::names::{Names, Ns};
 use crate::token::{Tag, Token, Tokens, attributes};
 use crate::vocabulary::{Role, ends_a_text, ends_a_word, in_entry, in_feed, is_loose_html};
-use crate::write::{Family, Writer};
-use crate::{FeedError, Format, Hints, Limits, NotAFeed, Repair, date, entity, link};
+use crate::{Feed, FeedError, Format, Limits, NotAFeed, Repair, date, entity, link};
 use curlew_model::Millis;
 use url::Url;
 
-/// A feed in strict form, with what feed-rs does not read.
-pub(crate) struct Mended {
-    pub(crate) document: String,
-    pub(crate) format: Format,
-    pub(crate) language: Option<String>,
-    pub(crate) hints: Hints,
-    pub(crate) deleted: Vec<Deletion>,
-    pub(crate) repairs: Vec<Repair>,
-    pub(crate) truncated: bool,
-}
-
-/// Rewrites `text`, which came from `page`.
-pub(crate) fn mend(text: &str, page: &Url, limits: &Limits) -> Result<Mended, FeedError> {
+/// Reads `text`, which came from `page`.
+pub(crate) fn mend(text: &str, page: &Url, limits: &Limits) -> Result<Feed, FeedError> {
     let mut mender = Mender::new(text, page, limits);
     mender.find_root()?;
     while let Some(token) = mender.tokens.next() {
@@ -79,10 +68,9 @@ struct Mender<'a> {
     open: Vec<Open<'a>>,
     format: Format,
     atom: bool,
-    writer: Writer,
     feed: FeedDraft,
     entry: Option<EntryDraft>,
-    entries: usize,
+    entries: Vec<Raw>,
     repairs: Vec<Repair>,
     truncated: bool,
 }
@@ -98,10 +86,9 @@ impl<'a> Mender<'a> {
             open: Vec::new(),
             format: Format::Rss2,
             atom: false,
-            writer: Writer::new(Family::Rss),
             feed: FeedDraft::default(),
             entry: None,
-            entries: 0,
+            entries: Vec::new(),
             repairs: Vec::new(),
             truncated: false,
         }
@@ -169,7 +156,6 @@ impl<'a> Mender<'a> {
         if !self.atom {
             self.names.own_default();
         }
-        self.writer = Writer::new(if self.atom { Family::Atom } else { Family::Rss });
         let language = attribute(tag, "xml:lang").unwrap_or_default();
         self.feed.language.offer(2, language, Kind::Plain);
         let mark = self.names.mark();
@@ -212,8 +198,7 @@ impl<'a> Mender<'a> {
 
     fn close_entry(&mut self) {
         let Some(entry) = self.entry.take() else { return };
-        self.writer.entry(&entry);
-        self.entries += 1;
+        self.entries.push(entry.into_raw(self.atom));
     }
 
     fn own_base(&self, tag: &Tag<'_>) -> Option<Url> {
@@ -236,7 +221,6 @@ impl<'a> Mender<'a> {
             Place::Deleted if local == "link" && has_href(tag) => Role::AtomLink,
             Place::Image if local == "url" => Role::Image(0),
             Place::Author if local == "name" => Role::Author(0),
-            Place::Author if local == "email" => Role::Author(3),
             Place::SkipHours if local == "hour" => Role::SkipHours,
             Place::SkipDays if local == "day" => Role::SkipDays,
             _ => Role::Other,
@@ -320,7 +304,7 @@ impl<'a> Mender<'a> {
             self.repaired(Repair::Unbalanced);
             self.leave();
         }
-        if self.entries >= self.limits.entries {
+        if self.entries.len() >= self.limits.entries {
             self.truncated = true;
             self.tokens.stop();
             return false;
@@ -454,7 +438,7 @@ impl<'a> Mender<'a> {
         }
     }
 
-    fn finish(mut self) -> Mended {
+    fn finish(mut self) -> Feed {
         let whole = self.open.is_empty();
         while !self.open.is_empty() {
             self.leave();
@@ -476,15 +460,25 @@ impl<'a> Mender<'a> {
             list.sort_unstable();
             list.dedup();
         }
-        Mended {
-            language: self.feed.language.get().map(|l| l.trim().to_ascii_lowercase()).filter(|l| is_language(l)),
-            deleted: std::mem::take(&mut self.feed.deleted),
-            document: self.writer.finish(&self.feed),
+        let draft = self.feed;
+        let mut feed = Feed {
             format: self.format,
+            title: None,
+            title_html: None,
+            description: draft.summary.take(),
+            link: draft.link.take(),
+            language: draft.language.take().map(|l| l.trim().to_ascii_lowercase()).filter(|l| is_language(l)),
+            image: draft.image.take(),
+            updated: draft.updated.take(),
             hints,
+            entries: Vec::new(),
+            deleted: deletions(draft.deleted, self.limits),
             repairs: self.repairs,
             truncated: self.truncated,
-        }
+        };
+        let title = draft.title.with_kind().map(|(literal, title)| (literal && self.atom, title));
+        finish(&mut feed, title, self.entries, self.limits);
+        feed
     }
 }
 

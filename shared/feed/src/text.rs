@@ -44,10 +44,11 @@ fn is_unwanted(c: char) -> bool {
     }
 }
 
-/// White space of any length becomes one space.
+/// White space of any length becomes one space. What only ASCII calls white space is a control character to XML (§2.2).
 fn fold(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for word in text.split_whitespace() {
+    let space = |c: char| c.is_whitespace() && !matches!(c, '\u{B}' | '\u{C}');
+    for word in text.split(space).filter(|word| !word.is_empty()) {
         if !out.is_empty() {
             out.push(' ');
         }

@@ -148,7 +148,7 @@ impl<'a> Mender<'a> {
             (None, Role::Published(rank) | Role::Updated(rank)) => (&mut self.feed.updated, rank),
             _ => return,
         };
-        slot.offer(rank, time.to_string(), Kind::Plain);
+        slot.offer_time(rank, time);
     }
 
     fn hint(&mut self, role: Role, text: &str) {
