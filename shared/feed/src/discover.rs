@@ -1,6 +1,6 @@
 //! Feeds that a page names in its head: `<link rel="alternate" type="…" href="…">`.
 
-use crate::{Limits, decode, entity, text};
+use crate::{Limits, comments, decode, entity, text};
 use lol_html::{ElementContentHandlers, HtmlRewriter, MemorySettings, Selector, Settings};
 use serde::Serialize;
 use std::borrow::Cow;
@@ -25,7 +25,8 @@ pub struct FeedLink {
     pub media_type: String,
 }
 
-/// The feeds that a page names, in the order of the document, those of comments last, each address once.
+/// The feeds that a page names, in the order of the document, those of comments last, each once: two addresses that
+/// differ only in what makes no difference are one. How many of them are tried is for the caller to say.
 ///
 /// `<base href>` is honoured wherever it stands (HTML §4.2.3); only `http` and `https` addresses are given back.
 /// Never fails: a page that breaks a limit gives what was found until then.
@@ -38,16 +39,17 @@ pub fn discover(html: &[u8], content_type: Option<&str>, page: &Url) -> Vec<Feed
     let base = found.base.as_deref().and_then(|b| page.join(b).ok()).filter(|b| matches!(b.scheme(), "http" | "https"));
     let base = base.as_ref().unwrap_or(page);
     let mut seen = HashSet::new();
-    let mut feeds: Vec<FeedLink> = Vec::new();
+    let mut feeds: Vec<(bool, FeedLink)> = Vec::new();
     for link in found.links {
         let Some(url) = address(&link.href, base, &limits) else { continue };
-        if is_feed(&link, &url) && seen.insert(url.clone()) {
+        if is_feed(&link, &url) && seen.insert(sameness(&url)) {
             let title = text::plain(&link.title, true, limits.title_chars);
-            feeds.push(FeedLink { url, title, media_type: link.media_type });
+            let last = is_comments(&link, &url, title.as_deref());
+            feeds.push((last, FeedLink { url, title, media_type: link.media_type }));
         }
     }
-    feeds.sort_by_key(is_comments);
-    feeds
+    feeds.sort_by_key(|(last, _)| *last);
+    feeds.into_iter().map(|(_, link)| link).collect()
 }
 
 #[derive(Default)]
@@ -130,14 +132,24 @@ fn is_feed(link: &Link, url: &Url) -> bool {
     }
 }
 
-/// Whether a feed carries comments instead of articles, by its address or its title.
-fn is_comments(feed: &FeedLink) -> bool {
-    let url = feed.url.as_str().to_ascii_lowercase();
-    let title = feed.title.as_deref().unwrap_or_default().to_lowercase();
-    url.contains("comment")
-        || ["comment", "kommentar", "commentaire", "comentario", "commenti", "reacties"]
-            .iter()
-            .any(|w| title.contains(w))
+/// Whether a feed carries comments instead of articles, by its address, its title, or its relation to the page (`replies`
+/// is that of RFC 4685 §4). The host says nothing: a site about comments has articles too.
+fn is_comments(link: &Link, url: &Url, title: Option<&str>) -> bool {
+    let address = &url[url::Position::BeforePath..];
+    link.rel.split_whitespace().any(|r| r == "replies")
+        || comments::speaks_of(address)
+        || title.is_some_and(comments::speaks_of)
+}
+
+/// Addresses that lead to one document on any sensible server count once: the same with and without TLS, with and
+/// without a slash at the end of the path, with an empty query.
+fn sameness(url: &Url) -> String {
+    let rest = &url[url::Position::BeforeHost..url::Position::AfterPath];
+    let rest = rest.trim_end_matches('/').replacen(if url.scheme() == "http" { ":80/" } else { ":443/" }, "/", 1);
+    match url.query().filter(|q| !q.is_empty()) {
+        Some(query) => format!("{rest}?{query}"),
+        None => rest,
+    }
 }
 
 #[cfg(test)]
@@ -180,5 +192,43 @@ mod tests {
             found("<link rel=alternate type=application/rss+xml href='feed:https://example.org/r'>"),
             ["https://example.org/r"]
         );
+    }
+
+    #[test]
+    fn a_feed_under_two_addresses_is_one() {
+        let link = |href: &str| format!("<link rel=alternate type=application/rss+xml href='{href}'>");
+        let all: String = [
+            "/feed",
+            "/feed/",
+            "http://example.org:80/feed",
+            "/feed?",
+            "/feed#top",
+            "/feed?tag=1",
+            "/feed/?tag=1",
+            "/Feed",
+        ]
+        .map(link)
+        .concat();
+        let kept = ["https://example.org/feed", "https://example.org/feed?tag=1", "https://example.org/Feed"];
+        assert_eq!(found(&all), kept);
+    }
+
+    #[test]
+    fn comments_come_last_by_address_title_or_relation() {
+        let html = "<link rel='alternate replies' type=application/atom+xml href=/a>\
+            <link rel=alternate type=application/rss+xml href=/b title='Mudflat &raquo; Kommentar-Feed'>\
+            <link rel=alternate type=application/rss+xml href='/?feed=comments-rss2'>\
+            <link rel=alternate type=application/rss+xml href=/commentary/feed title='Commentary'>\
+            <link rel=alternate type=application/rss+xml href=/c>\
+            <link rel=alternate type=application/rss+xml href=/d><link rel=alternate type=application/rss+xml href=/e>";
+        let paths = ["/commentary/feed", "/c", "/d", "/e", "/a", "/b", "/?feed=comments-rss2"];
+        assert_eq!(found(html), paths.map(|path| format!("https://example.org{path}")));
+    }
+
+    #[test]
+    fn a_page_of_links_is_looked_at_up_to_a_limit() {
+        let many: String = (0..5_000).map(|n| format!("<link rel=feed href='/{n}'>")).collect();
+        assert_eq!(found(&many).len(), MAX_LINKS);
+        assert_eq!(found(&"<link rel=feed href='/".repeat(50_000)), [""; 0]);
     }
 }

@@ -13,6 +13,7 @@
 //! Nothing here trusts a time: a date may lie in the future or in the year 1. Who knows the present clamps it.
 
 mod byline;
+mod comments;
 mod date;
 mod decode;
 mod discover;

@@ -1,0 +1,75 @@
+//! Tells feeds of comments from feeds of articles, by what a page calls them.
+
+/// Words for comments, as they stand alone in titles and addresses: a newspaper that is called "Commentary" is none.
+const WORDS: [&str; 34] = [
+    "comment",
+    "comments",
+    "kommentar",
+    "kommentare",
+    "kommentaren",
+    "kommentarer",
+    "kommentarfeed",
+    "commentaire",
+    "commentaires",
+    "comentario",
+    "comentarios",
+    "comentaris",
+    "comentário",
+    "comentários",
+    "comentarii",
+    "commento",
+    "commenti",
+    "reactie",
+    "reacties",
+    "komentarz",
+    "komentarze",
+    "komentarzy",
+    "komentáře",
+    "komentari",
+    "kommentit",
+    "kommentek",
+    "hozzászólások",
+    "yorum",
+    "yorumlar",
+    "комментарий",
+    "комментарии",
+    "комментариев",
+    "коментарі",
+    "σχόλια",
+];
+/// The same in scripts that put no space between words.
+const PIECES: [&str; 5] = ["コメント", "评论", "評論", "留言", "댓글"];
+/// The same as it is joined to other words in addresses that programs make.
+const IN_ADDRESSES: [&str; 3] = ["commentsfeed", "commentrss", "comments-rss"];
+
+/// Whether a title or the path and query of an address speaks of comments.
+pub(crate) fn speaks_of(text: &str) -> bool {
+    let text = text.to_lowercase();
+    PIECES.iter().chain(&IN_ADDRESSES).any(|piece| text.contains(piece))
+        || text.split(|c: char| !c.is_alphanumeric()).any(|word| WORDS.contains(&word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn comments_are_known_in_several_languages_and_not_seen_where_there_are_none() {
+        for title in [
+            "Mudflat » Comments Feed",
+            "Kommentar-Feed",
+            "Flux des commentaires",
+            "Mudflat » RSS dei commenti",
+            "Feed de comentários",
+            "Лента комментариев",
+            "マッドフラット » コメントフィード",
+            "/feeds/comments/default",
+            "/?feed=comments-rss2",
+        ] {
+            assert!(speaks_of(title), "{title}");
+        }
+        for title in ["Commentary", "Mudflat Feed", "/commentary/feed", "Commentators' choice", "/documents/feed"] {
+            assert!(!speaks_of(title), "{title}");
+        }
+    }
+}
