@@ -2,6 +2,7 @@
 
 use crate::finish::{Raw, finish};
 use crate::{Feed, FeedError, Format, Hints, Limits, NotAFeed, Repair, date, link};
+use curlew_model::Faults;
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use std::fmt;
@@ -46,6 +47,7 @@ pub(crate) fn parse(text: &str, url: &Url, limits: &Limits) -> Result<Feed, Feed
         entries: Vec::new(),
         deleted: Vec::new(),
         repairs: Vec::new(),
+        faults: Faults::default(),
         truncated: items.0.len() > limits.entries,
     };
     let kept = items.0.into_iter().take(limits.entries);

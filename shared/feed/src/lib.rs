@@ -10,6 +10,8 @@
 //!
 //! JSON Feed takes its own way from 1 to 3.
 //!
+//! Beside that, `schema` says what is wrong with the document by the letter, for its author; it refuses nothing.
+//!
 //! Nothing here trusts a time: a date may lie in the future or in the year 1. Who knows the present clamps it.
 
 mod byline;
@@ -27,6 +29,7 @@ mod link;
 mod mend;
 mod model;
 mod names;
+mod schema;
 mod text;
 mod token;
 mod vocabulary;
@@ -62,5 +65,6 @@ pub fn parse(body: &[u8], content_type: Option<&str>, url: &Url, limits: &Limits
     if let Some(repair) = decoded.repair {
         feed.repairs.insert(0, repair);
     }
+    feed.faults = schema::faults(&decoded.text, feed.format, decoded.repair.is_some(), limits);
     Ok(feed)
 }

@@ -21,6 +21,8 @@ pub struct Limits {
     pub namespaces: usize,
     /// Attempts at mending that are listed in [`crate::Feed::repairs`].
     pub repairs: usize,
+    /// Faults that are listed in [`crate::Feed::faults`]; the rest is counted.
+    pub faults: usize,
 }
 
 impl Default for Limits {
@@ -35,6 +37,7 @@ impl Default for Limits {
             attributes: 256,
             namespaces: 256,
             repairs: 16,
+            faults: 50,
         }
     }
 }

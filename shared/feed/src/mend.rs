@@ -14,7 +14,7 @@ use crate::names::{Names, Ns};
 use crate::token::{Tag, Token, Tokens, attributes};
 use crate::vocabulary::{Role, ends_a_text, ends_a_word, in_entry, in_feed, is_loose_html};
 use crate::{Feed, FeedError, Format, Limits, NotAFeed, Repair, date, entity, link};
-use curlew_model::Millis;
+use curlew_model::{Faults, Millis};
 use url::Url;
 
 /// Reads `text`, which came from `page`.
@@ -474,6 +474,7 @@ impl<'a> Mender<'a> {
             entries: Vec::new(),
             deleted: deletions(draft.deleted, self.limits),
             repairs: self.repairs,
+            faults: Faults::default(),
             truncated: self.truncated,
         };
         let title = draft.title.with_kind().map(|(literal, title)| (literal && self.atom, title));

@@ -1,6 +1,6 @@
 //! What comes out of a feed.
 
-use curlew_model::{Millis, Timestamp};
+use curlew_model::{Faults, Millis, Timestamp};
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
@@ -68,6 +68,8 @@ pub struct Feed {
     pub deleted: Vec<Deleted>,
     /// What had to be mended, each kind once.
     pub repairs: Vec<Repair>,
+    /// What a strict reader would say against the document, for its author. Lines are those of the document as it came.
+    pub faults: Faults,
     /// Entries are missing: there were more than the limit, or the document ends in the middle.
     pub truncated: bool,
 }

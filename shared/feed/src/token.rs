@@ -54,6 +54,11 @@ impl<'a> Tokens<'a> {
         self.at = self.last;
     }
 
+    /// Where in the document the token that was returned last begins, in bytes.
+    pub(crate) fn offset(&self) -> usize {
+        self.last
+    }
+
     /// Gives up the rest of the document.
     pub(crate) fn stop(&mut self) {
         self.at = self.text.len();

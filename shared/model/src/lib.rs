@@ -3,6 +3,7 @@
 //! Everything here is plain data that serialises with serde. Nothing in this crate decides anything;
 //! decisions live in `curlew-policy`, and effects live in adapters.
 
+mod fault;
 mod host;
 mod ids;
 mod job;
@@ -12,6 +13,7 @@ mod source;
 mod thumbnail;
 mod time;
 
+pub use fault::{Fault, FaultCode, Faults};
 pub use host::{Circuit, Hold, HoldReason, HostState, Lease, SentPages, TokenBucket, Window, is_at_or_below};
 pub use ids::{HostKey, ImageId, InvalidId, Origin, PageId, SegmentKey, SourceKey};
 pub use job::{DiscoverJob, ExtractJob, Job, MainImage, PageBody, PollJob, Purpose, Stage, VisitItem, VisitJob};

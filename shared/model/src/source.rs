@@ -1,6 +1,6 @@
 //! Sources: feeds that are polled, and sites whose feeds are still to be found.
 
-use crate::{Millis, SourceKey, Timestamp};
+use crate::{Faults, Millis, SourceKey, Timestamp};
 use serde::{Deserialize, Serialize};
 
 /// The minute of the eight-hour cycle at which a source is due: 0 to [`Slot::COUNT`] - 1.
@@ -132,6 +132,9 @@ pub struct FeedSource {
     /// each, the lowest first; read as a list of numbers too, as it was written once.
     #[serde(default, with = "ring")]
     pub seen: Vec<u64>,
+    /// What is wrong with the document by the letter of its format, as far as its row keeps it.
+    #[serde(default, skip_serializing_if = "Faults::is_empty")]
+    pub faults: Faults,
 }
 
 impl FeedSource {
@@ -157,6 +160,7 @@ impl FeedSource {
             gone: false,
             moved: None,
             seen: vec![],
+            faults: Faults::default(),
         }
     }
 }

@@ -215,6 +215,7 @@ pub(crate) fn update(
         feed.image.clone_from(&parsed.image);
     }
     feed.validators = headers.validators.clone();
+    feed.faults = parsed.faults.summary();
     feed.failures = 0;
     feed.trouble = None;
     feed.polled_at = now;

@@ -1,0 +1,372 @@
+//! Goes over a document tag by tag, as XML and the schema have it, and notes what is not as it should be.
+
+use super::place::Notes;
+use super::xsd::{Complex, MAX_CHILDREN, Open, Schema, TypeId};
+use crate::Limits;
+use crate::token::{Tag, Token, Tokens, attributes};
+use curlew_model::FaultCode;
+
+/// Attributes of one tag among which the same is looked for twice.
+const MAX_COMPARED: usize = 32;
+/// Characters of a value that are looked at; no right one that is looked at is longer.
+const MAX_VALUE: usize = 4_096;
+/// The namespace of `xml:` (Namespaces in XML §3), never declared.
+const XML: &str = "http://www.w3.org/XML/1998/namespace";
+
+/// Notes the faults of a document. Without a schema only those of its XML.
+pub(super) fn check(text: &str, schema: Option<&Schema>, limits: &Limits, notes: &mut Notes<'_>) {
+    control_characters(text, notes);
+    let mut checker = Checker {
+        tokens: Tokens::new(text),
+        text,
+        schema,
+        limits,
+        notes,
+        scopes: vec![("xml", XML)],
+        open: Vec::new(),
+        value: String::new(),
+        begun: false,
+        ended: false,
+        junk: false,
+    };
+    while let Some(token) = checker.tokens.next() {
+        match token {
+            Token::Start(tag) => checker.start(&tag),
+            Token::End(name) => checker.end(name),
+            Token::Text(text) => checker.text(text, true),
+            Token::CData(text) => checker.text(text, false),
+        }
+    }
+    checker.finish();
+}
+
+/// An element that is open.
+struct Frame<'a> {
+    name: &'a str,
+    offset: usize,
+    /// Its type, unless what is in it is of no interest.
+    kind: Option<TypeId>,
+    /// How often each child of its type was seen.
+    seen: [u32; MAX_CHILDREN],
+    scopes: usize,
+}
+
+struct Checker<'a, 'n, 't> {
+    tokens: Tokens<'a>,
+    text: &'a str,
+    schema: Option<&'a Schema>,
+    limits: &'a Limits,
+    notes: &'n mut Notes<'t>,
+    /// Declarations in force: prefix and namespace, innermost last.
+    scopes: Vec<(&'a str, &'a str)>,
+    open: Vec<Frame<'a>>,
+    /// The text of the innermost element so far, if it has to be looked at.
+    value: String,
+    /// The root element has begun.
+    begun: bool,
+    /// It has ended.
+    ended: bool,
+    /// Something stands before or after the root, and was noted.
+    junk: bool,
+}
+
+impl<'a> Checker<'a, '_, '_> {
+    fn kind(&self, id: Option<TypeId>) -> Option<&'a Complex> {
+        self.schema?.get(id?)
+    }
+
+    fn start(&mut self, tag: &Tag<'a>) {
+        let offset = self.tokens.offset();
+        if self.open.len() >= self.limits.depth {
+            self.notes.add(offset, FaultCode::TooDeep, "", "");
+            return self.tokens.stop();
+        }
+        if self.ended {
+            self.stray(offset);
+        }
+        let scopes = self.scopes.len();
+        self.declare(tag, offset);
+        let (namespace, local) = self.resolve(tag.name, tag.name, offset);
+        let kind = if self.begun {
+            self.child(namespace, local, tag, offset)
+        } else {
+            self.root(namespace, local, tag, offset)
+        };
+        self.attributes(tag, kind, offset);
+        self.value.clear();
+        self.open.push(Frame { name: tag.name, offset, kind, seen: [0; MAX_CHILDREN], scopes });
+        if tag.empty {
+            self.close();
+        }
+    }
+
+    /// What begins the document. Whatever stands before it is junk.
+    fn root(&mut self, namespace: &str, local: &str, tag: &Tag<'a>, offset: usize) -> Option<TypeId> {
+        let before = &self.text[..offset];
+        let Some(schema) = self.schema else {
+            self.begun = true;
+            self.late_declaration(before);
+            return None;
+        };
+        let found = schema.roots.iter().find(|(name, _)| name == local).map(|(_, id)| *id);
+        let looks_right = schema.roots.iter().any(|(name, _)| name.eq_ignore_ascii_case(local));
+        if !looks_right {
+            self.stray(offset);
+            return None;
+        }
+        self.begun = true;
+        self.open.clear();
+        self.late_declaration(before);
+        if found.is_none() || namespace != schema.namespace {
+            self.notes.add(offset, FaultCode::UnknownRoot, &quoted(tag.name), "");
+            return None;
+        }
+        found
+    }
+
+    /// An XML declaration that is not the first of all.
+    fn late_declaration(&mut self, before: &str) {
+        if before.trim_start_matches('\u{FEFF}').find("<?xml ").is_some_and(|at| at > 0) {
+            self.stray(0);
+        }
+    }
+
+    fn child(&mut self, namespace: &str, local: &str, tag: &Tag<'a>, offset: usize) -> Option<TypeId> {
+        let schema = self.schema?;
+        let parent = self.open.last_mut()?;
+        let kind = schema.get(parent.kind?)?;
+        let own = namespace == schema.namespace;
+        if own && let Some(at) = kind.children.iter().position(|c| c.name == local) {
+            let child = &kind.children[at];
+            let seen = &mut parent.seen[at];
+            *seen = seen.saturating_add(1);
+            if *seen == child.most.saturating_add(1) {
+                self.notes.add(offset, FaultCode::TooMany, &quoted(parent.name), &quoted(tag.name));
+            }
+            return Some(child.kind);
+        }
+        if !(kind.open == Open::Any || kind.open == Open::Other && !own) {
+            self.notes.add(offset, FaultCode::Unexpected, &quoted(parent.name), &quoted(tag.name));
+        }
+        None
+    }
+
+    /// Takes up a tag's declarations, and notes what is wrong with how its attributes are written.
+    fn declare(&mut self, tag: &Tag<'a>, offset: usize) {
+        if tag.attributes.is_empty() {
+            return;
+        }
+        let mut names: [&str; MAX_COMPARED] = [""; MAX_COMPARED];
+        for (n, (name, value)) in attributes(tag.attributes).take(self.limits.attributes).enumerate() {
+            if !is_quoted(tag.attributes, value) {
+                self.notes.add(offset, FaultCode::AttributeSyntax, &quoted(tag.name), "");
+            } else if names.iter().take(n).any(|other| *other == name) {
+                self.notes.add(offset, FaultCode::AttributeTwice, &quoted(tag.name), name);
+            }
+            if let Some(place) = names.get_mut(n) {
+                *place = name;
+            }
+            self.references(value);
+            if self.scopes.len() <= self.limits.namespaces {
+                match name.strip_prefix("xmlns") {
+                    Some("") => self.scopes.push(("", value)),
+                    Some(prefix) if prefix.starts_with(':') => self.scopes.push((&prefix[1..], value)),
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    /// The namespace and local name that a name means. `tag` is the element that it stands in.
+    fn resolve(&mut self, name: &'a str, tag: &str, offset: usize) -> (&'a str, &'a str) {
+        let (prefix, local) = name.split_once(':').unwrap_or(("", name));
+        match self.scopes.iter().rev().find(|(p, _)| *p == prefix) {
+            Some((_, namespace)) => (namespace, local),
+            None if prefix.is_empty() => ("", local),
+            None => {
+                self.notes.add(offset, FaultCode::UndeclaredPrefix, &quoted(tag), prefix);
+                // In a namespace that nobody knows, so that it counts as an extension.
+                (name, local)
+            }
+        }
+    }
+
+    fn attributes(&mut self, tag: &Tag<'a>, kind: Option<TypeId>, offset: usize) {
+        let Some(kind) = self.kind(kind) else { return };
+        for (name, value) in attributes(tag.attributes).take(self.limits.attributes) {
+            if name.starts_with("xmlns") {
+                continue;
+            }
+            match kind.attributes.iter().find(|a| a.name == name) {
+                Some(known) => {
+                    let value = crate::entity::decode(value);
+                    if let Some(code) = known.kind.fault(&value) {
+                        self.notes.add(offset, code, &format!("'{name}' of {}", quoted(tag.name)), shown(code, &value));
+                    }
+                }
+                None if name.contains(':') && kind.any_attribute => {}
+                None => self.notes.add(offset, FaultCode::UnexpectedAttribute, &quoted(tag.name), name),
+            }
+        }
+        for needed in kind.attributes.iter().filter(|a| a.required) {
+            if !attributes(tag.attributes).any(|(name, _)| name == needed.name) {
+                self.notes.add(offset, FaultCode::MissingAttribute, &quoted(tag.name), &needed.name);
+            }
+        }
+    }
+
+    fn text(&mut self, text: &str, has_references: bool) {
+        let offset = self.tokens.offset();
+        if has_references {
+            if text == "<" {
+                self.notes.add(offset, FaultCode::BareLessThan, "", "");
+            }
+            self.references(text);
+        }
+        let Some(frame) = self.open.last() else {
+            if !text.trim_matches(|c: char| c.is_whitespace() || c == '\u{FEFF}').is_empty() {
+                self.stray(offset);
+            }
+            return;
+        };
+        let Some(kind) = self.kind(frame.kind) else { return };
+        match &kind.text {
+            Some(simple) if simple.takes_all() => {}
+            Some(_) => {
+                let room = MAX_VALUE.saturating_sub(self.value.len());
+                let text = &text[..text.floor_char_boundary(room)];
+                if has_references {
+                    crate::entity::decode_into(text, &mut self.value);
+                } else {
+                    self.value.push_str(text);
+                }
+            }
+            None if kind.mixed || text.trim().is_empty() => {}
+            None => self.notes.add(offset, FaultCode::UnexpectedText, &quoted(frame.name), text),
+        }
+    }
+
+    /// Notes every `&` that does not begin a reference which XML knows. With a document type declaration there may be more.
+    fn references(&mut self, raw: &str) {
+        let mut rest = raw;
+        while let Some(at) = rest.find('&') {
+            let after = &rest[at + 1..];
+            let end =
+                after.bytes().take(MAX_REFERENCE).position(|b| !b.is_ascii_alphanumeric() && b != b'#').unwrap_or(0);
+            let name = &after[..end];
+            let offset = self.notes.offset_of(rest) + at;
+            if !after[end..].starts_with(';') || name.is_empty() {
+                self.notes.add(offset, FaultCode::BareAmpersand, "", "");
+            } else if !is_known(name) && !self.tokens.doctype {
+                self.notes.add(offset, FaultCode::UnknownEntity, "", &rest[at..at + end + 2]);
+            }
+            rest = &after[end..];
+        }
+    }
+
+    fn end(&mut self, name: &'a str) {
+        match self.open.iter().rposition(|frame| frame.name == name) {
+            Some(at) => {
+                while self.open.len() > at + 1 {
+                    if let Some(frame) = self.open.last() {
+                        self.notes.add(frame.offset, FaultCode::Unclosed, &quoted(frame.name), "");
+                    }
+                    self.close();
+                }
+                self.close();
+            }
+            None => self.notes.add(self.tokens.offset(), FaultCode::Unopened, &format!("</{name}>"), ""),
+        }
+    }
+
+    /// Closes the innermost element: what it should have had is known now.
+    fn close(&mut self) {
+        let Some(frame) = self.open.pop() else { return };
+        self.scopes.truncate(frame.scopes);
+        self.ended |= self.begun && self.open.is_empty();
+        let Some(kind) = self.kind(frame.kind) else { return };
+        let at = quoted(frame.name);
+        let prefix = frame.name.split_once(':').map_or(String::new(), |(prefix, _)| format!("{prefix}:"));
+        let named = |name: &str| format!("<{prefix}{name}>");
+        if let Some(code) = kind.text.as_ref().filter(|t| !t.takes_all()).and_then(|t| t.fault(&self.value)) {
+            self.notes.add(frame.offset, code, &at, shown(code, &self.value));
+        }
+        self.value.clear();
+        for (child, seen) in kind.children.iter().zip(frame.seen) {
+            if seen < child.least {
+                self.notes.add(frame.offset, FaultCode::Missing, &at, &named(&child.name));
+            }
+        }
+        for names in &kind.one_of {
+            let seen =
+                |name: &String| kind.children.iter().position(|c| c.name == *name).is_some_and(|n| frame.seen[n] > 0);
+            if !names.iter().any(seen) {
+                let names: Vec<String> = names.iter().map(|name| named(name)).collect();
+                self.notes.add(frame.offset, FaultCode::Missing, &at, &names.join(" or "));
+            }
+        }
+    }
+
+    /// Something outside of the root; told once.
+    fn stray(&mut self, offset: usize) {
+        if !std::mem::replace(&mut self.junk, true) {
+            let code = if self.ended { FaultCode::TextAfterEnd } else { FaultCode::TextBeforeStart };
+            self.notes.add(offset, code, "", "");
+        }
+    }
+
+    fn finish(mut self) {
+        if self.tokens.cut || !self.open.is_empty() {
+            self.notes.add(self.text.len(), FaultCode::Truncated, "", "");
+            // What an element lacks that was cut off is nobody's fault.
+            self.open.clear();
+        }
+        if !self.begun {
+            self.notes.add(0, FaultCode::UnknownRoot, "the first element", "");
+        }
+    }
+}
+
+/// Longest reference that is looked at, `&` and `;` left out.
+const MAX_REFERENCE: usize = 40;
+
+/// The references that XML knows without a declaration (§4.1, §4.6).
+fn is_known(name: &str) -> bool {
+    let Some(number) = name.strip_prefix('#') else {
+        return matches!(name, "amp" | "lt" | "gt" | "quot" | "apos");
+    };
+    let code = match number.strip_prefix('x') {
+        Some(hex) => u32::from_str_radix(hex, 16).ok(),
+        None => number.parse().ok(),
+    };
+    let allowed = |c: char| matches!(c, '\t' | '\n' | '\r') || c >= ' ' && !matches!(c, '\u{FFFE}' | '\u{FFFF}');
+    code.and_then(char::from_u32).is_some_and(allowed)
+}
+
+/// Whether an attribute's value stands in quotes. It is a part of `attributes`, unless there is none.
+fn is_quoted(attributes: &str, value: &str) -> bool {
+    let at = (value.as_ptr() as usize).checked_sub(attributes.as_ptr() as usize);
+    at.filter(|at| (1..=attributes.len()).contains(at))
+        .is_some_and(|at| matches!(attributes.as_bytes()[at - 1], b'"' | b'\''))
+}
+
+/// Control characters, wherever they stand; the first of them is told for all.
+fn control_characters(text: &str, notes: &mut Notes<'_>) {
+    let is_bad = |b: &u8| *b < b' ' && !matches!(b, b'\t' | b'\n' | b'\r');
+    let bytes = text.as_bytes();
+    // A whole piece at a time, without a way out in its middle, is many times as fast.
+    let piece = bytes.chunks(4_096).position(|chunk| chunk.iter().fold(false, |bad, b| bad | is_bad(b)));
+    let Some(from) = piece.map(|n| n * 4_096) else { return };
+    if let Some(at) = bytes[from..].iter().position(is_bad) {
+        notes.add(from + at, FaultCode::ControlCharacter, "", &format!("U+{:04X}", bytes[from + at]));
+    }
+}
+
+fn quoted(name: &str) -> String {
+    format!("<{name}>")
+}
+
+/// What may be shown of a wrong value: nothing where it may be somebody's address.
+fn shown(code: FaultCode, value: &str) -> &str {
+    if code == FaultCode::BadMailAddress { "" } else { value }
+}

@@ -1,0 +1,241 @@
+//! Checks a JSON Feed against JSON Schema, as much of draft 2020-12 as the schemas here are written in: `type` with one
+//! name, `required`, `properties`, `items`, `const`, `anyOf` of `required`, `minimum`, `format` of `uri` and `date-time`,
+//! `$ref` into `$defs`. A schema with anything else is refused.
+
+use super::place::Notes;
+use super::value::Simple;
+use curlew_model::FaultCode;
+use regex::Regex;
+use serde_json::Value;
+
+/// Lists and objects inside each other that are looked into.
+const MAX_DEPTH: usize = 32;
+/// Values that are looked at in one document.
+const MAX_VALUES: usize = 200_000;
+
+/// A schema, seen to hold only what is known here.
+pub(super) struct Schema {
+    root: Value,
+    date: Regex,
+}
+
+impl Schema {
+    /// Reads a schema; `None` if it holds something that is not known.
+    pub(super) fn read(text: &str) -> Option<Schema> {
+        let root: Value = serde_json::from_str(text).ok()?;
+        let date = Regex::new(r"^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])[Tt]([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(\.\d+)?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)$").ok()?;
+        is_known(&root).then_some(Schema { root, date })
+    }
+
+    /// The schema that a schema stands for.
+    fn resolved<'s>(&'s self, schema: &'s Value) -> &'s Value {
+        let target = schema["$ref"].as_str().and_then(|to| self.root.pointer(to.strip_prefix('#')?));
+        target.unwrap_or(schema)
+    }
+}
+
+fn is_known(schema: &Value) -> bool {
+    let all = |value: &Value| value.as_object().is_some_and(|o| o.values().all(is_known));
+    schema.as_object().is_some_and(|words| {
+        words.iter().all(|(word, value)| match word.as_str() {
+            "properties" | "$defs" => all(value),
+            "items" => is_known(value),
+            "anyOf" => value.as_array().is_some_and(|a| a.iter().all(|v| v["required"].is_array())),
+            "format" => matches!(value.as_str(), Some("uri" | "date-time")),
+            "type" => matches!(value.as_str(), Some("object" | "array" | "number" | "boolean" | "string")),
+            "$schema" | "title" | "description" | "required" | "const" | "minimum" | "$ref" => true,
+            _ => false,
+        })
+    })
+}
+
+/// Notes the faults of a document.
+pub(super) fn check(text: &str, schema: &Schema, notes: &mut Notes<'_>) {
+    let start = text.len() - text.trim_start_matches(|c: char| c.is_whitespace() || c == '\u{FEFF}' || c == '\0').len();
+    let mut reader = Reader { text, at: start, left: MAX_VALUES };
+    if let Some(node) = reader.node(0) {
+        Checker { schema, notes }.node(&node, &schema.root, "the feed");
+    }
+    if reader.at < text.len() && !text[reader.at..].trim().is_empty() && reader.left > 0 {
+        notes.add(reader.at, FaultCode::TextAfterEnd, "", "");
+    }
+}
+
+struct Checker<'a, 'n, 't> {
+    schema: &'a Schema,
+    notes: &'n mut Notes<'t>,
+}
+
+impl Checker<'_, '_, '_> {
+    fn node(&mut self, node: &Node<'_>, schema: &Value, path: &str) {
+        let schema = self.schema.resolved(schema);
+        if let Some((name, false)) = schema["type"].as_str().map(|name| is_of_type(&node.what, name)) {
+            return self.notes.add(node.at, FaultCode::WrongType, path, name);
+        }
+        match &node.what {
+            What::Object(members) => self.object(node, members, schema, path),
+            What::List(list) => {
+                let each = &schema["items"];
+                for (n, member) in list.iter().enumerate().filter(|_| each.is_object()) {
+                    self.node(member, each, &format!("{path}[{n}]"));
+                }
+            }
+            What::Text(text) => self.text(node, &text.replace("\\/", "/"), schema, path),
+            What::Number(number) => {
+                let bound = schema["minimum"].as_f64();
+                if bound.zip(number.parse::<f64>().ok()).is_some_and(|(least, n)| n < least) {
+                    self.notes.add(node.at, FaultCode::BadNumber, path, number);
+                }
+            }
+            What::Null | What::Bool => {}
+        }
+    }
+
+    fn object(&mut self, node: &Node<'_>, members: &[(&str, Node<'_>)], schema: &Value, path: &str) {
+        let has = |name: &Value| members.iter().any(|(key, _)| Some(*key) == name.as_str());
+        let needed = |schema: &Value| schema["required"].as_array().cloned().unwrap_or_default();
+        for name in needed(schema).iter().filter(|name| !has(name)) {
+            self.notes.add(node.at, FaultCode::Missing, path, &name.to_string());
+        }
+        if let Some(choices) = schema["anyOf"].as_array()
+            && !choices.iter().any(|choice| needed(choice).iter().all(has))
+        {
+            let names: Vec<String> = choices.iter().flat_map(needed).map(|name| name.to_string()).collect();
+            self.notes.add(node.at, FaultCode::Missing, path, &names.join(" or "));
+        }
+        for (key, member) in members {
+            let known = &schema["properties"][*key];
+            if known.is_object() {
+                let path = if path == "the feed" { (*key).to_owned() } else { format!("{path}.{key}") };
+                self.node(member, known, &path);
+            }
+        }
+    }
+
+    fn text(&mut self, node: &Node<'_>, text: &str, schema: &Value, path: &str) {
+        let constant = schema["const"].as_str();
+        let uri = || Simple::built_in("anyURI").is_some_and(|s| s.fault(text).is_none()) && text.contains(':');
+        let code = match schema["format"].as_str() {
+            _ if constant.is_some_and(|c| c != text) => FaultCode::BadValue,
+            Some("uri") if !uri() => FaultCode::BadAddress,
+            Some("date-time") if !self.schema.date.is_match(text) => FaultCode::BadDate,
+            _ => return,
+        };
+        self.notes.add(node.at, code, path, text);
+    }
+}
+
+/// A JSON type's name in a sentence, and whether a value is of it.
+fn is_of_type(what: &What<'_>, name: &str) -> (&'static str, bool) {
+    match name {
+        "object" => ("an object", matches!(what, What::Object(_))),
+        "array" => ("a list", matches!(what, What::List(_))),
+        "number" => ("a number", matches!(what, What::Number(_))),
+        "boolean" => ("true or false", matches!(what, What::Bool)),
+        _ => ("a text in quotes", matches!(what, What::Text(_))),
+    }
+}
+
+/// A value and where it begins.
+struct Node<'a> {
+    at: usize,
+    what: What<'a>,
+}
+
+enum What<'a> {
+    Null,
+    Bool,
+    Number(&'a str),
+    /// As it is written, escapes and all.
+    Text(&'a str),
+    List(Vec<Node<'a>>),
+    Object(Vec<(&'a str, Node<'a>)>),
+}
+
+/// Reads JSON that has been read once already, and so is right as far as it goes; here it is read with its places.
+struct Reader<'a> {
+    text: &'a str,
+    at: usize,
+    left: usize,
+}
+
+impl<'a> Reader<'a> {
+    /// The next value; `None` where there is none, or one too many or too deep.
+    fn node(&mut self, depth: usize) -> Option<Node<'a>> {
+        self.left = self.left.checked_sub(1)?;
+        let at = self.skip_space();
+        let what = match self.peek()? {
+            b'{' | b'[' if depth >= MAX_DEPTH => return None,
+            b'{' => self.members(depth)?,
+            b'[' => self.list(depth)?,
+            b'"' => What::Text(self.string()?),
+            b'n' => self.word().map(|_| What::Null)?,
+            b't' | b'f' => self.word().map(|_| What::Bool)?,
+            _ => What::Number(self.word()?),
+        };
+        Some(Node { at, what })
+    }
+
+    fn members(&mut self, depth: usize) -> Option<What<'a>> {
+        let mut members = Vec::new();
+        self.at += 1;
+        while self.more(b'}')? {
+            let key = self.string()?;
+            self.skip_space();
+            self.at += usize::from(self.peek()? == b':');
+            members.push((key, self.node(depth + 1)?));
+        }
+        Some(What::Object(members))
+    }
+
+    fn list(&mut self, depth: usize) -> Option<What<'a>> {
+        let mut list = Vec::new();
+        self.at += 1;
+        while self.more(b']')? {
+            list.push(self.node(depth + 1)?);
+        }
+        Some(What::List(list))
+    }
+
+    /// Whether another member follows, or the end, which is passed.
+    fn more(&mut self, end: u8) -> Option<bool> {
+        self.skip_space();
+        if self.peek()? == b',' {
+            self.at += 1;
+            self.skip_space();
+        }
+        let ends = self.peek()? == end;
+        self.at += usize::from(ends);
+        Some(!ends)
+    }
+
+    fn string(&mut self) -> Option<&'a str> {
+        let body = self.text[self.at..].strip_prefix('"')?;
+        let mut end = 0;
+        loop {
+            end += body[end..].find(['"', '\\'])?;
+            if body.as_bytes()[end] == b'"' {
+                self.at += end + 2;
+                return Some(&body[..end]);
+            }
+            // What is escaped is no end; it is one byte, or the first of several.
+            end += 1 + body[end + 1..].chars().next()?.len_utf8();
+        }
+    }
+
+    fn word(&mut self) -> Option<&'a str> {
+        let rest = &self.text[self.at..];
+        let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || "+-.".contains(c))).unwrap_or(rest.len());
+        self.at += end;
+        (end > 0).then(|| &rest[..end])
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    fn skip_space(&mut self) -> usize {
+        self.at += self.text[self.at..].bytes().take_while(u8::is_ascii_whitespace).count();
+        self.at
+    }
+}

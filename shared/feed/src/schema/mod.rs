@@ -1,0 +1,60 @@
+//! Validation against the schemas in `schemas/`: what a feed's author should know. A fault is a fact of the feed, and
+//! never keeps it from being read.
+//!
+//! RSS 2.0 and Atom 1.0 are checked against XML Schema, JSON Feed against JSON Schema, all with open content for
+//! extensions; of the older dialects only the XML is checked. The schemas are read by small interpreters of a documented
+//! part of both languages (`xsd`, `json`), since the general validators would each add more to the functions that poll
+//! than all the rest of this crate.
+
+mod check;
+mod json;
+mod place;
+mod value;
+mod xsd;
+
+use self::place::Notes;
+use self::xsd::Schema;
+use crate::{Format, Limits};
+use curlew_model::{FaultCode, Faults};
+use std::sync::LazyLock;
+
+static RSS_2: LazyLock<Option<Schema>> = LazyLock::new(|| Schema::read(include_str!("../../schemas/rss-2.0.xsd")).ok());
+static ATOM_1: LazyLock<Option<Schema>> =
+    LazyLock::new(|| Schema::read(include_str!("../../schemas/atom-1.0.xsd")).ok());
+static JSON_1_0: LazyLock<Option<json::Schema>> =
+    LazyLock::new(|| json::Schema::read(include_str!("../../schemas/json-feed-1.0.json")));
+static JSON_1_1: LazyLock<Option<json::Schema>> =
+    LazyLock::new(|| json::Schema::read(include_str!("../../schemas/json-feed-1.1.json")));
+
+/// The faults of a document that was read as `format`. `misencoded` tells that its bytes are not what was stated.
+pub(crate) fn faults(text: &str, format: Format, misencoded: bool, limits: &Limits) -> Faults {
+    let mut notes = Notes::new(text, limits.faults);
+    if misencoded {
+        notes.add(0, FaultCode::Encoding, "", "");
+    }
+    match format {
+        Format::Rss2 => check::check(text, RSS_2.as_ref(), limits, &mut notes),
+        Format::Atom => check::check(text, ATOM_1.as_ref(), limits, &mut notes),
+        Format::Rss1 | Format::Rss09x | Format::Atom03 => check::check(text, None, limits, &mut notes),
+        Format::Json => {
+            let first = text.contains("jsonfeed.org/version/1\"");
+            if let Some(schema) = if first { &*JSON_1_0 } else { &*JSON_1_1 } {
+                json::check(text, schema, &mut notes);
+            }
+        }
+    }
+    notes.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_schemas_hold_nothing_that_the_interpreters_do_not_know() {
+        for text in [include_str!("../../schemas/rss-2.0.xsd"), include_str!("../../schemas/atom-1.0.xsd")] {
+            assert_eq!(Schema::read(text).err(), None);
+        }
+        assert!(JSON_1_0.is_some() && JSON_1_1.is_some());
+    }
+}

@@ -1,0 +1,89 @@
+//! Simple types: what a text between two tags or in an attribute may be (XML Schema 1.1, part 2, as far as it is used).
+
+use curlew_model::FaultCode;
+use regex::Regex;
+
+/// The built-in types that schemas here derive from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Base {
+    /// `xs:string`, kept as it is, and `xs:token`, its white space folded.
+    Text,
+    /// `xs:anyURI`.
+    Uri,
+    /// `xs:nonNegativeInteger`.
+    Number,
+    /// `xs:boolean`.
+    Boolean,
+    /// `xs:language`.
+    Language,
+}
+
+/// A simple type: a built-in one and the facets that narrow it.
+#[derive(Clone, Debug)]
+pub(super) struct Simple {
+    pub(super) base: Base,
+    pub(super) allowed: Vec<String>,
+    pub(super) pattern: Option<Regex>,
+    pub(super) most: Option<u64>,
+    pub(super) not_empty: bool,
+    /// What is said of a value that the facets refuse.
+    pub(super) code: FaultCode,
+}
+
+impl Simple {
+    /// A built-in type by its local name.
+    pub(super) fn built_in(name: &str) -> Option<Simple> {
+        let (base, code) = match name {
+            "string" | "token" => (Base::Text, FaultCode::BadValue),
+            "anyURI" => (Base::Uri, FaultCode::BadAddress),
+            "nonNegativeInteger" => (Base::Number, FaultCode::BadNumber),
+            "boolean" => (Base::Boolean, FaultCode::BadValue),
+            "language" => (Base::Language, FaultCode::BadValue),
+            _ => return None,
+        };
+        Some(Simple { base, allowed: Vec::new(), pattern: None, most: None, not_empty: false, code })
+    }
+
+    /// Whether every text will do, so that none needs to be looked at.
+    pub(super) fn takes_all(&self) -> bool {
+        self.base == Base::Text && self.allowed.is_empty() && self.pattern.is_none() && !self.not_empty
+    }
+
+    /// What is wrong with a value, if anything is.
+    pub(super) fn fault(&self, value: &str) -> Option<FaultCode> {
+        let value = value.trim();
+        if value.is_empty() && (self.not_empty || !self.takes_all() && self.base != Base::Uri || self.pattern.is_some())
+        {
+            return Some(FaultCode::Empty);
+        }
+        let by_base = match self.base {
+            Base::Text => true,
+            // Spaces and these signs are what most wrong addresses have (RFC 3986 §2).
+            Base::Uri => !value.contains(|c: char| c.is_whitespace() || c.is_control() || "<>\"{}|\\^`".contains(c)),
+            Base::Number => value.parse::<u64>().is_ok_and(|n| self.most.is_none_or(|most| n <= most)),
+            Base::Boolean => matches!(value, "true" | "false" | "1" | "0"),
+            Base::Language => is_language(value),
+        };
+        let by_facets = (self.allowed.is_empty() || self.allowed.iter().any(|a| a == value))
+            && self.pattern.as_ref().is_none_or(|p| p.is_match(value));
+        (!by_base || !by_facets).then_some(self.code)
+    }
+}
+
+/// BCP 47 in the form that XML Schema gives it.
+fn is_language(value: &str) -> bool {
+    value.split('-').enumerate().all(|(n, part)| {
+        let letters = |b: u8| b.is_ascii_alphabetic() || n > 0 && b.is_ascii_digit();
+        (1..=8).contains(&part.len()) && part.bytes().all(letters)
+    })
+}
+
+/// What is said of a value that a named type of the schema refuses.
+pub(super) fn code_of(name: &str) -> Option<FaultCode> {
+    match name {
+        "Rfc822Date" => Some(FaultCode::BadRssDate),
+        "Rfc3339Date" => Some(FaultCode::BadDate),
+        "MailAddress" => Some(FaultCode::BadMailAddress),
+        _ => None,
+    }
+}

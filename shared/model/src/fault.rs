@@ -1,0 +1,242 @@
+//! What is wrong with a feed, by the letter of its format: facts for its author, and no reason to refuse it.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// The faults of a document: how many, and the first of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Faults {
+    /// All that were counted.
+    pub count: u32,
+    /// The first of them, in the order of the document.
+    #[serde(default)]
+    pub first: Vec<Fault>,
+}
+
+impl Faults {
+    /// Faults that a feed's row keeps: enough to begin with, few enough for a small row.
+    pub const KEPT: usize = 5;
+
+    /// Whether the document is what its format says.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// The same with no more listed than a row keeps.
+    pub fn summary(&self) -> Faults {
+        Faults { count: self.count, first: self.first.iter().take(Faults::KEPT).cloned().collect() }
+    }
+}
+
+/// A fault of a document, and where it is. Its [`fmt::Display`] is a sentence for the feed's author. Kept as a list of five
+/// values, since a feed's row is written often.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "Row", into = "Row")]
+pub struct Fault {
+    /// Line, from 1.
+    pub line: u32,
+    /// Character in the line, from 1.
+    pub column: u32,
+    /// The kind of fault.
+    pub code: FaultCode,
+    /// What it is about, as it is written in the document: `<channel>`, `items[3]`.
+    pub at: String,
+    /// What was found, or what is missing; an excerpt, and empty where there is nothing to say.
+    pub found: String,
+}
+
+type Row = (u32, u32, FaultCode, String, String);
+
+impl From<Row> for Fault {
+    fn from((line, column, code, at, found): Row) -> Fault {
+        Fault { line, column, code, at, found }
+    }
+}
+
+impl From<Fault> for Row {
+    fn from(fault: Fault) -> Row {
+        (fault.line, fault.column, fault.code, fault.at, fault.found)
+    }
+}
+
+/// Kinds of faults. `at` and `found` are the fields of [`Fault`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FaultCode {
+    /// The text is not in the character encoding that is stated.
+    Encoding,
+    /// Something stands before the XML declaration or the first element.
+    TextBeforeStart,
+    /// Something stands after the end of the root element.
+    TextAfterEnd,
+    /// The element `at` is never closed.
+    Unclosed,
+    /// The end tag `at` closes nothing.
+    Unopened,
+    /// The document ends in the middle.
+    Truncated,
+    /// A `&` that begins no reference.
+    BareAmpersand,
+    /// The entity `found` is not declared.
+    UnknownEntity,
+    /// A `<` that begins no tag.
+    BareLessThan,
+    /// A character that XML 1.0 §2.2 forbids.
+    ControlCharacter,
+    /// An attribute of `at` without a value in quotes.
+    AttributeSyntax,
+    /// `at` has the attribute `found` twice.
+    AttributeTwice,
+    /// The prefix `found` of `at` is not declared.
+    UndeclaredPrefix,
+    /// Elements inside each other beyond the limit; what follows was not looked at.
+    TooDeep,
+    /// The root element is not one that the format knows.
+    UnknownRoot,
+    /// `at` lacks the element or member `found`.
+    Missing,
+    /// `at` lacks the attribute `found`.
+    MissingAttribute,
+    /// `at` has more of `found` than may be.
+    TooMany,
+    /// `found` is not known in `at`.
+    Unexpected,
+    /// The attribute `found` is not known in `at`.
+    UnexpectedAttribute,
+    /// Text, `found`, stands in `at`, which holds elements only.
+    UnexpectedText,
+    /// `at` is empty.
+    Empty,
+    /// `at` is no date as RSS writes it.
+    BadRssDate,
+    /// `at` is no date as Atom and JSON Feed write it.
+    BadDate,
+    /// `at` is no complete address.
+    BadAddress,
+    /// `at` is no e-mail address; `found` is empty, since it may be somebody's.
+    BadMailAddress,
+    /// `at` is no number, or one out of range.
+    BadNumber,
+    /// `at` has a value that is not one of those allowed.
+    BadValue,
+    /// `at` is of another JSON type than `found`.
+    WrongType,
+}
+
+impl FaultCode {
+    /// The word that programs use.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            FaultCode::Encoding => "encoding",
+            FaultCode::TextBeforeStart => "text_before_start",
+            FaultCode::TextAfterEnd => "text_after_end",
+            FaultCode::Unclosed => "unclosed",
+            FaultCode::Unopened => "unopened",
+            FaultCode::Truncated => "truncated",
+            FaultCode::BareAmpersand => "bare_ampersand",
+            FaultCode::UnknownEntity => "unknown_entity",
+            FaultCode::BareLessThan => "bare_less_than",
+            FaultCode::ControlCharacter => "control_character",
+            FaultCode::AttributeSyntax => "attribute_syntax",
+            FaultCode::AttributeTwice => "attribute_twice",
+            FaultCode::UndeclaredPrefix => "undeclared_prefix",
+            FaultCode::TooDeep => "too_deep",
+            FaultCode::UnknownRoot => "unknown_root",
+            FaultCode::Missing => "missing",
+            FaultCode::MissingAttribute => "missing_attribute",
+            FaultCode::TooMany => "too_many",
+            FaultCode::Unexpected => "unexpected",
+            FaultCode::UnexpectedAttribute => "unexpected_attribute",
+            FaultCode::UnexpectedText => "unexpected_text",
+            FaultCode::Empty => "empty",
+            FaultCode::BadRssDate => "bad_rss_date",
+            FaultCode::BadDate => "bad_date",
+            FaultCode::BadAddress => "bad_address",
+            FaultCode::BadMailAddress => "bad_mail_address",
+            FaultCode::BadNumber => "bad_number",
+            FaultCode::BadValue => "bad_value",
+            FaultCode::WrongType => "wrong_type",
+        }
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Fault { at, found, .. } = self;
+        match self.code {
+            FaultCode::Encoding => f.write_str("the text is not in the character encoding that is stated for it"),
+            FaultCode::TextBeforeStart => {
+                f.write_str("something stands before the beginning: an XML declaration must be the very first of all")
+            }
+            FaultCode::TextAfterEnd => f.write_str("something stands after the end of the last element"),
+            FaultCode::Unclosed => write!(f, "{at} is not closed"),
+            FaultCode::Unopened => write!(f, "{at} closes nothing that is open"),
+            FaultCode::Truncated => f.write_str("the document ends in the middle"),
+            FaultCode::BareAmpersand => f.write_str("a '&' that stands for itself is written '&amp;' in XML"),
+            FaultCode::UnknownEntity => {
+                write!(f, "XML does not know '{found}': write the character itself, or its number as in '&#8217;'")
+            }
+            FaultCode::BareLessThan => f.write_str("a '<' that begins no tag is written '&lt;' in XML"),
+            FaultCode::ControlCharacter => write!(f, "the character {found} must not stand in XML"),
+            FaultCode::AttributeSyntax => write!(f, "an attribute of {at} is not written as name=\"value\""),
+            FaultCode::AttributeTwice => write!(f, "{at} has the attribute '{found}' twice"),
+            FaultCode::UndeclaredPrefix => {
+                write!(f, "{at} has a prefix that is not declared: xmlns:{found}=\"…\" is missing")
+            }
+            FaultCode::TooDeep => f.write_str("elements stand too deep inside each other; the rest was not checked"),
+            FaultCode::UnknownRoot => {
+                write!(f, "{at} is not what a feed of this format begins with, or its namespace is not")
+            }
+            FaultCode::Missing => write!(f, "{at} needs {found}, and has none"),
+            FaultCode::MissingAttribute => write!(f, "{at} needs the attribute '{found}', and has none"),
+            FaultCode::TooMany => write!(f, "{at} has {found} more often than allowed"),
+            FaultCode::Unexpected => {
+                write!(f, "{found} is not known in {at}; what is no part of the format needs a namespace")
+            }
+            FaultCode::UnexpectedAttribute => {
+                write!(f, "{at} has an attribute '{found}' that the format does not know")
+            }
+            FaultCode::UnexpectedText => write!(f, "text stands in {at}, where only elements may: '{found}'"),
+            FaultCode::Empty => write!(f, "{at} is empty"),
+            FaultCode::BadRssDate => {
+                write!(f, "{at} is no date as RSS wants it, such as 'Sun, 03 May 2026 17:05:09 GMT': '{found}'")
+            }
+            FaultCode::BadDate => {
+                write!(f, "{at} is no date as RFC 3339 wants it, such as '2026-05-03T17:05:09Z': '{found}'")
+            }
+            FaultCode::BadAddress => {
+                write!(f, "{at} is no complete address, such as 'https://www.example.org/': '{found}'")
+            }
+            FaultCode::BadMailAddress => {
+                write!(f, "{at} is to hold an e-mail address; for a name alone there is <dc:creator>")
+            }
+            FaultCode::BadNumber => write!(f, "{at} is no whole number within its bounds: '{found}'"),
+            FaultCode::BadValue => write!(f, "{at} has a value that the format does not know: '{found}'"),
+            FaultCode::WrongType => write!(f, "{at} is to be {found}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn faults_are_kept_in_little_room_and_read_again() -> Result<(), Box<dyn std::error::Error>> {
+        let fault = Fault {
+            line: 12,
+            column: 5,
+            code: FaultCode::Missing,
+            at: "<channel>".into(),
+            found: "<description>".into(),
+        };
+        assert_eq!(serde_json::to_string(&fault)?, r#"[12,5,"missing","<channel>","<description>"]"#);
+        let all = Faults { count: 900, first: vec![fault.clone(); 50] };
+        let kept = all.summary();
+        assert_eq!((kept.count, kept.first.len()), (900, Faults::KEPT));
+        assert_eq!(serde_json::from_str::<Faults>(&serde_json::to_string(&kept)?)?, kept);
+        assert_eq!(fault.to_string(), "<channel> needs <description>, and has none");
+        assert_eq!(serde_json::to_value(fault.code)?, fault.code.as_str());
+        Ok(())
+    }
+}
