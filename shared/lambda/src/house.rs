@@ -117,8 +117,8 @@ impl House {
         let (manners, ports, clock) = (self.manners.clone(), self.ports.clone(), self.clock.clone());
         let Ports { pages, sources, queue, blobs, .. } = ports.clone();
         Program {
-            discover: Discover::new(manners.clone(), sources.clone(), pages.clone(), queue.clone()),
-            poll: Poll::new(manners.clone(), sources.clone(), pages.clone(), queue.clone()),
+            discover: Discover::new(manners.clone(), sources.clone(), pages.clone(), queue.clone(), blobs.clone()),
+            poll: Poll::new(manners.clone(), sources.clone(), pages.clone(), queue.clone(), blobs.clone()),
             fetch: Fetch::new(manners.clone(), pages.clone(), queue.clone(), blobs.clone()),
             extract: Extract {
                 pages: pages.clone(),

@@ -121,12 +121,25 @@ pub struct DiscoverJob {
     pub site: SourceKey,
     /// Its start URL.
     pub url: String,
-    /// Set once the home page is known to name no feed: which of the usual addresses is tried next.
+    /// Set once the home page was read: its address after all redirects. It is not called again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub home: Option<String>,
+    /// Feeds that the home page names and that are still to be tried.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub links: Vec<String>,
+    /// Set once the home page is known to name no feed that works: which of the usual addresses is tried next.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_guess: Option<u8>,
     /// How often this job was put off.
     #[serde(default)]
     pub deferrals: u32,
+}
+
+impl DiscoverJob {
+    /// The first look at a site.
+    pub fn new(site: SourceKey, url: String) -> DiscoverJob {
+        DiscoverJob { site, url, home: None, links: vec![], next_guess: None, deferrals: 0 }
+    }
 }
 
 /// Read a feed.

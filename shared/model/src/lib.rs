@@ -8,6 +8,7 @@ mod host;
 mod ids;
 mod job;
 mod page;
+mod polling;
 mod record;
 mod source;
 mod thumbnail;
@@ -18,7 +19,8 @@ pub use host::{Circuit, Hold, HoldReason, HostState, Lease, SentPages, TokenBuck
 pub use ids::{HostKey, ImageId, InvalidId, Origin, PageId, SegmentKey, SourceKey};
 pub use job::{DiscoverJob, ExtractJob, Job, MainImage, PageBody, PollJob, Purpose, Stage, VisitItem, VisitJob};
 pub use page::{Gone, Page, PageState, Rejection, Year};
+pub use polling::{Ailment, AilmentKind, Habit, Hub, Polling, Taken, Trust, Why, Wishes};
 pub use record::{EntryHints, Location, Record, SnippetLimit};
-pub use source::{FeedSource, SiteSource, SiteState, Slot, Source, Validators};
+pub use source::{ExtraSlot, FeedSource, SiteSource, SiteState, Slot, Source, Validators};
 pub use thumbnail::ThumbnailId;
 pub use time::{InvalidMillis, InvalidTimestamp, Millis, Timestamp};

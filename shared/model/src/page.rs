@@ -161,6 +161,8 @@ pub enum Gone {
     Expired,
     /// It redirects to another page.
     Moved,
+    /// Its feed has taken the entry back (RFC 6721).
+    Deleted,
 }
 
 impl Gone {
@@ -174,6 +176,7 @@ impl Gone {
             Gone::Blocked => "blocked",
             Gone::Expired => "expired",
             Gone::Moved => "moved",
+            Gone::Deleted => "deleted",
         }
     }
 }

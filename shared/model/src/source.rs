@@ -1,6 +1,6 @@
 //! Sources: feeds that are polled, and sites whose feeds are still to be found.
 
-use crate::{Faults, Millis, SourceKey, Timestamp};
+use crate::{Faults, Millis, Polling, SourceKey, Timestamp};
 use serde::{Deserialize, Serialize};
 
 /// The minute of the eight-hour cycle at which a source is due: 0 to [`Slot::COUNT`] - 1.
@@ -32,6 +32,8 @@ pub enum Source {
     Feed(FeedSource),
     /// A site that somebody named.
     Site(SiteSource),
+    /// A feed that is polled more than once a cycle is listed under further slots.
+    Extra(ExtraSlot),
 }
 
 impl Source {
@@ -40,6 +42,7 @@ impl Source {
         match self {
             Source::Feed(f) => &f.key,
             Source::Site(s) => &s.key,
+            Source::Extra(e) => &e.key,
         }
     }
 
@@ -48,6 +51,7 @@ impl Source {
         match self {
             Source::Feed(f) => f.slot,
             Source::Site(s) => s.slot,
+            Source::Extra(e) => e.slot,
         }
     }
 
@@ -56,6 +60,7 @@ impl Source {
         match self {
             Source::Feed(f) => &f.url,
             Source::Site(s) => &s.url,
+            Source::Extra(e) => &e.url,
         }
     }
 }
@@ -122,12 +127,15 @@ pub struct FeedSource {
     /// The last failure, in words.
     #[serde(default)]
     pub trouble: Option<String>,
-    /// Polling has stopped for good (410, RFC 9110 §15.5.11).
+    /// Polling has stopped for good: 410 (RFC 9110 §15.5.11), not found for months, or moved to another address.
     #[serde(default)]
     pub gone: bool,
-    /// Where permanent redirects have pointed, and how often in a row.
+    /// Where permanent redirects have pointed, and how often in a row they were counted.
     #[serde(default)]
     pub moved: Option<(String, u32)>,
+    /// What the next poll is decided by.
+    #[serde(default, skip_serializing_if = "Polling::is_default")]
+    pub polling: Polling,
     /// Keys of entries seen lately, newest first; what is in it needs no further look. Written as base64 of eight bytes
     /// each, the lowest first; read as a list of numbers too, as it was written once.
     #[serde(default, with = "ring")]
@@ -159,6 +167,7 @@ impl FeedSource {
             trouble: None,
             gone: false,
             moved: None,
+            polling: Polling::default(),
             seen: vec![],
             faults: Faults::default(),
         }
@@ -196,6 +205,21 @@ mod ring {
             _ => Err(D::Error::custom("a key of an entry is cut short")),
         }
     }
+}
+
+/// A further minute of the cycle at which a feed is looked at, since its interval is shorter than the cycle. The key is
+/// made so that it leads to the slot, as every source's does. It stays when the interval grows; the feed's own row says
+/// whether it is due.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ExtraSlot {
+    /// Made of the feed's key and the slot.
+    pub key: SourceKey,
+    /// The minute of the cycle.
+    pub slot: Slot,
+    /// The feed's key.
+    pub feed: SourceKey,
+    /// The feed's URL when this was written; for people.
+    pub url: String,
 }
 
 /// A site that somebody named, and what became of it.

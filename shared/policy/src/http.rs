@@ -25,14 +25,9 @@ pub fn http_date(value: &str) -> Option<Timestamp> {
     preferred.ok().or_else(obsolete)
 }
 
-/// How long an answer stays fresh: `max-age` less `Age`, or `Expires` (RFC 9111 §4.2). `None` if it does
-/// not say, or says that it must not be stored.
-pub fn fresh_for(
-    cache_control: Option<&str>,
-    age: Option<&str>,
-    expires: Option<&str>,
-    now: Timestamp,
-) -> Option<Millis> {
+/// How long an answer is fresh from when it was made: `max-age`, or else `Expires` less now (RFC 9111 §4.2.1). `None` if it
+/// does not say, or says that it must not be stored. Its `Age` is still to be taken off.
+pub fn lifetime(cache_control: Option<&str>, expires: Option<&str>, now: Timestamp) -> Option<Millis> {
     let mut max_age = None;
     for directive in cache_control.unwrap_or_default().split(',') {
         let (name, value) = directive.split_once('=').unwrap_or((directive, ""));
@@ -42,11 +37,13 @@ pub fn fresh_for(
             _ => {}
         }
     }
-    if let Some(secs) = max_age {
-        let age = age.and_then(|a| a.trim().parse::<u64>().ok()).unwrap_or(0);
-        return Some(Millis::from_secs(secs.saturating_sub(age)));
-    }
-    expires.and_then(http_date).map(|at| at.since(now)).filter(|left| *left > Millis::ZERO)
+    let by_date = || expires.and_then(http_date).map(|at| at.since(now)).filter(|left| *left > Millis::ZERO);
+    max_age.map(Millis::from_secs).or_else(by_date)
+}
+
+/// How old an answer was when it came (RFC 9111 §5.1); nothing if it does not say.
+pub fn age(value: Option<&str>) -> Millis {
+    value.and_then(|age| age.trim().parse().ok()).map_or(Millis::ZERO, Millis::from_secs)
 }
 
 #[cfg(test)]
@@ -71,11 +68,27 @@ mod tests {
     }
 
     #[test]
-    fn h10_h11_max_age_less_age() {
-        assert_eq!(fresh_for(Some("public, max-age=3600"), Some("600"), None, now()), Some(Millis::from_secs(3_000)));
-        assert_eq!(fresh_for(Some("max-age=60, no-store"), None, None, now()), None);
-        assert_eq!(fresh_for(Some("max-age=x"), None, None, now()), None);
-        assert_eq!(fresh_for(None, None, Some("Sat, 21 Nov 2026 02:00:00 GMT"), now()), Some(Millis::from_hours(2)));
-        assert_eq!(fresh_for(None, None, Some("0"), now()), None);
+    fn h10_max_age_or_expires_and_nothing_where_neither_is_said() {
+        let in_two_hours = Some("Sat, 21 Nov 2026 02:00:00 GMT");
+        for (cache_control, expires, fresh) in [
+            (Some("public, max-age=3600"), None, Some(Millis::from_hours(1))),
+            (Some("max-age=\"60\""), in_two_hours, Some(Millis::from_secs(60))),
+            (Some("max-age=60, no-store"), in_two_hours, None),
+            (Some("No-Cache"), in_two_hours, None),
+            (Some("max-age=x"), None, None),
+            (None, in_two_hours, Some(Millis::from_hours(2))),
+            (None, Some("Fri, 20 Nov 2026 02:00:00 GMT"), None),
+            (None, Some("0"), None),
+        ] {
+            assert_eq!(lifetime(cache_control, expires, now()), fresh, "{cache_control:?} {expires:?}");
+        }
+    }
+
+    #[test]
+    fn h11_age_is_in_seconds_and_nonsense_is_none() {
+        assert_eq!(age(Some(" 600 ")), Millis::from_secs(600));
+        for nonsense in [None, Some("-1"), Some("old")] {
+            assert_eq!(age(nonsense), Millis::ZERO);
+        }
     }
 }

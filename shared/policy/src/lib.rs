@@ -5,8 +5,10 @@
 pub mod address;
 pub mod admission;
 pub mod chance;
+pub mod conditional;
 pub mod directives;
 pub mod exclusions;
+pub mod fate;
 pub mod http;
 pub mod pace;
 pub mod preferences;
@@ -16,6 +18,7 @@ mod rules;
 pub mod sampling;
 pub mod schedule;
 pub mod scope;
+pub mod websub;
 
 pub use admission::{Admission, Outcome, admit, settle};
 pub use rules::Rules;

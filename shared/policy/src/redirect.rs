@@ -1,4 +1,8 @@
 //! Whether a redirect is followed, one hop at a time.
+//!
+//! Circles are found by the set of URLs visited, not by Floyd's tortoise and hare: each hop is a call to somebody's
+//! server, the set ends a circle with the hop that closes it and without a call, while two runners would call some URLs
+//! twice to find it. With a handful of hops at most, the set costs nothing.
 
 use crate::address::{self, BadAddress};
 use url::Url;

@@ -78,8 +78,24 @@ pub struct Rules {
     pub entries_per_poll: usize,
     /// Keys of seen entries that a feed remembers.
     pub seen_ring: usize,
-    /// A permanent redirect of a feed is believed after so many polls in a row.
+    /// Whether a feed's own history decides how often it is polled, between [`Rules::poll_floor`] and
+    /// [`Rules::poll_cap`], instead of [`Rules::poll_interval`].
+    pub adaptive: bool,
+    /// A permanent redirect of a feed is believed after it was counted so often in a row.
     pub moves_believed: u32,
+    /// Two polls that count towards that are at least so far apart.
+    pub moves_apart: Millis,
+    /// The first wait after a feed was not found; it doubles up to [`Rules::poll_cap`].
+    pub lost_interval: Millis,
+    /// A feed that was not found, or refused, for so long is no longer polled.
+    pub lost_after: Millis,
+    /// After so many polls in a row that found something else in its place, a feed is polled less and less.
+    pub suspect_after: u32,
+    /// When nothing but 304s came for so long, one poll asks unconditionally whether they are true; doubling, up to
+    /// eightfold, while they are. Zero switches it off.
+    pub verify_every: Millis,
+    /// New entries that one feed may bring in a day; more wait for the next.
+    pub entries_per_day: u32,
     /// How long an indexed page is left in peace between two re-checks.
     pub recheck_after: Millis,
 }
@@ -121,7 +137,14 @@ impl Default for Rules {
             poll_cap: Millis::from_days(7),
             entries_per_poll: 500,
             seen_ring: 1_000,
-            moves_believed: 14,
+            adaptive: false,
+            moves_believed: 3,
+            moves_apart: Millis::from_days(1),
+            lost_interval: Millis::from_hours(24),
+            lost_after: Millis::from_days(60),
+            suspect_after: 3,
+            verify_every: Millis::from_days(7),
+            entries_per_day: 1_000,
             recheck_after: Millis::from_days(1),
         }
     }
@@ -160,8 +183,8 @@ impl Rules {
         if self.slice <= (self.crawl_delay_cap + self.call_time).saturating_mul(u64::from(self.page_redirects)) {
             return wrong("slice must be longer than page_redirects times crawl_delay_cap and call_time together");
         }
-        if self.feeds_per_site == 0 || self.entries_per_poll == 0 {
-            return wrong("feeds_per_site and entries_per_poll must be above zero");
+        if self.feeds_per_site == 0 || self.entries_per_poll == 0 || self.entries_per_day == 0 {
+            return wrong("feeds_per_site, entries_per_poll and entries_per_day must be above zero");
         }
         if self.poll_interval < self.poll_floor || self.poll_cap < self.poll_interval {
             return wrong("poll_floor, poll_interval and poll_cap must rise in this order");

@@ -1,18 +1,23 @@
-//! Discover: finds the feeds of a site, once. The home page first; the usual addresses only if it names none.
+//! Discover: finds the feeds of a site, once. The home page first; the usual addresses only if it names none that works.
+//!
+//! robots.txt is asked before every call, redirects are followed twice at most, and what is one feed under two addresses
+//! is kept once. A site that has moved its home to another host key is looked at under the lease of that one. The home
+//! page is called once, however often the job is put off: what it named travels with the job.
 
+use crate::aftermath::revived;
+use crate::feed_row::{content_hash, learn, parse};
 use crate::intake::Intake;
 use crate::manners::Opening;
-use crate::poll::{parse, update};
-use crate::visit::{End, Visit};
+use crate::visit::{End, Got, Visit};
 use crate::{Manners, Stage, StageError, Verdict};
 use curlew_article::{Limits, decode, glance};
-use curlew_feed::discover;
+use curlew_feed::{Feed, discover};
 use curlew_model::{
-    DiscoverJob, FeedSource, Job, PollJob, SiteSource, SiteState, Source, SourceKey, Timestamp, Validators,
+    DiscoverJob, FeedSource, Job, PollJob, Rejection, SiteSource, SiteState, Source, SourceKey, Timestamp, Validators,
 };
 use curlew_policy::address;
 use curlew_policy::admission;
-use curlew_ports::{CallKind, Event, Pages, Queue, Reply, Sources, Version};
+use curlew_ports::{Blobs, CallKind, Event, Pages, Queue, Reply, Sources, Version};
 use std::sync::Arc;
 use url::Url;
 
@@ -33,8 +38,67 @@ enum Step {
     None(String),
     /// The site must not be crawled.
     Refused(String),
-    /// Not now; when it is, go on with this guess (or with the home page).
-    Later { until: Timestamp, held: bool, next_guess: Option<u8> },
+    /// Not now; when it is, go on from here.
+    Later { until: Timestamp, held: bool, rest: Rest },
+    /// The home page is on another host key, whose turn it is.
+    Onward(Rest),
+}
+
+/// What is left to do of a discovery, as its job carries it.
+#[derive(Clone, PartialEq, Eq)]
+struct Rest {
+    /// The home page's address, once it was read.
+    home: Option<Url>,
+    /// Feeds that it names and that are still to be tried.
+    links: Vec<Url>,
+    /// The usual address that is tried next, once the links are done with.
+    next_guess: Option<u8>,
+}
+
+impl Rest {
+    fn of(job: &DiscoverJob) -> Rest {
+        let url = |text: &String| address::parse(text, None).ok();
+        let links = job.links.iter().filter_map(url).collect();
+        Rest { home: job.home.as_ref().and_then(url), links, next_guess: job.next_guess }
+    }
+
+    fn job(&self, job: &DiscoverJob) -> DiscoverJob {
+        DiscoverJob {
+            home: self.home.as_ref().map(|url| url.as_str().to_owned()),
+            links: self.links.iter().map(|url| url.as_str().to_owned()).collect(),
+            next_guess: self.next_guess,
+            ..job.clone()
+        }
+    }
+}
+
+/// What the home page told.
+enum Home {
+    /// Its address after redirects, and the feeds that it names.
+    Read(Url, Vec<Url>),
+    /// It ends the matter.
+    Ends(Step),
+}
+
+/// What came of a candidate.
+enum Tried {
+    /// A feed that works.
+    Works(Working),
+    /// No feed.
+    Useless,
+    /// It has to wait; others need not.
+    NotYet(Timestamp),
+    /// Nothing can be tried any more in this visit.
+    NotNow(Timestamp),
+}
+
+/// A feed that works, and what it says.
+struct Working {
+    key: SourceKey,
+    format: String,
+    content: u64,
+    /// It lists entries, so that its content tells it from others.
+    is_telling: bool,
 }
 
 impl Discover {
@@ -44,139 +108,232 @@ impl Discover {
         sources: Arc<dyn Sources>,
         pages: Arc<dyn Pages>,
         queue: Arc<dyn Queue>,
+        blobs: Arc<dyn Blobs>,
     ) -> Discover {
-        Discover { intake: Intake { manners, pages, queue }, sources }
+        Discover { intake: Intake::new(manners, pages, queue, blobs), sources }
     }
 
     fn manners(&self) -> &Manners {
         &self.intake.manners
     }
 
-    async fn look(&self, visit: &mut Visit<'_>, site: &mut SiteSource, job: &DiscoverJob) -> Result<Step, StageError> {
-        let Ok(start) = address::parse(&site.url, None) else {
-            return Ok(Step::Refused("the start address is not valid".into()));
+    async fn look(
+        &self,
+        visit: &mut Visit<'_>,
+        site: &mut SiteSource,
+        start: &Url,
+        mut rest: Rest,
+    ) -> Result<Step, StageError> {
+        let home = match rest.home.clone() {
+            Some(home) => home,
+            None => match self.home(visit, site, start).await? {
+                Home::Ends(step) => return Ok(step),
+                Home::Read(home, links) => {
+                    rest = Rest { home: Some(home.clone()), links, next_guess: None };
+                    if self.manners().key_of(&home).is_ok_and(|key| key != visit.host) {
+                        return Ok(Step::Onward(rest));
+                    }
+                    home
+                }
+            },
         };
-        if let Some(first) = job.next_guess {
-            return self.guess(visit, site, &start, first).await;
+        if rest.next_guess.is_none() {
+            match self.try_links(visit, site, &rest).await? {
+                Step::None(_) => rest = Rest { links: vec![], next_guess: Some(0), ..rest },
+                step => return Ok(step),
+            }
         }
-        let got = visit.get(&start, CallKind::Home, &Validators::default()).await?;
-        let reply = match got.end {
+        self.guess(visit, site, &home, rest).await
+    }
+
+    /// Calls the home page: the one time in a site's discovery.
+    async fn home(&self, visit: &mut Visit<'_>, site: &mut SiteSource, start: &Url) -> Result<Home, StageError> {
+        let nothing = Rest { home: None, links: vec![], next_guess: None };
+        let got = visit.get(start, CallKind::Home, &Validators::default()).await?;
+        let reply = match &got.end {
             End::Reply(reply) => reply,
-            End::Rejected(why @ (curlew_model::Rejection::Robots | curlew_model::Rejection::Blocked)) => {
-                return Ok(Step::Refused(why.to_string()));
+            End::Rejected(why @ (Rejection::Robots | Rejection::Blocked)) => {
+                return Ok(Home::Ends(Step::Refused(why.to_string())));
             }
-            End::Rejected(why) => return Ok(Step::None(why.to_string())),
-            End::Later(until) => return Ok(Step::Later { until, held: false, next_guess: None }),
+            End::Rejected(why) => return Ok(Home::Ends(Step::None(why.to_string()))),
+            End::Later(until) => return Ok(Home::Ends(Step::Later { until: *until, held: false, rest: nothing })),
             End::Held(until, _) | End::Elsewhere(until) => {
-                return Ok(Step::Later { until, held: true, next_guess: None });
+                return Ok(Home::Ends(Step::Later { until: *until, held: true, rest: nothing }));
             }
         };
-        if matches!(reply.status, 404 | 410) && got.url.path() == "/" {
+        if matches!(reply.status, 404 | 410)
+            && got.url.path() == "/"
+            && self.manners().key_of(&got.url).is_ok_and(|key| key == visit.host)
+        {
             // Elsewhere than at its root a missing page says nothing of the host: whoever names a wrong address must
             // not be able to silence it.
             visit.hold_not_found();
         }
         if reply.status != 200 {
-            return Ok(Step::None(format!("the home page answered {}", reply.status)));
+            return Ok(Home::Ends(Step::None(format!("the home page answered {}", reply.status))));
         }
-        if let Ok(feed) = parse(&reply, &got.url) {
+        if let Ok(feed) = parse(reply, &got.url) {
             // Somebody named a feed and not a site.
-            let key = self.keep(site, &got.url, &feed, &reply).await?;
-            return Ok(Step::Found { working: vec![key], untried: vec![] });
+            let working = self.keep(site, &got.url, &feed, reply).await?;
+            return Ok(Home::Ends(Step::Found { working: vec![working.key], untried: vec![] }));
         }
         let content_type = reply.headers.content_type.as_deref();
-        let html = decode(&reply.body, content_type);
-        if let Ok(seen) = glance(&html, &got.url, &Limits::default()) {
+        if let Ok(seen) = glance(&decode(&reply.body, content_type), &got.url, &Limits::default()) {
             site.image = seen.image.map(String::from);
         }
-        let links: Vec<Url> = discover(&reply.body, content_type, &got.url)
+        let links = discover(&reply.body, content_type, &got.url)
             .into_iter()
             .filter_map(|link| address::parse(link.url.as_str(), None).ok())
             .take(self.manners().rules.feeds_per_site)
             .collect();
-        match self.try_links(visit, site, links).await? {
-            Step::None(_) => self.guess(visit, site, &got.url, 0).await,
-            found => Ok(found),
-        }
+        Ok(Home::Read(got.url, links))
     }
 
     /// Validates the feeds that the home page names; the first poll and the validation are one call.
-    async fn try_links(&self, visit: &mut Visit<'_>, site: &SiteSource, links: Vec<Url>) -> Result<Step, StageError> {
-        let mut working = Vec::new();
-        for (n, link) in links.iter().enumerate() {
-            match self.validate(visit, site, link).await? {
-                Ok(Some(key)) => working.push(key),
-                Ok(None) => {}
-                // Without one feed that works the site is not done: when there is time, it begins anew.
-                Err(until) if working.is_empty() => {
-                    return Ok(Step::Later { until, held: false, next_guess: None });
+    async fn try_links(&self, visit: &mut Visit<'_>, site: &SiteSource, rest: &Rest) -> Result<Step, StageError> {
+        let mut working: Vec<Working> = Vec::new();
+        let mut waiting: Vec<(Timestamp, Url)> = Vec::new();
+        for (n, link) in rest.links.iter().enumerate() {
+            match self.validate(visit, site, link, &working).await? {
+                Tried::Works(found) if working.iter().all(|known| known.key != found.key) => working.push(found),
+                Tried::Works(_) | Tried::Useless => {}
+                Tried::NotYet(until) => waiting.push((until, link.clone())),
+                Tried::NotNow(until) => {
+                    waiting.extend(rest.links[n..].iter().map(|link| (until, link.clone())));
+                    break;
                 }
-                Err(_) => return Ok(Step::Found { working, untried: links[n..].to_vec() }),
             }
         }
-        if working.is_empty() {
-            return Ok(Step::None("none of the feeds that the home page names works".into()));
-        }
-        Ok(Step::Found { working, untried: vec![] })
+        let until = waiting.iter().map(|(until, _)| *until).min();
+        let untried = waiting.into_iter().map(|(_, link)| link).collect();
+        let working: Vec<SourceKey> = working.into_iter().map(|found| found.key).collect();
+        Ok(match (working.is_empty(), until) {
+            (false, _) => Step::Found { working, untried },
+            (true, None) => Step::None("none of the feeds that the home page names works".into()),
+            // Without one feed that works the site is not done.
+            (true, Some(until)) => {
+                let held = visit.state.hold.is_some();
+                Step::Later { until, held, rest: Rest { links: untried, ..rest.clone() } }
+            }
+        })
     }
 
-    async fn guess(&self, visit: &mut Visit<'_>, site: &SiteSource, home: &Url, first: u8) -> Result<Step, StageError> {
-        for (n, guess) in GUESSES.iter().enumerate().skip(usize::from(first)) {
+    async fn guess(
+        &self,
+        visit: &mut Visit<'_>,
+        site: &SiteSource,
+        home: &Url,
+        rest: Rest,
+    ) -> Result<Step, StageError> {
+        for (n, guess) in GUESSES.iter().enumerate().skip(usize::from(rest.next_guess.unwrap_or(0))) {
             let Ok(url) = home.join(guess) else { continue };
-            match self.validate(visit, site, &url).await? {
-                Ok(Some(key)) => return Ok(Step::Found { working: vec![key], untried: vec![] }),
-                Ok(None) => {}
-                Err(until) => {
+            match self.validate(visit, site, &url, &[]).await? {
+                Tried::Works(found) => return Ok(Step::Found { working: vec![found.key], untried: vec![] }),
+                Tried::Useless => {}
+                Tried::NotYet(until) | Tried::NotNow(until) => {
                     let held = visit.state.hold.is_some();
-                    return Ok(Step::Later { until, held, next_guess: u8::try_from(n).ok() });
+                    let rest = Rest { next_guess: u8::try_from(n).ok(), ..rest };
+                    return Ok(Step::Later { until, held, rest });
                 }
             }
         }
         Ok(Step::None("no feed is named on the home page or found at the usual addresses".into()))
     }
 
-    /// Fetches a candidate and keeps it if it is a feed; the error is the instant to go on at.
+    /// Fetches a candidate and keeps it if it is a feed that is not known yet.
     async fn validate(
         &self,
         visit: &mut Visit<'_>,
         site: &SiteSource,
         url: &Url,
-    ) -> Result<Result<Option<SourceKey>, Timestamp>, StageError> {
-        if self.sources.get(&address::source_key(url)).await?.is_some() {
+        found: &[Working],
+    ) -> Result<Tried, StageError> {
+        if let Some(known) = self.known(url).await? {
             // Found by way of another site, or by this job when it ran before.
-            return Ok(Ok(Some(address::source_key(url))));
+            return Ok(Tried::Works(known));
         }
         let got = visit.get(url, CallKind::Feed, &Validators::default()).await?;
-        match got.end {
-            End::Reply(reply) if reply.status == 200 => match parse(&reply, &got.url) {
-                Ok(feed) => Ok(Ok(Some(self.keep(site, url, &feed, &reply).await?))),
+        match &got.end {
+            End::Reply(reply) if reply.status == 200 => match parse(reply, &got.url) {
+                Ok(feed) => Ok(Tried::Works(self.validated(site, url, &got, &feed, reply, found).await?)),
                 Err(why) => {
                     tracing::debug!(%url, reason = %why, "no feed");
-                    Ok(Ok(None))
+                    Ok(Tried::Useless)
                 }
             },
-            End::Reply(_) | End::Rejected(_) => Ok(Ok(None)),
-            End::Later(until) | End::Elsewhere(until) | End::Held(until, _) => Ok(Err(until)),
+            End::Reply(_) | End::Rejected(_) => Ok(Tried::Useless),
+            End::Elsewhere(until) => Ok(Tried::NotYet(*until)),
+            End::Later(until) | End::Held(until, _) => Ok(Tried::NotNow(*until)),
         }
     }
 
-    /// Keeps a working feed and takes in its entries.
-    async fn keep(
+    /// A candidate is a feed: the same as one that is known, by where it was found or by what it says, or a new one.
+    async fn validated(
         &self,
         site: &SiteSource,
         url: &Url,
-        parsed: &curlew_feed::Feed,
+        got: &Got,
+        feed: &Feed,
         reply: &Reply,
-    ) -> Result<SourceKey, StageError> {
+        found: &[Working],
+    ) -> Result<Working, StageError> {
+        if got.hops > 0
+            && let Some(known) = self.known(&got.url).await?
+        {
+            return Ok(known);
+        }
+        let this = self.telling(address::source_key(url), feed);
+        let same = found.iter().find(|known| {
+            known.is_telling && this.is_telling && (&known.format, known.content) == (&this.format, this.content)
+        });
+        if let Some(known) = same {
+            return Ok(Working { key: known.key.clone(), ..this });
+        }
+        // What moved for good before anybody knew of it is kept where it is.
+        self.keep(site, if got.moved_for_good { &got.url } else { url }, feed, reply).await
+    }
+
+    /// The feed that is kept for this address, if it is polled.
+    async fn known(&self, url: &Url) -> Result<Option<Working>, StageError> {
+        let Some((Source::Feed(mut feed), _)) = self.sources.get(&address::source_key(url)).await? else {
+            return Ok(None);
+        };
+        let heir = feed.moved.as_ref().and_then(|(to, _)| Url::parse(to).ok());
+        if let Some(to) = heir.filter(|_| feed.gone) {
+            let Some((Source::Feed(heir), _)) = self.sources.get(&address::source_key(&to)).await? else {
+                return Ok(None);
+            };
+            feed = heir;
+        }
+        let is_telling = !feed.seen.is_empty();
+        let content = feed.polling.trust.content;
+        Ok((!feed.gone).then_some(Working { key: feed.key, format: feed.format, content, is_telling }))
+    }
+
+    fn telling(&self, key: SourceKey, feed: &Feed) -> Working {
+        let content = content_hash(feed, self.manners().rules.entries_per_poll);
+        Working { key, format: feed.format.as_str().to_owned(), content, is_telling: !feed.entries.is_empty() }
+    }
+
+    /// Keeps a working feed and takes in its entries. One that was retired and works again is polled again.
+    async fn keep(&self, site: &SiteSource, url: &Url, parsed: &Feed, reply: &Reply) -> Result<Working, StageError> {
         let now = self.manners().clock.now();
-        let mut feed = new_feed(url, Some(site));
-        self.intake.take(&mut feed, parsed).await?;
-        update(&mut feed, parsed, reply, &self.manners().rules, now);
-        let key = feed.key.clone();
-        if self.sources.insert(&Source::Feed(feed)).await? {
+        let before = self.sources.get(&address::source_key(url)).await?;
+        let (mut feed, seen) = match before {
+            Some((Source::Feed(feed), seen)) => (revived(feed), Some(seen)),
+            _ => (new_feed(url, Some(site)), None),
+        };
+        let new = self.intake.take(&mut feed, parsed).await?;
+        learn(&mut feed, parsed, reply, (new, false), &self.manners().rules, now);
+        let working = self.telling(feed.key.clone(), parsed);
+        let is_new = match seen {
+            Some(seen) => self.sources.swap(seen, &Source::Feed(feed)).await.map(|_| true)?,
+            None => self.sources.insert(&Source::Feed(feed)).await?,
+        };
+        if is_new {
             self.manners().events.note(&Event::FeedFound);
         }
-        Ok(key)
+        Ok(working)
     }
 
     /// Feeds that there was no time for become sources of their own and are polled as such.
@@ -208,8 +365,11 @@ impl Discover {
         let rules = &self.manners().rules;
         match step {
             Step::Found { mut working, untried } => {
-                working.extend(self.leave_to_poll(&site, &untried, now).await?);
-                working.dedup();
+                for key in self.leave_to_poll(&site, &untried, now).await? {
+                    if !working.contains(&key) {
+                        working.push(key);
+                    }
+                }
                 site.state = SiteState::Working { feeds: working };
                 site.failures = 0;
             }
@@ -226,13 +386,17 @@ impl Discover {
                 site.not_before = now + rules.hold_not_found;
                 site.state = SiteState::Feedless { reason };
             }
-            Step::Later { until, held, next_guess } => {
+            Step::Onward(rest) => {
+                self.intake.queue.send(&[(Job::Discover(rest.job(job)), now)]).await?;
+                site.not_before = now;
+            }
+            Step::Later { until, held, rest } => {
                 if held && admission::given_up(job.deferrals, rules) {
                     site.state = SiteState::Feedless { reason: "the host stayed held or out of time".into() };
                     site.not_before = until;
                 } else {
                     self.manners().events.note(&Event::PutOff);
-                    let next = Job::Discover(DiscoverJob { next_guess, ..job.clone() });
+                    let next = Job::Discover(rest.job(job));
                     let next = if held { next.deferred() } else { next };
                     self.intake.queue.send(&[(next, until)]).await?;
                     site.not_before = until;
@@ -269,27 +433,29 @@ impl Stage for Discover {
             // Another job of this site has been here; it goes on, or the schedule does, when that time has come.
             return Ok(Verdict::Drop("the site was looked at already".into()));
         }
-        let Ok(url) = address::parse(&site.url, None) else {
+        let Ok(start) = address::parse(&site.url, None) else {
             return self.apply(site, seen, Step::Refused("the start address is not valid".into()), job).await;
         };
-        let host = self.manners().key_of(&url).map_err(|e| StageError::Job(e.to_string()))?;
+        let rest = Rest::of(job);
+        let host = self.manners().key_of(rest.home.as_ref().unwrap_or(&start));
+        let host = host.map_err(|e| StageError::Job(e.to_string()))?;
         let mut visit = match self.manners().open(&host, &format!("discover {}", site.key)).await? {
             Opening::Open(visit) => visit,
             Opening::Busy(until) => return Ok(Verdict::Defer(until)),
             Opening::Held(until, why) => {
-                let step = Step::Later { until, held: admission::counts(why), next_guess: job.next_guess };
+                let step = Step::Later { until, held: admission::counts(why), rest };
                 return self.apply(site, seen, step, job).await;
             }
             Opening::Blocked => return self.apply(site, seen, Step::Refused("the host is blocked".into()), job).await,
         };
-        let step = self.look(&mut visit, &mut site, job).await;
+        let step = self.look(&mut visit, &mut site, &start, rest.clone()).await;
         let calls = visit.calls;
         visit.close().await?;
         let step = match step? {
             // What began and did not come further within a visit may never do so, so it counts.
-            Step::Later { until, next_guess, .. } if calls > 0 && next_guess == job.next_guess => {
+            Step::Later { until, rest: left, .. } if calls > 0 && left == rest => {
                 let again = self.manners().clock.now() + self.manners().rules.again_after(job.deferrals);
-                Step::Later { until: until.max(again), held: true, next_guess }
+                Step::Later { until: until.max(again), held: true, rest }
             }
             other => other,
         };

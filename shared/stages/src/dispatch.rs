@@ -3,7 +3,7 @@
 use crate::StageError;
 use curlew_model::{DiscoverJob, Job, PollJob, Slot, Source, Timestamp};
 use curlew_policy::Rules;
-use curlew_policy::schedule::{feed_is_due, site_is_due, slots_due};
+use curlew_policy::schedule::{feed_is_due, postponed, site_is_due, slots_due};
 use curlew_ports::{Clock, Marks, PortError, Queue, Sources};
 use std::sync::Arc;
 
@@ -66,8 +66,11 @@ impl Dispatch {
             let rows = self.sources.in_slot(slot, after.as_ref(), LIST).await?;
             let Some(last) = rows.last() else { return Ok(()) };
             after = Some(last.key().clone());
-            let jobs: Vec<(Job, Timestamp)> =
-                rows.into_iter().filter_map(|s| self.job(s, now)).map(|job| (job, now)).collect();
+            let mut jobs: Vec<(Job, Timestamp)> = Vec::new();
+            for row in rows {
+                let Some(row) = self.itself(row).await? else { continue };
+                jobs.extend(self.job(row, slot, now));
+            }
             for (job, _) in &jobs {
                 match job {
                     Job::Poll(_) => sent.polls += 1,
@@ -80,12 +83,26 @@ impl Dispatch {
         }
     }
 
-    fn job(&self, source: Source, now: Timestamp) -> Option<Job> {
+    /// The row of the feed that a further slot lists; any other row is itself. Only feeds that are, or once were, polled
+    /// more than once a cycle cost this read.
+    async fn itself(&self, row: Source) -> Result<Option<Source>, StageError> {
+        match row {
+            Source::Extra(extra) => Ok(self.sources.get(&extra.feed).await?.map(|(row, _)| row)),
+            other => Ok(Some(other)),
+        }
+    }
+
+    /// The job of a source whose slot has come, and when it is due: a feed may ask to be left alone for some hours.
+    fn job(&self, source: Source, slot: Slot, now: Timestamp) -> Option<(Job, Timestamp)> {
         match source {
-            Source::Feed(feed) => feed_is_due(&feed, &self.rules, now)
-                .then(|| Job::Poll(PollJob { feed: feed.key, url: feed.url, deferrals: 0 })),
-            Source::Site(site) => site_is_due(&site, now)
-                .then(|| Job::Discover(DiscoverJob { site: site.key, url: site.url, next_guess: None, deferrals: 0 })),
+            Source::Feed(feed) if feed_is_due(&feed, slot, &self.rules, now) => {
+                let at = postponed(&feed, &self.rules, now)?;
+                Some((Job::Poll(PollJob { feed: feed.key, url: feed.url, deferrals: 0 }), at))
+            }
+            Source::Site(site) if site_is_due(&site, now) => {
+                Some((Job::Discover(DiscoverJob::new(site.key, site.url)), now))
+            }
+            _ => None,
         }
     }
 }

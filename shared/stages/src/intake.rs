@@ -1,43 +1,71 @@
 //! From the entries of a feed to visits: what is new, and to whom it belongs.
 
-use crate::{Manners, StageError};
-use curlew_feed::{Entry, Feed};
+use crate::{Manners, Removal, StageError};
+use curlew_feed::{Deleted, Entry, Feed};
 use curlew_model::{
-    EntryHints, FeedSource, HostKey, Job, Page, PageId, PageState, Purpose, Rejection, Timestamp, VisitItem, VisitJob,
+    EntryHints, FeedSource, Gone, HostKey, Job, Page, PageId, PageState, Purpose, Rejection, Taken, Timestamp,
+    VisitItem, VisitJob,
 };
 use curlew_policy::address;
-use curlew_ports::{Event, Pages, Queue};
+use curlew_ports::{Blobs, Event, Pages, Queue};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use url::Url;
 
 /// Keys of older entries that the row of a feed keeps at least.
 const REMEMBERED_AT_LEAST: usize = 32;
+/// Deletions of one document that are looked at.
+const DELETED_PER_POLL: usize = 100;
+/// Minutes of a day.
+const DAY: i64 = 1_440;
 
 /// Takes in feeds: sends visits for what is new and brings the feed's row up to date.
 pub(crate) struct Intake {
     pub(crate) manners: Arc<Manners>,
     pub(crate) pages: Arc<dyn Pages>,
     pub(crate) queue: Arc<dyn Queue>,
+    removal: Removal,
 }
 
 impl Intake {
-    /// Sends visits for the entries that are new. The caller writes `source` afterwards: entries are
-    /// remembered as seen only once their visits are in the queue.
-    pub(crate) async fn take(&self, source: &mut FeedSource, feed: &Feed) -> Result<(), StageError> {
+    /// Over these ports.
+    pub(crate) fn new(
+        manners: Arc<Manners>,
+        pages: Arc<dyn Pages>,
+        queue: Arc<dyn Queue>,
+        blobs: Arc<dyn Blobs>,
+    ) -> Intake {
+        let removal = Removal::new(pages.clone(), blobs, manners.clock.clone(), manners.events.clone());
+        Intake { manners, pages, queue, removal }
+    }
+
+    /// Sends visits for the entries that are new, and removes the pages of those that the feed has taken back; says how
+    /// many are new. The caller writes `source` afterwards: entries are remembered as seen only once their visits are in
+    /// the queue.
+    ///
+    /// A feed may bring so many new entries a day; the others stay unseen and are taken when their day has come, if they
+    /// are still listed. So a feed that makes up entries with each call costs only so much.
+    pub(crate) async fn take(&self, source: &mut FeedSource, feed: &Feed) -> Result<u64, StageError> {
         let now = self.manners.clock.now();
         let rules = &self.manners.rules;
         let seen: BTreeSet<u64> = source.seen.iter().copied().collect();
+        let mut taken_today = taken_on(source, now);
         let mut fresh: BTreeSet<u64> = BTreeSet::new();
         let mut visits: BTreeMap<HostKey, Vec<VisitItem>> = BTreeMap::new();
         let mut taken: BTreeSet<PageId> = BTreeSet::new();
         let mut now_listed = Vec::new();
         for entry in feed.entries.iter().take(rules.entries_per_poll) {
             let key = entry.key();
-            now_listed.push(key);
-            if seen.contains(&key) || !fresh.insert(key) {
+            let is_known = seen.contains(&key) || fresh.contains(&key);
+            if !is_known && taken_today.entries >= rules.entries_per_day {
                 continue;
             }
+            now_listed.push(key);
+            if is_known {
+                continue;
+            }
+            fresh.insert(key);
+            taken_today.entries += 1;
             match self.item(source, entry, now).await? {
                 Some((host, item)) if taken.insert(item.page.clone()) => visits.entry(host).or_default().push(item),
                 _ => {}
@@ -48,9 +76,47 @@ impl Intake {
         if !jobs.is_empty() {
             self.queue.send(&jobs).await?;
         }
-        self.manners.events.note(&Event::EntriesSeen(fresh.len() as u64));
+        now_listed.extend(self.remove(source, &feed.deleted).await?);
+        let new = fresh.len() as u64;
+        self.manners.events.note(&Event::EntriesSeen(new));
+        if new > 0 {
+            source.polling.taken = taken_today;
+        }
         remember(source, now_listed, rules.seen_ring);
-        Ok(())
+        Ok(new)
+    }
+
+    /// Removes the pages of entries that the feed has taken back (RFC 6721), as far as they are the feed's to remove: on
+    /// its own host key. A feed speaks for no other site. Gives the keys by which the feed remembers that it was done.
+    async fn remove(&self, source: &FeedSource, deleted: &[Deleted]) -> Result<Vec<u64>, StageError> {
+        let own = Url::parse(&source.url).ok().and_then(|url| self.manners.key_of(&url).ok());
+        let mut done = vec![];
+        for entry in deleted.iter().take(DELETED_PER_POLL) {
+            let key = deletion_key(entry);
+            if source.seen.contains(&key) {
+                done.push(key);
+                continue;
+            }
+            let Some(url) = entry.url.as_deref().and_then(|url| address::parse(url, None).ok()) else { continue };
+            let Some(page) = self.page_itself(&address::page_id(&address::canonical(&url))).await? else { continue };
+            match page.state {
+                // What becomes of it is seen with a later poll.
+                PageState::Pending => continue,
+                PageState::Accepted { .. } if own.as_ref() == Some(&page.host) => {
+                    self.removal.remove(&page.id, Gone::Deleted).await?;
+                }
+                _ => {}
+            }
+            done.push(key);
+        }
+        Ok(done)
+    }
+
+    /// The row of a page, or of the page that it is another address of.
+    async fn page_itself(&self, id: &PageId) -> Result<Option<Page>, StageError> {
+        let Some((page, _)) = self.pages.glimpse(id).await? else { return Ok(None) };
+        let PageState::Alias { of } = &page.state else { return Ok(Some(page)) };
+        Ok(self.pages.glimpse(of).await?.map(|(page, _)| page))
     }
 
     /// The visit item of an entry, or nothing if its page is known or it has no usable link.
@@ -109,6 +175,18 @@ impl Intake {
         }
         Ok(())
     }
+}
+
+/// Stands among the keys of seen entries for one that was taken back.
+fn deletion_key(entry: &Deleted) -> u64 {
+    let hex = address::hash_hex(format!("deleted {}", entry.id).as_bytes());
+    hex.get(..16).and_then(|digits| u64::from_str_radix(digits, 16).ok()).unwrap_or_default()
+}
+
+/// What a feed has brought on the day of `now`.
+fn taken_on(source: &FeedSource, now: Timestamp) -> Taken {
+    let day = now.minute().div_euclid(DAY);
+    Some(source.polling.taken).filter(|taken| taken.day == day).unwrap_or(Taken { day, entries: 0 })
 }
 
 fn jobs(source: &FeedSource, host: HostKey, items: Vec<VisitItem>) -> Vec<Job> {

@@ -3,11 +3,13 @@
 //! Three drivers run them unchanged: the local runner, the Lambda glue and the simulator of `curlew-testkit`.
 //! A stage holds only the ports that it needs. Every job may run twice.
 
+mod aftermath;
 mod block;
 mod body;
 mod discover;
 mod dispatch;
 mod extract;
+mod feed_row;
 mod fetch;
 mod find;
 mod image;

@@ -1,15 +1,15 @@
 //! Poll: reads a feed, politely and conditionally, and sends visits for what is new.
 
+use crate::feed_row::{self, parse};
 use crate::intake::Intake;
 use crate::manners::Opening;
 use crate::visit::{End, Got};
-use crate::{Manners, Stage, StageError, Verdict};
-use curlew_feed::{Feed, Limits};
-use curlew_model::{FeedSource, Job, Millis, PollJob, Source, Timestamp, Validators};
-use curlew_policy::address;
-use curlew_policy::schedule::{self, Wishes};
-use curlew_policy::{admission, http};
-use curlew_ports::{CallKind, Event, Pages, Queue, Reply, Sources, Version};
+use crate::{Manners, Stage, StageError, Verdict, aftermath};
+use curlew_feed::{Feed, FeedError};
+use curlew_model::{ExtraSlot, FeedSource, HoldReason, Job, PollJob, Source, Timestamp, Validators, Why};
+use curlew_policy::fate::{self, Wrong};
+use curlew_policy::{address, admission, conditional, schedule};
+use curlew_ports::{Blobs, CallKind, Event, Pages, Queue, Reply, Sources, Version};
 use std::sync::Arc;
 use url::Url;
 
@@ -19,21 +19,47 @@ pub struct Poll {
     sources: Arc<dyn Sources>,
 }
 
+/// How the feed was asked for.
+struct Asked {
+    validators: Validators,
+    /// Unconditionally, to look into the 304s that came before.
+    is_check: bool,
+}
+
 impl Poll {
     /// Over these ports.
-    pub fn new(manners: Arc<Manners>, sources: Arc<dyn Sources>, pages: Arc<dyn Pages>, queue: Arc<dyn Queue>) -> Poll {
-        Poll { intake: Intake { manners, pages, queue }, sources }
+    pub fn new(
+        manners: Arc<Manners>,
+        sources: Arc<dyn Sources>,
+        pages: Arc<dyn Pages>,
+        queue: Arc<dyn Queue>,
+        blobs: Arc<dyn Blobs>,
+    ) -> Poll {
+        Poll { intake: Intake::new(manners, pages, queue, blobs), sources }
     }
 
     fn manners(&self) -> &Manners {
         &self.intake.manners
     }
 
+    /// Why a feed is not polled now, if it is not.
+    fn not_now(&self, feed: &FeedSource) -> Option<Verdict> {
+        let (rules, now) = (&self.manners().rules, self.manners().clock.now());
+        if feed.gone || !schedule::is_soon(feed, rules, now) {
+            return Some(Verdict::Drop("the feed was polled already, or polling it has stopped".into()));
+        }
+        match schedule::postponed(feed, rules, now) {
+            Some(at) if at > now => Some(Verdict::Defer(at)),
+            Some(_) => None,
+            None => Some(Verdict::Drop("the feed asks to be left alone until after its next slot".into())),
+        }
+    }
+
     /// The job is parked, and the row says until when: without that, each cycle until then would park one more.
     async fn put_off(
         &self,
         job: &PollJob,
-        (feed, seen): (FeedSource, Version),
+        (mut feed, seen): (FeedSource, Version),
         until: Timestamp,
         why: &str,
     ) -> Result<Verdict, StageError> {
@@ -41,8 +67,10 @@ impl Poll {
         if !admission::given_up(job.deferrals, &self.manners().rules) {
             self.intake.queue.send(&[(Job::Poll(job.clone()).deferred(), until)]).await?;
         }
-        let next = FeedSource { not_before: until, trouble: Some(format!("the host is left alone: {why}")), ..feed };
-        self.sources.swap(seen, &Source::Feed(next)).await?;
+        feed.not_before = until;
+        feed.trouble = Some(format!("the host is left alone: {why}"));
+        feed.polling.why = Why::Held;
+        self.sources.swap(seen, &Source::Feed(feed)).await?;
         Ok(Verdict::Done)
     }
 
@@ -51,13 +79,13 @@ impl Poll {
         &self,
         job: &PollJob,
         (feed, seen): (FeedSource, Version),
-        got: &Got,
+        (asked, got): (&Asked, &Got),
         read: Option<&Read<'_>>,
         calls: u32,
     ) -> Result<Verdict, StageError> {
         let manners = self.manners();
         let before = feed.clone();
-        let mut next = match (&got.end, read) {
+        let next = match (&got.end, read) {
             // What began and did not end within a visit may never do so, so it counts.
             (End::Later(until), _) if calls > 0 => {
                 let again = manners.clock.now() + manners.rules.again_after(job.deferrals);
@@ -67,100 +95,133 @@ impl Poll {
             (End::Elsewhere(until), _) => {
                 return self.put_off(job, (feed, seen), *until, "a robots.txt or a redirect leads nowhere").await;
             }
-            (End::Held(until, why), _) => return self.put_off(job, (feed, seen), *until, why.as_str()).await,
-            (End::Rejected(why), _) => {
-                let mut feed = feed;
-                self.failed(&mut feed, why.to_string(), manners.clock.now());
+            // The feed itself was refused, and its schedule brings it again: nothing is parked.
+            (End::Held(until, HoldReason::Forbidden), _) if calls > 0 => {
+                let mut feed = self.failed(feed, Wrong::Refused, "the server answered 403", None).await?;
+                feed.not_before = feed.not_before.max(*until);
                 feed
             }
-            (End::Reply(_), Some(read)) => self.taken_in(feed, got, read).await?,
+            (End::Held(until, why), _) => return self.put_off(job, (feed, seen), *until, why.as_str()).await,
+            (End::Rejected(why), _) => self.failed(feed, Wrong::Failed, &why.to_string(), None).await?,
+            (End::Reply(_), Some(read)) => self.taken_in(feed, asked, got, read).await?,
             (End::Reply(_), None) => feed,
         };
-        let now = manners.clock.now();
-        if !schedule::is_on_time(before.slot, now) {
+        self.keep(before, next, seen).await
+    }
+
+    /// Writes the feed's row, if anything in it has changed that matters.
+    async fn keep(&self, before: FeedSource, mut next: FeedSource, seen: Version) -> Result<Verdict, StageError> {
+        let (rules, now) = (&self.manners().rules, self.manners().clock.now());
+        let is_often = schedule::times_a_cycle(before.interval, rules) > 1;
+        if is_often || !schedule::is_on_time(&before, rules, now) {
             // Off its minute: another job of this feed may be on its way, and must not call again at once.
             next.polled_at = now;
+        } else if says_the_same(&before, &next, rules, now) {
+            // In its minute, what changes nothing is not written: three polls a day cost no write.
+            return Ok(Verdict::Done);
         }
-        // A 304 in its minute changes nothing, and nothing is written: three polls a day cost no write.
+        if !next.gone {
+            self.list_often(&mut next).await?;
+        }
         if next != before {
             self.sources.swap(seen, &Source::Feed(next)).await?;
         }
         Ok(Verdict::Done)
     }
 
+    /// Lists a feed under further slots, if its interval is shorter than the cycle. Rows that are there stay.
+    async fn list_often(&self, feed: &mut FeedSource) -> Result<(), StageError> {
+        let times = schedule::times_a_cycle(feed.interval, &self.manners().rules);
+        if times <= u16::from(feed.polling.extra_slots) + 1 {
+            return Ok(());
+        }
+        for (key, slot) in schedule::extra_slots(feed, times) {
+            let extra = ExtraSlot { key, slot, feed: feed.key.clone(), url: feed.url.clone() };
+            self.sources.insert(&Source::Extra(extra)).await?;
+        }
+        feed.polling.extra_slots = u8::try_from(times - 1).unwrap_or(u8::MAX);
+        Ok(())
+    }
+
     /// What an answer makes of the feed's row.
-    async fn taken_in(&self, mut feed: FeedSource, got: &Got, read: &Read<'_>) -> Result<FeedSource, StageError> {
-        let now = self.manners().clock.now();
+    async fn taken_in(
+        &self,
+        mut feed: FeedSource,
+        asked: &Asked,
+        got: &Got,
+        read: &Read<'_>,
+    ) -> Result<FeedSource, StageError> {
+        let (rules, now) = (&self.manners().rules, self.manners().clock.now());
         let reply = read.reply;
-        match reply.status {
+        let (wrong, words) = match (reply.status, &read.feed) {
             // RFC 9110 §15.4.5: nobody asked whether it was modified.
-            304 if feed.validators.is_empty() => {
-                self.failed(&mut feed, "the server answered 304 to an unconditional request".into(), now);
+            (304, _) if asked.validators.is_empty() => {
+                (Wrong::Unasked, "the server answered 304 to an unconditional request".to_owned())
             }
-            304 => {
-                feed.failures = 0;
-                feed.trouble = None;
-                refresh(&mut feed.validators, &reply.headers.validators);
+            (304, _) => {
+                feed_row::unchanged(&mut feed, reply, rules, now);
+                return self.moved(feed, got).await;
             }
-            200 => match &read.feed {
-                Some(Ok(parsed)) => {
-                    self.intake.take(&mut feed, parsed).await?;
-                    self.updated(&mut feed, parsed, reply, now);
-                    self.moved(&mut feed, got);
-                }
-                Some(Err(why)) => self.failed(&mut feed, why.clone(), now),
-                None => {}
-            },
+            (200, Some(Ok(parsed))) if parsed.entries.is_empty() && !feed.seen.is_empty() => {
+                // The deletions of a feed that has taken back everything count all the same.
+                self.intake.take(&mut feed.clone(), parsed).await?;
+                (Wrong::Suspect, "the feed has lost all its entries".to_owned())
+            }
+            (200, Some(Ok(parsed))) => {
+                let new = self.intake.take(&mut feed, parsed).await?;
+                feed_row::learn(&mut feed, parsed, reply, (new, asked.is_check), rules, now);
+                return self.moved(feed, got).await;
+            }
+            (200, Some(Err(why @ FeedError::NotAFeed(_)))) => (Wrong::Suspect, why.to_string()),
+            (200, Some(Err(why))) => (Wrong::Failed, why.to_string()),
             // A temporary redirect to something that is gone says nothing for good about this feed.
-            410 if got.hops == 0 || got.moved_for_good => {
-                feed.gone = true;
-                feed.trouble = Some("the server says that the feed is gone (410)".into());
-            }
-            status => self.failed(&mut feed, format!("the server answered {status}"), now),
+            (410, _) if got.hops == 0 || got.moved_for_good => (Wrong::Gone, String::new()),
+            (404, _) => (Wrong::Lost, "the server answered 404".to_owned()),
+            (status @ (401 | 403), _) => (Wrong::Refused, format!("the server answered {status}")),
+            (status, _) => (Wrong::Failed, format!("the server answered {status}")),
+        };
+        self.failed(feed, wrong, &words, reply.headers.retry_after.as_deref()).await
+    }
+
+    async fn failed(
+        &self,
+        mut feed: FeedSource,
+        wrong: Wrong,
+        words: &str,
+        retry_after: Option<&str>,
+    ) -> Result<FeedSource, StageError> {
+        let manners = self.manners();
+        let at = (manners.clock.now(), manners.seeds.next());
+        if feed_row::failed(&mut feed, wrong, words, retry_after, &manners.rules, at) {
+            aftermath::reopen_site(self.sources.as_ref(), &mut feed, at.0).await?;
         }
         Ok(feed)
     }
 
-    fn failed(&self, feed: &mut FeedSource, why: String, now: Timestamp) {
-        feed.failures = feed.failures.saturating_add(1);
-        feed.not_before =
-            schedule::after_failure(&self.manners().rules, feed.failures, now, self.manners().seeds.next());
-        tracing::info!(feed = %feed.url, failures = feed.failures, reason = %why, "the feed could not be read");
-        feed.trouble = Some(why);
-    }
-
-    pub(crate) fn updated(&self, feed: &mut FeedSource, parsed: &Feed, reply: &Reply, now: Timestamp) {
-        update(feed, parsed, reply, &self.manners().rules, now);
-    }
-
-    /// A permanent redirect is believed once it was seen often enough, or at once if it only adds TLS.
-    fn moved(&self, feed: &mut FeedSource, got: &Got) {
-        if !got.moved_for_good {
-            feed.moved = None;
-            return;
+    /// Counts a permanent redirect, and believes it in the end.
+    async fn moved(&self, mut feed: FeedSource, got: &Got) -> Result<FeedSource, StageError> {
+        let (rules, now) = (&self.manners().rules, self.manners().clock.now());
+        let (sightings, is_believed) = fate::moved(&feed, &got.url, got.moved_for_good, rules, now);
+        (feed.moved, feed.polling.moved_at) = sightings;
+        if is_believed {
+            return aftermath::relocate(self.sources.as_ref(), feed, &got.url).await;
         }
-        let times = match &feed.moved {
-            Some((to, times)) if *to == got.url.as_str() => times.saturating_add(1),
-            _ => 1,
-        };
-        let only_tls = Url::parse(&feed.url).is_ok_and(|old| {
-            old.scheme() == "http" && got.url.scheme() == "https" && old.host_str() == got.url.host_str()
-        });
-        if only_tls || times >= self.manners().rules.moves_believed {
-            tracing::info!(from = %feed.url, to = %got.url, "the feed has moved for good");
-            feed.url = got.url.as_str().to_owned();
-            feed.moved = None;
-        } else {
-            feed.moved = Some((got.url.as_str().to_owned(), times));
-        }
+        Ok(feed)
     }
+}
+
+/// Whether two states of a row differ in nothing but when the feed was polled.
+fn says_the_same(before: &FeedSource, next: &FeedSource, rules: &curlew_policy::Rules, now: Timestamp) -> bool {
+    let next_slot = schedule::next_poll(before, rules, now);
+    let same = FeedSource { not_before: before.not_before, polled_at: before.polled_at, ..next.clone() };
+    same == *before && next_slot.is_some_and(|at| next.not_before <= at)
 }
 
 /// An answer, and what is in it.
 struct Read<'a> {
     reply: &'a Reply,
     /// Of a 200: the feed, or why it is none.
-    feed: Option<Result<Feed, String>>,
+    feed: Option<Result<Feed, FeedError>>,
 }
 
 impl Read<'_> {
@@ -180,56 +241,6 @@ impl Read<'_> {
     }
 }
 
-/// A 304 brings the stored validators up to date and takes none away (RFC 9111 §4.3.4).
-fn refresh(stored: &mut Validators, sent: &Validators) {
-    for (old, new) in [(&mut stored.etag, &sent.etag), (&mut stored.last_modified, &sent.last_modified)] {
-        if new.is_some() {
-            old.clone_from(new);
-        }
-    }
-}
-
-/// Reads an answer as a feed.
-pub(crate) fn parse(reply: &Reply, url: &Url) -> Result<Feed, String> {
-    curlew_feed::parse(&reply.body, reply.headers.content_type.as_deref(), url, &Limits::default())
-        .map_err(|e| e.to_string())
-}
-
-/// Writes what a good answer says into the feed's row.
-pub(crate) fn update(
-    feed: &mut FeedSource,
-    parsed: &Feed,
-    reply: &Reply,
-    rules: &curlew_policy::Rules,
-    now: Timestamp,
-) {
-    let headers = &reply.headers;
-    let fresh_for =
-        http::fresh_for(headers.cache_control.as_deref(), headers.age.as_deref(), headers.expires.as_deref(), now);
-    feed.format = parsed.format.as_str().to_owned();
-    feed.title.clone_from(&parsed.title);
-    feed.description.clone_from(&parsed.description);
-    feed.link.clone_from(&parsed.link);
-    feed.language.clone_from(&parsed.language);
-    if parsed.image.is_some() {
-        feed.image.clone_from(&parsed.image);
-    }
-    feed.validators = headers.validators.clone();
-    feed.faults = parsed.faults.summary();
-    feed.failures = 0;
-    feed.trouble = None;
-    feed.polled_at = now;
-    let wishes = Wishes {
-        ttl: parsed.hints.ttl_minutes.map(|m| Millis::from_mins(u64::from(m))),
-        update_period: parsed.hints.update_period,
-        fresh_for,
-        has_validators: !headers.validators.is_empty(),
-    };
-    feed.interval = schedule::interval(rules, wishes);
-    let earliest = now + fresh_for.unwrap_or_default().min(rules.poll_cap);
-    feed.not_before = schedule::after_skips(earliest, &parsed.hints.skip_hours, &parsed.hints.skip_days);
-}
-
 impl Stage for Poll {
     const NAME: &'static str = "poll";
     type Job = PollJob;
@@ -238,11 +249,10 @@ impl Stage for Poll {
         let Some((Source::Feed(feed), seen)) = self.sources.get(&job.feed).await? else {
             return Ok(Verdict::Drop("the feed is not known".into()));
         };
-        let manners = self.manners();
-        let earliest = feed.not_before.max(feed.polled_at + manners.rules.poll_floor);
-        if feed.gone || manners.clock.now() < earliest {
-            return Ok(Verdict::Drop("the feed was polled already, or polling it has stopped".into()));
+        if let Some(verdict) = self.not_now(&feed) {
+            return Ok(verdict);
         }
+        let manners = self.manners();
         let Ok(url) = address::parse(&feed.url, None) else {
             return Ok(Verdict::Drop("the feed's address is no longer valid".into()));
         };
@@ -253,7 +263,8 @@ impl Stage for Poll {
             Opening::Held(until, why) => return self.put_off(job, (feed, seen), until, why.as_str()).await,
             Opening::Blocked => return Ok(Verdict::Drop("the host is blocked".into())),
         };
-        let got = match visit.get(&url, CallKind::Feed, &feed.validators).await {
+        let asked = asked(&feed, &url, manners);
+        let got = match visit.get(&url, CallKind::Feed, &asked.validators).await {
             Ok(got) => got,
             Err(error) => {
                 // What kept it from being told apart keeps the lease too, or not; it runs out by itself.
@@ -271,6 +282,16 @@ impl Stage for Poll {
             // It runs out by itself; what was read is kept all the same.
             tracing::warn!(%error, %host, "a lease could not be given back");
         }
-        self.finish(job, (feed, seen), &got, read.as_ref(), calls).await
+        self.finish(job, (feed, seen), (&asked, &got), read.as_ref(), calls).await
     }
+}
+
+/// How a feed is asked for now.
+fn asked(feed: &FeedSource, url: &Url, manners: &Manners) -> Asked {
+    let now = manners.clock.now();
+    let is_check = conditional::is_check_due(feed, &manners.rules, now);
+    if is_check {
+        tracing::info!(feed = %url, "nothing but 304s came for long: the feed is asked for unconditionally");
+    }
+    Asked { validators: conditional::to_send(feed, &manners.rules, now), is_check }
 }

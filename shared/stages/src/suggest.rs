@@ -1,10 +1,9 @@
 //! Suggest: takes sites and feeds that somebody names. Nothing is fetched here.
 
+use crate::aftermath::revived;
 use crate::block::hidden_hosts;
 use crate::discover::new_feed;
-use curlew_model::{
-    DiscoverJob, FeedSource, Job, PollJob, SiteSource, SiteState, Source, SourceKey, Timestamp, is_at_or_below,
-};
+use curlew_model::{DiscoverJob, Job, PollJob, SiteSource, SiteState, Source, SourceKey, Timestamp, is_at_or_below};
 use curlew_policy::address;
 use curlew_policy::schedule::site_is_due;
 use curlew_ports::{Blobs, Clock, Fetch, PortError, Queue, Sources, SuggestError, Suggested};
@@ -51,7 +50,7 @@ impl Suggest {
             not_before: Timestamp::MIN,
             failures: 0,
         };
-        let job = DiscoverJob { site: key.clone(), url: site.url.clone(), next_guess: None, deferrals: 0 };
+        let job = DiscoverJob::new(key.clone(), site.url.clone());
         self.keep(Source::Site(site), Job::Discover(job), at_once).await
     }
 
@@ -78,14 +77,22 @@ impl Suggest {
         Ok(Named { key, outcome: if new { Suggested::Taken } else { Suggested::Known } })
     }
 
-    /// The row as it is. A feed whose server once said 410 is polled again when somebody names it anew.
+    /// The row as it is. A feed that was retired is polled again when somebody names it anew, unless it has moved and
+    /// lives on at its new address.
     async fn known(&self, key: &SourceKey) -> Result<Option<Source>, SuggestError> {
         let Some((row, seen)) = self.sources.get(key).await? else { return Ok(None) };
-        let Source::Feed(feed) = row else { return Ok(Some(row)) };
-        if !feed.gone {
-            return Ok(Some(Source::Feed(feed)));
+        let feed = match row {
+            Source::Feed(feed) if feed.gone => feed,
+            other => return Ok(Some(other)),
+        };
+        let heir = feed.moved.as_ref().and_then(|(to, _)| Url::parse(to).ok()).map(|to| address::source_key(&to));
+        if let Some(heir) = heir
+            && let Some((Source::Feed(heir), _)) = self.sources.get(&heir).await?
+            && !heir.gone
+        {
+            return Ok(Some(Source::Feed(heir)));
         }
-        let revived = Source::Feed(FeedSource { gone: false, trouble: None, polled_at: Timestamp::MIN, ..feed });
+        let revived = Source::Feed(revived(feed));
         match self.sources.swap(seen, &revived).await {
             Ok(_) | Err(PortError::Conflict) => Ok(Some(revived)),
             Err(other) => Err(other.into()),
@@ -119,6 +126,7 @@ fn is_untried(source: &Source, now: Timestamp) -> bool {
     match source {
         Source::Site(site) => site_is_due(site, now),
         Source::Feed(feed) => !feed.gone && feed.polled_at == Timestamp::MIN && now >= feed.not_before,
+        Source::Extra(_) => false,
     }
 }
 

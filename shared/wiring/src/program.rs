@@ -98,8 +98,8 @@ impl Program {
             token: settings.token.clone(),
         });
         Ok(Program {
-            discover: Discover::new(manners.clone(), sources.clone(), pages.clone(), queue.clone()),
-            poll: Poll::new(manners.clone(), sources.clone(), pages.clone(), queue.clone()),
+            discover: Discover::new(manners.clone(), sources.clone(), pages.clone(), queue.clone(), blobs.clone()),
+            poll: Poll::new(manners.clone(), sources.clone(), pages.clone(), queue.clone(), blobs.clone()),
             fetch: Fetch::new(manners.clone(), pages.clone(), queue.clone(), blobs.clone()),
             extract: Extract {
                 pages: pages.clone(),

@@ -4,8 +4,10 @@ use crate::args::{ListArgs, ListWhat};
 use crate::output::{self, shown};
 use crate::world::World;
 use anyhow::{Result, bail};
-use curlew_model::{HostKey, Job, Page, PageId, PageState, SiteState, Source, SourceKey};
-use curlew_policy::address;
+use curlew_model::{
+    FeedSource, HostKey, Job, Millis, Page, PageId, PageState, SiteState, Source, SourceKey, Timestamp,
+};
+use curlew_policy::{Rules, address, schedule};
 use serde_json::{Value, json};
 
 /// Rows read at a time.
@@ -73,6 +75,7 @@ pub(super) async fn sites(world: &World, args: &ListArgs) -> Result<()> {
 
 pub(super) async fn feeds(world: &World, args: &ListArgs) -> Result<()> {
     let mut view = View::of(args);
+    let now = world.clock.now();
     each_source(world, |source| {
         let Source::Feed(feed) = source else { return Ok(()) };
         let state = match (&feed.trouble, feed.gone) {
@@ -83,10 +86,33 @@ pub(super) async fn feeds(world: &World, args: &ListArgs) -> Result<()> {
         };
         let title = feed.title.as_deref().unwrap_or("-");
         let line = || format!("{}  {}  {}", shown(&feed.url, ADDRESS), shown(title, 50), shown(&state, ADDRESS));
-        view.row(&[feed.key.as_str(), &feed.url], line, || json!(feed))
+        view.row(&[feed.key.as_str(), &feed.url], line, || whole_feed(feed, &world.manners.rules, now))
     })
     .await?;
     view.end("feed")
+}
+
+/// A feed's row, and when it is polled next and why in words.
+fn whole_feed(feed: &FeedSource, rules: &Rules, now: Timestamp) -> Value {
+    let mut whole = json!(feed);
+    if let Value::Object(fields) = &mut whole {
+        fields.insert("next_poll".into(), json!(schedule::next_poll(feed, rules, now)));
+        fields.insert("next_poll_because".into(), reason(feed, rules).into());
+    }
+    whole
+}
+
+/// Why a feed is polled when it is, or no more.
+fn reason(feed: &FeedSource, rules: &Rules) -> String {
+    if feed.gone {
+        return feed.trouble.clone().unwrap_or_else(|| "polling it has stopped".into());
+    }
+    if feed.interval == Millis::ZERO {
+        return "it was never read".into();
+    }
+    let hours = feed.interval.0 / 3_600_000;
+    let capped = if feed.interval == rules.poll_cap { ", cut to the longest interval there is" } else { "" };
+    format!("every {hours} h, since {}{capped}", feed.polling.why)
 }
 
 async fn each_source(world: &World, mut each: impl FnMut(&Source) -> Result<()>) -> Result<()> {
@@ -201,5 +227,28 @@ fn about(job: &Job) -> String {
         Job::Poll(job) => job.url.clone(),
         Job::Fetch(job) => format!("{} ({} addresses)", job.host, job.items.len()),
         Job::Extract(job) => job.url.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use curlew_model::{Slot, Why};
+
+    #[test]
+    fn a_feed_says_when_it_is_polled_next_and_why() {
+        let rules = Rules::default();
+        let now: Timestamp = "2026-11-21T00:00:00Z".parse().unwrap_or_default();
+        let url = url::Url::parse("https://example.org/feed").unwrap_or_else(|e| panic!("{e}"));
+        let mut feed = FeedSource::new(address::source_key(&url), Slot::of(10), url.as_str());
+        assert_eq!(reason(&feed, &rules), "it was never read");
+        (feed.interval, feed.polling.why) = (Millis::from_days(2), Why::Ttl);
+        assert_eq!(reason(&feed, &rules), "every 48 h, since the feed says so (ttl)");
+        let whole = whole_feed(&feed, &rules, now);
+        assert!(whole["next_poll"].as_str().is_some_and(|at| at.starts_with("2026-11-2")), "{whole}");
+        assert_eq!(whole["url"], url.as_str());
+        (feed.gone, feed.trouble) = (true, Some("gone".into()));
+        assert_eq!(reason(&feed, &rules), "gone");
+        assert_eq!(whole_feed(&feed, &rules, now)["next_poll"], Value::Null);
     }
 }

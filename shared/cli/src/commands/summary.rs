@@ -121,6 +121,7 @@ pub(super) async fn count_sources(world: &World) -> Result<(u64, u64)> {
         for row in &rows {
             match row {
                 Source::Site(_) => sites += 1,
+                Source::Extra(_) => {}
                 Source::Feed(_) => feeds += 1,
             }
         }

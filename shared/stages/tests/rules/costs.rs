@@ -127,7 +127,7 @@ async fn a_poll_that_brings_nothing_costs_one_write_and_one_cheap_read_of_its_ho
     house.web.answer(FEED, Ok(status(304)));
     let ledger = Counted::over(&house.hosts);
     let manners = manners(&house, ledger.clone());
-    let poll = Poll::new(manners, house.sources.clone(), house.pages.clone(), house.jobs.clone());
+    let poll = Poll::new(manners, house.sources.clone(), house.pages.clone(), house.jobs.clone(), house.blobs.clone());
     let job = curlew_model::PollJob { feed: crate::house::key(FEED), url: FEED.into(), deferrals: 0 };
     poll.run(&job).await.unwrap();
     house.manners.clock.sleep(Millis::from_hours(9)).await;

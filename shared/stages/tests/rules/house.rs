@@ -1,15 +1,15 @@
 //! All ports in memory, the stages over them, and documents for their web.
 
 use curlew_model::{
-    FeedSource, HostKey, Job, Page, PageId, PageState, PollJob, Purpose, Slot, Source, SourceKey, Stage as QueueName,
-    Timestamp, VisitItem, VisitJob,
+    DiscoverJob, FeedSource, HostKey, Job, Millis, Page, PageId, PageState, PollJob, Purpose, SiteSource, SiteState,
+    Slot, Source, SourceKey, Stage as QueueName, Timestamp, VisitItem, VisitJob,
 };
 use curlew_policy::{Rules, address};
 use curlew_ports::{CallKind, FetchError, Inbox, Pages, Reply, Sources};
-use curlew_stages::{Extract, Fetch, Index, Manners, Poll, Stage, Verdict};
+use curlew_stages::{Discover, Dispatch, Extract, Fetch, Index, Manners, Poll, Stage, Suggest, Verdict};
 use curlew_testkit::memory::{
-    CountingSeeds, MemoryBlobs, MemoryFetch, MemoryHosts, MemoryJobs, MemoryPages, MemoryRobots, MemorySources,
-    TokioClock,
+    CountingSeeds, MemoryBlobs, MemoryFetch, MemoryHosts, MemoryJobs, MemoryMarks, MemoryPages, MemoryRobots,
+    MemorySources, TokioClock,
 };
 use std::sync::Arc;
 use url::Url;
@@ -54,13 +54,40 @@ impl House {
         }
     }
 
+    /// Before anything else holds the manners.
+    pub(crate) fn with_rules(&mut self, change: impl FnOnce(&mut Rules)) {
+        let manners = Arc::get_mut(&mut self.manners).unwrap();
+        let mut rules = Rules::clone(&manners.rules);
+        change(&mut rules);
+        manners.rules = Arc::new(rules);
+    }
+
     pub(crate) fn now(&self) -> Timestamp {
         self.manners.clock.now()
     }
 
     pub(crate) async fn poll(&self, deferrals: u32) -> Verdict {
-        let poll = Poll::new(self.manners.clone(), self.sources.clone(), self.pages.clone(), self.jobs.clone());
-        poll.run(&PollJob { feed: key(FEED), url: FEED.into(), deferrals }).await.unwrap()
+        self.poll_stage().run(&PollJob { feed: key(FEED), url: FEED.into(), deferrals }).await.unwrap()
+    }
+
+    pub(crate) fn poll_stage(&self) -> Poll {
+        let (pages, jobs, blobs) = (self.pages.clone(), self.jobs.clone(), self.blobs.clone());
+        Poll::new(self.manners.clone(), self.sources.clone(), pages, jobs, blobs)
+    }
+
+    pub(crate) fn discover_stage(&self) -> Discover {
+        let (pages, jobs, blobs) = (self.pages.clone(), self.jobs.clone(), self.blobs.clone());
+        Discover::new(self.manners.clone(), self.sources.clone(), pages, jobs, blobs)
+    }
+
+    pub(crate) fn dispatch_stage(&self) -> Dispatch {
+        Dispatch {
+            marks: Arc::new(MemoryMarks::default()),
+            sources: self.sources.clone(),
+            queue: self.jobs.clone(),
+            clock: self.manners.clock.clone(),
+            rules: self.manners.rules.clone(),
+        }
     }
 
     pub(crate) async fn fetch(&self, job: &VisitJob) -> Verdict {
@@ -99,6 +126,82 @@ impl House {
             Some((Source::Feed(feed), _)) => feed,
             other => panic!("no feed but {other:?}"),
         }
+    }
+
+    /// The feed that is kept for a URL.
+    pub(crate) async fn feed_at(&self, url: &str) -> Option<FeedSource> {
+        match self.sources.get(&key(url)).await.unwrap() {
+            Some((Source::Feed(feed), _)) => Some(feed),
+            _ => None,
+        }
+    }
+
+    /// Waits for the next slot of the feed, and a moment.
+    pub(crate) async fn next_slot(&self) {
+        let (feed, from) = (self.feed().await, self.now() + Millis::from_mins(1));
+        let at = curlew_policy::schedule::next_poll(&feed, &self.manners.rules, from).unwrap();
+        self.manners.clock.sleep(at.since(self.now())).await;
+    }
+
+    /// Polls the feed in its slots for so many days, or until that ends.
+    pub(crate) async fn days(&self, days: u64) {
+        let end = self.now() + Millis::from_days(days);
+        while self.now() < end && !self.feed().await.gone {
+            self.next_slot().await;
+            self.poll(0).await;
+        }
+    }
+
+    pub(crate) fn suggest(&self) -> Suggest {
+        Suggest {
+            sources: self.sources.clone(),
+            blobs: self.blobs.clone(),
+            fetch: self.web.clone(),
+            queue: self.jobs.clone(),
+            clock: self.manners.clock.clone(),
+        }
+    }
+
+    pub(crate) async fn with_site(&self, url: &str, state: SiteState) {
+        let site = SiteSource {
+            key: key(url),
+            slot: Slot::of(0),
+            url: url.into(),
+            state,
+            image: None,
+            not_before: Timestamp::MIN,
+            failures: 0,
+        };
+        assert!(self.sources.insert(&Source::Site(site)).await.unwrap());
+    }
+
+    pub(crate) async fn site(&self, url: &str) -> SiteSource {
+        match self.sources.get(&key(url)).await.unwrap() {
+            Some((Source::Site(site), _)) => site,
+            other => panic!("no site but {other:?}"),
+        }
+    }
+
+    /// Runs the first discovery of a site and all that follows from it, each job when it is due; says how many there were.
+    pub(crate) async fn discover(&self, url: &str) -> usize {
+        let discover = self.discover_stage();
+        let mut job = DiscoverJob::new(key(url), url.into());
+        for n in 1..20 {
+            while let Verdict::Defer(at) = discover.run(&job).await.unwrap() {
+                self.manners.clock.sleep(at.since(self.now())).await;
+            }
+            let queued = self.queued(QueueName::Discover).await;
+            let Some((Job::Discover(next), due)) = queued.into_iter().next_back() else { return n };
+            if next == job {
+                return n;
+            }
+            self.manners.clock.sleep(due.since(self.now())).await;
+            for delivery in self.jobs.receive(QueueName::Discover, 9, Millis(1), self.now()).await.unwrap() {
+                self.jobs.ack(&delivery.receipt).await.unwrap();
+            }
+            job = next;
+        }
+        panic!("discovery does not end");
     }
 
     pub(crate) async fn state(&self, url: &str) -> Option<PageState> {

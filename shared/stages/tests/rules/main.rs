@@ -2,108 +2,21 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 
+mod conditional;
 mod costs;
+mod discovery;
+mod entries;
+mod fate;
 mod house;
 mod polls;
+mod schedule;
 mod thumbnails;
 mod turns;
 
-use curlew_model::{
-    DiscoverJob, Gone, HoldReason, Job, Page, PageState, Purpose, Rejection, SiteSource, SiteState, Slot, Source,
-    Stage as QueueName, Timestamp, Validators, VisitJob, Window,
-};
-use curlew_ports::{Blobs, CallKind, FetchError, HostLedger, Inbox, Pages, Reply, Sources, Version};
-use curlew_stages::{Discover, Stage, Suggest, Verdict};
-use house::{FEED, HOUR, House, accepted, host, html, key, moved, new, page, rss, status, visit};
-
-#[tokio::test(start_paused = true)]
-async fn h01_h03_validators_go_out_as_they_came_and_a_304_brings_them_up_to_date() {
-    let house = House::new();
-    house.with_feed(|_| {}).await;
-    let mut first = Reply { body: rss("<item><link>https://example.org/a</link></item>").into(), ..status(200) };
-    first.headers.validators = Validators { etag: Some("W/\"1\"".into()), last_modified: Some("whenever".into()) };
-    house.web.answer(FEED, Ok(first));
-    let mut second = status(304);
-    second.headers.validators.etag = Some("W/\"2\"".into());
-    house.web.answer(FEED, Ok(second));
-    assert_eq!(house.poll(0).await, Verdict::Done);
-    assert_eq!(house.queued(QueueName::Fetch).await.len(), 1);
-    house.manners.clock.sleep(curlew_model::Millis::from_hours(9)).await;
-    assert_eq!(house.poll(0).await, Verdict::Done);
-    let sent = &house.calls(CallKind::Feed)[1].validators;
-    assert_eq!((sent.etag.as_deref(), sent.last_modified.as_deref()), (Some("W/\"1\""), Some("whenever")));
-    let kept = house.feed().await.validators;
-    assert_eq!((kept.etag.as_deref(), kept.last_modified.as_deref()), (Some("W/\"2\""), Some("whenever")));
-    assert_eq!(house.queued(QueueName::Fetch).await.len(), 1, "a 304 brings nothing new");
-    house.manners.clock.sleep(curlew_model::Millis::from_mins(10)).await;
-    assert!(matches!(house.poll(0).await, Verdict::Drop(_)), "H07: no second poll within the hour");
-}
-
-#[tokio::test(start_paused = true)]
-async fn h04_a_304_that_nobody_asked_for_is_a_fault() {
-    let house = House::new();
-    house.with_feed(|_| {}).await;
-    house.web.answer(FEED, Ok(status(304)));
-    house.poll(0).await;
-    let feed = house.feed().await;
-    assert_eq!(feed.failures, 1);
-    assert!(feed.not_before > house.now());
-}
-
-#[tokio::test(start_paused = true)]
-async fn f04_410_stops_for_good_until_somebody_names_the_feed_anew_and_404_slows() {
-    let house = House::new();
-    house.with_feed(|_| {}).await;
-    house.web.answer(FEED, Ok(status(404)));
-    house.web.answer(FEED, Ok(status(410)));
-    house.poll(0).await;
-    assert_eq!((house.feed().await.failures, house.feed().await.gone), (1, false));
-    assert!(matches!(house.poll(0).await, Verdict::Drop(_)), "a second job in the queue does not call again");
-    assert_eq!(house.calls(CallKind::Feed).len(), 1);
-    house.manners.clock.sleep(curlew_model::Millis::from_hours(10)).await;
-    house.poll(0).await;
-    assert!(house.feed().await.gone);
-    house.manners.clock.sleep(curlew_model::Millis::from_days(30)).await;
-    assert!(matches!(house.poll(0).await, Verdict::Drop(_)));
-    let suggest = Suggest {
-        sources: house.sources.clone(),
-        blobs: house.blobs.clone(),
-        fetch: house.web.clone(),
-        queue: house.jobs.clone(),
-        clock: house.manners.clock.clone(),
-    };
-    suggest.feed(FEED, true).await.unwrap();
-    assert!(!house.feed().await.gone);
-    assert_eq!(house.queued(QueueName::Poll).await.len(), 1);
-}
-
-#[tokio::test(start_paused = true)]
-async fn f04_a_410_behind_a_temporary_redirect_is_only_a_failure() {
-    let house = House::new();
-    house.with_feed(|_| {}).await;
-    house.web.answer(FEED, moved(302, "https://example.org/old"));
-    house.web.answer("https://example.org/old", Ok(status(410)));
-    house.poll(0).await;
-    assert_eq!((house.feed().await.gone, house.feed().await.failures), (false, 1));
-}
-
-#[tokio::test(start_paused = true)]
-async fn f01_a_permanent_redirect_is_believed_after_many_polls_or_at_once_for_tls() {
-    for (from, to, at_once) in
-        [(FEED, "https://example.org/new", false), ("http://example.org/feed", "https://example.org/feed", true)]
-    {
-        let house = House::new();
-        house.with_feed(|feed| feed.url = from.into()).await;
-        house.web.answer(from, moved(301, to));
-        house.web.serve(to, "application/rss+xml", rss(""));
-        for n in 1..=house.manners.rules.moves_believed {
-            house.manners.clock.sleep(curlew_model::Millis::from_hours(9)).await;
-            house.poll(0).await;
-            let believed = at_once || n == house.manners.rules.moves_believed;
-            assert_eq!(house.feed().await.url, if believed { to } else { from }, "{n}");
-        }
-    }
-}
+use curlew_model::{Gone, HoldReason, Job, Page, PageState, Purpose, Rejection, Stage as QueueName, VisitJob, Window};
+use curlew_ports::{Blobs, CallKind, FetchError, HostLedger, Inbox, Pages, Reply, Version};
+use curlew_stages::Verdict;
+use house::{FEED, HOUR, House, accepted, host, html, moved, new, page, status, visit};
 
 #[tokio::test(start_paused = true)]
 async fn a_held_feed_is_parked_once_and_its_schedule_waits() {
@@ -116,7 +29,7 @@ async fn a_held_feed_is_parked_once_and_its_schedule_waits() {
     assert!(parked[0].1.since(house.now()).0 >= 72 * HOUR * 1_000);
     let feed = house.feed().await;
     assert_eq!(feed.not_before, parked[0].1);
-    assert!(!curlew_policy::schedule::feed_is_due(&feed, &house.manners.rules, house.now()));
+    assert!(!curlew_policy::schedule::feed_is_due(&feed, feed.slot, &house.manners.rules, house.now()));
     assert!(feed.trouble.is_some_and(|why| why.contains("too_many_requests")));
     // A job that was sent before the hold changes nothing.
     assert!(matches!(house.poll(0).await, Verdict::Drop(_)));
@@ -441,36 +354,4 @@ async fn the_longest_crawl_delay_lets_a_redirected_page_come_to_an_end() {
     }
     assert_eq!(house.state("https://example.org/c").await, Some(PageState::Pending));
     assert!(house.calls(CallKind::Page).len() <= 6);
-}
-
-#[tokio::test(start_paused = true)]
-async fn discovery_guesses_only_without_links_and_goes_on_where_it_was() {
-    let house = House::new();
-    let home = "https://example.org/";
-    let site = SiteSource {
-        key: key(home),
-        slot: Slot::of(0),
-        url: home.into(),
-        state: SiteState::Waiting,
-        image: None,
-        not_before: Timestamp::MIN,
-        failures: 0,
-    };
-    house.sources.insert(&Source::Site(site)).await.unwrap();
-    house.web.serve(home, "text/html", html(""));
-    house.web.answer("https://example.org/feed/atom", Ok(status(503)));
-    house.web.serve("https://example.org/feed/atom", "application/rss+xml", rss(""));
-    let discover = Discover::new(house.manners.clone(), house.sources.clone(), house.pages.clone(), house.jobs.clone());
-    let job = DiscoverJob { site: key(home), url: home.into(), next_guess: None, deferrals: 0 };
-    assert_eq!(discover.run(&job).await.unwrap(), Verdict::Done);
-    assert!(matches!(discover.run(&job).await.unwrap(), Verdict::Drop(_)), "a job that was sent twice calls nothing");
-    let (next, due) = house.queued(QueueName::Discover).await.pop().unwrap();
-    let Job::Discover(next) = next else { panic!("{next:?}") };
-    assert_eq!((next.next_guess, next.deferrals), (Some(1), 1));
-    house.manners.clock.sleep(due.since(house.now())).await;
-    discover.run(&next).await.unwrap();
-    assert_eq!(house.calls(CallKind::Home).len(), 1, "the home page is called once");
-    let Some((Source::Site(site), _)) = house.sources.get(&key(home)).await.unwrap() else { panic!("no site") };
-    assert_eq!(site.state, SiteState::Working { feeds: vec![key("https://example.org/feed/atom")] });
-    assert!(matches!(discover.run(&next).await.unwrap(), Verdict::Drop(_)), "a site with a feed is not scanned again");
 }

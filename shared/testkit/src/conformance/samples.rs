@@ -2,9 +2,10 @@
 
 use bytes::Bytes;
 use curlew_model::{
-    Circuit, EntryHints, ExtractJob, FeedSource, Gone, Hold, HoldReason, HostKey, HostState, Job, Lease, Location,
-    Millis, Page, PageBody, PageId, PageState, PollJob, Rejection, SegmentKey, SentPages, SiteSource, SiteState, Slot,
-    Source, SourceKey, Timestamp, TokenBucket, Validators, Window,
+    Ailment, AilmentKind, Circuit, EntryHints, ExtraSlot, ExtractJob, Fault, FaultCode, Faults, FeedSource, Gone,
+    Habit, Hold, HoldReason, HostKey, HostState, Hub, Job, Lease, Location, Millis, Page, PageBody, PageId, PageState,
+    PollJob, Polling, Rejection, SegmentKey, SentPages, SiteSource, SiteState, Slot, Source, SourceKey, Taken,
+    Timestamp, TokenBucket, Trust, Validators, Why, Window, Wishes,
 };
 use futures::future::join_all;
 use std::future::Future;
@@ -117,8 +118,43 @@ pub(super) fn full_feed(n: u64, slot: u64) -> Source {
         trouble: Some(AWKWARD.into()),
         gone: true,
         moved: Some(("https://example.org/new".into(), 2)),
+        polling: full_polling(),
         seen: (0..1_000).map(|i| u64::MAX - i).collect(),
+        faults: faults(),
     })
+}
+
+fn faults() -> Faults {
+    let fault =
+        Fault { line: u32::MAX, column: 1, code: FaultCode::UnknownEntity, at: AWKWARD.into(), found: String::new() };
+    Faults { count: 9, first: vec![fault] }
+}
+
+fn full_polling() -> Polling {
+    Polling {
+        wishes: Wishes {
+            ttl: Some(Millis(u64::MAX)),
+            update_period: Some(Millis(1)),
+            fresh_for: Some(Millis::ZERO),
+            skip_hours: u32::MAX,
+            skip_days: u8::MAX,
+        },
+        habit: Habit { gap: Some(Millis(7)), news_at: Some(Timestamp::MIN) },
+        why: Why::RetryAfter,
+        ailment: Some(Ailment { kind: AilmentKind::Lost, since: at(0), times: u32::MAX }),
+        trust: Trust { content: u64::MAX, verify_at: Some(at(9)), proofs: 1, strikes: 2, distrusted: true },
+        moved_at: Some(at(4)),
+        reopened: true,
+        extra_slots: 7,
+        hub: Some(Hub { url: AWKWARD.into(), topic: String::new() }),
+        taken: Taken { day: i64::MAX, entries: 1 },
+    }
+}
+
+/// A feed listed under a further slot.
+pub(super) fn extra_slot(n: u64, slot: u64) -> Source {
+    let (key, slot) = (source_key_in(n, slot), Slot::of(slot));
+    Source::Extra(ExtraSlot { key, slot, feed: source_key(n), url: AWKWARD.into() })
 }
 
 pub(super) fn working_site(n: u64, slot: u64) -> Source {

@@ -15,6 +15,7 @@ pub struct MemoryFetch {
 #[derive(Debug, Default)]
 struct State {
     answers: BTreeMap<String, VecDeque<Result<Reply, FetchError>>>,
+    kept: BTreeMap<String, Reply>,
     refused: BTreeSet<String>,
     calls: Vec<Call>,
 }
@@ -30,6 +31,11 @@ impl MemoryFetch {
         let mut reply = Reply { status: 200, body: body.into(), ..Reply::default() };
         reply.headers.content_type = Some(content_type.to_owned());
         self.answer(url, Ok(reply));
+    }
+
+    /// What is at a URL from now on, as a well-kept server gives it: who asks with its validators gets 304.
+    pub fn keep(&self, url: &str, reply: Reply) {
+        lock(&self.state).kept.insert(url.to_owned(), reply);
     }
 
     /// Makes the address guard refuse a URL.
@@ -49,6 +55,10 @@ impl Fetch for MemoryFetch {
         self.vet(&call.url).map_err(FetchError::Refused)?;
         let mut state = lock(&self.state);
         state.calls.push(call.clone());
+        if let Some(kept) = state.kept.get(&call.url) {
+            let is_known = !call.validators.is_empty() && call.validators == kept.headers.validators;
+            return Ok(if is_known { Reply { status: 304, ..Reply::default() } } else { kept.clone() });
+        }
         let Some(answers) = state.answers.get_mut(&call.url) else {
             return Ok(Reply { status: 404, ..Reply::default() });
         };

@@ -82,8 +82,8 @@ impl Machine {
         Machine {
             shared: shared.clone(),
             number,
-            discover: Discover::new(manners.clone(), sources.clone(), pages.clone(), queue.clone()),
-            poll: Poll::new(manners.clone(), sources.clone(), pages.clone(), queue.clone()),
+            discover: Discover::new(manners.clone(), sources.clone(), pages.clone(), queue.clone(), blobs.clone()),
+            poll: Poll::new(manners.clone(), sources.clone(), pages.clone(), queue.clone(), blobs.clone()),
             fetch: Fetch::new(manners.clone(), pages.clone(), queue.clone(), blobs.clone())
                 .with_few_rows(few_rows(shared)),
             extract: Extract {

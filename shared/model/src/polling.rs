@@ -1,0 +1,203 @@
+//! What is kept of a feed to decide when it is polled next, and how it is asked.
+
+use crate::{Millis, Timestamp};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// Everything about polling that a feed's row keeps from one poll to the next.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Polling {
+    /// What the feed and its server ask for; kept across answers that do not repeat it.
+    #[serde(skip_serializing_if = "is_default")]
+    pub wishes: Wishes,
+    /// How often something new came.
+    #[serde(skip_serializing_if = "is_default")]
+    pub habit: Habit,
+    /// Which of all inputs gave the feed's interval or put its next poll off.
+    #[serde(skip_serializing_if = "is_default")]
+    pub why: Why,
+    /// What is wrong with the feed at present.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ailment: Option<Ailment>,
+    /// Whether the server's 304s are believed.
+    #[serde(skip_serializing_if = "is_default")]
+    pub trust: Trust,
+    /// When a permanent redirect was counted last (the count is in [`crate::FeedSource::moved`]).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub moved_at: Option<Timestamp>,
+    /// Discovery of its site was opened again for this feed; that happens once.
+    #[serde(skip_serializing_if = "is_default")]
+    pub reopened: bool,
+    /// How many rows list the feed under further slots (see [`crate::ExtraSlot`]).
+    #[serde(skip_serializing_if = "is_default")]
+    pub extra_slots: u8,
+    /// The hub that would tell of news.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hub: Option<Hub>,
+    /// New entries that were taken on the day that began then.
+    #[serde(skip_serializing_if = "is_default")]
+    pub taken: Taken,
+}
+
+impl Polling {
+    /// Whether there is nothing to keep.
+    pub fn is_default(&self) -> bool {
+        is_default(self)
+    }
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
+/// What a feed and its server ask of those who poll it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Wishes {
+    /// `ttl` of RSS 2.0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ttl: Option<Millis>,
+    /// `sy:updatePeriod` divided by `sy:updateFrequency`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub update_period: Option<Millis>,
+    /// How long an answer is fresh by `Cache-Control: max-age` or `Expires`, counted from when it was made
+    /// (RFC 9111 §4.2.1).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fresh_for: Option<Millis>,
+    /// `skipHours`: bit 0 is the hour from midnight UTC.
+    #[serde(skip_serializing_if = "is_default")]
+    pub skip_hours: u32,
+    /// `skipDays`: bit 0 is Monday.
+    #[serde(skip_serializing_if = "is_default")]
+    pub skip_days: u8,
+}
+
+/// How often a feed brought something new.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Habit {
+    /// The decaying mean of the times between two new entries.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gap: Option<Millis>,
+    /// When the last new entry was seen or, at first, published.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub news_at: Option<Timestamp>,
+}
+
+/// What decided when a feed is polled next.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Why {
+    /// The interval that the rules give to every feed.
+    #[default]
+    Usual,
+    /// There is nothing to ask a conditional question with, or the answers to one cannot be believed.
+    Blind,
+    /// The feed's own history.
+    History,
+    /// `ttl` of RSS 2.0.
+    Ttl,
+    /// `sy:updatePeriod` and `sy:updateFrequency`.
+    UpdatePeriod,
+    /// `Cache-Control: max-age` less `Age`, or `Expires`.
+    Fresh,
+    /// `Retry-After`.
+    RetryAfter,
+    /// `skipHours` or `skipDays`.
+    Skips,
+    /// Its host is left alone.
+    Held,
+    /// It failed.
+    Failing,
+    /// It is not found (404).
+    Lost,
+    /// It is refused (401, 403).
+    Refused,
+    /// What came in its place is no feed, or an empty one.
+    Suspect,
+}
+
+impl fmt::Display for Why {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Why::Usual => "this is the usual interval",
+            Why::Blind => "the server gives nothing by which an unchanged feed is known, or cannot be believed in it",
+            Why::History => "so often something new has come",
+            Why::Ttl => "the feed says so (ttl)",
+            Why::UpdatePeriod => "the feed says so (sy:updatePeriod)",
+            Why::Fresh => "the server says that its answer is fresh so long (max-age or Expires)",
+            Why::RetryAfter => "the server says so (Retry-After)",
+            Why::Skips => "the feed asks to be left alone before (skipHours, skipDays)",
+            Why::Held => "the host is left alone until then",
+            Why::Failing => "the last polls failed",
+            Why::Lost => "the feed is not found (404)",
+            Why::Refused => "the server refuses the feed (401 or 403)",
+            Why::Suspect => "something else came in place of the feed",
+        })
+    }
+}
+
+/// What is wrong with a feed, since when, and how often in a row it was seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ailment {
+    /// What.
+    pub kind: AilmentKind,
+    /// Since when.
+    pub since: Timestamp,
+    /// Polls in a row that found it.
+    pub times: u32,
+}
+
+/// What can be wrong with a feed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AilmentKind {
+    /// 404 Not Found.
+    Lost,
+    /// 401 Unauthorized or 403 Forbidden.
+    Refused,
+    /// An empty document, a web page, a feed that lost all its entries.
+    Suspect,
+    /// 304 Not Modified to an unconditional request.
+    Unasked,
+}
+
+/// Whether a server's 304s are believed, and when that is looked into.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Trust {
+    /// Hash of what the last whole answer said.
+    #[serde(skip_serializing_if = "is_default")]
+    pub content: u64,
+    /// From then on, a poll asks unconditionally to see whether the 304s told the truth.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verify_at: Option<Timestamp>,
+    /// Checks in a row that found the 304s true; each doubles the time to the next one.
+    #[serde(skip_serializing_if = "is_default")]
+    pub proofs: u8,
+    /// Checks in a row that found other content than the 304s had made believe.
+    #[serde(skip_serializing_if = "is_default")]
+    pub strikes: u8,
+    /// The server's 304s are false: it is asked unconditionally from then on, and less often.
+    #[serde(skip_serializing_if = "is_default")]
+    pub distrusted: bool,
+}
+
+/// A WebSub hub, and the name by which it knows the feed (WebSub §4).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hub {
+    /// The hub's address (`rel="hub"`).
+    pub url: String,
+    /// The topic: the feed's address as it gives it itself (`rel="self"`).
+    pub topic: String,
+}
+
+/// New entries taken on one day.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Taken {
+    /// Days since 1970.
+    pub day: i64,
+    /// How many.
+    pub entries: u32,
+}

@@ -1,0 +1,30 @@
+//! When feeds are polled and sites are looked at.
+//!
+//! - `plan`: the interval of a feed and the earliest next poll, out of everything that speaks for waiting, and why.
+//! - `slots`: how an interval becomes minutes of the cycle, so that a poll that is due is found without an index of
+//!   times and without a write.
+//! - `skips`: skipHours and skipDays.
+//! - `habit`: what a feed's own history says (adaptive mode).
+
+mod habit;
+mod plan;
+mod skips;
+mod slots;
+
+pub use habit::{estimate, news, start};
+pub use plan::{Inputs, Plan, plan};
+pub use skips::{after_skips, skips};
+pub use slots::{
+    extra_slots, feed_is_due, is_on_time, is_soon, may_poll_from, next_poll, postponed, same_slots, slots_due,
+    times_a_cycle,
+};
+
+use curlew_model::{SiteSource, SiteState, Timestamp};
+
+/// Whether a site whose slot has come is given to discovery.
+pub fn site_is_due(site: &SiteSource, now: Timestamp) -> bool {
+    matches!(site.state, SiteState::Waiting | SiteState::Feedless { .. }) && now >= site.not_before
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,33 @@
+//! skipHours and skipDays of RSS 2.0: hours and days in GMT in which a feed need not be read.
+
+use curlew_model::{Millis, Timestamp, Wishes};
+
+/// Milliseconds of an hour.
+const HOUR: i64 = 3_600_000;
+/// A mask of all 24 hours.
+const ALL_HOURS: u32 = (1 << 24) - 1;
+/// A mask of all 7 days.
+const ALL_DAYS: u8 = (1 << 7) - 1;
+
+/// Hours (0 to 23, 24 being 0) and days (0 being Monday) as the masks of [`Wishes`]. All hours, or all days, mean none:
+/// a feed that is never to be polled would not be there.
+pub fn skips(hours: &[u8], days: &[u8]) -> (u32, u8) {
+    let hours = hours.iter().filter(|h| **h <= 24).fold(0_u32, |mask, h| mask | 1 << (h % 24));
+    let days = days.iter().filter(|d| **d < 7).fold(0_u8, |mask, d| mask | 1 << d);
+    (if hours == ALL_HOURS { 0 } else { hours }, if days == ALL_DAYS { 0 } else { days })
+}
+
+/// The earliest instant from `at` on that the feed's skipHours and skipDays allow.
+pub fn after_skips(at: Timestamp, wishes: &Wishes) -> Timestamp {
+    let mut at = at;
+    // A week of hours covers every combination of day and hour.
+    for _ in 0..24 * 7 {
+        let skipped = wishes.skip_hours >> at.hour() & 1 == 1 || wishes.skip_days >> at.weekday() & 1 == 1;
+        if !skipped {
+            return at;
+        }
+        let into_hour = at.as_millis().rem_euclid(HOUR).unsigned_abs();
+        at = at + Millis(HOUR.unsigned_abs() - into_hour);
+    }
+    at
+}

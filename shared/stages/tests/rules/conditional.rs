@@ -1,0 +1,124 @@
+//! Conditional requests: what is asked, and when 304s are believed no more.
+
+use crate::house::{FEED, House, rss, status};
+use curlew_model::{Millis, Source, Stage as QueueName, Validators, Why};
+use curlew_ports::{CallKind, Reply, Sources};
+use curlew_stages::Verdict;
+
+const ITEM: &str = "<item><link>https://example.org/a</link></item>";
+const OTHER: &str = "<item><link>https://example.org/b</link></item>";
+
+fn tagged(items: &str, etag: &str) -> Reply {
+    let mut reply = Reply { body: rss(items).into(), ..status(200) };
+    reply.headers.validators = Validators { etag: Some(etag.into()), last_modified: None };
+    reply
+}
+
+/// Which of the polls so far were unconditional.
+fn unconditional(house: &House) -> usize {
+    house.calls(CallKind::Feed).iter().filter(|call| call.validators.is_empty()).count()
+}
+
+#[tokio::test(start_paused = true)]
+async fn h01_h02_h03_validators_go_out_as_they_came_and_a_304_brings_them_up_to_date() {
+    let house = House::new();
+    house.with_feed(|_| {}).await;
+    let mut first = tagged(ITEM, "W/\"1\"");
+    first.headers.validators.last_modified = Some("whenever".into());
+    house.web.answer(FEED, Ok(first));
+    let mut second = status(304);
+    second.headers.validators.etag = Some("W/\"2\"".into());
+    house.web.answer(FEED, Ok(second));
+    assert_eq!(house.poll(0).await, Verdict::Done);
+    assert_eq!(house.queued(QueueName::Fetch).await.len(), 1);
+    house.manners.clock.sleep(Millis::from_hours(9)).await;
+    assert_eq!(house.poll(0).await, Verdict::Done);
+    let sent = &house.calls(CallKind::Feed)[1].validators;
+    assert_eq!((sent.etag.as_deref(), sent.last_modified.as_deref()), (Some("W/\"1\""), Some("whenever")));
+    let kept = house.feed().await.validators;
+    assert_eq!((kept.etag.as_deref(), kept.last_modified.as_deref()), (Some("W/\"2\""), Some("whenever")));
+    assert_eq!(house.queued(QueueName::Fetch).await.len(), 1, "a 304 brings nothing new");
+    house.manners.clock.sleep(Millis::from_mins(10)).await;
+    assert!(matches!(house.poll(0).await, Verdict::Drop(_)), "H07: no second poll within the hour");
+}
+
+#[tokio::test(start_paused = true)]
+async fn h03_validators_that_a_new_answer_does_not_have_are_forgotten() {
+    let house = House::new();
+    house.with_feed(|_| {}).await;
+    house.web.answer(FEED, Ok(tagged(ITEM, "\"1\"")));
+    house.web.answer(FEED, Ok(Reply { body: rss(OTHER).into(), ..status(200) }));
+    house.poll(0).await;
+    house.next_slot().await;
+    house.poll(0).await;
+    let feed = house.feed().await;
+    assert!(feed.validators.is_empty());
+    assert_eq!((feed.interval, feed.polling.why), (house.manners.rules.poll_interval_blind, Why::Blind));
+}
+
+#[tokio::test(start_paused = true)]
+async fn h04_a_304_that_nobody_asked_for_is_a_fault_and_asked_for_once_more() {
+    let house = House::new();
+    house.with_feed(|_| {}).await;
+    house.web.answer(FEED, Ok(status(304)));
+    house.poll(0).await;
+    let feed = house.feed().await;
+    assert_eq!((feed.failures, feed.format.as_str()), (1, ""));
+    assert!(feed.not_before >= house.now() + Millis::from_hours(24));
+    house.days(1).await;
+    assert_eq!(house.calls(CallKind::Feed).len(), 2);
+    assert!(house.feed().await.not_before >= house.now() + house.manners.rules.poll_cap);
+}
+
+#[tokio::test(start_paused = true)]
+async fn h05_one_unconditional_request_as_long_as_checks_are_off_and_few_with_them() {
+    for (checks, expected) in [(Millis::ZERO, 1), (Millis::from_days(7), 4)] {
+        let mut house = House::new();
+        house.with_rules(|rules| rules.verify_every = checks);
+        house.with_feed(|_| {}).await;
+        house.web.keep(FEED, tagged(ITEM, "\"1\""));
+        house.poll(0).await;
+        house.days(90).await;
+        assert!(house.calls(CallKind::Feed).len() >= 270);
+        assert_eq!(unconditional(&house), expected, "{checks:?}");
+        assert_eq!(house.feed().await.failures, 0);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn h04_a_server_that_says_304_for_ever_is_found_out_and_asked_unconditionally_from_then_on() {
+    let house = House::new();
+    house.with_feed(|_| {}).await;
+    house.web.answer(FEED, Ok(tagged(ITEM, "\"1\"")));
+    house.poll(0).await;
+    // There is something else from now on, and its validators are the same.
+    house.web.keep(FEED, tagged(OTHER, "\"1\""));
+    house.days(6).await;
+    assert_eq!((unconditional(&house), house.queued(QueueName::Fetch).await.len()), (1, 1));
+    house.days(2).await;
+    let feed = house.feed().await;
+    assert!(feed.polling.trust.distrusted);
+    assert_eq!((feed.interval, feed.polling.why), (house.manners.rules.poll_interval_blind, Why::Blind));
+    assert_eq!(house.queued(QueueName::Fetch).await.len(), 2, "what it brought is taken");
+    let before = unconditional(&house);
+    house.days(3).await;
+    assert_eq!(unconditional(&house) - before, 3, "once a day");
+}
+
+#[tokio::test(start_paused = true)]
+async fn h06_what_is_asked_with_is_kept_with_the_row() {
+    let house = House::new();
+    house.with_feed(|_| {}).await;
+    house.web.answer(FEED, Ok(tagged(ITEM, "W/\"a \\\" b\"")));
+    house.poll(0).await;
+    let row = Source::Feed(house.feed().await);
+    let again: Source = serde_json::from_str(&serde_json::to_string(&row).unwrap()).unwrap();
+    assert_eq!(again, row);
+    // Another process, over the same rows.
+    let other = House { sources: house.sources.clone(), ..House::new() };
+    other.manners.clock.sleep(Millis::from_hours(9)).await;
+    other.web.answer(FEED, Ok(status(304)));
+    other.poll(0).await;
+    assert_eq!(other.calls(CallKind::Feed)[0].validators.etag.as_deref(), Some("W/\"a \\\" b\""));
+    assert_eq!(other.sources.get(row.key()).await.unwrap().unwrap().0.url(), FEED);
+}

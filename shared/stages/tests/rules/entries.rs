@@ -1,0 +1,160 @@
+//! Entries: what is one page is visited once, what is taken back is removed, and what changes with each call costs little.
+
+use crate::house::{FEED, House, accepted, html, key, page, status};
+use curlew_model::{
+    FeedSource, Gone, HostKey, Job, Millis, PageState, PollJob, Slot, Source, Stage as QueueName, VisitJob,
+};
+use curlew_ports::{Blobs, CallKind, Pages, Reply, Sources};
+use curlew_stages::{Stage, Verdict};
+
+fn rss(items: &str) -> Reply {
+    Reply { body: crate::house::rss(items).into(), ..status(200) }
+}
+
+fn atom(inner: &str) -> Reply {
+    let body = format!(
+        "<feed xmlns='http://www.w3.org/2005/Atom' xmlns:at='http://purl.org/atompub/tombstones/1.0'>\
+         <title>Waders</title><id>urn:waders</id>{inner}</feed>"
+    );
+    Reply { body: body.into(), ..status(200) }
+}
+
+async fn visits(house: &House) -> Vec<VisitJob> {
+    let jobs = house.queued(QueueName::Fetch).await;
+    jobs.into_iter().filter_map(|(job, _)| if let Job::Fetch(job) = job { Some(job) } else { None }).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_article_in_36_feeds_is_one_page_and_called_once() {
+    let house = House::new();
+    let poll = house.poll_stage();
+    // Each feed names it in its own way: by campaign, fragment, scheme's port, an id of its own.
+    let forms = ["?utm_source=feed", "#top", "", "?utm_campaign=a&utm_medium=rss"];
+    for n in 0..36_usize {
+        let url = format!("https://feeds-{n}.example/feed");
+        let feed = FeedSource::new(key(&url), Slot::of(0), url.clone());
+        house.sources.insert(&Source::Feed(feed)).await.unwrap();
+        let (form, id) = (forms[n % forms.len()].replace('&', "&amp;"), n);
+        let item =
+            format!("<item><guid isPermaLink='false'>{id}</guid><link>https://example.org/a{form}</link></item>");
+        house.web.answer(&url, Ok(rss(&item)));
+        let job = PollJob { feed: key(&url), url, deferrals: 0 };
+        assert_eq!(poll.run(&job).await.unwrap(), Verdict::Done);
+    }
+    let pages: std::collections::BTreeSet<_> =
+        visits(&house).await.iter().flat_map(|visit| visit.items.iter().map(|item| item.page.clone())).collect();
+    assert_eq!(pages.len(), 1, "one page under one id");
+    house.web.serve("https://example.org/a", "text/html", html(""));
+    for visit in visits(&house).await {
+        while house.fetch(&visit).await != Verdict::Done {
+            house.manners.clock.sleep(Millis::from_secs(5)).await;
+        }
+    }
+    assert_eq!(house.calls(CallKind::Page).len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn f09_many_entries_with_one_id_and_link_are_one_visit() {
+    let house = House::new();
+    house.with_feed(|_| {}).await;
+    let item = "<item><guid>https://example.org/a</guid><link>https://example.org/a</link></item>";
+    house.web.answer(FEED, Ok(rss(&item.repeat(400))));
+    house.poll(0).await;
+    let visits = visits(&house).await;
+    assert_eq!((visits.len(), visits[0].items.len(), house.feed().await.seen.len()), (1, 1, 1));
+}
+
+/// A page that is accepted, and whose record lies in a segment.
+async fn with_page(house: &House, url: &str, host: &str) {
+    let mut frame = 0x184D_2A50_u32.to_le_bytes().to_vec();
+    frame.extend(8_u32.to_le_bytes());
+    frame.extend([0; 8]);
+    let mut row = accepted(url);
+    row.host = HostKey::new(host).unwrap();
+    if let PageState::Accepted { location, .. } = &mut row.state {
+        location.length = frame.len() as u64;
+    }
+    house.blobs.put("segments/2026/11/20/ab.jsonl.zst", frame.into()).await.unwrap();
+    assert!(house.pages.insert(&row).await.unwrap());
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_entry_that_its_feed_has_taken_back_is_removed_once() {
+    let house = House::new();
+    house.with_feed(|_| {}).await;
+    let url = "https://example.org/a";
+    with_page(&house, url, "example.org").await;
+    let entry = "<entry><id>urn:b</id><title>B</title><link href='https://example.org/b'/></entry>";
+    let deleted = "<at:deleted-entry ref='https://example.org/a' when='2026-11-20T00:00:00Z'/>";
+    house.web.answer(FEED, Ok(atom(&format!("{entry}{deleted}"))));
+    house.poll(0).await;
+    assert_eq!(house.state(url).await, Some(PageState::Gone { reason: Gone::Deleted }));
+    assert_eq!(house.blobs.list("audit/", None, 9).await.unwrap().len(), 1);
+    let seen = house.feed().await.seen;
+    house.next_slot().await;
+    house.poll(0).await;
+    assert_eq!(house.feed().await.seen, seen, "it is remembered that it was done");
+    assert!(visits(&house).await.iter().all(|visit| visit.items.iter().all(|item| item.page != page(url))));
+}
+
+#[tokio::test(start_paused = true)]
+async fn x17_a_feed_cannot_take_back_another_sites_page_nor_claim_it_by_an_id() {
+    let house = House::new();
+    house.with_feed(|_| {}).await;
+    let url = "https://other.example/a";
+    with_page(&house, url, "other.example").await;
+    let before = house.pages.get(&page(url)).await.unwrap();
+    let entry =
+        "<entry><id>https://other.example/a</id><title>Mine</title><link href='https://example.org/b'/></entry>";
+    let deleted = "<at:deleted-entry ref='https://other.example/a' when='2026-11-20T00:00:00Z'/>";
+    house.web.answer(FEED, Ok(atom(&format!("{entry}{deleted}"))));
+    house.web.answer(FEED, Ok(atom(entry)));
+    house.poll(0).await;
+    house.next_slot().await;
+    house.poll(0).await;
+    assert_eq!(house.pages.get(&page(url)).await.unwrap(), before);
+    let named: Vec<_> = visits(&house).await.iter().flat_map(|v| v.items.iter().map(|i| i.url.clone())).collect();
+    assert_eq!(named, ["https://example.org/b"], "the id means nothing outside its feed");
+}
+
+#[tokio::test(start_paused = true)]
+async fn x19_a_feed_of_new_entries_with_each_call_brings_only_so_many_a_day() {
+    let mut house = House::new();
+    house.with_rules(|rules| rules.entries_per_day = 50);
+    house.with_feed(|_| {}).await;
+    for call in 0..6 {
+        let items: String =
+            (0..40).map(|n| format!("<item><link>https://example.org/{call}-{n}</link></item>")).collect();
+        let mut reply = rss(&items);
+        reply.headers.validators.etag = Some(format!("\"{call}\""));
+        house.web.answer(FEED, Ok(reply));
+    }
+    let count = async |house: &House| visits(house).await.iter().map(|visit| visit.items.len()).sum::<usize>();
+    house.poll(0).await;
+    assert_eq!(count(&house).await, 40);
+    house.manners.clock.sleep(Millis::from_hours(9)).await;
+    house.poll(0).await;
+    assert_eq!(count(&house).await, 50, "the rest stays unseen");
+    assert_eq!(house.feed().await.polling.taken.entries, 50);
+    house.manners.clock.sleep(Millis::from_hours(16)).await;
+    house.poll(0).await;
+    assert_eq!(count(&house).await, 90, "and the next day has its own budget");
+}
+
+#[tokio::test(start_paused = true)]
+async fn x19_what_changes_in_a_document_but_not_in_its_entries_is_not_written() {
+    let house = House::new();
+    house.with_feed(|_| {}).await;
+    let item = "<item><link>https://example.org/a</link></item>";
+    for call in 0..4 {
+        house.web.answer(FEED, Ok(rss(&format!("{item}<lastBuildDate>{call}</lastBuildDate><!-- {call} -->"))));
+    }
+    house.poll(0).await;
+    house.next_slot().await;
+    house.poll(0).await;
+    let version = house.sources.get(&key(FEED)).await.unwrap().unwrap().1;
+    house.next_slot().await;
+    house.poll(0).await;
+    assert_eq!(house.calls(CallKind::Feed).len(), 3);
+    assert_eq!(house.sources.get(&key(FEED)).await.unwrap().unwrap().1, version);
+}
