@@ -65,6 +65,8 @@ pub(crate) fn of_reply(headers: &HeaderMap) -> ReplyHeaders {
         age: first(header::AGE),
         expires: first(header::EXPIRES),
         robots_tags: every(HeaderName::from_static("x-robots-tag"), MAX_WISH_BYTES),
+        content_usage: every(HeaderName::from_static("content-usage"), MAX_WISH_BYTES),
+        tdm_reservation: first(HeaderName::from_static("tdm-reservation")),
         links: every(header::LINK, MAX_HEADER_BYTES),
     }
 }

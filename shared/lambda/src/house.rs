@@ -78,6 +78,8 @@ impl House {
             rules: Arc::new(rules.clone()),
             groups: Arc::new(groups.clone()),
             token: "CurlewBot".into(),
+            scope: Arc::default(),
+            known: Arc::default(),
         });
         let bounds = Bounds { slots: 100, rules, groups, deadline: Millis::from_mins(15) };
         House { stage, clock, jobs, web, manners, bounds, ports }
@@ -129,6 +131,7 @@ impl House {
                 events: manners.events.clone(),
                 groups: manners.groups.clone(),
                 token: manners.token.clone(),
+                scope: manners.scope.clone(),
             },
             index: Index { blobs: blobs.clone(), pages: pages.clone(), clock: clock.clone() },
             sample: Sample { manners: manners.clone(), pages: pages.clone(), queue: queue.clone() },
@@ -145,6 +148,7 @@ impl House {
                 fetch: manners.fetch.clone(),
                 queue,
                 clock: clock.clone(),
+                scope: manners.scope.clone(),
             },
             blocks: Blocks { ledger: ports.ledger.clone(), blobs: blobs.clone(), groups: manners.groups.clone() },
             finder: Finder::new(blobs.clone(), clock.clone()),
@@ -196,6 +200,7 @@ pub(crate) fn page(url: &str) -> Job {
         site_image: None,
         content_type: Some("text/html; charset=utf-8".into()),
         robots_tags: Vec::new(),
+        usage: None,
         body: PageBody::Inline(zstd::bulk::compress(ARTICLE.as_bytes(), 1).unwrap().into()),
         fetched_at: "2026-11-21T11:59:00Z".parse().unwrap(),
         image: None,

@@ -22,6 +22,12 @@ impl Faults {
         self.count == 0
     }
 
+    /// Whether another document has the same faults, wherever they are in it.
+    pub fn is_like(&self, other: &Faults) -> bool {
+        let kinds = |faults: &Faults| faults.first.iter().map(|f| (f.code, f.at.clone())).collect::<Vec<_>>();
+        self.count == other.count && kinds(self) == kinds(other)
+    }
+
     /// The same with no more listed than a row keeps.
     pub fn summary(&self) -> Faults {
         Faults { count: self.count, first: self.first.iter().take(Faults::KEPT).cloned().collect() }

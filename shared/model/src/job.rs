@@ -233,6 +233,9 @@ pub struct ExtractJob {
     /// Values of `X-Robots-Tag` headers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub robots_tags: Vec<String>,
+    /// Usage preferences that held when it was fetched; see [`crate::Record::usage`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usage: Option<String>,
     /// The document.
     pub body: PageBody,
     /// When it was fetched.

@@ -26,6 +26,9 @@ pub struct Page {
     /// When the page was last seen to be still there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checked_at: Option<Timestamp>,
+    /// When the page is to vanish by its own wish, where a re-check found another date than its record has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires: Option<Timestamp>,
 }
 
 /// What became of a page.
@@ -70,6 +73,10 @@ pub enum Rejection {
     Address(String),
     /// Its host is blocked by the operator or its owner.
     Blocked,
+    /// The operator excludes the URL; the rule that does.
+    Excluded(String),
+    /// Usage preferences or a reservation of rights forbid that it is found (AIPREF, TDMRep); which.
+    Preference(String),
     /// `noindex` or `none` in a meta tag or an X-Robots-Tag header.
     Noindex,
     /// The server's answer, such as 404 or 410.
@@ -103,6 +110,8 @@ impl Rejection {
             Rejection::Robots => "robots",
             Rejection::Address(_) => "address",
             Rejection::Blocked => "blocked",
+            Rejection::Excluded(_) => "excluded",
+            Rejection::Preference(_) => "preference",
             Rejection::Noindex => "noindex",
             Rejection::Status(404) => "not_found",
             Rejection::Status(410) => "gone",
@@ -127,6 +136,8 @@ impl fmt::Display for Rejection {
             Rejection::Robots => f.write_str("robots.txt forbids it"),
             Rejection::Address(why) => write!(f, "the address is refused: {why}"),
             Rejection::Blocked => f.write_str("the host is blocked"),
+            Rejection::Excluded(rule) => write!(f, "it is excluded by {rule}"),
+            Rejection::Preference(which) => write!(f, "it asks not to be searched: {which}"),
             Rejection::Noindex => f.write_str("the page asks not to be indexed"),
             Rejection::Status(code) => write!(f, "the server answered {code}"),
             Rejection::Redirect(why) => write!(f, "the redirect was not followed: {why}"),
@@ -157,6 +168,10 @@ pub enum Gone {
     Robots,
     /// Its host was blocked.
     Blocked,
+    /// The operator excludes it now.
+    Excluded,
+    /// Usage preferences or a reservation of rights appeared.
+    Preference,
     /// `unavailable_after` has passed.
     Expired,
     /// It redirects to another page.
@@ -174,6 +189,8 @@ impl Gone {
             Gone::Noindex => "noindex",
             Gone::Robots => "robots",
             Gone::Blocked => "blocked",
+            Gone::Excluded => "excluded",
+            Gone::Preference => "preference",
             Gone::Expired => "expired",
             Gone::Moved => "moved",
             Gone::Deleted => "deleted",

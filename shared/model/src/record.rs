@@ -81,6 +81,10 @@ pub struct Record {
     /// Not to be found after this instant (`unavailable_after`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unavailable_after: Option<Timestamp>,
+    /// Usage preferences that held when it was fetched, as AIPREF writes them (draft-ietf-aipref-attach, "When
+    /// Preferences Apply"); only kept where they are heeded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usage: Option<String>,
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]

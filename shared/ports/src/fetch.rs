@@ -81,6 +81,10 @@ pub struct ReplyHeaders {
     pub expires: Option<String>,
     /// Every `X-Robots-Tag`.
     pub robots_tags: Vec<String>,
+    /// Every `Content-Usage` (draft-ietf-aipref-attach).
+    pub content_usage: Vec<String>,
+    /// `TDM-Reservation` (TDMRep).
+    pub tdm_reservation: Option<String>,
     /// Every `Link` (RFC 8288).
     pub links: Vec<String>,
 }

@@ -6,7 +6,7 @@
 use crate::SearchError;
 use curlew_model::{PageId, SegmentKey, Timestamp, Year};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The form that is written and read.
 const FORM: u32 = 1;
@@ -24,6 +24,9 @@ pub struct Manifest {
     pub splits: Vec<SplitEntry>,
     /// Pages that must no longer be found.
     pub tombstones: BTreeSet<PageId>,
+    /// Pages that must no longer be found from an instant on, where that was learned after they were indexed.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub expiries: BTreeMap<PageId, Timestamp>,
     /// Indexed segments of days that are not yet sealed.
     pub segments: BTreeSet<SegmentKey>,
     /// Every segment of this day (`2026-05-01`) and before is indexed.
@@ -60,6 +63,7 @@ impl Manifest {
             generation: 0,
             splits: Vec::new(),
             tombstones: BTreeSet::new(),
+            expiries: BTreeMap::new(),
             segments: BTreeSet::new(),
             sealed_through: None,
         }
@@ -117,7 +121,35 @@ impl Manifest {
     /// With more pages that must no longer be found.
     #[must_use]
     pub fn with_tombstones(&self, ids: impl IntoIterator<Item = PageId>) -> Manifest {
-        self.changed(|next| next.tombstones.extend(ids))
+        self.changed(|next| {
+            for id in ids {
+                next.expiries.remove(&id);
+                next.tombstones.insert(id);
+            }
+        })
+    }
+
+    /// With a page that must no longer be found from an instant on; without one, nothing but its record says so.
+    #[must_use]
+    pub fn with_expiry(&self, id: &PageId, at: Option<Timestamp>) -> Manifest {
+        self.changed(|next| match at {
+            Some(at) => {
+                next.expiries.insert(id.clone(), at);
+            }
+            None => {
+                next.expiries.remove(id);
+            }
+        })
+    }
+
+    /// The pages whose time is over, as far as the manifest knows.
+    pub fn expired(&self, now: Timestamp) -> impl Iterator<Item = &PageId> {
+        self.expiries.iter().filter(move |(_, at)| **at <= now).map(|(id, _)| id)
+    }
+
+    /// The next instant at which there will be one more.
+    pub fn next_expiry(&self, now: Timestamp) -> Option<Timestamp> {
+        self.expiries.values().copied().filter(|at| *at > now).min()
     }
 
     /// With pages that may be found again.

@@ -33,9 +33,13 @@ pub struct Hidden {
 }
 
 impl Hidden {
-    /// The tombstones of some years, and blocked hosts.
-    pub fn of<'a>(manifests: impl IntoIterator<Item = &'a Manifest>, hosts: BTreeSet<String>) -> Hidden {
-        let tombstones = manifests.into_iter().flat_map(|manifest| manifest.tombstones.iter().cloned());
+    /// The tombstones of some years, the pages whose time is over, and blocked hosts.
+    pub fn of<'a>(
+        manifests: impl IntoIterator<Item = &'a Manifest>,
+        hosts: BTreeSet<String>,
+        now: Timestamp,
+    ) -> Hidden {
+        let tombstones = manifests.into_iter().flat_map(|m| m.tombstones.iter().chain(m.expired(now)).cloned());
         Hidden { tombstones: Arc::new(tombstones.collect()), hosts }
     }
 }

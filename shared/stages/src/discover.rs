@@ -152,7 +152,7 @@ impl Discover {
         let got = visit.get(start, CallKind::Home, &Validators::default()).await?;
         let reply = match &got.end {
             End::Reply(reply) => reply,
-            End::Rejected(why @ (Rejection::Robots | Rejection::Blocked)) => {
+            End::Rejected(why @ (Rejection::Robots | Rejection::Blocked | Rejection::Excluded(_))) => {
                 return Ok(Home::Ends(Step::Refused(why.to_string())));
             }
             End::Rejected(why) => return Ok(Home::Ends(Step::None(why.to_string()))),

@@ -11,7 +11,7 @@ use curlew_model::{
     ThumbnailId, Timestamp, VisitItem, VisitJob,
 };
 use curlew_policy::address::{self, HostGroups, hash_hex};
-use curlew_policy::directives::Directives;
+use curlew_policy::scope::Scope;
 use curlew_ports::{Blobs, Clock, Event, Events, Pages, PortError, Queue, Sources, Version};
 use curlew_screen::{Verdict as Screened, screen};
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -39,6 +39,8 @@ pub struct Extract {
     pub groups: Arc<HostGroups>,
     /// The product token that meta tags name us by.
     pub token: String,
+    /// For whose meta tags are not heeded.
+    pub scope: Arc<Scope>,
 }
 
 /// What is needed of a feed.
@@ -138,11 +140,11 @@ impl Extract {
             Err(why) => return Ok((seen, Made::Rejected(Rejection::Unreadable(why.to_string())))),
         };
         let feed = self.feed_facts(job.feed.as_ref(), feeds).await?;
-        Ok((seen, self.record(job, article, feed)))
+        Ok((seen, self.record(job, &base, article, feed)))
     }
 
-    fn record(&self, job: &ExtractJob, article: Article, feed: FeedFacts) -> Made {
-        let directives = Directives::gather(&article.robots_meta, &job.robots_tags, &self.token);
+    fn record(&self, job: &ExtractJob, answered: &Url, article: Article, feed: FeedFacts) -> Made {
+        let directives = self.scope.directives(answered, &article.robots_meta, &job.robots_tags, &self.token);
         if directives.noindex || directives.expired(job.fetched_at) {
             return Made::Rejected(Rejection::Noindex);
         }
@@ -186,6 +188,7 @@ impl Extract {
             snippet_limit: directives.snippet_limit(),
             no_archive: directives.noarchive,
             unavailable_after: directives.unavailable_after,
+            usage: job.usage.clone(),
         };
         Made::Record(Box::new(Draft { record, thumbnail: jpeg }))
     }
@@ -270,6 +273,7 @@ impl Extract {
             state,
             at: self.clock.now(),
             checked_at: None,
+            expires: None,
         };
         for _ in 0..ROW_TRIES {
             // What was read when the batch began is mostly still so, and reading costs as much as anything here.

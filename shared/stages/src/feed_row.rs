@@ -55,7 +55,11 @@ pub(crate) fn learn(
         feed.image.clone_from(&parsed.image);
     }
     feed.validators = headers.validators.clone();
-    feed.faults = parsed.faults.summary();
+    let faults = parsed.faults.summary();
+    // A fault that only moved, with a date that is wrong anew each time, is not worth a write.
+    if !feed.faults.is_like(&faults) {
+        feed.faults = faults;
+    }
     feed.polled_at = now;
     let hints = &parsed.hints;
     feed.polling.hub = Url::parse(&feed.url)

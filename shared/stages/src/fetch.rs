@@ -1,9 +1,12 @@
 //! Fetch: visits a host key for a list of URLs. New pages go to extraction; re-checks decide about removal.
 
+mod recheck;
+
 use crate::body::pack;
 use crate::image::{Remembered, keep, scaled_down, was_tried};
 use crate::manners::Opening;
 use crate::robots::Permission;
+use crate::usage::{Stated, Tdm};
 use crate::visit::{End, Got, Visit};
 use crate::{Manners, Removal, Stage, StageError, Verdict};
 use bytes::Bytes;
@@ -14,7 +17,6 @@ use curlew_model::{
 };
 use curlew_policy::directives::Directives;
 use curlew_policy::robots::UNREACHABLE_RETRY;
-use curlew_policy::sampling::{Recheck, by_status};
 use curlew_policy::{address, admission};
 use curlew_ports::{Blobs, CallKind, Event, Pages, Queue, Reply};
 use std::collections::BTreeMap;
@@ -107,17 +109,28 @@ impl Fetch {
         if self.is_known(&round.visit, &item.page).await? {
             return Ok(Item::Done);
         }
+        // TDMRep wants its file to be read before the page is.
+        if self.manners.scope.tdmrep
+            && self.manners.scope.excludes(url).is_none()
+            && let Tdm::Unknown(end) = round.visit.tdm(url).await?
+            && let Some(waits) = waits(&end)
+        {
+            return Ok(waits);
+        }
         let got = round.visit.get(url, CallKind::Page, &Validators::default()).await?;
         let reply = match &got.end {
             End::Reply(reply) => reply,
             End::Rejected(why) => return self.reject(round, item, why.clone()).await,
-            End::Elsewhere(until) => return Ok(Item::Apart(*until)),
-            End::Later(until) => return Ok(Item::Later { until: *until, held: false }),
-            End::Held(until, _) => return Ok(Item::Later { until: *until, held: true }),
+            end => return Ok(waits(end).unwrap_or(Item::Done)),
         };
         let seen = match self.look(reply, &got.url) {
             Ok(seen) => seen,
             Err(why) => return self.reject(round, item, why).await,
+        };
+        let usage = match round.visit.stated(&got.url, reply, &seen.glance.robots_meta).await? {
+            Stated::MayBeFound(usage) => usage,
+            Stated::Refused(why) => return self.reject(round, item, Rejection::Preference(why)).await,
+            Stated::Unknown(end) => return Ok(waits(&end).unwrap_or(Item::Done)),
         };
         self.manners.events.note(&Event::PageFetched);
         let known_as = self.known_as(&mut round.visit, &got, &seen.glance).await?;
@@ -132,7 +145,7 @@ impl Fetch {
         let calls_left = self.calls_left(&got);
         let image = self.main_image(round, &seen.glance, calls_left).await;
         let calls_left = calls_left.saturating_sub(u32::from(image.is_some()));
-        let found = Found { got: &got, reply, seen: &seen, image, calls_left };
+        let found = Found { got: &got, reply, seen: &seen, usage, image, calls_left };
         self.send_on(round, found, (&known_as, &host), hints).await?;
         if host == round.visit.host && round.remembered < self.remembered {
             round.visit.remember(&id, self.remembered);
@@ -166,7 +179,7 @@ impl Fetch {
             return Err(Rejection::Status(reply.status));
         }
         // The header speaks for every kind of document, one that cannot be read too.
-        if Directives::gather(&[], &reply.headers.robots_tags, &self.manners.token).noindex {
+        if self.directives(&[], reply, url).noindex {
             return Err(Rejection::Noindex);
         }
         if reply.body_skipped {
@@ -175,18 +188,26 @@ impl Fetch {
         }
         let html = decode(&reply.body, reply.headers.content_type.as_deref()).into_owned();
         let mut glance = glance(&html, url, &Limits::default()).map_err(|e| Rejection::Unreadable(e.to_string()))?;
-        let wishes = self.directives(&glance, reply);
+        let wishes = self.directives(&glance.robots_meta, reply, url);
         if wishes.noindex {
             return Err(Rejection::Noindex);
         }
         if wishes.noimageindex {
             glance.image = None;
         }
-        Ok(Seen { html, glance, expired: wishes.expired(self.manners.clock.now()) })
+        Ok(Seen { html, glance, wishes })
     }
 
-    fn directives(&self, glance: &Glance, reply: &Reply) -> Directives {
-        Directives::gather(&glance.robots_meta, &reply.headers.robots_tags, &self.manners.token)
+    fn directives(&self, meta: &[(String, String)], reply: &Reply, url: &Url) -> Directives {
+        let Manners { scope, token, .. } = &*self.manners;
+        let heeded = scope.directives(url, meta, &reply.headers.robots_tags, token);
+        if scope.meta_ignored.contains(url) {
+            let said = Directives::gather(meta, &reply.headers.robots_tags, token).names();
+            if !said.is_empty() {
+                tracing::warn!(%url, ?said, "what the page wishes is not heeded: the settings say that it is the operator's own");
+            }
+        }
+        heeded
     }
 
     /// The URL under which a page is kept: its canonical link if that stays on the same host key and may be called
@@ -227,7 +248,7 @@ impl Fetch {
     ) -> Result<(), StageError> {
         let now = self.manners.clock.now();
         let page = address::page_id(known_as);
-        let Found { got, reply, seen, image, calls_left } = found;
+        let Found { got, reply, seen, usage, image, calls_left } = found;
         let besides = image.as_ref().and_then(|image| image.thumbnail.as_ref()).map_or(0, Bytes::len);
         let body = pack(self.blobs.as_ref(), &page, seen.html.as_bytes(), besides, now).await?;
         let job = ExtractJob {
@@ -241,6 +262,7 @@ impl Fetch {
             // It is sent as UTF-8 whatever it came as.
             content_type: Some("text/html; charset=utf-8".into()),
             robots_tags: reply.headers.robots_tags.clone(),
+            usage,
             body,
             fetched_at: now,
             image,
@@ -302,41 +324,9 @@ impl Fetch {
         match end {
             End::Reply(reply) => keep(self.blobs.as_ref(), id, self.thumbnail(url, &reply)).await?,
             End::Rejected(_) => keep(self.blobs.as_ref(), id, None).await?,
-            End::Elsewhere(until) => return Ok(Item::Apart(until)),
-            End::Later(until) => return Ok(Item::Later { until, held: false }),
-            End::Held(until, _) => return Ok(Item::Later { until, held: true }),
+            end => return Ok(waits(&end).unwrap_or(Item::Done)),
         }
         Ok(Item::Done)
-    }
-
-    async fn recheck(&self, round: &mut Round<'_, '_>, item: &VisitItem, url: &Url) -> Result<Item, StageError> {
-        let got = round.visit.get(url, CallKind::Page, &Validators::default()).await?;
-        let found = match &got.end {
-            End::Reply(reply) => self.still_there(reply, &got.url),
-            End::Rejected(Rejection::Robots) => Recheck::Gone(Gone::Robots),
-            End::Rejected(Rejection::Blocked) => Recheck::Gone(Gone::Blocked),
-            End::Rejected(_) => Recheck::Unknown,
-            End::Elsewhere(until) => return Ok(Item::Apart(*until)),
-            End::Later(until) => return Ok(Item::Later { until: *until, held: false }),
-            End::Held(until, _) => return Ok(Item::Later { until: *until, held: true }),
-        };
-        match found {
-            Recheck::Present => self.removal.still_there(&item.page).await?,
-            Recheck::Gone(reason) => self.removal.remove(&item.page, reason).await?,
-            Recheck::Unknown => {}
-        }
-        Ok(Item::Done)
-    }
-
-    fn still_there(&self, reply: &Reply, url: &Url) -> Recheck {
-        match by_status(reply.status) {
-            Recheck::Present => match self.look(reply, url) {
-                Err(Rejection::Noindex) => Recheck::Gone(Gone::Noindex),
-                Ok(seen) if seen.expired => Recheck::Gone(Gone::Expired),
-                _ => Recheck::Present,
-            },
-            other => other,
-        }
     }
 
     async fn reject(&self, round: &Round<'_, '_>, item: &VisitItem, why: Rejection) -> Result<Item, StageError> {
@@ -433,6 +423,7 @@ struct Found<'a> {
     got: &'a Got,
     reply: &'a Reply,
     seen: &'a Seen,
+    usage: Option<String>,
     image: Option<MainImage>,
     calls_left: u32,
 }
@@ -441,8 +432,17 @@ struct Found<'a> {
 struct Seen {
     html: String,
     glance: Glance,
-    /// Its `unavailable_after` has passed.
-    expired: bool,
+    wishes: Directives,
+}
+
+/// What becomes of an item whose call has no answer now; nothing if there is one.
+fn waits(end: &End) -> Option<Item> {
+    match end {
+        End::Elsewhere(until) => Some(Item::Apart(*until)),
+        End::Later(until) => Some(Item::Later { until: *until, held: false }),
+        End::Held(until, _) => Some(Item::Later { until: *until, held: true }),
+        End::Reply(_) | End::Rejected(_) => None,
+    }
 }
 
 fn page_row(id: &PageId, url: &Url, host: &HostKey, job: &VisitJob, state: PageState, at: Timestamp) -> Page {
@@ -454,6 +454,7 @@ fn page_row(id: &PageId, url: &Url, host: &HostKey, job: &VisitJob, state: PageS
         state,
         at,
         checked_at: None,
+        expires: None,
     }
 }
 

@@ -29,13 +29,15 @@ pub struct Finder {
     years: Mutex<Option<(BTreeSet<Year>, Millis)>>,
 }
 
-/// The manifests of all years, and what they say must not be found. Made anew only when one of them changes, since
-/// a split remembers where the tombstones of one set lie in it.
+/// The manifests of all years, and what they say must not be found. Made anew only when one of them changes or a page's
+/// time is over, since a split remembers where the tombstones of one set lie in it.
 #[derive(Default)]
 struct Read {
     tags: Vec<(Year, Option<Tag>)>,
     splits: Vec<String>,
     tombstones: Arc<BTreeSet<PageId>>,
+    /// When one more page must not be found.
+    until: Option<Timestamp>,
 }
 
 impl Finder {
@@ -66,7 +68,7 @@ impl Finder {
     }
 
     async fn once(&self, query: &Query, offset: usize, limit: usize, now: Timestamp) -> Result<Found, StageError> {
-        let read = self.manifests().await?;
+        let read = self.manifests(now).await?;
         let splits = self.splits(&read.splits).await?;
         let hosts = hidden_hosts(self.blobs.as_ref()).await?;
         let hidden = Hidden { tombstones: read.tombstones.clone(), hosts };
@@ -79,7 +81,7 @@ impl Finder {
         Ok(Found { total: results.total, hits })
     }
 
-    async fn manifests(&self) -> Result<Arc<Read>, StageError> {
+    async fn manifests(&self, now: Timestamp) -> Result<Arc<Read>, StageError> {
         let mut manifests = Vec::new();
         let mut tags = Vec::new();
         for year in self.years().await? {
@@ -88,9 +90,11 @@ impl Finder {
             tags.push((year, tag));
         }
         let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
-        if read.tags != tags {
+        if read.tags != tags || read.until.is_some_and(|until| until <= now) {
             let splits = manifests.iter().flat_map(|m| m.splits.iter().map(|s| s.key.clone())).collect();
-            *read = Arc::new(Read { tags, splits, tombstones: Hidden::of(&manifests, BTreeSet::new()).tombstones });
+            let tombstones = Hidden::of(&manifests, BTreeSet::new(), now).tombstones;
+            let until = manifests.iter().filter_map(|m| m.next_expiry(now)).min();
+            *read = Arc::new(Read { tags, splits, tombstones, until });
         }
         Ok(read.clone())
     }

@@ -152,13 +152,14 @@ impl Index {
     pub async fn expired(&self, year: Year) -> Result<Vec<PageId>, StageError> {
         let (manifest, _) = load_manifest(self.blobs.as_ref(), year).await?;
         let now = self.clock.now();
-        let mut expired = Vec::new();
+        let mut expired: Vec<PageId> = manifest.expired(now).cloned().collect();
         for split in &manifest.splits {
             let Some(blob) = self.blobs.get(&split.key).await? else { continue };
             let split = Split::open(blob.bytes).map_err(search_error)?;
             expired.extend(split.lapsed(&Hidden::default(), now).map_err(search_error)?);
         }
         expired.sort();
+        expired.dedup();
         Ok(expired)
     }
 

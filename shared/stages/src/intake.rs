@@ -142,6 +142,10 @@ impl Intake {
             }
         };
         let page = address::page_id(&url);
+        if let Some(rule) = self.manners.scope.excludes(&url) {
+            self.reject(source, (page, host, url), Rejection::Excluded(rule.to_string()), now).await?;
+            return Ok(None);
+        }
         // Whether it is known is asked once more before the page is called; here a late answer costs only a message.
         if self.pages.glimpse(&page).await?.is_some() {
             return Ok(None);
@@ -160,15 +164,26 @@ impl Intake {
         let Ok(mut url) = Url::parse(&source.url) else { return Ok(()) };
         let Ok(host) = self.manners.key_of(&url) else { return Ok(()) };
         url.set_fragment(Some(&format!("entry-{:016x}", entry.key())));
-        let reason = Rejection::Address(why);
+        self.reject(source, (address::page_id(&url), host, url), Rejection::Address(why), now).await
+    }
+
+    /// An entry that no call is made for gets a row all the same.
+    async fn reject(
+        &self,
+        source: &FeedSource,
+        (id, host, url): (PageId, HostKey, Url),
+        reason: Rejection,
+        now: Timestamp,
+    ) -> Result<(), StageError> {
         let page = Page {
-            id: address::page_id(&url),
+            id,
             url: url.into(),
             host,
             feed: Some(source.key.clone()),
             state: PageState::Rejected { reason: reason.clone() },
             at: now,
             checked_at: None,
+            expires: None,
         };
         if self.pages.insert(&page).await? {
             self.manners.events.note(&Event::Rejected(&reason));

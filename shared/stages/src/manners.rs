@@ -1,10 +1,11 @@
 //! How a stage comes to call a host: nobody calls without a visit, and a visit needs the lease of its host key.
 
-use crate::StageError;
 use crate::visit::{Grant, Visit};
+use crate::{KnownRobots, StageError};
 use curlew_model::{HoldReason, HostKey, Millis, Timestamp};
 use curlew_policy::address::{self, BadAddress, HostGroups};
 use curlew_policy::admission::{self, Admission};
+use curlew_policy::scope::Scope;
 use curlew_policy::{Rules, admit};
 use curlew_ports::{Clock, Events, Fetch, HostLedger, RobotsStore, Seeds, update_host, update_host_from};
 use std::sync::Arc;
@@ -30,6 +31,10 @@ pub struct Manners {
     pub groups: Arc<HostGroups>,
     /// The product token that robots.txt files name us by (RFC 9309 §2.2.1).
     pub token: String,
+    /// What the operator excludes, and which wishes of sites are heeded.
+    pub scope: Arc<Scope>,
+    /// Rules of robots.txt files that this process has compiled already.
+    pub known: Arc<KnownRobots>,
 }
 
 /// What became of the wish to visit a host key.

@@ -3,6 +3,7 @@
 use crate::{StageError, index, segment, thumbnail_key};
 use curlew_model::{Gone, Page, PageId, PageState, ThumbnailId, Timestamp};
 use curlew_policy::address::hash_hex;
+use curlew_policy::directives::Directives;
 use curlew_ports::{Blobs, Clock, Event, Events, Pages, PortError, Version};
 use serde::Serialize;
 use std::sync::Arc;
@@ -64,16 +65,20 @@ impl Removal {
         Ok(())
     }
 
-    /// A page was re-checked and may stay.
+    /// A page was re-checked and may stay. A date that it names now and its record does not have is noted in the manifest,
+    /// so that no query finds it afterwards and nobody has to ask for it again. Without `wishes`, since the page could not
+    /// be read, the date stays as it was.
     ///
     /// # Errors
     /// What the ports say.
-    pub async fn still_there(&self, id: &PageId) -> Result<(), StageError> {
+    pub async fn still_there(&self, id: &PageId, wishes: Option<&Directives>) -> Result<(), StageError> {
         let Some((page, seen)) = self.pages.get(id).await? else { return Ok(()) };
-        if !matches!(page.state, PageState::Accepted { .. }) {
-            return Ok(());
+        let PageState::Accepted { year, .. } = page.state else { return Ok(()) };
+        let expires = wishes.map_or(page.expires, |wishes| wishes.unavailable_after);
+        if page.expires != expires {
+            index::change_manifest(self.blobs.as_ref(), year, |m| Ok(m.with_expiry(id, expires))).await?;
         }
-        let next = Page { checked_at: Some(self.clock.now()), ..page };
+        let next = Page { checked_at: Some(self.clock.now()), expires, ..page };
         self.write(seen, &next).await?;
         self.events.note(&Event::StillThere);
         Ok(())

@@ -3,11 +3,13 @@
 use crate::StageError;
 use crate::visit::{End, Visit};
 use bytes::Bytes;
-use curlew_model::{Millis, Rejection, Timestamp, Validators};
+use curlew_model::{Millis, Origin, Rejection, Timestamp, Validators};
 use curlew_policy::address;
+use curlew_policy::preferences::Preferences;
 use curlew_policy::redirect::{Chain, NotFollowed, is_redirect};
 use curlew_policy::robots::{self, Fetched, Robots, Standing, WhileUnreachable};
 use curlew_ports::{CallKind, Reply, RobotsCopy};
+use std::sync::Arc;
 use url::Url;
 
 /// What robots.txt says of a URL.
@@ -31,25 +33,19 @@ impl Visit<'_> {
             Ok(origin) => origin,
             Err(why) => return Ok(Permission::Unknown(End::Rejected(Rejection::Address(why.to_string())))),
         };
-        if !self.compiled.contains_key(&origin) {
-            let now = self.manners.clock.now();
-            let kept = self.manners.robots.get(&origin).await?;
-            let copy = match kept {
-                Some(copy) if now < copy.fresh_until => copy,
-                old => match self.ask(url, old).await? {
-                    Asked::Fetched(copy) => {
-                        self.manners.robots.put(&origin, &copy).await?;
-                        *copy
-                    }
-                    Asked::NotNow(end) => return Ok(Permission::Unknown(end)),
-                },
-            };
-            match compile(&copy, &self.manners.token, now) {
-                Some(rules) => self.compiled.insert(origin.clone(), rules),
-                None => return Ok(Permission::Unknown(self.unreachable(&copy))),
-            };
+        if self.manners.scope.robots_ignored.contains(url) {
+            if self.compiled.insert(origin.clone(), Arc::default()).is_none() {
+                tracing::warn!(%origin, "robots.txt is not asked: the settings say that this site is the operator's own");
+            }
+            return Ok(Permission::Allowed);
         }
-        let Some(rules) = self.compiled.get(&origin) else { return Ok(Permission::Forbidden) };
+        let rules = match self.compiled.get(&origin) {
+            Some(rules) => rules.clone(),
+            None => match self.rules(&origin, url).await? {
+                Ok(rules) => rules,
+                Err(end) => return Ok(Permission::Unknown(end)),
+            },
+        };
         let allowed = rules.check(url).allowed;
         let delay = rules.crawl_delay().unwrap_or(Millis::ZERO).min(self.manners.rules.crawl_delay_cap);
         if delay > self.state.crawl_delay {
@@ -62,8 +58,56 @@ impl Visit<'_> {
         Ok(if allowed { Permission::Allowed } else { Permission::Forbidden })
     }
 
+    /// The rules of an origin: known to this process, or kept in the store, or asked for now. The error is why there are
+    /// none.
+    async fn rules(&mut self, origin: &Origin, url: &Url) -> Result<Result<Arc<Robots>, End>, StageError> {
+        let now = self.manners.clock.now();
+        if let Some(rules) = self.manners.known.get(origin, now) {
+            self.compiled.insert(origin.clone(), rules.clone());
+            return Ok(Ok(rules));
+        }
+        let copy = match self.manners.robots.get(origin).await? {
+            Some(copy) if now < copy.fresh_until => copy,
+            old => match self.ask(url, old).await? {
+                Asked::Fetched(copy) => {
+                    self.manners.robots.put(origin, &copy).await?;
+                    *copy
+                }
+                Asked::NotNow(end) => return Ok(Err(end)),
+            },
+        };
+        let Some(rules) = compile(&copy, &self.manners.token, now).map(Arc::new) else {
+            return Ok(Err(self.unreachable(origin, &copy)));
+        };
+        if standing(&copy.standing) == Standing::Unreachable {
+            tracing::info!(%origin, since = %copy.body_at, "robots.txt is out of reach; the older copy stands in");
+        }
+        self.manners.known.keep(origin, rules.clone(), copy.fresh_until);
+        self.compiled.insert(origin.clone(), rules.clone());
+        Ok(Ok(rules))
+    }
+
+    /// What `Content-Usage` rules of robots.txt say of a URL that was just fetched. Another process or a guest visit may
+    /// have asked for the file.
+    pub(crate) async fn usage(&self, url: &Url) -> Result<Preferences, StageError> {
+        let Ok(origin) = address::origin(url) else { return Ok(Preferences::default()) };
+        let now = self.manners.clock.now();
+        let known = self.compiled.get(&origin).cloned().or_else(|| self.manners.known.get(&origin, now));
+        let rules = match known {
+            Some(rules) => Some(rules),
+            None => {
+                let copy = self.manners.robots.get(&origin).await?;
+                copy.and_then(|copy| compile(&copy, &self.manners.token, now)).map(Arc::new)
+            }
+        };
+        Ok(rules.map(|rules| rules.usage(url)).unwrap_or_default())
+    }
+
     /// While the file is out of reach and no older copy may stand in, nothing is called.
-    fn unreachable(&self, copy: &RobotsCopy) -> End {
+    fn unreachable(&self, origin: &Origin, copy: &RobotsCopy) -> End {
+        if copy.body_at > Timestamp::MIN {
+            tracing::warn!(%origin, since = %copy.body_at, "robots.txt is out of reach for more than 30 days; nothing is called");
+        }
         match &self.state.hold {
             Some(hold) => End::Held(hold.until, hold.reason),
             // Others of the visit may lie at other origins; what waits for this file counts its tries.
@@ -86,7 +130,7 @@ impl Visit<'_> {
             let reply = match end {
                 End::Reply(reply) => reply,
                 End::Held(..) => return Ok(Asked::Fetched(Box::new(kept(old, &Fetched::Unreachable, None, now)))),
-                End::Rejected(Rejection::Address(_) | Rejection::Blocked) if !first => {
+                End::Rejected(Rejection::Address(_) | Rejection::Blocked | Rejection::Excluded(_)) if !first => {
                     return Ok(Asked::Fetched(Box::new(kept(old, &Fetched::RefusedHop, None, now))));
                 }
                 End::Rejected(Rejection::Limit(_) | Rejection::Transport(_)) => {
@@ -100,7 +144,9 @@ impl Visit<'_> {
             let fetched = match chain.follow(reply.status, reply.headers.location.as_deref()) {
                 Ok(_) => continue,
                 Err(NotFollowed::TooMany | NotFollowed::Circle) => Fetched::TooManyRedirects,
-                Err(NotFollowed::NoLocation | NotFollowed::BadLocation(_)) => Fetched::Status(reply.status),
+                Err(NotFollowed::NoLocation) => Fetched::Status(reply.status),
+                // It leads where nothing may be called, and that is no permission.
+                Err(NotFollowed::BadLocation(_)) => Fetched::RefusedHop,
             };
             return Ok(Asked::Fetched(Box::new(kept(old, &fetched, None, now))));
         }

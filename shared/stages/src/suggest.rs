@@ -6,6 +6,7 @@ use crate::discover::new_feed;
 use curlew_model::{DiscoverJob, Job, PollJob, SiteSource, SiteState, Source, SourceKey, Timestamp, is_at_or_below};
 use curlew_policy::address;
 use curlew_policy::schedule::site_is_due;
+use curlew_policy::scope::Scope;
 use curlew_ports::{Blobs, Clock, Fetch, PortError, Queue, Sources, SuggestError, Suggested};
 use std::sync::Arc;
 use url::Url;
@@ -22,6 +23,8 @@ pub struct Suggest {
     pub queue: Arc<dyn Queue>,
     /// Time.
     pub clock: Arc<dyn Clock>,
+    /// For what the operator excludes.
+    pub scope: Arc<Scope>,
 }
 
 /// A source that was named, and whether it was new.
@@ -105,6 +108,9 @@ impl Suggest {
         let full = if text.contains("://") { text.to_owned() } else { format!("https://{text}") };
         let refused = |why: String| SuggestError::Refused(format!("'{}' cannot be crawled: {why}", shortened(text)));
         let url = address::parse(&full, None).map_err(|e| refused(e.to_string()))?;
+        if let Some(rule) = self.scope.excludes(&url) {
+            return Err(refused(format!("it is excluded by {rule}")));
+        }
         self.fetch.vet(url.as_str()).map_err(refused)?;
         let hidden = hidden_hosts(self.blobs.as_ref()).await.map_err(|e| match e {
             crate::StageError::Port(e) => SuggestError::Port(e),

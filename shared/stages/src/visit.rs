@@ -12,6 +12,7 @@ use curlew_ports::{Call, CallKind, Event, FetchError, Reply, Version, update_hos
 use std::collections::HashMap;
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 use url::Url;
 
 /// How often the end of a visit is tried to be written, should the ledger falter; the lease runs out by itself.
@@ -46,7 +47,7 @@ pub struct Visit<'a> {
     /// What the ledger was seen to hold last, under this lease.
     seen: (HostState, Version),
     pub(crate) last_call_end: Option<Timestamp>,
-    pub(crate) compiled: HashMap<Origin, Robots>,
+    pub(crate) compiled: HashMap<Origin, Arc<Robots>>,
     /// Calls so far, those to other host keys included.
     pub calls: u32,
 }
@@ -154,6 +155,11 @@ impl<'a> Visit<'a> {
         Box::pin(async move {
             if let Err(why) = self.manners.fetch.vet(url.as_str()) {
                 return Ok(End::Rejected(Rejection::Address(why)));
+            }
+            // Of a robots.txt the rules are needed for the URLs that are not excluded.
+            let is_robots = kind == CallKind::Robots && url.path() == "/robots.txt";
+            if let Some(rule) = self.manners.scope.excludes(url).filter(|_| !is_robots) {
+                return Ok(End::Rejected(Rejection::Excluded(rule.to_string())));
             }
             let key = match self.manners.key_of(url) {
                 Ok(key) => key,

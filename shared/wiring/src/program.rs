@@ -5,6 +5,7 @@ use crate::settings::Settings;
 use curlew_fetcher::{ConfigError, HttpFetcher};
 use curlew_model::{Gone, Job, PageId, Year};
 use curlew_policy::Rules;
+use curlew_policy::scope::Scope;
 use curlew_ports::{
     Blobs, Clock, Events, Fetch as FetchPort, HostLedger, Hosts, Inbox, Marks, Pages, Queue, RobotsStore, Seeds,
     Sources,
@@ -84,6 +85,8 @@ impl Program {
     ) -> Result<Program, ConfigError> {
         let rules: Arc<Rules> = Arc::new(settings.rules.clone());
         let groups = Arc::new(settings.groups.clone());
+        let scope = Arc::new(settings.scope.clone());
+        warn_of(&scope);
         let fetch_port = fetcher(settings)?;
         let Ports { pages, sources, queue, blobs, .. } = &ports;
         let manners = Arc::new(Manners {
@@ -96,6 +99,8 @@ impl Program {
             rules: rules.clone(),
             groups: groups.clone(),
             token: settings.token.clone(),
+            scope: scope.clone(),
+            known: Arc::default(),
         });
         Ok(Program {
             discover: Discover::new(manners.clone(), sources.clone(), pages.clone(), queue.clone(), blobs.clone()),
@@ -110,6 +115,7 @@ impl Program {
                 events: events.clone(),
                 groups: groups.clone(),
                 token: settings.token.clone(),
+                scope: scope.clone(),
             },
             index: Index { blobs: blobs.clone(), pages: pages.clone(), clock: clock.clone() },
             sample: Sample { manners: manners.clone(), pages: pages.clone(), queue: queue.clone() },
@@ -126,6 +132,7 @@ impl Program {
                 fetch: fetch_port,
                 queue: queue.clone(),
                 clock: clock.clone(),
+                scope,
             },
             blocks: Blocks { ledger: ports.ledger.clone(), blobs: blobs.clone(), groups },
             finder: Finder::new(blobs.clone(), clock.clone()),
@@ -206,6 +213,16 @@ impl Program {
             self.removal.remove(id, Gone::Expired).await?;
         }
         Ok(expired.len())
+    }
+}
+
+/// Wishes that are not heeded are said at every start.
+fn warn_of(scope: &Scope) {
+    if !scope.robots_ignored.is_empty() {
+        tracing::warn!(hosts = %scope.robots_ignored, "robots.txt is ignored on these hosts: the settings say that they are the operator's own");
+    }
+    if !scope.meta_ignored.is_empty() {
+        tracing::warn!(hosts = %scope.meta_ignored, "robots meta tags and X-Robots-Tag are ignored on these hosts: the settings say that they are the operator's own");
     }
 }
 

@@ -4,6 +4,8 @@ use curlew_fetcher::{Guard, HostPattern, ResolveRule};
 use curlew_model::Millis;
 use curlew_policy::Rules;
 use curlew_policy::address::HostGroups;
+use curlew_policy::exclusions::{Exclusions, Lists};
+use curlew_policy::scope::{OwnHosts, Scope};
 use ipnet::IpNet;
 use serde::Deserialize;
 use std::collections::BTreeSet;
@@ -18,10 +20,14 @@ const MAX_WORKERS: usize = 1_000;
 /// Environment variables that are settings begin with this.
 const ENV_PREFIX: &str = "CURLEW_";
 /// The tables of the file; an environment variable names one and a key of it with `_` in between.
-const TABLES: [&str; 6] = ["rules", "agent", "hosts", "network", "web", "limits"];
+const TABLES: [&str; 9] = ["rules", "agent", "hosts", "network", "web", "limits", "exclude", "robots", "preferences"];
 /// Services of this machine that are never called, whatever network is opened: the Lambda runtime's API, its
 /// extensions' cache of secrets, the X-Ray daemon.
 const REFUSED_ENDPOINTS: [&str; 4] = ["127.0.0.1:9001", "127.0.0.1:2773", "localhost:2773", "127.0.0.1:2000"];
+/// The text of AIPREF that is understood: the drafts as of August 2026.
+const AIPREF: &str = "draft-2026-08";
+/// The text of TDMRep that is understood: the Community Group's report of 2024.
+const TDMREP: &str = "cg-2024";
 /// The keys of the file outside of its tables.
 const PLAIN: [&str; 4] = ["data", "contact", "workers", "log"];
 
@@ -46,6 +52,8 @@ pub struct Settings {
     pub rules: Rules,
     /// What counts as one host.
     pub groups: HostGroups,
+    /// What is excluded, and which wishes of sites are heeded.
+    pub scope: Scope,
     /// Where calls may go.
     pub guard: Guard,
     /// Limits of single calls.
@@ -96,6 +104,25 @@ struct File {
     network: Network,
     limits: Limits,
     web: Web,
+    exclude: Lists,
+    robots: Robots,
+    preferences: Preferences,
+}
+
+/// Sites whose robots.txt or meta tags are not heeded, since they are the operator's own.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Robots {
+    ignored_hosts: Vec<String>,
+    meta_ignored_hosts: Vec<String>,
+}
+
+/// Wishes for which there is no standard yet, each by the name of the text that is meant.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Preferences {
+    aipref: Option<String>,
+    tdmrep: Option<String>,
 }
 
 /// Who we say that we are.
@@ -263,9 +290,27 @@ fn merge(file: File, flags: &Flags) -> Result<Settings, BadSettings> {
         feed_agent,
         rules: file.rules,
         groups: file.hosts,
+        scope: scope(&file.exclude, &file.robots, &file.preferences)?,
         guard: guard(file.network, flags)?,
         limits: file.limits,
         web: file.web,
+    })
+}
+
+fn scope(exclude: &Lists, robots: &Robots, preferences: &Preferences) -> Result<Scope, BadSettings> {
+    let own =
+        |key: &str, list: &[String]| OwnHosts::read(list).map_err(|why| BadSettings(format!("[robots] {key}: {why}")));
+    let is_on = |key: &str, given: &Option<String>, known: &str| match given.as_deref() {
+        None | Some("off") => Ok(false),
+        Some(text) if text == known => Ok(true),
+        Some(other) => bad(format!("[preferences] {key} must be 'off' or '{known}', not '{other}'")),
+    };
+    Ok(Scope {
+        exclusions: Exclusions::compile(exclude).map_err(|why| BadSettings(format!("[exclude] {why}")))?,
+        robots_ignored: own("ignored_hosts", &robots.ignored_hosts)?,
+        meta_ignored: own("meta_ignored_hosts", &robots.meta_ignored_hosts)?,
+        aipref: is_on("aipref", &preferences.aipref, AIPREF)?,
+        tdmrep: is_on("tdmrep", &preferences.tdmrep, TDMREP)?,
     })
 }
 
@@ -332,6 +377,9 @@ mod tests {
             ("= 3", "line 1"),
             ("[agent]\nname = \"Bot/2\"", "letters"),
             ("[agent]\npages = \"Mozilla/5.0\"", "does not contain"),
+            ("[exclude]\npatterns = [\"a(\"]", "'a(' cannot be used"),
+            ("[robots]\nignored_hosts = [\"com\"]", "ignored_hosts: 'com' is a public suffix"),
+            ("[preferences]\naipref = \"draft-2025-01\"", "aipref must be 'off' or 'draft-2026-08'"),
         ] {
             std::fs::write(&path, text).unwrap();
             let flags = Flags { file: Some(path.clone()), ..Flags::default() };
@@ -350,6 +398,28 @@ mod tests {
         let vet = |url: &str| curlew_fetcher::guard::vet_url(url, &guard);
         assert!(vet("http://127.0.0.1:9001/2018-06-01/runtime/invocation/next").is_err());
         assert!(vet("http://127.0.0.1:9002/").is_ok());
+    }
+
+    #[test]
+    fn what_is_excluded_and_heeded_comes_from_the_environment_too() {
+        let settings = Settings::load(
+            &Flags::default(),
+            env(&[
+                ("CURLEW_EXCLUDE_SUBSTRINGS", "[\"/text/\"]"),
+                ("CURLEW_EXCLUDE_EXTENSIONS", "['pdf']"),
+                ("CURLEW_ROBOTS_IGNORED_HOSTS", "[\"own.example\"]"),
+                ("CURLEW_PREFERENCES_AIPREF", "draft-2026-08"),
+            ]),
+        )
+        .unwrap();
+        let url = |text: &str| url::Url::parse(text).unwrap();
+        assert!(settings.scope.excludes(&url("https://a.example/text/b")).is_some());
+        assert!(settings.scope.excludes(&url("https://a.example/b.pdf")).is_some());
+        assert!(settings.scope.robots_ignored.contains(&url("https://own.example/")));
+        assert_eq!((settings.scope.aipref, settings.scope.tdmrep), (true, false));
+        let plain = Settings::load(&Flags::default(), env(&[])).unwrap().scope;
+        assert!(plain.exclusions.is_empty() && plain.robots_ignored.is_empty() && plain.meta_ignored.is_empty());
+        assert!(!plain.aipref && !plain.tdmrep);
     }
 
     #[test]

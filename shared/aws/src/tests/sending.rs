@@ -26,6 +26,7 @@ fn extract(n: u64, bytes: usize, title: &str) -> Job {
         site_image: None,
         content_type: None,
         robots_tags: vec![],
+        usage: None,
         body: PageBody::Inline(Bytes::from(vec![7; bytes / 4 * 3])),
         fetched_at: Timestamp::EPOCH,
         image: None,

@@ -1,17 +1,12 @@
 use super::{Answer, Question, bad_input, fields};
-use crate::args::Shared;
-use curlew_fetcher::Guard;
+use crate::config::Config;
 use curlew_fetcher::guard::{vet_addresses, vet_url};
 use serde_json::{Value, json};
 use std::net::IpAddr;
 
-/// The guard as it would be for a crawl with these flags.
-pub(super) fn guard(shared: &Shared) -> Guard {
-    Guard { allow_nets: shared.allow_net.clone(), resolve: shared.resolve.clone(), ..Guard::default() }
-}
-
-/// May an address be called?
-pub(super) fn answer(question: &Question, guard: &Guard) -> Answer {
+/// May an address be called, by the settings as they would be for a crawl?
+pub(super) fn answer(question: &Question, config: &Config) -> Answer {
+    let guard = &config.guard;
     let text = question.required("url")?;
     let refused = |why: String| Ok(fields(json!({ "allowed": false, "reason": why })));
     let url = match vet_url(text, guard) {
@@ -31,6 +26,13 @@ pub(super) fn answer(question: &Question, guard: &Guard) -> Answer {
         if let Err(refusal) = vet_addresses(url.host_str().unwrap_or_default(), &addresses, guard) {
             return refused(refusal.to_string());
         }
+    }
+    if let Some(rule) = config.scope.excludes(&url) {
+        return Ok(fields(json!({
+            "allowed": false,
+            "reason": format!("it is excluded by {rule}"),
+            "excluded_by": { "kind": rule.kind, "rule": rule.rule },
+        })));
     }
     Ok(fields(json!({ "allowed": true })))
 }

@@ -72,11 +72,11 @@ pub(crate) fn run(check: Check, shared: &Shared) -> Result<()> {
         Check::Page { document } => each(&document, page::answer, &[], "html"),
         Check::Screen { document, title } => each(&document, screen::answer, &[("title", &title)], "text"),
         Check::Address { document } => {
-            let guard = address::guard(shared);
+            let config = crate::config::load(shared, std::env::vars())?;
             if let (None, Some(url)) = (&document.file, &document.url) {
-                return one(&mut std::io::stdout().lock(), &json!({ "url": url }), |q| address::answer(q, &guard));
+                return one(&mut std::io::stdout().lock(), &json!({ "url": url }), |q| address::answer(q, &config));
             }
-            each(&document, |q| address::answer(q, &guard), &[], "url")
+            each(&document, |q| address::answer(q, &config), &[], "url")
         }
     }
 }

@@ -38,6 +38,7 @@ impl Page {
             snippet_limit: SnippetLimit(None),
             image_of_site: false,
             no_archive: false,
+            usage: None,
             unavailable_after: None,
         })
     }

@@ -103,7 +103,7 @@ impl<P: Blobs> Blobs for Counted<P> {
 
 /// The manners of a house over another ledger.
 fn manners(house: &House, over: Arc<dyn HostLedger>) -> Arc<Manners> {
-    let Manners { robots, fetch, clock, seeds, events, rules, groups, token, .. } = &*house.manners;
+    let Manners { robots, fetch, clock, seeds, events, rules, groups, token, scope, known, .. } = &*house.manners;
     Arc::new(Manners {
         ledger: over,
         robots: robots.clone(),
@@ -114,6 +114,8 @@ fn manners(house: &House, over: Arc<dyn HostLedger>) -> Arc<Manners> {
         rules: rules.clone(),
         groups: groups.clone(),
         token: token.clone(),
+        scope: scope.clone(),
+        known: known.clone(),
     })
 }
 

@@ -4,6 +4,7 @@ use curlew_model::{
     DiscoverJob, FeedSource, HostKey, Job, Millis, Page, PageId, PageState, PollJob, Purpose, SiteSource, SiteState,
     Slot, Source, SourceKey, Stage as QueueName, Timestamp, VisitItem, VisitJob,
 };
+use curlew_policy::scope::Scope;
 use curlew_policy::{Rules, address};
 use curlew_ports::{CallKind, FetchError, Inbox, Pages, Reply, Sources};
 use curlew_stages::{Discover, Dispatch, Extract, Fetch, Index, Manners, Poll, Stage, Suggest, Verdict};
@@ -30,6 +31,37 @@ pub(crate) struct House {
 
 impl House {
     pub(crate) fn new() -> House {
+        House::with_scope(Scope::default())
+    }
+
+    /// Another process over the same store and the same web.
+    pub(crate) fn sharing(other: &House) -> House {
+        let Manners { ledger, robots, fetch, clock, seeds, events, rules, groups, token, scope, .. } = &*other.manners;
+        let manners = Manners {
+            ledger: ledger.clone(),
+            robots: robots.clone(),
+            fetch: fetch.clone(),
+            clock: clock.clone(),
+            seeds: seeds.clone(),
+            events: events.clone(),
+            rules: rules.clone(),
+            groups: groups.clone(),
+            token: token.clone(),
+            scope: scope.clone(),
+            known: Arc::default(),
+        };
+        House {
+            web: other.web.clone(),
+            hosts: other.hosts.clone(),
+            sources: other.sources.clone(),
+            pages: other.pages.clone(),
+            jobs: other.jobs.clone(),
+            blobs: other.blobs.clone(),
+            manners: Arc::new(manners),
+        }
+    }
+
+    pub(crate) fn with_scope(scope: Scope) -> House {
         let web = Arc::new(MemoryFetch::default());
         let hosts = Arc::new(MemoryHosts::default());
         let manners = Manners {
@@ -42,6 +74,8 @@ impl House {
             rules: Arc::new(Rules::default()),
             groups: Arc::default(),
             token: "CurlewBot".into(),
+            scope: Arc::new(scope),
+            known: Arc::default(),
         };
         House {
             web,
@@ -105,6 +139,7 @@ impl House {
             events: Arc::new(()),
             groups: Arc::default(),
             token: "CurlewBot".into(),
+            scope: self.manners.scope.clone(),
         }
     }
 
@@ -159,6 +194,7 @@ impl House {
             fetch: self.web.clone(),
             queue: self.jobs.clone(),
             clock: self.manners.clock.clone(),
+            scope: self.manners.scope.clone(),
         }
     }
 
@@ -278,5 +314,6 @@ pub(crate) fn accepted(url: &str) -> Page {
         },
         at: Timestamp::EPOCH,
         checked_at: None,
+        expires: None,
     }
 }

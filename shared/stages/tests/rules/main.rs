@@ -9,7 +9,9 @@ mod entries;
 mod fate;
 mod house;
 mod polls;
+mod robots;
 mod schedule;
+mod scope;
 mod thumbnails;
 mod turns;
 
@@ -160,7 +162,7 @@ async fn p02_noindex_in_the_header_holds_for_what_cannot_be_read_too() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn robots_unreachable_parks_the_page_and_a_304_out_of_nowhere_allows_nothing() {
+async fn r06_robots_unreachable_parks_the_page_and_a_304_out_of_nowhere_allows_nothing() {
     for answer in [Ok(status(304)), Err(FetchError::Limit("too large".into()))] {
         let house = House::new();
         house.web.answer("https://example.org/robots.txt", answer);
@@ -226,7 +228,7 @@ async fn an_image_elsewhere_gets_a_visit_there_and_one_that_is_not_to_be_had_is_
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_recheck_removes_what_is_gone_expired_or_blocked_and_nothing_else() {
+async fn p04_p07_a_recheck_removes_what_is_gone_expired_or_blocked_and_nothing_else() {
     let expired = "<meta name=robots content=\"unavailable_after: 2020-01-01\">";
     for (reply, gone) in [
         (status(404), Some(Gone::NotFound)),
@@ -332,7 +334,7 @@ async fn a_segment_whose_rows_are_still_to_be_written_is_indexed_later() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_longest_crawl_delay_lets_a_redirected_page_come_to_an_end() {
+async fn r26_the_longest_crawl_delay_lets_a_redirected_page_come_to_an_end() {
     let house = House::new();
     house.web.serve("https://example.org/robots.txt", "text/plain", "User-agent: *\nCrawl-delay: 3600\n");
     house.web.answer("https://example.org/a", moved(301, "https://example.org/b"));

@@ -102,7 +102,7 @@ async fn a_poll_that_takes_long_gets_a_longer_lease_and_gives_it_back() {
     house.with_feed(|feed| feed.validators.etag = Some("\"1\"".into())).await;
     house.web.answer(FEED, moved(302, "https://example.org/b"));
     house.web.answer("https://example.org/b", Ok(status(304)));
-    let Manners { ledger, robots, clock, seeds, events, rules, groups, token, .. } = &*house.manners;
+    let Manners { ledger, robots, clock, seeds, events, rules, groups, token, scope, known, .. } = &*house.manners;
     house.manners = Arc::new(Manners {
         fetch: Arc::new(Slow(house.web.clone(), clock.clone(), Millis::from_secs(20))),
         ledger: ledger.clone(),
@@ -113,6 +113,8 @@ async fn a_poll_that_takes_long_gets_a_longer_lease_and_gives_it_back() {
         rules: rules.clone(),
         groups: groups.clone(),
         token: token.clone(),
+        scope: scope.clone(),
+        known: known.clone(),
     });
     let began = house.now();
     assert_eq!(house.poll(0).await, Verdict::Done);

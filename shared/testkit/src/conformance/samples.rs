@@ -68,6 +68,7 @@ pub(super) fn page(n: u64, state: PageState) -> Page {
         state,
         at: at(i64::try_from(n).unwrap_or(0)),
         checked_at: n.is_multiple_of(3).then(|| at(5)),
+        expires: n.is_multiple_of(5).then(|| at(6)),
     }
 }
 
@@ -187,6 +188,7 @@ pub(super) fn extract(n: u64, bytes: usize) -> Job {
         site_image: None,
         content_type: Some("text/html".into()),
         robots_tags: vec!["max-snippet:10".into()],
+        usage: Some("search=y".into()),
         body: PageBody::Inline(Bytes::from(body)),
         fetched_at: at(0),
         image: None,

@@ -78,6 +78,8 @@ impl Machine {
             rules: shared.rules.clone(),
             groups: shared.groups.clone(),
             token: "CurlewBot".into(),
+            scope: Arc::default(),
+            known: Arc::default(),
         });
         Machine {
             shared: shared.clone(),
@@ -95,6 +97,7 @@ impl Machine {
                 events,
                 groups: shared.groups.clone(),
                 token: manners.token.clone(),
+                scope: manners.scope.clone(),
             },
             dispatch: Dispatch {
                 marks: Arc::new(Faulty::new(shared.marks.clone(), faults.clone())),
@@ -105,7 +108,14 @@ impl Machine {
             },
             index: Index { blobs: blobs.clone(), pages: pages.clone(), clock: clock.clone() },
             sample: Sample { manners: manners.clone(), pages, queue: queue.clone() },
-            suggest: Suggest { sources, blobs: blobs.clone(), fetch: web, queue: queue.clone(), clock },
+            suggest: Suggest {
+                sources,
+                blobs: blobs.clone(),
+                fetch: web,
+                queue: queue.clone(),
+                clock,
+                scope: manners.scope.clone(),
+            },
             blocks: Blocks { ledger, blobs, groups: shared.groups.clone() },
             inbox: jobs,
             queue,

@@ -1,0 +1,149 @@
+//! Rules of robots.txt files that are compiled already: a cache of the process over the copies that all share.
+//!
+//! It is only a cache. What is in it came from the store or was written there, and it is used no longer than the stored
+//! copy would be, so no process goes by rules for longer than RFC 9309 §2.4 lets it.
+
+use curlew_model::{Origin, Timestamp};
+use curlew_policy::robots::Robots;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Origins whose rules are kept at most.
+pub(crate) const MAX_ORIGINS: usize = 10_000;
+/// Bytes that the rules may take together; what was not asked for the longest goes first.
+pub(crate) const MAX_BYTES: usize = 16 * 1024 * 1024;
+
+/// The rules that were asked for last, by origin.
+#[derive(Debug)]
+pub struct KnownRobots {
+    inner: Mutex<Inner>,
+    origins: usize,
+    bytes: usize,
+}
+
+impl Default for KnownRobots {
+    fn default() -> KnownRobots {
+        KnownRobots::with_room(MAX_ORIGINS, MAX_BYTES)
+    }
+}
+
+#[derive(Debug, Default)]
+struct Inner {
+    known: HashMap<Origin, Known>,
+    /// Origins in the order in which they were asked for, by a number that only grows.
+    order: BTreeMap<u64, Origin>,
+    next: u64,
+    bytes: usize,
+}
+
+#[derive(Debug)]
+struct Known {
+    rules: Arc<Robots>,
+    until: Timestamp,
+    bytes: usize,
+    asked: u64,
+}
+
+impl KnownRobots {
+    /// With room for so many origins and bytes.
+    pub(crate) fn with_room(origins: usize, bytes: usize) -> KnownRobots {
+        KnownRobots { inner: Mutex::default(), origins, bytes }
+    }
+
+    /// The rules of an origin, if they are known and may still be used.
+    pub(crate) fn get(&self, origin: &Origin, now: Timestamp) -> Option<Arc<Robots>> {
+        let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        if inner.known.get(origin)?.until <= now {
+            inner.remove(origin);
+            return None;
+        }
+        inner.next += 1;
+        let number = inner.next;
+        let known = inner.known.get_mut(origin)?;
+        let rules = known.rules.clone();
+        let before = std::mem::replace(&mut known.asked, number);
+        if let Some(origin) = inner.order.remove(&before) {
+            inner.order.insert(number, origin);
+        }
+        Some(rules)
+    }
+
+    /// Keeps rules until an instant. Rules that need more room than there is are not kept.
+    pub(crate) fn keep(&self, origin: &Origin, rules: Arc<Robots>, until: Timestamp) {
+        let bytes = rules.weight() + origin.as_str().len();
+        let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        inner.remove(origin);
+        if bytes > self.bytes {
+            return;
+        }
+        while inner.known.len() >= self.origins || inner.bytes + bytes > self.bytes {
+            let Some(oldest) = inner.order.first_key_value().map(|(_, origin)| origin.clone()) else { return };
+            inner.remove(&oldest);
+        }
+        inner.next += 1;
+        let asked = inner.next;
+        inner.bytes += bytes;
+        inner.order.insert(asked, origin.clone());
+        inner.known.insert(origin.clone(), Known { rules, until, bytes, asked });
+    }
+}
+
+impl Inner {
+    fn remove(&mut self, origin: &Origin) {
+        if let Some(known) = self.known.remove(origin) {
+            self.order.remove(&known.asked);
+            self.bytes -= known.bytes;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may panic")]
+    use super::*;
+    use curlew_model::Millis;
+
+    fn origin(n: u32) -> Origin {
+        Origin::new(&format!("https://h{n}.example:443")).unwrap()
+    }
+
+    fn rules(n: usize) -> Arc<Robots> {
+        Arc::new(Robots::parse(format!("User-agent: *\n{}", "Disallow: /abc\n".repeat(n)).as_bytes(), "CurlewBot"))
+    }
+
+    #[test]
+    fn r10_rules_are_known_until_their_time_is_over() {
+        let known = KnownRobots::default();
+        let now = Timestamp::EPOCH;
+        known.keep(&origin(1), rules(1), now + Millis::from_hours(1));
+        assert!(known.get(&origin(1), now).is_some());
+        assert!(known.get(&origin(2), now).is_none());
+        assert!(known.get(&origin(1), now + Millis::from_hours(1)).is_none());
+        assert!(known.get(&origin(1), now).is_none(), "and are forgotten then");
+    }
+
+    #[test]
+    fn what_was_not_asked_for_the_longest_makes_room() {
+        let known = KnownRobots::with_room(3, MAX_BYTES);
+        let (now, until) = (Timestamp::EPOCH, Timestamp::MAX);
+        (1..=3).for_each(|n| known.keep(&origin(n), rules(1), until));
+        assert!(known.get(&origin(1), now).is_some());
+        known.keep(&origin(4), rules(1), until);
+        let left: Vec<u32> = (1..=4).filter(|n| known.get(&origin(*n), now).is_some()).collect();
+        assert_eq!(left, [1, 3, 4]);
+    }
+
+    #[test]
+    fn bytes_are_bounded_too_and_given_back() {
+        let room = 4 * rules(10).weight();
+        let known = KnownRobots::with_room(100, room);
+        let now = Timestamp::EPOCH;
+        (0..50).for_each(|n| known.keep(&origin(n), rules(10), Timestamp::MAX));
+        known.keep(&origin(99), rules(10_000), Timestamp::MAX);
+        assert!(known.get(&origin(99), now).is_none(), "too large to be kept");
+        let inner = known.inner.lock().unwrap();
+        assert_eq!(inner.known.len(), inner.order.len());
+        assert!((2..=4).contains(&inner.known.len()));
+        assert_eq!(inner.bytes, inner.known.values().map(|k| k.bytes).sum::<usize>());
+    }
+}
