@@ -13,6 +13,15 @@ const GROUPS: usize = 60;
 /// Rules of each group.
 const RULES: usize = 10;
 
+/// Questions of many URLs each, about a file of usual size, so that what is measured is the decisions.
+const DECISION_QUESTIONS: usize = 100;
+/// URLs of each.
+const DECISION_URLS: usize = 5_000;
+/// Bytes of the file.
+const DECISION_FILE: usize = 2 * 1024;
+/// Processor time of one decision, in microseconds, reading of URLs and writing of answers included: 100,000 a second.
+const DECISION_BAR: f64 = 10.0;
+
 /// Feeds, of which half are RSS and half are Atom.
 const FEEDS: usize = 400;
 /// Entries of each.
@@ -32,6 +41,16 @@ pub(crate) fn measure(bench: &Bench, table: &mut Table) -> Result<()> {
         bail!("{allowed} of {ROBOTS} URLs are allowed, and it should be every other one");
     }
     table.figure("robots.txt (check robots), documents parsed and asked once", rate(&texts, &checked), "MB/s");
+
+    let questions: Vec<Value> = (0..DECISION_QUESTIONS).map(decisions_question).collect();
+    let checked = bench.check("robots", &questions)?;
+    let decisions = checked.answers.iter().filter_map(|a| a["decisions"].as_array()).flatten();
+    let (allowed, all) = decisions.fold((0, 0), |(yes, all), d| (yes + usize::from(d["allowed"] == true), all + 1));
+    if all != DECISION_QUESTIONS * DECISION_URLS || allowed != all / 2 {
+        bail!("{allowed} of {all} URLs are allowed, and it should be every other one");
+    }
+    let each = checked.used.cpu_seconds * 1e6 / all as f64;
+    table.barred("robots.txt, processor time of a decision against a file of 2 KiB", each, "µs", DECISION_BAR);
 
     let texts: Vec<String> = (0..FEEDS).map(|n| if n % 2 == 0 { rss(n) } else { atom(n) }).collect();
     let questions: Vec<Value> = texts.iter().enumerate().map(feed_question).collect();
@@ -54,6 +73,30 @@ fn rate(texts: &[String], checked: &Checked) -> f64 {
 fn robots_question((n, text): (usize, &String)) -> Value {
     let path = if n % 2 == 0 { format!("/{n}/open/page") } else { format!("/{n}/shelf-3/under/page.html") };
     json!({"id": n, "robots": text, "agent": "CurlewBot/1.0", "url": format!("https://shop.test{path}")})
+}
+
+/// A file of shop rules, cut at a line; every other URL is one that it forbids.
+fn decisions_question(n: usize) -> Value {
+    let mut text = String::from("User-agent: *\n");
+    for shelf in 0.. {
+        let line = match shelf % 3 {
+            0 => format!("Disallow: /shelf-{shelf}/*/page*.html$\n"),
+            1 => format!("Allow: /shelf-{shelf}/open/\n"),
+            _ => format!("Disallow: /till-{shelf}?order=*&receipt=\n"),
+        };
+        if text.len() + line.len() > DECISION_FILE {
+            break;
+        }
+        text.push_str(&line);
+    }
+    let path = |i: usize| match i % 4 {
+        0 => format!("/shelf-{}/under/page-{n}.html", i % 16 * 3),
+        1 => format!("/shelf-{}/open/{i}", i % 16 * 3 + 1),
+        2 => format!("/till-{}?order={i}&receipt={n}", i % 16 * 3 + 2),
+        _ => format!("/notes/2026/05/{i}/a-longer-title-of-a-page?view={n}"),
+    };
+    let urls: Vec<String> = (0..DECISION_URLS).map(|i| format!("https://shop.test{}", path(i))).collect();
+    json!({"id": n, "robots": text, "agent": "CurlewBot/1.0", "urls": urls})
 }
 
 fn robots(n: usize) -> String {

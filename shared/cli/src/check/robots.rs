@@ -1,19 +1,24 @@
 use super::{Answer, Question, Trouble, bad_input, fields};
 use curlew_policy::robots::{Robots, product_token};
-use serde_json::json;
+use serde_json::{Map, Value, json};
 use url::Url;
 
-/// Does a robots.txt allow an agent a URL?
+/// Does a robots.txt allow an agent a URL? Or, asked with `urls`, each of several: the file is read once.
 pub(super) fn answer(question: &Question, agent: &str) -> Answer {
     let body = question.bytes("robots", "robots_b64")?;
     let agent = question.text("agent").unwrap_or(agent);
     let token = if agent == "*" { "*" } else { product_token(agent) };
     let robots = Robots::parse(&body, token);
-    let decision = robots.check(&url(question)?);
-    let mut answer = fields(json!({ "allowed": decision.allowed }));
-    if let Some(rule) = decision.rule {
-        answer.insert("rule".into(), json!(rule));
-    }
+    let mut answer = match question.0.get("urls") {
+        None => decision(&robots, &url(question.required("url")?)?),
+        Some(Value::Array(urls)) => {
+            let text = |item: &Value| item.as_str().map(str::to_owned).ok_or_else(|| bad_input("'urls' holds no text"));
+            let urls = urls.iter().map(|item| url(&text(item)?)).collect::<Result<Vec<Url>, Trouble>>()?;
+            let decisions: Vec<_> = urls.iter().map(|url| decision(&robots, url)).collect();
+            fields(json!({ "decisions": decisions }))
+        }
+        Some(_) => return Err(bad_input("'urls' is no list")),
+    };
     if let Some(delay) = robots.crawl_delay() {
         let seconds = delay.0 as f64 / 1_000.0;
         // A whole number of seconds is printed as one.
@@ -23,9 +28,17 @@ pub(super) fn answer(question: &Question, agent: &str) -> Answer {
     Ok(answer)
 }
 
+fn decision(robots: &Robots, url: &Url) -> Map<String, Value> {
+    let decision = robots.check(url);
+    let mut answer = fields(json!({ "allowed": decision.allowed }));
+    if let Some(rule) = decision.rule {
+        answer.insert("rule".into(), json!(rule));
+    }
+    answer
+}
+
 /// A full URL, or a path: robots.txt asks for nothing else.
-fn url(question: &Question) -> Result<Url, Trouble> {
-    let text = question.required("url")?;
+fn url(text: &str) -> Result<Url, Trouble> {
     let base = Url::parse("http://host.invalid/").map_err(|e| bad_input(e.to_string()))?;
-    base.join(text).map_err(|e| bad_input(format!("'url' is no URL: {e}")))
+    base.join(text).map_err(|e| bad_input(format!("'{text}' is no URL: {e}")))
 }
