@@ -1,7 +1,8 @@
-//! Page directives: the first line of the input is a header, the second a meta tag's name, the rest its content.
+//! Page directives and usage preferences: the first line of the input is a header, the second a meta tag's name, the rest its content.
 #![no_main]
 
 use curlew_policy::directives::{Directives, parse_date};
+use curlew_policy::preferences::{Preferences, TdmFile};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
@@ -16,4 +17,7 @@ fuzz_target!(|data: &[u8]| {
     assert!(both.noindex >= one.noindex && both.nosnippet >= one.nosnippet, "saying more takes no wish back");
     let again = Directives::gather(&[("robots".into(), both.names().join(", "))], &[], "CurlewBot");
     assert_eq!(again, both, "what is written can be read");
+    let said = Preferences::parse(data);
+    assert_eq!(Preferences::parse(said.to_string().as_bytes()), said);
+    let _ = TdmFile::parse(data);
 });
