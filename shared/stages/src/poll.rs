@@ -162,9 +162,10 @@ impl Poll {
                 feed_row::unchanged(&mut feed, reply, rules, now);
                 return self.moved(feed, got).await;
             }
-            (200, Some(Ok(parsed))) if parsed.entries.is_empty() && !feed.seen.is_empty() => {
-                // The deletions of a feed that has taken back everything count all the same.
-                self.intake.take(&mut feed.clone(), parsed).await?;
+            // One that takes its entries back one by one says so (RFC 6721).
+            (200, Some(Ok(parsed)))
+                if parsed.entries.is_empty() && parsed.deleted.is_empty() && !feed.seen.is_empty() =>
+            {
                 (Wrong::Suspect, "the feed has lost all its entries".to_owned())
             }
             (200, Some(Ok(parsed))) => {

@@ -60,10 +60,12 @@ pub fn may_poll_from(feed: &FeedSource, rules: &Rules) -> Timestamp {
 /// [`postponed`] says.
 pub fn feed_is_due(feed: &FeedSource, slot: Slot, rules: &Rules, now: Timestamp) -> bool {
     let times = times_a_cycle(feed.interval, rules);
+    // A slot that was missed is caught up with later, maybe in the next cycle; it belongs to its own.
+    let came = now.minute() - (now.minute() - i64::from(slot.index())).rem_euclid(CYCLE);
     !feed.gone
         && is_soon(feed, rules, now)
         && into_slot(feed, slot.index().into(), times) == 0
-        && (times > 1 || in_cycle(feed, now.minute()))
+        && (times > 1 || in_cycle(feed, came))
 }
 
 /// Whether a feed may be polled now or within the time in which a poll still counts as on time. The last poll came a

@@ -74,6 +74,17 @@ fn a_feed_is_polled_three_times_a_day_or_as_often_as_its_interval_says() {
 }
 
 #[test]
+fn a_slot_that_was_missed_at_the_end_of_a_cycle_is_caught_up_with_in_the_next() {
+    let rules = Rules::default();
+    let feed = feed(479, Millis::from_hours(24));
+    let due = |minute: i64| feed_is_due(&feed, feed.slot, &rules, t(minute));
+    let on_time = (0..3).map(|cycle| START + 480 * cycle + 479).find(|minute| due(*minute));
+    let minute = on_time.unwrap_or_default();
+    assert!(due(minute + 10), "ten minutes late, which is another cycle");
+    assert!(!due(minute + 10 + 480) && !due(minute + 10 + 960));
+}
+
+#[test]
 fn a_further_slot_has_a_key_that_leads_to_it() {
     for slot in [0, 5, 479, u64::MAX] {
         let mut feed = feed(slot, HOUR);

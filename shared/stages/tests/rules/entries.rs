@@ -64,6 +64,30 @@ async fn f09_many_entries_with_one_id_and_link_are_one_visit() {
     assert_eq!((visits.len(), visits[0].items.len(), house.feed().await.seen.len()), (1, 1, 1));
 }
 
+#[tokio::test(start_paused = true)]
+async fn f09_an_entry_with_other_text_or_another_id_is_not_new() {
+    let house = House::new();
+    house.with_feed(|_| {}).await;
+    let item = |id: &str, title: &str| {
+        let link = "<link>https://example.org/a</link>";
+        Ok(rss(&format!("<item><guid isPermaLink='false'>{id}</guid><title>{title}</title>{link}</item>")))
+    };
+    house.web.answer(FEED, item("1", "On curlews"));
+    house.web.answer(FEED, item("1", "On curlews, corrected"));
+    house.web.answer(FEED, item("2", "On curlews, corrected"));
+    house.poll(0).await;
+    house.web.serve("https://example.org/a", "text/html", html(""));
+    let visit = visits(&house).await.remove(0);
+    house.manners.clock.sleep(Millis::from_secs(5)).await;
+    house.fetch(&visit).await;
+    for _ in 0..2 {
+        house.next_slot().await;
+        house.poll(0).await;
+    }
+    assert_eq!(house.calls(CallKind::Feed).len(), 3);
+    assert_eq!(visits(&house).await.len(), 1, "one visit for one page");
+}
+
 /// A page that is accepted, and whose record lies in a segment.
 async fn with_page(house: &House, url: &str, host: &str) {
     let mut frame = 0x184D_2A50_u32.to_le_bytes().to_vec();
