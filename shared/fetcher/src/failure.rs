@@ -21,25 +21,27 @@ pub(crate) fn of(error: &reqwest::Error) -> FetchError {
         return FetchError::Refused("the URL cannot be sent".into());
     }
     if error.is_timeout() {
-        let reason = if error.is_connect() { "no connection in time" } else { "the server was silent for too long" };
-        return FetchError::Network(reason.into());
+        return match error.is_connect() {
+            true => FetchError::Network("no connection in time".into()),
+            false => FetchError::Cut("the server was silent for too long".into()),
+        };
     }
     if error.is_connect() {
         return FetchError::Network(format!("no connection: {}", reason(error)));
     }
     let hyper = find::<hyper::Error>(error);
     if hyper.is_some_and(hyper::Error::is_incomplete_message) {
-        return FetchError::Network("the connection was closed before an answer".into());
+        return FetchError::Cut("the connection was closed before an answer".into());
     }
     if hyper.is_some_and(hyper::Error::is_parse) {
         return FetchError::Protocol(format!("the answer is not HTTP: {}", reason(error)));
     }
     match find::<io::Error>(error).map(io::Error::kind) {
-        Some(io::ErrorKind::UnexpectedEof) => FetchError::Network("the answer was cut short".into()),
+        Some(io::ErrorKind::UnexpectedEof) => FetchError::Cut("the answer was cut short".into()),
         Some(io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput) => {
             FetchError::Protocol(format!("the body is not framed as HTTP says: {}", reason(error)))
         }
-        _ => FetchError::Network(format!("the connection broke: {}", reason(error))),
+        _ => FetchError::Cut(format!("the connection broke: {}", reason(error))),
     }
 }
 

@@ -67,7 +67,7 @@ impl HttpFetcher {
         let client = if self.move_port_to_host_header(&mut request)? { &self.http1 } else { &self.client };
         let response = timeout_at(deadline, client.execute(request))
             .await
-            .map_err(|_| FetchError::Network("no answer in the time of the call".into()))?
+            .map_err(|_| FetchError::Cut("no answer in the time of the call".into()))?
             .map_err(|e| failure::of(&e))?;
         self.check_peer(url, response.remote_addr())?;
         Ok(response)

@@ -15,7 +15,7 @@ use curlew_ports::{
     Blob, Blobs, Call, Clock, Fetch as Calls, FetchError, Inbox, PortError, Queue, Receipt, Reply, Tag,
 };
 use curlew_stages::{
-    Blocks, Discover, Dispatch, Extract, Fetch, Finder, Index, Manners, Poll, Removal, Sample, Suggest,
+    Blocks, Discover, Dispatch, Extract, Fetch, Finder, Index, Manners, Poll, Removal, Sample, Suggest, Weather,
 };
 use curlew_testkit::conformance::mail::SendRaw;
 use curlew_testkit::memory::{
@@ -77,6 +77,8 @@ impl House {
             events: Arc::new(()),
             rules: Arc::new(rules.clone()),
             groups: Arc::new(groups.clone()),
+            blobs: ports.blobs.clone(),
+            weather: Weather::default(),
             token: "CurlewBot".into(),
             scope: Arc::default(),
             known: Arc::default(),
@@ -146,11 +148,19 @@ impl House {
                 sources,
                 blobs: blobs.clone(),
                 fetch: manners.fetch.clone(),
-                queue,
+                queue: queue.clone(),
                 clock: clock.clone(),
                 scope: manners.scope.clone(),
             },
-            blocks: Blocks { ledger: ports.ledger.clone(), blobs: blobs.clone(), groups: manners.groups.clone() },
+            blocks: Blocks {
+                ledger: ports.ledger.clone(),
+                hosts: ports.hosts.clone(),
+                pages: pages.clone(),
+                queue: queue.clone(),
+                clock: clock.clone(),
+                blobs: blobs.clone(),
+                groups: manners.groups.clone(),
+            },
             finder: Finder::new(blobs.clone(), clock.clone()),
             removal: Removal::new(pages, blobs, clock.clone(), manners.events.clone()),
             ports,

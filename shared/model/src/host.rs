@@ -16,8 +16,11 @@ pub struct HostState {
     pub not_before: Timestamp,
     /// What is left of the burst allowance; `None` while it was never used.
     pub bucket: Option<TokenBucket>,
-    /// Calls that failed in a row (network trouble, 5xx, 403, 429).
+    /// Calls in a row that did not reach the server.
     pub failures: u32,
+    /// URLs that were refused or in trouble lately, the oldest first; several of them speak for the host key.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub troubles: Vec<Trouble>,
     /// Whether ordinary calls are let through.
     pub circuit: Circuit,
     /// The host key is left alone until a time.
@@ -102,14 +105,33 @@ pub struct TokenBucket {
     pub at: Timestamp,
 }
 
-/// The state of the circuit breaker of a host key.
+/// A URL whose last answer was a refusal or a failure, and which is left alone for a while. It says little about its host
+/// as long as it is the only one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Trouble {
+    /// A short hash of the URL.
+    #[serde(rename = "u")]
+    pub url: u32,
+    /// What the trouble is.
+    #[serde(rename = "w")]
+    pub what: HoldReason,
+    /// Until when the URL is left alone, and counts against its host.
+    #[serde(rename = "t")]
+    pub until: Timestamp,
+    /// How often in a row it has been in trouble before; each time doubles the next.
+    #[serde(rename = "n", default)]
+    pub before: u32,
+}
+
+/// The state of the circuit breaker of a host key. It is open while a hold is in force.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Circuit {
     /// Calls go through.
     #[default]
     Closed,
-    /// The host was in trouble: after the hold one probe call decides.
+    /// The host was in trouble. Once the hold is over, one call decides: it closes the circuit, or opens it again for
+    /// twice as long.
     Probe,
 }
 
@@ -134,7 +156,7 @@ pub enum HoldReason {
     TooManyRequests,
     /// Any 5xx.
     ServerError,
-    /// DNS, connection, TLS or time-out.
+    /// DNS, connection, TLS, answers that do not come or are cut short.
     Network,
     /// Nothing was found at the address that discovery was given.
     NotFound,
@@ -211,6 +233,10 @@ mod tests {
             bucket: Some(TokenBucket { milli_tokens: u64::MAX, at: Timestamp::MAX }),
             blocked: ["example.org".to_owned()].into(),
             sent: SentPages("0123456789".repeat(40)),
+            troubles: vec![
+                Trouble { url: u32::MAX, what: HoldReason::ServerError, until: Timestamp::MAX, before: 9 };
+                5
+            ],
             ..HostState::default()
         };
         assert!(serde_json::to_vec(&state).is_ok_and(|bytes| bytes.len() < 1024));

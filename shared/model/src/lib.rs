@@ -15,7 +15,7 @@ mod thumbnail;
 mod time;
 
 pub use fault::{Fault, FaultCode, Faults};
-pub use host::{Circuit, Hold, HoldReason, HostState, Lease, SentPages, TokenBucket, Window, is_at_or_below};
+pub use host::{Circuit, Hold, HoldReason, HostState, Lease, SentPages, TokenBucket, Trouble, Window, is_at_or_below};
 pub use ids::{HostKey, ImageId, InvalidId, Origin, PageId, SegmentKey, SourceKey};
 pub use job::{DiscoverJob, ExtractJob, Job, MainImage, PageBody, PollJob, Purpose, Stage, VisitItem, VisitJob};
 pub use page::{Gone, Page, PageState, Rejection, Year};

@@ -63,6 +63,14 @@ pub enum PageState {
     },
 }
 
+impl PageState {
+    /// Whether the page was rejected for a reason that says nothing about it and may pass: when somebody sends a visit to
+    /// it, it is fetched after all.
+    pub const fn may_be_taken_up(&self) -> bool {
+        matches!(self, PageState::Rejected { reason: Rejection::Blocked | Rejection::HostUnavailable(_) })
+    }
+}
+
 /// Why a page was not taken.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(tag = "why", content = "detail", rename_all = "snake_case")]

@@ -149,18 +149,39 @@ fn is_trap(url: &Url) -> bool {
     })
 }
 
+/// Platforms of blogs whose subdomains share one budget unless configured otherwise: they are served by the same machines,
+/// whatever the Public Suffix List says of who owns them.
+pub const PLATFORMS: [&str; 5] = ["tumblr.com", "blogspot.com", "substack.com", "wordpress.com", "medium.com"];
+
 /// Which hosts politeness counts together, where the registrable domain is not the right answer.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct HostGroups {
+    /// Domains that count for one host key with all that is below them. [`PLATFORMS`] unless configured.
+    pub platforms: Vec<String>,
     /// Domains each of whose direct subdomains counts for itself, such as a platform of blogs.
     pub split: Vec<String>,
     /// Domains that count under another name, together with all that is below them.
     pub group: BTreeMap<String, String>,
 }
 
-/// The host key of a URL: the group or the part of a split platform that it is configured to be in, an IP literal
-/// itself, otherwise the registrable domain by the Public Suffix List.
+impl Default for HostGroups {
+    fn default() -> HostGroups {
+        let platforms = PLATFORMS.iter().map(|name| (*name).to_owned()).collect();
+        HostGroups { platforms, split: vec![], group: BTreeMap::new() }
+    }
+}
+
+/// Whether names below this one may count under other host keys than the name itself: a public suffix, or a platform that
+/// is split.
+pub fn has_keys_below(name: &str, groups: &HostGroups) -> bool {
+    let below = format!("x.{name}");
+    let is_split = groups.split.iter().any(|platform| is_at_or_below(platform, name));
+    is_split || domain_key(&below, groups) != domain_key(name, groups)
+}
+
+/// The host key of a URL: the group, the part of a split platform or the platform that it is configured to be in, an IP
+/// literal itself, otherwise the registrable domain by the Public Suffix List.
 ///
 /// # Errors
 /// If the URL has no host.
@@ -183,6 +204,9 @@ fn domain_key(name: &str, groups: &HostGroups) -> String {
             let label = rest.rsplit('.').next().unwrap_or(rest);
             return format!("{label}.{platform}");
         }
+    }
+    if let Some(platform) = groups.platforms.iter().find(|platform| is_at_or_below(name, platform)) {
+        return platform.clone();
     }
     psl::domain_str(name).unwrap_or(name).to_owned()
 }
@@ -291,11 +315,44 @@ mod tests {
         let groups = HostGroups {
             split: vec!["blogs.example.org".into()],
             group: [("github.io".to_owned(), "github.io".to_owned())].into(),
+            ..HostGroups::default()
         };
         let key = |t: &str| host_key(&url(t), &groups).map(|k| k.to_string());
         assert_eq!(key("https://x.anna.blogs.example.org/").as_deref(), Ok("anna.blogs.example.org"));
         assert_eq!(key("https://blogs.example.org/").as_deref(), Ok("example.org"));
         assert_eq!(key("https://one.github.io/").as_deref(), Ok("github.io"));
+    }
+
+    #[test]
+    fn the_blogs_of_a_platform_share_one_budget_unless_configured() {
+        let key = |t: &str, groups: &HostGroups| host_key(&url(t), groups).map(|k| k.to_string());
+        let preset = HostGroups::default();
+        for platform in PLATFORMS {
+            for name in [platform.to_owned(), format!("anna.{platform}"), format!("www.ben.{platform}")] {
+                assert_eq!(key(&format!("https://{name}/"), &preset).as_deref(), Ok(platform));
+            }
+            assert_eq!(key(&format!("https://no{platform}/"), &preset), Ok(format!("no{platform}")));
+        }
+        let without = HostGroups { platforms: vec![], ..HostGroups::default() };
+        assert_eq!(key("https://anna.blogspot.com/", &without).as_deref(), Ok("anna.blogspot.com"));
+        let split = HostGroups { split: vec!["tumblr.com".into()], ..HostGroups::default() };
+        assert_eq!(key("https://anna.tumblr.com/", &split).as_deref(), Ok("anna.tumblr.com"));
+    }
+
+    #[test]
+    fn below_a_public_suffix_there_are_other_host_keys() {
+        let split = HostGroups { split: vec!["blogs.example.org".into()], ..HostGroups::default() };
+        for (name, groups, has) in [
+            ("github.io", &HostGroups::default(), true),
+            ("co.uk", &HostGroups::default(), true),
+            ("example.org", &HostGroups::default(), false),
+            ("one.github.io", &HostGroups::default(), false),
+            ("blogspot.com", &HostGroups::default(), false),
+            ("blogs.example.org", &split, true),
+            ("example.org", &split, true),
+        ] {
+            assert_eq!(has_keys_below(name, groups), has, "{name}");
+        }
     }
 
     #[test]

@@ -1,6 +1,6 @@
-//! Who may call a host key, and what its answers mean for the next call.
+//! Who may call a host key.
 //!
-//! `admit` before the first call of a visit, `settle` after each call, `close` at the end; `block` and
+//! `admit` before the first call of a visit, [`crate::settle()`] after each call, `close` at the end; `block` and
 //! `unblock` for operators and owners. All of them map a state to the next one and nothing else.
 //!
 //! A lease is charged to the visit window in full when it is granted; who gives it back gets back what is left of it. So
@@ -9,7 +9,8 @@
 use crate::Rules;
 use crate::chance::{between, mix};
 use crate::pace;
-use curlew_model::{Circuit, Hold, HoldReason, HostKey, HostState, Lease, Millis, Timestamp, Window};
+use crate::settle::longer;
+use curlew_model::{HoldReason, HostKey, HostState, Lease, Millis, Timestamp, Window};
 
 /// A visit with more calls than this gives its lease back; and a lease that was not given back costs so many calls of
 /// the burst allowance.
@@ -36,22 +37,6 @@ pub enum Admission {
     },
     /// The whole host key is blocked.
     Blocked,
-}
-
-/// What a call came to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
-    /// The server answered.
-    Answered {
-        /// The status code.
-        status: u16,
-        /// The instant that Retry-After names, if it names one.
-        retry_after: Option<Timestamp>,
-    },
-    /// DNS, connection, TLS, time-out, or an answer cut short.
-    Network,
-    /// The answer broke a limit or was no HTTP.
-    Broken,
 }
 
 /// Asks for the right to call a host key for so long.
@@ -161,62 +146,6 @@ pub fn may_run_out(
         && mine.not_before + rules.lease_margin <= lease.until
 }
 
-/// Takes in what a call came to. `took` is from its start to its end, which was `now`.
-pub fn settle(
-    mut state: HostState,
-    rules: &Rules,
-    outcome: Outcome,
-    took: Millis,
-    now: Timestamp,
-    seed: u64,
-) -> HostState {
-    state.last_response = took;
-    state.bucket = Some(pace::spend(state.bucket, rules, now));
-    state.not_before = state.not_before.max(now + pace::pause(&state, rules, seed));
-    let trouble = match outcome {
-        Outcome::Answered { status: 403, .. } => Some((HoldReason::Forbidden, rules.hold_refused)),
-        Outcome::Answered { status: 429, .. } => Some((HoldReason::TooManyRequests, rules.hold_refused)),
-        Outcome::Answered { status: 500.., .. } => Some((HoldReason::ServerError, rules.hold_server_error)),
-        Outcome::Network => Some((HoldReason::Network, rules.hold_network)),
-        Outcome::Broken => {
-            state.failures = state.failures.saturating_add(1);
-            (state.failures >= rules.broken_limit).then_some((HoldReason::Hostile, rules.hold_hostile))
-        }
-        Outcome::Answered { .. } => {
-            state.failures = 0;
-            state.holds_in_a_row = 0;
-            state.circuit = Circuit::Closed;
-            None
-        }
-    };
-    if let Some((reason, base)) = trouble {
-        let asked = match outcome {
-            Outcome::Answered { retry_after: Some(at), .. } => at.since(now).min(rules.retry_after_cap),
-            _ => Millis::ZERO,
-        };
-        state.failures = state.failures.saturating_add(1);
-        state.circuit = Circuit::Probe;
-        let length = hold_length(base, asked, state.holds_in_a_row, rules, seed);
-        state.holds_in_a_row = state.holds_in_a_row.saturating_add(1);
-        state.hold = Some(Hold { until: now + length, reason, since: now });
-    }
-    state
-}
-
-/// Nothing is at the address of a site's home page: the host key is left alone, and nothing is guessed.
-pub fn hold_not_found(mut state: HostState, rules: &Rules, now: Timestamp, seed: u64) -> HostState {
-    let length = hold_length(rules.hold_not_found, Millis::ZERO, 0, rules, seed);
-    state.hold = longer(state.hold, Some(Hold { until: now + length, reason: HoldReason::NotFound, since: now }));
-    state
-}
-
-/// The base doubled for each hold in a row, or what Retry-After asks if that is longer; up to a tenth
-/// longer by chance, so that hosts held together do not return together.
-fn hold_length(base: Millis, asked: Millis, in_a_row: u32, rules: &Rules, seed: u64) -> Millis {
-    let doubled = base.saturating_mul(1u64 << in_a_row.min(16)).max(asked).min(rules.hold_cap);
-    (doubled + Millis(between(mix(seed), 0, doubled.0 / 10))).min(rules.hold_cap)
-}
-
 /// The state to write at the end of a visit: what the visit learned, and what others changed meanwhile.
 ///
 /// `latest` is what the ledger holds now, `mine` what the visit made of the state that it was given.
@@ -237,13 +166,6 @@ pub fn close(latest: HostState, mine: HostState, token: u64, now: Timestamp) -> 
         blocked: latest.blocked,
         window: Window { began: mine.window.began, spent },
         ..mine
-    }
-}
-
-fn longer(a: Option<Hold>, b: Option<Hold>) -> Option<Hold> {
-    match (a, b) {
-        (Some(a), Some(b)) => Some(if a.until >= b.until { a } else { b }),
-        (a, b) => a.or(b),
     }
 }
 

@@ -10,6 +10,7 @@ pub mod directives;
 pub mod exclusions;
 pub mod fate;
 pub mod http;
+pub mod outage;
 pub mod pace;
 pub mod preferences;
 pub mod redirect;
@@ -18,7 +19,9 @@ mod rules;
 pub mod sampling;
 pub mod schedule;
 pub mod scope;
+mod settle;
 pub mod websub;
 
-pub use admission::{Admission, Outcome, admit, settle};
+pub use admission::{Admission, admit};
 pub use rules::Rules;
+pub use settle::{Asked, Outcome, hold_not_found, settle, url_held, url_held_until};

@@ -7,17 +7,51 @@ use curlew_model::{HostState, Millis, Timestamp, TokenBucket};
 /// Thousandths of a call that one call takes from the bucket.
 const ONE_CALL: u64 = 1_000;
 
-/// The pause after a call: the largest of the least pause, uniform jitter, an exponential gap, the
-/// Crawl-delay and the host's own last response time.
+/// The pause after a call: the longest of the least pause, uniform jitter, an exponential gap, the Crawl-delay and the
+/// host's own last response time.
 pub fn pause(state: &HostState, rules: &Rules, seed: u64) -> Millis {
     let jitter = Millis(between(seed, rules.jitter.0.0, rules.jitter.1.0));
     let gap = Millis((-unit(mix(seed)).ln() * rules.poisson_mean.0 as f64) as u64);
     // Once in a few million draws the exponential is absurdly long; the Crawl-delay cap bounds it too.
     let gap = gap.min(rules.crawl_delay_cap);
-    [rules.min_pause, jitter, gap, state.crawl_delay.min(rules.crawl_delay_cap), state.last_response]
-        .into_iter()
-        .max()
-        .unwrap_or(rules.min_pause)
+    demands(state, rules).into_iter().map(|(_, least)| least).fold(jitter.max(gap), Millis::max)
+}
+
+/// What demands that the pause have a certain length at least; chance may only lengthen it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ruled {
+    /// [`Rules::min_pause`].
+    LeastPause,
+    /// The Crawl-delay of robots.txt.
+    CrawlDelay,
+    /// The host's own last response time.
+    ResponseTime,
+}
+
+impl Ruled {
+    /// The word for people.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Ruled::LeastPause => "least_pause",
+            Ruled::CrawlDelay => "crawl_delay",
+            Ruled::ResponseTime => "response_time",
+        }
+    }
+}
+
+/// The pause in force without what chance adds, and what rules it.
+pub fn ruled_by(state: &HostState, rules: &Rules) -> (Ruled, Millis) {
+    let [first, rest @ ..] = demands(state, rules);
+    rest.into_iter().fold(first, |longest, next| if next.1 > longest.1 { next } else { longest })
+}
+
+fn demands(state: &HostState, rules: &Rules) -> [(Ruled, Millis); 3] {
+    let slow = Millis((state.last_response.0 as f64 * rules.response_factor) as u64);
+    [
+        (Ruled::LeastPause, rules.min_pause),
+        (Ruled::CrawlDelay, state.crawl_delay.min(rules.crawl_delay_cap)),
+        (Ruled::ResponseTime, slow),
+    ]
 }
 
 /// When the next call may start: after the pause, and when the burst allowance holds a call.
@@ -75,6 +109,33 @@ mod tests {
     }
 
     #[test]
+    fn the_jitter_is_uniform_between_its_bounds_and_the_gap_that_of_poisson_arrivals() {
+        let only = |jitter: (Millis, Millis), mean: Millis| {
+            let rules = Rules { min_pause: Millis::ZERO, jitter, poisson_mean: mean, ..Rules::default() };
+            (0..40_000).map(|seed| pause(&HostState::default(), &rules, seed).0).collect::<Vec<u64>>()
+        };
+        let jitter = only(Rules::default().jitter, Millis::ZERO);
+        assert_eq!((jitter.iter().min(), jitter.iter().max()), (Some(&500), Some(&1_200)));
+        let below = |pauses: &[u64], ms: u64| pauses.iter().filter(|p| **p < ms).count() as f64 / pauses.len() as f64;
+        assert!((below(&jitter, 850) - 0.5).abs() < 0.01);
+        // P(gap < t) = 1 - exp(-λ t) with λ = 1/s.
+        let gaps = only((Millis::ZERO, Millis::ZERO), Millis::from_secs(1));
+        for (ms, share) in [(100, 0.095_2), (693, 0.5), (1_000, 0.632_1), (3_000, 0.950_2)] {
+            assert!((below(&gaps, ms) - share).abs() < 0.01, "{ms} ms: {}", below(&gaps, ms));
+        }
+    }
+
+    #[test]
+    fn who_rules_the_pause_is_told() {
+        let rules = Rules { response_factor: 2.0, ..Rules::default() };
+        let state =
+            |took, delay| HostState { last_response: Millis(took), crawl_delay: Millis(delay), ..HostState::default() };
+        assert_eq!(ruled_by(&state(300, 0), &rules), (Ruled::LeastPause, Millis(1_000)));
+        assert_eq!(ruled_by(&state(3_000, 5_000), &rules), (Ruled::ResponseTime, Millis(6_000)));
+        assert_eq!(ruled_by(&state(3_000, 9_000), &rules), (Ruled::CrawlDelay, Millis(9_000)));
+    }
+
+    #[test]
     fn a_burst_ends_where_the_bucket_is_empty() {
         let rules = Rules { burst: 2, refill: Millis(10_000), ..Rules::default() };
         let now = Timestamp::from_millis(1_000_000);
@@ -88,6 +149,29 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn h16_the_pause_is_never_shorter_than_anything_that_demands_one(
+            took in 0u64..60_000, delay in 0u64..600_000, factor in 0.0f64..5.0, seed: u64,
+        ) {
+            let rules = Rules { response_factor: factor, ..Rules::default() };
+            let state = HostState {
+                last_response: Millis(took), crawl_delay: Millis(delay), ..HostState::default()
+            };
+            let pause = pause(&state, &rules, seed);
+            prop_assert!(pause >= Millis::from_secs(1));
+            prop_assert!(pause >= Millis(delay).min(rules.crawl_delay_cap));
+            prop_assert!(pause.0 >= (took as f64 * factor) as u64);
+            prop_assert!(pause >= ruled_by(&state, &rules).1);
+            prop_assert!(pause.0 <= 60_000.max((took as f64 * factor) as u64), "and nothing else lengthens it");
+        }
+
+        #[test]
+        fn r26_a_crawl_delay_slows_down_up_to_its_cap_and_is_never_ignored(delay in 1_000u64..u64::MAX, seed: u64) {
+            let rules = Rules { jitter: (Millis(0), Millis(0)), poisson_mean: Millis(0), ..Rules::default() };
+            let state = HostState { crawl_delay: Millis(delay), ..HostState::default() };
+            prop_assert_eq!(pause(&state, &rules, seed), Millis(delay).min(Millis::from_secs(60)));
+        }
+
         #[test]
         fn over_any_time_no_more_calls_than_burst_and_refill_allow(gaps in prop::collection::vec(0u64..3_000, 1..200)) {
             let rules = Rules { burst: 5, refill: Millis(1_000), ..Rules::default() };

@@ -3,6 +3,9 @@
 use curlew_model::Millis;
 use serde::{Deserialize, Serialize};
 
+/// URLs in trouble that a host's state remembers at most: it has to stay small.
+pub(crate) const MOST_TROUBLES: usize = 8;
+
 /// All numbers that the decisions of this crate depend on. The defaults are the promises of the README.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -15,6 +18,8 @@ pub struct Rules {
     pub poisson_mean: Millis,
     /// A Crawl-delay above this counts as this.
     pub crawl_delay_cap: Millis,
+    /// The pause is at least so many times the host's own last response time.
+    pub response_factor: f64,
     /// Calls that one host key may take before the refill rate rules.
     pub burst: u32,
     /// Time after which the burst allowance grows by one call.
@@ -40,16 +45,41 @@ pub struct Rules {
     pub window_limit: Millis,
     /// Length of a visit window.
     pub window: Millis,
-    /// Hold after 403 and 429.
+    /// Hold after 403 and 429: of the URL, or of the host key if the answer speaks for it.
     pub hold_refused: Millis,
-    /// Hold after 5xx.
+    /// Hold after 5xx: of the URL, or of the host key if the answer speaks for it.
     pub hold_server_error: Millis,
     /// Hold after network trouble.
     pub hold_network: Millis,
-    /// Hold after [`Rules::broken_limit`] answers in a row that broke limits.
+    /// Hold after [`Rules::broken_limit`] URLs whose answers broke limits.
     pub hold_hostile: Millis,
-    /// How many answers in a row may break limits.
+    /// So many URLs that answer 403 speak for their host key; each counts as long as it is held itself.
+    pub forbidden_limit: u32,
+    /// So many URLs that answer 5xx speak for their host key, as above; 503 does by itself.
+    pub server_error_limit: u32,
+    /// So many URLs whose answers are cut short or do not come, with no good answer in between, speak for their host key.
+    pub cut_limit: u32,
+    /// So many URLs whose answers break limits, with no good answer in between, speak for their host key.
     pub broken_limit: u32,
+    /// How long what is left of a visit waits that ended because of one URL.
+    pub visit_rest: Millis,
+    /// The circuit of a host key opens after so many calls in a row that did not reach it.
+    pub circuit_failures: u32,
+    /// How long a host key is left alone after the first call that did not reach it; four times as long after each
+    /// further one, until the circuit opens.
+    pub network_backoff: Millis,
+    /// Our own network is down if so many per cent of the host keys that were called last could not be reached.
+    pub outage_percent: u32,
+    /// At least so many host keys must have been called for that.
+    pub outage_least: usize,
+    /// So many host keys are looked at, those called last.
+    pub outage_sample: usize,
+    /// What was heard of a host key longer ago is not looked at.
+    pub outage_window: Millis,
+    /// While our own network is down, one visit is let through in so long, to see whether it is up again.
+    pub outage_probe: Millis,
+    /// While our own network is down, all other visits are put off for so long, and by chance for twice as long.
+    pub outage_rest: Millis,
     /// How long a site whose start page is not found, or which has no feed, is left alone.
     pub hold_not_found: Millis,
     /// Retry-After above this counts as this.
@@ -107,6 +137,7 @@ impl Default for Rules {
             jitter: (Millis(500), Millis(1_200)),
             poisson_mean: Millis::from_secs(1),
             crawl_delay_cap: Millis::from_secs(60),
+            response_factor: 1.0,
             burst: 30,
             refill: Millis::from_secs(2),
             call_time: Millis::from_secs(30),
@@ -122,7 +153,19 @@ impl Default for Rules {
             hold_server_error: Millis::from_hours(48),
             hold_network: Millis::from_hours(24),
             hold_hostile: Millis::from_hours(24),
+            forbidden_limit: 2,
+            server_error_limit: 2,
+            cut_limit: 3,
             broken_limit: 5,
+            visit_rest: Millis::from_hours(1),
+            circuit_failures: 3,
+            network_backoff: Millis::from_mins(5),
+            outage_percent: 80,
+            outage_least: 5,
+            outage_sample: 8,
+            outage_window: Millis::from_mins(30),
+            outage_probe: Millis::from_mins(1),
+            outage_rest: Millis::from_mins(5),
             hold_not_found: Millis::from_hours(24),
             retry_after_cap: Millis::from_days(7),
             hold_cap: Millis::from_days(14),
@@ -182,6 +225,22 @@ impl Rules {
         }
         if self.slice <= (self.crawl_delay_cap + self.call_time).saturating_mul(u64::from(self.page_redirects)) {
             return wrong("slice must be longer than page_redirects times crawl_delay_cap and call_time together");
+        }
+        if !(0.0..=100.0).contains(&self.response_factor) {
+            return wrong("response_factor must be from 0 to 100");
+        }
+        let limits = [self.forbidden_limit, self.server_error_limit, self.cut_limit, self.broken_limit];
+        if limits.contains(&0) || limits.iter().any(|limit| *limit as usize > MOST_TROUBLES) {
+            let most = MOST_TROUBLES;
+            return Err(format!(
+                "forbidden_limit, server_error_limit, cut_limit, broken_limit must be from 1 to {most}"
+            ));
+        }
+        if self.circuit_failures == 0 || self.outage_least == 0 || self.outage_sample < self.outage_least {
+            return wrong("circuit_failures and outage_least must be above zero, outage_sample at least outage_least");
+        }
+        if self.outage_percent == 0 || self.outage_percent > 100 {
+            return wrong("outage_percent must be from 1 to 100");
         }
         if self.feeds_per_site == 0 || self.entries_per_poll == 0 || self.entries_per_day == 0 {
             return wrong("feeds_per_site, entries_per_poll and entries_per_day must be above zero");

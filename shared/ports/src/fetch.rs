@@ -98,9 +98,13 @@ pub enum FetchError {
     /// The answer broke a limit (bytes, time, rate, compression ratio). The document is dropped.
     #[error("{0}")]
     Limit(String),
-    /// DNS, connection, TLS, time-out or an answer cut short: the host is in trouble.
+    /// The server was not reached: DNS, connection, TLS. The host is in trouble, or our own network is.
     #[error("{0}")]
     Network(String),
+    /// The server was reached, but no answer came in time, or it was cut short. One such document says little about its
+    /// host.
+    #[error("{0}")]
+    Cut(String),
     /// An answer that is not HTTP, or one that cannot be decoded. The document is dropped.
     #[error("{0}")]
     Protocol(String),

@@ -1,12 +1,18 @@
 //! Blocks: a host that is blocked is not called from the next call on and not found from now on.
+//!
+//! A block is a field of the state of each host key that it covers, since that is what a call reads. Most names lie below
+//! one host key. Below a public suffix, or a platform that is split, there are many: those that are known are all written,
+//! and a host key that is visited for the first time is held against the list (`Manners::open`).
 
 use crate::StageError;
-use curlew_model::HostKey;
+use curlew_model::{
+    EntryHints, HostKey, Job, PageId, Purpose, SourceKey, Timestamp, VisitItem, VisitJob, is_at_or_below,
+};
 use curlew_policy::address::{self, HostGroups};
 use curlew_policy::admission;
-use curlew_ports::{Blobs, HostLedger, PortError, update_host};
+use curlew_ports::{Blobs, Clock, HostLedger, Hosts, Pages, PortError, Queue, update_host};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use url::Url;
 
@@ -14,11 +20,21 @@ use url::Url;
 const HIDDEN_KEY: &str = "hidden-hosts.json";
 /// How often the list is tried to be swapped while others swap it.
 const SWAP_TRIES: u32 = 16;
+/// Rows of hosts and pages that are read at a time.
+const LIST: usize = 500;
 
 /// Blocks and unblocks hosts.
 pub struct Blocks {
     /// For the next call.
     pub ledger: Arc<dyn HostLedger>,
+    /// To find the host keys below a name.
+    pub hosts: Arc<dyn Hosts>,
+    /// To find the pages that a block has kept out.
+    pub pages: Arc<dyn Pages>,
+    /// For visits to these pages.
+    pub queue: Arc<dyn Queue>,
+    /// Time.
+    pub clock: Arc<dyn Clock>,
     /// For the next query.
     pub blobs: Arc<dyn Blobs>,
     /// What counts as one host.
@@ -51,18 +67,69 @@ impl Blocks {
         let (name, key) = self.name(host)?;
         update_host(self.ledger.as_ref(), &key, |s| (admission::block(s, &name), ())).await?;
         self.change_hidden(|hosts| hosts.insert(name.clone())).await?;
+        // After the list: a host key that this does not find yet finds itself in the list.
+        for below in self.keys_below(&name, &key).await? {
+            update_host(self.ledger.as_ref(), &below, |s| (admission::block(s, &name), ())).await?;
+        }
         Ok(key)
     }
 
-    /// Takes a block back; says whether there was one.
+    /// Takes a block back, and takes up the pages that were not fetched because of it, or because the host was out of
+    /// reach; says whether there was a block.
     ///
     /// # Errors
-    /// If the name is no host, or what the ports say.
+    /// If the name is no host, or what the ports say; then run it again.
     pub async fn unblock(&self, host: &str) -> Result<bool, StageError> {
         let (name, key) = self.name(host)?;
-        let was = update_host(self.ledger.as_ref(), &key, |s| admission::unblock(s, &name)).await?;
         self.change_hidden(|hosts| hosts.remove(&name)).await?;
+        let mut was = false;
+        for below in self.keys_below(&name, &key).await? {
+            was |= update_host(self.ledger.as_ref(), &below, |s| admission::unblock(s, &name)).await?;
+        }
+        // Last, so that whoever has to run it again finds it blocked.
+        let known = self.ledger.load(&key).await?.0.blocked.contains(&name);
+        if was || known {
+            self.take_up(&name).await?;
+        }
+        was |= update_host(self.ledger.as_ref(), &key, |s| admission::unblock(s, &name)).await?;
         Ok(was)
+    }
+
+    /// Known host keys at or below a name, but for the one that the name itself counts under.
+    async fn keys_below(&self, name: &str, own: &HostKey) -> Result<Vec<HostKey>, StageError> {
+        let mut found = vec![];
+        if !address::has_keys_below(name, &self.groups) {
+            return Ok(found);
+        }
+        let mut after: Option<HostKey> = None;
+        loop {
+            let rows = self.hosts.list(after.as_ref(), LIST).await?;
+            let Some((last, _)) = rows.last() else { return Ok(found) };
+            after = Some(last.clone());
+            let keys = rows.into_iter().map(|(key, _)| key);
+            found.extend(keys.filter(|key| key != own && is_at_or_below(key.as_str(), name)));
+        }
+    }
+
+    /// Sends visits for pages of a host that were rejected for a reason that has passed.
+    async fn take_up(&self, name: &str) -> Result<(), StageError> {
+        let now = self.clock.now();
+        let mut after: Option<PageId> = None;
+        loop {
+            let rows = self.pages.list(after.as_ref(), LIST).await?;
+            let Some(last) = rows.last() else { return Ok(()) };
+            after = Some(last.id.clone());
+            let mut visits: BTreeMap<(HostKey, Option<SourceKey>), Vec<VisitItem>> = BTreeMap::new();
+            for page in rows.into_iter().filter(|page| page.state.may_be_taken_up() && is_on(&page.url, name)) {
+                let item =
+                    VisitItem { url: page.url, page: page.id, purpose: Purpose::New { hints: EntryHints::default() } };
+                visits.entry((page.host, page.feed)).or_default().push(item);
+            }
+            let jobs: Vec<(Job, Timestamp)> = visits.iter().flat_map(|(of, items)| jobs(of, items, now)).collect();
+            if !jobs.is_empty() {
+                self.queue.send(&jobs).await?;
+            }
+        }
     }
 
     fn name(&self, host: &str) -> Result<(String, HostKey), StageError> {
@@ -89,4 +156,20 @@ impl Blocks {
         }
         Err(PortError::Conflict.into())
     }
+}
+
+fn is_on(url: &str, name: &str) -> bool {
+    Url::parse(url).is_ok_and(|url| url.host_str().is_some_and(|host| is_at_or_below(host, name)))
+}
+
+fn jobs(
+    (host, feed): &(HostKey, Option<SourceKey>),
+    items: &[VisitItem],
+    now: Timestamp,
+) -> impl Iterator<Item = (Job, Timestamp)> {
+    items.chunks(VisitJob::MAX_ITEMS).map(move |items| {
+        let visit =
+            VisitJob { host: host.clone(), feed: feed.clone(), site_image: None, items: items.to_vec(), deferrals: 0 };
+        (Job::Fetch(visit), now)
+    })
 }

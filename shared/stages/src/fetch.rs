@@ -8,7 +8,7 @@ use crate::manners::Opening;
 use crate::robots::Permission;
 use crate::usage::{Stated, Tdm};
 use crate::visit::{End, Got, Visit};
-use crate::{Manners, Removal, Stage, StageError, Verdict};
+use crate::{Manners, Removal, Stage, StageError, Verdict, row};
 use bytes::Bytes;
 use curlew_article::{Glance, Limits, decode, glance};
 use curlew_model::{
@@ -48,6 +48,17 @@ enum Item {
         until: Timestamp,
         held: bool,
     },
+}
+
+/// What a page's row says.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Row {
+    /// There is none.
+    None,
+    /// The page was given up for a reason that may have passed.
+    MayBeTakenUp,
+    /// What becomes of the page is decided, or about to be.
+    Decided,
 }
 
 /// What the pieces of a visit share.
@@ -106,7 +117,8 @@ impl Fetch {
         url: &Url,
         hints: &EntryHints,
     ) -> Result<Item, StageError> {
-        if self.is_known(&round.visit, &item.page).await? {
+        let before = self.row_of(&round.visit, &item.page).await?;
+        if before == Row::Decided {
             return Ok(Item::Done);
         }
         // TDMRep wants its file to be read before the page is.
@@ -123,6 +135,9 @@ impl Fetch {
             End::Rejected(why) => return self.reject(round, item, why.clone()).await,
             end => return Ok(waits(end).unwrap_or(Item::Done)),
         };
+        if let Some(until) = round.visit.url_held_until(reply, round.job.deferrals) {
+            return Ok(Item::Apart(until));
+        }
         let seen = match self.look(reply, &got.url) {
             Ok(seen) => seen,
             Err(why) => return self.reject(round, item, why).await,
@@ -135,7 +150,8 @@ impl Fetch {
         self.manners.events.note(&Event::PageFetched);
         let known_as = self.known_as(&mut round.visit, &got, &seen.glance).await?;
         let id = address::page_id(&known_as);
-        if id != item.page && self.is_known(&round.visit, &id).await? {
+        let before = if id == item.page { before } else { self.row_of(&round.visit, &id).await? };
+        if before == Row::Decided {
             self.alias(round, item, id).await?;
             return Ok(Item::Done);
         }
@@ -147,12 +163,13 @@ impl Fetch {
         let calls_left = calls_left.saturating_sub(u32::from(image.is_some()));
         let found = Found { got: &got, reply, seen: &seen, usage, image, calls_left };
         self.send_on(round, found, (&known_as, &host), hints).await?;
-        if host == round.visit.host && round.remembered < self.remembered {
+        let has_room = round.remembered < self.remembered && before == Row::None;
+        if has_room && host == round.visit.host {
             round.visit.remember(&id, self.remembered);
             round.remembered += 1;
         } else {
             let row = page_row(&id, &known_as, &host, round.job, PageState::Pending, self.manners.clock.now());
-            self.pages.insert(&row).await?;
+            row::write(self.pages.as_ref(), &row).await?;
         }
         if id != item.page {
             self.alias(round, item, id).await?;
@@ -160,17 +177,21 @@ impl Fetch {
         Ok(Item::Done)
     }
 
-    /// Whether something became of a page already, or will.
-    async fn is_known(&self, visit: &Visit<'_>, page: &PageId) -> Result<bool, StageError> {
+    /// What a page's row says before the page is called.
+    async fn row_of(&self, visit: &Visit<'_>, page: &PageId) -> Result<Row, StageError> {
         if visit.has_sent(page) {
-            return Ok(true);
+            return Ok(Row::Decided);
         }
         let row = match self.remembered {
             0 => self.pages.get(page).await?,
             // What other visits of this host key did is in its state; rows are those of extraction, and not so new.
             _ => self.pages.glimpse(page).await?,
         };
-        Ok(row.is_some())
+        Ok(match row {
+            None => Row::None,
+            Some((row, _)) if row.state.may_be_taken_up() => Row::MayBeTakenUp,
+            Some(_) => Row::Decided,
+        })
     }
 
     /// Looks at an answer just closely enough to know whether it may be kept.
@@ -338,7 +359,7 @@ impl Fetch {
         let Ok(url) = Url::parse(&item.url) else { return Ok(()) };
         let state = PageState::Rejected { reason: why.clone() };
         let row = page_row(&item.page, &url, &job.host, job, state, self.manners.clock.now());
-        if matches!(item.purpose, Purpose::New { .. }) && self.pages.insert(&row).await? {
+        if matches!(item.purpose, Purpose::New { .. }) && row::write(self.pages.as_ref(), &row).await? {
             self.manners.events.note(&Event::Rejected(&why));
         }
         Ok(())
@@ -348,7 +369,7 @@ impl Fetch {
         let Ok(url) = Url::parse(&item.url) else { return Ok(()) };
         let now = self.manners.clock.now();
         let row = page_row(&item.page, &url, &round.job.host, round.job, PageState::Alias { of }, now);
-        if self.pages.insert(&row).await? {
+        if row::write(self.pages.as_ref(), &row).await? {
             self.manners.events.note(&Event::Alias);
         }
         Ok(())
@@ -376,7 +397,7 @@ impl Fetch {
             let rest = VisitJob { items, ..job.clone() };
             if admission::given_up(job.deferrals, &self.manners.rules) {
                 for item in &rest.items {
-                    let why = Rejection::HostUnavailable("a redirect or its robots.txt leads nowhere".into());
+                    let why = Rejection::HostUnavailable("refused, cut short or out of reach again and again".into());
                     self.write_rejection(job, item, why).await?;
                 }
             } else {

@@ -76,6 +76,11 @@ impl Visit<'_> {
                 Asked::NotNow(end) => return Ok(Err(end)),
             },
         };
+        if standing(&copy.standing) == Standing::DisallowAll {
+            // The file is refused to us (401, 403), and so is all else, but no rule says so of any page: what waits for it
+            // is not lost at once.
+            return Ok(Err(End::Elsewhere(copy.fresh_until)));
+        }
         let Some(rules) = compile(&copy, &self.manners.token, now).map(Arc::new) else {
             return Ok(Err(self.unreachable(origin, &copy)));
         };

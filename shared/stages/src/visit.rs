@@ -4,10 +4,11 @@ use crate::StageError;
 use crate::manners::{Manners, Opening};
 use crate::robots::Permission;
 use curlew_model::{HoldReason, HostKey, HostState, Lease, Millis, Origin, PageId, Rejection, Timestamp, Validators};
-use curlew_policy::admission::{self, Outcome};
+use curlew_policy::admission;
+use curlew_policy::outage::{self, Blame};
 use curlew_policy::redirect::{Chain, NotFollowed, is_redirect};
 use curlew_policy::robots::Robots;
-use curlew_policy::{http, pace, settle};
+use curlew_policy::{Asked, Outcome, http, pace, settle, url_held, url_held_until};
 use curlew_ports::{Call, CallKind, Event, FetchError, Reply, Version, update_host, update_host_from};
 use std::collections::HashMap;
 use std::future::Future;
@@ -48,6 +49,10 @@ pub struct Visit<'a> {
     seen: (HostState, Version),
     pub(crate) last_call_end: Option<Timestamp>,
     pub(crate) compiled: HashMap<Origin, Arc<Robots>>,
+    /// One of its URLs ended the visit: nothing more is called, and what is left waits until then.
+    over: Option<Timestamp>,
+    /// The same of visits to other host keys that redirects led to.
+    guests_over: HashMap<HostKey, Timestamp>,
     /// Calls so far, those to other host keys included.
     pub calls: u32,
 }
@@ -55,14 +60,17 @@ pub struct Visit<'a> {
 /// How one call, or a chain of them, ended.
 #[derive(Debug)]
 pub enum End {
-    /// There is an answer: any status but a redirect that was followed, a 403, a 429 or a 5xx.
+    /// There is an answer: any status but a redirect that was followed, or one that holds the host key. After a 403 or 5xx
+    /// that speaks for its URL alone, the visit makes no further call, and the URL is left alone as
+    /// [`Visit::url_held_until`] says.
     Reply(Box<Reply>),
     /// This URL is not to be had; the visit goes on.
     Rejected(Rejection),
-    /// Not now: the slice or the lease is used up, or another visit holds the host key that a redirect leads to.
+    /// Not now: the slice or the lease is used up, another visit holds the host key that a redirect leads to, or one of the
+    /// visit's URLs has ended it.
     Later(Timestamp),
-    /// This URL has to wait and no other of the visit: the host key that its redirect leads to is held, or the
-    /// robots.txt of its origin is out of reach.
+    /// This URL has to wait, and others of the visit need not for its sake: it is left alone itself, the host key that its
+    /// redirect leads to is held, or the robots.txt of its origin is out of reach.
     Elsewhere(Timestamp),
     /// The host key is left alone from now on; the visit is over.
     Held(Timestamp, HoldReason),
@@ -85,7 +93,18 @@ impl<'a> Visit<'a> {
     pub(crate) fn new(manners: &'a Manners, host: HostKey, grant: Grant) -> Visit<'a> {
         let state = grant.state.clone();
         let seen = (state.clone(), grant.version);
-        Visit { manners, host, state, grant, seen, last_call_end: None, compiled: HashMap::new(), calls: 0 }
+        Visit {
+            manners,
+            host,
+            state,
+            grant,
+            seen,
+            last_call_end: None,
+            compiled: HashMap::new(),
+            over: None,
+            guests_over: HashMap::new(),
+            calls: 0,
+        }
     }
 
     /// Whether this page was sent to extraction lately.
@@ -187,14 +206,21 @@ impl<'a> Visit<'a> {
         validators: &Validators,
         ask_robots: bool,
     ) -> Result<End, StageError> {
+        let now = self.manners.clock.now();
+        if let Some(until) = self.guests_over.get(key).filter(|until| **until > now) {
+            return Ok(End::Elsewhere(*until));
+        }
         match self.manners.open(key, &self.grant.lease.owner).await? {
             Opening::Open(mut guest) => {
                 let end = guest.hop(url, kind, validators, ask_robots).await;
                 self.calls += guest.calls;
+                let over = guest.over;
+                self.guests_over.extend(over.map(|until| (key.clone(), until)));
                 guest.close().await?;
-                // A hold on the other host key is no reason to leave this one.
+                // Trouble with the other host key is no reason to leave this one.
                 match end? {
                     End::Held(until, _) => Ok(End::Elsewhere(until)),
+                    End::Later(until) if over.is_some() => Ok(End::Elsewhere(until)),
                     other => Ok(other),
                 }
             }
@@ -209,9 +235,16 @@ impl<'a> Visit<'a> {
         if let Some(hold) = &self.state.hold {
             return Ok(End::Held(hold.until, hold.reason));
         }
+        if let Some(until) = self.over {
+            return Ok(End::Later(until));
+        }
         let rules = &self.manners.rules;
         let clock = &self.manners.clock;
         let now = clock.now();
+        let asked = Asked::of(url.as_str(), kind == CallKind::Robots);
+        if let Some(until) = url_held(&self.state, asked, now) {
+            return Ok(End::Elsewhere(until));
+        }
         let at = pace::next_call_at(&self.state, rules, now);
         let wait = at.since(now);
         if self.lasted() + wait > rules.slice {
@@ -236,7 +269,7 @@ impl<'a> Visit<'a> {
         let began = clock.monotonic();
         let answer = self.manners.fetch.call(&call).await;
         let took = Millis(clock.monotonic().0.saturating_sub(began.0));
-        Ok(self.settled(kind, answer, took))
+        Ok(self.settled(asked, kind, answer, took))
     }
 
     /// Reads the ledger once before each call, so that a block takes effect with the next call and a visit
@@ -256,26 +289,25 @@ impl<'a> Visit<'a> {
         Ok(blocked.then_some(End::Rejected(Rejection::Blocked)))
     }
 
-    fn settled(&mut self, kind: CallKind, answer: Result<Reply, FetchError>, took: Millis) -> End {
+    fn settled(&mut self, asked: Asked, kind: CallKind, answer: Result<Reply, FetchError>, took: Millis) -> End {
         let now = self.manners.clock.now() + CLOCK_STEP;
         let status = answer.as_ref().ok().map(|r| r.status);
         if let Err(FetchError::Refused(why)) = answer {
             return End::Rejected(Rejection::Address(why));
         }
-        self.calls += 1;
+        let rules = &self.manners.rules;
+        let reached = !matches!(answer, Err(FetchError::Network(_)));
+        let blame = self.manners.weather.take_in(&self.host, reached, rules, now);
+        let outcome = outcome(&answer, blame, now);
         self.last_call_end = Some(now);
-        let bytes = answer.as_ref().map_or(0, |r| r.body.len() as u64);
-        self.manners.events.note(&Event::Called { host: &self.host, kind, status, bytes });
-        let outcome = match &answer {
-            Ok(reply) => Outcome::Answered {
-                status: reply.status,
-                retry_after: reply.headers.retry_after.as_deref().and_then(|v| http::retry_after(v, now)),
-            },
-            Err(FetchError::Network(_)) => Outcome::Network,
-            Err(_) => Outcome::Broken,
-        };
+        if outcome != Outcome::Outage {
+            // A call that nobody could have answered is no try.
+            self.calls += 1;
+            let bytes = answer.as_ref().map_or(0, |r| r.body.len() as u64);
+            self.manners.events.note(&Event::Called { host: &self.host, kind, status, bytes });
+        }
         let state = std::mem::take(&mut self.state);
-        self.state = settle(state, &self.manners.rules, outcome, took, now, self.manners.seeds.next());
+        self.state = settle(state, rules, asked, outcome, took, now, self.manners.seeds.next());
         if let Some(hold) = &self.state.hold {
             self.manners.events.note(&Event::Held { host: &self.host, reason: hold.reason });
             tracing::info!(host = %self.host, status, reason = hold.reason.as_str(), until = %hold.until,
@@ -285,16 +317,45 @@ impl<'a> Visit<'a> {
             (Err(FetchError::Limit(why)), _) => End::Rejected(Rejection::Limit(why)),
             (Err(FetchError::Protocol(why)), _) => End::Rejected(Rejection::Transport(why)),
             (_, Some(hold)) => End::Held(hold.until, hold.reason),
-            (Ok(reply), None) => End::Reply(Box::new(reply)),
-            (Err(error), None) => End::Rejected(Rejection::Transport(error.to_string())),
+            (Err(FetchError::Network(_)), None) => {
+                let until = match outcome {
+                    Outcome::Outage => outage::rest(rules, now, self.manners.seeds.next()),
+                    _ => self.state.not_before,
+                };
+                self.over = Some(until);
+                End::Later(until)
+            }
+            (Err(error), None) => {
+                self.over = Some(now + rules.visit_rest);
+                let until = url_held(&self.state, asked, now).unwrap_or(now + rules.visit_rest);
+                tracing::info!(host = %self.host, %error, %until, "a URL is left alone");
+                if asked.is_robots {
+                    End::Rejected(Rejection::Transport(error.to_string()))
+                } else {
+                    End::Elsewhere(until)
+                }
+            }
+            (Ok(reply), None) => {
+                if url_held_until(rules, outcome, 0, now, 0).is_some() {
+                    self.over = Some(now + rules.visit_rest);
+                }
+                End::Reply(Box::new(reply))
+            }
         }
+    }
+
+    /// Until when a page is left alone whose answer refuses it or tells of trouble, and speaks for this page alone; put off
+    /// so often before.
+    pub(crate) fn url_held_until(&self, reply: &Reply, in_a_row: u32) -> Option<Timestamp> {
+        let now = self.manners.clock.now();
+        url_held_until(&self.manners.rules, answered(reply, now), in_a_row, now, self.manners.seeds.next())
     }
 
     /// Nothing is where the site's home page should be: the host key is left alone once this visit is closed.
     pub(crate) fn hold_not_found(&mut self) {
         let (now, seed) = (self.manners.clock.now(), self.manners.seeds.next());
         let state = std::mem::take(&mut self.state);
-        self.state = admission::hold_not_found(state, &self.manners.rules, now, seed);
+        self.state = curlew_policy::hold_not_found(state, &self.manners.rules, now, seed);
         self.manners.events.note(&Event::Held { host: &self.host, reason: HoldReason::NotFound });
     }
 
@@ -347,6 +408,21 @@ impl<'a> Visit<'a> {
             }
         }
     }
+}
+
+fn outcome(answer: &Result<Reply, FetchError>, blame: Blame, now: Timestamp) -> Outcome {
+    match answer {
+        Ok(reply) => answered(reply, now),
+        Err(FetchError::Network(_)) if blame == Blame::Ourselves => Outcome::Outage,
+        Err(FetchError::Network(_)) => Outcome::Network,
+        Err(FetchError::Cut(_)) => Outcome::Cut,
+        Err(_) => Outcome::Broken,
+    }
+}
+
+fn answered(reply: &Reply, now: Timestamp) -> Outcome {
+    let retry_after = reply.headers.retry_after.as_deref().and_then(|v| http::retry_after(v, now));
+    Outcome::Answered { status: reply.status, retry_after }
 }
 
 fn got(end: End, chain: Chain) -> Got {

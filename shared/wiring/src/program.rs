@@ -12,7 +12,7 @@ use curlew_ports::{
 };
 use curlew_stages::{
     Blocks, Discover, Dispatch, Extract, Fetch, Finder, HowMany, Index, Manners, Poll, Published, Removal, Sample,
-    Stage, StageError, Suggest, Verdict,
+    Stage, StageError, Suggest, Verdict, Weather,
 };
 use std::sync::Arc;
 
@@ -98,6 +98,8 @@ impl Program {
             events: events.clone(),
             rules: rules.clone(),
             groups: groups.clone(),
+            blobs: blobs.clone(),
+            weather: Weather::default(),
             token: settings.token.clone(),
             scope: scope.clone(),
             known: Arc::default(),
@@ -134,7 +136,15 @@ impl Program {
                 clock: clock.clone(),
                 scope,
             },
-            blocks: Blocks { ledger: ports.ledger.clone(), blobs: blobs.clone(), groups },
+            blocks: Blocks {
+                ledger: ports.ledger.clone(),
+                hosts: ports.hosts.clone(),
+                pages: pages.clone(),
+                queue: queue.clone(),
+                clock: clock.clone(),
+                blobs: blobs.clone(),
+                groups,
+            },
             finder: Finder::new(blobs.clone(), clock.clone()),
             removal: Removal::new(pages.clone(), blobs.clone(), clock.clone(), events),
             ports,

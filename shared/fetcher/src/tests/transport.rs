@@ -72,7 +72,7 @@ async fn t02_a_header_drip_ends_with_the_read_timeout() {
     let server = dripping("HTTP/1.1 200 OK\r\n", b"x").await;
     let started = Instant::now();
     let result = call(&HttpFetcher::new(hasty(&server)).unwrap(), CallKind::Page, "http://site.test/").await;
-    assert!(matches!(&result, Err(FetchError::Network(why)) if why.contains("silent")), "{result:?}");
+    assert!(matches!(&result, Err(FetchError::Cut(why)) if why.contains("silent")), "{result:?}");
     assert!(started.elapsed() < SOON);
 }
 
@@ -109,7 +109,7 @@ async fn the_time_of_a_call_has_an_upper_bound_and_counts_from_its_start() {
     config.call_timeout = Millis(600);
     let started = Instant::now();
     let result = call(&HttpFetcher::new(config).unwrap(), CallKind::Page, "http://site.test/").await;
-    assert!(matches!(&result, Err(FetchError::Network(why)) if why.contains("time of the call")), "{result:?}");
+    assert!(matches!(&result, Err(FetchError::Cut(why)) if why.contains("time of the call")), "{result:?}");
     assert!(started.elapsed() < SOON);
 }
 
@@ -176,15 +176,15 @@ async fn t05_a_body_shorter_than_announced_is_an_error() {
     ];
     for answer in cut {
         let result = Server::saying(answer).await.page().await;
-        assert!(matches!(&result, Err(FetchError::Network(why)) if why == "the answer was cut short"), "{result:?}");
+        assert!(matches!(&result, Err(FetchError::Cut(why)) if why == "the answer was cut short"), "{result:?}");
     }
 }
 
 #[tokio::test]
-async fn t05_no_answer_at_all_is_the_networks_trouble() {
+async fn t05_no_answer_from_a_server_that_was_reached_says_little_about_it() {
     for answer in ["", "HTTP/1.1 200 OK\r\nContent-Ty"] {
         let result = Server::saying(answer).await.page().await;
-        assert!(matches!(&result, Err(FetchError::Network(_))), "{answer:?}: {result:?}");
+        assert!(matches!(&result, Err(FetchError::Cut(_))), "{answer:?}: {result:?}");
     }
 }
 
@@ -286,7 +286,7 @@ async fn t14_a_flood_of_1xx_ends_in_time() {
     let server = endless("", b"HTTP/1.1 100 Continue\r\n\r\n".repeat(100)).await;
     let started = Instant::now();
     let result = call(&HttpFetcher::new(hasty(&server)).unwrap(), CallKind::Page, "http://site.test/").await;
-    assert!(matches!(&result, Err(FetchError::Network(_))), "{result:?}");
+    assert!(matches!(&result, Err(FetchError::Cut(_))), "{result:?}");
     assert!(started.elapsed() < SOON);
 }
 

@@ -1,20 +1,11 @@
 //! Tests of admission.
 
 use super::*;
+use crate::{Asked, Outcome, settle};
+use curlew_model::Circuit;
 use proptest::prelude::*;
 
-#[test]
-fn a_missing_home_page_rests_the_host_key_for_a_day() {
-    let rules = Rules::default();
-    let now = Timestamp::from_millis(1_000_000);
-    let held = hold_not_found(HostState::default(), &rules, now, 7);
-    let hold = held.hold.clone().unwrap_or_else(|| panic!("{held:?}"));
-    assert_eq!(hold.reason, HoldReason::NotFound);
-    assert!(hold.until >= now + rules.hold_not_found && hold.until <= now + rules.hold_not_found.saturating_mul(2));
-    let longer = Hold { until: now + Millis::from_days(3), reason: HoldReason::Forbidden, since: now };
-    let state = HostState { hold: Some(longer.clone()), ..HostState::default() };
-    assert_eq!(hold_not_found(state, &rules, now, 7).hold, Some(longer));
-}
+const PAGE: Asked = Asked { url: 1, is_robots: false };
 
 fn host() -> HostKey {
     HostKey::new("example.org").unwrap_or_else(|e| panic!("{e}"))
@@ -53,57 +44,6 @@ fn a_lease_found_expired_costs_one_full_pause() {
     let after = lease.until + Millis(1);
     let (state, _) = granted(state, after);
     assert!(state.not_before >= after + Rules::default().min_pause);
-}
-
-#[test]
-fn refusals_hold_for_three_days_and_double() {
-    let rules = Rules::default();
-    for (status, reason) in [(403, HoldReason::Forbidden), (429, HoldReason::TooManyRequests)] {
-        let state = settle(HostState::default(), &rules, answered(status), Millis(9), at(0), 1);
-        let hold = state.hold.clone().expect("a hold");
-        assert_eq!(hold.reason, reason);
-        assert!(hold.until.since(at(0)) >= Millis::from_hours(72));
-        assert!(hold.until.since(at(0)) <= Millis::from_hours(80));
-        let again = settle(state, &rules, answered(status), Millis(9), hold.until, 2);
-        let next = again.hold.expect("a hold");
-        assert!(next.until.since(hold.until) >= Millis::from_hours(144));
-    }
-    let mut state = HostState::default();
-    for n in 0..40 {
-        state = settle(state, &rules, answered(503), Millis(9), at(n), n as u64);
-        let hold = state.hold.clone().expect("a hold");
-        assert!(hold.until.since(at(n)) <= rules.hold_cap);
-    }
-}
-
-#[test]
-fn retry_after_lengthens_and_is_capped() {
-    let rules = Rules { hold_server_error: Millis::from_mins(1), ..Rules::default() };
-    let hold = |retry: Millis| {
-        let outcome = Outcome::Answered { status: 503, retry_after: Some(at(0) + retry) };
-        settle(HostState::default(), &rules, outcome, Millis(1), at(0), 3).hold.expect("a hold").until.since(at(0))
-    };
-    assert!(hold(Millis::from_hours(2)) >= Millis::from_hours(2));
-    assert!(hold(Millis::from_days(4_000)) <= Millis(rules.retry_after_cap.0 / 10 * 11));
-}
-
-#[test]
-fn a_good_answer_forgives() {
-    let rules = Rules::default();
-    let state = settle(HostState::default(), &rules, Outcome::Network, Millis(1), at(0), 1);
-    assert_eq!(state.circuit, Circuit::Probe);
-    let state = settle(state, &rules, answered(200), Millis(1), at(1), 1);
-    assert_eq!((state.failures, state.holds_in_a_row, state.circuit), (0, 0, Circuit::Closed));
-}
-
-#[test]
-fn a_deck_of_bombs_ends_in_a_hold() {
-    let rules = Rules::default();
-    let mut state = HostState::default();
-    for n in 1..=rules.broken_limit {
-        state = settle(state, &rules, Outcome::Broken, Millis(1), at(0), 1);
-        assert_eq!(state.hold.is_some(), n == rules.broken_limit);
-    }
 }
 
 #[test]
@@ -173,7 +113,7 @@ fn whoever_has_something_to_tell_gives_the_lease_back() {
         other => panic!("{other:?}"),
     };
     let state = open(HostState::default());
-    let after = |outcome, took| settle(state.clone(), &rules, outcome, Millis(took), at(100 + took as i64), 1);
+    let after = |outcome, took| settle(state.clone(), &rules, PAGE, outcome, Millis(took), at(100 + took as i64), 1);
     let quiet = |mine: &HostState, calls, used| may_run_out(&state, mine, &rules, calls, used, at(0));
     let long_ago = at(0) - rules.often;
     let good = after(answered(304), 200);
@@ -186,7 +126,7 @@ fn whoever_has_something_to_tell_gives_the_lease_back() {
     assert!(!quiet(&HostState { crawl_delay: Millis::from_secs(5), ..good.clone() }, 1, long_ago), "a Crawl-delay");
     let troubled = HostState { failures: 1, circuit: Circuit::Probe, ..HostState::default() };
     let state = open(troubled);
-    let mine = settle(state.clone(), &rules, answered(200), Millis(9), at(100), 1);
+    let mine = settle(state.clone(), &rules, PAGE, answered(200), Millis(9), at(100), 1);
     assert!(!may_run_out(&state, &mine, &rules, 1, long_ago, at(0)), "that the host is well again");
 }
 
@@ -209,7 +149,7 @@ proptest! {
                 break;
             }
             now = start + Millis(took);
-            mine = settle(mine, &rules, answered(304), Millis(took), now, seed ^ n as u64);
+            mine = settle(mine, &rules, PAGE, answered(304), Millis(took), now, seed ^ n as u64);
             made += 1;
         }
         prop_assume!(may_run_out(&given, &mine, &rules, made, Timestamp::MIN, at(begins)));
@@ -230,7 +170,7 @@ proptest! {
     #[test]
     fn after_any_call_the_next_is_at_least_a_pause_away(status in 100u16..600, took in 0u64..40_000, seed: u64) {
         let rules = Rules::default();
-        let state = settle(HostState::default(), &rules, answered(status), Millis(took), at(0), seed);
+        let state = settle(HostState::default(), &rules, PAGE, answered(status), Millis(took), at(0), seed);
         prop_assert!(pace::next_call_at(&state, &rules, at(0)) >= at(0) + rules.min_pause.max(Millis(took)));
     }
 }

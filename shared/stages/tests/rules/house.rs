@@ -7,7 +7,7 @@ use curlew_model::{
 use curlew_policy::scope::Scope;
 use curlew_policy::{Rules, address};
 use curlew_ports::{CallKind, FetchError, Inbox, Pages, Reply, Sources};
-use curlew_stages::{Discover, Dispatch, Extract, Fetch, Index, Manners, Poll, Stage, Suggest, Verdict};
+use curlew_stages::{Discover, Dispatch, Extract, Fetch, Index, Manners, Poll, Stage, Suggest, Verdict, Weather};
 use curlew_testkit::memory::{
     CountingSeeds, MemoryBlobs, MemoryFetch, MemoryHosts, MemoryJobs, MemoryMarks, MemoryPages, MemoryRobots,
     MemorySources, TokioClock,
@@ -36,7 +36,8 @@ impl House {
 
     /// Another process over the same store and the same web.
     pub(crate) fn sharing(other: &House) -> House {
-        let Manners { ledger, robots, fetch, clock, seeds, events, rules, groups, token, scope, .. } = &*other.manners;
+        let Manners { ledger, robots, fetch, clock, seeds, events, rules, groups, blobs, token, scope, .. } =
+            &*other.manners;
         let manners = Manners {
             ledger: ledger.clone(),
             robots: robots.clone(),
@@ -46,6 +47,8 @@ impl House {
             events: events.clone(),
             rules: rules.clone(),
             groups: groups.clone(),
+            blobs: blobs.clone(),
+            weather: Weather::default(),
             token: token.clone(),
             scope: scope.clone(),
             known: Arc::default(),
@@ -64,6 +67,7 @@ impl House {
     pub(crate) fn with_scope(scope: Scope) -> House {
         let web = Arc::new(MemoryFetch::default());
         let hosts = Arc::new(MemoryHosts::default());
+        let blobs: Arc<MemoryBlobs> = Arc::default();
         let manners = Manners {
             ledger: hosts.clone(),
             robots: Arc::new(MemoryRobots::default()),
@@ -73,6 +77,8 @@ impl House {
             events: Arc::new(()),
             rules: Arc::new(Rules::default()),
             groups: Arc::default(),
+            blobs: blobs.clone(),
+            weather: Weather::default(),
             token: "CurlewBot".into(),
             scope: Arc::new(scope),
             known: Arc::default(),
@@ -83,7 +89,7 @@ impl House {
             sources: Arc::default(),
             pages: Arc::default(),
             jobs: Arc::default(),
-            blobs: Arc::default(),
+            blobs,
             manners: Arc::new(manners),
         }
     }

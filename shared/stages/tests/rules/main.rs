@@ -8,6 +8,7 @@ mod discovery;
 mod entries;
 mod fate;
 mod house;
+mod manners;
 mod polls;
 mod robots;
 mod schedule;

@@ -227,7 +227,13 @@ async fn r25_feeds_and_sites_that_a_person_names_are_asked_about_too() {
     house.poll(0).await;
     let suggest = suggest(&house);
     let home = suggest.site("example.org", true).await.unwrap();
-    let discover = Discover::new(house.manners.clone(), house.sources.clone(), house.pages.clone(), house.jobs.clone());
+    let discover = Discover::new(
+        house.manners.clone(),
+        house.sources.clone(),
+        house.pages.clone(),
+        house.jobs.clone(),
+        house.blobs.clone(),
+    );
     let Some((Job::Discover(job), _)) = house.queued(QueueName::Discover).await.pop() else { panic!("no job") };
     assert_eq!(discover.run(&job).await.unwrap(), Verdict::Done);
     assert!(house.web.calls().iter().all(|call| call.kind == CallKind::Robots), "{:?}", house.web.calls());

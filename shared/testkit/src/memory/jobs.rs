@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use curlew_model::{Job, Millis, Stage, Timestamp};
 use curlew_ports::{Dead, Delivery, Inbox, PortError, Queue, QueueCount, Receipt, Waiting};
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 
 /// [`Queue`] and [`Inbox`].
@@ -20,6 +20,10 @@ struct State {
     /// Ids are never used twice: receipts are made of them.
     last_id: u64,
     jobs: BTreeMap<u64, Kept>,
+    /// The same by stage and when they are due, so that whoever looks need not look at all of them: those that wait, and
+    /// those that are handed out.
+    waiting: BTreeSet<(Stage, Timestamp, u64)>,
+    handed: BTreeSet<(Stage, Timestamp, u64)>,
     dead: BTreeMap<u64, Dead>,
 }
 
@@ -36,7 +40,35 @@ struct Kept {
 impl State {
     fn put(&mut self, stage: Stage, message: String, due: Timestamp) {
         self.last_id += 1;
+        self.waiting.insert((stage, due, self.last_id));
         self.jobs.insert(self.last_id, Kept { stage, message, due, handed_out: false, receives: 0 });
+    }
+
+    fn remove(&mut self, id: u64) -> Option<Kept> {
+        let kept = self.jobs.remove(&id)?;
+        let index = if kept.handed_out { &mut self.handed } else { &mut self.waiting };
+        index.remove(&(kept.stage, kept.due, id));
+        Some(kept)
+    }
+
+    /// Changes when a job is due, and whether it is handed out.
+    fn shift(&mut self, id: u64, due: Timestamp, handed_out: bool) -> Option<&mut Kept> {
+        let kept = self.jobs.get_mut(&id)?;
+        let index = if kept.handed_out { &mut self.handed } else { &mut self.waiting };
+        index.remove(&(kept.stage, kept.due, id));
+        let index = if handed_out { &mut self.handed } else { &mut self.waiting };
+        index.insert((kept.stage, due, id));
+        (kept.due, kept.handed_out) = (due, handed_out);
+        Some(kept)
+    }
+
+    /// Ids of a stage's jobs that are due, the earliest first, at most `max`.
+    fn due(&self, stage: Stage, now: Timestamp, max: usize) -> Vec<u64> {
+        let span = (stage, Timestamp::MIN, 0)..=(stage, now, u64::MAX);
+        let (waiting, handed) = (self.waiting.range(span.clone()).take(max), self.handed.range(span).take(max));
+        let mut found: Vec<_> = waiting.chain(handed).map(|(_, due, id)| (*due, *id)).collect();
+        found.sort_unstable();
+        found.into_iter().take(max).map(|(_, id)| id).collect()
     }
 
     /// The id of the job that a receipt still names.
@@ -44,14 +76,6 @@ impl State {
         let (id, receives) = receipt.0.split_once('-')?;
         let (id, receives): (u64, u32) = (id.parse().ok()?, receives.parse().ok()?);
         self.jobs.get(&id).filter(|kept| kept.handed_out && kept.receives == receives).map(|_| id)
-    }
-
-    /// Ids of jobs that pass a filter, the earliest first.
-    fn earliest(&self, wanted: impl Fn(&Kept) -> bool) -> Vec<u64> {
-        let mut found: Vec<_> =
-            self.jobs.iter().filter(|(_, kept)| wanted(kept)).map(|(id, kept)| (kept.due, *id)).collect();
-        found.sort_unstable();
-        found.into_iter().map(|(_, id)| id).collect()
     }
 }
 
@@ -93,11 +117,9 @@ impl Inbox for MemoryJobs {
     ) -> Result<Vec<Delivery>, PortError> {
         let mut state = lock(&self.state);
         let mut deliveries = Vec::new();
-        for id in state.earliest(|kept| kept.stage == stage && kept.due <= now).into_iter().take(max) {
-            let Some(kept) = state.jobs.get_mut(&id) else { continue };
-            kept.handed_out = true;
+        for id in state.due(stage, now, max) {
+            let Some(kept) = state.shift(id, now + visibility, true) else { continue };
             kept.receives = kept.receives.saturating_add(1);
-            kept.due = now + visibility;
             let receipt = Receipt(format!("{id}-{}", kept.receives));
             deliveries.push(Delivery { receipt, job: Job::from_message(&kept.message), receives: kept.receives });
         }
@@ -107,16 +129,15 @@ impl Inbox for MemoryJobs {
     async fn ack(&self, receipt: &Receipt) -> Result<(), PortError> {
         let mut state = lock(&self.state);
         if let Some(id) = state.find(receipt) {
-            state.jobs.remove(&id);
+            state.remove(id);
         }
         Ok(())
     }
 
     async fn put_back(&self, receipt: &Receipt, due: Timestamp) -> Result<(), PortError> {
         let mut state = lock(&self.state);
-        if let Some(kept) = state.find(receipt).and_then(|id| state.jobs.get_mut(&id)) {
-            kept.handed_out = false;
-            kept.due = due;
+        if let Some(id) = state.find(receipt) {
+            state.shift(id, due, false);
         }
         Ok(())
     }
@@ -124,7 +145,7 @@ impl Inbox for MemoryJobs {
     async fn bury(&self, receipt: &Receipt, error: &str, now: Timestamp) -> Result<(), PortError> {
         let mut state = lock(&self.state);
         let Some(id) = state.find(receipt) else { return Ok(()) };
-        if let Some(kept) = state.jobs.remove(&id) {
+        if let Some(kept) = state.remove(id) {
             let receipt = Receipt(format!("dead-{id}"));
             let dead = Dead { receipt, stage: kept.stage, message: kept.message, error: error.to_owned(), at: now };
             state.dead.insert(id, dead);
@@ -133,7 +154,12 @@ impl Inbox for MemoryJobs {
     }
 
     async fn next_due(&self) -> Result<Option<Timestamp>, PortError> {
-        Ok(lock(&self.state).jobs.values().filter(|kept| !kept.handed_out).map(|kept| kept.due).min())
+        let state = lock(&self.state);
+        let first = |stage: &Stage| {
+            let span = (*stage, Timestamp::MIN, 0)..=(*stage, Timestamp::MAX, u64::MAX);
+            state.waiting.range(span).next().map(|(_, due, _)| *due)
+        };
+        Ok(Stage::ALL.iter().filter_map(first).min())
     }
 
     async fn count(&self, stage: Stage, now: Timestamp) -> Result<QueueCount, PortError> {
@@ -152,8 +178,10 @@ impl Inbox for MemoryJobs {
 
     async fn waiting(&self, now: Timestamp, limit: usize) -> Result<Vec<Waiting>, PortError> {
         let state = lock(&self.state);
-        let ids = state.earliest(|kept| !kept.handed_out && kept.due > now);
-        let kept = ids.iter().take(limit).filter_map(|id| state.jobs.get(id));
+        let mut ids: Vec<_> =
+            state.waiting.iter().filter(|(_, due, _)| *due > now).map(|(_, due, id)| (*due, *id)).collect();
+        ids.sort_unstable();
+        let kept = ids.iter().take(limit).filter_map(|(_, id)| state.jobs.get(id));
         Ok(kept.map(|kept| Waiting { job: Job::from_message(&kept.message), due: kept.due }).collect())
     }
 

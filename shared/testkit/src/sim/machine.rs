@@ -15,6 +15,7 @@ use curlew_model::{ExtractJob, Job, Millis, Stage as Of, Timestamp};
 use curlew_ports::{Blobs, Clock, Delivery, HostLedger, Inbox, Pages, PortError, Queue, Receipt, Sources};
 use curlew_stages::{
     Blocks, Discover, Dispatch, Extract, Fetch, Index, Manners, Poll, Sample, Stage, StageError, Suggest, Verdict,
+    Weather,
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -77,6 +78,8 @@ impl Machine {
             events: events.clone(),
             rules: shared.rules.clone(),
             groups: shared.groups.clone(),
+            blobs: blobs.clone(),
+            weather: Weather::default(),
             token: "CurlewBot".into(),
             scope: Arc::default(),
             known: Arc::default(),
@@ -107,16 +110,24 @@ impl Machine {
                 rules: shared.rules.clone(),
             },
             index: Index { blobs: blobs.clone(), pages: pages.clone(), clock: clock.clone() },
-            sample: Sample { manners: manners.clone(), pages, queue: queue.clone() },
+            sample: Sample { manners: manners.clone(), pages: pages.clone(), queue: queue.clone() },
             suggest: Suggest {
                 sources,
                 blobs: blobs.clone(),
                 fetch: web,
                 queue: queue.clone(),
-                clock,
+                clock: clock.clone(),
                 scope: manners.scope.clone(),
             },
-            blocks: Blocks { ledger, blobs, groups: shared.groups.clone() },
+            blocks: Blocks {
+                ledger,
+                hosts: shared.hosts.clone(),
+                pages,
+                queue: queue.clone(),
+                clock,
+                blobs,
+                groups: shared.groups.clone(),
+            },
             inbox: jobs,
             queue,
             busy: AtomicUsize::new(0),
