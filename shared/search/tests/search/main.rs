@@ -4,7 +4,7 @@
 mod oracle;
 mod pages;
 
-use curlew_model::{PageId, SnippetLimit, Timestamp};
+use curlew_model::{Millis, PageId, SnippetLimit, Timestamp};
 use curlew_search::{
     BuildBudget, Hidden, Manifest, Query, Request, Results, SearchError, Split, build_split, merge_splits, search,
 };
@@ -171,13 +171,28 @@ fn what_is_hidden_is_neither_found_nor_counted() {
 #[test]
 fn tombstones_of_all_years_are_minded() {
     let years = [Manifest::new(2025).with_tombstones([id("a")]), Manifest::new(2026).with_tombstones([id("b")])];
-    let hidden = Hidden::of(&years, BTreeSet::new());
+    let hidden = Hidden::of(&years, BTreeSet::new(), now());
     let split = [split(&["a", "b", "c"].map(|name| Page::it(name, "Pane", "Il pane.")))];
     assert_eq!(paths(&ask_all(&split, &hidden, "pane")), ["c"]);
 }
 
 #[test]
-fn pages_decide_how_much_is_shown() {
+fn p07_a_page_whose_time_was_learned_later_is_hidden_from_then_on() {
+    let (soon, later) = (now() + Millis::from_hours(1), now() + Millis::from_hours(2));
+    let manifest = Manifest::new(2026).with_expiry(&id("a"), Some(soon)).with_expiry(&id("b"), Some(later));
+    let read = Manifest::from_json(&manifest.to_json()).unwrap();
+    assert_eq!(read, manifest);
+    let hidden = |at| Hidden::of([&read], BTreeSet::new(), at).tombstones.len();
+    assert_eq!([now(), soon, later].map(hidden), [0, 1, 2]);
+    assert_eq!([now(), soon, later].map(|at| read.next_expiry(at)), [Some(soon), Some(later), None]);
+    let changed = read.with_expiry(&id("a"), None).with_tombstones([id("b")]);
+    assert!(changed.expiries.is_empty(), "taken back, and done");
+    // A manifest of before says nothing of it.
+    assert!(!String::from_utf8(changed.to_json()).unwrap().contains("expiries"));
+}
+
+#[test]
+fn p06_pages_decide_how_much_is_shown() {
     let split = split(&[
         Page::it("a", "Uno", "Il pane quotidiano, e molto altro da leggere.").snippet(SnippetLimit(Some(0))),
         Page::it("b", "Due", "Il pane quotidiano, e molto altro da leggere.").snippet(SnippetLimit(Some(12))),
