@@ -147,6 +147,8 @@ fn lists(steps: &mut Steps, store: &Store, accepted: usize) {
         assert!(text(&kitchen["validators"], "etag").starts_with('"'));
         let show = store.run(&["feeds", "show", text(kitchen, "key"), "--json"]).ok().json();
         assert_eq!(show["url"], kitchen["url"]);
+        assert!(text(&show, "next_poll") > text(&show, "polled_at"), "{show}");
+        assert!(text(&show, "next_poll_because").starts_with("every 8 h, since this is the usual"), "{show}");
     });
     steps.step("pages", || {
         let rows = store.list("pages");

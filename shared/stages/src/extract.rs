@@ -3,14 +3,15 @@
 use crate::body::{discard, unpack};
 use crate::image::was_tried;
 use crate::segment::{self, Draft};
+use crate::variant::{content_hash, same_page};
 use crate::{Stage, StageError, Verdict};
 use bytes::Bytes;
 use curlew_article::{Article, Limits, decode, extract, validity};
 use curlew_model::{
-    ExtractJob, HostKey, ImageId, Job, Location, Page, PageState, Purpose, Record, Rejection, Source, SourceKey,
-    ThumbnailId, Timestamp, VisitItem, VisitJob,
+    ExtractJob, HostKey, ImageId, Job, Location, Page, PageId, PageState, Purpose, Record, Rejection, Source,
+    SourceKey, ThumbnailId, Timestamp, VisitItem, VisitJob,
 };
-use curlew_policy::address::{self, HostGroups, hash_hex};
+use curlew_policy::address::{self, HostGroups};
 use curlew_policy::scope::Scope;
 use curlew_ports::{Blobs, Clock, Event, Events, Pages, PortError, Queue, Sources, Version};
 use curlew_screen::{Verdict as Screened, screen};
@@ -57,6 +58,8 @@ enum Made {
     /// The page's row says already what became of it.
     Known,
     Record(Box<Draft>),
+    /// It says what another page says.
+    Same(PageId),
     Rejected(Rejection),
 }
 
@@ -83,6 +86,7 @@ impl Extract {
             verdicts.push(match self.make(job, &mut feeds).await {
                 Ok((_, Made::Known)) => Some(Ok(Verdict::Done)),
                 Ok((seen, Made::Rejected(why))) => Some(self.rejected(job, seen, why).await),
+                Ok((seen, Made::Same(of))) => Some(self.same(job, seen, of).await),
                 Ok((seen, Made::Record(draft))) => {
                     kept.push(Kept { number, job, seen, draft: *draft });
                     None
@@ -140,7 +144,14 @@ impl Extract {
             Err(why) => return Ok((seen, Made::Rejected(Rejection::Unreadable(why.to_string())))),
         };
         let feed = self.feed_facts(job.feed.as_ref(), feeds).await?;
-        Ok((seen, self.record(job, &base, article, feed)))
+        let made = self.record(job, &base, article, feed);
+        if let Made::Record(draft) = &made {
+            let content_hash = content_hash(&draft.record);
+            if let Some(of) = same_page(self.pages.as_ref(), job, &content_hash, self.clock.now()).await? {
+                return Ok((seen, Made::Same(of)));
+            }
+        }
+        Ok((seen, made))
     }
 
     fn record(&self, job: &ExtractJob, answered: &Url, article: Article, feed: FeedFacts) -> Made {
@@ -220,10 +231,16 @@ impl Extract {
         Ok(Verdict::Done)
     }
 
+    async fn same(&self, job: &ExtractJob, seen: Seen, of: PageId) -> Result<Verdict, StageError> {
+        self.write(job, seen, PageState::Alias { of }).await?;
+        discard(self.blobs.as_ref(), &job.body).await?;
+        Ok(Verdict::Done)
+    }
+
     async fn accepted(&self, kept: &Kept<'_>, location: Location) -> Result<Verdict, StageError> {
         let year = segment_year(&location);
         let record = &kept.draft.record;
-        let content_hash = hash_hex(format!("{}\n{}", record.title, record.text).as_bytes())[..16].to_owned();
+        let content_hash = content_hash(record);
         if self.write(kept.job, kept.seen, PageState::Accepted { year, location, content_hash }).await? {
             self.events.note(&Event::Accepted);
         }

@@ -25,6 +25,7 @@ mod sample;
 mod segment;
 mod suggest;
 mod usage;
+mod variant;
 mod visit;
 
 pub use block::Blocks;

@@ -54,6 +54,42 @@ async fn an_article_in_36_feeds_is_one_page_and_called_once() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_article_under_36_queries_is_one_page_and_a_copy_on_another_host_is_its_own() {
+    let house = House::new();
+    let image = "<meta property=\"og:image\" content=\"https://example.org/i.png\">";
+    let mut urls: Vec<String> = (0..36).map(|n| format!("https://example.org/a?from=feed-{n}")).collect();
+    urls.push("https://copy.example/a?from=feed-0".into());
+    for url in &urls {
+        house.web.serve(url, "text/html", html(image));
+        let host = if url.contains("copy") { "copy.example" } else { "example.org" };
+        while house.fetch(&crate::house::visit(host, &[url], &crate::house::new())).await != Verdict::Done {
+            house.manners.clock.sleep(Millis::from_secs(5)).await;
+        }
+    }
+    let mut jobs = vec![];
+    for (job, _) in house.queued(QueueName::Extract).await {
+        if let Job::Extract(job) = job {
+            jobs.push(*job);
+        }
+    }
+    assert_eq!(jobs.len(), 37);
+    // In several batches, one of which runs twice.
+    for batch in [&jobs[..5], &jobs[..5], &jobs[5..20], &jobs[20..]] {
+        assert!(house.extract().run_batch(batch).await.iter().all(Result::is_ok));
+    }
+    let mut kept = vec![];
+    for url in &urls {
+        match house.state(url).await {
+            Some(PageState::Accepted { .. }) => kept.push(url.as_str()),
+            Some(PageState::Alias { of }) => assert_eq!(of, page(&urls[0])),
+            other => panic!("{url}: {other:?}"),
+        }
+    }
+    assert_eq!(kept, [urls[0].as_str(), urls[36].as_str()]);
+    assert_eq!(house.index().publish(2026).await.unwrap().added, 2);
+}
+
+#[tokio::test(start_paused = true)]
 async fn f09_many_entries_with_one_id_and_link_are_one_visit() {
     let house = House::new();
     house.with_feed(|_| {}).await;
