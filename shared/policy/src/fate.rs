@@ -24,6 +24,8 @@ pub enum Wrong {
     Suspect,
     /// 304 to an unconditional request (RFC 9110 §15.4.5).
     Unasked,
+    /// A 5xx that speaks for the feed alone.
+    Trouble,
     /// Anything else.
     Failed,
 }
@@ -70,9 +72,10 @@ impl Retired {
 pub fn judge(known: Option<Ailment>, failures: u32, wrong: Wrong, rules: &Rules, now: Timestamp, seed: u64) -> Fate {
     let kind = match wrong {
         Wrong::Gone => return Fate::Retired(Retired::Gone),
-        Wrong::Failed => {
-            // What ails it besides is not forgotten: a feed that is lost and fails in between is still lost.
-            let wait = with_jitter(after_failures(rules, failures), seed);
+        // What ails it besides is not forgotten: a feed that is lost and fails in between is still lost.
+        Wrong::Failed | Wrong::Trouble => {
+            let least = if wrong == Wrong::Trouble { rules.hold_server_error } else { Millis::ZERO };
+            let wait = with_jitter(after_failures(rules, failures).max(least), seed);
             return Fate::Again { ailment: known, wait, why: Why::Failing };
         }
         Wrong::Lost => AilmentKind::Lost,

@@ -169,6 +169,9 @@ impl Discover {
             // not be able to silence it.
             visit.hold_not_found();
         }
+        if let Some(until) = self.left_alone(reply.status) {
+            return Ok(Home::Ends(Step::Later { until, held: true, rest: nothing }));
+        }
         if reply.status != 200 {
             return Ok(Home::Ends(Step::None(format!("the home page answered {}", reply.status))));
         }
@@ -187,6 +190,16 @@ impl Discover {
             .take(self.manners().rules.feeds_per_site)
             .collect();
         Ok(Home::Read(got.url, links))
+    }
+
+    /// Until when an address is left alone whose answer refuses it or tells of trouble, and speaks for it alone.
+    fn left_alone(&self, status: u16) -> Option<Timestamp> {
+        let (rules, now) = (&self.manners().rules, self.manners().clock.now());
+        match status {
+            403 => Some(now + rules.hold_refused),
+            500.. => Some(now + rules.hold_server_error),
+            _ => None,
+        }
     }
 
     /// Validates the feeds that the home page names; the first poll and the validation are one call.
@@ -261,6 +274,10 @@ impl Discover {
                     Ok(Tried::Useless)
                 }
             },
+            // One that is refused is no feed for us; one in trouble may be.
+            End::Reply(reply) if reply.status >= 500 => {
+                Ok(self.left_alone(reply.status).map_or(Tried::Useless, Tried::NotYet))
+            }
             End::Reply(_) | End::Rejected(_) => Ok(Tried::Useless),
             End::Elsewhere(until) => Ok(Tried::NotYet(*until)),
             End::Later(until) | End::Held(until, _) => Ok(Tried::NotNow(*until)),

@@ -93,7 +93,9 @@ impl Poll {
             }
             (End::Later(until), _) => return Ok(Verdict::Defer(*until)),
             (End::Elsewhere(until), _) => {
-                return self.put_off(job, (feed, seen), *until, "a robots.txt or a redirect leads nowhere").await;
+                return self
+                    .put_off(job, (feed, seen), *until, "it, its robots.txt or where it redirects to cannot be had")
+                    .await;
             }
             // The feed itself was refused, and its schedule brings it again: nothing is parked.
             (End::Held(until, HoldReason::Forbidden), _) if calls > 0 => {
@@ -178,6 +180,7 @@ impl Poll {
             // A temporary redirect to something that is gone says nothing for good about this feed.
             (410, _) if got.hops == 0 || got.moved_for_good => (Wrong::Gone, String::new()),
             (404, _) => (Wrong::Lost, "the server answered 404".to_owned()),
+            (status @ 500.., _) => (Wrong::Trouble, format!("the server answered {status}")),
             (status @ (401 | 403), _) => (Wrong::Refused, format!("the server answered {status}")),
             (status, _) => (Wrong::Failed, format!("the server answered {status}")),
         };

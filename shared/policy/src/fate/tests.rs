@@ -55,6 +55,14 @@ fn h18_failures_slow_down_to_once_a_week_and_never_retire() {
 }
 
 #[test]
+fn h18_a_5xx_waits_two_days_at_least_and_becomes_dormant() {
+    let (polls, end) = course(Wrong::Trouble);
+    assert_eq!(end, None);
+    let waits: Vec<u64> = polls.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    assert!(waits.iter().all(|wait| *wait >= 48) && waits.is_sorted() && waits[9] >= 7 * 24, "{waits:?}");
+}
+
+#[test]
 fn x18_a_suspect_feed_is_slowed_after_some_times() {
     let (polls, end) = course(Wrong::Suspect);
     assert_eq!(end, None);

@@ -213,3 +213,19 @@ async fn f04_discovery_revives_a_retired_feed_only_if_it_works_again() {
         assert_eq!(matches!(house.site(HOME).await.state, SiteState::Working { .. }), works);
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_home_page_in_trouble_is_left_alone_for_days_and_then_called_again() {
+    for (answer, days) in [(403, 3), (500, 2), (503, 2)] {
+        let house = House::new();
+        house.with_site(HOME, SiteState::Waiting).await;
+        house.web.answer(HOME, Ok(status(answer)));
+        house.web.serve(HOME, "text/html", page(&["/a"]));
+        house.web.serve("https://example.org/a", "text/xml", item("a"));
+        let began = house.now();
+        house.discover(HOME).await;
+        assert!(house.now() >= began + Millis::from_days(days), "{answer}");
+        assert_eq!(house.calls(CallKind::Home).len(), 2, "{answer}");
+        assert_eq!(working(&house).await, [key("https://example.org/a")], "{answer}");
+    }
+}
