@@ -281,8 +281,14 @@ impl<'a> Visit<'a> {
             if latest.lease.as_ref().is_none_or(|l| l.token != self.grant.lease.token) {
                 return Ok(Some(End::Later(self.manners.clock.now() + self.manners.rules.busy_retry)));
             }
+            // Whoever lost this lease before may have learned late that the host is to be left alone.
+            let now = self.manners.clock.now();
+            let held = latest.hold.as_ref().filter(|hold| hold.until > now).map(|hold| (hold.until, hold.reason));
             self.state.blocked.clone_from(&latest.blocked);
             self.seen = (latest, version);
+            if let Some((until, reason)) = held {
+                return Ok(Some(End::Held(until, reason)));
+            }
         }
         let blocked =
             self.state.is_blocked(self.host.as_str()) || url.host_str().is_some_and(|h| self.state.is_blocked(h));

@@ -2,5 +2,6 @@
 
 pub mod conformance;
 pub mod faults;
+pub mod long;
 pub mod memory;
 pub mod sim;

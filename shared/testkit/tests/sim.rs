@@ -60,8 +60,9 @@ fn seeds_hold() {
 }
 
 /// Seeds that once found a fault, with what it was.
-const REGRESSIONS: [(u64, &str); 2] = [
+const REGRESSIONS: [(u64, &str); 3] = [
     (1, "the Crawl-delay of another origin of the same host key began one call too late"),
+    (396, "a visit went on although another one, whose lease was lost, had written a hold meanwhile"),
     (3, "polls of a host whose robots.txt cannot be had went round for ever, uncounted"),
 ];
 

@@ -141,7 +141,7 @@ async fn the_circuit_opens_after_three_failures_and_one_probe_closes_it() {
     house.web.serve(A, "text/html", html(""));
     let mut job = visit("example.org", &[A], &new());
     // Two short waits, the second longer than the first.
-    for (least, most) in [(5, 6), (20, 23)] {
+    for (least, most) in [(15, 17), (60, 67)] {
         house.fetch(&job).await;
         let (next, wait) = left(&house).await.pop().unwrap();
         assert!(wait >= Millis::from_mins(least) && wait <= Millis::from_mins(most), "{wait:?}");

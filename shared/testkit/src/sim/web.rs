@@ -13,7 +13,7 @@ use std::sync::atomic::Ordering;
 use url::Url;
 
 /// A block that was made less than this before a call may have come too late for it: a visit that has just been given its
-/// lease does not look at the ledger once more.
+/// lease does not look at the ledger once more. The same is true of a hold, if whoever learned of it had lost its lease.
 const TOO_LATE: Millis = Millis::from_secs(1);
 
 /// [`Fetch`] of one incarnation of one machine.
@@ -84,10 +84,12 @@ impl MachineWeb {
         let (state, _) = self.shared.hosts.load(&host).await.ok()?;
         let name = url.host_str().unwrap_or_default();
         let is_blocked = |state: &HostState| state.is_blocked(host.as_str()) || state.is_blocked(name);
+        let is_held = |state: &HostState| state.hold.is_some();
+        let before = self.shared.ledger.ago(&host, TOO_LATE);
         let ledger = LedgerSeen {
             lease: state.lease.as_ref().map(|lease| (lease.token, lease.until)),
-            hold: state.hold.as_ref().map(|hold| hold.until),
-            blocked: is_blocked(&state) && self.shared.ledger.ago(&host, TOO_LATE).as_ref().is_none_or(is_blocked),
+            hold: state.hold.as_ref().filter(|_| before.as_ref().is_none_or(is_held)).map(|hold| hold.until),
+            blocked: is_blocked(&state) && before.as_ref().is_none_or(is_blocked),
         };
         let copy = self.shared.robots.get(&address::origin(url).ok()?).await.ok()?;
         let slack = self.shared.rules.lease_length();

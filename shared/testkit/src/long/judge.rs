@@ -1,0 +1,211 @@
+//! Beside every call: was it allowed? The rules are written down once more here, from what the hosts' owners were promised,
+//! and not taken from the policy.
+
+use super::web::{DAY, Moment, Web, is_private};
+use super::{Report, TOLD};
+use curlew_model::HostState;
+use curlew_ports::{Call, CallKind, FetchError, Reply};
+use std::collections::BTreeMap;
+use url::Url;
+
+const SECOND: Moment = 1_000;
+const HOUR: Moment = 3_600 * SECOND;
+/// A cycle of polls, and as much more as a poll may be late before it counts as missed.
+const CYCLE: Moment = 10 * HOUR;
+/// A copy of robots.txt is gone by for so long, and to the end of the visit that it was read for.
+const ROBOTS_AGE: Moment = DAY + 300 * SECOND;
+/// What is longer in Retry-After counts as this.
+const RETRY_AFTER_CAP: Moment = 7 * DAY;
+
+/// What was seen of one place.
+#[derive(Clone, Debug, Default)]
+struct Seen {
+    busy: bool,
+    last_end: Option<Moment>,
+    robots_at: BTreeMap<String, Moment>,
+    /// Nothing is called before this.
+    quiet: Option<(Moment, &'static str)>,
+    /// URLs that are not called before these moments, and what they had answered.
+    urls: BTreeMap<String, (Moment, u16)>,
+    /// Calls in a row that did not reach it.
+    failures: u32,
+    blocked_at: Option<Moment>,
+}
+
+/// What was seen of one feed.
+#[derive(Clone, Copy, Debug, Default)]
+struct FeedSeen {
+    /// A poll that was given out and not made yet.
+    due: Option<Moment>,
+    last: Option<Moment>,
+}
+
+/// Judges calls and counts.
+pub(super) struct Judge {
+    places: Vec<Seen>,
+    feeds: Vec<FeedSeen>,
+    lateness: (u64, u64),
+    pub(super) calling: u64,
+    pub(super) report: Report,
+}
+
+impl Judge {
+    pub(super) fn new(web: &Web) -> Judge {
+        Judge {
+            places: vec![Seen::default(); web.places.len()],
+            feeds: vec![FeedSeen::default(); web.feeds.len()],
+            lateness: (0, 0),
+            calling: 0,
+            report: Report { feeds: web.feeds.len(), ..Report::default() },
+        }
+    }
+
+    /// An owner blocks a place.
+    pub(super) fn block(&mut self, place: usize, now: Moment) {
+        self.places[place].blocked_at = Some(now);
+    }
+
+    /// A poll of a feed is given out.
+    pub(super) fn give_out(&mut self, web: &Web, feed: usize, at: Moment) {
+        if let Some(since) = self.feeds[feed].due.replace(at) {
+            self.not_made(web, feed, since, at);
+        }
+    }
+
+    /// A poll was due at `since` and is not made by `now`.
+    fn not_made(&mut self, web: &Web, feed: usize, since: Moment, now: Moment) {
+        let place = web.feeds[feed].place;
+        let ours = web.outage.0 < now && since < web.outage.1 + 2 * HOUR;
+        if !web.is_well(place) || ours || self.places[place].blocked_at.is_some() {
+            self.report.excused += 1;
+        } else {
+            self.report.missed += 1;
+            self.tell(|| format!("missed: {} at {since}", web.feeds[feed].url));
+        }
+    }
+
+    fn tell(&mut self, what: impl FnOnce() -> String) {
+        if self.report.first.len() < TOLD {
+            self.report.first.push(what());
+        }
+    }
+
+    /// A call begins; `state` is what the ledger holds.
+    pub(super) fn begin(&mut self, web: &Web, place: usize, call: &Call, url: &Url, state: &HostState, now: Moment) {
+        self.report.calls += 1;
+        for why in self.faults(web, place, call, url, state, now) {
+            self.report.violations += 1;
+            self.tell(|| format!("{} at {now} ms: {why}", call.url));
+        }
+        let seen = &mut self.places[place];
+        seen.busy = true;
+        if call.kind == CallKind::Robots {
+            seen.robots_at.insert(url.host_str().unwrap_or_default().to_owned(), now);
+        }
+        if let Some(feed) = web.feed_of(url.as_str()).filter(|_| call.kind == CallKind::Feed) {
+            self.polled(web, feed, now);
+        }
+    }
+
+    fn polled(&mut self, web: &Web, feed: usize, now: Moment) {
+        self.report.polls += 1;
+        let is_well = web.is_well(web.feeds[feed].place) && !web.is_down(now);
+        let seen = self.feeds[feed];
+        if let Some(due) = seen.due.filter(|due| now < web.outage.0 || *due > web.outage.1) {
+            let late = now - due;
+            self.lateness = (self.lateness.0 + late, self.lateness.1 + 1);
+            if is_well {
+                self.report.worst_lateness = self.report.worst_lateness.max(late);
+            }
+        }
+        if let Some(last) = seen.last.filter(|last| now - last > CYCLE) {
+            self.not_made(web, feed, last, now);
+        }
+        self.feeds[feed] = FeedSeen { due: None, last: Some(now) };
+    }
+
+    fn faults(
+        &self,
+        web: &Web,
+        place: usize,
+        call: &Call,
+        url: &Url,
+        state: &HostState,
+        now: Moment,
+    ) -> Vec<&'static str> {
+        let seen = &self.places[place];
+        let mut faults = vec![];
+        let mut forbid = |is: bool, why: &'static str| faults.extend(is.then_some(why));
+        let is_robots = call.kind == CallKind::Robots;
+        let delay = if is_robots { 0 } else { web.places[place].delay.0 };
+        forbid(seen.busy, "another call is under way");
+        forbid(seen.last_end.is_some_and(|end| now < end + SECOND), "less than a second has passed");
+        forbid(seen.last_end.is_some_and(|end| now < end + delay.min(60 * SECOND)), "the Crawl-delay has not passed");
+        forbid(state.lease.is_none(), "there is no lease");
+        forbid(seen.blocked_at.is_some_and(|at| now > at + SECOND), "it is blocked");
+        if let Some((until, why)) = seen.quiet {
+            forbid(now < until, why);
+        }
+        let early = seen.urls.get(url.as_str()).is_some_and(|(until, _)| now < *until);
+        forbid(early && !is_robots, "this URL is left alone");
+        forbid(is_private(url), "robots.txt forbids it");
+        let asked = seen.robots_at.get(url.host_str().unwrap_or_default());
+        forbid(!is_robots && asked.is_none_or(|at| now > at + ROBOTS_AGE), "robots.txt was not asked");
+        faults
+    }
+
+    /// A call ended.
+    pub(super) fn end(
+        &mut self,
+        web: &Web,
+        place: usize,
+        url: &Url,
+        answer: &Result<Reply, FetchError>,
+        (began, now): (Moment, Moment),
+    ) {
+        self.calling += now - began;
+        let seen = &mut self.places[place];
+        seen.busy = false;
+        seen.last_end = Some(now);
+        let asked = answer.as_ref().ok().and_then(|reply| reply.headers.retry_after.as_deref());
+        let asked = asked.and_then(|text| text.parse::<u64>().ok()).map_or(0, |s| (s * SECOND).min(RETRY_AFTER_CAP));
+        if matches!(answer, Err(FetchError::Network(_))) {
+            // In an outage of our own nobody is to blame.
+            seen.failures += u32::from(!web.is_down(began));
+            if seen.failures >= 3 && !web.is_down(began) {
+                seen.quiet = Some((now + 24 * HOUR, "it was out of reach three times within a day"));
+            }
+            return;
+        }
+        seen.failures = 0;
+        match answer.as_ref().map(|reply| reply.status) {
+            Ok(429) => seen.quiet = Some((now + (72 * HOUR).max(asked), "it answered 429 within three days")),
+            Ok(503) => seen.quiet = Some((now + (48 * HOUR).max(asked), "it answered 503 within two days")),
+            Ok(code @ 403) => seen.url(url, (now, 72 * HOUR), code, "it answered 403 at two URLs within three days"),
+            Ok(code @ 500..) => seen.url(url, (now, 48 * HOUR), code, "it answered 5xx at two URLs within two days"),
+            Ok(_) => drop(seen.urls.remove(url.as_str())),
+            Err(_) => drop(seen.urls.insert(url.as_str().to_owned(), (now + 24 * HOUR, 0))),
+        }
+    }
+
+    /// What came of the whole run.
+    pub(super) fn close(mut self, web: &Web, now: Moment) -> Report {
+        for feed in 0..self.feeds.len() {
+            if let Some(due) = self.feeds[feed].due.filter(|due| due + CYCLE < now) {
+                self.not_made(web, feed, due, now);
+            }
+        }
+        self.report.hosts = self.places.iter().filter(|seen| seen.last_end.is_some()).count();
+        self.report.mean_lateness = self.lateness.0 / self.lateness.1.max(1);
+        self.report
+    }
+}
+
+impl Seen {
+    fn url(&mut self, url: &Url, (now, time): (Moment, Moment), code: u16, why: &'static str) {
+        self.urls.insert(url.as_str().to_owned(), (now + time, code));
+        if self.urls.values().filter(|(until, what)| *until > now && *what == code).count() >= 2 {
+            self.quiet = Some((now + time, why));
+        }
+    }
+}

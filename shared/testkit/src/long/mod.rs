@@ -1,0 +1,141 @@
+//! The long run: thousands of hosts over weeks of virtual time, the real stages under their usual rules, and a judge
+//! beside every call.
+//!
+//! The simulator in [`crate::sim`] looks for races: few hosts, many faults, everything recorded. This one looks at what
+//! politeness comes to in the long run: polls that were missed or late, holds, circuits, an outage of our own network. What
+//! happened is judged at once and counted, since a record of millions of calls fits nowhere.
+//!
+//! Hosts do not know of each other, so a run is cut into shards, one thread each. Extraction calls no site and is left
+//! out.
+
+mod driver;
+mod judge;
+mod mutant;
+mod web;
+
+use std::collections::BTreeMap;
+
+/// What is to be simulated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// Everything follows from it.
+    pub seed: u64,
+    /// Host keys.
+    pub hosts: usize,
+    /// Days of virtual time.
+    pub days: u64,
+    /// Parts of the web, each with a crawler and a thread of its own.
+    pub shards: usize,
+    /// A rule that is taken out, to see that the judge notices.
+    pub without: Option<Rule>,
+}
+
+impl Plan {
+    /// The usual run.
+    pub fn new(seed: u64, hosts: usize, days: u64) -> Plan {
+        Plan { seed, hosts, days, shards: 2, without: None }
+    }
+}
+
+/// Something that politeness rests on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rule {
+    /// The ledger writes only if nobody was first.
+    CompareAndSwap,
+    /// The pause between two calls.
+    Pause,
+    /// The Crawl-delay of robots.txt.
+    CrawlDelay,
+    /// Holds.
+    Hold,
+    /// URLs that are left alone for themselves.
+    UrlHold,
+    /// What robots.txt forbids.
+    Robots,
+    /// Blocks.
+    Block,
+    /// The breaker for our own network.
+    Outage,
+}
+
+/// What came of a run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Report {
+    /// Host keys that were called.
+    pub hosts: usize,
+    /// Feeds.
+    pub feeds: usize,
+    /// Calls of every kind.
+    pub calls: u64,
+    /// Calls for feeds.
+    pub polls: u64,
+    /// Pages that were sent on to extraction.
+    pub pages: u64,
+    /// Polls of well hosts that were due and not made, or made more than a cycle and two hours after the one before.
+    pub missed: u64,
+    /// Polls that were due and not made since their host was in trouble or blocked, or our own network was down.
+    pub excused: u64,
+    /// The longest time in milliseconds from when a poll of a well host was due to its call.
+    pub worst_lateness: u64,
+    /// Of all these times, the mean in milliseconds.
+    pub mean_lateness: u64,
+    /// Of a thousand moments, in so many no visit was under way.
+    pub idle_per_mille: u64,
+    /// Of a thousand moments of visits, in so many they waited and did not call.
+    pub waiting_per_mille: u64,
+    /// The most visits under way at once.
+    pub at_once: usize,
+    /// Holds that were laid, by reason.
+    pub holds: BTreeMap<String, u64>,
+    /// Holds of well hosts for network trouble: they were blamed for an outage of ours.
+    pub blamed: u64,
+    /// Calls that should not have been made.
+    pub violations: u64,
+    /// The first of them, in words.
+    pub first: Vec<String>,
+}
+
+/// So many violations are told in words.
+const TOLD: usize = 5;
+
+impl Report {
+    /// Adds the report of another shard.
+    fn add(mut self, other: Report, shards: u64) -> Report {
+        self.hosts += other.hosts;
+        self.feeds += other.feeds;
+        self.calls += other.calls;
+        self.polls += other.polls;
+        self.pages += other.pages;
+        self.missed += other.missed;
+        self.excused += other.excused;
+        self.worst_lateness = self.worst_lateness.max(other.worst_lateness);
+        self.mean_lateness += other.mean_lateness / shards;
+        self.idle_per_mille += other.idle_per_mille / shards;
+        self.waiting_per_mille += other.waiting_per_mille / shards;
+        self.at_once = self.at_once.max(other.at_once);
+        for (reason, count) in other.holds {
+            *self.holds.entry(reason).or_default() += count;
+        }
+        self.blamed += other.blamed;
+        self.violations += other.violations;
+        self.first.extend(other.first);
+        self.first.truncate(TOLD);
+        self
+    }
+}
+
+/// Runs a plan, its shards side by side.
+///
+/// # Panics
+/// If tokio cannot make a runtime, or the simulation itself has a fault.
+pub fn run(plan: Plan) -> Report {
+    let shards = plan.shards.max(1);
+    let reports: Vec<Report> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..shards).map(|shard| scope.spawn(move || driver::run(plan, shard))).collect();
+        let ended = |thread: std::thread::ScopedJoinHandle<'_, Report>| {
+            thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        };
+        threads.into_iter().map(ended).collect()
+    });
+    reports.into_iter().fold(Report::default(), |sum, report| sum.add(report, shards as u64))
+}

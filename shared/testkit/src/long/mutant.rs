@@ -1,0 +1,77 @@
+//! What is taken away, to see that the judge notices; and the time that a ledger takes.
+
+use super::Rule;
+use async_trait::async_trait;
+use curlew_model::{Hold, HostKey, HostState, Millis, Origin};
+use curlew_ports::{Clock, HostLedger, PortError, RobotsCopy, RobotsStore, Version};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// Between a look at a row and the answer lies this time, in which others may come.
+const LOOK: Millis = Millis(8);
+
+/// A ledger that takes time, and may be without one of the rules.
+pub(super) struct Ledger<L> {
+    pub(super) plain: Arc<L>,
+    pub(super) clock: Arc<dyn Clock>,
+    pub(super) without: Option<Rule>,
+}
+
+impl<L: HostLedger> Ledger<L> {
+    fn is_without(&self, rule: Rule) -> bool {
+        self.without == Some(rule)
+    }
+
+    fn seen(&self, mut state: HostState) -> HostState {
+        match self.without {
+            Some(Rule::Hold) => state.hold = None,
+            Some(Rule::UrlHold) => state.troubles.clear(),
+            Some(Rule::Block) => state.blocked.clear(),
+            _ => {}
+        }
+        state
+    }
+
+    /// What was kept from the program stays in the ledger.
+    async fn whole(&self, host: &HostKey, mut next: HostState) -> Result<HostState, PortError> {
+        if self.is_without(Rule::Block) {
+            let kept: BTreeSet<String> = self.plain.load(host).await?.0.blocked;
+            next.blocked.extend(kept);
+        }
+        if self.is_without(Rule::Hold) {
+            let kept: Option<Hold> = self.plain.load(host).await?.0.hold;
+            next.hold = next.hold.or(kept);
+        }
+        Ok(next)
+    }
+}
+
+#[async_trait]
+impl<L: HostLedger> HostLedger for Ledger<L> {
+    async fn load(&self, host: &HostKey) -> Result<(HostState, Version), PortError> {
+        let (state, version) = self.plain.load(host).await?;
+        self.clock.sleep(LOOK).await;
+        Ok((self.seen(state), version))
+    }
+
+    async fn swap(&self, host: &HostKey, seen: Version, next: HostState) -> Result<Version, PortError> {
+        let next = self.whole(host, next).await?;
+        let seen = if self.is_without(Rule::CompareAndSwap) { self.plain.load(host).await?.1 } else { seen };
+        self.plain.swap(host, seen, next).await
+    }
+}
+
+/// Copies of robots.txt that have lost their text.
+pub(super) struct Lenient(pub(super) Arc<dyn RobotsStore>);
+
+#[async_trait]
+impl RobotsStore for Lenient {
+    async fn get(&self, origin: &Origin) -> Result<Option<RobotsCopy>, PortError> {
+        let copy = self.0.get(origin).await?;
+        Ok(copy.map(|copy| RobotsCopy { standing: "allow_all".to_owned(), ..copy }))
+    }
+
+    async fn put(&self, origin: &Origin, copy: &RobotsCopy) -> Result<(), PortError> {
+        self.0.put(origin, copy).await
+    }
+}

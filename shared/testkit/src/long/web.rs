@@ -1,0 +1,256 @@
+//! A web of which nothing is kept but a few numbers a host: what a URL answers follows from them and the time.
+
+use crate::faults::mix;
+use bytes::Bytes;
+use curlew_model::Millis;
+use curlew_policy::address::PLATFORMS;
+use curlew_ports::{Call, CallKind, FetchError, Reply};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use url::Url;
+
+/// An instant of a run: milliseconds since its start.
+pub(super) type Moment = u64;
+
+const MINUTE: Moment = 60_000;
+const HOUR: Moment = 60 * MINUTE;
+pub(super) const DAY: Moment = 24 * HOUR;
+/// Entries that a feed lists.
+const LISTED: u64 = 15;
+/// Blogs on a platform, which all count for one host key, of a hundred hosts.
+const BLOGS_PERCENT: usize = 2;
+/// One page in so many is for members only and answers 403, where not all is well.
+const MEMBERS_ONLY: u64 = 11;
+/// One page in so many is always cut short.
+const CUT_SHORT: u64 = 101;
+/// One page in so many lies where robots.txt forbids it.
+const PRIVATE: u64 = 20;
+
+/// One host key, and what is special about it.
+#[derive(Clone, Debug)]
+pub(super) struct Place {
+    pub(super) key: String,
+    pub(super) delay: Millis,
+    /// A usual answer takes so long.
+    took: u64,
+    pub(super) episodes: Vec<Episode>,
+}
+
+/// A bad time.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Episode {
+    pub(super) from: Moment,
+    pub(super) to: Moment,
+    trouble: Trouble,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Trouble {
+    Status(u16),
+    RetryAfter(u16, u64),
+    Network,
+}
+
+/// The part of the web that one shard has.
+pub(super) struct Web {
+    pub(super) places: Vec<Place>,
+    /// Host names and the places that they belong to.
+    pub(super) names: BTreeMap<String, usize>,
+    pub(super) feeds: Vec<Feed>,
+    /// By URL.
+    feed_at: BTreeMap<String, usize>,
+    /// While our own network is down.
+    pub(super) outage: (Moment, Moment),
+}
+
+/// A feed.
+pub(super) struct Feed {
+    pub(super) url: String,
+    pub(super) place: usize,
+    name: String,
+    /// Time between two entries.
+    every: Moment,
+}
+
+/// Makes the part of a shard.
+pub(super) fn make(seed: u64, shard: usize, hosts: usize, days: u64) -> Web {
+    let middle = days * DAY / 2;
+    let mut web = Web {
+        places: vec![],
+        names: BTreeMap::new(),
+        feeds: vec![],
+        feed_at: BTreeMap::new(),
+        outage: (middle, middle + 6 * HOUR),
+    };
+    for n in 0..hosts {
+        let luck = mix(mix(seed ^ shard as u64) ^ n as u64);
+        let name = format!("h{n}-{shard}.example");
+        web.place(name.clone(), luck, days);
+        let feeds = if luck.is_multiple_of(50) { 8 } else { 1 + u64::from(luck.is_multiple_of(5)) };
+        for feed in 0..feeds {
+            web.feed(&name, feed, mix(luck ^ feed));
+        }
+    }
+    let platform = PLATFORMS[shard % PLATFORMS.len()];
+    let blogs = hosts * BLOGS_PERCENT / 100;
+    if blogs > 0 {
+        web.place(platform.to_owned(), 7, 0);
+    }
+    for blog in 0..blogs {
+        let name = format!("blog{blog}-{shard}.{platform}");
+        web.names.insert(name.clone(), web.places.len() - 1);
+        web.feed(&name, 0, mix(seed ^ mix(blog as u64)));
+    }
+    web
+}
+
+impl Web {
+    fn place(&mut self, key: String, luck: u64, days: u64) {
+        let delay = [0, 0, 0, 0, 0, 0, 2, 5, 10, 45][(mix(luck ^ 1) % 10) as usize];
+        let took = [50, 120, 200, 400, 2_500][(mix(luck ^ 2) % 5) as usize];
+        let bad = if mix(luck ^ 3) % 100 < 15 && days > 0 { 1 + mix(luck ^ 4) % 3 } else { 0 };
+        let episodes = (0..bad).map(|n| episode(mix(luck ^ (5 + n)), days)).collect();
+        self.names.insert(key.clone(), self.places.len());
+        self.places.push(Place { key, delay: Millis::from_secs(delay), took, episodes });
+    }
+
+    fn feed(&mut self, name: &str, number: u64, luck: u64) {
+        let every = match luck % 100 {
+            0..=1 => 5 * HOUR,
+            2..=11 => DAY,
+            12..=61 => 7 * DAY,
+            _ => 30 * DAY,
+        };
+        let url = format!("https://{name}/feed/{number}");
+        let place = self.names.get(name).copied().unwrap_or_default();
+        self.feed_at.insert(url.clone(), self.feeds.len());
+        self.feeds.push(Feed { url, place, name: name.to_owned(), every });
+    }
+
+    /// Whether a place was well all the time, but for our own outage.
+    pub(super) fn is_well(&self, place: usize) -> bool {
+        self.places[place].episodes.is_empty()
+    }
+
+    pub(super) fn is_down(&self, now: Moment) -> bool {
+        self.outage.0 <= now && now < self.outage.1
+    }
+
+    /// The number of the feed at a URL.
+    pub(super) fn feed_of(&self, url: &str) -> Option<usize> {
+        self.feed_at.get(url).copied()
+    }
+
+    /// What a call at `now` comes to, and after how long.
+    pub(super) fn answer(
+        &self,
+        place: usize,
+        url: &Url,
+        call: &Call,
+        now: Moment,
+    ) -> (Result<Reply, FetchError>, Millis) {
+        let place = &self.places[place];
+        let network = || Err(FetchError::Network("no connection in time".into()));
+        if self.is_down(now) {
+            return (network(), Millis::from_secs(10));
+        }
+        let took = Millis(place.took + mix(now) % 50);
+        let trouble = place.episodes.iter().find(|e| e.from <= now && now < e.to).map(|e| e.trouble);
+        match trouble {
+            Some(Trouble::Status(code)) => (Ok(status(code)), took),
+            Some(Trouble::RetryAfter(code, seconds)) => {
+                let mut reply = status(code);
+                reply.headers.retry_after = Some(seconds.to_string());
+                (Ok(reply), took)
+            }
+            Some(Trouble::Network) => (network(), Millis::from_secs(10)),
+            None => (self.calm(place, url, call, now), took),
+        }
+    }
+
+    fn calm(&self, place: &Place, url: &Url, call: &Call, now: Moment) -> Result<Reply, FetchError> {
+        match call.kind {
+            CallKind::Robots => Ok(document("text/plain", robots(place))),
+            CallKind::Feed => Ok(self.feed_of(url.as_str()).map_or(status(404), |n| self.feeds[n].reply(call, now))),
+            CallKind::Page => page(url, place.episodes.is_empty()),
+            CallKind::Home | CallKind::Image => Ok(status(404)),
+        }
+    }
+}
+
+fn episode(luck: u64, days: u64) -> Episode {
+    let from = mix(luck ^ 1) % (days * DAY);
+    let length = [20 * MINUTE, 3 * HOUR, 30 * HOUR, 5 * DAY][(mix(luck ^ 2) % 4) as usize];
+    let trouble = [
+        Trouble::Status(403),
+        Trouble::Status(429),
+        Trouble::RetryAfter(429, 10 * 86_400),
+        Trouble::Status(500),
+        Trouble::RetryAfter(503, 600),
+        Trouble::RetryAfter(503, 4 * 86_400),
+        Trouble::Network,
+        Trouble::Network,
+    ][(mix(luck ^ 3) % 8) as usize];
+    Episode { from, to: from + length, trouble }
+}
+
+impl Feed {
+    fn reply(&self, call: &Call, now: Moment) -> Reply {
+        // Some are there from the start.
+        let count = 3 + now / self.every;
+        let etag = format!("\"{count}\"");
+        if call.validators.etag.as_deref() == Some(etag.as_str()) {
+            return status(304);
+        }
+        let mut text = "<?xml version=\"1.0\"?><rss version=\"2.0\"><channel><title>News</title>\
+                        <link>https://example.org/</link><description>What is new</description>"
+            .to_owned();
+        let number = self.url.rsplit('/').next().unwrap_or_default();
+        for entry in count.saturating_sub(LISTED)..count {
+            let folder = if mix(entry ^ self.every).is_multiple_of(PRIVATE) { "private" } else { "p" };
+            let link = format!("https://{}/{folder}/{number}/{entry}", self.name);
+            let _ = write!(text, "<item><title>Entry {entry}</title><link>{link}</link><guid>{link}</guid></item>");
+        }
+        text.push_str("</channel></rss>");
+        let mut reply = document("application/rss+xml", text);
+        reply.headers.validators.etag = Some(etag);
+        reply
+    }
+}
+
+/// Whether robots.txt forbids a URL.
+pub(super) fn is_private(url: &Url) -> bool {
+    url.path().starts_with("/private/")
+}
+
+fn robots(place: &Place) -> String {
+    let delay = place.delay.0 / 1_000;
+    let delay = if delay > 0 { format!("Crawl-delay: {delay}\n") } else { String::new() };
+    format!("User-agent: *\nDisallow: /private/\n{delay}")
+}
+
+fn page(url: &Url, is_well: bool) -> Result<Reply, FetchError> {
+    let luck = url.as_str().bytes().fold(17, |luck, byte| mix(luck ^ u64::from(byte)));
+    if luck.is_multiple_of(MEMBERS_ONLY) && !is_well {
+        return Ok(status(403));
+    }
+    if luck.is_multiple_of(CUT_SHORT) {
+        return Err(FetchError::Cut("the answer was cut short".into()));
+    }
+    let image = if luck.is_multiple_of(2) { "" } else { "<meta property=\"og:image\" content=\"/i.png\">" };
+    let text = "The curlew walks along the water and probes the mud. ".repeat(6);
+    Ok(document(
+        "text/html",
+        format!("<html><head><title>{url}</title>{image}</head><body><p>{text}</p></body></html>"),
+    ))
+}
+
+fn status(code: u16) -> Reply {
+    Reply { status: code, ..Reply::default() }
+}
+
+fn document(media_type: &str, body: impl Into<Bytes>) -> Reply {
+    let mut reply = Reply { status: 200, body: body.into(), ..Reply::default() };
+    reply.headers.content_type = Some(format!("{media_type}; charset=utf-8"));
+    reply
+}
