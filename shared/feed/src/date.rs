@@ -3,6 +3,7 @@
 //! One pass over a short text, no recursion. A date without a zone is taken as UTC; one without a time as midnight.
 
 mod names;
+mod strict;
 
 use self::names::{month, zone};
 use curlew_model::Timestamp;
@@ -12,6 +13,9 @@ const MAX_CHARS: usize = 96;
 
 /// The instant that a text means, or `None`: no guess is made where no day can be told.
 pub(crate) fn parse(text: &str) -> Option<Timestamp> {
+    if let Some(millis) = strict::rss(text).or_else(|| strict::atom(text)).and_then(Moment::instant) {
+        return Some(Timestamp::from_millis(millis));
+    }
     let text = normalise(text);
     let moment = number(&text)
         .or_else(|| iso(&text).and_then(Moment::instant))

@@ -116,7 +116,7 @@ impl<'a> Mender<'a> {
                         return Ok(());
                     }
                     self.names.restore(mark);
-                    first.get_or_insert(local);
+                    first.get_or_insert(local.into_owned());
                     self.repaired(Repair::LeadingJunk);
                 }
                 Token::Text(text) if text.trim().is_empty() => {}

@@ -1,6 +1,7 @@
 //! Namespaces: which vocabulary a prefix stands for, declared or not.
 
 use crate::{FeedError, Limits};
+use std::borrow::Cow;
 
 /// A vocabulary that elements of a feed come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,7 +47,8 @@ impl<'a> Names<'a> {
 
     /// Takes up the declarations among a tag's attributes.
     pub(crate) fn declare(&mut self, attributes: &'a str, limits: &Limits) -> Result<(), FeedError> {
-        if !attributes.contains("xmlns") && !attributes.contains("XMLNS") {
+        // No declaration is shorter than `xmlns`.
+        if attributes.len() < 5 || !attributes.contains("xmlns") && !attributes.contains("XMLNS") {
             return Ok(());
         }
         for (name, value) in crate::token::attributes(attributes) {
@@ -72,11 +74,13 @@ impl<'a> Names<'a> {
     }
 
     /// The vocabulary and the local name, in lower case, of an element as it is written.
-    pub(crate) fn resolve(&self, name: &'a str) -> (Ns, String) {
+    pub(crate) fn resolve(&self, name: &'a str) -> (Ns, Cow<'a, str>) {
         let (prefix, local) = name.split_once(':').unwrap_or(("", name));
         let declared = self.declared.iter().rev().find(|(p, _)| *p == prefix).map(|(_, ns)| *ns);
         // No more of a name is of interest than would fit the longest known one.
-        let local: String = local.chars().take(32).map(|c| c.to_ascii_lowercase()).collect();
+        let plain = local.len() <= 32 && !local.bytes().any(|b| b.is_ascii_uppercase());
+        let lower = || local.chars().take(32).map(|c| c.to_ascii_lowercase()).collect();
+        let local = if plain { Cow::Borrowed(local) } else { Cow::Owned(lower()) };
         (declared.unwrap_or_else(|| of_prefix(prefix)), local)
     }
 }

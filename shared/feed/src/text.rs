@@ -1,8 +1,8 @@
 //! Plain text out of what feeds put into titles, and text that is safe to keep.
 
 use crate::entity;
-use unicode_normalization::UnicodeNormalization as _;
 use unicode_normalization::char::is_combining_mark;
+use unicode_normalization::{IsNormalized, UnicodeNormalization as _, is_nfc_quick};
 
 /// Marks that may stand on one letter. Vietnamese needs two, pointed Hebrew three or four.
 const MAX_MARKS: usize = 6;
@@ -20,15 +20,64 @@ pub(crate) fn body(text: &str, max_chars: usize) -> Option<String> {
 
 /// Takes out what has no place in kept text: controls, overrides of the writing direction, invisible characters; piles
 /// of combining marks are cut down; normal form C. `None` if nothing is left.
+///
+/// Below U+0300 nothing combines with anything, so most of most texts is copied as it is.
 fn clean(text: &str, max_chars: usize) -> Option<String> {
+    let mut rest = cut(text, max_chars.saturating_mul(2));
+    let mut out = String::with_capacity(rest.len());
+    while let Some(at) = rest.bytes().position(|b| b >= FIRST_MARK) {
+        // What stands before a mark is part of what it makes.
+        let before = rest[..at].char_indices().next_back().map_or(0, |(at, _)| at);
+        push_simple(&rest[..before], &mut out);
+        let low = |b: u8| b < 0x80 || (0xC0..FIRST_MARK).contains(&b);
+        let end = rest[at..].bytes().position(low).map_or(rest.len(), |length| at + length);
+        push_any(&rest[before..end], &mut out);
+        rest = &rest[end..];
+    }
+    push_simple(rest, &mut out);
+    out.truncate(cut(&out, max_chars).len());
+    let cleaned = out.trim();
+    if cleaned.len() == out.len() {
+        (!out.is_empty()).then_some(out)
+    } else {
+        (!cleaned.is_empty()).then(|| cleaned.to_owned())
+    }
+}
+
+/// The first byte of U+0300, the first combining mark, in UTF-8; no character below has one that is greater.
+const FIRST_MARK: u8 = 0xCC;
+
+/// The first characters of a text.
+fn cut(text: &str, max_chars: usize) -> &str {
+    if text.len() <= max_chars {
+        return text;
+    }
+    text.char_indices().nth(max_chars).map_or(text, |(at, _)| &text[..at])
+}
+
+/// Text below U+0300.
+fn push_simple(text: &str, out: &mut String) {
+    // 0xC2 begins the C1 controls, among others. To look at all without a way out in the middle is many times as fast.
+    let odd = |b: u8| b < b' ' && b != b'\t' && b != b'\n' || b == 0x7F || b == 0xC2;
+    if text.bytes().fold(false, |found, b| found | odd(b)) {
+        out.extend(text.chars().filter(|c| !is_unwanted(*c)));
+    } else {
+        out.push_str(text);
+    }
+}
+
+/// Any text: without what is unwanted, no more marks than may be on one letter, in normal form C.
+fn push_any(text: &str, out: &mut String) {
     let mut marks = 0;
-    let kept = text.chars().take(max_chars.saturating_mul(2)).filter(|c| !is_unwanted(*c)).filter(|c| {
+    let kept = text.chars().filter(|c| !is_unwanted(*c)).filter(|c| {
         marks = if is_combining_mark(*c) { marks + 1 } else { 0 };
         marks <= MAX_MARKS
     });
-    let cleaned: String = kept.nfc().take(max_chars).collect();
-    let cleaned = cleaned.trim();
-    (!cleaned.is_empty()).then(|| cleaned.to_owned())
+    if is_nfc_quick(text.chars()) == IsNormalized::Yes {
+        out.extend(kept);
+    } else {
+        out.extend(kept.nfc());
+    }
 }
 
 fn is_unwanted(c: char) -> bool {
@@ -157,5 +206,21 @@ mod tests {
     fn long_titles_are_cut_at_a_character() {
         let long = "\u{e9}".repeat(5_000);
         assert_eq!(title(&long).map(|t| t.chars().count()), Some(1_000));
+    }
+
+    #[test]
+    fn texts_are_normal_wherever_a_mark_stands() {
+        for text in [
+            "e\u{301}te\u{301} l\u{2019}e\u{301}te\u{301}",
+            "\u{2019}\u{301}a",
+            "\u{301}a\u{301}",
+            "A\u{30A}ngstr\u{F6}m \u{212B} caf\u{E9}\u{301}\u{323}",
+            "\u{AC00}\u{11A8} \u{1112}\u{1161}\u{11AB} \u{30AB}\u{3099}x",
+            "plain\u{85}t\u{AD}ext\r\n\t\u{200B}.",
+        ] {
+            let wanted: String = text.chars().filter(|c| !is_unwanted(*c)).nfc().collect();
+            assert_eq!(clean(text, 1_000).as_deref(), Some(wanted.trim()), "{text:?}");
+        }
+        assert_eq!(clean("\u{1F426}a\u{e9}bc", 3).as_deref(), Some("\u{1F426}a\u{e9}"));
     }
 }

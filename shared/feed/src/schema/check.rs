@@ -250,6 +250,10 @@ impl<'a> Checker<'a, '_, '_> {
     fn references(&mut self, raw: &str) {
         let mut rest = raw;
         while let Some(at) = rest.find('&') {
+            if let Some((length, _)) = crate::entity::frequent(&rest[at..]) {
+                rest = &rest[at + length..];
+                continue;
+            }
             let after = &rest[at + 1..];
             let end =
                 after.bytes().take(MAX_REFERENCE).position(|b| !b.is_ascii_alphanumeric() && b != b'#').unwrap_or(0);
