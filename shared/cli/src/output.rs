@@ -1,6 +1,8 @@
 //! Writing to standard output and standard error. A reader that has gone away ends the command quietly.
 
+use curlew_model::{Fault, Faults};
 use serde::Serialize;
+use serde_json::{Value, json};
 use std::io::{self, Write};
 
 /// Writes a line to standard output.
@@ -33,4 +35,10 @@ pub(crate) fn shown(text: &str, most: usize) -> String {
         return clean;
     }
     clean.chars().take(most.saturating_sub(1)).chain(['…']).collect()
+}
+
+/// The faults of a feed: how many, and the first of them with place, code and a sentence for its author.
+pub(crate) fn faults(faults: &Faults) -> Value {
+    let sentence = |fault: &Fault| json!({"line": fault.line, "column": fault.column, "code": fault.code, "message": fault.to_string()});
+    json!({"count": faults.count, "first": faults.first.iter().map(sentence).collect::<Vec<_>>()})
 }

@@ -1,8 +1,9 @@
 use super::{Answer, Question, Trouble, fields};
+use crate::output;
 use curlew_feed::{Entry, Limits, parse};
 use serde_json::{Value, json};
 
-/// What is in a feed? Titles are shown as the feed wrote them, markup included.
+/// What is in a feed, and what is wrong with it by the letter of its format? Titles are shown as the feed wrote them, markup included.
 pub(super) fn answer(question: &Question) -> Answer {
     let body = question.bytes("body", "body_b64")?;
     let url = question.url()?;
@@ -18,7 +19,11 @@ pub(super) fn answer(question: &Question) -> Answer {
         "image": feed.image,
         "updated": feed.updated,
         "entries": entries,
+        "hub": feed.hints.hub,
+        "self": feed.hints.self_url,
+        "deleted": feed.deleted,
         "repairs": feed.repairs,
+        "faults": output::faults(&feed.faults),
         "truncated": feed.truncated,
     }})))
 }

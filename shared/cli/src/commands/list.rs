@@ -82,7 +82,14 @@ pub(super) async fn feeds(world: &World, args: &ListArgs) -> Result<()> {
             (_, true) => "gone".to_owned(),
             (Some(why), _) if feed.failures == 0 => why.clone(),
             (Some(why), _) => format!("failed {} times: {why}", feed.failures),
-            (None, _) => format!("{}, every {} h", feed.format, feed.interval.0 / 3_600_000),
+            (None, _) => {
+                let faults = match feed.faults.count {
+                    0 => String::new(),
+                    1 => ", 1 fault".to_owned(),
+                    n => format!(", {n} faults"),
+                };
+                format!("{}, every {} h{faults}", feed.format, feed.interval.0 / 3_600_000)
+            }
         };
         let title = feed.title.as_deref().unwrap_or("-");
         let line = || format!("{}  {}  {}", shown(&feed.url, ADDRESS), shown(title, 50), shown(&state, ADDRESS));
@@ -92,10 +99,11 @@ pub(super) async fn feeds(world: &World, args: &ListArgs) -> Result<()> {
     view.end("feed")
 }
 
-/// A feed's row, and when it is polled next and why in words.
+/// A feed's row, its faults as its author would want them, and when it is polled next and why in words.
 fn whole_feed(feed: &FeedSource, rules: &Rules, now: Timestamp) -> Value {
     let mut whole = json!(feed);
     if let Value::Object(fields) = &mut whole {
+        fields.insert("faults".into(), output::faults(&feed.faults));
         fields.insert("next_poll".into(), json!(schedule::next_poll(feed, rules, now)));
         fields.insert("next_poll_because".into(), reason(feed, rules).into());
     }

@@ -99,6 +99,10 @@ pub(super) fn site(n: u64, slot: u64) -> Source {
     })
 }
 
+fn fault() -> Fault {
+    Fault { line: u32::MAX, column: 1, code: FaultCode::BadValue, at: AWKWARD.into(), found: String::new() }
+}
+
 /// A feed with every field filled, its ring of seen entries among them.
 pub(super) fn full_feed(n: u64, slot: u64) -> Source {
     Source::Feed(FeedSource {
@@ -122,14 +126,8 @@ pub(super) fn full_feed(n: u64, slot: u64) -> Source {
         moved: Some(("https://example.org/new".into(), 2)),
         polling: full_polling(),
         seen: (0..1_000).map(|i| u64::MAX - i).collect(),
-        faults: faults(),
+        faults: Faults { count: u32::MAX, first: vec![fault(); Faults::KEPT] },
     })
-}
-
-fn faults() -> Faults {
-    let fault =
-        Fault { line: u32::MAX, column: 1, code: FaultCode::UnknownEntity, at: AWKWARD.into(), found: String::new() };
-    Faults { count: 9, first: vec![fault] }
 }
 
 fn full_polling() -> Polling {
