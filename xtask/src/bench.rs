@@ -6,6 +6,7 @@
 
 mod crawls;
 mod documents;
+mod feeds;
 mod process;
 mod table;
 mod web;
@@ -22,8 +23,13 @@ use table::Table;
 type Part = fn(&Bench, &mut Table) -> Result<()>;
 
 /// All parts, in the order of their running.
-const PARTS: [(&str, Part); 4] =
-    [("documents", documents::measure), ("pages", crawls::pages), ("hosts", crawls::hosts), ("demo", crawls::demo)];
+const PARTS: [(&str, Part); 5] = [
+    ("documents", documents::measure),
+    ("feeds", feeds::measure),
+    ("pages", crawls::pages),
+    ("hosts", crawls::hosts),
+    ("demo", crawls::demo),
+];
 
 pub(crate) fn bench(names: &[String]) -> Result<()> {
     let parts = chosen(names)?;

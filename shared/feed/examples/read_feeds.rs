@@ -4,6 +4,7 @@
 //! for all of them: megabytes a second, entries, and seconds.
 #![allow(
     clippy::disallowed_methods,
+    clippy::print_stdout,
     clippy::unwrap_used,
     reason = "an example measures, and ends at the first trouble"
 )]

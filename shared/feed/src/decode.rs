@@ -6,6 +6,7 @@
 use crate::Repair;
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
+use std::borrow::Cow;
 
 /// How much is looked at for the XML declaration.
 const DECLARATION_BYTES: usize = 1_024;
@@ -13,13 +14,13 @@ const DECLARATION_BYTES: usize = 1_024;
 const GUESS_BYTES: usize = 64 * 1024;
 
 /// Text, and whether its label had to be disbelieved.
-pub(crate) struct Decoded {
-    pub(crate) text: String,
+pub(crate) struct Decoded<'a> {
+    pub(crate) text: Cow<'a, str>,
     pub(crate) repair: Option<Repair>,
 }
 
 /// Decodes a document. Never fails: what cannot be read becomes U+FFFD.
-pub(crate) fn decode(body: &[u8], content_type: Option<&str>) -> Decoded {
+pub(crate) fn decode<'a>(body: &'a [u8], content_type: Option<&str>) -> Decoded<'a> {
     if let Some((encoding, mark)) = Encoding::for_bom(body) {
         // A UTF-32 mark begins with the UTF-16LE one; no such text has a NUL as its first character.
         if !(encoding == UTF_16LE && body[mark..].starts_with(&[0, 0])) {
@@ -27,7 +28,7 @@ pub(crate) fn decode(body: &[u8], content_type: Option<&str>) -> Decoded {
         }
     }
     if let Some(text) = utf_32(body) {
-        return Decoded { text, repair: Some(Repair::Encoding) };
+        return Decoded { text: Cow::Owned(text), repair: Some(Repair::Encoding) };
     }
     match wide(body) {
         Some(encoding) => lossy(body, encoding, None),
@@ -36,7 +37,7 @@ pub(crate) fn decode(body: &[u8], content_type: Option<&str>) -> Decoded {
 }
 
 /// Decodes by what the server or the document says, unless the bytes say otherwise.
-fn by_label(body: &[u8], http: Option<&str>, declared: Option<&str>) -> Decoded {
+fn by_label<'a>(body: &'a [u8], http: Option<&str>, declared: Option<&str>) -> Decoded<'a> {
     let known = |label: Option<&str>| label.and_then(|l| Encoding::for_label(l.as_bytes())).filter(is_plain);
     let unknown = |label: Option<&str>| label.is_some() && known(label).is_none();
     let repair = (unknown(http) || unknown(declared)).then_some(Repair::Encoding);
@@ -46,7 +47,7 @@ fn by_label(body: &[u8], http: Option<&str>, declared: Option<&str>) -> Decoded 
         let wanted = http.or(declared).unwrap_or(UTF_8);
         if wanted == UTF_8 || mislabelled && (wanted.is_single_byte() && declared.is_some()) {
             return Decoded {
-                text: text.to_owned(),
+                text: Cow::Borrowed(text),
                 repair: if mislabelled { Some(Repair::Encoding) } else { repair },
             };
         }
@@ -66,7 +67,7 @@ fn is_plain(encoding: &&'static Encoding) -> bool {
 }
 
 /// Said to be UTF-8 and is not: a stray byte in good UTF-8, or another encoding altogether.
-fn almost_utf_8(body: &[u8]) -> Decoded {
+fn almost_utf_8(body: &[u8]) -> Decoded<'_> {
     let (mut good, mut bad) = (0_usize, 0_usize);
     for chunk in body.utf8_chunks() {
         good += chunk.valid().bytes().filter(|b| *b >= 0xC0).count();
@@ -75,9 +76,9 @@ fn almost_utf_8(body: &[u8]) -> Decoded {
     lossy(body, if bad > good { guess(body) } else { UTF_8 }, Some(Repair::Encoding))
 }
 
-fn lossy(body: &[u8], encoding: &'static Encoding, repair: Option<Repair>) -> Decoded {
+fn lossy<'a>(body: &'a [u8], encoding: &'static Encoding, repair: Option<Repair>) -> Decoded<'a> {
     let (text, faulty) = encoding.decode_without_bom_handling(body);
-    Decoded { text: text.into_owned(), repair: if faulty { Some(Repair::Encoding) } else { repair } }
+    Decoded { text, repair: if faulty { Some(Repair::Encoding) } else { repair } }
 }
 
 /// What the bytes look like; UTF-8 only if they are.
@@ -145,7 +146,7 @@ mod tests {
     use super::*;
 
     fn text(body: &[u8], content_type: Option<&str>) -> String {
-        decode(body, content_type).text
+        decode(body, content_type).text.into_owned()
     }
 
     #[test]

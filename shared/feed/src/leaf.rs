@@ -139,6 +139,11 @@ impl Leaf {
             Construct::Html if self.out.trim_start().starts_with("<div xmlns=") => {
                 self.rebased(without_wrapper(self.out.trim()))
             }
+            Construct::Html if self.base.is_none() => {
+                // Most texts of most feeds end here, and need not be copied once more.
+                self.out.truncate(self.out.trim_end().len());
+                if self.out.starts_with(char::is_whitespace) { self.out.trim_start().to_owned() } else { self.out }
+            }
             Construct::Html => self.rebased(self.out.trim()),
             Construct::Xhtml => self.rebased(without_wrapper(self.out.trim())),
         }

@@ -25,7 +25,8 @@ pub(crate) fn body(text: &str, max_chars: usize) -> Option<String> {
 fn clean(text: &str, max_chars: usize) -> Option<String> {
     let mut rest = cut(text, max_chars.saturating_mul(2));
     let mut out = String::with_capacity(rest.len());
-    while let Some(at) = rest.bytes().position(|b| b >= FIRST_MARK) {
+    let is_ascii = rest.is_ascii();
+    while !is_ascii && let Some(at) = rest.bytes().position(|b| b >= FIRST_MARK) {
         // What stands before a mark is part of what it makes.
         let before = rest[..at].char_indices().next_back().map_or(0, |(at, _)| at);
         push_simple(&rest[..before], &mut out);

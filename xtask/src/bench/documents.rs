@@ -23,7 +23,7 @@ const DECISION_FILE: usize = 2 * 1024;
 const DECISION_BAR: f64 = 10.0;
 
 /// Feeds, of which half are RSS and half are Atom.
-const FEEDS: usize = 400;
+pub(crate) const FEEDS: usize = 400;
 /// Entries of each.
 const ENTRIES: usize = 30;
 /// Paragraphs of each entry's content.
@@ -121,7 +121,7 @@ fn feed_question((n, text): (usize, &String)) -> Value {
     json!({"id": n, "url": format!("https://feeds.test/{n}"), "body": text})
 }
 
-fn rss(n: usize) -> String {
+pub(crate) fn rss(n: usize) -> String {
     let content = PARAGRAPH.repeat(PARAGRAPHS);
     let mut items = String::new();
     for entry in 0..ENTRIES {
@@ -142,7 +142,7 @@ fn rss(n: usize) -> String {
     )
 }
 
-fn atom(n: usize) -> String {
+pub(crate) fn atom(n: usize) -> String {
     let content = PARAGRAPH.repeat(PARAGRAPHS).replace('&', "&amp;").replace('<', "&lt;");
     let mut entries = String::new();
     for entry in 0..ENTRIES {

@@ -289,16 +289,18 @@ impl<'a> Checker<'a, '_, '_> {
         self.scopes.truncate(frame.scopes);
         self.ended |= self.begun && self.open.is_empty();
         let Some(kind) = self.kind(frame.kind) else { return };
-        let at = quoted(frame.name);
-        let prefix = frame.name.split_once(':').map_or(String::new(), |(prefix, _)| format!("{prefix}:"));
-        let named = |name: &str| format!("<{prefix}{name}>");
+        let at = || quoted(frame.name);
+        let named = |name: &str| match frame.name.split_once(':') {
+            Some((prefix, _)) => format!("<{prefix}:{name}>"),
+            None => quoted(name),
+        };
         if let Some(code) = kind.text.as_ref().filter(|t| !t.takes_all()).and_then(|t| t.fault(&self.value)) {
-            self.notes.add(frame.offset, code, &at, shown(code, &self.value));
+            self.notes.add(frame.offset, code, &at(), shown(code, &self.value));
         }
         self.value.clear();
         for (child, seen) in kind.children.iter().zip(frame.seen) {
             if seen < child.least {
-                self.notes.add(frame.offset, FaultCode::Missing, &at, &named(&child.name));
+                self.notes.add(frame.offset, FaultCode::Missing, &at(), &named(&child.name));
             }
         }
         for names in &kind.one_of {
@@ -306,7 +308,7 @@ impl<'a> Checker<'a, '_, '_> {
                 |name: &String| kind.children.iter().position(|c| c.name == *name).is_some_and(|n| frame.seen[n] > 0);
             if !names.iter().any(seen) {
                 let names: Vec<String> = names.iter().map(|name| named(name)).collect();
-                self.notes.add(frame.offset, FaultCode::Missing, &at, &names.join(" or "));
+                self.notes.add(frame.offset, FaultCode::Missing, &at(), &names.join(" or "));
             }
         }
     }

@@ -1,0 +1,201 @@
+//! What is broken but readable is read all the same; every dialect is known; and what is nobody's business is not taken.
+#![allow(clippy::unwrap_used)] // a test that cannot go on fails
+
+use curlew_feed::{Feed, Format, Limits, Repair, parse};
+
+fn read_bytes(body: &[u8]) -> Feed {
+    parse(body, None, &"https://mudflat.example/feed".parse().unwrap(), &Limits::default()).unwrap()
+}
+
+fn read(body: &str) -> Feed {
+    read_bytes(body.as_bytes())
+}
+
+fn rss(inside: &str) -> String {
+    format!("<?xml version=\"1.0\"?><rss version=\"2.0\"><channel><title>Waders</title>{inside}</channel></rss>")
+}
+
+fn first_title(feed: &Feed) -> &str {
+    feed.entries[0].title.as_deref().unwrap()
+}
+
+/// Read, mended in this way, and told to the author.
+fn mended(body: &str, repair: Repair) -> Feed {
+    let feed = read(body);
+    assert!(feed.repairs.contains(&repair), "{:?} in {body}", feed.repairs);
+    assert!(!feed.faults.is_empty(), "{body}");
+    feed
+}
+
+#[test]
+fn x11_bare_ampersands_and_undefined_entities_are_read() {
+    let feed = mended(&rss("<item><title>Reed & marsh &copy;&nope;</title></item>"), Repair::Reference);
+    assert_eq!(first_title(&feed), "Reed & marsh \u{a9}&nope;");
+}
+
+#[test]
+fn bad_encodings_are_read() {
+    let feed = read_bytes(b"<?xml version='1.0' encoding='utf-8'?><rss version='2.0'><channel><item><title>caf\xE9</title></item></channel></rss>");
+    assert_eq!(first_title(&feed), "caf\u{e9}");
+    assert!(feed.repairs.contains(&Repair::Encoding));
+}
+
+#[test]
+fn x10_control_characters_are_left_out() {
+    let feed = read(&rss("<item><title>A\u{1}B\u{1f}C</title></item>"));
+    assert_eq!(first_title(&feed), "ABC");
+    assert!(!feed.faults.is_empty());
+}
+
+#[test]
+fn missing_namespaces_are_taken_as_they_are_meant() {
+    let feed =
+        read(&rss("<item><title>T</title><dc:creator>Bo</dc:creator><content:encoded>C</content:encoded></item>"));
+    assert_eq!((feed.entries[0].author.as_deref(), feed.entries[0].content.as_deref()), (Some("Bo"), Some("C")));
+    assert!(!feed.faults.is_empty());
+    let feed = read("<feed><title>Waders</title><entry><title>T</title><link href='/1'/></entry></feed>");
+    assert_eq!((feed.format, first_title(&feed)), (Format::Atom, "T"));
+    let feed = read(
+        "<RDF><channel><title>W</title></channel><item><title>T</title><link>https://a.example/</link></item></RDF>",
+    );
+    assert_eq!((feed.format, first_title(&feed)), (Format::Rss1, "T"));
+}
+
+#[test]
+fn x14_bad_dates_cost_the_date_only() {
+    let feed = mended(&rss("<item><title>T</title><pubDate>the day before</pubDate></item>"), Repair::Date);
+    assert_eq!((feed.entries.len(), feed.entries[0].published), (1, None));
+    let feed = read(&rss("<item><title>T</title><pubDate>3 Maggio 2026, 17:05 CEST</pubDate></item>"));
+    assert_eq!(feed.entries[0].published.unwrap().to_string(), "2026-05-03T15:05:00Z");
+}
+
+#[test]
+fn html_before_the_document_is_passed_over() {
+    let feed = mended(
+        &format!("<br />\n<b>Warning</b>: line 3<br />\n{}", rss("<item><title>T</title></item>")),
+        Repair::LeadingJunk,
+    );
+    assert_eq!(first_title(&feed), "T");
+}
+
+#[test]
+fn a_truncated_end_costs_what_was_cut_only() {
+    let whole = rss("<item><title>One</title></item><item><title>Two</title><description>and so</description></item>");
+    let feed = mended(&whole[..whole.find("so</").unwrap()], Repair::Cut);
+    assert_eq!((feed.entries.len(), first_title(&feed), feed.truncated), (2, "One", true));
+    assert_eq!(feed.entries[1].summary.as_deref(), Some("and"));
+}
+
+#[test]
+fn every_dialect_is_known() {
+    let item = "<item><title>T</title><link>https://a.example/1</link></item>";
+    let rdf = |ns: &str| {
+        format!(
+            "<rdf:RDF xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#' xmlns='{ns}'><channel><title>W</title></channel>{item}</rdf:RDF>"
+        )
+    };
+    let old = |version: &str| format!("<rss version='{version}'><channel><title>W</title>{item}</channel></rss>");
+    let atom = |attributes: &str| {
+        format!(
+            "<feed {attributes}><title>W</title><entry><title>T</title><link rel='alternate' href='https://a.example/1'/></entry></feed>"
+        )
+    };
+    let json = |version: &str| {
+        format!(
+            "{{\"version\":\"https://jsonfeed.org/version/{version}\",\"title\":\"W\",\"items\":[{{\"id\":\"1\",\"url\":\"https://a.example/1\",\"title\":\"T\",\"content_text\":\"C\"}}]}}"
+        )
+    };
+    for (body, format) in [
+        (rdf("http://my.netscape.com/rdf/simple/0.9/"), Format::Rss09x),
+        (old("0.91"), Format::Rss09x),
+        (old("0.92"), Format::Rss09x),
+        (rdf("http://purl.org/rss/1.0/"), Format::Rss1),
+        (old("2.0"), Format::Rss2),
+        (atom("version='0.3' xmlns='http://purl.org/atom/ns#'"), Format::Atom03),
+        (atom("xmlns='http://www.w3.org/2005/Atom'"), Format::Atom),
+        (json("1"), Format::Json),
+        (json("1.1"), Format::Json),
+    ] {
+        let feed = read(&body);
+        let entry = &feed.entries[0];
+        assert_eq!((feed.title.as_deref(), first_title(&feed)), (Some("W"), "T"), "{body}");
+        assert_eq!(entry.link.as_deref(), Some("https://a.example/1"), "{body}");
+        assert_eq!(feed.format, format, "{body}");
+    }
+}
+
+#[test]
+fn no_e_mail_address_is_collected() {
+    let person = "ines@mudflat.example";
+    let rss = rss(&format!(
+        "<managingEditor>{person} (Ines Marsh)</managingEditor><webMaster>{person}</webMaster>\
+         <item><title>A</title><author>{person} (Ines Marsh)</author></item>\
+         <item><title>B</title><author>{person}</author><itunes:email>{person}</itunes:email></item>\
+         <item><title>C</title><dc:creator>Ines Marsh &lt;{person}&gt;</dc:creator></item>"
+    ));
+    let atom = format!(
+        "<feed xmlns='http://www.w3.org/2005/Atom'><title>W</title><author><name>Ines Marsh</name><email>{person}</email></author>\
+         <entry><title>A</title><author><name>Ines Marsh</name><email>{person}</email></author></entry>\
+         <entry><title>B</title><author><email>{person}</email></author></entry>\
+         <entry><title>C</title><author><name>Ines Marsh ({person})</name></author></entry></feed>"
+    );
+    let json = format!(
+        "{{\"version\":\"https://jsonfeed.org/version/1.1\",\"title\":\"W\",\"items\":[\
+         {{\"id\":\"1\",\"title\":\"A\",\"authors\":[{{\"name\":\"Ines Marsh\",\"url\":\"mailto:{person}\"}}]}},\
+         {{\"id\":\"2\",\"title\":\"B\",\"authors\":[{{\"name\":\"{person}\"}}]}},\
+         {{\"id\":\"3\",\"title\":\"C\",\"author\":{{\"name\":\"{person} (Ines Marsh)\"}}}}]}}"
+    );
+    for body in [rss, atom, json] {
+        let feed = read(&body);
+        let authors: Vec<Option<&str>> = feed.entries.iter().map(|e| e.author.as_deref()).collect();
+        assert_eq!(authors, [Some("Ines Marsh"), None, Some("Ines Marsh")], "{body}");
+        let told: String = feed.faults.first.iter().map(ToString::to_string).collect();
+        let parts = serde_json::to_string(&feed.entries).unwrap();
+        assert!(!told.contains('@') && !parts.contains('@'), "{told} {parts}");
+    }
+}
+
+#[test]
+fn f05_f08_a_ttl_is_told_as_it_is_written() {
+    let ttl = |text: &str| read(&rss(&format!("<ttl>{text}</ttl>"))).hints.ttl_minutes;
+    assert_eq!((ttl(" 90 "), ttl("0"), ttl("1000000000")), (Some(90), Some(0), Some(1_000_000_000)));
+    assert_eq!((ttl("-5"), ttl("soon"), ttl("99999999999999")), (None, None, None));
+}
+
+#[test]
+fn f06_hours_and_days_to_skip_are_told() {
+    let feed = read(&rss("<skipHours><hour>3</hour><hour>24</hour><hour>25</hour><hour>x</hour></skipHours>\
+        <skipDays><day>Sunday</day><day> monday</day><day>Montag</day></skipDays>"));
+    assert_eq!((feed.hints.skip_hours, feed.hints.skip_days), (vec![0, 3], vec![0, 6]));
+}
+
+#[test]
+fn f07_the_period_of_updates_is_told() {
+    let period = |inside: &str| read(&rss(inside)).hints.update_period.map(|p| p.0 / 3_600_000);
+    assert_eq!(period("<sy:updatePeriod>daily</sy:updatePeriod><sy:updateFrequency>4</sy:updateFrequency>"), Some(6));
+    assert_eq!(period("<sy:updatePeriod>hourly</sy:updatePeriod>"), Some(1));
+    assert_eq!(
+        period("<sy:updatePeriod>weekly</sy:updatePeriod><sy:updateFrequency>0</sy:updateFrequency>"),
+        Some(168)
+    );
+    assert_eq!(
+        period("<sy:updatePeriod>weekly</sy:updatePeriod><sy:updateFrequency>-2</sy:updateFrequency>"),
+        Some(168)
+    );
+    assert_eq!(period("<sy:updatePeriod>often</sy:updatePeriod>"), None);
+}
+
+#[test]
+fn f09_ids_are_stable_and_one_id_is_one_entry() {
+    let key = |inside: &str| read(&rss(&format!("<item>{inside}</item>"))).entries[0].key();
+    assert_eq!(
+        key("<guid>1</guid><title>A</title>"),
+        key("<guid>1</guid><title>B</title><description>new</description>")
+    );
+    assert_eq!(
+        key("<link>https://a.example/1</link><title>A</title>"),
+        key("<link>https://a.example/1</link><title>B</title>")
+    );
+    assert_eq!(key("<title>A</title>"), key("<title>A</title>"));
+    assert_ne!(key("<title>A</title>"), key("<title>B</title>"));
+}
