@@ -1,8 +1,9 @@
-//! Reads pages as JSON Lines (`id`, `url`, `html` or `body_b64`, `content_type`) and prints what extraction finds.
+//! Reads pages as JSON Lines (`id`, `url`, `html` or `body_b64`, `content_type`) and prints what extraction finds;
+//! for a question with `"explain": true` also why.
 #![allow(clippy::print_stdout, reason = "printing is what this program is for")]
 
 use base64::Engine;
-use curlew_article::{Limits, decode, extract, validity};
+use curlew_article::{Explanation, Limits, decode, explain, extract, validity};
 use serde_json::{Value, json};
 use std::io::BufRead;
 
@@ -25,9 +26,15 @@ fn check(input: &Value) -> Result<Value, Box<dyn std::error::Error>> {
     let html = decode(&body, field("content_type"));
     let url = field("url").unwrap_or("https://example.org/").parse()?;
     let id = input.get("id");
-    Ok(match extract(&html, &url, &Limits::default()) {
+    let limits = Limits::default();
+    let read = if input.get("explain").is_some_and(|explain| explain == true) {
+        explain(&html, &url, &limits).map(|(article, explanation)| (article, Some(explanation)))
+    } else {
+        extract(&html, &url, &limits).map(|article| (article, None))
+    };
+    Ok(match read {
         Err(why) => json!({"id": id, "error": {"kind": "unreadable", "message": why.to_string()}}),
-        Ok(article) => {
+        Ok((article, explanation)) => {
             let valid = validity(article.title.as_deref(), &article.text, article.image.as_ref().map(url::Url::as_str));
             json!({
                 "id": id,
@@ -44,7 +51,28 @@ fn check(input: &Value) -> Result<Value, Box<dyn std::error::Error>> {
                 "valid": valid.is_ok(),
                 "reason": valid.err().map(|why| why.to_string()),
                 "from": article.from,
+                "explanation": explanation.as_ref().map(words),
             })
         }
     })
+}
+
+fn words(explanation: &Explanation) -> Value {
+    let voices = explanation.voices.iter().map(|voice| {
+        json!({
+            "from": voice.from,
+            "chars": voice.chars,
+            "links": voice.links,
+            "agreement": voice.agreement,
+            "prior": voice.prior,
+            "score": voice.score,
+            "chosen": voice.chosen,
+            "lines": voice.lines,
+        })
+    });
+    let lines = explanation
+        .lines
+        .iter()
+        .map(|line| json!({"text": line.text, "kind": line.kind, "links": line.links, "left_out": line.left_out}));
+    json!({"voices": voices.collect::<Vec<_>>(), "lines": lines.collect::<Vec<_>>()})
 }

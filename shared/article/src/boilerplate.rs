@@ -24,6 +24,25 @@ pub(crate) enum Kind {
     Caption,
 }
 
+impl Kind {
+    /// All kinds, the surest first.
+    pub(crate) const ALL: [Kind; 7] =
+        [Kind::Hidden, Kind::Chrome, Kind::Comments, Kind::Related, Kind::Widget, Kind::Meta, Kind::Caption];
+
+    /// Why a part of this kind is left out, in words for whoever asks.
+    pub(crate) fn reason(self) -> &'static str {
+        match self {
+            Kind::Hidden => "not shown, or marked not to be quoted",
+            Kind::Chrome => "navigation, header or footer",
+            Kind::Comments => "comments",
+            Kind::Related => "other articles, a sidebar",
+            Kind::Widget => "sharing, a form, an advertisement or a notice",
+            Kind::Meta => "byline, date, tags or about the author",
+            Kind::Caption => "caption or credit of an image",
+        }
+    }
+}
+
 /// Words that tell a kind wherever they stand in a class or id.
 const PARTS: &[(&str, Kind)] = &[
     ("breadcrumb", Kind::Chrome),
@@ -90,6 +109,7 @@ const PARTS: &[(&str, Kind)] = &[
     ("cookie", Kind::Widget),
     ("consent", Kind::Widget),
     ("gdpr", Kind::Widget),
+    ("instagram-media", Kind::Widget),
     ("advert", Kind::Widget),
     ("sponsor", Kind::Widget),
     ("promo-", Kind::Widget),
@@ -182,6 +202,7 @@ pub(crate) fn kind(element: &Element) -> Option<Kind> {
         "nav" => Some(Kind::Chrome),
         "footer" => Some(Kind::Chrome),
         "aside" => Some(Kind::Related),
+        "form" => Some(Kind::Widget),
         "figcaption" => Some(Kind::Caption),
         // These hold the page; what their class says is about the page.
         "html" | "body" | "main" | "article" => return hidden(element).then_some(Kind::Hidden),

@@ -101,7 +101,7 @@ pub(crate) fn block_tag(tag: &str) -> Option<Tag> {
     Some(match tag {
         "p" => Tag::Paragraph,
         "li" | "dd" | "dt" => Tag::Item,
-        "td" | "th" => Tag::Cell,
+        "td" | "th" | "tr" => Tag::Cell,
         "blockquote" => Tag::Quote,
         "pre" => Tag::Pre,
         "div" | "section" | "article" | "main" | "table" | "ul" | "ol" | "figure" | "header" | "footer" | "aside"

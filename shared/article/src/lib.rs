@@ -8,23 +8,28 @@
 //! `readability`, …) says what it sees, and `choose`, `title`, `dates`, `language`, `image` weigh the answers
 //! against each other. No rule is believed alone.
 
+mod actions;
 mod author;
 mod boilerplate;
+mod candidate;
 mod choose;
 mod dateparse;
 mod dates;
 mod decode;
 mod dom;
 mod elements;
+mod explain;
 mod gate;
 mod glance;
 mod image;
 mod jsonld;
 mod language;
+mod lines;
 mod links;
 mod microdata;
 mod opengraph;
 mod outline;
+mod phrases;
 mod readability;
 mod tails;
 mod text;
@@ -33,6 +38,7 @@ mod walk;
 mod wordpress;
 
 pub use decode::decode;
+pub use explain::{Explanation, Line, Voice};
 pub use gate::{Limits, Unreadable};
 pub use glance::{Glance, Refresh, glance};
 
@@ -78,6 +84,23 @@ pub struct Article {
 /// # Errors
 /// If the page breaks one of the limits, or is no HTML.
 pub fn extract(html: &str, page: &Url, limits: &Limits) -> Result<Article, Unreadable> {
+    read(html, page, limits, |_, _| ()).map(|(article, ())| article)
+}
+
+/// The same, and why the page was read so.
+///
+/// # Errors
+/// If the page breaks one of the limits, or is no HTML.
+pub fn explain(html: &str, page: &Url, limits: &Limits) -> Result<(Article, Explanation), Unreadable> {
+    read(html, page, limits, Explanation::of)
+}
+
+fn read<T>(
+    html: &str,
+    page: &Url,
+    limits: &Limits,
+    also: impl FnOnce(&outline::Outline<'_>, &choose::Weighed) -> T,
+) -> Result<(Article, T), Unreadable> {
     let head = glance(html, page, limits)?;
     let tree = dom::build(html, limits)?;
     let outline = outline::Outline::of(&tree, page, limits);
@@ -86,12 +109,14 @@ pub fn extract(html: &str, page: &Url, limits: &Limits) -> Result<Article, Unrea
     let micro = microdata::read(&outline);
 
     let title = title::choose(&outline, &graph, &linked, &micro, limits);
-    let chosen = choose::text(&tree, &outline, &linked, title.as_deref(), limits);
+    let weighed = choose::weigh(&tree, &outline, title.as_deref(), limits);
+    let chosen = choose::text(&tree, &outline, &weighed, &linked, title.as_deref(), limits);
     let language = language::choose(&outline, &graph, &linked, &chosen.text);
     let dated = dates::choose(&outline, &graph, &linked, &micro, &chosen, page, language.as_deref());
     let site_name = outline.site_name(&graph, &linked);
     let image = image::choose(&outline, &graph, &linked, &micro, &chosen, limits);
-    Ok(Article {
+    let also = also(&outline, &weighed);
+    let article = Article {
         image,
         canonical: links::canonical(&head, &graph, page, limits),
         language,
@@ -103,7 +128,8 @@ pub fn extract(html: &str, page: &Url, limits: &Limits) -> Result<Article, Unrea
         from: chosen.from,
         text: chosen.text,
         title,
-    })
+    };
+    Ok((article, also))
 }
 
 /// Whether a page is worth keeping (design, "valid page"): it has a title, a text of at least

@@ -17,12 +17,19 @@ use url::Url;
 pub(crate) struct Block {
     /// Cleaned; line breaks only where the page forces them.
     pub(crate) text: String,
-    /// Characters that are no white space.
+    /// How wide it is: characters that are no white space, wide ones (Chinese, Japanese, Korean) twice.
     pub(crate) chars: usize,
     /// Those of them that are inside links.
     pub(crate) link_chars: usize,
     /// The element that holds it.
     pub(crate) tag: Tag,
+}
+
+impl Block {
+    /// Share of its characters that is inside links.
+    pub(crate) fn links(&self) -> f64 {
+        self.link_chars as f64 / self.chars.max(1) as f64
+    }
 }
 
 /// What kind of element holds a block.
@@ -35,6 +42,21 @@ pub(crate) enum Tag {
     Quote,
     Pre,
     Other,
+}
+
+impl Tag {
+    /// Its name for whoever asks.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Tag::Paragraph => "paragraph",
+            Tag::Heading(_) => "heading",
+            Tag::Item => "item",
+            Tag::Cell => "cell",
+            Tag::Quote => "quote",
+            Tag::Pre => "code",
+            Tag::Other => "other",
+        }
+    }
 }
 
 /// A run of blocks that one element holds.
@@ -68,6 +90,18 @@ pub(crate) enum Mark {
     Article,
     /// `<main>` or `role=main`.
     Main,
+}
+
+impl Mark {
+    /// The name of the voice that speaks from such marks.
+    pub(crate) fn voice(self) -> &'static str {
+        match self {
+            Mark::ArticleBody => "microdata",
+            Mark::Content => "content",
+            Mark::Article => "article",
+            Mark::Main => "main",
+        }
+    }
 }
 
 /// An image of the body.

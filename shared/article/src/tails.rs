@@ -1,10 +1,59 @@
 //! Sections inside an article that are not of it, told by what stands above them: "Related posts", "Leggi anche".
 
+use crate::candidate::Reason;
 use crate::outline::{Block, Tag};
 use crate::text;
 
 /// What such sections are called; the whole line, or its beginning if nothing but a few words follow.
-const NAMES: [&str; 99] = [
+const NAMES: [&str; 147] = [
+    "still have questions",
+    "about this article",
+    "more articles by",
+    "more by",
+    "other articles",
+    "other posts",
+    "other stories",
+    "you may have missed",
+    "you might have missed",
+    "join our",
+    "in case you missed it",
+    "similar posts",
+    "similar articles",
+    "share your thoughts",
+    "what do you think",
+    "get in touch",
+    "contact us",
+    "contact us today",
+    "関連記事",
+    "関連ニュース",
+    "関連リンク",
+    "関連キーワード",
+    "関連タグ",
+    "あわせて読みたい",
+    "こちらもおすすめ",
+    "おすすめ記事",
+    "おすすめの記事",
+    "人気記事",
+    "人気の記事",
+    "人気記事ランキング",
+    "アクセスランキング",
+    "新着記事",
+    "最新記事",
+    "ランキング",
+    "この記事を書いた人",
+    "この記事をシェアする",
+    "コメント",
+    "관련기사",
+    "관련 기사",
+    "관련뉴스",
+    "많이 본 뉴스",
+    "많이 본 기사",
+    "인기기사",
+    "최신기사",
+    "추천기사",
+    "댓글",
+    "相关阅读",
+    "相关文章",
     "related",
     "related posts",
     "related articles",
@@ -108,20 +157,21 @@ const NAMES: [&str; 99] = [
 /// Longest line that is looked at, in characters.
 const LONGEST: usize = 60;
 /// Words that may follow a name.
-const MORE_WORDS: usize = 4;
+const MORE_WORDS: usize = 6;
 /// A paragraph that is longer than this, in characters, and has few links, goes on with the article.
 const PROSE: usize = 280;
 
 /// Takes such sections out of what is kept.
-pub(crate) fn drop_from(blocks: &[Block], kept: &mut [bool]) {
-    let total: usize = blocks.iter().zip(kept.iter()).filter(|(_, keep)| **keep).map(|(block, _)| block.chars).sum();
+pub(crate) fn drop_from(blocks: &[Block], left: &mut [Option<Reason>]) {
+    let total: usize =
+        blocks.iter().zip(left.iter()).filter(|(_, left)| left.is_none()).map(|(block, _)| block.chars).sum();
     let mut before = 0;
     let mut at = 0;
     while let Some(block) = blocks.get(at) {
-        if kept.get(at) == Some(&true) && is_name(block) {
+        if left.get(at) == Some(&None) && is_name(block) {
             let end = section_end(blocks, at, before * 3 >= total);
-            for keep in kept.get_mut(at..end).unwrap_or_default() {
-                *keep = false;
+            for reason in left.get_mut(at..end).unwrap_or_default() {
+                *reason = reason.or(Some("a section named as other articles, sharing or signing up"));
             }
             at = end;
             continue;
@@ -143,7 +193,7 @@ fn is_name(block: &Block) -> bool {
             rest.is_empty()
                 || (heading
                     && rest.starts_with(' ')
-                    && name.contains(' ')
+                    && (name.contains(' ') || *name == "related")
                     && rest.split_whitespace().count() <= MORE_WORDS)
         })
     })

@@ -69,9 +69,33 @@ fn admitted(c: char) -> Option<char> {
     }
 }
 
-/// How many characters are no white space.
-pub(crate) fn dense_chars(text: &str) -> usize {
-    text.chars().filter(|c| !c.is_whitespace()).count()
+/// How wide a text is, white space apart. Chinese, Japanese and Korean characters count twice (they are "wide",
+/// UAX #11): each says about as much as two letters, so that one limit does for all scripts.
+pub(crate) fn width(text: &str) -> usize {
+    if text.is_ascii() {
+        return text.bytes().filter(|byte| !byte.is_ascii_whitespace()).count();
+    }
+    text.chars().filter(|c| !c.is_whitespace()).map(|c| if is_wide(c) { 2 } else { 1 }).sum()
+}
+
+/// Whether a character is of a script whose words are not parted by spaces or have few letters (UAX #11, "wide").
+pub(crate) fn is_wide(c: char) -> bool {
+    matches!(c,
+        '\u{1100}'..='\u{115F}' | '\u{2E80}'..='\u{303E}' | '\u{3041}'..='\u{33FF}' | '\u{3400}'..='\u{4DBF}'
+        | '\u{4E00}'..='\u{9FFF}' | '\u{A000}'..='\u{A4CF}' | '\u{AC00}'..='\u{D7A3}' | '\u{F900}'..='\u{FAFF}'
+        | '\u{FF01}'..='\u{FF60}' | '\u{20000}'..='\u{3FFFD}')
+}
+
+/// Whether a text ends as a sentence does, in any of the scripts of the web; quotes and brackets may follow.
+pub(crate) fn ends_sentence(text: &str) -> bool {
+    let closing = |c: char| {
+        c.is_whitespace()
+            || matches!(c, '"' | '\'' | '”' | '’' | '»' | '«' | ')' | ']' | '）' | '」' | '』' | '】' | '›' | '“' | '*')
+    };
+    let end = text.trim_end_matches(closing);
+    end.ends_with([
+        '.', '!', '?', '…', ':', ';', '。', '！', '？', '．', '｡', '：', '؟', '۔', '।', '॥', '։', '።', '၊', '။', '។',
+    ]) || text.ends_with(['」', '』', '”', '»'])
 }
 
 /// A text reduced to what tells it from others: letters and digits in lower case, single spaces between.
@@ -234,6 +258,17 @@ mod tests {
         assert_eq!(line("A\0\u{1}B \u{202E}evil\u{202C} e\u{301}\u{200B}", 99), "AB evil é");
         let zalgo = format!("a{}", "\u{330}".repeat(10_000));
         assert!(line(&zalgo, 99).chars().count() <= 1 + MAX_MARKS);
+    }
+
+    #[test]
+    fn wide_characters_count_twice_and_sentences_end_in_every_script() {
+        assert_eq!((width("a b c"), width("橋が落ちた"), width("다리 é")), (3, 10, 5));
+        for text in
+            ["It fell.", "He said “no.”", "橋が落ちた。", "「そうだ」", "다리가 무너졌다.", "वह गिर गया।", "سقط؟"]
+        {
+            assert!(ends_sentence(text), "{text}");
+        }
+        assert!(!ends_sentence("By Ada Example") && !ends_sentence("橋の記事"));
     }
 
     #[test]

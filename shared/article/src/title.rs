@@ -74,7 +74,7 @@ fn alone(outline: &Outline<'_>) -> Option<String> {
 }
 
 /// How alike two folded titles are: the share of words that they have in common (Dice).
-fn alike(one: &str, two: &str) -> f64 {
+pub(crate) fn alike(one: &str, two: &str) -> f64 {
     if one == two {
         return 1.0;
     }

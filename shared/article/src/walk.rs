@@ -163,7 +163,7 @@ impl<'a> Walk<'a> {
         if tag == "pre" {
             self.pre += 1;
         }
-        if matches!(tag, "td" | "th") && !self.line.is_empty() {
+        if matches!(tag, "td" | "th") && !self.line.trim_start().is_empty() {
             self.line.push_str(" | ");
         }
         let kind = boilerplate::kind(element);
@@ -244,7 +244,7 @@ impl<'a> Walk<'a> {
             return;
         }
         if self.links > 0 {
-            self.link_chars += text::dense_chars(text);
+            self.link_chars += text::width(text);
         }
         self.line.push_str(text);
         if self.line.len() > BLOCK_BYTES {
@@ -293,7 +293,7 @@ impl<'a> Walk<'a> {
             }
         }
         text.truncate(text.trim_end().len());
-        let chars = text::dense_chars(&text);
+        let chars = text::width(&text);
         if chars > 0 {
             let tag = self.tags.last().copied().unwrap_or(Tag::Other);
             self.out.blocks.push(Block { text, chars, link_chars: link_chars.min(chars), tag });

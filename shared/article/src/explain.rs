@@ -1,0 +1,90 @@
+//! Why a page was read as it was, for whoever asks: a site's owner with `curlew check page --explain`.
+
+use crate::choose::Weighed;
+use crate::outline::Outline;
+
+/// Why a page was read as it was.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Explanation {
+    /// Every voice that was heard on where the text is, in the order in which they were asked.
+    pub voices: Vec<Voice>,
+    /// Every line of the page's body in document order, and why the chosen voice leaves it out.
+    pub lines: Vec<Line>,
+}
+
+/// One answer to the question where the text is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Voice {
+    /// Which rule: `microdata`, `content` (a container named as WordPress and its kin do), `article`, `main`,
+    /// `density`, `readability`, `jsonld`.
+    pub from: &'static str,
+    /// Characters that it keeps, white space apart.
+    pub chars: usize,
+    /// Share of them that is inside links, from 0 to 1.
+    pub links: f64,
+    /// How far the other voices agree, from 0 to 1.
+    pub agreement: f64,
+    /// What it is believed before the page is looked at, from 0 to 1.
+    pub prior: f64,
+    /// The sum that the choice was made by.
+    pub score: f64,
+    /// Whether its text was taken.
+    pub chosen: bool,
+    /// The lines that it keeps, as numbers into [`Explanation::lines`]; none if it did not choose among them.
+    pub lines: Vec<usize>,
+}
+
+/// A line of the page's body.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Line {
+    /// Its text.
+    pub text: String,
+    /// The kind of element that holds it: `paragraph`, `heading`, `item`, `cell`, `quote`, `code` or `other`.
+    pub kind: &'static str,
+    /// Share of its characters that is inside links, from 0 to 1.
+    pub links: f64,
+    /// Why it is no part of the text; none if it is part of it.
+    pub left_out: Option<&'static str>,
+}
+
+impl Explanation {
+    /// Puts into words what was weighed.
+    pub(crate) fn of(outline: &Outline<'_>, weighed: &Weighed) -> Explanation {
+        let chosen = weighed.best.and_then(|at| weighed.candidates.get(at));
+        let voices = weighed
+            .candidates
+            .iter()
+            .enumerate()
+            .map(|(at, candidate)| {
+                let weight = weighed.weights.get(at).copied().unwrap_or_default();
+                Voice {
+                    from: candidate.from,
+                    chars: candidate.chars,
+                    links: candidate.links(),
+                    agreement: weight.agreement,
+                    prior: weight.prior,
+                    score: weight.score,
+                    chosen: weighed.best == Some(at),
+                    lines: candidate.kept(outline).map(|(at, _)| at).collect(),
+                }
+            })
+            .collect();
+        let lines = outline
+            .blocks
+            .iter()
+            .enumerate()
+            .map(|(at, block)| Line {
+                text: block.text.clone(),
+                kind: block.tag.name(),
+                links: block.links(),
+                left_out: match chosen {
+                    Some(chosen) if (chosen.span.start..chosen.span.end).contains(&at) => {
+                        chosen.left.get(at - chosen.span.start).copied().flatten()
+                    }
+                    _ => Some("outside of the article"),
+                },
+            })
+            .collect();
+        Explanation { voices, lines }
+    }
+}

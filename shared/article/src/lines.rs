@@ -1,0 +1,157 @@
+//! Single lines inside an article that are not of it, told by what they are and where they stand: buttons, bylines
+//! above the first paragraph, links below the last one, dumps of data.
+
+use crate::actions::ACTIONS;
+use crate::candidate::Reason;
+use crate::outline::{Block, Tag};
+use crate::phrases;
+use crate::text;
+use crate::title::alike;
+use std::collections::HashMap;
+
+/// Least width of a block that is running text, if it has few links and ends as a sentence does.
+const PROSE: usize = 110;
+/// A line as wide as this says more than a byline does.
+const LABEL: usize = 80;
+/// Widest line that can be a button, a credit, or a pointer to another page.
+const SHORT: usize = 140;
+/// Widest paragraph that is only about the page, as a note on commissions is.
+const SENTENCES: usize = 320;
+/// Share of a line inside links from which it is a link and not text with one.
+const LINKED: f64 = 0.8;
+/// So many times a short linked line does not occur in a text.
+const OFTEN: usize = 3;
+
+/// Takes such lines out of what is kept.
+/// `title` is the headline, folded.
+pub(crate) fn drop_from(blocks: &[Block], title: &str, left: &mut [Option<Reason>]) {
+    let mut prose = Vec::new();
+    let mut times: HashMap<&str, usize> = HashMap::new();
+    for (at, block) in blocks.iter().enumerate().filter(|(at, _)| left.get(*at) == Some(&None)) {
+        if is_prose(block) {
+            prose.push(at);
+        }
+        let button = matches!(block.tag, Tag::Paragraph | Tag::Other) && block.chars < LABEL;
+        if button && block.links() > LINKED {
+            *times.entry(block.text.as_str()).or_default() += 1;
+        }
+    }
+    let (first, last) = (prose.first().copied().unwrap_or(0), prose.last().copied().unwrap_or(usize::MAX));
+    for (at, (block, left)) in blocks.iter().zip(left.iter_mut()).enumerate().filter(|(_, (_, left))| left.is_none()) {
+        let often = times.get(block.text.as_str()).is_some_and(|n| *n >= OFTEN);
+        *left = by_itself(block)
+            .or_else(|| often.then_some("a link that stands there again and again"))
+            .or_else(|| if at < first { above(block, title) } else { None })
+            .or_else(|| if at > last { below(block) } else { None });
+    }
+}
+
+/// Whether a block is a paragraph of the text: where the first of them stands, the text has begun.
+pub(crate) fn is_prose(block: &Block) -> bool {
+    block.chars >= PROSE
+        && block.links() < 0.5
+        && !matches!(block.tag, Tag::Heading(_) | Tag::Cell)
+        && text::ends_sentence(&block.text)
+}
+
+/// Lines that are no text wherever they stand.
+fn by_itself(block: &Block) -> Option<Reason> {
+    if matches!(block.tag, Tag::Pre) {
+        return None;
+    }
+    if !block.text.contains(char::is_alphanumeric) {
+        return Some("no letters");
+    }
+    if is_data(&block.text) {
+        return Some("data for a script");
+    }
+    if block.chars < SENTENCES && block.tag != Tag::Cell && phrases::is_about_the_page(&block.text) {
+        return Some("about the page, not of its matter");
+    }
+    if block.chars >= SHORT {
+        return None;
+    }
+    if block.links() > LINKED && block.tag == Tag::Other {
+        return Some("a link that stands alone");
+    }
+    let line = text::fold(&block.text);
+    let is = |list: &[&str]| list.binary_search(&line.as_str()).is_ok();
+    if !matches!(block.tag, Tag::Heading(_) | Tag::Cell) && is(&ACTIONS) {
+        return Some("a button or a label");
+    }
+    if block.links() > 0.3 && POINTERS.iter().any(|pointer| points(&block.text, pointer)) {
+        return Some("a pointer to another page");
+    }
+    let notice = block.text.starts_with('©') || (block.text.contains('©') && line.starts_with("copyright"));
+    notice.then_some("a copyright notice")
+}
+
+/// Whether a line begins with a word such as "Related" and a colon.
+fn points(line: &str, pointer: &str) -> bool {
+    let Some(start) = line.get(..pointer.len()) else { return false };
+    let rest = line.get(pointer.len()..).unwrap_or_default().trim_start();
+    start.to_lowercase() == pointer && rest.starts_with([':', '：', '–', '>', '»', '|'])
+}
+
+/// Whether a line is JSON.
+fn is_data(line: &str) -> bool {
+    let braced = (line.starts_with('{') && line.ends_with('}')) || (line.starts_with("[{") && line.ends_with("}]"));
+    braced && line.contains("\":")
+}
+
+/// Lines above the first paragraph: site, section, byline, date, buttons.
+fn above(block: &Block, title: &str) -> Option<Reason> {
+    /// Share of words in common with the headline from which a heading is the headline in other words.
+    const ALIKE: f64 = 0.75;
+    let label = block.chars < LABEL && !text::ends_sentence(&block.text);
+    match block.tag {
+        Tag::Other if block.chars < SHORT && (label || block.links() > 0.5) => Some("a label above the text"),
+        Tag::Paragraph if label => Some("a label above the text"),
+        Tag::Heading(_) => {
+            let line = text::fold(&block.text);
+            let headline = !title.is_empty() && alike(&line, title) >= ALIKE;
+            (headline || line.starts_with("by ")).then_some("the headline or a byline")
+        }
+        _ => None,
+    }
+}
+
+/// Lines below the last paragraph: what is offered to whoever has read so far.
+fn below(block: &Block) -> Option<Reason> {
+    match block.tag {
+        Tag::Other if block.chars < SHORT => Some("a label below the text"),
+        Tag::Paragraph if block.links() > LINKED => Some("a link below the text"),
+        _ => None,
+    }
+}
+
+/// Words before a colon that lead to another page.
+const POINTERS: [&str; 27] = [
+    "related",
+    "related article",
+    "related articles",
+    "related story",
+    "related post",
+    "related reading",
+    "see also",
+    "read also",
+    "also read",
+    "read more",
+    "read next",
+    "don’t miss",
+    "don't miss",
+    "recommended",
+    "leggi anche",
+    "approfondisci",
+    "lire aussi",
+    "à lire aussi",
+    "lees ook",
+    "lesen sie auch",
+    "mehr zum thema",
+    "lee también",
+    "te puede interesar",
+    "leia também",
+    "veja também",
+    "関連記事",
+    "관련기사",
+];
