@@ -45,6 +45,8 @@ impl Kind {
 
 /// Words that tell a kind wherever they stand in a class or id.
 const PARTS: &[(&str, Kind)] = &[
+    ("todays-date", Kind::Hidden),
+    ("current-date", Kind::Hidden),
     ("breadcrumb", Kind::Chrome),
     ("pagination", Kind::Chrome),
     ("skip-link", Kind::Chrome),

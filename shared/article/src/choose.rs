@@ -18,7 +18,7 @@ pub(crate) struct Chosen {
     pub(crate) end: usize,
 }
 
-/// A text shorter than this, in characters, makes other rules be asked.
+/// A text narrower than this makes other rules be asked, which must find twice as much.
 const SHORT: usize = 250;
 /// A paragraph of so many characters does not occur twice by chance.
 const REPEATED: usize = 50;
@@ -130,9 +130,9 @@ pub(crate) fn text(
 ) -> Chosen {
     let best = weighed.best.and_then(|at| weighed.candidates.get(at));
     let mut chosen = best.map(|candidate| render(outline, candidate, title, limits)).unwrap_or_default();
-    if chosen.text.chars().count() < SHORT {
+    if text::width(&chosen.text) < SHORT {
         let other = readability::read(tree, limits);
-        if other.chars().count() > chosen.text.chars().count() {
+        if text::width(&other) > 2 * text::width(&chosen.text) {
             chosen = Chosen { text: other, from: "readability", start: 0, end: 0 };
         }
     }

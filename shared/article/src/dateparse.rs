@@ -79,6 +79,22 @@ fn with_time(date: Date, text: &str) -> Timestamp {
     instant(date.to_datetime(time), offset(rest))
 }
 
+/// Minutes east of UTC that a text in ISO 8601 or RFC 5322 states after its time; none if it states no zone.
+pub(crate) fn zone(text: &str) -> Option<i16> {
+    /// Longest zone: `+02:00`.
+    const LONGEST: usize = 6;
+    let text = text.trim();
+    let colon = text.find(':')?;
+    let after = text.get(colon..)?;
+    if after.ends_with(['Z', 'z']) || after.ends_with("GMT") || after.ends_with("UTC") {
+        return Some(0);
+    }
+    let sign = after.rfind(['+', '-']).filter(|at| after.len() - at <= LONGEST)?;
+    let stated = after.get(sign..)?;
+    let minutes = offset(stated) / 60;
+    i16::try_from(minutes).ok()
+}
+
 /// Seconds east of UTC of `+02:00`, `-0500`, `+02`, ` +0200`; UTC for all else.
 fn offset(text: &str) -> i32 {
     let sign = match text.as_bytes().first() {
@@ -261,6 +277,16 @@ mod tests {
         ] {
             assert_eq!(day(text).as_deref(), Some("2026-05-01T07:30:00Z"), "{text}");
         }
+    }
+
+    #[test]
+    fn a_zone_is_told_only_where_it_is_stated() {
+        assert_eq!(zone("2026-05-01T09:30:00+02:00"), Some(120));
+        assert_eq!(zone("2026-05-01T09:30:00-0330"), Some(-210));
+        assert_eq!(zone("Fri, 01 May 2026 09:30:00 +0200"), Some(120));
+        assert_eq!(zone("2026-05-01T09:30Z"), Some(0));
+        assert_eq!(zone("2026-05-01T09:30:00"), None);
+        assert_eq!(zone("2026-05-01"), None);
     }
 
     #[test]

@@ -1,57 +1,178 @@
 //! When a page was published and changed: markup first, then the URL, then the text near its top.
 
+use crate::boilerplate::Kind;
 use crate::choose::Chosen;
-use crate::dateparse::{Order, find, parse};
+use crate::dateparse::{Order, find, parse, zone};
 use crate::jsonld::Linked;
 use crate::microdata::Micro;
 use crate::opengraph::OpenGraph;
-use crate::outline::{Moment, Outline};
+use crate::outline::{Block, Moment, Outline};
 use curlew_model::Timestamp;
 use url::Url;
 
 /// Both dates.
 #[derive(Debug, Default)]
 pub(crate) struct Dated {
-    pub(crate) published: Option<Timestamp>,
-    pub(crate) modified: Option<Timestamp>,
+    pub(crate) published: Option<(Timestamp, DateSource)>,
+    pub(crate) modified: Option<(Timestamp, DateSource)>,
+}
+
+/// Where a date was found, and how far it can be trusted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DateSource {
+    /// Which rule: `opengraph`, `jsonld`, `microdata`, `meta`, `time` (an element marked as a date), `url`, `text`,
+    /// `script`, or `modified` (nothing but the time of the last change is known).
+    pub from: &'static str,
+    /// How far it can be trusted.
+    pub confidence: Confidence,
+    /// Minutes east of UTC of the zone that the page states with the time; none if it states none.
+    pub zone: Option<i16>,
+}
+
+/// How far a statement can be trusted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Confidence {
+    /// A guess: a date in running text, or the time of another event.
+    Low,
+    /// Shown near the headline, or part of the address.
+    Medium,
+    /// Markup that says what the date is of.
+    High,
+}
+
+impl Confidence {
+    /// Its name in answers: `low`, `medium`, `high`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Confidence::Low => "low",
+            Confidence::Medium => "medium",
+            Confidence::High => "high",
+        }
+    }
+}
+
+/// What the dates are chosen from.
+pub(crate) struct Told<'a> {
+    pub(crate) outline: &'a Outline<'a>,
+    pub(crate) graph: &'a OpenGraph<'a>,
+    pub(crate) linked: &'a Linked,
+    pub(crate) micro: &'a Micro<'a>,
+    pub(crate) chosen: &'a Chosen,
+    pub(crate) page: &'a Url,
+    pub(crate) html: &'a str,
+    pub(crate) language: Option<&'a str>,
 }
 
 /// Chooses the dates.
-pub(crate) fn choose(
-    outline: &Outline<'_>,
-    graph: &OpenGraph<'_>,
-    linked: &Linked,
-    micro: &Micro<'_>,
-    chosen: &Chosen,
-    page: &Url,
-    language: Option<&str>,
-) -> Dated {
-    let order = order(outline, language);
-    let read = |text: &str| parse(text, order);
-    let place = Place::of(outline, chosen);
-    let moments = |wanted: &dyn Fn(&Moment) -> bool| {
-        outline.moments.iter().filter(|m| wanted(m)).find_map(|m| read(&m.value).or_else(|| find(&m.value, order)))
+pub(crate) fn choose(told: &Told<'_>) -> Dated {
+    let order = order(told.outline, told.language);
+    let modified = modified(told, order);
+    let published = match marked(told, order) {
+        Some(found) => Some(unless_stamped(found, modified, told, order)),
+        None => shown(told, order),
     };
-    let published = graph
-        .published
-        .and_then(read)
-        .or_else(|| linked.published.as_deref().and_then(read))
-        .or_else(|| micro.published.and_then(read))
-        .or_else(|| PUBLISHED.iter().filter_map(|name| outline.meta(&[name])).find_map(read))
-        .or_else(|| moments(&|m| m.published && !m.outside && place.before_end(m.block)))
-        .or_else(|| of_url(page))
-        .or_else(|| moments(&|m| !m.modified && !m.foreign && place.near(m.block)))
-        .or_else(|| moments(&|m| !m.modified && !m.outside && place.before_end(m.block)))
-        .or_else(|| of_text(outline, &place, order))
-        .or_else(|| moments(&|m| !m.outside));
-    let modified = graph
-        .modified
-        .and_then(read)
-        .or_else(|| linked.modified.as_deref().and_then(read))
-        .or_else(|| micro.modified.and_then(read))
-        .or_else(|| MODIFIED.iter().filter_map(|name| outline.meta(&[name])).find_map(read))
-        .or_else(|| moments(&|m| m.modified && !m.outside));
-    Dated { published: published.or(modified), modified }
+    let published = published.or_else(|| in_script(told.html, order)).or_else(|| {
+        let (at, source) = modified?;
+        Some((at, DateSource { from: "modified", confidence: Confidence::Low, ..source }))
+    });
+    Dated { published, modified }
+}
+
+type Found = (Timestamp, DateSource);
+
+/// A date that markup gives.
+fn told_by(from: &'static str, text: &str, order: Order) -> Option<Found> {
+    Some((parse(text, order)?, DateSource { from, confidence: Confidence::High, zone: zone(text) }))
+}
+
+/// The publication by what the markup says it is.
+fn marked(told: &Told<'_>, order: Order) -> Option<Found> {
+    let place = Place::of(told.outline, told.chosen);
+    let read = |from, text: Option<&str>| told_by(from, text?, order);
+    read("opengraph", told.graph.published)
+        .or_else(|| read("jsonld", told.linked.published.as_deref()))
+        .or_else(|| read("microdata", told.micro.published))
+        .or_else(|| PUBLISHED.iter().find_map(|name| read("meta", told.outline.meta(&[name]))))
+        .or_else(|| {
+            let own = |m: &Moment| m.published && !m.outside && place.before_end(m.block);
+            moment(told.outline, order, Confidence::High, own)
+        })
+}
+
+/// The publication by the address, and by what is shown near the headline.
+fn shown(told: &Told<'_>, order: Order) -> Option<Found> {
+    let outline = told.outline;
+    let place = Place::of(outline, told.chosen);
+    let plain = |from, confidence| move |at| (at, DateSource { from, confidence, zone: None });
+    of_url(told.page)
+        .map(plain("url", Confidence::Medium))
+        .or_else(|| moment(outline, order, Confidence::Medium, |m| !m.modified && !m.foreign && place.near(m.block)))
+        .or_else(|| {
+            let own = |m: &Moment| !m.modified && !m.outside && place.before_end(m.block);
+            moment(outline, order, Confidence::Medium, own)
+        })
+        .or_else(|| of_text(outline, &place, order).map(plain("text", Confidence::Low)))
+        .or_else(|| moment(outline, order, Confidence::Low, |m| !m.outside))
+}
+
+/// Systems that build pages anew write the time of the last build as the publication, too. So if both are of one day,
+/// or the publication is the later one, an earlier date that is shown beside the headline is believed instead.
+fn unless_stamped(found: Found, modified: Option<Found>, told: &Told<'_>, order: Order) -> Found {
+    let stamped = modified.is_some_and(|(at, _)| at <= found.0 || at.day() == found.0.day());
+    let place = Place::of(told.outline, told.chosen);
+    let beside = || {
+        moment(told.outline, order, Confidence::Medium, |m| !m.modified && !m.outside && place.near(m.block)).or_else(
+            || {
+                let at = of_text(told.outline, &place, order)?;
+                Some((at, DateSource { from: "text", confidence: Confidence::Medium, zone: None }))
+            },
+        )
+    };
+    match stamped.then(beside).flatten() {
+        Some(shown) if shown.0 < found.0 && shown.0.day() != found.0.day() => shown,
+        _ => found,
+    }
+}
+
+/// The last change.
+fn modified(told: &Told<'_>, order: Order) -> Option<Found> {
+    let read = |from, text: Option<&str>| told_by(from, text?, order);
+    read("opengraph", told.graph.modified)
+        .or_else(|| read("jsonld", told.linked.modified.as_deref()))
+        .or_else(|| read("microdata", told.micro.modified))
+        .or_else(|| MODIFIED.iter().find_map(|name| read("meta", told.outline.meta(&[name]))))
+        .or_else(|| moment(told.outline, order, Confidence::High, |m| m.modified && !m.outside))
+}
+
+/// The first of the moments that fit and can be read.
+fn moment(
+    outline: &Outline<'_>,
+    order: Order,
+    confidence: Confidence,
+    fits: impl Fn(&Moment) -> bool,
+) -> Option<Found> {
+    outline.moments.iter().filter(|m| fits(m)).find_map(|m| {
+        let at = parse(&m.value, order).or_else(|| find(&m.value, order))?;
+        Some((at, DateSource { from: "time", confidence, zone: zone(&m.value) }))
+    })
+}
+
+/// The first `datePublished` of data that a script works with.
+fn in_script(html: &str, order: Order) -> Option<Found> {
+    /// So many of them are tried.
+    const TRIES: usize = 4;
+    /// Between the name and the date stand a quote, a colon and a quote, perhaps escaped.
+    const NEAR: usize = 48;
+    html.match_indices("datePublished").take(TRIES).find_map(|(at, name)| {
+        let rest = html.get(at + name.len()..)?;
+        let rest = rest.get(..rest.floor_char_boundary(NEAR))?;
+        let start =
+            rest.find(|c: char| c.is_ascii_digit()).filter(|at| !rest.get(..*at).is_some_and(|b| b.contains(',')))?;
+        let value = rest.get(start..)?;
+        let end = value.find(['"', '\'', '&', '\\', '<', ',']).unwrap_or(value.len());
+        let (found, source) = told_by("script", value.get(..end)?, order)?;
+        Some((found, DateSource { confidence: Confidence::Medium, ..source }))
+    })
 }
 
 /// Meta names that mean publication, the surest first.
@@ -142,7 +263,12 @@ fn of_url(page: &Url) -> Option<Timestamp> {
 fn of_text(outline: &Outline<'_>, place: &Place, order: Order) -> Option<Timestamp> {
     /// Longer lines are running text, whose dates are those of what it tells.
     const LONGEST: usize = 120;
-    let lines = outline.blocks.iter().enumerate().filter(|(at, block)| place.near(*at) && block.chars <= LONGEST);
+    let elsewhere = |at: usize| {
+        let foreign = |kind: Kind| matches!(kind, Kind::Hidden | Kind::Comments);
+        outline.parts.iter().any(|(kind, span)| foreign(*kind) && (span.start..span.end).contains(&at))
+    };
+    let near = |(at, block): &(usize, &Block)| place.near(*at) && block.chars <= LONGEST && !elsewhere(*at);
+    let lines = outline.blocks.iter().enumerate().filter(near);
     lines.map(|(_, block)| block).find_map(|block| find(&block.text, order))
 }
 

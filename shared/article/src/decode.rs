@@ -16,12 +16,82 @@ const GUESS_PREFIX: usize = 32 * 1024;
 /// (RFC 9110 §8.3), `<meta charset>` or `<meta http-equiv>`, a guess from the bytes. An unknown label is passed
 /// over; UTF-7 is never used, for no browser does (Encoding Standard §4).
 pub fn decode<'a>(body: &'a [u8], content_type: Option<&str>) -> Cow<'a, str> {
+    mend(read(body, content_type))
+}
+
+fn read<'a>(body: &'a [u8], content_type: Option<&str>) -> Cow<'a, str> {
     if let Some((encoding, bom)) = Encoding::for_bom(body) {
         return encoding.decode_without_bom_handling(body.get(bom..).unwrap_or_default()).0;
     }
     let declared = content_type.and_then(charset_of_header).or_else(|| charset_of_meta(body));
     let encoding = declared.unwrap_or_else(|| guess(body));
     encoding.decode_without_bom_handling(body).0
+}
+
+/// Undoes what a system does that reads UTF-8 as windows-1252 and writes it as UTF-8 again ("donâ€™t"). Only where
+/// the page has runs of three or more characters that are valid UTF-8 so; then its shorter runs are undone, too.
+fn mend(text: Cow<'_, str>) -> Cow<'_, str> {
+    /// Characters by which the defect is known without looking further: what lead bytes of marks and letters become.
+    const LEADS: [&str; 2] = ["\u{E2}\u{80}", "\u{E2}\u{20AC}"];
+    if !LEADS.iter().any(|lead| text.contains(lead)) {
+        return text;
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut rest = &*text;
+    let mut certain = false;
+    while let Some(at) = rest.find(|c: char| ('\u{C2}'..='\u{F4}').contains(&c)) {
+        let (before, from) = rest.split_at(at);
+        out.push_str(before);
+        let (mended, length) = undone(from);
+        if let Some(c) = mended {
+            certain |= c.len_utf8() > 2;
+            out.push(c);
+        } else {
+            out.push_str(from.get(..length).unwrap_or_default());
+        }
+        rest = from.get(length..).unwrap_or_default();
+    }
+    out.push_str(rest);
+    if certain { Cow::Owned(out) } else { text }
+}
+
+/// The character whose bytes the first characters of a text stand for, if they do, and how many bytes of the text that
+/// are; else the length of its first character.
+fn undone(text: &str) -> (Option<char>, usize) {
+    let mut bytes = [0_u8; 4];
+    let (mut filled, mut length, mut wanted) = (0, 0, 1);
+    for c in text.chars().take(bytes.len()) {
+        let Some(byte) = byte_of(c) else { break };
+        if filled == 0 {
+            wanted = match byte {
+                0xC2..=0xDF => 2,
+                0xE0..=0xEF => 3,
+                _ => 4,
+            };
+        }
+        if let Some(slot) = bytes.get_mut(filled) {
+            *slot = byte;
+        }
+        filled += 1;
+        length += c.len_utf8();
+        if filled == wanted {
+            break;
+        }
+    }
+    let whole = bytes.get(..filled).filter(|_| filled == wanted && wanted > 1);
+    let decoded = whole.and_then(|bytes| std::str::from_utf8(bytes).ok()).and_then(|text| text.chars().next());
+    match decoded {
+        Some(c) => (Some(c), length),
+        None => (None, text.chars().next().map_or(1, char::len_utf8)),
+    }
+}
+
+/// The byte that windows-1252, or ISO 8859-1 where that has none, reads as this character.
+fn byte_of(c: char) -> Option<u8> {
+    if let Ok(byte) = u8::try_from(u32::from(c)) {
+        return Some(byte);
+    }
+    (0x80..=0x9F).find(|byte| WINDOWS_1252.decode_without_bom_handling(&[*byte]).0.starts_with(c))
 }
 
 /// The encoding named by a media type such as `text/html; charset="utf-8"`.
@@ -129,6 +199,19 @@ mod tests {
             decode(b"un caff\xE8 caldo, perch\xE9 cos\xEC non si fredda pi\xF9", None),
             "un caffè caldo, perché così non si fredda più"
         );
+    }
+
+    #[test]
+    fn what_was_decoded_wrongly_before_it_was_sent_is_mended() {
+        let twice = |text: &str| WINDOWS_1252.decode_without_bom_handling(text.as_bytes()).0.into_owned();
+        for text in ["I don’t know – “perché”", "café… 5 €"] {
+            assert_eq!(decode(twice(text).as_bytes(), None), text);
+        }
+        let latin: String = "Ared’s".bytes().map(char::from).collect();
+        assert_eq!(decode(latin.as_bytes(), None), "Ared’s");
+        for text in ["São â noite, Âge à la carte", "el niño “é” assim", "Crème brûlée à l’âge"] {
+            assert_eq!(decode(text.as_bytes(), None), text);
+        }
     }
 
     #[test]

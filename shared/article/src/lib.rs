@@ -37,6 +37,7 @@ mod title;
 mod walk;
 mod wordpress;
 
+pub use dates::{Confidence, DateSource};
 pub use decode::decode;
 pub use explain::{Explanation, Line, Voice};
 pub use gate::{Limits, Unreadable};
@@ -65,6 +66,8 @@ pub struct Article {
     pub language: Option<String>,
     /// When it was first published.
     pub published: Option<Timestamp>,
+    /// Where that date was found, and how far it can be trusted.
+    pub published_by: Option<DateSource>,
     /// When it was last changed.
     pub modified: Option<Timestamp>,
     /// Who wrote it.
@@ -112,7 +115,16 @@ fn read<T>(
     let weighed = choose::weigh(&tree, &outline, title.as_deref(), limits);
     let chosen = choose::text(&tree, &outline, &weighed, &linked, title.as_deref(), limits);
     let language = language::choose(&outline, &graph, &linked, &chosen.text);
-    let dated = dates::choose(&outline, &graph, &linked, &micro, &chosen, page, language.as_deref());
+    let dated = dates::choose(&dates::Told {
+        outline: &outline,
+        graph: &graph,
+        linked: &linked,
+        micro: &micro,
+        chosen: &chosen,
+        page,
+        html,
+        language: language.as_deref(),
+    });
     let site_name = outline.site_name(&graph, &linked);
     let image = image::choose(&outline, &graph, &linked, &micro, &chosen, limits);
     let also = also(&outline, &weighed);
@@ -120,8 +132,9 @@ fn read<T>(
         image,
         canonical: links::canonical(&head, &graph, page, limits),
         language,
-        published: dated.published,
-        modified: dated.modified,
+        published: dated.published.map(|(at, _)| at),
+        published_by: dated.published.map(|(_, source)| source),
+        modified: dated.modified.map(|(at, _)| at),
         author: author::choose(&outline, &graph, &linked, &micro, site_name.as_deref(), limits),
         site_name,
         robots_meta: head.robots_meta,

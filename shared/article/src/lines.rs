@@ -37,12 +37,13 @@ pub(crate) fn drop_from(blocks: &[Block], title: &str, left: &mut [Option<Reason
         }
     }
     let (first, last) = (prose.first().copied().unwrap_or(0), prose.last().copied().unwrap_or(usize::MAX));
+    let plain = blocks.get(last).is_some_and(|block| block.tag == Tag::Other);
     for (at, (block, left)) in blocks.iter().zip(left.iter_mut()).enumerate().filter(|(_, (_, left))| left.is_none()) {
         let often = times.get(block.text.as_str()).is_some_and(|n| *n >= OFTEN);
         *left = by_itself(block)
             .or_else(|| often.then_some("a link that stands there again and again"))
             .or_else(|| if at < first { above(block, title) } else { None })
-            .or_else(|| if at > last { below(block) } else { None });
+            .or_else(|| if at > last { below(block, plain) } else { None });
     }
 }
 
@@ -65,6 +66,10 @@ fn by_itself(block: &Block) -> Option<Reason> {
     if is_data(&block.text) {
         return Some("data for a script");
     }
+    let bare = ["http://", "https://"].iter().any(|scheme| block.text.starts_with(scheme));
+    if bare && block.links() > LINKED && !block.text.contains(char::is_whitespace) {
+        return Some("a bare address");
+    }
     if block.chars < SENTENCES && block.tag != Tag::Cell && phrases::is_about_the_page(&block.text) {
         return Some("about the page, not of its matter");
     }
@@ -78,6 +83,14 @@ fn by_itself(block: &Block) -> Option<Reason> {
     let is = |list: &[&str]| list.binary_search(&line.as_str()).is_ok();
     if !matches!(block.tag, Tag::Heading(_) | Tag::Cell) && is(&ACTIONS) {
         return Some("a button or a label");
+    }
+    let label = block.chars < LABEL && !matches!(block.tag, Tag::Cell | Tag::Item);
+    if label && BYLINES.iter().any(|start| line.starts_with(start)) {
+        return Some("a byline");
+    }
+    let related = line.starts_with("related ") && block.text.find(':').is_some_and(|at| at < RELATED);
+    if block.links() > 0.3 && related {
+        return Some("a pointer to another page");
     }
     if block.links() > 0.3 && POINTERS.iter().any(|pointer| points(&block.text, pointer)) {
         return Some("a pointer to another page");
@@ -117,14 +130,36 @@ fn above(block: &Block, title: &str) -> Option<Reason> {
 }
 
 /// Lines below the last paragraph: what is offered to whoever has read so far.
-fn below(block: &Block) -> Option<Reason> {
+///
+/// `plain` says that the text itself has no paragraphs but line breaks, so that its end may be a short one.
+fn below(block: &Block, plain: bool) -> Option<Reason> {
     match block.tag {
+        Tag::Other if plain && block.link_chars == 0 && text::ends_sentence(&block.text) => None,
         Tag::Other if block.chars < SHORT => Some("a label below the text"),
         Tag::Paragraph if block.links() > LINKED => Some("a link below the text"),
         _ => None,
     }
 }
 
+/// Longest word for what is related, up to its colon, in bytes.
+const RELATED: usize = 24;
+/// Beginnings of lines, folded, that say who made the page and when.
+const BYLINES: [&str; 14] = [
+    "written by ",
+    "posted by ",
+    "published by ",
+    "reviewed by ",
+    "medically reviewed by ",
+    "fact checked by ",
+    "edited by ",
+    "last updated ",
+    "last modified ",
+    "posted on ",
+    "published on ",
+    "pubblicato il ",
+    "aggiornato il ",
+    "veröffentlicht am ",
+];
 /// Words before a colon that lead to another page.
 const POINTERS: [&str; 27] = [
     "related",
