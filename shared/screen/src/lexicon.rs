@@ -1,41 +1,17 @@
-//! The word lists, compiled in, and finding their words in a folded text.
+//! The words of all lists, and finding them in a folded text.
 
-use crate::{Topic, fold::fold};
+use crate::fold::fold_plain;
+use crate::lists::{Line, Side};
 use aho_corasick::AhoCorasick;
-use std::collections::HashMap;
-use std::sync::LazyLock;
+use std::collections::{HashMap, HashSet};
 
-/// The languages that have a list, English first: it counts for every text.
-pub(crate) const LANGUAGES: [&str; 5] = ["en", "it", "de", "fr", "es"];
-/// The place of English in [`LANGUAGES`].
-pub(crate) const ENGLISH: usize = 0;
-
-const LISTS: [&str; 5] = [
-    include_str!("../lists/en.txt"),
-    include_str!("../lists/it.txt"),
-    include_str!("../lists/de.txt"),
-    include_str!("../lists/fr.txt"),
-    include_str!("../lists/es.txt"),
-];
-
-/// Built with the first text that is screened.
-pub(crate) static LEXICON: LazyLock<Lexicon> = LazyLock::new(|| Lexicon::new(&LISTS));
-
-/// What a word speaks for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Side {
-    /// For a topic.
-    Topic(Topic),
-    /// Against all of them.
-    Context,
-    /// For the language: words that every text of it holds.
-    Common,
-}
+/// Stems shorter than this, in bytes, are not looked for in disguised words.
+const MIN_STEM: usize = 4;
 
 /// What one list says of a word.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Entry {
-    /// Place in [`LANGUAGES`].
+    /// Place in [`crate::lists::LANGUAGES`].
     pub(crate) language: usize,
     pub(crate) side: Side,
     /// 0 to 10, as the lists explain.
@@ -44,72 +20,127 @@ pub(crate) struct Entry {
     is_stem: bool,
 }
 
+/// A listed word or phrase.
+struct Word {
+    /// As the first list that has it writes it.
+    written: String,
+    entries: Vec<Entry>,
+}
+
 /// All words of all lists.
 pub(crate) struct Lexicon {
     automaton: AhoCorasick,
     /// By the automaton's pattern.
-    entries: Vec<Vec<Entry>>,
+    words: Vec<Word>,
+    /// Single words that listed ones are made of.
+    known: HashSet<String>,
+    stems: HashSet<String>,
+}
+
+/// A listed word in a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Hit {
+    /// Bytes of the folded text.
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+    /// Which word.
+    pub(crate) word: usize,
 }
 
 impl Lexicon {
-    fn new(lists: &[&str]) -> Lexicon {
-        let mut entries: Vec<Vec<Entry>> = Vec::new();
+    /// Of lists that were read. A later line replaces an earlier one of the same word, side and language.
+    ///
+    /// # Errors
+    /// If there are too many words for one automaton.
+    pub(crate) fn new(lines: impl IntoIterator<Item = Line>) -> Result<Lexicon, aho_corasick::BuildError> {
+        let mut words: Vec<Word> = Vec::new();
         let mut places: HashMap<String, usize> = HashMap::new();
-        for (language, list) in lists.iter().enumerate() {
-            for (word, entry) in read_list(list, language) {
-                let place = *places.entry(word).or_insert(entries.len());
-                if place == entries.len() {
-                    entries.push(Vec::new());
-                }
-                entries[place].push(entry);
+        let (mut known, mut stems) = (HashSet::new(), HashSet::new());
+        for line in lines {
+            let folded = fold_plain(&line.word);
+            if folded.is_empty() {
+                continue;
+            }
+            if matches!(line.side, Side::Topic(_)) && line.weight > 0.0 {
+                learn(&folded, line.is_stem, &mut known, &mut stems);
+            }
+            // Every word of a folded text has a blank before it, so that words are found from their beginning only.
+            let place = *places.entry(format!(" {folded}")).or_insert(words.len());
+            if place == words.len() {
+                let written = if line.is_stem { format!("{}*", line.word) } else { line.word };
+                words.push(Word { written, entries: Vec::new() });
+            }
+            let entry =
+                Entry { language: line.language, side: line.side, weight: line.weight, is_stem: line.is_stem };
+            if let Some(word) = words.get_mut(place) {
+                word.entries.retain(|e| !replaces(&entry, e));
+                word.entries.push(entry);
             }
         }
-        let mut words = vec![String::new(); entries.len()];
-        places.into_iter().for_each(|(word, place)| words[place] = word);
-        // The lists are part of the program, and the tests build them; a hundred times as many words would fit.
-        let automaton = AhoCorasick::new(&words).expect("a few thousand short words fit into an automaton");
-        Lexicon { automaton, entries }
+        let mut patterns = vec![String::new(); words.len()];
+        for (pattern, place) in places {
+            if let Some(slot) = patterns.get_mut(place) {
+                *slot = pattern;
+            }
+        }
+        Ok(Lexicon { automaton: AhoCorasick::new(&patterns)?, words, known, stems })
     }
 
-    /// How many words there are.
-    pub(crate) fn len(&self) -> usize {
-        self.entries.len()
+    /// As the lists write it.
+    pub(crate) fn written(&self, word: usize) -> &str {
+        self.words.get(word).map_or("", |w| w.written.as_str())
     }
 
     /// What the lists say of a word that was found.
     pub(crate) fn entries(&self, word: usize) -> &[Entry] {
-        self.entries.get(word).map_or(&[], Vec::as_slice)
+        self.words.get(word).map_or(&[], |w| w.entries.as_slice())
+    }
+
+    /// Whether a single folded word is a listed one, or part of a listed phrase.
+    pub(crate) fn knows(&self, word: &str) -> bool {
+        let singular = word.strip_suffix("es").filter(|s| self.known.contains(*s));
+        self.known.contains(word)
+            || singular.is_some()
+            || word.strip_suffix('s').is_some_and(|s| self.known.contains(s))
+            || (MIN_STEM..=word.len()).filter_map(|n| word.get(..n)).any(|stem| self.stems.contains(stem))
     }
 
     /// The listed words of a folded text, from left to right, of those entries that `wanted` lets through.
     ///
     /// Where one lies within another, or over its edge, the longer one counts: `sex education` hides `sex`.
-    pub(crate) fn find(&self, folded: &str, wanted: impl Fn(&Entry) -> bool) -> Vec<usize> {
-        let mut found: Vec<Span> = Vec::new();
+    pub(crate) fn find(&self, folded: &str, wanted: impl Fn(&Entry) -> bool) -> Vec<Hit> {
+        let mut found: Vec<Hit> = Vec::new();
         for hit in self.automaton.find_overlapping_iter(folded) {
             let word = hit.pattern().as_usize();
-            if !starts_a_word(folded, hit.start()) {
-                continue;
-            }
             let rest = rest_of_word(folded, hit.end());
             let fits = |e: &Entry| wanted(e) && (e.is_stem || is_ending(rest));
             if self.entries(word).iter().any(fits) {
-                place(&mut found, Span { start: hit.start(), end: hit.end() + rest.len(), word });
+                place(&mut found, Hit { start: hit.start() + 1, end: hit.end() + rest.len(), word });
             }
         }
-        found.into_iter().map(|span| span.word).collect()
+        found
     }
 }
 
-#[derive(Clone, Copy)]
-struct Span {
-    start: usize,
-    end: usize,
-    word: usize,
+/// Whether two lines are about the same: for a topic and against it in one language exclude each other.
+fn replaces(new: &Entry, old: &Entry) -> bool {
+    let same = match (new.side, old.side) {
+        (Side::Topic(a) | Side::Against(a), Side::Topic(b) | Side::Against(b)) => a == b,
+        (a, b) => a == b,
+    };
+    same && new.language == old.language
 }
 
-/// Adds a span to those found so far. Words come in the order of their ends.
-fn place(found: &mut Vec<Span>, new: Span) {
+fn learn(folded: &str, is_stem: bool, known: &mut HashSet<String>, stems: &mut HashSet<String>) {
+    let last = folded.rsplit(' ').next().unwrap_or_default();
+    known.extend(folded.split(' ').map(str::to_owned));
+    if is_stem && last.len() >= MIN_STEM {
+        stems.insert(last.to_owned());
+    }
+}
+
+/// Adds a hit to those found so far. Words come in the order of their ends.
+fn place(found: &mut Vec<Hit>, new: Hit) {
     while found.last().is_some_and(|last| last.start >= new.start) {
         found.pop();
     }
@@ -124,81 +155,52 @@ fn place(found: &mut Vec<Span>, new: Span) {
     }
 }
 
-fn starts_a_word(folded: &str, at: usize) -> bool {
-    at == 0 || folded.as_bytes().get(at - 1) == Some(&b' ')
-}
-
 fn rest_of_word(folded: &str, from: usize) -> &str {
     let rest = folded.get(from..).unwrap_or_default();
     rest.split(' ').next().unwrap_or_default()
 }
 
-/// Nothing, or the plural of English, French and Spanish.
+/// Nothing, or the plural of English, French, Portuguese and Spanish.
 fn is_ending(rest: &str) -> bool {
     matches!(rest, "" | "s" | "es")
 }
 
-/// The words of one list, folded. A line that is neither comment, head nor entry is passed over; a test finds it.
-fn read_list(list: &str, language: usize) -> impl Iterator<Item = (String, Entry)> {
-    let mut side = None;
-    list.lines().filter_map(move |line| {
-        if let Some(name) = line.strip_prefix('[').and_then(|l| l.strip_suffix(']')) {
-            side = side_named(name);
-            return None;
-        }
-        let (word, weight) = line.split_once('\t').filter(|_| !line.starts_with('#'))?;
-        let (word, is_stem) = word.strip_suffix('*').map_or((word, false), |stem| (stem, true));
-        let entry = Entry { language, side: side?, weight: weight.parse().ok()?, is_stem };
-        Some((fold(word).text, entry)).filter(|(word, _)| !word.is_empty())
-    })
-}
-
-fn side_named(name: &str) -> Option<Side> {
-    match name {
-        "context" => Some(Side::Context),
-        "common" => Some(Side::Common),
-        _ => Topic::ALL.into_iter().find(|t| t.as_str() == name).map(Side::Topic),
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may panic")]
     use super::*;
-    use std::collections::HashSet;
+    use crate::fold::fold;
+    use crate::lists::read;
 
-    #[test]
-    fn every_line_of_every_list_is_read() {
-        for (language, list) in LISTS.iter().enumerate() {
-            let written = list.lines().filter(|l| !l.is_empty() && !l.starts_with(['#', '['])).count();
-            let entries: Vec<_> = read_list(list, language).collect();
-            assert_eq!(entries.len(), written, "{}", LANGUAGES[language]);
-            assert!(
-                list.lines().filter(|l| l.starts_with('[')).all(|l| side_named(l.trim_matches(['[', ']'])).is_some())
-            );
-            let mut seen = HashSet::new();
-            for (word, entry) in entries {
-                assert!([0.0, 1.0, 3.0, 6.0, 10.0].contains(&entry.weight), "{word}");
-                assert!(seen.insert((word.clone(), entry.side)), "{word} is listed twice");
-            }
-        }
+    fn lexicon(lists: &[(&str, &str)]) -> Lexicon {
+        Lexicon::new(lists.iter().flat_map(|(name, text)| read(name, text).unwrap())).unwrap()
+    }
+
+    fn words(lexicon: &Lexicon, text: &str, language: usize) -> Vec<String> {
+        let folded = fold(text, |w| lexicon.knows(w));
+        let found = lexicon.find(&folded.text, |e| e.language == language);
+        found.iter().map(|h| lexicon.written(h.word).to_owned()).collect()
     }
 
     #[test]
     fn words_are_found_whole_and_the_longest_counts() {
-        let lexicon = Lexicon::new(&[
-            "[adult]\nsex\t1\nsex education\t0\norgasm*\t3\neducation film\t6\nass\t1\n",
-            "[adult]\nsesso\t1\n",
-        ]);
-        let words = |text: &str, language: usize| -> Vec<String> {
-            let found = lexicon.find(&fold(text).text, |e| e.language == language);
-            found.iter().map(|w| format!("{}", lexicon.entries(*w)[0].weight)).collect()
-        };
-        assert_eq!(words("Sex, sexes! sexton Essex", 0), ["1", "1"]);
-        assert_eq!(words("sex education", 0), ["0"]);
-        assert_eq!(words("sex education film", 0), ["6"], "the longer of two that overlap");
-        assert_eq!(words("orgasmically orgasm", 0), ["3", "3"]);
-        assert_eq!(words("assess the class as a lass", 0), [""; 0]);
-        assert_eq!(words("sesso", 0), [""; 0]);
-        assert_eq!(words("sesso", 1), ["1"]);
+        let list = "sex\t1\nsex education\t0\norgasm*\t3\neducation film\t6\nass\t1\n";
+        let lexicon = lexicon(&[("adult.en.txt", list), ("adult.it.txt", "sesso\t1\n")]);
+        assert_eq!(words(&lexicon, "Sex, sexes! sexton Essex", 0), ["sex", "sex"]);
+        assert_eq!(words(&lexicon, "sex education", 0), ["sex education"]);
+        assert_eq!(words(&lexicon, "sex education film", 0), ["education film"], "the longer of two that overlap");
+        assert_eq!(words(&lexicon, "orgasmically 0rgasm", 0), ["orgasm*", "orgasm*"]);
+        assert_eq!(words(&lexicon, "assess the class as a lass", 0), [""; 0]);
+        assert_eq!(words(&lexicon, "sesso", 0), [""; 0]);
+        assert_eq!(words(&lexicon, "sesso", 1), ["sesso"]);
+    }
+
+    #[test]
+    fn an_operators_line_replaces_one_of_ours() {
+        let lexicon = lexicon(&[("adult.en.txt", "bare\t3\nlace\t1"), ("adult.en.txt", "bare\t0\nlace\t-3\nlewd\t6")]);
+        let weights: Vec<(Side, f32)> =
+            lexicon.find(" bare lace lewd", |_| true).iter().map(|h| lexicon.entries(h.word)[0]).map(|e| (e.side, e.weight)).collect();
+        let topic = crate::Topic::Adult;
+        assert_eq!(weights, [(Side::Topic(topic), 0.0), (Side::Against(topic), 3.0), (Side::Topic(topic), 6.0)]);
     }
 }

@@ -1,0 +1,236 @@
+//! Word lists: those that are compiled in, and the reading of one. `lists/README.md` documents the format.
+
+use crate::Topic;
+use std::fmt;
+
+/// The languages that have lists, English first: it counts for every text.
+pub const LANGUAGES: [&str; 6] = ["en", "it", "de", "fr", "es", "pt"];
+/// The place of English in [`LANGUAGES`].
+pub(crate) const ENGLISH: usize = 0;
+/// The most that a word can weigh, for a topic or against it.
+const MAX_WEIGHT: f32 = 10.0;
+/// Bytes of a list that is read.
+pub const MAX_LIST_BYTES: usize = 4 * 1024 * 1024;
+/// Bytes of a word or phrase.
+const MAX_WORD_BYTES: usize = 128;
+
+/// A list: the name of its file, and what is in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct List {
+    /// `TOPIC.LANGUAGE.txt`, `context.LANGUAGE.txt` or `common.LANGUAGE.txt`.
+    pub name: String,
+    /// Lines of a word, a tab and a weight.
+    pub text: String,
+}
+
+/// A list that cannot be read: its name, the line counted from 1, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BadList {
+    /// The name of the file.
+    pub name: String,
+    /// The line; 0 if it is the name that is wrong.
+    pub line: usize,
+    /// What is wrong.
+    pub why: &'static str,
+}
+
+impl fmt::Display for BadList {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.line {
+            0 => write!(f, "the word list {}: {}", self.name, self.why),
+            line => write!(f, "the word list {} line {line}: {}", self.name, self.why),
+        }
+    }
+}
+
+impl std::error::Error for BadList {}
+
+/// What a word speaks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Side {
+    /// For a topic.
+    Topic(Topic),
+    /// Against one topic: words of those who warn of it, treat it or report on it.
+    Against(Topic),
+    /// Against all of them.
+    Context,
+    /// For the language: words that every text of it holds.
+    Common,
+}
+
+/// A line of a list.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Line {
+    /// As it is written, without the star.
+    pub(crate) word: String,
+    /// Place in [`LANGUAGES`].
+    pub(crate) language: usize,
+    pub(crate) side: Side,
+    /// From 0 to [`MAX_WEIGHT`].
+    pub(crate) weight: f32,
+    /// Further letters may follow.
+    pub(crate) is_stem: bool,
+}
+
+/// Reads one list.
+pub(crate) fn read(name: &str, text: &str) -> Result<Vec<Line>, BadList> {
+    let bad = |line: usize, why: &'static str| BadList { name: name.to_owned(), line, why };
+    let mut parts = name.split('.');
+    let (Some(kind), Some(language), Some("txt"), None) = (parts.next(), parts.next(), parts.next(), parts.next())
+    else {
+        return Err(bad(0, "a list is named TOPIC.LANGUAGE.txt"));
+    };
+    let language = LANGUAGES.iter().position(|l| *l == language);
+    let language = language.ok_or_else(|| bad(0, "the language is none of en, it, de, fr, es, pt"))?;
+    let side = match kind {
+        "context" => Side::Context,
+        "common" => Side::Common,
+        _ => Side::Topic(Topic::named(kind).ok_or_else(|| bad(0, "there is no such topic"))?),
+    };
+    if text.len() > MAX_LIST_BYTES {
+        return Err(bad(0, "it is too long"));
+    }
+    let written = text.lines().enumerate().filter(|(_, l)| !l.trim().is_empty() && !l.starts_with('#'));
+    written.map(|(at, line)| read_line(line, language, side).map_err(|why| bad(at + 1, why))).collect()
+}
+
+fn read_line(line: &str, language: usize, side: Side) -> Result<Line, &'static str> {
+    let (word, weight) = line.split_once('\t').ok_or("a word, a tab and a weight are needed")?;
+    let weight: f32 = weight.trim().parse().map_err(|_| "the weight is no number")?;
+    if weight.is_nan() || weight.abs() > MAX_WEIGHT {
+        return Err("a weight is from -10 to 10");
+    }
+    let side = match side {
+        Side::Topic(topic) if weight < 0.0 => Side::Against(topic),
+        _ if weight < 0.0 => return Err("only the list of a topic has words against it"),
+        other => other,
+    };
+    let (word, is_stem) = word.trim().strip_suffix('*').map_or((word.trim(), false), |stem| (stem, true));
+    if word.len() > MAX_WORD_BYTES {
+        return Err("the word is too long");
+    }
+    if !word.contains(char::is_alphanumeric) {
+        return Err("there is no word");
+    }
+    Ok(Line { word: word.to_owned(), language, side, weight: weight.abs(), is_stem })
+}
+
+macro_rules! embedded {
+    ($($name:literal),* $(,)?) => {
+        /// The lists that are compiled in: name and text.
+        pub(crate) const EMBEDDED: &[(&str, &str)] = &[$(($name, include_str!(concat!("../lists/", $name)))),*];
+    };
+}
+
+embedded![
+    "adult.en.txt",
+    "adult.it.txt",
+    "adult.de.txt",
+    "adult.fr.txt",
+    "adult.es.txt",
+    "adult.pt.txt",
+    "violence.en.txt",
+    "violence.it.txt",
+    "violence.de.txt",
+    "violence.fr.txt",
+    "violence.es.txt",
+    "violence.pt.txt",
+    "hate.en.txt",
+    "hate.it.txt",
+    "hate.de.txt",
+    "hate.fr.txt",
+    "hate.es.txt",
+    "hate.pt.txt",
+    "self-harm.en.txt",
+    "self-harm.it.txt",
+    "self-harm.de.txt",
+    "self-harm.fr.txt",
+    "self-harm.es.txt",
+    "self-harm.pt.txt",
+    "gambling.en.txt",
+    "gambling.it.txt",
+    "gambling.de.txt",
+    "gambling.fr.txt",
+    "gambling.es.txt",
+    "gambling.pt.txt",
+    "scams.en.txt",
+    "scams.it.txt",
+    "scams.de.txt",
+    "scams.fr.txt",
+    "scams.es.txt",
+    "scams.pt.txt",
+    "drugs.en.txt",
+    "drugs.it.txt",
+    "drugs.de.txt",
+    "drugs.fr.txt",
+    "drugs.es.txt",
+    "drugs.pt.txt",
+    "context.en.txt",
+    "context.it.txt",
+    "context.de.txt",
+    "context.fr.txt",
+    "context.es.txt",
+    "context.pt.txt",
+    "common.en.txt",
+    "common.it.txt",
+    "common.de.txt",
+    "common.fr.txt",
+    "common.es.txt",
+    "common.pt.txt",
+];
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may panic")]
+    use super::*;
+    use crate::fold::fold_plain;
+    use std::collections::HashSet;
+
+    #[test]
+    fn every_list_is_read_and_says_nothing_twice() {
+        for (name, text) in EMBEDDED {
+            let mut seen = HashSet::new();
+            for line in read(name, text).unwrap() {
+                let folded = fold_plain(&line.word);
+                assert!([0.0, 1.0, 3.0, 6.0, 10.0].contains(&line.weight), "{name}: {}", line.word);
+                assert!(seen.insert((folded, line.side)), "{name}: {} is listed twice", line.word);
+            }
+        }
+    }
+
+    #[test]
+    fn every_topic_has_a_list_in_every_language() {
+        let kinds = Topic::ALL.iter().map(Topic::as_str_of).chain(["context", "common"]);
+        for kind in kinds {
+            for language in LANGUAGES {
+                let name = format!("{kind}.{language}.txt");
+                assert!(EMBEDDED.iter().any(|(n, text)| *n == name && !text.is_empty()), "{name}");
+            }
+        }
+    }
+
+    impl Topic {
+        fn as_str_of(topic: &Topic) -> &'static str {
+            topic.as_str()
+        }
+    }
+
+    #[test]
+    fn a_wrong_line_is_named() {
+        for (name, text, line) in [
+            ("adult.txt", "", 0),
+            ("adult.xx.txt", "", 0),
+            ("cats.en.txt", "", 0),
+            ("adult.en.txt", "# a\n\nword 3", 3),
+            ("adult.en.txt", "word\tthree", 1),
+            ("adult.en.txt", "word\t11", 1),
+            ("adult.en.txt", "*\t1", 1),
+            ("context.en.txt", "word\t-1", 1),
+        ] {
+            let error = read(name, text).unwrap_err();
+            assert_eq!(error.line, line, "{name} {text:?}");
+            assert!(error.to_string().contains(name));
+        }
+        assert_eq!(read("adult.en.txt", "word*\t-3").unwrap()[0].side, Side::Against(Topic::Adult));
+    }
+}

@@ -1,0 +1,74 @@
+//! The operator's last word on one page or on a site.
+//!
+//! A rule is data: where it is kept is the caller's affair. It is asked anew with every screening, so it survives
+//! re-checks and changes of the lists.
+
+use crate::settings::is_of;
+use crate::{Screening, Topic, Verdict};
+use serde::{Deserialize, Serialize};
+
+/// One rule of an operator.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Overrule {
+    /// What it is about.
+    pub scope: Scope,
+    /// What is to become of it.
+    pub verdict: Verdict,
+    /// Only what these topics found is let through; none named are all, and persons. A rejection needs no topic.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub topics: Vec<Topic>,
+    /// The operator's reason, shown with the verdict.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}
+
+/// What a rule is about.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Scope {
+    /// One page, by its address in the form that the caller keeps it in.
+    Page(String),
+    /// A host and those below it, in lower case.
+    Site(String),
+}
+
+impl Scope {
+    /// Whether it covers a page; the longer the more exactly, a page above all.
+    fn covers(&self, url: &str, host: &str) -> Option<usize> {
+        match self {
+            Scope::Page(page) => (page == url).then_some(usize::MAX),
+            Scope::Site(site) => is_of(host, site).then_some(site.len()),
+        }
+    }
+}
+
+impl Overrule {
+    /// The rule that covers this page most exactly; of two that are equal the later one.
+    pub fn find<'a>(rules: &'a [Overrule], url: &str, host: &str) -> Option<&'a Overrule> {
+        let covering = rules.iter().filter_map(|r| Some((r.scope.covers(url, host)?, r)));
+        covering.max_by_key(|(exactness, _)| *exactness).map(|(_, rule)| rule)
+    }
+
+    /// The verdict by this rule. What was found stays in it, so that the operator sees what was overruled.
+    pub fn apply(&self, mut screening: Screening) -> Screening {
+        let lifts = |topic: Topic| self.topics.is_empty() || self.topics.contains(&topic);
+        let remains = screening.topics.iter().any(|t| t.rejects && !lifts(t.topic))
+            || (!self.topics.is_empty() && !screening.persons.is_empty());
+        if self.verdict == Verdict::Pass && remains {
+            return screening;
+        }
+        screening.verdict = self.verdict;
+        screening.overruled = Some(self.clone());
+        screening
+    }
+
+    pub(crate) fn explain(&self) -> String {
+        let what = match (&self.scope, self.verdict) {
+            (Scope::Page(_), Verdict::Pass) => "The operator let this page through".to_owned(),
+            (Scope::Page(_), Verdict::Reject) => "The operator keeps this page out".to_owned(),
+            (Scope::Site(site), Verdict::Pass) => format!("The operator let {site} through"),
+            (Scope::Site(site), Verdict::Reject) => format!("The operator keeps {site} out"),
+        };
+        self.note.as_ref().map_or_else(|| format!("{what}."), |note| format!("{what}: {note}."))
+    }
+}

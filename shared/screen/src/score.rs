@@ -1,0 +1,243 @@
+//! Scoring by words: how dense and how varied those of a topic are, and in what company.
+
+use crate::Topic;
+use crate::fold::Folded;
+use crate::lexicon::{Entry, Hit, Lexicon};
+use crate::lists::{ENGLISH, LANGUAGES, Side};
+use std::collections::BTreeMap;
+
+/// A word in the title counts as so many in the text.
+const TITLE_FACTOR: f32 = 2.5;
+/// Points that make half of a full score in a text of no length.
+const HALF_AT: f32 = 20.0;
+/// Points that each word of the text adds to that: the same words tell less in a longer text.
+const HALF_PER_WORD: f32 = 0.05;
+/// Points of context that halve, in a short text, what ambiguous words say.
+const CONTEXT_HALVES: f32 = 6.0;
+/// Context adds no more than this to what points are divided by, so that it cannot be stuffed in.
+const MAX_RELIEF: f32 = 3.0;
+/// The same for the words against one topic, which are fewer and tell more.
+const AGAINST_HALVES: f32 = 6.0;
+/// See [`MAX_RELIEF`].
+const MAX_AGAINST: f32 = 4.0;
+/// Unmistakable words are weakened by either only so much.
+const RELIEF_OF_EXPLICIT: f32 = 0.6;
+/// From this weight on a word is unmistakable.
+const EXPLICIT_FROM: f32 = 10.0;
+/// A topic that none, one, two or three different words speak for is weakened: pages of a topic use many.
+const FEW_WORDS: [f32; 4] = [0.0, 0.4, 0.6, 0.85];
+/// A language is told by at least so many of its common words, and they outweigh what the page says of itself.
+const TOLD_FROM: f32 = 6.0;
+/// Where nobody says the language, a list counts if a text has this part of the common words of the one it has most of.
+const SPOKEN_FROM: f32 = 0.5;
+/// Places of a word that are kept.
+const MAX_PLACES: usize = 3;
+
+/// The two parts of a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum In {
+    Title,
+    Text,
+}
+
+/// What one word said for a topic or against it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Weighed {
+    /// In the lexicon.
+    pub(crate) word: usize,
+    pub(crate) points: f32,
+    pub(crate) count: u32,
+    pub(crate) in_title: bool,
+    /// The first places, in bytes of the given title or text.
+    pub(crate) places: Vec<(In, usize, usize)>,
+}
+
+/// What was found of one topic.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Scored {
+    pub(crate) topic: Topic,
+    /// From 0, nothing, to 1, nothing else; rounded to thousandths.
+    pub(crate) score: f32,
+    /// Words for it, those with most points first.
+    pub(crate) terms: Vec<Weighed>,
+    /// Words against it, context included.
+    pub(crate) against: Vec<Weighed>,
+}
+
+/// How much of each topic there is in a page, by its words; topics of which there is nothing are left out.
+pub(crate) fn score(lexicon: &Lexicon, title: &Folded, text: &Folded, language: Option<&str>) -> Vec<Scored> {
+    let spoken = Spoken::of(lexicon, &[&title.text, &text.text], language);
+    let wanted = |e: &Entry| e.side != Side::Common && spoken.has(e.language);
+    let mut counts = BTreeMap::new();
+    for (part, folded) in [(In::Title, title), (In::Text, text)] {
+        for hit in lexicon.find(&folded.text, wanted) {
+            count(&mut counts, part, folded, hit);
+        }
+    }
+    let half_at = HALF_AT + HALF_PER_WORD * text.len() as f32;
+    let scored = Topic::ALL.into_iter().map(|topic| weigh(lexicon, &spoken, &counts, topic, half_at));
+    scored.filter(|s| s.score > 0.0).collect()
+}
+
+/// How often and where a listed word was found.
+#[derive(Default)]
+struct Count {
+    in_title: bool,
+    in_text: u32,
+    places: Vec<(In, usize, usize)>,
+}
+
+impl Count {
+    /// The tenth time tells less than the first.
+    fn times(&self) -> f32 {
+        let text = if self.in_text == 0 { 0.0 } else { 1.0 + (self.in_text as f32).ln() };
+        text + if self.in_title { TITLE_FACTOR } else { 0.0 }
+    }
+}
+
+fn count(counts: &mut BTreeMap<usize, Count>, part: In, folded: &Folded, hit: Hit) {
+    let count: &mut Count = counts.entry(hit.word).or_default();
+    match part {
+        In::Title => count.in_title = true,
+        In::Text => count.in_text += 1,
+    }
+    if count.places.len() < MAX_PLACES {
+        let (from, to) = folded.origin(hit.start, hit.end);
+        count.places.push((part, from, to));
+    }
+}
+
+fn weigh(
+    lexicon: &Lexicon,
+    spoken: &Spoken,
+    counts: &BTreeMap<usize, Count>,
+    topic: Topic,
+    half_at: f32,
+) -> Scored {
+    let mut tally = Tally::default();
+    let (mut terms, mut against) = (Vec::new(), Vec::new());
+    for (word, count) in counts {
+        // A word speaks once for each topic, and what its own list says comes first.
+        let sides = [Side::Topic(topic), Side::Against(topic), Side::Context];
+        let meant = sides.iter().find_map(|side| Some((*side, spoken.meant(lexicon.entries(*word), *side)?)));
+        if let Some((side, entry)) = meant.filter(|(_, e)| e.weight > 0.0) {
+            let points = entry.weight * count.times();
+            tally.add(side, entry.weight, points);
+            let weighed = Weighed {
+                word: *word,
+                points,
+                count: count.in_text + u32::from(count.in_title),
+                in_title: count.in_title,
+                places: count.places.clone(),
+            };
+            if side == Side::Topic(topic) { terms.push(weighed) } else { against.push(weighed) }
+        }
+    }
+    terms.sort_by(|a: &Weighed, b: &Weighed| b.points.total_cmp(&a.points));
+    against.sort_by(|a: &Weighed, b: &Weighed| b.points.total_cmp(&a.points));
+    Scored { topic, score: tally.score(half_at), terms, against }
+}
+
+/// The points of one topic.
+#[derive(Default)]
+struct Tally {
+    /// Of words that are unmistakable.
+    explicit: f32,
+    /// Of all others.
+    ambiguous: f32,
+    /// How many different words with more than the least weight.
+    different: usize,
+    against: f32,
+    context: f32,
+}
+
+impl Tally {
+    fn add(&mut self, side: Side, weight: f32, points: f32) {
+        match side {
+            Side::Common => {}
+            Side::Context => self.context += points,
+            Side::Against(_) => self.against += points,
+            Side::Topic(_) => {
+                if weight >= EXPLICIT_FROM {
+                    self.explicit += points;
+                } else {
+                    self.ambiguous += points;
+                }
+                self.different += usize::from(weight > 1.0);
+            }
+        }
+    }
+
+    /// From 0 to 1, in thousandths.
+    fn score(&self, half_at: f32) -> f32 {
+        // In a long text a few words of context are found by chance, as are a few of any topic.
+        let scale = half_at / HALF_AT;
+        let context = (self.context / (CONTEXT_HALVES * scale)).min(MAX_RELIEF);
+        let against = (self.against / (AGAINST_HALVES * scale)).min(MAX_AGAINST);
+        let relief = context + against;
+        let points = self.explicit / (1.0 + RELIEF_OF_EXPLICIT * relief) + self.ambiguous / (1.0 + relief);
+        let points = points * FEW_WORDS.get(self.different).copied().unwrap_or(1.0);
+        (points / (points + half_at) * 1_000.0).round() / 1_000.0
+    }
+}
+
+/// Which lists count.
+struct Spoken {
+    /// The language of the page; where several lists hold a word, this one says what it means.
+    own: usize,
+    /// Of which lists words count; English always.
+    lists: [bool; LANGUAGES.len()],
+}
+
+impl Spoken {
+    /// By the words that every text of a language holds, and by the BCP 47 tag that the page was given.
+    ///
+    /// A tag is often that of the site's template, so the words outweigh it if they are enough; a language without a
+    /// list is believed, since its words are not known. Without either all lists count.
+    fn of(lexicon: &Lexicon, texts: &[&str], tag: Option<&str>) -> Spoken {
+        let primary = tag.and_then(|t| t.split(['-', '_']).next()).filter(|p| !p.is_empty());
+        let named = primary.map(|p| LANGUAGES.iter().position(|l| l.eq_ignore_ascii_case(p)));
+        if named == Some(None) {
+            return Spoken { own: ENGLISH, lists: std::array::from_fn(|l| l == ENGLISH) };
+        }
+        let told = common_words(lexicon, texts);
+        let most = told.iter().copied().fold(0.0, f32::max);
+        let guess = told.iter().position(|t| *t == most).filter(|_| most > 0.0).unwrap_or(ENGLISH);
+        match named.flatten() {
+            Some(named) => {
+                let own = if most >= TOLD_FROM { guess } else { named };
+                Spoken { own, lists: std::array::from_fn(|l| l == ENGLISH || l == own || l == named) }
+            }
+            None => {
+                let lists = std::array::from_fn(|l| l == ENGLISH || told[l] >= SPOKEN_FROM * most);
+                Spoken { own: guess, lists }
+            }
+        }
+    }
+
+    fn has(&self, language: usize) -> bool {
+        self.lists.get(language).copied().unwrap_or(false)
+    }
+
+    /// The entry of this side that counts: as the page's own language has it, then as English has it, so that a word
+    /// is harmless if the own language says so, whatever it means in English.
+    fn meant<'a>(&self, entries: &'a [Entry], side: Side) -> Option<&'a Entry> {
+        let of = |language| entries.iter().find(|e| e.side == side && e.language == language);
+        let any = || entries.iter().find(|e| e.side == side && self.has(e.language));
+        of(self.own).or_else(|| of(ENGLISH)).or_else(any)
+    }
+}
+
+fn common_words(lexicon: &Lexicon, texts: &[&str]) -> [f32; LANGUAGES.len()] {
+    let mut told = [0.0_f32; LANGUAGES.len()];
+    for text in texts {
+        for hit in lexicon.find(text, |e| e.side == Side::Common) {
+            for entry in lexicon.entries(hit.word).iter().filter(|e| e.side == Side::Common) {
+                if let Some(count) = told.get_mut(entry.language) {
+                    *count += 1.0;
+                }
+            }
+        }
+    }
+    told
+}

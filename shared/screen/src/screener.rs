@@ -1,0 +1,176 @@
+//! Lists and settings put together, and the judgement of pages by them.
+
+use crate::fold::fold;
+use crate::lexicon::Lexicon;
+use crate::lists::{BadList, EMBEDDED, List, read};
+use crate::persons::Persons;
+use crate::score::{In, Scored, Weighed, score};
+use crate::settings::Settings;
+use crate::verdict::{Evidence, Finding, NamedPerson, Place, REPORT_AT, Screening, TopicScore};
+use std::sync::LazyLock;
+
+/// Bytes of a text that are read; what comes after is more of the same.
+pub const MAX_TEXT_BYTES: usize = 512 * 1024;
+/// Bytes of a title that are read.
+pub const MAX_TITLE_BYTES: usize = 1024;
+/// Terms for a topic that an explanation has.
+const MAX_TERMS: usize = 12;
+/// Terms against it.
+const MAX_COUNTER: usize = 8;
+/// Bytes of the page that an explanation repeats for each place.
+const MAX_QUOTE: usize = 80;
+
+/// Built with the first text that is screened without settings.
+static STANDARD: LazyLock<Screener> = LazyLock::new(|| {
+    // The lists are part of the program, and the tests build them; a hundred times as many words would fit.
+    Screener::new(Settings::default(), &[]).unwrap_or_else(|why| unreachable!("{why}"))
+});
+
+/// A page to screen.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Page<'a> {
+    /// Its title, plain text.
+    pub title: &'a str,
+    /// Its text, plain.
+    pub text: &'a str,
+    /// A BCP 47 tag such as `it` or `it-IT`. Its lists count together with the English ones; for a language without
+    /// lists the English ones alone do. Without a tag, and against a wrong one, the most common words tell the language.
+    pub language: Option<&'a str>,
+    /// Its host, for sites that are let through.
+    pub host: Option<&'a str>,
+}
+
+/// Screens pages. Building one takes milliseconds, so it is kept.
+pub struct Screener {
+    settings: Settings,
+    lexicon: Lexicon,
+    persons: Persons,
+}
+
+/// Settings or lists that cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unusable {
+    /// A list.
+    List(BadList),
+    /// A setting; one line that says which and why.
+    Setting(String),
+    /// More words than fit into memory's reach; one line of the search's own.
+    TooMany(String),
+}
+
+impl std::fmt::Display for Unusable {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Unusable::List(bad) => bad.fmt(f),
+            Unusable::Setting(why) => f.write_str(why),
+            Unusable::TooMany(why) => write!(f, "the word lists are too long: {why}"),
+        }
+    }
+}
+
+impl std::error::Error for Unusable {}
+
+impl Screener {
+    /// With the lists that are compiled in, and further ones whose lines replace those of the same word.
+    ///
+    /// # Errors
+    /// If a setting or a list cannot be used.
+    pub fn new(settings: Settings, further: &[List]) -> Result<Screener, Unusable> {
+        settings.check().map_err(Unusable::Setting)?;
+        let own = EMBEDDED.iter().copied();
+        let all = own.chain(further.iter().map(|l| (l.name.as_str(), l.text.as_str())));
+        let mut lines = Vec::new();
+        for (name, text) in all {
+            lines.extend(read(name, text).map_err(Unusable::List)?);
+        }
+        let too_many = |why: aho_corasick::BuildError| Unusable::TooMany(why.to_string());
+        let lexicon = Lexicon::new(lines).map_err(too_many)?;
+        let persons = Persons::new(&settings.persons).map_err(too_many)?;
+        Ok(Screener { settings, lexicon, persons })
+    }
+
+    /// Of default settings and compiled-in lists.
+    pub fn standard() -> &'static Screener {
+        &STANDARD
+    }
+
+    /// Screens a page. Takes time in proportion to its text, of which [`MAX_TEXT_BYTES`] are read.
+    pub fn screen(&self, page: &Page<'_>) -> Screening {
+        self.screen_with(page, &[])
+    }
+
+    /// Screens a page together with what a classifier says of its image: a sentence, and how much of what topics.
+    pub fn screen_with(&self, page: &Page<'_>, image: &[(TopicScore, String)]) -> Screening {
+        let page = Page { title: head(page.title, MAX_TITLE_BYTES), text: head(page.text, MAX_TEXT_BYTES), ..*page };
+        let title = fold(page.title, |w| self.lexicon.knows(w));
+        let text = fold(page.text, |w| self.lexicon.knows(w));
+        let mut named = Vec::new();
+        for (part, written, folded) in [(In::Title, page.title, &title), (In::Text, page.text, &text)] {
+            for person in self.persons.find(written, folded) {
+                let place = place(&page, part, person.from, person.to);
+                named.push(NamedPerson { name: person.person, place });
+            }
+        }
+        let scored = score(&self.lexicon, &title, &text, page.language);
+        let words = scored.into_iter().filter(|s| s.score >= REPORT_AT).map(|s| self.finding(&page, &s));
+        let seen = image.iter().map(|(score, why)| self.seen(&page, *score, why));
+        Screening::of(words.chain(seen).collect::<Vec<_>>(), named)
+    }
+
+    fn finding(&self, page: &Page<'_>, scored: &Scored) -> Finding {
+        let evidence = |list: &[Weighed], most: usize| list.iter().take(most).map(|w| self.evidence(page, w)).collect();
+        Finding {
+            terms: evidence(&scored.terms, MAX_TERMS),
+            counter_evidence: evidence(&scored.against, MAX_COUNTER),
+            ..self.judged(page, TopicScore { topic: scored.topic, score: scored.score })
+        }
+    }
+
+    fn seen(&self, page: &Page<'_>, score: TopicScore, why: &str) -> Finding {
+        Finding { image: Some(why.to_owned()), ..self.judged(page, score) }
+    }
+
+    /// A finding without its evidence.
+    fn judged(&self, page: &Page<'_>, TopicScore { topic, score }: TopicScore) -> Finding {
+        let rule = self.settings.rule(topic);
+        let reached = score >= rule.threshold;
+        let waived = match self.settings.allowed(page.host, topic) {
+            _ if !reached => None,
+            _ if !rule.on => Some(format!("{topic} is switched off")),
+            Some(allowed) => Some(format!("{} is let through", allowed.site)),
+            None => None,
+        };
+        Finding {
+            topic,
+            score,
+            threshold: rule.threshold,
+            rejects: reached && waived.is_none(),
+            waived,
+            terms: Vec::new(),
+            counter_evidence: Vec::new(),
+            image: None,
+        }
+    }
+
+    fn evidence(&self, page: &Page<'_>, weighed: &Weighed) -> Evidence {
+        Evidence {
+            term: self.lexicon.written(weighed.word).to_owned(),
+            points: (weighed.points * 10.0).round() / 10.0,
+            count: weighed.count,
+            places: weighed.places.iter().map(|(part, from, to)| place(page, *part, *from, *to)).collect(),
+        }
+    }
+}
+
+fn place(page: &Page<'_>, part: In, from: usize, to: usize) -> Place {
+    let (name, text) = match part {
+        In::Title => ("title", page.title),
+        In::Text => ("text", page.text),
+    };
+    let quote = head(text.get(from..to).unwrap_or_default(), MAX_QUOTE);
+    Place { r#in: name.to_owned(), at: text.get(..from).map_or(0, |t| t.chars().count()), text: quote.to_owned() }
+}
+
+fn head(text: &str, bytes: usize) -> &str {
+    text.get(..text.floor_char_boundary(bytes)).unwrap_or(text)
+}

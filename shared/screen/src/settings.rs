@@ -1,0 +1,186 @@
+//! What an operator settles: which topics count and from where on, whom to leave out, what is let through.
+
+use crate::Topic;
+use serde::{Deserialize, Deserializer, Serialize};
+use std::collections::BTreeMap;
+
+/// From this score on a topic rejects a page, unless settled otherwise.
+pub const REJECT_AT: f32 = 0.5;
+/// Persons that can be named.
+pub const MAX_PERSONS: usize = 10_000;
+
+/// The settings of screening.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Settings {
+    /// Topics that are not as they are by default.
+    pub topics: BTreeMap<Topic, TopicRule>,
+    /// Pages that name one of them are rejected.
+    pub persons: Vec<Person>,
+    /// Sites that are let through.
+    pub allow: Vec<Allowed>,
+}
+
+impl Settings {
+    /// What is settled for a topic.
+    pub fn rule(&self, topic: Topic) -> TopicRule {
+        self.topics.get(&topic).copied().unwrap_or_default()
+    }
+
+    /// The line that lets this topic through on this host.
+    pub fn allowed(&self, host: Option<&str>, topic: Topic) -> Option<&Allowed> {
+        self.allow.iter().find(|a| a.covers(topic) && host.is_some_and(|h| is_of(h, &a.site)))
+    }
+
+    /// # Errors
+    /// One line that says what cannot be used.
+    pub fn check(&self) -> Result<(), String> {
+        if let Some((topic, _)) = self.topics.iter().find(|(_, r)| !(0.0..=1.0).contains(&r.threshold)) {
+            return Err(format!("the threshold of '{topic}' must be from 0 to 1"));
+        }
+        if self.persons.len() > MAX_PERSONS {
+            return Err(format!("more than {MAX_PERSONS} persons"));
+        }
+        let names = self.persons.iter().flat_map(Person::names);
+        match names.into_iter().find(|n| crate::fold::fold_plain(n).len() < Person::MIN_NAME) {
+            Some(short) => Err(format!("the name '{short}' is too short to be looked for")),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Whether a topic counts, and from which score on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TopicRule {
+    /// Whether it can reject a page.
+    pub on: bool,
+    /// From this score on it does.
+    pub threshold: f32,
+}
+
+impl Default for TopicRule {
+    fn default() -> TopicRule {
+        TopicRule { on: true, threshold: REJECT_AT }
+    }
+}
+
+/// Written `"on"`, `"off"`, true, false, or a threshold from 0 to 1.
+impl<'de> Deserialize<'de> for TopicRule {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<TopicRule, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(untagged, expecting = "a topic is \"on\", \"off\" or a threshold from 0 to 1")]
+        enum Written {
+            Switch(bool),
+            Threshold(f32),
+            Word(String),
+        }
+        let on = |on| TopicRule { on, ..TopicRule::default() };
+        match Written::deserialize(deserializer)? {
+            Written::Switch(switch) => Ok(on(switch)),
+            Written::Threshold(threshold) if (0.0..=1.0).contains(&threshold) => Ok(TopicRule { on: true, threshold }),
+            Written::Word(word) if word == "on" => Ok(on(true)),
+            Written::Word(word) if word == "off" => Ok(on(false)),
+            Written::Threshold(_) | Written::Word(_) => {
+                Err(serde::de::Error::custom("a topic is \"on\", \"off\" or a threshold from 0 to 1"))
+            }
+        }
+    }
+}
+
+/// Somebody whose pages are left out.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Person {
+    /// The whole name.
+    pub name: String,
+    /// Other whole names of the same person.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub aliases: Vec<String>,
+}
+
+impl Person {
+    /// Letters that a name has at least; two letters are found everywhere.
+    const MIN_NAME: usize = 3;
+
+    /// The name and the aliases.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        std::iter::once(self.name.as_str()).chain(self.aliases.iter().map(String::as_str))
+    }
+}
+
+/// A site that is let through, for all topics or for some.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Allowed {
+    /// A host; those below it count too.
+    pub site: String,
+    /// The topics; none named are all.
+    pub topics: Vec<Topic>,
+}
+
+impl Allowed {
+    fn covers(&self, topic: Topic) -> bool {
+        self.topics.is_empty() || self.topics.contains(&topic)
+    }
+}
+
+/// Written `example.org`, or `example.org: violence, hate`.
+impl std::str::FromStr for Allowed {
+    type Err = String;
+
+    fn from_str(written: &str) -> Result<Allowed, String> {
+        let (site, topics) = written.split_once(':').unwrap_or((written, ""));
+        let site = site.trim().trim_end_matches('.').to_ascii_lowercase();
+        if site.is_empty() || site.contains(['/', ' ', '*']) {
+            return Err(format!("'{written}' names no host"));
+        }
+        let names = topics.split(',').map(str::trim).filter(|t| !t.is_empty());
+        let topics: Result<Vec<Topic>, String> = names.map(|t| Topic::named(t).ok_or_else(|| format!("there is no topic '{t}'"))).collect();
+        Ok(Allowed { site, topics: topics? })
+    }
+}
+
+/// Whether a host is this site or below it; case and a dot at the end do not matter.
+pub(crate) fn is_of(host: &str, site: &str) -> bool {
+    let host = host.trim_end_matches('.').to_ascii_lowercase();
+    host == site || host.strip_suffix(site).is_some_and(|rest| rest.ends_with('.'))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may panic")]
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_topic_is_a_switch_or_a_threshold() {
+        let read = |v: serde_json::Value| serde_json::from_value::<TopicRule>(v);
+        assert_eq!(read(json!("off")).unwrap(), TopicRule { on: false, threshold: REJECT_AT });
+        assert_eq!(read(json!(true)).unwrap(), TopicRule::default());
+        assert_eq!(read(json!(0.8)).unwrap(), TopicRule { on: true, threshold: 0.8 });
+        for wrong in [json!("maybe"), json!(1.5), json!([])] {
+            assert!(read(wrong).unwrap_err().to_string().contains("from 0 to 1"));
+        }
+    }
+
+    #[test]
+    fn a_site_covers_what_is_below_it() {
+        let all: Allowed = "Museum.example.".parse().unwrap();
+        let some: Allowed = "news.example: violence, self-harm".parse().unwrap();
+        let settings = Settings { allow: vec![all, some], ..Settings::default() };
+        let lets = |host, topic| settings.allowed(host, topic).is_some();
+        assert!(lets(Some("museum.example"), Topic::Adult) && lets(Some("WWW.museum.example."), Topic::Hate));
+        assert!(!lets(Some("notmuseum.example"), Topic::Adult) && !lets(None, Topic::Adult));
+        assert!(lets(Some("news.example"), Topic::SelfHarm) && !lets(Some("news.example"), Topic::Adult));
+        assert!("a b".parse::<Allowed>().is_err() && "a.example: cats".parse::<Allowed>().is_err());
+    }
+
+    #[test]
+    fn what_cannot_be_used_is_said() {
+        let person = Person { name: "Al".into(), aliases: vec![] };
+        let short = Settings { persons: vec![person], ..Settings::default() };
+        assert!(short.check().unwrap_err().contains("too short"));
+        let rule = TopicRule { on: true, threshold: 2.0 };
+        let wrong = Settings { topics: [(Topic::Adult, rule)].into(), ..Settings::default() };
+        assert!(wrong.check().unwrap_err().contains("adult"));
+        assert!(Settings::default().check().is_ok());
+    }
+}

@@ -1,0 +1,75 @@
+//! What a page may be rejected for.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// What a page may be rejected for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Topic {
+    /// Pornography and the offers around it.
+    Adult,
+    /// Violence shown for its own sake, and calls to it.
+    Violence,
+    /// Slurs, and hate against groups of people.
+    Hate,
+    /// Praise of suicide, of self-injury and of eating disorders.
+    SelfHarm,
+    /// Advertising of gambling.
+    Gambling,
+    /// Offers that are made to cheat: false prizes, false profits, false alarms.
+    Scams,
+    /// Advertising of drugs and of medicines without prescription.
+    Drugs,
+}
+
+impl Topic {
+    /// All of them.
+    pub const ALL: [Topic; 7] = [
+        Topic::Adult,
+        Topic::Violence,
+        Topic::Hate,
+        Topic::SelfHarm,
+        Topic::Gambling,
+        Topic::Scams,
+        Topic::Drugs,
+    ];
+
+    /// The name that lists, settings and summaries use.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Topic::Adult => "adult",
+            Topic::Violence => "violence",
+            Topic::Hate => "hate",
+            Topic::SelfHarm => "self-harm",
+            Topic::Gambling => "gambling",
+            Topic::Scams => "scams",
+            Topic::Drugs => "drugs",
+        }
+    }
+
+    /// What it is, in words that stand after "looks like" in a sentence.
+    pub const fn meaning(self) -> &'static str {
+        match self {
+            Topic::Adult => "pornography or an offer of sex",
+            Topic::Violence => "violence shown for its own sake or a call to it",
+            Topic::Hate => "hate against a group of people",
+            Topic::SelfHarm => "praise of suicide, self-injury or an eating disorder",
+            Topic::Gambling => "advertising of gambling",
+            Topic::Scams => "an offer made to cheat",
+            Topic::Drugs => "advertising of drugs or of medicines without prescription",
+        }
+    }
+
+    /// The topic of a name.
+    pub fn named(name: &str) -> Option<Topic> {
+        Topic::ALL.into_iter().find(|t| t.as_str() == name)
+    }
+}
+
+impl fmt::Display for Topic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}

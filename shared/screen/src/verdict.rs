@@ -1,0 +1,192 @@
+//! The verdict on a page, and why.
+
+use crate::Topic;
+use crate::overrule::Overrule;
+use serde::{Deserialize, Serialize};
+use std::fmt::Write as _;
+
+/// A score below this is not worth reporting.
+pub const REPORT_AT: f32 = 0.05;
+/// Words that a sentence of explanation names.
+const WORDS_NAMED: usize = 5;
+
+/// How much of a topic there is in a page or an image.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TopicScore {
+    /// The topic.
+    pub topic: Topic,
+    /// From 0, nothing, to 1, nothing else; rounded to thousandths.
+    pub score: f32,
+}
+
+/// Whether a page may be shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// It may.
+    Pass,
+    /// It may not.
+    Reject,
+}
+
+/// The result of screening.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Screening {
+    /// Whether the page may be shown.
+    pub verdict: Verdict,
+    /// What was found, the highest score first; nothing below [`REPORT_AT`].
+    pub topics: Vec<Finding>,
+    /// Persons to leave out that the page names.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub persons: Vec<NamedPerson>,
+    /// The operator's word on this page or site, which decided.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub overruled: Option<Overrule>,
+}
+
+/// One topic in a page, and what told so.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Finding {
+    /// The topic.
+    pub topic: Topic,
+    /// From 0, nothing, to 1, nothing else; rounded to thousandths.
+    pub score: f32,
+    /// From this score on the topic rejects.
+    pub threshold: f32,
+    /// Whether it rejects this page.
+    pub rejects: bool,
+    /// Why it does not though the score is high enough.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waived: Option<String>,
+    /// What decided: a word list's terms, or an image.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub terms: Vec<Evidence>,
+    /// What spoke against it: words of those who warn, treat, teach or report.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub counter_evidence: Vec<Evidence>,
+    /// What an image showed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub image: Option<String>,
+}
+
+/// A listed term that was found.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Evidence {
+    /// As the word list has it; a star stands for further letters.
+    pub term: String,
+    /// What it added: its weight, more for a title and for more than one place.
+    pub points: f32,
+    /// How often it was found.
+    pub count: u32,
+    /// The first places.
+    pub places: Vec<Place>,
+}
+
+/// A place in the page.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Place {
+    /// `title` or `text`.
+    pub r#in: String,
+    /// Characters before it.
+    pub at: usize,
+    /// What stands there.
+    pub text: String,
+}
+
+/// A person to leave out, and where the page names them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NamedPerson {
+    /// The name, as the settings have it.
+    pub name: String,
+    /// The first place.
+    pub place: Place,
+}
+
+impl Screening {
+    /// Puts findings together: the highest score of each topic counts.
+    pub(crate) fn of(findings: impl IntoIterator<Item = Finding>, persons: Vec<NamedPerson>) -> Screening {
+        let mut topics: Vec<Finding> = Vec::new();
+        for finding in findings.into_iter().filter(|f| f.score >= REPORT_AT) {
+            match topics.iter_mut().find(|t| t.topic == finding.topic) {
+                Some(known) if known.score < finding.score => *known = finding,
+                Some(_) => {}
+                None => topics.push(finding),
+            }
+        }
+        topics.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.topic.cmp(&b.topic)));
+        let rejected = !persons.is_empty() || topics.iter().any(|t| t.rejects);
+        let verdict = if rejected { Verdict::Reject } else { Verdict::Pass };
+        Screening { verdict, topics, persons, overruled: None }
+    }
+
+    /// What rejects the page: names of topics, and `person`. None if it passes.
+    pub fn rejected_for(&self) -> Vec<String> {
+        if self.verdict == Verdict::Pass {
+            return Vec::new();
+        }
+        let topics = self.topics.iter().filter(|t| t.rejects).map(|t| t.topic.to_string());
+        let person = (!self.persons.is_empty()).then(|| "person".to_owned());
+        let operator = self.overruled.as_ref().map(|_| "operator".to_owned());
+        let mut reasons: Vec<String> = topics.chain(person).collect();
+        if reasons.is_empty() {
+            reasons.extend(operator);
+        }
+        reasons
+    }
+
+    /// One sentence for each thing that was found, for somebody who knows nothing of scores and lists.
+    pub fn explain(&self) -> String {
+        let mut text = match self.verdict {
+            Verdict::Reject => "The page is kept out.".to_owned(),
+            Verdict::Pass if self.topics.is_empty() => "Nothing was found; the page passes.".to_owned(),
+            Verdict::Pass => "The page passes.".to_owned(),
+        };
+        if let Some(rule) = &self.overruled {
+            let _ = write!(text, " {}", rule.explain());
+        }
+        for person in &self.persons {
+            let _ = write!(text, " It names {}, whose pages are left out here.", person.name);
+        }
+        for finding in &self.topics {
+            let _ = write!(text, " {}", finding.explain());
+        }
+        text
+    }
+}
+
+impl Finding {
+    fn explain(&self) -> String {
+        let (score, threshold, topic) = (self.score, self.threshold, self.topic);
+        let judged = if self.rejects { "It looks like" } else { "It has something of" };
+        let limit = if self.score >= threshold { "the limit is" } else { "below the limit of" };
+        let mut text = format!("{judged} {} ({topic}: {score:.2}, {limit} {threshold:.2})", topic.meaning());
+        if !self.terms.is_empty() {
+            let _ = write!(text, " because of {}", named(&self.terms));
+        }
+        if let Some(image) = &self.image {
+            let _ = write!(text, " because of its image: {image}");
+        }
+        if !self.counter_evidence.is_empty() {
+            let _ = write!(text, "; {} spoke against it", named(&self.counter_evidence));
+        }
+        if let Some(why) = &self.waived {
+            let _ = write!(text, "; it does not count: {why}");
+        }
+        text.push('.');
+        text
+    }
+}
+
+/// The words as the page has them.
+fn named(evidence: &[Evidence]) -> String {
+    let words = evidence.iter().take(WORDS_NAMED).map(|e| {
+        let written = e.places.first().map_or(e.term.as_str(), |p| p.text.as_str());
+        let times = if e.count > 1 { format!(" ({} times)", e.count) } else { String::new() };
+        format!("“{written}”{times}")
+    });
+    let mut text = words.collect::<Vec<_>>().join(", ");
+    if evidence.len() > WORDS_NAMED {
+        let _ = write!(text, " and {} more", evidence.len() - WORDS_NAMED);
+    }
+    text
+}
