@@ -68,7 +68,7 @@ const RULES: &[Rule] = &[
     Rule { name: EMBEDDED, knows: &[MODEL, PORTS], kind: Kind::Store },
     Rule { name: AWS, knows: &[MODEL, PORTS], kind: Kind::Aws },
     // Puts settings, the HTTP adapter and the stages together over whatever store it is given.
-    Rule { name: WIRING, knows: &[MODEL, POLICY, PORTS, STAGES, FETCHER], kind: Kind::Plain },
+    Rule { name: WIRING, knows: &[MODEL, POLICY, SCREEN, PORTS, STAGES, FETCHER], kind: Kind::Plain },
     Rule { name: LAMBDA, knows: &[MODEL, POLICY, PORTS, STAGES, FETCHER, WIRING, AWS, WEB], kind: Kind::Function },
     Rule { name: "curlew-fn-dispatch", knows: &[LAMBDA], kind: Kind::Function },
     Rule { name: "curlew-fn-discover", knows: &[LAMBDA], kind: Kind::Function },

@@ -409,7 +409,8 @@ mod tests {
 
     #[test]
     fn what_is_no_disguise_stays() {
-        for text in ["b4 mp3s2 2nd a55 x5", "www ooo brrr", "a b c d e", "1 2 3 4", "on-site co-op", "сказка рос"] {
+        for text in ["b4 mp3s2 2nd a55 x5", "www ooo brrr", "a b c d e", "1 2 3 4", "on-site co-op", "сказка рос"]
+        {
             assert_eq!(folded(text), text.replace('-', " "), "{text}");
         }
     }

@@ -70,8 +70,7 @@ impl Lexicon {
                 let written = if line.is_stem { format!("{}*", line.word) } else { line.word };
                 words.push(Word { written, entries: Vec::new() });
             }
-            let entry =
-                Entry { language: line.language, side: line.side, weight: line.weight, is_stem: line.is_stem };
+            let entry = Entry { language: line.language, side: line.side, weight: line.weight, is_stem: line.is_stem };
             if let Some(word) = words.get_mut(place) {
                 word.entries.retain(|e| !replaces(&entry, e));
                 word.entries.push(entry);
@@ -198,8 +197,12 @@ mod tests {
     #[test]
     fn an_operators_line_replaces_one_of_ours() {
         let lexicon = lexicon(&[("adult.en.txt", "bare\t3\nlace\t1"), ("adult.en.txt", "bare\t0\nlace\t-3\nlewd\t6")]);
-        let weights: Vec<(Side, f32)> =
-            lexicon.find(" bare lace lewd", |_| true).iter().map(|h| lexicon.entries(h.word)[0]).map(|e| (e.side, e.weight)).collect();
+        let weights: Vec<(Side, f32)> = lexicon
+            .find(" bare lace lewd", |_| true)
+            .iter()
+            .map(|h| lexicon.entries(h.word)[0])
+            .map(|e| (e.side, e.weight))
+            .collect();
         let topic = crate::Topic::Adult;
         assert_eq!(weights, [(Side::Topic(topic), 0.0), (Side::Against(topic), 3.0), (Side::Topic(topic), 6.0)]);
     }

@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 
 /// A word in the title counts as so many in the text.
 const TITLE_FACTOR: f32 = 2.5;
-/// Points that make half of a full score in a text of no length.
-const HALF_AT: f32 = 20.0;
+/// Points that make half of a full score in a text of no length, where nothing else is said.
+const HALF_AT: f32 = 18.0;
 /// Points that each word of the text adds to that: the same words tell less in a longer text.
 const HALF_PER_WORD: f32 = 0.05;
 /// Points of context that halve, in a short text, what ambiguous words say.
@@ -74,9 +74,21 @@ pub(crate) fn score(lexicon: &Lexicon, title: &Folded, text: &Folded, language: 
             count(&mut counts, part, folded, hit);
         }
     }
-    let half_at = HALF_AT + HALF_PER_WORD * text.len() as f32;
-    let scored = Topic::ALL.into_iter().map(|topic| weigh(lexicon, &spoken, &counts, topic, half_at));
+    let half_at = |topic| half_of(topic) + HALF_PER_WORD * text.len() as f32;
+    let scored = Topic::ALL.into_iter().map(|topic| weigh(lexicon, &spoken, &counts, topic, half_at(topic)));
     scored.filter(|s| s.score > 0.0).collect()
+}
+
+/// See [`HALF_AT`]: hate, violence and self-harm speak in everybody's words, so that less of them is listed and what
+/// is found tells more; those who advertise repeat the words of their trade.
+fn half_of(topic: Topic) -> f32 {
+    match topic {
+        Topic::SelfHarm => 12.0,
+        Topic::Hate => 13.0,
+        Topic::Violence => 14.0,
+        Topic::Scams => 17.0,
+        Topic::Adult | Topic::Gambling | Topic::Drugs => HALF_AT,
+    }
 }
 
 /// How often and where a listed word was found.
@@ -107,13 +119,7 @@ fn count(counts: &mut BTreeMap<usize, Count>, part: In, folded: &Folded, hit: Hi
     }
 }
 
-fn weigh(
-    lexicon: &Lexicon,
-    spoken: &Spoken,
-    counts: &BTreeMap<usize, Count>,
-    topic: Topic,
-    half_at: f32,
-) -> Scored {
+fn weigh(lexicon: &Lexicon, spoken: &Spoken, counts: &BTreeMap<usize, Count>, topic: Topic, half_at: f32) -> Scored {
     let mut tally = Tally::default();
     let (mut terms, mut against) = (Vec::new(), Vec::new());
     for (word, count) in counts {

@@ -133,7 +133,8 @@ impl std::str::FromStr for Allowed {
             return Err(format!("'{written}' names no host"));
         }
         let names = topics.split(',').map(str::trim).filter(|t| !t.is_empty());
-        let topics: Result<Vec<Topic>, String> = names.map(|t| Topic::named(t).ok_or_else(|| format!("there is no topic '{t}'"))).collect();
+        let topics: Result<Vec<Topic>, String> =
+            names.map(|t| Topic::named(t).ok_or_else(|| format!("there is no topic '{t}'"))).collect();
         Ok(Allowed { site, topics: topics? })
     }
 }

@@ -26,15 +26,8 @@ pub enum Topic {
 
 impl Topic {
     /// All of them.
-    pub const ALL: [Topic; 7] = [
-        Topic::Adult,
-        Topic::Violence,
-        Topic::Hate,
-        Topic::SelfHarm,
-        Topic::Gambling,
-        Topic::Scams,
-        Topic::Drugs,
-    ];
+    pub const ALL: [Topic; 7] =
+        [Topic::Adult, Topic::Violence, Topic::Hate, Topic::SelfHarm, Topic::Gambling, Topic::Scams, Topic::Drugs];
 
     /// The name that lists, settings and summaries use.
     pub const fn as_str(self) -> &'static str {

@@ -93,7 +93,13 @@ fn labelled_texts_are_told_apart() {
         let part = if *held { "held out" } else { "tuned on" };
         println!(
             "{part} {lang:>9}: precision {:.3} recall {:.3} | {} hits ({} of the labelled topic), {} missed, {} false alarms, {} passed",
-            f.precision(), f.recall(), f.hits, f.right_topic, f.misses, f.alarms, f.passes
+            f.precision(),
+            f.recall(),
+            f.hits,
+            f.right_topic,
+            f.misses,
+            f.alarms,
+            f.passes
         );
     }
     println!("whole: precision {:.3} recall {:.3}", whole.precision(), whole.recall());

@@ -6,10 +6,12 @@
 mod clock;
 mod contact;
 mod program;
+mod screening;
 mod settings;
 mod tally;
 
 pub use clock::{SystemClock, SystemSeeds};
 pub use program::{Ports, Program};
+pub use screening::Screen;
 pub use settings::{BadSettings, Flags, Limits, LogForm, Settings, Web};
 pub use tally::{Counts, Tally};

@@ -1,5 +1,6 @@
 //! Settings: defaults, then the file, then the environment, then flags. Read once, checked once.
 
+use crate::screening::Screen;
 use curlew_fetcher::{Guard, HostPattern, ResolveRule};
 use curlew_model::Millis;
 use curlew_policy::Rules;
@@ -20,7 +21,8 @@ const MAX_WORKERS: usize = 1_000;
 /// Environment variables that are settings begin with this.
 const ENV_PREFIX: &str = "CURLEW_";
 /// The tables of the file; an environment variable names one and a key of it with `_` in between.
-const TABLES: [&str; 9] = ["rules", "agent", "hosts", "network", "web", "limits", "exclude", "robots", "preferences"];
+const TABLES: [&str; 10] =
+    ["rules", "agent", "hosts", "network", "web", "limits", "exclude", "robots", "preferences", "screen"];
 /// Services of this machine that are never called, whatever network is opened: the Lambda runtime's API, its
 /// extensions' cache of secrets, the X-Ray daemon.
 const REFUSED_ENDPOINTS: [&str; 4] = ["127.0.0.1:9001", "127.0.0.1:2773", "localhost:2773", "127.0.0.1:2000"];
@@ -60,6 +62,8 @@ pub struct Settings {
     pub limits: Limits,
     /// The search page.
     pub web: Web,
+    /// Content screening.
+    pub screen: Screen,
 }
 
 /// How log lines are written.
@@ -107,6 +111,7 @@ struct File {
     exclude: Lists,
     robots: Robots,
     preferences: Preferences,
+    screen: Screen,
 }
 
 /// Sites whose robots.txt or meta tags are not heeded, since they are the operator's own.
@@ -173,7 +178,7 @@ pub struct Web {
 /// A setting that cannot be used; one line that says which and why.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
-pub struct BadSettings(String);
+pub struct BadSettings(pub(crate) String);
 
 fn bad<T>(text: impl Into<String>) -> Result<T, BadSettings> {
     Err(BadSettings(text.into()))
@@ -294,6 +299,7 @@ fn merge(file: File, flags: &Flags) -> Result<Settings, BadSettings> {
         guard: guard(file.network, flags)?,
         limits: file.limits,
         web: file.web,
+        screen: file.screen,
     })
 }
 

@@ -70,7 +70,10 @@ pub(crate) fn run(check: Check, shared: &Shared) -> Result<()> {
         Check::Feed { document } => each(&document, feed::answer, &[], "body"),
         Check::Discover { document } => each(&document, discover::answer, &[], "html"),
         Check::Page { document } => each(&document, page::answer, &[], "html"),
-        Check::Screen { document, title } => each(&document, screen::answer, &[("title", &title)], "text"),
+        Check::Screen { document, title } => {
+            let screener = crate::config::load(shared, std::env::vars())?.screen.screener().map_err(|e| usage(e.to_string()))?;
+            each(&document, |q| screen::answer(q, &screener), &[("title", &title)], "text")
+        }
         Check::Address { document } => {
             let config = crate::config::load(shared, std::env::vars())?;
             if let (None, Some(url)) = (&document.file, &document.url) {

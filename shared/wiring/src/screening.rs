@@ -1,0 +1,122 @@
+//! The settings of content screening, as the file has them, and the folder of further word lists.
+
+use crate::settings::BadSettings;
+use curlew_screen::{Allowed, List, MAX_LIST_BYTES, Person, Screener, Settings, Topic, TopicRule};
+use serde::Deserialize;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+/// Files that are read from the folder of word lists.
+const MAX_LISTS: usize = 200;
+
+/// The table `[screen]`.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Screen {
+    adult: Option<TopicRule>,
+    violence: Option<TopicRule>,
+    hate: Option<TopicRule>,
+    #[serde(alias = "self_harm")]
+    self_harm: Option<TopicRule>,
+    gambling: Option<TopicRule>,
+    scams: Option<TopicRule>,
+    drugs: Option<TopicRule>,
+    /// A folder of further word lists.
+    lists: Option<PathBuf>,
+    persons: Vec<Person>,
+    allow: Vec<String>,
+}
+
+impl Screen {
+    /// What screens pages by these settings. Reads the folder of lists, so it is made once.
+    ///
+    /// # Errors
+    /// One line that says which setting or list is wrong, and why.
+    pub fn screener(&self) -> Result<Screener, BadSettings> {
+        let bad = |why: &dyn std::fmt::Display| BadSettings(format!("[screen]: {why}"));
+        let allow = self.allow.iter().map(|a| a.parse::<Allowed>()).collect::<Result<_, _>>().map_err(|e| bad(&e))?;
+        let topics = [
+            (Topic::Adult, self.adult),
+            (Topic::Violence, self.violence),
+            (Topic::Hate, self.hate),
+            (Topic::SelfHarm, self.self_harm),
+            (Topic::Gambling, self.gambling),
+            (Topic::Scams, self.scams),
+            (Topic::Drugs, self.drugs),
+        ];
+        let topics = topics.into_iter().filter_map(|(topic, rule)| Some((topic, rule?))).collect();
+        let settings = Settings { topics, persons: self.persons.clone(), allow };
+        let lists = self.lists.as_deref().map_or_else(|| Ok(Vec::new()), read_lists)?;
+        Screener::new(settings, &lists).map_err(|e| bad(&e))
+    }
+}
+
+/// Every `.txt` file of the folder, by name.
+fn read_lists(folder: &Path) -> Result<Vec<List>, BadSettings> {
+    let bad = |path: &Path, why: &dyn std::fmt::Display| {
+        BadSettings(format!("[screen] lists: {} cannot be read: {why}", path.display()))
+    };
+    let entries = std::fs::read_dir(folder).map_err(|e| bad(folder, &e))?;
+    let mut paths = entries.map(|e| e.map(|e| e.path())).collect::<Result<Vec<_>, _>>().map_err(|e| bad(folder, &e))?;
+    paths.retain(|p| p.extension().is_some_and(|e| e == "txt"));
+    paths.sort();
+    if paths.len() > MAX_LISTS {
+        return Err(bad(folder, &format!("more than {MAX_LISTS} files")));
+    }
+    let read = |path: PathBuf| {
+        let mut text = String::new();
+        // One byte more than a list may have: so the list itself says that it is too long.
+        let file = std::fs::File::open(&path).map_err(|e| bad(&path, &e))?;
+        file.take(MAX_LIST_BYTES as u64 + 1).read_to_string(&mut text).map_err(|e| bad(&path, &e))?;
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        Ok(List { name, text })
+    };
+    paths.into_iter().map(read).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may panic")]
+    use crate::settings::{Flags, Settings};
+    use curlew_screen::{Page, Screening};
+
+    fn screened(table: &str, page: &Page<'_>) -> Result<Screening, String> {
+        let dir = tempfile::tempdir().unwrap();
+        let lists = dir.path().join("lists");
+        std::fs::create_dir(&lists).unwrap();
+        std::fs::write(lists.join("adult.en.txt"), "frob\t10\nnicate\t10\nwobble\t10\ngrumble\t10\n").unwrap();
+        std::fs::write(lists.join("notes.md"), "no list").unwrap();
+        let path = dir.path().join("curlew.toml");
+        std::fs::write(&path, table.replace("LISTS", lists.to_str().unwrap())).unwrap();
+        let flags = Flags { file: Some(path), ..Flags::default() };
+        let settings = Settings::load(&flags, std::iter::empty()).map_err(|e| e.to_string())?;
+        Ok(settings.screen.screener().map_err(|e| e.to_string())?.screen(page))
+    }
+
+    #[test]
+    fn a_table_says_what_is_screened() {
+        let page = Page { title: "Frob", text: "Frob, nicate, wobble, grumble. Zoe Alvarez sang.", ..Page::default() };
+        let rejected = |table: &str| screened(table, &page).unwrap().rejected_for();
+        assert!(rejected("").is_empty());
+        assert_eq!(rejected("[screen]\nlists = \"LISTS\""), ["adult"]);
+        assert!(rejected("[screen]\nlists = \"LISTS\"\nadult = \"off\"").is_empty());
+        assert!(rejected("[screen]\nlists = \"LISTS\"\nadult = 0.99\nself-harm = 0.4").is_empty());
+        assert_eq!(rejected("[screen]\npersons = [{ name = \"X Y Z\", aliases = [\"Zoe Alvarez\"] }]"), ["person"]);
+        let host = Page { host: Some("www.a.example"), ..page };
+        assert!(screened("[screen]\nlists = \"LISTS\"\nallow = [\"a.example\"]", &host).unwrap().rejected_for().is_empty());
+    }
+
+    #[test]
+    fn what_is_wrong_is_said() {
+        for (table, says) in [
+            ("[screen]\nadult = 7", "from 0 to 1"),
+            ("[screen]\ncats = \"on\"", "cats"),
+            ("[screen]\nallow = [\"a b\"]", "names no host"),
+            ("[screen]\npersons = [{ name = \"Al\" }]", "too short"),
+            ("[screen]\nlists = \"/nowhere/at/all\"", "cannot be read"),
+        ] {
+            let error = screened(table, &Page::default()).unwrap_err();
+            assert!(error.contains(says) && !error.contains('\n'), "{table}: {error}");
+        }
+    }
+}
