@@ -43,6 +43,7 @@ pub(crate) async fn same_page(
         state: PageState::Alias { of: job.page.clone() },
         at: now,
         checked_at: None,
+        expires: None,
     };
     if pages.insert(&guide).await? {
         return Ok(None);

@@ -103,7 +103,9 @@ mod tests {
         assert!(rejected("[screen]\nlists = \"LISTS\"\nadult = 0.99\nself-harm = 0.4").is_empty());
         assert_eq!(rejected("[screen]\npersons = [{ name = \"X Y Z\", aliases = [\"Zoe Alvarez\"] }]"), ["person"]);
         let host = Page { host: Some("www.a.example"), ..page };
-        assert!(screened("[screen]\nlists = \"LISTS\"\nallow = [\"a.example\"]", &host).unwrap().rejected_for().is_empty());
+        assert!(
+            screened("[screen]\nlists = \"LISTS\"\nallow = [\"a.example\"]", &host).unwrap().rejected_for().is_empty()
+        );
     }
 
     #[test]

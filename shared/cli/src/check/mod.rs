@@ -71,7 +71,8 @@ pub(crate) fn run(check: Check, shared: &Shared) -> Result<()> {
         Check::Discover { document } => each(&document, discover::answer, &[], "html"),
         Check::Page { document } => each(&document, page::answer, &[], "html"),
         Check::Screen { document, title } => {
-            let screener = crate::config::load(shared, std::env::vars())?.screen.screener().map_err(|e| usage(e.to_string()))?;
+            let screener =
+                crate::config::load(shared, std::env::vars())?.screen.screener().map_err(|e| usage(e.to_string()))?;
             each(&document, |q| screen::answer(q, &screener), &[("title", &title)], "text")
         }
         Check::Address { document } => {

@@ -192,11 +192,13 @@ impl Crawler {
             blobs: blobs.clone(),
             weather: Weather::default(),
             token: "CurlewBot".into(),
+            scope: Arc::default(),
+            known: Arc::default(),
         });
         let (jobs, sources) = (world.jobs.clone(), world.sources.clone());
         Crawler {
             world: world.clone(),
-            poll: Poll::new(manners.clone(), sources.clone(), pages.clone(), jobs.clone()),
+            poll: Poll::new(manners.clone(), sources.clone(), pages.clone(), jobs.clone(), blobs.clone()),
             fetch: Fetch::new(manners.clone(), pages.clone(), jobs.clone(), blobs.clone()),
             dispatch: Dispatch {
                 marks: Arc::new(MemoryMarks::default()),
