@@ -8,7 +8,8 @@
 //!    expanded.
 //! 3. `finish`: stable ids, plain titles, absolute `http(s)` links, clean text, names without e-mail addresses.
 //!
-//! JSON Feed takes its own way from 1 to 3.
+//! JSON Feed takes its own way from 1 to 3. Of an XML document in which `mend` sees no feed, feed-rs has a second look
+//! (`second`).
 //!
 //! Beside that, `schema` says what is wrong with the document by the letter, for its author; it refuses nothing.
 //!
@@ -30,6 +31,7 @@ mod mend;
 mod model;
 mod names;
 mod schema;
+mod second;
 mod text;
 mod token;
 mod vocabulary;
@@ -60,7 +62,7 @@ pub fn parse(body: &[u8], content_type: Option<&str>, url: &Url, limits: &Limits
     let mut feed = if text.starts_with('{') || text.starts_with('[') {
         json::parse(text, url, limits)?
     } else {
-        mend::mend(text, url, limits)?
+        mend::mend(text, url, limits).or_else(|error| second::read(text, url, limits).ok_or(error))?
     };
     if let Some(repair) = decoded.repair {
         feed.repairs.insert(0, repair);

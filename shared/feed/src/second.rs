@@ -1,0 +1,114 @@
+//! A second look: what our own reader does not take for a feed, feed-rs may. It is stricter in the XML and knows fewer broken
+//! documents, but it is another one, and what two readers refuse is no feed.
+
+use crate::finish::{Raw, finish};
+use crate::{Feed, Format, Hints, Limits, date, link};
+use curlew_model::{Faults, Timestamp};
+use feed_rs::model;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use url::Url;
+
+/// Longer documents get no second look: feed-rs knows no limit on entries.
+const MOST_BYTES: usize = 1024 * 1024;
+
+/// What feed-rs makes of a document, if that is a feed with entries.
+pub(crate) fn read(text: &str, url: &Url, limits: &Limits) -> Option<Feed> {
+    if text.len() > MOST_BYTES {
+        return None;
+    }
+    let parser = feed_rs::parser::Builder::new()
+        // It makes up random ids; ours are made in `finish`, from what the entry says.
+        .id_generator(|_, _, _| String::new())
+        .sanitize_content(false)
+        .timestamp_parser(|text| date::parse(text)?.to_string().parse().ok())
+        .build();
+    // It is known to panic on some documents, and one feed must not end a process.
+    let read = catch_unwind(AssertUnwindSafe(|| parser.parse(text.as_bytes()))).ok()?.ok()?;
+    if read.entries.is_empty() {
+        return None;
+    }
+    let (format, atom) = match read.feed_type {
+        model::FeedType::Atom => (Format::Atom, true),
+        model::FeedType::JSON => (Format::Json, false),
+        model::FeedType::RSS0 => (Format::Rss09x, false),
+        model::FeedType::RSS1 => (Format::Rss1, false),
+        model::FeedType::RSS2 => (Format::Rss2, false),
+    };
+    let address = |text: String| link::resolve(&text, url, limits.url_bytes);
+    let mut feed = Feed {
+        format,
+        title: None,
+        title_html: None,
+        description: read.description.map(|d| d.content),
+        link: read.links.into_iter().find_map(|l| address(l.href)),
+        language: read.language.map(|l| l.to_ascii_lowercase()),
+        image: read.logo.and_then(|i| address(i.uri)),
+        updated: read.updated.map(|t| Timestamp::from_millis(t.timestamp_millis())),
+        hints: Hints::default(),
+        entries: Vec::new(),
+        deleted: Vec::new(),
+        repairs: Vec::new(),
+        faults: Faults::default(),
+        truncated: read.entries.len() > limits.entries,
+    };
+    let entries = read.entries.into_iter().take(limits.entries).map(|e| entry(e, atom, &address)).collect();
+    finish(&mut feed, read.title.map(|t| title(t, atom)), entries, limits);
+    Some(feed)
+}
+
+fn entry(entry: model::Entry, atom: bool, address: &dyn Fn(String) -> Option<String>) -> Raw {
+    let published = entry.published.map(|t| Timestamp::from_millis(t.timestamp_millis()));
+    let updated = entry.updated.map(|t| Timestamp::from_millis(t.timestamp_millis()));
+    Raw {
+        id: entry.id,
+        title: entry.title.map(|t| title(t, atom)),
+        link: entry.links.into_iter().find_map(|l| address(l.href)),
+        published,
+        // Where RSS says nothing of a change, feed-rs says that it was changed when it was published.
+        updated: updated.filter(|u| atom || Some(*u) != published),
+        author: entry.authors.into_iter().next().and_then(|p| p.name),
+        summary: entry.summary.map(|s| s.content),
+        content: entry.content.and_then(|c| c.body),
+    }
+}
+
+/// A title, and whether it is literal text. Only Atom can say so; RSS titles are HTML whatever feed-rs calls them.
+fn title(text: model::Text, atom: bool) -> (bool, String) {
+    (atom && text.content_type.as_str() == "text/plain", text.content)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two readers that share no code, on documents that both can read.
+    #[test]
+    fn both_readers_find_the_same_entries_in_documents_that_are_in_order() {
+        let base = Url::parse("https://example.org/feed").unwrap_or_else(|e| panic!("{e}"));
+        let limits = Limits::default();
+        let documents = [
+            include_str!("../tests/fixtures/rss2.xml"),
+            include_str!("../tests/fixtures/atom.xml"),
+            include_str!("../tests/fixtures/rss1.xml"),
+        ];
+        for document in documents {
+            let ours = crate::parse(document.as_bytes(), None, &base, &limits).unwrap_or_else(|e| panic!("{e}"));
+            let theirs = read(document, &base, &limits).unwrap_or_else(|| panic!("feed-rs reads none: {document}"));
+            assert_eq!(theirs.format, ours.format);
+            assert_eq!(theirs.title, ours.title);
+            let said = |feed: &Feed| {
+                let entries = feed.entries.iter();
+                entries.map(|e| (e.link.clone(), e.title.clone(), e.published)).collect::<Vec<_>>()
+            };
+            assert_eq!(said(&theirs), said(&ours));
+        }
+    }
+
+    #[test]
+    fn what_is_no_feed_or_kills_feed_rs_gives_none() {
+        let base = Url::parse("https://example.org/feed").unwrap_or_else(|e| panic!("{e}"));
+        for document in ["<html><body>no</body></html>", "<a><?xml version='1.0' encoding='x'?></a>", "", "<rss"] {
+            assert_eq!(read(document, &base, &Limits::default()), None, "{document}");
+        }
+    }
+}
