@@ -71,6 +71,18 @@ async fn h13_every_coding_that_is_offered_is_decoded() {
 }
 
 #[tokio::test]
+async fn r11_the_limit_of_robots_txt_counts_decoded_bytes_and_is_no_error() {
+    // Rules that hardly repeat, so that no other limit is met first.
+    let rules: String = (0..60_000_u32).map(|n| format!("Disallow: /{:08x}\n", n.wrapping_mul(0x9E37_79B1))).collect();
+    for (name, encode) in codings() {
+        let coded = encode(rules.as_bytes());
+        assert!(coded.len() < 512 << 10, "{name}");
+        let reply = fetch_coded(CallKind::Robots, name, &coded).await.unwrap();
+        assert!(reply.body == rules.as_bytes()[..512 << 10], "{name}: {} bytes", reply.body.len());
+    }
+}
+
+#[tokio::test]
 async fn c01_c02_bombs_end_by_their_ratio() {
     let zeros = vec![0; 64 << 20];
     for (name, encode) in codings() {
