@@ -36,3 +36,26 @@ pub(super) fn answer(question: &Question, config: &Config) -> Answer {
     }
     Ok(fields(json!({ "allowed": true })))
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may panic")]
+    use super::*;
+    use curlew_wiring::Flags;
+
+    #[test]
+    fn the_rule_that_excludes_is_named() {
+        let environment = [("CURLEW_EXCLUDE_SUBSTRINGS".to_owned(), "['/text/']".to_owned())];
+        let config = Config::load(&Flags::default(), environment.into_iter()).unwrap();
+        let ask = |url: &str| {
+            let Value::Object(question) = json!({ "url": url }) else { return None };
+            answer(&Question(question), &config).ok()
+        };
+        let excluded = ask("http://www.example.com/text/a").unwrap();
+        assert_eq!(excluded["allowed"], false);
+        assert_eq!(excluded["reason"], "it is excluded by the substring '/text/'");
+        assert_eq!(excluded["excluded_by"], json!({ "kind": "substring", "rule": "/text/" }));
+        assert_eq!(ask("http://www.example.com/a").unwrap()["allowed"], true);
+        assert_eq!(ask("http://127.0.0.1/a").unwrap()["allowed"], false);
+    }
+}
