@@ -15,7 +15,7 @@ const LIST: usize = 500;
 /// The most waiting or dead jobs that are listed.
 const MOST: usize = 10_000;
 /// Characters of an address in a line for people.
-const ADDRESS: usize = 90;
+pub(super) const ADDRESS: usize = 90;
 
 /// Which of the rows to show, and how.
 struct View<'a> {
@@ -70,7 +70,11 @@ pub(super) async fn sites(world: &World, args: &ListArgs) -> Result<()> {
         view.row(&[site.key.as_str(), &site.url], line, || json!(site))
     })
     .await?;
-    view.end("site")
+    match view.key {
+        // A host has many rows, or none of its own: what is known of it comes from all of them.
+        Some(host) if !view.found && super::site::show(world, host, view.json).await? => Ok(()),
+        _ => view.end("site"),
+    }
 }
 
 pub(super) async fn feeds(world: &World, args: &ListArgs) -> Result<()> {
@@ -123,7 +127,8 @@ fn reason(feed: &FeedSource, rules: &Rules) -> String {
     format!("every {hours} h, since {}{capped}", feed.polling.why)
 }
 
-async fn each_source(world: &World, mut each: impl FnMut(&Source) -> Result<()>) -> Result<()> {
+/// All rows of feeds and sites, one after another.
+pub(super) async fn each_source(world: &World, mut each: impl FnMut(&Source) -> Result<()>) -> Result<()> {
     let mut after: Option<SourceKey> = None;
     loop {
         let rows = world.ports.sources.list(after.as_ref(), LIST).await?;
@@ -164,7 +169,7 @@ pub(super) async fn pages(world: &World, args: &ListArgs) -> Result<()> {
     .await
 }
 
-fn page_state(state: &PageState) -> &'static str {
+pub(super) fn page_state(state: &PageState) -> &'static str {
     match state {
         PageState::Pending => "pending",
         PageState::Accepted { .. } => "accepted",
@@ -174,7 +179,8 @@ fn page_state(state: &PageState) -> &'static str {
     }
 }
 
-fn why(state: &PageState) -> String {
+/// Why a page is not found, if it is not.
+pub(super) fn why(state: &PageState) -> String {
     match state {
         PageState::Rejected { reason } => format!("  {}", shown(&reason.to_string(), ADDRESS)),
         PageState::Gone { reason } => format!("  {}", reason.as_str()),
@@ -229,7 +235,7 @@ pub(super) async fn parked(world: &World, args: &ListArgs) -> Result<()> {
 }
 
 /// What a job is about: a host for visits, an address otherwise.
-fn about(job: &Job) -> String {
+pub(super) fn about(job: &Job) -> String {
     match job {
         Job::Discover(job) => job.url.clone(),
         Job::Poll(job) => job.url.clone(),

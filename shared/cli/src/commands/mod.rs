@@ -9,6 +9,7 @@ mod opml;
 mod publish;
 mod search;
 mod serve;
+mod site;
 pub(crate) mod status;
 mod summary;
 mod transfer;
