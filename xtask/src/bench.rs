@@ -8,6 +8,7 @@ mod crawls;
 mod documents;
 mod feeds;
 mod process;
+mod simulation;
 mod table;
 mod web;
 
@@ -23,9 +24,10 @@ use table::Table;
 type Part = fn(&Bench, &mut Table) -> Result<()>;
 
 /// All parts, in the order of their running.
-const PARTS: [(&str, Part); 5] = [
+const PARTS: [(&str, Part); 6] = [
     ("documents", documents::measure),
     ("feeds", feeds::measure),
+    ("simulation", simulation::measure),
     ("pages", crawls::pages),
     ("hosts", crawls::hosts),
     ("demo", crawls::demo),
