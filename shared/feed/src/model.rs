@@ -74,6 +74,29 @@ pub struct Feed {
     pub truncated: bool,
 }
 
+impl Feed {
+    /// Whether two documents, found under two addresses, are one feed: both give the same address as their own, or both
+    /// list the same pages in the same order, whatever their dialects. A feed that lists nothing is like no other.
+    pub fn is_same_as(&self, other: &Feed) -> bool {
+        let own = self.hints.self_url.as_ref();
+        if own.is_some() && own == other.hints.self_url.as_ref() {
+            return true;
+        }
+        // One of the two may list more than the other; a single page in common says nothing.
+        let (a, b) = (self.entries.len(), other.entries.len());
+        let (fewer, more) = (a.min(b), a.max(b));
+        let pages = |feed: &Feed| -> Vec<Option<String>> {
+            feed.entries.iter().take(fewer).map(|entry| entry.link.clone()).collect()
+        };
+        let mine = pages(self);
+        fewer * 2 >= more
+            && (fewer > 1 || fewer == more)
+            && fewer > 0
+            && mine.iter().all(Option::is_some)
+            && mine == pages(other)
+    }
+}
+
 /// An entry of a feed.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Entry {

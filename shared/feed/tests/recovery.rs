@@ -199,3 +199,22 @@ fn f09_ids_are_stable_and_one_id_is_one_entry() {
     assert_eq!(key("<title>A</title>"), key("<title>A</title>"));
     assert_ne!(key("<title>A</title>"), key("<title>B</title>"));
 }
+
+#[test]
+fn one_feed_in_two_dialects_is_known_as_one() {
+    let items = |pages: std::ops::Range<u32>| {
+        pages.map(|n| format!("<item><link>https://mudflat.example/{n}</link></item>")).collect::<String>()
+    };
+    let entries = |pages: std::ops::Range<u32>| {
+        let all: String = pages.map(|n| format!("<entry><id>urn:{n}</id><link href='/{n}'/></entry>")).collect();
+        read(&format!("<feed xmlns='http://www.w3.org/2005/Atom'><title>W</title>{all}</feed>"))
+    };
+    let feed = read(&rss(&items(0..10)));
+    assert!(feed.is_same_as(&entries(0..10)) && feed.is_same_as(&entries(0..7)));
+    for other in [entries(1..10), entries(0..3), entries(0..0), entries(5..15)] {
+        assert!(!feed.is_same_as(&other) && !other.is_same_as(&feed));
+    }
+    assert!(!read(&rss("")).is_same_as(&read(&rss(""))));
+    let own = "<atom:link rel='self' href='https://mudflat.example/feed'/>";
+    assert!(read(&rss(&format!("{own}{}", items(0..1)))).is_same_as(&read(&rss(&format!("{own}{}", items(5..9))))));
+}
