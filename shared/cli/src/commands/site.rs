@@ -21,10 +21,6 @@ const PAGES: usize = 10;
 const ROBOTS_LINES: usize = 40;
 /// Waiting jobs that are looked through.
 const JOBS: usize = 10_000;
-/// Minutes of a cycle of polls.
-const CYCLE: Millis = Millis::from_hours(8);
-/// Cycles that are looked ahead for the next poll: the longest interval, and some.
-const AHEAD: u64 = 90;
 
 /// All that is known of a host key.
 #[derive(Serialize)]
@@ -130,6 +126,8 @@ async fn gather(world: &World, host: HostKey, url: &Url) -> Result<Report> {
             match source {
                 Source::Site(row) => sites.push(site(row, now)),
                 Source::Feed(row) => feeds.push(feed(row, world, now)),
+                // A further slot of a feed that has a row of its own.
+                Source::Extra(_) => {}
             }
         }
         names.insert(source.key().clone(), source.url().to_owned());
@@ -208,21 +206,11 @@ fn feed(row: &FeedSource, world: &World, now: Timestamp) -> Feed {
         url: row.url.clone(),
         polled_at: row.polled_at,
         interval: row.interval,
-        next: next_poll(row, &world.config.rules, now),
+        next: schedule::next_poll(row, &world.config.rules, now),
         gone: row.gone,
         failures: row.failures,
         trouble: row.trouble.clone(),
     }
-}
-
-/// When the schedule will send the next poll: the first of its slots at which it is due.
-fn next_poll(row: &FeedSource, rules: &curlew_policy::Rules, now: Timestamp) -> Option<Timestamp> {
-    let minute = now.minute() + 1;
-    let cycle = i64::from(curlew_model::Slot::COUNT);
-    let ahead = (i64::from(row.slot.index()) - minute).rem_euclid(cycle);
-    let first = Timestamp::from_millis((minute + ahead) * 60_000);
-    let slots = (0..AHEAD).map(|n| first + CYCLE.saturating_mul(n));
-    slots.into_iter().find(|at| schedule::feed_is_due(row, rules, *at))
 }
 
 fn fetched(page: &Page, feed: Option<String>) -> Fetched {
