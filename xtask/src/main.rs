@@ -9,6 +9,7 @@ mod emulator;
 mod functions;
 mod lint;
 mod run;
+mod score;
 mod test;
 mod tools;
 
@@ -20,6 +21,7 @@ usage: cargo xtask TASK
   bench [PART…]      processor time, memory and speed of the release binaries, held against their bars (BENCHMARKS.md)
   cost [OPTION…]     what AWS would bill, metered on an emulator, held against its bars (BENCHMARKS.md)
   lint               formatting, clippy, the rules for dependencies (deny.toml), the template (infra/)
+  score PATH [PART…] how right `curlew check` is on labelled pages, feeds and robots.txt files that lie at PATH (BENCHMARKS.md)
   test [ARGS…]       every test of the workspace; ARGS go to `cargo nextest run`, as in: cargo xtask test -E 'test(robots)'";
 
 /// Wrong usage, as in the programs of Curlew itself.
@@ -31,6 +33,7 @@ fn main() -> ExitCode {
         Some(("bench", parts)) => bench::bench(parts),
         Some(("cost", options)) => cost::cost(options),
         Some(("lint", [])) => lint::lint(),
+        Some(("score", words)) => score::score(words),
         Some(("test", rest)) => test::test(rest),
         Some(("help" | "--help" | "-h", _)) => {
             eprintln!("{USAGE}");

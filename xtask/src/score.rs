@@ -1,0 +1,305 @@
+//! `cargo xtask score PATH [pages|feeds|robots]`: how right `curlew check` is on labelled documents.
+//!
+//! PATH is a file of cases or a folder with `extraction/pages.jsonl.gz`, `feeds/cases.jsonl.gz` and `robots/cases.jsonl`.
+//! The documents belong to others and stay outside of this repository. What is compared, and how, is said at each part.
+
+use crate::run::{cargo, root, run};
+use crate::test::target;
+use anyhow::{Context, Result, bail};
+use serde_json::{Map, Value, json};
+use std::collections::HashMap;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+/// Answers by the id of their question.
+type Answers = HashMap<String, Value>;
+
+/// Asks the program about all cases, and prints how right it is.
+type Judge = fn(&Path, &[Value]) -> Result<()>;
+
+/// Cases right and cases in all.
+#[derive(Clone, Copy, Default)]
+struct Tally {
+    right: usize,
+    all: usize,
+}
+
+impl Tally {
+    fn count(&mut self, right: bool) {
+        self.right += usize::from(right);
+        self.all += 1;
+    }
+
+    fn print(self, what: &str) {
+        eprintln!("  {what}: {} of {} ({:.4})", self.right, self.all, self.right as f64 / self.all.max(1) as f64);
+    }
+}
+
+pub(crate) fn score(words: &[String]) -> Result<()> {
+    let Some((path, parts)) = words.split_first() else {
+        bail!("say where the cases are: cargo xtask score PATH [pages|feeds|robots]");
+    };
+    let path = root().join(path);
+    let parts: Vec<&str> =
+        if parts.is_empty() { vec!["pages", "feeds", "robots"] } else { parts.iter().map(String::as_str).collect() };
+    run(cargo().args(["build", "--release", "--locked", "-p", "curlew"]))?;
+    let curlew = target()?.join("release/curlew");
+    for part in parts {
+        let (file, judge): (&str, Judge) = match part {
+            "pages" => ("extraction/pages.jsonl.gz", pages),
+            "feeds" => ("feeds/cases.jsonl.gz", feeds),
+            "robots" => ("robots/cases.jsonl", robots),
+            _ => bail!("there is no score '{part}', only pages, feeds and robots"),
+        };
+        let file = if path.is_dir() { path.join(file) } else { path.clone() };
+        let cases = read(&file)?;
+        eprintln!("xtask: {part}, {} cases of {}", cases.len(), file.display());
+        judge(&curlew, &cases)?;
+    }
+    Ok(())
+}
+
+/// The cases of a file of JSON Lines, compressed or not.
+fn read(file: &PathBuf) -> Result<Vec<Value>> {
+    let text = if file.extension().is_some_and(|end| end == "gz") {
+        let unpacked = Command::new("gzip").arg("-dc").arg(file).output().context("gzip cannot be started")?;
+        if !unpacked.status.success() {
+            bail!("{} cannot be unpacked", file.display());
+        }
+        String::from_utf8(unpacked.stdout)?
+    } else {
+        std::fs::read_to_string(file).with_context(|| format!("{} cannot be read", file.display()))?
+    };
+    let lines = text.lines().filter(|line| !line.trim().is_empty());
+    lines.map(|line| serde_json::from_str(line).context("a line is no JSON")).collect()
+}
+
+/// Asks `curlew check` about every case; only the named fields are handed on, so that no label is.
+fn ask(curlew: &Path, what: &str, cases: &[Value], fields: &[&str], also: &Value) -> Result<Answers> {
+    let mut questions = String::new();
+    for case in cases {
+        let mut question: Map<String, Value> = also.as_object().cloned().unwrap_or_default();
+        for name in fields {
+            if let Some(value) = case.get(name).filter(|value| !value.is_null()) {
+                question.insert((*name).to_owned(), value.clone());
+            }
+        }
+        questions.push_str(&Value::Object(question).to_string());
+        questions.push('\n');
+    }
+    let begun = Instant::now();
+    let mut child = Command::new(curlew)
+        .args(["check", what])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .with_context(|| format!("{} cannot be started", curlew.display()))?;
+    let mut input = child.stdin.take().context("no standard input")?;
+    // Both ends at once: neither pipe holds all of it.
+    let writer = std::thread::spawn(move || input.write_all(questions.as_bytes()));
+    let output = child.wait_with_output()?;
+    writer.join().map_err(|_| anyhow::anyhow!("the questions could not be written"))??;
+    if !output.status.success() {
+        bail!("curlew check {what} failed: {}", output.status);
+    }
+    let seconds = begun.elapsed().as_secs_f64();
+    eprintln!("  {:.0} a second, reading the questions included", cases.len() as f64 / seconds.max(0.001));
+    let answers = String::from_utf8_lossy(&output.stdout).into_owned();
+    Ok(answers
+        .lines()
+        .filter_map(|line| serde_json::from_str::<Value>(line).ok())
+        .map(|answer| (id(&answer), answer))
+        .collect())
+}
+
+fn id(value: &Value) -> String {
+    value.get("id").map(Value::to_string).unwrap_or_default()
+}
+
+fn text<'a>(value: &'a Value, name: &str) -> &'a str {
+    value.get(name).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// Pages: shares of the runs of four words that both texts have, averaged over the pages; titles and days of
+/// publication that are the same; snippets that must not be in the text, and are not. Each over two halves, too (by a
+/// hash of the case's id), so that a rule that was made for one of them shows.
+fn pages(curlew: &Path, cases: &[Value]) -> Result<()> {
+    let answers = ask(curlew, "page", cases, &["id", "url", "body_b64"], &json!({}))?;
+    for (name, half) in [("first half", Some(0)), ("second half", Some(1)), ("all", None)] {
+        eprintln!(" {name}");
+        let chosen = cases.iter().filter(|case| half.is_none_or(|half| hash(&id(case)) % 2 == half));
+        let (mut precision, mut recall, mut count) = (0.0, 0.0, 0.0_f64);
+        let (mut title, mut day, mut without) = (Tally::default(), Tally::default(), Tally::default());
+        for case in chosen {
+            let none = Value::Null;
+            let answer = answers.get(&id(case)).unwrap_or(&none);
+            let (p, r) = overlap(text(case, "text"), text(answer, "text"));
+            precision += p;
+            recall += r;
+            count += 1.0;
+            if !text(case, "title").is_empty() {
+                title.count(folded(text(case, "title")) == folded(text(answer, "title")));
+            }
+            if !text(case, "published").is_empty() {
+                let first = |value: &Value| text(value, "published").chars().take(10).collect::<String>();
+                day.count(first(case) == first(answer));
+            }
+            let kept = folded(text(answer, "text"));
+            for snippet in case.get("without").and_then(Value::as_array).into_iter().flatten() {
+                without.count(!kept.contains(&folded(snippet.as_str().unwrap_or_default())));
+            }
+        }
+        let (p, r) = (precision / count.max(1.0), recall / count.max(1.0));
+        eprintln!("  text: precision {p:.4}, recall {r:.4}, F1 {:.4}, {count} pages", 2.0 * p * r / (p + r).max(1e-9));
+        title.print("titles");
+        day.print("days of publication");
+        without.print("boilerplate kept out");
+    }
+    Ok(())
+}
+
+/// FNV-1a: the same halves on every machine.
+fn hash(text: &str) -> u64 {
+    text.bytes().fold(0xCBF2_9CE4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3))
+}
+
+/// Precision and recall of a text by runs of four words, each counted as often as it occurs.
+fn overlap(gold: &str, mine: &str) -> (f64, f64) {
+    let (gold, mine) = (runs(gold), runs(mine));
+    let size = |runs: &HashMap<Vec<&str>, usize>| runs.values().sum::<usize>() as f64;
+    let common: usize = gold.iter().map(|(run, n)| *mine.get(run).unwrap_or(&0).min(n)).sum();
+    let share = |of: f64, none: f64| if of > 0.0 { common as f64 / of } else { none };
+    (share(size(&mine), 0.0), share(size(&gold), 1.0))
+}
+
+fn runs(text: &str) -> HashMap<Vec<&str>, usize> {
+    /// Words in a run.
+    const RUN: usize = 4;
+    let letter = |c: char| c.is_alphanumeric() || c == '_';
+    let words: Vec<&str> = text.split(|c: char| !letter(c)).filter(|word| !word.is_empty()).collect();
+    let mut out = HashMap::new();
+    for run in words.windows(RUN.min(words.len()).max(1)) {
+        *out.entry(run.to_vec()).or_default() += 1;
+    }
+    out
+}
+
+/// Letters and digits in lower case, single spaces between.
+fn folded(text: &str) -> String {
+    let text = unescaped(text);
+    let words = text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty());
+    words.collect::<Vec<_>>().join(" ").to_lowercase()
+}
+
+/// The character references that labels hold.
+fn unescaped(text: &str) -> String {
+    [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#39;", "'"), ("&nbsp;", " "), ("&amp;", "&")]
+        .iter()
+        .fold(text.to_owned(), |text, (name, character)| text.replace(name, character))
+}
+
+/// Feeds: each labelled field, texts without the folds of white space. A date may stand in `published` or `updated`.
+fn feeds(curlew: &Path, cases: &[Value]) -> Result<()> {
+    let fields = ["id", "body_b64", "content_type"];
+    let answers = ask(curlew, "feed", cases, &fields, &json!({"url": "https://example.org/feed"}))?;
+    let (mut readable, mut right) = (Tally::default(), Tally::default());
+    for case in cases {
+        let feed = answers.get(&id(case)).and_then(|answer| answer.get("feed"));
+        readable.count(feed.is_some());
+        for (name, wanted) in case.get("expect").and_then(Value::as_object).into_iter().flatten() {
+            let same = |name: &str| feed.is_some_and(|feed| same(&field(feed, name), wanted));
+            let other = if name.ends_with("published") {
+                name.replace("published", "updated")
+            } else {
+                name.replace("updated", "published")
+            };
+            right.count(same(name) || (other != *name && wanted.is_i64() && same(&other)));
+        }
+    }
+    readable.print("read without error");
+    right.print("fields");
+    Ok(())
+}
+
+/// A field named as in the labels: `feed.title`, `entry_count`, `entries[2].link`.
+fn field(feed: &Value, name: &str) -> Value {
+    let entries = feed.get("entries").and_then(Value::as_array);
+    if name == "entry_count" {
+        return json!(entries.map_or(0, Vec::len));
+    }
+    if let Some((at, name)) = name.strip_prefix("entries[").and_then(|rest| rest.split_once("].")) {
+        let entry = at.parse::<usize>().ok().and_then(|at| entries?.get(at));
+        return entry.and_then(|entry| entry.get(name)).cloned().unwrap_or_default();
+    }
+    let name = name.trim_start_matches("feed.");
+    feed.get(if name == "subtitle" { "description" } else { name }).cloned().unwrap_or_default()
+}
+
+fn same(got: &Value, wanted: &Value) -> bool {
+    match (got, wanted) {
+        (Value::String(got), Value::String(wanted)) => {
+            let plain = |text: &str| {
+                let text = unescaped(&unescaped(text));
+                let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+                let inner = line.strip_prefix("<div>").and_then(|rest| rest.strip_suffix("</div>"));
+                inner.unwrap_or(&line).trim_end_matches('/').to_owned()
+            };
+            plain(got) == plain(wanted)
+        }
+        (Value::String(got), Value::Number(wanted)) => seconds(got).is_some_and(|got| wanted.as_i64() == Some(got)),
+        _ => got == wanted,
+    }
+}
+
+/// Seconds since 1970 of a time as Curlew prints it: RFC 3339 in UTC.
+fn seconds(text: &str) -> Option<i64> {
+    let number = |range: std::ops::Range<usize>| text.get(range)?.parse::<i64>().ok();
+    let (year, month, day) = (number(0..4)?, number(5..7)?, number(8..10)?);
+    // Days from the civil calendar: years begin in March, so that the leap day is their last.
+    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    let days =
+        365 * year + year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400) + (153 * month + 2) / 5 + day
+            - 1
+            - 719_468;
+    Some(days * 86_400 + number(11..13)? * 3_600 + number(14..16)? * 60 + number(17..19)?)
+}
+
+/// robots.txt: decisions and delays, by the tier of the case.
+fn robots(curlew: &Path, cases: &[Value]) -> Result<()> {
+    let answers = ask(curlew, "robots", cases, &["id", "agent", "url", "robots", "robots_b64"], &json!({}))?;
+    let mut tiers: std::collections::BTreeMap<&str, Tally> = std::collections::BTreeMap::new();
+    for case in cases {
+        let name = if text(case, "kind") == "allow" { "allowed" } else { "crawl_delay" };
+        let got = answers.get(&id(case)).and_then(|answer| answer.get(name)).unwrap_or(&Value::Null);
+        let wanted = case.get("expected").unwrap_or(&Value::Null);
+        let equal = got == wanted || got.as_f64().zip(wanted.as_f64()).is_some_and(|(got, wanted)| got == wanted);
+        tiers.entry(text(case, "tier")).or_default().count(equal);
+    }
+    for (tier, tally) in tiers {
+        tally.print(&format!("tier {tier}"));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_of_words_are_counted_as_often_as_they_occur() {
+        assert_eq!(overlap("a b c d e", "a b c d e"), (1.0, 1.0));
+        assert_eq!(overlap("a b c d", "a b c d e"), (0.5, 1.0));
+        assert_eq!(overlap("a b c d a b c d", "a b c d"), (1.0, 0.2));
+        assert_eq!(overlap("a b", "a b"), (1.0, 1.0));
+        assert_eq!(overlap("a", ""), (0.0, 0.0));
+    }
+
+    #[test]
+    fn times_are_read_and_texts_folded() {
+        assert_eq!(seconds("1970-01-01T00:00:00Z"), Some(0));
+        assert_eq!(seconds("2026-03-01T00:00:01Z"), Some(1_772_323_201));
+        assert_eq!(folded(" Tom &amp; Ann – “one”  "), "tom ann one");
+    }
+}
