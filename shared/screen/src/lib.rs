@@ -6,6 +6,7 @@
 //! words that decided.
 
 mod fold;
+pub mod image;
 mod lexicon;
 mod lists;
 mod overrule;

@@ -1,0 +1,79 @@
+//! Screening of images: one trait, and the embedded classifier by regions of skin.
+
+mod skin;
+
+pub use skin::SkinRegions;
+
+use crate::TopicScore;
+use std::fmt;
+
+/// The most pixels of an image that is classified; a thumbnail has far fewer.
+pub const MAX_PIXELS: usize = 1024 * 1024;
+
+/// A decoded image: rows of red, green and blue, without gaps.
+#[derive(Clone, Copy)]
+pub struct Rgb<'a> {
+    width: usize,
+    height: usize,
+    pixels: &'a [u8],
+}
+
+impl<'a> Rgb<'a> {
+    /// `None` if the size does not fit the pixels, or if there are none or more than [`MAX_PIXELS`].
+    pub fn new(width: usize, height: usize, pixels: &'a [u8]) -> Option<Rgb<'a>> {
+        let count = width.checked_mul(height)?;
+        let fits = (1..=MAX_PIXELS).contains(&count) && pixels.len() == count * 3;
+        fits.then_some(Rgb { width, height, pixels })
+    }
+
+    /// In pixels.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// In pixels.
+    pub fn height(&self) -> usize {
+        self.height
+    }
+
+    /// The pixels, row by row.
+    pub fn pixels(&self) -> impl Iterator<Item = [u8; 3]> + 'a {
+        self.pixels.as_chunks::<3>().0.iter().copied()
+    }
+}
+
+/// What a classifier saw: how much of a topic, and a sentence on what decided.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Seen {
+    /// How much of what.
+    pub score: TopicScore,
+    /// What decided, for somebody who knows nothing of classifiers.
+    pub why: String,
+}
+
+/// Why an image was not classified. The page is then judged by its words alone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotClassified(pub String);
+
+impl fmt::Display for NotClassified {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the image was not classified: {}", self.0)
+    }
+}
+
+impl std::error::Error for NotClassified {}
+
+/// Says of what topics an image is.
+///
+/// The same image is always classified the same way. What is seen joins what words say in
+/// [`crate::Screener::screen_with`].
+pub trait ImageClassifier: Send + Sync {
+    /// Its name, for the record of a page.
+    fn name(&self) -> &str;
+
+    /// Classifies an image; topics of which there is nothing are left out.
+    ///
+    /// # Errors
+    /// If the classifier cannot be asked; nothing is known of the image then.
+    fn classify(&self, image: &Rgb<'_>) -> Result<Vec<Seen>, NotClassified>;
+}

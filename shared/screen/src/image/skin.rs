@@ -1,0 +1,160 @@
+//! Skin-region analysis: how much of an image one connected region of the colours of human skin fills.
+//!
+//! It knows colours and shapes, no bodies. Sand, wood, fur and portraits that fill the frame have the same colours, so
+//! it speaks up only where a region is very large and smooth, and what it says alone never reaches the default
+//! threshold: it adds to what the words of the page say. The tests measure how often it errs on drawn images.
+
+use super::{ImageClassifier, NotClassified, Rgb, Seen};
+use crate::{Topic, TopicScore};
+
+/// An image is reduced to at most so many cells on its longer side.
+const GRID: usize = 96;
+/// A region counts from this part of the image on.
+const REGION_FROM: f32 = 0.25;
+/// At this part it counts in full.
+const REGION_FULL: f32 = 0.6;
+/// The highest score: colours alone prove nothing.
+const MAX_SCORE: f32 = 0.45;
+/// A region whose neighbouring cells differ by more than this on average, of 255, is grain: sand, wood or fur.
+const MAX_GRAIN: f32 = 14.0;
+/// A region with less spread of brightness than this, of 255, is a flat drawing, not a body in light.
+const MIN_SPREAD: f32 = 6.0;
+/// Skin in a bust or a portrait lies within the middle; a region that leaves so much of the border rows free is one.
+const BORDER_FREE: f32 = 0.97;
+
+/// The embedded classifier. Knows [`Topic::Adult`] only.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SkinRegions;
+
+impl ImageClassifier for SkinRegions {
+    fn name(&self) -> &'static str {
+        "skin regions"
+    }
+
+    fn classify(&self, image: &Rgb<'_>) -> Result<Vec<Seen>, NotClassified> {
+        let grid = Grid::of(image);
+        let Some(region) = grid.largest_region() else { return Ok(Vec::new()) };
+        let score = region.score();
+        if score <= 0.0 {
+            return Ok(Vec::new());
+        }
+        let why = format!("one region with the colours of skin fills {:.0} % of it", region.share * 100.0);
+        Ok(vec![Seen { score: TopicScore { topic: Topic::Adult, score }, why }])
+    }
+}
+
+/// The image in cells of equal size, each the mean of its pixels.
+struct Grid {
+    width: usize,
+    height: usize,
+    cells: Vec<[f32; 3]>,
+}
+
+/// The largest connected region of skin.
+#[derive(Clone, Copy, Debug)]
+struct Region {
+    /// Part of the image.
+    share: f32,
+    /// Mean difference of brightness between neighbours.
+    grain: f32,
+    /// Standard deviation of brightness.
+    spread: f32,
+    /// Part of the border's cells that it does not touch.
+    border_free: f32,
+}
+
+impl Region {
+    fn score(&self) -> f32 {
+        if self.grain > MAX_GRAIN || self.spread < MIN_SPREAD {
+            return 0.0;
+        }
+        let size = ((self.share - REGION_FROM) / (REGION_FULL - REGION_FROM)).clamp(0.0, 1.0);
+        let whole = if self.border_free >= BORDER_FREE { 0.5 } else { 1.0 };
+        (size * whole * MAX_SCORE * 1_000.0).round() / 1_000.0
+    }
+}
+
+impl Grid {
+    fn of(image: &Rgb<'_>) -> Grid {
+        let side = image.width().max(image.height()).div_ceil(GRID).max(1);
+        let (width, height) = (image.width().div_ceil(side), image.height().div_ceil(side));
+        let mut sums = vec![([0.0_f32; 3], 0.0_f32); width * height];
+        for (at, pixel) in image.pixels().enumerate() {
+            let (x, y) = (at % image.width() / side, at / image.width() / side);
+            if let Some((sum, count)) = sums.get_mut(y * width + x) {
+                sum.iter_mut().zip(pixel).for_each(|(s, p)| *s += f32::from(p));
+                *count += 1.0;
+            }
+        }
+        let cells = sums.into_iter().map(|(sum, count)| sum.map(|s| s / count.max(1.0))).collect();
+        Grid { width, height, cells }
+    }
+
+    fn largest_region(&self) -> Option<Region> {
+        let mut left: Vec<bool> = self.cells.iter().map(|c| is_skin(*c)).collect();
+        let mut largest: Vec<usize> = Vec::new();
+        for start in 0..left.len() {
+            let region = self.take_region(start, &mut left);
+            if region.len() > largest.len() {
+                largest = region;
+            }
+        }
+        (!largest.is_empty()).then(|| self.measure(&largest))
+    }
+
+    /// The cells that hang together with this one; each cell is taken once, so all regions together cost one pass.
+    fn take_region(&self, start: usize, left: &mut [bool]) -> Vec<usize> {
+        let mut region = Vec::new();
+        let mut open = vec![start];
+        while let Some(at) = open.pop() {
+            match left.get_mut(at) {
+                Some(is_left) if *is_left => *is_left = false,
+                _ => continue,
+            }
+            region.push(at);
+            open.extend(self.neighbours(at));
+        }
+        region
+    }
+
+    fn neighbours(&self, at: usize) -> impl Iterator<Item = usize> + use<> {
+        let (x, y, width, height) = (at % self.width, at / self.width, self.width, self.height);
+        let beside = [(x > 0).then(|| at - 1), (x + 1 < width).then_some(at + 1)];
+        let above = [(y > 0).then(|| at - width), (y + 1 < height).then_some(at + width)];
+        beside.into_iter().chain(above).flatten()
+    }
+
+    fn measure(&self, region: &[usize]) -> Region {
+        let light = |at: usize| self.cells.get(at).map_or(0.0, |c| brightness(*c));
+        let count = region.len() as f32;
+        let mean = region.iter().map(|at| light(*at)).sum::<f32>() / count;
+        let variance = region.iter().map(|at| (light(*at) - mean).powi(2)).sum::<f32>() / count;
+        let steps: Vec<f32> =
+            region.iter().flat_map(|at| self.neighbours(*at).map(|n| (light(*at) - light(n)).abs())).collect();
+        let on_border = |at: usize| {
+            let (x, y) = (at % self.width, at / self.width);
+            x == 0 || y == 0 || x + 1 == self.width || y + 1 == self.height
+        };
+        let border = (2 * (self.width + self.height)) as f32;
+        let touched = region.iter().filter(|at| on_border(**at)).count() as f32;
+        Region {
+            share: count / self.cells.len() as f32,
+            grain: steps.iter().sum::<f32>() / (steps.len() as f32).max(1.0),
+            spread: variance.sqrt(),
+            border_free: 1.0 - touched / border,
+        }
+    }
+}
+
+fn brightness([r, g, b]: [f32; 3]) -> f32 {
+    0.299 * r + 0.587 * g + 0.114 * b
+}
+
+/// Whether a colour is one of skin, light or dark: its hue lies in a narrow band of the colour difference planes of
+/// ITU-R BT.601, whatever the brightness.
+fn is_skin([r, g, b]: [f32; 3]) -> bool {
+    let cb = 128.0 - 0.169 * r - 0.331 * g + 0.5 * b;
+    let cr = 128.0 + 0.5 * r - 0.419 * g - 0.081 * b;
+    let lit = r > 60.0 && r > g && g > b * 0.8 && r - b > 15.0;
+    lit && (80.0..=125.0).contains(&cb) && (136.0..=172.0).contains(&cr)
+}
