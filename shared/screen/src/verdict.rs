@@ -2,7 +2,7 @@
 
 use crate::Topic;
 use crate::overrule::Overrule;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 use std::fmt::Write as _;
 
 /// A score below this is not worth reporting.
@@ -16,6 +16,7 @@ pub struct TopicScore {
     /// The topic.
     pub topic: Topic,
     /// From 0, nothing, to 1, nothing else; rounded to thousandths.
+    #[serde(serialize_with = "in_thousandths")]
     pub score: f32,
 }
 
@@ -50,8 +51,10 @@ pub struct Finding {
     /// The topic.
     pub topic: Topic,
     /// From 0, nothing, to 1, nothing else; rounded to thousandths.
+    #[serde(serialize_with = "in_thousandths")]
     pub score: f32,
     /// From this score on the topic rejects.
+    #[serde(serialize_with = "in_thousandths")]
     pub threshold: f32,
     /// Whether it rejects this page.
     pub rejects: bool,
@@ -75,6 +78,7 @@ pub struct Evidence {
     /// As the word list has it; a star stands for further letters.
     pub term: String,
     /// What it added: its weight, more for a title and for more than one place.
+    #[serde(serialize_with = "in_thousandths")]
     pub points: f32,
     /// How often it was found.
     pub count: u32,
@@ -175,6 +179,11 @@ impl Finding {
         text.push('.');
         text
     }
+}
+
+/// A JSON number as people write it: an f32 would be printed as the f64 that it is close to.
+fn in_thousandths<S: Serializer>(number: &f32, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_f64((f64::from(*number) * 1_000.0).round() / 1_000.0)
 }
 
 /// The words as the page has them.
