@@ -283,6 +283,10 @@ pub(crate) enum Check {
     Page {
         #[command(flatten)]
         document: Document,
+        /// Say also why: what was weighed for the text, which lines are left out, where the date is from. In JSON Lines
+        /// a question may ask for it by `"explain": true`
+        #[arg(long)]
+        explain: bool,
     },
     /// Would a text pass content screening?
     Screen {

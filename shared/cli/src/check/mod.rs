@@ -69,7 +69,7 @@ pub(crate) fn run(check: Check, shared: &Shared) -> Result<()> {
         }
         Check::Feed { document } => each(&document, feed::answer, &[], "body"),
         Check::Discover { document } => each(&document, discover::answer, &[], "html"),
-        Check::Page { document } => each(&document, page::answer, &[], "html"),
+        Check::Page { document, explain } => each(&document, |q| page::answer(q, explain), &[], "html"),
         Check::Screen { document, title } => {
             let screener =
                 crate::config::load(shared, std::env::vars())?.screen.screener().map_err(|e| usage(e.to_string()))?;

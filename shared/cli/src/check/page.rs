@@ -1,21 +1,27 @@
 use super::{Answer, Question, Trouble, fields};
-use curlew_article::{Limits, decode, extract, validity};
+use curlew_article::{Article, Explanation, Limits, decode, explain, extract, validity};
 use curlew_policy::directives::Directives;
 use serde_json::{Value, json};
 
 /// The product token that meta tags and headers are read for.
 const TOKEN: &str = "CurlewBot";
 
-/// What would be kept of a page, and would it be accepted?
-pub(super) fn answer(question: &Question) -> Answer {
+/// What would be kept of a page, and would it be accepted? If `why` or the question asks for it, also why.
+pub(super) fn answer(question: &Question, why: bool) -> Answer {
     let body = question.bytes("html", "body_b64")?;
     let url = question.url()?;
     // A text in JSON has been decoded already, whatever its meta tags say.
     let given_as_text = question.text("html").is_some();
     let content_type = if given_as_text { Some("text/html; charset=utf-8") } else { question.text("content_type") };
     let html = decode(&body, content_type);
-    let article =
-        extract(&html, &url, &Limits::default()).map_err(|e| Trouble { kind: "unreadable", message: e.to_string() })?;
+    let why = why || question.0.get("explain").is_some_and(|asked| asked == true);
+    let limits = Limits::default();
+    let read = if why {
+        explain(&html, &url, &limits).map(|(article, explanation)| (article, Some(explanation)))
+    } else {
+        extract(&html, &url, &limits).map(|article| (article, None))
+    };
+    let (article, explanation) = read.map_err(|e| Trouble { kind: "unreadable", message: e.to_string() })?;
     let directives = Directives::gather(&article.robots_meta, &robots_tags(question), TOKEN);
     let image = article.image.as_ref().map(|u| u.as_str().to_owned());
     let verdict = match validity(article.title.as_deref(), &article.text, image.as_deref()) {
@@ -38,7 +44,70 @@ pub(super) fn answer(question: &Question) -> Answer {
     if let Err(why) = verdict {
         answer.insert("reason".into(), json!(why.code()));
     }
+    if let Some(explanation) = explanation {
+        answer.insert("explanation".into(), in_words(&article, &explanation));
+    }
     Ok(answer)
+}
+
+/// The explanation as an object: a summary in a sentence, where the date is from, the voices, the lines left out.
+fn in_words(article: &Article, explanation: &Explanation) -> Value {
+    let left_out = explanation.lines.iter().filter_map(|line| {
+        let why = line.left_out?;
+        Some(json!({"line": shortened(&line.text), "why": why}))
+    });
+    let voices = explanation.voices.iter().map(|voice| {
+        json!({
+            "from": voice.from,
+            "characters": voice.chars,
+            "links": hundredths(voice.links),
+            "agreement": hundredths(voice.agreement),
+            "prior": hundredths(voice.prior),
+            "score": hundredths(voice.score),
+            "chosen": voice.chosen,
+        })
+    });
+    let date = article
+        .published_by
+        .map(|by| json!({"from": by.from, "confidence": by.confidence.name(), "zone_minutes": by.zone}));
+    json!({
+        "text": summary(article, explanation),
+        "published": date,
+        "voices": voices.collect::<Vec<_>>(),
+        "left_out": left_out.collect::<Vec<_>>(),
+    })
+}
+
+/// Where the text is from, in a sentence.
+fn summary(article: &Article, explanation: &Explanation) -> String {
+    let place = match article.from {
+        "microdata" => "the element that is marked as articleBody",
+        "content" => "the container that is named as a post's text (such as entry-content)",
+        "article" => "the <article> element",
+        "main" => "the <main> element",
+        "density" => "the part of the page with the most text and the fewest links",
+        "readability" => "the part that the readability rules find",
+        "jsonld" => "the articleBody of the JSON-LD, for the page itself shows much less",
+        _ => return "no text was found".to_owned(),
+    };
+    let kept = explanation.lines.iter().filter(|line| line.left_out.is_none()).count();
+    format!("taken from {place}; {kept} of the page's {} lines are part of it", explanation.lines.len())
+}
+
+/// The beginning of a line.
+fn shortened(line: &str) -> String {
+    /// Characters of a line that are shown.
+    const SHOWN: usize = 100;
+    let mut out: String = line.chars().take(SHOWN).collect();
+    if line.chars().nth(SHOWN).is_some() {
+        out.push('…');
+    }
+    out
+}
+
+/// A number to two places.
+fn hundredths(number: f64) -> f64 {
+    (number * 100.0).round() / 100.0
 }
 
 /// `headers` may be an object of texts or lists, or a list of pairs.
