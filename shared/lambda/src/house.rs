@@ -133,6 +133,7 @@ impl House {
                 events: manners.events.clone(),
                 groups: manners.groups.clone(),
                 token: manners.token.clone(),
+                screener: None,
                 scope: manners.scope.clone(),
             },
             index: Index { blobs: blobs.clone(), pages: pages.clone(), clock: clock.clone() },

@@ -7,6 +7,7 @@ use crate::persons::Persons;
 use crate::score::{In, Scored, Weighed, score};
 use crate::settings::Settings;
 use crate::verdict::{Evidence, Finding, NamedPerson, Place, REPORT_AT, Screening, TopicScore};
+use std::fmt;
 use std::sync::LazyLock;
 
 /// Bytes of a text that are read; what comes after is more of the same.
@@ -45,6 +46,12 @@ pub struct Screener {
     settings: Settings,
     lexicon: Lexicon,
     persons: Persons,
+}
+
+impl fmt::Debug for Screener {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Screener").field("settings", &self.settings).finish_non_exhaustive()
+    }
 }
 
 /// Settings or lists that cannot be used.

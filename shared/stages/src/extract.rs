@@ -14,7 +14,7 @@ use curlew_model::{
 use curlew_policy::address::{self, HostGroups};
 use curlew_policy::scope::Scope;
 use curlew_ports::{Blobs, Clock, Event, Events, Pages, PortError, Queue, Sources, Version};
-use curlew_screen::{Verdict as Screened, screen};
+use curlew_screen::{Screener, Verdict as Screened};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 use url::Url;
@@ -40,6 +40,8 @@ pub struct Extract {
     pub groups: Arc<HostGroups>,
     /// The product token that meta tags name us by.
     pub token: String,
+    /// What screens pages; with the settings and lists that are compiled in if there is none.
+    pub screener: Option<Arc<Screener>>,
     /// For whose meta tags are not heeded.
     pub scope: Arc<Scope>,
 }
@@ -167,7 +169,10 @@ impl Extract {
             return Made::Rejected(why);
         }
         let title = title.unwrap_or_default();
-        let screening = screen(&title, &article.text, article.language.as_deref());
+        let host = Url::parse(&job.url).ok().and_then(|u| u.host_str().map(str::to_owned)).unwrap_or_default();
+        let language = article.language.as_deref();
+        let page = curlew_screen::Page { title: &title, text: &article.text, language, host: Some(&host) };
+        let screening = self.screener.as_deref().unwrap_or_else(|| Screener::standard()).screen(&page);
         if screening.verdict == Screened::Reject {
             return Made::Rejected(Rejection::Screened(screening.rejected_for()));
         }
@@ -178,7 +183,6 @@ impl Extract {
         let image = own_image.or(site_image);
         let (thumbnail, jpeg) = thumbnail_of(job, image.as_deref());
         let not_future = |at: Timestamp| at.min(job.fetched_at);
-        let host = Url::parse(&job.url).ok().and_then(|u| u.host_str().map(str::to_owned)).unwrap_or_default();
         let record = Record {
             id: job.page.clone(),
             url: job.url.clone(),

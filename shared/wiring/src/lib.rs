@@ -12,6 +12,5 @@ mod tally;
 
 pub use clock::{SystemClock, SystemSeeds};
 pub use program::{Ports, Program};
-pub use screening::Screen;
 pub use settings::{BadSettings, Flags, Limits, LogForm, Settings, Web};
 pub use tally::{Counts, Tally};

@@ -117,6 +117,7 @@ impl Program {
                 events: events.clone(),
                 groups: groups.clone(),
                 token: settings.token.clone(),
+                screener: settings.screener.clone(),
                 scope: scope.clone(),
             },
             index: Index { blobs: blobs.clone(), pages: pages.clone(), clock: clock.clone() },

@@ -5,14 +5,15 @@ use curlew_screen::{Allowed, List, MAX_LIST_BYTES, Person, Screener, Settings, T
 use serde::Deserialize;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Files that are read from the folder of word lists.
 const MAX_LISTS: usize = 200;
 
 /// The table `[screen]`.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Screen {
+pub(crate) struct Screen {
     adult: Option<TopicRule>,
     violence: Option<TopicRule>,
     hate: Option<TopicRule>,
@@ -28,11 +29,14 @@ pub struct Screen {
 }
 
 impl Screen {
-    /// What screens pages by these settings. Reads the folder of lists, so it is made once.
+    /// What screens pages by these settings; none if there are none. Reads the folder of lists, so it is made once.
     ///
     /// # Errors
     /// One line that says which setting or list is wrong, and why.
-    pub fn screener(&self) -> Result<Screener, BadSettings> {
+    pub(crate) fn screener(&self) -> Result<Option<Arc<Screener>>, BadSettings> {
+        if *self == Screen::default() {
+            return Ok(None);
+        }
         let bad = |why: &dyn std::fmt::Display| BadSettings(format!("[screen]: {why}"));
         let allow = self.allow.iter().map(|a| a.parse::<Allowed>()).collect::<Result<_, _>>().map_err(|e| bad(&e))?;
         let topics = [
@@ -47,7 +51,7 @@ impl Screen {
         let topics = topics.into_iter().filter_map(|(topic, rule)| Some((topic, rule?))).collect();
         let settings = Settings { topics, persons: self.persons.clone(), allow };
         let lists = self.lists.as_deref().map_or_else(|| Ok(Vec::new()), read_lists)?;
-        Screener::new(settings, &lists).map_err(|e| bad(&e))
+        Screener::new(settings, &lists).map(|screener| Some(Arc::new(screener))).map_err(|e| bad(&e))
     }
 }
 
@@ -78,7 +82,7 @@ fn read_lists(folder: &Path) -> Result<Vec<List>, BadSettings> {
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test may panic")]
     use crate::settings::{Flags, Settings};
-    use curlew_screen::{Page, Screening};
+    use curlew_screen::{Page, Screener, Screening};
 
     fn screened(table: &str, page: &Page<'_>) -> Result<Screening, String> {
         let dir = tempfile::tempdir().unwrap();
@@ -90,7 +94,7 @@ mod tests {
         std::fs::write(&path, table.replace("LISTS", lists.to_str().unwrap())).unwrap();
         let flags = Flags { file: Some(path), ..Flags::default() };
         let settings = Settings::load(&flags, std::iter::empty()).map_err(|e| e.to_string())?;
-        Ok(settings.screen.screener().map_err(|e| e.to_string())?.screen(page))
+        Ok(settings.screener.as_deref().unwrap_or_else(|| Screener::standard()).screen(page))
     }
 
     #[test]

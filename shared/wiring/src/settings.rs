@@ -7,10 +7,12 @@ use curlew_policy::Rules;
 use curlew_policy::address::HostGroups;
 use curlew_policy::exclusions::{Exclusions, Lists};
 use curlew_policy::scope::{OwnHosts, Scope};
+use curlew_screen::Screener;
 use ipnet::IpNet;
 use serde::Deserialize;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// The product token that robots.txt files name us by, unless configured.
 const TOKEN: &str = "CurlewBot";
@@ -62,8 +64,8 @@ pub struct Settings {
     pub limits: Limits,
     /// The search page.
     pub web: Web,
-    /// Content screening.
-    pub screen: Screen,
+    /// What screens pages, if it is not what is compiled in.
+    pub screener: Option<Arc<Screener>>,
 }
 
 /// How log lines are written.
@@ -299,7 +301,7 @@ fn merge(file: File, flags: &Flags) -> Result<Settings, BadSettings> {
         guard: guard(file.network, flags)?,
         limits: file.limits,
         web: file.web,
-        screen: file.screen,
+        screener: file.screen.screener()?,
     })
 }
 

@@ -13,6 +13,7 @@ use crate::failure::usage;
 use anyhow::{Context, Result};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use curlew_screen::Screener;
 use serde_json::{Map, Value, json};
 use std::io::{BufRead, BufReader, BufWriter, Read, Write};
 use url::Url;
@@ -71,9 +72,9 @@ pub(crate) fn run(check: Check, shared: &Shared) -> Result<()> {
         Check::Discover { document } => each(&document, discover::answer, &[], "html"),
         Check::Page { document, explain } => each(&document, |q| page::answer(q, explain), &[], "html"),
         Check::Screen { document, title } => {
-            let screener =
-                crate::config::load(shared, std::env::vars())?.screen.screener().map_err(|e| usage(e.to_string()))?;
-            each(&document, |q| screen::answer(q, &screener), &[("title", &title)], "text")
+            let config = crate::config::load(shared, std::env::vars())?;
+            let screener = config.screener.as_deref().unwrap_or_else(|| Screener::standard());
+            each(&document, |q| screen::answer(q, screener), &[("title", &title)], "text")
         }
         Check::Address { document } => {
             let config = crate::config::load(shared, std::env::vars())?;

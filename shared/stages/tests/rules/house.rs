@@ -145,6 +145,7 @@ impl House {
             events: Arc::new(()),
             groups: Arc::default(),
             token: "CurlewBot".into(),
+            screener: None,
             scope: self.manners.scope.clone(),
         }
     }

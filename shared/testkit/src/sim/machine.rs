@@ -100,6 +100,7 @@ impl Machine {
                 events,
                 groups: shared.groups.clone(),
                 token: manners.token.clone(),
+                screener: None,
                 scope: manners.scope.clone(),
             },
             dispatch: Dispatch {
