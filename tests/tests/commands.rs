@@ -149,6 +149,17 @@ fn lists(steps: &mut Steps, store: &Store, accepted: usize) {
         assert_eq!(show["url"], kitchen["url"]);
         assert!(text(&show, "next_poll") > text(&show, "polled_at"), "{show}");
         assert!(text(&show, "next_poll_because").starts_with("every 8 h, since this is the usual"), "{show}");
+        let host = text(kitchen, "url").split('/').nth(2).unwrap();
+        let site = store.run(&["sites", "show", host, "--json"]).ok().json();
+        assert_eq!(
+            (&site["feeds"][0]["url"], &site["feeds"][0]["next"]),
+            (&kitchen["url"], &show["next_poll"]),
+            "{site}"
+        );
+        assert!(site["pages"]["accepted"].as_u64().unwrap() > 0 && !site["latest"][0]["url"].is_null(), "{site}");
+        assert!(site["hold"].is_null() && site["pace"]["ruled_by"].is_string() && !site["robots"].is_null(), "{site}");
+        let told = store.run(&["sites", "show", host]).ok().stdout;
+        assert!(told.contains(text(kitchen, "url")) && told.contains("robots.txt"), "{told}");
     });
     steps.step("pages", || {
         let rows = store.list("pages");

@@ -59,10 +59,13 @@ pub(crate) fn read(text: &str, url: &Url, limits: &Limits) -> Option<Feed> {
 fn entry(entry: model::Entry, atom: bool, address: &dyn Fn(String) -> Option<String>) -> Raw {
     let published = entry.published.map(|t| Timestamp::from_millis(t.timestamp_millis()));
     let updated = entry.updated.map(|t| Timestamp::from_millis(t.timestamp_millis()));
+    // It does not take a permanent link that is an id for a link.
+    let permalink = link::is_absolute(&entry.id).then(|| entry.id.clone());
+    let links = entry.links.into_iter().filter(|l| l.rel.as_deref().is_none_or(|rel| rel == "alternate"));
     Raw {
         id: entry.id,
         title: entry.title.map(|t| title(t, atom)),
-        link: entry.links.into_iter().find_map(|l| address(l.href)),
+        link: links.map(|l| l.href).chain(permalink).find_map(address),
         published,
         // Where RSS says nothing of a change, feed-rs says that it was changed when it was published.
         updated: updated.filter(|u| atom || Some(*u) != published),

@@ -46,7 +46,7 @@ struct Known {
 
 impl KnownRobots {
     /// With room for so many origins and bytes.
-    pub(crate) fn with_room(origins: usize, bytes: usize) -> KnownRobots {
+    pub fn with_room(origins: usize, bytes: usize) -> KnownRobots {
         KnownRobots { inner: Mutex::default(), origins, bytes }
     }
 

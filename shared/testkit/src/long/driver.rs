@@ -18,7 +18,7 @@ use curlew_ports::{
     Call, Clock, Delivery, Event, Events, Fetch as FetchPort, FetchError, HostLedger, Inbox, PortError, Queue, Reply,
     RobotsStore, Sources,
 };
-use curlew_stages::{Blocks, Dispatch, Fetch, Manners, Poll, Stage, StageError, Verdict, Weather};
+use curlew_stages::{Blocks, Dispatch, Fetch, KnownRobots, Manners, Poll, Stage, StageError, Verdict, Weather};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::task::JoinSet;
@@ -193,7 +193,11 @@ impl Crawler {
             weather: Weather::default(),
             token: "CurlewBot".into(),
             scope: Arc::default(),
-            known: Arc::default(),
+            // What is known already is not asked of the store, so a store that lies would hardly be heard.
+            known: match world.plan.without {
+                Some(Rule::Robots) => Arc::new(KnownRobots::with_room(0, 0)),
+                _ => Arc::default(),
+            },
         });
         let (jobs, sources) = (world.jobs.clone(), world.sources.clone());
         Crawler {
