@@ -147,7 +147,7 @@ impl Intake {
             return Ok(None);
         }
         // Whether it is known is asked once more before the page is called; here a late answer costs only a message.
-        if self.pages.glimpse(&page).await?.is_some() {
+        if self.pages.glimpse(&page).await?.is_some_and(|(row, _)| !row.state.may_be_taken_up()) {
             return Ok(None);
         }
         let hints = EntryHints {

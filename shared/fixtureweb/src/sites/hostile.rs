@@ -63,8 +63,8 @@ fn slow_drip() -> Site {
 
 fn false_length() -> Site {
     let mut blog = Blog::new("false-length.test", "False Length", "Promises, promises", &CYCLING, Style::Plain);
-    blog.about = "one page promises 5,000 bytes more than it sends, then closes: not stored in part; network trouble, held, tried again";
-    blog.held = Some("network");
+    blog.about =
+        "one page promises 5,000 bytes more than it sends, then closes: not stored in part; the page waits alone";
     let post = blog.house.post(50);
     let sent = match blog.house.page(&post).body {
         Body::Plain(bytes) => bytes,

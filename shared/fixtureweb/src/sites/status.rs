@@ -45,9 +45,9 @@ fn busy_bakery() -> Site {
 
 fn members_only() -> Site {
     let mut blog = Blog::new("members-only.test", "Members Only", "A club of few words", &LIBRI, Style::OpenGraph);
-    blog.about = "the home page answers 403: held, nothing found";
+    blog.about = "the home page answers 403: nothing is guessed, and it is left alone for three days";
     blog.at("http://members-only.test/", Reply::status(Kind::Home, 403));
-    blog.posts(2).feed(Plan::new("/feed.xml", Format::Rss2)).unreachable(Some("forbidden"));
+    blog.posts(2).feed(Plan::new("/feed.xml", Format::Rss2)).unreachable(None);
     blog.finish()
 }
 
@@ -137,8 +137,8 @@ fn empty_lot() -> Site {
 
 fn hang_up() -> Site {
     let mut blog = Blog::new("hang-up.test", "Hang Up", "Hello? Hello?", &HARBOUR, Style::OpenGraph);
-    blog.about = "the home page closes the connection without an answer: network trouble, held, then one probe call";
+    blog.about = "the home page closes the connection without an answer: left alone for a day";
     blog.at("http://hang-up.test/", Reply::home("").body(Body::Hangup));
-    blog.unreachable(Some("network"));
+    blog.unreachable(None);
     blog.finish()
 }
