@@ -135,7 +135,7 @@ impl Extract {
     ) -> Result<(Seen, Made), StageError> {
         // What it writes is a swap against this: if it is too old to be true, the row is read again.
         let seen = match self.pages.glimpse(&job.page).await? {
-            Some((page, _)) if page.state != PageState::Pending => return Ok((None, Made::Known)),
+            Some((page, _)) if is_decided(&page.state) => return Ok((None, Made::Known)),
             row => row.map(|(_, seen)| seen),
         };
         let body = unpack(self.blobs.as_ref(), &job.body).await?;
@@ -310,7 +310,7 @@ impl Extract {
                 return Ok(true);
             }
             seen = match self.pages.get(&job.page).await? {
-                Some((page, _)) if page.state != PageState::Pending => return Ok(false),
+                Some((page, _)) if is_decided(&page.state) => return Ok(false),
                 row => row.map(|(_, seen)| seen),
             };
         }
@@ -333,6 +333,12 @@ fn image_id_of(url: &str) -> Option<ImageId> {
 
 fn segment_year(location: &Location) -> curlew_model::Year {
     segment::segment_day(&location.segment).get(..4).and_then(|y| y.parse().ok()).unwrap_or(0)
+}
+
+/// Whether a row says what became of its page. One that says something which may pass does not: the fetcher sends a page on
+/// before it writes the row anew, and this may be what it sent.
+fn is_decided(state: &PageState) -> bool {
+    *state != PageState::Pending && !state.may_be_taken_up()
 }
 
 impl Stage for Extract {
