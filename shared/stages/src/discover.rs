@@ -99,6 +99,17 @@ struct Working {
     content: u64,
     /// It lists entries, so that its content tells it from others.
     is_telling: bool,
+    /// The document, if this visit read it.
+    read: Option<Box<Feed>>,
+}
+
+impl Working {
+    /// Whether another feed is this one, under another address or in another dialect.
+    fn is_same_as(&self, other: &Working) -> bool {
+        let say_the_same = (&self.format, self.content) == (&other.format, other.content);
+        let list_the_same = self.read.as_ref().zip(other.read.as_ref()).is_some_and(|(a, b)| a.is_same_as(b));
+        (self.is_telling && other.is_telling && say_the_same) || list_the_same
+    }
 }
 
 impl Discover {
@@ -169,7 +180,7 @@ impl Discover {
             // not be able to silence it.
             visit.hold_not_found();
         }
-        if let Some(until) = self.left_alone(reply.status) {
+        if let Some(until) = visit.url_held_until(reply, 0) {
             return Ok(Home::Ends(Step::Later { until, held: true, rest: nothing }));
         }
         if reply.status != 200 {
@@ -177,8 +188,8 @@ impl Discover {
         }
         if let Ok(feed) = parse(reply, &got.url) {
             // Somebody named a feed and not a site.
-            let working = self.keep(site, &got.url, &feed, reply).await?;
-            return Ok(Home::Ends(Step::Found { working: vec![working.key], untried: vec![] }));
+            let key = self.keep(site, &got.url, &feed, reply).await?;
+            return Ok(Home::Ends(Step::Found { working: vec![key], untried: vec![] }));
         }
         let content_type = reply.headers.content_type.as_deref();
         if let Ok(seen) = glance(&decode(&reply.body, content_type), &got.url, &Limits::default()) {
@@ -190,16 +201,6 @@ impl Discover {
             .take(self.manners().rules.feeds_per_site)
             .collect();
         Ok(Home::Read(got.url, links))
-    }
-
-    /// Until when an address is left alone whose answer refuses it or tells of trouble, and speaks for it alone.
-    fn left_alone(&self, status: u16) -> Option<Timestamp> {
-        let (rules, now) = (&self.manners().rules, self.manners().clock.now());
-        match status {
-            403 => Some(now + rules.hold_refused),
-            500.. => Some(now + rules.hold_server_error),
-            _ => None,
-        }
     }
 
     /// Validates the feeds that the home page names; the first poll and the validation are one call.
@@ -268,7 +269,7 @@ impl Discover {
         let got = visit.get(url, CallKind::Feed, &Validators::default()).await?;
         match &got.end {
             End::Reply(reply) if reply.status == 200 => match parse(reply, &got.url) {
-                Ok(feed) => Ok(Tried::Works(self.validated(site, url, &got, &feed, reply, found).await?)),
+                Ok(feed) => Ok(Tried::Works(self.validated(site, url, &got, feed, reply, found).await?)),
                 Err(why) => {
                     tracing::debug!(%url, reason = %why, "no feed");
                     Ok(Tried::Useless)
@@ -276,7 +277,7 @@ impl Discover {
             },
             // One that is refused is no feed for us; one in trouble may be.
             End::Reply(reply) if reply.status >= 500 => {
-                Ok(self.left_alone(reply.status).map_or(Tried::Useless, Tried::NotYet))
+                Ok(visit.url_held_until(reply, 0).map_or(Tried::Useless, Tried::NotYet))
             }
             End::Reply(_) | End::Rejected(_) => Ok(Tried::Useless),
             End::Elsewhere(until) => Ok(Tried::NotYet(*until)),
@@ -290,7 +291,7 @@ impl Discover {
         site: &SiteSource,
         url: &Url,
         got: &Got,
-        feed: &Feed,
+        feed: Feed,
         reply: &Reply,
         found: &[Working],
     ) -> Result<Working, StageError> {
@@ -299,15 +300,18 @@ impl Discover {
         {
             return Ok(known);
         }
-        let this = self.telling(address::source_key(url), feed);
-        let same = found.iter().find(|known| {
-            known.is_telling && this.is_telling && (&known.format, known.content) == (&this.format, this.content)
-        });
-        if let Some(known) = same {
+        // What moved for good before anybody knew of it is kept where it is.
+        let url = if got.moved_for_good { &got.url } else { url };
+        let content = content_hash(&feed, self.manners().rules.entries_per_poll);
+        let (key, format) = (address::source_key(url), feed.format.as_str().to_owned());
+        let this = Working { key, format, content, is_telling: !feed.entries.is_empty(), read: Some(Box::new(feed)) };
+        if let Some(known) = found.iter().find(|known| known.is_same_as(&this)) {
             return Ok(Working { key: known.key.clone(), ..this });
         }
-        // What moved for good before anybody knew of it is kept where it is.
-        self.keep(site, if got.moved_for_good { &got.url } else { url }, feed, reply).await
+        if let Some(feed) = &this.read {
+            self.keep(site, url, feed, reply).await?;
+        }
+        Ok(this)
     }
 
     /// The feed that is kept for this address, if it is polled.
@@ -324,16 +328,11 @@ impl Discover {
         }
         let is_telling = !feed.seen.is_empty();
         let content = feed.polling.trust.content;
-        Ok((!feed.gone).then_some(Working { key: feed.key, format: feed.format, content, is_telling }))
-    }
-
-    fn telling(&self, key: SourceKey, feed: &Feed) -> Working {
-        let content = content_hash(feed, self.manners().rules.entries_per_poll);
-        Working { key, format: feed.format.as_str().to_owned(), content, is_telling: !feed.entries.is_empty() }
+        Ok((!feed.gone).then_some(Working { key: feed.key, format: feed.format, content, is_telling, read: None }))
     }
 
     /// Keeps a working feed and takes in its entries. One that was retired and works again is polled again.
-    async fn keep(&self, site: &SiteSource, url: &Url, parsed: &Feed, reply: &Reply) -> Result<Working, StageError> {
+    async fn keep(&self, site: &SiteSource, url: &Url, parsed: &Feed, reply: &Reply) -> Result<SourceKey, StageError> {
         let now = self.manners().clock.now();
         let before = self.sources.get(&address::source_key(url)).await?;
         let (mut feed, seen) = match before {
@@ -342,7 +341,7 @@ impl Discover {
         };
         let new = self.intake.take(&mut feed, parsed).await?;
         learn(&mut feed, parsed, reply, (new, false), &self.manners().rules, now);
-        let working = self.telling(feed.key.clone(), parsed);
+        let key = feed.key.clone();
         let is_new = match seen {
             Some(seen) => self.sources.swap(seen, &Source::Feed(feed)).await.map(|_| true)?,
             None => self.sources.insert(&Source::Feed(feed)).await?,
@@ -350,7 +349,7 @@ impl Discover {
         if is_new {
             self.manners().events.note(&Event::FeedFound);
         }
-        Ok(working)
+        Ok(key)
     }
 
     /// Feeds that there was no time for become sources of their own and are polled as such.

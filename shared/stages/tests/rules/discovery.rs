@@ -17,6 +17,12 @@ fn item(path: &str) -> String {
     rss(&format!("<item><title>{path}</title><link>https://example.org/{path}</link></item>"))
 }
 
+fn atom(path: &str) -> String {
+    format!(
+        "<feed xmlns='http://www.w3.org/2005/Atom'><title>T</title><entry><id>urn:{path}</id><link href='https://example.org/{path}'/></entry></feed>"
+    )
+}
+
 fn addresses(house: &House) -> Vec<String> {
     house.web.calls().into_iter().map(|call| call.url).collect()
 }
@@ -100,13 +106,14 @@ async fn discovery_goes_on_where_it_was_and_calls_the_home_page_once() {
 
 #[tokio::test(start_paused = true)]
 async fn discovery_takes_one_feed_under_two_addresses_for_one() {
-    for same_by in ["redirect", "content"] {
+    for same_by in ["redirect", "content", "dialect"] {
         let house = House::new();
         house.with_site(HOME, SiteState::Waiting).await;
         house.web.serve(HOME, "text/html", page(&["/a", "/b", "/c"]));
         house.web.serve("https://example.org/a", "text/xml", item("one"));
         match same_by {
             "redirect" => house.web.answer("https://example.org/b", moved(302, "https://example.org/a")),
+            "dialect" => house.web.serve("https://example.org/b", "application/atom+xml", atom("one")),
             _ => house.web.serve("https://example.org/b", "text/xml", item("one")),
         }
         house.web.serve("https://example.org/c", "text/xml", item("two"));
