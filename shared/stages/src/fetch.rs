@@ -1,5 +1,6 @@
 //! Fetch: visits a host key for a list of URLs. New pages go to extraction; re-checks decide about removal.
 
+mod ending;
 mod recheck;
 
 use crate::body::pack;
@@ -12,13 +13,13 @@ use crate::{Manners, Removal, Stage, StageError, Verdict, row};
 use bytes::Bytes;
 use curlew_article::{Glance, Limits, decode, glance};
 use curlew_model::{
-    EntryHints, ExtractJob, Gone, HoldReason, HostKey, ImageId, Job, MainImage, Millis, Page, PageId, PageState,
-    Purpose, Rejection, Timestamp, Validators, VisitItem, VisitJob,
+    EntryHints, ExtractJob, Gone, HostKey, ImageId, Job, MainImage, Millis, PageId, PageState, Purpose, Rejection,
+    Timestamp, Validators, VisitItem, VisitJob,
 };
+use curlew_policy::address;
 use curlew_policy::directives::Directives;
-use curlew_policy::robots::UNREACHABLE_RETRY;
-use curlew_policy::{address, admission};
 use curlew_ports::{Blobs, CallKind, Event, Pages, Queue, Reply};
+use ending::page_row;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use url::Url;
@@ -349,94 +350,6 @@ impl Fetch {
         }
         Ok(Item::Done)
     }
-
-    async fn reject(&self, round: &Round<'_, '_>, item: &VisitItem, why: Rejection) -> Result<Item, StageError> {
-        self.write_rejection(round.job, item, why).await?;
-        Ok(Item::Done)
-    }
-
-    async fn write_rejection(&self, job: &VisitJob, item: &VisitItem, why: Rejection) -> Result<(), StageError> {
-        let Ok(url) = Url::parse(&item.url) else { return Ok(()) };
-        let state = PageState::Rejected { reason: why.clone() };
-        let row = page_row(&item.page, &url, &job.host, job, state, self.manners.clock.now());
-        if matches!(item.purpose, Purpose::New { .. }) && row::write(self.pages.as_ref(), &row).await? {
-            self.manners.events.note(&Event::Rejected(&why));
-        }
-        Ok(())
-    }
-
-    async fn alias(&self, round: &Round<'_, '_>, item: &VisitItem, of: PageId) -> Result<(), StageError> {
-        let Ok(url) = Url::parse(&item.url) else { return Ok(()) };
-        let now = self.manners.clock.now();
-        let row = page_row(&item.page, &url, &round.job.host, round.job, PageState::Alias { of }, now);
-        if row::write(self.pages.as_ref(), &row).await? {
-            self.manners.events.note(&Event::Alias);
-        }
-        Ok(())
-    }
-
-    /// The whole job waits; or, if its host was held too often, its pages are given up with the reason.
-    async fn put_off(&self, job: &VisitJob, until: Timestamp, why: HoldReason) -> Result<Verdict, StageError> {
-        let counts = admission::counts(why);
-        if counts && admission::given_up(job.deferrals, &self.manners.rules) {
-            for item in &job.items {
-                self.write_rejection(job, item, Rejection::HostUnavailable(why.as_str().to_owned())).await?;
-            }
-            return Ok(Verdict::Done);
-        }
-        self.manners.events.note(&Event::PutOff);
-        let job = Job::Fetch(job.clone());
-        self.queue.send(&[(if counts { job.deferred() } else { job }, until)]).await?;
-        Ok(Verdict::Done)
-    }
-
-    /// Sends on the items that wait for something else, later each time; or gives them up.
-    async fn leave_apart(&self, job: &VisitJob, apart: BTreeMap<Timestamp, Vec<VisitItem>>) -> Result<(), StageError> {
-        let soonest = self.manners.clock.now() + UNREACHABLE_RETRY.saturating_mul(1 << job.deferrals.min(10));
-        for (until, items) in apart {
-            let rest = VisitJob { items, ..job.clone() };
-            if admission::given_up(job.deferrals, &self.manners.rules) {
-                for item in &rest.items {
-                    let why = Rejection::HostUnavailable("refused, cut short or out of reach again and again".into());
-                    self.write_rejection(job, item, why).await?;
-                }
-            } else {
-                self.manners.events.note(&Event::PutOff);
-                self.queue.send(&[(Job::Fetch(rest).deferred(), until.max(soonest))]).await?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Sends on what is left of a visit, before the job is acknowledged.
-    async fn leave(
-        &self,
-        job: &VisitJob,
-        (done, calls): (usize, u32),
-        end: Option<(Timestamp, bool)>,
-    ) -> Result<(), StageError> {
-        let Some((until, held)) = end else { return Ok(()) };
-        // What began and did not end within a visit may never do so: without this, it would begin again for ever.
-        let held = held || (done == 0 && calls > 0);
-        let soonest = self.manners.clock.now() + self.manners.rules.again_after(job.deferrals);
-        let until = if done == 0 { until.max(soonest) } else { until };
-        // Progress starts the count anew: only a host that never lets anything through is given up.
-        let deferrals = match (held, done) {
-            (true, 0) => job.deferrals.saturating_add(1),
-            (true, _) => 1,
-            (false, _) => job.deferrals,
-        };
-        let rest = VisitJob { items: job.items[done..].to_vec(), deferrals, ..job.clone() };
-        if held && admission::given_up(job.deferrals, &self.manners.rules) && done == 0 {
-            let why = Rejection::HostUnavailable("held or out of time again and again".into());
-            for item in &rest.items {
-                self.write_rejection(job, item, why.clone()).await?;
-            }
-            return Ok(());
-        }
-        self.manners.events.note(&Event::PutOff);
-        Ok(self.queue.send(&[(Job::Fetch(rest), until)]).await?)
-    }
 }
 
 /// A page that is sent on, and what was found with it.
@@ -463,19 +376,6 @@ fn waits(end: &End) -> Option<Item> {
         End::Later(until) => Some(Item::Later { until: *until, held: false }),
         End::Held(until, _) => Some(Item::Later { until: *until, held: true }),
         End::Reply(_) | End::Rejected(_) => None,
-    }
-}
-
-fn page_row(id: &PageId, url: &Url, host: &HostKey, job: &VisitJob, state: PageState, at: Timestamp) -> Page {
-    Page {
-        id: id.clone(),
-        url: url.as_str().to_owned(),
-        host: host.clone(),
-        feed: job.feed.clone(),
-        state,
-        at,
-        checked_at: None,
-        expires: None,
     }
 }
 
