@@ -175,6 +175,17 @@ pub struct VisitJob {
 impl VisitJob {
     /// The most URLs that one visit may carry.
     pub const MAX_ITEMS: usize = 100;
+
+    /// As many visits to one host key as its items need.
+    pub fn several(host: &HostKey, feed: Option<&SourceKey>, items: &[VisitItem]) -> impl Iterator<Item = VisitJob> {
+        items.chunks(VisitJob::MAX_ITEMS).map(move |items| VisitJob {
+            host: host.clone(),
+            feed: feed.cloned(),
+            site_image: None,
+            items: items.to_vec(),
+            deferrals: 0,
+        })
+    }
 }
 
 /// One URL of a visit.

@@ -167,9 +167,5 @@ fn jobs(
     items: &[VisitItem],
     now: Timestamp,
 ) -> impl Iterator<Item = (Job, Timestamp)> {
-    items.chunks(VisitJob::MAX_ITEMS).map(move |items| {
-        let visit =
-            VisitJob { host: host.clone(), feed: feed.clone(), site_image: None, items: items.to_vec(), deferrals: 0 };
-        (Job::Fetch(visit), now)
-    })
+    VisitJob::several(host, feed.as_ref(), items).map(move |visit| (Job::Fetch(visit), now))
 }

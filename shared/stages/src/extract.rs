@@ -59,7 +59,7 @@ struct FeedFacts {
 enum Made {
     /// The page's row says already what became of it.
     Known,
-    Record(Box<Draft>),
+    Record(Box<Draft>, String),
     /// It says what another page says.
     Same(PageId),
     Rejected(Rejection),
@@ -76,6 +76,7 @@ struct Kept<'j> {
     job: &'j ExtractJob,
     seen: Seen,
     draft: Draft,
+    content_hash: String,
 }
 
 impl Extract {
@@ -89,8 +90,8 @@ impl Extract {
                 Ok((_, Made::Known)) => Some(Ok(Verdict::Done)),
                 Ok((seen, Made::Rejected(why))) => Some(self.rejected(job, seen, why).await),
                 Ok((seen, Made::Same(of))) => Some(self.same(job, seen, of).await),
-                Ok((seen, Made::Record(draft))) => {
-                    kept.push(Kept { number, job, seen, draft: *draft });
+                Ok((seen, Made::Record(draft, content_hash))) => {
+                    kept.push(Kept { number, job, seen, draft: *draft, content_hash });
                     None
                 }
                 Err(error) => Some(Err(error)),
@@ -147,11 +148,10 @@ impl Extract {
         };
         let feed = self.feed_facts(job.feed.as_ref(), feeds).await?;
         let made = self.record(job, &base, article, feed);
-        if let Made::Record(draft) = &made {
-            let content_hash = content_hash(&draft.record);
-            if let Some(of) = same_page(self.pages.as_ref(), job, &content_hash, self.clock.now()).await? {
-                return Ok((seen, Made::Same(of)));
-            }
+        if let Made::Record(_, content_hash) = &made
+            && let Some(of) = same_page(self.pages.as_ref(), job, content_hash, self.clock.now()).await?
+        {
+            return Ok((seen, Made::Same(of)));
         }
         Ok((seen, made))
     }
@@ -205,7 +205,8 @@ impl Extract {
             unavailable_after: directives.unavailable_after,
             usage: job.usage.clone(),
         };
-        Made::Record(Box::new(Draft { record, thumbnail: jpeg }))
+        let content_hash = content_hash(&record);
+        Made::Record(Box::new(Draft { record, thumbnail: jpeg }), content_hash)
     }
 
     async fn feed_facts(
@@ -243,8 +244,7 @@ impl Extract {
 
     async fn accepted(&self, kept: &Kept<'_>, location: Location) -> Result<Verdict, StageError> {
         let year = segment_year(&location);
-        let record = &kept.draft.record;
-        let content_hash = content_hash(record);
+        let content_hash = kept.content_hash.clone();
         if self.write(kept.job, kept.seen, PageState::Accepted { year, location, content_hash }).await? {
             self.events.note(&Event::Accepted);
         }
@@ -270,13 +270,10 @@ impl Extract {
             visits.entry(host).or_default().push(item);
         }
         let now = self.clock.now();
-        let visit = |host: &HostKey, items: &[VisitItem]| {
-            let items = items.to_vec();
-            (Job::Fetch(VisitJob { host: host.clone(), feed: None, site_image: None, items, deferrals: 0 }), now)
-        };
         let jobs: Vec<(Job, Timestamp)> = visits
             .iter()
-            .flat_map(|(host, items)| items.chunks(VisitJob::MAX_ITEMS).map(|items| visit(host, items)))
+            .flat_map(|(host, items)| VisitJob::several(host, None, items))
+            .map(|visit| (Job::Fetch(visit), now))
             .collect();
         if !jobs.is_empty() {
             self.queue.send(&jobs).await?;

@@ -205,17 +205,8 @@ fn taken_on(source: &FeedSource, now: Timestamp) -> Taken {
 }
 
 fn jobs(source: &FeedSource, host: HostKey, items: Vec<VisitItem>) -> Vec<Job> {
-    items
-        .chunks(VisitJob::MAX_ITEMS)
-        .map(|chunk| {
-            Job::Fetch(VisitJob {
-                host: host.clone(),
-                feed: Some(source.key.clone()),
-                site_image: source.image.clone(),
-                items: chunk.to_vec(),
-                deferrals: 0,
-            })
-        })
+    VisitJob::several(&host, Some(&source.key), &items)
+        .map(|visit| Job::Fetch(VisitJob { site_image: source.image.clone(), ..visit }))
         .collect()
 }
 

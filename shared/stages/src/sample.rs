@@ -55,9 +55,7 @@ impl Sample {
             visits.entry(page.host).or_default().push(item);
         }
         for (host, items) in visits {
-            for chunk in items.chunks(VisitJob::MAX_ITEMS) {
-                let visit =
-                    VisitJob { host: host.clone(), feed: None, site_image: None, items: chunk.to_vec(), deferrals: 0 };
+            for visit in VisitJob::several(&host, None, &items) {
                 self.queue.send(&[(Job::Fetch(visit), now)]).await?;
             }
         }
