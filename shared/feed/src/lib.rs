@@ -62,7 +62,11 @@ pub fn parse(body: &[u8], content_type: Option<&str>, url: &Url, limits: &Limits
     let mut feed = if text.starts_with('{') || text.starts_with('[') {
         json::parse(text, url, limits)?
     } else {
-        mend::mend(text, url, limits).or_else(|error| second::read(text, url, limits).ok_or(error))?
+        mend::mend(text, url, limits).or_else(|error| match error {
+            // No reader makes a feed of these.
+            FeedError::NotAFeed(NotAFeed::WebPage | NotAFeed::Empty) => Err(error),
+            _ => second::read(text, url, limits).ok_or(error),
+        })?
     };
     if let Some(repair) = decoded.repair {
         feed.repairs.insert(0, repair);
