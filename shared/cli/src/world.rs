@@ -5,7 +5,7 @@ use anyhow::{Context, Result};
 use curlew_embedded::{Access, Store};
 use curlew_model::{HostKey, HostState};
 use curlew_ports::{Clock, Seeds};
-use curlew_wiring::{Ports, Program, SystemClock, SystemSeeds, Tally};
+use curlew_wiring::{Memory, Ports, Program, SystemClock, SystemSeeds, Tally};
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -74,8 +74,9 @@ impl World {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
         let seeds: Arc<dyn Seeds> = Arc::new(SystemSeeds::new());
         let tally = Arc::new(Tally::default());
-        let program =
-            Program::new(&config, ports, clock, seeds, tally.clone()).context("the HTTP client cannot be set up")?;
+        config.warn();
+        let program = Program::new(&config, ports, clock, seeds, tally.clone(), &Memory::default())
+            .context("the HTTP client cannot be set up")?;
         Ok(World { config, tally, program, embedded })
     }
 

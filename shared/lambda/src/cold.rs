@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::words::with_causes;
 use curlew_aws::{Connection, Names, Store};
 use curlew_ports::{Clock, Events, Seeds};
-use curlew_wiring::{Flags, Ports, Program, Settings, SystemClock, SystemSeeds};
+use curlew_wiring::{Flags, Memory, Ports, Program, Settings, SystemClock, SystemSeeds};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -28,6 +28,7 @@ pub(crate) struct Cold {
     pub(crate) seeds: Arc<dyn Seeds>,
     /// Nothing is crawled until somebody changes the settings.
     pub(crate) paused: bool,
+    memory: Memory,
     init: Duration,
     first: AtomicBool,
 }
@@ -39,6 +40,7 @@ impl Cold {
     /// One line that says which setting is wrong, and why.
     pub(crate) async fn start(began: Instant, environment: &[(String, String)]) -> Result<Cold, Failure> {
         let Read { settings, names, paused } = read(environment)?;
+        settings.warn();
         let stack = names.stack.clone();
         let store = Store::new(&Connection::from_environment().await, names);
         Ok(Cold {
@@ -48,6 +50,7 @@ impl Cold {
             clock: Arc::new(SystemClock::default()),
             seeds: Arc::new(SystemSeeds::default()),
             paused,
+            memory: Memory::default(),
             init: began.elapsed(),
             first: AtomicBool::new(true),
         })
@@ -70,7 +73,7 @@ impl Cold {
             inbox: jobs,
             blobs: store.objects(),
         };
-        Program::new(&self.settings, ports, self.clock.clone(), self.seeds.clone(), events)
+        Program::new(&self.settings, ports, self.clock.clone(), self.seeds.clone(), events, &self.memory)
             .map_err(|e| Failure::Settings(format!("the HTTP client cannot be set up: {}", with_causes(&e))))
     }
 

@@ -14,9 +14,7 @@ use curlew_policy::chance::between;
 use curlew_ports::{
     Blob, Blobs, Call, Clock, Fetch as Calls, FetchError, Inbox, PortError, Queue, Receipt, Reply, Tag,
 };
-use curlew_stages::{
-    Blocks, Discover, Dispatch, Extract, Fetch, Finder, Index, Manners, Poll, Removal, Sample, Suggest, Weather,
-};
+use curlew_stages::Manners;
 use curlew_testkit::conformance::mail::SendRaw;
 use curlew_testkit::memory::{
     CountingSeeds, MemoryBlobs, MemoryFetch, MemoryHosts, MemoryJobs, MemoryMarks, MemoryPages, MemoryRobots,
@@ -78,7 +76,7 @@ impl House {
             rules: Arc::new(rules.clone()),
             groups: Arc::new(groups.clone()),
             blobs: ports.blobs.clone(),
-            weather: Weather::default(),
+            weather: Arc::default(),
             token: "CurlewBot".into(),
             scope: Arc::default(),
             known: Arc::default(),
@@ -118,56 +116,7 @@ impl House {
     }
 
     pub(crate) fn program(&self) -> Program {
-        let (manners, ports, clock) = (self.manners.clone(), self.ports.clone(), self.clock.clone());
-        let Ports { pages, sources, queue, blobs, .. } = ports.clone();
-        Program {
-            discover: Discover::new(manners.clone(), sources.clone(), pages.clone(), queue.clone(), blobs.clone()),
-            poll: Poll::new(manners.clone(), sources.clone(), pages.clone(), queue.clone(), blobs.clone()),
-            fetch: Fetch::new(manners.clone(), pages.clone(), queue.clone(), blobs.clone()),
-            extract: Extract {
-                pages: pages.clone(),
-                sources: sources.clone(),
-                blobs: blobs.clone(),
-                queue: queue.clone(),
-                clock: clock.clone(),
-                events: manners.events.clone(),
-                groups: manners.groups.clone(),
-                token: manners.token.clone(),
-                screener: None,
-                scope: manners.scope.clone(),
-            },
-            index: Index { blobs: blobs.clone(), pages: pages.clone(), clock: clock.clone() },
-            sample: Sample { manners: manners.clone(), pages: pages.clone(), queue: queue.clone() },
-            dispatch: Dispatch {
-                marks: ports.marks.clone(),
-                sources: sources.clone(),
-                queue: queue.clone(),
-                clock: clock.clone(),
-                rules: manners.rules.clone(),
-            },
-            suggest: Suggest {
-                sources,
-                blobs: blobs.clone(),
-                fetch: manners.fetch.clone(),
-                queue: queue.clone(),
-                clock: clock.clone(),
-                scope: manners.scope.clone(),
-            },
-            blocks: Blocks {
-                ledger: ports.ledger.clone(),
-                hosts: ports.hosts.clone(),
-                pages: pages.clone(),
-                queue: queue.clone(),
-                clock: clock.clone(),
-                blobs: blobs.clone(),
-                groups: manners.groups.clone(),
-            },
-            finder: Finder::new(blobs.clone(), clock.clone()),
-            removal: Removal::new(pages, blobs, clock.clone(), manners.events.clone()),
-            ports,
-            clock,
-            manners,
-        }
+        Program::over(self.manners.clone(), self.ports.clone(), None)
     }
 
     /// Why messages were given up.

@@ -16,6 +16,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use url::Url;
 
 /// What every stage that calls hosts shares: the ledger of hosts, robots copies, the HTTP adapter, time and chance.
+#[derive(Clone)]
 pub struct Manners {
     /// The compare-and-swap ledger of host keys.
     pub ledger: Arc<dyn HostLedger>,
@@ -36,7 +37,7 @@ pub struct Manners {
     /// For the list of blocked hosts, which is read when a host key is visited for the first time.
     pub blobs: Arc<dyn Blobs>,
     /// What this process has heard of the network.
-    pub weather: Weather,
+    pub weather: Arc<Weather>,
     /// The product token that robots.txt files name us by (RFC 9309 §2.2.1).
     pub token: String,
     /// What the operator excludes, and which wishes of sites are heeded.

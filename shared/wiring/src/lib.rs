@@ -11,6 +11,6 @@ mod settings;
 mod tally;
 
 pub use clock::{SystemClock, SystemSeeds};
-pub use program::{Ports, Program};
+pub use program::{Memory, Ports, Program};
 pub use settings::{BadSettings, Flags, Limits, LogForm, Settings, Web};
 pub use tally::{Counts, Tally};

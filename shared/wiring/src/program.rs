@@ -4,15 +4,14 @@ use crate::contact::ContactFirst;
 use crate::settings::Settings;
 use curlew_fetcher::{ConfigError, HttpFetcher};
 use curlew_model::{Gone, Job, PageId, Year};
-use curlew_policy::Rules;
-use curlew_policy::scope::Scope;
 use curlew_ports::{
     Blobs, Clock, Events, Fetch as FetchPort, HostLedger, Hosts, Inbox, Marks, Pages, Queue, RobotsStore, Seeds,
     Sources,
 };
+use curlew_screen::Screener;
 use curlew_stages::{
-    Blocks, Discover, Dispatch, Extract, Fetch, Finder, HowMany, Index, Manners, Poll, Published, Removal, Sample,
-    Stage, StageError, Suggest, Verdict, Weather,
+    Blocks, Discover, Dispatch, Extract, Fetch, Finder, HowMany, Index, KnownRobots, Manners, Poll, Published, Removal,
+    Sample, Stage, StageError, Suggest, Verdict, Weather,
 };
 use std::sync::Arc;
 
@@ -37,6 +36,14 @@ pub struct Ports {
     pub inbox: Arc<dyn Inbox>,
     /// Objects.
     pub blobs: Arc<dyn Blobs>,
+}
+
+/// What a process learns and may use in its next program: without it, a function would learn anew in each invocation
+/// that our own network is down, and compile the same rules again.
+#[derive(Clone, Default)]
+pub struct Memory {
+    weather: Arc<Weather>,
+    known: Arc<KnownRobots>,
 }
 
 /// All stages over one store.
@@ -82,29 +89,32 @@ impl Program {
         clock: Arc<dyn Clock>,
         seeds: Arc<dyn Seeds>,
         events: Arc<dyn Events>,
+        memory: &Memory,
     ) -> Result<Program, ConfigError> {
-        let rules: Arc<Rules> = Arc::new(settings.rules.clone());
-        let groups = Arc::new(settings.groups.clone());
-        let scope = Arc::new(settings.scope.clone());
-        warn_of(&scope);
-        let fetch_port = fetcher(settings)?;
-        let Ports { pages, sources, queue, blobs, .. } = &ports;
         let manners = Arc::new(Manners {
             ledger: ports.ledger.clone(),
             robots: ports.robots.clone(),
-            fetch: fetch_port.clone(),
-            clock: clock.clone(),
+            fetch: fetcher(settings)?,
+            clock,
             seeds,
-            events: events.clone(),
-            rules: rules.clone(),
-            groups: groups.clone(),
-            blobs: blobs.clone(),
-            weather: Weather::default(),
+            events,
+            rules: Arc::new(settings.rules.clone()),
+            groups: Arc::new(settings.groups.clone()),
+            blobs: ports.blobs.clone(),
+            weather: memory.weather.clone(),
             token: settings.token.clone(),
-            scope: scope.clone(),
-            known: Arc::default(),
+            scope: Arc::new(settings.scope.clone()),
+            known: memory.known.clone(),
         });
-        Ok(Program {
+        Ok(Program::over(manners, ports, settings.screener.clone()))
+    }
+
+    /// The stages over one store, with these manners; pages are screened by the lists that are compiled in if there is no
+    /// `screener`.
+    pub fn over(manners: Arc<Manners>, ports: Ports, screener: Option<Arc<Screener>>) -> Program {
+        let Ports { pages, sources, queue, blobs, .. } = &ports;
+        let Manners { clock, events, rules, groups, scope, .. } = &*manners;
+        Program {
             discover: Discover::new(manners.clone(), sources.clone(), pages.clone(), queue.clone(), blobs.clone()),
             poll: Poll::new(manners.clone(), sources.clone(), pages.clone(), queue.clone(), blobs.clone()),
             fetch: Fetch::new(manners.clone(), pages.clone(), queue.clone(), blobs.clone()),
@@ -116,8 +126,8 @@ impl Program {
                 clock: clock.clone(),
                 events: events.clone(),
                 groups: groups.clone(),
-                token: settings.token.clone(),
-                screener: settings.screener.clone(),
+                token: manners.token.clone(),
+                screener,
                 scope: scope.clone(),
             },
             index: Index { blobs: blobs.clone(), pages: pages.clone(), clock: clock.clone() },
@@ -127,15 +137,15 @@ impl Program {
                 sources: sources.clone(),
                 queue: queue.clone(),
                 clock: clock.clone(),
-                rules,
+                rules: rules.clone(),
             },
             suggest: Suggest {
                 sources: sources.clone(),
                 blobs: blobs.clone(),
-                fetch: fetch_port,
+                fetch: manners.fetch.clone(),
                 queue: queue.clone(),
                 clock: clock.clone(),
-                scope,
+                scope: scope.clone(),
             },
             blocks: Blocks {
                 ledger: ports.ledger.clone(),
@@ -144,14 +154,14 @@ impl Program {
                 queue: queue.clone(),
                 clock: clock.clone(),
                 blobs: blobs.clone(),
-                groups,
+                groups: groups.clone(),
             },
             finder: Finder::new(blobs.clone(), clock.clone()),
-            removal: Removal::new(pages.clone(), blobs.clone(), clock.clone(), events),
+            removal: Removal::new(pages.clone(), blobs.clone(), clock.clone(), events.clone()),
+            clock: clock.clone(),
             ports,
-            clock,
             manners,
-        })
+        }
     }
 
     /// Gives a job to its stage.
@@ -224,16 +234,6 @@ impl Program {
             self.removal.remove(id, Gone::Expired).await?;
         }
         Ok(expired.len())
-    }
-}
-
-/// Wishes that are not heeded are said at every start.
-fn warn_of(scope: &Scope) {
-    if !scope.robots_ignored.is_empty() {
-        tracing::warn!(hosts = %scope.robots_ignored, "robots.txt is ignored on these hosts: the settings say that they are the operator's own");
-    }
-    if !scope.meta_ignored.is_empty() {
-        tracing::warn!(hosts = %scope.meta_ignored, "robots meta tags and X-Robots-Tag are ignored on these hosts: the settings say that they are the operator's own");
     }
 }
 

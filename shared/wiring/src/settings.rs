@@ -187,6 +187,17 @@ fn bad<T>(text: impl Into<String>) -> Result<T, BadSettings> {
 }
 
 impl Settings {
+    /// Logs a warning of each wish of sites that these settings do not heed. For every start of a process.
+    pub fn warn(&self) {
+        let Scope { robots_ignored, meta_ignored, .. } = &self.scope;
+        if !robots_ignored.is_empty() {
+            tracing::warn!(hosts = %robots_ignored, "robots.txt is ignored on these hosts: the settings say that they are the operator's own");
+        }
+        if !meta_ignored.is_empty() {
+            tracing::warn!(hosts = %meta_ignored, "robots meta tags and X-Robots-Tag are ignored on these hosts: the settings say that they are the operator's own");
+        }
+    }
+
     /// Reads the settings of this run: the file, then the environment's `CURLEW_…`, then the flags.
     ///
     /// # Errors

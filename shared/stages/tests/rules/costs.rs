@@ -5,7 +5,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use curlew_model::{ExtractJob, HostKey, HostState, Job, Millis, Page, PageId, Stage as QueueName, Validators};
 use curlew_ports::{Blob, Blobs, CallKind, HostLedger, Pages, PortError, Reply, Tag, Version};
-use curlew_stages::{Extract, Fetch, Finder, Manners, Poll, Stage, Verdict, Weather};
+use curlew_stages::{Extract, Fetch, Finder, Manners, Poll, Stage, Verdict};
 use std::collections::BTreeMap;
 use std::io::Cursor;
 use std::sync::{Arc, Mutex};
@@ -103,23 +103,7 @@ impl<P: Blobs> Blobs for Counted<P> {
 
 /// The manners of a house over another ledger.
 fn manners(house: &House, over: Arc<dyn HostLedger>) -> Arc<Manners> {
-    let Manners { robots, fetch, clock, seeds, events, rules, groups, blobs, token, scope, known, .. } =
-        &*house.manners;
-    Arc::new(Manners {
-        ledger: over,
-        robots: robots.clone(),
-        fetch: fetch.clone(),
-        clock: clock.clone(),
-        seeds: seeds.clone(),
-        events: events.clone(),
-        rules: rules.clone(),
-        groups: groups.clone(),
-        blobs: blobs.clone(),
-        weather: Weather::default(),
-        token: token.clone(),
-        scope: scope.clone(),
-        known: known.clone(),
-    })
+    Arc::new(Manners { ledger: over, ..Manners::clone(&house.manners) })
 }
 
 #[tokio::test(start_paused = true)]

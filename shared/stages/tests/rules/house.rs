@@ -7,7 +7,7 @@ use curlew_model::{
 use curlew_policy::scope::Scope;
 use curlew_policy::{Rules, address};
 use curlew_ports::{CallKind, FetchError, Inbox, Pages, Reply, Sources};
-use curlew_stages::{Discover, Dispatch, Extract, Fetch, Index, Manners, Poll, Stage, Suggest, Verdict, Weather};
+use curlew_stages::{Discover, Dispatch, Extract, Fetch, Index, Manners, Poll, Stage, Suggest, Verdict};
 use curlew_testkit::memory::{
     CountingSeeds, MemoryBlobs, MemoryFetch, MemoryHosts, MemoryJobs, MemoryMarks, MemoryPages, MemoryRobots,
     MemorySources, TokioClock,
@@ -36,23 +36,7 @@ impl House {
 
     /// Another process over the same store and the same web.
     pub(crate) fn sharing(other: &House) -> House {
-        let Manners { ledger, robots, fetch, clock, seeds, events, rules, groups, blobs, token, scope, .. } =
-            &*other.manners;
-        let manners = Manners {
-            ledger: ledger.clone(),
-            robots: robots.clone(),
-            fetch: fetch.clone(),
-            clock: clock.clone(),
-            seeds: seeds.clone(),
-            events: events.clone(),
-            rules: rules.clone(),
-            groups: groups.clone(),
-            blobs: blobs.clone(),
-            weather: Weather::default(),
-            token: token.clone(),
-            scope: scope.clone(),
-            known: Arc::default(),
-        };
+        let manners = Manners { weather: Arc::default(), known: Arc::default(), ..Manners::clone(&other.manners) };
         House {
             web: other.web.clone(),
             hosts: other.hosts.clone(),
@@ -78,7 +62,7 @@ impl House {
             rules: Arc::new(Rules::default()),
             groups: Arc::default(),
             blobs: blobs.clone(),
-            weather: Weather::default(),
+            weather: Arc::default(),
             token: "CurlewBot".into(),
             scope: Arc::new(scope),
             known: Arc::default(),

@@ -6,7 +6,7 @@ use curlew_model::{
     Circuit, HoldReason, HostState, Job, Millis, Page, PageState, Rejection, Stage as QueueName, Timestamp, VisitJob,
 };
 use curlew_ports::{Blobs, Call, Clock, Fetch, FetchError, HostLedger, Inbox, Pages, Reply};
-use curlew_stages::{Blocks, Manners, Verdict, Weather};
+use curlew_stages::{Blocks, Manners, Verdict};
 use curlew_testkit::memory::MemoryFetch;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -188,24 +188,8 @@ impl Fetch for Down {
 #[tokio::test(start_paused = true)]
 async fn when_our_own_network_is_down_no_host_is_blamed_and_it_mends_by_itself() {
     let mut house = House::new();
-    let Manners { ledger, robots, clock, seeds, events, rules, groups, blobs, token, scope, known, .. } =
-        &*house.manners;
-    let down = Arc::new(Down(house.web.clone(), clock.clone(), AtomicU32::new(0)));
-    house.manners = Arc::new(Manners {
-        fetch: down.clone(),
-        ledger: ledger.clone(),
-        robots: robots.clone(),
-        clock: clock.clone(),
-        seeds: seeds.clone(),
-        events: events.clone(),
-        rules: rules.clone(),
-        groups: groups.clone(),
-        blobs: blobs.clone(),
-        weather: Weather::default(),
-        scope: scope.clone(),
-        known: known.clone(),
-        token: token.clone(),
-    });
+    let down = Arc::new(Down(house.web.clone(), house.manners.clock.clone(), AtomicU32::new(0)));
+    house.manners = Arc::new(Manners { fetch: down.clone(), ..Manners::clone(&house.manners) });
     let name = |n: usize| format!("h{n}.example");
     let url = |n: usize| format!("https://{}/a", name(n));
     (0..40).for_each(|n| house.web.serve(&url(n), "text/html", html("")));

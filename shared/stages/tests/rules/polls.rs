@@ -4,7 +4,7 @@ use crate::house::{FEED, House, host, moved, rss, status};
 use async_trait::async_trait;
 use curlew_model::{HostState, Millis, Stage as QueueName, Validators};
 use curlew_ports::{Call, CallKind, Fetch, FetchError, HostLedger, Reply};
-use curlew_stages::{Manners, Verdict, Weather};
+use curlew_stages::{Manners, Verdict};
 use curlew_testkit::memory::MemoryFetch;
 use std::sync::Arc;
 
@@ -102,23 +102,8 @@ async fn a_poll_that_takes_long_gets_a_longer_lease_and_gives_it_back() {
     house.with_feed(|feed| feed.validators.etag = Some("\"1\"".into())).await;
     house.web.answer(FEED, moved(302, "https://example.org/b"));
     house.web.answer("https://example.org/b", Ok(status(304)));
-    let Manners { ledger, robots, clock, seeds, events, rules, groups, blobs, token, scope, known, .. } =
-        &*house.manners;
-    house.manners = Arc::new(Manners {
-        fetch: Arc::new(Slow(house.web.clone(), clock.clone(), Millis::from_secs(20))),
-        ledger: ledger.clone(),
-        robots: robots.clone(),
-        clock: clock.clone(),
-        seeds: seeds.clone(),
-        events: events.clone(),
-        rules: rules.clone(),
-        groups: groups.clone(),
-        blobs: blobs.clone(),
-        weather: Weather::default(),
-        token: token.clone(),
-        scope: scope.clone(),
-        known: known.clone(),
-    });
+    let slow = Slow(house.web.clone(), house.manners.clock.clone(), Millis::from_secs(20));
+    house.manners = Arc::new(Manners { fetch: Arc::new(slow), ..Manners::clone(&house.manners) });
     let began = house.now();
     assert_eq!(house.poll(0).await, Verdict::Done);
     assert_eq!(house.calls(CallKind::Feed).len(), 2);

@@ -18,7 +18,7 @@ use curlew_ports::{
     Call, Clock, Delivery, Event, Events, Fetch as FetchPort, FetchError, HostLedger, Inbox, PortError, Queue, Reply,
     RobotsStore, Sources,
 };
-use curlew_stages::{Blocks, Dispatch, Fetch, KnownRobots, Manners, Poll, Stage, StageError, Verdict, Weather};
+use curlew_stages::{Blocks, Dispatch, Fetch, KnownRobots, Manners, Poll, Stage, StageError, Verdict};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::task::JoinSet;
@@ -190,7 +190,7 @@ impl Crawler {
             rules: rules.clone(),
             groups: Arc::default(),
             blobs: blobs.clone(),
-            weather: Weather::default(),
+            weather: Arc::default(),
             token: "CurlewBot".into(),
             scope: Arc::default(),
             // What is known already is not asked of the store, so a store that lies would hardly be heard.

@@ -15,7 +15,6 @@ use curlew_model::{ExtractJob, Job, Millis, Stage as Of, Timestamp};
 use curlew_ports::{Blobs, Clock, Delivery, HostLedger, Inbox, Pages, PortError, Queue, Receipt, Sources};
 use curlew_stages::{
     Blocks, Discover, Dispatch, Extract, Fetch, Index, Manners, Poll, Sample, Stage, StageError, Suggest, Verdict,
-    Weather,
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -79,7 +78,7 @@ impl Machine {
             rules: shared.rules.clone(),
             groups: shared.groups.clone(),
             blobs: blobs.clone(),
-            weather: Weather::default(),
+            weather: Arc::default(),
             token: "CurlewBot".into(),
             scope: Arc::default(),
             known: Arc::default(),
