@@ -184,9 +184,9 @@ fn hold(
     let length = hold_length(base(rules, reason), outcome.asked(rules, now), state.holds_in_a_row, rules, seed);
     state.circuit = Circuit::Probe;
     state.holds_in_a_row = state.holds_in_a_row.saturating_add(1);
-    // They have been counted; after the hold one call decides anew.
-    state.troubles.clear();
     let hold = Hold { until: now + length, reason, since: now };
+    // What is over by then has been counted, and one call decides anew. What is left alone for longer stays so.
+    state.troubles.retain(|trouble| trouble.until > hold.until);
     state.hold = longer(state.hold, Some(hold));
     state
 }

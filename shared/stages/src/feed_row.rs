@@ -66,10 +66,10 @@ pub(crate) fn learn(
         .ok()
         .and_then(|base| websub::discover(&headers.links, hints.hub.as_deref(), hints.self_url.as_deref(), &base));
     feed.polling.wishes = wishes(parsed, headers, &feed.polling.wishes, now);
-    feed.polling.habit = if feed.polling.habit == Habit::default() {
-        schedule::start(parsed.entries.iter().filter_map(|entry| entry.published.or(entry.updated)), now)
-    } else {
-        schedule::news(feed.polling.habit, new, now)
+    let dates = parsed.entries.iter().filter_map(|entry| entry.published.or(entry.updated));
+    feed.polling.habit = match (feed.polling.habit, schedule::start(dates, now)) {
+        (none, told) if none == Habit::default() && told != none => told,
+        (habit, _) => schedule::news(habit, new, now),
     };
     well(feed);
     let made = schedule::plan(&inputs(feed, headers, now), rules, now);

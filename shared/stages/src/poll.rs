@@ -108,15 +108,22 @@ impl Poll {
             (End::Reply(_), Some(read)) => self.taken_in(feed, asked, got, read).await?,
             (End::Reply(_), None) => feed,
         };
-        self.keep(before, next, seen).await
+        self.keep(job, before, next, seen).await
     }
 
     /// Writes the feed's row, if anything in it has changed that matters.
-    async fn keep(&self, before: FeedSource, mut next: FeedSource, seen: Version) -> Result<Verdict, StageError> {
+    async fn keep(
+        &self,
+        job: &PollJob,
+        before: FeedSource,
+        mut next: FeedSource,
+        seen: Version,
+    ) -> Result<Verdict, StageError> {
         let (rules, now) = (&self.manners().rules, self.manners().clock.now());
         let is_often = schedule::times_a_cycle(before.interval, rules) > 1;
-        if is_often || !schedule::is_on_time(&before, rules, now) {
-            // Off its minute: another job of this feed may be on its way, and must not call again at once.
+        let was_put_off = job.deferrals > 0 || before.polling.why == Why::Held;
+        if is_often || was_put_off || !schedule::is_on_time(&before, rules, now) {
+            // Off its minute, or after a job was parked: another one may be on its way, and must not call again at once.
             next.polled_at = now;
         } else if says_the_same(&before, &next, rules, now) {
             // In its minute, what changes nothing is not written: three polls a day cost no write.

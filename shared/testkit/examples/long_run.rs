@@ -1,4 +1,4 @@
-//! `long_run [HOSTS [DAYS [SEED]]]`: the long run of the simulator; its report is one line of JSON.
+//! `long_run [HOSTS [DAYS [SEED [ADAPTIVE]]]]`: the long run of the simulator; its report is one line of JSON.
 #![allow(
     clippy::print_stdout,
     clippy::disallowed_methods,
@@ -12,9 +12,10 @@ use std::time::Instant;
 fn main() {
     let mut numbers = std::env::args().skip(1).map(|text| text.parse::<u64>().ok());
     let mut number = |usual: u64| numbers.next().flatten().unwrap_or(usual);
-    let (hosts, days, seed) = (number(10_000), number(30), number(1));
+    let (hosts, days, seed, adaptive) = (number(10_000), number(30), number(1), number(0) > 0);
     let began = Instant::now();
-    let report = run(Plan::new(seed, usize::try_from(hosts).unwrap_or(usize::MAX), days));
+    let plan = Plan::new(seed, usize::try_from(hosts).unwrap_or(usize::MAX), days);
+    let report = run(Plan { adaptive, ..plan });
     let line = json!({
         "seconds": began.elapsed().as_secs_f64(),
         "hosts": report.hosts,
@@ -27,6 +28,7 @@ fn main() {
         "excused": report.excused,
         "worst_lateness": report.worst_lateness,
         "mean_lateness": report.mean_lateness,
+        "mean_age": report.mean_age,
         "idle_per_mille": report.idle_per_mille,
         "waiting_per_mille": report.waiting_per_mille,
         "at_once": report.at_once,

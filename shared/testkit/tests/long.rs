@@ -17,6 +17,20 @@ fn a_month_of_five_hundred_hosts_is_simulated_without_a_violation() {
 }
 
 #[test]
+fn a_month_of_intervals_that_follow_the_feeds_is_simulated_with_a_quarter_fewer_polls() {
+    let slots = run(Plan::new(2, 120, 30));
+    let adaptive = run(Plan { adaptive: true, ..Plan::new(2, 120, 30) });
+    for report in [&slots, &adaptive] {
+        assert_eq!((report.violations, report.missed, report.blamed), (0, 0, 0), "{report:#?}");
+    }
+    assert!(adaptive.polls * 10 < slots.polls * 8, "{} polls instead of {}", adaptive.polls, slots.polls);
+    eprintln!(
+        "{} polls instead of {}; mean age {} ms, {} ms",
+        adaptive.polls, slots.polls, adaptive.mean_age, slots.mean_age
+    );
+}
+
+#[test]
 fn a_long_run_is_simulated_identically_from_its_seed() {
     let plan = Plan::new(7, 40, 4);
     assert_eq!(run(plan), run(plan));

@@ -271,3 +271,22 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_hold_of_the_host_does_not_shorten_what_one_url_is_left_alone_for() {
+    let rules = Rules::default();
+    // Refused for the third time in a row, one page is left alone for twelve days.
+    let mut state = none();
+    for day in [0, 4, 11] {
+        state = settle(state, &rules, page(1), answered(403), Millis(9), at(hours(24 * day)), 7);
+    }
+    let until = url_held(&state, page(1), at(hours(24 * 12)));
+    assert!(until.is_some_and(|until| until > at(hours(24 * 22))), "{state:?}");
+    // Two others break down, and the host rests for two days.
+    for url in [2, 3] {
+        state = settle(state, &rules, page(url), answered(500), Millis(9), at(hours(24 * 12)), 7);
+    }
+    assert_eq!(held(&state), Some(HoldReason::ServerError));
+    assert_eq!(url_held(&state, page(1), at(hours(24 * 15))), until);
+    assert_eq!(url_held(&state, page(2), at(hours(24 * 15))), None);
+}

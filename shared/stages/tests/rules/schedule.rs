@@ -151,6 +151,32 @@ async fn adaptive_polls_follow_the_history_to_once_an_hour_and_back_and_keep_the
 }
 
 #[tokio::test(start_paused = true)]
+async fn h07_a_parked_poll_that_meets_the_one_of_its_slot_does_not_call_again() {
+    for parked_first in [true, false] {
+        let house = House::new();
+        house.with_feed(|_| {}).await;
+        let mut first = document("<item><link>https://example.org/a</link></item>");
+        first.headers.validators.etag = Some("\"1\"".into());
+        house.web.answer(FEED, Ok(first));
+        house.web.keep(FEED, status(304));
+        house.poll(0).await;
+        house.next_slot().await;
+        let Some((Source::Feed(mut feed), seen)) = house.sources.get(&house.feed().await.key).await.unwrap() else {
+            panic!("no feed")
+        };
+        // What a held host leaves: the row says that a job is parked, until this very minute.
+        (feed.not_before, feed.polling.why) = (house.now(), Why::Held);
+        house.sources.swap(seen, &Source::Feed(feed)).await.unwrap();
+        let calls = || house.calls(CallKind::Feed).len();
+        assert_eq!(calls(), 1);
+        for deferrals in if parked_first { [1, 0] } else { [0, 1] } {
+            house.poll(deferrals).await;
+        }
+        assert_eq!(calls(), 2, "parked first: {parked_first}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn f10_the_hub_of_a_feed_is_kept_with_it_and_forgotten_when_it_is_named_no_more() {
     let house = House::new();
     house.with_feed(|_| {}).await;

@@ -67,7 +67,7 @@ impl World {
         let feeds = web.feeds.iter().enumerate().filter_map(|(n, feed)| Some((key(&feed.url)?, n))).collect();
         World {
             plan,
-            judge: Mutex::new(Judge::new(&web)),
+            judge: Mutex::new(Judge::new(&web, plan.adaptive)),
             web,
             clock: Arc::new(TokioClock::starting_at(Timestamp::from_millis(START))),
             hosts: Arc::default(),
@@ -87,7 +87,7 @@ impl World {
 
     /// The usual rules, but for one that may be taken out.
     fn rules(&self) -> Rules {
-        let usual = Rules::default();
+        let usual = Rules { adaptive: self.plan.adaptive, ..Rules::default() };
         match self.plan.without {
             Some(Rule::Pause) => Rules {
                 min_pause: Millis::ZERO,
@@ -288,7 +288,7 @@ async fn simulate(world: &Arc<World>) -> Report {
     let mut time = Time::default();
     let working = work(&crawler, &mut time).await;
     working.unwrap_or_else(|error| panic!("the simulation failed: {error}"));
-    let judge = std::mem::replace(&mut *world.judge(), Judge::new(&world.web));
+    let judge = std::mem::replace(&mut *world.judge(), Judge::new(&world.web, false));
     let calling = judge.calling;
     let mut report = judge.close(&world.web, world.moment());
     let all = world.moment().max(1);

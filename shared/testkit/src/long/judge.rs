@@ -12,6 +12,12 @@ const SECOND: Moment = 1_000;
 const HOUR: Moment = 3_600 * SECOND;
 /// A cycle of polls, and as much more as a poll may be late before it counts as missed.
 const CYCLE: Moment = 10 * HOUR;
+/// The longest time between two polls where the interval follows the feed's history, with the same allowance.
+const LONGEST_CYCLE: Moment = 7 * DAY + 10 * HOUR;
+/// A feed is not asked for again within this time, whatever it says (row H07).
+const FLOOR: Moment = HOUR;
+/// So many different pages cut short within a day are broken connections of the host.
+const MANY_CUT: usize = 3;
 /// A copy of robots.txt is gone by for so long, and to the end of the visit that it was read for.
 const ROBOTS_AGE: Moment = DAY + 300 * SECOND;
 /// What is longer in Retry-After counts as this.
@@ -23,6 +29,8 @@ struct Seen {
     busy: bool,
     last_end: Option<Moment>,
     robots_at: BTreeMap<String, Moment>,
+    /// Until when it may be left alone, since so many of its pages were cut short.
+    may_rest: Moment,
     /// Nothing is called before this.
     quiet: Option<(Moment, &'static str)>,
     /// URLs that are not called before these moments, and what they had answered.
@@ -38,6 +46,8 @@ struct FeedSeen {
     /// A poll that was given out and not made yet.
     due: Option<Moment>,
     last: Option<Moment>,
+    /// When it answered last; a call that reached nobody is no burden.
+    answered: Option<Moment>,
 }
 
 /// Judges calls and counts.
@@ -45,16 +55,22 @@ pub(super) struct Judge {
     places: Vec<Seen>,
     feeds: Vec<FeedSeen>,
     lateness: (u64, u64),
+    /// How old entries were when their pages were called, and how many.
+    ages: (u64, u64),
+    /// Within this time a feed is polled again.
+    cycle: Moment,
     pub(super) calling: u64,
     pub(super) report: Report,
 }
 
 impl Judge {
-    pub(super) fn new(web: &Web) -> Judge {
+    pub(super) fn new(web: &Web, adaptive: bool) -> Judge {
         Judge {
             places: vec![Seen::default(); web.places.len()],
             feeds: vec![FeedSeen::default(); web.feeds.len()],
             lateness: (0, 0),
+            ages: (0, 0),
+            cycle: if adaptive { LONGEST_CYCLE } else { CYCLE },
             calling: 0,
             report: Report { feeds: web.feeds.len(), ..Report::default() },
         }
@@ -65,9 +81,11 @@ impl Judge {
         self.places[place].blocked_at = Some(now);
     }
 
-    /// A poll of a feed is given out.
+    /// A poll of a feed is given out. The first one and the feed's own slot may lie close together; one call does for both.
     pub(super) fn give_out(&mut self, web: &Web, feed: usize, at: Moment) {
-        if let Some(since) = self.feeds[feed].due.replace(at) {
+        let since = *self.feeds[feed].due.get_or_insert(at);
+        if at - since > CYCLE {
+            self.feeds[feed].due = Some(at);
             self.not_made(web, feed, since, at);
         }
     }
@@ -76,7 +94,8 @@ impl Judge {
     fn not_made(&mut self, web: &Web, feed: usize, since: Moment, now: Moment) {
         let place = web.feeds[feed].place;
         let ours = web.outage.0 < now && since < web.outage.1 + 2 * HOUR;
-        if !web.is_well(place) || ours || self.places[place].blocked_at.is_some() {
+        let seen = &self.places[place];
+        if !web.is_well(place) || ours || seen.blocked_at.is_some() || since < seen.may_rest {
             self.report.excused += 1;
         } else {
             self.report.missed += 1;
@@ -102,8 +121,13 @@ impl Judge {
         if call.kind == CallKind::Robots {
             seen.robots_at.insert(url.host_str().unwrap_or_default().to_owned(), now);
         }
-        if let Some(feed) = web.feed_of(url.as_str()).filter(|_| call.kind == CallKind::Feed) {
-            self.polled(web, feed, now);
+        match call.kind {
+            CallKind::Feed => web.feed_of(url.as_str()).into_iter().for_each(|feed| self.polled(web, feed, now)),
+            CallKind::Page => {
+                self.ages.0 += web.age_of(url, now).unwrap_or(0);
+                self.ages.1 += 1;
+            }
+            _ => {}
         }
     }
 
@@ -118,10 +142,10 @@ impl Judge {
                 self.report.worst_lateness = self.report.worst_lateness.max(late);
             }
         }
-        if let Some(last) = seen.last.filter(|last| now - last > CYCLE) {
+        if let Some(last) = seen.last.filter(|last| now - last > self.cycle) {
             self.not_made(web, feed, last, now);
         }
-        self.feeds[feed] = FeedSeen { due: None, last: Some(now) };
+        self.feeds[feed] = FeedSeen { due: None, last: Some(now), ..seen };
     }
 
     fn faults(
@@ -149,6 +173,9 @@ impl Judge {
         let early = seen.urls.get(url.as_str()).is_some_and(|(until, _)| now < *until);
         forbid(early && !is_robots, "this URL is left alone");
         forbid(is_private(url), "robots.txt forbids it");
+        let feed = web.feed_of(url.as_str()).filter(|_| call.kind == CallKind::Feed);
+        let polled = feed.and_then(|feed| self.feeds[feed].answered);
+        forbid(polled.is_some_and(|at| now < at + FLOOR), "it was polled less than an hour ago");
         let asked = seen.robots_at.get(url.host_str().unwrap_or_default());
         forbid(!is_robots && asked.is_none_or(|at| now > at + ROBOTS_AGE), "robots.txt was not asked");
         faults
@@ -178,13 +205,22 @@ impl Judge {
             return;
         }
         seen.failures = 0;
+        if let Some(feed) = web.feed_of(url.as_str()) {
+            self.feeds[feed].answered = Some(now);
+        }
         match answer.as_ref().map(|reply| reply.status) {
             Ok(429) => seen.quiet = Some((now + (72 * HOUR).max(asked), "it answered 429 within three days")),
             Ok(503) => seen.quiet = Some((now + (48 * HOUR).max(asked), "it answered 503 within two days")),
             Ok(code @ 403) => seen.url(url, (now, 72 * HOUR), code, "it answered 403 at two URLs within three days"),
             Ok(code @ 500..) => seen.url(url, (now, 48 * HOUR), code, "it answered 5xx at two URLs within two days"),
             Ok(_) => drop(seen.urls.remove(url.as_str())),
-            Err(_) => drop(seen.urls.insert(url.as_str().to_owned(), (now + 24 * HOUR, 0))),
+            Err(_) => {
+                seen.urls.insert(url.as_str().to_owned(), (now + 24 * HOUR, 0));
+                if seen.urls.values().filter(|(until, what)| *until > now && *what == 0).count() >= MANY_CUT {
+                    // Twice as long if it goes on.
+                    seen.may_rest = now + 2 * DAY;
+                }
+            }
         }
     }
 
@@ -197,6 +233,7 @@ impl Judge {
         }
         self.report.hosts = self.places.iter().filter(|seen| seen.last_end.is_some()).count();
         self.report.mean_lateness = self.lateness.0 / self.lateness.1.max(1);
+        self.report.mean_age = self.ages.0 / self.ages.1.max(1);
         self.report
     }
 }

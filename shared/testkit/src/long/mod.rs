@@ -26,6 +26,8 @@ pub struct Plan {
     pub days: u64,
     /// Parts of the web, each with a crawler and a thread of its own.
     pub shards: usize,
+    /// Whether the time between two polls follows the feed's own history.
+    pub adaptive: bool,
     /// A rule that is taken out, to see that the judge notices.
     pub without: Option<Rule>,
 }
@@ -33,7 +35,7 @@ pub struct Plan {
 impl Plan {
     /// The usual run.
     pub fn new(seed: u64, hosts: usize, days: u64) -> Plan {
-        Plan { seed, hosts, days, shards: 2, without: None }
+        Plan { seed, hosts, days, shards: 2, adaptive: false, without: None }
     }
 }
 
@@ -79,6 +81,8 @@ pub struct Report {
     pub worst_lateness: u64,
     /// Of all these times, the mean in milliseconds.
     pub mean_lateness: u64,
+    /// The mean age in milliseconds of an entry when its page is called, counted from when the feed first lists it.
+    pub mean_age: u64,
     /// Of a thousand moments, in so many no visit was under way.
     pub idle_per_mille: u64,
     /// Of a thousand moments of visits, in so many they waited and did not call.
@@ -110,6 +114,7 @@ impl Report {
         self.excused += other.excused;
         self.worst_lateness = self.worst_lateness.max(other.worst_lateness);
         self.mean_lateness += other.mean_lateness / shards;
+        self.mean_age += other.mean_age / shards;
         self.idle_per_mille += other.idle_per_mille / shards;
         self.waiting_per_mille += other.waiting_per_mille / shards;
         self.at_once = self.at_once.max(other.at_once);

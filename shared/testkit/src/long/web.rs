@@ -17,6 +17,8 @@ const HOUR: Moment = 60 * MINUTE;
 pub(super) const DAY: Moment = 24 * HOUR;
 /// Entries that a feed lists.
 const LISTED: u64 = 15;
+/// Entries that are there from the start.
+const FIRST: u64 = 3;
 /// Blogs on a platform, which all count for one host key, of a hundred hosts.
 const BLOGS_PERCENT: usize = 2;
 /// One page in so many is for members only and answers 403, where not all is well.
@@ -141,6 +143,14 @@ impl Web {
         self.feed_at.get(url).copied()
     }
 
+    /// How long ago the entry of a page appeared in its feed; nothing of those that were there from the start.
+    pub(super) fn age_of(&self, url: &Url, now: Moment) -> Option<Moment> {
+        let mut path = url.path_segments()?.skip(1);
+        let (number, entry) = (path.next()?, path.next()?.parse::<u64>().ok()?);
+        let feed = self.feed_of(&format!("https://{}/feed/{number}", url.host_str()?))?;
+        Some(now.saturating_sub((entry + 1).checked_sub(FIRST).filter(|n| *n > 0)? * self.feeds[feed].every))
+    }
+
     /// What a call at `now` comes to, and after how long.
     pub(super) fn answer(
         &self,
@@ -196,8 +206,7 @@ fn episode(luck: u64, days: u64) -> Episode {
 
 impl Feed {
     fn reply(&self, call: &Call, now: Moment) -> Reply {
-        // Some are there from the start.
-        let count = 3 + now / self.every;
+        let count = FIRST + now / self.every;
         let etag = format!("\"{count}\"");
         if call.validators.etag.as_deref() == Some(etag.as_str()) {
             return status(304);
