@@ -4,6 +4,7 @@
 //! decisions live in `curlew-policy`, and effects live in adapters.
 
 mod fault;
+mod fingerprint;
 mod host;
 mod ids;
 mod job;
@@ -15,6 +16,7 @@ mod thumbnail;
 mod time;
 
 pub use fault::{Fault, FaultCode, Faults};
+pub use fingerprint::Fingerprint;
 pub use host::{Circuit, Hold, HoldReason, HostState, Lease, SentPages, TokenBucket, Trouble, Window, is_at_or_below};
 pub use ids::{HostKey, ImageId, InvalidId, Origin, PageId, SegmentKey, SourceKey};
 pub use job::{DiscoverJob, ExtractJob, Job, MainImage, PageBody, PollJob, Purpose, Stage, VisitItem, VisitJob};

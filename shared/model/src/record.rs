@@ -1,6 +1,6 @@
 //! Records: what is kept of an accepted page, and where.
 
-use crate::{PageId, SegmentKey, ThumbnailId, Timestamp};
+use crate::{Fingerprint, PageId, SegmentKey, ThumbnailId, Timestamp};
 use serde::{Deserialize, Serialize};
 
 /// Where a record lies: one zstd frame of a segment.
@@ -85,6 +85,13 @@ pub struct Record {
     /// Preferences Apply"); only kept where they are heeded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<String>,
+    /// SimHash of the text, by which syndicated copies are known; records of older versions have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub simhash: Option<Fingerprint>,
+    /// Perceptual hash of the page's own image. None for the site's image, for one without anything to see, and for one
+    /// that was not there yet when the record was made, since it lies on another host.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub image_phash: Option<Fingerprint>,
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]

@@ -1,7 +1,8 @@
 //! Extract: makes records of fetched pages, many in one segment, and writes what became of each page.
 
 use crate::body::{discard, unpack};
-use crate::image::was_tried;
+use crate::image::{Pictures, opened};
+use crate::likeness;
 use crate::segment::{self, Draft};
 use crate::variant::{content_hash, same_page};
 use crate::{Stage, StageError, Verdict};
@@ -55,6 +56,13 @@ struct FeedFacts {
     language: Option<String>,
 }
 
+/// What the jobs of a batch share: what was read for one need not be read for the next.
+#[derive(Default)]
+struct Batch {
+    feeds: HashMap<SourceKey, FeedFacts>,
+    pictures: Pictures,
+}
+
 /// One job of a batch on its way.
 enum Made {
     /// The page's row says already what became of it.
@@ -82,11 +90,11 @@ struct Kept<'j> {
 impl Extract {
     /// Does a batch of jobs; their records share one segment. One verdict for each job, in order.
     pub async fn run_batch(&self, jobs: &[ExtractJob]) -> Vec<Result<Verdict, StageError>> {
-        let mut feeds = HashMap::new();
+        let mut batch = Batch::default();
         let mut verdicts: Vec<Option<Result<Verdict, StageError>>> = Vec::with_capacity(jobs.len());
         let mut kept: Vec<Kept<'_>> = Vec::new();
         for (number, job) in jobs.iter().enumerate() {
-            verdicts.push(match self.make(job, &mut feeds).await {
+            verdicts.push(match self.make(job, &mut batch).await {
                 Ok((_, Made::Known)) => Some(Ok(Verdict::Done)),
                 Ok((seen, Made::Rejected(why))) => Some(self.rejected(job, seen, why).await),
                 Ok((seen, Made::Same(of))) => Some(self.same(job, seen, of).await),
@@ -97,7 +105,7 @@ impl Extract {
                 Err(error) => Some(Err(error)),
             });
         }
-        match self.store(&kept).await {
+        match self.store(&kept, &mut batch.pictures).await {
             Ok(locations) => {
                 for (kept, location) in kept.iter().zip(locations) {
                     verdicts[kept.number] = Some(self.accepted(kept, location).await);
@@ -118,22 +126,18 @@ impl Extract {
     }
 
     /// Writes the segment and sends the visits to images, before any row says that its page is done.
-    async fn store(&self, kept: &[Kept<'_>]) -> Result<Vec<Location>, StageError> {
+    async fn store(&self, kept: &[Kept<'_>], pictures: &mut Pictures) -> Result<Vec<Location>, StageError> {
         if kept.is_empty() {
             return Ok(vec![]);
         }
         let drafts = kept.iter().map(|kept| &kept.draft);
         let locations = segment::write(self.blobs.as_ref(), drafts, self.clock.now()).await?;
-        self.image_visits(kept).await?;
+        self.image_visits(kept, pictures).await?;
         Ok(locations)
     }
 
     /// What is made of a job, and the version of the page's row that it is made over.
-    async fn make(
-        &self,
-        job: &ExtractJob,
-        feeds: &mut HashMap<SourceKey, FeedFacts>,
-    ) -> Result<(Seen, Made), StageError> {
+    async fn make(&self, job: &ExtractJob, batch: &mut Batch) -> Result<(Seen, Made), StageError> {
         // What it writes is a swap against this: if it is too old to be true, the row is read again.
         let seen = match self.pages.glimpse(&job.page).await? {
             Some((page, _)) if is_decided(&page.state) => return Ok((None, Made::Known)),
@@ -146,27 +150,37 @@ impl Extract {
             Ok(article) => article,
             Err(why) => return Ok((seen, Made::Rejected(Rejection::Unreadable(why.to_string())))),
         };
-        let feed = self.feed_facts(job.feed.as_ref(), feeds).await?;
-        let made = self.record(job, &base, article, feed);
-        if let Made::Record(_, content_hash) = &made
-            && let Some(of) = same_page(self.pages.as_ref(), job, content_hash, self.clock.now()).await?
-        {
+        let feed = self.feed_facts(job.feed.as_ref(), &mut batch.feeds).await?;
+        let draft = match self.draft(job, &base, article, feed, &mut batch.pictures).await? {
+            Ok(draft) => draft,
+            Err(why) => return Ok((seen, Made::Rejected(why))),
+        };
+        let content_hash = content_hash(&draft.record);
+        if let Some(of) = same_page(self.pages.as_ref(), job, &content_hash, self.clock.now()).await? {
             return Ok((seen, Made::Same(of)));
         }
-        Ok((seen, made))
+        Ok((seen, Made::Record(Box::new(draft), content_hash)))
     }
 
-    fn record(&self, job: &ExtractJob, answered: &Url, article: Article, feed: FeedFacts) -> Made {
+    /// The record of a page, or why it is not taken.
+    async fn draft(
+        &self,
+        job: &ExtractJob,
+        answered: &Url,
+        article: Article,
+        feed: FeedFacts,
+        pictures: &mut Pictures,
+    ) -> Result<Result<Draft, Rejection>, StageError> {
         let directives = self.scope.directives(answered, &article.robots_meta, &job.robots_tags, &self.token);
         if directives.noindex || directives.expired(job.fetched_at) {
-            return Made::Rejected(Rejection::Noindex);
+            return Ok(Err(Rejection::Noindex));
         }
         let title = article.title.or_else(|| job.hints.title.clone()).filter(|t| !t.trim().is_empty());
         let own_image = article.image.map(String::from);
         let site_image = job.site_image.clone().or(feed.image);
         let any_image = own_image.as_deref().or(site_image.as_deref());
         if let Err(why) = validity(title.as_deref(), &article.text, any_image) {
-            return Made::Rejected(why);
+            return Ok(Err(why));
         }
         let title = title.unwrap_or_default();
         let host = Url::parse(&job.url).ok().and_then(|u| u.host_str().map(str::to_owned)).unwrap_or_default();
@@ -174,14 +188,20 @@ impl Extract {
         let page = curlew_screen::Page { title: &title, text: &article.text, language, host: Some(&host) };
         let screening = self.screener.as_deref().unwrap_or_else(|| Screener::standard()).screen(&page);
         if screening.verdict == Screened::Reject {
-            return Made::Rejected(Rejection::Screened(screening.rejected_for()));
+            return Ok(Err(Rejection::Screened(screening.rejected_for())));
         }
         // `noimageindex`: the page has an image, and asks that it is not shown.
         let own_image = own_image.filter(|_| !directives.noimageindex);
         // A page that names its site's image has none of its own.
         let image_of_site = own_image.is_none() || own_image == site_image;
         let image = own_image.or(site_image);
-        let (thumbnail, jpeg) = thumbnail_of(job, image.as_deref());
+        let thumbnail = thumbnail_of(job, image.as_deref());
+        let jpeg = match &thumbnail {
+            Thumbnail::None => None,
+            Thumbnail::Beside(jpeg) => Some(jpeg.clone()),
+            Thumbnail::Object(id) => pictures.get(self.blobs.as_ref(), id).await?.flatten(),
+        };
+        let picture = jpeg.filter(|_| !image_of_site).and_then(|jpeg| opened(&jpeg));
         let not_future = |at: Timestamp| at.min(job.fetched_at);
         let record = Record {
             id: job.page.clone(),
@@ -190,9 +210,11 @@ impl Extract {
             feed: feed.url,
             site_name: article.site_name.or(feed.title),
             title,
+            simhash: likeness::of_text(&article.text),
+            image_phash: picture.as_ref().and_then(likeness::of_picture),
             text: article.text,
             image_of_site,
-            thumbnail,
+            thumbnail: thumbnail.object(),
             thumbnail_frame: 0,
             image,
             language: article.language.or(feed.language),
@@ -205,8 +227,7 @@ impl Extract {
             unavailable_after: directives.unavailable_after,
             usage: job.usage.clone(),
         };
-        let content_hash = content_hash(&record);
-        Made::Record(Box::new(Draft { record, thumbnail: jpeg }), content_hash)
+        Ok(Ok(Draft { record, thumbnail: thumbnail.beside() }))
     }
 
     async fn feed_facts(
@@ -254,7 +275,7 @@ impl Extract {
 
     /// Images that were not asked for with their pages get visits of their own: those on other host keys, those of sites,
     /// and those that only the text shows. One visit a host key and batch; pages of one site often share an image.
-    async fn image_visits(&self, kept: &[Kept<'_>]) -> Result<(), StageError> {
+    async fn image_visits(&self, kept: &[Kept<'_>], pictures: &mut Pictures) -> Result<(), StageError> {
         let mut images = HashSet::new();
         let mut visits: BTreeMap<HostKey, Vec<VisitItem>> = BTreeMap::new();
         for Kept { job, draft, .. } in kept {
@@ -262,7 +283,7 @@ impl Extract {
             let url = draft.record.image.as_deref().and_then(|url| address::parse(url, None).ok());
             let Some(url) = url.filter(|_| job.calls_left > 0 && images.insert(image.clone())) else { continue };
             let Ok(host) = address::host_key(&url, &self.groups) else { continue };
-            if was_tried(self.blobs.as_ref(), image).await? {
+            if pictures.get(self.blobs.as_ref(), image).await?.is_some() {
                 continue;
             }
             let purpose = Purpose::Image { image: image.clone() };
@@ -315,12 +336,32 @@ impl Extract {
     }
 }
 
-/// What a record says of its thumbnail, and the thumbnail itself if it came with the page.
-fn thumbnail_of(job: &ExtractJob, image: Option<&str>) -> (Option<ThumbnailId>, Option<Bytes>) {
-    let Some(id) = image.and_then(image_id_of) else { return (None, None) };
+/// Where the thumbnail of a page's image is.
+enum Thumbnail {
+    /// There is none.
+    None,
+    /// It came with the page.
+    Beside(Bytes),
+    /// It is an object, or will be one.
+    Object(ImageId),
+}
+
+impl Thumbnail {
+    /// What the record says of it before it is written: one that came with the page gets its place with the record's.
+    fn object(&self) -> Option<ThumbnailId> {
+        if let Thumbnail::Object(id) = self { Some(ThumbnailId::Object(id.clone())) } else { None }
+    }
+
+    fn beside(self) -> Option<Bytes> {
+        if let Thumbnail::Beside(jpeg) = self { Some(jpeg) } else { None }
+    }
+}
+
+fn thumbnail_of(job: &ExtractJob, image: Option<&str>) -> Thumbnail {
+    let Some(id) = image.and_then(image_id_of) else { return Thumbnail::None };
     match &job.image {
-        Some(tried) if tried.id == id => (None, tried.thumbnail.clone()),
-        _ => (Some(ThumbnailId::Object(id)), None),
+        Some(tried) if tried.id == id => tried.thumbnail.clone().map_or(Thumbnail::None, Thumbnail::Beside),
+        _ => Thumbnail::Object(id),
     }
 }
 

@@ -6,8 +6,8 @@ use bytes::Bytes;
 use curlew_model::{ImageId, ThumbnailId};
 use curlew_ports::{Blobs, PortError};
 use image::codecs::jpeg::JpegEncoder;
-use image::{DynamicImage, ImageDecoder, ImageReader, Limits};
-use std::collections::VecDeque;
+use image::{DynamicImage, ImageDecoder, ImageReader, Limits, RgbImage};
+use std::collections::{HashMap, VecDeque};
 use std::io::Cursor;
 use std::sync::{Mutex, PoisonError};
 
@@ -19,6 +19,8 @@ const THUMBNAIL: (u32, u32) = (320, 214);
 const MAX_SIDE: u32 = 10_000;
 /// Most memory that decoding may take.
 const MAX_DECODED: u64 = 128 * 1024 * 1024;
+/// Most memory that a thumbnail may take.
+const MAX_THUMBNAIL: u64 = 1024 * 1024;
 /// An image that takes more memory than this is decoded while no other such image is: two that take all they may would
 /// not fit into a small function.
 const LARGE: u64 = 16 * 1024 * 1024;
@@ -59,6 +61,27 @@ pub(crate) async fn was_tried(blobs: &dyn Blobs, image: &ImageId) -> Result<bool
 /// Keeps the thumbnail of an image that had a visit of its own, or that there is none.
 pub(crate) async fn keep(blobs: &dyn Blobs, image: &ImageId, thumbnail: Option<Bytes>) -> Result<(), StageError> {
     Ok(blobs.put(&thumbnail_key(image), thumbnail.unwrap_or_default()).await?)
+}
+
+/// Thumbnails that are objects of their own, each read once for a batch of pages.
+#[derive(Default)]
+pub(crate) struct Pictures(HashMap<ImageId, Option<Option<Bytes>>>);
+
+impl Pictures {
+    /// What the image gave, if it had a visit of its own before, with or without success.
+    pub(crate) async fn get(
+        &mut self,
+        blobs: &dyn Blobs,
+        image: &ImageId,
+    ) -> Result<Option<Option<Bytes>>, StageError> {
+        if let Some(known) = self.0.get(image) {
+            return Ok(known.clone());
+        }
+        let blob = blobs.get(&thumbnail_key(image)).await?;
+        let tried = blob.map(|blob| Some(blob.bytes).filter(|jpeg| !jpeg.is_empty()));
+        self.0.insert(image.clone(), tried.clone());
+        Ok(tried)
+    }
 }
 
 /// Images that were asked for together with their pages, the latest last. Pages of one site that come together often
@@ -107,6 +130,17 @@ pub(crate) fn scaled_down(bytes: &[u8]) -> Result<Bytes, String> {
         .encode_image(&DynamicImage::ImageRgb8(small.to_rgb8()))
         .map_err(|e| e.to_string())?;
     Ok(jpeg.into())
+}
+
+/// The pixels of a thumbnail; none if it is no picture of a thumbnail's size.
+pub(crate) fn opened(jpeg: &[u8]) -> Option<RgbImage> {
+    let mut limits = Limits::default();
+    limits.max_image_width = Some(THUMBNAIL.0);
+    limits.max_image_height = Some(THUMBNAIL.0);
+    limits.max_alloc = Some(MAX_THUMBNAIL);
+    let mut reader = ImageReader::with_format(Cursor::new(jpeg), image::ImageFormat::Jpeg);
+    reader.limits(limits);
+    Some(reader.decode().ok()?.into_rgb8())
 }
 
 #[cfg(test)]

@@ -16,6 +16,7 @@ mod image;
 mod index;
 mod intake;
 mod known;
+pub mod likeness;
 mod manners;
 mod poll;
 mod removal;

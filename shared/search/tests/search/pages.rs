@@ -40,6 +40,8 @@ impl Page {
             no_archive: false,
             usage: None,
             unavailable_after: None,
+            simhash: None,
+            image_phash: None,
         })
     }
 

@@ -1,0 +1,59 @@
+//! Fingerprints that are alike where the things are alike.
+
+use crate::InvalidId;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// Hexadecimal digits of a fingerprint: 64 bits.
+const DIGITS: usize = 16;
+
+/// 64 bits of which the fewer differ, the more two texts or two images are alike. Unlike a hash of the content, which tells
+/// only equal from different. Written as 16 lower-case hexadecimal digits, since JSON numbers do not hold 64 bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Fingerprint(pub u64);
+
+impl Fingerprint {
+    /// How many bits differ, from 0 to 64 (Hamming distance); about 32 for what has nothing in common.
+    pub const fn distance(self, other: Fingerprint) -> u32 {
+        (self.0 ^ other.0).count_ones()
+    }
+}
+
+impl fmt::Display for Fingerprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:016x}", self.0)
+    }
+}
+
+impl TryFrom<String> for Fingerprint {
+    type Error = InvalidId;
+    fn try_from(text: String) -> Result<Fingerprint, InvalidId> {
+        let is_one = text.len() == DIGITS && text.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b));
+        let bits = is_one.then(|| u64::from_str_radix(&text, 16).ok()).flatten();
+        bits.map(Fingerprint).ok_or_else(|| InvalidId { kind: "fingerprint", given: text.chars().take(80).collect() })
+    }
+}
+
+impl From<Fingerprint> for String {
+    fn from(print: Fingerprint) -> String {
+        print.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_is_written_in_sixteen_digits_and_nothing_else_is_read() -> Result<(), serde_json::Error> {
+        let print = Fingerprint(0xab);
+        assert_eq!(serde_json::to_string(&print)?, "\"00000000000000ab\"");
+        assert_eq!(serde_json::from_str::<Fingerprint>("\"00000000000000ab\"")?, print);
+        for wrong in ["\"\"", "\"ab\"", "\"00000000000000AB\"", "\"+0000000000000ab\"", "171"] {
+            assert!(serde_json::from_str::<Fingerprint>(wrong).is_err(), "{wrong}");
+        }
+        assert_eq!(Fingerprint(0).distance(Fingerprint(u64::MAX)), 64);
+        Ok(())
+    }
+}
