@@ -5,7 +5,7 @@ use crate::world::World;
 use async_trait::async_trait;
 use bytes::Bytes;
 use curlew_model::ThumbnailId;
-use curlew_ports::{FindError, Found, Front, PortError, StatusLine, SuggestError, Suggested};
+use curlew_ports::{FindError, Found, Front, PortError, Start, StatusLine, SuggestError, Suggested};
 use std::sync::Arc;
 
 /// The embedded program behind the search page.
@@ -13,8 +13,8 @@ pub(crate) struct Behind(pub(crate) Arc<World>);
 
 #[async_trait]
 impl Front for Behind {
-    async fn find(&self, query: &str, offset: usize, limit: usize) -> Result<Found, FindError> {
-        self.0.finder.find(query, offset, limit).await
+    async fn find(&self, query: &str, start: Start<'_>, limit: usize) -> Result<Found, FindError> {
+        self.0.finder.find(query, start, limit).await
     }
 
     async fn suggest(&self, url: &str) -> Result<Suggested, SuggestError> {

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use bytes::Bytes;
 use curlew_model::{ThumbnailId, Year};
-use curlew_ports::{Blobs, FindError, Found, Front, PortError, StatusLine, SuggestError, Suggested};
+use curlew_ports::{Blobs, FindError, Found, Front, PortError, Start, StatusLine, SuggestError, Suggested};
 use curlew_stages::StageError;
 use curlew_wiring::Program;
 
@@ -17,8 +17,8 @@ pub(crate) struct Behind(pub(crate) Program);
 
 #[async_trait]
 impl Front for Behind {
-    async fn find(&self, query: &str, offset: usize, limit: usize) -> Result<Found, FindError> {
-        self.0.finder.find(query, offset, limit).await
+    async fn find(&self, query: &str, start: Start<'_>, limit: usize) -> Result<Found, FindError> {
+        self.0.finder.find(query, start, limit).await
     }
 
     async fn suggest(&self, url: &str) -> Result<Suggested, SuggestError> {

@@ -105,6 +105,7 @@ struct YearDone {
     segments: u64,
     purged: u64,
     splits: u64,
+    rewritten: u64,
 }
 
 async fn publish(call: &Call, event: IndexEvent) -> Result<Value, Failure> {
@@ -116,9 +117,9 @@ async fn publish(call: &Call, event: IndexEvent) -> Result<Value, Failure> {
         (None, None | Some(What::Publish)) => program.publish().await?,
     };
     let done = done.into_iter().map(|(year, done)| {
-        let Published { added, segments, purged, splits } = done;
-        tracing::info!(year, added, segments, purged, splits, "the index of a year was published");
-        YearDone { year, added, segments, purged, splits }
+        let Published { added, segments, purged, splits, rewritten } = done;
+        tracing::info!(year, added, segments, purged, splits, rewritten, "the index of a year was published");
+        YearDone { year, added, segments, purged, splits, rewritten }
     });
     Ok(json!({ "years": done.collect::<Vec<_>>() }))
 }

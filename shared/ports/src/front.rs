@@ -8,11 +8,12 @@ use std::ops::Range;
 /// What the search page needs of the program behind it.
 #[async_trait]
 pub trait Front: Send + Sync {
-    /// Runs a query: `limit` hits after the first `offset`.
+    /// Runs a query: `limit` hits from `start` on. What of the query cannot be understood is left out, and said.
     ///
     /// # Errors
-    /// [`FindError::BadQuery`] with a sentence for the person who typed it, or a port's error.
-    async fn find(&self, query: &str, offset: usize, limit: usize) -> Result<Found, FindError>;
+    /// [`FindError::BadQuery`] with a sentence for the person who typed it if nothing of it is understood, or a port's
+    /// error.
+    async fn find(&self, query: &str, start: Start<'_>, limit: usize) -> Result<Found, FindError>;
 
     /// Takes a suggestion. It is only written down; nothing is fetched before the next schedule.
     ///
@@ -33,6 +34,16 @@ pub trait Front: Send + Sync {
     async fn status(&self) -> Result<Vec<StatusLine>, PortError>;
 }
 
+/// Where a page of results begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Start<'a> {
+    /// After so many hits.
+    Offset(usize),
+    /// After the page that gave this as [`Found::next`]. One of another query, or one that is damaged, is said in
+    /// [`Found::notes`] and begins at the first hit.
+    After(&'a str),
+}
+
 /// A page of results.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Found {
@@ -40,6 +51,18 @@ pub struct Found {
     pub total: u64,
     /// The hits of this page.
     pub hits: Vec<FoundHit>,
+    /// Hits on the pages before this one.
+    #[serde(skip)]
+    pub before: u64,
+    /// Where the next page begins, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next: Option<String>,
+    /// The query as it may have been meant, if that finds more; plain text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub suggestion: Option<String>,
+    /// What of the query was left out, and why; a sentence each, plain text.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
 }
 
 /// One result.
@@ -70,7 +93,7 @@ pub struct FoundHit {
 /// Why there are no results.
 #[derive(Debug, thiserror::Error)]
 pub enum FindError {
-    /// The query cannot be understood; a sentence for the person who typed it.
+    /// Nothing of the query can be understood; a sentence for the person who typed it.
     #[error("{0}")]
     BadQuery(String),
     /// The index is out of reach.

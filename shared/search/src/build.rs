@@ -3,7 +3,7 @@
 use crate::analyze::Analyzers;
 use crate::schema::{self, Fields};
 use crate::{SearchError, Split, bundle};
-use curlew_model::{PageId, Record};
+use curlew_model::{PageId, Record, Timestamp};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt;
@@ -47,6 +47,8 @@ pub struct SplitBuilt {
     pub languages: BTreeSet<String>,
     /// Pages that were asked to be left out, and that were there to be left out.
     pub dropped: BTreeSet<PageId>,
+    /// When the first of its pages is to vanish by its own wish (`unavailable_after`).
+    pub first_expiry: Option<Timestamp>,
 }
 
 impl fmt::Debug for SplitBuilt {
@@ -110,7 +112,8 @@ pub fn merge_splits(
     let merged = merge(&parts)?;
     drop(parts);
     let languages = languages_of(&merged.index)?;
-    Ok(Some(SplitBuilt { dropped, ..seal(merged, docs, languages)? }))
+    let first_expiry = first_expiry_of(&merged.index)?;
+    Ok(Some(SplitBuilt { dropped, first_expiry, ..seal(merged, docs, languages)? }))
 }
 
 /// The engine cannot size its tables for less.
@@ -173,6 +176,7 @@ struct Builder {
     /// Documents of pages that came again later.
     repeated: Vec<(usize, DocId)>,
     languages: BTreeSet<String>,
+    first_expiry: Option<Timestamp>,
 }
 
 impl Builder {
@@ -192,6 +196,7 @@ impl Builder {
             pages: HashMap::new(),
             repeated: Vec::new(),
             languages: BTreeSet::new(),
+            first_expiry: None,
         })
     }
 
@@ -202,6 +207,7 @@ impl Builder {
         let document = schema::document(record, &self.fields, &mut self.analyzers, &self.budget)?;
         self.writer.add_document(document)?;
         self.languages.insert(schema::primary_language(record.language.as_deref()));
+        self.first_expiry = [self.first_expiry, record.unavailable_after].into_iter().flatten().min();
         let place = (self.parts.len(), self.docs);
         self.repeated.extend(self.pages.insert(schema::id_bytes(&record.id), place));
         self.docs += 1;
@@ -238,7 +244,7 @@ impl Builder {
             parts => merge(parts)?,
         };
         drop(self.parts);
-        seal(finished, docs, self.languages)
+        Ok(SplitBuilt { first_expiry: self.first_expiry, ..seal(finished, docs, self.languages)? })
     }
 }
 
@@ -296,6 +302,20 @@ fn languages_of(index: &Index) -> Result<BTreeSet<String>, SearchError> {
     Ok(languages)
 }
 
+/// When the first page is to vanish that is left after a merge.
+fn first_expiry_of(index: &Index) -> Result<Option<Timestamp>, SearchError> {
+    let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
+    let searcher = reader.searcher();
+    let mut first = None;
+    for segment in searcher.segment_readers() {
+        if let Some(expires) = segment.fast_fields().column_opt::<i64>(schema::EXPIRES)? {
+            let all = (0..segment.max_doc()).filter_map(|doc| expires.first(doc));
+            first = first.into_iter().chain(all).min();
+        }
+    }
+    Ok(first.map(Timestamp::from_millis))
+}
+
 /// Packs a finished index, under names that do not depend on chance.
 fn seal(finished: Finished, docs: u64, languages: BTreeSet<String>) -> Result<SplitBuilt, SearchError> {
     let random = finished.index.searchable_segment_ids()?;
@@ -314,7 +334,7 @@ fn seal(finished: Finished, docs: u64, languages: BTreeSet<String>) -> Result<Sp
     }
     files.insert(META.to_owned(), OwnedBytes::new(meta(&finished, random)?));
     let bytes = bundle::pack(docs, languages.clone(), files)?;
-    Ok(SplitBuilt { name: bundle::name(&bytes), bytes, docs, languages, dropped: BTreeSet::new() })
+    Ok(SplitBuilt { name: bundle::name(&bytes), bytes, docs, languages, dropped: BTreeSet::new(), first_expiry: None })
 }
 
 /// The engine's list of segments, with the fixed name and without the note on what was merged.

@@ -22,7 +22,7 @@ use tantivy::directory::{DirectoryLock, FileHandle, Lock, OwnedBytes, WatchCallb
 use tantivy::{Directory, HasLen};
 
 /// The form that is written and read. It grows with every change of the schema or of the way words are taken apart.
-pub(crate) const FORM: u32 = 1;
+pub const FORM: u32 = 2;
 const MAGIC: &[u8; 8] = b"CURLEWSP";
 const CHECKSUM_BYTES: usize = 32;
 /// Form and magic.
@@ -240,7 +240,7 @@ mod tests {
     fn another_form_is_told_from_damage() {
         let mut other = blob();
         let at = other.len() - TAIL_BYTES;
-        other[at] = 2;
-        assert!(matches!(unpack(&Bytes::from(other)), Err(SearchError::UnknownForm { found: 2, .. })));
+        other[at] = 9;
+        assert!(matches!(unpack(&Bytes::from(other)), Err(SearchError::UnknownForm { found: 9, .. })));
     }
 }

@@ -1,5 +1,6 @@
 //! Counts what matches and keeps the best of it.
 
+use crate::cursor::Place;
 use crate::query::{Query, Sort};
 use crate::split::Split;
 use curlew_model::{Millis, Timestamp};
@@ -22,7 +23,7 @@ const FRESHNESS_HALF_LIFE: Millis = Millis::from_days(30);
 pub(crate) struct Found {
     /// All that matches.
     pub(crate) total: u64,
-    /// The best of it, in no order.
+    /// The best of what comes after the place that was asked for, in no order.
     pub(crate) best: Vec<Candidate>,
 }
 
@@ -31,8 +32,8 @@ pub(crate) struct Found {
 pub(crate) struct Candidate {
     /// What is compared first and second: score and date, or date and score.
     pub(crate) rank: (i64, i64),
-    /// The URL's rank in the alphabet, within the split.
-    pub(crate) url: Reverse<u64>,
+    /// The page's key.
+    pub(crate) key: Reverse<u64>,
     /// The document, within the split.
     pub(crate) doc: DocId,
     /// The bits of the score.
@@ -43,6 +44,11 @@ impl Candidate {
     /// The score: relevance times freshness.
     pub(crate) fn score(&self) -> f32 {
         f32::from_bits(self.score)
+    }
+
+    /// Where it stands among all results.
+    pub(crate) fn place(&self) -> Place {
+        Place { rank: self.rank, key: self.key.0 }
     }
 }
 
@@ -62,9 +68,11 @@ pub(crate) struct Ranking {
     pub(crate) excluded: Arc<BitSet>,
     /// Only pages of these dates count, in milliseconds.
     pub(crate) dated: Range<i64>,
+    /// Only what comes after it is kept; what comes before is counted all the same.
+    pub(crate) after: Option<Place>,
     dates: Column<i64>,
     expires: Column<i64>,
-    urls: Column<u64>,
+    keys: Column<u64>,
 }
 
 impl Ranking {
@@ -77,10 +85,16 @@ impl Ranking {
             keep,
             excluded,
             dated: millis(query.after, i64::MIN)..millis(query.before, i64::MAX),
+            after: None,
             dates: split.dates().clone(),
             expires: split.expires().clone(),
-            urls: split.url_ords().clone(),
+            keys: split.keys().clone(),
         }
+    }
+
+    /// Keeps only what comes after a place.
+    pub(crate) fn after(self, place: Option<Place>) -> Ranking {
+        Ranking { after: place, ..self }
     }
 
     fn is_shown(&self, doc: DocId, date: i64) -> bool {
@@ -137,8 +151,12 @@ impl SegmentCollector for SegmentRanking {
         if worst.is_some_and(|worst| rank < worst.0.rank) {
             return;
         }
-        let url = Reverse(self.ranking.urls.first(doc).unwrap_or(u64::MAX));
-        self.best.push(Reverse(Candidate { rank, url, doc, score: score.to_bits() }));
+        let key = Reverse(self.ranking.keys.first(doc).unwrap_or(u64::MAX));
+        let candidate = Candidate { rank, key, doc, score: score.to_bits() };
+        if self.ranking.after.is_some_and(|after| !candidate.place().comes_after(after)) {
+            return;
+        }
+        self.best.push(Reverse(candidate));
         if self.best.len() > self.ranking.keep {
             self.best.pop();
         }

@@ -52,20 +52,20 @@ impl From<std::io::Error> for SearchError {
     }
 }
 
-/// Why a query was refused; each reads as a sentence for the person who typed it.
+/// Why a part of a query was left out, or all of it; each reads as a sentence for the person who typed it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum QueryError {
     /// Nothing to look for.
     #[error("Type at least one word to look for.")]
     Empty,
     /// More than [`MAX_QUERY_BYTES`].
-    #[error("The query is too long: {bytes} bytes, and at most {max} are read.", max = MAX_QUERY_BYTES)]
+    #[error("The query is too long: it has {bytes} bytes, and only the first {max} are read.", max = MAX_QUERY_BYTES)]
     TooLong {
         /// Its length.
         bytes: usize,
     },
     /// More than [`MAX_QUERY_TERMS`].
-    #[error("The query has too many words: at most {max} words and filters are read.", max = MAX_QUERY_TERMS)]
+    #[error("The query has too many words: only the first {max} words and filters are read.", max = MAX_QUERY_TERMS)]
     TooManyTerms,
     /// `*` in a word.
     #[error("Wildcards such as in '{0}' are not supported; write the word in full.")]
@@ -85,4 +85,7 @@ pub enum QueryError {
     /// `sort:` with an unknown order.
     #[error("'{0}' is not an order; write sort:date or sort:relevance.")]
     Order(String),
+    /// `after:` a day that is not before that of `before:`.
+    #[error("No day is after one date and before the other; after: takes the earlier day, before: the later one.")]
+    NoDays,
 }

@@ -4,7 +4,8 @@
 //!
 //! - [`build_split`] makes one immutable blob of many records; [`merge_splits`] makes one blob of several.
 //! - [`Split::open`] reads such a blob; [`Manifest`] lists the blobs of one year and what must no longer be found.
-//! - [`Query::parse`] reads what a person typed; [`search`] answers it over several splits as if they were one index.
+//! - [`Query::read`] reads what a person typed; [`search`] answers it over several splits as if they were one index.
+//!   Where that finds next to nothing, [`suggest`] says what may have been meant.
 //!
 //! # What a query means
 //! All words must be found (there is no relaxing to "some of them"); a word matches in the title or in the text, by its
@@ -15,18 +16,25 @@ mod analyze;
 mod build;
 mod bundle;
 mod collect;
+mod cursor;
 mod error;
 mod manifest;
 mod query;
 mod run;
 mod schema;
 mod snippet;
+mod spelling;
 mod split;
+mod tiers;
 
 pub use build::{BuildBudget, SplitBuilt, build_split, merge_splits};
+pub use bundle::FORM;
+pub use cursor::Cursor;
 pub use error::{QueryError, SearchError};
 pub use manifest::{Manifest, SplitEntry};
 pub use query::{Clause, MAX_QUERY_BYTES, MAX_QUERY_TERMS, Query, Sort};
 pub use run::{Hidden, Hit, MAX_DEPTH, Request, Results, search};
 pub use snippet::{SNIPPET_CHARS, Snippet};
+pub use spelling::suggest;
 pub use split::Split;
+pub use tiers::{Due, Tier, chunks, due};

@@ -3,7 +3,7 @@
 //! Every change makes the next manifest of the present one; the caller swaps it in by compare-and-swap, and starts
 //! over from what it finds when somebody was faster.
 
-use crate::SearchError;
+use crate::{SearchError, Tier};
 use curlew_model::{PageId, SegmentKey, Timestamp, Year};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -31,6 +31,10 @@ pub struct Manifest {
     pub segments: BTreeSet<SegmentKey>,
     /// Every segment of this day (`2026-05-01`) and before is indexed.
     pub sealed_through: Option<String>,
+    /// Objects that are no longer listed, or never were since a program died, and when that was noticed: whoever still
+    /// reads by an older manifest gets some time before they are deleted.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub retired: BTreeMap<String, Timestamp>,
 }
 
 /// One split of a manifest.
@@ -46,6 +50,33 @@ pub struct SplitEntry {
     pub languages: BTreeSet<String>,
     /// When it was built.
     pub built_at: Timestamp,
+    /// The form of its blob ([`crate::FORM`]).
+    #[serde(default = "first_form")]
+    pub form: u32,
+    /// How far it has been merged.
+    #[serde(default)]
+    pub tier: Tier,
+    /// When the oldest part of it was published; unlike `built_at` this stays when it is merged.
+    #[serde(default)]
+    pub since: Timestamp,
+    /// It holds no page that had a tombstone before this instant.
+    #[serde(default)]
+    pub purged_at: Timestamp,
+    /// When the first of its pages is to vanish by its own wish (`unavailable_after`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_expiry: Option<Timestamp>,
+}
+
+/// Manifests of before forms were noted list splits of the first one.
+fn first_form() -> u32 {
+    1
+}
+
+impl SplitEntry {
+    /// Whether this version reads it.
+    pub fn is_readable(&self) -> bool {
+        self.form == crate::FORM
+    }
 }
 
 impl Default for Manifest {
@@ -66,6 +97,7 @@ impl Manifest {
             expiries: BTreeMap::new(),
             segments: BTreeSet::new(),
             sealed_through: None,
+            retired: BTreeMap::new(),
         }
     }
 
@@ -97,19 +129,46 @@ impl Manifest {
         self.is_sealed(segment) || self.segments.contains(segment)
     }
 
+    /// Whether it lists splits that another version wrote and this one does not read.
+    pub fn is_outdated(&self) -> bool {
+        self.splits.iter().any(|split| !split.is_readable())
+    }
+
+    /// Without its splits if this version does not read all of them, as if no segment had been indexed yet; what must not
+    /// be found stays so. Unchanged if all can be read.
+    #[must_use]
+    pub fn begun_anew(&self) -> Manifest {
+        if !self.is_outdated() {
+            return self.clone();
+        }
+        self.changed(|next| {
+            next.splits.clear();
+            next.segments.clear();
+            next.sealed_through = None;
+        })
+    }
+
     /// Pages in all splits, those with a tombstone included.
     pub fn docs(&self) -> u64 {
         self.splits.iter().map(|split| split.docs).sum()
     }
 
     /// With one more split, made of these segments. A split that is listed already is not listed twice.
-    #[must_use]
-    pub fn with_split(&self, entry: SplitEntry, segments: impl IntoIterator<Item = SegmentKey>) -> Manifest {
-        self.changed(|next| {
-            next.splits.retain(|split| split.key != entry.key);
+    ///
+    /// # Errors
+    /// [`SearchError::Stale`] if one of the segments is in another split already: somebody else was faster.
+    pub fn with_split(&self, entry: SplitEntry, segments: &[SegmentKey]) -> Result<Manifest, SearchError> {
+        if self.splits.iter().any(|split| split.key == entry.key) {
+            return Ok(self.clone());
+        }
+        if let Some(indexed) = segments.iter().find(|segment| self.is_indexed(segment)) {
+            return Err(SearchError::Stale(indexed.to_string()));
+        }
+        Ok(self.changed(|next| {
+            next.retired.remove(&entry.key);
             next.splits.push(entry);
-            next.add_segments(segments);
-        })
+            next.add_segments(segments.iter().cloned());
+        }))
     }
 
     /// With segments that hold nothing to index.
@@ -162,11 +221,12 @@ impl Manifest {
         })
     }
 
-    /// With some splits replaced by the one that they were merged into, or by none if nothing was left of them.
+    /// With some splits replaced by the one that they were merged into, or by none if nothing was left of them; noticed
+    /// at `now` for the sweep.
     ///
-    /// The tombstones of pages that the merge left out (`dropped`) are no longer needed and go too; but only if all
-    /// splits were merged, since another one might hold the page as well. A tombstone whose page was in none of them
-    /// stays: the page may be in a segment that is still to be indexed.
+    /// The tombstones of pages that the merge left out (`dropped`) are no longer needed and go too, since a page is in one
+    /// split only. A tombstone whose page was in none of them stays: the page may be elsewhere, or in a segment that is
+    /// still to be indexed.
     ///
     /// # Errors
     /// [`SearchError::Stale`] if one of the splits is no longer listed.
@@ -175,6 +235,7 @@ impl Manifest {
         merged: &[String],
         by: Option<SplitEntry>,
         dropped: &BTreeSet<PageId>,
+        now: Timestamp,
     ) -> Result<Manifest, SearchError> {
         if let Some(missing) = merged.iter().find(|key| !self.splits.iter().any(|split| split.key == **key)) {
             return Err(SearchError::Stale(missing.clone()));
@@ -182,13 +243,44 @@ impl Manifest {
         Ok(self.changed(|next| {
             let first = next.splits.iter().position(|split| merged.contains(&split.key)).unwrap_or_default();
             next.splits.retain(|split| !merged.contains(&split.key));
-            if next.splits.is_empty() {
-                next.tombstones.retain(|id| !dropped.contains(id));
-            }
+            next.retired.extend(merged.iter().map(|key| (key.clone(), now)));
+            next.tombstones.retain(|id| !dropped.contains(id));
             if let Some(by) = by {
+                next.retired.remove(&by.key);
                 next.splits.insert(first.min(next.splits.len()), by);
             }
         }))
+    }
+
+    /// With the note that a split holds no page that had a tombstone before `at`.
+    #[must_use]
+    pub fn with_purged(&self, key: &str, at: Timestamp) -> Manifest {
+        self.changed(|next| {
+            for split in next.splits.iter_mut().filter(|split| split.key == key) {
+                split.purged_at = at.max(split.purged_at);
+            }
+        })
+    }
+
+    /// With the objects that are there and not listed noted as retired at `now`, and without those that were noted
+    /// before `until`: these may be deleted, and are given back.
+    pub fn swept(&self, there: &[String], now: Timestamp, until: Timestamp) -> (Manifest, Vec<String>) {
+        let listed: BTreeSet<&str> = self.splits.iter().map(|split| split.key.as_str()).collect();
+        let unlisted = there.iter().filter(|key| !listed.contains(key.as_str()));
+        let unlisted: Vec<&String> = unlisted.collect();
+        let over: Vec<String> = unlisted
+            .iter()
+            .filter(|key| self.retired.get(**key).is_some_and(|at| *at < until))
+            .map(|key| (*key).clone())
+            .collect();
+        let next = self.changed(|next| {
+            // What is no longer there need not be known either.
+            next.retired.retain(|key, _| there.contains(key) && !over.contains(key) && !listed.contains(key.as_str()));
+            for key in unlisted.iter().filter(|key| !over.contains(key)) {
+                next.retired.entry((*key).clone()).or_insert(now);
+            }
+        });
+        (next, over)
     }
 
     /// Sealed through a day: all its segments and those of the days before are indexed, so they need not be listed.
@@ -203,26 +295,6 @@ impl Manifest {
             let listed = std::mem::take(&mut next.segments);
             next.add_segments(listed);
         })
-    }
-
-    /// Which splits to merge so that few are left: the smallest ones, oldest first among equals, as many as together
-    /// have at most `max_bytes`; at least two or none.
-    pub fn merge_candidates(&self, max_bytes: u64) -> Vec<String> {
-        let mut order: Vec<&SplitEntry> = self.splits.iter().collect();
-        order.sort_by_key(|split| split.bytes);
-        let mut total = 0_u64;
-        let taken: BTreeSet<&str> = order
-            .into_iter()
-            .take_while(|split| {
-                total = total.saturating_add(split.bytes);
-                total <= max_bytes
-            })
-            .map(|split| split.key.as_str())
-            .collect();
-        if taken.len() < 2 {
-            return Vec::new();
-        }
-        self.splits.iter().filter(|split| taken.contains(split.key.as_str())).map(|split| split.key.clone()).collect()
     }
 
     fn changed(&self, change: impl FnOnce(&mut Manifest)) -> Manifest {
@@ -264,7 +336,19 @@ mod tests {
     use super::*;
 
     fn entry(key: &str, bytes: u64) -> SplitEntry {
-        SplitEntry { key: key.into(), docs: 1, bytes, languages: BTreeSet::new(), built_at: Timestamp::EPOCH }
+        let (languages, built_at) = (BTreeSet::new(), Timestamp::EPOCH);
+        SplitEntry {
+            key: key.into(),
+            docs: 1,
+            bytes,
+            languages,
+            built_at,
+            form: crate::FORM,
+            tier: Tier::Delta,
+            since: built_at,
+            purged_at: built_at,
+            first_expiry: None,
+        }
     }
 
     fn segment(day: &str) -> SegmentKey {
@@ -277,7 +361,7 @@ mod tests {
 
     #[test]
     fn segments_are_indexed_by_name_or_by_day() {
-        let year = Manifest::new(2026).with_split(entry("a", 1), [segment("01"), segment("02")]);
+        let year = Manifest::new(2026).with_split(entry("a", 1), &[segment("01"), segment("02")]).unwrap();
         assert!(year.is_indexed(&segment("01")) && !year.is_indexed(&segment("03")));
         let sealed = year.seal("2026-05-01");
         assert_eq!(sealed.segments, [segment("02")].into());
@@ -291,30 +375,46 @@ mod tests {
 
     #[test]
     fn doing_it_twice_leaves_what_doing_it_once_leaves() {
-        let once = Manifest::new(2026).with_split(entry("a", 1), [segment("01")]).with_tombstones([id('1')]);
-        let twice = once.with_split(entry("a", 1), [segment("01")]).with_tombstones([id('1')]);
+        let once = Manifest::new(2026).with_split(entry("a", 1), &[segment("01")]).unwrap().with_tombstones([id('1')]);
+        let twice = once.with_split(entry("a", 1), &[segment("01")]).unwrap().with_tombstones([id('1')]);
         assert_eq!(once, twice);
     }
 
     #[test]
-    fn a_tombstone_goes_only_when_no_split_can_hold_its_page() {
-        let year = Manifest::new(2026)
-            .with_split(entry("a", 1), [])
-            .with_split(entry("b", 1), [])
-            .with_split(entry("c", 1), [])
-            .with_tombstones([id('1'), id('2')]);
-        let dropped = [id('1')].into();
-        let some = year.replaced(&["a".into(), "b".into()], Some(entry("ab", 2)), &dropped).unwrap();
-        assert_eq!(some.tombstones.len(), 2);
+    fn a_tombstone_goes_when_its_page_is_left_out() {
+        let mut year = Manifest::new(2026).with_tombstones([id('1'), id('2')]);
+        for key in ["a", "b", "c"] {
+            year = year.with_split(entry(key, 1), &[]).unwrap();
+        }
+        let merged = ["a".into(), "b".into()];
+        let some = year.replaced(&merged, Some(entry("ab", 2)), &[id('1')].into(), Timestamp::EPOCH).unwrap();
+        assert_eq!(some.tombstones, [id('2')].into());
         assert_eq!(some.splits.iter().map(|s| s.key.as_str()).collect::<Vec<_>>(), ["ab", "c"]);
-        let all = year.replaced(&["a".into(), "b".into(), "c".into()], Some(entry("abc", 3)), &dropped).unwrap();
-        assert_eq!(all.tombstones, [id('2')].into());
-        assert!(matches!(all.replaced(&["a".into()], None, &dropped), Err(SearchError::Stale(key)) if key == "a"));
+        assert_eq!(some.retired.len(), 2);
+        let again = some.replaced(&merged, None, &BTreeSet::new(), Timestamp::EPOCH);
+        assert!(matches!(again, Err(SearchError::Stale(key)) if key == "a"));
+    }
+
+    #[test]
+    fn splits_of_another_form_are_built_anew() {
+        let old = Manifest::new(2026)
+            .with_split(entry("a", 1), &[segment("01")])
+            .unwrap()
+            .with_tombstones([id('1')])
+            .seal("2026-04-01");
+        assert!(!old.is_outdated() && old.begun_anew() == old);
+        let mut json: serde_json::Value = serde_json::from_slice(&old.to_json()).unwrap();
+        json["splits"][0].as_object_mut().unwrap().remove("form");
+        let old = Manifest::from_json(&serde_json::to_vec(&json).unwrap()).unwrap();
+        assert!(old.is_outdated());
+        let anew = old.begun_anew();
+        assert!(anew.splits.is_empty() && !anew.is_indexed(&segment("01")) && anew.generation > old.generation);
+        assert_eq!(anew.tombstones, old.tombstones);
     }
 
     #[test]
     fn it_reads_back_what_it_writes() {
-        let year = Manifest::new(2026).with_split(entry("a", 1), [segment("01")]).with_tombstones([id('1')]);
+        let year = Manifest::new(2026).with_split(entry("a", 1), &[segment("01")]).unwrap().with_tombstones([id('1')]);
         assert_eq!(Manifest::from_json(&year.to_json()).unwrap(), year);
         let other = br#"{"version": 9, "whatever": true}"#;
         assert!(matches!(Manifest::from_json(other), Err(SearchError::UnknownForm { found: 9, .. })));
@@ -322,13 +422,35 @@ mod tests {
     }
 
     #[test]
-    fn the_smallest_splits_are_merged() {
-        let year = Manifest::new(2026)
-            .with_split(entry("big", 100), [])
-            .with_split(entry("b", 2), [])
-            .with_split(entry("a", 1), []);
-        assert_eq!(year.merge_candidates(50), ["b", "a"]);
-        assert!(year.merge_candidates(2).is_empty());
-        assert_eq!(year.merge_candidates(u64::MAX).len(), 3);
+    fn who_is_second_with_a_segment_starts_over() {
+        let year = Manifest::new(2026).with_split(entry("a", 1), &[segment("01"), segment("02")]).unwrap();
+        let second = year.with_split(entry("b", 1), &[segment("02"), segment("03")]);
+        assert!(matches!(second, Err(SearchError::Stale(_))));
+        assert_eq!(year.with_split(entry("b", 1), &[segment("03")]).unwrap().splits.len(), 2);
+        assert!(matches!(
+            year.seal("2026-05-04").with_split(entry("b", 1), &[segment("04")]),
+            Err(SearchError::Stale(_))
+        ));
+    }
+
+    #[test]
+    fn what_is_no_longer_listed_is_deleted_after_a_while() {
+        let at = |hours| Timestamp::EPOCH + curlew_model::Millis::from_hours(hours);
+        let there = ["a", "b", "left"].map(str::to_owned);
+        let year = Manifest::new(2026).with_split(entry("a", 1), &[]).unwrap();
+        let (year, over) = year.replaced(&["a".into()], Some(entry("b", 1)), &BTreeSet::new(), at(1)).unwrap().swept(
+            &there,
+            at(9),
+            at(0),
+        );
+        assert!(over.is_empty());
+        assert_eq!(year.retired, [("a".to_owned(), at(1)), ("left".to_owned(), at(9))].into());
+        let (later, over) = year.swept(&there, at(10), at(5));
+        assert_eq!((over, later.retired.len()), (vec!["a".to_owned()], 1));
+        // One that is listed after all is kept, and so is one that was deleted and is put again.
+        let listed = later.with_split(entry("left", 1), &[]).unwrap();
+        assert!(listed.retired.is_empty());
+        let (listed, over) = listed.swept(&there, at(99), at(98));
+        assert!(over.is_empty() && listed.retired.contains_key("a"));
     }
 }

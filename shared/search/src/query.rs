@@ -1,14 +1,18 @@
 //! The query language: words, `"a phrase"`, `-word`, `site:HOST`, `lang:it`, `before:2026-05-01`, `after:…`, `sort:date`.
 
 use crate::QueryError;
+use crate::schema::head;
 use curlew_model::Timestamp;
 use std::collections::BTreeSet;
+use std::ops::Range;
 use std::str::FromStr;
 
 /// Longest query that is read.
 pub const MAX_QUERY_BYTES: usize = 256;
 /// Most words (those in phrases counted one by one) and filters together.
 pub const MAX_QUERY_TERMS: usize = 16;
+/// So many characters of what was typed are repeated in a sentence about it.
+const MAX_SHOWN_CHARS: usize = 60;
 
 /// What is looked for.
 ///
@@ -42,6 +46,8 @@ pub struct Query {
 pub struct Clause {
     /// As it was typed, without quotation marks.
     pub text: String,
+    /// Where it stands in what was typed.
+    pub at: Range<usize>,
 }
 
 /// The order of the results.
@@ -55,66 +61,118 @@ pub enum Sort {
 }
 
 impl Query {
-    /// Reads what a person typed.
+    /// Reads what a person typed, all of it or nothing.
     ///
     /// # Errors
     /// If it is too long, asks for nothing, or an operator's value cannot be read.
     pub fn parse(text: &str) -> Result<Query, QueryError> {
-        if text.len() > MAX_QUERY_BYTES {
-            return Err(QueryError::TooLong { bytes: text.len() });
-        }
-        let mut query = Query::default();
-        let mut terms = 0;
-        for piece in pieces(text) {
-            terms += piece.terms();
-            if terms > MAX_QUERY_TERMS {
-                return Err(QueryError::TooManyTerms);
-            }
-            query.take(&piece)?;
-        }
-        query.checked()
+        let (query, left_out) = Query::read(text);
+        left_out.into_iter().next().map_or(Ok(query), Err)
     }
 
-    fn take(&mut self, piece: &Piece<'_>) -> Result<(), QueryError> {
+    /// Reads what a person typed as far as it can be understood; says what was left out, and why. If it
+    /// [is empty](Query::is_empty) nothing was understood, and there is at least one reason.
+    pub fn read(text: &str) -> (Query, Vec<QueryError>) {
+        let mut reading = Reading::default();
+        let kept = head(text, MAX_QUERY_BYTES);
+        if kept.len() < text.len() {
+            reading.left_out.push(QueryError::TooLong { bytes: text.len() });
+        }
+        let cut_short = kept.len() < text.len() && !text[kept.len()..].starts_with(is_space);
+        // The last word was cut in two, and half a word finds something else.
+        let kept = kept.rfind(is_space).filter(|_| cut_short).map_or(kept, |end| &kept[..end]);
+        for piece in pieces(kept) {
+            if !reading.take(&piece) {
+                reading.left_out.push(QueryError::TooManyTerms);
+                break;
+            }
+        }
+        reading.end()
+    }
+
+    /// Whether there is nothing to look for.
+    pub fn is_empty(&self) -> bool {
+        let filtered = !self.sites.is_empty() || !self.languages.is_empty();
+        self.wanted.is_empty() && !filtered && self.before.is_none() && self.after.is_none()
+    }
+}
+
+/// A query that is being read.
+#[derive(Default)]
+struct Reading {
+    query: Query,
+    terms: usize,
+    left_out: Vec<QueryError>,
+}
+
+impl Reading {
+    /// Takes a piece in, or notes why not; says whether there was room for all of it.
+    fn take(&mut self, piece: &Piece<'_>) -> bool {
+        let room = MAX_QUERY_TERMS - self.terms;
+        if room == 0 {
+            return false;
+        }
+        let (text, fits) = piece.head(room);
+        self.terms += if piece.quoted { text.split_whitespace().count() } else { 1 };
+        let piece = Piece { text, ..*piece };
+        if let Err(why) = self.take_whole(&piece) {
+            self.left_out.push(why);
+        }
+        fits
+    }
+
+    fn take_whole(&mut self, piece: &Piece<'_>) -> Result<(), QueryError> {
         if piece.quoted {
-            self.take_words(piece.text, piece.negated);
+            self.take_words(piece);
             return Ok(());
         }
+        let query = &mut self.query;
         let operator = piece.text.split_once(':').map(|(name, value)| (name.to_ascii_lowercase(), value));
         match operator.as_ref().map(|(name, value)| (name.as_str(), *value)) {
             Some(("site", value)) => {
-                let sites = if piece.negated { &mut self.not_sites } else { &mut self.sites };
+                let sites = if piece.negated { &mut query.not_sites } else { &mut query.sites };
                 sites.insert(host(value)?);
             }
             Some(("lang", value)) => {
-                let languages = if piece.negated { &mut self.not_languages } else { &mut self.languages };
+                let languages = if piece.negated { &mut query.not_languages } else { &mut query.languages };
                 languages.insert(language(value)?);
             }
-            Some(("before", value)) => self.before = Some(earlier(self.before, day(value)?)),
-            Some(("after", value)) => self.after = self.after.max(Some(day(value)?)),
-            Some(("sort", value)) => self.sort = value.parse()?,
-            _ if piece.text.contains('*') => return Err(QueryError::Wildcard(piece.text.to_owned())),
-            _ => self.take_words(piece.text, piece.negated),
+            Some(("before", value)) => query.before = Some(earlier(query.before, day(value)?)),
+            Some(("after", value)) => query.after = query.after.max(Some(day(value)?)),
+            Some(("sort", value)) => query.sort = value.parse()?,
+            _ if piece.text.contains('*') => return Err(QueryError::Wildcard(shown(piece.text))),
+            _ => self.take_words(piece),
         }
         Ok(())
     }
 
-    fn take_words(&mut self, text: &str, negated: bool) {
+    fn take_words(&mut self, piece: &Piece<'_>) {
         // What holds no letter and no digit cannot be found, so it is not asked for.
-        if text.chars().any(char::is_alphanumeric) {
-            let clauses = if negated { &mut self.unwanted } else { &mut self.wanted };
-            clauses.push(Clause { text: text.to_owned() });
+        if piece.text.chars().any(char::is_alphanumeric) {
+            let clauses = if piece.negated { &mut self.query.unwanted } else { &mut self.query.wanted };
+            clauses.push(Clause { text: piece.text.to_owned(), at: piece.at..piece.at + piece.text.len() });
         }
     }
 
-    fn checked(self) -> Result<Query, QueryError> {
-        let filtered = !self.sites.is_empty() || !self.languages.is_empty();
-        if !self.wanted.is_empty() || filtered || self.before.is_some() || self.after.is_some() {
-            return Ok(self);
+    fn end(mut self) -> (Query, Vec<QueryError>) {
+        let query = &self.query;
+        if query.is_empty() {
+            let excluded = !query.unwanted.is_empty() || !query.not_sites.is_empty() || !query.not_languages.is_empty();
+            self.left_out.push(if excluded { QueryError::OnlyExcluded } else { QueryError::Empty });
+        } else if query.after.zip(query.before).is_some_and(|(after, before)| after >= before) {
+            self.left_out.push(QueryError::NoDays);
         }
-        let excluded = !self.unwanted.is_empty() || !self.not_sites.is_empty() || !self.not_languages.is_empty();
-        Err(if excluded { QueryError::OnlyExcluded } else { QueryError::Empty })
+        (self.query, self.left_out)
     }
+}
+
+/// What was typed, as it may stand in a sentence.
+fn shown(text: &str) -> String {
+    let mut shown: String = text.chars().filter(|c| !c.is_control()).take(MAX_SHOWN_CHARS).collect();
+    if shown.chars().count() < text.chars().count() {
+        shown.push('…');
+    }
+    shown
 }
 
 impl FromStr for Sort {
@@ -124,21 +182,32 @@ impl FromStr for Sort {
         match text.to_ascii_lowercase().as_str() {
             "date" => Ok(Sort::Date),
             "relevance" => Ok(Sort::Relevance),
-            _ => Err(QueryError::Order(text.to_owned())),
+            _ => Err(QueryError::Order(shown(text))),
         }
     }
 }
 
 /// What stands between spaces, or between quotation marks.
+#[derive(Clone, Copy)]
 struct Piece<'a> {
     text: &'a str,
+    /// Where the text begins.
+    at: usize,
     quoted: bool,
     negated: bool,
 }
 
-impl Piece<'_> {
-    fn terms(&self) -> usize {
-        if self.quoted { self.text.split_whitespace().count() } else { 1 }
+impl<'a> Piece<'a> {
+    /// As many words of it as there is room for, and whether these are all.
+    fn head(&self, room: usize) -> (&'a str, bool) {
+        if !self.quoted {
+            return (self.text, true);
+        }
+        let begins = |(at, c): &(usize, char)| !c.is_whitespace() && !self.text[..*at].ends_with(|c| !is_space(c));
+        match self.text.char_indices().filter(begins).nth(room) {
+            Some((at, _)) => (&self.text[..at], false),
+            None => (self.text, true),
+        }
     }
 }
 
@@ -153,15 +222,17 @@ fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
         let first = rest.chars().next()?;
         if is_quote(first) {
             let inside = &rest[first.len_utf8()..];
+            let at = text.len() - inside.len();
             // A quotation mark that is never closed reaches to the end.
             let end = inside.find(is_quote).unwrap_or(inside.len());
             rest = inside[end..].trim_start_matches(is_quote);
-            return Some(Piece { text: &inside[..end], quoted: true, negated });
+            return Some(Piece { text: &inside[..end], at, quoted: true, negated });
         }
+        let at = text.len() - rest.len();
         let end = rest.find(|c| is_space(c) || is_quote(c)).unwrap_or(rest.len());
         let piece = &rest[..end];
         rest = &rest[end..];
-        Some(Piece { text: piece, quoted: false, negated })
+        Some(Piece { text: piece, at, quoted: false, negated })
     })
 }
 
@@ -175,7 +246,7 @@ fn is_quote(c: char) -> bool {
 
 /// The host of `site:`, also when a whole URL was pasted.
 fn host(text: &str) -> Result<String, QueryError> {
-    let wrong = || QueryError::Site(text.to_owned());
+    let wrong = || QueryError::Site(shown(text));
     let after_scheme = text.split_once("://").map_or(text, |(_, rest)| rest);
     let name = after_scheme.split(['/', '?', '#']).next().unwrap_or_default();
     let name = name.trim_start_matches("*.").trim_matches('.');
@@ -187,11 +258,11 @@ fn host(text: &str) -> Result<String, QueryError> {
 
 fn language(text: &str) -> Result<String, QueryError> {
     let language = crate::schema::primary_language(Some(text));
-    if language.is_empty() { Err(QueryError::Language(text.to_owned())) } else { Ok(language) }
+    if language.is_empty() { Err(QueryError::Language(shown(text))) } else { Ok(language) }
 }
 
 fn day(text: &str) -> Result<Timestamp, QueryError> {
-    Timestamp::parse_day_or_instant(text).map_err(|_| QueryError::Date(text.to_owned()))
+    Timestamp::parse_day_or_instant(text).map_err(|_| QueryError::Date(shown(text)))
 }
 
 fn earlier(one: Option<Timestamp>, two: Timestamp) -> Timestamp {
@@ -270,6 +341,54 @@ mod tests {
     }
 
     #[test]
+    fn what_is_understood_is_looked_for_and_the_rest_is_said() {
+        for (typed, wanted, left_out) in [
+            ("pane before:soon", vec!["pane"], vec![QueryError::Date("soon".into())]),
+            (
+                "pane before:2026-13-45 lang:",
+                vec!["pane"],
+                vec![QueryError::Date("2026-13-45".into()), QueryError::Language(String::new())],
+            ),
+            ("pa*ne olio", vec!["olio"], vec![QueryError::Wildcard("pa*ne".into())]),
+            ("pane\u{0}\u{1b}olio\u{7f}", vec!["pane", "olio"], vec![]),
+            ("\"pane \"olio\" nuovo\"", vec!["pane ", "olio", " nuovo"], vec![]),
+            ("pane after:2026-05-02 before:2026-05-01", vec!["pane"], vec![QueryError::NoDays]),
+        ] {
+            let (query, said) = Query::read(typed);
+            assert_eq!(
+                texts(&query.wanted).iter().map(|t| t.trim()).collect::<Vec<_>>(),
+                wanted.iter().map(|t| t.trim()).collect::<Vec<_>>(),
+                "{typed:?}"
+            );
+            assert_eq!(said, left_out, "{typed:?}");
+        }
+    }
+
+    #[test]
+    fn o12_of_a_query_that_is_too_long_its_beginning_is_read() {
+        let (query, said) = Query::read(&"abc ".repeat(2_500));
+        assert_eq!(query.wanted.len(), MAX_QUERY_TERMS);
+        assert_eq!(said, [QueryError::TooLong { bytes: 10_000 }, QueryError::TooManyTerms]);
+        let (query, _) = Query::read(&format!("pane {}", "x".repeat(10_000)));
+        assert_eq!(texts(&query.wanted), ["pane"], "half a word is not looked for");
+        let (query, said) = Query::read(&format!("\"{}\"", "a ".repeat(40)));
+        assert_eq!((query.wanted[0].text.split_whitespace().count(), said.len()), (MAX_QUERY_TERMS, 1));
+        let (query, said) = Query::read(&"(".repeat(10_000));
+        assert!(query.is_empty() && said.len() == 2, "{said:?}");
+        let said = QueryError::Site(shown(&"\u{202e}y".repeat(5_000))).to_string();
+        assert!(said.chars().count() < 200, "{said}");
+    }
+
+    #[test]
+    fn words_know_where_they_stand() {
+        let typed = "  pane -x \"olio nuovo\" site:a.org fine";
+        let (query, _) = Query::read(typed);
+        let at: Vec<&str> = query.wanted.iter().map(|clause| &typed[clause.at.clone()]).collect();
+        assert_eq!(at, texts(&query.wanted));
+        assert_eq!(at, ["pane", "olio nuovo", "fine"]);
+    }
+
+    #[test]
     fn an_open_quotation_mark_reaches_to_the_end() {
         assert_eq!(texts(&Query::parse("a \"b c").unwrap().wanted), ["a", "b c"]);
         assert_eq!(texts(&Query::parse("a“b c”d").unwrap().wanted), ["a", "b c", "d"]);
@@ -278,7 +397,8 @@ mod tests {
     proptest! {
         #[test]
         fn no_text_makes_it_panic(text in any::<String>()) {
-            let _ = Query::parse(&text);
+            let (query, left_out) = Query::read(&text);
+            prop_assert!(!query.is_empty() || !left_out.is_empty());
         }
 
         #[test]

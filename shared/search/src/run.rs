@@ -6,8 +6,9 @@ use crate::query::{Clause, Query};
 use crate::schema::{self, Fields};
 use crate::snippet::{Snippet, snippet};
 use crate::split::Split;
-use crate::{Manifest, SearchError};
+use crate::{Cursor, Manifest, SearchError};
 use curlew_model::{PageId, Record, ThumbnailId, Timestamp};
+use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use tantivy::query::{
@@ -53,6 +54,8 @@ pub struct Request<'a> {
     pub limit: usize,
     /// So many better hits are left out.
     pub offset: usize,
+    /// Only what comes after the end of an earlier page of the same query; its present goes into `now`.
+    pub after: Option<Cursor>,
     /// The present; pages that were to vanish before it are not found.
     pub now: Timestamp,
 }
@@ -65,6 +68,8 @@ pub struct Results {
     pub total: u64,
     /// The best ones.
     pub hits: Vec<Hit>,
+    /// Where the next page of results goes on, if there is more.
+    pub next: Option<Cursor>,
 }
 
 /// A page that was found.
@@ -94,7 +99,8 @@ pub struct Hit {
     pub score: f32,
 }
 
-/// Answers a request. Of equal hits the newer one comes first, then the one whose URL comes first in the alphabet.
+/// Answers a request. Of equal hits the newer one comes first, then the one with the lesser id, so that the order never
+/// depends on how pages are spread over splits.
 ///
 /// # Errors
 /// If a split cannot be read.
@@ -105,45 +111,53 @@ pub fn search(splits: &[&Split], hidden: &Hidden, request: Request<'_>) -> Resul
     let languages = languages(&splits, request.query);
     let plan = Plan::new(request.query, &languages, first.fields(), &mut analyzers);
     let corpus = Corpus::new(&splits, &plan.synonyms)?;
-    let depth = request.offset.saturating_add(request.limit).min(MAX_DEPTH);
+    let seen = request.after.map_or(0, |cursor| usize::try_from(cursor.seen()).unwrap_or(MAX_DEPTH));
+    let room = MAX_DEPTH.saturating_sub(seen);
+    let depth = request.offset.saturating_add(request.limit).min(room);
 
     let mut total = 0;
     let mut ranked = Vec::new();
     for (number, split) in splits.iter().enumerate() {
         let excluded = plan.excluded(split, hidden)?;
-        let ranking = Ranking::new(split, request.query, request.now, depth.max(1), excluded);
+        // One more than is shown tells whether there is more.
+        let ranking = Ranking::new(split, request.query, request.now, depth + 1, excluded);
+        let ranking = ranking.after(request.after.map(|cursor| cursor.place));
         let found = split.searcher().search_with_statistics_provider(&plan.query, &ranking, &corpus)?;
         total += found.total;
-        for candidate in found.best {
-            ranked.push(Ranked { url: split.url(candidate.url.0)?, split: number, candidate });
-        }
+        ranked.extend(found.best.into_iter().map(|candidate| Ranked { split: number, candidate }));
     }
     let copies = keep_newest_copies(&mut ranked);
-    ranked.sort_by(|a, b| b.candidate.rank.cmp(&a.candidate.rank).then_with(|| a.url.cmp(&b.url)));
+    ranked.sort_unstable_by_key(|ranked| Reverse((ranked.candidate.rank, ranked.candidate.key)));
+    let shown = ranked.get(request.offset.min(ranked.len())..depth.min(ranked.len())).unwrap_or_default();
+    let more = ranked.len() > depth && depth < room;
+    let next = shown.last().filter(|_| more).map(|last| Cursor {
+        seen: (seen + depth) as u64,
+        now: request.now,
+        place: last.candidate.place(),
+    });
 
-    let mut hits = Vec::new();
-    for ranked in ranked.iter().take(depth).skip(request.offset) {
+    let mut hits = Vec::with_capacity(shown.len());
+    for ranked in shown {
         let record = splits[ranked.split].record(ranked.candidate.doc)?;
         hits.push(hit(record, ranked.candidate.score(), &plan.marked, &mut analyzers));
     }
-    Ok(Results { total: total - copies, hits })
+    Ok(Results { total: total - copies, hits, next })
 }
 
 struct Ranked {
-    url: String,
     split: usize,
     candidate: Candidate,
 }
 
 /// Leaves of each page only the copy in the latest split, and says how many were left out.
 fn keep_newest_copies(ranked: &mut Vec<Ranked>) -> u64 {
-    let mut newest: HashMap<String, usize> = HashMap::new();
+    let mut newest: HashMap<u64, usize> = HashMap::new();
     for ranked in ranked.iter() {
-        let split = newest.entry(ranked.url.clone()).or_insert(ranked.split);
+        let split = newest.entry(ranked.candidate.key.0).or_insert(ranked.split);
         *split = ranked.split.max(*split);
     }
     let before = ranked.len();
-    ranked.retain(|ranked| newest.get(&ranked.url) == Some(&ranked.split));
+    ranked.retain(|ranked| newest.get(&ranked.candidate.key.0) == Some(&ranked.split));
     (before - ranked.len()) as u64
 }
 
@@ -166,7 +180,7 @@ fn hit(record: Record, score: f32, marked: &HashSet<String>, analyzers: &mut Ana
 }
 
 /// The languages by whose rules the words are stemmed: those asked for, or else those there are; and always none.
-fn languages(splits: &[&Split], query: &Query) -> BTreeSet<String> {
+pub(crate) fn languages(splits: &[&Split], query: &Query) -> BTreeSet<String> {
     let there = splits.iter().flat_map(|split| split.languages());
     let asked = there.filter(|language| query.languages.is_empty() || query.languages.contains(*language));
     let left = asked.filter(|language| !query.not_languages.contains(*language));

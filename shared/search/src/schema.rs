@@ -19,8 +19,8 @@ const MAX_PARENTS: usize = 16;
 pub(crate) struct Fields {
     /// The 16 bytes of the page id; found by term.
     pub(crate) id: Field,
-    /// The URL; only to order equals by.
-    pub(crate) url: Field,
+    /// The last half of the page id, to order equals by and to know a page again that lies in two splits.
+    pub(crate) key: Field,
     /// The host name and every name that it is below.
     pub(crate) host: Field,
     /// The primary language subtag.
@@ -42,7 +42,7 @@ pub(crate) const DATE: &str = "date";
 /// As [`DATE`].
 pub(crate) const EXPIRES: &str = "expires";
 /// As [`DATE`].
-pub(crate) const URL: &str = "url";
+pub(crate) const KEY: &str = "key";
 
 /// The schema of form [`crate::bundle::FORM`].
 pub(crate) fn schema() -> (Schema, Fields) {
@@ -60,7 +60,7 @@ pub(crate) fn schema() -> (Schema, Fields) {
     let mut builder = Schema::builder();
     let fields = Fields {
         id: builder.add_bytes_field("id", BytesOptions::from(INDEXED)),
-        url: builder.add_text_field(URL, TextOptions::default().set_fast("raw")),
+        key: builder.add_u64_field(KEY, column.clone()),
         host: builder.add_text_field("host", exact.clone()),
         language: builder.add_text_field("language", exact),
         title: builder.add_text_field("title", words.clone()),
@@ -97,7 +97,7 @@ pub(crate) fn document(
     let analyzer = analyzers.of(&language);
     let mut document = TantivyDocument::new();
     document.add_bytes(fields.id, &id_bytes(&record.id));
-    document.add_text(fields.url, &record.url);
+    document.add_u64(fields.key, key(&record.id));
     for name in names_above(&record.host) {
         document.add_text(fields.host, name);
     }
@@ -133,6 +133,12 @@ pub(crate) fn id_term(fields: &Fields, id: &PageId) -> Term {
 /// The 16 bytes that the hexadecimal digits of an id stand for.
 pub(crate) fn id_bytes(id: &PageId) -> [u8; 16] {
     u128::from_str_radix(id.as_str(), 16).unwrap_or_default().to_be_bytes()
+}
+
+/// The last half of an id. Ids are hashes, so that two pages with one key are not to be feared.
+pub(crate) fn key(id: &PageId) -> u64 {
+    let [.., a, b, c, d, e, f, g, h] = id_bytes(id);
+    u64::from_be_bytes([a, b, c, d, e, f, g, h])
 }
 
 /// The id that 16 bytes stand for.

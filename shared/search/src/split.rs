@@ -8,7 +8,7 @@ use curlew_model::{PageId, Record, Timestamp};
 use std::collections::{BTreeSet, HashSet};
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
-use tantivy::columnar::{Column, StrColumn};
+use tantivy::columnar::Column;
 use tantivy::schema::IndexRecordOption;
 use tantivy::{
     BitSet, DocAddress, DocId, DocSet, Index, ReloadPolicy, Searcher, SegmentReader, TERMINATED, TantivyDocument, Term,
@@ -24,7 +24,7 @@ pub struct Split {
     fields: Fields,
     dates: Column<i64>,
     expires: Column<i64>,
-    urls: StrColumn,
+    keys: Column<u64>,
     dead: Mutex<Option<Dead>>,
 }
 
@@ -57,8 +57,8 @@ impl Split {
         let dates = columns.i64(schema::DATE)?;
         let expires =
             columns.column_opt(schema::EXPIRES)?.unwrap_or_else(|| Column::build_empty_column(contents.docs as u32));
-        let urls = columns.str(schema::URL)?.ok_or_else(|| SearchError::damaged_split("it has no URLs"))?;
-        Ok(Split { contents, fields, dates, expires, urls, searcher, dead: Mutex::new(None) })
+        let keys = columns.u64(schema::KEY)?;
+        Ok(Split { contents, fields, dates, expires, keys, searcher, dead: Mutex::new(None) })
     }
 
     /// Pages in it, those that are hidden included.
@@ -145,17 +145,19 @@ impl Split {
         self.expires.first(doc).is_some_and(|expires| expires <= now.as_millis())
     }
 
+    /// Whether it holds a page.
+    ///
+    /// # Errors
+    /// If the split cannot be read.
+    pub fn holds(&self, id: &PageId) -> Result<bool, SearchError> {
+        Ok(self.doc_of(id)?.is_some())
+    }
+
     /// The document of a page.
     pub(crate) fn doc_of(&self, id: &PageId) -> Result<Option<DocId>, SearchError> {
         let inverted = self.segment().inverted_index(self.fields.id)?;
         let postings = inverted.read_postings(&schema::id_term(&self.fields, id), IndexRecordOption::Basic)?;
         Ok(postings.map(|postings| postings.doc()).filter(|doc| *doc != TERMINATED))
-    }
-
-    pub(crate) fn url(&self, ord: u64) -> Result<String, SearchError> {
-        let mut url = String::new();
-        self.urls.ord_to_str(ord, &mut url)?;
-        Ok(url)
     }
 
     pub(crate) fn searcher(&self) -> &Searcher {
@@ -174,8 +176,8 @@ impl Split {
         &self.expires
     }
 
-    pub(crate) fn url_ords(&self) -> &Column<u64> {
-        self.urls.ords()
+    pub(crate) fn keys(&self) -> &Column<u64> {
+        &self.keys
     }
 
     pub(crate) fn segment(&self) -> &SegmentReader {

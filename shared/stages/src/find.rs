@@ -4,8 +4,8 @@ use crate::block::hidden_hosts;
 use crate::index::{load_manifest, search_error};
 use crate::{StageError, thumbnail};
 use curlew_model::{Millis, PageId, ThumbnailId, Timestamp, Year};
-use curlew_ports::{Blobs, Clock, FindError, Found, FoundHit, PortError, Tag};
-use curlew_search::{Hidden, Hit, Query, Request, Split, search};
+use curlew_ports::{Blobs, Clock, FindError, Found, FoundHit, PortError, Start, Tag};
+use curlew_search::{Cursor, Hidden, Hit, Query, Request, Split, search, suggest};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -16,6 +16,8 @@ const YEARS: usize = 200;
 const YEARS_KNOWN_FOR: Millis = Millis::from_mins(10);
 /// How often a query starts over since a split was merged away under it.
 const TRIES: u32 = 3;
+/// What is said of a cursor that is damaged or belongs to another query.
+const BAD_CURSOR: &str = "The link to further results was not whole, so these are the first ones.";
 
 /// Runs queries.
 pub struct Finder {
@@ -46,39 +48,54 @@ impl Finder {
         Finder { blobs, clock, open: Mutex::default(), read: Mutex::default(), years: Mutex::default() }
     }
 
-    /// Runs a query: `limit` hits after the first `offset`.
+    /// Runs a query: `limit` hits from `start` on; what of the query cannot be understood is left out, and said.
     ///
     /// # Errors
-    /// A sentence about the query, or what the object store says.
-    pub async fn find(&self, text: &str, offset: usize, limit: usize) -> Result<Found, FindError> {
-        let query = Query::parse(text).map_err(|e| FindError::BadQuery(e.to_string()))?;
-        let now = self.clock.now();
+    /// A sentence about the query if nothing of it is understood, or what the object store says.
+    pub async fn find(&self, text: &str, start: Start<'_>, limit: usize) -> Result<Found, FindError> {
+        let (query, left_out) = Query::read(text);
+        let mut notes: Vec<String> = left_out.iter().map(ToString::to_string).collect();
+        if query.is_empty() {
+            return Err(FindError::BadQuery(notes.into_iter().next().unwrap_or_default()));
+        }
+        let mut request = Request { query: &query, limit, offset: 0, after: None, now: self.clock.now() };
+        match start {
+            Start::Offset(offset) => request.offset = offset,
+            Start::After(cursor) => match Cursor::decode(cursor, text) {
+                Some(cursor) => (request.after, request.now) = (Some(cursor), cursor.now()),
+                None => notes.push(BAD_CURSOR.to_owned()),
+            },
+        }
         let mut tries = 0;
         loop {
             tries += 1;
-            match self.once(&query, offset, limit, now).await {
+            match self.once(text, request).await {
                 Err(StageError::Port(PortError::NotFound(_))) if tries < TRIES => {}
                 Err(StageError::Port(error)) => return Err(FindError::Port(error)),
                 Err(StageError::Job(why)) => {
                     return Err(FindError::Port(PortError::Corrupt { what: "the index".into(), why }));
                 }
-                Ok(found) => return Ok(found),
+                Ok(found) => return Ok(Found { notes, ..found }),
             }
         }
     }
 
-    async fn once(&self, query: &Query, offset: usize, limit: usize, now: Timestamp) -> Result<Found, StageError> {
+    async fn once(&self, text: &str, request: Request<'_>) -> Result<Found, StageError> {
+        let now = self.clock.now();
         let read = self.manifests(now).await?;
         let splits = self.splits(&read.splits).await?;
         let hosts = hidden_hosts(self.blobs.as_ref()).await?;
         let hidden = Hidden { tombstones: read.tombstones.clone(), hosts };
         let refs: Vec<&Split> = splits.iter().map(Arc::as_ref).collect();
-        let results = search(&refs, &hidden, Request { query, limit, offset, now }).map_err(search_error)?;
+        let results = search(&refs, &hidden, request).map_err(search_error)?;
+        let suggestion = suggest(&refs, &hidden, (text, request.query), results.total, now).map_err(search_error)?;
         let mut hits = Vec::with_capacity(results.hits.len());
         for hit in results.hits {
             hits.push(self.shown(hit).await?);
         }
-        Ok(Found { total: results.total, hits })
+        let before = request.after.map_or(request.offset as u64, |cursor| cursor.seen());
+        let next = results.next.map(|next| next.encode(text));
+        Ok(Found { total: results.total, hits, before, next, suggestion, notes: vec![] })
     }
 
     async fn manifests(&self, now: Timestamp) -> Result<Arc<Read>, StageError> {
@@ -91,7 +108,9 @@ impl Finder {
         }
         let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
         if read.tags != tags || read.until.is_some_and(|until| until <= now) {
-            let splits = manifests.iter().flat_map(|m| m.splits.iter().map(|s| s.key.clone())).collect();
+            // What another version wrote is found again once the next publishing has built it anew.
+            let splits = manifests.iter().flat_map(|m| m.splits.iter().filter(|s| s.is_readable()));
+            let splits = splits.map(|s| s.key.clone()).collect();
             let tombstones = Hidden::of(&manifests, BTreeSet::new(), now).tombstones;
             let until = manifests.iter().filter_map(|m| m.next_expiry(now)).min();
             *read = Arc::new(Read { tags, splits, tombstones, until });

@@ -2,13 +2,14 @@
 
 use crate::{StageError, segment};
 use bytes::Bytes;
-use curlew_model::{Millis, PageId, PageState, Record, SegmentKey, Year};
+use curlew_model::{Millis, PageId, PageState, Record, SegmentKey, Timestamp, Year};
 use curlew_ports::{Blobs, Clock, Pages, PortError, Tag};
 use curlew_search::{
-    BuildBudget, Hidden, Manifest, SearchError, Split, SplitBuilt, SplitEntry, build_split, merge_splits,
+    BuildBudget, Due, FORM, Hidden, Manifest, SearchError, Split, SplitBuilt, SplitEntry, Tier, build_split, chunks,
+    due, merge_splits,
 };
-use std::collections::HashSet;
-use std::sync::Arc;
+use std::collections::{BTreeSet, HashSet};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Keys that one call lists.
 const LIST: usize = 1_000;
@@ -16,10 +17,14 @@ const LIST: usize = 1_000;
 const PAGES_PER_SPLIT: usize = 20_000;
 /// A split is closed once its pages have so many bytes of text.
 const TEXT_PER_SPLIT: usize = 64 * 1024 * 1024;
-/// More splits than this are merged after publishing, the small ones.
-const SPLITS_PER_YEAR: usize = 8;
-/// Splits that are together larger than this are merged only once a month.
+/// Splits that are together larger than this stay apart, since merging holds them in memory.
 const MERGE_BYTES: u64 = 256 * 1024 * 1024;
+/// How long a split may hold pages that are gone before it is written anew without them. Their records are erased at once.
+const PURGE_AFTER: Millis = Millis::from_days(90);
+/// How long objects that are no longer listed are kept; longer than any program runs that has put one and lists it next.
+const RETIRED_FOR: Millis = Millis::from_days(1);
+/// How often publishing starts over since somebody else publishes the same segments.
+const RACES: u32 = 8;
 /// How often a manifest is tried to be swapped while others swap it.
 const SWAP_TRIES: u32 = 16;
 /// Days back from today of which all segments are certainly written.
@@ -49,6 +54,8 @@ pub struct Published {
     pub purged: u64,
     /// Splits of the year now.
     pub splits: u64,
+    /// Pages that merging wrote anew.
+    pub rewritten: u64,
 }
 
 /// Where the manifest of a year is kept.
@@ -86,7 +93,11 @@ pub(crate) async fn change_manifest(
 }
 
 pub(crate) fn search_error(error: SearchError) -> StageError {
-    StageError::Port(PortError::Corrupt { what: "the index".into(), why: error.to_string() })
+    match error {
+        // Somebody else was faster.
+        SearchError::Stale(_) => StageError::Port(PortError::Conflict),
+        error => StageError::Port(PortError::Corrupt { what: "the index".into(), why: error.to_string() }),
+    }
 }
 
 /// New segments and the records of them that count.
@@ -98,50 +109,88 @@ struct Batch {
 }
 
 impl Index {
-    /// Publishes what is new in a year.
+    /// Publishes what is new in a year, and merges what is due. Two of it may run at once.
     ///
     /// # Errors
     /// What the ports say, or that the index is damaged.
     pub async fn publish(&self, year: Year) -> Result<Published, StageError> {
         let mut done = Published::default();
-        let (manifest, _) = load_manifest(self.blobs.as_ref(), year).await?;
-        let mut batch = Batch::default();
-        for key in self.new_segments(year, &manifest).await? {
-            self.read(key, &mut batch).await?;
-            done.segments += 1;
-            if batch.records.len() >= PAGES_PER_SPLIT || batch.text >= TEXT_PER_SPLIT {
-                done.added += self.add(year, std::mem::take(&mut batch)).await?;
+        let mut races = 0;
+        while let Err(error) = self.publish_new(year, &mut done).await {
+            races += 1;
+            // Another indexer has published some of the same segments: what is left is looked for once more.
+            if races >= RACES || !is_race(&error) {
+                return Err(error);
             }
         }
-        done.added += self.add(year, batch).await?;
-        let sealed = (self.clock.now() - Millis::from_days(SEALED_AFTER_DAYS)).day();
-        let manifest = if done.segments > 0 {
-            change_manifest(self.blobs.as_ref(), year, |m| Ok(m.seal(&sealed))).await?
-        } else {
-            manifest
-        };
-        done.splits = manifest.splits.len() as u64;
-        if manifest.splits.len() > SPLITS_PER_YEAR {
-            let small = manifest.merge_candidates(MERGE_BYTES);
-            done.purged = self.merge(year, &manifest, small).await?;
-            done.splits = load_manifest(self.blobs.as_ref(), year).await?.0.splits.len() as u64;
+        let now = self.clock.now();
+        let (manifest, _) = load_manifest(self.blobs.as_ref(), year).await?;
+        for Due { keys, tier } in due(&manifest.splits, year, now, MERGE_BYTES) {
+            self.merge(year, &keys, Some(tier), &mut done).await?;
         }
+        let until = now - PURGE_AFTER;
+        for split in manifest.splits.iter().filter(|split| split.tier >= Tier::Month && split.purged_at < until) {
+            if !manifest.tombstones.is_empty() {
+                self.merge(year, std::slice::from_ref(&split.key), None, &mut done).await?;
+            }
+        }
+        self.sweep(year).await?;
+        done.splits = load_manifest(self.blobs.as_ref(), year).await?.0.splits.len() as u64;
         Ok(done)
     }
 
-    /// Publishes what is new in a year, and merges all its splits into one without what is gone.
+    async fn publish_new(&self, year: Year, done: &mut Published) -> Result<(), StageError> {
+        let (mut manifest, _) = load_manifest(self.blobs.as_ref(), year).await?;
+        if manifest.is_outdated() {
+            tracing::warn!(year, "the index is of another version and is built anew from the records");
+            manifest = change_manifest(self.blobs.as_ref(), year, |m| Ok(m.begun_anew())).await?;
+        }
+        let began = self.clock.now();
+        let mut batch = Batch::default();
+        let segments = self.new_segments(year, &manifest).await?;
+        let is_something_new = !segments.is_empty();
+        for key in segments {
+            self.read(key, &mut batch).await?;
+            if batch.records.len() >= PAGES_PER_SPLIT || batch.text >= TEXT_PER_SPLIT {
+                self.add(year, std::mem::take(&mut batch), began, done).await?;
+            }
+        }
+        self.add(year, batch, began, done).await?;
+        if is_something_new {
+            let sealed = (self.clock.now() - Millis::from_days(SEALED_AFTER_DAYS)).day();
+            change_manifest(self.blobs.as_ref(), year, |m| Ok(m.seal(&sealed))).await?;
+        }
+        Ok(())
+    }
+
+    /// Publishes what is new in a year, and merges all its splits without what is gone: into one, or into few if they are
+    /// large.
     ///
     /// # Errors
     /// What the ports say, or that the index is damaged.
     pub async fn refresh(&self, year: Year) -> Result<Published, StageError> {
         let mut done = self.publish(year).await?;
         let (manifest, _) = load_manifest(self.blobs.as_ref(), year).await?;
-        if manifest.splits.len() > 1 || !manifest.tombstones.is_empty() {
-            let all = manifest.splits.iter().map(|s| s.key.clone()).collect();
-            done.purged += self.merge(year, &manifest, all).await?;
+        let splits: Vec<&SplitEntry> = manifest.splits.iter().collect();
+        let groups = chunks(&splits, MERGE_BYTES);
+        for keys in &groups {
+            self.merge(year, keys, Some(Tier::Year), &mut done).await?;
+        }
+        // What was too large to be merged with another one is still rid of what is gone.
+        let alone = manifest.splits.iter().filter(|split| !groups.iter().flatten().any(|key| *key == split.key));
+        for split in alone.filter(|_| !manifest.tombstones.is_empty()) {
+            self.merge(year, std::slice::from_ref(&split.key), None, &mut done).await?;
         }
         done.splits = load_manifest(self.blobs.as_ref(), year).await?.0.splits.len() as u64;
         Ok(done)
+    }
+
+    /// Whether a year's index was written by another version, so that publishing builds it anew.
+    ///
+    /// # Errors
+    /// What the object store says, or that the manifest is damaged.
+    pub async fn is_outdated(&self, year: Year) -> Result<bool, StageError> {
+        Ok(load_manifest(self.blobs.as_ref(), year).await?.0.is_outdated())
     }
 
     /// Indexed pages of a year whose `unavailable_after` has passed. No query finds them any more; their records are
@@ -153,7 +202,8 @@ impl Index {
         let (manifest, _) = load_manifest(self.blobs.as_ref(), year).await?;
         let now = self.clock.now();
         let mut expired: Vec<PageId> = manifest.expired(now).cloned().collect();
-        for split in &manifest.splits {
+        let lapsed = |split: &&SplitEntry| split.is_readable() && split.first_expiry.is_some_and(|first| first <= now);
+        for split in manifest.splits.iter().filter(lapsed) {
             let Some(blob) = self.blobs.get(&split.key).await? else { continue };
             let split = Split::open(blob.bytes).map_err(search_error)?;
             expired.extend(split.lapsed(&Hidden::default(), now).map_err(search_error)?);
@@ -236,61 +286,159 @@ impl Index {
         Ok(())
     }
 
-    async fn add(&self, year: Year, batch: Batch) -> Result<u64, StageError> {
-        if batch.segments.is_empty() {
-            return Ok(0);
-        }
+    /// Publishes a batch whose rows were read from `began` on.
+    async fn add(&self, year: Year, batch: Batch, began: Timestamp, done: &mut Published) -> Result<(), StageError> {
         let Batch { segments, records, .. } = batch;
+        if segments.is_empty() {
+            return Ok(());
+        }
+        let blobs = self.blobs.as_ref();
+        done.segments += segments.len() as u64;
         if records.is_empty() {
-            change_manifest(self.blobs.as_ref(), year, |m| Ok(m.with_segments(segments.clone()))).await?;
-            return Ok(0);
+            change_manifest(blobs, year, |m| Ok(m.with_segments(segments.clone()))).await?;
+            return Ok(());
         }
         let built = build_split(records.into_iter(), &BuildBudget::default()).map_err(search_error)?;
         let docs = built.docs;
-        let entry = self.store(year, built).await?;
-        change_manifest(self.blobs.as_ref(), year, |m| Ok(m.with_split(entry.clone(), segments.clone()))).await?;
-        Ok(docs)
+        let now = self.clock.now();
+        let (mut entry, bytes) = entry_of(year, built, now);
+        (entry.since, entry.purged_at) = (now, began);
+        self.list(year, entry, bytes, |m, entry| m.with_split(entry, &segments)).await?;
+        done.added += docs;
+        Ok(())
     }
 
-    async fn store(&self, year: Year, built: SplitBuilt) -> Result<SplitEntry, StageError> {
-        let key = format!("splits/{year:04}/{}.split", built.name);
-        let entry = SplitEntry {
-            key: key.clone(),
-            docs: built.docs,
-            bytes: built.bytes.len() as u64,
-            languages: built.languages,
-            built_at: self.clock.now(),
-        };
-        self.blobs.put_if_absent(&key, Bytes::from(built.bytes)).await?;
-        Ok(entry)
+    /// Puts a split and lists it by `change`.
+    async fn list(
+        &self,
+        year: Year,
+        entry: SplitEntry,
+        bytes: Bytes,
+        change: impl Fn(&Manifest, SplitEntry) -> Result<Manifest, SearchError>,
+    ) -> Result<(), StageError> {
+        let is_new = self.blobs.put_if_absent(&entry.key, bytes.clone()).await?;
+        change_manifest(self.blobs.as_ref(), year, |m| change(m, entry.clone())).await?;
+        if !is_new {
+            // It was left over from before, and may have been swept away just before it was listed.
+            self.blobs.put_if_absent(&entry.key, bytes).await?;
+        }
+        Ok(())
     }
 
-    /// Merges some splits of a year into one; says how many pages were left out for good.
-    async fn merge(&self, year: Year, manifest: &Manifest, keys: Vec<String>) -> Result<u64, StageError> {
-        if keys.is_empty() {
-            return Ok(0);
+    /// Merges some splits of a year into one of a tier, or cleans one of what is gone, which then keeps its tier. If
+    /// somebody else was faster, nothing is done.
+    async fn merge(
+        &self,
+        year: Year,
+        keys: &[String],
+        tier: Option<Tier>,
+        done: &mut Published,
+    ) -> Result<(), StageError> {
+        let began = self.clock.now();
+        let (manifest, _) = load_manifest(self.blobs.as_ref(), year).await?;
+        let listed: Vec<&SplitEntry> = manifest.splits.iter().filter(|split| keys.contains(&split.key)).collect();
+        if listed.len() < keys.len() {
+            return Ok(());
         }
         let mut splits = Vec::with_capacity(keys.len());
-        for key in &keys {
-            let blob = self.blobs.get(key).await?.ok_or_else(|| PortError::NotFound(key.clone()))?;
+        for split in &listed {
+            let Some(blob) = self.blobs.get(&split.key).await? else { return Ok(()) };
             splits.push(Split::open(blob.bytes).map_err(search_error)?);
         }
-        let drop: HashSet<_> = manifest.tombstones.iter().cloned().collect();
+        let gone: HashSet<_> = manifest.tombstones.iter().cloned().collect();
+        let tier = match (tier, listed.as_slice()) {
+            (Some(tier), _) => tier,
+            (None, [only]) => {
+                if !holds_any(&splits[0], &gone)? {
+                    let change = |m: &Manifest| Ok(m.with_purged(&only.key, began));
+                    change_manifest(self.blobs.as_ref(), year, change).await?;
+                    return Ok(());
+                }
+                only.tier
+            }
+            (None, _) => Tier::Year,
+        };
         let refs: Vec<&Split> = splits.iter().collect();
         let before: u64 = splits.iter().map(Split::docs).sum();
-        let built = merge_splits(&refs, &drop, &BuildBudget::default()).map_err(search_error)?;
-        let (entry, dropped, after) = match built {
-            None => (None, manifest.tombstones.clone(), 0),
+        let built = merge_splits(&refs, &gone, &BuildBudget::default()).map_err(search_error)?;
+        let replaced = match built {
+            None => {
+                let ids = splits.iter().flat_map(Split::ids).collect::<Result<BTreeSet<PageId>, _>>();
+                let dropped = ids.map_err(search_error)?;
+                let change = |m: &Manifest| m.replaced(keys, None, &dropped, began);
+                done.purged += before;
+                change_manifest(self.blobs.as_ref(), year, change).await.map(drop)
+            }
             Some(built) => {
-                let (dropped, docs) = (built.dropped.clone(), built.docs);
-                (Some(self.store(year, built).await?), dropped, docs)
+                done.purged += before - built.docs;
+                done.rewritten += built.docs;
+                let dropped = built.dropped.clone();
+                let (mut entry, bytes) = entry_of(year, built, self.clock.now());
+                entry.tier = tier;
+                entry.since = listed.iter().map(|split| split.since).min().unwrap_or(began);
+                entry.purged_at = began;
+                self.list(year, entry, bytes, |m, entry| m.replaced(keys, Some(entry), &dropped, began)).await
             }
         };
-        change_manifest(self.blobs.as_ref(), year, |m| m.replaced(&keys, entry.clone(), &dropped)).await?;
-        for key in keys.iter().filter(|k| entry.as_ref().is_none_or(|e| e.key != **k)) {
-            // Whoever still reads by the old manifest finds it missing and loads the new one.
-            self.blobs.delete(key).await?;
+        match replaced {
+            Err(error) if is_race(&error) => Ok(()),
+            replaced => replaced,
         }
-        Ok(before - after)
     }
+
+    /// Deletes objects that have not been listed for a while: splits that were merged, and those that a program put which
+    /// died before it could list them.
+    async fn sweep(&self, year: Year) -> Result<(), StageError> {
+        let prefix = format!("splits/{year:04}/");
+        let (mut there, mut after): (Vec<String>, Option<String>) = (Vec::new(), None);
+        loop {
+            let keys = self.blobs.list(&prefix, after.as_deref(), LIST).await?;
+            let Some(last) = keys.last() else { break };
+            after = Some(last.clone());
+            there.extend(keys);
+        }
+        let now = self.clock.now();
+        let until = now - RETIRED_FOR;
+        let over = Mutex::new(Vec::new());
+        change_manifest(self.blobs.as_ref(), year, |m| {
+            let (next, found) = m.swept(&there, now, until);
+            *over.lock().unwrap_or_else(PoisonError::into_inner) = found;
+            Ok(next)
+        })
+        .await?;
+        for key in over.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            self.blobs.delete(&key).await?;
+        }
+        Ok(())
+    }
+}
+
+/// Whether somebody else was faster.
+fn is_race(error: &StageError) -> bool {
+    matches!(error, StageError::Port(PortError::Conflict))
+}
+
+fn holds_any(split: &Split, ids: &HashSet<PageId>) -> Result<bool, StageError> {
+    for id in ids {
+        if split.holds(id).map_err(search_error)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+fn entry_of(year: Year, built: SplitBuilt, now: Timestamp) -> (SplitEntry, Bytes) {
+    let entry = SplitEntry {
+        key: format!("splits/{year:04}/{}.split", built.name),
+        docs: built.docs,
+        bytes: built.bytes.len() as u64,
+        languages: built.languages,
+        built_at: now,
+        form: FORM,
+        tier: Tier::Delta,
+        since: now,
+        purged_at: now,
+        first_expiry: built.first_expiry,
+    };
+    (entry, built.bytes.into())
 }

@@ -10,7 +10,7 @@ use axum::extract::State;
 use axum::http::header::{ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN, HeaderName, HeaderValue};
 use axum::http::{StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
-use curlew_ports::{FindError, Found, FoundHit};
+use curlew_ports::{FindError, Found, FoundHit, Start};
 use serde::Serialize;
 use std::sync::Arc;
 
@@ -30,9 +30,9 @@ struct Fault {
     message: String,
 }
 
-/// `GET /api/search?q=&limit=&offset=`
+/// `GET /api/search?q=&limit=&offset=`, or `&cursor=` with `next` of the answer before
 pub(crate) async fn search(State(app): State<Arc<App>>, from: From, uri: Uri) -> Response {
-    let (query, offset, limit) = match asked(&uri) {
+    let (query, from_where, limit) = match asked(&uri) {
         Ok(asked) => asked,
         Err(sentence) => return failure(StatusCode::BAD_REQUEST, "bad_query", sentence),
     };
@@ -40,7 +40,7 @@ pub(crate) async fn search(State(app): State<Arc<App>>, from: From, uri: Uri) ->
         let sentence = "Too many searches from this address; see Retry-After.";
         return waiting(failure(StatusCode::TOO_MANY_REQUESTS, "too_many_requests", sentence), wait);
     }
-    match app.front.find(&query, offset, limit).await {
+    match app.front.find(&query, from_where.start(), limit).await {
         Ok(found) => ([ANY_ORIGIN], typed(JSON, REVALIDATED), Json(fit_for_programs(found))).into_response(),
         Err(FindError::BadQuery(sentence)) => failure(StatusCode::BAD_REQUEST, "bad_query", sentence),
         Err(FindError::Port(error)) => match page::outcome("find", &error) {
@@ -58,7 +58,22 @@ pub(crate) async fn preflight() -> Response {
     (StatusCode::NO_CONTENT, [ANY_ORIGIN, methods]).into_response()
 }
 
-fn asked(uri: &Uri) -> Result<(String, usize, usize), String> {
+/// Where the answer begins: after so many results, or after the answer that gave this cursor.
+enum Begin {
+    Offset(usize),
+    After(String),
+}
+
+impl Begin {
+    fn start(&self) -> Start<'_> {
+        match self {
+            Begin::Offset(offset) => Start::Offset(*offset),
+            Begin::After(cursor) => Start::After(cursor),
+        }
+    }
+}
+
+fn asked(uri: &Uri) -> Result<(String, Begin, usize), String> {
     let params = Params::of(uri)?;
     let query = params.query();
     if query.is_empty() {
@@ -66,9 +81,12 @@ fn asked(uri: &Uri) -> Result<(String, usize, usize), String> {
     }
     let limit = params.number("limit", PAGE_SIZE).ok().filter(|n| (1..=MAX_REACH).contains(n));
     let limit = limit.ok_or_else(|| format!("limit must be a number from 1 to {MAX_REACH}."))?;
+    if let Some(cursor) = params.get("cursor").filter(|cursor| !cursor.is_empty()) {
+        return Ok((query.to_owned(), Begin::After(cursor.to_owned()), limit));
+    }
     let offset = params.number("offset", 0).ok().filter(|n| n.saturating_add(limit) <= MAX_REACH);
     let offset = offset.ok_or_else(|| format!("offset and limit together must not go beyond {MAX_REACH}."))?;
-    Ok((query.to_owned(), offset, limit))
+    Ok((query.to_owned(), Begin::Offset(offset), limit))
 }
 
 fn failure(status: StatusCode, kind: &'static str, message: impl Into<String>) -> Response {
@@ -78,8 +96,9 @@ fn failure(status: StatusCode, kind: &'static str, message: impl Into<String>) -
 
 /// Leaves out what a program could be led astray by: characters that XML forbids, and addresses that are
 /// none of the web's.
-fn fit_for_programs(found: Found) -> Found {
-    let hits = found.hits.into_iter().filter(|h| web_url(&h.url).is_some()).map(|hit| FoundHit {
+fn fit_for_programs(mut found: Found) -> Found {
+    let reached = found.before + found.hits.len() as u64;
+    let hits = std::mem::take(&mut found.hits).into_iter().filter(|h| web_url(&h.url).is_some()).map(|hit| FoundHit {
         title: clean(&hit.title),
         snippet: clean(&hit.snippet),
         site: clean(&hit.site),
@@ -88,5 +107,13 @@ fn fit_for_programs(found: Found) -> Found {
         score: if hit.score.is_finite() { hit.score } else { 0.0 },
         ..hit
     });
-    Found { total: found.total, hits: hits.collect() }
+    let hits: Vec<FoundHit> = hits.collect();
+    Found {
+        hits,
+        // As deep as by numbers, and no deeper.
+        next: found.next.take().filter(|_| reached < MAX_REACH as u64),
+        suggestion: found.suggestion.as_deref().map(clean),
+        notes: found.notes.iter().map(|note| clean(note)).collect(),
+        ..found
+    }
 }

@@ -9,7 +9,7 @@ use askama::Template;
 use axum::extract::State;
 use axum::http::{StatusCode, Uri};
 use axum::response::Response;
-use curlew_ports::{FindError, Found};
+use curlew_ports::{FindError, Found, Start};
 use std::sync::Arc;
 use url::form_urlencoded;
 
@@ -40,6 +40,10 @@ struct Results<'a> {
     query: &'a str,
     /// A sentence in place of results.
     notice: Option<&'a str>,
+    /// What of the query was left out.
+    notes: &'a [String],
+    /// What may have been meant, and the link to it.
+    meant: Option<(&'a str, String)>,
     total: u64,
     total_shown: String,
     hits: Vec<HitView>,
@@ -64,7 +68,7 @@ pub(crate) async fn show(State(app): State<Arc<App>>, from: From, uri: Uri) -> R
         Ok(number @ 1..=MAX_PAGE) => number,
         _ => return refused(&app.site, query, "Only the first ten pages of results can be shown."),
     };
-    match app.front.find(query, (number - 1) * PAGE_SIZE, PAGE_SIZE).await {
+    match app.front.find(query, Start::Offset((number - 1) * PAGE_SIZE), PAGE_SIZE).await {
         Ok(found) => results(&app.site, query, number, &found),
         Err(FindError::BadQuery(sentence)) => refused(&app.site, query, &sentence),
         Err(FindError::Port(error)) => page::trouble(&app.site, "find", &error),
@@ -76,6 +80,8 @@ fn results(site: &Site, query: &str, number: usize, found: &Found) -> Response {
         site,
         query,
         notice: None,
+        notes: &found.notes,
+        meant: found.suggestion.as_deref().map(|meant| (meant, link(meant, 1))),
         total: found.total,
         total_shown: grouped(found.total),
         hits: found.hits.iter().take(PAGE_SIZE).map(HitView::of).collect(),
@@ -91,6 +97,8 @@ fn refused(site: &Site, query: &str, sentence: &str) -> Response {
         site,
         query,
         notice: Some(sentence),
+        notes: &[],
+        meant: None,
         total: 0,
         total_shown: String::new(),
         hits: Vec::new(),
@@ -98,6 +106,16 @@ fn refused(site: &Site, query: &str, sentence: &str) -> Response {
         examples: &EXAMPLES,
     };
     page::html(StatusCode::BAD_REQUEST, REVALIDATED, &view)
+}
+
+/// The address of a page of results.
+fn link(query: &str, number: usize) -> String {
+    let mut pairs = form_urlencoded::Serializer::new(String::new());
+    pairs.append_pair("q", query);
+    if number > 1 {
+        pairs.append_pair("page", &number.to_string());
+    }
+    format!("/?{}", pairs.finish())
 }
 
 /// Links to the other pages of results.
@@ -119,14 +137,7 @@ impl Pages {
     fn of(query: &str, number: usize, total: u64) -> Pages {
         let total = usize::try_from(total).unwrap_or(usize::MAX);
         let count = total.div_ceil(PAGE_SIZE).min(MAX_PAGE);
-        let link = |n: usize| {
-            let mut pairs = form_urlencoded::Serializer::new(String::new());
-            pairs.append_pair("q", query);
-            if n > 1 {
-                pairs.append_pair("page", &n.to_string());
-            }
-            format!("/?{}", pairs.finish())
-        };
+        let link = |n: usize| link(query, n);
         let first = (number - 1) * PAGE_SIZE + 1;
         Pages {
             previous: (number > 1).then(|| link((number - 1).min(count.max(1)))),

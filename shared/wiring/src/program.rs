@@ -178,15 +178,17 @@ impl Program {
     }
 
     /// Three times a day: publishes what is new. Last year's too: what was accepted in its last hours is published in
-    /// the first of the next.
+    /// the first of the next. And older ones that another version has written, once.
     ///
     /// # Errors
     /// What the ports say; the next time does it again.
     pub async fn publish(&self) -> Result<Vec<(Year, Published)>, StageError> {
-        let year = self.clock.now().year();
+        let this = self.clock.now().year();
         let mut done = Vec::new();
-        for year in self.index.years().await?.into_iter().filter(|y| *y >= year - 1) {
-            done.push((year, self.index.publish(year).await?));
+        for year in self.index.years().await? {
+            if year >= this - 1 || self.index.is_outdated(year).await? {
+                done.push((year, self.index.publish(year).await?));
+            }
         }
         Ok(done)
     }

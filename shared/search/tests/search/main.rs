@@ -6,7 +6,8 @@ mod pages;
 
 use curlew_model::{Millis, PageId, SnippetLimit, Timestamp};
 use curlew_search::{
-    BuildBudget, Hidden, Manifest, Query, Request, Results, SearchError, Split, build_split, merge_splits, search,
+    BuildBudget, Cursor, Hidden, Manifest, Query, Request, Results, SearchError, Split, build_split, merge_splits,
+    search, suggest,
 };
 use pages::{Page, id, split, splits};
 use proptest::prelude::*;
@@ -20,12 +21,13 @@ fn now() -> Timestamp {
 fn ask_all(splits: &[Split], hidden: &Hidden, text: &str) -> Results {
     let splits: Vec<&Split> = splits.iter().collect();
     let query = Query::parse(text).unwrap();
-    search(&splits, hidden, Request { query: &query, limit: 100, offset: 0, now: now() }).unwrap()
+    search(&splits, hidden, Request { query: &query, limit: 100, offset: 0, after: None, now: now() }).unwrap()
 }
 
 fn ask(split: &Split, text: &str) -> Results {
     let query = Query::parse(text).unwrap();
-    search(&[split], &Hidden::default(), Request { query: &query, limit: 100, offset: 0, now: now() }).unwrap()
+    search(&[split], &Hidden::default(), Request { query: &query, limit: 100, offset: 0, after: None, now: now() })
+        .unwrap()
 }
 
 /// The paths of the hits, in their order.
@@ -237,7 +239,7 @@ fn pages_of_results_are_parts_of_the_whole() {
     let splits: Vec<&Split> = splits.iter().collect();
     let query = Query::parse("pane").unwrap();
     let page = |offset, limit| {
-        let request = Request { query: &query, limit, offset, now: now() };
+        let request = Request { query: &query, limit, offset, after: None, now: now() };
         search(&splits, &Hidden::default(), request).unwrap()
     };
     let whole = page(0, 1000);
@@ -250,6 +252,80 @@ fn pages_of_results_are_parts_of_the_whole() {
     assert_eq!(parts, whole.hits);
     assert_eq!(page(usize::MAX, 10).hits, []);
     assert_eq!(page(0, 0).total, whole.total);
+}
+
+#[test]
+fn cursors_lead_through_all_results_while_others_publish() {
+    let pages = Page::many(30);
+    let before = splits(&pages, 3);
+    let after = splits(&Page::many(40), 4);
+    for text in ["pane", "pane sort:date", "site:example.org"] {
+        let query = Query::parse(text).unwrap();
+        let ask = |splits: &[Split], limit, after: Option<Cursor>| {
+            let splits: Vec<&Split> = splits.iter().collect();
+            let request = Request { query: &query, limit, offset: 0, after, now: now() };
+            search(&splits, &Hidden::default(), request).unwrap()
+        };
+        let whole = ask(&before, 1000, None);
+        assert_eq!(whole.next, None);
+        let (mut parts, mut cursor) = (Vec::new(), None);
+        loop {
+            let part = ask(&before, 4, cursor);
+            assert_eq!(part.total, whole.total);
+            parts.extend(part.hits);
+            let Some(next) = part.next else { break };
+            assert_eq!(next.seen(), parts.len() as u64);
+            cursor = Cursor::decode(&next.encode(text), text);
+            assert!(cursor.is_some());
+        }
+        assert_eq!(parts, whole.hits, "{text}");
+
+        // By date nothing moves when something is published: no result comes twice, and none is left out.
+        if text == "pane sort:date" {
+            let first = ask(&before, 10, None);
+            let second = ask(&after, 1000, first.next);
+            let shown: HashSet<&PageId> = first.hits.iter().map(|hit| &hit.id).collect();
+            assert!(second.hits.iter().all(|hit| !shown.contains(&hit.id)));
+            let rest = whole.hits.iter().skip(10);
+            assert!(rest.into_iter().all(|hit| second.hits.iter().any(|other| other.id == hit.id)));
+        }
+    }
+}
+
+/// What is suggested for a query that finds next to nothing.
+fn meant(splits: &[Split], hidden: &Hidden, text: &str) -> Option<String> {
+    let splits: Vec<&Split> = splits.iter().collect();
+    let (query, _) = Query::read(text);
+    let request = Request { query: &query, limit: 0, offset: 0, after: None, now: now() };
+    let found = search(&splits, hidden, request).unwrap().total;
+    suggest(&splits, hidden, (text, &query), found, now()).unwrap()
+}
+
+#[test]
+fn words_that_no_page_has_are_taken_for_similar_ones() {
+    let pages = [
+        Page::en("a", "Curlews of the estuary", "The curlew probes the mud for worms."),
+        Page::it("b", "La città di notte", "Perché gli articoli costano, la costituzione parla di quei diritti."),
+        Page::en("c", "Whimbrels", "Whimbrels are smaller than curlews."),
+        Page::en("d", "Secret", "The xanadoo stands alone."),
+    ];
+    let splits = splits(&pages, 2);
+    let none = Hidden::default();
+    for (typed, suggested) in [
+        ("curlw", Some("curlew")),
+        ("  the crulew  mud", Some("  the curlew  mud")),
+        ("site:example.org wimbrel", Some("site:example.org whimbrels")),
+        ("artcoli costituzone", Some("articoli costituzione")),
+        ("xanado", Some("xanadoo")),
+        ("curlew", None),
+        ("zzzzzzz", None),
+        ("abc", None),
+        ("\"curlw mud\"", None),
+    ] {
+        assert_eq!(meant(&splits, &none, typed).as_deref(), suggested, "{typed}");
+    }
+    let gone = Hidden { tombstones: Arc::new([id("d")].into()), ..Hidden::default() };
+    assert_eq!(meant(&splits, &gone, "xanado"), None, "a word of a page that is gone stays unsaid");
 }
 
 #[test]
@@ -376,7 +452,7 @@ fn odd_pages_and_odd_queries_do_no_harm() {
     }
     let none: &[&Split] = &[];
     let query = Query::parse("pane").unwrap();
-    let request = Request { query: &query, limit: 10, offset: 0, now: now() };
+    let request = Request { query: &query, limit: 10, offset: 0, after: None, now: now() };
     assert_eq!(search(none, &Hidden::default(), request).unwrap(), Results::default());
 }
 
@@ -395,7 +471,7 @@ proptest! {
     ) {
         if let Ok(query) = Query::parse(&text) {
             let splits: Vec<&Split> = ANY.iter().collect();
-            let request = Request { query: &query, limit: 5, offset: 1, now: now() };
+            let request = Request { query: &query, limit: 5, offset: 1, after: None, now: now() };
             let results = search(&splits, &Hidden::default(), request).unwrap();
             prop_assert!(results.total as usize >= results.hits.len());
             for hit in results.hits {
@@ -420,7 +496,7 @@ proptest! {
                 if query.wanted.len() != 1 || query.wanted[0].text != word {
                     continue; // a quotation mark inside it
                 }
-                let request = Request { query: &query, limit: 10, offset: 0, now: now() };
+                let request = Request { query: &query, limit: 10, offset: 0, after: None, now: now() };
                 let results = search(&[&split], &Hidden::default(), request).unwrap();
                 prop_assert!(results.hits.iter().any(|hit| hit.id == id(&format!("p{number}"))), "{word:?}");
             }

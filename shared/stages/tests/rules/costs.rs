@@ -4,7 +4,7 @@ use crate::house::{FEED, House, host, html, new, rss, status, visit};
 use async_trait::async_trait;
 use bytes::Bytes;
 use curlew_model::{ExtractJob, HostKey, HostState, Job, Millis, Page, PageId, Stage as QueueName, Validators};
-use curlew_ports::{Blob, Blobs, CallKind, HostLedger, Pages, PortError, Reply, Tag, Version};
+use curlew_ports::{Blob, Blobs, CallKind, HostLedger, Pages, PortError, Reply, Start, Tag, Version};
 use curlew_stages::{Extract, Fetch, Finder, Manners, Poll, Stage, Verdict};
 use std::collections::BTreeMap;
 use std::io::Cursor;
@@ -217,7 +217,7 @@ async fn queries_list_nothing_but_now_and_then_and_what_is_removed_or_published_
     let blobs = Counted::over(&house.blobs);
     let finder = Finder::new(blobs.clone(), house.manners.clock.clone());
     for _ in 0..100 {
-        finder.find("curlew", 0, 9).await.unwrap();
+        finder.find("curlew", Start::Offset(0), 9).await.unwrap();
     }
     assert_eq!(blobs.taken(), [("get", 200), ("list", 1)], "the manifest of the year and the hidden hosts");
     let url = "https://example.org/a";
@@ -226,14 +226,14 @@ async fn queries_list_nothing_but_now_and_then_and_what_is_removed_or_published_
     let Some((Job::Extract(job), _)) = house.queued(QueueName::Extract).await.pop() else { panic!("no job") };
     house.extract().run_batch(&[*job]).await;
     house.index().publish(2026).await.unwrap();
-    assert_eq!(finder.find("curlew", 0, 9).await.unwrap().total, 1);
+    assert_eq!(finder.find("curlew", Start::Offset(0), 9).await.unwrap().total, 1);
     house.web.answer(url, Ok(status(410)));
     for _ in 0..2 {
         house.fetch(&visit("example.org", &[url], &curlew_model::Purpose::Recheck)).await;
     }
-    assert_eq!(finder.find("curlew", 0, 9).await.unwrap().total, 0);
+    assert_eq!(finder.find("curlew", Start::Offset(0), 9).await.unwrap().total, 0);
     let lists = |counts: Vec<(&str, u32)>| counts.iter().find(|(name, _)| *name == "list").map_or(0, |(_, n)| *n);
     house.manners.clock.sleep(Millis::from_mins(11)).await;
-    finder.find("curlew", 0, 9).await.unwrap();
+    finder.find("curlew", Start::Offset(0), 9).await.unwrap();
     assert_eq!(lists(blobs.taken()), 1, "after a while there may be other years");
 }

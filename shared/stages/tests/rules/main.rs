@@ -8,6 +8,7 @@ mod discovery;
 mod entries;
 mod fate;
 mod house;
+mod index;
 mod manners;
 mod polls;
 mod robots;

@@ -4,7 +4,7 @@ use crate::house::{FEED, House, host, html, moved, new, page, rss, status, visit
 use curlew_model::{
     Gone, Job, Millis, PageState, Purpose, Rejection, SiteState, Source, Stage as QueueName, Validators,
 };
-use curlew_ports::{Blobs, CallKind, FetchError, HostLedger, Reply, Sources};
+use curlew_ports::{Blobs, CallKind, FetchError, HostLedger, Reply, Sources, Start};
 use curlew_stages::{Discover, Finder, Stage, Suggest, Verdict};
 
 pub(crate) const ROBOTS: &str = "https://example.org/robots.txt";
@@ -281,7 +281,7 @@ pub(crate) async fn extract_all(house: &House) {
 
 async fn found(house: &House) -> Vec<String> {
     let finder = Finder::new(house.blobs.clone(), house.manners.clock.clone());
-    finder.find("curlew", 0, 10).await.unwrap().hits.into_iter().map(|hit| hit.snippet).collect()
+    finder.find("curlew", Start::Offset(0), 10).await.unwrap().hits.into_iter().map(|hit| hit.snippet).collect()
 }
 
 pub(crate) async fn recheck(house: &House) {

@@ -2,7 +2,7 @@
 
 use crate::house::{FEED, House, host, html, key, new, page, status, visit};
 use curlew_model::{ExtractJob, Job, Location, PageState, Purpose, Record, Stage as QueueName, ThumbnailId};
-use curlew_ports::{Blobs, CallKind, HostLedger, Pages};
+use curlew_ports::{Blobs, CallKind, HostLedger, Pages, Start};
 use curlew_stages::{Finder, INLINE_LIMIT, RecordReader, Verdict, thumbnail};
 use std::io::Cursor;
 
@@ -88,7 +88,10 @@ async fn what_is_found_shows_its_thumbnail_without_a_look_whether_it_is_there() 
     let (house, jobs) = fetched().await;
     extracted(&house, &jobs).await;
     house.index().publish(2026).await.unwrap();
-    let found = Finder::new(house.blobs.clone(), house.manners.clock.clone()).find("curlew", 0, 9).await.unwrap();
+    let found = Finder::new(house.blobs.clone(), house.manners.clock.clone())
+        .find("curlew", Start::Offset(0), 9)
+        .await
+        .unwrap();
     assert_eq!(found.hits.len(), 2);
     for hit in found.hits {
         assert!(thumbnail(house.blobs.as_ref(), &hit.thumbnail.unwrap()).await.unwrap().is_some());
@@ -178,8 +181,9 @@ async fn the_sites_own_image_is_an_object_that_outlives_its_pages() {
     assert_eq!((images.host.clone(), images.items.len()), (host("example.org"), 1));
     house.index().publish(2026).await.unwrap();
     let finder = Finder::new(house.blobs.clone(), house.manners.clock.clone());
-    let shown =
-        async || finder.find("curlew", 0, 9).await.unwrap().hits.into_iter().filter_map(|h| h.thumbnail).count();
+    let shown = async || {
+        finder.find("curlew", Start::Offset(0), 9).await.unwrap().hits.into_iter().filter_map(|h| h.thumbnail).count()
+    };
     assert_eq!(shown().await, 0, "it is not promised before it is there");
     house.fetch(images).await;
     assert_eq!(shown().await, 2);

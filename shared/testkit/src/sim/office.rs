@@ -10,7 +10,7 @@ use super::world::{HOUR, MINUTE, Moment};
 use crate::faults::Faults;
 use curlew_model::{Millis, Page};
 use curlew_policy::address;
-use curlew_ports::{Clock, Pages, SuggestError};
+use curlew_ports::{Clock, Pages, Start, SuggestError};
 use curlew_stages::{Finder, HowMany};
 use std::sync::Arc;
 use url::Url;
@@ -135,7 +135,7 @@ pub(super) async fn publish_and_search(shared: &Arc<Shared>) -> Vec<String> {
 
 /// Searches for what every page has, over stores without faults, and records what was found beside what is known.
 async fn search(shared: &Arc<Shared>, finder: &Finder, blocked: &[String]) -> Vec<String> {
-    let found = match finder.find(COMMON_WORD, 0, HITS).await {
+    let found = match finder.find(COMMON_WORD, Start::Offset(0), HITS).await {
         Ok(found) => found,
         Err(error) => {
             shared.trace().panics.push(format!("a search failed: {error}"));

@@ -6,7 +6,7 @@ use axum::body::Body;
 use axum::http::{HeaderMap, Method, Request, Response, StatusCode};
 use bytes::Bytes;
 use curlew_model::{Millis, ThumbnailId, Timestamp};
-use curlew_ports::{Clock, FindError, Found, FoundHit, Front, PortError, StatusLine, SuggestError, Suggested};
+use curlew_ports::{Clock, FindError, Found, FoundHit, Front, PortError, Start, StatusLine, SuggestError, Suggested};
 use curlew_web::Settings;
 use http_body_util::BodyExt;
 use std::collections::HashMap;
@@ -44,7 +44,11 @@ impl Shelf {
 
 #[async_trait]
 impl Front for Shelf {
-    async fn find(&self, query: &str, offset: usize, limit: usize) -> Result<Found, FindError> {
+    async fn find(&self, query: &str, start: Start<'_>, limit: usize) -> Result<Found, FindError> {
+        let offset = match start {
+            Start::Offset(offset) => offset,
+            Start::After(cursor) => cursor.parse().unwrap_or(0),
+        };
         assert_ne!(query, "panic", "asked to");
         self.asked.lock().unwrap().push((query.to_owned(), offset, limit));
         self.trouble()?;
@@ -66,7 +70,8 @@ impl Front for Shelf {
             }
         }
         let total = hits.len() as u64;
-        Ok(Found { total, hits: hits.into_iter().skip(offset).take(limit).collect() })
+        let next = (total as usize > offset + limit).then(|| (offset + limit).to_string());
+        Ok(Found { total, hits: hits.into_iter().skip(offset).take(limit).collect(), next, ..Found::default() })
     }
 
     async fn suggest(&self, url: &str) -> Result<Suggested, SuggestError> {

@@ -1,0 +1,177 @@
+//! When splits are merged: at the end of a day, a week and a month, so that a page is rewritten a few times a year and not
+//! with each publishing.
+//!
+//! Weeks are parts of a month (days 1 to 7, 8 to 14 and so on), so that each tier is made of whole ones of the tier below.
+//! A year is merged into one only when it is over, or by hand.
+
+use crate::SplitEntry;
+use curlew_model::{Timestamp, Year};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Days of a week.
+const WEEK_DAYS: u8 = 7;
+
+/// How far a split has been merged.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Tier {
+    /// One publishing.
+    #[default]
+    Delta,
+    /// What was published in a day.
+    Day,
+    /// In a week.
+    Week,
+    /// In a month.
+    Month,
+    /// In a year.
+    Year,
+}
+
+/// A merge that is due.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Due {
+    /// The splits, in the order of the manifest; at least two.
+    pub keys: Vec<String>,
+    /// What they become.
+    pub tier: Tier,
+}
+
+/// The merges that are due in a year: what lies below the tier of a time that is over. The largest tier comes first, so that
+/// at the end of a month nothing is merged twice. Splits that are together larger than `max_bytes` stay apart.
+pub fn due(splits: &[SplitEntry], year: Year, now: Timestamp, max_bytes: u64) -> Vec<Due> {
+    let now = Period::of(now, year);
+    let mut merges: Vec<Due> = Vec::new();
+    for tier in [Tier::Month, Tier::Week, Tier::Day] {
+        let mut groups: BTreeMap<Period, Vec<&SplitEntry>> = BTreeMap::new();
+        for split in splits {
+            let period = Period::of(split.since, year).up_to(tier);
+            let taken = merges.iter().any(|merge| merge.keys.contains(&split.key));
+            if split.tier < tier && period < now.up_to(tier) && !taken {
+                groups.entry(period).or_default().push(split);
+            }
+        }
+        let parts = groups.into_values().flat_map(|group| chunks(&group, max_bytes));
+        merges.extend(parts.map(|keys| Due { keys, tier }));
+    }
+    merges
+}
+
+/// Parts of a row of splits that have together at most `max_bytes`; those of one split are left out.
+pub fn chunks(splits: &[&SplitEntry], max_bytes: u64) -> Vec<Vec<String>> {
+    let mut parts: Vec<(u64, Vec<String>)> = Vec::new();
+    for split in splits {
+        match parts.last_mut().filter(|(bytes, _)| bytes.saturating_add(split.bytes) <= max_bytes) {
+            Some((bytes, keys)) => {
+                *bytes += split.bytes;
+                keys.push(split.key.clone());
+            }
+            None => parts.push((split.bytes, vec![split.key.clone()])),
+        }
+    }
+    parts.into_iter().map(|(_, keys)| keys).filter(|keys| keys.len() > 1).collect()
+}
+
+/// A part of the calendar, from the month down to the day; zero where a part stands for all below it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Period {
+    /// One after the last month if the year is over.
+    month: u8,
+    week: u8,
+    day: u8,
+}
+
+impl Period {
+    fn of(at: Timestamp, year: Year) -> Period {
+        if at.year() != year {
+            // What was accepted in the last hours of a year is published in the next one.
+            return Period { month: if at.year() < year { 0 } else { 13 }, week: 0, day: 0 };
+        }
+        let text = at.day();
+        let part = |range| text.get(range).and_then(|digits: &str| digits.parse::<u8>().ok()).unwrap_or_default();
+        let (month, day) = (part(5..7), part(8..10));
+        Period { month, week: 1 + day.saturating_sub(1) / WEEK_DAYS, day }
+    }
+
+    fn up_to(self, tier: Tier) -> Period {
+        match tier {
+            Tier::Delta | Tier::Day => self,
+            Tier::Week => Period { day: 0, ..self },
+            Tier::Month | Tier::Year => Period { week: 0, day: 0, ..self },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
+    use super::*;
+    use curlew_model::Millis;
+    use std::collections::BTreeSet;
+
+    fn split(number: u64, at: Timestamp, tier: Tier) -> SplitEntry {
+        SplitEntry {
+            key: format!("{number:06}"),
+            docs: 1,
+            bytes: 1,
+            languages: BTreeSet::new(),
+            built_at: at,
+            form: crate::FORM,
+            tier,
+            since: at,
+            purged_at: at,
+            first_expiry: None,
+        }
+    }
+
+    fn day(text: &str) -> Timestamp {
+        Timestamp::parse_day_or_instant(text).unwrap()
+    }
+
+    #[test]
+    fn nothing_is_merged_before_its_time_is_over() {
+        let splits: Vec<SplitEntry> =
+            (0..3).map(|n| split(n, day("2026-05-04") + Millis::from_hours(8 * n), Tier::Delta)).collect();
+        assert_eq!(due(&splits, 2026, day("2026-05-04") + Millis::from_hours(23), 99), []);
+        let merges = due(&splits, 2026, day("2026-05-05"), 99);
+        assert_eq!((merges.len(), merges[0].tier, merges[0].keys.len()), (1, Tier::Day, 3));
+        assert_eq!(due(&splits, 2026, day("2026-05-08"), 99)[0].tier, Tier::Week);
+        assert_eq!(due(&splits, 2026, day("2026-06-01"), 99)[0].tier, Tier::Month);
+        assert_eq!(due(&splits, 2026, day("2027-01-01"), 99)[0].tier, Tier::Month, "also when the year is over");
+        assert_eq!(due(&splits[..1], 2026, day("2027-01-01"), 99), [], "one alone stays as it is");
+        assert_eq!(due(&splits, 2026, day("2026-06-01"), 2)[0].keys.len(), 2, "what is large stays apart");
+    }
+
+    #[test]
+    fn what_is_published_after_new_year_belongs_to_the_old_year() {
+        let splits = [split(0, day("2026-12-31"), Tier::Delta), split(1, day("2027-01-01"), Tier::Delta)];
+        assert_eq!(due(&splits, 2026, day("2027-02-01"), 99), [], "they are of different months");
+        let late = [split(1, day("2027-01-01"), Tier::Delta), split(2, day("2027-01-01"), Tier::Delta)];
+        assert_eq!(due(&late, 2026, day("2027-01-01"), 99), []);
+    }
+
+    /// A year of three publishings a day, merged as it is due: how often a page is written, and how many splits there are.
+    #[test]
+    fn a_year_of_publishings_rewrites_a_page_three_times() {
+        let (mut splits, mut written, mut most, mut published) = (Vec::<SplitEntry>::new(), 0, 0, 0);
+        for step in 0..3 * 365 {
+            let now = day("2026-01-01") + Millis::from_hours(8 * step);
+            splits.push(SplitEntry { docs: 10, ..split(step, now, Tier::Delta) });
+            published += 10;
+            for merge in due(&splits, 2026, now, u64::MAX) {
+                let docs = splits.iter().filter(|s| merge.keys.contains(&s.key)).map(|s| s.docs).sum();
+                let first = splits.iter().position(|s| merge.keys.contains(&s.key)).unwrap();
+                let since = splits[first].since;
+                splits.retain(|s| !merge.keys.contains(&s.key));
+                splits.insert(first, SplitEntry { docs, ..split(10_000 + step, since, merge.tier) });
+                written += docs;
+            }
+            most = splits.len().max(most);
+        }
+        assert_eq!(splits.iter().map(|s| s.docs).sum::<u64>(), published);
+        let rewrites = written as f64 / published as f64;
+        assert!((2.4..3.0).contains(&rewrites), "{rewrites}");
+        assert!(most <= 25, "{most}");
+    }
+}

@@ -1,0 +1,255 @@
+//! The index over days and years: what is published, merged, purged and swept, and what is found of it.
+
+use crate::house::{House, host, page};
+use curlew_model::{
+    Gone, Location, Millis, Page, PageId, PageState, Record, SegmentKey, SnippetLimit, Timestamp, Year,
+};
+use curlew_ports::{Blobs, FindError, Found, Pages, Start};
+use curlew_search::Manifest;
+use curlew_stages::{Finder, Published, Removal};
+use std::sync::Arc;
+
+/// A page that has passed extraction: its record in a segment of its own, and its row.
+pub(crate) async fn accept(house: &House, name: &str, text: &str) -> PageId {
+    let (url, now) = (format!("https://example.org/{name}"), house.now());
+    let record = Record {
+        id: page(&url),
+        url: url.clone(),
+        host: "example.org".into(),
+        feed: None,
+        site_name: None,
+        title: format!("Page {name}"),
+        text: text.into(),
+        image: None,
+        image_of_site: false,
+        thumbnail: None,
+        thumbnail_frame: 0,
+        language: Some("en".into()),
+        published: None,
+        modified: None,
+        author: None,
+        fetched_at: now,
+        snippet_limit: SnippetLimit(None),
+        no_archive: false,
+        unavailable_after: None,
+        usage: None,
+    };
+    let frame = zstd::bulk::compress(&serde_json::to_vec(&record).unwrap(), 3).unwrap();
+    let key = format!("segments/{}/{}.jsonl.zst", now.day().replace('-', "/"), record.id);
+    let segment = SegmentKey::new(&key).unwrap();
+    let location = Location { segment, offset: 0, length: frame.len() as u64 };
+    house.blobs.put(&key, frame.into()).await.unwrap();
+    let row = Page {
+        id: record.id.clone(),
+        url,
+        host: host("example.org"),
+        feed: None,
+        state: PageState::Accepted { year: now.year(), location, content_hash: String::new() },
+        at: now,
+        checked_at: None,
+        expires: None,
+    };
+    assert!(house.pages.insert(&row).await.unwrap());
+    record.id
+}
+
+fn removal(house: &House) -> Removal {
+    Removal::new(house.pages.clone(), house.blobs.clone(), house.manners.clock.clone(), Arc::new(()))
+}
+
+async fn manifest(house: &House, year: Year) -> Manifest {
+    let blob = house.blobs.get(&format!("manifests/{year}.json")).await.unwrap();
+    blob.map_or(Manifest::new(year), |blob| Manifest::from_json(&blob.bytes).unwrap())
+}
+
+async fn ask(house: &House, query: &str) -> Found {
+    let finder = Finder::new(house.blobs.clone(), house.manners.clock.clone());
+    finder.find(query, Start::Offset(0), 10).await.unwrap()
+}
+
+async fn go_to(house: &House, day: &str) {
+    let to = Timestamp::parse_day_or_instant(day).unwrap();
+    house.manners.clock.sleep(to.since(house.now())).await;
+}
+
+/// The objects that hold one of some words, as they are or as a stem; also in the zstd frames that records and splits
+/// are made of.
+async fn traces(house: &House, words: &[&str]) -> Vec<String> {
+    let mut found = vec![];
+    for key in house.blobs.list("", None, 100_000).await.unwrap() {
+        let bytes = house.blobs.get(&key).await.unwrap().unwrap().bytes;
+        let mut texts = vec![bytes.to_vec()];
+        let frames = bytes.windows(4).enumerate().filter(|(_, magic)| magic == &[0x28, 0xb5, 0x2f, 0xfd]);
+        texts.extend(frames.filter_map(|(at, _)| {
+            let length = zstd::zstd_safe::find_frame_compressed_size(&bytes[at..]).ok()?;
+            zstd::bulk::decompress(&bytes[at..at + length], 1 << 24).ok()
+        }));
+        let texts = texts.iter().map(|text| String::from_utf8_lossy(text).to_lowercase());
+        if texts.into_iter().any(|text| words.iter().any(|word| text.contains(word))) {
+            found.push(key);
+        }
+    }
+    found
+}
+
+#[tokio::test(start_paused = true)]
+async fn in_a_simulated_year_a_page_is_rewritten_about_five_times() {
+    let house = House::new();
+    go_to(&house, "2027-01-01T00:01:00Z").await;
+    let (mut all, mut most) = (Published::default(), 0);
+    let mut ids = Vec::new();
+    for step in 0..3 * 365 {
+        ids.push(accept(&house, &format!("p{step}"), "A curlew probes the mud.").await);
+        // The sampler finds that one in twenty is gone after a while.
+        if step % 20 == 19 {
+            removal(&house).remove(&ids[step - 15], Gone::NotFound).await.unwrap();
+        }
+        let done = house.index().publish(2027).await.unwrap();
+        all.added += done.added;
+        all.rewritten += done.rewritten;
+        all.purged += done.purged;
+        most = most.max(done.splits);
+        house.manners.clock.sleep(Millis::from_hours(8)).await;
+    }
+    assert_eq!(house.now().year(), 2028);
+    // New Year: what was current is found as before, and its last hours are published by the first of the next year.
+    ids.push(accept(&house, "of-2028", "A curlew probes the mud.").await);
+    for year in [2027, 2028] {
+        let done = house.index().publish(year).await.unwrap();
+        (all.added, all.rewritten, all.purged) =
+            (all.added + done.added, all.rewritten + done.rewritten, all.purged + done.purged);
+        assert!(ask(&house, "curlew").await.total >= 1_095 - 54, "no gap");
+    }
+    let done = house.index().refresh(2027).await.unwrap();
+    (all.rewritten, all.purged) = (all.rewritten + done.rewritten, all.purged + done.purged);
+    assert_eq!((done.splits, all.added, all.purged), (1, 1_096, 54));
+    assert_eq!(ask(&house, "curlew").await.total, 1_096 - 54);
+    assert_eq!(manifest(&house, 2027).await.tombstones.len(), 0);
+    let rewrites = all.rewritten as f64 / all.added as f64;
+    // 4.1 times after it was written first, as it is now.
+    assert!((3.5..5.0).contains(&rewrites), "{rewrites}");
+    assert!(most <= 26, "{most}");
+    // A day later nothing lies there but what is listed.
+    house.manners.clock.sleep(Millis::from_days(2)).await;
+    for year in [2027, 2028] {
+        house.index().publish(year).await.unwrap();
+    }
+    assert_eq!(house.blobs.list("splits/", None, 99).await.unwrap().len(), 2);
+    let again = house.index().refresh(2027).await.unwrap();
+    assert_eq!((again.rewritten, again.purged), (0, 0), "there is nothing left to do");
+}
+
+#[tokio::test(start_paused = true)]
+async fn two_indexers_at_once_publish_each_page_once() {
+    let house = House::new();
+    for n in 0..6 {
+        accept(&house, &format!("a{n}"), "A curlew.").await;
+    }
+    // The one has listed the segments when the other comes with one more.
+    let (one, two) = (house.index(), house.index());
+    let later = async {
+        accept(&house, "late", "A curlew.").await;
+        two.publish(2026).await
+    };
+    let (one, two) = futures::join!(one.publish(2026), later);
+    assert_eq!(one.unwrap().added + two.unwrap().added, 7);
+    assert_eq!(ask(&house, "curlew").await.total, 7);
+    house.manners.clock.sleep(Millis::from_days(1)).await;
+    let (one, two) = (house.index(), house.index());
+    let (one, two) = futures::join!(one.refresh(2026), two.refresh(2026));
+    assert!(one.is_ok() && two.is_ok(), "{one:?} {two:?}");
+    assert_eq!(ask(&house, "curlew").await.total, 7);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_crash_leaves_behind_is_swept_and_what_is_read_is_not() {
+    let house = House::new();
+    house.blobs.put("splits/2026/left.split", "half done".into()).await.unwrap();
+    for n in 0..3 {
+        accept(&house, &format!("a{n}"), "A curlew.").await;
+        house.index().publish(2026).await.unwrap();
+    }
+    let three = house.blobs.list("splits/2026/", None, 9).await.unwrap();
+    assert_eq!(three.len(), 4);
+    house.index().refresh(2026).await.unwrap();
+    assert_eq!(house.blobs.list("splits/2026/", None, 9).await.unwrap().len(), 5, "whoever reads may go on");
+    house.manners.clock.sleep(Millis::from_hours(25)).await;
+    house.index().publish(2026).await.unwrap();
+    let left = house.blobs.list("splits/2026/", None, 9).await.unwrap();
+    assert_eq!((left.len(), ask(&house, "curlew").await.total), (1, 3));
+    assert!(manifest(&house, 2026).await.retired.is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn p04_after_compaction_the_text_of_a_removed_page_is_in_no_object() {
+    let house = House::new();
+    let gone = accept(&house, "gone", "The xylomarimbula of Quillfeather is secret.").await;
+    for n in 0..5 {
+        accept(&house, &format!("a{n}"), "A curlew probes the mud.").await;
+    }
+    house.index().publish(2026).await.unwrap();
+    assert_eq!(ask(&house, "xylomarimbula").await.total, 1);
+    removal(&house).remove(&gone, Gone::Gone).await.unwrap();
+    assert_eq!(ask(&house, "xylomarimbula").await.total, 0, "by the very next query");
+    assert_eq!(ask(&house, "xylomarimbul").await.suggestion, None);
+
+    let words = ["xylomarimbul", "quillfeath"];
+    assert_eq!(traces(&house, &words).await.len(), 1, "the split, until it is written anew");
+    // By hand at once, by itself after a while; the old split goes a day later.
+    house.index().refresh(2026).await.unwrap();
+    house.manners.clock.sleep(Millis::from_hours(25)).await;
+    house.index().publish(2026).await.unwrap();
+    assert_eq!(traces(&house, &words).await, Vec::<String>::new());
+    assert_eq!(ask(&house, "curlew").await.total, 5);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_gone_leaves_the_current_year_too_after_three_months() {
+    let house = House::new();
+    let mut first = None;
+    for n in 0..60 {
+        first.get_or_insert(accept(&house, &format!("a{n}"), "A curlew.").await);
+        house.index().publish(house.now().year()).await.unwrap();
+        house.manners.clock.sleep(Millis::from_days(1)).await;
+    }
+    go_to(&house, "2027-03-05").await;
+    let (year, first) = (2026, first.unwrap());
+    removal(&house).remove(&first, Gone::Gone).await.unwrap();
+    assert_eq!(
+        house.index().publish(year).await.unwrap().purged,
+        1,
+        "merged into its month more than three months ago"
+    );
+    assert_eq!(manifest(&house, year).await.tombstones.len(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn o12_odd_queries_are_answered_with_what_was_understood() {
+    let house = House::new();
+    for n in 0..25 {
+        accept(&house, &format!("a{n}"), "A curlew probes the mud of the estuary.").await;
+    }
+    house.index().publish(2026).await.unwrap();
+    let finder = Finder::new(house.blobs.clone(), house.manners.clock.clone());
+    let find = async |query: &str, start: Start<'_>| finder.find(query, start, 10).await;
+
+    let long = format!("curlew {}", "mud ".repeat(2_500));
+    let found = find(&long, Start::Offset(0)).await.unwrap();
+    assert_eq!((found.total, found.notes.len()), (25, 2));
+    let found = find("curlew before:2026-99-99 \"a \"\" b\u{0}", Start::Offset(0)).await.unwrap();
+    assert!(found.notes[0].contains("2026-99-99"), "{:?}", found.notes);
+    for nothing in ["", "\u{0}\u{7}", "\"\"\"\"", "sort:size", "*"] {
+        assert!(matches!(find(nothing, Start::Offset(0)).await, Err(FindError::BadQuery(_))), "{nothing:?}");
+    }
+
+    let first = find("curlew", Start::Offset(0)).await.unwrap();
+    let next = first.next.clone().unwrap();
+    let second = find("curlew", Start::After(&next)).await.unwrap();
+    assert_eq!((second.before, second.hits.len(), second.notes.len()), (10, 10, 0));
+    assert!(second.hits.iter().all(|hit| first.hits.iter().all(|other| other.url != hit.url)));
+    for (query, cursor) in [("curlew", "nonsense"), ("curlew", &next[1..]), ("mud", &next), ("curlew", "")] {
+        let found = find(query, Start::After(cursor)).await.unwrap();
+        assert_eq!((found.before, found.hits.len(), found.notes.len()), (0, 10, 1), "{cursor}");
+    }
+    assert_eq!(find("curlw", Start::Offset(0)).await.unwrap().suggestion.as_deref(), Some("curlew"));
+}
