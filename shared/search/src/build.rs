@@ -41,6 +41,8 @@ pub struct SplitBuilt {
     pub bytes: Vec<u8>,
     /// The first half of the blob's checksum in hexadecimal digits, to name the object by.
     pub name: String,
+    /// Bytes at its end that [`Split::open_cold`] needs.
+    pub tail: u64,
     /// Pages in it.
     pub docs: u64,
     /// Their languages (primary subtags); the empty word stands for pages whose language is not known.
@@ -333,8 +335,17 @@ fn seal(finished: Finished, docs: u64, languages: BTreeSet<String>) -> Result<Sp
         }
     }
     files.insert(META.to_owned(), OwnedBytes::new(meta(&finished, random)?));
-    let bytes = bundle::pack(docs, languages.clone(), files)?;
-    Ok(SplitBuilt { name: bundle::name(&bytes), bytes, docs, languages, dropped: BTreeSet::new(), first_expiry: None })
+    let laid = bundle::lay(docs, languages.clone(), files);
+    let (bytes, tail) = laid.record(Split::read_what_is_read_first)?.seal()?;
+    Ok(SplitBuilt {
+        tail,
+        name: bundle::name(&bytes),
+        bytes,
+        docs,
+        languages,
+        dropped: BTreeSet::new(),
+        first_expiry: None,
+    })
 }
 
 /// The engine's list of segments, with the fixed name and without the note on what was merged.

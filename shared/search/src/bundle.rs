@@ -1,13 +1,16 @@
 //! One blob that holds the files of one index, and a read-only view of it for tantivy.
 //!
 //! ```text
-//! file 0 … file n-1 | contents (JSON) | length of the contents (u64) | SHA-256 of all before | form (u32) | "CURLEWSP"
+//! file 0 … file n-1 | hot | checksums of the chunks | contents (JSON) | lengths of these three (u64 each)
+//!   | SHA-256 of all since the files | SHA-256 of all before | form (u32) | "CURLEWSP"
 //! ```
 //!
-//! Numbers are little-endian. What was cut short has no magic at its end; what was changed has another checksum; so
-//! tantivy, which trusts its files, only ever sees what it has written.
+//! Numbers are little-endian. `hot` repeats the ranges of the files that every search reads first, so whoever reads by ranges
+//! opens a split by reading its tail, all after the files. What was cut short has no magic at its end; what was changed has
+//! another checksum; so tantivy, which trusts its files, only ever sees what it has written.
 
 use crate::SearchError;
+use crate::cold::{Cold, sums};
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -16,7 +19,7 @@ use std::fmt;
 use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use tantivy::directory::error::{DeleteError, LockError, OpenReadError, OpenWriteError};
 use tantivy::directory::{DirectoryLock, FileHandle, Lock, OwnedBytes, WatchCallback, WatchHandle, WritePtr};
 use tantivy::{Directory, HasLen};
@@ -27,8 +30,14 @@ const MAGIC: &[u8; 8] = b"CURLEWSP";
 const CHECKSUM_BYTES: usize = 32;
 /// Form and magic.
 const TAIL_BYTES: usize = 4 + MAGIC.len();
+/// The lengths of hot ranges, checksums and contents.
+const LENGTHS_BYTES: usize = 3 * 8;
 /// What follows the contents.
-const TRAILER_BYTES: usize = 8 + CHECKSUM_BYTES + TAIL_BYTES;
+const TRAILER_BYTES: usize = LENGTHS_BYTES + 2 * CHECKSUM_BYTES + TAIL_BYTES;
+/// Longer ranges are not hot, in bytes; but for columns and lengths of texts, which every search reads.
+const HOT_BYTES: u64 = 64 * 1024;
+/// Files whose ranges are hot however long they are.
+const ALWAYS_HOT: [&str; 3] = [".fast", ".fieldnorm", ".store"];
 
 /// What a blob says of itself.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -39,6 +48,8 @@ pub(crate) struct Contents {
     pub(crate) languages: BTreeSet<String>,
     /// Where each file lies.
     files: Vec<FileEntry>,
+    /// Where the hot ranges lie in the files: first byte and length.
+    hot: Vec<(u64, u64)>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -48,27 +59,72 @@ struct FileEntry {
     length: u64,
 }
 
-/// Lays files one after the other, in the order of their names.
-pub(crate) fn pack(
-    docs: u64,
-    languages: BTreeSet<String>,
-    files: BTreeMap<String, OwnedBytes>,
-) -> Result<Vec<u8>, SearchError> {
-    let total: usize = files.values().map(|file| file.len()).sum();
-    let mut blob = Vec::with_capacity(total + 4096);
+/// Files laid one after the other, in the order of their names.
+pub(crate) struct Laid {
+    contents: Contents,
+    bytes: Vec<u8>,
+}
+
+/// Lays files one after the other.
+pub(crate) fn lay(docs: u64, languages: BTreeSet<String>, files: BTreeMap<String, OwnedBytes>) -> Laid {
+    let mut bytes = Vec::with_capacity(files.values().map(|file| file.len()).sum());
     let mut entries = Vec::with_capacity(files.len());
     for (name, file) in files {
-        entries.push(FileEntry { name, offset: blob.len() as u64, length: file.len() as u64 });
-        blob.extend_from_slice(&file);
+        entries.push(FileEntry { name, offset: bytes.len() as u64, length: file.len() as u64 });
+        bytes.extend_from_slice(&file);
     }
-    let contents = serde_json::to_vec(&Contents { docs, languages, files: entries }).map_err(io::Error::from)?;
-    blob.extend_from_slice(&contents);
-    blob.extend_from_slice(&(contents.len() as u64).to_le_bytes());
-    let checksum = Sha256::digest(&blob);
-    blob.extend_from_slice(&checksum);
-    blob.extend_from_slice(&FORM.to_le_bytes());
-    blob.extend_from_slice(MAGIC);
-    Ok(blob)
+    Laid { contents: Contents { docs, languages, files: entries, hot: Vec::new() }, bytes }
+}
+
+impl Laid {
+    /// Makes the ranges hot that `open` reads.
+    pub(crate) fn record(
+        self,
+        open: impl FnOnce(Contents, BundleDirectory) -> Result<(), SearchError>,
+    ) -> Result<Laid, SearchError> {
+        let Laid { mut contents, bytes } = self;
+        let (bytes, reads) = (Bytes::from(bytes), Arc::default());
+        let source = Source::Recorded(bytes.clone(), Arc::clone(&reads));
+        open(contents.clone(), contents.directory(source, bytes.len() as u64)?)?;
+        let mut reads = std::mem::take(&mut *reads.lock().unwrap_or_else(PoisonError::into_inner));
+        reads.retain(|range| contents.is_hot(range));
+        reads.sort_by_key(|range| (range.start, range.end));
+        let mut hot: Vec<Range<u64>> = Vec::new();
+        for range in reads {
+            match hot.last_mut().filter(|last| range.start <= last.end) {
+                Some(last) => last.end = last.end.max(range.end),
+                None => hot.push(range),
+            }
+        }
+        contents.hot = hot.into_iter().map(|range| (range.start, range.end - range.start)).collect();
+        Ok(Laid { contents, bytes: bytes.into() })
+    }
+
+    /// The whole blob, and how many bytes at its end are its tail.
+    pub(crate) fn seal(self) -> Result<(Vec<u8>, u64), SearchError> {
+        let Laid { contents, bytes: mut blob } = self;
+        let files = blob.len();
+        let sums = sums(&blob);
+        let mut hot = Vec::new();
+        for (offset, length) in &contents.hot {
+            hot.extend_from_slice(&blob[*offset as usize..(offset + length) as usize]);
+        }
+        let contents = serde_json::to_vec(&contents).map_err(io::Error::from)?;
+        for part in [&hot, &sums, &contents] {
+            blob.extend_from_slice(part);
+        }
+        for part in [&hot, &sums, &contents] {
+            blob.extend_from_slice(&(part.len() as u64).to_le_bytes());
+        }
+        let checksum = Sha256::digest(&blob[files..]);
+        blob.extend_from_slice(&checksum);
+        let checksum = Sha256::digest(&blob);
+        blob.extend_from_slice(&checksum);
+        blob.extend_from_slice(&FORM.to_le_bytes());
+        blob.extend_from_slice(MAGIC);
+        let tail = (blob.len() - files) as u64;
+        Ok((blob, tail))
+    }
 }
 
 /// The checksum of a whole blob, as 32 hexadecimal digits: the same records give the same one.
@@ -79,51 +135,149 @@ pub(crate) fn name(blob: &[u8]) -> String {
 
 /// Takes a blob apart; every byte of it is checked.
 pub(crate) fn unpack(blob: &Bytes) -> Result<(Contents, BundleDirectory), SearchError> {
-    let damaged = |reason: &str| SearchError::damaged_split(reason);
-    let trailer_at = blob.len().checked_sub(TRAILER_BYTES).ok_or_else(|| damaged("it is too short"))?;
-    let trailer = &blob[trailer_at..];
-    let (length, rest) = trailer.split_at(8);
-    let (checksum, rest) = rest.split_at(CHECKSUM_BYTES);
-    let (form, magic) = rest.split_at(4);
-    if magic != MAGIC {
-        return Err(damaged("its end is missing"));
-    }
-    let form = u32::from_le_bytes(form.try_into().unwrap_or_default());
-    if form != FORM {
-        return Err(SearchError::UnknownForm { what: "split", found: form });
-    }
-    if Sha256::digest(&blob[..trailer_at + 8]).as_slice() != checksum {
+    let trailer = Trailer::read(blob)?;
+    let whole = blob.len() - TAIL_BYTES - CHECKSUM_BYTES;
+    if Sha256::digest(&blob[..whole]).as_slice() != &blob[whole..whole + CHECKSUM_BYTES] {
         return Err(damaged("its checksum is another one"));
     }
-    let length = usize::try_from(u64::from_le_bytes(length.try_into().unwrap_or_default())).unwrap_or(usize::MAX);
-    let contents_at = trailer_at.checked_sub(length).ok_or_else(|| damaged("its contents are too long"))?;
-    let contents: Contents =
-        serde_json::from_slice(&blob[contents_at..trailer_at]).map_err(|error| damaged(&error.to_string()))?;
-    let mut files = BTreeMap::new();
-    for entry in &contents.files {
-        let range = entry.range(contents_at).ok_or_else(|| damaged("a file lies outside of it"))?;
-        files.insert(PathBuf::from(&entry.name), blob.slice(range));
-    }
-    Ok((contents, BundleDirectory { files: Arc::new(files) }))
+    let files = trailer.files(blob.len() as u64)?;
+    let contents = trailer.contents(blob)?;
+    let directory = contents.directory(Source::Whole(blob.clone()), files)?;
+    Ok((contents, directory))
 }
 
-impl FileEntry {
-    fn range(&self, end: usize) -> Option<Range<usize>> {
-        let from = usize::try_from(self.offset).ok()?;
-        let to = from.checked_add(usize::try_from(self.length).ok()?)?;
-        (to <= end).then_some(from..to)
+/// Takes a blob of `length` bytes apart of which only the end is here, the whole tail at least; what there is besides is
+/// kept too.
+///
+/// # Errors
+/// [`SearchError::Short`] if more of the end is needed.
+pub(crate) fn unpack_tail(end: &Bytes, length: u64) -> Result<(Contents, BundleDirectory, Arc<Cold>), SearchError> {
+    let trailer = Trailer::read(end)?;
+    let files = trailer.files(length)?;
+    let need = length - files;
+    let begin = (end.len() as u64).checked_sub(need).ok_or(SearchError::Short { need })?;
+    let tail = end.slice(begin as usize..);
+    let checked = tail.len() - TAIL_BYTES - 2 * CHECKSUM_BYTES;
+    if Sha256::digest(&tail[..checked]).as_slice() != &tail[checked..checked + CHECKSUM_BYTES] {
+        return Err(damaged("the checksum of its tail is another one"));
+    }
+    let contents = trailer.contents(&tail)?;
+    let (hot, sums) = (trailer.hot as usize, trailer.sums as usize);
+    let mut from = 0_usize;
+    let mut ranges = Vec::with_capacity(contents.hot.len());
+    for (offset, length) in &contents.hot {
+        let to = from.saturating_add(*length as usize);
+        let end = offset.checked_add(*length).filter(|end| *end <= files && to <= hot);
+        let end = end.ok_or_else(|| damaged("a hot range lies outside of it"))?;
+        ranges.push((*offset..end, tail.slice(from..to)));
+        from = to;
+    }
+    let cold = Arc::new(Cold::new(ranges, tail.slice(hot..hot + sums), files));
+    cold.supply(files - begin, &end.slice(..begin as usize))?;
+    let directory = contents.directory(Source::Cold(Arc::clone(&cold)), files)?;
+    Ok((contents, directory, cold))
+}
+
+fn damaged(reason: &str) -> SearchError {
+    SearchError::damaged_split(reason)
+}
+
+/// The lengths of what lies between the files and the trailer.
+struct Trailer {
+    hot: u64,
+    sums: u64,
+    contents: u64,
+}
+
+impl Trailer {
+    /// Reads the trailer at the end of some bytes.
+    fn read(bytes: &[u8]) -> Result<Trailer, SearchError> {
+        let at = bytes.len().checked_sub(TRAILER_BYTES).ok_or_else(|| damaged("it is too short"))?;
+        let trailer = &bytes[at..];
+        if !trailer.ends_with(MAGIC) {
+            return Err(damaged("its end is missing"));
+        }
+        let form = &trailer[TRAILER_BYTES - TAIL_BYTES..TRAILER_BYTES - MAGIC.len()];
+        let form = u32::from_le_bytes(form.try_into().unwrap_or_default());
+        if form != FORM {
+            return Err(SearchError::UnknownForm { what: "split", found: form });
+        }
+        let length = |at: usize| u64::from_le_bytes(trailer[at..at + 8].try_into().unwrap_or_default());
+        Ok(Trailer { hot: length(0), sums: length(8), contents: length(16) })
+    }
+
+    /// Bytes of the files in a blob of so many bytes.
+    fn files(&self, length: u64) -> Result<u64, SearchError> {
+        let parts = [self.hot, self.sums, self.contents, TRAILER_BYTES as u64];
+        let tail = parts.into_iter().try_fold(0_u64, u64::checked_add);
+        tail.and_then(|tail| length.checked_sub(tail)).ok_or_else(|| damaged("its contents are too long"))
+    }
+
+    /// Reads the contents out of bytes that end with the blob's end.
+    fn contents(&self, bytes: &[u8]) -> Result<Contents, SearchError> {
+        let end = bytes.len() - TRAILER_BYTES;
+        let json = end.checked_sub(self.contents as usize).and_then(|from| bytes.get(from..end));
+        let json = json.ok_or_else(|| damaged("its contents are too long"))?;
+        serde_json::from_slice(json).map_err(|error| damaged(&error.to_string()))
+    }
+}
+
+impl Contents {
+    fn directory(&self, source: Source, end: u64) -> Result<BundleDirectory, SearchError> {
+        let mut files = BTreeMap::new();
+        for entry in &self.files {
+            let range = entry.offset..entry.offset.saturating_add(entry.length);
+            if range.end > end {
+                return Err(damaged("a file lies outside of it"));
+            }
+            files.insert(PathBuf::from(&entry.name), range);
+        }
+        Ok(BundleDirectory { files: Arc::new(files), source })
+    }
+
+    fn is_hot(&self, range: &Range<u64>) -> bool {
+        let inside = |file: &&FileEntry| file.offset <= range.start && range.end <= file.offset + file.length;
+        let always = |file: &FileEntry| ALWAYS_HOT.iter().any(|kind| file.name.ends_with(kind));
+        range.end - range.start <= HOT_BYTES || self.files.iter().find(inside).is_some_and(always)
+    }
+}
+
+/// Where the bytes come from.
+#[derive(Clone)]
+enum Source {
+    Whole(Bytes),
+    /// As `Whole`, and what is read is noted.
+    Recorded(Bytes, Arc<Mutex<Vec<Range<u64>>>>),
+    Cold(Arc<Cold>),
+}
+
+impl Source {
+    fn read(&self, range: Range<u64>) -> io::Result<OwnedBytes> {
+        let bytes = match self {
+            Source::Cold(cold) => return cold.read(&range).map(OwnedBytes::new),
+            Source::Whole(bytes) => bytes,
+            Source::Recorded(bytes, reads) => {
+                reads.lock().unwrap_or_else(PoisonError::into_inner).push(range.clone());
+                bytes
+            }
+        };
+        let part = bytes.get(range.start as usize..range.end as usize).ok_or(io::ErrorKind::UnexpectedEof)?;
+        // Handing out the bytes themselves would take an `unsafe` promise about where they lie.
+        Ok(OwnedBytes::new(part.to_vec()))
     }
 }
 
 /// The files of one blob, as a directory that is only read.
 #[derive(Clone)]
 pub(crate) struct BundleDirectory {
-    files: Arc<BTreeMap<PathBuf, Bytes>>,
+    files: Arc<BTreeMap<PathBuf, Range<u64>>>,
+    source: Source,
 }
 
 impl BundleDirectory {
-    fn file(&self, path: &Path) -> Result<&Bytes, OpenReadError> {
-        self.files.get(path).ok_or_else(|| OpenReadError::FileDoesNotExist(path.to_owned()))
+    fn file(&self, path: &Path) -> Result<BundleFile, OpenReadError> {
+        let range = self.files.get(path).ok_or_else(|| OpenReadError::FileDoesNotExist(path.to_owned()))?;
+        Ok(BundleFile { range: range.clone(), source: self.source.clone() })
     }
 }
 
@@ -135,7 +289,7 @@ impl fmt::Debug for BundleDirectory {
 
 impl Directory for BundleDirectory {
     fn get_file_handle(&self, path: &Path) -> Result<Arc<dyn FileHandle>, OpenReadError> {
-        Ok(Arc::new(BundleFile(self.file(path)?.clone())))
+        Ok(Arc::new(self.file(path)?))
     }
 
     fn exists(&self, path: &Path) -> Result<bool, OpenReadError> {
@@ -143,7 +297,10 @@ impl Directory for BundleDirectory {
     }
 
     fn atomic_read(&self, path: &Path) -> Result<Vec<u8>, OpenReadError> {
-        self.file(path).map(|file| file.to_vec())
+        let file = self.file(path)?;
+        let bytes = file.source.read(file.range.clone());
+        let bytes = bytes.map_err(|error| OpenReadError::wrap_io_error(error, path.to_owned()))?;
+        Ok(bytes.to_vec())
     }
 
     fn delete(&self, path: &Path) -> Result<(), DeleteError> {
@@ -176,43 +333,53 @@ fn read_only() -> io::Error {
     io::Error::new(io::ErrorKind::PermissionDenied, "a split is only read")
 }
 
-/// One file. Tantivy asks for the parts that it needs — a posting list, a block of stored text — and only those are
-/// copied out; handing out the bytes themselves would take an `unsafe` promise about where they lie.
-struct BundleFile(Bytes);
+/// One file. Tantivy asks for the parts that it needs — a posting list, a block of stored text — and only those are read.
+struct BundleFile {
+    range: Range<u64>,
+    source: Source,
+}
 
 impl fmt::Debug for BundleFile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "BundleFile({} bytes)", self.0.len())
+        write!(f, "BundleFile({} bytes)", self.len())
     }
 }
 
 impl HasLen for BundleFile {
     fn len(&self) -> usize {
-        self.0.len()
+        (self.range.end - self.range.start) as usize
     }
 }
 
 impl FileHandle for BundleFile {
     fn read_bytes(&self, range: Range<usize>) -> io::Result<OwnedBytes> {
-        let part = self.0.get(range).ok_or(io::ErrorKind::UnexpectedEof)?;
-        Ok(OwnedBytes::new(part.to_vec()))
+        if range.end > self.len() {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        let from = self.range.start;
+        self.source.read(from + range.start as u64..from + range.end as u64)
     }
 }
 
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
+    #![allow(clippy::single_range_in_vec_init, reason = "one range is what is wanted")]
     use super::*;
 
-    fn blob() -> Vec<u8> {
+    fn blob() -> (Vec<u8>, u64) {
         let files = [("a", b"first".to_vec()), ("b", Vec::new()), ("c", b"third".to_vec())];
         let files = files.into_iter().map(|(name, data)| (name.to_owned(), OwnedBytes::new(data))).collect();
-        pack(7, ["it".to_owned()].into(), files).unwrap()
+        let laid = lay(7, ["it".to_owned()].into(), files);
+        let read = |_, directory: BundleDirectory| {
+            directory.atomic_read(Path::new("c")).map(drop).map_err(|_| SearchError::Empty)
+        };
+        laid.record(read).unwrap().seal().unwrap()
     }
 
     #[test]
     fn what_was_packed_is_unpacked() {
-        let (contents, directory) = unpack(&Bytes::from(blob())).unwrap();
+        let (contents, directory) = unpack(&Bytes::from(blob().0)).unwrap();
         assert_eq!((contents.docs, contents.languages.len()), (7, 1));
         assert_eq!(directory.atomic_read(Path::new("a")).unwrap(), b"first");
         assert_eq!(directory.atomic_read(Path::new("b")).unwrap(), b"");
@@ -224,8 +391,36 @@ mod tests {
     }
 
     #[test]
+    fn the_tail_alone_gives_what_is_read_first() {
+        let (whole, tail) = blob();
+        let length = whole.len() as u64;
+        let end = Bytes::copy_from_slice(&whole[whole.len() - tail as usize..]);
+        let (contents, directory, cold) = unpack_tail(&end, length).unwrap();
+        assert_eq!(contents.docs, 7);
+        assert_eq!(directory.atomic_read(Path::new("c")).unwrap(), b"third");
+        assert!(directory.atomic_read(Path::new("a")).is_err());
+        assert_eq!(cold.wanted(), [0..10]);
+        cold.supply(0, &Bytes::copy_from_slice(&whole[..10])).unwrap();
+        assert_eq!(directory.atomic_read(Path::new("a")).unwrap(), b"first");
+        // More than the tail is taken in at once.
+        let (_, directory, _) = unpack_tail(&Bytes::from(whole.clone()), length).unwrap();
+        assert_eq!(directory.atomic_read(Path::new("a")).unwrap(), b"first");
+        for short in 0..tail as usize {
+            let end = Bytes::copy_from_slice(&whole[whole.len() - short..]);
+            let refused = unpack_tail(&end, length).err();
+            let known = short >= TRAILER_BYTES;
+            assert!(matches!(refused, Some(SearchError::Short { need }) if known && need == tail) || !known, "{short}");
+        }
+        for at in 0..end.len() - TAIL_BYTES - CHECKSUM_BYTES {
+            let mut changed = end.to_vec();
+            changed[at] ^= 0x20;
+            assert!(unpack_tail(&changed.into(), length).is_err(), "changed at {at}");
+        }
+    }
+
+    #[test]
     fn every_cut_and_every_changed_byte_is_noticed() {
-        let whole = blob();
+        let (whole, _) = blob();
         for length in 0..whole.len() {
             assert!(unpack(&Bytes::copy_from_slice(&whole[..length])).is_err(), "cut to {length}");
         }
@@ -238,7 +433,7 @@ mod tests {
 
     #[test]
     fn another_form_is_told_from_damage() {
-        let mut other = blob();
+        let (mut other, _) = blob();
         let at = other.len() - TAIL_BYTES;
         other[at] = 9;
         assert!(matches!(unpack(&Bytes::from(other)), Err(SearchError::UnknownForm { found: 9, .. })));

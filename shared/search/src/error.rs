@@ -1,6 +1,9 @@
 //! What can go wrong, by what the caller does next.
 
 use crate::query::{MAX_QUERY_BYTES, MAX_QUERY_TERMS};
+use std::io::ErrorKind;
+use tantivy::TantivyError;
+use tantivy::directory::error::OpenReadError;
 
 /// Why a split, a manifest or a search failed.
 #[derive(Debug, thiserror::Error)]
@@ -20,6 +23,12 @@ pub enum SearchError {
         what: &'static str,
         /// The form that it says it has.
         found: u32,
+    },
+    /// Only the end of a split is here, and it is shorter than its tail: read so many bytes from the end.
+    #[error("the tail of the split has {need} bytes")]
+    Short {
+        /// Bytes of the tail.
+        need: u64,
     },
     /// There is no record to build a split from: write nothing.
     #[error("there are no records to index")]
@@ -41,6 +50,16 @@ pub enum SearchError {
 }
 
 impl SearchError {
+    /// Whether only a part of a split was missing that is read by ranges: see [`crate::Split::wanted`] and try again.
+    pub fn is_not_here(&self) -> bool {
+        let error = match self {
+            SearchError::Engine(TantivyError::IoError(error)) => error,
+            SearchError::Engine(TantivyError::OpenReadError(OpenReadError::IoError { io_error, .. })) => io_error,
+            _ => return false,
+        };
+        error.kind() == ErrorKind::WouldBlock
+    }
+
     pub(crate) fn damaged_split(reason: impl Into<String>) -> SearchError {
         SearchError::Damaged { what: "split", reason: reason.into() }
     }

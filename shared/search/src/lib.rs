@@ -1,6 +1,7 @@
 //! Index splits, manifests and queries on tantivy.
 //!
-//! Bytes in, bytes out: nothing here reads a file, a clock or a socket.
+//! Bytes in, bytes out: nothing here reads a file, a clock or a socket. A split may be opened by its tail alone; what a search
+//! needs besides is asked for ([`Split::wanted`]), and the search is run again.
 //!
 //! - [`build_split`] makes one immutable blob of many records; [`merge_splits`] makes one blob of several.
 //! - [`Split::open`] reads such a blob; [`Manifest`] lists the blobs of one year and what must no longer be found.
@@ -15,6 +16,7 @@
 mod analyze;
 mod build;
 mod bundle;
+mod cold;
 mod collect;
 mod cursor;
 mod error;
@@ -29,11 +31,12 @@ mod tiers;
 
 pub use build::{BuildBudget, SplitBuilt, build_split, merge_splits};
 pub use bundle::FORM;
+pub use cold::CHUNK_BYTES;
 pub use cursor::Cursor;
 pub use error::{QueryError, SearchError};
 pub use manifest::{Manifest, SplitEntry};
 pub use query::{Clause, MAX_QUERY_BYTES, MAX_QUERY_TERMS, Query, Sort};
-pub use run::{Hidden, Hit, MAX_DEPTH, Request, Results, search};
+pub use run::{Hidden, Hit, MAX_DEPTH, Request, Results, search, warm};
 pub use snippet::{SNIPPET_CHARS, Snippet};
 pub use spelling::suggest;
 pub use split::Split;

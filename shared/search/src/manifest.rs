@@ -65,6 +65,9 @@ pub struct SplitEntry {
     /// When the first of its pages is to vanish by its own wish (`unavailable_after`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_expiry: Option<Timestamp>,
+    /// Bytes at its end that are enough to open it.
+    #[serde(default)]
+    pub tail: u64,
 }
 
 /// Manifests of before forms were noted list splits of the first one.
@@ -348,6 +351,7 @@ mod tests {
             since: built_at,
             purged_at: built_at,
             first_expiry: None,
+            tail: 0,
         }
     }
 

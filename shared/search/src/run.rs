@@ -136,12 +136,29 @@ pub fn search(splits: &[&Split], hidden: &Hidden, request: Request<'_>) -> Resul
         place: last.candidate.place(),
     });
 
+    // All are asked for before one that is not here ends the search.
+    let records: Vec<_> = shown.iter().map(|ranked| splits[ranked.split].record(ranked.candidate.doc)).collect();
     let mut hits = Vec::with_capacity(shown.len());
-    for ranked in shown {
-        let record = splits[ranked.split].record(ranked.candidate.doc)?;
+    for (ranked, record) in shown.iter().zip(records) {
+        let record = record?;
         hits.push(hit(record, ranked.candidate.score(), &plan.marked, &mut analyzers));
     }
     Ok(Results { total: total - copies, hits, next })
+}
+
+/// Asks for what a search will read before it can rank anything, all at once, where splits are read by ranges. What cannot be
+/// read yet [is wanted](Split::wanted) from then on; what follows from it is asked for by the next call.
+pub fn warm(splits: &[&Split], hidden: &Hidden, query: &Query) {
+    let Some(first) = splits.first() else { return };
+    let plan = Plan::new(query, &languages(splits, query), first.fields(), &mut Analyzers::default());
+    for split in splits {
+        // Errors come up again, and are told, when the search is run.
+        let _ = split.dead(hidden);
+        for (term, option) in &plan.terms {
+            let inverted = split.segment().inverted_index(term.field());
+            let _ = inverted.map(|inverted| inverted.read_postings(term, *option).map(drop));
+        }
+    }
 }
 
 struct Ranked {
@@ -198,11 +215,13 @@ struct Plan {
     synonyms: Vec<Vec<Term>>,
     /// Forms that are marked in snippets.
     marked: HashSet<String>,
+    /// All terms that are looked up, and what is read of them.
+    terms: Vec<(Term, IndexRecordOption)>,
 }
 
 impl Plan {
     fn new(query: &Query, languages: &BTreeSet<String>, fields: &Fields, analyzers: &mut Analyzers) -> Plan {
-        let mut words = Words { fields, languages, analyzers, synonyms: Vec::new() };
+        let mut words = Words { fields, languages, analyzers, synonyms: Vec::new(), terms: Vec::new() };
         let mut wanted = Vec::new();
         let mut marked = HashSet::new();
         for clause in &query.wanted {
@@ -224,7 +243,8 @@ impl Plan {
         }
         unwanted.extend(any_of(fields.host, &query.not_sites).map(unscored));
         unwanted.extend(any_of(fields.language, &query.not_languages).map(unscored));
-        Plan { query: BooleanQuery::intersection(wanted), unwanted, synonyms, marked }
+        let terms = std::mem::take(&mut words.terms);
+        Plan { query: BooleanQuery::intersection(wanted), unwanted, synonyms, marked, terms }
     }
 
     /// The documents of a split that are hidden or have what is not wanted.
@@ -261,6 +281,7 @@ struct Words<'a> {
     languages: &'a BTreeSet<String>,
     analyzers: &'a mut Analyzers,
     synonyms: Vec<Vec<Term>>,
+    terms: Vec<(Term, IndexRecordOption)>,
 }
 
 impl Words<'_> {
@@ -296,9 +317,12 @@ impl Words<'_> {
         for form in forms {
             if let [(_, only)] = form.as_slice() {
                 synonyms.push(term(only));
+                self.terms.push((term(only), IndexRecordOption::WithFreqs));
                 queries.push(Box::new(TermQuery::new(term(only), IndexRecordOption::WithFreqs)));
             } else {
-                let terms = form.iter().map(|(position, form)| (*position, term(form))).collect();
+                let terms: Vec<_> = form.iter().map(|(position, form)| (*position, term(form))).collect();
+                let read = IndexRecordOption::WithFreqsAndPositions;
+                self.terms.extend(terms.iter().map(|(_, term)| (term.clone(), read)));
                 queries.push(Box::new(PhraseQuery::new_with_offset(terms)));
             }
         }

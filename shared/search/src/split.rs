@@ -1,12 +1,14 @@
 //! Splits: immutable pieces of the index, opened and read.
 
-use crate::bundle::{self, Contents};
+use crate::bundle::{self, BundleDirectory, Contents};
+use crate::cold::Cold;
 use crate::schema::{self, Fields};
 use crate::{Hidden, SearchError};
 use bytes::Bytes;
 use curlew_model::{PageId, Record, Timestamp};
 use std::collections::{BTreeSet, HashSet};
 use std::fmt;
+use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 use tantivy::columnar::Column;
 use tantivy::schema::IndexRecordOption;
@@ -25,6 +27,8 @@ pub struct Split {
     dates: Column<i64>,
     expires: Column<i64>,
     keys: Column<u64>,
+    /// Where the bytes come from, if they are not all here.
+    cold: Option<Arc<Cold>>,
     dead: Mutex<Option<Dead>>,
 }
 
@@ -42,6 +46,20 @@ impl Split {
     /// [`SearchError::Damaged`] if it is cut or changed, [`SearchError::UnknownForm`] if another version wrote it.
     pub fn open(bytes: Bytes) -> Result<Split, SearchError> {
         let (contents, directory) = bundle::unpack(&bytes)?;
+        Split::over(contents, directory, None)
+    }
+
+    /// Opens a split of `length` bytes by its last ones. Whatever reads it fails for as long as something
+    /// [is wanted](Split::wanted).
+    ///
+    /// # Errors
+    /// As [`Split::open`], as far as can be told; [`SearchError::Short`] if more of the end is needed.
+    pub fn open_cold(end: Bytes, length: u64) -> Result<Split, SearchError> {
+        let (contents, directory, cold) = bundle::unpack_tail(&end, length)?;
+        Split::over(contents, directory, Some(cold))
+    }
+
+    fn over(contents: Contents, directory: BundleDirectory, cold: Option<Arc<Cold>>) -> Result<Split, SearchError> {
         let (schema, fields) = schema::schema();
         let index = Index::open(directory)?;
         if index.schema() != schema {
@@ -58,7 +76,46 @@ impl Split {
         let expires =
             columns.column_opt(schema::EXPIRES)?.unwrap_or_else(|| Column::build_empty_column(contents.docs as u32));
         let keys = columns.u64(schema::KEY)?;
-        Ok(Split { contents, fields, dates, expires, keys, searcher, dead: Mutex::new(None) })
+        Ok(Split { contents, fields, dates, expires, keys, searcher, cold, dead: Mutex::new(None) })
+    }
+
+    /// Reads what every search reads, so that it can be laid where it is read with the tail.
+    pub(crate) fn read_what_is_read_first(contents: Contents, directory: BundleDirectory) -> Result<(), SearchError> {
+        let split = Split::over(contents, directory, None)?;
+        let fields = split.fields;
+        for field in [fields.id, fields.host, fields.language, fields.title, fields.body] {
+            split.segment().inverted_index(field)?;
+        }
+        for field in [fields.title, fields.body] {
+            split.segment().get_fieldnorms_reader(field)?;
+        }
+        Ok(())
+    }
+
+    /// What a search has asked for that is not here, as few ranges as are worth reading. They are named once: read each of
+    /// them and [supply](Split::supply) it.
+    pub fn wanted(&self) -> Vec<Range<u64>> {
+        self.cold.as_ref().map(|cold| cold.wanted()).unwrap_or_default()
+    }
+
+    /// Takes bytes in that were wanted.
+    ///
+    /// # Errors
+    /// [`SearchError::Damaged`] if they are not what was written.
+    pub fn supply(&self, at: u64, bytes: &Bytes) -> Result<(), SearchError> {
+        self.cold.as_ref().map_or(Ok(()), |cold| cold.supply(at, bytes))
+    }
+
+    /// Bytes that were supplied and are kept.
+    pub fn kept(&self) -> u64 {
+        self.cold.as_ref().map_or(0, |cold| cold.kept())
+    }
+
+    /// Gives up what was read the longest ago until at most so many bytes are kept.
+    pub fn trim(&self, most: u64) {
+        if let Some(cold) = &self.cold {
+            cold.trim(most);
+        }
     }
 
     /// Pages in it, those that are hidden included.

@@ -122,6 +122,7 @@ mod tests {
             since: at,
             purged_at: at,
             first_expiry: None,
+            tail: 0,
         }
     }
 

@@ -2,11 +2,12 @@
 
 use crate::block::hidden_hosts;
 use crate::index::{load_manifest, search_error};
+use crate::splits::{Listed, Opened, Splits, endless};
 use crate::{StageError, thumbnail};
 use curlew_model::{Millis, PageId, ThumbnailId, Timestamp, Year};
 use curlew_ports::{Blobs, Clock, FindError, Found, FoundHit, PortError, Start, Tag};
-use curlew_search::{Cursor, Hidden, Hit, Query, Request, Split, search, suggest};
-use std::collections::{BTreeSet, HashMap};
+use curlew_search::{Cursor, Hidden, Hit, Query, Request, Results, SearchError, Split, search, suggest, warm};
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Most years that have an index.
@@ -16,6 +17,8 @@ const YEARS: usize = 200;
 const YEARS_KNOWN_FOR: Millis = Millis::from_mins(10);
 /// How often a query starts over since a split was merged away under it.
 const TRIES: u32 = 3;
+/// How often more of the splits is fetched for one query.
+const ROUNDS: u32 = 64;
 /// What is said of a cursor that is damaged or belongs to another query.
 const BAD_CURSOR: &str = "The link to further results was not whole, so these are the first ones.";
 
@@ -23,8 +26,7 @@ const BAD_CURSOR: &str = "The link to further results was not whole, so these ar
 pub struct Finder {
     blobs: Arc<dyn Blobs>,
     clock: Arc<dyn Clock>,
-    /// Splits never change, so one that is open stays open while a manifest lists it.
-    open: Mutex<HashMap<String, Arc<Split>>>,
+    splits: Splits,
     /// The manifests as they were read last.
     read: Mutex<Arc<Read>>,
     /// The years that have a manifest, and when that was found out, by the monotonic clock.
@@ -36,7 +38,7 @@ pub struct Finder {
 #[derive(Default)]
 struct Read {
     tags: Vec<(Year, Option<Tag>)>,
-    splits: Vec<String>,
+    splits: Vec<Listed>,
     tombstones: Arc<BTreeSet<PageId>>,
     /// When one more page must not be found.
     until: Option<Timestamp>,
@@ -45,7 +47,8 @@ struct Read {
 impl Finder {
     /// Over this object store.
     pub fn new(blobs: Arc<dyn Blobs>, clock: Arc<dyn Clock>) -> Finder {
-        Finder { blobs, clock, open: Mutex::default(), read: Mutex::default(), years: Mutex::default() }
+        let splits = Splits::new(blobs.clone());
+        Finder { blobs, clock, splits, read: Mutex::default(), years: Mutex::default() }
     }
 
     /// Runs a query: `limit` hits from `start` on; what of the query cannot be understood is left out, and said.
@@ -83,12 +86,11 @@ impl Finder {
     async fn once(&self, text: &str, request: Request<'_>) -> Result<Found, StageError> {
         let now = self.clock.now();
         let read = self.manifests(now).await?;
-        let splits = self.splits(&read.splits).await?;
+        let splits = self.splits.all(&read.splits).await?;
         let hosts = hidden_hosts(self.blobs.as_ref()).await?;
         let hidden = Hidden { tombstones: read.tombstones.clone(), hosts };
-        let refs: Vec<&Split> = splits.iter().map(Arc::as_ref).collect();
-        let results = search(&refs, &hidden, request).map_err(search_error)?;
-        let suggestion = suggest(&refs, &hidden, (text, request.query), results.total, now).map_err(search_error)?;
+        let (results, suggestion) = self.answer(&splits, &hidden, text, request).await?;
+        self.splits.trim();
         let mut hits = Vec::with_capacity(results.hits.len());
         for hit in results.hits {
             hits.push(self.shown(hit).await?);
@@ -96,6 +98,29 @@ impl Finder {
         let before = request.after.map_or(request.offset as u64, |cursor| cursor.seen());
         let next = results.next.map(|next| next.encode(text));
         Ok(Found { total: results.total, hits, before, next, suggestion, notes: vec![] })
+    }
+
+    /// Searches, and fetches what is not here, until all is.
+    async fn answer(
+        &self,
+        splits: &[Opened],
+        hidden: &Hidden,
+        text: &str,
+        request: Request<'_>,
+    ) -> Result<(Results, Option<String>), StageError> {
+        let refs: Vec<&Split> = splits.iter().map(|opened| opened.split.as_ref()).collect();
+        for _ in 0..ROUNDS {
+            let error = match look(&refs, hidden, text, request) {
+                Ok(answer) => return Ok(answer),
+                Err(error) => error,
+            };
+            warm(&refs, hidden, request.query);
+            // What is not here may be on its way for another query, and then it is not asked for again.
+            if !self.splits.fetch(splits).await? && !error.is_not_here() {
+                return Err(search_error(error));
+            }
+        }
+        Err(endless())
     }
 
     async fn manifests(&self, now: Timestamp) -> Result<Arc<Read>, StageError> {
@@ -110,7 +135,7 @@ impl Finder {
         if read.tags != tags || read.until.is_some_and(|until| until <= now) {
             // What another version wrote is found again once the next publishing has built it anew.
             let splits = manifests.iter().flat_map(|m| m.splits.iter().filter(|s| s.is_readable()));
-            let splits = splits.map(|s| s.key.clone()).collect();
+            let splits = splits.map(Listed::of).collect();
             let tombstones = Hidden::of(&manifests, BTreeSet::new(), now).tombstones;
             let until = manifests.iter().filter_map(|m| m.next_expiry(now)).min();
             *read = Arc::new(Read { tags, splits, tombstones, until });
@@ -137,23 +162,6 @@ impl Finder {
         Ok(years)
     }
 
-    async fn splits(&self, keys: &[String]) -> Result<Vec<Arc<Split>>, StageError> {
-        let mut splits = Vec::with_capacity(keys.len());
-        for key in keys {
-            let known = self.open.lock().unwrap_or_else(PoisonError::into_inner).get(key).cloned();
-            splits.push(match known {
-                Some(split) => split,
-                None => {
-                    let blob = self.blobs.get(key).await?.ok_or_else(|| PortError::NotFound(key.clone()))?;
-                    Arc::new(Split::open(blob.bytes).map_err(search_error)?)
-                }
-            });
-        }
-        let now_open = keys.iter().cloned().zip(splits.iter().cloned()).collect();
-        *self.open.lock().unwrap_or_else(PoisonError::into_inner) = now_open;
-        Ok(splits)
-    }
-
     async fn shown(&self, hit: Hit) -> Result<FoundHit, StageError> {
         // A thumbnail that was never made, or not yet, is not promised to the reader. One that lies beside its record is
         // there as long as that is.
@@ -174,4 +182,16 @@ impl Finder {
             score: hit.score,
         })
     }
+}
+
+/// One search over what is here.
+fn look(
+    splits: &[&Split],
+    hidden: &Hidden,
+    text: &str,
+    request: Request<'_>,
+) -> Result<(Results, Option<String>), SearchError> {
+    let results = search(splits, hidden, request)?;
+    let suggestion = suggest(splits, hidden, (text, request.query), results.total, request.now)?;
+    Ok((results, suggestion))
 }

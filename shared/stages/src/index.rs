@@ -439,6 +439,7 @@ fn entry_of(year: Year, built: SplitBuilt, now: Timestamp) -> (SplitEntry, Bytes
         since: now,
         purged_at: now,
         first_expiry: built.first_expiry,
+        tail: built.tail,
     };
     (entry, built.bytes.into())
 }

@@ -24,6 +24,7 @@ mod robots;
 mod row;
 mod sample;
 mod segment;
+mod splits;
 mod suggest;
 mod usage;
 mod variant;

@@ -7,7 +7,7 @@ mod pages;
 use curlew_model::{Millis, PageId, SnippetLimit, Timestamp};
 use curlew_search::{
     BuildBudget, Cursor, Hidden, Manifest, Query, Request, Results, SearchError, Split, build_split, merge_splits,
-    search, suggest,
+    search, suggest, warm,
 };
 use pages::{Page, id, split, splits};
 use proptest::prelude::*;
@@ -399,6 +399,59 @@ fn budgets_are_kept() {
     let split = Split::open(build_split(pages.iter().map(Page::record), &budget).unwrap().bytes.into()).unwrap();
     assert_eq!(found(&split, "perché"), ["a"]);
     assert_eq!(found(&split, "lungo"), Vec::<String>::new());
+}
+
+/// Reads what is wanted of a cold split out of its blob until an answer is whole; says with how many reads.
+fn ask_cold(split: &Split, blob: &bytes::Bytes, text: &str) -> (Results, usize) {
+    let query = Query::parse(text).unwrap();
+    let request = Request { query: &query, limit: 10, offset: 0, after: None, now: now() };
+    let mut reads = 0;
+    for _ in 0..20 {
+        match search(&[split], &Hidden::default(), request) {
+            Ok(results) => return (results, reads),
+            Err(error) => assert!(error.is_not_here(), "{error}"),
+        }
+        warm(&[split], &Hidden::default(), &query);
+        for range in split.wanted() {
+            reads += 1;
+            split.supply(range.start, &blob.slice(range.start as usize..range.end as usize)).unwrap();
+        }
+    }
+    panic!("it asks for more again and again");
+}
+
+#[test]
+fn a_split_that_is_read_by_ranges_answers_as_a_whole_one() {
+    let mut seed = 7_u64;
+    let mut next = move |below: u64| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 33) % below
+    };
+    let pages: Vec<Page> = (0..3_000)
+        .map(|number| {
+            let words: Vec<String> = (0..120).map(|_| format!("w{:x}", next(300) * next(300))).collect();
+            Page::en(&format!("{number}"), &format!("tide {}", next(50)), &words.join(" "))
+        })
+        .collect();
+    let built = build_split(pages.iter().map(Page::record), &BuildBudget::default()).unwrap();
+    let (blob, tail) = (bytes::Bytes::from(built.bytes), built.tail as usize);
+    assert!(blob.len() > 2_000_000 && tail < 250_000, "{} {tail}", blob.len());
+    let whole = Split::open(blob.clone()).unwrap();
+    for text in ["tide 17", "w1a w40", "\"tide 3\" -w12", "tide sort:date", "site:example.org", "w1a \"w40 w12\""] {
+        let end = blob.slice(blob.len() - tail..);
+        let cold = Split::open_cold(end, blob.len() as u64).unwrap();
+        let (results, reads) = ask_cold(&cold, &blob, text);
+        let query = Query::parse(text).unwrap();
+        let request = Request { query: &query, limit: 10, offset: 0, after: None, now: now() };
+        assert_eq!(results, search(&[&whole], &Hidden::default(), request).unwrap(), "{text}");
+        // And one more that has read the tail.
+        assert!(reads < 12, "{text}: {reads} reads");
+        let kept = cold.kept();
+        assert_eq!(ask_cold(&cold, &blob, text).1, 0, "it stays here");
+        cold.trim(kept / 2);
+        assert!(cold.kept() <= kept / 2);
+        assert_eq!(ask_cold(&cold, &blob, text).0, results, "and comes again when it was given up");
+    }
 }
 
 #[test]

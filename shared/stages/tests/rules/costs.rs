@@ -237,3 +237,29 @@ async fn queries_list_nothing_but_now_and_then_and_what_is_removed_or_published_
     finder.find("curlew", Start::Offset(0), 9).await.unwrap();
     assert_eq!(lists(blobs.taken()), 1, "after a while there may be other years");
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_cold_query_of_two_words_takes_at_most_twelve_range_reads_of_one_split() {
+    let house = House::new();
+    let mut seed = 1_u64;
+    let mut word = move || {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        format!("w{:x}", (seed >> 33) % 300 * ((seed >> 45) % 300))
+    };
+    for n in 0..1_200 {
+        let text: Vec<String> = (0..250).map(|_| word()).collect();
+        crate::index::accept(&house, &n.to_string(), &format!("curlew mud {}", text.join(" "))).await;
+    }
+    house.index().publish(2026).await.unwrap();
+    let blobs = Counted::over(&house.blobs);
+    for query in ["curlew mud", "w1a curlew", "\"curlew mud\" w40"] {
+        let finder = Finder::new(blobs.clone(), house.manners.clock.clone());
+        let found = finder.find(query, Start::Offset(0), 10).await.unwrap();
+        assert_eq!(found.hits.len(), 10, "{query}");
+        let cold = blobs.taken();
+        let gets = cold.iter().find(|(name, _)| *name == "get").map_or(0, |(_, n)| *n);
+        assert!((4..=12).contains(&gets), "{query}: {cold:?}, manifest and hidden hosts included");
+        finder.find(query, Start::Offset(0), 10).await.unwrap();
+        assert_eq!(blobs.taken(), [("get", 2)], "warm: what changes, and nothing of the split");
+    }
+}

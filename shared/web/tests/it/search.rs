@@ -109,12 +109,15 @@ async fn the_api_answers_as_the_command_line_does() {
     assert_eq!(answer.header("access-control-allow-credentials"), "");
     assert_eq!(
         answer.body,
-        r#"{"total":2,"hits":[{"url":"https://tide.example/1","title":"Curlew","snippet":"A curlew.","image":"https://tide.example/1.jpg","site":"Tidal Notes","published":"2026-05-01T00:00:00Z","score":1.5}]}"#
+        r#"{"total":2,"hits":[{"url":"https://tide.example/1","title":"Curlew","snippet":"A curlew.","image":"https://tide.example/1.jpg","site":"Tidal Notes","published":"2026-05-01T00:00:00Z","score":1.5}],"next":"1"}"#
     );
+    let after = world.get("/api/search?q=curlew&limit=1&cursor=1").await.json();
+    assert_eq!(after["hits"][0]["url"], "https://tide.example/2");
+    assert!(after["next"].is_null());
     let second = world.get("/api/search?q=curlew&limit=1&offset=1").await.json();
     assert_eq!(second["hits"][0]["url"], "https://tide.example/2");
     assert!(second["hits"][0]["image"].is_null());
-    assert_eq!(world.shelf.asked.lock().unwrap()[1], ("curlew".to_owned(), 1, 1));
+    assert_eq!(world.shelf.asked.lock().unwrap()[2], ("curlew".to_owned(), 1, 1));
 }
 
 #[tokio::test]

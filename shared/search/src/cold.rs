@@ -1,0 +1,229 @@
+//! The bytes of a split that is read by ranges: what is not here yet is noted, and the read fails.
+//!
+//! Nothing here fetches anything. The caller runs a search; if that fails and something [is wanted](Cold::wanted), it fetches the
+//! ranges, [supplies](Cold::supply) them and runs the search again. Chunks are checked one by one as they come.
+
+use crate::SearchError;
+use bytes::Bytes;
+use sha2::{Digest, Sha256};
+use std::collections::{BTreeSet, HashMap};
+use std::io;
+use std::ops::Range;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Bytes that are checked, kept and given up together.
+pub const CHUNK_BYTES: u64 = 64 * 1024;
+/// Bytes of a chunk's checksum.
+const SUM_BYTES: usize = 8;
+/// Chunks that are so near to each other are read in one go, in bytes: reading them takes less time than asking once more.
+const NEAR_BYTES: u64 = 256 * 1024;
+/// So many reads at a time are enough for what lies not too far apart.
+const READS: usize = 4;
+/// What lies further apart is read by itself, in bytes.
+const FAR_BYTES: u64 = 4 * 1024 * 1024;
+
+/// The checksums of all chunks of the files of a split, one after another.
+pub(crate) fn sums(files: &[u8]) -> Vec<u8> {
+    files.chunks(CHUNK_BYTES as usize).flat_map(sum).collect()
+}
+
+fn sum(chunk: &[u8]) -> [u8; SUM_BYTES] {
+    let hash = Sha256::digest(chunk);
+    std::array::from_fn(|at| hash[at])
+}
+
+/// The bytes that are here.
+pub(crate) struct Cold {
+    /// Ranges that each search needs, sorted.
+    hot: Vec<(Range<u64>, Bytes)>,
+    /// A checksum for each chunk.
+    sums: Bytes,
+    /// Bytes of all files.
+    length: u64,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// Chunks by number, and when each was read last.
+    chunks: HashMap<u64, (Bytes, u64)>,
+    reads: u64,
+    wanted: BTreeSet<u64>,
+}
+
+impl Cold {
+    pub(crate) fn new(hot: Vec<(Range<u64>, Bytes)>, sums: Bytes, length: u64) -> Cold {
+        Cold { hot, sums, length, state: Mutex::default() }
+    }
+
+    /// Some bytes of the files.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::WouldBlock`] if they are not all here; they are wanted from then on.
+    pub(crate) fn read(&self, range: &Range<u64>) -> io::Result<Vec<u8>> {
+        if range.is_empty() {
+            return Ok(Vec::new());
+        }
+        if range.end > self.length {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        let at = self.hot.partition_point(|(hot, _)| hot.start <= range.start);
+        if let Some((hot, bytes)) =
+            at.checked_sub(1).and_then(|at| self.hot.get(at)).filter(|(hot, _)| range.end <= hot.end)
+        {
+            return Ok(bytes[part(range, hot)].to_vec());
+        }
+        let mut state = self.state();
+        let numbers = range.start / CHUNK_BYTES..=(range.end - 1) / CHUNK_BYTES;
+        let missing: Vec<u64> = numbers.clone().filter(|number| !state.chunks.contains_key(number)).collect();
+        if !missing.is_empty() {
+            state.wanted.extend(missing);
+            return Err(io::Error::new(io::ErrorKind::WouldBlock, "a part of the split is not here yet"));
+        }
+        state.reads += 1;
+        let now = state.reads;
+        let mut bytes = Vec::with_capacity((range.end - range.start) as usize);
+        for number in numbers {
+            let chunk = self.chunk(number);
+            let wanted = range.start.max(chunk.start)..range.end.min(chunk.end);
+            if let Some((there, read)) = state.chunks.get_mut(&number) {
+                *read = now;
+                bytes.extend_from_slice(&there[part(&wanted, &chunk)]);
+            }
+        }
+        Ok(bytes)
+    }
+
+    /// What was asked for and is not here, as few ranges that are worth reading; asked for once.
+    pub(crate) fn wanted(&self) -> Vec<Range<u64>> {
+        let wanted = std::mem::take(&mut self.state().wanted);
+        joined(wanted.into_iter().map(|number| self.chunk(number)).collect())
+    }
+
+    /// Takes bytes in that begin at a chunk; a chunk that is not whole is left out.
+    ///
+    /// # Errors
+    /// [`SearchError::Damaged`] if they are not what was written.
+    pub(crate) fn supply(&self, at: u64, bytes: &Bytes) -> Result<(), SearchError> {
+        let mut state = self.state();
+        let mut number = at.div_ceil(CHUNK_BYTES);
+        loop {
+            let chunk = self.chunk(number);
+            let end = chunk.end.saturating_sub(at);
+            if chunk.is_empty() || end > bytes.len() as u64 {
+                return Ok(());
+            }
+            let chunk = bytes.slice((chunk.start - at) as usize..end as usize);
+            let from = number as usize * SUM_BYTES;
+            if self.sums.get(from..from + SUM_BYTES) != Some(&sum(&chunk)) {
+                return Err(SearchError::damaged_split("a part of it has another checksum"));
+            }
+            let now = state.reads;
+            state.chunks.insert(number, (chunk, now));
+            number += 1;
+        }
+    }
+
+    /// Bytes that are kept besides what each search needs.
+    pub(crate) fn kept(&self) -> u64 {
+        self.state().chunks.values().map(|(chunk, _)| chunk.len() as u64).sum()
+    }
+
+    /// Gives up the chunks that were read the longest ago until at most so many bytes are kept.
+    pub(crate) fn trim(&self, most: u64) {
+        let mut state = self.state();
+        let mut order: Vec<(u64, u64, u64)> =
+            state.chunks.iter().map(|(number, (chunk, read))| (*read, *number, chunk.len() as u64)).collect();
+        let mut kept: u64 = order.iter().map(|(_, _, length)| length).sum();
+        order.sort_unstable();
+        for (_, number, length) in order {
+            if kept <= most {
+                return;
+            }
+            kept -= length;
+            state.chunks.remove(&number);
+        }
+    }
+
+    fn chunk(&self, number: u64) -> Range<u64> {
+        let from = number.saturating_mul(CHUNK_BYTES).min(self.length);
+        from..(from + CHUNK_BYTES).min(self.length)
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A range within a larger one that begins elsewhere.
+fn part(range: &Range<u64>, of: &Range<u64>) -> Range<usize> {
+    (range.start - of.start) as usize..(range.end - of.start) as usize
+}
+
+/// Ranges in their order with the gaps read too where that saves a read.
+fn joined(ranges: Vec<Range<u64>>) -> Vec<Range<u64>> {
+    let mut joined: Vec<Range<u64>> = Vec::with_capacity(ranges.len());
+    for range in ranges {
+        match joined.last_mut().filter(|last| range.start - last.end <= NEAR_BYTES) {
+            Some(last) => last.end = range.end,
+            None => joined.push(range),
+        }
+    }
+    while joined.len() > READS {
+        let gap = |at: usize| joined[at + 1].start - joined[at].end;
+        let Some(least) = (0..joined.len() - 1).min_by_key(|at| gap(*at)).filter(|at| gap(*at) <= FAR_BYTES) else {
+            break;
+        };
+        joined[least].end = joined[least + 1].end;
+        joined.remove(least + 1);
+    }
+    joined
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
+    #![allow(clippy::single_range_in_vec_init, reason = "one range is what is wanted")]
+    use super::*;
+
+    const MB: u64 = 1024 * 1024;
+
+    fn cold(bytes: &[u8]) -> Cold {
+        Cold::new(vec![(10..20, Bytes::copy_from_slice(&bytes[10..20]))], sums(bytes).into(), bytes.len() as u64)
+    }
+
+    #[test]
+    fn what_is_missing_is_wanted_supplied_and_given_up() {
+        let bytes: Vec<u8> = (0..3 * CHUNK_BYTES + 5).map(|n| (n % 251) as u8).collect();
+        let cold = cold(&bytes);
+        assert_eq!(cold.read(&(12..18)).unwrap(), bytes[12..18]);
+        assert!(cold.wanted().is_empty());
+        let range = CHUNK_BYTES - 2..CHUNK_BYTES + 3;
+        assert_eq!(cold.read(&range).unwrap_err().kind(), io::ErrorKind::WouldBlock);
+        assert_eq!(cold.wanted(), [0..2 * CHUNK_BYTES]);
+        assert!(cold.wanted().is_empty(), "once");
+        cold.supply(0, &Bytes::copy_from_slice(&bytes[..2 * CHUNK_BYTES as usize + 7])).unwrap();
+        assert_eq!(cold.read(&range).unwrap(), bytes[CHUNK_BYTES as usize - 2..CHUNK_BYTES as usize + 3]);
+        assert_eq!(cold.kept(), 2 * CHUNK_BYTES, "a chunk that is cut short is none");
+        let last = bytes.len() as u64 - 1;
+        assert!(cold.read(&(last..last + 1)).is_err() && cold.wanted() == [3 * CHUNK_BYTES..last + 1]);
+        cold.supply(3 * CHUNK_BYTES, &Bytes::copy_from_slice(&bytes[3 * CHUNK_BYTES as usize..])).unwrap();
+        assert_eq!(cold.read(&(last..last + 1)).unwrap(), [bytes[last as usize]]);
+        assert!(cold.read(&(last..last + 2)).is_err() && cold.wanted().is_empty());
+        cold.trim(CHUNK_BYTES);
+        assert!(cold.kept() <= CHUNK_BYTES && cold.read(&(last..last + 1)).is_ok(), "the last one read stays");
+
+        let mut wrong = bytes.clone();
+        wrong[3] ^= 1;
+        assert!(cold.supply(0, &wrong.into()).is_err());
+    }
+
+    #[test]
+    fn few_reads_fetch_what_lies_near() {
+        let spread = |step: u64| (0..10).map(|n| n * step..n * step + CHUNK_BYTES).collect::<Vec<_>>();
+        assert_eq!(joined(spread(CHUNK_BYTES)), [0..10 * CHUNK_BYTES]);
+        assert_eq!(joined(spread(3 * MB)).len(), READS);
+        assert_eq!(joined(spread(9 * MB)).len(), 10, "what lies far apart is not worth what lies between");
+        assert!(joined(vec![]).is_empty());
+    }
+}
