@@ -44,6 +44,7 @@ fn check(input: &Value) -> Result<Value, Box<dyn std::error::Error>> {
                 "canonical": article.canonical,
                 "language": article.language,
                 "published": article.published,
+                "published_by": article.published_by.map(|by| by.from),
                 "modified": article.modified,
                 "author": article.author,
                 "site_name": article.site_name,

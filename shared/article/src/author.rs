@@ -43,13 +43,13 @@ pub(crate) fn choose(
     outline: &Outline<'_>,
     graph: &OpenGraph<'_>,
     linked: &Linked,
-    micro: &Micro<'_>,
+    micro: &Micro,
     site: Option<&str>,
     limits: &Limits,
 ) -> Option<String> {
     let named = |text: &str| name(text, limits);
     let metas = METAS.iter().filter_map(|meta| outline.meta(&[meta]));
-    let told = linked.author.as_deref().into_iter().chain(micro.author).chain(metas).chain(graph.author);
+    let told = linked.author.as_deref().into_iter().chain(micro.author.as_deref()).chain(metas).chain(graph.author);
     let shown = outline.bylines.iter().map(String::as_str);
     let written = near_headline(outline).filter(|text| starts_with_by(text));
     let site = site.map(fold);

@@ -132,13 +132,23 @@ pub(crate) fn all(outline: &Outline<'_>, title: &str) -> Vec<Candidate> {
 /// The parts that are something else than the article, but for those that hold most of what there is to read: a page
 /// whose wrapper is called "newsletter" or is hidden until a script has run is still a page.
 fn parts(outline: &Outline<'_>) -> Vec<(Kind, Span)> {
+    named(outline, false).copied().collect()
+}
+
+/// Numbers of the elements whose names are not believed, for they hold most of what there is to read.
+pub(crate) fn misnamed(outline: &Outline<'_>) -> HashSet<usize> {
+    named(outline, true).map(|(_, span)| span.serial).collect()
+}
+
+/// The parts that are named as something else than the article: those that hold most of the text, or the others.
+fn named<'o>(outline: &'o Outline<'_>, wrong: bool) -> impl Iterator<Item = &'o (Kind, Span)> {
     let prose =
         sums(
             &outline.blocks,
             |block| if matches!(block.tag, Tag::Heading(_)) { 0 } else { block.chars - block.link_chars },
         );
     let all = prose.last().copied().unwrap_or(0);
-    outline.parts.iter().filter(|(_, span)| between(&prose, span.start, span.end) * 2 < all).copied().collect()
+    outline.parts.iter().filter(move |(_, span)| (all > 0 && between(&prose, span.start, span.end) * 2 >= all) == wrong)
 }
 
 /// The candidates that the markup names: of each sort the few longest.

@@ -13,7 +13,8 @@ pub(crate) struct Chosen {
     pub(crate) text: String,
     /// Which rule gave it.
     pub(crate) from: &'static str,
-    /// The blocks that it lies between; empty when it does not come from the page's body.
+    /// Its first block, and the one after the part of the page that it was taken from; both 0 when it does not come from
+    /// the page's body.
     pub(crate) start: usize,
     pub(crate) end: usize,
 }
@@ -161,7 +162,8 @@ fn render(outline: &Outline<'_>, candidate: &Candidate, title: Option<&str>, lim
         }
         push(&mut out, &block.text, &mut left);
     }
-    Chosen { text: out, from: candidate.from, start: candidate.span.start, end: candidate.span.end }
+    let start = candidate.kept(outline).next().map_or(candidate.span.start, |(at, _)| at);
+    Chosen { text: out, from: candidate.from, start, end: candidate.span.end }
 }
 
 fn push(out: &mut String, paragraph: &str, left: &mut usize) {

@@ -1,8 +1,11 @@
 //! Dates as pages write them: ISO 8601 and its misspellings, RFC 2822, numbers with a given order, months by name.
 
+use crate::months::month;
 use curlew_model::Timestamp;
 use jiff::civil::{Date, DateTime};
 use jiff::tz::{Offset, TimeZone};
+use std::borrow::Cow;
+use unicode_normalization::char::is_combining_mark;
 
 /// Which number of `03/04/2026` is the month.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,14 +32,66 @@ pub(crate) fn parse(text: &str, order: Order) -> Option<Timestamp> {
 
 /// The first date that is written somewhere in a text.
 pub(crate) fn find(text: &str, order: Order) -> Option<Timestamp> {
+    find_all(text, order).first().map(|found| found.at)
+}
+
+/// A date in a line, and which bytes of the line (as [`plain`] leaves it) it is written in.
+pub(crate) struct Written {
+    pub(crate) at: Timestamp,
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+}
+
+/// Every date that is written in a text of at most a few lines.
+pub(crate) fn find_all(text: &str, order: Order) -> Vec<Written> {
     if text.len() > 4 * LONGEST {
-        return None;
+        return Vec::new();
     }
-    let words = words(text);
-    (0..words.len()).find_map(|at| {
-        let rest = words.get(at..).unwrap_or_default();
-        numeric(rest, order).or_else(|| named(rest)).or_else(|| eastern(rest))
-    })
+    let text = plain(text);
+    let words = words(&text);
+    let mut out = Vec::new();
+    let mut at = 0;
+    while let Some(rest) = words.get(at..).filter(|rest| !rest.is_empty()) {
+        let found = numeric(rest, order).or_else(|| named(rest)).or_else(|| eastern(rest));
+        if let Some((date, used)) = found
+            && let (Some(first), Some(last)) = (rest.first(), rest.get(used - 1))
+        {
+            out.push(Written { at: midnight(date), start: first.start, end: last.start + last.text.len() });
+            at += used;
+        } else {
+            at += 1;
+        }
+    }
+    out
+}
+
+/// A text with the digits of all scripts as ASCII ones (Unicode, general category Nd), and without the full stops of
+/// Thai abbreviations (`พ.ค.`).
+pub(crate) fn plain(text: &str) -> Cow<'_, str> {
+    if text.is_ascii() {
+        return Cow::Borrowed(text);
+    }
+    let is_thai = |c: char| ('\u{E01}'..='\u{E4E}').contains(&c);
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c == '.' && out.ends_with(is_thai) {
+            continue;
+        }
+        out.push(digit(c).unwrap_or(c));
+    }
+    Cow::Owned(out)
+}
+
+/// The ASCII digit that a decimal digit of another script stands for.
+fn digit(c: char) -> Option<char> {
+    /// Zeros of the scripts whose digits are in use on the web: Arabic, Persian, Devanagari, Bengali, Gurmukhi, Gujarati,
+    /// Tamil, Telugu, Kannada, Malayalam, Thai, Lao, Myanmar, Khmer, full-width.
+    const ZEROS: [char; 15] = [
+        '\u{660}', '\u{6F0}', '\u{966}', '\u{9E6}', '\u{A66}', '\u{AE6}', '\u{BE6}', '\u{C66}', '\u{CE6}', '\u{D66}',
+        '\u{E50}', '\u{ED0}', '\u{1040}', '\u{17E0}', '\u{FF10}',
+    ];
+    let zero = ZEROS.iter().find(|zero| (0..10).contains(&(i64::from(u32::from(c)) - i64::from(u32::from(**zero)))))?;
+    char::from_digit(u32::from(c) - u32::from(*zero), 10)
 }
 
 /// `2026-05-01`, with or without a time and an offset, in all the spellings that are in use.
@@ -134,20 +189,29 @@ fn epoch(text: &str) -> Option<Timestamp> {
     believable(at.year()).then_some(at)
 }
 
-/// The words and numbers of a text, with the mark that follows each.
-fn words(text: &str) -> Vec<(&str, char)> {
+/// A word or a number of a text.
+#[derive(Clone, Copy)]
+struct Word<'a> {
+    text: &'a str,
+    /// The character that follows it.
+    mark: char,
+    /// Where it begins, in bytes.
+    start: usize,
+}
+
+/// The words and numbers of a text.
+fn words(text: &str) -> Vec<Word<'_>> {
     /// A date is not looked for further into a line than this.
     const MOST: usize = 60;
+    let is_word = |c: char| c.is_alphanumeric() || is_combining_mark(c);
     let mut out = Vec::new();
     let mut rest = text;
     while out.len() < MOST {
-        rest = rest.trim_start_matches(|c: char| !c.is_alphanumeric());
+        rest = rest.trim_start_matches(|c: char| !is_word(c));
         let digits = rest.starts_with(|c: char| c.is_ascii_digit());
         let end = rest
             .find(|c: char| {
-                !c.is_alphanumeric()
-                    || c.is_ascii_digit() != digits
-                    || matches!(c, '年' | '月' | '日' | '년' | '월' | '일')
+                !is_word(c) || c.is_ascii_digit() != digits || matches!(c, '年' | '月' | '日' | '년' | '월' | '일')
             })
             .unwrap_or(rest.len());
         let end = if end == 0 { rest.chars().next().map_or(0, char::len_utf8) } else { end };
@@ -155,57 +219,77 @@ fn words(text: &str) -> Vec<(&str, char)> {
         if word.is_empty() {
             break;
         }
-        out.push((word, after.chars().next().unwrap_or(' ')));
+        out.push(Word { text: word, mark: after.chars().next().unwrap_or(' '), start: text.len() - rest.len() });
         rest = after;
     }
     out
 }
 
-/// `2026-05-01`, `01.05.2026`, `5/1/2026`: three numbers with the same mark between.
-fn numeric(words: &[(&str, char)], order: Order) -> Option<Timestamp> {
-    let [(a, mark), (b, second), (c, _), ..] = words else { return None };
-    if mark != second || !matches!(mark, '-' | '/' | '.') || ![a, b, c].iter().all(|n| is_digits(n)) {
+/// `2026-05-01`, `01.05.2026`, `5/1/2026`, `2026. 5. 1.`: three numbers with the same mark between.
+fn numeric(words: &[Word<'_>], order: Order) -> Option<(Date, usize)> {
+    let [a, b, c, ..] = words else { return None };
+    let mark = a.mark;
+    let (a, b, c) = (a.text, b.text, if mark == b.mark { c.text } else { return None });
+    if !matches!(mark, '-' | '/' | '.' | '／' | '．') || ![a, b, c].iter().all(|n| is_digits(n)) {
         return None;
     }
     let date = match (a.len(), b.len(), c.len()) {
         (4, 1..=2, 1..=2) => civil(a, b, c),
-        (1..=2, 1..=2, 4) if *mark != '/' || order == Order::DayFirst => civil(c, b, a).or_else(|| civil(c, a, b)),
+        (1..=2, 1..=2, 4) if mark != '/' || order == Order::DayFirst => civil(c, b, a).or_else(|| civil(c, a, b)),
         (1..=2, 1..=2, 4) => civil(c, a, b).or_else(|| civil(c, b, a)),
         _ => None,
     };
-    date.map(midnight)
+    date.map(|date| (date, 3))
 }
 
-/// `May 1, 2026`, `1 May 2026`, `1st of May 2026`, `1. Mai 2026`, `1 de mayo de 2026`.
-fn named(words: &[(&str, char)]) -> Option<Timestamp> {
-    let mut rest = words.iter().map(|(word, _)| *word).filter(|word| !is_filler(word)).take(3);
-    let (first, second, third) = (rest.next()?, rest.next()?, rest.next()?);
-    let date = if let Some(month) = month(first) {
+/// `May 1, 2026`, `1 May 2026`, `1st of May 2026`, `1. Mai 2026`, `1 de mayo de 2026`, `1 tháng 5, 2026`.
+fn named(words: &[Word<'_>]) -> Option<(Date, usize)> {
+    let mut rest = words.iter().enumerate().filter(|(_, word)| !is_filler(word.text)).take(4);
+    let mut next = || rest.next().map(|(at, word)| (at, word.text));
+    let ((_, first), (_, second), (third_at, third)) = (next()?, next()?, next()?);
+    let (date, last) = if let Some(month) = month(first) {
         // Month first: the words between must really follow each other, as in a date.
-        (is_digits(second) && is_digits(third) && second.len() <= 2 && third.len() == 4)
-            .then(|| civil_of(third, month, second))
-            .flatten()
+        let fits = is_digits(second) && is_digits(third) && second.len() <= 2 && third.len() == 4;
+        (fits.then(|| civil_of(third, month, second)).flatten(), third_at)
+    } else if is_digits(first) && first.len() <= 2 && second.eq_ignore_ascii_case("tháng") {
+        let (at, year) = next()?;
+        (civil(year, third, first), at)
     } else if is_digits(first) && first.len() <= 2 {
-        month(second).filter(|_| is_digits(third) && third.len() == 4).and_then(|month| civil_of(third, month, first))
+        let month = month(second).filter(|_| is_digits(third) && third.len() == 4);
+        (month.and_then(|month| civil_of(third, month, first)), third_at)
     } else if is_digits(first) && first.len() == 4 {
-        month(second).filter(|_| is_digits(third) && third.len() <= 2).and_then(|month| civil_of(first, month, third))
+        let month = month(second).filter(|_| is_digits(third) && third.len() <= 2);
+        (month.and_then(|month| civil_of(first, month, third)), third_at)
     } else {
-        None
+        (None, 0)
     };
-    date.map(midnight)
+    date.map(|date| (date, last + 1))
 }
 
-/// `2026年5月1日`, `2026년 5월 1일`.
-fn eastern(words: &[(&str, char)]) -> Option<Timestamp> {
-    let [(year, mark), (_, _), (month, second), (_, _), (day, third), ..] = words else { return None };
-    let marks = matches!((mark, second, third), ('年', '月', '日') | ('년', '월', '일'));
-    marks.then(|| civil(year, month, day)).flatten().map(midnight)
+/// `2026年5月1日`, `令和8年5月1日`, `民國115年5月1日`, `2026년 5월 1일`.
+fn eastern(words: &[Word<'_>]) -> Option<(Date, usize)> {
+    let (since, skipped) = words.first().and_then(|word| era(word.text)).map_or((0, 0), |since| (since, 1));
+    let [year, y, month, m, day, d, ..] = words.get(skipped..)? else { return None };
+    let marks = matches!((y.text, m.text, d.text), ("年", "月", "日") | ("년", "월", "일"));
+    let number = if since > 0 && year.text == "元" { 1 } else { year.text.parse::<i16>().ok()? };
+    let date = marks.then(|| civil(&(since + number).to_string(), month.text, day.text)).flatten();
+    date.map(|date| (date, skipped + 6))
+}
+
+/// The year before the first one of an era of Japan or of the Republic of China.
+fn era(word: &str) -> Option<i16> {
+    Some(match word {
+        "令和" => 2018,
+        "平成" => 1988,
+        "民國" | "民国" => 1911,
+        _ => return None,
+    })
 }
 
 fn is_filler(word: &str) -> bool {
     matches!(
         word.to_lowercase().as_str(),
-        "st" | "nd" | "rd" | "th" | "of" | "de" | "del" | "di" | "er" | "º" | "the" | "den"
+        "st" | "nd" | "rd" | "th" | "of" | "de" | "del" | "di" | "er" | "º" | "the" | "den" | "năm" | "г"
     )
 }
 
@@ -214,7 +298,10 @@ fn civil(year: &str, month: &str, day: &str) -> Option<Date> {
 }
 
 fn civil_of(year: &str, month: i8, day: &str) -> Option<Date> {
+    /// The Buddhist era, which Thailand counts by, is so many years ahead.
+    const BUDDHIST: i16 = 543;
     let year: i16 = year.parse().ok()?;
+    let year = if believable(year - BUDDHIST) { year - BUDDHIST } else { year };
     believable(year).then(|| Date::new(year, month, day.parse().ok()?).ok()).flatten()
 }
 
@@ -225,37 +312,6 @@ fn believable(year: i16) -> bool {
 fn is_digits(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit())
 }
-
-/// The number of a month named in English, Italian, German, French, Spanish, Portuguese, Dutch, Polish, Russian,
-/// Swedish, Danish or Turkish, by the letters it begins with.
-fn month(word: &str) -> Option<i8> {
-    if word.chars().count() < 3 || word.chars().count() > 11 || word.starts_with(|c: char| c.is_ascii_digit()) {
-        return None;
-    }
-    let word = word.to_lowercase();
-    MONTHS.iter().find(|(names, _)| names.split(' ').any(|name| word == name)).map(|(_, number)| *number)
-}
-
-const MONTHS: [(&str, i8); 12] = [
-    ("jan january gen gennaio januar jänner janvier janv ene enero janeiro januari sty stycznia января янв ocak", 1),
-    (
-        "feb february febbraio februar février févr fevrier febrero fev fevereiro februari lut lutego февраля фев şubat",
-        2,
-    ),
-    ("mar march marzo märz mrz mars março maart mrt marca марта мар marts mart", 3),
-    ("apr april aprile avril avr abr abril kwi kwietnia апреля апр nisan", 4),
-    ("may mai mag maggio mayo maio mei maj maja мая mayıs", 5),
-    ("jun june giu giugno juni juin junio junho cze czerwca июня июн haziran", 6),
-    ("jul july lug luglio juli juillet juil julio julho lip lipca июля июл temmuz", 7),
-    ("aug august ago agosto août aout augustus sie sierpnia августа авг augusti ağustos", 8),
-    ("sep sept september set settembre septembre septiembre setembro wrz września сентября сен eylül", 9),
-    ("oct october ott ottobre okt oktober octobre octubre out outubro paź października октября окт ekim", 10),
-    ("nov november novembre noviembre novembro lis listopada ноября ноя kasım", 11),
-    (
-        "dec december dic dicembre dez dezember décembre decembre déc diciembre dezembro gru grudnia декабря дек aralık",
-        12,
-    ),
-];
 
 #[cfg(test)]
 mod tests {
@@ -309,11 +365,39 @@ mod tests {
             "2026年5月1日",
             "2026년 5월 1일",
             "1 мая 2026",
+            "1 травня 2026 р.",
+            "1 Μαΐου 2026",
+            "٣٠ أبريل ثم ١ مايو ٢٠٢٦",
+            "الجمعة 1 مايو 2026 - 10:30",
+            "1 मई 2026",
+            "१ मई २०२६",
+            "1 พฤษภาคม 2569",
+            "๑ พ.ค. ๒๕๖๙",
+            "1 במאי 2026",
+            "ngày 1 tháng 5 năm 2026",
+            "2026. május 1.",
+            "1. toukokuuta 2026",
+            "2026. 5. 1. 오전 9:30",
+            "2026.05.01",
+            "令和8年5月1日(金)",
+            "令和８年５月１日",
+            "民國115年5月1日",
+            "2026／5／1",
+            "Thứ Sáu, 1/5/2026",
+            "1 mai 2026",
         ] {
             assert_eq!(day(text).as_deref(), Some("2026-05-01T00:00:00Z"), "{text}");
         }
         assert_eq!(parse("5/1/2026", Order::MonthFirst).map(|t| t.day()).as_deref(), Some("2026-05-01"));
         assert_eq!(parse("13/1/2026", Order::MonthFirst).map(|t| t.day()).as_deref(), Some("2026-01-13"));
+    }
+
+    #[test]
+    fn every_date_of_a_line_is_found_with_its_place() {
+        let line = "公開 2026年5月1日 更新 2026年5月3日";
+        let found: Vec<_> =
+            find_all(line, Order::DayFirst).iter().map(|w| (w.at.day(), &line[w.start..w.end])).collect();
+        assert_eq!(found, [("2026-05-01".to_owned(), "2026年5月1日"), ("2026-05-03".to_owned(), "2026年5月3日")]);
     }
 
     #[test]
@@ -329,6 +413,9 @@ mod tests {
             "10:30",
             "1899-01-01",
             "123456789",
+            "令和8年",
+            "5月1日",
+            "ข่าว 3 มี 4",
         ] {
             assert_eq!(day(text), None, "{text}");
         }

@@ -1,6 +1,7 @@
 //! When a page was published and changed: markup first, then the URL, then the text near its top.
 
 use crate::boilerplate::Kind;
+use crate::changes::{Stated, stated};
 use crate::choose::Chosen;
 use crate::dateparse::{Order, find, parse, zone};
 use crate::jsonld::Linked;
@@ -21,7 +22,8 @@ pub(crate) struct Dated {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DateSource {
     /// Which rule: `opengraph`, `jsonld`, `microdata`, `meta`, `time` (an element marked as a date), `url`, `text`,
-    /// `script`, or `modified` (nothing but the time of the last change is known).
+    /// `script`, `redated` (the page shows the day of its last change as its date), or `modified` (nothing but the time of
+    /// the last change is known).
     pub from: &'static str,
     /// How far it can be trusted.
     pub confidence: Confidence,
@@ -56,7 +58,7 @@ pub(crate) struct Told<'a> {
     pub(crate) outline: &'a Outline<'a>,
     pub(crate) graph: &'a OpenGraph<'a>,
     pub(crate) linked: &'a Linked,
-    pub(crate) micro: &'a Micro<'a>,
+    pub(crate) micro: &'a Micro,
     pub(crate) chosen: &'a Chosen,
     pub(crate) page: &'a Url,
     pub(crate) html: &'a str,
@@ -68,8 +70,9 @@ pub(crate) fn choose(told: &Told<'_>) -> Dated {
     let order = order(told.outline, told.language);
     let modified = modified(told, order);
     let published = match marked(told, order) {
-        Some(found) => Some(unless_stamped(found, modified, told, order)),
-        None => shown(told, order),
+        Some(found) => Some(unless_redated(unless_stamped(found, modified, told, order), modified, told, order)),
+        // What is only guessed must not be later than the last change.
+        None => shown(told, order).filter(|(at, _)| modified.is_none_or(|(last, _)| at.day() <= last.day())),
     };
     let published = published.or_else(|| in_script(told.html, order)).or_else(|| {
         let (at, source) = modified?;
@@ -91,7 +94,7 @@ fn marked(told: &Told<'_>, order: Order) -> Option<Found> {
     let read = |from, text: Option<&str>| told_by(from, text?, order);
     read("opengraph", told.graph.published)
         .or_else(|| read("jsonld", told.linked.published.as_deref()))
-        .or_else(|| read("microdata", told.micro.published))
+        .or_else(|| read("microdata", told.micro.published.as_deref()))
         .or_else(|| PUBLISHED.iter().find_map(|name| read("meta", told.outline.meta(&[name]))))
         .or_else(|| {
             let own = |m: &Moment| m.published && !m.outside && place.before_end(m.block);
@@ -108,11 +111,11 @@ fn shown(told: &Told<'_>, order: Order) -> Option<Found> {
         .map(plain("url", Confidence::Medium))
         .or_else(|| moment(outline, order, Confidence::Medium, |m| !m.modified && !m.foreign && place.near(m.block)))
         .or_else(|| {
-            let own = |m: &Moment| !m.modified && !m.outside && place.before_end(m.block);
+            let own = |m: &Moment| !m.modified && !m.outside && place.before_end(m.block) && place.below_top(m.block);
             moment(outline, order, Confidence::Medium, own)
         })
-        .or_else(|| of_text(outline, &place, order).map(plain("text", Confidence::Low)))
-        .or_else(|| moment(outline, order, Confidence::Low, |m| !m.outside))
+        .or_else(|| dateline(outline, &place, order).map(plain("text", Confidence::Low)))
+        .or_else(|| moment(outline, order, Confidence::Low, |m| !m.outside && place.below_top(m.block)))
 }
 
 /// Systems that build pages anew write the time of the last build as the publication, too. So if both are of one day,
@@ -123,7 +126,7 @@ fn unless_stamped(found: Found, modified: Option<Found>, told: &Told<'_>, order:
     let beside = || {
         moment(told.outline, order, Confidence::Medium, |m| !m.modified && !m.outside && place.near(m.block)).or_else(
             || {
-                let at = of_text(told.outline, &place, order)?;
+                let at = dateline(told.outline, &place, order)?;
                 Some((at, DateSource { from: "text", confidence: Confidence::Medium, zone: None }))
             },
         )
@@ -134,14 +137,50 @@ fn unless_stamped(found: Found, modified: Option<Found>, told: &Told<'_>, order:
     }
 }
 
+/// Sites that rewrite a page date it anew: beside the headline its readers see one day, without a word about a change, and
+/// it is that of the last change. That day is the one that the publisher stands by, so it is believed, unless the older
+/// one is shown there, too.
+fn unless_redated(found: Found, modified: Option<Found>, told: &Told<'_>, order: Order) -> Found {
+    let Some((at, source)) = modified.filter(|(at, source)| local_day(*at, *source) > local_day(found.0, found.1))
+    else {
+        return found;
+    };
+    let place = Place::of(told.outline, told.chosen);
+    let moments = told.outline.moments.iter().filter(|m| !m.modified && !m.outside && place.near(m.block));
+    let mut days: Vec<String> =
+        moments.filter_map(|m| parse(&m.value, order).map(|at| local_day(at, read_zone(&m.value)))).collect();
+    days.extend(of_text(told.outline, &place, order).filter_map(|(_, stated)| Some(stated.published?.day())));
+    let shows = |day: String| days.contains(&day);
+    if shows(local_day(at, source)) && !shows(local_day(found.0, found.1)) {
+        return (at, DateSource { from: "redated", confidence: Confidence::Medium, ..source });
+    }
+    found
+}
+
+/// The day that an instant has in the zone that it was stated in.
+fn local_day(at: Timestamp, source: DateSource) -> String {
+    let minutes = i64::from(source.zone.unwrap_or(0));
+    Timestamp::from_millis(at.as_millis() + minutes * 60_000).day()
+}
+
+/// A source that knows no more than its zone.
+fn read_zone(text: &str) -> DateSource {
+    DateSource { from: "time", confidence: Confidence::Medium, zone: zone(text) }
+}
+
 /// The last change.
 fn modified(told: &Told<'_>, order: Order) -> Option<Found> {
     let read = |from, text: Option<&str>| told_by(from, text?, order);
     read("opengraph", told.graph.modified)
         .or_else(|| read("jsonld", told.linked.modified.as_deref()))
-        .or_else(|| read("microdata", told.micro.modified))
+        .or_else(|| read("microdata", told.micro.modified.as_deref()))
         .or_else(|| MODIFIED.iter().find_map(|name| read("meta", told.outline.meta(&[name]))))
         .or_else(|| moment(told.outline, order, Confidence::High, |m| m.modified && !m.outside))
+        .or_else(|| {
+            let place = Place::of(told.outline, told.chosen);
+            let at = of_text(told.outline, &place, order).find_map(|(_, stated)| stated.modified)?;
+            Some((at, DateSource { from: "text", confidence: Confidence::Medium, zone: None }))
+        })
 }
 
 /// The first of the moments that fit and can be read.
@@ -259,18 +298,41 @@ fn of_url(page: &Url) -> Option<Timestamp> {
     })
 }
 
-/// A date written out in the lines around the beginning of the text.
-fn of_text(outline: &Outline<'_>, place: &Place, order: Order) -> Option<Timestamp> {
+/// The dates written out in the lines around the beginning of the text.
+fn of_text<'t>(outline: &'t Outline<'_>, place: &'t Place, order: Order) -> impl Iterator<Item = (usize, Stated)> + 't {
     /// Longer lines are running text, whose dates are those of what it tells.
     const LONGEST: usize = 120;
     let elsewhere = |at: usize| {
         let foreign = |kind: Kind| matches!(kind, Kind::Hidden | Kind::Comments);
         outline.parts.iter().any(|(kind, span)| foreign(*kind) && (span.start..span.end).contains(&at))
     };
-    let near = |(at, block): &(usize, &Block)| place.near(*at) && block.chars <= LONGEST && !elsewhere(*at);
+    let near = move |(at, block): &(usize, &Block)| place.near(*at) && block.chars <= LONGEST && !elsewhere(*at);
     let lines = outline.blocks.iter().enumerate().filter(near);
-    lines.map(|(_, block)| block).find_map(|block| find(&block.text, order))
+    lines.map(move |(at, block)| {
+        let label = at.checked_sub(1).and_then(|at| outline.blocks.get(at)).filter(|block| block.chars <= LABEL);
+        (at, stated(label.map_or("", |block| block.text.as_str()), &block.text, order))
+    })
 }
+
+/// The publication as a line states it: the first date near the headline, unless that is said to be of a change; then one
+/// beside it, for dates further on are those of what is told.
+fn dateline(outline: &Outline<'_>, place: &Place, order: Order) -> Option<Timestamp> {
+    /// Lines after the one about the change.
+    const BESIDE: usize = 2;
+    let mut changed = None;
+    for (at, stated) in of_text(outline, place, order) {
+        if stated.published.is_some() && changed.is_none_or(|line| at <= line + BESIDE) {
+            return stated.published;
+        }
+        if stated.modified.is_some() && changed.is_none() {
+            changed = Some(at);
+        }
+    }
+    None
+}
+
+/// A line above a date that is longer than this is no label of it.
+const LABEL: usize = 30;
 
 /// Where in the page a date of this article can stand.
 struct Place {
@@ -292,6 +354,11 @@ impl Place {
     fn near(&self, block: usize) -> bool {
         let about = |at: usize| block + Place::AROUND / 2 >= at && block <= at + Place::AROUND;
         self.headline.is_some_and(about) || about(self.start)
+    }
+
+    /// Whether it is no part of the page's head, where sites show the day of today.
+    fn below_top(&self, block: usize) -> bool {
+        block + Place::AROUND >= self.headline.unwrap_or(self.start).min(self.start)
     }
 
     fn before_end(&self, block: usize) -> bool {

@@ -1,12 +1,12 @@
 //! The main image: what the page tells others, else the first of the text's images that is not an ornament.
 
 use crate::Limits;
+use crate::candidate;
 use crate::choose::Chosen;
 use crate::dom::attr;
 use crate::jsonld::Linked;
 use crate::links::resolve;
 use crate::microdata::Micro;
-use crate::opengraph::OpenGraph;
 use crate::outline::{Outline, Picture};
 use scraper::node::Element;
 use url::Url;
@@ -17,33 +17,47 @@ const SMALLEST: u32 = 100;
 /// Chooses the image.
 pub(crate) fn choose(
     outline: &Outline<'_>,
-    graph: &OpenGraph<'_>,
     linked: &Linked,
-    micro: &Micro<'_>,
+    micro: &Micro,
     chosen: &Chosen,
     limits: &Limits,
 ) -> Option<Url> {
-    let told = [graph.image, linked.image.as_deref(), micro.image, outline.image_src];
+    let cards = ["og:image", "og:image:url", "og:image:secure_url", "twitter:image", "twitter:image:src"];
+    let cards = cards.into_iter().flat_map(|name| outline.metas_of(name));
+    let told = cards.chain(linked.image.as_deref()).chain(micro.image.as_deref()).chain(outline.image_src);
     let usable = |source: &str| {
         let source = crate::text::unescape(source);
         resolve(&outline.base, &source, limits.url_bytes).filter(|url| !is_ornament(url))
     };
-    if let Some(url) = told.into_iter().flatten().find_map(usable) {
-        return Some(url);
+    let told: Vec<Url> = told.take(TOLD).filter_map(usable).collect();
+    if let Some(own) = told.iter().find(|url| !is_emblem(url)) {
+        return Some(own.clone());
     }
-    // The lead image often stands a little above the text.
+    let emblem = told.into_iter().next();
+    of_body(outline, chosen, usable).or(emblem)
+}
+
+/// The first picture of the text that is large enough; if there is none, the first of the page.
+fn of_body(outline: &Outline<'_>, chosen: &Chosen, usable: impl Fn(&str) -> Option<Url>) -> Option<Url> {
+    /// The lead image often stands a little above the text.
     const ABOVE: usize = 6;
     let near = |picture: &&Picture<'_>| {
         picture.block + ABOVE >= chosen.start && (chosen.end == 0 || picture.block <= chosen.end)
     };
-    let fits = |picture: &&Picture<'_>| !picture.outside && large_enough(picture.element);
-    let from = |picture: &Picture<'_>| sources(picture.element).into_iter().find_map(usable);
-    let pictures = || outline.pictures.iter().filter(fits);
-    pictures().filter(near).find_map(from).or_else(|| pictures().find_map(from))
+    let misnamed = candidate::misnamed(outline);
+    let inside = |picture: &&Picture<'_>| picture.outside.iter().all(|part| misnamed.contains(part));
+    let from = |picture: &Picture<'_>| sources(picture.element).into_iter().find_map(&usable);
+    let pictures = || outline.pictures.iter().filter(|picture| large_enough(picture.element)).filter(inside);
+    let of = |url: &Url| !is_emblem(url);
+    let told = |picture| from(picture).filter(of);
+    pictures().filter(near).find_map(told).or_else(|| pictures().find_map(told)).or_else(|| pictures().find_map(from))
 }
 
+/// More addresses than this are not looked at.
+const TOLD: usize = 16;
+
 /// The addresses an image may have, the best first: lazy loaders keep the real one in `data-…`.
-fn sources(element: &Element) -> Vec<&str> {
+pub(crate) fn sources(element: &Element) -> Vec<&str> {
     let mut found = Vec::new();
     for key in ["data-src", "data-lazy-src", "data-original", "data-orig-file", "data-full-url"] {
         found.extend(attr(element, key));
@@ -88,6 +102,20 @@ fn large_enough(element: &Element) -> bool {
             .any(|word| names.contains(word))
     });
     !small && !named
+}
+
+/// Whether an address is that of the site's own sign, which says nothing of the article: a logo or a default by its file's
+/// name, or a file of the theme, which holds what is the same on all pages.
+fn is_emblem(url: &Url) -> bool {
+    let path = url.path().to_ascii_lowercase();
+    let name = path.rsplit('/').next().unwrap_or_default();
+    let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+    let mut words = stem.split(|c: char| !c.is_ascii_alphabetic()).filter(|word| !word.is_empty());
+    let sign = |word: &str| {
+        matches!(word, "logo" | "logos" | "logotype" | "default" | "icon" | "favicon" | "noimage" | "wordmark")
+            || (word.len() <= 16 && (word.ends_with("logo") || word.starts_with("logo")))
+    };
+    path.contains("/themes/") || words.any(sign)
 }
 
 /// Whether an address is that of an icon, a tracking pixel, a placeholder, or no photograph at all.

@@ -5,6 +5,7 @@ use crate::Limits;
 use crate::outline::Outline;
 use crate::text;
 use serde_json::Value;
+use std::collections::HashMap;
 
 /// What the best article among the objects says.
 #[derive(Debug, Default)]
@@ -19,16 +20,40 @@ pub(crate) struct Linked {
     pub(crate) site_name: Option<String>,
 }
 
+/// Objects that others refer to by `@id` (JSON-LD 1.1 §3.3, "node identifiers").
+type Ids<'v> = HashMap<&'v str, &'v Value>;
+
 /// Reads all scripts; the first article wins, later objects fill what it leaves open.
 pub(crate) fn read(outline: &Outline<'_>, limits: &Limits) -> Linked {
     let mut found = Linked::default();
     let mut budget = limits.json_values;
-    for script in &outline.json {
-        for value in parse(script) {
-            visit(&value, &mut found, &mut budget);
-        }
+    let values: Vec<Value> = outline.json.iter().flat_map(|script| parse(script)).collect();
+    let ids = identified(&values);
+    for value in &values {
+        visit(value, &ids, &mut found, &mut budget);
     }
     found
+}
+
+/// The objects at the top and in graphs that have an `@id` and say something.
+fn identified(values: &[Value]) -> Ids<'_> {
+    /// More of them are not kept.
+    const MANY: usize = 2_000;
+    let mut ids = Ids::new();
+    let mut waiting: Vec<&Value> = values.iter().rev().collect();
+    while let Some(value) = waiting.pop().filter(|_| ids.len() < MANY) {
+        match value {
+            Value::Array(values) => waiting.extend(values.iter().rev()),
+            Value::Object(object) => {
+                waiting.extend(object.get("@graph"));
+                if let Some(id) = object.get("@id").and_then(Value::as_str).filter(|_| object.len() > 1) {
+                    ids.entry(id).or_insert(value);
+                }
+            }
+            _ => {}
+        }
+    }
+    ids
 }
 
 /// The values of a script, as far as they can be read.
@@ -86,7 +111,7 @@ fn mend(json: &str) -> String {
 }
 
 /// Looks at an object and those in it, without recursion.
-fn visit(root: &Value, found: &mut Linked, budget: &mut usize) {
+fn visit(root: &Value, ids: &Ids<'_>, found: &mut Linked, budget: &mut usize) {
     let mut waiting = vec![root];
     while let Some(value) = waiting.pop() {
         if *budget == 0 {
@@ -98,12 +123,12 @@ fn visit(root: &Value, found: &mut Linked, budget: &mut usize) {
             Value::Object(object) => {
                 let kinds = kinds(value);
                 if kinds.iter().any(|kind| is_article(kind)) {
-                    article(value, found);
+                    article(value, ids, found);
                 } else if kinds.iter().any(|kind| matches!(*kind, "WebSite" | "Organization" | "NewsMediaOrganization"))
                 {
-                    fill(&mut found.site_name, || name(value.get("name")));
+                    fill(&mut found.site_name, || name(value.get("name"), ids));
                 } else if kinds.iter().any(|kind| kind.ends_with("Page")) {
-                    page(value, found);
+                    page(value, ids, found);
                 }
                 waiting.extend(["mainEntity", "mainEntityOfPage", "@graph"].iter().filter_map(|key| object.get(*key)));
             }
@@ -112,7 +137,7 @@ fn visit(root: &Value, found: &mut Linked, budget: &mut usize) {
     }
 }
 
-fn article(value: &Value, found: &mut Linked) {
+fn article(value: &Value, ids: &Ids<'_>, found: &mut Linked) {
     let longer = string(value.get("articleBody")).or_else(|| string(value.get("text")));
     if let Some(body) = longer
         && found.body.as_ref().is_none_or(|known| known.len() < body.len())
@@ -120,22 +145,23 @@ fn article(value: &Value, found: &mut Linked) {
         found.body = Some(body);
     }
     fill(&mut found.headline, || string(value.get("headline")).or_else(|| string(value.get("name"))));
-    fill(&mut found.author, || names(value.get("author")).or_else(|| names(value.get("creator"))));
-    fill(&mut found.site_name, || name(value.get("publisher")));
-    dates_and_image(value, found);
+    fill(&mut found.author, || names(value.get("author"), ids).or_else(|| names(value.get("creator"), ids)));
+    fill(&mut found.site_name, || name(value.get("publisher"), ids));
+    dates_and_image(value, ids, found);
 }
 
 /// A page says less certainly what its article says: only what nothing else has said.
-fn page(value: &Value, found: &mut Linked) {
-    dates_and_image(value, found);
-    fill(&mut found.author, || names(value.get("author")));
+fn page(value: &Value, ids: &Ids<'_>, found: &mut Linked) {
+    dates_and_image(value, ids, found);
+    fill(&mut found.author, || names(value.get("author"), ids));
 }
 
-fn dates_and_image(value: &Value, found: &mut Linked) {
+fn dates_and_image(value: &Value, ids: &Ids<'_>, found: &mut Linked) {
     fill(&mut found.published, || string(value.get("datePublished")).or_else(|| string(value.get("dateCreated"))));
     fill(&mut found.modified, || string(value.get("dateModified")));
-    fill(&mut found.language, || name(value.get("inLanguage")));
-    fill(&mut found.image, || image(value.get("image")).or_else(|| image(value.get("thumbnailUrl"))));
+    fill(&mut found.language, || name(value.get("inLanguage"), ids));
+    let images = ["image", "primaryImageOfPage", "thumbnailUrl"];
+    fill(&mut found.image, || images.iter().find_map(|key| image(value.get(*key), ids)));
 }
 
 fn fill(slot: &mut Option<String>, value: impl FnOnce() -> Option<String>) {
@@ -157,7 +183,7 @@ fn kinds(value: &Value) -> Vec<&str> {
 }
 
 /// schema.org types that are an Article or one of its kinds.
-fn is_article(kind: &str) -> bool {
+pub(crate) fn is_article(kind: &str) -> bool {
     matches!(
         kind,
         "Article"
@@ -196,9 +222,16 @@ fn string(value: Option<&Value>) -> Option<String> {
     }
 }
 
-fn name(value: Option<&Value>) -> Option<String> {
-    match value? {
-        Value::Array(values) => values.iter().find_map(|value| name(one(value))),
+/// What a value stands for: the object that it refers to by `@id` and nothing else, or itself.
+fn referred<'v>(value: &'v Value, ids: &Ids<'v>) -> &'v Value {
+    let object = value.as_object().filter(|object| object.len() == 1);
+    let id = object.and_then(|object| object.get("@id")).and_then(Value::as_str);
+    id.and_then(|id| ids.get(id)).copied().unwrap_or(value)
+}
+
+fn name(value: Option<&Value>, ids: &Ids<'_>) -> Option<String> {
+    match referred(value?, ids) {
+        Value::Array(values) => values.iter().find_map(|value| name(one(value), ids)),
         Value::Object(object) => string(object.get("name")).or_else(|| string(object.get("alternateName"))),
         other => string(Some(other)),
     }
@@ -210,20 +243,22 @@ fn one(value: &Value) -> Option<&Value> {
 }
 
 /// The names of up to five authors.
-fn names(value: Option<&Value>) -> Option<String> {
+fn names(value: Option<&Value>, ids: &Ids<'_>) -> Option<String> {
     const AUTHORS: usize = 5;
     let names: Vec<String> = match value? {
-        Value::Array(values) => values.iter().filter_map(|value| name(one(value))).take(AUTHORS).collect(),
-        other => name(Some(other)).into_iter().collect(),
+        Value::Array(values) => values.iter().filter_map(|value| name(one(value), ids)).take(AUTHORS).collect(),
+        other => name(Some(other), ids).into_iter().collect(),
     };
     (!names.is_empty()).then(|| names.join(", "))
 }
 
-fn image(value: Option<&Value>) -> Option<String> {
-    match value? {
-        Value::Array(values) => values.iter().find_map(|value| image(one(value))),
+/// The address of an image. An `@id` that nothing is known of is only its name if it has a fragment.
+fn image(value: Option<&Value>, ids: &Ids<'_>) -> Option<String> {
+    match referred(value?, ids) {
+        Value::Array(values) => values.iter().find_map(|value| image(one(value), ids)),
         Value::Object(object) => {
-            string(object.get("url")).or_else(|| string(object.get("contentUrl"))).or_else(|| string(object.get("@id")))
+            let named = || string(object.get("@id")).filter(|id| !id.contains('#'));
+            string(object.get("url")).or_else(|| string(object.get("contentUrl"))).or_else(named)
         }
         other => string(Some(other)),
     }

@@ -1,26 +1,35 @@
 //! The language: what the markup says, checked against the text.
 
 use crate::jsonld::Linked;
+use crate::microdata::Micro;
 use crate::opengraph::OpenGraph;
 use crate::outline::Outline;
+use crate::text::width;
 use whatlang::{Lang, detect};
 
 /// How much of the text the guess is made from, in characters.
 const SAMPLE: usize = 1_500;
-/// A shorter text says nothing against the markup, in characters.
+/// A narrower text says nothing against the markup.
 const ENOUGH: usize = 200;
 
 /// Chooses the primary language subtag (BCP 47, RFC 5646 §2.2.1).
-pub(crate) fn choose(outline: &Outline<'_>, graph: &OpenGraph<'_>, linked: &Linked, text: &str) -> Option<String> {
+pub(crate) fn choose(
+    outline: &Outline<'_>,
+    graph: &OpenGraph<'_>,
+    linked: &Linked,
+    micro: &Micro,
+    text: &str,
+) -> Option<String> {
     let told = [
         outline.html_lang,
         graph.locale,
         linked.language.as_deref(),
+        micro.language.as_deref(),
         outline.meta(&["content-language", "language", "dc.language", "dcterms.language"]),
     ];
     let told: Vec<String> = told.into_iter().flatten().filter_map(primary).collect();
     let sample: String = text.chars().take(SAMPLE).collect();
-    let guess = detect(&sample).filter(|_| sample.chars().count() >= ENOUGH);
+    let guess = detect(&sample).filter(|_| width(&sample) >= ENOUGH);
     let Some(guess) = guess else { return told.into_iter().next() };
     let guessed = code(guess.lang());
     if told.iter().any(|tag| same(tag, guessed)) {

@@ -12,6 +12,7 @@ mod actions;
 mod author;
 mod boilerplate;
 mod candidate;
+mod changes;
 mod choose;
 mod dateparse;
 mod dates;
@@ -27,6 +28,7 @@ mod language;
 mod lines;
 mod links;
 mod microdata;
+mod months;
 mod opengraph;
 mod outline;
 mod phrases;
@@ -48,7 +50,8 @@ use url::Url;
 
 /// Fewest characters a valid page's text has, unless it has [`MIN_TEXT_WORDS`] words (design, "valid page").
 pub const MIN_TEXT_CHARS: usize = 250;
-/// Fewest words a valid page's text has, unless it has [`MIN_TEXT_CHARS`] characters (design, "valid page").
+/// Fewest words a valid page's text has, unless it has [`MIN_TEXT_CHARS`] characters (design, "valid page"). Two
+/// characters of Chinese or Japanese count as a word.
 pub const MIN_TEXT_WORDS: usize = 50;
 
 /// What was taken out of a page. Every text is plain text: NFC, without control characters and bidi overrides.
@@ -109,12 +112,12 @@ fn read<T>(
     let outline = outline::Outline::of(&tree, page, limits);
     let graph = opengraph::read(&outline);
     let linked = jsonld::read(&outline, limits);
-    let micro = microdata::read(&outline);
+    let micro = microdata::read(&tree, &outline);
 
     let title = title::choose(&outline, &graph, &linked, &micro, limits);
     let weighed = choose::weigh(&tree, &outline, title.as_deref(), limits);
     let chosen = choose::text(&tree, &outline, &weighed, &linked, title.as_deref(), limits);
-    let language = language::choose(&outline, &graph, &linked, &chosen.text);
+    let language = language::choose(&outline, &graph, &linked, &micro, &chosen.text);
     let dated = dates::choose(&dates::Told {
         outline: &outline,
         graph: &graph,
@@ -125,8 +128,8 @@ fn read<T>(
         html,
         language: language.as_deref(),
     });
-    let site_name = outline.site_name(&graph, &linked);
-    let image = image::choose(&outline, &graph, &linked, &micro, &chosen, limits);
+    let site_name = outline.site_name(&graph, &linked, &micro);
+    let image = image::choose(&outline, &linked, &micro, &chosen, limits);
     let also = also(&outline, &weighed);
     let article = Article {
         image,
@@ -156,7 +159,7 @@ pub fn validity(title: Option<&str>, text: &str, image: Option<&str>) -> Result<
         return Err(Rejection::NoTitle);
     }
     let long = text.trim().chars().nth(MIN_TEXT_CHARS - 1).is_some();
-    let wordy = text.split_whitespace().nth(MIN_TEXT_WORDS - 1).is_some();
+    let wordy = text::words(text) >= MIN_TEXT_WORDS;
     if !long && !wordy {
         return Err(Rejection::ShortText);
     }

@@ -11,6 +11,8 @@ use std::collections::HashMap;
 
 /// Least width of a block that is running text, if it has few links and ends as a sentence does.
 const PROSE: usize = 110;
+/// The same in Chinese and Japanese: forty characters are a sentence of twenty words.
+const DENSE_PROSE: usize = 80;
 /// A line as wide as this says more than a byline does.
 const LABEL: usize = 80;
 /// Widest line that can be a button, a credit, or a pointer to another page.
@@ -40,19 +42,37 @@ pub(crate) fn drop_from(blocks: &[Block], title: &str, left: &mut [Option<Reason
     let plain = blocks.get(last).is_some_and(|block| block.tag == Tag::Other);
     for (at, (block, left)) in blocks.iter().zip(left.iter_mut()).enumerate().filter(|(_, (_, left))| left.is_none()) {
         let often = times.get(block.text.as_str()).is_some_and(|n| *n >= OFTEN);
-        *left = by_itself(block)
+        *left = block
+            .by_itself
+            .get_or_init(|| by_itself(block))
             .or_else(|| often.then_some("a link that stands there again and again"))
             .or_else(|| if at < first { above(block, title) } else { None })
             .or_else(|| if at > last { below(block, plain) } else { None });
+    }
+    drop_headings_of_nothing(blocks, left);
+}
+
+/// A heading at the end announces what is not kept.
+fn drop_headings_of_nothing(blocks: &[Block], left: &mut [Option<Reason>]) {
+    let kept = |at: &usize| left.get(*at) == Some(&None);
+    let is_heading = |at: &usize| blocks.get(*at).is_some_and(|block| matches!(block.tag, Tag::Heading(_)));
+    let last: Vec<usize> = (0..blocks.len()).rev().filter(kept).take_while(is_heading).collect();
+    // A page of nothing but headings is one of them.
+    if last.len() < (0..blocks.len()).filter(kept).count() {
+        for at in last {
+            if let Some(left) = left.get_mut(at) {
+                *left = Some("a heading with no text below it");
+            }
+        }
     }
 }
 
 /// Whether a block is a paragraph of the text: where the first of them stands, the text has begun.
 pub(crate) fn is_prose(block: &Block) -> bool {
-    block.chars >= PROSE
+    (block.chars >= PROSE || (block.chars >= DENSE_PROSE && block.text.contains(text::is_unspaced)))
         && block.links() < 0.5
         && !matches!(block.tag, Tag::Heading(_) | Tag::Cell)
-        && text::ends_sentence(&block.text)
+        && (text::ends_sentence(&block.text) || text::has_no_marks(&block.text))
 }
 
 /// Lines that are no text wherever they stand.
@@ -73,6 +93,9 @@ fn by_itself(block: &Block) -> Option<Reason> {
     if block.chars < SENTENCES && block.tag != Tag::Cell && phrases::is_about_the_page(&block.text) {
         return Some("about the page, not of its matter");
     }
+    if block.links() > if block.chars < SHORT { 0.3 } else { LINKED } && is_pointer(&block.text) {
+        return Some("a pointer to another page");
+    }
     if block.chars >= SHORT {
         return None;
     }
@@ -88,15 +111,15 @@ fn by_itself(block: &Block) -> Option<Reason> {
     if label && BYLINES.iter().any(|start| line.starts_with(start)) {
         return Some("a byline");
     }
-    let related = line.starts_with("related ") && block.text.find(':').is_some_and(|at| at < RELATED);
-    if block.links() > 0.3 && related {
-        return Some("a pointer to another page");
-    }
-    if block.links() > 0.3 && POINTERS.iter().any(|pointer| points(&block.text, pointer)) {
-        return Some("a pointer to another page");
-    }
     let notice = block.text.starts_with('©') || (block.text.contains('©') && line.starts_with("copyright"));
     notice.then_some("a copyright notice")
+}
+
+/// Whether a line sends its reader to another page.
+fn is_pointer(line: &str) -> bool {
+    let related = || line.get(..7).is_some_and(|start| start.eq_ignore_ascii_case("related"));
+    let named = || line.find([':', '：']).is_some_and(|at| at < RELATED);
+    (related() && named()) || POINTERS.iter().any(|pointer| points(line, pointer))
 }
 
 /// Whether a line begins with a word such as "Related" and a colon.
@@ -120,6 +143,7 @@ fn above(block: &Block, title: &str) -> Option<Reason> {
     match block.tag {
         Tag::Other if block.chars < SHORT && (label || block.links() > 0.5) => Some("a label above the text"),
         Tag::Paragraph if label => Some("a label above the text"),
+        Tag::Item if label && block.own_links() > LINKED => Some("a link to another page of the site, above the text"),
         Tag::Heading(_) => {
             let line = text::fold(&block.text);
             let headline = !title.is_empty() && alike(&line, title) >= ALIKE;
@@ -137,6 +161,7 @@ fn below(block: &Block, plain: bool) -> Option<Reason> {
         Tag::Other if plain && block.link_chars == 0 && text::ends_sentence(&block.text) => None,
         Tag::Other if block.chars < SHORT => Some("a label below the text"),
         Tag::Paragraph if block.links() > LINKED => Some("a link below the text"),
+        Tag::Item if block.own_links() > LINKED => Some("a link to another page of the site, below the text"),
         _ => None,
     }
 }

@@ -9,7 +9,6 @@ pub(crate) struct OpenGraph<'a> {
     pub(crate) site_name: Option<&'a str>,
     pub(crate) url: Option<&'a str>,
     pub(crate) locale: Option<&'a str>,
-    pub(crate) image: Option<&'a str>,
     pub(crate) author: Option<&'a str>,
     pub(crate) published: Option<&'a str>,
     pub(crate) modified: Option<&'a str>,
@@ -22,7 +21,6 @@ pub(crate) fn read<'a>(outline: &Outline<'a>) -> OpenGraph<'a> {
         site_name: outline.meta(&["og:site_name"]),
         url: outline.meta(&["og:url"]),
         locale: outline.meta(&["og:locale"]),
-        image: outline.meta(&["og:image", "og:image:url", "og:image:secure_url", "twitter:image", "twitter:image:src"]),
         author: outline.meta(&["og:article:author", "twitter:creator"]),
         published: outline.meta(&["article:published_time", "og:article:published_time", "og:published_time"]),
         modified: outline.meta(&[

@@ -4,12 +4,15 @@
 //! candidate for the article is a [`Span`], and so is a part of the page that is something else.
 
 use crate::boilerplate::Kind;
+use crate::candidate::Reason;
 use crate::jsonld::Linked;
+use crate::microdata::Micro;
 use crate::opengraph::OpenGraph;
 use crate::{Limits, text, walk};
 use ego_tree::NodeId;
 use scraper::Html;
 use scraper::node::Element;
+use std::cell::OnceCell;
 use url::Url;
 
 /// A paragraph, a heading, a list item, or any other run of text without a block boundary in it.
@@ -21,11 +24,20 @@ pub(crate) struct Block {
     pub(crate) chars: usize,
     /// Those of them that are inside links.
     pub(crate) link_chars: usize,
+    /// Those of them that are inside links to other pages of the same host.
+    pub(crate) own_link_chars: usize,
     /// The element that holds it.
     pub(crate) tag: Tag,
+    /// Why it is no text wherever it stands, once that has been asked.
+    pub(crate) by_itself: OnceCell<Option<Reason>>,
 }
 
 impl Block {
+    /// Share of its characters that is inside links to other pages of the same host.
+    pub(crate) fn own_links(&self) -> f64 {
+        self.own_link_chars as f64 / self.chars.max(1) as f64
+    }
+
     /// Share of its characters that is inside links.
     pub(crate) fn links(&self) -> f64 {
         self.link_chars as f64 / self.chars.max(1) as f64
@@ -111,8 +123,19 @@ pub(crate) struct Picture<'a> {
     pub(crate) element: &'a Element,
     /// How many blocks come before it.
     pub(crate) block: usize,
-    /// Whether it lies in a part that is something else than the article.
-    pub(crate) outside: bool,
+    /// Numbers of the elements around it that are named as something else than the article.
+    pub(crate) outside: Vec<usize>,
+}
+
+/// A property of microdata.
+#[derive(Debug)]
+pub(crate) struct Prop<'a> {
+    /// Its names, as written.
+    pub(crate) names: &'a str,
+    /// Its value, if it is no item.
+    pub(crate) value: String,
+    /// Whether it lies in an item.
+    pub(crate) in_item: bool,
 }
 
 /// A `<time>` or another element that is marked as a date.
@@ -143,7 +166,9 @@ pub(crate) struct Outline<'a> {
     pub(crate) title: Option<String>,
     pub(crate) headings: Vec<(u8, String, usize)>,
     pub(crate) json: Vec<String>,
-    pub(crate) props: Vec<(&'a str, String)>,
+    pub(crate) props: Vec<Prop<'a>>,
+    /// Elements that begin an item of microdata.
+    pub(crate) items: Vec<NodeId>,
     pub(crate) bylines: Vec<String>,
     pub(crate) moments: Vec<Moment>,
     pub(crate) pictures: Vec<Picture<'a>>,
@@ -162,6 +187,11 @@ impl<'a> Outline<'a> {
         walk::walk(tree, page, limits)
     }
 
+    /// All filled contents of metas of one name, in document order.
+    pub(crate) fn metas_of<'s>(&'s self, name: &'s str) -> impl Iterator<Item = &'a str> + 's {
+        self.metas.iter().filter(move |(known, content)| known == name && !content.trim().is_empty()).map(|(_, c)| *c)
+    }
+
     /// The first filled content of the first of these metas that there is.
     pub(crate) fn meta(&self, names: &[&str]) -> Option<&'a str> {
         names.iter().find_map(|name| {
@@ -173,8 +203,9 @@ impl<'a> Outline<'a> {
     }
 
     /// What the site calls itself.
-    pub(crate) fn site_name(&self, graph: &OpenGraph<'_>, linked: &Linked) -> Option<String> {
-        let name = graph.site_name.map(str::to_owned).or_else(|| linked.site_name.clone()).or_else(|| {
+    pub(crate) fn site_name(&self, graph: &OpenGraph<'_>, linked: &Linked, micro: &Micro) -> Option<String> {
+        let name = graph.site_name.map(str::to_owned).or_else(|| linked.site_name.clone());
+        let name = name.or_else(|| micro.site_name.clone()).or_else(|| {
             self.meta(&["application-name", "apple-mobile-web-app-title", "al:android:app_name"]).map(str::to_owned)
         })?;
         let name = text::line(&text::unescape(&name), self.limits.title_chars);

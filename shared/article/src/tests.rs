@@ -10,6 +10,14 @@ fn read(html: &str) -> Article {
 const TEXT: &str = "<p>The bridge over the weir was closed on Monday after a lorry had taken away most of its northern railing.</p>\
     <p>Engineers from the county said that it would stay closed until the stone had been set again by hand.</p>";
 
+/// Three paragraphs, long enough to be told from what is around them.
+const PROSE: &str = "<p>The walk along the weir begins at the old mill, crosses the meadow where herons stand in winter, and ends at \
+    the bridge, from where a bus leads back to the station every hour until six.</p>\
+    <p>Whoever has more time can go on to the lock, where the keeper opens the gates by hand for two or three boats a day and likes \
+    to be asked about the floods that he has seen.</p>\
+    <p>In autumn the path is closed for a few weeks, since the county lays new stones along the bank and needs all of it for its carts, \
+    so that walkers have to take the road.</p>";
+
 #[test]
 fn a_valid_page_has_a_title_a_text_and_an_image() {
     let image = Some("https://site.example.org/i.jpg");
@@ -21,6 +29,10 @@ fn a_valid_page_has_a_title_a_text_and_an_image() {
     assert_eq!(validity(Some("T"), &"x".repeat(249), image), Err(Rejection::ShortText));
     assert_eq!(validity(Some("T"), &"a ".repeat(49), image), Err(Rejection::ShortText));
     assert_eq!(validity(Some("T"), &long, None), Err(Rejection::NoImage));
+    let japanese = "港の古い灯台が開いた。".repeat(10);
+    assert_eq!(validity(Some("T"), &japanese, image), Ok(()));
+    assert_eq!(validity(Some("T"), &"橋".repeat(99), image), Ok(()));
+    assert_eq!(validity(Some("T"), &"橋".repeat(97), image), Err(Rejection::ShortText));
 }
 
 #[test]
@@ -44,6 +56,15 @@ fn the_site_name_is_no_part_of_the_headline() {
             "A bridge falls at the weir",
         ),
         ("<title>Tom &amp; Ann – one bridge</title>", "", "Tom & Ann – one bridge"),
+        ("<title>港の古い灯台、十年ぶりに公開｜みなと新聞デジタル</title>", "", "港の古い灯台、十年ぶりに公開"),
+        ("<title>港の古い灯台、十年ぶりに公開_The Weir</title>", "", "港の古い灯台、十年ぶりに公開"),
+        (
+            "<title>港の古い灯台、公開|みなと</title>",
+            "<h1>みなと</h1><h2>港の古い灯台、公開</h2>",
+            "港の古い灯台、公開",
+        ),
+        ("<title>Почему мост упал — The Weir</title>", "", "Почему мост упал"),
+        ("<title>سقوط جسر النهر القديم | صحيفة المدينة</title>", "", "سقوط جسر النهر القديم"),
     ] {
         let html = format!("<head><meta property=og:site_name content='The Weir'>{head}</head><body>{body}{TEXT}");
         assert_eq!(read(&html).title.as_deref(), Some(want), "{head} {body}");
@@ -68,6 +89,28 @@ fn the_main_image_is_the_one_told_else_a_large_one_of_the_text() {
         ),
         ("<img src='data:image/gif;base64,R0' data-src=/lazy.jpg>", Some("https://site.example.org/lazy.jpg")),
         ("<img srcset='/s.jpg 320w, /l.jpg 1280w' src=/s.jpg>", Some("https://site.example.org/l.jpg")),
+        (
+            "<meta property=og:image content=/default-share.png><meta property=og:image content=/bridge.jpg><img src=/x.jpg>",
+            Some("https://site.example.org/bridge.jpg"),
+        ),
+        (
+            "<meta property=og:image content=/the-weir-logo.png><img src=/wp-content/themes/weir/head.jpg><img src=/own.jpg>",
+            Some("https://site.example.org/own.jpg"),
+        ),
+        ("<meta property=og:image content=/the-weir-logo.png>", Some("https://site.example.org/the-weir-logo.png")),
+        (
+            "<section class=newsletter><img src=/ad.jpg></section><img src=/own.jpg>",
+            Some("https://site.example.org/own.jpg"),
+        ),
+        (
+            r#"<script type="application/ld+json">{"@graph":[{"@type":"Article","headline":"A bridge","image":{"@id":"/a#primaryimage"},
+               "author":{"@id":"/#ada"}},{"@type":"ImageObject","@id":"/a#primaryimage","contentUrl":"/told.jpg"},{"@id":"/#ada","name":"Ada"}]}</script>"#,
+            Some("https://site.example.org/told.jpg"),
+        ),
+        (
+            r#"<script type="application/ld+json">{"@type":"Article","image":{"@id":"/a#primaryimage"}}</script><img src=/own.jpg>"#,
+            Some("https://site.example.org/own.jpg"),
+        ),
         (
             "<img src=javascript:alert(1)><img src=//user@cdn.example.com/x.png#f>",
             Some("https://cdn.example.com/x.png"),
@@ -99,6 +142,66 @@ fn dates_come_from_markup_then_address_then_text() {
         Some("2026-05-02")
     );
     assert_eq!(day(&format!("{TEXT}<div class=comments><time datetime=2026-05-09>x</time></div>"), plain), None);
+}
+
+#[test]
+fn what_the_page_shows_beside_its_headline_decides_between_two_dates() {
+    let day = |html: &str| read(html).published.map(|at| at.day()).unwrap_or_default();
+    let both = "<meta property=article:published_time content=2024-01-02T08:00:00Z><meta property=article:modified_time \
+        content=2026-05-01T09:30:00+02:00>";
+    let page =
+        |line: &str| format!("<title>A bridge falls</title>{both}<h1>A bridge falls at the weir</h1>{line}{TEXT}");
+    for (line, want) in [
+        ("<div>By Ada Example</div><div>1 May 2026</div>", "2026-05-01"),
+        ("<div>Updated 1 May 2026</div>", "2024-01-02"),
+        ("<div>Aggiornato il 1 maggio 2026</div>", "2024-01-02"),
+        ("<div>Last updated</div><div>1 May 2026</div>", "2024-01-02"),
+        ("<div>2 January 2024, 1 May 2026</div>", "2024-01-02"),
+        (
+            "<span>Updated</span> <time class='entry-date published updated' datetime=2026-05-01>1 May</time>",
+            "2024-01-02",
+        ),
+        ("", "2024-01-02"),
+    ] {
+        assert_eq!(day(&page(line)), want, "{line}");
+    }
+}
+
+#[test]
+fn a_day_of_today_and_a_deadline_are_no_days_of_publication() {
+    let day = |html: &str| read(html).published.map(|at| at.day());
+    let menu = "<li><a href=/x>Section</a></li>".repeat(14);
+    let today = format!(
+        "<div class=block-date>Friday, 19 June 2026</div><ul>{menu}</ul><h1>A bridge falls at the weir</h1>{PROSE}"
+    );
+    assert_eq!(day(&today), None);
+    let deadline = format!(
+        "<h1>How to appeal against the toll</h1><p>Updated 17 January 2026</p>{PROSE}\
+        <p>Appeals must be in by <time>15 April 2026</time>.</p><p>Until 15 April 2026</p>"
+    );
+    assert_eq!(day(&deadline).as_deref(), Some("2026-01-17"));
+}
+
+#[test]
+fn what_only_leads_elsewhere_is_left_out() {
+    let links = |host: &str| {
+        let link = |n: i32| format!("<li><a href='{host}/{n}'>Another of our walks, number {n}</a></li>");
+        (0..4).map(link).collect::<String>()
+    };
+    let page = |end: &str| read(&format!("<article><ul>{}</ul>{PROSE}{end}</article>", links(""))).text;
+    let own = page(&format!("<h2>Our walks</h2><ul>{}</ul>", links("https://site.example.org")));
+    assert!(!own.contains("Another of our walks") && !own.contains("Our walks"), "{own}");
+    let sources = page(&format!("<h2>Sources</h2><ul>{}</ul>", links("https://other.example.net")));
+    assert!(sources.contains("Sources") && sources.contains("number 3"), "{sources}");
+    for notice in [
+        "<p>We may receive a commission when you buy through links on this page.</p>",
+        "<p>How we use your data is told in <a href=/p>our privacy policy</a>.</p>",
+        "<div>Related companies: <a href=//other.example.net/a>The Weir Stone Company</a>, <a href=//other.example.net/b>The \
+         County Bridge Builders of the North and Their Many Sons</a>, <a href=//other.example.net/c>Lorries for Hire and Sale</a></div>",
+    ] {
+        let text = page(&format!("{notice}<p>And that is where the walk ends.</p>"));
+        assert!(!text.contains("commission") && !text.contains("privacy") && !text.contains("Lorries"), "{text}");
+    }
 }
 
 #[test]

@@ -98,6 +98,23 @@ pub(crate) fn ends_sentence(text: &str) -> bool {
     ]) || text.ends_with(['」', '』', '”', '»'])
 }
 
+/// Whether a text is in a script that has no mark for the end of a sentence (Thai, Lao), by its last letter.
+pub(crate) fn has_no_marks(text: &str) -> bool {
+    text.chars().rev().find(|c| c.is_alphanumeric()).is_some_and(|c| ('\u{E01}'..='\u{EFF}').contains(&c))
+}
+
+/// How many words a text has: what stands between white space, and for Chinese and Japanese, which put none between
+/// words, one for every two characters.
+pub(crate) fn words(text: &str) -> usize {
+    let of = |run: &str| run.chars().filter(|c| is_unspaced(*c)).count().div_ceil(2).max(1);
+    text.split_whitespace().map(of).sum()
+}
+
+/// Whether a character is of a script that puts no space between words: kana and Han.
+pub(crate) fn is_unspaced(c: char) -> bool {
+    is_wide(c) && c.is_alphanumeric() && !matches!(c, '\u{1100}'..='\u{115F}' | '\u{AC00}'..='\u{D7A3}')
+}
+
 /// A text reduced to what tells it from others: letters and digits in lower case, single spaces between.
 pub(crate) fn fold(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -269,6 +286,8 @@ mod tests {
             assert!(ends_sentence(text), "{text}");
         }
         assert!(!ends_sentence("By Ada Example") && !ends_sentence("橋の記事"));
+        assert!(has_no_marks("สะพานปิดเมื่อวันจันทร์") && !has_no_marks("The bridge"));
+        assert_eq!((words("The bridge fell"), words("橋が落ちた。 昨日"), words("다리가 무너졌다")), (3, 4, 2));
     }
 
     #[test]

@@ -5,21 +5,21 @@ use crate::jsonld::Linked;
 use crate::microdata::Micro;
 use crate::opengraph::OpenGraph;
 use crate::outline::Outline;
-use crate::text::{fold, line, unescape};
+use crate::text::{fold, is_unspaced, line, unescape, words};
 
 /// Chooses the headline.
 pub(crate) fn choose(
     outline: &Outline<'_>,
     graph: &OpenGraph<'_>,
     linked: &Linked,
-    micro: &Micro<'_>,
+    micro: &Micro,
     limits: &Limits,
 ) -> Option<String> {
     let tidy = |text: &str| line(&unescape(text), limits.title_chars);
     let site = graph.site_name.map(tidy).or_else(|| linked.site_name.as_deref().map(tidy)).unwrap_or_default();
     let document = outline.title.as_deref().map(tidy).unwrap_or_default();
     let shared = graph.title.map(tidy).unwrap_or_default();
-    let linked_title = linked.headline.as_deref().or(micro.headline).map(tidy).unwrap_or_default();
+    let linked_title = linked.headline.as_deref().or(micro.headline.as_deref()).map(tidy).unwrap_or_default();
     let told: Vec<String> =
         [without_site(&shared, &site, outline), linked_title, without_site(&document, &site, outline)]
             .into_iter()
@@ -70,26 +70,36 @@ fn akin(text: &str, told: &[String]) -> bool {
 fn alone(outline: &Outline<'_>) -> Option<String> {
     let mut ones = outline.headings.iter().filter(|(level, ..)| *level == 1).map(|(_, text, _)| text);
     let one = ones.next()?;
-    (ones.next().is_none() && one.split_whitespace().count() >= 3).then(|| one.clone())
+    (ones.next().is_none() && words(one) >= 3).then(|| one.clone())
 }
 
-/// How alike two folded titles are: the share of words that they have in common (Dice).
+/// How alike two folded titles are: the share of words that they have in common (Dice). Where words are not parted by
+/// spaces, characters are compared.
 pub(crate) fn alike(one: &str, two: &str) -> f64 {
     if one == two {
         return 1.0;
     }
-    let (a, b): (Vec<&str>, Vec<&str>) = (one.split(' ').collect(), two.split(' ').collect());
+    let (a, b) = (parts(one), parts(two));
     let common = b.iter().filter(|word| a.contains(word)).count();
-    2.0 * common as f64 / (a.len() + b.len()) as f64
+    2.0 * common as f64 / (a.len() + b.len()).max(1) as f64
+}
+
+/// The words of a folded title, and its single characters where there are no words.
+fn parts(title: &str) -> Vec<&str> {
+    title.split(' ').flat_map(|word| word.split_inclusive(is_unspaced)).collect()
 }
 
 /// What stands before the first mark that may part a headline from the site's name.
 fn first_part(title: &str) -> &str {
-    PARTING.iter().filter_map(|mark| title.find(mark)).min().and_then(|at| title.get(..at)).unwrap_or(title)
+    let marks = PARTING.iter().chain(if title.contains(is_unspaced) { &TIGHT[..] } else { &[] });
+    marks.filter_map(|mark| title.find(mark)).min().and_then(|at| title.get(..at)).unwrap_or(title)
 }
 
 /// Marks that part a headline from the site's name.
-const PARTING: [&str; 11] = [" | ", " – ", " — ", " - ", " :: ", " · ", " • ", " » ", " « ", " // ", " / "];
+const PARTING: [&str; 13] =
+    [" | ", " – ", " — ", " - ", " :: ", " · ", " • ", " » ", " « ", " // ", " / ", "｜", " ｜ "];
+/// The same in Chinese and Japanese, which put no spaces around them.
+const TIGHT: [&str; 6] = ["|", "_", "－", "-", "―", "—"];
 
 /// A title less the site's name at its end or beginning.
 fn without_site(title: &str, site: &str, outline: &Outline<'_>) -> String {
@@ -105,11 +115,11 @@ fn without_site(title: &str, site: &str, outline: &Outline<'_>) -> String {
                 || tight == label
                 || (label.len() >= 4 && tight.contains(&label)))
     };
-    for mark in PARTING {
+    let bars = [" | ", " ｜ ", "｜"];
+    for mark in PARTING.iter().chain(if title.contains(is_unspaced) { &TIGHT[..] } else { &[] }) {
         if let Some((head, tail)) = title.rsplit_once(mark) {
-            if is_site(tail)
-                || (mark == " | " && tail.split_whitespace().count() <= 4 && head.split_whitespace().count() >= 4)
-            {
+            let short = words(tail) <= if tail.contains(is_unspaced) { 6 } else { 4 };
+            if is_site(tail) || (bars.contains(mark) && short && words(head) >= 4) {
                 return without_site(head.trim(), &site, outline);
             }
             if let Some((first, rest)) = title.split_once(mark)

@@ -1,14 +1,17 @@
 //! The walk that fills the [`Outline`]: text into blocks, elements into spans, and whatever the rules ask for.
 
 use crate::boilerplate::{self, Kind};
+use crate::changes::says_change;
 use crate::dom::{attr, text_of};
 use crate::elements::{block_tag, heading, is_byline, is_date_class, is_mute, is_short_row, mark};
-use crate::outline::{Block, Mark, Moment, Outline, Picture, Span, Tag, is_inline};
+use crate::microdata::{is_long, value};
+use crate::outline::{Block, Mark, Moment, Outline, Picture, Prop, Span, Tag, is_inline};
 use crate::{Limits, links, text};
 use ego_tree::iter::Edge;
 use ego_tree::{NodeId, NodeRef};
 use scraper::node::Element;
 use scraper::{Html, Node};
+use std::cell::OnceCell;
 use url::Url;
 
 struct Open {
@@ -18,6 +21,8 @@ struct Open {
     line: usize,
     kind: Option<Kind>,
     mark: Option<Mark>,
+    /// Whether it begins an item of microdata.
+    item: bool,
 }
 
 /// Walks the tree once, without recursion.
@@ -56,14 +61,19 @@ struct Walk<'a> {
     next: usize,
     line: String,
     link_chars: usize,
+    own_link_chars: usize,
     links: usize,
+    /// Whether the last link that was opened leads to another page of the same host.
+    own_link: bool,
     pre: usize,
     /// An inline element that is something else than the article and makes up the line, and its length in bytes.
     whole_line: Option<(Kind, Span, usize)>,
     /// Whether the cells of the open row are read as one line.
     joined: bool,
-    /// Open elements that are something else than the article.
-    outside: usize,
+    /// Numbers of the open elements that are named as something else than the article.
+    outside: Vec<usize>,
+    /// Open items of microdata.
+    items: usize,
     has_base: bool,
     page: Url,
 }
@@ -86,6 +96,7 @@ impl<'a> Walk<'a> {
             headings: Vec::new(),
             json: Vec::new(),
             props: Vec::new(),
+            items: Vec::new(),
             bylines: Vec::new(),
             moments: Vec::new(),
             pictures: Vec::new(),
@@ -102,11 +113,14 @@ impl<'a> Walk<'a> {
             next: 0,
             line: String::new(),
             link_chars: 0,
+            own_link_chars: 0,
             links: 0,
+            own_link: false,
             pre: 0,
             whole_line: None,
             joined: false,
-            outside: 0,
+            outside: Vec::new(),
+            items: 0,
             has_base: false,
             page: page.clone(),
         }
@@ -156,7 +170,10 @@ impl<'a> Walk<'a> {
         if !self.stays_in_line(tag) {
             self.flush();
         }
-        self.links += usize::from(tag == "a");
+        if tag == "a" {
+            self.links += 1;
+            self.own_link = attr(element, "href").is_some_and(|href| links::is_own(&self.out.base, href));
+        }
         if let Some(kind) = block_tag(tag) {
             self.tags.push(kind);
         }
@@ -178,10 +195,17 @@ impl<'a> Walk<'a> {
                 self.out.headings.push((level, heading, self.out.blocks.len()));
             }
         }
-        self.outside += usize::from(kind.is_some());
         self.next += 1;
+        if kind.is_some() {
+            self.outside.push(self.next);
+        }
+        let item = attr(element, "itemscope").is_some();
+        if item {
+            self.items += 1;
+            self.out.items.push(node.id());
+        }
         let (start, line) = (self.out.blocks.len(), self.line.len());
-        self.open.push(Open { serial: self.next, start, line, kind, mark: mark(element, tag) });
+        self.open.push(Open { serial: self.next, start, line, kind, mark: mark(element, tag), item });
     }
 
     /// Whether an element begins no new block: inline ones, and cells of a row that is read as one line.
@@ -203,7 +227,10 @@ impl<'a> Walk<'a> {
             self.pre -= 1;
         }
         let Some(open) = self.open.pop() else { return };
-        self.outside -= usize::from(open.kind.is_some());
+        if open.kind.is_some() {
+            self.outside.pop();
+        }
+        self.items -= usize::from(open.item);
         if open.kind == Some(Kind::Hidden) && in_line && open.start == self.out.blocks.len() {
             self.drop_from_line(open.line);
         }
@@ -244,7 +271,9 @@ impl<'a> Walk<'a> {
             return;
         }
         if self.links > 0 {
-            self.link_chars += text::width(text);
+            let width = text::width(text);
+            self.link_chars += width;
+            self.own_link_chars += if self.own_link { width } else { 0 };
         }
         self.line.push_str(text);
         if self.line.len() > BLOCK_BYTES {
@@ -266,6 +295,7 @@ impl<'a> Walk<'a> {
     fn flush(&mut self) {
         let raw = std::mem::take(&mut self.line);
         let link_chars = std::mem::take(&mut self.link_chars);
+        let own_link_chars = std::mem::take(&mut self.own_link_chars);
         if let Some((kind, span, length)) = self.whole_line.take()
             && raw.trim_end().len() <= length + length / 2
         {
@@ -296,7 +326,8 @@ impl<'a> Walk<'a> {
         let chars = text::width(&text);
         if chars > 0 {
             let tag = self.tags.last().copied().unwrap_or(Tag::Other);
-            self.out.blocks.push(Block { text, chars, link_chars: link_chars.min(chars), tag });
+            let (link_chars, own_link_chars) = (link_chars.min(chars), own_link_chars.min(chars));
+            self.out.blocks.push(Block { text, chars, link_chars, own_link_chars, tag, by_itself: OnceCell::new() });
         }
     }
 
@@ -305,9 +336,7 @@ impl<'a> Walk<'a> {
         for key in ["property", "name", "itemprop", "http-equiv"] {
             if let Some(name) = attr(element, key) {
                 if key == "itemprop" {
-                    if self.out.props.len() < MANY {
-                        self.out.props.push((name, content.to_owned()));
-                    }
+                    self.prop(name, content.to_owned());
                 } else if self.out.metas.len() < MANY * 4 {
                     self.out.metas.push((name.trim().to_ascii_lowercase(), content));
                 }
@@ -320,10 +349,8 @@ impl<'a> Walk<'a> {
         if rel.eq_ignore_ascii_case("image_src") {
             self.out.image_src = self.out.image_src.or(Some(href));
         }
-        if let Some(name) = attr(element, "itemprop")
-            && self.out.props.len() < MANY
-        {
-            self.out.props.push((name, href.to_owned()));
+        if let Some(name) = attr(element, "itemprop") {
+            self.prop(name, href.to_owned());
         }
     }
 
@@ -341,25 +368,33 @@ impl<'a> Walk<'a> {
 
     fn picture(&mut self, element: &'a Element) {
         if self.out.pictures.len() < self.out.limits.images {
-            self.out.pictures.push(Picture { element, block: self.out.blocks.len(), outside: self.outside > 0 });
+            let outside = self.outside.clone();
+            self.out.pictures.push(Picture { element, block: self.out.blocks.len(), outside });
         }
     }
 
     fn time(&mut self, node: NodeRef<'a, Node>, element: &'a Element) {
         let value = attr(element, "datetime").map_or_else(|| text::line(&text_of(node, 256), 64), str::to_owned);
-        let says = |word: &str| {
+        let says_of = |element: &Element, word: &str| {
             ["class", "itemprop", "id"]
                 .iter()
                 .filter_map(|key| attr(element, key))
                 .any(|names| names.to_ascii_lowercase().contains(word))
         };
-        let modified = says("updated") || says("modif");
+        let says = |word: &str| says_of(element, word);
+        // Drupal names the field around it.
+        let around = node.parent().and_then(|parent| parent.value().as_element());
+        let field = around.is_some_and(|field| ["changed", "updated", "modified"].iter().any(|w| says_of(field, w)));
+        // WordPress names both of a post that was never changed; then the words before it decide.
+        let modified = says("updated") || says("modif") || field;
         let published = attr(element, "pubdate").is_some() || says("publish") || says("entry-date") || says("created");
+        let published = published && !(modified && says_change(&self.line));
         self.moment(value, published, modified && !published);
     }
 
     fn moment(&mut self, value: String, published: bool, modified: bool) {
         if self.out.moments.len() < MANY {
+            let modified = modified || (!published && (says_change(&self.line) || says_change(&value)));
             let inside =
                 |kinds: &[Kind]| self.open.iter().any(|open| open.kind.is_some_and(|kind| kinds.contains(&kind)));
             let foreign = inside(&[Kind::Comments, Kind::Hidden]);
@@ -379,14 +414,9 @@ impl<'a> Walk<'a> {
     fn annotations(&mut self, node: NodeRef<'a, Node>, element: &'a Element) {
         let is_text = matches!(element.name(), "time");
         if let Some(name) = attr(element, "itemprop")
-            && self.out.props.len() < MANY
-            && !matches!(name, "articleBody" | "text" | "description" | "reviewBody")
+            && !is_long(name)
         {
-            let value = ["content", "datetime"].iter().find_map(|key| attr(element, key)).map(str::to_owned);
-            let value = value
-                .or_else(|| (element.name() == "img").then(|| attr(element, "src").unwrap_or_default().to_owned()));
-            let value = value.unwrap_or_else(|| text::line(&text_of(node, 1_024), 300));
-            self.out.props.push((name, value));
+            self.prop(name, value(name, node, element));
         }
         let class = attr(element, "class").unwrap_or_default();
         let author = attr(element, "rel")
@@ -401,6 +431,12 @@ impl<'a> Walk<'a> {
                 class.contains("publish") || class.contains("post") || class.contains("entry"),
                 class.contains("updat") || class.contains("modif"),
             );
+        }
+    }
+
+    fn prop(&mut self, names: &'a str, value: String) {
+        if self.out.props.len() < MANY {
+            self.out.props.push(Prop { names, value, in_item: self.items > 0 });
         }
     }
 
