@@ -7,7 +7,7 @@
 mod crawls;
 mod documents;
 mod feeds;
-mod process;
+pub(crate) mod process;
 mod simulation;
 mod table;
 mod web;

@@ -2,16 +2,19 @@
 //!
 //! PATH is a file of cases or a folder with `extraction/pages.jsonl.gz`, `feeds/cases.jsonl.gz` and `robots/cases.jsonl`.
 //! The documents belong to others and stay outside of this repository. What is compared, and how, is said at each part.
+//!
+//! With `CURLEW_BENCH_PYTHON` set to a Python that has trafilatura, the same pages are given to it in the same run.
 
+mod labels;
+
+use crate::bench::process;
 use crate::run::{cargo, root, run};
 use crate::test::target;
 use anyhow::{Context, Result, bail};
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
-use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::time::Instant;
+use std::process::Command;
 
 /// Answers by the id of their question.
 type Answers = HashMap<String, Value>;
@@ -76,8 +79,8 @@ fn read(file: &PathBuf) -> Result<Vec<Value>> {
     lines.map(|line| serde_json::from_str(line).context("a line is no JSON")).collect()
 }
 
-/// Asks `curlew check` about every case; only the named fields are handed on, so that no label is.
-fn ask(curlew: &Path, what: &str, cases: &[Value], fields: &[&str], also: &Value) -> Result<Answers> {
+/// The cases as questions; only the named fields are handed on, so that no label is.
+fn questions(cases: &[Value], fields: &[&str], also: &Value) -> String {
     let mut questions = String::new();
     for case in cases {
         let mut question: Map<String, Value> = also.as_object().cloned().unwrap_or_default();
@@ -89,30 +92,38 @@ fn ask(curlew: &Path, what: &str, cases: &[Value], fields: &[&str], also: &Value
         questions.push_str(&Value::Object(question).to_string());
         questions.push('\n');
     }
-    let begun = Instant::now();
-    let mut child = Command::new(curlew)
-        .args(["check", what])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .with_context(|| format!("{} cannot be started", curlew.display()))?;
-    let mut input = child.stdin.take().context("no standard input")?;
-    // Both ends at once: neither pipe holds all of it.
-    let writer = std::thread::spawn(move || input.write_all(questions.as_bytes()));
-    let output = child.wait_with_output()?;
-    writer.join().map_err(|_| anyhow::anyhow!("the questions could not be written"))??;
-    if !output.status.success() {
-        bail!("curlew check {what} failed: {}", output.status);
-    }
-    let seconds = begun.elapsed().as_secs_f64();
-    eprintln!("  {:.0} a second, reading the questions included", cases.len() as f64 / seconds.max(0.001));
-    let answers = String::from_utf8_lossy(&output.stdout).into_owned();
-    Ok(answers
-        .lines()
-        .filter_map(|line| serde_json::from_str::<Value>(line).ok())
-        .map(|answer| (id(&answer), answer))
-        .collect())
+    questions
 }
+
+/// Asks `curlew check` about every case.
+fn ask(curlew: &Path, what: &str, cases: &[Value], fields: &[&str], also: &Value) -> Result<Answers> {
+    let mut command = Command::new(curlew);
+    command.args(["check", what]);
+    Ok(answers(command, cases.len(), questions(cases, fields, also))?.0)
+}
+
+/// What a program answers to so many questions, and the processor time that it took.
+fn answers(command: Command, cases: usize, questions: String) -> Result<(Answers, f64)> {
+    let used = process::measure(command, Some(questions.into_bytes()))?;
+    let seconds = used.cpu_seconds.max(0.01);
+    eprintln!(
+        "  {:.0} a second of processor time ({seconds:.2} s), reading the questions included; at most {:.0} MB",
+        cases as f64 / seconds,
+        used.peak_bytes / 1e6
+    );
+    let lines = used.stdout.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    Ok((lines.map(|answer| (id(&answer), answer)).collect(), seconds))
+}
+
+/// trafilatura, asked the same; with no question it only starts.
+const OTHER: &str = "\
+import base64, json, sys, trafilatura
+for line in sys.stdin:
+    q = json.loads(line)
+    d = trafilatura.bare_extraction(base64.b64decode(q['body_b64']), url=q['url'], with_metadata=True)
+    d = d.as_dict() if d else {}
+    print(json.dumps({'id': q['id'], 'text': d.get('text'), 'title': d.get('title'), 'published': d.get('date'),
+                      'image': d.get('image'), 'canonical': d.get('url')}))";
 
 fn id(value: &Value) -> String {
     value.get("id").map(Value::to_string).unwrap_or_default()
@@ -122,16 +133,40 @@ fn text<'a>(value: &'a Value, name: &str) -> &'a str {
     value.get(name).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// Pages: shares of the runs of four words that both texts have, averaged over the pages; titles and days of
-/// publication that are the same; snippets that must not be in the text, and are not. Each over two halves, too (by a
-/// hash of the case's id), so that a rule that was made for one of them shows.
+/// Pages: first our answers, then those of trafilatura if there is a Python that has it.
 fn pages(curlew: &Path, cases: &[Value]) -> Result<()> {
-    let answers = ask(curlew, "page", cases, &["id", "url", "body_b64"], &json!({}))?;
+    let asked = questions(cases, &["id", "url", "body_b64"], &json!({}));
+    let mut command = Command::new(curlew);
+    command.args(["check", "page"]);
+    let (ours, seconds) = answers(command, cases.len(), asked.clone())?;
+    judge_pages(cases, &ours)?;
+    if let Some(python) = std::env::var_os("CURLEW_BENCH_PYTHON") {
+        eprintln!(" trafilatura");
+        let other = || {
+            let mut command = Command::new(&python);
+            command.args(["-c", OTHER]);
+            command
+        };
+        let start = process::measure(other(), Some(Vec::new()))?.cpu_seconds;
+        let (theirs, other_seconds) = answers(other(), cases.len(), asked)?;
+        let seconds = seconds / (other_seconds - start).max(0.01);
+        eprintln!("  processor time of ours / of trafilatura, its start ({start:.2} s) left out: {seconds:.3}");
+        judge_pages(cases, &theirs)?;
+    }
+    Ok(())
+}
+
+/// Shares of the runs of four words that both texts have, averaged over the pages; titles and days of publication that are
+/// the same; snippets that must not be in the text, and are not; main images and canonical addresses where there are
+/// [`labels`]. Each over two halves, too (by a hash of the case's id), so that a rule that was made for one of them shows.
+fn judge_pages(cases: &[Value], answers: &Answers) -> Result<()> {
+    let labels = labels::load()?;
     for (name, half) in [("first half", Some(0)), ("second half", Some(1)), ("all", None)] {
         eprintln!(" {name}");
         let chosen = cases.iter().filter(|case| half.is_none_or(|half| hash(&id(case)) % 2 == half));
         let (mut precision, mut recall, mut count) = (0.0, 0.0, 0.0_f64);
         let (mut title, mut day, mut without) = (Tally::default(), Tally::default(), Tally::default());
+        let (mut image, mut canonical) = (Tally::default(), Tally::default());
         for case in chosen {
             let none = Value::Null;
             let answer = answers.get(&id(case)).unwrap_or(&none);
@@ -150,12 +185,15 @@ fn pages(curlew: &Path, cases: &[Value]) -> Result<()> {
             for snippet in case.get("without").and_then(Value::as_array).into_iter().flatten() {
                 without.count(!kept.contains(&folded(snippet.as_str().unwrap_or_default())));
             }
+            labels::count(&labels, text(case, "url"), answer, &mut image, &mut canonical);
         }
         let (p, r) = (precision / count.max(1.0), recall / count.max(1.0));
         eprintln!("  text: precision {p:.4}, recall {r:.4}, F1 {:.4}, {count} pages", 2.0 * p * r / (p + r).max(1e-9));
         title.print("titles");
         day.print("days of publication");
         without.print("boilerplate kept out");
+        image.print("main images");
+        canonical.print("canonical addresses");
     }
     Ok(())
 }
