@@ -33,6 +33,8 @@ pub(crate) async fn accept(house: &House, name: &str, text: &str) -> PageId {
         no_archive: false,
         unavailable_after: None,
         usage: None,
+        simhash: None,
+        image_phash: None,
     };
     let frame = zstd::bulk::compress(&serde_json::to_vec(&record).unwrap(), 3).unwrap();
     let key = format!("segments/{}/{}.jsonl.zst", now.day().replace('-', "/"), record.id);
