@@ -117,6 +117,12 @@ pub fn last_use(state: &HostState) -> Timestamp {
     state.not_before.max(lease)
 }
 
+/// Whether the visit that was here last had the same owner, let its lease run out, and did so only just: a job that was
+/// delivered twice is at work again. A visit that dies is not followed so soon, or its lease is broken first.
+pub fn repeats(state: &HostState, owner: &str, now: Timestamp) -> bool {
+    state.lease.as_ref().is_some_and(|lease| lease.owner == owner && lease.until + CLOCKS_DIFFER > now)
+}
+
 /// Whether a visit may end without a word, so that its lease runs out by itself: it has learned nothing that others must
 /// know, few calls were made, nobody else is likely to want the host key before the lease ends, and by then, with the
 /// margin for clocks that differ, every pause has passed that its calls demand.

@@ -131,17 +131,17 @@ impl Manners {
         // What is a little old costs less to read, and nothing is granted by it: the swap would fail.
         let first = ledger.glimpse(host).await?;
         let is_first_visit = first.1 == Version::ABSENT;
-        let ((state, admission, used), version) = update_host_from(ledger, host, first, |state| {
-            let used = admission::last_use(&state);
+        let ((state, admission, used, repeats), version) = update_host_from(ledger, host, first, |state| {
+            let (used, repeats) = (admission::last_use(&state), admission::repeats(&state, owner, now));
             let (next, admission) = admit(state, host, &self.rules, owner, length, now, seed);
-            (next.clone(), (next, admission, used))
+            (next.clone(), (next, admission, used, repeats))
         })
         .await?;
         Ok(match admission {
             // Its row is there by now: whoever blocks finds it, or has written the list before.
             Admission::Granted(_) if is_first_visit && self.is_blocked_from_above(host).await? => Opening::Blocked,
             Admission::Granted(lease) => {
-                let grant = Grant { lease, state, version, opened, at: now, length, used };
+                let grant = Grant { lease, state, version, opened, at: now, length, used, repeats };
                 Opening::Open(Box::new(Visit::new(self, host.clone(), grant)))
             }
             Admission::Busy { until } => Opening::Busy(until),

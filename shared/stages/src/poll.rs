@@ -274,6 +274,10 @@ impl Stage for Poll {
             Opening::Held(until, why) => return self.put_off(job, (feed, seen), until, why.as_str()).await,
             Opening::Blocked => return Ok(Verdict::Drop("the host is blocked".into())),
         };
+        if visit.repeats() {
+            visit.close_or_leave().await?;
+            return Ok(Verdict::Drop("the feed was polled a moment ago".into()));
+        }
         let asked = asked(&feed, &url, manners);
         let got = match visit.get(&url, CallKind::Feed, &asked.validators).await {
             Ok(got) => got,

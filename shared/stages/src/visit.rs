@@ -37,6 +37,8 @@ pub(crate) struct Grant {
     pub(crate) length: Millis,
     /// When the host key was last in use before that.
     pub(crate) used: Timestamp,
+    /// The same owner was here a moment ago.
+    pub(crate) repeats: bool,
 }
 
 /// The lease of one host key in use.
@@ -126,6 +128,11 @@ impl<'a> Visit<'a> {
     pub(crate) fn next_call_at(&self) -> Timestamp {
         let now = self.manners.clock.now();
         pace::next_call_at(&self.state, &self.manners.rules, now).max(now)
+    }
+
+    /// Whether a visit of the same owner ended here a moment ago, and nobody was told.
+    pub(crate) fn repeats(&self) -> bool {
+        self.grant.repeats
     }
 
     /// Gets a URL: robots.txt is asked, the pause is kept, and redirects are followed, for each hop anew.

@@ -115,7 +115,7 @@ mod tests {
 
     #[test]
     fn every_label_can_be_read_and_is_counted() {
-        let labels = load().unwrap();
+        let labels = load().expect("the labels can be read");
         assert_eq!(labels.len(), 150);
         let url = "https://a.example/story";
         let label = json!({"image": ["bridge"], "canonical": "same"});
