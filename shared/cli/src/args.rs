@@ -288,13 +288,16 @@ pub(crate) enum Check {
         #[arg(long)]
         explain: bool,
     },
-    /// Would a text pass content screening?
+    /// Would a text, an image or both pass content screening?
     Screen {
         #[command(flatten)]
         document: Document,
         /// The title, for a plain document
         #[arg(long, value_name = "TEXT", default_value = "")]
         title: String,
+        /// An image that the page shows, with a plain document or alone
+        #[arg(long, value_name = "FILE")]
+        image: Option<PathBuf>,
     },
     /// May an address be called?
     Address {

@@ -116,7 +116,7 @@ impl House {
     }
 
     pub(crate) fn program(&self) -> Program {
-        Program::over(self.manners.clone(), self.ports.clone(), None)
+        Program::over(self.manners.clone(), self.ports.clone(), Arc::default())
     }
 
     /// Why messages were given up.

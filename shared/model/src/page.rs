@@ -105,8 +105,8 @@ pub enum Rejection {
     ShortText,
     /// Neither the page nor its site has an image.
     NoImage,
-    /// Content screening rejected it; the topics that did.
-    Screened(Vec<String>),
+    /// Content screening rejected it.
+    Screened(Screened),
     /// The host stayed held or out of reach for as many tries as are allowed.
     HostUnavailable(String),
 }
@@ -156,8 +156,69 @@ impl fmt::Display for Rejection {
             Rejection::NoTitle => f.write_str("the page has no title"),
             Rejection::ShortText => f.write_str("the page has too little text"),
             Rejection::NoImage => f.write_str("neither the page nor its site has an image"),
-            Rejection::Screened(topics) => write!(f, "content screening: {}", topics.join(", ")),
+            Rejection::Screened(found) => write!(f, "content screening: {found}"),
             Rejection::HostUnavailable(why) => write!(f, "the host stayed out of reach: {why}"),
+        }
+    }
+}
+
+/// Why content screening rejected a page.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(from = "WrittenScreened", into = "WrittenScreened")]
+pub struct Screened {
+    /// The topics that did, `person` or `operator`.
+    pub topics: Vec<String>,
+    /// For people: the scores, and the terms or the part of the image that decided. At most [`Screened::MAX_BECAUSE`]
+    /// bytes. Rows of older versions have none.
+    pub because: Option<String>,
+}
+
+impl Screened {
+    /// Bytes of an explanation that are kept: a row is billed by the KB.
+    pub const MAX_BECAUSE: usize = 480;
+
+    /// Topics and explanation; what is too long is cut off.
+    pub fn new(topics: Vec<String>, because: Option<String>) -> Screened {
+        let because = because.map(|mut text| {
+            if text.len() > Screened::MAX_BECAUSE {
+                text.truncate(text.floor_char_boundary(Screened::MAX_BECAUSE - '…'.len_utf8()));
+                text.push('…');
+            }
+            text
+        });
+        Screened { topics, because }
+    }
+}
+
+impl fmt::Display for Screened {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.topics.join(", "))?;
+        self.because.as_ref().map_or(Ok(()), |because| write!(f, ". {because}"))
+    }
+}
+
+/// As it is written: a list of topics alone, as in older versions, or an object.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum WrittenScreened {
+    Topics(Vec<String>),
+    Whole { topics: Vec<String>, because: String },
+}
+
+impl From<WrittenScreened> for Screened {
+    fn from(written: WrittenScreened) -> Screened {
+        match written {
+            WrittenScreened::Topics(topics) => Screened { topics, because: None },
+            WrittenScreened::Whole { topics, because } => Screened { topics, because: Some(because) },
+        }
+    }
+}
+
+impl From<Screened> for WrittenScreened {
+    fn from(found: Screened) -> WrittenScreened {
+        match found {
+            Screened { topics, because: None } => WrittenScreened::Topics(topics),
+            Screened { topics, because: Some(because) } => WrittenScreened::Whole { topics, because },
         }
     }
 }
@@ -186,6 +247,8 @@ pub enum Gone {
     Moved,
     /// Its feed has taken the entry back (RFC 6721).
     Deleted,
+    /// Content screening rejects it now: its image came later than the page, or the operator has said so.
+    Screened,
 }
 
 impl Gone {
@@ -202,6 +265,25 @@ impl Gone {
             Gone::Expired => "expired",
             Gone::Moved => "moved",
             Gone::Deleted => "deleted",
+            Gone::Screened => "screened",
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_screening_found_is_read_in_its_old_form_too() -> Result<(), serde_json::Error> {
+        let old = r#"{"state":"rejected","reason":{"why":"screened","detail":["adult"]}}"#;
+        let bare = PageState::Rejected { reason: Rejection::Screened(Screened::new(vec!["adult".into()], None)) };
+        assert_eq!(serde_json::from_str::<PageState>(old)?, bare);
+        assert_eq!(serde_json::to_string(&bare)?, old);
+        let why = Screened::new(vec!["adult".into()], Some("è".repeat(1_000)));
+        assert!(why.because.as_ref().is_some_and(|b| b.len() <= Screened::MAX_BECAUSE && b.ends_with("è…")));
+        let whole = PageState::Rejected { reason: Rejection::Screened(why) };
+        assert_eq!(serde_json::from_str::<PageState>(&serde_json::to_string(&whole)?)?, whole);
+        Ok(())
     }
 }

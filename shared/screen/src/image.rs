@@ -5,6 +5,8 @@ mod skin;
 pub use skin::SkinRegions;
 
 use crate::TopicScore;
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// The most pixels of an image that is classified; a thumbnail has far fewer.
@@ -42,6 +44,35 @@ impl<'a> Rgb<'a> {
     }
 }
 
+/// An image as classifiers are shown it.
+#[derive(Clone, Copy)]
+pub struct Shown<'a> {
+    /// Its pixels.
+    pub rgb: Rgb<'a>,
+    /// The same as a JPEG file, for classifiers that are elsewhere.
+    pub jpeg: &'a [u8],
+}
+
+/// A part of an image, in whole per cent of its width and height.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Region {
+    /// From the left edge.
+    pub left: u8,
+    /// From the upper edge.
+    pub top: u8,
+    /// How wide it is.
+    pub width: u8,
+    /// How high it is.
+    pub height: u8,
+}
+
+impl fmt::Display for Region {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Region { left, top, width, height } = self;
+        write!(f, "{left} to {} % across, {top} to {} % down", left + width, top + height)
+    }
+}
+
 /// What a classifier saw: how much of a topic, and a sentence on what decided.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Seen {
@@ -49,6 +80,8 @@ pub struct Seen {
     pub score: TopicScore,
     /// What decided, for somebody who knows nothing of classifiers.
     pub why: String,
+    /// Where it is, if it is not the whole image.
+    pub region: Option<Region>,
 }
 
 /// Why an image was not classified. The page is then judged by its words alone.
@@ -66,14 +99,21 @@ impl std::error::Error for NotClassified {}
 /// Says of what topics an image is.
 ///
 /// The same image is always classified the same way. What is seen joins what words say in
-/// [`crate::Screener::screen_with`].
+/// [`crate::Screener::screen_with`]. Asking may take a while, since a classifier may be a service, or compute on another
+/// thread; each has its own limit of time.
+#[async_trait]
 pub trait ImageClassifier: Send + Sync {
-    /// Its name, for the record of a page.
+    /// Its name, for logs and explanations.
     fn name(&self) -> &str;
+
+    /// The highest score that it ever gives.
+    fn highest(&self) -> f32 {
+        1.0
+    }
 
     /// Classifies an image; topics of which there is nothing are left out.
     ///
     /// # Errors
     /// If the classifier cannot be asked; nothing is known of the image then.
-    fn classify(&self, image: &Rgb<'_>) -> Result<Vec<Seen>, NotClassified>;
+    async fn classify(&self, image: &Shown<'_>) -> Result<Vec<Seen>, NotClassified>;
 }

@@ -1,6 +1,8 @@
 //! Lists and settings put together, and the judgement of pages by them.
 
+use crate::Topic;
 use crate::fold::fold;
+use crate::image::Seen;
 use crate::lexicon::Lexicon;
 use crate::lists::{BadList, EMBEDDED, List, read};
 use crate::persons::Persons;
@@ -18,6 +20,9 @@ pub const MAX_TITLE_BYTES: usize = 1024;
 const MAX_TERMS: usize = 12;
 /// Terms against it.
 const MAX_COUNTER: usize = 8;
+/// Words and image count together if each reaches this part of the threshold: the labelled set has texts *about* a topic
+/// that come half of the way.
+const TOGETHER_FROM: f32 = 0.75;
 /// Bytes of the page that an explanation repeats for each place.
 const MAX_QUOTE: usize = 80;
 
@@ -106,8 +111,11 @@ impl Screener {
         self.screen_with(page, &[])
     }
 
-    /// Screens a page together with what a classifier says of its image: a sentence, and how much of what topics.
-    pub fn screen_with(&self, page: &Page<'_>, image: &[(TopicScore, String)]) -> Screening {
+    /// Screens a page together with what a classifier saw in its image.
+    ///
+    /// Of a topic that both speak of, the higher score counts. If each of the two is at least three quarters of the way to
+    /// the threshold, they count together, as two witnesses who do not know each other.
+    pub fn screen_with(&self, page: &Page<'_>, image: &[Seen]) -> Screening {
         let page = Page { title: head(page.title, MAX_TITLE_BYTES), text: head(page.text, MAX_TEXT_BYTES), ..*page };
         let title = fold(page.title, |w| self.lexicon.knows(w));
         let text = fold(page.text, |w| self.lexicon.knows(w));
@@ -120,8 +128,38 @@ impl Screener {
         }
         let scored = score(&self.lexicon, &title, &text, page.language);
         let words = scored.into_iter().filter(|s| s.score >= REPORT_AT).map(|s| self.finding(&page, &s));
-        let seen = image.iter().map(|(score, why)| self.seen(&page, *score, why));
-        Screening::of(words.chain(seen).collect::<Vec<_>>(), named)
+        let seen = image.iter().map(|seen| self.seen(&page, seen));
+        let found: Vec<Finding> = words.chain(seen).collect();
+        let together: Vec<Finding> =
+            Topic::ALL.iter().filter_map(|topic| self.together(&page, *topic, &found)).collect();
+        Screening::of(found.into_iter().chain(together), named)
+    }
+
+    /// Whether what is seen in an image can reject a page whose words say nothing, if no score is higher than this.
+    pub fn may_reject_at(&self, highest: f32) -> bool {
+        Topic::ALL.into_iter().map(|topic| self.settings.rule(topic)).any(|rule| rule.on && rule.threshold <= highest)
+    }
+
+    /// What words and image say together of a topic, if each of them says enough.
+    fn together(&self, page: &Page<'_>, topic: Topic, found: &[Finding]) -> Option<Finding> {
+        let highest = |of_image: bool| {
+            let of_one = found.iter().filter(|f| f.topic == topic && f.image.is_some() == of_image);
+            of_one.max_by(|a, b| a.score.total_cmp(&b.score))
+        };
+        let (words, image) = (highest(false)?, highest(true)?);
+        let least = self.settings.rule(topic).threshold * TOGETHER_FROM;
+        if words.score.min(image.score) < least {
+            return None;
+        }
+        let score = 1.0 - (1.0 - words.score) * (1.0 - image.score);
+        let score = (score * 1_000.0).round() / 1_000.0;
+        Some(Finding {
+            terms: words.terms.clone(),
+            counter_evidence: words.counter_evidence.clone(),
+            image: image.image.clone(),
+            region: image.region,
+            ..self.judged(page, TopicScore { topic, score })
+        })
     }
 
     fn finding(&self, page: &Page<'_>, scored: &Scored) -> Finding {
@@ -133,8 +171,8 @@ impl Screener {
         }
     }
 
-    fn seen(&self, page: &Page<'_>, score: TopicScore, why: &str) -> Finding {
-        Finding { image: Some(why.to_owned()), ..self.judged(page, score) }
+    fn seen(&self, page: &Page<'_>, seen: &Seen) -> Finding {
+        Finding { image: Some(seen.why.clone()), region: seen.region, ..self.judged(page, seen.score) }
     }
 
     /// A finding without its evidence.
@@ -156,6 +194,7 @@ impl Screener {
             terms: Vec::new(),
             counter_evidence: Vec::new(),
             image: None,
+            region: None,
         }
     }
 

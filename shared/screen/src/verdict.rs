@@ -1,6 +1,7 @@
 //! The verdict on a page, and why.
 
 use crate::Topic;
+use crate::image::Region;
 use crate::overrule::Overrule;
 use serde::{Deserialize, Serialize, Serializer};
 use std::fmt::Write as _;
@@ -70,6 +71,9 @@ pub struct Finding {
     /// What an image showed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub image: Option<String>,
+    /// Where in the image.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub region: Option<Region>,
 }
 
 /// A listed term that was found.
@@ -138,6 +142,17 @@ impl Screening {
         reasons
     }
 
+    /// What rejects the page, in sentences as [`Screening::explain`] has them; none if it passes.
+    pub fn because(&self) -> Option<String> {
+        if self.verdict == Verdict::Pass {
+            return None;
+        }
+        let rule = self.overruled.iter().map(Overrule::explain);
+        let persons = self.persons.iter().map(NamedPerson::explain);
+        let topics = self.topics.iter().filter(|t| t.rejects).map(Finding::explain);
+        Some(rule.chain(persons).chain(topics).collect::<Vec<_>>().join(" "))
+    }
+
     /// One sentence for each thing that was found, for somebody who knows nothing of scores and lists.
     pub fn explain(&self) -> String {
         let mut text = match self.verdict {
@@ -149,12 +164,18 @@ impl Screening {
             let _ = write!(text, " {}", rule.explain());
         }
         for person in &self.persons {
-            let _ = write!(text, " It names {}, whose pages are left out here.", person.name);
+            let _ = write!(text, " {}", person.explain());
         }
         for finding in &self.topics {
             let _ = write!(text, " {}", finding.explain());
         }
         text
+    }
+}
+
+impl NamedPerson {
+    fn explain(&self) -> String {
+        format!("It names {}, whose pages are left out here.", self.name)
     }
 }
 
@@ -168,7 +189,11 @@ impl Finding {
             let _ = write!(text, " because of {}", named(&self.terms));
         }
         if let Some(image) = &self.image {
-            let _ = write!(text, " because of its image: {image}");
+            let and = if self.terms.is_empty() { "" } else { " and" };
+            let _ = write!(text, "{and} because of its image: {image}");
+            if let Some(region) = &self.region {
+                let _ = write!(text, " ({region})");
+            }
         }
         if !self.counter_evidence.is_empty() {
             let _ = write!(text, "; {} spoke against it", named(&self.counter_evidence));

@@ -2,7 +2,7 @@
 //! `cargo nextest run -p curlew-screen drawn --no-capture` prints the figures.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test may panic, and one is asked for its figures")]
 
-use curlew_screen::image::{ImageClassifier, MAX_PIXELS, Rgb, SkinRegions};
+use curlew_screen::image::{MAX_PIXELS, Rgb, SkinRegions};
 
 const WIDTH: usize = 240;
 const HEIGHT: usize = 320;
@@ -32,7 +32,7 @@ fn drawn(paint: impl Fn(f32, f32, usize, usize) -> [f32; 3]) -> f32 {
         }
     }
     let image = Rgb::new(WIDTH, HEIGHT, &pixels).unwrap();
-    SkinRegions.classify(&image).unwrap().first().map_or(0.0, |seen| seen.score.score)
+    SkinRegions::look(&image).map_or(0.0, |seen| seen.score.score)
 }
 
 /// An upright body lit from one side, `half` as wide as the image on each side, before a wall.
@@ -110,5 +110,5 @@ fn only_what_fits_is_an_image() {
     for (width, height, bytes) in [(0, 0, 0), (2, 2, 11), (2, 2, 13), (usize::MAX, 2, 6), (MAX_PIXELS + 1, 1, 3)] {
         assert!(Rgb::new(width, height, &vec![0; bytes]).is_none());
     }
-    assert!(SkinRegions.classify(&Rgb::new(1, 1, &[0, 0, 0]).unwrap()).unwrap().is_empty());
+    assert_eq!(SkinRegions::look(&Rgb::new(1, 1, &[0, 0, 0]).unwrap()), None);
 }

@@ -4,7 +4,8 @@
 //! prints the figures.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test may panic, and this one is asked for its figures")]
 
-use curlew_screen::{LANGUAGES, Screening, Verdict, screen};
+use curlew_screen::image::{ImageClassifier, Seen, SkinRegions};
+use curlew_screen::{LANGUAGES, Page, Screener, Screening, Topic, TopicScore, Verdict, screen};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
@@ -104,6 +105,25 @@ fn labelled_texts_are_told_apart() {
     }
     println!("whole: precision {:.3} recall {:.3}", whole.precision(), whole.recall());
     assert!(whole.precision() >= PRECISION && whole.recall() >= RECALL);
+}
+
+/// Each text beside the image that the skin classifier takes most surely for one of a body.
+#[test]
+fn labelled_texts_beside_the_worst_image_are_told_apart() {
+    let region = None;
+    let score = TopicScore { topic: Topic::Adult, score: ImageClassifier::highest(&SkinRegions) };
+    let image = [Seen { score, why: "skin".to_owned(), region }];
+    let (mut alarms, mut alone, mut hits) = (0, 0, 0);
+    for sample in samples().iter().filter(|s| s.topic.is_none() || s.topic.as_deref() == Some("adult")) {
+        let page = Page { title: &sample.title, text: &sample.text, language: Some(&sample.lang), host: None };
+        let rejected = Screener::standard().screen_with(&page, &image).verdict == Verdict::Reject;
+        let by_words = sample.screened().verdict == Verdict::Reject;
+        alarms += u32::from(rejected && sample.topic.is_none());
+        alone += u32::from(by_words && sample.topic.is_none());
+        hits += u32::from(rejected && sample.topic.is_some());
+    }
+    println!("beside the worst image: {hits} adult texts found, {alarms} false alarms, {alone} of them by words alone");
+    assert!(alarms <= alone + 3, "{alarms} {alone}");
 }
 
 #[test]

@@ -4,6 +4,7 @@
 
 mod pages;
 
+use curlew_screen::image::{Region, Seen};
 use curlew_screen::{
     Allowed, List, Overrule, Page as Screened, Person, REJECT_AT, Scope, Screener, Screening, Settings, Topic,
     TopicRule, TopicScore, Verdict, screen,
@@ -105,14 +106,44 @@ fn page<'a>(title: &'a str, text: &'a str, host: &'a str) -> Screened<'a> {
     Screened { title, text, language: None, host: Some(host) }
 }
 
+fn seen(score: f32) -> Seen {
+    let region = Some(Region { left: 10, top: 20, width: 60, height: 70 });
+    Seen { score: TopicScore { topic: Topic::Adult, score }, why: "skin fills it".to_owned(), region }
+}
+
 #[test]
 fn an_image_joins() {
-    let seen = [(TopicScore { topic: Topic::Adult, score: 0.9 }, "skin fills it".to_owned())];
-    let both = Screener::standard().screen_with(&page(PASS[0].0, PASS[0].1, "a.example"), &seen);
+    let both = Screener::standard().screen_with(&page(PASS[0].0, PASS[0].1, "a.example"), &[seen(0.9)]);
     assert_eq!((both.verdict, both.rejected_for()), (Verdict::Reject, vec!["adult".to_owned()]));
-    assert!(both.explain().contains("skin fills it"));
-    let faint = [(TopicScore { topic: Topic::Adult, score: 0.01 }, String::new())];
-    assert_eq!(Screener::standard().screen_with(&page("", "", "a.example"), &faint), nothing());
+    assert_eq!(both.because().unwrap_or_default(), both.explain().replace("The page is kept out. ", ""));
+    assert!(
+        both.explain().contains("its image: skin fills it (10 to 70 % across, 20 to 90 % down)"),
+        "{}",
+        both.explain()
+    );
+    assert_eq!(Screener::standard().screen_with(&page("", "", "a.example"), &[seen(0.01)]), nothing());
+    assert_eq!(nothing().because(), None);
+}
+
+#[test]
+fn words_and_an_image_count_together_if_each_comes_close() {
+    let lists = [List { name: "adult.en.txt".into(), text: "frobnicate\t10\n".into() }];
+    let screener = Screener::new(Settings::default(), &lists).expect("the list is good");
+    let text = "A long walk along the shore, with a word of ours, frobnicate, and a few more of everybody's words.";
+    let words = screener.screen(&page("Frobnicate", text, "a.example"));
+    let score = words.topics.first().map_or(0.0, |t| t.score);
+    assert!((0.375..0.5).contains(&score), "{score}");
+    let together = screener.screen_with(&page("Frobnicate", text, "a.example"), &[seen(0.45)]);
+    assert_eq!(together.verdict, Verdict::Reject, "{}", together.explain());
+    assert!(together.topics[0].score > 0.5 && !together.topics[0].terms.is_empty());
+    assert!(together.explain().contains("Frobnicate") && together.explain().contains("and because of its image"));
+    for (page, image) in [
+        (page("Frobnicate", text, "a.example"), seen(0.3)),
+        (page("A walk", "Along the shore.", "a.example"), seen(0.45)),
+    ] {
+        let one = screener.screen_with(&page, &[image]);
+        assert_eq!(one.verdict, Verdict::Pass, "{}", one.explain());
+    }
 }
 
 #[test]

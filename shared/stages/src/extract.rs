@@ -5,17 +5,17 @@ use crate::image::{Pictures, opened};
 use crate::likeness;
 use crate::segment::{self, Draft};
 use crate::variant::{content_hash, same_page};
-use crate::{Stage, StageError, Verdict};
+use crate::{Judge, Picture, Stage, StageError, Verdict};
 use bytes::Bytes;
 use curlew_article::{Article, Limits, decode, extract, validity};
 use curlew_model::{
-    ExtractJob, HostKey, ImageId, Job, Location, Page, PageId, PageState, Purpose, Record, Rejection, Source,
+    ExtractJob, HostKey, ImageId, Job, Location, Page, PageId, PageState, Purpose, Record, Rejection, Screened, Source,
     SourceKey, ThumbnailId, Timestamp, VisitItem, VisitJob,
 };
 use curlew_policy::address::{self, HostGroups};
 use curlew_policy::scope::Scope;
 use curlew_ports::{Blobs, Clock, Event, Events, Pages, PortError, Queue, Sources, Version};
-use curlew_screen::{Screener, Verdict as Screened};
+use curlew_screen::Verdict as Judged;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 use url::Url;
@@ -41,8 +41,8 @@ pub struct Extract {
     pub groups: Arc<HostGroups>,
     /// The product token that meta tags name us by.
     pub token: String,
-    /// What screens pages; with the settings and lists that are compiled in if there is none.
-    pub screener: Option<Arc<Screener>>,
+    /// What screens pages.
+    pub judge: Arc<Judge>,
     /// For whose meta tags are not heeded.
     pub scope: Arc<Scope>,
 }
@@ -184,12 +184,6 @@ impl Extract {
         }
         let title = title.unwrap_or_default();
         let host = Url::parse(&job.url).ok().and_then(|u| u.host_str().map(str::to_owned)).unwrap_or_default();
-        let language = article.language.as_deref();
-        let page = curlew_screen::Page { title: &title, text: &article.text, language, host: Some(&host) };
-        let screening = self.screener.as_deref().unwrap_or_else(|| Screener::standard()).screen(&page);
-        if screening.verdict == Screened::Reject {
-            return Ok(Err(Rejection::Screened(screening.rejected_for())));
-        }
         // `noimageindex`: the page has an image, and asks that it is not shown.
         let own_image = own_image.filter(|_| !directives.noimageindex);
         // A page that names its site's image has none of its own.
@@ -201,7 +195,14 @@ impl Extract {
             Thumbnail::Beside(jpeg) => Some(jpeg.clone()),
             Thumbnail::Object(id) => pictures.get(self.blobs.as_ref(), id).await?.flatten(),
         };
-        let picture = jpeg.filter(|_| !image_of_site).and_then(|jpeg| opened(&jpeg));
+        let pixels = jpeg.as_deref().and_then(opened);
+        let picture = jpeg.as_deref().zip(pixels.as_ref()).map(|(jpeg, pixels)| Picture { jpeg, pixels });
+        let language = article.language.as_deref();
+        let page = curlew_screen::Page { title: &title, text: &article.text, language, host: Some(&host) };
+        let screening = self.judge.page(&page, picture).await;
+        if screening.verdict == Judged::Reject {
+            return Ok(Err(Rejection::Screened(Screened::new(screening.rejected_for(), screening.because()))));
+        }
         let not_future = |at: Timestamp| at.min(job.fetched_at);
         let record = Record {
             id: job.page.clone(),
@@ -211,7 +212,7 @@ impl Extract {
             site_name: article.site_name.or(feed.title),
             title,
             simhash: likeness::of_text(&article.text),
-            image_phash: picture.as_ref().and_then(likeness::of_picture),
+            image_phash: pixels.as_ref().filter(|_| !image_of_site).and_then(likeness::of_picture),
             text: article.text,
             image_of_site,
             thumbnail: thumbnail.object(),
@@ -281,7 +282,9 @@ impl Extract {
         for Kept { job, draft, .. } in kept {
             let Some(ThumbnailId::Object(image)) = &draft.record.thumbnail else { continue };
             let url = draft.record.image.as_deref().and_then(|url| address::parse(url, None).ok());
-            let Some(url) = url.filter(|_| job.calls_left > 0 && images.insert(image.clone())) else { continue };
+            // An image that may keep its pages out is held against each of them.
+            let of = self.judge.may_reject_by_image().then_some(&job.page);
+            let Some(url) = url.filter(|_| job.calls_left > 0 && images.insert((image.clone(), of))) else { continue };
             let Ok(host) = address::host_key(&url, &self.groups) else { continue };
             if pictures.get(self.blobs.as_ref(), image).await?.is_some() {
                 continue;

@@ -1,20 +1,21 @@
 //! Fetch: visits a host key for a list of URLs. New pages go to extraction; re-checks decide about removal.
 
 mod ending;
+mod images;
 mod recheck;
 
 use crate::body::pack;
-use crate::image::{Remembered, keep, scaled_down, was_tried};
+use crate::image::Remembered;
 use crate::manners::Opening;
 use crate::robots::Permission;
 use crate::usage::{Stated, Tdm};
 use crate::visit::{End, Got, Visit};
-use crate::{Manners, Removal, Stage, StageError, Verdict, row};
+use crate::{Judge, Manners, Removal, Stage, StageError, Verdict, row};
 use bytes::Bytes;
 use curlew_article::{Glance, Limits, decode, glance};
 use curlew_model::{
-    EntryHints, ExtractJob, Gone, HostKey, ImageId, Job, MainImage, Millis, PageId, PageState, Purpose, Rejection,
-    Timestamp, Validators, VisitItem, VisitJob,
+    EntryHints, ExtractJob, Gone, HostKey, Job, MainImage, Millis, PageId, PageState, Purpose, Rejection, Timestamp,
+    Validators, VisitItem, VisitJob,
 };
 use curlew_policy::address;
 use curlew_policy::directives::Directives;
@@ -31,6 +32,8 @@ pub struct Fetch {
     queue: Arc<dyn Queue>,
     blobs: Arc<dyn Blobs>,
     removal: Removal,
+    /// Looks at images that come later than their pages.
+    judge: Arc<Judge>,
     /// Main images that were asked for lately.
     images: Remembered,
     /// How long a visit lasts before it begins no further item; a slice if there is no such limit.
@@ -76,7 +79,14 @@ impl Fetch {
     /// Over these ports.
     pub fn new(manners: Arc<Manners>, pages: Arc<dyn Pages>, queue: Arc<dyn Queue>, blobs: Arc<dyn Blobs>) -> Fetch {
         let removal = Removal::new(pages.clone(), blobs.clone(), manners.clock.clone(), manners.events.clone());
-        Fetch { manners, pages, queue, blobs, removal, images: Remembered::default(), turn: None, remembered: 0 }
+        let (images, judge) = (Remembered::default(), Arc::default());
+        Fetch { manners, pages, queue, blobs, removal, judge, images, turn: None, remembered: 0 }
+    }
+
+    /// The same stage with another judge than the one that looks at no images.
+    #[must_use]
+    pub fn with_judge(self, judge: Arc<Judge>) -> Fetch {
+        Fetch { judge, ..self }
     }
 
     /// The same stage with a soft limit on its visits: after `turn`, what is under way is finished and nothing more is
@@ -107,7 +117,7 @@ impl Fetch {
         match &item.purpose {
             Purpose::New { hints } => self.new_page(round, item, &url, hints).await,
             Purpose::Recheck => self.recheck(round, item, &url).await,
-            Purpose::Image { image } => self.image(round, &url, image).await,
+            Purpose::Image { image } => self.image(round, item, &url, image).await,
         }
     }
 
@@ -294,62 +304,6 @@ impl Fetch {
         Ok(())
     }
 
-    /// Asks for the main image of a page, if it lies on the visit's own host key and the page's calls are not used up. One
-    /// that lies elsewhere, or is the whole site's, or for which there is no time, is left to extraction.
-    async fn main_image(&self, round: &mut Round<'_, '_>, glance: &Glance, calls_left: u32) -> Option<MainImage> {
-        let url = address::parse(glance.image.as_ref()?.as_str(), None).ok()?;
-        let is_ours = self.manners.key_of(&url).is_ok_and(|key| key == round.job.host);
-        let of_site = round.job.site_image.as_deref().and_then(|site| address::parse(site, None).ok());
-        if !is_ours || calls_left == 0 || of_site.is_some_and(|site| site == url) {
-            return None;
-        }
-        let id = address::image_id(&url);
-        if let Some(thumbnail) = self.images.get(&id) {
-            return Some(MainImage { id, thumbnail });
-        }
-        let thumbnail = match round.visit.hop(&url, CallKind::Image, &Validators::default(), true).await {
-            Ok(End::Reply(reply)) => self.thumbnail(&url, &reply),
-            Ok(End::Rejected(_)) => None,
-            Ok(End::Later(_) | End::Elsewhere(_) | End::Held(..)) => return None,
-            Err(error) => {
-                tracing::warn!(%error, %url, "a main image could not be asked for");
-                return None;
-            }
-        };
-        self.images.add(id.clone(), thumbnail.clone());
-        Some(MainImage { id, thumbnail })
-    }
-
-    /// The thumbnail of an image, if it gives one.
-    fn thumbnail(&self, url: &Url, reply: &Reply) -> Option<Bytes> {
-        if reply.status != 200 || reply.body_skipped {
-            return None;
-        }
-        match scaled_down(&reply.body) {
-            Ok(jpeg) => {
-                self.manners.events.note(&Event::Thumbnail);
-                Some(jpeg)
-            }
-            Err(why) => {
-                tracing::debug!(%url, reason = %why, "no thumbnail");
-                None
-            }
-        }
-    }
-
-    /// An image that has a visit of its own.
-    async fn image(&self, round: &mut Round<'_, '_>, url: &Url, id: &ImageId) -> Result<Item, StageError> {
-        if was_tried(self.blobs.as_ref(), id).await? {
-            return Ok(Item::Done);
-        }
-        let end = round.visit.hop(url, CallKind::Image, &Validators::default(), true).await?;
-        match end {
-            End::Reply(reply) => keep(self.blobs.as_ref(), id, self.thumbnail(url, &reply)).await?,
-            End::Rejected(_) => keep(self.blobs.as_ref(), id, None).await?,
-            end => return Ok(waits(&end).unwrap_or(Item::Done)),
-        }
-        Ok(Item::Done)
-    }
 }
 
 /// A page that is sent on, and what was found with it.

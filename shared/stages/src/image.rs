@@ -53,9 +53,10 @@ pub fn thumbnail_key(image: &ImageId) -> String {
     format!("{THUMBNAIL_PREFIX}{}/{image}.jpg", &image.as_str()[..2])
 }
 
-/// Whether an image had a visit of its own before, with or without success.
-pub(crate) async fn was_tried(blobs: &dyn Blobs, image: &ImageId) -> Result<bool, StageError> {
-    Ok(blobs.get(&thumbnail_key(image)).await?.is_some())
+/// The thumbnail of an image, or that it gives none, if it had a visit of its own before.
+pub(crate) async fn tried(blobs: &dyn Blobs, image: &ImageId) -> Result<Option<Option<Bytes>>, StageError> {
+    let blob = blobs.get(&thumbnail_key(image)).await?;
+    Ok(blob.map(|blob| Some(blob.bytes).filter(|jpeg| !jpeg.is_empty())))
 }
 
 /// Keeps the thumbnail of an image that had a visit of its own, or that there is none.
@@ -106,7 +107,10 @@ impl Remembered {
 }
 
 /// Makes a thumbnail; the error says why the image gives none. Large images are decoded one after the other.
-pub(crate) fn scaled_down(bytes: &[u8]) -> Result<Bytes, String> {
+///
+/// # Errors
+/// One line that says why the image gives none.
+pub fn scaled_down(bytes: &[u8]) -> Result<Bytes, String> {
     let mut limits = Limits::default();
     limits.max_image_width = Some(MAX_SIDE);
     limits.max_image_height = Some(MAX_SIDE);
@@ -133,7 +137,7 @@ pub(crate) fn scaled_down(bytes: &[u8]) -> Result<Bytes, String> {
 }
 
 /// The pixels of a thumbnail; none if it is no picture of a thumbnail's size.
-pub(crate) fn opened(jpeg: &[u8]) -> Option<RgbImage> {
+pub fn opened(jpeg: &[u8]) -> Option<RgbImage> {
     let mut limits = Limits::default();
     limits.max_image_width = Some(THUMBNAIL.0);
     limits.max_image_height = Some(THUMBNAIL.0);

@@ -8,9 +8,8 @@ use curlew_ports::{
     Blobs, Clock, Events, Fetch as FetchPort, HostLedger, Hosts, Inbox, Marks, Pages, Queue, RobotsStore, Seeds,
     Sources,
 };
-use curlew_screen::Screener;
 use curlew_stages::{
-    Blocks, Discover, Dispatch, Extract, Fetch, Finder, HowMany, Index, KnownRobots, Manners, Poll, Published, Removal,
+    Blocks, Discover, Dispatch, Extract, Fetch, Finder, HowMany, Index, Judge, KnownRobots, Manners, Poll, Published, Removal,
     Sample, Stage, StageError, Suggest, Verdict, Weather,
 };
 use std::sync::Arc;
@@ -106,18 +105,17 @@ impl Program {
             scope: Arc::new(settings.scope.clone()),
             known: memory.known.clone(),
         });
-        Ok(Program::over(manners, ports, settings.screener.clone()))
+        Ok(Program::over(manners, ports, settings.judge.clone()))
     }
 
-    /// The stages over one store, with these manners; pages are screened by the lists that are compiled in if there is no
-    /// `screener`.
-    pub fn over(manners: Arc<Manners>, ports: Ports, screener: Option<Arc<Screener>>) -> Program {
+    /// The stages over one store, with these manners and this judge of pages.
+    pub fn over(manners: Arc<Manners>, ports: Ports, judge: Arc<Judge>) -> Program {
         let Ports { pages, sources, queue, blobs, .. } = &ports;
         let Manners { clock, events, rules, groups, scope, .. } = &*manners;
         Program {
             discover: Discover::new(manners.clone(), sources.clone(), pages.clone(), queue.clone(), blobs.clone()),
             poll: Poll::new(manners.clone(), sources.clone(), pages.clone(), queue.clone(), blobs.clone()),
-            fetch: Fetch::new(manners.clone(), pages.clone(), queue.clone(), blobs.clone()),
+            fetch: Fetch::new(manners.clone(), pages.clone(), queue.clone(), blobs.clone()).with_judge(judge.clone()),
             extract: Extract {
                 pages: pages.clone(),
                 sources: sources.clone(),
@@ -127,7 +125,7 @@ impl Program {
                 events: events.clone(),
                 groups: groups.clone(),
                 token: manners.token.clone(),
-                screener,
+                judge,
                 scope: scope.clone(),
             },
             index: Index { blobs: blobs.clone(), pages: pages.clone(), clock: clock.clone() },

@@ -1,6 +1,7 @@
 //! The settings of content screening, as the file has them, and the folder of further word lists.
 
 use crate::settings::BadSettings;
+use curlew_screen::image::{ImageClassifier, SkinRegions};
 use curlew_screen::{Allowed, List, MAX_LIST_BYTES, Person, Screener, Settings, Topic, TopicRule};
 use serde::Deserialize;
 use std::io::Read as _;
@@ -26,15 +27,35 @@ pub(crate) struct Screen {
     lists: Option<PathBuf>,
     persons: Vec<Person>,
     allow: Vec<String>,
+    image: ImageScreening,
+}
+
+/// What looks at images.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum ImageScreening {
+    /// Nothing: pages are judged by their words.
+    Off,
+    /// The embedded classifier by regions of skin.
+    #[default]
+    Skin,
 }
 
 impl Screen {
+    /// What looks at images, if it is one that is embedded.
+    pub(crate) fn eye(&self) -> Option<Arc<dyn ImageClassifier>> {
+        match self.image {
+            ImageScreening::Off => None,
+            ImageScreening::Skin => Some(Arc::new(SkinRegions)),
+        }
+    }
+
     /// What screens pages by these settings; none if there are none. Reads the folder of lists, so it is made once.
     ///
     /// # Errors
     /// One line that says which setting or list is wrong, and why.
     pub(crate) fn screener(&self) -> Result<Option<Arc<Screener>>, BadSettings> {
-        if *self == Screen::default() {
+        if (Screen { image: ImageScreening::default(), ..self.clone() }) == Screen::default() {
             return Ok(None);
         }
         let bad = |why: &dyn std::fmt::Display| BadSettings(format!("[screen]: {why}"));
@@ -113,10 +134,25 @@ mod tests {
     }
 
     #[test]
+    fn images_are_looked_at_unless_that_is_switched_off() {
+        let eye = |value: &str| {
+            let environment = [("CURLEW_SCREEN_IMAGE".to_owned(), value.to_owned())];
+            let settings = Settings::load(&Flags::default(), environment.into_iter()).unwrap();
+            assert!(settings.screener.is_none(), "the lists are those that are compiled in");
+            settings.judge.eye().map(str::to_owned)
+        };
+        assert_eq!(eye("off"), None);
+        assert_eq!(eye("skin").as_deref(), Some("skin regions"));
+        let plain = Settings::load(&Flags::default(), std::iter::empty()).unwrap();
+        assert_eq!(plain.judge.eye(), Some("skin regions"));
+    }
+
+    #[test]
     fn what_is_wrong_is_said() {
         for (table, says) in [
             ("[screen]\nadult = 7", "from 0 to 1"),
             ("[screen]\ncats = \"on\"", "cats"),
+            ("[screen]\nimage = \"on\"", "unknown variant `on`"),
             ("[screen]\nallow = [\"a b\"]", "names no host"),
             ("[screen]\npersons = [{ name = \"Al\" }]", "too short"),
             ("[screen]\nlists = \"/nowhere/at/all\"", "cannot be read"),

@@ -8,6 +8,7 @@ use curlew_policy::address::HostGroups;
 use curlew_policy::exclusions::{Exclusions, Lists};
 use curlew_policy::scope::{OwnHosts, Scope};
 use curlew_screen::Screener;
+use curlew_stages::Judge;
 use ipnet::IpNet;
 use serde::Deserialize;
 use std::collections::BTreeSet;
@@ -66,6 +67,8 @@ pub struct Settings {
     pub web: Web,
     /// What screens pages, if it is not what is compiled in.
     pub screener: Option<Arc<Screener>>,
+    /// What judges pages, by the screener and by what looks at images. It remembers what it has seen, so it is made once.
+    pub judge: Arc<Judge>,
 }
 
 /// How log lines are written.
@@ -298,6 +301,7 @@ fn merge(file: File, flags: &Flags) -> Result<Settings, BadSettings> {
             return bad(format!("the user agent '{named}' does not contain the name '{token}'"));
         }
     }
+    let screener = file.screen.screener()?;
     Ok(Settings {
         data: flags.data.clone().or(file.data).unwrap_or_else(|| PathBuf::from("curlew-data")),
         contact,
@@ -312,7 +316,8 @@ fn merge(file: File, flags: &Flags) -> Result<Settings, BadSettings> {
         guard: guard(file.network, flags)?,
         limits: file.limits,
         web: file.web,
-        screener: file.screen.screener()?,
+        judge: Arc::new(Judge::new(screener.clone(), file.screen.eye())),
+        screener,
     })
 }
 

@@ -13,9 +13,9 @@ use crate::failure::usage;
 use anyhow::{Context, Result};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use curlew_screen::Screener;
 use serde_json::{Map, Value, json};
 use std::io::{BufRead, BufReader, BufWriter, Read, Write};
+use std::path::Path;
 use url::Url;
 
 /// The longest line that is read: a document of 24 MiB as base64.
@@ -71,10 +71,19 @@ pub(crate) fn run(check: Check, shared: &Shared) -> Result<()> {
         Check::Feed { document } => each(&document, feed::answer, &[], "body"),
         Check::Discover { document } => each(&document, discover::answer, &[], "html"),
         Check::Page { document, explain } => each(&document, |q| page::answer(q, explain), &[], "html"),
-        Check::Screen { document, title } => {
+        Check::Screen { document, title, image } => {
             let config = crate::config::load(shared, std::env::vars())?;
-            let screener = config.screener.as_deref().unwrap_or_else(|| Screener::standard());
-            each(&document, |q| screen::answer(q, screener), &[("title", &title)], "text")
+            // What looks at images may be a service, or compute on another thread.
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+            let answer = |question: &Question| runtime.block_on(screen::answer(question, &config.judge));
+            let Some(image) = image else { return each(&document, answer, &[("title", &title)], "text") };
+            let image = STANDARD.encode(read(&image)?);
+            if document.file.is_some() {
+                return each(&document, answer, &[("title", &title), ("image_b64", &image)], "text");
+            }
+            let url = document.url.as_deref().unwrap_or_default();
+            let question = json!({ "url": url, "title": title, "image_b64": image });
+            one(&mut std::io::stdout().lock(), &question, answer)
         }
         Check::Address { document } => {
             let config = crate::config::load(shared, std::env::vars())?;
@@ -90,7 +99,7 @@ pub(crate) fn run(check: Check, shared: &Shared) -> Result<()> {
 fn each(document: &Document, answer: impl Fn(&Question) -> Answer, extra: &[(&str, &str)], body: &str) -> Result<()> {
     let mut out = BufWriter::new(std::io::stdout().lock());
     if let Some(path) = &document.file {
-        let bytes = std::fs::read(path).with_context(|| format!("{} cannot be read", path.display()))?;
+        let bytes = read(path)?;
         let Some(url) = document.url.as_deref().or((body == "text").then_some("")) else {
             return Err(usage("a plain document needs --url: the address that it is from"));
         };
@@ -130,6 +139,10 @@ fn each(document: &Document, answer: impl Fn(&Question) -> Answer, extra: &[(&st
             out.flush()?;
         }
     }
+}
+
+fn read(path: &Path) -> Result<Vec<u8>> {
+    std::fs::read(path).with_context(|| format!("{} cannot be read", path.display()))
 }
 
 fn skip_line(input: &mut impl BufRead) -> std::io::Result<()> {

@@ -7,7 +7,7 @@ use curlew_model::{
 use curlew_policy::scope::Scope;
 use curlew_policy::{Rules, address};
 use curlew_ports::{CallKind, FetchError, Inbox, Pages, Reply, Sources};
-use curlew_stages::{Discover, Dispatch, Extract, Fetch, Index, Manners, Poll, Stage, Suggest, Verdict};
+use curlew_stages::{Discover, Dispatch, Extract, Fetch, Index, Judge, Manners, Poll, Stage, Suggest, Verdict};
 use curlew_testkit::memory::{
     CountingSeeds, MemoryBlobs, MemoryFetch, MemoryHosts, MemoryJobs, MemoryMarks, MemoryPages, MemoryRobots,
     MemorySources, TokioClock,
@@ -27,6 +27,7 @@ pub(crate) struct House {
     pub(crate) jobs: Arc<MemoryJobs>,
     pub(crate) blobs: Arc<MemoryBlobs>,
     pub(crate) manners: Arc<Manners>,
+    pub(crate) judge: Arc<Judge>,
 }
 
 impl House {
@@ -45,6 +46,7 @@ impl House {
             jobs: other.jobs.clone(),
             blobs: other.blobs.clone(),
             manners: Arc::new(manners),
+            judge: Arc::default(),
         }
     }
 
@@ -75,6 +77,7 @@ impl House {
             jobs: Arc::default(),
             blobs,
             manners: Arc::new(manners),
+            judge: Arc::default(),
         }
     }
 
@@ -116,7 +119,7 @@ impl House {
 
     pub(crate) async fn fetch(&self, job: &VisitJob) -> Verdict {
         let fetch = Fetch::new(self.manners.clone(), self.pages.clone(), self.jobs.clone(), self.blobs.clone());
-        fetch.run(job).await.unwrap()
+        fetch.with_judge(self.judge.clone()).run(job).await.unwrap()
     }
 
     pub(crate) fn extract(&self) -> Extract {
@@ -129,7 +132,7 @@ impl House {
             events: Arc::new(()),
             groups: Arc::default(),
             token: "CurlewBot".into(),
-            screener: None,
+            judge: self.judge.clone(),
             scope: self.manners.scope.clone(),
         }
     }

@@ -14,6 +14,7 @@ mod polls;
 mod robots;
 mod schedule;
 mod scope;
+mod screening;
 mod thumbnails;
 mod turns;
 

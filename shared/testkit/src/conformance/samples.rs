@@ -4,8 +4,8 @@ use bytes::Bytes;
 use curlew_model::{
     Ailment, AilmentKind, Circuit, EntryHints, ExtraSlot, ExtractJob, Fault, FaultCode, Faults, FeedSource, Gone,
     Habit, Hold, HoldReason, HostKey, HostState, Hub, Job, Lease, Location, Millis, Page, PageBody, PageId, PageState,
-    PollJob, Polling, Rejection, SegmentKey, SentPages, SiteSource, SiteState, Slot, Source, SourceKey, Taken,
-    Timestamp, TokenBucket, Trouble, Trust, Validators, Why, Window, Wishes,
+    PollJob, Polling, Rejection, Screened, SegmentKey, SentPages, SiteSource, SiteState, Slot, Source, SourceKey,
+    Taken, Timestamp, TokenBucket, Trouble, Trust, Validators, Why, Window, Wishes,
 };
 use futures::future::join_all;
 use std::future::Future;
@@ -80,7 +80,9 @@ pub(super) fn page_states() -> Vec<PageState> {
         PageState::Pending,
         PageState::Accepted { year: -1, location, content_hash: "0123456789abcdef".into() },
         PageState::Rejected { reason: Rejection::Status(404) },
-        PageState::Rejected { reason: Rejection::Screened(vec![AWKWARD.into(), String::new()]) },
+        PageState::Rejected {
+            reason: Rejection::Screened(Screened::new(vec![AWKWARD.into(), String::new()], Some(AWKWARD.into()))),
+        },
         PageState::Rejected { reason: Rejection::NoTitle },
         PageState::Gone { reason: Gone::Expired },
         PageState::Alias { of: page_id(9) },

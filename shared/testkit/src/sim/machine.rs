@@ -99,7 +99,7 @@ impl Machine {
                 events,
                 groups: shared.groups.clone(),
                 token: manners.token.clone(),
-                screener: None,
+                judge: Arc::default(),
                 scope: manners.scope.clone(),
             },
             dispatch: Dispatch {

@@ -1,0 +1,106 @@
+//! The judge: what screening says of a page, by its words and by its image.
+
+use crate::image::opened;
+use curlew_policy::address::hash_hex;
+use curlew_screen::image::{ImageClassifier, Rgb, Seen, Shown};
+use curlew_screen::{Page, Screener, Screening, Verdict};
+use image::RgbImage;
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Images whose classification is remembered: pages of one site often share one, and a classifier may cost money.
+const REMEMBERED: usize = 256;
+
+/// Judges pages.
+#[derive(Default)]
+pub struct Judge {
+    /// With the settings and lists that are compiled in if there is none.
+    screener: Option<Arc<Screener>>,
+    /// Images are not looked at if there is none.
+    eye: Option<Arc<dyn ImageClassifier>>,
+    /// What was seen in the images that were looked at last, by the hash of their bytes.
+    seen: Mutex<VecDeque<(String, Vec<Seen>)>>,
+}
+
+/// A thumbnail: its JPEG bytes, and the pixels that they decode to.
+#[derive(Clone, Copy)]
+pub struct Picture<'a> {
+    /// The file.
+    pub jpeg: &'a [u8],
+    /// What is on it.
+    pub pixels: &'a RgbImage,
+}
+
+impl fmt::Debug for Judge {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Judge").field("screener", &self.screener).field("eye", &self.eye()).finish_non_exhaustive()
+    }
+}
+
+impl Judge {
+    /// With these settings; `eye` looks at images.
+    pub fn new(screener: Option<Arc<Screener>>, eye: Option<Arc<dyn ImageClassifier>>) -> Judge {
+        Judge { screener, eye, ..Judge::default() }
+    }
+
+    fn screener(&self) -> &Screener {
+        self.screener.as_deref().unwrap_or_else(|| Screener::standard())
+    }
+
+    /// The name of what looks at images, if they are looked at.
+    pub fn eye(&self) -> Option<&str> {
+        self.eye.as_deref().map(ImageClassifier::name)
+    }
+
+    /// Whether an image alone can keep a page out.
+    pub fn may_reject_by_image(&self) -> bool {
+        self.eye.as_ref().is_some_and(|eye| self.screener().may_reject_at(eye.highest()))
+    }
+
+    /// Judges a page by its words, and, if they let it pass, by its image as well. An image that cannot be classified says
+    /// nothing: the page is judged by its words alone.
+    pub async fn page(&self, page: &Page<'_>, image: Option<Picture<'_>>) -> Screening {
+        let words = self.screener().screen(page);
+        if words.verdict == Verdict::Reject {
+            return words;
+        }
+        let seen = match image {
+            Some(image) => self.seen(image).await,
+            None => Vec::new(),
+        };
+        if seen.is_empty() { words } else { self.screener().screen_with(page, &seen) }
+    }
+
+    /// Judges a thumbnail that came later than its page's words.
+    pub(crate) async fn image(&self, host: Option<&str>, jpeg: &[u8]) -> Option<Screening> {
+        let pixels = if self.may_reject_by_image() { opened(jpeg)? } else { return None };
+        let seen = self.seen(Picture { jpeg, pixels: &pixels }).await;
+        Some(self.screener().screen_with(&Page { host, ..Page::default() }, &seen))
+    }
+
+    async fn seen(&self, image: Picture<'_>) -> Vec<Seen> {
+        let Some(eye) = &self.eye else { return Vec::new() };
+        let key = hash_hex(image.jpeg);
+        let known = self.seen.lock().unwrap_or_else(PoisonError::into_inner).iter().find(|(k, _)| *k == key).cloned();
+        if let Some((_, seen)) = known {
+            return seen;
+        }
+        let (width, height) = image.pixels.dimensions();
+        let Some(rgb) = Rgb::new(width as usize, height as usize, image.pixels.as_raw()) else { return Vec::new() };
+        match eye.classify(&Shown { rgb, jpeg: image.jpeg }).await {
+            Ok(seen) => {
+                let mut all = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+                if all.len() == REMEMBERED {
+                    all.pop_front();
+                }
+                all.push_back((key, seen.clone()));
+                seen
+            }
+            Err(why) => {
+                tracing::warn!(classifier = eye.name(), reason = %why, "a page is judged by its words alone");
+                Vec::new()
+            }
+        }
+    }
+}
