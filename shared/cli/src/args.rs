@@ -151,6 +151,8 @@ pub(crate) enum Command {
         /// The host name that was blocked
         host: String,
     },
+    /// Have the last word on a page or a site, whatever content screening says of it
+    Overrule(OverruleArgs),
     /// Put jobs that were given up back into their queues
     Redrive,
     /// Write records or feeds as JSON Lines, or feeds as OPML, to standard output
@@ -234,6 +236,45 @@ pub(crate) enum ListWhat {
     Show {
         /// Its key, its URL or its host
         key: String,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct OverruleArgs {
+    #[command(subcommand)]
+    pub(crate) what: Option<OverruleWhat>,
+    /// Print JSON; with the list, JSON Lines
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum OverruleWhat {
+    /// All of them, a line each
+    List,
+    /// Let a page or a site through
+    Pass {
+        /// A page's whole URL, or a host: all that is below it too
+        target: String,
+        /// Only what this topic rejects, such as `violence`; may be given several times
+        #[arg(long, value_name = "TOPIC")]
+        topic: Vec<String>,
+        /// Why; shown with the verdict
+        #[arg(long, value_name = "TEXT")]
+        note: Option<String>,
+    },
+    /// Keep a page or a site out; what is indexed of it is removed
+    Reject {
+        /// A page's whole URL, or a host: all that is below it too
+        target: String,
+        /// Why; shown with the verdict
+        #[arg(long, value_name = "TEXT")]
+        note: Option<String>,
+    },
+    /// Take an overrule back
+    Remove {
+        /// The URL or the host that it is about
+        target: String,
     },
 }
 

@@ -64,10 +64,14 @@ pub enum PageState {
 }
 
 impl PageState {
-    /// Whether the page was rejected for a reason that says nothing about it and may pass: when somebody sends a visit to
-    /// it, it is fetched after all.
+    /// Whether the page was rejected for a reason that says nothing about it and may pass, or that the operator has
+    /// lifted: when somebody sends a visit to it, it is fetched after all.
     pub const fn may_be_taken_up(&self) -> bool {
-        matches!(self, PageState::Rejected { reason: Rejection::Blocked | Rejection::HostUnavailable(_) })
+        let PageState::Rejected { reason } = self else { return false };
+        matches!(
+            reason,
+            Rejection::Blocked | Rejection::HostUnavailable(_) | Rejection::Screened(Screened { lifted: true, .. })
+        )
     }
 }
 
@@ -171,9 +175,14 @@ pub struct Screened {
     /// For people: the scores, and the terms or the part of the image that decided. At most [`Screened::MAX_BECAUSE`]
     /// bytes. Rows of older versions have none.
     pub because: Option<String>,
+    /// The operator has let the page through since, and it is to be fetched once more.
+    pub lifted: bool,
 }
 
 impl Screened {
+    /// The name that stands in place of a topic where nothing but an overrule keeps a page out.
+    pub const OPERATOR: &str = "operator";
+
     /// Bytes of an explanation that are kept: a row is billed by the KB.
     pub const MAX_BECAUSE: usize = 480;
 
@@ -186,7 +195,12 @@ impl Screened {
             }
             text
         });
-        Screened { topics, because }
+        Screened { topics, because, lifted: false }
+    }
+
+    /// Whether nothing but an overrule of the operator kept the page out.
+    pub fn is_operators(&self) -> bool {
+        self.topics == [Screened::OPERATOR]
     }
 }
 
@@ -202,14 +216,20 @@ impl fmt::Display for Screened {
 #[serde(untagged)]
 enum WrittenScreened {
     Topics(Vec<String>),
-    Whole { topics: Vec<String>, because: String },
+    Whole {
+        topics: Vec<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        because: Option<String>,
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        lifted: bool,
+    },
 }
 
 impl From<WrittenScreened> for Screened {
     fn from(written: WrittenScreened) -> Screened {
         match written {
-            WrittenScreened::Topics(topics) => Screened { topics, because: None },
-            WrittenScreened::Whole { topics, because } => Screened { topics, because: Some(because) },
+            WrittenScreened::Topics(topics) => Screened { topics, because: None, lifted: false },
+            WrittenScreened::Whole { topics, because, lifted } => Screened { topics, because, lifted },
         }
     }
 }
@@ -217,8 +237,8 @@ impl From<WrittenScreened> for Screened {
 impl From<Screened> for WrittenScreened {
     fn from(found: Screened) -> WrittenScreened {
         match found {
-            Screened { topics, because: None } => WrittenScreened::Topics(topics),
-            Screened { topics, because: Some(because) } => WrittenScreened::Whole { topics, because },
+            Screened { topics, because: None, lifted: false } => WrittenScreened::Topics(topics),
+            Screened { topics, because, lifted } => WrittenScreened::Whole { topics, because, lifted },
         }
     }
 }

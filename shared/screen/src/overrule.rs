@@ -22,6 +22,16 @@ pub struct Overrule {
     pub note: Option<String>,
 }
 
+/// A page's whole address, or `the site HOST`.
+impl std::fmt::Display for Scope {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Scope::Page(url) => f.write_str(url),
+            Scope::Site(host) => write!(f, "the site {host}"),
+        }
+    }
+}
+
 /// What a rule is about.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -33,8 +43,13 @@ pub enum Scope {
 }
 
 impl Scope {
+    /// Whether it is about a page of this address and host.
+    pub fn covers(&self, url: &str, host: &str) -> bool {
+        self.exactness(url, host).is_some()
+    }
+
     /// Whether it covers a page; the longer the more exactly, a page above all.
-    fn covers(&self, url: &str, host: &str) -> Option<usize> {
+    fn exactness(&self, url: &str, host: &str) -> Option<usize> {
         match self {
             Scope::Page(page) => (page == url).then_some(usize::MAX),
             Scope::Site(site) => is_of(host, site).then_some(site.len()),
@@ -45,7 +60,7 @@ impl Scope {
 impl Overrule {
     /// The rule that covers this page most exactly; of two that are equal the later one.
     pub fn find<'a>(rules: &'a [Overrule], url: &str, host: &str) -> Option<&'a Overrule> {
-        let covering = rules.iter().filter_map(|r| Some((r.scope.covers(url, host)?, r)));
+        let covering = rules.iter().filter_map(|r| Some((r.scope.exactness(url, host)?, r)));
         covering.max_by_key(|(exactness, _)| *exactness).map(|(_, rule)| rule)
     }
 

@@ -3,6 +3,7 @@
 use crate::body::{discard, unpack};
 use crate::image::{Pictures, opened};
 use crate::likeness;
+use crate::overrules;
 use crate::segment::{self, Draft};
 use crate::variant::{content_hash, same_page};
 use crate::{Judge, Picture, Stage, StageError, Verdict};
@@ -15,7 +16,7 @@ use curlew_model::{
 use curlew_policy::address::{self, HostGroups};
 use curlew_policy::scope::Scope;
 use curlew_ports::{Blobs, Clock, Event, Events, Pages, PortError, Queue, Sources, Version};
-use curlew_screen::Verdict as Judged;
+use curlew_screen::{Overrule, Screening, Verdict as Judged};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 use url::Url;
@@ -199,7 +200,8 @@ impl Extract {
         let picture = jpeg.as_deref().zip(pixels.as_ref()).map(|(jpeg, pixels)| Picture { jpeg, pixels });
         let language = article.language.as_deref();
         let page = curlew_screen::Page { title: &title, text: &article.text, language, host: Some(&host) };
-        let screening = self.judge.page(&page, picture).await;
+        let rules = self.judge.rules(self.blobs.as_ref(), self.clock.as_ref()).await?;
+        let screening = overruled(self.judge.page(&page, picture).await, &rules, &job.url);
         if screening.verdict == Judged::Reject {
             return Ok(Err(Rejection::Screened(Screened::new(screening.rejected_for(), screening.because()))));
         }
@@ -336,6 +338,14 @@ impl Extract {
             };
         }
         Err(PortError::Conflict.into())
+    }
+}
+
+/// What the operator makes of what screening says of a page.
+fn overruled(screening: Screening, rules: &[Overrule], url: &str) -> Screening {
+    match overrules::about(rules, url) {
+        Some(rule) => rule.apply(screening),
+        None => screening,
     }
 }
 

@@ -303,7 +303,6 @@ impl Fetch {
         self.queue.send(&[(Job::Extract(Box::new(job)), now)]).await?;
         Ok(())
     }
-
 }
 
 /// A page that is sent on, and what was found with it.

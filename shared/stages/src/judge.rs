@@ -1,9 +1,12 @@
 //! The judge: what screening says of a page, by its words and by its image.
 
 use crate::image::opened;
+use crate::overrules;
+use curlew_model::Millis;
 use curlew_policy::address::hash_hex;
+use curlew_ports::{Blobs, Clock, PortError};
 use curlew_screen::image::{ImageClassifier, Rgb, Seen, Shown};
-use curlew_screen::{Page, Screener, Screening, Verdict};
+use curlew_screen::{Overrule, Page, Screener, Screening, Verdict};
 use image::RgbImage;
 use std::collections::VecDeque;
 use std::fmt;
@@ -11,6 +14,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// Images whose classification is remembered: pages of one site often share one, and a classifier may cost money.
 const REMEMBERED: usize = 256;
+
+/// How long overrules that were read are not read again.
+pub(crate) const RULES_KNOWN_FOR: Millis = Millis::from_mins(1);
 
 /// Judges pages.
 #[derive(Default)]
@@ -21,6 +27,8 @@ pub struct Judge {
     eye: Option<Arc<dyn ImageClassifier>>,
     /// What was seen in the images that were looked at last, by the hash of their bytes.
     seen: Mutex<VecDeque<(String, Vec<Seen>)>>,
+    /// The overrules as they were read last, and when, by the monotonic clock.
+    rules: Mutex<Option<(Arc<Vec<Overrule>>, Millis)>>,
 }
 
 /// A thumbnail: its JPEG bytes, and the pixels that they decode to.
@@ -56,6 +64,21 @@ impl Judge {
     /// Whether an image alone can keep a page out.
     pub fn may_reject_by_image(&self) -> bool {
         self.eye.as_ref().is_some_and(|eye| self.screener().may_reject_at(eye.highest()))
+    }
+
+    /// The operator's overrules, as they are now or were a minute ago: whoever judges much reads them once a minute.
+    ///
+    /// # Errors
+    /// What the object store says.
+    pub async fn rules(&self, blobs: &dyn Blobs, clock: &dyn Clock) -> Result<Arc<Vec<Overrule>>, PortError> {
+        let now = clock.monotonic();
+        let known = self.rules.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some((rules, _)) = known.filter(|(_, at)| now.saturating_sub(*at) < RULES_KNOWN_FOR) {
+            return Ok(rules);
+        }
+        let rules = Arc::new(overrules::all(blobs).await?.into_iter().map(|given| given.rule).collect::<Vec<_>>());
+        *self.rules.lock().unwrap_or_else(PoisonError::into_inner) = Some((rules.clone(), now));
+        Ok(rules)
     }
 
     /// Judges a page by its words, and, if they let it pass, by its image as well. An image that cannot be classified says

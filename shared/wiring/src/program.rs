@@ -9,8 +9,8 @@ use curlew_ports::{
     Sources,
 };
 use curlew_stages::{
-    Blocks, Discover, Dispatch, Extract, Fetch, Finder, HowMany, Index, Judge, KnownRobots, Manners, Poll, Published, Removal,
-    Sample, Stage, StageError, Suggest, Verdict, Weather,
+    Blocks, Discover, Dispatch, Extract, Fetch, Finder, HowMany, Index, Judge, KnownRobots, Manners, Overrules, Poll,
+    Published, Removal, Sample, Stage, StageError, Suggest, Verdict, Weather,
 };
 use std::sync::Arc;
 
@@ -71,6 +71,8 @@ pub struct Program {
     pub suggest: Suggest,
     /// Blocks and unblocks hosts.
     pub blocks: Blocks,
+    /// The operator's last word on pages and sites.
+    pub overrules: Overrules,
     /// Runs queries.
     pub finder: Finder,
     /// Removes pages.
@@ -154,6 +156,7 @@ impl Program {
                 blobs: blobs.clone(),
                 groups: groups.clone(),
             },
+            overrules: Overrules::new(pages.clone(), blobs.clone(), queue.clone(), clock.clone(), events.clone()),
             finder: Finder::new(blobs.clone(), clock.clone()),
             removal: Removal::new(pages.clone(), blobs.clone(), clock.clone(), events.clone()),
             clock: clock.clone(),

@@ -9,7 +9,7 @@ use curlew_stages::StageError;
 /// Jobs that are put back at a time.
 const LIST: usize = 500;
 
-fn explain(error: StageError) -> anyhow::Error {
+pub(super) fn explain(error: StageError) -> anyhow::Error {
     match error {
         StageError::Job(why) => usage(why),
         StageError::Port(error) => error.into(),

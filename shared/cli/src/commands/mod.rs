@@ -6,6 +6,7 @@ mod crawl;
 mod demo;
 mod list;
 mod opml;
+mod overrule;
 mod publish;
 mod search;
 mod serve;
@@ -98,6 +99,7 @@ pub(crate) async fn run(command: Command, config: Config, place: Place) -> Resul
         Command::Audit(args) => audit::run(&place.beside(config).await?, &args).await,
         Command::Block { host } => blocks::block(&place.beside(config).await?, &host).await,
         Command::Unblock { host } => blocks::unblock(&place.beside(config).await?, &host).await,
+        Command::Overrule(args) => overrule::run(&place.beside(config).await?, args).await,
         Command::Redrive => blocks::redrive(&place.beside(config).await?).await,
         Command::Export { what, since } => transfer::export(&place.beside(config).await?, what, since).await,
         Command::Import { what: Import::Opml, file } => {

@@ -2,11 +2,13 @@
 
 use super::{Fetch, Item, Round, waits};
 use crate::StageError;
+use crate::overrules;
 use crate::usage::Stated;
 use crate::visit::End;
 use curlew_model::{Gone, Rejection, Validators, VisitItem};
 use curlew_policy::sampling::{Recheck, by_status};
 use curlew_ports::{CallKind, Reply};
+use curlew_screen::{Overrule, Verdict as Judged};
 use url::Url;
 
 impl Fetch {
@@ -16,6 +18,11 @@ impl Fetch {
         item: &VisitItem,
         url: &Url,
     ) -> Result<Item, StageError> {
+        // What the operator keeps out need not be asked for.
+        if self.overrule(url.as_str()).await?.is_some_and(|rule| rule.verdict == Judged::Reject) {
+            self.removal.remove(&item.page, Gone::Screened).await?;
+            return Ok(Item::Done);
+        }
         let got = round.visit.get(url, CallKind::Page, &Validators::default()).await?;
         let found = match &got.end {
             End::Reply(reply) => return self.still_there(round, item, reply, &got.url).await,
@@ -29,6 +36,12 @@ impl Fetch {
             self.removal.remove(&item.page, reason).await?;
         }
         Ok(Item::Done)
+    }
+
+    /// What the operator says of a page.
+    pub(super) async fn overrule(&self, url: &str) -> Result<Option<Overrule>, StageError> {
+        let rules = self.judge.rules(self.blobs.as_ref(), self.manners.clock.as_ref()).await?;
+        Ok(overrules::about(&rules, url).cloned())
     }
 
     async fn still_there(

@@ -7,7 +7,9 @@ use curlew_model::{
 use curlew_policy::scope::Scope;
 use curlew_policy::{Rules, address};
 use curlew_ports::{CallKind, FetchError, Inbox, Pages, Reply, Sources};
-use curlew_stages::{Discover, Dispatch, Extract, Fetch, Index, Judge, Manners, Poll, Stage, Suggest, Verdict};
+use curlew_stages::{
+    Discover, Dispatch, Extract, Fetch, Index, Judge, Manners, Overrules, Poll, Stage, Suggest, Verdict,
+};
 use curlew_testkit::memory::{
     CountingSeeds, MemoryBlobs, MemoryFetch, MemoryHosts, MemoryJobs, MemoryMarks, MemoryPages, MemoryRobots,
     MemorySources, TokioClock,
@@ -135,6 +137,11 @@ impl House {
             judge: self.judge.clone(),
             scope: self.manners.scope.clone(),
         }
+    }
+
+    pub(crate) fn overrules(&self) -> Overrules {
+        let (pages, blobs, queue) = (self.pages.clone(), self.blobs.clone(), self.jobs.clone());
+        Overrules::new(pages, blobs, queue, self.manners.clock.clone(), Arc::new(()))
     }
 
     pub(crate) fn index(&self) -> Index {

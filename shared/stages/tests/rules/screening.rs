@@ -1,11 +1,11 @@
-//! Screening by images: what is judged when, and what becomes of the page.
+//! Screening in the stages: images, what is judged when, and the operator's last word.
 
 use crate::house::{House, html, new, visit};
-use curlew_model::{ExtractJob, Gone, Job, PageState, Rejection, Stage as QueueName};
+use curlew_model::{ExtractJob, Gone, Job, Millis, PageState, Purpose, Rejection, Stage as QueueName};
 use curlew_ports::{Blobs, CallKind};
 use curlew_screen::image::SkinRegions;
-use curlew_screen::{Screener, Settings, Topic, TopicRule};
-use curlew_stages::{Judge, Verdict};
+use curlew_screen::{Screener, Settings, Topic, TopicRule, Verdict as Judged};
+use curlew_stages::{Judge, StageError, Verdict};
 use std::io::Cursor;
 use std::sync::Arc;
 
@@ -152,4 +152,153 @@ async fn without_a_judge_of_images_pages_share_one_visit_to_theirs() {
     let queued = house.queued(QueueName::Fetch).await;
     let [(Job::Fetch(images), _)] = &queued[..] else { panic!("{queued:?}") };
     assert_eq!(images.items.len(), 1);
+}
+
+/// A text that screening rejects by its words alone.
+const OFFER: &str = "<html><head><title>Online casino: free spins and a welcome bonus</title>\
+    <meta property=\"og:image\" content=\"https://example.org/a.png\"></head><body><article><h1>Online casino</h1><p>Play at our \
+    online casino tonight: free spins, a no deposit bonus and the biggest jackpot on our slots. Claim your welcome bonus now, \
+    bet on roulette and blackjack, and win real money at the best casino online. Free spins for every new player, every \
+    day.</p></article></body></html>";
+
+async fn crawl(house: &House, url: &str) {
+    house.fetch(&visit("example.org", &[url], &new())).await;
+    extract_all(house).await;
+}
+
+/// Does what lies in the queues: visits, and what they send on.
+async fn run_queues(house: &House) {
+    for (job, _) in house.queued(QueueName::Fetch).await {
+        let Job::Fetch(job) = job else { panic!("{job:?}") };
+        house.fetch(&job).await;
+    }
+    extract_all(house).await;
+}
+
+fn is_accepted(state: Option<&PageState>) -> bool {
+    matches!(state, Some(PageState::Accepted { .. }))
+}
+
+async fn audited(house: &House) -> Vec<String> {
+    let mut lines = Vec::new();
+    for key in house.blobs.list("audit/", None, 99).await.unwrap() {
+        let blob = house.blobs.get(&key).await.unwrap().unwrap();
+        let line: serde_json::Value = serde_json::from_slice(&blob.bytes).unwrap();
+        lines.push(format!("{} {}", line["what"].as_str().unwrap(), line["reason"].as_str().unwrap()));
+    }
+    lines.sort();
+    lines
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_page_that_is_let_through_is_fetched_once_more_and_stays_through_re_checks() {
+    let house = House::new();
+    house.web.serve(A, "text/html", OFFER);
+    crawl(&house, A).await;
+    let Some(PageState::Rejected { reason: Rejection::Screened(why) }) = house.state(A).await else { panic!("taken") };
+    assert_eq!(why.topics, ["gambling"]);
+    assert!(why.because.unwrap().contains("free spins"));
+
+    let overrules = house.overrules();
+    let scope = overrules.scope(A).await.unwrap();
+    let followed = overrules.give(&scope, Judged::Pass, vec![], Some("a satire".into())).await.unwrap();
+    assert_eq!((followed.removed, followed.taken_up), (0, 1));
+    house.manners.clock.sleep(Millis::from_mins(1)).await;
+    run_queues(&house).await;
+    assert!(is_accepted(house.state(A).await.as_ref()));
+    for _ in 0..3 {
+        house.manners.clock.sleep(Millis::from_days(8)).await;
+        house.fetch(&visit("example.org", &[A], &Purpose::Recheck)).await;
+        assert!(is_accepted(house.state(A).await.as_ref()), "a re-check asks the same overrule");
+    }
+    // Another process, with an empty memory, knows it too.
+    let other = House::sharing(&house);
+    other.fetch(&visit("example.org", &[A], &Purpose::Recheck)).await;
+    assert!(is_accepted(house.state(A).await.as_ref()));
+    assert_eq!(audited(&house).await, ["overruled let_through"]);
+    let listed = overrules.list().await.unwrap();
+    assert_eq!((listed.len(), listed[0].rule.note.as_deref()), (1, Some("a satire")));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_site_that_is_kept_out_loses_its_pages_and_gets_no_new_ones_until_it_is_taken_back() {
+    let house = House::new();
+    for url in [A, B] {
+        serve(&house, url, PICTURE, body(true));
+    }
+    crawl(&house, A).await;
+    assert!(is_accepted(house.state(A).await.as_ref()));
+    let overrules = house.overrules();
+    let site = overrules.scope("example.org").await.unwrap();
+    let followed = overrules.give(&site, Judged::Reject, vec![], None).await.unwrap();
+    assert_eq!((followed.removed, followed.taken_up), (1, 0));
+    assert_eq!(house.state(A).await, Some(PageState::Gone { reason: Gone::Screened }));
+    // What was read is not read again for a minute.
+    house.manners.clock.sleep(Millis::from_mins(1)).await;
+    crawl(&house, B).await;
+    let Some(PageState::Rejected { reason: Rejection::Screened(why) }) = house.state(B).await else { panic!("taken") };
+    assert!(why.is_operators() && why.because.unwrap().contains("The operator keeps example.org out"));
+
+    let followed = overrules.take_back(&site).await.unwrap().unwrap();
+    assert_eq!((followed.removed, followed.taken_up), (0, 1));
+    house.manners.clock.sleep(Millis::from_mins(1)).await;
+    run_queues(&house).await;
+    assert!(is_accepted(house.state(B).await.as_ref()));
+    assert_eq!(house.state(A).await, Some(PageState::Gone { reason: Gone::Screened }), "what is gone stays gone");
+    assert_eq!(overrules.take_back(&site).await.unwrap(), None);
+    assert_eq!(audited(&house).await, ["overruled kept_out", "overruled taken_back", "removed screened"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_page_weighs_more_than_its_site_and_topics_than_none() {
+    let house = House::new();
+    house.web.serve(A, "text/html", OFFER);
+    serve(&house, B, PICTURE, body(true));
+    let overrules = house.overrules();
+    let (site, page) = (overrules.scope("example.org").await.unwrap(), overrules.scope(B).await.unwrap());
+    overrules.give(&site, Judged::Pass, vec![Topic::Violence], None).await.unwrap();
+    overrules.give(&page, Judged::Reject, vec![], None).await.unwrap();
+    crawl(&house, A).await;
+    assert!(matches!(house.state(A).await, Some(PageState::Rejected { .. })), "gambling is not what was let through");
+    crawl(&house, B).await;
+    assert!(matches!(house.state(B).await, Some(PageState::Rejected { .. })));
+    // Given anew, it takes the place of the old one.
+    overrules.give(&site, Judged::Pass, vec![Topic::Gambling], None).await.unwrap();
+    assert_eq!(overrules.list().await.unwrap().len(), 2);
+    house.manners.clock.sleep(Millis::from_mins(1)).await;
+    run_queues(&house).await;
+    assert!(is_accepted(house.state(A).await.as_ref()));
+    assert!(matches!(house.state(B).await, Some(PageState::Rejected { .. })));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_re_check_removes_what_is_kept_out_without_a_call() {
+    let house = House::new();
+    serve(&house, A, PICTURE, body(true));
+    crawl(&house, A).await;
+    // As if the process that gave the overrule had died before it did what follows.
+    let rule = serde_json::json!({ "overrules": [
+        { "scope": { "page": A }, "verdict": "reject", "at": "2026-11-21T00:00:00Z" }
+    ]});
+    house.blobs.put("overrules.json", rule.to_string().into()).await.unwrap();
+    house.manners.clock.sleep(Millis::from_mins(1)).await;
+    let before = house.web.calls().len();
+    house.fetch(&visit("example.org", &[A], &Purpose::Recheck)).await;
+    assert_eq!(house.state(A).await, Some(PageState::Gone { reason: Gone::Screened }));
+    assert_eq!(house.web.calls().len(), before);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_no_host_and_no_page_is_said() {
+    let overrules = House::new().overrules();
+    for wrong in ["", "a b", "example.org/page", "ftp://example.org/", "https://"] {
+        assert!(
+            matches!(overrules.scope(wrong).await, Err(StageError::Job(why)) if why.contains("neither a host")),
+            "{wrong}"
+        );
+    }
+    let scope = overrules.scope("Example.ORG").await.unwrap();
+    assert_eq!(scope, curlew_screen::Scope::Site("example.org".into()));
+    let long = Some("x".repeat(1_000));
+    assert!(overrules.give(&scope, Judged::Pass, vec![], long).await.is_err());
 }

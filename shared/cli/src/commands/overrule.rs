@@ -1,0 +1,96 @@
+//! `curlew overrule`: the operator's last word on a page or a site.
+
+use super::blocks::explain;
+use crate::args::{OverruleArgs, OverruleWhat};
+use crate::failure::usage;
+use crate::output::{self, shown};
+use crate::world::World;
+use anyhow::Result;
+use curlew_screen::{Scope, Topic, Verdict};
+use curlew_stages::{Followed, Given};
+use serde_json::json;
+
+/// Characters of a note in a line for people.
+const NOTE: usize = 60;
+
+pub(super) async fn run(world: &World, args: OverruleArgs) -> Result<()> {
+    let json = args.json;
+    match args.what {
+        None | Some(OverruleWhat::List) => list(world, json).await,
+        Some(OverruleWhat::Pass { target, topic, note }) => {
+            let topics =
+                topic.iter().map(|t| Topic::named(t).ok_or_else(|| usage(unknown(t)))).collect::<Result<_>>()?;
+            give(world, &target, (Verdict::Pass, topics, note), json).await
+        }
+        Some(OverruleWhat::Reject { target, note }) => {
+            give(world, &target, (Verdict::Reject, vec![], note), json).await
+        }
+        Some(OverruleWhat::Remove { target }) => remove(world, &target, json).await,
+    }
+}
+
+fn unknown(topic: &str) -> String {
+    let known: Vec<&str> = Topic::ALL.iter().map(|t| t.as_str()).collect();
+    format!("there is no topic '{topic}'; there are {}", known.join(", "))
+}
+
+async fn list(world: &World, json: bool) -> Result<()> {
+    for given in world.overrules.list().await.map_err(explain)? {
+        if json {
+            output::json(&given)?;
+        } else {
+            output::line(&line(&given))?;
+        }
+    }
+    Ok(())
+}
+
+fn line(Given { rule, at }: &Given) -> String {
+    let topics: Vec<&str> = rule.topics.iter().map(|t| t.as_str()).collect();
+    let only = if topics.is_empty() { String::new() } else { format!("  only {}", topics.join(", ")) };
+    let note = rule.note.as_ref().map(|note| format!("  ({})", shown(note, NOTE))).unwrap_or_default();
+    format!("{at}  {}  {}{only}{note}", word(rule.verdict), rule.scope)
+}
+
+fn word(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Pass => "pass",
+        Verdict::Reject => "reject",
+    }
+}
+
+async fn give(
+    world: &World,
+    target: &str,
+    (verdict, topics, note): (Verdict, Vec<Topic>, Option<String>),
+    json: bool,
+) -> Result<()> {
+    let scope = world.overrules.scope(target).await.map_err(explain)?;
+    let followed = world.overrules.give(&scope, verdict, topics, note).await.map_err(explain)?;
+    let what = match verdict {
+        Verdict::Pass => format!("{scope} is let through"),
+        Verdict::Reject => format!("{scope} is kept out"),
+    };
+    tell(&scope, &what, &followed, json)
+}
+
+async fn remove(world: &World, target: &str, json: bool) -> Result<()> {
+    let scope = world.overrules.scope(target).await.map_err(explain)?;
+    match world.overrules.take_back(&scope).await.map_err(explain)? {
+        Some(followed) => tell(&scope, &format!("{scope} is judged by screening again"), &followed, json),
+        None => tell(&scope, &format!("there was no overrule about {scope}"), &Followed::default(), json),
+    }
+}
+
+fn tell(scope: &Scope, what: &str, followed: &Followed, json: bool) -> Result<()> {
+    let Followed { removed, taken_up } = followed;
+    if json {
+        output::json(&json!({ "scope": scope, "removed": removed, "taken_up": taken_up }))?;
+    } else {
+        let done = format!(
+            "{removed} removed from the index, {taken_up} to be fetched once more, in a minute or with the next crawl"
+        );
+        output::line(&format!("{what}: pages known already: {done}"))?;
+    }
+    Ok(())
+}
