@@ -1,8 +1,11 @@
 //! What in a page is not the article, told from tag names, roles, classes and ids.
 
 use crate::dom::attr;
+use crate::elements::{is_byline, is_date_class};
+use crate::wordpress;
 use aho_corasick::{AhoCorasick, MatchKind};
 use scraper::node::Element;
+use std::collections::HashMap;
 use std::sync::LazyLock;
 
 /// Why a part of the page is taken for something else than the article.
@@ -198,34 +201,73 @@ static AUTOMATON: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
         .ok()
 });
 
-/// What an element says that it is, if that is not the article.
-pub(crate) fn kind(element: &Element) -> Option<Kind> {
-    let by_tag = match element.name() {
-        "nav" => Some(Kind::Chrome),
-        "footer" => Some(Kind::Chrome),
-        "aside" => Some(Kind::Related),
-        "form" => Some(Kind::Widget),
-        "figcaption" => Some(Kind::Caption),
-        // These hold the page; what their class says is about the page.
-        "html" | "body" | "main" | "article" => return hidden(element).then_some(Kind::Hidden),
-        _ => None,
-    };
-    if hidden(element) {
-        return Some(Kind::Hidden);
-    }
-    by_tag.or_else(|| by_role(element)).or_else(|| by_names(element))
+/// What a value of `class` or `id` tells.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Told {
+    kind: Option<Kind>,
+    hides: bool,
+    /// Whether it is named as the text of a post.
+    pub(crate) content: bool,
+    /// Whether it names a writer.
+    pub(crate) byline: bool,
+    /// Whether it says that a date stands there.
+    pub(crate) date: bool,
 }
 
-fn hidden(element: &Element) -> bool {
-    element.attrs().any(|(name, value)| match name {
-        "hidden" => !value.eq_ignore_ascii_case("until-found"),
-        "data-nosnippet" => true,
-        "aria-hidden" => value.eq_ignore_ascii_case("true"),
-        "style" => concealing(value),
-        // A name such as `md:block` shows again, on wider screens, what `hidden` hides.
-        "class" => value.split_ascii_whitespace().any(hides) && !value.contains(':'),
-        _ => false,
-    })
+/// What the names in a page tell; a page has few of them, and each many times.
+#[derive(Debug, Default)]
+pub(crate) struct Names<'a>(HashMap<&'a str, Told>);
+
+impl<'a> Names<'a> {
+    /// What a value of `class` or `id` tells.
+    pub(crate) fn told(&mut self, names: &'a str) -> Told {
+        /// Longer names are generated, and say nothing.
+        const LONGEST: usize = 200;
+        if names.is_empty() {
+            return Told::default();
+        }
+        *self.0.entry(names).or_insert_with(|| Told {
+            kind: if names.len() <= LONGEST { of_names(names) } else { None },
+            // A name such as `md:block` shows again, on wider screens, what `hidden` hides.
+            hides: names.split_ascii_whitespace().any(hides) && !names.contains(':'),
+            content: wordpress::is_content(names),
+            byline: is_byline(names),
+            date: names.len() <= LONGEST && is_date_class(names),
+        })
+    }
+
+    /// What an element says that it is, if that is not the article.
+    pub(crate) fn kind(&mut self, element: &'a Element) -> Option<Kind> {
+        let by_tag = match element.name() {
+            "nav" | "footer" => Some(Kind::Chrome),
+            "aside" => Some(Kind::Related),
+            "form" => Some(Kind::Widget),
+            "figcaption" => Some(Kind::Caption),
+            // These hold the page; what their class says is about the page.
+            "html" | "body" | "main" | "article" => return self.hidden(element).then_some(Kind::Hidden),
+            _ => None,
+        };
+        if self.hidden(element) {
+            return Some(Kind::Hidden);
+        }
+        by_tag.or_else(|| by_role(element)).or_else(|| self.by_names(element))
+    }
+
+    fn by_names(&mut self, element: &'a Element) -> Option<Kind> {
+        let named = element.attrs().filter(|(name, _)| matches!(*name, "class" | "id"));
+        named.filter_map(|(_, value)| self.told(value).kind).min()
+    }
+
+    fn hidden(&mut self, element: &'a Element) -> bool {
+        element.attrs().any(|(name, value)| match name {
+            "hidden" => !value.eq_ignore_ascii_case("until-found"),
+            "data-nosnippet" => true,
+            "aria-hidden" => value.eq_ignore_ascii_case("true"),
+            "style" => concealing(value),
+            "class" => self.told(value).hides,
+            _ => false,
+        })
+    }
 }
 
 /// Whether a style attribute takes the element out of sight.
@@ -246,16 +288,6 @@ fn by_role(element: &Element) -> Option<Kind> {
         "dialog" | "alertdialog" | "tooltip" => Some(Kind::Widget),
         _ => None,
     }
-}
-
-fn by_names(element: &Element) -> Option<Kind> {
-    /// Longer names are generated, and say nothing.
-    const LONGEST: usize = 200;
-    element
-        .attrs()
-        .filter(|(name, value)| matches!(*name, "class" | "id") && value.len() <= LONGEST)
-        .filter_map(|(_, value)| of_names(value))
-        .min()
 }
 
 fn of_names(names: &str) -> Option<Kind> {

@@ -48,6 +48,9 @@ pub(crate) fn find_all(text: &str, order: Order) -> Vec<Written> {
         return Vec::new();
     }
     let text = plain(text);
+    if !text.bytes().any(|b| b.is_ascii_digit()) {
+        return Vec::new();
+    }
     let words = words(&text);
     let mut out = Vec::new();
     let mut at = 0;

@@ -2,7 +2,7 @@
 
 use crate::gate::is_formatting;
 use crate::{Limits, Unreadable};
-use ego_tree::NodeRef;
+use ego_tree::{NodeRef, Tree};
 use html5ever::driver::{ParseOpts, Parser, parse_document};
 use html5ever::tendril::{StrTendril, TendrilSink};
 use scraper::node::Element;
@@ -18,7 +18,11 @@ const TANGLED: usize = 32;
 
 /// Builds the tree piece by piece, and stops as soon as it grows too deep or too large.
 pub(crate) fn build(html: &str, limits: &Limits) -> Result<Html, Unreadable> {
-    let mut parser = parse_document(HtmlTreeSink::new(Html::new_document()), ParseOpts::default());
+    /// About so many bytes of a page make one node of its tree.
+    const NODE_BYTES: usize = 48;
+    let mut document = Html::new_document();
+    document.tree = Tree::with_capacity(Node::Document, html.len() / NODE_BYTES);
+    let mut parser = parse_document(HtmlTreeSink::new(document), ParseOpts::default());
     let mut rest = html;
     let mut known = 0;
     let mut tangled = 0;

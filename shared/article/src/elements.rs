@@ -1,8 +1,8 @@
 //! What single elements are, told from their names, roles and classes.
 
+use crate::boilerplate::Names;
 use crate::dom::{attr, text_of};
 use crate::outline::{Mark, Tag, is_inline};
-use crate::wordpress;
 use ego_tree::NodeRef;
 use scraper::Node;
 use scraper::node::Element;
@@ -111,11 +111,12 @@ pub(crate) fn block_tag(tag: &str) -> Option<Tag> {
 }
 
 /// Why an element is a candidate for the article, if it is one.
-pub(crate) fn mark(element: &Element, tag: &str) -> Option<Mark> {
+pub(crate) fn mark<'a>(element: &'a Element, tag: &str, names: &mut Names<'a>) -> Option<Mark> {
     if attr(element, "itemprop").is_some_and(|names| names.split_ascii_whitespace().any(|name| name == "articleBody")) {
         return Some(Mark::ArticleBody);
     }
-    if matches!(tag, "div" | "section" | "article" | "main" | "td") && wordpress::is_content(element) {
+    let mut named = ["class", "id"].iter().filter_map(|key| attr(element, key));
+    if matches!(tag, "div" | "section" | "article" | "main" | "td") && named.any(|value| names.told(value).content) {
         return Some(Mark::Content);
     }
     match tag {

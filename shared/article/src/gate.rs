@@ -43,7 +43,7 @@ impl Default for Limits {
             bytes: 6 * 1024 * 1024,
             depth: 512,
             formatting_depth: 4_500,
-            attributes: 512,
+            attributes: 256,
             tags: 150_000,
             title_chars: 1_000,
             text_chars: 500_000,

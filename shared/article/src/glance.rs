@@ -136,11 +136,9 @@ impl Seen {
     }
 
     fn link(&mut self, tag: &Element<'_, '_>) {
-        /// More canonical links than this are a conflict anyway.
-        const MANY: usize = 8;
         let (Some(rel), Some(href)) = (attribute(tag, "rel"), attribute(tag, "href")) else { return };
         for rel in rel.split_ascii_whitespace() {
-            if rel.eq_ignore_ascii_case("canonical") && self.canonicals.len() < MANY {
+            if rel.eq_ignore_ascii_case("canonical") && self.canonicals.len() < CANONICALS {
                 self.canonicals.push(href.clone());
             } else if rel.eq_ignore_ascii_case("image_src") {
                 keep(&mut self.images, 2, &href);
@@ -177,13 +175,11 @@ impl Seen {
     fn finish(&mut self, page: &Url) -> Glance {
         let max = self.limits.url_bytes;
         let base = crate::links::base(page, self.base.as_deref(), max);
-        let mut canonicals: Vec<Url> = self.canonicals.iter().filter_map(|href| resolve(&base, href, max)).collect();
-        canonicals.dedup();
-        let conflict = canonicals.iter().any(|url| Some(url) != canonicals.first());
+        let (canonical, canonical_conflict) = one_of(self.canonicals.iter().map(String::as_str), &base, max);
         let title = line(&unescape(&self.title), self.limits.title_chars);
         Glance {
-            canonical: if conflict { None } else { canonicals.into_iter().next() },
-            canonical_conflict: conflict,
+            canonical,
+            canonical_conflict,
             robots_meta: std::mem::take(&mut self.robots_meta),
             image: self.images.iter().flatten().find_map(|src| resolve(&base, src, max)),
             title: (!title.is_empty()).then_some(title),
@@ -191,6 +187,16 @@ impl Seen {
             tags: self.tags,
         }
     }
+}
+
+/// More canonical links than this are a conflict anyway.
+pub(crate) const CANONICALS: usize = 8;
+
+/// The canonical URL if all links name the same one, and whether they do not (RFC 6596).
+pub(crate) fn one_of<'h>(hrefs: impl Iterator<Item = &'h str>, base: &Url, max_bytes: usize) -> (Option<Url>, bool) {
+    let canonicals: Vec<Url> = hrefs.filter_map(|href| resolve(base, href, max_bytes)).collect();
+    let conflict = canonicals.iter().any(|url| Some(url) != canonicals.first());
+    (if conflict { None } else { canonicals.into_iter().next() }, conflict)
 }
 
 fn keep(slots: &mut [Option<String>; 3], slot: usize, value: &str) {
@@ -209,7 +215,7 @@ fn attribute(tag: &Element<'_, '_>, name: &str) -> Option<String> {
 
 /// Whether a meta tag carries directives for robots: `robots`, a robot's own name, or a rights reservation (TDMRep).
 /// A robot's name is not known here, so any name counts whose content begins with a directive.
-fn is_directive(name: &str, content: &str) -> bool {
+pub(crate) fn is_directive(name: &str, content: &str) -> bool {
     if matches!(name, "robots" | "tdm-reservation" | "tdm-policy") {
         return true;
     }

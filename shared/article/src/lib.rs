@@ -1,8 +1,8 @@
 //! HTML to article: title, text, main image, canonical URL, dates, author, language. Pure.
 //!
 //! Two entrances. [`glance`] is one cheap pass over the tags, for the fetch stage: canonical URL, page
-//! directives, an image from the head. [`extract`] builds the tree and takes the article out of it. Both run the
-//! same gate first, so that a page made to be slow or deep is refused in linear time.
+//! directives, an image from the head. [`extract`] builds the tree and takes the article out of it. Before a tree is
+//! built, a page is known to be neither slow nor deep by a proof that it is `plain`, or else by the same count of tags.
 //!
 //! Extraction is candidates, then a choice: each rule (`jsonld`, `microdata`, `wordpress`, `opengraph`,
 //! `readability`, …) says what it sees, and `choose`, `title`, `dates`, `language`, `image` weigh the answers
@@ -22,6 +22,7 @@ mod elements;
 mod explain;
 mod gate;
 mod glance;
+mod head;
 mod image;
 mod jsonld;
 mod language;
@@ -32,6 +33,7 @@ mod months;
 mod opengraph;
 mod outline;
 mod phrases;
+mod plain;
 mod readability;
 mod tails;
 mod text;
@@ -107,9 +109,12 @@ fn read<T>(
     limits: &Limits,
     also: impl FnOnce(&outline::Outline<'_>, &choose::Weighed) -> T,
 ) -> Result<(Article, T), Unreadable> {
-    let head = glance(html, page, limits)?;
+    gate::admit(html, limits)?;
+    let marks = plain::scan(html, limits);
+    let seen = if marks.is_some() { None } else { Some(glance(html, page, limits)?) };
     let tree = dom::build(html, limits)?;
     let outline = outline::Outline::of(&tree, page, limits);
+    let head = head::read(html, marks, seen, &outline, limits, page)?;
     let graph = opengraph::read(&outline);
     let linked = jsonld::read(&outline, limits);
     let micro = microdata::read(&tree, &outline);
@@ -159,7 +164,7 @@ pub fn validity(title: Option<&str>, text: &str, image: Option<&str>) -> Result<
         return Err(Rejection::NoTitle);
     }
     let long = text.trim().chars().nth(MIN_TEXT_CHARS - 1).is_some();
-    let wordy = text::words(text) >= MIN_TEXT_WORDS;
+    let wordy = text::has_words(text, MIN_TEXT_WORDS);
     if !long && !wordy {
         return Err(Rejection::ShortText);
     }

@@ -1,7 +1,7 @@
 //! URLs found in pages: resolved, cleaned, and only those that could be called at all.
 
 use crate::Limits;
-use crate::glance::Glance;
+use crate::head::Head;
 use crate::opengraph::OpenGraph;
 use url::Url;
 
@@ -44,7 +44,7 @@ pub(crate) fn base(page: &Url, href: Option<&str>, max_bytes: usize) -> Url {
 }
 
 /// The canonical URL: what `<link rel=canonical>` says if it says one thing, else `og:url` when it stays on the host.
-pub(crate) fn canonical(head: &Glance, graph: &OpenGraph<'_>, page: &Url, limits: &Limits) -> Option<Url> {
+pub(crate) fn canonical(head: &Head, graph: &OpenGraph<'_>, page: &Url, limits: &Limits) -> Option<Url> {
     if head.canonical.is_some() || head.canonical_conflict {
         return head.canonical.clone();
     }

@@ -191,10 +191,13 @@ fn item<'a>(
     while let Some(node) = waiting.pop() {
         let Some(element) = node.value().as_element() else { continue };
         // Without references each element is met once by itself.
-        if (!named.is_empty() && !seen.insert(node.id())) || *budget == 0 || out.properties.len() >= PROPERTIES {
-            continue;
+        if *budget == 0 || out.properties.len() >= PROPERTIES {
+            break;
         }
         *budget -= 1;
+        if !named.is_empty() && !seen.insert(node.id()) {
+            continue;
+        }
         let scope = attr(element, "itemscope").is_some();
         if let Some(names) = attr(element, "itemprop") {
             for name in names.split_ascii_whitespace() {

@@ -1,14 +1,20 @@
 //! Months by name.
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 /// The number of a month by its name or abbreviation in one of the languages of [`MONTHS`].
 pub(crate) fn month(word: &str) -> Option<i8> {
     let chars = word.chars().count();
     if chars < if word.is_ascii() { 3 } else { 2 } || chars > 12 || word.starts_with(|c: char| c.is_ascii_digit()) {
         return None;
     }
-    let word = word.to_lowercase();
-    MONTHS.iter().find(|(names, _)| names.split(' ').any(|name| word == name)).map(|(_, number)| *number)
+    NUMBERS.get(word.to_lowercase().as_str()).copied()
 }
+
+/// The numbers by every name.
+static NUMBERS: LazyLock<HashMap<&'static str, i8>> =
+    LazyLock::new(|| MONTHS.iter().flat_map(|(names, number)| names.split(' ').map(|name| (name, *number))).collect());
 
 /// As dates have them (in the genitive where there is one): English, Italian, German, French, Spanish, Portuguese, Dutch,
 /// Romanian, Swedish, Danish, Norwegian, Finnish, Polish, Czech, Slovak, Hungarian, Turkish, Indonesian, Greek, Russian,

@@ -30,6 +30,8 @@ pub(crate) struct Block {
     pub(crate) tag: Tag,
     /// Why it is no text wherever it stands, once that has been asked.
     pub(crate) by_itself: OnceCell<Option<Reason>>,
+    /// Whether it is what sections beside the article are called, once that has been asked.
+    pub(crate) names_section: OnceCell<bool>,
 }
 
 impl Block {
@@ -162,6 +164,12 @@ pub(crate) struct Outline<'a> {
     pub(crate) limits: Limits,
     /// Name or property in lower case, content.
     pub(crate) metas: Vec<(String, &'a str)>,
+    /// Start tags called `meta` that the tree shows.
+    pub(crate) meta_tags: usize,
+    /// Those that carry directives: names in lower case, and contents.
+    pub(crate) robots: Vec<(String, &'a str)>,
+    /// What links with the relation `canonical` lead to.
+    pub(crate) canonicals: Vec<&'a str>,
     pub(crate) html_lang: Option<&'a str>,
     pub(crate) title: Option<String>,
     pub(crate) headings: Vec<(u8, String, usize)>,

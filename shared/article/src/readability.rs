@@ -4,7 +4,7 @@
 //! elements, links, and text, with formatting, scripts, and attributes other than names taken out.
 
 use crate::Limits;
-use crate::boilerplate::{self, Kind};
+use crate::boilerplate::{Kind, Names};
 use crate::dom::attr;
 use crate::gate::is_formatting;
 use crate::text;
@@ -14,11 +14,14 @@ use scraper::{Html, Node};
 
 /// Longest page handed on, in bytes.
 const LONGEST: usize = 1024 * 1024;
+/// Most work handed on: the depths of all elements, added up. Its time grows with that; real pages stay well below.
+const WORK: usize = 1_000_000;
 
 /// The text that the fallback finds; empty when it finds none.
 pub(crate) fn read(tree: &Html, limits: &Limits) -> String {
     let config = Config { text_mode: TextMode::Formatted, disable_json_ld: true, ..Config::default() };
-    let Ok(mut reader) = Readability::new(reduced(tree), None, Some(config)) else { return String::new() };
+    let Some(reduced) = reduced(tree) else { return String::new() };
+    let Ok(mut reader) = Readability::new(reduced, None, Some(config)) else { return String::new() };
     let Ok(article) = reader.parse() else { return String::new() };
     let mut out = String::new();
     let mut left = limits.text_chars;
@@ -39,19 +42,26 @@ pub(crate) fn read(tree: &Html, limits: &Limits) -> String {
     out
 }
 
-/// The page as HTML again, with only what the fallback looks at.
-fn reduced(tree: &Html) -> String {
+/// The page as HTML again, with only what the fallback looks at; none if that would be too much work for it.
+fn reduced(tree: &Html) -> Option<String> {
     let mut out = String::from("<!DOCTYPE html><html><body>");
+    let mut names = Names::default();
     let mut skipping = None;
+    let (mut depth, mut work) = (0, 0);
     for edge in tree.tree.root().traverse() {
         match edge {
             Edge::Open(node) if skipping.is_none() => match node.value() {
                 Node::Text(text) if out.len() < LONGEST => escape(&mut out, text),
                 Node::Element(element) => {
                     let name = element.name();
-                    if mute(name) || out.len() >= LONGEST || boilerplate::kind(element) == Some(Kind::Hidden) {
+                    if mute(name) || out.len() >= LONGEST || names.kind(element) == Some(Kind::Hidden) {
                         skipping = Some(node.id());
                     } else if emitted(name) {
+                        depth += usize::from(!is_void(name));
+                        work += depth;
+                        if work > WORK {
+                            return None;
+                        }
                         out.push('<');
                         out.push_str(name);
                         for key in ["class", "id", "href", "role"] {
@@ -76,8 +86,9 @@ fn reduced(tree: &Html) -> String {
             Edge::Close(node) => {
                 if let Node::Element(element) = node.value()
                     && emitted(element.name())
-                    && !matches!(element.name(), "br" | "hr" | "img")
+                    && !is_void(element.name())
                 {
+                    depth -= 1;
                     out.push_str("</");
                     out.push_str(element.name());
                     out.push('>');
@@ -86,7 +97,12 @@ fn reduced(tree: &Html) -> String {
             Edge::Open(_) => {}
         }
     }
-    out
+    Some(out)
+}
+
+/// Elements without an end (HTML, "void elements"), of those that are handed on.
+fn is_void(tag: &str) -> bool {
+    matches!(tag, "br" | "hr" | "img")
 }
 
 fn mute(tag: &str) -> bool {

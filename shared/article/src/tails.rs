@@ -168,7 +168,7 @@ pub(crate) fn drop_from(blocks: &[Block], left: &mut [Option<Reason>]) {
     let mut before = 0;
     let mut at = 0;
     while let Some(block) = blocks.get(at) {
-        if left.get(at) == Some(&None) && is_name(block) {
+        if left.get(at) == Some(&None) && *block.names_section.get_or_init(|| is_name(block)) {
             let end = section_end(blocks, at, before * 3 >= total);
             for reason in left.get_mut(at..end).unwrap_or_default() {
                 *reason = reason.or(Some("a section named as other articles, sharing or signing up"));

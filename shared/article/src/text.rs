@@ -38,6 +38,12 @@ pub(crate) fn clean(text: &str) -> Cow<'_, str> {
     if text.bytes().all(|b| matches!(b, b'\t' | b'\n' | b' '..=b'~')) {
         return Cow::Borrowed(text);
     }
+    // Letters of most languages need none of it.
+    let plain = |c: char| c < '\u{300}' && (c >= '\u{A0}' || !c.is_control()) && c != '\u{AD}';
+    if text.chars().all(|c| plain(c) || matches!(c, '\t' | '\n' | '–' | '—' | '‘' | '’' | '“' | '”' | '…'))
+    {
+        return Cow::Borrowed(text);
+    }
     let mut marks = 0;
     let kept: String = text
         .chars()
@@ -103,11 +109,24 @@ pub(crate) fn has_no_marks(text: &str) -> bool {
     text.chars().rev().find(|c| c.is_alphanumeric()).is_some_and(|c| ('\u{E01}'..='\u{EFF}').contains(&c))
 }
 
-/// How many words a text has: what stands between white space, and for Chinese and Japanese, which put none between
+/// Whether a text has so many words: what stands between white space, and for Chinese and Japanese, which put none between
 /// words, one for every two characters.
+pub(crate) fn has_words(text: &str, many: usize) -> bool {
+    let mut sum = 0;
+    many == 0
+        || text.split_whitespace().any(|run| {
+            sum += words_of(run);
+            sum >= many
+        })
+}
+
+/// How many words a text has, counted in the same way.
 pub(crate) fn words(text: &str) -> usize {
-    let of = |run: &str| run.chars().filter(|c| is_unspaced(*c)).count().div_ceil(2).max(1);
-    text.split_whitespace().map(of).sum()
+    text.split_whitespace().map(words_of).sum()
+}
+
+fn words_of(run: &str) -> usize {
+    if run.is_ascii() { 1 } else { run.chars().filter(|c| is_unspaced(*c)).count().div_ceil(2).max(1) }
 }
 
 /// Whether a character is of a script that puts no space between words: kana and Han.
@@ -119,7 +138,9 @@ pub(crate) fn is_unspaced(c: char) -> bool {
 pub(crate) fn fold(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
-        if c.is_alphanumeric() {
+        if c.is_ascii_alphanumeric() {
+            out.push(c.to_ascii_lowercase());
+        } else if c.is_alphanumeric() {
             out.extend(c.to_lowercase());
         } else if !matches!(c, '\'' | '’' | '‘') && !out.ends_with(' ') && !out.is_empty() {
             out.push(' ');

@@ -1,9 +1,10 @@
 //! The walk that fills the [`Outline`]: text into blocks, elements into spans, and whatever the rules ask for.
 
-use crate::boilerplate::{self, Kind};
+use crate::boilerplate::{Kind, Names};
 use crate::changes::says_change;
 use crate::dom::{attr, text_of};
-use crate::elements::{block_tag, heading, is_byline, is_date_class, is_mute, is_short_row, mark};
+use crate::elements::{block_tag, heading, is_mute, is_short_row, mark};
+use crate::glance::{CANONICALS, is_directive};
 use crate::microdata::{is_long, value};
 use crate::outline::{Block, Mark, Moment, Outline, Picture, Prop, Span, Tag, is_inline};
 use crate::{Limits, links, text};
@@ -75,11 +76,16 @@ struct Walk<'a> {
     /// Open items of microdata.
     items: usize,
     has_base: bool,
+    /// Bytes of JSON-LD so far.
+    json_bytes: usize,
     page: Url,
+    names: Names<'a>,
 }
 
 /// Longest text of one block, in bytes; longer ones are cut here and go on in the next block.
 const BLOCK_BYTES: usize = 64 * 1024;
+/// Most JSON-LD that is read, in bytes: parsed it takes many times as much.
+const JSON_BYTES: usize = 1024 * 1024;
 /// Most elements named as the author that are kept.
 const BYLINES: usize = 24;
 /// Most machine-readable fragments of each sort that are kept.
@@ -91,6 +97,9 @@ impl<'a> Walk<'a> {
             base: page.clone(),
             limits: *limits,
             metas: Vec::new(),
+            meta_tags: 0,
+            robots: Vec::new(),
+            canonicals: Vec::new(),
             html_lang: None,
             title: None,
             headings: Vec::new(),
@@ -122,7 +131,9 @@ impl<'a> Walk<'a> {
             outside: Vec::new(),
             items: 0,
             has_base: false,
+            json_bytes: 0,
             page: page.clone(),
+            names: Names::default(),
         }
     }
 
@@ -183,7 +194,7 @@ impl<'a> Walk<'a> {
         if matches!(tag, "td" | "th") && !self.line.trim_start().is_empty() {
             self.line.push_str(" | ");
         }
-        let kind = boilerplate::kind(element);
+        let kind = self.names.kind(element);
         if element.attrs().any(|(name, _)| matches!(name, "itemprop" | "rel" | "class")) {
             self.annotations(node, element);
         }
@@ -205,7 +216,7 @@ impl<'a> Walk<'a> {
             self.out.items.push(node.id());
         }
         let (start, line) = (self.out.blocks.len(), self.line.len());
-        self.open.push(Open { serial: self.next, start, line, kind, mark: mark(element, tag), item });
+        self.open.push(Open { serial: self.next, start, line, kind, mark: mark(element, tag, &mut self.names), item });
     }
 
     /// Whether an element begins no new block: inline ones, and cells of a row that is read as one line.
@@ -327,12 +338,22 @@ impl<'a> Walk<'a> {
         if chars > 0 {
             let tag = self.tags.last().copied().unwrap_or(Tag::Other);
             let (link_chars, own_link_chars) = (link_chars.min(chars), own_link_chars.min(chars));
-            self.out.blocks.push(Block { text, chars, link_chars, own_link_chars, tag, by_itself: OnceCell::new() });
+            let (by_itself, names_section) = (OnceCell::new(), OnceCell::new());
+            self.out.blocks.push(Block { text, chars, link_chars, own_link_chars, tag, by_itself, names_section });
         }
     }
 
     fn meta(&mut self, element: &'a Element) {
+        self.out.meta_tags += 1;
         let Some(content) = attr(element, "content") else { return };
+        if attr(element, "http-equiv").is_none_or(|name| !name.trim().eq_ignore_ascii_case("refresh"))
+            && let Some(name) = attr(element, "name").or_else(|| attr(element, "property"))
+        {
+            let name = name.trim().to_ascii_lowercase();
+            if self.out.robots.len() < self.out.limits.robots_metas && is_directive(&name, content) {
+                self.out.robots.push((name, content));
+            }
+        }
         for key in ["property", "name", "itemprop", "http-equiv"] {
             if let Some(name) = attr(element, key) {
                 if key == "itemprop" {
@@ -346,6 +367,10 @@ impl<'a> Walk<'a> {
 
     fn link(&mut self, element: &'a Element) {
         let (Some(rel), Some(href)) = (attr(element, "rel"), attr(element, "href")) else { return };
+        let canonical = rel.split_ascii_whitespace().any(|rel| rel.eq_ignore_ascii_case("canonical"));
+        if canonical && self.out.canonicals.len() < CANONICALS {
+            self.out.canonicals.push(href);
+        }
         if rel.eq_ignore_ascii_case("image_src") {
             self.out.image_src = self.out.image_src.or(Some(href));
         }
@@ -360,9 +385,12 @@ impl<'a> Walk<'a> {
         let is_json = attr(element, "type")
             .is_some_and(|kind| kind.trim().to_ascii_lowercase().starts_with("application/ld+json"));
         if is_json && self.out.json.len() < SCRIPTS {
-            self.out
-                .json
-                .push(node.children().filter_map(|child| child.value().as_text()).map(|text| &**text).collect());
+            let text: String =
+                node.children().filter_map(|child| child.value().as_text()).map(|text| &**text).collect();
+            self.json_bytes += text.len();
+            if self.json_bytes <= JSON_BYTES {
+                self.out.json.push(text);
+            }
         }
     }
 
@@ -419,12 +447,13 @@ impl<'a> Walk<'a> {
             self.prop(name, value(name, node, element));
         }
         let class = attr(element, "class").unwrap_or_default();
+        let told = self.names.told(class);
         let author = attr(element, "rel")
             .is_some_and(|rel| rel.split_ascii_whitespace().any(|r| r.eq_ignore_ascii_case("author")));
-        if (author || is_byline(class)) && self.out.bylines.len() < BYLINES && !self.in_comments() {
+        if (author || told.byline) && self.out.bylines.len() < BYLINES && !self.in_comments() {
             self.out.bylines.push(text::line(&text_of(node, 512), 160));
         }
-        if !is_text && class.len() < 200 && is_date_class(class) {
+        if !is_text && told.date {
             let value = text::line(&text_of(node, 256), 80);
             self.moment(
                 value,

@@ -1,8 +1,5 @@
 //! The structure that WordPress themes give a post, and the names that other systems took over from them.
 
-use crate::dom::attr;
-use scraper::node::Element;
-
 /// Whole class names and ids under which the text of a post stands: WordPress first, then its kin.
 const CONTENT: [&str; 44] = [
     "entry-content",
@@ -51,11 +48,7 @@ const CONTENT: [&str; 44] = [
     "prose",
 ];
 
-/// Whether an element is named as the text of a post.
-pub(crate) fn is_content(element: &Element) -> bool {
-    ["class", "id"]
-        .iter()
-        .filter_map(|key| attr(element, key))
-        .flat_map(str::split_ascii_whitespace)
-        .any(|name| name.len() <= 40 && CONTENT.contains(&name.to_ascii_lowercase().as_str()))
+/// Whether a value of `class` or `id` names an element as the text of a post.
+pub(crate) fn is_content(names: &str) -> bool {
+    names.split_ascii_whitespace().any(|name| name.len() <= 40 && CONTENT.contains(&name.to_ascii_lowercase().as_str()))
 }
