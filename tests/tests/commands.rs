@@ -22,21 +22,8 @@ const SITES: [&str; 7] = [
     "senza-feed.test",
 ];
 /// What `crawl --json` prints at least.
-const SUMMARY: [&str; 13] = [
-    "sites",
-    "feeds",
-    "entries_seen",
-    "pages_fetched",
-    "accepted",
-    "rejected",
-    "held",
-    "parked",
-    "dead",
-    "calls",
-    "bytes",
-    "seconds",
-    "cpu_seconds",
-];
+const SUMMARY: &str =
+    "sites feeds entries_seen pages_fetched accepted rejected held parked dead calls bytes seconds cpu_seconds";
 
 fn text<'a>(value: &'a Value, name: &str) -> &'a str {
     value[name].as_str().unwrap_or_else(|| panic!("no {name} in {value}"))
@@ -56,7 +43,7 @@ fn commands_on_a_crawled_store() {
 
     let mut steps = Steps::new();
     steps.step("crawl: the summary has all its names", || {
-        for name in SUMMARY {
+        for name in SUMMARY.split(" ") {
             assert!(!summary[name].is_null(), "{name} is missing: {summary}");
         }
         assert_eq!((&summary["sites"], &summary["accepted"]), (&json!(SITES.len()), &json!(accepted)));
