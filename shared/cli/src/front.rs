@@ -5,7 +5,9 @@ use crate::world::World;
 use async_trait::async_trait;
 use bytes::Bytes;
 use curlew_model::ThumbnailId;
-use curlew_ports::{FindError, Found, Front, PortError, Start, StatusLine, SuggestError, Suggested};
+use curlew_ports::{
+    FindError, Found, Front, HubAnswer, HubAsks, PortError, Start, StatusLine, SuggestError, Suggested,
+};
 use std::sync::Arc;
 
 /// The embedded program behind the search page.
@@ -19,6 +21,14 @@ impl Front for Behind {
 
     async fn suggest(&self, url: &str) -> Result<Suggested, SuggestError> {
         Ok(self.0.suggest.site(url, false).await?.outcome)
+    }
+
+    async fn hub_asks(&self, callback: &str, asked: &HubAsks<'_>) -> Result<HubAnswer, PortError> {
+        self.0.pushes.asked(callback, asked).await
+    }
+
+    async fn hub_tells(&self, callback: &str, signature: Option<&str>, body: &[u8]) -> Result<HubAnswer, PortError> {
+        self.0.pushes.told(callback, signature, body).await
     }
 
     async fn thumbnail(&self, id: &ThumbnailId) -> Result<Option<Bytes>, PortError> {

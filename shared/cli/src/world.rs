@@ -80,6 +80,11 @@ impl World {
         Ok(World { config, tally, program, embedded })
     }
 
+    /// The same while the pages are served: hubs can tell of news.
+    pub(crate) fn listening(self) -> World {
+        World { program: self.program.listening(), ..self }
+    }
+
     /// After a crash, before the first worker starts: jobs that were handed out are ready again, and leases whose
     /// holder is dead are broken, each at the cost of one pause. The store's lock says that there is no other process.
     pub(crate) async fn recover(&self) -> Result<()> {

@@ -74,6 +74,7 @@ impl ByteLimits {
     pub fn of(&self, kind: CallKind) -> usize {
         match kind {
             CallKind::Robots => self.robots,
+            CallKind::Hub => 0,
             CallKind::Home | CallKind::Page => self.page,
             CallKind::Feed => self.feed,
             CallKind::Image => self.image,

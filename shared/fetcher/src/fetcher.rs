@@ -62,8 +62,10 @@ impl HttpFetcher {
 
     /// Sends the request and waits for the end of the headers.
     async fn send(&self, call: &Call, url: &Url, deadline: Instant) -> Result<Response, FetchError> {
-        let mut request = Request::new(Method::GET, url.clone());
+        let method = if call.form.is_some() { Method::POST } else { Method::GET };
+        let mut request = Request::new(method, url.clone());
         *request.headers_mut() = headers::of_call(call, &self.agents);
+        *request.body_mut() = call.form.clone().map(reqwest::Body::from);
         let client = if self.move_port_to_host_header(&mut request)? { &self.http1 } else { &self.client };
         let response = timeout_at(deadline, client.execute(request))
             .await

@@ -23,6 +23,7 @@ mod date;
 mod farm;
 mod feeds;
 mod html;
+mod hub;
 pub mod judge;
 mod live;
 mod log;
@@ -36,6 +37,7 @@ mod text;
 mod uniform;
 
 pub use farm::{Expect, Farm, Outcome, Site};
+pub use hub::{HUB, Signed, Subscriber};
 pub use live::Mode;
 pub use log::{Call, Kind};
 pub use server::{Running, serve, serve_logged};

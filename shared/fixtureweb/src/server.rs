@@ -3,12 +3,14 @@
 use crate::body::{LoggedBody, Stream};
 use crate::coding::{self, Coding};
 use crate::farm::Farm;
+use crate::hub::{HUB, Hub, MAX_FORM, Signed, Subscriber};
 use crate::live::{Live, Mode};
 use crate::log::{Call, Kind, Log, readable};
 use crate::picture::Gallery;
 use crate::reply::{Body, Reply};
 use crate::text::fnv;
 use bytes::Bytes;
+use http_body_util::{BodyExt, Collected, Limited};
 use hyper::body::Incoming;
 use hyper::header::{HeaderMap, HeaderName, HeaderValue};
 use hyper::service::service_fn;
@@ -50,6 +52,7 @@ struct Shared {
     gallery: Gallery,
     live: Mutex<HashMap<String, Live>>,
     bomb: OnceLock<Bytes>,
+    hub: Arc<Hub>,
 }
 
 /// Serves the farm on this listener until stopped. Takes every connection; the caller chose the address.
@@ -69,6 +72,7 @@ pub async fn serve_logged(farm: Arc<Farm>, listener: TcpListener, file: Option<F
         gallery: Gallery::default(),
         live: Mutex::new(HashMap::new()),
         bomb: OnceLock::new(),
+        hub: Arc::default(),
     });
     let accepting = tokio::spawn(accept(listener, Arc::clone(&shared), stopped));
     Running { addr, shared, stop, accepting }
@@ -119,6 +123,16 @@ impl Running {
         let Some(site) = self.shared.farm.site(host) else { return Vec::new() };
         let mut live = self.shared.live.lock().unwrap_or_else(PoisonError::into_inner);
         live.entry(site.host.clone()).or_default().publish(site, more)
+    }
+
+    /// Those who have subscribed at the hub, which answers for the host [`HUB`].
+    pub fn subscribers(&self) -> Vec<Subscriber> {
+        self.shared.hub.subscribers()
+    }
+
+    /// The hub tells all subscribers of a topic that there is news; gives what they answered, 0 for one that did not.
+    pub async fn deliver(&self, topic: &str, body: &[u8], signed: Signed) -> Vec<u16> {
+        self.shared.hub.deliver(topic, body, signed).await
     }
 
     /// Stops taking connections, drops those that are open, and waits for all that to be done.
@@ -191,7 +205,14 @@ async fn answer(shared: Arc<Shared>, request: Request<Incoming>) -> Result<Respo
     let start = shared.log.now();
     let host = host_of(&request);
     let path = request.uri().path_and_query().map_or("/", |p| p.as_str()).to_owned();
-    let reply = shared.decide(&host, &path, request.method(), start);
+    let (head, body) = request.into_parts();
+    let reply = if host == HUB && head.method == Method::POST {
+        let form = Limited::new(body, MAX_FORM).collect().await.map(Collected::to_bytes);
+        let taken = form.is_ok_and(|form| shared.hub.take(&form));
+        Reply::status(Kind::Other, if taken { 202 } else { 400 })
+    } else {
+        shared.decide(&host, &path, &head.method, start)
+    };
     if let Some(site) = shared.farm.site(&host)
         && !site.delay.is_zero()
     {
@@ -203,9 +224,9 @@ async fn answer(shared: Arc<Shared>, request: Request<Incoming>) -> Result<Respo
         start,
         end: start,
         bytes: 0,
-        user_agent: text_of(request.headers(), "user-agent"),
-        method: request.method().as_str().to_owned(),
-        headers: readable(request.headers()),
+        user_agent: text_of(&head.headers, "user-agent"),
+        method: head.method.as_str().to_owned(),
+        headers: readable(&head.headers),
         host,
         path,
     };
@@ -214,7 +235,7 @@ async fn answer(shared: Arc<Shared>, request: Request<Incoming>) -> Result<Respo
         shared.log.end(call);
         return Err(HangUp);
     }
-    Ok(shared.respond(reply, call, request.headers()).await)
+    Ok(shared.respond(reply, call, &head.headers).await)
 }
 
 /// The host that is asked for: the `Host` header, or the target's authority in absolute form; no port, lower case.

@@ -219,6 +219,7 @@ impl Batch {
         let url = match job {
             Job::Fetch(visit) => return visit.host.to_string(),
             Job::Poll(poll) => &poll.url,
+            Job::Subscribe(subscribe) => &subscribe.url,
             Job::Discover(discover) => &discover.url,
             Job::Extract(_) => return format!("#{n}"),
         };

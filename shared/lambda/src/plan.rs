@@ -50,7 +50,7 @@ pub(crate) fn length(job: &Job, rules: &Rules) -> Millis {
     let items = match job {
         Job::Fetch(visit) => visit.items.iter().map(|item| calls(&item.purpose, rules)).sum(),
         Job::Discover(_) => 1 + rules.feeds_per_site as u64,
-        Job::Poll(_) | Job::Extract(_) => 1,
+        Job::Poll(_) | Job::Subscribe(_) | Job::Extract(_) => 1,
     };
     let calls = items.saturating_add(CALLS_BESIDES);
     let paced = (pause(rules) + ANSWER).saturating_mul(calls);
@@ -176,7 +176,7 @@ pub(crate) fn unpacked(job: &Job) -> usize {
             PageBody::Inline(packed) => packed.len().saturating_mul(UNPACKED),
             PageBody::Stored(_) => STORED_BYTES,
         },
-        Job::Discover(_) | Job::Poll(_) | Job::Fetch(_) => 0,
+        Job::Discover(_) | Job::Poll(_) | Job::Subscribe(_) | Job::Fetch(_) => 0,
     }
 }
 

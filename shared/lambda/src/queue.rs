@@ -46,7 +46,7 @@ async fn handle(stage: Stage, call: Call) -> Result<Answer<BatchResponse>, Failu
         batch.put_off(cold.clock.now() + PAUSE).await
     } else {
         let plan = batch.plan();
-        let program = cold.program(meter)?;
+        let program = cold.program(meter)?.listening();
         let program = Program { fetch: program.fetch.with_turn(plan.turn).with_few_rows(SENT_PAGES), ..program };
         batch.run(plan, Arc::new(program)).await
     };

@@ -6,23 +6,15 @@ use crate::front::Behind;
 use crate::meter::Meter;
 use crate::serve::{Answer, Invocation, ended, start};
 use crate::words::with_causes;
-use curlew_ports::Blobs;
 use curlew_web::{Caller, Settings, router};
+use curlew_wiring::web_secret;
 use lambda_http::request::RequestContext;
 use lambda_http::{Request, RequestExt, service_fn};
 use std::net::IpAddr;
 use std::process::ExitCode;
 use std::sync::Arc;
-use tokio::io::AsyncReadExt;
 use tokio::sync::OnceCell;
 use tower::ServiceExt;
-
-/// Where the secret that signs forms is kept, so that all instances of the function have the same.
-const SECRET: &str = "web-secret";
-/// Bytes of the secret.
-const SECRET_BYTES: usize = 32;
-/// Where the kernel gives random bytes.
-const RANDOM: &str = "/dev/urandom";
 
 /// Runs the search page behind a function URL (payload format 2.0).
 pub async fn web() -> ExitCode {
@@ -57,7 +49,8 @@ fn caller(request: &Request) -> Option<IpAddr> {
 }
 
 async fn open(cold: &Cold) -> Result<axum::Router, Failure> {
-    let secret = secret(cold.store.objects().as_ref()).await?;
+    let failed = |e| Failure::Work(format!("the page's secret: {}", with_causes(&e)));
+    let secret = web_secret(cold.store.objects().as_ref()).await.map_err(failed)?;
     let program = cold.program(Arc::new(Meter::default()))?;
     let mut settings = Settings::new(secret);
     if let Some(title) = &cold.settings.web.title {
@@ -68,22 +61,6 @@ async fn open(cold: &Cold) -> Result<axum::Router, Failure> {
     settings.user_agent.clone_from(&cold.settings.page_agent);
     settings.contact.clone_from(&cold.settings.contact);
     Ok(router(Arc::new(Behind(program)), cold.clock.clone(), settings))
-}
-
-/// The secret of this stack; the first who needs it draws it.
-async fn secret(blobs: &dyn Blobs) -> Result<[u8; SECRET_BYTES], Failure> {
-    let failed = |e: &dyn std::error::Error| Failure::Work(format!("the page's secret: {}", with_causes(e)));
-    for _ in 0..2 {
-        if let Some(blob) = blobs.get(SECRET).await.map_err(|e| failed(&e))? {
-            return blob.bytes.as_ref().try_into().map_err(|e| failed(&e));
-        }
-        let mut drawn = vec![0; SECRET_BYTES];
-        let mut random = tokio::fs::File::open(RANDOM).await.map_err(|e| failed(&e))?;
-        random.read_exact(&mut drawn).await.map_err(|e| failed(&e))?;
-        // Whoever is first decides; the next round reads it.
-        blobs.put_if_absent(SECRET, drawn.into()).await.map_err(|e| failed(&e))?;
-    }
-    Err(Failure::Work(format!("the page's secret was written to {SECRET}, and is not there")))
 }
 
 #[cfg(test)]
@@ -106,7 +83,7 @@ mod tests {
     async fn requests_of_a_function_url_are_answered_by_the_router() {
         let house = House::new(Stage::Fetch);
         let front = Arc::new(Behind(house.program()));
-        let settings = Settings { searches_per_minute: 1, ..Settings::new([7; SECRET_BYTES]) };
+        let settings = Settings { searches_per_minute: 1, ..Settings::new([7; 32]) };
         let router = router(front, house.clock.clone(), settings);
         let (status, page) = asked(&router, "search").await;
         assert!(status == StatusCode::OK && page.contains("long bent bills"), "{status} {page}");
@@ -116,15 +93,5 @@ mod tests {
         assert!(status.is_client_error() && page.contains("<form"), "a form without its token is not taken: {status}");
         let (status, page) = asked(&router, "status").await;
         assert!(status == StatusCode::OK && page.contains("none yet"), "{page}");
-    }
-
-    #[tokio::test]
-    async fn all_instances_have_the_same_secret() {
-        let blobs = curlew_testkit::memory::MemoryBlobs::default();
-        let first = secret(&blobs).await.unwrap();
-        assert_eq!(secret(&blobs).await.unwrap(), first);
-        assert_ne!(first, [0; SECRET_BYTES]);
-        blobs.put(SECRET, "short".into()).await.unwrap();
-        assert!(secret(&blobs).await.is_err());
     }
 }

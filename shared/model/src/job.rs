@@ -44,6 +44,8 @@ pub enum Job {
     Discover(DiscoverJob),
     /// For [`Stage::Poll`].
     Poll(PollJob),
+    /// For [`Stage::Poll`], too: it is rare, and what follows from a poll.
+    Subscribe(SubscribeJob),
     /// For [`Stage::Fetch`].
     Fetch(VisitJob),
     /// For [`Stage::Extract`].
@@ -55,7 +57,7 @@ impl Job {
     pub const fn stage(&self) -> Stage {
         match self {
             Job::Discover(_) => Stage::Discover,
-            Job::Poll(_) => Stage::Poll,
+            Job::Poll(_) | Job::Subscribe(_) => Stage::Poll,
             Job::Fetch(_) => Stage::Fetch,
             Job::Extract(_) => Stage::Extract,
         }
@@ -66,6 +68,7 @@ impl Job {
         match self {
             Job::Discover(j) => j.deferrals,
             Job::Poll(j) => j.deferrals,
+            Job::Subscribe(j) => j.deferrals,
             Job::Fetch(j) => j.deferrals,
             Job::Extract(_) => 0,
         }
@@ -77,6 +80,7 @@ impl Job {
         match &mut self {
             Job::Discover(j) => j.deferrals = j.deferrals.saturating_add(1),
             Job::Poll(j) => j.deferrals = j.deferrals.saturating_add(1),
+            Job::Subscribe(j) => j.deferrals = j.deferrals.saturating_add(1),
             Job::Fetch(j) => j.deferrals = j.deferrals.saturating_add(1),
             Job::Extract(_) => {}
         }
@@ -149,6 +153,21 @@ pub struct PollJob {
     pub feed: SourceKey,
     /// Its URL.
     pub url: String,
+    /// How often this job was put off.
+    #[serde(default)]
+    pub deferrals: u32,
+}
+
+/// Ask a feed's hub to tell of news, or no more.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SubscribeJob {
+    /// The feed's row.
+    pub feed: SourceKey,
+    /// The hub's address.
+    pub url: String,
+    /// End the subscription.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub end: bool,
     /// How often this job was put off.
     #[serde(default)]
     pub deferrals: u32,

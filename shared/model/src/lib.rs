@@ -19,9 +19,11 @@ pub use fault::{Fault, FaultCode, Faults};
 pub use fingerprint::Fingerprint;
 pub use host::{Circuit, Hold, HoldReason, HostState, Lease, SentPages, TokenBucket, Trouble, Window, is_at_or_below};
 pub use ids::{HostKey, ImageId, InvalidId, Origin, PageId, SegmentKey, SourceKey};
-pub use job::{DiscoverJob, ExtractJob, Job, MainImage, PageBody, PollJob, Purpose, Stage, VisitItem, VisitJob};
+pub use job::{
+    DiscoverJob, ExtractJob, Job, MainImage, PageBody, PollJob, Purpose, Stage, SubscribeJob, VisitItem, VisitJob,
+};
 pub use page::{Gone, Page, PageState, Rejection, Screened, Year};
-pub use polling::{Ailment, AilmentKind, Habit, Hub, Polling, Taken, Trust, Why, Wishes};
+pub use polling::{Ailment, AilmentKind, Habit, Hub, Polling, Subscription, Taken, Trust, Why, Wishes};
 pub use record::{EntryHints, Location, Record, SnippetLimit};
 pub use source::{ExtraSlot, FeedSource, SiteSource, SiteState, Slot, Source, Validators};
 pub use thumbnail::ThumbnailId;

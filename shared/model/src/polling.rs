@@ -35,6 +35,9 @@ pub struct Polling {
     /// The hub that would tell of news.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hub: Option<Hub>,
+    /// How far a subscription to that hub has come.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub subscription: Option<Subscription>,
     /// New entries that were taken on the day that began then.
     #[serde(skip_serializing_if = "is_default")]
     pub taken: Taken,
@@ -94,6 +97,8 @@ pub enum Why {
     Usual,
     /// There is nothing to ask a conditional question with, or the answers to one cannot be believed.
     Blind,
+    /// A hub tells of news, so polls only make sure.
+    Pushed,
     /// The feed's own history.
     History,
     /// `ttl` of RSS 2.0.
@@ -123,6 +128,7 @@ impl fmt::Display for Why {
         f.write_str(match self {
             Why::Usual => "this is the usual interval",
             Why::Blind => "the server gives nothing by which an unchanged feed is known, or cannot be believed in it",
+            Why::Pushed => "its hub tells of news (WebSub) and this is only to make sure",
             Why::History => "so often something new has come",
             Why::Ttl => "the feed says so (ttl)",
             Why::UpdatePeriod => "the feed says so (sy:updatePeriod)",
@@ -191,6 +197,44 @@ pub struct Hub {
     pub url: String,
     /// The topic: the feed's address as it gives it itself (`rel="self"`).
     pub topic: String,
+}
+
+/// A subscription to a feed's hub, as far as it has come (WebSub §5).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Subscription {
+    /// Hash of the hub's address and the topic: under another hub or topic it is another subscription.
+    pub of: u64,
+    /// When it was begun; with the feed's key and the page's secret this names the callback.
+    pub begun: Timestamp,
+    /// The hub was asked then, and its question whether that was us is awaited.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pending: Option<Timestamp>,
+    /// Until when the hub tells of news.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub until: Option<Timestamp>,
+    /// From when on it is renewed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub renew_at: Option<Timestamp>,
+    /// Requests in a row that came to nothing.
+    #[serde(skip_serializing_if = "is_default")]
+    pub refusals: u32,
+    /// No further request before this.
+    #[serde(skip_serializing_if = "is_default")]
+    pub not_before: Timestamp,
+    /// It is being ended: the hub's question about that is answered with yes.
+    #[serde(skip_serializing_if = "is_default")]
+    pub ending: bool,
+    /// The hub told of news, and a poll was sent for this instant.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub early: Option<Timestamp>,
+}
+
+impl Subscription {
+    /// Whether its lease is in force.
+    pub fn is_live(&self, now: Timestamp) -> bool {
+        self.until.is_some_and(|until| until > now)
+    }
 }
 
 /// New entries taken on one day.

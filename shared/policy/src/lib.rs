@@ -13,6 +13,7 @@ pub mod http;
 pub mod outage;
 pub mod pace;
 pub mod preferences;
+pub mod push;
 pub mod redirect;
 pub mod robots;
 mod rules;

@@ -104,6 +104,21 @@ pub struct Rules {
     pub poll_interval_blind: Millis,
     /// Longest time between two polls.
     pub poll_cap: Millis,
+    /// Whether hubs are asked to tell of news (WebSub), where there is a public address for them to tell it to.
+    pub websub: bool,
+    /// Time between two polls of a feed while its hub tells of news.
+    pub poll_interval_pushed: Millis,
+    /// How long a hub is asked to tell of news; it grants what it likes.
+    pub websub_lease: Millis,
+    /// A hub that grants less is not worth its calls, and its offer is declined.
+    pub websub_least_lease: Millis,
+    /// How long a hub is left alone after a request that came to nothing; doubling up to [`Rules::hold_cap`].
+    pub websub_retry: Millis,
+    /// After so many requests in a row that came to nothing a hub is not asked about the feed again.
+    pub websub_refusals: u32,
+    /// Whether hubs and our own address may be without TLS: for a network of one's own, since whoever listens learns the
+    /// secret.
+    pub websub_without_tls: bool,
     /// Entries of a feed that are looked at in one poll.
     pub entries_per_poll: usize,
     /// Keys of seen entries that a feed remembers.
@@ -178,6 +193,13 @@ impl Default for Rules {
             poll_interval: Millis::from_hours(8),
             poll_interval_blind: Millis::from_hours(24),
             poll_cap: Millis::from_days(7),
+            websub: true,
+            poll_interval_pushed: Millis::from_hours(24),
+            websub_lease: Millis::from_days(10),
+            websub_least_lease: Millis::from_days(1),
+            websub_retry: Millis::from_hours(24),
+            websub_refusals: 5,
+            websub_without_tls: false,
             entries_per_poll: 500,
             seen_ring: 1_000,
             adaptive: false,
@@ -247,6 +269,9 @@ impl Rules {
         }
         if self.poll_interval < self.poll_floor || self.poll_cap < self.poll_interval {
             return wrong("poll_floor, poll_interval and poll_cap must rise in this order");
+        }
+        if self.websub_lease < self.websub_least_lease || self.websub_least_lease == Millis::ZERO {
+            return wrong("websub_least_lease must be above zero, and websub_lease no shorter");
         }
         if self.window_limit > self.window {
             return wrong("window_limit is longer than the window");

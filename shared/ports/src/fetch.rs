@@ -2,7 +2,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use curlew_model::{Millis, Validators};
 
-/// One GET to a site. Exactly one: redirects come back as replies, since each further hop is a
+/// One GET to a site, or one POST to a hub. Exactly one: redirects come back as replies, since each further hop is a
 /// call that politeness has to admit first.
 #[async_trait]
 pub trait Fetch: Send + Sync {
@@ -30,6 +30,8 @@ pub enum CallKind {
     Feed,
     /// A page; a body that is no HTML is not read.
     Page,
+    /// A WebSub hub that is asked to tell of a feed's news: the one call that is a POST. Its body is not read.
+    Hub,
     /// An image; a body that is no image is not read.
     Image,
 }
@@ -43,6 +45,8 @@ pub struct Call {
     pub kind: CallKind,
     /// Sent byte for byte as `If-None-Match` and `If-Modified-Since`.
     pub validators: Validators,
+    /// What is posted, as `application/x-www-form-urlencoded`; without it the call is a GET.
+    pub form: Option<String>,
     /// The call ends within this time, whatever the server does.
     pub time: Millis,
 }

@@ -27,6 +27,19 @@ pub trait Front: Send + Sync {
     /// Transport errors.
     async fn thumbnail(&self, id: &ThumbnailId) -> Result<Option<Bytes>, PortError>;
 
+    /// What a hub is answered that asks under a callback whether a subscription is ours (WebSub §5.3).
+    ///
+    /// # Errors
+    /// Transport errors.
+    async fn hub_asks(&self, callback: &str, asked: &HubAsks<'_>) -> Result<HubAnswer, PortError>;
+
+    /// Takes what a hub delivers under a callback (WebSub §7): by the signature (`X-Hub-Signature`) of the body it is
+    /// believed that there is news, and nothing else of it is. Nothing is fetched here.
+    ///
+    /// # Errors
+    /// Transport errors.
+    async fn hub_tells(&self, callback: &str, signature: Option<&str>, body: &[u8]) -> Result<HubAnswer, PortError>;
+
     /// What the program has done and is doing, as lines of name and value.
     ///
     /// # Errors
@@ -42,6 +55,28 @@ pub enum Start<'a> {
     /// After the page that gave this as [`Found::next`]. One of another query, or one that is damaged, is said in
     /// [`Found::notes`] and begins at the first hit.
     After(&'a str),
+}
+
+/// What a hub asks, as it stands in its query.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HubAsks<'a> {
+    /// `hub.mode`.
+    pub mode: &'a str,
+    /// `hub.topic`.
+    pub topic: &'a str,
+    /// `hub.lease_seconds`.
+    pub lease_seconds: Option<u64>,
+}
+
+/// What a hub is answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HubAnswer {
+    /// Yes, or thank you; which also says nothing of whether it was believed.
+    Yes,
+    /// Nobody has asked for that.
+    No,
+    /// There is no subscription under this callback, or no more.
+    Unknown,
 }
 
 /// A page of results.

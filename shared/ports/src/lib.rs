@@ -19,7 +19,7 @@ pub use clock::{Clock, Seeds};
 pub use error::PortError;
 pub use events::{Event, Events};
 pub use fetch::{Call, CallKind, Fetch, FetchError, Reply, ReplyHeaders};
-pub use front::{FindError, Found, FoundHit, Front, Start, StatusLine, SuggestError, Suggested};
+pub use front::{FindError, Found, FoundHit, Front, HubAnswer, HubAsks, Start, StatusLine, SuggestError, Suggested};
 pub use ledger::{
     HostLedger, Hosts, Marks, RobotsCopy, RobotsStore, SWAP_TRIES, Version, update_host, update_host_from,
 };

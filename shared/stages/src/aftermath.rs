@@ -16,7 +16,7 @@ pub(crate) async fn relocate(sources: &dyn Sources, feed: FeedSource, to: &Url) 
         slot: address::slot(&key),
         url: to.as_str().to_owned(),
         moved: None,
-        polling: Polling { moved_at: None, extra_slots: 0, ..feed.polling.clone() },
+        polling: Polling { moved_at: None, extra_slots: 0, subscription: None, ..feed.polling.clone() },
         ..feed.clone()
     });
     if !sources.insert(&heir).await?
@@ -34,7 +34,13 @@ pub(crate) async fn relocate(sources: &dyn Sources, feed: FeedSource, to: &Url) 
         moved: Some((to.as_str().to_owned(), 0)),
         validators: Validators::default(),
         seen: vec![],
-        polling: Polling { reopened: feed.polling.reopened, ..Polling::default() },
+        // The hub is still to be told that nobody listens under the old address.
+        polling: Polling {
+            reopened: feed.polling.reopened,
+            hub: feed.polling.hub,
+            subscription: feed.polling.subscription,
+            ..Polling::default()
+        },
         ..feed
     })
 }

@@ -124,6 +124,12 @@ impl Discover {
         Discover { intake: Intake::new(manners, pages, queue, blobs), sources }
     }
 
+    /// The same where hubs can tell us of news: those that feeds name are asked to.
+    #[must_use]
+    pub fn listening(self) -> Discover {
+        Discover { intake: self.intake.listening(), ..self }
+    }
+
     fn manners(&self) -> &Manners {
         &self.intake.manners
     }
@@ -342,11 +348,13 @@ impl Discover {
         let new = self.intake.take(&mut feed, parsed).await?;
         learn(&mut feed, parsed, reply, (new, false), &self.manners().rules, now);
         let key = feed.key.clone();
+        let for_the_hub = self.intake.for_the_hub(&mut feed, false);
         let is_new = match seen {
             Some(seen) => self.sources.swap(seen, &Source::Feed(feed)).await.map(|_| true)?,
             None => self.sources.insert(&Source::Feed(feed)).await?,
         };
         if is_new {
+            self.intake.send_to_hub(for_the_hub).await?;
             self.manners().events.note(&Event::FeedFound);
         }
         Ok(key)

@@ -5,7 +5,7 @@ use curlew_model::{FeedSource, Habit, Millis, Timestamp, Wishes};
 use curlew_policy::chance::mix;
 use curlew_policy::fate::{self, Fate, Wrong};
 use curlew_policy::schedule::{self, Inputs};
-use curlew_policy::{Rules, conditional, http, websub};
+use curlew_policy::{Rules, conditional, http, push, websub};
 use curlew_ports::{Reply, ReplyHeaders};
 use url::Url;
 
@@ -65,6 +65,8 @@ pub(crate) fn learn(
     feed.polling.hub = Url::parse(&feed.url)
         .ok()
         .and_then(|base| websub::discover(&headers.links, hints.hub.as_deref(), hints.self_url.as_deref(), &base));
+    // A subscription to a hub that the feed names no more is none: its callback is unknown from here on.
+    feed.polling.subscription = push::current(feed).copied();
     feed.polling.wishes = wishes(parsed, headers, &feed.polling.wishes, now);
     let dates = parsed.entries.iter().filter_map(|entry| entry.published.or(entry.updated));
     feed.polling.habit = match (feed.polling.habit, schedule::start(dates, now)) {
@@ -72,7 +74,7 @@ pub(crate) fn learn(
         (habit, _) => schedule::news(habit, new, now),
     };
     well(feed);
-    let made = schedule::plan(&inputs(feed, headers, now), rules, now);
+    let made = schedule::plan(&inputs(feed, headers, rules, now), rules, now);
     (feed.interval, feed.not_before, feed.polling.why) = (made.interval, made.not_before, made.why);
 }
 
@@ -85,7 +87,7 @@ pub(crate) fn unchanged(feed: &mut FeedSource, reply: &Reply, rules: &Rules, now
         feed.polling.wishes.fresh_for = fresh_for(headers, feed.polling.wishes.fresh_for, now);
     }
     well(feed);
-    let made = schedule::plan(&inputs(feed, headers, now), rules, now);
+    let made = schedule::plan(&inputs(feed, headers, rules, now), rules, now);
     let is_same = schedule::same_slots(made.interval, feed.interval, rules) && made.why == feed.polling.why;
     if !is_same || headers.retry_after.is_some() {
         (feed.interval, feed.not_before, feed.polling.why) = (made.interval, made.not_before, made.why);
@@ -133,12 +135,13 @@ fn well(feed: &mut FeedSource) {
     feed.polling.ailment = None;
 }
 
-fn inputs(feed: &FeedSource, headers: &ReplyHeaders, now: Timestamp) -> Inputs {
+fn inputs(feed: &FeedSource, headers: &ReplyHeaders, rules: &Rules, now: Timestamp) -> Inputs {
     Inputs {
         wishes: feed.polling.wishes,
         habit: feed.polling.habit,
         age: http::age(headers.age.as_deref()),
         retry_after: headers.retry_after.as_deref().and_then(|value| http::retry_after(value, now)),
+        pushed: push::slows(feed, rules, now),
         conditional: !feed.validators.is_empty() && !feed.polling.trust.distrusted,
         ..Inputs::default()
     }

@@ -3,10 +3,11 @@
 use crate::{Manners, Removal, StageError};
 use curlew_feed::{Deleted, Entry, Feed};
 use curlew_model::{
-    EntryHints, FeedSource, Gone, HostKey, Job, Page, PageId, PageState, Purpose, Rejection, Taken, Timestamp,
-    VisitItem, VisitJob,
+    EntryHints, FeedSource, Gone, HostKey, Job, Page, PageId, PageState, Purpose, Rejection, SubscribeJob, Taken,
+    Timestamp, VisitItem, VisitJob,
 };
 use curlew_policy::address;
+use curlew_policy::push::{self, Step};
 use curlew_ports::{Blobs, Event, Pages, Queue};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -25,6 +26,8 @@ pub(crate) struct Intake {
     pub(crate) pages: Arc<dyn Pages>,
     pub(crate) queue: Arc<dyn Queue>,
     removal: Removal,
+    /// Whether somebody listens for what hubs tell.
+    listening: bool,
 }
 
 impl Intake {
@@ -36,7 +39,33 @@ impl Intake {
         blobs: Arc<dyn Blobs>,
     ) -> Intake {
         let removal = Removal::new(pages.clone(), blobs, manners.clock.clone(), manners.events.clone());
-        Intake { manners, pages, queue, removal }
+        Intake { manners, pages, queue, removal, listening: false }
+    }
+
+    /// The same where hubs can tell us of news: those that feeds name are asked to.
+    pub(crate) fn listening(self) -> Intake {
+        Intake { listening: true, ..self }
+    }
+
+    /// The job for the feed's hub, if it is time for one, which the row then says. It is sent once the row is written: before,
+    /// it would find nothing to ask for; one that is lost in between follows with the next poll after
+    /// [`curlew_policy::Rules::websub_retry`].
+    pub(crate) fn for_the_hub(&self, feed: &mut FeedSource, blocked: bool) -> Option<Job> {
+        let (rules, now) = (&self.manners.rules, self.manners.clock.now());
+        let step = if self.listening { push::step(feed, blocked, rules, now) } else { Step::Nothing };
+        if step == Step::Nothing {
+            return None;
+        }
+        let url = feed.polling.hub.as_ref()?.url.clone();
+        feed.polling.subscription = push::sent(feed, step, rules, now, self.manners.seeds.next());
+        let job = SubscribeJob { feed: feed.key.clone(), url, end: step == Step::End, deferrals: 0 };
+        Some(Job::Subscribe(job))
+    }
+
+    /// Sends such a job.
+    pub(crate) async fn send_to_hub(&self, job: Option<Job>) -> Result<(), StageError> {
+        let Some(job) = job else { return Ok(()) };
+        Ok(self.queue.send(&[(job, self.manners.clock.now())]).await?)
     }
 
     /// Sends visits for the entries that are new, and removes the pages of those that the feed has taken back; says how

@@ -38,6 +38,12 @@ impl Poll {
         Poll { intake: Intake::new(manners, pages, queue, blobs), sources }
     }
 
+    /// The same where hubs can tell us of news: those that feeds name are asked to.
+    #[must_use]
+    pub fn listening(self) -> Poll {
+        Poll { intake: self.intake.listening(), ..self }
+    }
+
     fn manners(&self) -> &Manners {
         &self.intake.manners
     }
@@ -120,6 +126,11 @@ impl Poll {
         seen: Version,
     ) -> Result<Verdict, StageError> {
         let (rules, now) = (&self.manners().rules, self.manners().clock.now());
+        if let Some(subscription) = &mut next.polling.subscription {
+            // The poll that its news asked for has taken place.
+            subscription.early = None;
+        }
+        let for_the_hub = self.intake.for_the_hub(&mut next, false);
         let is_often = schedule::times_a_cycle(before.interval, rules) > 1;
         let was_put_off = job.deferrals > 0 || before.polling.why == Why::Held;
         if is_often || was_put_off || !schedule::is_on_time(&before, rules, now) {
@@ -135,7 +146,17 @@ impl Poll {
         if next != before {
             self.sources.swap(seen, &Source::Feed(next)).await?;
         }
+        self.intake.send_to_hub(for_the_hub).await?;
         Ok(Verdict::Done)
+    }
+
+    /// Nothing is called any more; only the feed's hub is told to be silent.
+    async fn blocked(&self, mut feed: FeedSource, seen: Version) -> Result<Verdict, StageError> {
+        if let Some(job) = self.intake.for_the_hub(&mut feed, true) {
+            self.sources.swap(seen, &Source::Feed(feed)).await?;
+            self.intake.send_to_hub(Some(job)).await?;
+        }
+        Ok(Verdict::Drop("the host is blocked".into()))
     }
 
     /// Lists a feed under further slots, if its interval is shorter than the cycle. Rows that are there stay.
@@ -272,7 +293,7 @@ impl Stage for Poll {
             Opening::Open(visit) => visit,
             Opening::Busy(until) => return Ok(Verdict::Defer(until)),
             Opening::Held(until, why) => return self.put_off(job, (feed, seen), until, why.as_str()).await,
-            Opening::Blocked => return Ok(Verdict::Drop("the host is blocked".into())),
+            Opening::Blocked => return self.blocked(feed, seen).await,
         };
         if visit.repeats() {
             visit.close_or_leave().await?;

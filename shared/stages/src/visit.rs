@@ -57,6 +57,8 @@ pub struct Visit<'a> {
     guests_over: HashMap<HostKey, Timestamp>,
     /// Calls so far, those to other host keys included.
     pub calls: u32,
+    /// What is posted to a hub.
+    form: Option<String>,
 }
 
 /// How one call, or a chain of them, ended.
@@ -106,6 +108,7 @@ impl<'a> Visit<'a> {
             over: None,
             guests_over: HashMap::new(),
             calls: 0,
+            form: None,
         }
     }
 
@@ -170,6 +173,32 @@ impl<'a> Visit<'a> {
         }
     }
 
+    /// Posts a form to a hub: with robots.txt, pause and guard as for every call. A hub may say that it lives elsewhere
+    /// (307 and 308, WebSub §5.2), and no other redirect repeats a POST (RFC 9110 §15.4).
+    ///
+    /// # Errors
+    /// What the ports say.
+    pub(crate) async fn post(&mut self, hub: &Url, form: &str) -> Result<End, StageError> {
+        self.form = Some(form.to_owned());
+        let mut chain = Chain::new(hub.clone(), self.manners.rules.page_redirects);
+        loop {
+            let here = chain.current().clone();
+            let end = self.hop(&here, CallKind::Hub, &Validators::default(), true).await?;
+            let End::Reply(reply) = &end else { return Ok(end) };
+            if !matches!(reply.status, 307 | 308) {
+                return Ok(end);
+            }
+            match chain.follow(reply.status, reply.headers.location.as_deref()) {
+                // The secret goes with it.
+                Ok(next) if here.scheme() == "https" && next.scheme() == "http" => {
+                    return Ok(End::Rejected(Rejection::Redirect("it leads from https to http".into())));
+                }
+                Ok(_) => {}
+                Err(why) => return Ok(End::Rejected(Rejection::Redirect(why.to_string()))),
+            }
+        }
+    }
+
     /// One call wherever the URL leads: under this lease, or under a lease of its own for another host key.
     pub(crate) fn hop<'b>(
         &'b mut self,
@@ -219,6 +248,7 @@ impl<'a> Visit<'a> {
         }
         match self.manners.open(key, &self.grant.lease.owner).await? {
             Opening::Open(mut guest) => {
+                guest.form.clone_from(&self.form);
                 let end = guest.hop(url, kind, validators, ask_robots).await;
                 self.calls += guest.calls;
                 let over = guest.over;
@@ -272,7 +302,9 @@ impl<'a> Visit<'a> {
         if self.lasted() + rules.call_time > self.grant.length {
             return Ok(End::Later(clock.now()));
         }
-        let call = Call { url: url.as_str().to_owned(), kind, validators: validators.clone(), time: rules.call_time };
+        let form = self.form.clone().filter(|_| kind == CallKind::Hub);
+        let (url, validators) = (url.as_str().to_owned(), validators.clone());
+        let call = Call { url, kind, validators, form, time: rules.call_time };
         let began = clock.monotonic();
         let answer = self.manners.fetch.call(&call).await;
         let took = Millis(clock.monotonic().0.saturating_sub(began.0));

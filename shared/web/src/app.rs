@@ -4,7 +4,7 @@ use crate::page::Site;
 use crate::quota::{self, Quota};
 use crate::settings::{Contact, Settings};
 use crate::token::Spent;
-use crate::{api, files, headers, info, page, search, suggest, thumb};
+use crate::{api, files, headers, info, page, search, suggest, thumb, websub};
 use axum::Router;
 use axum::extract::{ConnectInfo, FromRequestParts};
 use axum::http::request::Parts;
@@ -17,6 +17,9 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tower_http::catch_panic::CatchPanicLayer;
+
+/// Calls of hubs that one address may make a minute: one hub tells of many feeds.
+const DELIVERIES_PER_MINUTE: u32 = 600;
 
 /// The pages, the API and the forms.
 ///
@@ -31,6 +34,7 @@ pub fn router(front: Arc<dyn Front>, clock: Arc<dyn Clock>, settings: Settings) 
         .route("/api/search", get(api::search).options(api::preflight))
         .route("/thumb/{id}", get(thumb::show))
         .route("/suggest", get(suggest::show).post(suggest::send))
+        .route("/websub/{callback}", get(websub::asked).post(websub::told))
         .route("/bot", get(info::bot))
         .route("/status", get(info::status))
         .route("/status.json", get(info::status_json))
@@ -68,6 +72,7 @@ pub(crate) struct App {
     pub(crate) spent: Mutex<Spent>,
     searches: Mutex<Quota>,
     suggestions: Mutex<Quota>,
+    deliveries: Mutex<Quota>,
 }
 
 impl App {
@@ -81,6 +86,7 @@ impl App {
             spent: Mutex::default(),
             searches: Mutex::new(Quota::new(settings.searches_per_minute)),
             suggestions: Mutex::new(Quota::new(settings.suggestions_per_minute)),
+            deliveries: Mutex::new(Quota::new(DELIVERIES_PER_MINUTE)),
             front,
             clock,
             settings,
@@ -98,6 +104,11 @@ impl App {
     /// Takes a suggestion of the caller's allowance, or says how long to wait.
     pub(crate) fn admit_suggestion(&self, from: From) -> Result<(), Millis> {
         held(&self.suggestions).take(self.key(from), self.clock.monotonic())
+    }
+
+    /// Takes a call of a hub of the caller's allowance, or says how long to wait.
+    pub(crate) fn admit_hub(&self, from: From) -> Result<(), Millis> {
+        held(&self.deliveries).take(self.key(from), self.clock.monotonic())
     }
 
     fn key(&self, from: From) -> u64 {

@@ -29,6 +29,7 @@ mod suggest;
 mod text;
 mod thumb;
 mod token;
+mod websub;
 
 pub use app::{Caller, router};
 pub use settings::Settings;

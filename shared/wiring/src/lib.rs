@@ -7,10 +7,12 @@ mod clock;
 mod contact;
 mod program;
 mod screening;
+mod secret;
 mod settings;
 mod tally;
 
 pub use clock::{SystemClock, SystemSeeds};
 pub use program::{Memory, Ports, Program};
+pub use secret::web_secret;
 pub use settings::{BadSettings, Flags, Limits, LogForm, Settings, Web};
 pub use tally::{Counts, Tally};

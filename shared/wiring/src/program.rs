@@ -9,8 +9,8 @@ use curlew_ports::{
     Sources,
 };
 use curlew_stages::{
-    Blocks, Discover, Dispatch, Extract, Fetch, Finder, HowMany, Index, Judge, KnownRobots, Manners, Overrules, Poll,
-    Published, Removal, Sample, Stage, StageError, Suggest, Verdict, Weather,
+    Blocks, Callbacks, Discover, Dispatch, Extract, Fetch, Finder, HowMany, Index, Judge, KnownRobots, Manners,
+    Overrules, Poll, Published, Pushes, Removal, Sample, Stage, StageError, Subscribe, Suggest, Verdict, Weather,
 };
 use std::sync::Arc;
 
@@ -57,6 +57,10 @@ pub struct Program {
     pub discover: Discover,
     /// Reads feeds.
     pub poll: Poll,
+    /// Asks hubs to tell of news.
+    pub subscribe: Subscribe,
+    /// Takes what hubs tell.
+    pub pushes: Pushes,
     /// Visits hosts.
     pub fetch: Fetch,
     /// Makes records.
@@ -107,14 +111,28 @@ impl Program {
             scope: Arc::new(settings.scope.clone()),
             known: memory.known.clone(),
         });
-        Ok(Program::over(manners, ports, settings.judge.clone()))
+        Ok(Program::over(manners, ports, settings.judge.clone()).reached_at(settings.hub_base()))
     }
 
     /// The stages over one store, with these manners and this judge of pages.
     pub fn over(manners: Arc<Manners>, ports: Ports, judge: Arc<Judge>) -> Program {
         let Ports { pages, sources, queue, blobs, .. } = &ports;
         let Manners { clock, events, rules, groups, scope, .. } = &*manners;
+        let callbacks = Arc::new(Callbacks::new(None, blobs.clone()));
         Program {
+            subscribe: Subscribe {
+                manners: manners.clone(),
+                sources: sources.clone(),
+                queue: queue.clone(),
+                callbacks: callbacks.clone(),
+            },
+            pushes: Pushes {
+                sources: sources.clone(),
+                queue: queue.clone(),
+                clock: clock.clone(),
+                rules: rules.clone(),
+                callbacks,
+            },
             discover: Discover::new(manners.clone(), sources.clone(), pages.clone(), queue.clone(), blobs.clone()),
             poll: Poll::new(manners.clone(), sources.clone(), pages.clone(), queue.clone(), blobs.clone()),
             fetch: Fetch::new(manners.clone(), pages.clone(), queue.clone(), blobs.clone()).with_judge(judge.clone()),
@@ -165,6 +183,23 @@ impl Program {
         }
     }
 
+    /// The same where hubs reach us under this address, if they do.
+    fn reached_at(self, base: Option<String>) -> Program {
+        let callbacks = Arc::new(Callbacks::new(base, self.ports.blobs.clone()));
+        let subscribe = Subscribe { callbacks: callbacks.clone(), ..self.subscribe };
+        Program { subscribe, pushes: Pushes { callbacks, ..self.pushes }, ..self }
+    }
+
+    /// The same where the pages are served, so that hubs can tell us of news: those that feeds name are asked to, if there
+    /// is an address for them to tell it to.
+    #[must_use]
+    pub fn listening(self) -> Program {
+        if !self.subscribe.callbacks.are_reachable() {
+            return self;
+        }
+        Program { discover: self.discover.listening(), poll: self.poll.listening(), ..self }
+    }
+
     /// Gives a job to its stage.
     ///
     /// # Errors
@@ -173,6 +208,7 @@ impl Program {
         match job {
             Job::Discover(job) => self.discover.run(job).await,
             Job::Poll(job) => self.poll.run(job).await,
+            Job::Subscribe(job) => self.subscribe.run(job).await,
             Job::Fetch(job) => self.fetch.run(job).await,
             Job::Extract(job) => self.extract.run(job).await,
         }

@@ -6,6 +6,7 @@ use curlew_model::Millis;
 use curlew_policy::Rules;
 use curlew_policy::address::HostGroups;
 use curlew_policy::exclusions::{Exclusions, Lists};
+use curlew_policy::push::is_private_enough;
 use curlew_policy::scope::{OwnHosts, Scope};
 use curlew_screen::Screener;
 use curlew_stages::Judge;
@@ -224,6 +225,15 @@ impl Settings {
     }
 }
 
+impl Settings {
+    /// Our own origin as hubs are told it: over https, unless hubs and we live in a network of the operator's own.
+    pub fn hub_base(&self) -> Option<String> {
+        let base =
+            self.web.base_url.as_deref().filter(|base| self.rules.websub && is_private_enough(base, &self.rules))?;
+        url::Url::parse(base).ok().map(|url| url.origin().ascii_serialization())
+    }
+}
+
 fn first_line(error: &toml::de::Error) -> String {
     error.message().lines().next().unwrap_or_default().to_owned()
 }
@@ -422,6 +432,18 @@ mod tests {
         let vet = |url: &str| curlew_fetcher::guard::vet_url(url, &guard);
         assert!(vet("http://127.0.0.1:9001/2018-06-01/runtime/invocation/next").is_err());
         assert!(vet("http://127.0.0.1:9002/").is_ok());
+    }
+
+    #[test]
+    fn f13_hubs_are_told_an_address_over_https_or_none() {
+        let base = |pairs: &[(&str, &str)]| Settings::load(&Flags::default(), env(pairs)).unwrap().hub_base();
+        let (https, http) =
+            (("CURLEW_WEB_BASE_URL", "https://Search.example/x"), ("CURLEW_WEB_BASE_URL", "http://own/"));
+        assert_eq!(base(&[https]).as_deref(), Some("https://search.example"));
+        assert_eq!(base(&[]), None);
+        assert_eq!(base(&[http]), None);
+        assert_eq!(base(&[http, ("CURLEW_RULES_WEBSUB_WITHOUT_TLS", "true")]).as_deref(), Some("http://own"));
+        assert_eq!(base(&[https, ("CURLEW_RULES_WEBSUB", "false")]), None);
     }
 
     #[test]

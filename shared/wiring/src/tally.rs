@@ -93,6 +93,7 @@ const fn kind_name(kind: CallKind) -> &'static str {
         CallKind::Home => "home",
         CallKind::Feed => "feed",
         CallKind::Page => "page",
+        CallKind::Hub => "hub",
         CallKind::Image => "image",
     }
 }

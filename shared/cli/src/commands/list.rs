@@ -5,9 +5,9 @@ use crate::output::{self, shown};
 use crate::world::World;
 use anyhow::{Result, bail};
 use curlew_model::{
-    FeedSource, HostKey, Job, Millis, Page, PageId, PageState, SiteState, Source, SourceKey, Timestamp,
+    FeedSource, HostKey, Job, Millis, Page, PageId, PageState, SiteState, Source, SourceKey, Timestamp, Why,
 };
-use curlew_policy::{Rules, address, schedule};
+use curlew_policy::{Rules, address, push, schedule};
 use serde_json::{Value, json};
 
 /// Rows read at a time.
@@ -109,13 +109,13 @@ fn whole_feed(feed: &FeedSource, rules: &Rules, now: Timestamp) -> Value {
     if let Value::Object(fields) = &mut whole {
         fields.insert("faults".into(), output::faults(&feed.faults));
         fields.insert("next_poll".into(), json!(schedule::next_poll(feed, rules, now)));
-        fields.insert("next_poll_because".into(), reason(feed, rules).into());
+        fields.insert("next_poll_because".into(), reason(feed, rules, now).into());
     }
     whole
 }
 
 /// Why a feed is polled when it is, or no more.
-fn reason(feed: &FeedSource, rules: &Rules) -> String {
+fn reason(feed: &FeedSource, rules: &Rules, now: Timestamp) -> String {
     if feed.gone {
         return feed.trouble.clone().unwrap_or_else(|| "polling it has stopped".into());
     }
@@ -123,8 +123,13 @@ fn reason(feed: &FeedSource, rules: &Rules) -> String {
         return "it was never read".into();
     }
     let hours = feed.interval.0 / 3_600_000;
+    let pushed = match push::current(feed).filter(|known| known.is_live(now)).and_then(|known| known.until) {
+        Some(until) if feed.polling.why != Why::Pushed => format!("; its hub tells of news until {until}"),
+        Some(until) => format!(", until {until}"),
+        None => String::new(),
+    };
     let capped = if feed.interval == rules.poll_cap { ", cut to the longest interval there is" } else { "" };
-    format!("every {hours} h, since {}{capped}", feed.polling.why)
+    format!("every {hours} h, since {}{capped}{pushed}", feed.polling.why)
 }
 
 /// All rows of feeds and sites, one after another.
@@ -239,6 +244,7 @@ pub(super) fn about(job: &Job) -> String {
     match job {
         Job::Discover(job) => job.url.clone(),
         Job::Poll(job) => job.url.clone(),
+        Job::Subscribe(job) => job.url.clone(),
         Job::Fetch(job) => format!("{} ({} addresses)", job.host, job.items.len()),
         Job::Extract(job) => job.url.clone(),
     }
@@ -247,22 +253,30 @@ pub(super) fn about(job: &Job) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use curlew_model::{Slot, Why};
+    use curlew_model::{Hub, Slot, Subscription};
 
     #[test]
-    fn a_feed_says_when_it_is_polled_next_and_why() {
+    fn f14_a_feed_says_when_it_is_polled_next_and_why_and_that_a_lease_lives() {
         let rules = Rules::default();
         let now: Timestamp = "2026-11-21T00:00:00Z".parse().unwrap_or_default();
         let url = url::Url::parse("https://example.org/feed").unwrap_or_else(|e| panic!("{e}"));
         let mut feed = FeedSource::new(address::source_key(&url), Slot::of(10), url.as_str());
-        assert_eq!(reason(&feed, &rules), "it was never read");
+        assert_eq!(reason(&feed, &rules, now), "it was never read");
         (feed.interval, feed.polling.why) = (Millis::from_days(2), Why::Ttl);
-        assert_eq!(reason(&feed, &rules), "every 48 h, since the feed says so (ttl)");
+        assert_eq!(reason(&feed, &rules, now), "every 48 h, since the feed says so (ttl)");
         let whole = whole_feed(&feed, &rules, now);
         assert!(whole["next_poll"].as_str().is_some_and(|at| at.starts_with("2026-11-2")), "{whole}");
         assert_eq!(whole["url"], url.as_str());
+        let hub = Hub { url: "https://hub.example/".into(), topic: feed.url.clone() };
+        let until = Some("2026-11-30T00:00:00Z".parse().unwrap_or_default());
+        feed.polling.subscription = Some(Subscription { of: push::name(&hub), until, ..Subscription::default() });
+        feed.polling.hub = Some(hub);
+        assert!(reason(&feed, &rules, now).ends_with("(ttl); its hub tells of news until 2026-11-30T00:00:00Z"));
+        feed.polling.why = Why::Pushed;
+        assert!(reason(&feed, &rules, now).ends_with("only to make sure, until 2026-11-30T00:00:00Z"));
+        assert_eq!(whole_feed(&feed, &rules, now)["polling"]["hub"]["url"], "https://hub.example/");
         (feed.gone, feed.trouble) = (true, Some("gone".into()));
-        assert_eq!(reason(&feed, &rules), "gone");
+        assert_eq!(reason(&feed, &rules, now), "gone");
         assert_eq!(whole_feed(&feed, &rules, now)["next_poll"], Value::Null);
     }
 }

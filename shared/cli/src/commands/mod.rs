@@ -80,7 +80,7 @@ pub(crate) async fn run(command: Command, config: Config, place: Place) -> Resul
         }
         Command::Serve { listen } => {
             place.here("serve")?;
-            serve::run(place.alone(config).await?, listen).await
+            serve::run(Arc::new(exclusive(config).await?.listening()), listen).await
         }
         Command::Search { query, limit, output } => {
             search::run(&place.beside(config).await?, &query, limit, output.json).await

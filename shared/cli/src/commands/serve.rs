@@ -8,6 +8,7 @@ use crate::world::World;
 use anyhow::{Context, Result};
 use curlew_model::Millis;
 use curlew_web::{Settings, router};
+use curlew_wiring::web_secret;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -55,7 +56,7 @@ pub(super) async fn pages(world: Arc<World>, listen: SocketAddr, stop: Arc<Atomi
         .await
         .with_context(|| format!("cannot listen on {listen}: choose another address with --listen"))?;
     let addr = listener.local_addr()?;
-    let settings = settings(&world)?;
+    let settings = settings(&world).await?;
     let clock = world.clock.clone();
     let app = router(Arc::new(Behind(world.clone())), world.clock.clone(), settings);
     output::line(&format!("Open http://{addr}/ in a browser; Ctrl-C stops."))?;
@@ -70,11 +71,8 @@ pub(super) async fn pages(world: Arc<World>, listen: SocketAddr, stop: Arc<Atomi
         .context("the search page ended")
 }
 
-fn settings(world: &World) -> Result<Settings> {
-    let mut secret = [0u8; 32];
-    for chunk in secret.chunks_mut(8) {
-        chunk.copy_from_slice(&world.manners.seeds.next().to_le_bytes());
-    }
+async fn settings(world: &World) -> Result<Settings> {
+    let secret = web_secret(world.ports.blobs.as_ref()).await.context("the page's secret cannot be had")?;
     let mut settings = Settings::new(secret);
     if let Some(title) = &world.config.web.title {
         settings.title.clone_from(title);

@@ -256,6 +256,7 @@ async fn next(world: &World, host: &HostKey, feeds: &[Feed], is_ours: impl Fn(&s
         let (is_for, what) = match &job {
             Job::Fetch(visit) => (visit.host == *host, "visit"),
             Job::Poll(poll) => (is_ours(&poll.url), "poll"),
+            Job::Subscribe(subscribe) => (is_ours(&subscribe.url), "subscribe"),
             Job::Discover(site) => (is_ours(&site.url), "discovery"),
             Job::Extract(_) => (false, ""),
         };

@@ -3,7 +3,7 @@
 use super::server::{Server, call, get, html, make, ok};
 use crate::{Config, ConfigError, HttpFetcher};
 use curlew_model::Validators;
-use curlew_ports::CallKind;
+use curlew_ports::{Call, CallKind, Fetch, FetchError};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -66,6 +66,24 @@ async fn h12_h13_h14_h17_each_request_says_who_asks_and_nothing_else() {
         assert_eq!(names, ["accept", "accept-encoding", "accept-language", "host", "user-agent"]);
     }
     assert!(server.heads().iter().all(|head| head.contains("\r\naccept-encoding: gzip, br, zstd\r\n")));
+}
+
+#[tokio::test]
+async fn h17_u35_only_a_hub_is_posted_to_and_by_the_same_guard() {
+    let server = Server::saying(ok("Content-Type: text/html\r\n", b"Thank you.")).await;
+    let fetcher = server.fetcher();
+    let form = Some("hub.mode=subscribe&hub.topic=x".to_owned());
+    let post = |url: &str| Call { form: form.clone(), ..get(CallKind::Hub, url) };
+    let reply = fetcher.call(&post("http://site.test/hub")).await.unwrap();
+    assert_eq!((reply.status, reply.body.len(), reply.body_skipped), (200, 0, true));
+    let head = server.heads().pop().unwrap();
+    assert!(head.starts_with("POST /hub?"), "{head}");
+    assert!(head.contains("\r\ncontent-type: application/x-www-form-urlencoded\r\n"), "{head}");
+    assert!(head.contains("\r\ncontent-length: 30\r\n") && head.contains("TestFeed/1 (+"), "{head}");
+    for inward in ["http://127.0.0.1/", "http://169.254.169.254/", "http://localhost/", "ftp://site.test/"] {
+        assert!(matches!(fetcher.call(&post(inward)).await, Err(FetchError::Refused(_))), "{inward}");
+    }
+    assert_eq!(server.connections(), 1);
 }
 
 #[tokio::test]

@@ -22,6 +22,7 @@ pub(crate) fn sites() -> Vec<Site> {
         patient_press(),
         planet_hiking(),
         senza_date(),
+        tide_table(),
     ]
 }
 
@@ -218,5 +219,19 @@ fn senza_date() -> Site {
         blog.entry(entry, Outcome::Accepted);
     }
     blog.feed(Plan::new("/feed.xml", Format::Rss2));
+    blog.finish()
+}
+
+fn tide_table() -> Site {
+    let mut blog = Blog::new(
+        "tide-table.test",
+        "The Tide Table",
+        "High water, low water, and what lies between",
+        &HARBOUR,
+        Style::OpenGraph,
+    );
+    blog.about = "its feed names a hub, which tells of news (WebSub)";
+    let links = "<http://hub.test/>; rel=\"hub\", <http://tide-table.test/feed.xml>; rel=\"self\"";
+    blog.posts(4).feed(Plan { headers: vec![("link", links)], ..Plan::new("/feed.xml", Format::Rss2) });
     blog.finish()
 }

@@ -15,7 +15,7 @@ pub use habit::{estimate, news, start};
 pub use plan::{Inputs, Plan, plan};
 pub use skips::{after_skips, skips};
 pub use slots::{
-    extra_slots, feed_is_due, is_on_time, is_soon, may_poll_from, next_poll, postponed, same_slots, slots_due,
+    early, extra_slots, feed_is_due, is_on_time, is_soon, may_poll_from, next_poll, postponed, same_slots, slots_due,
     times_a_cycle,
 };
 

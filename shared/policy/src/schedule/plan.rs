@@ -15,6 +15,8 @@ pub struct Inputs {
     pub age: Millis,
     /// The instant that `Retry-After` names.
     pub retry_after: Option<Timestamp>,
+    /// Whether a hub tells of news until well after the next poll.
+    pub pushed: bool,
     /// Whether the next poll can ask a conditional question whose answer is believed.
     pub conditional: bool,
     /// How long whatever is wrong with the feed makes it wait.
@@ -61,9 +63,18 @@ pub fn plan(inputs: &Inputs, rules: &Rules, now: Timestamp) -> Plan {
 }
 
 /// The interval without any wish: the usual one, or what the history says in adaptive mode; longer where each poll
-/// costs the server a whole feed.
+/// costs the server a whole feed, or while a hub tells of news.
 fn own_interval(inputs: &Inputs, rules: &Rules, now: Timestamp) -> (Millis, Why) {
     let learned = if rules.adaptive { estimate(&inputs.habit, rules, now) } else { None };
     let own = learned.map_or((rules.poll_interval, Why::Usual), |interval| (interval, Why::History));
-    if !inputs.conditional && own.0 < rules.poll_interval_blind { (rules.poll_interval_blind, Why::Blind) } else { own }
+    let floors = [
+        (!inputs.conditional, rules.poll_interval_blind, Why::Blind),
+        (inputs.pushed, rules.poll_interval_pushed, Why::Pushed),
+    ];
+    floors.into_iter().filter(|(holds, ..)| *holds).fold(
+        own,
+        |ruling, (_, floor, why)| {
+            if ruling.0 < floor { (floor, why) } else { ruling }
+        },
+    )
 }

@@ -102,6 +102,18 @@ pub fn postponed(feed: &FeedSource, rules: &Rules, at: Timestamp) -> Option<Time
     (allowed < at + between_slots(feed, rules)).then_some(allowed)
 }
 
+/// When a feed is polled that a hub says has news: as soon as it may, and in no hour that it asks to be left alone in;
+/// never if its own minute comes first. A poll that changed nothing is not written down, so within the floor of its minute
+/// it counts as polled.
+pub fn early(feed: &FeedSource, rules: &Rules, now: Timestamp) -> Option<Timestamp> {
+    let times = times_a_cycle(feed.interval, rules);
+    let slot = Timestamp::from_millis((now.minute() - into_slot(feed, now.minute(), times)).saturating_mul(60_000));
+    let unwritten = slot + lateness(rules);
+    let from = now.max(may_poll_from(feed, rules)).max(unwritten + rules.poll_floor);
+    let at = after_skips(from, &feed.polling.wishes);
+    next_poll(feed, rules, now).is_none_or(|next| at < next).then_some(at)
+}
+
 fn between_slots(feed: &FeedSource, rules: &Rules) -> Millis {
     let minutes = match times_a_cycle(feed.interval, rules) {
         1 => CYCLE.saturating_mul(cycles(feed.interval)),

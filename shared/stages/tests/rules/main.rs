@@ -11,6 +11,7 @@ mod house;
 mod index;
 mod manners;
 mod polls;
+mod push;
 mod robots;
 mod schedule;
 mod scope;

@@ -5,7 +5,7 @@ use curlew_model::{
     Ailment, AilmentKind, Circuit, EntryHints, ExtraSlot, ExtractJob, Fault, FaultCode, Faults, FeedSource, Gone,
     Habit, Hold, HoldReason, HostKey, HostState, Hub, Job, Lease, Location, Millis, Page, PageBody, PageId, PageState,
     PollJob, Polling, Rejection, Screened, SegmentKey, SentPages, SiteSource, SiteState, Slot, Source, SourceKey,
-    Taken, Timestamp, TokenBucket, Trouble, Trust, Validators, Why, Window, Wishes,
+    Subscription, Taken, Timestamp, TokenBucket, Trouble, Trust, Validators, Why, Window, Wishes,
 };
 use futures::future::join_all;
 use std::future::Future;
@@ -149,6 +149,17 @@ fn full_polling() -> Polling {
         reopened: true,
         extra_slots: 7,
         hub: Some(Hub { url: AWKWARD.into(), topic: String::new() }),
+        subscription: Some(Subscription {
+            of: u64::MAX,
+            begun: at(1),
+            pending: Some(at(2)),
+            until: Some(at(3)),
+            renew_at: Some(at(4)),
+            refusals: 5,
+            not_before: at(6),
+            ending: true,
+            early: Some(at(7)),
+        }),
         taken: Taken { day: i64::MAX, entries: 1 },
     }
 }

@@ -81,7 +81,8 @@ mod tests {
     async fn answers_come_in_their_order_and_the_last_one_stays() {
         let web = MemoryFetch::default();
         let url = "https://example.org/";
-        let call = Call { url: url.into(), kind: CallKind::Page, validators: Validators::default(), time: Millis(1) };
+        let (validators, time) = (Validators::default(), Millis(1));
+        let call = Call { url: url.into(), kind: CallKind::Page, validators, form: None, time };
         assert_eq!(web.call(&call).await.map(|reply| reply.status), Ok(404));
         web.answer(url, Ok(Reply { status: 503, ..Reply::default() }));
         web.serve(url, "text/html", "x");

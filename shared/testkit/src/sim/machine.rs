@@ -307,6 +307,8 @@ async fn one(machine: &Machine, delivery: Delivery) -> Result<(), PortError> {
     let outcome = match &job {
         Job::Discover(job) => machine.discover.run(job).await,
         Job::Poll(job) => machine.poll.run(job).await,
+        // Nobody listens for hubs in the simulator, so none is ever asked.
+        Job::Subscribe(_) => Ok(Verdict::Drop("there are no hubs here".into())),
         Job::Fetch(job) => machine.fetch.run(job).await,
         Job::Extract(job) => machine.extract.run(job).await,
     };
@@ -376,6 +378,7 @@ fn named(job: &Job) -> String {
     match job {
         Job::Discover(job) => format!("discover {}", job.url),
         Job::Poll(job) => format!("poll {}", job.url),
+        Job::Subscribe(job) => format!("subscribe {}", job.url),
         Job::Extract(job) => format!("extract {}", job.url),
         Job::Fetch(job) => {
             let urls: Vec<&str> = job.items.iter().map(|item| item.url.as_str()).collect();

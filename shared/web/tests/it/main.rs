@@ -12,3 +12,4 @@ mod hostile;
 mod search;
 mod suggest;
 mod support;
+mod websub;

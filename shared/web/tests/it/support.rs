@@ -6,7 +6,9 @@ use axum::body::Body;
 use axum::http::{HeaderMap, Method, Request, Response, StatusCode};
 use bytes::Bytes;
 use curlew_model::{Millis, ThumbnailId, Timestamp};
-use curlew_ports::{Clock, FindError, Found, FoundHit, Front, PortError, Start, StatusLine, SuggestError, Suggested};
+use curlew_ports::{
+    Clock, FindError, Found, FoundHit, Front, HubAnswer, HubAsks, PortError, Start, StatusLine, SuggestError, Suggested,
+};
 use curlew_web::Settings;
 use http_body_util::BodyExt;
 use std::collections::HashMap;
@@ -24,6 +26,8 @@ pub struct Shelf {
     pub pages: Vec<FoundHit>,
     pub thumbnails: HashMap<ThumbnailId, Bytes>,
     pub status: Vec<StatusLine>,
+    /// What hubs delivered: callback, signature, length.
+    pub delivered: Mutex<Vec<(String, Option<String>, usize)>>,
     /// What was suggested.
     pub suggested: Mutex<Vec<String>>,
     /// What was searched for: query, offset, limit.
@@ -85,6 +89,19 @@ impl Front for Shelf {
         }
         suggested.push(url.to_owned());
         Ok(Suggested::Taken)
+    }
+
+    async fn hub_asks(&self, callback: &str, asked: &HubAsks<'_>) -> Result<HubAnswer, PortError> {
+        self.trouble()?;
+        let known = HubAsks { mode: asked.mode, topic: "https://example.org/feed", lease_seconds: Some(864_000) };
+        let is_ours = callback == "ours" && *asked == known;
+        Ok(if is_ours { HubAnswer::Yes } else { HubAnswer::Unknown })
+    }
+
+    async fn hub_tells(&self, callback: &str, signature: Option<&str>, body: &[u8]) -> Result<HubAnswer, PortError> {
+        self.trouble()?;
+        self.delivered.lock().unwrap().push((callback.to_owned(), signature.map(str::to_owned), body.len()));
+        Ok(if callback == "ours" { HubAnswer::Yes } else { HubAnswer::Unknown })
     }
 
     async fn thumbnail(&self, image: &ThumbnailId) -> Result<Option<Bytes>, PortError> {

@@ -1,0 +1,183 @@
+//! A WebSub hub (W3C Recommendation, 23 January 2018) beside the sites: it takes subscriptions, asks back whether they are
+//! wanted, and tells of news when it is told to. It talks plain HTTP to loopback and to nothing else.
+
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::Sha256;
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+/// The host that the hub answers for.
+pub const HUB: &str = "hub.test";
+/// The most bytes of a request for a subscription.
+pub(crate) const MAX_FORM: usize = 8 * 1024;
+/// The most bytes of a subscriber's answer.
+const MAX_ANSWER: u64 = 64 * 1024;
+/// A subscriber must answer within this time.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// What a subscriber has to send back.
+const CHALLENGE: &str = "curlews-probe-the-mud";
+
+/// Who is told of news.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Subscriber {
+    /// The feed.
+    pub topic: String,
+    /// Where news are delivered.
+    pub callback: String,
+    /// What deliveries are signed with.
+    pub secret: String,
+    /// `hub.lease_seconds` as it was granted.
+    pub lease_seconds: u64,
+}
+
+/// How a delivery is signed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Signed {
+    /// By the subscriber's secret, with SHA-256.
+    Well,
+    /// By another secret.
+    Wrongly,
+    /// Not at all.
+    Not,
+}
+
+/// The hub's memory: who subscribed to what, by topic and callback.
+#[derive(Debug, Default)]
+pub(crate) struct Hub(Mutex<BTreeMap<(String, String), Subscriber>>);
+
+impl Hub {
+    /// Those who have subscribed and confirmed it.
+    pub(crate) fn subscribers(&self) -> Vec<Subscriber> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect()
+    }
+
+    /// Takes a request; whether it is one. The subscriber is asked back at once.
+    pub(crate) fn take(self: &Arc<Hub>, form: &[u8]) -> bool {
+        let fields = fields(&String::from_utf8_lossy(form));
+        let field = |name: &str| fields.get(name).cloned().unwrap_or_default();
+        let (mode, topic, callback) = (field("hub.mode"), field("hub.topic"), field("hub.callback"));
+        if !matches!(mode.as_str(), "subscribe" | "unsubscribe") || topic.is_empty() || callback.is_empty() {
+            return false;
+        }
+        let lease_seconds = field("hub.lease_seconds").parse().unwrap_or(86_400);
+        let asked = Subscriber { topic, callback, secret: field("hub.secret"), lease_seconds };
+        let hub = Arc::clone(self);
+        tokio::spawn(async move { hub.ask_back(&mode, asked).await });
+        true
+    }
+
+    /// WebSub §5.3: what is sent back must be the challenge, with a status of 2xx.
+    async fn ask_back(&self, mode: &str, asked: Subscriber) {
+        let mark = if asked.callback.contains('?') { '&' } else { '?' };
+        let (callback, topic, lease) = (&asked.callback, escaped(&asked.topic), asked.lease_seconds);
+        let url = format!(
+            "{callback}{mark}hub.mode={mode}&hub.topic={topic}&hub.challenge={CHALLENGE}&hub.lease_seconds={lease}"
+        );
+        let answer = exchange("GET", &url, "", b"").await;
+        if !answer.is_some_and(|(status, body)| matches!(status, 200..300) && body == CHALLENGE.as_bytes()) {
+            return;
+        }
+        let key = (asked.topic.clone(), asked.callback.clone());
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match mode {
+            "subscribe" => known.insert(key, asked),
+            _ => known.remove(&key),
+        };
+    }
+
+    /// Delivers to all subscribers of a topic; gives their statuses, 0 for one that did not answer.
+    pub(crate) async fn deliver(&self, topic: &str, body: &[u8], signed: Signed) -> Vec<u16> {
+        let mut statuses = Vec::new();
+        for to in self.subscribers().into_iter().filter(|known| known.topic == topic) {
+            let header = match signed {
+                Signed::Well => signature(&to.secret, body),
+                Signed::Wrongly => signature("a guess", body),
+                Signed::Not => String::new(),
+            };
+            statuses.push(exchange("POST", &to.callback, &header, body).await.map_or(0, |(status, _)| status));
+        }
+        statuses
+    }
+}
+
+fn signature(secret: &str, body: &[u8]) -> String {
+    let Ok(mac) = Hmac::<Sha256>::new_from_slice(secret.as_bytes()) else { return String::new() };
+    let digits: String = mac.chain_update(body).finalize().into_bytes().iter().map(|b| format!("{b:02x}")).collect();
+    format!("X-Hub-Signature: sha256={digits}\r\n")
+}
+
+/// One request on a connection of its own, to an address on loopback.
+async fn exchange(method: &str, url: &str, header: &str, body: &[u8]) -> Option<(u16, Vec<u8>)> {
+    let (authority, path) = url.strip_prefix("http://")?.split_once('/')?;
+    let addr: SocketAddr = authority.parse().ok()?;
+    if !addr.ip().is_loopback() {
+        return None;
+    }
+    let head = format!(
+        "{method} /{path} HTTP/1.1\r\nHost: {authority}\r\nConnection: close\r\nContent-Length: {}\r\n{header}\r\n",
+        body.len()
+    );
+    let talk = async {
+        let mut stream = TcpStream::connect(addr).await?;
+        stream.write_all(head.as_bytes()).await?;
+        stream.write_all(body).await?;
+        let mut answer = Vec::new();
+        stream.take(MAX_ANSWER).read_to_end(&mut answer).await?;
+        std::io::Result::Ok(answer)
+    };
+    let answer = tokio::time::timeout(PATIENCE, talk).await.ok()?.ok()?;
+    let end = answer.windows(4).position(|four| four == b"\r\n\r\n")?;
+    let status = std::str::from_utf8(&answer[..end]).ok()?.split(' ').nth(1)?.parse().ok()?;
+    Some((status, answer[end + 4..].to_vec()))
+}
+
+/// The fields of a form (`application/x-www-form-urlencoded`).
+fn fields(form: &str) -> BTreeMap<String, String> {
+    form.split('&').filter_map(|pair| pair.split_once('=')).map(|(name, value)| (plain(name), plain(value))).collect()
+}
+
+fn plain(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let [first, more @ ..] = rest {
+        let digits = more.get(..2).and_then(|two| std::str::from_utf8(two).ok());
+        match (first, digits.and_then(|two| u8::from_str_radix(two, 16).ok())) {
+            (b'%', Some(byte)) => {
+                bytes.push(byte);
+                rest = &more[2..];
+                continue;
+            }
+            (b'+', _) => bytes.push(b' '),
+            (other, _) => bytes.push(*other),
+        }
+        rest = more;
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+fn escaped(text: &str) -> String {
+    text.bytes().fold(String::new(), |mut out, byte| {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' => out.push(char::from(byte)),
+            other => out.push_str(&format!("%{other:02X}")),
+        }
+        out
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn forms_are_read_as_they_are_written() {
+        let topic = "http://tide-table.test/feed.xml?a=1&b=é";
+        let form = format!("hub.mode=subscribe&hub.topic={}&x=a+b%zz%", escaped(topic));
+        let fields = fields(&form);
+        assert_eq!((fields["hub.topic"].as_str(), fields["x"].as_str()), (topic, "a b%zz%"));
+    }
+}

@@ -1,0 +1,158 @@
+//! What hubs ask and tell under our callbacks. Nothing is fetched here, and nothing that a hub delivers is believed but that
+//! there is news: the feed itself is polled.
+
+use crate::callback::{Callbacks, unhex};
+use curlew_model::{FeedSource, Job, Millis, PollJob, Source, SourceKey, Subscription, Timestamp};
+use curlew_policy::Rules;
+use curlew_policy::push::{self, Answer, Mode, News, Question};
+use curlew_ports::{Clock, HubAnswer, HubAsks, PortError, Queue, Sources};
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::{Sha256, Sha384, Sha512};
+use std::sync::Arc;
+
+/// How often an answer is tried to be kept while a poll writes the same row.
+const TRIES: u32 = 3;
+
+/// Takes what hubs ask and tell.
+pub struct Pushes {
+    /// Where subscriptions are kept.
+    pub sources: Arc<dyn Sources>,
+    /// For polls that news ask for.
+    pub queue: Arc<dyn Queue>,
+    /// Time.
+    pub clock: Arc<dyn Clock>,
+    /// The numbers.
+    pub rules: Arc<Rules>,
+    /// Tells our callbacks from made-up ones.
+    pub callbacks: Arc<Callbacks>,
+}
+
+impl Pushes {
+    /// What a hub is answered that asks whether a subscription is ours (WebSub §5.3). A yes is written down before it is
+    /// given.
+    ///
+    /// # Errors
+    /// What the ports say; then the hub asks again.
+    pub async fn asked(&self, callback: &str, asked: &HubAsks<'_>) -> Result<HubAnswer, PortError> {
+        let Some((key, begun, _)) = self.callbacks.read(callback).await? else { return Ok(HubAnswer::Unknown) };
+        let mode = match asked.mode {
+            "subscribe" => Mode::Subscribe,
+            "unsubscribe" => Mode::Unsubscribe,
+            "denied" => Mode::Denied,
+            _ => return Ok(HubAnswer::No),
+        };
+        let lease = asked.lease_seconds.map(|seconds| Millis(seconds.saturating_mul(1_000)));
+        let question = Question { mode, topic: asked.topic, lease };
+        self.change(&key, |feed, now| match push::verified(feed, begun, &question, &self.rules, now) {
+            Answer::No => (HubAnswer::No, None),
+            Answer::Declined(next) => (HubAnswer::No, Some(Some(next))),
+            Answer::Yes(next) => {
+                tracing::info!(feed = %feed.url, mode = asked.mode, until = ?next.and_then(|next| next.until), "a hub was answered");
+                (HubAnswer::Yes, Some(next))
+            }
+        })
+        .await
+    }
+
+    /// Takes a delivery: with the right signature it sends one poll of the feed, for as soon as its manners allow. One
+    /// without is dropped, and its sender is not told (WebSub §8).
+    ///
+    /// # Errors
+    /// What the ports say; then the hub delivers again.
+    pub async fn told(&self, callback: &str, signature: Option<&str>, body: &[u8]) -> Result<HubAnswer, PortError> {
+        let Some((key, begun, secret)) = self.callbacks.read(callback).await? else { return Ok(HubAnswer::Unknown) };
+        if !signature.is_some_and(|signature| is_signed(signature, secret.as_bytes(), body)) {
+            tracing::info!(feed = %key, "a delivery without the right signature was dropped");
+            return Ok(HubAnswer::Yes);
+        }
+        let now = self.clock.now();
+        let Some((Source::Feed(feed), _)) = self.sources.get(&key).await? else { return Ok(HubAnswer::Unknown) };
+        let at = match push::news(&feed, begun, &self.rules, now) {
+            News::Unknown => return Ok(HubAnswer::Unknown),
+            News::Nothing => return Ok(HubAnswer::Yes),
+            News::Poll(at, _) => at,
+        };
+        // First the job: one too many is dropped by the poll, one too few would be missed for a day.
+        let job = PollJob { feed: feed.key, url: feed.url, deferrals: 0 };
+        self.queue.send(&[(Job::Poll(job), at)]).await?;
+        self.change(&key, |feed, now| match push::news(feed, begun, &self.rules, now) {
+            News::Poll(_, next) => (HubAnswer::Yes, Some(Some(next))),
+            News::Unknown | News::Nothing => (HubAnswer::Yes, None),
+        })
+        .await
+    }
+
+    /// Changes the subscription in a feed's row, decided anew over what it holds.
+    async fn change(
+        &self,
+        key: &SourceKey,
+        decide: impl Fn(&FeedSource, Timestamp) -> (HubAnswer, Option<Option<Subscription>>),
+    ) -> Result<HubAnswer, PortError> {
+        for _ in 0..TRIES {
+            let Some((Source::Feed(mut feed), seen)) = self.sources.get(key).await? else {
+                return Ok(HubAnswer::Unknown);
+            };
+            let (answer, next) = decide(&feed, self.clock.now());
+            let Some(next) = next else { return Ok(answer) };
+            feed.polling.subscription = next;
+            match self.sources.swap(seen, &Source::Feed(feed)).await {
+                Ok(_) => return Ok(answer),
+                Err(PortError::Conflict) => {}
+                Err(other) => return Err(other),
+            }
+        }
+        Err(PortError::Conflict)
+    }
+}
+
+/// Whether a body is signed by this secret (`X-Hub-Signature: method=hex`, WebSub §8). SHA-1 is no longer taken.
+fn is_signed(signature: &str, secret: &[u8], body: &[u8]) -> bool {
+    let Some((method, digits)) = signature.split_once('=') else { return false };
+    let Some(claimed) = unhex(digits.trim()) else { return false };
+    match method.trim() {
+        "sha256" => fits(Hmac::<Sha256>::new_from_slice(secret), body, &claimed),
+        "sha384" => fits(Hmac::<Sha384>::new_from_slice(secret), body, &claimed),
+        "sha512" => fits(Hmac::<Sha512>::new_from_slice(secret), body, &claimed),
+        _ => false,
+    }
+}
+
+/// In constant time; HMAC takes keys of any length.
+fn fits<M: Mac, E>(mac: Result<M, E>, body: &[u8], claimed: &[u8]) -> bool {
+    mac.is_ok_and(|mac| mac.chain_update(body).verify_slice(claimed).is_ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_signed;
+
+    #[test]
+    fn f12_a_delivery_is_signed_by_the_method_that_it_names_and_sha1_is_none() {
+        // RFC 4231, test case 2.
+        let body = b"what do ya want for nothing?";
+        let good = [
+            "sha256=5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843",
+            "sha384=af45d2e376484031617f78d2b58a6b1b9c7ef464f5a01b47e42ec3736322445e8e2240ca5e69e2c78b3239ecfab21649",
+            "sha512=164b7a7bfcf819e2e395fbe73b56e0a387bd64222e831fd610270cd7ea2505549758bf75c05a994a6d034f65f8f0e6fdcaeab1a34d4a6b4b636e070a38bce737",
+            "sha256=5BDCC146BF60754E6A042426089575C75A003F089D2739839DEC58B964EC3843",
+        ];
+        for signature in good {
+            assert!(is_signed(signature, b"Jefe", body), "{signature}");
+            assert!(!is_signed(signature, b"jefe", body));
+            assert!(!is_signed(signature, b"Jefe", b"something else"));
+        }
+        for bad in [
+            "sha1=effcdf6ae5eb2fa2d27416d5f184df9c259a7c79",
+            "sha512=5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843",
+            "sha256=5bdcc146",
+            "sha256=",
+            "sha256",
+            "",
+            "md5=00",
+            "sha256=zz",
+            "sha256=é",
+        ] {
+            assert!(!is_signed(bad, b"Jefe", body), "{bad}");
+        }
+    }
+}

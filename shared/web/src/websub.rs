@@ -1,0 +1,109 @@
+//! Where hubs reach us (WebSub): they ask whether a subscription is ours, and tell that a feed has news. Nothing is fetched
+//! here, and of what is delivered only the signature is looked at.
+
+use crate::app::{App, From};
+use crate::page::{outcome, typed, waiting};
+use axum::body::{Body, to_bytes};
+use axum::extract::{Path, RawQuery, State};
+use axum::http::header::CONTENT_LENGTH;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use curlew_ports::{HubAnswer, HubAsks, PortError};
+use std::borrow::Cow;
+use std::sync::Arc;
+use url::form_urlencoded;
+
+/// Longest delivery that is read, in bytes: it is only a word that there is news. A feed that is larger is found by its
+/// polls.
+const MAX_BODY: usize = 1 << 20;
+/// Longest challenge that is sent back, in bytes.
+const MAX_CHALLENGE: usize = 1_024;
+/// Fields of a question that are looked at; it has five.
+const MAX_FIELDS: usize = 16;
+
+#[derive(Default)]
+struct Asked<'a> {
+    mode: Cow<'a, str>,
+    topic: Cow<'a, str>,
+    challenge: Cow<'a, str>,
+    lease_seconds: Option<u64>,
+}
+
+/// `GET /websub/…`: a hub's question (WebSub §5.3).
+pub(crate) async fn asked(
+    State(app): State<Arc<App>>,
+    from: From,
+    Path(callback): Path<String>,
+    RawQuery(query): RawQuery,
+) -> Response {
+    if let Err(wait) = app.admit_hub(from) {
+        return waiting(said(StatusCode::TOO_MANY_REQUESTS, String::new()), wait);
+    }
+    let query = query.unwrap_or_default();
+    let asked = read(&query);
+    let is_denial = asked.mode == "denied";
+    if asked.challenge.len() > MAX_CHALLENGE || (asked.challenge.is_empty() && !is_denial) {
+        return said(StatusCode::NOT_FOUND, String::new());
+    }
+    let question = HubAsks { mode: &asked.mode, topic: &asked.topic, lease_seconds: asked.lease_seconds };
+    match app.front.hub_asks(&callback, &question).await {
+        Ok(HubAnswer::Yes) if is_denial => said(StatusCode::OK, String::new()),
+        Ok(HubAnswer::Yes) => said(StatusCode::OK, asked.challenge.into_owned()),
+        // RFC 9110 would have 410 for one that was; a hub that asks wants to hear 404 (WebSub §5.3).
+        Ok(HubAnswer::No | HubAnswer::Unknown) => said(StatusCode::NOT_FOUND, String::new()),
+        Err(error) => trouble(&error),
+    }
+}
+
+/// `POST /websub/…`: a delivery (WebSub §7).
+pub(crate) async fn told(
+    State(app): State<Arc<App>>,
+    from: From,
+    Path(callback): Path<String>,
+    headers: HeaderMap,
+    body: Body,
+) -> Response {
+    if let Err(wait) = app.admit_hub(from) {
+        return waiting(said(StatusCode::TOO_MANY_REQUESTS, String::new()), wait);
+    }
+    let length = headers.get(CONTENT_LENGTH).and_then(|v| v.to_str().ok()).and_then(|v| v.parse::<u64>().ok());
+    if length.is_some_and(|length| length > MAX_BODY as u64) {
+        return said(StatusCode::PAYLOAD_TOO_LARGE, String::new());
+    }
+    let Ok(bytes) = to_bytes(body, MAX_BODY).await else {
+        return said(StatusCode::PAYLOAD_TOO_LARGE, String::new());
+    };
+    let signature = headers.get("x-hub-signature").and_then(|v| v.to_str().ok());
+    match app.front.hub_tells(&callback, signature, &bytes).await {
+        Ok(HubAnswer::Yes | HubAnswer::No) => said(StatusCode::ACCEPTED, String::new()),
+        Ok(HubAnswer::Unknown) => said(StatusCode::GONE, String::new()),
+        Err(error) => trouble(&error),
+    }
+}
+
+fn read(query: &str) -> Asked<'_> {
+    let mut asked = Asked::default();
+    for (name, value) in form_urlencoded::parse(query.as_bytes()).take(MAX_FIELDS) {
+        match name.as_ref() {
+            "hub.mode" => asked.mode = value,
+            "hub.topic" => asked.topic = value,
+            "hub.challenge" => asked.challenge = value,
+            "hub.lease_seconds" => asked.lease_seconds = value.parse().ok(),
+            _ => {}
+        }
+    }
+    asked
+}
+
+/// Plain text, so that a challenge is never taken for a page.
+fn said(status: StatusCode, text: String) -> Response {
+    (status, typed("text/plain; charset=utf-8", "no-store"), text).into_response()
+}
+
+fn trouble(error: &PortError) -> Response {
+    let (status, wait) = outcome("websub", error);
+    match wait {
+        Some(wait) => waiting(said(status, String::new()), wait),
+        None => said(status, String::new()),
+    }
+}

@@ -1,0 +1,50 @@
+//! The secret of the pages: forms, callers' addresses and hubs' callbacks hang on it.
+
+use curlew_ports::{Blobs, PortError};
+use curlew_stages::WEB_SECRET;
+use std::io::Read;
+
+/// Bytes of the secret.
+const BYTES: usize = 32;
+/// Where the kernel gives random bytes.
+const RANDOM: &str = "/dev/urandom";
+
+/// The secret of whoever serves this store's pages, the same for all of them and after each start. The first who needs it
+/// draws it.
+///
+/// # Errors
+/// What the objects say, or that there is no randomness to be had.
+pub async fn web_secret(blobs: &dyn Blobs) -> Result<[u8; BYTES], PortError> {
+    let corrupt = |why: &str| PortError::Corrupt { what: WEB_SECRET.into(), why: why.into() };
+    for _ in 0..2 {
+        if let Some(blob) = blobs.get(WEB_SECRET).await? {
+            return blob.bytes.as_ref().try_into().map_err(|_| corrupt("it has not 32 bytes"));
+        }
+        let drawn = draw().map_err(|e| PortError::Unavailable { what: RANDOM.into(), source: Some(Box::new(e)) })?;
+        // Whoever is first decides; the next round reads it.
+        blobs.put_if_absent(WEB_SECRET, drawn.to_vec().into()).await?;
+    }
+    Err(corrupt("it was written and is not there"))
+}
+
+fn draw() -> std::io::Result<[u8; BYTES]> {
+    let mut drawn = [0; BYTES];
+    std::fs::File::open(RANDOM)?.read_exact(&mut drawn)?;
+    Ok(drawn)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may panic")]
+    use super::*;
+
+    #[tokio::test]
+    async fn all_instances_have_the_same_secret() {
+        let blobs = curlew_testkit::memory::MemoryBlobs::default();
+        let first = web_secret(&blobs).await.unwrap();
+        assert_eq!(web_secret(&blobs).await.unwrap(), first);
+        assert_ne!(first, [0; BYTES]);
+        blobs.put(WEB_SECRET, "short".into()).await.unwrap();
+        assert!(web_secret(&blobs).await.is_err());
+    }
+}
