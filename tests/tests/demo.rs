@@ -285,7 +285,8 @@ fn vanishing(steps: &mut Steps, web: &Web, store: &Store, before: &Seen) {
             assert_eq!(store.run(&["pages", "show", url, "--json"]).ok().json()["state"]["state"], "gone");
         }
         let shown = store.run(&["audit", "show", gone.keys().next().unwrap()]).ok();
-        assert_eq!(shown.stdout.lines().count(), 1);
+        assert_eq!(shown.stdout.lines().filter(|line| line.contains("  removed  ")).count(), 1, "{}", shown.stdout);
+        assert!(shown.stdout.contains("0 records") && !shown.stdout.contains("LEFT"), "{}", shown.stdout);
     });
     steps.step("gone from the store", || {
         let left: BTreeSet<String> = store.records().iter().map(|record| text(record, "url")).collect();

@@ -15,8 +15,6 @@ use serde_json::{Value, json};
 use std::future::Future;
 use std::process::ExitCode;
 
-/// Pages of one sample, unless the event says otherwise.
-const SAMPLE_PAGES: usize = 1_000;
 /// The name under which it is kept for which time a sample was drawn last.
 const SAMPLE_MARK: &str = "sample";
 
@@ -143,7 +141,7 @@ async fn recheck(call: &Call, event: SampleEvent, meant_for: Option<Timestamp>) 
             Err(error) => return Err(StageError::from(error).into()),
         }
     }
-    let pages = program.recheck(event.count.unwrap_or(SAMPLE_PAGES)).await?;
+    let pages = program.recheck(event.count).await?;
     tracing::info!(pages, "a sample of pages is re-checked");
     Ok(json!({ "pages": pages }))
 }

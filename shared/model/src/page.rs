@@ -29,6 +29,9 @@ pub struct Page {
     /// When the page is to vanish by its own wish, where a re-check found another date than its record has.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires: Option<Timestamp>,
+    /// When a re-check found something else in its place; a second look decides whether it is gone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub doubted_at: Option<Timestamp>,
 }
 
 /// What became of a page.
@@ -269,6 +272,9 @@ pub enum Gone {
     Deleted,
     /// Content screening rejects it now: its image came later than the page, or the operator has said so.
     Screened,
+    /// The server answers 200 with something else: its home page, or words that say that there is nothing (a soft 404). Two
+    /// looks have found it so.
+    Replaced,
 }
 
 impl Gone {
@@ -286,6 +292,7 @@ impl Gone {
             Gone::Moved => "moved",
             Gone::Deleted => "deleted",
             Gone::Screened => "screened",
+            Gone::Replaced => "replaced",
         }
     }
 }

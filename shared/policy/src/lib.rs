@@ -10,6 +10,7 @@ pub mod directives;
 pub mod exclusions;
 pub mod fate;
 pub mod http;
+pub mod likeness;
 pub mod outage;
 pub mod pace;
 pub mod preferences;

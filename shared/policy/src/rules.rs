@@ -143,6 +143,11 @@ pub struct Rules {
     pub entries_per_day: u32,
     /// How long an indexed page is left in peace between two re-checks.
     pub recheck_after: Millis,
+    /// How long an indexed page may go without a re-check before it is due whatever else is; the samples pass it every 50 days
+    /// at the default rate, so that each page is looked at twice a year at least.
+    pub recheck_within: Millis,
+    /// When something else is found in place of a page, how long after that a second look decides.
+    pub second_look: Millis,
 }
 
 impl Default for Rules {
@@ -211,6 +216,8 @@ impl Default for Rules {
             verify_every: Millis::from_days(7),
             entries_per_day: 1_000,
             recheck_after: Millis::from_days(1),
+            recheck_within: Millis::from_days(130),
+            second_look: Millis::from_days(1),
         }
     }
 }
@@ -266,6 +273,9 @@ impl Rules {
         }
         if self.feeds_per_site == 0 || self.entries_per_poll == 0 || self.entries_per_day == 0 {
             return wrong("feeds_per_site, entries_per_poll and entries_per_day must be above zero");
+        }
+        if self.recheck_within < self.recheck_after {
+            return wrong("recheck_within must not be shorter than recheck_after");
         }
         if self.poll_interval < self.poll_floor || self.poll_cap < self.poll_interval {
             return wrong("poll_floor, poll_interval and poll_cap must rise in this order");

@@ -210,6 +210,16 @@ impl Split {
         Ok(self.doc_of(id)?.is_some())
     }
 
+    /// The pages of a host and of those below it.
+    ///
+    /// # Errors
+    /// If the split cannot be read.
+    pub fn pages_of(&self, host: &str) -> Result<Vec<PageId>, SearchError> {
+        let mut docs = BitSet::with_max_value(self.max_doc());
+        self.insert_docs(&Term::from_field_text(self.fields.host, host), &mut docs)?;
+        (0..self.max_doc()).filter(|doc| docs.contains(*doc)).map(|doc| Ok(self.record(doc)?.id)).collect()
+    }
+
     /// The document of a page.
     pub(crate) fn doc_of(&self, id: &PageId) -> Result<Option<DocId>, SearchError> {
         let inverted = self.segment().inverted_index(self.fields.id)?;

@@ -318,6 +318,7 @@ impl Extract {
             at: self.clock.now(),
             checked_at: None,
             expires: None,
+            doubted_at: None,
         };
         for _ in 0..ROW_TRIES {
             // What was read when the batch began is mostly still so, and reading costs as much as anything here.

@@ -213,6 +213,7 @@ impl Intake {
             at: now,
             checked_at: None,
             expires: None,
+            doubted_at: None,
         };
         if self.pages.insert(&page).await? {
             self.manners.events.note(&Event::Rejected(&reason));

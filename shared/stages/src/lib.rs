@@ -4,6 +4,7 @@
 //! A stage holds only the ports that it needs. Every job may run twice.
 
 mod aftermath;
+mod audit;
 mod block;
 mod body;
 mod callback;
@@ -35,6 +36,7 @@ mod usage;
 mod variant;
 mod visit;
 
+pub use audit::{Audit, Left, Subject, Trail};
 pub use block::Blocks;
 pub use body::{INLINE_LIMIT, pack, unpack};
 pub use callback::{Callbacks, WEB_SECRET};

@@ -1,7 +1,7 @@
 //! Removal: what is gone from the web, or must not be shown, is gone from here.
 
 use crate::{StageError, index, segment, thumbnail_key};
-use curlew_model::{Gone, Page, PageId, PageState, ThumbnailId, Timestamp};
+use curlew_model::{Gone, ImageId, Page, PageId, PageState, ThumbnailId, Timestamp};
 use curlew_policy::address::hash_hex;
 use curlew_policy::directives::Directives;
 use curlew_ports::{Blobs, Clock, Event, Events, Pages, PortError, Version};
@@ -9,7 +9,7 @@ use serde::Serialize;
 use std::sync::Arc;
 
 /// Where audit lines are kept.
-const AUDIT_PREFIX: &str = "audit/";
+pub(crate) const AUDIT_PREFIX: &str = "audit/";
 
 /// Removes pages and notes who was re-checked.
 pub struct Removal {
@@ -27,6 +27,11 @@ struct AuditLine<'a> {
     page: &'a PageId,
     url: &'a str,
     reason: &'static str,
+    /// When it had been accepted.
+    accepted: Timestamp,
+    /// The thumbnail object that went with it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    thumbnail: Option<&'a ImageId>,
 }
 
 impl Removal {
@@ -50,16 +55,19 @@ impl Removal {
         let PageState::Accepted { year, location, .. } = &page.state else { return Ok(()) };
         let blobs = self.blobs.as_ref();
         index::change_manifest(blobs, *year, |m| Ok(m.with_tombstones([id.clone()]))).await?;
+        let mut thumbnail = None;
         if let Some(record) = segment::RecordReader(blobs).read(location).await? {
             // The site's own image stays for its other pages.
             if let Some(ThumbnailId::Object(image)) = record.thumbnail.as_ref().filter(|_| !record.image_of_site) {
                 blobs.delete(&thumbnail_key(image)).await?;
+                thumbnail = Some(image.clone());
             }
             segment::erase(blobs, &location.segment, &[(location.clone(), record)]).await?;
         }
         let now = self.clock.now();
-        let gone = Page { state: PageState::Gone { reason }, at: now, checked_at: Some(now), ..page.clone() };
-        self.audit(&page, reason, now).await?;
+        let state = PageState::Gone { reason };
+        let gone = Page { state, at: now, checked_at: Some(now), doubted_at: None, ..page.clone() };
+        self.audit(&page, reason, thumbnail.as_ref(), now).await?;
         self.write(seen, &gone).await?;
         self.events.note(&Event::Removed(reason));
         Ok(())
@@ -78,10 +86,22 @@ impl Removal {
         if page.expires != expires {
             index::change_manifest(self.blobs.as_ref(), year, |m| Ok(m.with_expiry(id, expires))).await?;
         }
-        let next = Page { checked_at: Some(self.clock.now()), expires, ..page };
+        let next = Page { checked_at: Some(self.clock.now()), expires, doubted_at: None, ..page };
         self.write(seen, &next).await?;
         self.events.note(&Event::StillThere);
         Ok(())
+    }
+
+    /// Something else stands in place of a page: a second look is to decide.
+    ///
+    /// # Errors
+    /// What the ports say.
+    pub async fn doubt(&self, id: &PageId) -> Result<(), StageError> {
+        let Some((page, seen)) = self.pages.get(id).await? else { return Ok(()) };
+        if !matches!(page.state, PageState::Accepted { .. }) || page.doubted_at.is_some() {
+            return Ok(());
+        }
+        self.write(seen, &Page { doubted_at: Some(self.clock.now()), ..page }).await
     }
 
     async fn write(&self, seen: Version, page: &Page) -> Result<(), StageError> {
@@ -93,8 +113,22 @@ impl Removal {
         }
     }
 
-    async fn audit(&self, page: &Page, reason: Gone, now: Timestamp) -> Result<(), StageError> {
-        let line = AuditLine { at: now, what: "removed", page: &page.id, url: &page.url, reason: reason.as_str() };
+    async fn audit(
+        &self,
+        page: &Page,
+        reason: Gone,
+        thumbnail: Option<&ImageId>,
+        now: Timestamp,
+    ) -> Result<(), StageError> {
+        let line = AuditLine {
+            at: now,
+            what: "removed",
+            page: &page.id,
+            url: &page.url,
+            reason: reason.as_str(),
+            accepted: page.at,
+            thumbnail,
+        };
         let json = serde_json::to_vec(&line).map_err(|e| StageError::Job(e.to_string()))?;
         // One line for one removal, however often it is tried.
         let name = hash_hex(format!("{}{}", page.id, page.at).as_bytes());

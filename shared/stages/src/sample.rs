@@ -1,15 +1,24 @@
 //! Sample: chooses indexed pages and sends visits that re-check them.
 
 use crate::{Manners, StageError};
-use curlew_model::{HostKey, Job, Page, PageId, Purpose, VisitItem, VisitJob};
-use curlew_policy::address::hash_hex;
+use curlew_model::{HostKey, Job, Page, PageId, PageState, Purpose, VisitItem, VisitJob};
 use curlew_policy::sampling;
 use curlew_ports::{Pages, Queue};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Rows that one call lists.
 const LIST: usize = 500;
+/// Where it is kept how far the samples have come.
+const PLACE: &str = "sample.json";
+
+/// How far the samples have come.
+#[derive(Serialize, Deserialize)]
+struct Place {
+    /// The last row that was weighed; none at the beginning of a round.
+    after: Option<PageId>,
+}
 
 /// The stage that re-checks indexed pages.
 pub struct Sample {
@@ -24,8 +33,10 @@ pub struct Sample {
 /// How many pages to re-check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HowMany {
-    /// At most so many, those checked less than a day ago left out.
+    /// At most so many, those that were left alone for the longest time; those checked less than a day ago are left out.
     AtMost(usize),
+    /// As `AtMost`, and besides all that are due whose turn it is to be weighed.
+    Daily(usize),
     /// Every indexed page, now.
     All,
     /// Every indexed page of these host keys, now.
@@ -39,67 +50,82 @@ impl Sample {
     /// What the ports say.
     pub async fn run(&self, how_many: HowMany) -> Result<usize, StageError> {
         let chosen = match how_many {
-            HowMany::All => self.scan(None, usize::MAX, true, None).await?,
-            HowMany::AtMost(count) => self.some(count).await?,
+            HowMany::AtMost(count) => return Ok(self.some(count, false).await?.len()),
+            HowMany::Daily(count) => return Ok(self.some(count, true).await?.len()),
+            HowMany::All => self.all().await?,
             HowMany::OfHosts(hosts) => {
-                let mut pages = self.scan(None, usize::MAX, true, None).await?;
+                let mut pages = self.all().await?;
                 pages.retain(|page| hosts.contains(&page.host));
                 pages
             }
         };
+        self.send(&chosen).await?;
+        Ok(chosen.len())
+    }
+
+    async fn send(&self, chosen: &[Page]) -> Result<(), StageError> {
         let now = self.manners.clock.now();
-        let count = chosen.len();
-        let mut visits: BTreeMap<HostKey, Vec<VisitItem>> = BTreeMap::new();
+        let mut visits: BTreeMap<&HostKey, Vec<VisitItem>> = BTreeMap::new();
         for page in chosen {
-            let item = VisitItem { url: page.url, page: page.id, purpose: Purpose::Recheck };
-            visits.entry(page.host).or_default().push(item);
+            let item = VisitItem { url: page.url.clone(), page: page.id.clone(), purpose: Purpose::Recheck };
+            visits.entry(&page.host).or_default().push(item);
         }
         for (host, items) in visits {
-            for visit in VisitJob::several(&host, None, &items) {
+            for visit in VisitJob::several(host, None, &items) {
                 self.queue.send(&[(Job::Fetch(visit), now)]).await?;
             }
         }
-        Ok(count)
+        Ok(())
     }
 
-    /// Ids are hashes, so the rows after a random one are a random sample, and reading them costs one range.
-    async fn some(&self, count: usize) -> Result<Vec<Page>, StageError> {
-        let start = hash_hex(&self.manners.seeds.next().to_le_bytes());
-        let start = PageId::new(&start).map_err(|e| StageError::Job(e.to_string()))?;
-        let mut chosen = self.scan(Some(&start), count, false, None).await?;
-        if chosen.len() < count {
-            // All candidates from there to the end are chosen: the rest is before the first of them.
-            let met = chosen.first().map(|page| page.id.clone());
-            chosen.extend(self.scan(None, count - chosen.len(), false, met.as_ref()).await?);
-        }
-        Ok(chosen)
-    }
-
-    async fn scan(
-        &self,
-        from: Option<&PageId>,
-        count: usize,
-        even_if_fresh: bool,
-        until: Option<&PageId>,
-    ) -> Result<Vec<Page>, StageError> {
-        let now = self.manners.clock.now();
-        let mut rules = (*self.manners.rules).clone();
-        if even_if_fresh {
-            rules.recheck_after = curlew_model::Millis::ZERO;
-        }
-        let mut chosen = Vec::new();
-        let mut after = from.cloned();
-        while chosen.len() < count {
+    /// Samples go round through all rows, each from where the last one ended: of the candidates that it comes by, which are
+    /// more than are asked for, those are chosen that need it most. So a sample reads a small part of the rows, and yet each
+    /// page has its turn.
+    async fn some(&self, count: usize, all_due: bool) -> Result<Vec<Page>, StageError> {
+        let (now, rules) = (self.manners.clock.now(), &self.manners.rules);
+        let begin = self.place().await?;
+        let mut weighed = Vec::new();
+        let (mut after, mut around) = (begin.clone(), false);
+        while weighed.len() < sampling::to_weigh(count) {
             let rows = self.pages.list(after.as_ref(), LIST).await?;
-            let Some(last) = rows.last() else { break };
+            let Some(last) = rows.last() else {
+                if around || begin.is_none() {
+                    after = None;
+                    break;
+                }
+                (after, around) = (None, true);
+                continue;
+            };
             after = Some(last.id.clone());
-            let end = until.and_then(|end| rows.iter().position(|page| page.id == *end));
-            let fit = rows.into_iter().take(end.unwrap_or(LIST)).filter(|p| sampling::is_candidate(p, &rules, now));
-            chosen.extend(fit.take(count - chosen.len()));
-            if end.is_some() {
+            let met = begin.as_ref().filter(|_| around).and_then(|begin| rows.iter().position(|row| row.id == *begin));
+            let rows = rows.into_iter().take(met.map_or(LIST, |at| at + 1));
+            weighed.extend(rows.filter(|page| sampling::is_candidate(page, rules, now)));
+            if met.is_some() {
                 break;
             }
         }
+        let chosen = sampling::choose(weighed, count, all_due, rules, now);
+        // What is sent twice since this is not written is looked at twice; what is never sent would be left out for a round.
+        self.send(&chosen).await?;
+        let place = serde_json::to_vec(&Place { after }).map_err(|e| StageError::Job(e.to_string()))?;
+        self.manners.blobs.put(PLACE, place.into()).await?;
         Ok(chosen)
+    }
+
+    async fn place(&self) -> Result<Option<PageId>, StageError> {
+        let Some(blob) = self.manners.blobs.get(PLACE).await? else { return Ok(None) };
+        // One that cannot be read is as good as none.
+        Ok(serde_json::from_slice::<Place>(&blob.bytes).ok().and_then(|place| place.after))
+    }
+
+    async fn all(&self) -> Result<Vec<Page>, StageError> {
+        let mut all = Vec::new();
+        let mut after = None;
+        loop {
+            let rows = self.pages.list(after.as_ref(), LIST).await?;
+            let Some(last) = rows.last() else { return Ok(all) };
+            after = Some(last.id.clone());
+            all.extend(rows.into_iter().filter(|page| matches!(page.state, PageState::Accepted { .. })));
+        }
     }
 }

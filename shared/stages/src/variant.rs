@@ -16,7 +16,12 @@ const DIGITS: usize = 16;
 
 /// Hash of a page's title and text.
 pub(crate) fn content_hash(record: &Record) -> String {
-    hash_hex(format!("{}\n{}", record.title, record.text).as_bytes())[..DIGITS].to_owned()
+    hash_of(&record.title, &record.text)
+}
+
+/// As [`content_hash`], without a record.
+pub(crate) fn hash_of(title: &str, text: &str) -> String {
+    hash_hex(format!("{title}\n{text}").as_bytes())[..DIGITS].to_owned()
 }
 
 /// The page that this one is another address of, by what it says. If there is none, pages to come will find this one.
@@ -44,6 +49,7 @@ pub(crate) async fn same_page(
         at: now,
         checked_at: None,
         expires: None,
+        doubted_at: None,
     };
     if pages.insert(&guide).await? {
         return Ok(None);

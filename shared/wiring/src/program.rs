@@ -4,6 +4,7 @@ use crate::contact::ContactFirst;
 use crate::settings::Settings;
 use curlew_fetcher::{ConfigError, HttpFetcher};
 use curlew_model::{Gone, Job, PageId, Year};
+use curlew_policy::sampling;
 use curlew_ports::{
     Blobs, Clock, Events, Fetch as FetchPort, HostLedger, Hosts, Inbox, Marks, Pages, Queue, RobotsStore, Seeds,
     Sources,
@@ -13,6 +14,9 @@ use curlew_stages::{
     Overrules, Poll, Published, Pushes, Removal, Sample, Stage, StageError, Subscribe, Suggest, Verdict, Weather,
 };
 use std::sync::Arc;
+
+/// So many pages are re-checked a day, if there are as many that were not within the last day.
+const LEAST_SAMPLE: usize = 1_000;
 
 /// What a store has to offer.
 #[derive(Clone)]
@@ -252,15 +256,19 @@ impl Program {
         self.index.refresh(year).await
     }
 
-    /// Daily: removes pages whose time is over, and sends re-checks of at most `count` others; says how many.
+    /// Daily: removes pages whose time is over, and sends re-checks of others; says how many. Without a `count` as many as let
+    /// every page have its turn at least twice a year, and a thousand at least.
     ///
     /// # Errors
     /// What the ports say; the next time does it again.
-    pub async fn recheck(&self, count: usize) -> Result<usize, StageError> {
+    pub async fn recheck(&self, count: Option<usize>) -> Result<usize, StageError> {
+        let mut indexed = 0;
         for year in self.index.years().await? {
             self.remove_expired(year).await?;
+            indexed += self.index.indexed(year).await?;
         }
-        self.sample.run(HowMany::AtMost(count)).await
+        let daily = HowMany::Daily(sampling::a_day(indexed, LEAST_SAMPLE));
+        self.sample.run(count.map_or(daily, HowMany::AtMost)).await
     }
 
     /// Removes the pages of a year whose `unavailable_after` has passed; says how many.

@@ -1,52 +1,97 @@
-//! `curlew audit`: what was removed, when and why.
+//! `curlew audit`: what was removed, when and why; and of a page or a host, that nothing is left of it.
 
 use crate::args::{ListArgs, ListWhat};
+use crate::commands::list::{page_state, why};
 use crate::output::{self, shown};
 use crate::world::World;
 use anyhow::{Result, bail};
-use serde_json::Value;
+use curlew_model::Job;
+use curlew_stages::{Audit, Subject, Trail};
+use serde_json::{Value, json};
 
 /// Lines read at a time.
 const LIST: usize = 500;
+/// Waiting and dead jobs that are looked through.
+const JOBS: usize = 10_000;
 /// Where audit lines are kept.
 const PREFIX: &str = "audit/";
 /// Characters of an address in a line for people.
 const ADDRESS: usize = 90;
 
 pub(super) async fn run(world: &World, args: &ListArgs) -> Result<()> {
-    let wanted = match &args.what {
-        Some(ListWhat::Show { key }) => Some(key.as_str()),
-        _ => None,
-    };
-    let mut found = false;
+    match &args.what {
+        Some(ListWhat::Show { key }) => show(world, key, args.json).await,
+        Some(ListWhat::List) | None => list(world, args.json).await,
+    }
+}
+
+async fn list(world: &World, json: bool) -> Result<()> {
     let mut after: Option<String> = None;
     loop {
         let keys = world.ports.blobs.list(PREFIX, after.as_deref(), LIST).await?;
-        let Some(last) = keys.last() else { break };
+        let Some(last) = keys.last() else { return Ok(()) };
         after = Some(last.clone());
         for key in &keys {
             let Some(blob) = world.ports.blobs.get(key).await? else { continue };
             let line: Value = serde_json::from_slice(&blob.bytes)?;
-            let text = |name: &str| line[name].as_str().unwrap_or_default().to_owned();
-            if wanted.is_some_and(|w| w != text("page") && w != text("url")) {
-                continue;
-            }
-            found = true;
-            if args.json {
-                output::json(&line)?;
-            } else {
-                output::line(&format!(
-                    "{}  {}  {}  {}",
-                    text("at"),
-                    text("what"),
-                    text("reason"),
-                    shown(&text("url"), ADDRESS)
-                ))?;
-            }
+            if json { output::json(&line)? } else { output::line(&in_words(&line))? }
         }
     }
-    match wanted {
-        Some(key) if !found => bail!("the audit has no line about '{}'", shown(key, ADDRESS)),
-        _ => Ok(()),
+}
+
+fn in_words(line: &Value) -> String {
+    let text = |name: &str| line[name].as_str().unwrap_or_default();
+    format!("{}  {}  {}  {}", text("at"), text("what"), text("reason"), shown(text("url"), ADDRESS))
+}
+
+/// Looks into rows, audit lines, segments, splits, thumbnails and jobs.
+async fn show(world: &World, key: &str, json: bool) -> Result<()> {
+    let Some(subject) = Subject::read(key) else { bail!("'{}' is no address and no host", shown(key, ADDRESS)) };
+    let audit = Audit { blobs: world.ports.blobs.clone(), pages: world.ports.pages.clone() };
+    let trail = audit.of(&subject).await?;
+    let jobs = jobs(world, &subject, &trail).await?;
+    if trail.is_empty() && jobs == 0 {
+        bail!("nothing is known of '{}', and nothing is kept of it", shown(key, ADDRESS));
     }
+    if json {
+        let mut whole = json!(trail);
+        whole["jobs"] = jobs.into();
+        whole["clean"] = trail.is_clean().into();
+        return Ok(output::json(&whole)?);
+    }
+    for page in &trail.pages {
+        let checked = page.checked_at.map(|at| format!(", checked {at}")).unwrap_or_default();
+        let state = format!("{}{}", page_state(&page.state), why(&page.state));
+        output::line(&format!("{}  {state}{checked}  {}", page.at, shown(&page.url, ADDRESS)))?;
+    }
+    for line in &trail.removed {
+        output::line(&in_words(line))?;
+    }
+    output::line(&format!(
+        "{} records, {} times in the index, {jobs} jobs on their way",
+        trail.records, trail.indexed
+    ))?;
+    for key in &trail.unread {
+        output::line(&format!("not read, since another version has written it: {key}"))?;
+    }
+    for left in &trail.left {
+        let note = if left.hidden { "hidden, and gone when it is written anew" } else { "LEFT" };
+        output::line(&format!("{note}: {} of {}", left.key, left.page))?;
+    }
+    if trail.left.is_empty() {
+        output::line("Of what is gone nothing is left in segments, splits, thumbnails or state.")?;
+    }
+    Ok(())
+}
+
+/// How many jobs are about a subject.
+async fn jobs(world: &World, subject: &Subject, trail: &Trail) -> Result<usize> {
+    let is_about = |job: &Job| match (subject, job) {
+        (Subject::Host(host), Job::Fetch(visit)) => visit.host.as_str() == host,
+        (_, Job::Fetch(visit)) => visit.items.iter().any(|item| trail.pages.iter().any(|page| page.id == item.page)),
+        (_, Job::Extract(job)) => trail.pages.iter().any(|page| page.id == job.page),
+        _ => false,
+    };
+    let waiting = world.ports.inbox.waiting(world.clock.now(), JOBS).await?;
+    Ok(waiting.iter().filter(|waiting| waiting.job.as_ref().is_ok_and(is_about)).count())
 }

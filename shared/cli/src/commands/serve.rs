@@ -20,8 +20,6 @@ const DISPATCH: Millis = Millis::from_mins(1);
 const PUBLISH: Millis = Millis::from_hours(8);
 /// How often indexed pages are sampled.
 const SAMPLE: Millis = Millis::from_hours(24);
-/// Pages of one sample.
-const SAMPLE_PAGES: usize = 1_000;
 /// How often older years are merged and what is gone leaves them for good.
 const ARCHIVE: Millis = Millis::from_days(30);
 /// How soon a request to stop is noticed.
@@ -154,7 +152,7 @@ impl Work {
                 }
             }
             Work::Sample => {
-                let count = world.recheck(SAMPLE_PAGES).await?;
+                let count = world.recheck(None).await?;
                 tracing::info!(pages = count, "a sample of pages is re-checked");
             }
             Work::Archive => {

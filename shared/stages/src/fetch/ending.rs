@@ -138,5 +138,6 @@ pub(super) fn page_row(
         at,
         checked_at: None,
         expires: None,
+        doubted_at: None,
     }
 }

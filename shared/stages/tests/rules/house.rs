@@ -316,5 +316,6 @@ pub(crate) fn accepted(url: &str) -> Page {
         at: Timestamp::EPOCH,
         checked_at: None,
         expires: None,
+        doubted_at: None,
     }
 }

@@ -50,12 +50,13 @@ pub(crate) async fn accept(house: &House, name: &str, text: &str) -> PageId {
         at: now,
         checked_at: None,
         expires: None,
+        doubted_at: None,
     };
     assert!(house.pages.insert(&row).await.unwrap());
     record.id
 }
 
-fn removal(house: &House) -> Removal {
+pub(crate) fn removal(house: &House) -> Removal {
     Removal::new(house.pages.clone(), house.blobs.clone(), house.manners.clock.clone(), Arc::new(()))
 }
 
@@ -64,7 +65,7 @@ async fn manifest(house: &House, year: Year) -> Manifest {
     blob.map_or(Manifest::new(year), |blob| Manifest::from_json(&blob.bytes).unwrap())
 }
 
-async fn ask(house: &House, query: &str) -> Found {
+pub(crate) async fn ask(house: &House, query: &str) -> Found {
     let finder = Finder::new(house.blobs.clone(), house.manners.clock.clone());
     finder.find(query, Start::Offset(0), 10).await.unwrap()
 }
@@ -76,7 +77,7 @@ async fn go_to(house: &House, day: &str) {
 
 /// The objects that hold one of some words, as they are or as a stem; also in the zstd frames that records and splits
 /// are made of.
-async fn traces(house: &House, words: &[&str]) -> Vec<String> {
+pub(crate) async fn traces(house: &House, words: &[&str]) -> Vec<String> {
     let mut found = vec![];
     for key in house.blobs.list("", None, 100_000).await.unwrap() {
         let bytes = house.blobs.get(&key).await.unwrap().unwrap().bytes;

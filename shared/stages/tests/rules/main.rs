@@ -12,6 +12,7 @@ mod index;
 mod manners;
 mod polls;
 mod push;
+mod removal;
 mod robots;
 mod schedule;
 mod scope;

@@ -294,6 +294,7 @@ async fn unblock_takes_up_what_was_out_of_reach_too_and_leaves_what_is_decided()
         at: house.now(),
         checked_at: None,
         expires: None,
+        doubted_at: None,
     };
     for row in [row(A, Rejection::HostUnavailable("held".into())), row(B, Rejection::NoTitle)] {
         house.pages.insert(&row).await.unwrap();

@@ -70,6 +70,7 @@ pub(super) fn page(n: u64, state: PageState) -> Page {
         at: at(i64::try_from(n).unwrap_or(0)),
         checked_at: n.is_multiple_of(3).then(|| at(5)),
         expires: n.is_multiple_of(5).then(|| at(6)),
+        doubted_at: None,
     }
 }
 

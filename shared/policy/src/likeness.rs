@@ -1,0 +1,138 @@
+//! Whether what an address answers is still the page that it was, to tell a soft 404: status 200, and in place of the page
+//! the home page, or words that say that there is nothing.
+
+use std::collections::HashSet;
+
+/// Letters of one piece that texts are compared by.
+const PIECE: usize = 8;
+/// So much of each text is compared, in letters.
+const COMPARED: usize = 20_000;
+/// With this share of the old text's pieces a page is the same, however it has changed.
+const SAME_SHARE: f64 = 0.2;
+/// So much of a text is looked through for words that say that there is nothing, in bytes.
+const BEGINNING: usize = 400;
+/// What pages say that are not there, in lower case.
+const NOTHING: [&str; 30] = [
+    "404",
+    "410 gone",
+    "not found",
+    "cannot be found",
+    "could not be found",
+    "couldn't be found",
+    "couldn’t be found",
+    "can't find",
+    "can’t find",
+    "no longer available",
+    "no longer exists",
+    "does not exist",
+    "doesn't exist",
+    "doesn’t exist",
+    "has been removed",
+    "non trovat",
+    "non esiste",
+    "non è più disponibile",
+    "introuvable",
+    "n'existe p",
+    "n’existe p",
+    "nicht gefunden",
+    "existiert nicht",
+    "nicht mehr verfügbar",
+    "no encontrad",
+    "no existe",
+    "não encontrad",
+    "não existe",
+    "niet gevonden",
+    "見つかりません",
+];
+
+/// A page as it was or as it is.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Said<'a> {
+    /// Its title; empty if it has none.
+    pub title: &'a str,
+    /// Its text.
+    pub text: &'a str,
+}
+
+/// Whether a page that said `then` is the one that says `now`. One with a fifth of the old text is, and so is one of the same
+/// title unless it says that there is nothing.
+pub fn is_same_page(then: Said<'_>, now: Said<'_>) -> bool {
+    share(then.text, now.text) >= SAME_SHARE || (letters(then.title).eq(letters(now.title)) && !says_nothing(now))
+}
+
+/// Whether a page says that there is nothing, in its title or at its beginning.
+fn says_nothing(now: Said<'_>) -> bool {
+    let begin = &now.text[..now.text.floor_char_boundary(BEGINNING)];
+    [now.title, begin].iter().any(|text| {
+        let text = text.to_lowercase();
+        NOTHING.iter().any(|words| text.contains(words))
+    })
+}
+
+/// The share of one text's pieces that are in another one.
+fn share(then: &str, now: &str) -> f64 {
+    let (then, now) = (pieces(then), pieces(now));
+    if then.is_empty() {
+        return 0.0;
+    }
+    then.intersection(&now).count() as f64 / then.len() as f64
+}
+
+fn pieces(text: &str) -> HashSet<Vec<char>> {
+    let letters: Vec<char> = letters(text).take(COMPARED).collect();
+    letters.windows(PIECE).map(<[char]>::to_vec).collect()
+}
+
+fn letters(text: &str) -> impl Iterator<Item = char> {
+    text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TITLE: &str = "On curlews";
+    const TEXT: &str = "The curlew walks along the edge of the water and probes the mud for worms and small crabs. In spring it \
+        sings over the moor, and in autumn it comes down to the coast again with its young.";
+
+    fn is_same(title: &str, text: &str) -> bool {
+        is_same_page(Said { title: TITLE, text: TEXT }, Said { title, text })
+    }
+
+    #[test]
+    fn a_page_that_has_changed_is_still_the_page() {
+        assert!(is_same(TITLE, TEXT));
+        assert!(
+            is_same("404 curlews counted", &format!("Corrected: not found where they were. {TEXT}")),
+            "its text is there"
+        );
+        assert!(is_same(
+            "A new title",
+            &format!("{} And more was added since, about whimbrels and godwits.", &TEXT[..120])
+        ));
+        assert!(is_same(
+            "on Curlews!",
+            "All was written anew, in quite other words, since much had to be said otherwise."
+        ));
+        assert!(is_same(TITLE, "Subscribe to read on."));
+    }
+
+    #[test]
+    fn what_stands_in_its_place_is_not() {
+        for (title, text) in [
+            ("Waders' home", "Welcome! Read our newest articles, look at pictures, and come back soon."),
+            ("Page not found", "We looked everywhere."),
+            (TITLE, "Sorry, this page does not exist any more. Try the search."),
+            ("Pagina non trovata", "La pagina che cerchi non esiste."),
+            ("", ""),
+            ("Buy domains", "This domain is for sale."),
+        ] {
+            assert!(!is_same(title, text), "{title}");
+        }
+        let cjk = Said {
+            title: "東京の鳥", text: "昨日、東京湾でダイシャクシギを見た。とても長い嘴だった。"
+        };
+        assert!(is_same_page(cjk, cjk));
+        assert!(!is_same_page(cjk, Said { title: "エラー", text: "ページが見つかりません。" }));
+    }
+}

@@ -1,0 +1,211 @@
+//! What has gone from the web, or stands no longer where it stood, goes from here.
+
+use crate::house::{House, moved, page, status, visit};
+use crate::index::{accept, ask, traces};
+use curlew_model::{Gone, HostKey, Job, Millis, Page, PageId, PageState, Purpose, Stage as QueueName};
+use curlew_ports::{Blobs, FetchError, Pages, Reply};
+use curlew_stages::{Audit, HowMany, Sample, Subject};
+use std::collections::BTreeMap;
+
+const A: &str = "https://example.org/a";
+const TEXT: &str = "The curlew walks along the edge of the water and probes the mud for worms and small crabs. In spring \
+    it sings over the moor, and in autumn it comes down to the coast again with its young of the year.";
+
+/// A document with a title and a text.
+fn document(title: &str, text: &str) -> Reply {
+    let body = format!(
+        "<html><head><title>{title}</title></head><body><article><h1>{title}</h1><p>{text}</p></article></body></html>"
+    );
+    let mut reply = Reply { body: body.into(), ..status(200) };
+    reply.headers.content_type = Some("text/html".into());
+    reply
+}
+
+/// A page that is indexed.
+async fn indexed() -> House {
+    let house = House::new();
+    accept(&house, "a", TEXT).await;
+    accept(&house, "b", "A curlew is a curlew.").await;
+    house.index().publish(2026).await.unwrap();
+    house
+}
+
+async fn recheck(house: &House, reply: Result<Reply, FetchError>) -> Option<PageState> {
+    house.manners.clock.sleep(Millis::from_days(2)).await;
+    match reply {
+        Ok(reply) => house.web.keep(A, reply),
+        error => house.web.answer(A, error),
+    }
+    house.fetch(&visit("example.org", &[A], &Purpose::Recheck)).await;
+    house.state(A).await
+}
+
+async fn row(house: &House) -> Page {
+    house.pages.get(&page(A)).await.unwrap().unwrap().0
+}
+
+fn is_there(state: Option<PageState>) -> bool {
+    matches!(state, Some(PageState::Accepted { .. }))
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_stands_in_place_of_a_page_needs_a_second_look_to_remove_it() {
+    for (title, text) in [
+        ("Waders of the north", "Welcome! These are our newest articles, pictures of the moor, and the shop."),
+        ("Page not found", "We looked everywhere and there was nothing. Try the search, or go to the start page."),
+        ("Page a", "Sorry, this page does not exist any more."),
+    ] {
+        let house = indexed().await;
+        assert!(is_there(recheck(&house, Ok(document(title, text))).await), "{title}: once is not enough");
+        assert_eq!(ask(&house, "curlew").await.total, 2);
+        let second = house.queued(QueueName::Fetch).await;
+        let [(Job::Fetch(job), due)] = second.as_slice() else { panic!("{title}: a second look: {second:?}") };
+        assert!(due.since(house.now()) > Millis::from_hours(20) && job.items[0].purpose == Purpose::Recheck);
+        assert_eq!(recheck(&house, Ok(document(title, text))).await, Some(PageState::Gone { reason: Gone::Replaced }));
+        assert_eq!(ask(&house, "curlew").await.total, 1, "{title}");
+        assert_eq!(house.blobs.list("audit/", None, 9).await.unwrap().len(), 1);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_doubt_that_was_wrong_is_forgotten() {
+    let house = indexed().await;
+    recheck(&house, Ok(document("Closed for maintenance", "We are back tomorrow."))).await;
+    assert!(row(&house).await.doubted_at.is_some());
+    // It runs twice, and that is still one look.
+    house.fetch(&visit("example.org", &[A], &Purpose::Recheck)).await;
+    assert!(is_there(house.state(A).await));
+    assert!(is_there(recheck(&house, Ok(document("Page a", TEXT))).await));
+    let known = row(&house).await;
+    assert_eq!((known.doubted_at, known.checked_at), (None, Some(house.now())));
+    // An article that was written anew, or got shorter, is the same one.
+    let shorter = format!("{} And more.", &TEXT[..90]);
+    for (title, text) in
+        [("A new title", shorter.as_str()), ("Page a", "All of it in other words, as much had changed.")]
+    {
+        assert!(is_there(recheck(&house, Ok(document(title, text))).await));
+        assert_eq!(row(&house).await.doubted_at, None, "{title}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_page_that_has_moved_for_good_goes_and_is_taken_in_where_it_is_now() {
+    let house = indexed().await;
+    house.web.serve("https://example.org/new", "text/html", document("Page a", TEXT).body);
+    assert_eq!(
+        recheck(&house, moved(301, "https://example.org/new")).await,
+        Some(PageState::Gone { reason: Gone::Moved })
+    );
+    let next = house.queued(QueueName::Fetch).await;
+    let [(Job::Fetch(job), _)] = next.as_slice() else { panic!("{next:?}") };
+    assert_eq!((job.items[0].url.as_str(), &job.items[0].purpose), ("https://example.org/new", &crate::house::new()));
+
+    // For a while, or to the home page: a second look decides.
+    for (code, to, reason) in
+        [(302, "https://example.org/new", Gone::Moved), (301, "https://example.org/", Gone::Replaced)]
+    {
+        let house = indexed().await;
+        house.web.serve(to, "text/html", document("Page a", TEXT).body);
+        assert!(is_there(recheck(&house, moved(code, to)).await), "{code}");
+        assert_eq!(recheck(&house, moved(code, to)).await, Some(PageState::Gone { reason }), "{code}");
+    }
+
+    // A redirect to a page that names this one as the right address changes nothing.
+    let house = indexed().await;
+    let to = "https://example.org/a?session=7";
+    let body = String::from_utf8(document("Page a", TEXT).body.to_vec()).unwrap();
+    house.web.serve(to, "text/html", body.replace("</head>", &format!("<link rel=canonical href=\"{A}\"></head>")));
+    assert!(is_there(recheck(&house, moved(301, to)).await));
+    assert_eq!(row(&house).await.doubted_at, None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn trouble_of_a_server_or_of_the_network_removes_nothing() {
+    for reply in
+        [Ok(status(500)), Ok(status(503)), Ok(status(401)), Ok(status(429)), Err(FetchError::Network("gone".into()))]
+    {
+        let house = indexed().await;
+        assert!(is_there(recheck(&house, reply).await));
+        assert_eq!(ask(&house, "curlew").await.total, 2);
+        assert_eq!(row(&house).await.doubted_at, None);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_page_answering_410_is_not_found_by_the_next_query_and_its_record_is_erased_at_once() {
+    let house = House::new();
+    accept(&house, "a", "The xylomarimbula of Quillfeather.").await;
+    house.index().publish(2026).await.unwrap();
+    let words = ["xylomarimbul", "quillfeath"];
+    assert_eq!(traces(&house, &words).await.len(), 2, "segment and split");
+    recheck(&house, Ok(status(410))).await;
+    assert_eq!(ask(&house, "xylomarimbula").await.total, 0);
+    assert_eq!(traces(&house, &words).await.len(), 1, "the split");
+
+    // The audit says so, for the page and for its host, and that it is gone for good in the end.
+    let audit = Audit { blobs: house.blobs.clone(), pages: house.pages.clone() };
+    for subject in [Subject::read(A), Subject::read("example.org"), Subject::read(page(A).as_str())] {
+        let trail = audit.of(&subject.unwrap()).await.unwrap();
+        assert_eq!((trail.pages.len(), trail.removed.len(), trail.records, trail.indexed), (1, 1, 0, 1));
+        assert_eq!(
+            (trail.removed[0]["reason"].as_str(), trail.left.len(), trail.left[0].hidden),
+            (Some("gone"), 1, true)
+        );
+        assert!(trail.removed[0]["accepted"].is_string());
+    }
+    house.index().refresh(2026).await.unwrap();
+    house.manners.clock.sleep(Millis::from_hours(25)).await;
+    house.index().publish(2026).await.unwrap();
+    let trail = audit.of(&Subject::read(A).unwrap()).await.unwrap();
+    assert!(trail.left.is_empty() && trail.indexed == 0 && trail.is_clean());
+    assert!(audit.of(&Subject::read("https://example.org/never").unwrap()).await.unwrap().is_empty());
+    for nothing in ["", "a b", "host/path", "ftp://x/"] {
+        assert_eq!(Subject::read(nothing), None, "{nothing}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn in_a_simulated_year_of_samples_every_page_has_its_turn_twice() {
+    let house = House::new();
+    let template = crate::house::accepted(A);
+    let mut ids = vec![];
+    for n in 0..1_500 {
+        let url = format!("https://h{}.example/{n}", n % 40);
+        // One row in three is of a page that was not taken.
+        let state = if n % 3 == 0 { PageState::Pending } else { template.state.clone() };
+        let host = HostKey::new(&format!("h{}.example", n % 40)).unwrap();
+        let row = Page { id: page(&url), url, host, at: house.now(), state, ..template.clone() };
+        if n % 3 > 0 {
+            ids.push(row.id.clone());
+        }
+        house.pages.insert(&row).await.unwrap();
+    }
+    let sample = Sample { manners: house.manners.clone(), pages: house.pages.clone(), queue: house.jobs.clone() };
+    let a_day = curlew_policy::sampling::a_day(ids.len() as u64, 0);
+    assert_eq!(a_day, 7);
+    let mut last: BTreeMap<PageId, (Millis, u32)> = ids.iter().map(|id| (id.clone(), (Millis::ZERO, 0))).collect();
+    let (begin, mut longest, mut all) = (house.now(), Millis::ZERO, 0);
+    for _ in 0..365 {
+        all += sample.run(HowMany::Daily(a_day)).await.unwrap();
+        let now = house.now().since(begin);
+        for delivery in curlew_ports::Inbox::receive(house.jobs.as_ref(), QueueName::Fetch, 99, Millis(1), house.now())
+            .await
+            .unwrap()
+        {
+            let Ok(Job::Fetch(job)) = &delivery.job else { panic!("a visit") };
+            for item in &job.items {
+                let (seen, times) = last.get_mut(&item.page).unwrap();
+                longest = longest.max(Millis(now.0 - seen.0));
+                (*seen, *times) = (now, *times + 1);
+                let (row, version) = house.pages.get(&item.page).await.unwrap().unwrap();
+                house.pages.swap(version, &Page { checked_at: Some(house.now()), ..row }).await.unwrap();
+            }
+            curlew_ports::Inbox::ack(house.jobs.as_ref(), &delivery.receipt).await.unwrap();
+        }
+        house.manners.clock.sleep(Millis::from_days(1)).await;
+    }
+    let least = last.values().map(|(_, times)| *times).min().unwrap();
+    assert!(least >= 2, "{least}");
+    assert!(longest <= Millis::from_days(182), "{longest:?}");
+    assert!(all < 365 * 10, "{all} re-checks, not many more than the rate says");
+}
