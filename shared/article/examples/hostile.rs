@@ -106,8 +106,8 @@ const PAGES: &[(&str, Make)] = &[
     ("b03-font-in-p", || numbered(|n| format!("<p><font size={n}>"))),
     ("b03-font-deep", || "<font color=red>".repeat(4_400) + &fill("word ")),
     ("b04-attributes", || format!("<div{}>", numbered(|n| format!(" a{n}=1")))),
-    ("b04-512-each", || fill(&format!("<p{}>", (0..510).map(|n| format!(" a{n}")).collect::<String>()))),
-    ("b04-same-name", || fill(&format!("<p{}>", " a".repeat(510)))),
+    ("b04-as-many-as-allowed", || fill(&format!("<p{}>", (0..255).map(|n| format!(" a{n}")).collect::<String>()))),
+    ("b04-same-name", || fill(&format!("<p{}>", " a".repeat(255)))),
     ("b04-quoted", || format!("<div{}>", fill(" a='>'"))),
     ("b05-svg-paths", || tags("<path d='M0 0L1 1'/>").replacen("<path", "<svg><path", 1)),
     ("b06-anchors", || "<a>".repeat(4_000) + &"<i>".repeat(4_000) + &"</a>".repeat(4_000)),
@@ -161,7 +161,7 @@ const PAGES: &[(&str, Make)] = &[
         let graph = fill("{\"@id\":\"#a\",\"@type\":\"Article\",\"image\":{\"@id\":\"#a\"}},");
         format!(
             "<script type=application/ld+json>{{\"@graph\":[{}{{}}]}}</script>",
-            graph.get(..3_900_000).map_or("", |g| g.rsplit_once("{\"@id\":\"#a\",\"@type").map_or("", |(g, _)| g))
+            graph.get(..1_000_000).map_or("", |g| g.rsplit_once("{\"@id\":\"#a\",\"@type").map_or("", |(g, _)| g))
         )
     }),
     ("json-ld-deep", || format!("<script type=application/ld+json>{}</script>", fill("["))),

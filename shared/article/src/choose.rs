@@ -152,12 +152,17 @@ fn render(outline: &Outline<'_>, candidate: &Candidate, title: Option<&str>, lim
     let mut left = limits.text_chars;
     let title = title.map(text::fold).unwrap_or_default();
     let mut seen = HashSet::new();
+    let mut last = "";
     for (_, block) in candidate.kept(outline) {
         if matches!(block.tag, Tag::Heading(_)) && out.is_empty() && text::fold(&block.text) == title {
             continue;
         }
         // The same long paragraph twice is a copy for another width of screen, or a pulled quote.
         if block.chars >= REPEATED && !seen.insert(block.text.as_str()) {
+            continue;
+        }
+        // So is the same line twice in a row, but not in a table.
+        if std::mem::replace(&mut last, &block.text) == block.text && !matches!(block.tag, Tag::Cell | Tag::Pre) {
             continue;
         }
         push(&mut out, &block.text, &mut left);

@@ -10,6 +10,11 @@ pub struct Explanation {
     pub voices: Vec<Voice>,
     /// Every line of the page's body in document order, and why the chosen voice leaves it out.
     pub lines: Vec<Line>,
+    /// What told the main image: the name of a meta tag, `jsonld`, `microdata`, `image_src`, or `body` (an image of the
+    /// text).
+    pub image_by: Option<&'static str>,
+    /// What told the canonical URL: `link` or `og:url`.
+    pub canonical_by: Option<&'static str>,
 }
 
 /// One answer to the question where the text is.
@@ -85,6 +90,6 @@ impl Explanation {
                 },
             })
             .collect();
-        Explanation { voices, lines }
+        Explanation { voices, lines, image_by: None, canonical_by: None }
     }
 }

@@ -14,27 +14,29 @@ use url::Url;
 /// Smallest side of an image that can be the main one, in CSS pixels, where the markup gives it.
 const SMALLEST: u32 = 100;
 
-/// Chooses the image.
+/// Chooses the image, and says what told it: a name of a meta tag, `jsonld`, `microdata`, `image_src` (a link), `body`.
 pub(crate) fn choose(
     outline: &Outline<'_>,
     linked: &Linked,
     micro: &Micro,
     chosen: &Chosen,
     limits: &Limits,
-) -> Option<Url> {
+) -> Option<(Url, &'static str)> {
     let cards = ["og:image", "og:image:url", "og:image:secure_url", "twitter:image", "twitter:image:src"];
-    let cards = cards.into_iter().flat_map(|name| outline.metas_of(name));
-    let told = cards.chain(linked.image.as_deref()).chain(micro.image.as_deref()).chain(outline.image_src);
+    let cards = cards.into_iter().flat_map(|name| outline.metas_of(name).map(move |told| (told, name)));
+    let linked = linked.image.as_deref().map(|told| (told, "jsonld"));
+    let micro = micro.image.as_deref().map(|told| (told, "microdata"));
+    let told = cards.chain(linked).chain(micro).chain(outline.image_src.map(|told| (told, "image_src")));
     let usable = |source: &str| {
         let source = crate::text::unescape(source);
         resolve(&outline.base, &source, limits.url_bytes).filter(|url| !is_ornament(url))
     };
-    let told: Vec<Url> = told.take(TOLD).filter_map(usable).collect();
-    if let Some(own) = told.iter().find(|url| !is_emblem(url)) {
+    let told: Vec<(Url, &str)> = told.take(TOLD).filter_map(|(told, by)| Some((usable(told)?, by))).collect();
+    if let Some(own) = told.iter().find(|(url, _)| !is_emblem(url)) {
         return Some(own.clone());
     }
     let emblem = told.into_iter().next();
-    of_body(outline, chosen, usable).or(emblem)
+    of_body(outline, chosen, usable).map(|url| (url, "body")).or(emblem)
 }
 
 /// The first picture of the text that is large enough; if there is none, the first of the page.

@@ -92,7 +92,7 @@ pub struct Article {
 /// # Errors
 /// If the page breaks one of the limits, or is no HTML.
 pub fn extract(html: &str, page: &Url, limits: &Limits) -> Result<Article, Unreadable> {
-    read(html, page, limits, |_, _| ()).map(|(article, ())| article)
+    read(html, page, limits, |_, _, _| ()).map(|(article, ())| article)
 }
 
 /// The same, and why the page was read so.
@@ -100,14 +100,24 @@ pub fn extract(html: &str, page: &Url, limits: &Limits) -> Result<Article, Unrea
 /// # Errors
 /// If the page breaks one of the limits, or is no HTML.
 pub fn explain(html: &str, page: &Url, limits: &Limits) -> Result<(Article, Explanation), Unreadable> {
-    read(html, page, limits, Explanation::of)
+    read(html, page, limits, |outline, weighed, by| Explanation {
+        image_by: by.image,
+        canonical_by: by.canonical,
+        ..Explanation::of(outline, weighed)
+    })
+}
+
+/// What told the two addresses of a page.
+struct By {
+    image: Option<&'static str>,
+    canonical: Option<&'static str>,
 }
 
 fn read<T>(
     html: &str,
     page: &Url,
     limits: &Limits,
-    also: impl FnOnce(&outline::Outline<'_>, &choose::Weighed) -> T,
+    also: impl FnOnce(&outline::Outline<'_>, &choose::Weighed, By) -> T,
 ) -> Result<(Article, T), Unreadable> {
     gate::admit(html, limits)?;
     let marks = plain::scan(html, limits);
@@ -135,10 +145,12 @@ fn read<T>(
     });
     let site_name = outline.site_name(&graph, &linked, &micro);
     let image = image::choose(&outline, &linked, &micro, &chosen, limits);
-    let also = also(&outline, &weighed);
+    let canonical = links::canonical(&head, &graph, page, limits);
+    let by = By { image: image.as_ref().map(|(_, by)| *by), canonical: canonical.as_ref().map(|(_, by)| *by) };
+    let also = also(&outline, &weighed, by);
     let article = Article {
-        image,
-        canonical: links::canonical(&head, &graph, page, limits),
+        image: image.map(|(url, _)| url),
+        canonical: canonical.map(|(url, _)| url),
         language,
         published: dated.published.map(|(at, _)| at),
         published_by: dated.published.map(|(_, source)| source),

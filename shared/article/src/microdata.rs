@@ -30,7 +30,7 @@ const ITEMS: usize = 200;
 /// Most properties of one item.
 const PROPERTIES: usize = 200;
 /// Most elements that are looked at for all items.
-const ELEMENTS: usize = 100_000;
+const ELEMENTS: usize = 50_000;
 /// Longest value, in bytes of text.
 const VALUE_BYTES: usize = 1_024;
 /// So many authors are named.

@@ -14,8 +14,11 @@ use scraper::{Html, Node};
 
 /// Longest page handed on, in bytes.
 const LONGEST: usize = 1024 * 1024;
-/// Most work handed on: the depths of all elements, added up. Its time grows with that; real pages stay well below.
+/// Most work handed on: the depths of all elements, added up, and [`EACH`] for every one of them. Its time grows with the
+/// one and its memory with the other; real pages stay well below.
 const WORK: usize = 1_000_000;
+/// See [`WORK`].
+const EACH: usize = 20;
 
 /// The text that the fallback finds; empty when it finds none.
 pub(crate) fn read(tree: &Html, limits: &Limits) -> String {
@@ -25,11 +28,14 @@ pub(crate) fn read(tree: &Html, limits: &Limits) -> String {
     let Ok(article) = reader.parse() else { return String::new() };
     let mut out = String::new();
     let mut left = limits.text_chars;
+    let mut last = String::new();
     for paragraph in article.text_content.lines() {
         let paragraph = text::line(paragraph, left);
-        if paragraph.is_empty() {
+        // The same line twice in a row is a copy for another width of screen.
+        if paragraph.is_empty() || paragraph == last {
             continue;
         }
+        last.clone_from(&paragraph);
         if !out.is_empty() {
             out.push_str("\n\n");
         }
@@ -58,7 +64,7 @@ fn reduced(tree: &Html) -> Option<String> {
                         skipping = Some(node.id());
                     } else if emitted(name) {
                         depth += usize::from(!is_void(name));
-                        work += depth;
+                        work += depth + EACH;
                         if work > WORK {
                             return None;
                         }
