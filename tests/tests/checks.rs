@@ -142,6 +142,39 @@ fn page() {
 }
 
 #[test]
+fn an_owner_is_told_what_was_found_and_why() {
+    let url = "https://pier.example/last-post";
+    let explained = |html: &str| {
+        let answers = ask("page", &[json!({"id": 1, "url": url, "html": html, "explain": true})]);
+        let summary = answers[0]["explanation"]["summary"].as_array().unwrap().clone();
+        summary.iter().map(|sentence| sentence.as_str().unwrap().to_owned()).collect::<Vec<_>>().join("\n")
+    };
+    let good = explained(&article(""));
+    for part in [
+        "The page would be taken.",
+        "“The last post”",
+        "<article> element",
+        "the meta tag og:image names: https://pier.example/post.jpg",
+        "<link rel=canonical> that its right address is https://pier.example/last-post",
+        "2026-02-03T09:00:00Z, by the meta tag article:published_time (high confidence)",
+        "no directives for robots",
+    ] {
+        assert!(good.contains(part), "{part}: {good}");
+    }
+    let short = explained("<title>Too little</title><meta name=robots content=nosnippet><p>Nothing.</p>");
+    for part in [
+        "its text has 8 characters; it needs 250, or 50 words",
+        "It has no main image",
+        "does not say what its right address is",
+        "does not say when it was published",
+        "directives for robots: nosnippet",
+    ] {
+        assert!(short.contains(part), "{part}: {short}");
+    }
+    assert!(explained(&article("<meta name=robots content=noindex>")).contains("asks not to be indexed"));
+}
+
+#[test]
 fn screen() {
     let answers = ask(
         "screen",

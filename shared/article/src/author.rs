@@ -19,8 +19,8 @@ const METAS: [&str; 8] = [
     "byl",
     "citation_author",
 ];
-/// What stands before a name in a byline.
-const BY: [&str; 13] = [
+/// What stands before a name wherever it is written.
+const BY: [&str; 24] = [
     "written by ",
     "posted by ",
     "words by ",
@@ -29,12 +29,27 @@ const BY: [&str; 13] = [
     "by: ",
     "by ",
     "author: ",
-    "di ",
-    "von ",
-    "par ",
-    "por ",
-    "door ",
+    "autor: ",
+    "autore: ",
+    "auteur : ",
+    "text: ",
+    "Автор: ",
+    "автор: ",
+    "Текст: ",
+    "Συντάκτης: ",
+    "بقلم: ",
+    "بقلم ",
+    "作者：",
+    "作者:",
+    "文：",
+    "著者：",
+    "執筆：",
+    "글: ",
 ];
+/// What stands before a name in a byline, and may be part of one elsewhere ("Von Miller").
+const OF: [&str; 9] = ["di ", "von ", "par ", "por ", "door ", "av ", "af ", "του ", "της "];
+/// What stands behind a reporter's name in Korean, Chinese and Japanese.
+const REPORTERS: [&str; 7] = [" 기자", " 특파원", " 선임기자", "記者", "特派員", "记者", "論説委員"];
 /// Longest name, in words; editorial offices have long ones.
 const WORDS: usize = 8;
 
@@ -47,14 +62,15 @@ pub(crate) fn choose(
     site: Option<&str>,
     limits: &Limits,
 ) -> Option<String> {
-    let named = |text: &str| name(text, limits);
+    let named = |text: &str| name(text, false, limits);
+    let signed = |text: &str| name(text, true, limits);
     let metas = METAS.iter().filter_map(|meta| outline.meta(&[meta]));
     let told = linked.author.as_deref().into_iter().chain(micro.author.as_deref()).chain(metas).chain(graph.author);
     let shown = outline.bylines.iter().map(String::as_str);
-    let written = near_headline(outline).filter(|text| starts_with_by(text));
+    let written = near_headline(outline).filter(|text| starts_with_by(text) || is_reporter(text));
     let site = site.map(fold);
     let all: Vec<String> =
-        told.filter_map(named).chain(shown.filter_map(named)).chain(written.filter_map(named)).collect();
+        told.filter_map(named).chain(shown.filter_map(signed)).chain(written.filter_map(signed)).collect();
     // A site that names itself as the author often names the writer further down.
     all.iter().find(|name| Some(fold(name)) != site && !is_login(name)).or(all.first()).cloned()
 }
@@ -75,18 +91,32 @@ fn near_headline<'a>(outline: &'a Outline<'_>) -> impl Iterator<Item = &'a str> 
 }
 
 fn starts_with_by(text: &str) -> bool {
-    BY.iter().any(|by| text.get(..by.len()).is_some_and(|start| start.eq_ignore_ascii_case(by)))
+    stripped(text, &BY).or_else(|| stripped(text, &OF)).is_some()
 }
 
-/// The name in a text such as "By Ada Example | May 1, 2026"; none if there can be no name in it.
-fn name(text: &str, limits: &Limits) -> Option<String> {
+/// Whether a line begins with the name of somebody who is called a reporter.
+fn is_reporter(text: &str) -> bool {
+    let first = text.split(['|', '·', '｜', '/', '　']).next().unwrap_or_default().trim();
+    REPORTERS.iter().any(|word| first.strip_suffix(word).is_some_and(|name| (1..=20).contains(&name.chars().count())))
+}
+
+/// What follows one of the words at the beginning.
+fn stripped<'t>(text: &'t str, words: &[&str]) -> Option<&'t str> {
+    let word = words.iter().find(|by| text.get(..by.len()).is_some_and(|start| start.eq_ignore_ascii_case(by)))?;
+    text.get(word.len()..).map(str::trim_start)
+}
+
+/// The name in a text such as "By Ada Example | May 1, 2026"; none if there can be no name in it. `signed` says that it is
+/// shown as a byline.
+fn name(text: &str, signed: bool, limits: &Limits) -> Option<String> {
     let mut text = text.trim();
-    while let Some(by) = BY.iter().find(|by| text.get(..by.len()).is_some_and(|start| start.eq_ignore_ascii_case(by))) {
-        text = text.get(by.len()..).unwrap_or_default().trim_start();
+    while let Some(rest) = stripped(text, &BY).or_else(|| if signed { stripped(text, &OF) } else { None }) {
+        text = rest;
     }
-    let end = text.find(['|', '•', '·', '\n', '⋅', '(', ':', '{', '[', '@', '—']).unwrap_or(text.len());
+    let end = text.find(['|', '｜', '•', '·', '\n', '⋅', '(', ':', '{', '[', '@', '—']).unwrap_or(text.len());
     let name = line(&unescape(text.get(..end).unwrap_or_default()), limits.title_chars);
     let name = name.trim_matches([' ', ',', '-', '–', '.', '&']);
+    let name = REPORTERS.iter().find_map(|word| name.strip_suffix(word)).unwrap_or(name).trim_end();
     let words = name.split_whitespace().count();
     let plausible = (1..=WORDS).contains(&words) || (name.contains(',') && words <= WORDS * 3);
     let digits = name.chars().any(|c| c.is_ascii_digit()) && !name.chars().next().is_some_and(|c| c.is_ascii_digit());
@@ -120,4 +150,32 @@ fn name(text: &str, limits: &Limits) -> Option<String> {
 /// Whether a name is one word in lower case, as accounts are named.
 fn is_login(name: &str) -> bool {
     !name.contains(' ') && name.chars().all(|c| c.is_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_' | '.'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_taken_out_of_its_byline() {
+        let of = |text: &str, signed| name(text, signed, &Limits::default());
+        for (line, want) in [
+            ("By Ada Example | May 1, 2026", "Ada Example"),
+            ("di Ada Esempio", "Ada Esempio"),
+            ("Von Ada Beispiel", "Ada Beispiel"),
+            ("Автор: Ада Пример", "Ада Пример"),
+            ("بقلم: آدا مثال", "آدا مثال"),
+            ("김하늘 기자", "김하늘"),
+            ("김하늘 기자 | 입력 2026.05.01", "김하늘"),
+            ("山田花子記者", "山田花子"),
+            ("文：王小明", "王小明"),
+        ] {
+            assert_eq!(of(line, true).as_deref(), Some(want), "{line}");
+        }
+        assert_eq!(of("Von Miller", false).as_deref(), Some("Von Miller"));
+        assert_eq!(of("By Von Miller", false).as_deref(), Some("Von Miller"));
+        assert_eq!(of("May 1, 2026", true), None);
+        assert!(is_reporter("김하늘 기자 | 입력 2026.05.01") && is_reporter("山田花子記者　2026年5月1日"));
+        assert!(!is_reporter("기자") && !is_reporter("입력 2026.05.01"));
+    }
 }

@@ -54,6 +54,7 @@ fn a_korean_page_is_read_without_its_buttons_and_notices() {
     for other in ["페이스북", "무단 전재", "관련기사", "서점", "기자 |"] {
         assert!(!article.text.contains(other), "{other}: {}", article.text);
     }
+    assert_eq!(article.author.as_deref(), Some("김하늘"));
     let by = article.published_by.unwrap();
     assert_eq!((by.from, by.zone), ("opengraph", Some(540)));
 }

@@ -169,6 +169,12 @@ impl Screening {
         for finding in &self.topics {
             let _ = write!(text, " {}", finding.explain());
         }
+        if !self.topics.is_empty() {
+            text.push_str(" Scores go from 0, nothing of it, to 1, nothing else.");
+        }
+        if self.verdict == Verdict::Reject && self.overruled.is_none() {
+            text.push_str(" Whoever runs this crawler can let the page or its site pass all the same.");
+        }
         text
     }
 }

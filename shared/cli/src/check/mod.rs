@@ -14,7 +14,7 @@ use anyhow::{Context, Result};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
-use std::io::{BufRead, BufReader, BufWriter, Read, Write};
+use std::io::{BufRead, BufReader, BufWriter, IsTerminal, Read, Write};
 use std::path::Path;
 use url::Url;
 
@@ -113,7 +113,14 @@ fn each(document: &Document, answer: impl Fn(&Question) -> Answer, extra: &[(&st
             "robots" => question["robots_b64"] = json!(STANDARD.encode(&bytes)),
             _ => question["body_b64"] = json!(STANDARD.encode(&bytes)),
         }
-        one(&mut out, &question, answer)?;
+        let reply = reply(&question, answer);
+        // A person at a terminal has asked about one document, and reads.
+        if std::io::stdout().is_terminal() {
+            serde_json::to_writer_pretty(&mut out, &reply)?;
+            writeln!(out)?;
+        } else {
+            write(&mut out, &reply)?;
+        }
         return Ok(out.flush()?);
     }
     let mut input = BufReader::new(std::io::stdin().lock());
@@ -155,13 +162,17 @@ fn skip_line(input: &mut impl BufRead) -> std::io::Result<()> {
 }
 
 fn one(out: &mut impl Write, question: &Value, answer: impl Fn(&Question) -> Answer) -> Result<()> {
+    write(out, &reply(question, answer))
+}
+
+fn reply(question: &Value, answer: impl Fn(&Question) -> Answer) -> Value {
     let id = question.get("id").cloned();
     let Value::Object(fields) = question else {
-        return write(out, &refusal(id, "bad_input", "the line is no object"));
+        return refusal(id, "bad_input", "the line is no object");
     };
     let question = Question(fields.clone());
     let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| answer(&question)));
-    let reply = match caught {
+    match caught {
         Ok(Ok(mut fields)) => {
             if let Some(id) = id {
                 fields.insert("id".into(), id);
@@ -170,8 +181,7 @@ fn one(out: &mut impl Write, question: &Value, answer: impl Fn(&Question) -> Ans
         }
         Ok(Err(trouble)) => refusal(id, trouble.kind, &trouble.message),
         Err(_) => refusal(id, "panic", "the component panicked; please report the document"),
-    };
-    write(out, &reply)
+    }
 }
 
 fn refusal(id: Option<Value>, kind: &str, message: &str) -> Value {

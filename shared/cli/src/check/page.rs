@@ -1,5 +1,8 @@
 use super::{Answer, Question, Trouble, fields};
-use curlew_article::{Article, Explanation, Limits, decode, explain, extract, validity};
+use curlew_article::{
+    Article, Explanation, Limits, MIN_TEXT_CHARS, MIN_TEXT_WORDS, decode, explain, extract, validity,
+};
+use curlew_model::Rejection;
 use curlew_policy::directives::Directives;
 use serde_json::{Value, json};
 
@@ -25,7 +28,7 @@ pub(super) fn answer(question: &Question, why: bool) -> Answer {
     let directives = Directives::gather(&article.robots_meta, &robots_tags(question), TOKEN);
     let image = article.image.as_ref().map(|u| u.as_str().to_owned());
     let verdict = match validity(article.title.as_deref(), &article.text, image.as_deref()) {
-        _ if directives.noindex => Err(curlew_model::Rejection::Noindex),
+        _ if directives.noindex => Err(Rejection::Noindex),
         other => other,
     };
     let mut answer = fields(json!({
@@ -41,17 +44,96 @@ pub(super) fn answer(question: &Question, why: bool) -> Answer {
         "directives": directives.names(),
         "valid": verdict.is_ok(),
     }));
+    if let Some(explanation) = explanation {
+        let sentences = in_sentences(&article, &explanation, &directives.names(), verdict.as_ref().err());
+        answer.insert("explanation".into(), in_words(&article, &explanation, &sentences));
+    }
     if let Err(why) = verdict {
         answer.insert("reason".into(), json!(why.code()));
-    }
-    if let Some(explanation) = explanation {
-        answer.insert("explanation".into(), in_words(&article, &explanation));
     }
     Ok(answer)
 }
 
-/// The explanation as an object: a summary in a sentence, where the date is from, the voices, the lines left out.
-fn in_words(article: &Article, explanation: &Explanation) -> Value {
+/// What was found and where, a sentence each, for somebody who knows nothing of the parts of this program.
+fn in_sentences(
+    article: &Article,
+    explanation: &Explanation,
+    directives: &[String],
+    rejected: Option<&Rejection>,
+) -> Vec<String> {
+    let mut out = vec![match rejected {
+        None => "The page would be taken.".to_owned(),
+        Some(Rejection::ShortText) => format!(
+            "The page would be kept out: its text has {} characters; it needs {MIN_TEXT_CHARS}, or {MIN_TEXT_WORDS} words.",
+            article.text.chars().count()
+        ),
+        Some(Rejection::NoImage) => {
+            "The page by itself would be kept out, for it has no main image; in a crawl, the image of \
+             its site is taken instead."
+                .to_owned()
+        }
+        Some(why) => format!("The page would be kept out: {why}."),
+    }];
+    out.push(match &article.title {
+        Some(title) => format!("Its title is “{title}”."),
+        None => "It has no title: no heading, no <title>, no og:title.".to_owned(),
+    });
+    out.push(format!("Its text was {}.", summary(article, explanation)));
+    out.push(match (&article.image, explanation.image_by) {
+        (Some(url), Some("body")) => format!("Its main image is the first large one in the text: {url}"),
+        (Some(url), Some(by)) => format!("Its main image is the one that {} names: {url}", source(by)),
+        _ => "It has no main image: none is named in its head, and none in the text is large enough.".to_owned(),
+    });
+    out.push(match (&article.canonical, explanation.canonical_by) {
+        (Some(url), Some(by)) => format!("It says by {} that its right address is {url}", source(by)),
+        _ => "It does not say what its right address is (link rel=canonical).".to_owned(),
+    });
+    out.push(match (article.published, article.published_by) {
+        (Some(at), Some(by)) => {
+            format!("It was published at {at}, by {} ({} confidence).", dated(by.from), by.confidence.name())
+        }
+        _ => "It does not say when it was published.".to_owned(),
+    });
+    if let Some(tag) = &article.language {
+        out.push(format!("Its language is {tag}."));
+    }
+    out.push(if directives.is_empty() {
+        "It has no directives for robots.".to_owned()
+    } else {
+        format!("Its directives for robots: {}.", directives.join(", "))
+    });
+    out
+}
+
+/// Where a statement stands, in words.
+fn source(by: &str) -> String {
+    match by {
+        "link" => "<link rel=canonical>".to_owned(),
+        "image_src" => "<link rel=image_src>".to_owned(),
+        "jsonld" => "its JSON-LD (schema.org)".to_owned(),
+        "microdata" => "its microdata (schema.org)".to_owned(),
+        meta => format!("the meta tag {meta}"),
+    }
+}
+
+/// Where the date of publication is from, in words.
+fn dated(by: &str) -> &'static str {
+    match by {
+        "opengraph" => "the meta tag article:published_time",
+        "jsonld" => "its JSON-LD (schema.org)",
+        "microdata" => "its microdata (schema.org)",
+        "meta" => "a meta tag",
+        "time" => "an element that is marked as a date",
+        "url" => "its address",
+        "text" => "a line near its headline",
+        "script" => "data in a script",
+        "redated" => "the day that it shows beside its headline, which is that of its last change",
+        _ => "its last change, for nothing else is known",
+    }
+}
+
+/// The explanation as an object: sentences for people, then where the date is from, the voices, and the lines left out.
+fn in_words(article: &Article, explanation: &Explanation, sentences: &[String]) -> Value {
     let left_out = explanation.lines.iter().filter_map(|line| {
         let why = line.left_out?;
         Some(json!({"line": shortened(&line.text), "why": why}))
@@ -59,6 +141,7 @@ fn in_words(article: &Article, explanation: &Explanation) -> Value {
     let voices = explanation.voices.iter().map(|voice| {
         json!({
             "from": voice.from,
+            "is": place(voice.from),
             "characters": voice.chars,
             "links": hundredths(voice.links),
             "agreement": hundredths(voice.agreement),
@@ -71,16 +154,26 @@ fn in_words(article: &Article, explanation: &Explanation) -> Value {
         .published_by
         .map(|by| json!({"from": by.from, "confidence": by.confidence.name(), "zone_minutes": by.zone}));
     json!({
-        "text": summary(article, explanation),
+        "summary": sentences,
         "published": date,
         "voices": voices.collect::<Vec<_>>(),
         "left_out": left_out.collect::<Vec<_>>(),
     })
 }
 
-/// Where the text is from, in a sentence.
+/// Where the text is from, in half a sentence.
 fn summary(article: &Article, explanation: &Explanation) -> String {
-    let place = match article.from {
+    let Some(place) = place(article.from) else { return "not found".to_owned() };
+    let kept = explanation.lines.iter().filter(|line| line.left_out.is_none()).count();
+    format!(
+        "taken from {place}; of the page's {} lines, {kept} are part of it, and left_out says why the others are not",
+        explanation.lines.len()
+    )
+}
+
+/// What a voice looks at, in words.
+fn place(voice: &str) -> Option<&'static str> {
+    Some(match voice {
         "microdata" => "the element that is marked as articleBody",
         "content" => "the container that is named as a post's text (such as entry-content)",
         "article" => "the <article> element",
@@ -88,10 +181,8 @@ fn summary(article: &Article, explanation: &Explanation) -> String {
         "density" => "the part of the page with the most text and the fewest links",
         "readability" => "the part that the readability rules find",
         "jsonld" => "the articleBody of the JSON-LD, for the page itself shows much less",
-        _ => return "no text was found".to_owned(),
-    };
-    let kept = explanation.lines.iter().filter(|line| line.left_out.is_none()).count();
-    format!("taken from {place}; {kept} of the page's {} lines are part of it", explanation.lines.len())
+        _ => return None,
+    })
 }
 
 /// The beginning of a line.
