@@ -123,7 +123,7 @@ for line in sys.stdin:
     d = trafilatura.bare_extraction(base64.b64decode(q['body_b64']), url=q['url'], with_metadata=True)
     d = d.as_dict() if d else {}
     print(json.dumps({'id': q['id'], 'text': d.get('text'), 'title': d.get('title'), 'published': d.get('date'),
-                      'image': d.get('image'), 'canonical': d.get('url')}))";
+                      'author': d.get('author'), 'image': d.get('image'), 'canonical': d.get('url')}))";
 
 fn id(value: &Value) -> String {
     value.get("id").map(Value::to_string).unwrap_or_default()
@@ -156,8 +156,8 @@ fn pages(curlew: &Path, cases: &[Value]) -> Result<()> {
     Ok(())
 }
 
-/// Shares of the runs of four words that both texts have, averaged over the pages; titles and days of publication that are
-/// the same; snippets that must not be in the text, and are not; main images and canonical addresses where there are
+/// Shares of the runs of four words that both texts have, averaged over the pages; titles, authors and days of publication that
+/// are the same; snippets that must not be in the text, and are not; main images and canonical addresses where there are
 /// [`labels`]. Each over two halves, too (by a hash of the case's id), so that a rule that was made for one of them shows.
 fn judge_pages(cases: &[Value], answers: &Answers) -> Result<()> {
     let labels = labels::load()?;
@@ -166,7 +166,7 @@ fn judge_pages(cases: &[Value], answers: &Answers) -> Result<()> {
         let chosen = cases.iter().filter(|case| half.is_none_or(|half| hash(&id(case)) % 2 == half));
         let (mut precision, mut recall, mut count) = (0.0, 0.0, 0.0_f64);
         let (mut title, mut day, mut without) = (Tally::default(), Tally::default(), Tally::default());
-        let (mut image, mut canonical) = (Tally::default(), Tally::default());
+        let (mut image, mut canonical, mut author) = (Tally::default(), Tally::default(), Tally::default());
         for case in chosen {
             let none = Value::Null;
             let answer = answers.get(&id(case)).unwrap_or(&none);
@@ -181,6 +181,9 @@ fn judge_pages(cases: &[Value], answers: &Answers) -> Result<()> {
                 let first = |value: &Value| text(value, "published").chars().take(10).collect::<String>();
                 day.count(first(case) == first(answer));
             }
+            if !text(case, "author").is_empty() {
+                author.count(folded(text(case, "author")) == folded(text(answer, "author")));
+            }
             let kept = folded(text(answer, "text"));
             for snippet in case.get("without").and_then(Value::as_array).into_iter().flatten() {
                 without.count(!kept.contains(&folded(snippet.as_str().unwrap_or_default())));
@@ -191,6 +194,7 @@ fn judge_pages(cases: &[Value], answers: &Answers) -> Result<()> {
         eprintln!("  text: precision {p:.4}, recall {r:.4}, F1 {:.4}, {count} pages", 2.0 * p * r / (p + r).max(1e-9));
         title.print("titles");
         day.print("days of publication");
+        author.print("authors");
         without.print("boilerplate kept out");
         image.print("main images");
         canonical.print("canonical addresses");

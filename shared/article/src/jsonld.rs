@@ -2,6 +2,7 @@
 //! several values after each other, `@graph`, arrays where one value is meant and the other way round.
 
 use crate::Limits;
+use crate::author::AUTHORS;
 use crate::outline::Outline;
 use crate::text;
 use serde_json::Value;
@@ -242,9 +243,8 @@ fn one(value: &Value) -> Option<&Value> {
     (!value.is_array()).then_some(value)
 }
 
-/// The names of up to five authors.
+/// The names of the authors.
 fn names(value: Option<&Value>, ids: &Ids<'_>) -> Option<String> {
-    const AUTHORS: usize = 5;
     let names: Vec<String> = match value? {
         Value::Array(values) => values.iter().filter_map(|value| name(one(value), ids)).take(AUTHORS).collect(),
         other => name(Some(other), ids).into_iter().collect(),

@@ -3,6 +3,7 @@
 //! Of an item are the properties below it up to the next item, which is itself a value, and those of the elements that its
 //! `itemref` names. So a comment's author is the comment's and not the article's. The body is a mark of `outline`.
 
+use crate::author::AUTHORS;
 use crate::dom::{attr, text_of};
 use crate::image::sources;
 use crate::jsonld::is_article;
@@ -33,8 +34,6 @@ const PROPERTIES: usize = 200;
 const ELEMENTS: usize = 50_000;
 /// Longest value, in bytes of text.
 const VALUE_BYTES: usize = 1_024;
-/// So many authors are named.
-const AUTHORS: usize = 5;
 
 /// Reads the properties.
 pub(crate) fn read(tree: &Html, outline: &Outline<'_>) -> Micro {

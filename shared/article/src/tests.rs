@@ -183,6 +183,17 @@ fn a_day_of_today_and_a_deadline_are_no_days_of_publication() {
 }
 
 #[test]
+fn an_author_is_found_below_a_label_and_in_the_tags_of_papers() {
+    let of = |html: &str| read(html).author;
+    let label = format!("<h1>A walk along the weir</h1><div>Written by:</div><div>Ada Example</div>{PROSE}");
+    assert_eq!(of(&label).as_deref(), Some("Ada Example"));
+    let paper = format!(
+        "<meta name=citation_author content='Ada Example'><meta name=citation_author content='Ben Example'>{PROSE}"
+    );
+    assert_eq!(of(&paper).as_deref(), Some("Ada Example, Ben Example"));
+}
+
+#[test]
 fn what_only_leads_elsewhere_is_left_out() {
     let links = |host: &str| {
         let link = |n: i32| format!("<li><a href='{host}/{n}'>Another of our walks, number {n}</a></li>");
