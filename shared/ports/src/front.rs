@@ -123,6 +123,14 @@ pub struct FoundHit {
     pub published: Option<Timestamp>,
     /// How well it matches; only to be compared within one answer.
     pub score: f32,
+    /// Later pages that say the same and are not shown.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub copies: u32,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+fn is_zero(n: &u32) -> bool {
+    *n == 0
 }
 
 /// Why there are no results.

@@ -38,6 +38,8 @@ pub(crate) struct Candidate {
     pub(crate) doc: DocId,
     /// The bits of the score.
     score: u32,
+    /// The fingerprint of the text.
+    pub(crate) print: Option<u64>,
 }
 
 impl Candidate {
@@ -73,6 +75,7 @@ pub(crate) struct Ranking {
     dates: Column<i64>,
     expires: Column<i64>,
     keys: Column<u64>,
+    prints: Column<u64>,
 }
 
 impl Ranking {
@@ -89,6 +92,7 @@ impl Ranking {
             dates: split.dates().clone(),
             expires: split.expires().clone(),
             keys: split.keys().clone(),
+            prints: split.prints().clone(),
         }
     }
 
@@ -152,7 +156,8 @@ impl SegmentCollector for SegmentRanking {
             return;
         }
         let key = Reverse(self.ranking.keys.first(doc).unwrap_or(u64::MAX));
-        let candidate = Candidate { rank, key, doc, score: score.to_bits() };
+        let print = self.ranking.prints.first(doc);
+        let candidate = Candidate { rank, key, doc, score: score.to_bits(), print };
         if self.ranking.after.is_some_and(|after| !candidate.place().comes_after(after)) {
             return;
         }

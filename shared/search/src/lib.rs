@@ -12,6 +12,7 @@
 //! All words must be found (there is no relaxing to "some of them"); a word matches in the title or in the text, by its
 //! stem in the language of the page, with or without its accents. Results are ordered by BM25 — its statistics summed
 //! over all splits, so that it does not matter how pages are spread over them — times a gentle factor for what is fresh.
+//! Pages that say the same are given as one, the earliest of them, where the best of them stands.
 
 mod analyze;
 mod build;
@@ -36,7 +37,7 @@ pub use cursor::Cursor;
 pub use error::{QueryError, SearchError};
 pub use manifest::{Manifest, SplitEntry};
 pub use query::{Clause, MAX_QUERY_BYTES, MAX_QUERY_TERMS, Query, Sort};
-pub use run::{Hidden, Hit, MAX_DEPTH, Request, Results, search, warm};
+pub use run::{COPY_BITS, Hidden, Hit, MAX_DEPTH, Request, Results, search, warm};
 pub use snippet::{SNIPPET_CHARS, Snippet};
 pub use spelling::suggest;
 pub use split::Split;

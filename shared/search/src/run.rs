@@ -2,7 +2,7 @@
 
 use crate::analyze::{Analyzers, Mode, rules};
 use crate::collect::{Candidate, Ranking};
-use crate::query::{Clause, Query};
+use crate::query::{Clause, Query, Sort};
 use crate::schema::{self, Fields};
 use crate::snippet::{Snippet, snippet};
 use crate::split::Split;
@@ -20,6 +20,12 @@ use tantivy::{BitSet, Score, Term};
 
 /// No hit beyond this rank is given, whatever is asked for.
 pub const MAX_DEPTH: usize = 10_000;
+/// Texts whose fingerprints differ in no more bits are copies of each other.
+pub const COPY_BITS: u32 = 10;
+/// So many times as many pages are ranked as are shown, since copies are shown as one.
+const RANKED: usize = 2;
+/// Among so many of the best pages copies are looked for.
+const GROUPED: usize = 1_000;
 /// How much more a word counts in the title than in the text.
 const TITLE_BOOST: Score = 2.5;
 
@@ -97,6 +103,8 @@ pub struct Hit {
     pub language: Option<String>,
     /// Its score; comparable within one answer only.
     pub score: f32,
+    /// How many later pages that say the same match too and are not given; of copies the earliest one is.
+    pub copies: u32,
 }
 
 /// Answers a request. Of equal hits the newer one comes first, then the one with the lesser id, so that the order never
@@ -115,35 +123,86 @@ pub fn search(splits: &[&Split], hidden: &Hidden, request: Request<'_>) -> Resul
     let room = MAX_DEPTH.saturating_sub(seen);
     let depth = request.offset.saturating_add(request.limit).min(room);
 
-    let mut total = 0;
+    // One more than is shown tells whether there is more.
+    let keep = (depth + 1).saturating_mul(RANKED);
+    let (mut total, mut cut) = (0, false);
     let mut ranked = Vec::new();
     for (number, split) in splits.iter().enumerate() {
         let excluded = plan.excluded(split, hidden)?;
-        // One more than is shown tells whether there is more.
-        let ranking = Ranking::new(split, request.query, request.now, depth + 1, excluded);
+        let ranking = Ranking::new(split, request.query, request.now, keep, excluded);
         let ranking = ranking.after(request.after.map(|cursor| cursor.place));
         let found = split.searcher().search_with_statistics_provider(&plan.query, &ranking, &corpus)?;
         total += found.total;
-        ranked.extend(found.best.into_iter().map(|candidate| Ranked { split: number, candidate }));
+        cut |= found.best.len() >= keep;
+        ranked.extend(found.best.into_iter().map(|candidate| Ranked {
+            split: number,
+            date: match request.query.sort {
+                Sort::Relevance => candidate.rank.1,
+                Sort::Date => candidate.rank.0,
+            },
+            candidate,
+        }));
     }
     let copies = keep_newest_copies(&mut ranked);
     ranked.sort_unstable_by_key(|ranked| Reverse((ranked.candidate.rank, ranked.candidate.key)));
-    let shown = ranked.get(request.offset.min(ranked.len())..depth.min(ranked.len())).unwrap_or_default();
-    let more = ranked.len() > depth && depth < room;
-    let next = shown.last().filter(|_| more).map(|last| Cursor {
+    let groups = groups(&ranked);
+    let shown = groups.get(request.offset.min(groups.len())..depth.min(groups.len())).unwrap_or_default();
+    let last = match shown.last() {
+        Some(last) if groups.len() > depth => Some(&ranked[last.best]),
+        // All that was ranked is shown, as copies of few pages.
+        Some(_) if cut => ranked.last(),
+        _ => None,
+    };
+    let next = last.filter(|_| depth < room).map(|last| Cursor {
         seen: (seen + depth) as u64,
         now: request.now,
         place: last.candidate.place(),
     });
 
     // All are asked for before one that is not here ends the search.
-    let records: Vec<_> = shown.iter().map(|ranked| splits[ranked.split].record(ranked.candidate.doc)).collect();
+    let of = |group: &Group| &ranked[group.first];
+    let records: Vec<_> = shown.iter().map(|group| splits[of(group).split].record(of(group).candidate.doc)).collect();
     let mut hits = Vec::with_capacity(shown.len());
-    for (ranked, record) in shown.iter().zip(records) {
-        let record = record?;
-        hits.push(hit(record, ranked.candidate.score(), &plan.marked, &mut analyzers));
+    for (group, record) in shown.iter().zip(records) {
+        let score = ranked[group.best].candidate.score();
+        let copies = group.size - 1;
+        hits.push(Hit { copies, ..hit(record?, score, &plan.marked, &mut analyzers) });
     }
     Ok(Results { total: total - copies, hits, next })
+}
+
+/// Pages that say the same; mostly one alone.
+struct Group {
+    /// The one that matches best, as the place of the group among the results.
+    best: usize,
+    /// The one that was there first, which is shown.
+    first: usize,
+    /// How many there are.
+    size: u32,
+}
+
+/// Pages by their rank, copies as one. A copy of a page that was shown further before, at the end of another answer, is on
+/// its own.
+fn groups(ranked: &[Ranked]) -> Vec<Group> {
+    let mut groups: Vec<Group> = Vec::with_capacity(ranked.len());
+    let date = |at: usize| ranked[at].date;
+    for (at, Ranked { candidate, .. }) in ranked.iter().enumerate() {
+        let print = candidate.print.filter(|_| at < GROUPED);
+        let is_copy = |group: &&mut Group| {
+            let other = ranked[group.best].candidate.print;
+            print.zip(other).is_some_and(|(one, two)| (one ^ two).count_ones() <= COPY_BITS)
+        };
+        match groups.iter_mut().take(GROUPED).find(is_copy) {
+            Some(group) => {
+                group.size += 1;
+                if date(at) < date(group.first) {
+                    group.first = at;
+                }
+            }
+            None => groups.push(Group { best: at, first: at, size: 1 }),
+        }
+    }
+    groups
 }
 
 /// Asks for what a search will read before it can rank anything, all at once, where splits are read by ranges. What cannot be
@@ -163,6 +222,8 @@ pub fn warm(splits: &[&Split], hidden: &Hidden, query: &Query) {
 
 struct Ranked {
     split: usize,
+    /// Its date in milliseconds.
+    date: i64,
     candidate: Candidate,
 }
 
@@ -193,6 +254,7 @@ fn hit(record: Record, score: f32, marked: &HashSet<String>, analyzers: &mut Ana
         published: record.published,
         language: record.language,
         score,
+        copies: 0,
     }
 }
 

@@ -33,6 +33,8 @@ pub(crate) struct Fields {
     pub(crate) date: Field,
     /// `unavailable_after` in milliseconds.
     pub(crate) expires: Field,
+    /// The fingerprint of the text, by which copies are known.
+    pub(crate) likeness: Field,
     /// The whole record as JSON, for results and for building anew.
     pub(crate) record: Field,
 }
@@ -41,6 +43,8 @@ pub(crate) struct Fields {
 pub(crate) const DATE: &str = "date";
 /// As [`DATE`].
 pub(crate) const EXPIRES: &str = "expires";
+/// As [`DATE`].
+pub(crate) const LIKENESS: &str = "likeness";
 /// As [`DATE`].
 pub(crate) const KEY: &str = "key";
 
@@ -66,7 +70,8 @@ pub(crate) fn schema() -> (Schema, Fields) {
         title: builder.add_text_field("title", words.clone()),
         body: builder.add_text_field("body", words),
         date: builder.add_i64_field(DATE, column.clone()),
-        expires: builder.add_i64_field(EXPIRES, column),
+        expires: builder.add_i64_field(EXPIRES, column.clone()),
+        likeness: builder.add_u64_field(LIKENESS, column),
         record: builder.add_bytes_field("record", BytesOptions::from(STORED)),
     };
     (builder.build(), fields)
@@ -113,6 +118,9 @@ pub(crate) fn document(
     document.add_i64(fields.date, date(record).as_millis());
     if let Some(expires) = record.unavailable_after {
         document.add_i64(fields.expires, expires.as_millis());
+    }
+    if let Some(print) = record.simhash {
+        document.add_u64(fields.likeness, print.0);
     }
     document.add_bytes(fields.record, &serde_json::to_vec(record).map_err(io::Error::from)?);
     Ok(document)

@@ -27,6 +27,7 @@ pub struct Split {
     dates: Column<i64>,
     expires: Column<i64>,
     keys: Column<u64>,
+    prints: Column<u64>,
     /// Where the bytes come from, if they are not all here.
     cold: Option<Arc<Cold>>,
     dead: Mutex<Option<Dead>>,
@@ -76,7 +77,9 @@ impl Split {
         let expires =
             columns.column_opt(schema::EXPIRES)?.unwrap_or_else(|| Column::build_empty_column(contents.docs as u32));
         let keys = columns.u64(schema::KEY)?;
-        Ok(Split { contents, fields, dates, expires, keys, searcher, cold, dead: Mutex::new(None) })
+        let prints =
+            columns.column_opt(schema::LIKENESS)?.unwrap_or_else(|| Column::build_empty_column(contents.docs as u32));
+        Ok(Split { contents, fields, dates, expires, keys, prints, searcher, cold, dead: Mutex::new(None) })
     }
 
     /// Reads what every search reads, so that it can be laid where it is read with the tail.
@@ -245,6 +248,10 @@ impl Split {
 
     pub(crate) fn keys(&self) -> &Column<u64> {
         &self.keys
+    }
+
+    pub(crate) fn prints(&self) -> &Column<u64> {
+        &self.prints
     }
 
     pub(crate) fn segment(&self) -> &SegmentReader {

@@ -180,6 +180,7 @@ impl Finder {
             site: hit.site,
             published: hit.published,
             score: hit.score,
+            copies: hit.copies,
         })
     }
 }

@@ -91,6 +91,7 @@ mod tests {
             site: site.to_owned(),
             published: None,
             score: 1.0,
+            copies: 0,
         }
     }
 

@@ -150,6 +150,47 @@ fn a_title_weighs_more_than_a_text() {
 }
 
 #[test]
+fn copies_are_given_as_the_earliest_of_them() {
+    let print = 0x0123_4567_89ab_cdef_u64;
+    let pages = [
+        Page::it("copy", "Pane pane", "Il pane. Pane, pane.").day("2026-03-02").print(print ^ 0b111),
+        Page::it("first", "Notizie", "Il pane di oggi.").day("2026-03-01").print(print),
+        Page::it("late", "Notizie", "Il pane di oggi, con pane.").day("2026-03-05").print(print ^ (0b11 << 40)),
+        Page::it("other", "Notizie", "Il pane di oggi.").day("2026-03-03").print(!print),
+        Page::it("none", "Notizie", "Il pane di oggi, e altro ancora.").day("2026-03-04"),
+    ];
+    for parts in [1, 3] {
+        let splits = splits(&pages, parts);
+        let results = ask_all(&splits, &Hidden::default(), "pane");
+        let given: Vec<_> = results.hits.iter().map(|h| (h.url.rsplit('/').next().unwrap(), h.copies)).collect();
+        assert_eq!((results.total, given[0]), (5, ("first", 2)), "where the best copy stands");
+        assert_eq!(given.len(), 3);
+        let by_date = ask_all(&splits, &Hidden::default(), "pane sort:date");
+        let given: Vec<_> = by_date.hits.iter().map(|h| h.url.rsplit('/').next().unwrap()).collect();
+        assert_eq!(given, ["first", "none", "other"]);
+        // What is hidden is no copy either.
+        let hidden = Hidden { tombstones: Arc::new([id("first")].into()), ..Hidden::default() };
+        assert_eq!(ask_all(&splits, &hidden, "pane").hits[0].url, "https://example.org/copy");
+    }
+    // More copies than are ranked at once end no list.
+    let mut many: Vec<Page> = (0..60).map(|n| Page::it(&format!("c{n}"), "Pane", "Il pane.").print(print)).collect();
+    many.push(Page::it("z", "Altro", "Poco pane in molte altre parole."));
+    let splits = splits(&many, 2);
+    let (splits, query) = (splits.iter().collect::<Vec<_>>(), Query::parse("pane").unwrap());
+    let (mut after, mut seen) = (None, Vec::new());
+    for _ in 0..20 {
+        let request = Request { query: &query, limit: 5, offset: 0, after, now: now() };
+        let results = search(&splits, &Hidden::default(), request).unwrap();
+        seen.extend(results.hits.iter().map(|hit| hit.url.clone()));
+        after = results.next;
+        if after.is_none() {
+            break;
+        }
+    }
+    assert!(after.is_none() && seen.contains(&"https://example.org/z".to_owned()), "{seen:?}");
+}
+
+#[test]
 fn what_is_hidden_is_neither_found_nor_counted() {
     let pages = [
         Page::it("a", "Pane", "Il pane.").host("example.org"),

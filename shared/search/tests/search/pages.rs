@@ -74,6 +74,11 @@ impl Page {
         self
     }
 
+    pub(crate) fn print(mut self, print: u64) -> Page {
+        self.0.simhash = Some(curlew_model::Fingerprint(print));
+        self
+    }
+
     pub(crate) fn snippet(mut self, limit: SnippetLimit) -> Page {
         self.0.snippet_limit = limit;
         self
