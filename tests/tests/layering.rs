@@ -26,7 +26,7 @@ enum Kind {
     Fetcher,
     /// The SQLite adapter.
     Store,
-    /// The adapter of DynamoDB, SQS and S3.
+    /// Adapters of AWS.
     Aws,
     /// What runs inside of a function: the glue, and the functions.
     Function,
@@ -49,6 +49,8 @@ const CLI: &str = "curlew";
 const TESTKIT: &str = "curlew-testkit";
 const FIXTUREWEB: &str = "curlew-fixtureweb";
 const AWS: &str = "curlew-aws";
+const ONNX: &str = "curlew-onnx";
+const REKOGNITION: &str = "curlew-rekognition";
 const WIRING: &str = "curlew-wiring";
 const LAMBDA: &str = "curlew-lambda";
 const TESTS: &str = "curlew-tests";
@@ -67,9 +69,16 @@ const RULES: &[Rule] = &[
     Rule { name: FETCHER, knows: &[MODEL, PORTS], kind: Kind::Fetcher },
     Rule { name: EMBEDDED, knows: &[MODEL, PORTS], kind: Kind::Store },
     Rule { name: AWS, knows: &[MODEL, PORTS], kind: Kind::Aws },
+    // What looks at images, where that is more than a rule: the trait is of the crate that screens.
+    Rule { name: ONNX, knows: &[SCREEN], kind: Kind::Plain },
+    Rule { name: REKOGNITION, knows: &[SCREEN], kind: Kind::Aws },
     // Puts settings, the HTTP adapter and the stages together over whatever store it is given.
     Rule { name: WIRING, knows: &[MODEL, POLICY, SCREEN, PORTS, STAGES, FETCHER], kind: Kind::Plain },
-    Rule { name: LAMBDA, knows: &[MODEL, POLICY, PORTS, STAGES, FETCHER, WIRING, AWS, WEB], kind: Kind::Function },
+    Rule {
+        name: LAMBDA,
+        knows: &[MODEL, POLICY, SCREEN, PORTS, STAGES, FETCHER, WIRING, AWS, REKOGNITION, WEB],
+        kind: Kind::Function,
+    },
     Rule { name: "curlew-fn-dispatch", knows: &[LAMBDA], kind: Kind::Function },
     Rule { name: "curlew-fn-discover", knows: &[LAMBDA], kind: Kind::Function },
     Rule { name: "curlew-fn-poll", knows: &[LAMBDA], kind: Kind::Function },
@@ -90,7 +99,21 @@ const RULES: &[Rule] = &[
     Rule {
         name: CLI,
         knows: &[
-            MODEL, POLICY, FEED, ARTICLE, SCREEN, SEARCH, PORTS, STAGES, FETCHER, WIRING, EMBEDDED, AWS, WEB,
+            MODEL,
+            POLICY,
+            FEED,
+            ARTICLE,
+            SCREEN,
+            SEARCH,
+            PORTS,
+            STAGES,
+            FETCHER,
+            WIRING,
+            EMBEDDED,
+            AWS,
+            ONNX,
+            REKOGNITION,
+            WEB,
             FIXTUREWEB,
         ],
         kind: Kind::Plain,
@@ -108,9 +131,16 @@ const FOREIGN: &[(&[&str], &[Kind], &str)] = &[
     (&["reqwest"], &[Kind::Fetcher], "only curlew-fetcher opens sockets to sites"),
     (&["rusqlite"], &[Kind::Store], "only curlew-embedded knows the database"),
     (
-        &["aws-config", "aws-sdk-dynamodb", "aws-sdk-s3", "aws-sdk-sqs", "aws-smithy-http-client"],
+        &[
+            "aws-config",
+            "aws-sdk-dynamodb",
+            "aws-sdk-rekognition",
+            "aws-sdk-s3",
+            "aws-sdk-sqs",
+            "aws-smithy-http-client",
+        ],
         &[Kind::Aws],
-        "only curlew-aws knows the SDK",
+        "only curlew-aws and curlew-rekognition know the SDK",
     ),
     (&["lambda_runtime", "lambda_http"], &[Kind::Function], "only functions know that they are functions"),
     (
@@ -234,8 +264,8 @@ fn every_forbidden_edge_is_named_with_its_rule() {
         (CLI, "reqwest", Production, "only curlew-fetcher opens sockets"),
         (STAGES, "rusqlite", Production, "only curlew-embedded knows the database"),
         (FETCHER, "rusqlite", Production, "only curlew-embedded knows the database"),
-        (CLI, "aws-sdk-s3", Production, "only curlew-aws knows the SDK"),
-        (LAMBDA, "aws-sdk-sqs", Production, "only curlew-aws knows the SDK"),
+        (CLI, "aws-sdk-s3", Production, "only curlew-aws and curlew-rekognition know"),
+        (LAMBDA, "aws-sdk-sqs", Production, "only curlew-aws and curlew-rekognition know"),
         (CLI, "lambda_runtime", Production, "only functions know"),
         (AWS, STAGES, Production, "curlew-aws may know only"),
         ("curlew-fn-fetch", STAGES, Production, "curlew-fn-fetch may know only"),

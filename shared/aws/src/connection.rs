@@ -24,7 +24,7 @@ const IDLE_TIME: Duration = Duration::from_secs(15);
 /// Where the address of an emulator is read from, as every AWS SDK does.
 const ENDPOINT: &str = "AWS_ENDPOINT_URL";
 
-/// One configuration and one HTTP client for all three services. Cheap to clone.
+/// One configuration and one HTTP client for all services. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Connection {
     config: SdkConfig,
@@ -64,6 +64,11 @@ impl Connection {
     pub(crate) fn s3(&self) -> aws_sdk_s3::Client {
         let config = aws_sdk_s3::config::Builder::from(&self.config).force_path_style(self.path_style).build();
         aws_sdk_s3::Client::from_conf(config)
+    }
+
+    /// For another service's client that lives in a crate of its own.
+    pub fn config(&self) -> &SdkConfig {
+        &self.config
     }
 
     /// The region's name, if one is set.

@@ -5,7 +5,9 @@ use crate::failure::Failure;
 use crate::words::with_causes;
 use curlew_aws::{Connection, Names, Store};
 use curlew_ports::{Clock, Events, Seeds};
-use curlew_wiring::{Flags, Memory, Ports, Program, Settings, SystemClock, SystemSeeds};
+use curlew_rekognition::Rekognition;
+use curlew_screen::image::ImageClassifier;
+use curlew_wiring::{Flags, ImageScreening, Memory, Ports, Program, Settings, SystemClock, SystemSeeds};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -18,6 +20,20 @@ const BUCKET: &str = "CURLEW_BUCKET";
 const PAUSED: &str = "CURLEW_PAUSED";
 /// Set by every Lambda runtime, and by those that stand in for it.
 const RUNTIME_API: &str = "AWS_LAMBDA_RUNTIME_API";
+
+/// Makes what looks at images as a service does. A function of its own for those functions that judge pages, so that the
+/// others are linked without the client of a service that they never call.
+pub(crate) type Eyes = fn(&Connection) -> Option<Arc<dyn ImageClassifier>>;
+
+/// For functions that judge no pages.
+pub(crate) fn cannot_look(_: &Connection) -> Option<Arc<dyn ImageClassifier>> {
+    None
+}
+
+/// By Amazon Rekognition.
+pub(crate) fn by_rekognition(connection: &Connection) -> Option<Arc<dyn ImageClassifier>> {
+    Some(Arc::new(Rekognition::new(connection.config())))
+}
 
 /// What a function has from its start to its end.
 pub(crate) struct Cold {
@@ -38,11 +54,17 @@ impl Cold {
     ///
     /// # Errors
     /// One line that says which setting is wrong, and why.
-    pub(crate) async fn start(began: Instant, environment: &[(String, String)]) -> Result<Cold, Failure> {
-        let Read { settings, names, paused } = read(environment)?;
+    pub(crate) async fn start(began: Instant, environment: &[(String, String)], eyes: Eyes) -> Result<Cold, Failure> {
+        let Read { mut settings, names, paused } = read(environment)?;
         settings.warn();
         let stack = names.stack.clone();
-        let store = Store::new(&Connection::from_environment().await, names);
+        let connection = Connection::from_environment().await;
+        if settings.image == ImageScreening::Rekognition
+            && let Some(eye) = eyes(&connection)
+        {
+            settings = settings.with_eye(eye);
+        }
+        let store = Store::new(&connection, names);
         Ok(Cold {
             settings,
             stack,
@@ -105,6 +127,11 @@ fn read(environment: &[(String, String)]) -> Result<Read, Failure> {
     };
     let mut settings = Settings::load(&Flags::default(), environment.iter().cloned())
         .map_err(|e| Failure::Settings(with_causes(&e)))?;
+    if matches!(settings.image, ImageScreening::Onnx(_)) {
+        return Err(Failure::Settings(
+            "[screen]: image = \"onnx\" is for one machine; use \"rekognition\" here".to_owned(),
+        ));
+    }
     settings.guard.refused_endpoints.extend(endpoints::refused(environment));
     Ok(Read { settings, names, paused })
 }
@@ -139,6 +166,7 @@ mod tests {
             (STACK, "", "CURLEW_STACK is not set"),
             (BUCKET, " ", "CURLEW_BUCKET is not set"),
             (RUNTIME_API, "", "cargo lambda"),
+            ("CURLEW_SCREEN_IMAGE", "onnx", "needs model"),
             (PAUSED, "yes", "'true' or 'false', not 'yes'"),
             ("CURLEW_WORKERS", "0", "workers must be"),
             ("CURLEW_RULES_MIN_PAUSE", "fast", "no length of time"),

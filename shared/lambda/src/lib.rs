@@ -1,6 +1,6 @@
 //! What the functions share: SQS batches, cold start, JSON logs, metrics.
 //!
-//! A function's `main` is one call of this crate: [`queue`], [`dispatch`], [`index`], [`sample`] or [`web`]. Nothing is
+//! A function's `main` is one call of this crate: [`queue`], [`judging_queue`], [`dispatch`], [`index`], [`sample`] or [`web`]. Nothing is
 //! decided here about crawling: the stages do that, as in every other driver. What is decided is what belongs to Lambda:
 //! in which order a batch is worked off, what still fits before the deadline ([`plan`] is pure), and which messages SQS has
 //! to hand out again.
@@ -33,6 +33,6 @@ mod words;
 mod worker;
 
 pub use curlew_model::Stage;
-pub use queue::queue;
+pub use queue::{judging_queue, queue};
 pub use scheduled::{dispatch, index, sample};
 pub use web::web;

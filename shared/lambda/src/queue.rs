@@ -1,9 +1,10 @@
 //! The functions that SQS wakes: discover, poll, fetch, extract.
 
 use crate::batch::{Batch, Bounds, Letter};
+use crate::cold::by_rekognition;
 use crate::desk::Post;
 use crate::failure::Failure;
-use crate::serve::{Answer, Call, serve};
+use crate::serve::{Answer, Call, serve, serve_with};
 use curlew_model::{Millis, Stage};
 use curlew_wiring::Program;
 use serde::{Deserialize, Serialize};
@@ -23,6 +24,11 @@ const SENT_PAGES: usize = 24;
 /// Runs the function of a stage's queue.
 pub async fn queue(stage: Stage) -> ExitCode {
     serve(stage.as_str(), move |call| handle(stage, call)).await
+}
+
+/// Runs the function of a queue whose stage judges pages, and so may look at their images.
+pub async fn judging_queue(stage: Stage) -> ExitCode {
+    serve_with(stage.as_str(), by_rekognition, move |call| handle(stage, call)).await
 }
 
 async fn handle(stage: Stage, call: Call) -> Result<Answer<BatchResponse>, Failure> {

@@ -1,7 +1,7 @@
 //! From the start of the process to its invocations, and the one line that each of them leaves in the log.
 
 use crate::batch::Summary;
-use crate::cold::Cold;
+use crate::cold::{Cold, Eyes, cannot_look};
 use crate::failure::Failure;
 use crate::meter::Meter;
 use crate::{init_error, logs, time, usage};
@@ -44,7 +44,17 @@ where
     F: Fn(Call) -> Fut,
     Fut: Future<Output = Result<Answer<R>, Failure>>,
 {
-    let Some(cold) = start().await else { return ExitCode::FAILURE };
+    serve_with(function, cannot_look, act).await
+}
+
+/// The same for a function that judges pages: `eyes` makes what looks at images, where the settings name a service.
+pub(crate) async fn serve_with<R, F, Fut>(function: &'static str, eyes: Eyes, act: F) -> ExitCode
+where
+    R: Serialize,
+    F: Fn(Call) -> Fut,
+    Fut: Future<Output = Result<Answer<R>, Failure>>,
+{
+    let Some(cold) = start(eyes).await else { return ExitCode::FAILURE };
     let (cold, act) = (&cold, &act);
     let handler = |event: LambdaEvent<Value>| async move {
         let invocation = Invocation::begin(function, cold.clone(), &event.context);
@@ -58,11 +68,11 @@ where
 }
 
 /// The cold start; what is wrong with it is said to the log and to Lambda.
-pub(crate) async fn start() -> Option<Arc<Cold>> {
+pub(crate) async fn start(eyes: Eyes) -> Option<Arc<Cold>> {
     let began = Instant::now();
     let environment = environment();
     logs::start(&environment);
-    match Cold::start(began, &environment).await {
+    match Cold::start(began, &environment, eyes).await {
         Ok(cold) => Some(Arc::new(cold)),
         Err(failure) => {
             tracing::error!(error = %failure, "the function cannot start");

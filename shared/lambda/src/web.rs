@@ -1,6 +1,7 @@
 //! The function behind the search page's URL: the router of `curlew-web`, as it is.
 
 use crate::cold::Cold;
+use crate::cold::cannot_look;
 use crate::failure::Failure;
 use crate::front::Behind;
 use crate::meter::Meter;
@@ -18,7 +19,7 @@ use tower::ServiceExt;
 
 /// Runs the search page behind a function URL (payload format 2.0).
 pub async fn web() -> ExitCode {
-    let Some(cold) = start().await else { return ExitCode::FAILURE };
+    let Some(cold) = start(cannot_look).await else { return ExitCode::FAILURE };
     let (cold, router) = (&cold, &OnceCell::new());
     let handler = |request: Request| async move {
         let context = request.lambda_context_ref().cloned().unwrap_or_default();

@@ -1,7 +1,9 @@
-//! Screening of images: one trait, and the embedded classifier by regions of skin.
+//! Screening of images: one trait, the embedded classifier by regions of skin, and what the labels of others mean.
 
+pub mod labels;
 mod skin;
 
+pub use labels::Label;
 pub use skin::SkinRegions;
 
 use crate::TopicScore;

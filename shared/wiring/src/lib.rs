@@ -13,6 +13,7 @@ mod tally;
 
 pub use clock::{SystemClock, SystemSeeds};
 pub use program::{Memory, Ports, Program};
+pub use screening::ImageScreening;
 pub use secret::web_secret;
 pub use settings::{BadSettings, Flags, Limits, LogForm, Settings, Web};
 pub use tally::{Counts, Tally};

@@ -1,7 +1,6 @@
 //! The settings of content screening, as the file has them, and the folder of further word lists.
 
 use crate::settings::BadSettings;
-use curlew_screen::image::{ImageClassifier, SkinRegions};
 use curlew_screen::{Allowed, List, MAX_LIST_BYTES, Person, Screener, Settings, Topic, TopicRule};
 use serde::Deserialize;
 use std::io::Read as _;
@@ -27,26 +26,48 @@ pub(crate) struct Screen {
     lists: Option<PathBuf>,
     persons: Vec<Person>,
     allow: Vec<String>,
-    image: ImageScreening,
+    image: Looks,
+    /// The card of an ONNX model.
+    model: Option<PathBuf>,
 }
 
 /// What looks at images.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum ImageScreening {
+enum Looks {
+    Off,
+    #[default]
+    Skin,
+    Onnx,
+    Rekognition,
+}
+
+/// What looks at images.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ImageScreening {
     /// Nothing: pages are judged by their words.
     Off,
     /// The embedded classifier by regions of skin.
-    #[default]
     Skin,
+    /// The ONNX model of this card; the driver loads it ([`crate::Settings::with_eye`]).
+    Onnx(PathBuf),
+    /// Amazon Rekognition; the driver knows the way to it.
+    Rekognition,
 }
 
 impl Screen {
-    /// What looks at images, if it is one that is embedded.
-    pub(crate) fn eye(&self) -> Option<Arc<dyn ImageClassifier>> {
-        match self.image {
-            ImageScreening::Off => None,
-            ImageScreening::Skin => Some(Arc::new(SkinRegions)),
+    /// What looks at images.
+    ///
+    /// # Errors
+    /// One line, if a model is named that nobody asks, or none for one that is to be asked.
+    pub(crate) fn image(&self) -> Result<ImageScreening, BadSettings> {
+        match (self.image, &self.model) {
+            (Looks::Onnx, Some(card)) => Ok(ImageScreening::Onnx(card.clone())),
+            (Looks::Onnx, None) => Err(BadSettings("[screen]: image = \"onnx\" needs model, a model card".to_owned())),
+            (_, Some(_)) => Err(BadSettings("[screen]: model is for image = \"onnx\"".to_owned())),
+            (Looks::Off, None) => Ok(ImageScreening::Off),
+            (Looks::Skin, None) => Ok(ImageScreening::Skin),
+            (Looks::Rekognition, None) => Ok(ImageScreening::Rekognition),
         }
     }
 
@@ -55,7 +76,7 @@ impl Screen {
     /// # Errors
     /// One line that says which setting or list is wrong, and why.
     pub(crate) fn screener(&self) -> Result<Option<Arc<Screener>>, BadSettings> {
-        if (Screen { image: ImageScreening::default(), ..self.clone() }) == Screen::default() {
+        if (Screen { image: Looks::default(), model: None, ..self.clone() }) == Screen::default() {
             return Ok(None);
         }
         let bad = |why: &dyn std::fmt::Display| BadSettings(format!("[screen]: {why}"));
@@ -153,6 +174,8 @@ mod tests {
             ("[screen]\nadult = 7", "from 0 to 1"),
             ("[screen]\ncats = \"on\"", "cats"),
             ("[screen]\nimage = \"on\"", "unknown variant `on`"),
+            ("[screen]\nimage = \"onnx\"", "needs model"),
+            ("[screen]\nmodel = \"card.toml\"", "is for image"),
             ("[screen]\nallow = [\"a b\"]", "names no host"),
             ("[screen]\npersons = [{ name = \"Al\" }]", "too short"),
             ("[screen]\nlists = \"/nowhere/at/all\"", "cannot be read"),

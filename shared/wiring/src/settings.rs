@@ -1,6 +1,6 @@
 //! Settings: defaults, then the file, then the environment, then flags. Read once, checked once.
 
-use crate::screening::Screen;
+use crate::screening::{ImageScreening, Screen};
 use curlew_fetcher::{Guard, HostPattern, ResolveRule};
 use curlew_model::Millis;
 use curlew_policy::Rules;
@@ -9,6 +9,7 @@ use curlew_policy::exclusions::{Exclusions, Lists};
 use curlew_policy::push::is_private_enough;
 use curlew_policy::scope::{OwnHosts, Scope};
 use curlew_screen::Screener;
+use curlew_screen::image::{ImageClassifier, SkinRegions};
 use curlew_stages::Judge;
 use ipnet::IpNet;
 use serde::Deserialize;
@@ -68,6 +69,8 @@ pub struct Settings {
     pub web: Web,
     /// What screens pages, if it is not what is compiled in.
     pub screener: Option<Arc<Screener>>,
+    /// What is to look at images.
+    pub image: ImageScreening,
     /// What judges pages, by the screener and by what looks at images. It remembers what it has seen, so it is made once.
     pub judge: Arc<Judge>,
 }
@@ -186,6 +189,13 @@ pub struct Web {
 #[error("{0}")]
 pub struct BadSettings(pub(crate) String);
 
+impl BadSettings {
+    /// One line that says which setting is wrong, and why: for what only the driver finds out.
+    pub fn new(line: &str) -> BadSettings {
+        BadSettings(line.to_owned())
+    }
+}
+
 fn bad<T>(text: impl Into<String>) -> Result<T, BadSettings> {
     Err(BadSettings(text.into()))
 }
@@ -222,6 +232,12 @@ impl Settings {
             .try_into()
             .map_err(|e: toml::de::Error| BadSettings(format!("the settings are wrong: {}", first_line(&e))))?;
         merge(file, flags)
+    }
+
+    /// The same settings, with what looks at images where that has to be made by the driver.
+    #[must_use]
+    pub fn with_eye(self, eye: Arc<dyn ImageClassifier>) -> Settings {
+        Settings { judge: Arc::new(Judge::new(self.screener.clone(), Some(eye))), ..self }
     }
 }
 
@@ -311,7 +327,9 @@ fn merge(file: File, flags: &Flags) -> Result<Settings, BadSettings> {
             return bad(format!("the user agent '{named}' does not contain the name '{token}'"));
         }
     }
-    let screener = file.screen.screener()?;
+    let (screener, image) = (file.screen.screener()?, file.screen.image()?);
+    let embedded: Arc<dyn ImageClassifier> = Arc::new(SkinRegions);
+    let eye = Some(embedded).filter(|_| image == ImageScreening::Skin);
     Ok(Settings {
         data: flags.data.clone().or(file.data).unwrap_or_else(|| PathBuf::from("curlew-data")),
         contact,
@@ -326,7 +344,8 @@ fn merge(file: File, flags: &Flags) -> Result<Settings, BadSettings> {
         guard: guard(file.network, flags)?,
         limits: file.limits,
         web: file.web,
-        judge: Arc::new(Judge::new(screener.clone(), file.screen.eye())),
+        judge: Arc::new(Judge::new(screener.clone(), eye)),
+        image,
         screener,
     })
 }

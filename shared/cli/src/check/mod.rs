@@ -72,9 +72,10 @@ pub(crate) fn run(check: Check, shared: &Shared) -> Result<()> {
         Check::Discover { document } => each(&document, discover::answer, &[], "html"),
         Check::Page { document, explain } => each(&document, |q| page::answer(q, explain), &[], "html"),
         Check::Screen { document, title, image } => {
-            let config = crate::config::load(shared, std::env::vars())?;
             // What looks at images may be a service, or compute on another thread.
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+            let config = crate::config::load(shared, std::env::vars())?;
+            let config = runtime.block_on(crate::config::with_eye(config))?;
             let answer = |question: &Question| runtime.block_on(screen::answer(question, &config.judge));
             let Some(image) = image else { return each(&document, answer, &[("title", &title)], "text") };
             let image = STANDARD.encode(read(&image)?);

@@ -111,7 +111,7 @@ pub(crate) async fn run(command: Command, config: Config, place: Place) -> Resul
 
 /// The store of this machine with its lock, and what a crash left behind taken up again.
 async fn exclusive(config: Config) -> Result<World> {
-    let world = World::open(config, Access::Exclusive)?;
+    let world = World::open(crate::config::with_eye(config).await?, Access::Exclusive)?;
     world.recover().await?;
     Ok(world)
 }

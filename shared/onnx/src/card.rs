@@ -1,0 +1,129 @@
+//! The model card: a small TOML file beside the model.
+
+use curlew_screen::image::Label;
+use serde::Deserialize;
+use std::path::PathBuf;
+
+/// Bytes of a card.
+pub const MAX_CARD_BYTES: u64 = 64 * 1024;
+/// Width and height of a model's input, in pixels.
+pub const MAX_SIDE: u32 = 1_024;
+/// Outputs of a model.
+pub const MAX_LABELS: usize = 1_000;
+
+/// How a model wants its input, and what its outputs mean.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Card {
+    /// What explanations call it.
+    pub name: String,
+    /// The model, an `.onnx` file; a path from the folder of the card. It has one input of floats, one image at a time, and
+    /// its first output has one float for each label.
+    pub file: PathBuf,
+    /// Width of the input in pixels, up to [`MAX_SIDE`]. Images are stretched to it.
+    pub width: u32,
+    /// Height of the input in pixels.
+    pub height: u32,
+    /// The order of the input's numbers.
+    #[serde(default)]
+    pub layout: Layout,
+    /// What is subtracted from red, green and blue, which are from 0 to 1.
+    #[serde(default)]
+    pub mean: [f32; 3],
+    /// What they are divided by then.
+    #[serde(default = "ones")]
+    pub std: [f32; 3],
+    /// What makes probabilities of the outputs.
+    #[serde(default)]
+    pub activation: Activation,
+    /// What the outputs mean, in their order.
+    #[serde(rename = "label")]
+    pub labels: Vec<Label>,
+}
+
+fn ones() -> [f32; 3] {
+    [1.0; 3]
+}
+
+/// The order of an input's numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Layout {
+    /// All of red, then all of green, then all of blue.
+    #[default]
+    Nchw,
+    /// The three colours of each pixel together.
+    Nhwc,
+}
+
+/// What makes probabilities of outputs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Activation {
+    /// They are probabilities.
+    None,
+    /// One of the labels is true.
+    #[default]
+    Softmax,
+    /// Each label is true or not.
+    Sigmoid,
+}
+
+impl Card {
+    /// Reads a card.
+    ///
+    /// # Errors
+    /// One line that says what is wrong.
+    pub fn read(text: &str) -> Result<Card, String> {
+        let card: Card = toml::from_str(text).map_err(|e| e.message().lines().next().unwrap_or_default().to_owned())?;
+        if !(1..=MAX_SIDE).contains(&card.width) || !(1..=MAX_SIDE).contains(&card.height) {
+            return Err(format!("width and height are from 1 to {MAX_SIDE}"));
+        }
+        if card.labels.is_empty() || card.labels.len() > MAX_LABELS {
+            return Err(format!("there are 1 to {MAX_LABELS} labels"));
+        }
+        if card.std.iter().chain(&card.mean).any(|n| !n.is_finite()) || card.std.contains(&0.0) {
+            return Err("mean and std are numbers, and std is not 0".to_owned());
+        }
+        match card.labels.iter().find(|label| !label.is_usable()) {
+            Some(label) => Err(format!("'from' of the label '{}' must lie between 0 and 1", label.name)),
+            None if card.labels.iter().all(|label| label.topic.is_none()) => Err("no label has a topic".to_owned()),
+            None => Ok(card),
+        }
+    }
+
+    /// Probabilities of the outputs.
+    pub(crate) fn probabilities(&self, outputs: &[f32]) -> Vec<f32> {
+        match self.activation {
+            Activation::None => outputs.to_vec(),
+            Activation::Sigmoid => outputs.iter().map(|x| 1.0 / (1.0 + (-x).exp())).collect(),
+            Activation::Softmax => {
+                // The greatest is subtracted so that no exponential overflows.
+                let greatest = outputs.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+                let powers: Vec<f32> = outputs.iter().map(|x| (x - greatest).exp()).collect();
+                let sum: f32 = powers.iter().sum();
+                powers.iter().map(|p| p / sum).collect()
+            }
+        }
+    }
+
+    /// The input of the model that shows an image of the card's own size: its numbers, and their shape.
+    pub(crate) fn input(&self, pixels: &[u8]) -> (Vec<f32>, [usize; 4]) {
+        let (width, height) = (self.width as usize, self.height as usize);
+        let number = |at: usize, colour: usize| {
+            let value = pixels.get(at * 3 + colour).map_or(0.0, |value| f32::from(*value) / 255.0);
+            (value - self.mean[colour]) / self.std[colour]
+        };
+        let count = width * height;
+        match self.layout {
+            Layout::Nchw => {
+                let numbers = (0..3).flat_map(|colour| (0..count).map(move |at| (at, colour)));
+                (numbers.map(|(at, colour)| number(at, colour)).collect(), [1, 3, height, width])
+            }
+            Layout::Nhwc => {
+                let numbers = (0..count).flat_map(|at| (0..3).map(move |colour| (at, colour)));
+                (numbers.map(|(at, colour)| number(at, colour)).collect(), [1, height, width, 3])
+            }
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! The model, loaded and run.
+
+use crate::Unusable;
+use crate::card::{Card, MAX_CARD_BYTES};
+use async_trait::async_trait;
+use curlew_screen::image::labels::seen;
+use curlew_screen::image::{ImageClassifier, NotClassified, Seen, Shown};
+use image::RgbImage;
+use image::imageops::{self, FilterType};
+use rten::{Model, ModelOptions, OpRegistry, RunOptions, ThreadPool, Value, op_registry};
+use std::fs::File;
+use std::io::Read as _;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::Semaphore;
+
+/// Bytes of a model.
+pub const MAX_MODEL_BYTES: u64 = 256 * 1024 * 1024;
+/// How long a page waits until its image is classified, its place in the queue included. A computation that takes longer is
+/// not heeded any more, but holds the next ones up until it ends.
+pub const TIME_LIMIT: Duration = Duration::from_secs(5);
+/// Images under way at once: each takes the memory of all of the model's layers.
+const AT_ONCE: usize = 1;
+
+/// A classifier by an ONNX model.
+pub struct Onnx {
+    inner: Arc<Inner>,
+    turn: Arc<Semaphore>,
+}
+
+struct Inner {
+    card: Card,
+    model: Model,
+    threads: Arc<ThreadPool>,
+}
+
+impl std::fmt::Debug for Onnx {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Onnx").field("card", &self.inner.card).finish_non_exhaustive()
+    }
+}
+
+/// The operators of models that classify images; others are refused when the model is loaded.
+fn operators() -> OpRegistry {
+    op_registry!(
+        Abs,
+        Add,
+        AveragePool,
+        BatchNormalization,
+        Cast,
+        Ceil,
+        Clip,
+        Concat,
+        ConstantOfShape,
+        Conv,
+        DequantizeLinear,
+        Div,
+        DynamicQuantizeLinear,
+        Equal,
+        Erf,
+        Exp,
+        Expand,
+        Flatten,
+        Floor,
+        Gather,
+        Gelu,
+        Gemm,
+        GlobalAveragePool,
+        HardSigmoid,
+        HardSwish,
+        Identity,
+        LayerNormalization,
+        LeakyRelu,
+        MatMul,
+        MatMulInteger,
+        Max,
+        MaxPool,
+        Min,
+        Mul,
+        Neg,
+        Pad,
+        Pow,
+        QuantizeLinear,
+        Range,
+        ReduceMax,
+        ReduceMean,
+        ReduceSum,
+        Relu,
+        Reshape,
+        Resize,
+        Shape,
+        Sigmoid,
+        Slice,
+        Softmax,
+        Split,
+        Sqrt,
+        Squeeze,
+        Sub,
+        Tanh,
+        Transpose,
+        Unsqueeze,
+        Where
+    )
+}
+
+impl Onnx {
+    /// Reads a card and its model, and tries the model out on an empty image.
+    ///
+    /// # Errors
+    /// One line that says what is wrong.
+    pub fn load(path: &Path) -> Result<Onnx, Unusable> {
+        let unusable = |why: String| Unusable { card: path.display().to_string(), why };
+        let text = read(path, MAX_CARD_BYTES).map_err(unusable)?;
+        let text = String::from_utf8(text).map_err(|e| unusable(e.to_string()))?;
+        let card = Card::read(&text).map_err(unusable)?;
+        let file = path.parent().unwrap_or(Path::new("")).join(&card.file);
+        let bytes = read(&file, MAX_MODEL_BYTES).map_err(unusable)?;
+        let model = ModelOptions::with_ops(operators()).load(bytes);
+        let model = model.map_err(|e| unusable(format!("{}: {}", file.display(), one_line(&e))))?;
+        let inner = Inner { card, model, threads: Arc::new(ThreadPool::with_num_threads(1)) };
+        let empty = RgbImage::new(inner.card.width, inner.card.height);
+        inner.run(&empty).map_err(|why| unusable(format!("tried out on an empty image: {why}")))?;
+        Ok(Onnx { inner: Arc::new(inner), turn: Arc::new(Semaphore::new(AT_ONCE)) })
+    }
+
+    async fn run(&self, picture: RgbImage) -> Result<Vec<Seen>, String> {
+        let turn = self.turn.clone().acquire_owned().await.map_err(|e| e.to_string())?;
+        let inner = self.inner.clone();
+        let ran = tokio::task::spawn_blocking(move || {
+            // Given back when the computation ends, whether or not somebody still waits for it.
+            let _turn = turn;
+            inner.run(&picture)
+        });
+        ran.await.map_err(|e| format!("the model failed: {}", one_line(&e)))?
+    }
+}
+
+impl Inner {
+    fn run(&self, picture: &RgbImage) -> Result<Vec<Seen>, String> {
+        let Card { width, height, labels, .. } = &self.card;
+        let picture = imageops::resize(picture, *width, *height, FilterType::Triangle);
+        let (numbers, shape) = self.card.input(picture.as_raw());
+        let input = Value::from_shape(shape, numbers).map_err(|e| one_line(&e))?;
+        let options = RunOptions::default().with_thread_pool(Some(self.threads.clone()));
+        let output = self.model.run_one(input.into(), Some(options)).map_err(|e| one_line(&e))?;
+        let (shape, outputs) = output.into_shape_vec::<f32, 2>().map_err(|e| one_line(&e))?;
+        if shape != [1, labels.len()] {
+            return Err(format!("the output is {} by {}, and there are {} labels", shape[0], shape[1], labels.len()));
+        }
+        Ok(seen(labels.iter().zip(self.card.probabilities(&outputs)), &self.card.name))
+    }
+}
+
+#[async_trait]
+impl ImageClassifier for Onnx {
+    fn name(&self) -> &str {
+        &self.inner.card.name
+    }
+
+    async fn classify(&self, image: &Shown<'_>) -> Result<Vec<Seen>, NotClassified> {
+        let (width, height) = (image.rgb.width(), image.rgb.height());
+        let size = u32::try_from(width).ok().zip(u32::try_from(height).ok());
+        let pixels: Vec<u8> = image.rgb.pixels().flatten().collect();
+        let picture = size.and_then(|(width, height)| RgbImage::from_raw(width, height, pixels));
+        let picture = picture.ok_or_else(|| NotClassified("its pixels do not fit its size".to_owned()))?;
+        match tokio::time::timeout(TIME_LIMIT, self.run(picture)).await {
+            Ok(ran) => ran.map_err(NotClassified),
+            Err(_) => Err(NotClassified(format!("it took longer than {} s", TIME_LIMIT.as_secs()))),
+        }
+    }
+}
+
+fn read(path: &Path, limit: u64) -> Result<Vec<u8>, String> {
+    let cannot = |e: std::io::Error| format!("{} cannot be read: {e}", path.display());
+    let mut bytes = Vec::new();
+    File::open(path).map_err(cannot)?.take(limit + 1).read_to_end(&mut bytes).map_err(cannot)?;
+    if bytes.len() as u64 > limit {
+        return Err(format!("{} is longer than {limit} bytes", path.display()));
+    }
+    Ok(bytes)
+}
+
+fn one_line(error: &dyn std::error::Error) -> String {
+    error.to_string().lines().collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,107 @@
+//! A model and its card, loaded and asked.
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a test may panic, and writes the model that it reads"
+)]
+
+mod tiny;
+
+use curlew_onnx::Onnx;
+use curlew_screen::Topic;
+use curlew_screen::image::{ImageClassifier, Rgb, Seen, Shown};
+use std::path::PathBuf;
+use tempfile::TempDir;
+
+const CARD: &str = r#"
+name = "a model of red"
+file = "red.onnx"
+width = 8
+height = 8
+activation = "sigmoid"
+
+[[label]]
+name = "grey"
+
+[[label]]
+name = "red"
+topic = "violence"
+from = 0.6
+"#;
+
+/// Red without green and blue says red; all alike say nothing.
+const WEIGHTS: [[f32; 3]; 2] = [[0.0, 0.0, 0.0], [12.0, -6.0, -6.0]];
+
+fn written(card: &str, model: &[u8]) -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("card.toml");
+    std::fs::write(&path, card).unwrap();
+    std::fs::write(folder.path().join("red.onnx"), model).unwrap();
+    (folder, path)
+}
+
+async fn classified(onnx: &Onnx, colour: [u8; 3], (width, height): (usize, usize)) -> Vec<Seen> {
+    let pixels = colour.repeat(width * height);
+    let rgb = Rgb::new(width, height, &pixels).unwrap();
+    onnx.classify(&Shown { rgb, jpeg: &[] }).await.unwrap()
+}
+
+#[tokio::test]
+async fn a_model_says_what_its_card_makes_of_it() {
+    let (_folder, card) = written(CARD, &tiny::of_colours(8, &WEIGHTS));
+    let onnx = Onnx::load(&card).unwrap();
+    assert_eq!(onnx.name(), "a model of red");
+    let red = classified(&onnx, [250, 20, 20], (320, 200)).await;
+    assert_eq!((red.len(), red[0].score.topic), (1, Topic::Violence));
+    assert!(red[0].score.score > 0.99, "{red:?}");
+    assert_eq!(red[0].why, "a model of red calls it “red” with 100 %");
+    let grey = classified(&onnx, [120, 120, 120], (7, 301)).await;
+    // A sigmoid of nothing is a half, which this label's threshold makes less of.
+    assert!((grey[0].score.score - 0.5 / 0.6 * 0.5).abs() < 0.002, "{grey:?}");
+    let again = classified(&onnx, [250, 20, 20], (320, 200)).await;
+    assert_eq!(red, again, "the same image is classified the same way");
+}
+
+#[tokio::test]
+async fn mean_std_and_softmax_are_those_of_the_card() {
+    let card = CARD.replace("activation = \"sigmoid\"", "mean = [0.5, 0.5, 0.5]\nstd = [0.25, 0.25, 0.25]");
+    let (_folder, card) = written(&card, &tiny::of_colours(8, &[[0.0, 0.0, 0.0], [1.0, 0.0, 0.0]]));
+    let onnx = Onnx::load(&card).unwrap();
+    // (1 - 0.5) / 0.25 = 2; the softmax of 0 and 2 is 0.881, of which 0.6 is worth a half.
+    let white = classified(&onnx, [255, 255, 255], (8, 8)).await;
+    assert!((white[0].score.score - (0.5 + (0.881 - 0.6) / 0.4 * 0.5)).abs() < 0.003, "{white:?}");
+}
+
+#[tokio::test]
+async fn images_wait_for_their_turn() {
+    let (_folder, card) = written(CARD, &tiny::of_colours(8, &WEIGHTS));
+    let onnx = Onnx::load(&card).unwrap();
+    let all = tokio::join!(
+        classified(&onnx, [250, 20, 20], (300, 200)),
+        classified(&onnx, [20, 20, 250], (300, 200)),
+        classified(&onnx, [250, 20, 20], (300, 200)),
+    );
+    assert_eq!(all.0, all.2);
+    assert!(all.1[0].score.score < 0.1);
+}
+
+#[test]
+fn what_does_not_fit_is_refused_in_one_line() {
+    let good = tiny::of_colours(8, &WEIGHTS);
+    let cases: [(&str, String, Vec<u8>); 9] = [
+        ("cannot be read", CARD.replace("red.onnx", "other.onnx"), good.clone()),
+        ("unknown field", CARD.replace("width", "breadth = 3\nwidth"), good.clone()),
+        ("width and height", CARD.replace("width = 8", "width = 5000"), good.clone()),
+        ("'from' of the label 'red'", CARD.replace("0.6", "1.5"), good.clone()),
+        ("unknown variant", CARD.replace("violence", "cats"), good.clone()),
+        ("no label has a topic", CARD.replace("topic = \"violence\"", ""), good.clone()),
+        ("there are 3 labels", format!("{CARD}\n[[label]]\nname = \"more\"\n"), good.clone()),
+        ("red.onnx", CARD.to_owned(), b"no model".to_vec()),
+        ("red.onnx", CARD.to_owned(), tiny::of_operator("NonMaxSuppression")),
+    ];
+    for (says, card, model) in cases {
+        let (_folder, path) = written(&card, &model);
+        let error = Onnx::load(&path).unwrap_err().to_string();
+        assert!(error.contains(says) && !error.contains('\n'), "{says}: {error}");
+    }
+}

@@ -1,0 +1,82 @@
+//! Images classified by Amazon Rekognition: `DetectModerationLabels`, one call for each image, for which AWS asks about a
+//! tenth of a cent. Off unless the operator switches it on.
+//!
+//! The image is the thumbnail, inside the call. Labels and their topics are a table here; the labels are those of moderation
+//! model 7. A call that fails says nothing of the image: the page is then judged by its words alone.
+
+use async_trait::async_trait;
+use aws_config::SdkConfig;
+use aws_config::retry::RetryConfig;
+use aws_config::timeout::TimeoutConfig;
+use aws_sdk_rekognition::Client;
+use aws_sdk_rekognition::error::DisplayErrorContext;
+use aws_sdk_rekognition::primitives::Blob;
+use aws_sdk_rekognition::types::Image;
+use curlew_screen::Topic;
+use curlew_screen::image::labels::seen;
+use curlew_screen::image::{ImageClassifier, Label, NotClassified, Seen, Shown};
+use std::time::Duration;
+
+/// Tries of a call, the first one included. Each try that is answered is billed.
+const TRIES: u32 = 2;
+/// All tries of a call.
+const CALL_TIME: Duration = Duration::from_secs(10);
+/// Labels that are less sure are not sent, in per cent.
+const LEAST_CONFIDENCE: f32 = 25.0;
+/// Characters of an error that are kept.
+const MAX_WHY: usize = 300;
+/// What the labels of interest mean: the name, the topic, and the confidence from which on it rejects. Swimwear, weapons,
+/// alcohol and tobacco are what news and shops show.
+const LABELS: [(&str, Topic, f32); 6] = [
+    ("Explicit", Topic::Adult, 0.6),
+    ("Explicit Nudity", Topic::Adult, 0.6),
+    ("Graphic Violence", Topic::Violence, 0.8),
+    ("Self-Harm", Topic::SelfHarm, 0.8),
+    ("Hate Symbols", Topic::Hate, 0.9),
+    ("Gambling", Topic::Gambling, 0.9),
+];
+
+/// A classifier by Amazon Rekognition.
+#[derive(Clone, Debug)]
+pub struct Rekognition {
+    client: Client,
+}
+
+impl Rekognition {
+    /// In the region and with the credentials of this configuration, which also says which HTTP client is used. Makes no
+    /// call.
+    pub fn new(config: &SdkConfig) -> Rekognition {
+        let config = aws_sdk_rekognition::config::Builder::from(config)
+            .retry_config(RetryConfig::standard().with_max_attempts(TRIES))
+            .timeout_config(TimeoutConfig::builder().operation_timeout(CALL_TIME).build())
+            .build();
+        Rekognition { client: Client::from_conf(config) }
+    }
+}
+
+#[async_trait]
+impl ImageClassifier for Rekognition {
+    fn name(&self) -> &'static str {
+        "Amazon Rekognition"
+    }
+
+    async fn classify(&self, image: &Shown<'_>) -> Result<Vec<Seen>, NotClassified> {
+        let bytes = Image::builder().bytes(Blob::new(image.jpeg)).build();
+        let call = self.client.detect_moderation_labels().image(bytes).min_confidence(LEAST_CONFIDENCE);
+        let answer = call
+            .send()
+            .await
+            .map_err(|error| NotClassified(DisplayErrorContext(&error).to_string().chars().take(MAX_WHY).collect()))?;
+        let known: Vec<(Label, f32)> = answer
+            .moderation_labels()
+            .iter()
+            .filter_map(|found| Some((label(found.name()?)?, found.confidence()? / 100.0)))
+            .collect();
+        Ok(seen(known.iter().map(|(label, confidence)| (label, *confidence)), self.name()))
+    }
+}
+
+fn label(name: &str) -> Option<Label> {
+    let (name, topic, from) = LABELS.into_iter().find(|(known, _, _)| *known == name)?;
+    Some(Label { name: name.to_owned(), topic: Some(topic), from })
+}
