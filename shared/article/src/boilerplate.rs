@@ -214,6 +214,22 @@ pub(crate) struct Told {
     pub(crate) date: bool,
 }
 
+impl Told {
+    fn of(names: &str) -> Told {
+        /// Longer names are generated, and say nothing of what is in them.
+        const LONGEST: usize = 200;
+        let short = names.len() <= LONGEST;
+        Told {
+            kind: if short { of_names(names) } else { None },
+            // A name such as `md:block` shows again, on wider screens, what `hidden` hides.
+            hides: names.split_ascii_whitespace().any(hides) && !names.contains(':'),
+            content: wordpress::is_content(names),
+            byline: is_byline(names),
+            date: short && is_date_class(names),
+        }
+    }
+}
+
 /// What the names in a page tell; a page has few of them, and each many times.
 #[derive(Debug, Default)]
 pub(crate) struct Names<'a>(HashMap<&'a str, Told>);
@@ -221,19 +237,19 @@ pub(crate) struct Names<'a>(HashMap<&'a str, Told>);
 impl<'a> Names<'a> {
     /// What a value of `class` or `id` tells.
     pub(crate) fn told(&mut self, names: &'a str) -> Told {
-        /// Longer names are generated, and say nothing.
-        const LONGEST: usize = 200;
+        /// More of them are not remembered; a page that has so many makes them up.
+        const MANY: usize = 4_096;
         if names.is_empty() {
             return Told::default();
         }
-        *self.0.entry(names).or_insert_with(|| Told {
-            kind: if names.len() <= LONGEST { of_names(names) } else { None },
-            // A name such as `md:block` shows again, on wider screens, what `hidden` hides.
-            hides: names.split_ascii_whitespace().any(hides) && !names.contains(':'),
-            content: wordpress::is_content(names),
-            byline: is_byline(names),
-            date: names.len() <= LONGEST && is_date_class(names),
-        })
+        if let Some(told) = self.0.get(names) {
+            return *told;
+        }
+        let told = Told::of(names);
+        if self.0.len() < MANY {
+            self.0.insert(names, told);
+        }
+        told
     }
 
     /// What an element says that it is, if that is not the article.

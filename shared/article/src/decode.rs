@@ -3,6 +3,7 @@
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252, X_USER_DEFINED};
 use std::borrow::Cow;
+use std::sync::LazyLock;
 
 /// How far into the page a `<meta charset>` is looked for, in bytes (HTML, "determining the character encoding",
 /// asks for 1024; real heads are longer).
@@ -91,8 +92,13 @@ fn byte_of(c: char) -> Option<u8> {
     if let Ok(byte) = u8::try_from(u32::from(c)) {
         return Some(byte);
     }
-    (0x80..=0x9F).find(|byte| WINDOWS_1252.decode_without_bom_handling(&[*byte]).0.starts_with(c))
+    (0x80..=0x9F).zip(HIGH.iter()).find(|(_, known)| **known == Some(c)).map(|(byte, _)| byte)
 }
+
+/// The characters of the bytes from 0x80 to 0x9F in windows-1252.
+static HIGH: LazyLock<Vec<Option<char>>> = LazyLock::new(|| {
+    (0x80..=0x9F).map(|byte| WINDOWS_1252.decode_without_bom_handling(&[byte]).0.chars().next()).collect()
+});
 
 /// The encoding named by a media type such as `text/html; charset="utf-8"`.
 fn charset_of_header(value: &str) -> Option<&'static Encoding> {

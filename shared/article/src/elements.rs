@@ -55,11 +55,16 @@ pub(crate) fn is_short_row(row: NodeRef<'_, Node>) -> bool {
 
 /// Whether a class names a writer, and not what belongs to one (a box, an image, a biography).
 pub(crate) fn is_byline(class: &str) -> bool {
+    let lower = class.to_ascii_lowercase();
     let says = |word: &str, name: &str| {
-        let name = name.to_ascii_lowercase();
         name == word || (name.contains(word) && name.len() <= 40 && !OF_AUTHOR.iter().any(|part| name.contains(part)))
     };
-    class.split_ascii_whitespace().any(|name| says("author", name) || says("byline", name) || name == "fn")
+    lower.split_ascii_whitespace().any(|name| says("author", name) || says("byline", name)) || is_formatted_name(class)
+}
+
+/// Whether a class is that of a formatted name (hCard).
+fn is_formatted_name(class: &str) -> bool {
+    class.split_ascii_whitespace().any(|name| name == "fn")
 }
 
 /// Parts of class names of things beside an author's name.

@@ -30,7 +30,7 @@ pub(crate) struct Micro {
 const ITEMS: usize = 200;
 /// Most properties of one item.
 const PROPERTIES: usize = 200;
-/// Most elements that are looked at for all items.
+/// Most elements that are noted for all items.
 const ELEMENTS: usize = 50_000;
 /// Longest value, in bytes of text.
 const VALUE_BYTES: usize = 1_024;
@@ -183,7 +183,8 @@ fn item<'a>(
     let referred = attr(element, "itemref").unwrap_or_default().split_ascii_whitespace();
     let mut waiting: Vec<NodeRef<'a, Node>> = referred.filter_map(|id| named.get(id).copied()).collect();
     waiting.reverse();
-    let mut below: Vec<NodeRef<'a, Node>> = root.children().collect();
+    let mut below: Vec<NodeRef<'a, Node>> = root.children().take(*budget).collect();
+    *budget -= below.len();
     below.reverse();
     waiting.extend(below);
     let mut seen = HashSet::from([root.id()]);
@@ -193,7 +194,6 @@ fn item<'a>(
         if *budget == 0 || out.properties.len() >= PROPERTIES {
             break;
         }
-        *budget -= 1;
         if !named.is_empty() && !seen.insert(node.id()) {
             continue;
         }
@@ -210,7 +210,8 @@ fn item<'a>(
         }
         if !scope {
             let at = waiting.len();
-            waiting.extend(node.children().filter(|child| child.value().is_element()));
+            waiting.extend(node.children().filter(|child| child.value().is_element()).take(*budget));
+            *budget -= waiting.len() - at;
             if let Some(children) = waiting.get_mut(at..) {
                 children.reverse();
             }

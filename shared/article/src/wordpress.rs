@@ -50,5 +50,8 @@ const CONTENT: [&str; 44] = [
 
 /// Whether a value of `class` or `id` names an element as the text of a post.
 pub(crate) fn is_content(names: &str) -> bool {
-    names.split_ascii_whitespace().any(|name| name.len() <= 40 && CONTENT.contains(&name.to_ascii_lowercase().as_str()))
+    /// The shortest and the longest of [`CONTENT`], in bytes.
+    const LENGTHS: std::ops::RangeInclusive<usize> = 3..=40;
+    let is = |name: &str| CONTENT.iter().any(|known| known.eq_ignore_ascii_case(name));
+    names.split_ascii_whitespace().any(|name| LENGTHS.contains(&name.len()) && is(name))
 }
