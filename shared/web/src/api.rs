@@ -2,7 +2,7 @@
 
 use crate::app::{App, From};
 use crate::hit::web_url;
-use crate::page::{self, REVALIDATED, typed, waiting};
+use crate::page::{self, A_DAY, REVALIDATED, typed, waiting};
 use crate::params::{MAX_REACH, PAGE_SIZE, Params};
 use crate::text::clean;
 use axum::Json;
@@ -71,6 +71,11 @@ impl Begin {
             Begin::After(cursor) => Start::After(cursor),
         }
     }
+}
+
+/// `GET /api/openapi.json`: the interface described for programs (OpenAPI 3.1).
+pub(crate) async fn description() -> Response {
+    ([ANY_ORIGIN], typed(JSON, A_DAY), include_str!("../assets/openapi.json")).into_response()
 }
 
 fn asked(uri: &Uri) -> Result<(String, Begin, usize), String> {

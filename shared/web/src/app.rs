@@ -4,7 +4,7 @@ use crate::page::Site;
 use crate::quota::{self, Quota};
 use crate::settings::{Contact, Settings};
 use crate::token::Spent;
-use crate::{api, files, headers, info, page, search, suggest, thumb, websub};
+use crate::{api, feeds, files, headers, info, page, search, suggest, thumb, websub};
 use axum::Router;
 use axum::extract::{ConnectInfo, FromRequestParts};
 use axum::http::request::Parts;
@@ -32,6 +32,8 @@ pub fn router(front: Arc<dyn Front>, clock: Arc<dyn Clock>, settings: Settings) 
     Router::new()
         .route("/", get(search::show))
         .route("/api/search", get(api::search).options(api::preflight))
+        .route("/api/openapi.json", get(api::description))
+        .route("/feed/{form}", get(feeds::show))
         .route("/thumb/{id}", get(thumb::show))
         .route("/suggest", get(suggest::show).post(suggest::send))
         .route("/websub/{callback}", get(websub::asked).post(websub::told))

@@ -13,6 +13,7 @@
 
 mod api;
 mod app;
+mod feeds;
 mod files;
 mod headers;
 mod hit;

@@ -48,6 +48,8 @@ struct Results<'a> {
     total_shown: String,
     hits: Vec<HitView>,
     pages: Pages,
+    /// The query part of the feeds' addresses, where there are feeds.
+    follow: Option<String>,
     examples: &'a [(&'a str, &'a str)],
 }
 
@@ -86,6 +88,7 @@ fn results(site: &Site, query: &str, number: usize, found: &Found) -> Response {
         total_shown: grouped(found.total),
         hits: found.hits.iter().take(PAGE_SIZE).map(HitView::of).collect(),
         pages: Pages::of(query, number, found.total),
+        follow: site.opensearch.then(|| asked(query)),
         examples: &EXAMPLES,
     };
     page::html(StatusCode::OK, REVALIDATED, &view)
@@ -103,6 +106,7 @@ fn refused(site: &Site, query: &str, sentence: &str) -> Response {
         total_shown: String::new(),
         hits: Vec::new(),
         pages: Pages::default(),
+        follow: None,
         examples: &EXAMPLES,
     };
     page::html(StatusCode::BAD_REQUEST, REVALIDATED, &view)
@@ -116,6 +120,10 @@ fn link(query: &str, number: usize) -> String {
         pairs.append_pair("page", &number.to_string());
     }
     format!("/?{}", pairs.finish())
+}
+
+fn asked(query: &str) -> String {
+    form_urlencoded::Serializer::new(String::new()).append_pair("q", query).finish()
 }
 
 /// Links to the other pages of results.

@@ -1,0 +1,260 @@
+//! Each search as a feed, so that a person can follow it in a feed reader: Atom (RFC 4287), RSS 2.0 and JSON Feed 1.1,
+//! newest pages first. They need our own address, so without one there are none.
+
+use crate::app::{App, From};
+use crate::hit::web_url;
+use crate::page::{self, no_such_page, typed};
+use crate::params::Params;
+use crate::text::{MAX_SITE, MAX_TITLE, clean, clipped};
+use askama::Template;
+use axum::extract::{Path, State};
+use axum::http::header::{ETAG, HeaderName, HeaderValue, IF_NONE_MATCH};
+use axum::http::{HeaderMap, StatusCode, Uri};
+use axum::response::{IntoResponse, Response};
+use curlew_model::Timestamp;
+use curlew_ports::{FindError, Found, FoundHit, Start};
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use std::fmt::Write;
+use std::sync::Arc;
+use url::form_urlencoded;
+
+/// Entries of one feed.
+const ENTRIES: usize = 30;
+/// Minutes after which a reader may look again: as often as the index is published.
+const TTL_MINUTES: u32 = 480;
+/// As above, for caches and readers that heed them.
+const AS_OFTEN: &str = "public, max-age=3600";
+/// Other search engines are not to show our results as theirs.
+const NOINDEX: (HeaderName, HeaderValue) =
+    (HeaderName::from_static("x-robots-tag"), HeaderValue::from_static("noindex"));
+
+/// A form of feed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    Atom,
+    Rss,
+    Json,
+}
+
+impl Form {
+    fn of(name: &str) -> Option<Form> {
+        match name {
+            "atom" => Some(Form::Atom),
+            "rss" => Some(Form::Rss),
+            "json" => Some(Form::Json),
+            _ => None,
+        }
+    }
+
+    const fn media_type(self) -> &'static str {
+        match self {
+            Form::Atom => "application/atom+xml; charset=utf-8",
+            Form::Rss => "application/rss+xml; charset=utf-8",
+            Form::Json => "application/feed+json",
+        }
+    }
+}
+
+/// What all forms say.
+struct Feed<'a> {
+    id: String,
+    title: String,
+    name: &'a str,
+    /// The page of results.
+    page: String,
+    /// The feed itself.
+    own: String,
+    updated: Timestamp,
+    entries: Vec<Entry>,
+}
+
+struct Entry {
+    url: String,
+    title: String,
+    snippet: String,
+    site: String,
+    published: Option<Timestamp>,
+}
+
+impl Entry {
+    /// `updated` is required (RFC 4287 §4.1.2); a page without a date counts as old as can be, and always as old.
+    fn updated(&self) -> Timestamp {
+        self.published.unwrap_or(Timestamp::EPOCH)
+    }
+
+    fn published_822(&self) -> Option<String> {
+        self.published.map(rfc_822)
+    }
+}
+
+#[derive(Template)]
+#[template(path = "atom.xml")]
+struct Atom<'a> {
+    feed: &'a Feed<'a>,
+}
+
+#[derive(Template)]
+#[template(path = "rss.xml")]
+struct Rss<'a> {
+    feed: &'a Feed<'a>,
+    ttl: u32,
+}
+
+/// `GET /feed/atom?q=`, `/feed/rss?q=`, `/feed/json?q=`
+pub(crate) async fn show(
+    State(app): State<Arc<App>>,
+    from: From,
+    Path(form): Path<String>,
+    headers: HeaderMap,
+    uri: Uri,
+) -> Response {
+    let (Some(form), Some(origin)) = (Form::of(&form), app.origin.as_deref()) else { return no_such_page(&app.site) };
+    let refused = |sentence: &str| page::message(&app.site, StatusCode::BAD_REQUEST, "No feed of that", sentence);
+    let params = match Params::of(&uri) {
+        Ok(params) => params,
+        Err(sentence) => return refused(sentence),
+    };
+    let query = params.query();
+    if query.is_empty() {
+        return refused("Say what to look for: q is empty.");
+    }
+    if let Err(wait) = app.admit_search(from) {
+        return page::too_many(&app.site, wait);
+    }
+    match app.front.find(&newest_first(query), Start::Offset(0), ENTRIES).await {
+        Ok(found) => answer(form, &Feed::of(&app.site.title, origin, query, form, &found), &headers),
+        Err(FindError::BadQuery(sentence)) => refused(&sentence),
+        Err(FindError::Port(error)) => page::trouble(&app.site, "find", &error),
+    }
+}
+
+/// A reader that has the feed as it is gets no more than that word (RFC 9110 §13.1.2).
+fn answer(form: Form, feed: &Feed<'_>, asked: &HeaderMap) -> Response {
+    let body = match form {
+        Form::Atom => Atom { feed }.render(),
+        Form::Rss => Rss { feed, ttl: TTL_MINUTES }.render(),
+        Form::Json => Ok(json_feed(feed).to_string()),
+    };
+    let body = match body {
+        Ok(body) => body,
+        Err(error) => {
+            tracing::error!(%error, "a feed could not be rendered");
+            return StatusCode::INTERNAL_SERVER_ERROR.into_response();
+        }
+    };
+    let tag = format!("\"{}\"", digits(&body, 16));
+    let is_known = asked
+        .get(IF_NONE_MATCH)
+        .and_then(|v| v.to_str().ok())
+        .is_some_and(|known| known.split(',').any(|one| one.trim().trim_start_matches("W/") == tag));
+    let Ok(tag) = HeaderValue::from_str(&tag) else { return StatusCode::INTERNAL_SERVER_ERROR.into_response() };
+    let head = ([NOINDEX, (ETAG, tag)], typed(form.media_type(), AS_OFTEN));
+    if is_known { (StatusCode::NOT_MODIFIED, head).into_response() } else { (head, body).into_response() }
+}
+
+fn newest_first(query: &str) -> String {
+    let is_sorted = query.split_whitespace().any(|word| word.starts_with("sort:"));
+    if is_sorted { query.to_owned() } else { format!("{query} sort:date") }
+}
+
+impl Feed<'_> {
+    fn of<'a>(name: &'a str, origin: &str, query: &str, form: Form, found: &Found) -> Feed<'a> {
+        let entries: Vec<Entry> = found.hits.iter().filter_map(entry).collect();
+        let asked = form_urlencoded::Serializer::new(String::new()).append_pair("q", query).finish();
+        let form = match form {
+            Form::Atom => "atom",
+            Form::Rss => "rss",
+            Form::Json => "json",
+        };
+        Feed {
+            id: urn(query),
+            title: format!("{} – {name}", clipped(query, MAX_TITLE)),
+            name,
+            page: format!("{origin}/?{asked}"),
+            own: format!("{origin}/feed/{form}?{asked}"),
+            updated: entries.iter().map(Entry::updated).max().unwrap_or(Timestamp::EPOCH),
+            entries,
+        }
+    }
+}
+
+fn entry(hit: &FoundHit) -> Option<Entry> {
+    let url = String::from(web_url(&hit.url)?);
+    let title = clipped(&hit.title, MAX_TITLE);
+    Some(Entry {
+        title: if title.is_empty() { clipped(&hit.url, MAX_TITLE) } else { title },
+        snippet: clean(&hit.snippet),
+        site: clipped(&hit.site, MAX_SITE),
+        published: hit.published,
+        url,
+    })
+}
+
+fn json_feed(feed: &Feed<'_>) -> Value {
+    let items = feed.entries.iter().map(|entry| {
+        let mut item = json!({"id": entry.url, "url": entry.url, "title": entry.title, "content_text": entry.snippet});
+        if let (Value::Object(fields), Some(at)) = (&mut item, entry.published) {
+            fields.insert("date_published".into(), json!(at));
+        }
+        if let (Value::Object(fields), false) = (&mut item, entry.site.is_empty()) {
+            fields.insert("authors".into(), json!([{"name": entry.site}]));
+        }
+        item
+    });
+    json!({
+        "version": "https://jsonfeed.org/version/1.1", "title": feed.title, "home_page_url": feed.page,
+        "feed_url": feed.own, "items": items.collect::<Vec<_>>()
+    })
+}
+
+/// A name of the search that stays when our address changes: a UUID of version 8 (RFC 9562 §5.8).
+fn urn(query: &str) -> String {
+    let hex = digits(query, 32);
+    format!("urn:uuid:{}-{}-8{}-8{}-{}", &hex[..8], &hex[8..12], &hex[13..16], &hex[17..20], &hex[20..])
+}
+
+fn digits(text: &str, most: usize) -> String {
+    let mut out = Sha256::digest(text).iter().fold(String::new(), |mut out, byte| {
+        // Writing to a String cannot fail.
+        let _ = write!(out, "{byte:02x}");
+        out
+    });
+    out.truncate(most);
+    out
+}
+
+/// `Sat, 21 Nov 2026 03:00:00 +0000` (RFC 822 with the years of RFC 1123).
+fn rfc_822(at: Timestamp) -> String {
+    const DAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
+    const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+    let day = at.day();
+    let mut parts = day.rsplit('-');
+    let (number, month) = (parts.next().unwrap_or_default(), parts.next().and_then(|m| m.parse::<usize>().ok()));
+    let month = month.and_then(|month| MONTHS.get(month.checked_sub(1)?)).unwrap_or(&"Jan");
+    let second = at.as_millis().div_euclid(1_000).rem_euclid(86_400);
+    let (hour, minute, second) = (second / 3_600, second / 60 % 60, second % 60);
+    let weekday = DAYS.get(usize::from(at.weekday())).unwrap_or(&"Mon");
+    format!("{weekday}, {number} {month} {:04} {hour:02}:{minute:02}:{second:02} +0000", at.year())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may panic")]
+    use super::*;
+
+    #[test]
+    fn dates_are_written_as_rss_has_them() {
+        assert_eq!(rfc_822("2026-11-21T03:04:05.678Z".parse().unwrap()), "Sat, 21 Nov 2026 03:04:05 +0000");
+        assert_eq!(rfc_822(Timestamp::EPOCH), "Thu, 01 Jan 1970 00:00:00 +0000");
+    }
+
+    #[test]
+    fn a_search_keeps_its_name_and_its_own_order() {
+        assert_eq!(urn("mud flats"), urn("mud flats"));
+        assert_ne!(urn("mud flats"), urn("mud"));
+        assert_eq!(urn("mud").len(), "urn:uuid:00000000-0000-8000-8000-000000000000".len());
+        assert_eq!(newest_first("mud flats"), "mud flats sort:date");
+        assert_eq!(newest_first("mud sort:relevance"), "mud sort:relevance");
+    }
+}
