@@ -8,6 +8,7 @@ mod crawls;
 mod documents;
 mod feeds;
 pub(crate) mod process;
+mod search;
 mod simulation;
 mod table;
 mod web;
@@ -24,9 +25,10 @@ use table::Table;
 type Part = fn(&Bench, &mut Table) -> Result<()>;
 
 /// All parts, in the order of their running.
-const PARTS: [(&str, Part); 6] = [
+const PARTS: [(&str, Part); 7] = [
     ("documents", documents::measure),
     ("feeds", feeds::measure),
+    ("search", search::measure),
     ("simulation", simulation::measure),
     ("pages", crawls::pages),
     ("hosts", crawls::hosts),

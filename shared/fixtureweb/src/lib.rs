@@ -41,4 +41,5 @@ pub use hub::{HUB, Signed, Subscriber};
 pub use live::Mode;
 pub use log::{Call, Kind};
 pub use server::{Running, serve, serve_logged};
+pub use text::{Text, texts};
 pub use uniform::Uniform;

@@ -269,6 +269,10 @@ fn is_ideograph(c: char) -> bool {
 
 /// Characters of scripts that do not part words by spaces, and Korean, whose particles cling to the words.
 fn is_unparted(c: char) -> bool {
+    // What comes before Thai is letters of scripts that part words.
+    if u32::from(c) < 0x0e01 {
+        return false;
+    }
     is_ideograph(c)
         || matches!(u32::from(c), 0x3041..=0x3096 | 0x309d..=0x309f | 0x30a1..=0x30fa | 0x30fc..=0x30ff | 0x31f0..=0x31ff | 0xff66..=0xff9f)
         || matches!(u32::from(c), 0xac00..=0xd7a3)
@@ -339,6 +343,12 @@ impl Pieces<'_> {
 
     fn word(&mut self, start: usize) -> Piece {
         let rest = &self.text[start..];
+        // Most words are nothing but ASCII letters.
+        let plain = rest.bytes().position(|b| !b.is_ascii_alphanumeric()).unwrap_or(rest.len());
+        if rest.as_bytes().get(plain).is_none_or(|b| b.is_ascii() && !matches!(b, b'\'' | b'`')) {
+            self.at = start + plain;
+            return Piece::Word { span: start..self.at, apostrophes: false };
+        }
         let mut apostrophes = false;
         let mut end = rest.len();
         let mut chars = rest.char_indices().peekable();

@@ -1,6 +1,6 @@
 //! The bundled web as a process of its own, for measurements and for tests that kill things.
 
-use curlew_fixtureweb::{Farm, Uniform, serve_logged};
+use curlew_fixtureweb::{Farm, Uniform, serve_logged, texts};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};
 use std::process::ExitCode;
@@ -12,7 +12,8 @@ const USAGE: &str = "usage: curlew-fixtureweb [--listen ADDR] [--log FILE] [--si
   --log FILE      append each call as a JSON line when it ends
   --sites         print the start URLs first, one a line
   --demo          the bundled sites (the default)
-  --hosts N …     sites that are all alike: how many, pages each, bytes a page";
+  --hosts N …     sites that are all alike: how many, pages each, bytes a page
+  --texts N       no sites: so many articles of all subjects in turn, a JSON line each";
 
 /// What the command line asks for.
 struct Options {
@@ -20,6 +21,7 @@ struct Options {
     log: Option<String>,
     sites: bool,
     uniform: Option<Uniform>,
+    texts: Option<usize>,
 }
 
 #[tokio::main]
@@ -41,7 +43,7 @@ async fn main() -> ExitCode {
 }
 
 fn options(mut arguments: impl Iterator<Item = String>) -> Result<Options, String> {
-    let mut options = Options { listen: "127.0.0.1:0".to_owned(), log: None, sites: false, uniform: None };
+    let mut options = Options { listen: "127.0.0.1:0".to_owned(), log: None, sites: false, uniform: None, texts: None };
     while let Some(name) = arguments.next() {
         let mut value = || arguments.next().ok_or_else(|| format!("{name} needs a value"));
         let number = |text: String| text.parse::<usize>().map_err(|_| format!("{text} is not a number"));
@@ -54,6 +56,7 @@ fn options(mut arguments: impl Iterator<Item = String>) -> Result<Options, Strin
             "--pages" => options.uniform.get_or_insert_default().pages = number(value()?)?,
             "--bytes" => options.uniform.get_or_insert_default().bytes = number(value()?)?,
             "--prefix" => options.uniform.get_or_insert_default().prefix = value()?,
+            "--texts" => options.texts = Some(number(value()?)?),
             "--no-images" => options.uniform.get_or_insert_default().images = false,
             other => return Err(format!("unknown argument {other}")),
         }
@@ -62,6 +65,14 @@ fn options(mut arguments: impl Iterator<Item = String>) -> Result<Options, Strin
 }
 
 async fn run(options: Options) -> io::Result<()> {
+    if let Some(count) = options.texts {
+        let mut out = io::BufWriter::new(io::stdout().lock());
+        for text in texts(count) {
+            serde_json::to_writer(&mut out, &text)?;
+            out.write_all(b"\n")?;
+        }
+        return out.flush();
+    }
     let farm = options.uniform.as_ref().map_or_else(Farm::demo, Farm::uniform);
     let log: Option<File> =
         options.log.map(|path| OpenOptions::new().create(true).append(true).open(path)).transpose()?;

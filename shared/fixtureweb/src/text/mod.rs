@@ -8,6 +8,8 @@ pub(crate) use english::{BIRDS, CYCLING, HARBOUR, ORCHARD, WALKS, WORKSHOP};
 pub(crate) use italian::{BORGO, CUCINA, GIARDINO, LIBRI, MONTAGNA, STRADE};
 pub(crate) use others::{LITTORAL, PATIO, WALD, YAMAMICHI};
 
+use serde::Serialize;
+
 /// Sentences in one language on one subject. `{p}` stands for a place, `{a}` for a person, `{m}` for a month,
 /// `{n}` for a small number.
 #[derive(Debug)]
@@ -45,6 +47,49 @@ impl Prose {
     pub(crate) fn words(&self) -> usize {
         self.paragraphs.iter().map(|p| p.split_whitespace().count()).sum()
     }
+}
+
+/// All banks, by the subject's name.
+const SUBJECTS: [(&str, &Bank); 16] = [
+    ("harbour", &HARBOUR),
+    ("montagna", &MONTAGNA),
+    ("birds", &BIRDS),
+    ("cucina", &CUCINA),
+    ("cycling", &CYCLING),
+    ("borgo", &BORGO),
+    ("workshop", &WORKSHOP),
+    ("giardino", &GIARDINO),
+    ("orchard", &ORCHARD),
+    ("libri", &LIBRI),
+    ("walks", &WALKS),
+    ("strade", &STRADE),
+    ("wald", &WALD),
+    ("littoral", &LITTORAL),
+    ("patio", &PATIO),
+    ("yamamichi", &YAMAMICHI),
+];
+
+/// An article without a site around it.
+#[derive(Clone, Debug, Serialize)]
+pub struct Text {
+    /// Its language, as a BCP 47 tag.
+    pub language: &'static str,
+    /// What it is about; articles of one subject are told in the same words.
+    pub subject: &'static str,
+    /// Its title.
+    pub title: String,
+    /// Its paragraphs, parted by blank lines.
+    pub text: String,
+}
+
+/// So many articles of all subjects in turn, the same ones each time. For measuring what a lot of them takes.
+pub fn texts(count: usize) -> impl Iterator<Item = Text> {
+    (0..count).map(|number| {
+        let (subject, bank) = SUBJECTS[number % SUBJECTS.len()];
+        let n = number / SUBJECTS.len();
+        let prose = longer_article(bank, 7 + n as u64 % 13, n, 1 + n % 3);
+        Text { language: bank.lang, subject, title: prose.title, text: prose.paragraphs.join("\n\n") }
+    })
 }
 
 /// Numbers that look random and are not: SplitMix64 over a seed.
