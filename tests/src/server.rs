@@ -24,8 +24,22 @@ impl Server {
     /// # Panics
     /// If it does not.
     pub fn start(store: &Store) -> Server {
-        // Free now; that somebody takes it in between is possible and has not been seen.
-        let addr = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        Server::start_at(store, Server::free_address())
+    }
+
+    /// An address on loopback that is free now; that somebody takes it in between is possible and has not been seen.
+    ///
+    /// # Panics
+    /// If there is none.
+    pub fn free_address() -> SocketAddr {
+        TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap()
+    }
+
+    /// Serves a store at this address and waits until it listens.
+    ///
+    /// # Panics
+    /// If it does not.
+    pub fn start_at(store: &Store, addr: SocketAddr) -> Server {
         let mut child = store.start(&["serve", "--listen", &addr.to_string()]);
         let began = Instant::now();
         while TcpStream::connect(addr).is_err() {

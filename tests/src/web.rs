@@ -1,6 +1,6 @@
 //! A bundled web that runs beside the test, in its own process.
 
-use curlew_fixtureweb::{Farm, Running, Uniform, serve};
+use curlew_fixtureweb::{Farm, Running, Signed, Uniform, serve};
 use std::ops::Deref;
 use std::sync::Arc;
 use tokio::runtime::Runtime;
@@ -42,6 +42,11 @@ impl Web {
     /// The value of `--resolve` that leads every site here.
     pub fn resolve(&self) -> String {
         format!("*.test={}", self.addr())
+    }
+
+    /// The hub tells its subscribers of news; gives what they answered, 0 for one that did not.
+    pub fn tell(&self, topic: &str, body: &[u8], signed: Signed) -> Vec<u16> {
+        self.runtime.block_on(self.deliver(topic, body, signed))
     }
 
     /// The start addresses of all sites.

@@ -148,6 +148,7 @@ async fn the_interface_for_programs_is_described_and_is_as_described() {
     let described = &document["components"]["schemas"]["Hit"]["properties"];
     let (mut ours, mut theirs): (Vec<_>, Vec<_>) =
         (hit.as_object().unwrap().keys().collect(), described.as_object().unwrap().keys().collect());
-    (ours.sort(), theirs.sort());
+    ours.sort();
+    theirs.sort();
     assert_eq!(ours, theirs);
 }
