@@ -33,7 +33,7 @@ fn f11_f12_f13_f14_news_of_a_hub_reach_the_index_by_way_of_a_poll() {
     let server = Server::start_at(&store, addr);
     let mut steps = Steps::new();
     let polls = || web.calls().iter().filter(|call| call.host == HOST && call.path == "/feed.xml").count();
-    let pages = || store.sql("SELECT count(*) FROM pages")[0].clone();
+    let pages = || store.sql("SELECT CAST(count(*) AS TEXT) FROM pages")[0].clone();
 
     steps.step("the hub was asked, and has asked back", || {
         until("a subscription", || !web.subscribers().is_empty());
@@ -63,7 +63,8 @@ fn f11_f12_f13_f14_news_of_a_hub_reach_the_index_by_way_of_a_poll() {
         let path = fresh.strip_prefix("http://tide-table.test").unwrap().to_owned();
         assert_eq!(web.tell(FEED, b"<rss>nothing in here is believed</rss>", Signed::Well), [202]);
         until("a visit to the new page", || web.calls().iter().any(|call| call.path == path));
-        until("its row", || pages().as_str() >= "5");
+        until("its row", || pages().parse::<u32>().unwrap() >= 5);
     });
     server.stop();
+    steps.end();
 }

@@ -145,7 +145,8 @@ pub fn search(splits: &[&Split], hidden: &Hidden, request: Request<'_>) -> Resul
     }
     let copies = keep_newest_copies(&mut ranked);
     ranked.sort_unstable_by_key(|ranked| Reverse((ranked.candidate.rank, ranked.candidate.key)));
-    let groups = groups(&ranked);
+    // Who asks for a site wants its pages, whether or not two of them are alike.
+    let groups = groups(&ranked, request.query.sites.is_empty());
     let shown = groups.get(request.offset.min(groups.len())..depth.min(groups.len())).unwrap_or_default();
     let last = match shown.last() {
         Some(last) if groups.len() > depth => Some(&ranked[last.best]),
@@ -182,12 +183,12 @@ struct Group {
 }
 
 /// Pages by their rank, copies as one. A copy of a page that was shown further before, at the end of another answer, is on
-/// its own.
-fn groups(ranked: &[Ranked]) -> Vec<Group> {
+/// its own; so is each page unless `may_group`.
+fn groups(ranked: &[Ranked], may_group: bool) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::with_capacity(ranked.len());
     let date = |at: usize| ranked[at].date;
     for (at, Ranked { candidate, .. }) in ranked.iter().enumerate() {
-        let print = candidate.print.filter(|_| at < GROUPED);
+        let print = candidate.print.filter(|_| may_group && at < GROUPED);
         let is_copy = |group: &&mut Group| {
             let other = ranked[group.best].candidate.print;
             print.zip(other).is_some_and(|(one, two)| (one ^ two).count_ones() <= COPY_BITS)
