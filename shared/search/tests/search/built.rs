@@ -1,0 +1,162 @@
+//! Splits as they are built, merged and opened.
+
+use super::*;
+
+#[test]
+fn the_same_records_give_the_same_bytes() {
+    let build = |arena_bytes| {
+        let budget = BuildBudget { arena_bytes, ..BuildBudget::default() };
+        build_split(Page::many(40).iter().map(Page::record), &budget).unwrap()
+    };
+    assert_eq!(build(15_000_000), build(15_000_000));
+    let small = build(1);
+    assert_eq!((small.docs, &small), (40, &build(1)), "also when laid down page by page");
+    let (one, many) = (Split::open(build(15_000_000).bytes.into()).unwrap(), Split::open(small.bytes.into()).unwrap());
+    assert_eq!(ask(&one, "pane"), ask(&many, "pane"));
+}
+
+#[test]
+fn the_last_record_of_a_page_counts() {
+    let pages = [
+        Page::it("a", "Vecchio", "Il pane vecchio."),
+        Page::it("b", "Altro", "Il pane."),
+        Page::it("a", "Nuovo", "Il pane nuovo."),
+    ];
+    let split = split(&pages);
+    assert_eq!(split.docs(), 2);
+    assert_eq!(found(&split, "vecchio"), Vec::<String>::new());
+    assert_eq!(sorted(found(&split, "pane")), ["a", "b"]);
+
+    let apart = splits(&pages, 3);
+    assert_eq!(apart.len(), 3);
+    let results = ask_all(&apart, &Hidden::default(), "pane");
+    assert_eq!(sorted(paths(&results)), ["a", "b"]);
+    assert!(results.hits.iter().any(|hit| hit.title == "Nuovo"));
+}
+
+#[test]
+fn merging_keeps_all_but_what_is_left_out() {
+    let pages = Page::many(40);
+    let parts = splits(&pages, 4);
+    let parts: Vec<&Split> = parts.iter().collect();
+    let gone: HashSet<PageId> = [id("p3"), id("p17"), id("nowhere")].into();
+    let merged = merge_splits(&parts, &gone, &BuildBudget::default()).unwrap().unwrap();
+    assert_eq!(merged.docs, 38);
+    assert_eq!(merged.dropped, [id("p3"), id("p17")].into());
+    assert_eq!(merged.languages, ["en".to_owned(), "it".to_owned()].into());
+    let merged = Split::open(merged.bytes.into()).unwrap();
+
+    let kept: Vec<_> = pages.iter().map(Page::record).filter(|record| !gone.contains(&record.id)).collect();
+    let anew = build_split(kept.iter().cloned(), &BuildBudget::default()).unwrap();
+    let anew = Split::open(anew.bytes.into()).unwrap();
+    assert_eq!(ask(&merged, "pane"), ask(&anew, "pane"));
+    assert_eq!(merged.records().map(Result::unwrap).collect::<Vec<_>>(), kept);
+    let ids: HashSet<PageId> = merged.ids().map(Result::unwrap).collect();
+    assert_eq!(ids, kept.iter().map(|record| record.id.clone()).collect());
+
+    let all: HashSet<PageId> = ids;
+    assert!(merge_splits(&[&merged], &all, &BuildBudget::default()).unwrap().is_none());
+    let again = merge_splits(&parts, &gone, &BuildBudget::default()).unwrap().unwrap();
+    assert_eq!(again, merge_splits(&parts, &gone, &BuildBudget::default()).unwrap().unwrap());
+}
+
+#[test]
+fn budgets_are_kept() {
+    let pages = Page::many(5);
+    let budget = BuildBudget { docs: 4, ..BuildBudget::default() };
+    let refused = build_split(pages.iter().map(Page::record), &budget);
+    assert!(matches!(refused, Err(SearchError::TooLarge { limit: 4, .. })));
+    assert!(matches!(build_split(std::iter::empty(), &budget), Err(SearchError::Empty)));
+
+    let budget = BuildBudget { text_bytes: 8, ..BuildBudget::default() };
+    let pages = [Page::it("a", "Titolo", "Perché è così lungo questo testo")];
+    let split = Split::open(build_split(pages.iter().map(Page::record), &budget).unwrap().bytes.into()).unwrap();
+    assert_eq!(found(&split, "perché"), ["a"]);
+    assert_eq!(found(&split, "lungo"), Vec::<String>::new());
+}
+
+/// Reads what is wanted of a cold split out of its blob until an answer is whole; says with how many reads.
+fn ask_cold(split: &Split, blob: &bytes::Bytes, text: &str) -> (Results, usize) {
+    let query = Query::parse(text).unwrap();
+    let request = Request { query: &query, limit: 10, offset: 0, after: None, now: now() };
+    let mut reads = 0;
+    for _ in 0..20 {
+        match search(&[split], &Hidden::default(), request) {
+            Ok(results) => return (results, reads),
+            Err(error) => assert!(error.is_not_here(), "{error}"),
+        }
+        warm(&[split], &Hidden::default(), &query);
+        for range in split.wanted() {
+            reads += 1;
+            split.supply(range.start, &blob.slice(range.start as usize..range.end as usize)).unwrap();
+        }
+    }
+    panic!("it asks for more again and again");
+}
+
+#[test]
+fn a_split_that_is_read_by_ranges_answers_as_a_whole_one() {
+    let mut seed = 7_u64;
+    let mut next = move |below: u64| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 33) % below
+    };
+    let pages: Vec<Page> = (0..3_000)
+        .map(|number| {
+            let words: Vec<String> = (0..120).map(|_| format!("w{:x}", next(300) * next(300))).collect();
+            Page::en(&format!("{number}"), &format!("tide {}", next(50)), &words.join(" "))
+        })
+        .collect();
+    let built = build_split(pages.iter().map(Page::record), &BuildBudget::default()).unwrap();
+    let (blob, tail) = (bytes::Bytes::from(built.bytes), built.tail as usize);
+    assert!(blob.len() > 2_000_000 && tail < 250_000, "{} {tail}", blob.len());
+    let whole = Split::open(blob.clone()).unwrap();
+    for text in ["tide 17", "w1a w40", "\"tide 3\" -w12", "tide sort:date", "site:example.org", "w1a \"w40 w12\""] {
+        let end = blob.slice(blob.len() - tail..);
+        let cold = Split::open_cold(end, blob.len() as u64).unwrap();
+        let (results, reads) = ask_cold(&cold, &blob, text);
+        let query = Query::parse(text).unwrap();
+        let request = Request { query: &query, limit: 10, offset: 0, after: None, now: now() };
+        assert_eq!(results, search(&[&whole], &Hidden::default(), request).unwrap(), "{text}");
+        // And one more that has read the tail.
+        assert!(reads < 12, "{text}: {reads} reads");
+        let kept = cold.kept();
+        assert_eq!(ask_cold(&cold, &blob, text).1, 0, "it stays here");
+        cold.trim(kept / 2);
+        assert!(cold.kept() <= kept / 2);
+        assert_eq!(ask_cold(&cold, &blob, text).0, results, "and comes again when it was given up");
+    }
+}
+
+#[test]
+fn damaged_bytes_are_refused_and_never_panic() {
+    let whole = build_split(Page::many(3).iter().map(Page::record), &BuildBudget::default()).unwrap().bytes;
+    for length in [0, 1, 40, whole.len() / 2, whole.len() - 1] {
+        let cut = bytes::Bytes::copy_from_slice(&whole[..length]);
+        assert!(matches!(Split::open(cut), Err(SearchError::Damaged { .. })), "cut to {length}");
+    }
+    for at in (0..whole.len()).step_by(97) {
+        let mut changed = whole.clone();
+        changed[at] ^= 1;
+        assert!(Split::open(changed.into()).is_err(), "changed at {at}");
+    }
+    assert!(
+        Split::open(bytes::Bytes::from_static(b"not a split at all, but long enough to hold a trailer and more"))
+            .is_err()
+    );
+}
+
+#[test]
+fn a_split_may_lie_in_borrowed_memory_and_be_shared() {
+    struct Mapped(Vec<u8>);
+    impl AsRef<[u8]> for Mapped {
+        fn as_ref(&self) -> &[u8] {
+            &self.0
+        }
+    }
+    let built = build_split(Page::many(5).iter().map(Page::record), &BuildBudget::default()).unwrap();
+    let split = Arc::new(Split::open(bytes::Bytes::from_owner(Mapped(built.bytes))).unwrap());
+    let other = split.clone();
+    let there = std::thread::spawn(move || ask(&other, "pane")).join().unwrap();
+    assert_eq!(there, ask(&split, "pane"));
+}
