@@ -29,6 +29,8 @@ pub(crate) struct HitView {
     pub(crate) thumb: Option<String>,
     /// Stands in for the thumbnail: the first letter of the site.
     pub(crate) initial: String,
+    /// Later pages that say the same and are not shown.
+    pub(crate) copies: u32,
 }
 
 impl HitView {
@@ -48,6 +50,7 @@ impl HitView {
             day: day.and_then(|d| day_in_words(&d).map(|words| (d, words))),
             thumb: hit.thumbnail.as_ref().map(|id| format!("/thumb/{id}")),
             href: url.map(String::from),
+            copies: hit.copies,
             host,
         }
     }

@@ -60,6 +60,16 @@ async fn a_result_shows_title_snippet_site_date_and_thumbnail() {
 }
 
 #[tokio::test]
+async fn copies_that_are_not_shown_are_counted() {
+    for (copies, said) in [(0, ""), (1, "One later page says the same."), (3, "3 later pages say the same.")] {
+        let mut hit = page("https://tide.example/mud", "Mud", "A curlew.");
+        hit.copies = copies;
+        let results = World::of(shelf(vec![hit])).get("/?q=curlew").await;
+        assert_eq!(results.all(".source").get(1).map_or("", String::as_str), said);
+    }
+}
+
+#[tokio::test]
 async fn a_thumbnail_that_is_none_is_not_found() {
     let html = ThumbnailId::new("11111111111111111111111111111111").unwrap();
     let thumbnails = [(html, bytes::Bytes::from_static(b"<html><script>alert(1)</script>"))].into();
