@@ -236,3 +236,18 @@ async fn a_home_page_in_trouble_is_left_alone_for_days_and_then_called_again() {
         assert_eq!(working(&house).await, [key("https://example.org/a")], "{answer}");
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn p15_files_that_no_standard_knows_are_not_asked_for() {
+    let house = House::new();
+    house.with_site(HOME, SiteState::Waiting).await;
+    house.web.serve(HOME, "text/html", page(&["/feed"]));
+    house.web.serve("https://example.org/feed", "text/xml", item("a"));
+    house.web.serve("https://example.org/a", "text/html", page(&[]));
+    house.discover(HOME).await;
+    for (job, _) in house.queued(QueueName::Fetch).await {
+        let Job::Fetch(visit) = job else { panic!("{job:?}") };
+        house.fetch(&visit).await;
+    }
+    assert_eq!(addresses(&house), ["robots.txt", "", "feed", "a"].map(|path| format!("{HOME}{path}")));
+}
