@@ -89,7 +89,7 @@ async fn what_is_found_shows_its_thumbnail_without_a_look_whether_it_is_there() 
     extracted(&house, &jobs).await;
     house.index().publish(2026).await.unwrap();
     let found = Finder::new(house.blobs.clone(), house.manners.clock.clone())
-        .find("curlew", Start::Offset(0), 9)
+        .find("curlew site:example.org", Start::Offset(0), 9)
         .await
         .unwrap();
     assert_eq!(found.hits.len(), 2);
@@ -182,7 +182,14 @@ async fn the_sites_own_image_is_an_object_that_outlives_its_pages() {
     house.index().publish(2026).await.unwrap();
     let finder = Finder::new(house.blobs.clone(), house.manners.clock.clone());
     let shown = async || {
-        finder.find("curlew", Start::Offset(0), 9).await.unwrap().hits.into_iter().filter_map(|h| h.thumbnail).count()
+        finder
+            .find("curlew site:example.org", Start::Offset(0), 9)
+            .await
+            .unwrap()
+            .hits
+            .into_iter()
+            .filter_map(|h| h.thumbnail)
+            .count()
     };
     assert_eq!(shown().await, 0, "it is not promised before it is there");
     house.fetch(images).await;
