@@ -1,9 +1,8 @@
-//! Finds the feeds of sites.
+//! Finds the feeds of sites, and does what their owners ask for.
 
-use curlew_lambda::Stage;
 use std::process::ExitCode;
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    curlew_lambda::queue(Stage::Discover).await
+    curlew_lambda::discover().await
 }

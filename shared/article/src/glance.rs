@@ -87,6 +87,37 @@ pub fn glance(html: &str, page: &Url, limits: &Limits) -> Result<Glance, Unreada
     }
 }
 
+/// The contents of the meta tags of this name in a page's head, in their order. Nothing after the head counts: what visitors
+/// write into a page stands below it.
+pub fn head_metas(html: &str, name: &str) -> Vec<String> {
+    let found = Rc::new(RefCell::new((false, Vec::new())));
+    let (at_body, at_meta) = (Rc::clone(&found), Rc::clone(&found));
+    let wanted = name.to_owned();
+    let settings = Settings::new()
+        .append_element_content_handler(element!("*", move |tag| {
+            let is_of_head =
+                ["html", "head", "meta", "title", "link", "base", "script", "style", "noscript", "template"];
+            if !is_of_head.contains(&tag.tag_name().as_str()) {
+                at_body.borrow_mut().0 = true;
+            }
+            Ok(())
+        }))
+        .append_element_content_handler(element!("meta[name][content]", move |tag| {
+            let mut found = at_meta.borrow_mut();
+            let is_it = tag.get_attribute("name").is_some_and(|it| it.trim().eq_ignore_ascii_case(&wanted));
+            if is_it && !found.0 {
+                found.1.extend(tag.get_attribute("content").map(|content| unescape(&content).into_owned()));
+            }
+            Ok(())
+        }))
+        .with_strict(false)
+        .with_memory_settings(MemorySettings::new().with_max_allowed_memory_usage(READER_BYTES));
+    let mut reader = HtmlRewriter::new(settings, |_: &[u8]| {});
+    // A tag that is too long for the reader ends what can be read; what was found before it counts.
+    reader.write(html.as_bytes()).and_then(|()| reader.end()).ok();
+    found.take().1
+}
+
 /// What was seen so far; references stay as written until the base is known.
 struct Seen {
     limits: Limits,

@@ -45,7 +45,7 @@ pub use dates::{Confidence, DateSource};
 pub use decode::decode;
 pub use explain::{Explanation, Line, Voice};
 pub use gate::{Limits, Unreadable};
-pub use glance::{Glance, Refresh, glance};
+pub use glance::{Glance, Refresh, glance, head_metas};
 
 use curlew_model::{Rejection, Timestamp};
 use url::Url;

@@ -4,9 +4,10 @@ use crate::commands::status::Status;
 use crate::world::World;
 use async_trait::async_trait;
 use bytes::Bytes;
-use curlew_model::ThumbnailId;
+use curlew_model::{Challenge, ThumbnailId, Wish};
 use curlew_ports::{
-    FindError, Found, Front, HubAnswer, HubAsks, PortError, Start, StatusLine, SuggestError, Suggested,
+    Claimed, FindError, Found, Front, HubAnswer, HubAsks, Message, PortError, Start, StatusLine, SuggestError,
+    Suggested, Told, Wished,
 };
 use std::sync::Arc;
 
@@ -20,7 +21,23 @@ impl Front for Behind {
     }
 
     async fn suggest(&self, url: &str) -> Result<Suggested, SuggestError> {
-        Ok(self.0.suggest.site(url, false).await?.outcome)
+        self.0.suggest.offered(url).await
+    }
+
+    async fn site_of(&self, typed: &str) -> Result<String, SuggestError> {
+        self.0.owners.site_of(typed)
+    }
+
+    async fn claimed(&self, host: &str, challenge: &Challenge) -> Result<Claimed, PortError> {
+        Ok(self.0.owners.claimed(host, challenge).await?)
+    }
+
+    async fn wished(&self, host: &str, challenge: &Challenge, wish: Wish) -> Result<Wished, PortError> {
+        Ok(self.0.owners.wished(host, challenge, wish).await?)
+    }
+
+    async fn tell(&self, message: &Message) -> Result<Told, PortError> {
+        Ok(self.0.messages.take(message).await?)
     }
 
     async fn hub_asks(&self, callback: &str, asked: &HubAsks<'_>) -> Result<HubAnswer, PortError> {

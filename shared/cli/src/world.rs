@@ -3,6 +3,7 @@
 use crate::config::Config;
 use anyhow::{Context, Result};
 use curlew_embedded::{Access, Store};
+use curlew_fetcher::TxtRecords;
 use curlew_model::{HostKey, HostState};
 use curlew_ports::{Clock, Seeds};
 use curlew_wiring::{Memory, Ports, Program, SystemClock, SystemSeeds, Tally};
@@ -76,7 +77,8 @@ impl World {
         let tally = Arc::new(Tally::default());
         config.warn();
         let program = Program::new(&config, ports, clock, seeds, tally.clone(), &Memory::default())
-            .context("the HTTP client cannot be set up")?;
+            .context("the HTTP client cannot be set up")?
+            .looking_up(Arc::new(TxtRecords::new(config.name_server)));
         Ok(World { config, tally, program, embedded })
     }
 

@@ -74,6 +74,7 @@ impl ByteLimits {
     pub fn of(&self, kind: CallKind) -> usize {
         match kind {
             CallKind::Robots => self.robots,
+            CallKind::Proof => PROOF_BYTES,
             CallKind::Hub => 0,
             CallKind::Home | CallKind::Page => self.page,
             CallKind::Feed => self.feed,
@@ -81,6 +82,9 @@ impl ByteLimits {
         }
     }
 }
+
+/// The largest file that may hold a proof, in bytes: a few lines.
+const PROOF_BYTES: usize = 4 << 10;
 
 /// A configuration that no fetcher can be built from.
 #[derive(Debug, thiserror::Error)]

@@ -17,11 +17,13 @@ mod failure;
 mod fetcher;
 mod headers;
 mod media;
+mod names;
 mod resolver;
 
 pub use config::{ByteLimits, Config, ConfigError};
 pub use fetcher::HttpFetcher;
 pub use guard::{Endpoint, Guard, HostPattern, ResolveRule};
+pub use names::TxtRecords;
 
 #[cfg(test)]
 mod tests;

@@ -5,7 +5,7 @@ use curlew_ports::CallKind;
 /// The `Accept` header of a kind of call. `*/*` comes last everywhere: a 406 would help nobody.
 pub(crate) fn accept(kind: CallKind) -> &'static str {
     match kind {
-        CallKind::Robots => "text/plain, */*;q=0.1",
+        CallKind::Robots | CallKind::Proof => "text/plain, */*;q=0.1",
         CallKind::Home | CallKind::Page => "text/html, application/xhtml+xml;q=0.9, */*;q=0.1",
         CallKind::Feed => {
             "application/atom+xml, application/rss+xml, application/feed+json, application/rdf+xml;q=0.9, \
@@ -31,7 +31,9 @@ pub(crate) fn is_wanted(kind: CallKind, content_type: Option<&str>) -> bool {
         (CallKind::Image, e) => family == Some("image") && e != Some("image/svg+xml"),
         // What a hub says besides its status is for people.
         (CallKind::Hub, _) => false,
-        (CallKind::Feed | CallKind::Robots, _) => !matches!(family, Some("image" | "video" | "audio" | "font")),
+        (CallKind::Feed | CallKind::Robots | CallKind::Proof, _) => {
+            !matches!(family, Some("image" | "video" | "audio" | "font"))
+        }
     }
 }
 

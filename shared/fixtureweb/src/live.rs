@@ -45,6 +45,8 @@ pub(crate) struct Live {
     last_start: Option<u64>,
     fresh: Vec<Entry>,
     fresh_routes: HashMap<String, Reply>,
+    /// By host and path, before all else.
+    put: HashMap<String, Reply>,
 }
 
 impl Live {
@@ -59,6 +61,9 @@ impl Live {
     }
 
     fn look_up(&self, site: &Site, host: &str, path: &str, mode: Mode) -> Reply {
+        if let Some(reply) = self.put.get(&format!("{host}{path}")) {
+            return reply.clone();
+        }
         if let Some(route) = site.route(host, path) {
             let later = route.later.as_ref().filter(|_| mode == Mode::Later);
             return later.unwrap_or(&route.now).clone();
@@ -99,6 +104,12 @@ impl Live {
             reply.body = Body::Feed(Arc::new(doc));
         }
         reply
+    }
+
+    /// Puts a document at an address, in the place of what there was.
+    pub(crate) fn put(&mut self, host: &str, path: &str, media_type: &str, text: &str) {
+        let reply = Reply::new(Kind::Other, 200, media_type, text.to_owned());
+        self.put.insert(format!("{host}{path}"), reply);
     }
 
     /// Adds so many new articles; gives their addresses, the newest first.

@@ -125,6 +125,11 @@ impl Running {
         live.entry(site.host.clone()).or_default().publish(site, more)
     }
 
+    /// Puts a document at an address of a site (host, path), which has it from now on. False if no site answers for the host.
+    pub fn put(&self, host: &str, path: &str, media_type: &str, text: &str) -> bool {
+        self.shared.change(host, |live| live.put(host, path, media_type, text))
+    }
+
     /// Those who have subscribed at the hub, which answers for the host [`HUB`].
     pub fn subscribers(&self) -> Vec<Subscriber> {
         self.shared.hub.subscribers()

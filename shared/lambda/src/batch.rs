@@ -221,6 +221,7 @@ impl Batch {
             Job::Poll(poll) => &poll.url,
             Job::Subscribe(subscribe) => &subscribe.url,
             Job::Discover(discover) => &discover.url,
+            Job::Own(own) => &format!("https://{}/", own.host),
             Job::Extract(_) => return format!("#{n}"),
         };
         let key = address::parse(url, None).ok().and_then(|url| address::host_key(&url, &self.bounds.groups).ok());

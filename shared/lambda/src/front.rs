@@ -2,11 +2,11 @@
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use curlew_model::{ThumbnailId, Year};
+use curlew_model::{Challenge, ThumbnailId, Wish, Year};
 use curlew_ports::{
-    Blobs, FindError, Found, Front, HubAnswer, HubAsks, PortError, Start, StatusLine, SuggestError, Suggested,
+    Blobs, Claimed, FindError, Found, Front, HubAnswer, HubAsks, Message, PortError, Start, StatusLine, SuggestError,
+    Suggested, Told, Wished,
 };
-use curlew_stages::StageError;
 use curlew_wiring::Program;
 
 /// Where the manifests of the index lie.
@@ -24,7 +24,23 @@ impl Front for Behind {
     }
 
     async fn suggest(&self, url: &str) -> Result<Suggested, SuggestError> {
-        Ok(self.0.suggest.site(url, false).await?.outcome)
+        self.0.suggest.offered(url).await
+    }
+
+    async fn site_of(&self, typed: &str) -> Result<String, SuggestError> {
+        self.0.owners.site_of(typed)
+    }
+
+    async fn claimed(&self, host: &str, challenge: &Challenge) -> Result<Claimed, PortError> {
+        Ok(self.0.owners.claimed(host, challenge).await?)
+    }
+
+    async fn wished(&self, host: &str, challenge: &Challenge, wish: Wish) -> Result<Wished, PortError> {
+        Ok(self.0.owners.wished(host, challenge, wish).await?)
+    }
+
+    async fn tell(&self, message: &Message) -> Result<Told, PortError> {
+        Ok(self.0.messages.take(message).await?)
     }
 
     async fn hub_asks(&self, callback: &str, asked: &HubAsks<'_>) -> Result<HubAnswer, PortError> {
@@ -44,10 +60,7 @@ impl Front for Behind {
     async fn status(&self) -> Result<Vec<StatusLine>, PortError> {
         let mut lines = Vec::new();
         for year in years(self.0.ports.blobs.as_ref()).await? {
-            let pages = self.0.index.indexed(year).await.map_err(|error| match error {
-                StageError::Port(error) => error,
-                StageError::Job(what) => PortError::Unavailable { what, source: None },
-            })?;
+            let pages = self.0.index.indexed(year).await?;
             lines.push(line(&format!("pages to be found: {year}"), &pages.to_string()));
         }
         if lines.is_empty() {

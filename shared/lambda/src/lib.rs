@@ -33,6 +33,6 @@ mod words;
 mod worker;
 
 pub use curlew_model::Stage;
-pub use queue::{judging_queue, queue};
+pub use queue::{discover, judging_queue, queue};
 pub use scheduled::{dispatch, index, sample};
 pub use web::web;

@@ -4,7 +4,7 @@
 //! host is busy. Lanes run side by side, so many at a time, the longest first: what is left for the end is short.
 //! Pages to extract are cut into chunks instead, by the memory and the time that they take.
 
-use curlew_model::{Job, Millis, PageBody, Purpose};
+use curlew_model::{Job, Millis, PageBody, Purpose, Way, Wish};
 use curlew_policy::Rules;
 use std::collections::HashMap;
 
@@ -50,6 +50,8 @@ pub(crate) fn length(job: &Job, rules: &Rules) -> Millis {
     let items = match job {
         Job::Fetch(visit) => visit.items.iter().map(|item| calls(&item.purpose, rules)).sum(),
         Job::Discover(_) => 1 + rules.feeds_per_site as u64,
+        Job::Own(own) if own.wish == Wish::Look => Way::ALL.len() as u64 - 1,
+        Job::Own(_) => 0,
         Job::Poll(_) | Job::Subscribe(_) | Job::Extract(_) => 1,
     };
     let calls = items.saturating_add(CALLS_BESIDES);
@@ -176,7 +178,7 @@ pub(crate) fn unpacked(job: &Job) -> usize {
             PageBody::Inline(packed) => packed.len().saturating_mul(UNPACKED),
             PageBody::Stored(_) => STORED_BYTES,
         },
-        Job::Discover(_) | Job::Poll(_) | Job::Subscribe(_) | Job::Fetch(_) => 0,
+        Job::Discover(_) | Job::Own(_) | Job::Poll(_) | Job::Subscribe(_) | Job::Fetch(_) => 0,
     }
 }
 

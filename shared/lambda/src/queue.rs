@@ -5,8 +5,10 @@ use crate::cold::by_rekognition;
 use crate::desk::Post;
 use crate::failure::Failure;
 use crate::serve::{Answer, Call, serve, serve_with};
+use curlew_fetcher::TxtRecords;
 use curlew_model::{Millis, Stage};
-use curlew_wiring::Program;
+use curlew_ports::{Names, NoNames};
+use curlew_wiring::{Program, Settings};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::process::ExitCode;
@@ -23,15 +25,30 @@ const SENT_PAGES: usize = 24;
 
 /// Runs the function of a stage's queue.
 pub async fn queue(stage: Stage) -> ExitCode {
-    serve(stage.as_str(), move |call| handle(stage, call)).await
+    serve(stage.as_str(), move |call| handle(stage, call, no_names)).await
+}
+
+/// Runs the function that finds feeds, and does what the owners of sites ask for; it is the only one that looks up names.
+pub async fn discover() -> ExitCode {
+    let stage = Stage::Discover;
+    let names = |settings: &Settings| -> Arc<dyn Names> { Arc::new(TxtRecords::new(settings.name_server)) };
+    serve(stage.as_str(), move |call| handle(stage, call, names)).await
+}
+
+fn no_names(_: &Settings) -> Arc<dyn Names> {
+    Arc::new(NoNames)
 }
 
 /// Runs the function of a queue whose stage judges pages, and so may look at their images.
 pub async fn judging_queue(stage: Stage) -> ExitCode {
-    serve_with(stage.as_str(), by_rekognition, move |call| handle(stage, call)).await
+    serve_with(stage.as_str(), by_rekognition, move |call| handle(stage, call, no_names)).await
 }
 
-async fn handle(stage: Stage, call: Call) -> Result<Answer<BatchResponse>, Failure> {
+async fn handle(
+    stage: Stage,
+    call: Call,
+    names: impl Fn(&Settings) -> Arc<dyn Names>,
+) -> Result<Answer<BatchResponse>, Failure> {
     let Call { cold, payload, deadline, meter } = call;
     let letters = letters(payload)?;
     let settings = &cold.settings;
@@ -52,7 +69,7 @@ async fn handle(stage: Stage, call: Call) -> Result<Answer<BatchResponse>, Failu
         batch.put_off(cold.clock.now() + PAUSE).await
     } else {
         let plan = batch.plan();
-        let program = cold.program(meter)?.listening();
+        let program = cold.program(meter)?.listening().looking_up(names(settings));
         let program = Program { fetch: program.fetch.with_turn(plan.turn).with_few_rows(SENT_PAGES), ..program };
         batch.run(plan, Arc::new(program)).await
     };

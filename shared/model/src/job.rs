@@ -1,6 +1,6 @@
 //! Jobs: what travels through the queues. Every job may be delivered more than once.
 
-use crate::{EntryHints, HostKey, ImageId, PageId, SourceKey, Timestamp};
+use crate::{Challenge, EntryHints, HostKey, ImageId, PageId, SourceKey, Timestamp, Wish};
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
@@ -42,6 +42,8 @@ impl Stage {
 pub enum Job {
     /// For [`Stage::Discover`].
     Discover(DiscoverJob),
+    /// For [`Stage::Discover`], too: it is rare, and looks at a site as that does.
+    Own(OwnJob),
     /// For [`Stage::Poll`].
     Poll(PollJob),
     /// For [`Stage::Poll`], too: it is rare, and what follows from a poll.
@@ -56,7 +58,7 @@ impl Job {
     /// The queue it belongs to.
     pub const fn stage(&self) -> Stage {
         match self {
-            Job::Discover(_) => Stage::Discover,
+            Job::Discover(_) | Job::Own(_) => Stage::Discover,
             Job::Poll(_) | Job::Subscribe(_) => Stage::Poll,
             Job::Fetch(_) => Stage::Fetch,
             Job::Extract(_) => Stage::Extract,
@@ -67,6 +69,7 @@ impl Job {
     pub const fn deferrals(&self) -> u32 {
         match self {
             Job::Discover(j) => j.deferrals,
+            Job::Own(j) => j.deferrals,
             Job::Poll(j) => j.deferrals,
             Job::Subscribe(j) => j.deferrals,
             Job::Fetch(j) => j.deferrals,
@@ -79,6 +82,7 @@ impl Job {
     pub fn deferred(mut self) -> Job {
         match &mut self {
             Job::Discover(j) => j.deferrals = j.deferrals.saturating_add(1),
+            Job::Own(j) => j.deferrals = j.deferrals.saturating_add(1),
             Job::Poll(j) => j.deferrals = j.deferrals.saturating_add(1),
             Job::Subscribe(j) => j.deferrals = j.deferrals.saturating_add(1),
             Job::Fetch(j) => j.deferrals = j.deferrals.saturating_add(1),
@@ -144,6 +148,20 @@ impl DiscoverJob {
     pub fn new(site: SourceKey, url: String) -> DiscoverJob {
         DiscoverJob { site, url, home: None, links: vec![], next_guess: None, deferrals: 0 }
     }
+}
+
+/// Do what somebody asks for who claims a site.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OwnJob {
+    /// The host's name, in canonical form.
+    pub host: String,
+    /// By which claim.
+    pub challenge: Challenge,
+    /// What is to be done.
+    pub wish: Wish,
+    /// How often this job was put off.
+    #[serde(default)]
+    pub deferrals: u32,
 }
 
 /// Read a feed.

@@ -8,6 +8,7 @@ mod fingerprint;
 mod host;
 mod ids;
 mod job;
+mod ownership;
 mod page;
 mod polling;
 mod record;
@@ -20,8 +21,10 @@ pub use fingerprint::Fingerprint;
 pub use host::{Circuit, Hold, HoldReason, HostState, Lease, SentPages, TokenBucket, Trouble, Window, is_at_or_below};
 pub use ids::{HostKey, ImageId, InvalidId, Origin, PageId, SegmentKey, SourceKey};
 pub use job::{
-    DiscoverJob, ExtractJob, Job, MainImage, PageBody, PollJob, Purpose, Stage, SubscribeJob, VisitItem, VisitJob,
+    DiscoverJob, ExtractJob, Job, MainImage, OwnJob, PageBody, PollJob, Purpose, Stage, SubscribeJob, VisitItem,
+    VisitJob,
 };
+pub use ownership::{Challenge, Claim, Dossier, FeedLine, Miss, Ownership, PageLine, Way, Wish};
 pub use page::{Gone, Page, PageState, Rejection, Screened, Year};
 pub use polling::{Ailment, AilmentKind, Habit, Hub, Polling, Subscription, Taken, Trust, Why, Wishes};
 pub use record::{EntryHints, Location, Record, SnippetLimit};

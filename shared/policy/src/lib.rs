@@ -4,6 +4,7 @@
 
 pub mod address;
 pub mod admission;
+pub mod allowance;
 pub mod chance;
 pub mod conditional;
 pub mod directives;
@@ -12,6 +13,7 @@ pub mod fate;
 pub mod http;
 pub mod likeness;
 pub mod outage;
+pub mod ownership;
 pub mod pace;
 pub mod preferences;
 pub mod push;

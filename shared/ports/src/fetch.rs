@@ -26,6 +26,8 @@ pub enum CallKind {
     Robots,
     /// A site's home page, during discovery.
     Home,
+    /// The file by which an owner proves that a site is theirs.
+    Proof,
     /// A feed.
     Feed,
     /// A page; a body that is no HTML is not read.

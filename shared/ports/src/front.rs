@@ -1,7 +1,7 @@
 use crate::PortError;
 use async_trait::async_trait;
 use bytes::Bytes;
-use curlew_model::{ThumbnailId, Timestamp};
+use curlew_model::{Challenge, Claim, Dossier, Millis, ThumbnailId, Timestamp, Wish};
 use serde::Serialize;
 use std::ops::Range;
 
@@ -39,6 +39,30 @@ pub trait Front: Send + Sync {
     /// # Errors
     /// Transport errors.
     async fn hub_tells(&self, callback: &str, signature: Option<&str>, body: &[u8]) -> Result<HubAnswer, PortError>;
+
+    /// The host that somebody names as theirs, in canonical form.
+    ///
+    /// # Errors
+    /// [`SuggestError::Refused`] with a sentence for the person who named it, or a port's error.
+    async fn site_of(&self, typed: &str) -> Result<String, SuggestError>;
+
+    /// What the claimant of a host sees. What is kept of the host is only in it while the claim is proven.
+    ///
+    /// # Errors
+    /// Transport errors.
+    async fn claimed(&self, host: &str, challenge: &Challenge) -> Result<Claimed, PortError>;
+
+    /// Takes what a claimant asks for. No call is made before this returns.
+    ///
+    /// # Errors
+    /// Transport errors.
+    async fn wished(&self, host: &str, challenge: &Challenge, wish: Wish) -> Result<Wished, PortError>;
+
+    /// Takes a message for the operator.
+    ///
+    /// # Errors
+    /// Transport errors.
+    async fn tell(&self, message: &Message) -> Result<Told, PortError>;
 
     /// What the program has done and is doing, as lines of name and value.
     ///
@@ -142,6 +166,118 @@ pub enum FindError {
     /// The index is out of reach.
     #[error(transparent)]
     Port(#[from] PortError),
+}
+
+/// A claim to a host as its claimant sees it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Claimed {
+    /// The host in canonical form.
+    pub host: String,
+    /// The name of the TXT record that may hold the challenge.
+    pub record: String,
+    /// The address of the file that may hold it.
+    pub file: String,
+    /// The name of the meta tag of the home page that may hold it.
+    pub tag: &'static str,
+    /// What was asked for and found so far, if anything was.
+    pub claim: Option<Claim>,
+    /// Until when the claim is proven, if it is.
+    pub proven_until: Option<Timestamp>,
+    /// Only for a claim that is proven.
+    pub held: Option<Kept>,
+}
+
+/// What is kept of a host, and how it is treated, for its owner.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Kept {
+    /// Who keeps the crawler away, and the index silent.
+    pub block: BlockedBy,
+    /// No call before this instant.
+    pub not_before: Timestamp,
+    /// The host is left alone until then, for this reason.
+    pub hold: Option<(Timestamp, &'static str)>,
+    /// The least time between two calls.
+    pub pause: Millis,
+    /// robots.txt as it was read last, if it was.
+    pub robots: Option<RobotsSeen>,
+    /// Feeds and pages, as they were told last.
+    pub dossier: Option<Dossier>,
+}
+
+/// A robots.txt as its site's owner is shown it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RobotsSeen {
+    /// When it was read.
+    pub at: Timestamp,
+    /// Until when it is used without being read again.
+    pub until: Timestamp,
+    /// What the answer meant, in a word of the policy.
+    pub standing: String,
+    /// Its beginning.
+    pub text: String,
+    /// Whether it lets us call the home page.
+    pub lets_in: bool,
+}
+
+/// Who has blocked a host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BlockedBy {
+    /// Nobody.
+    Nobody,
+    /// An owner, who may take it back.
+    Owner,
+    /// The operator, of this host or of a name above it.
+    Operator,
+}
+
+/// What became of a wish.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wished {
+    /// It is granted; what is not done yet is on its way.
+    Granted,
+    /// The claim is not proven, or no more.
+    Unproven,
+    /// The same was asked for lately; from then on it may be asked for again.
+    TooSoon(Timestamp),
+    /// The operator's word stands against it, or others have claimed the host.
+    Refused,
+}
+
+/// A message for the operator. Nothing else of its sender is kept, and it is deleted after a while.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, serde::Deserialize)]
+pub struct Message {
+    /// What it is about.
+    pub about: About,
+    /// The address that it is about, as it was typed; may be empty.
+    pub address: String,
+    /// The message itself.
+    pub text: String,
+    /// Where an answer may be sent, as it was typed; may be empty.
+    pub reply_to: String,
+}
+
+/// What a message is about.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum About {
+    /// A question, or anything else.
+    #[default]
+    Question,
+    /// The crawler behaves badly.
+    Crawler,
+    /// Something that can be found should not be.
+    Abuse,
+    /// A site is to be removed whose owner cannot give a proof.
+    Removal,
+}
+
+/// What became of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Told {
+    /// The operator will find it.
+    Taken,
+    /// There are as many messages of today as are taken.
+    Full,
 }
 
 /// What became of a suggestion.

@@ -10,6 +10,7 @@ mod events;
 mod fetch;
 mod front;
 mod ledger;
+mod names;
 mod pages;
 mod queue;
 mod sources;
@@ -19,10 +20,14 @@ pub use clock::{Clock, Seeds};
 pub use error::PortError;
 pub use events::{Event, Events};
 pub use fetch::{Call, CallKind, Fetch, FetchError, Reply, ReplyHeaders};
-pub use front::{FindError, Found, FoundHit, Front, HubAnswer, HubAsks, Start, StatusLine, SuggestError, Suggested};
+pub use front::{
+    About, BlockedBy, Claimed, FindError, Found, FoundHit, Front, HubAnswer, HubAsks, Kept, Message, RobotsSeen, Start,
+    StatusLine, SuggestError, Suggested, Told, Wished,
+};
 pub use ledger::{
     HostLedger, Hosts, Marks, RobotsCopy, RobotsStore, SWAP_TRIES, Version, update_host, update_host_from,
 };
+pub use names::{Names, NoNames};
 pub use pages::Pages;
 pub use queue::{Dead, Delivery, Inbox, Queue, QueueCount, Receipt, Waiting};
 pub use sources::Sources;

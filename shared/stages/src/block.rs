@@ -10,7 +10,7 @@ use curlew_model::{
 };
 use curlew_policy::address::{self, HostGroups};
 use curlew_policy::admission;
-use curlew_ports::{Blobs, Clock, HostLedger, Hosts, Pages, PortError, Queue, update_host};
+use curlew_ports::{Blobs, BlockedBy, Clock, HostLedger, Hosts, Pages, PortError, Queue, update_host};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -24,6 +24,7 @@ const SWAP_TRIES: u32 = 16;
 const LIST: usize = 500;
 
 /// Blocks and unblocks hosts.
+#[derive(Clone)]
 pub struct Blocks {
     /// For the next call.
     pub ledger: Arc<dyn HostLedger>,
@@ -44,14 +45,18 @@ pub struct Blocks {
 #[derive(Default, Serialize, Deserialize)]
 struct Hidden {
     hosts: BTreeSet<String>,
+    /// Those of them that their owners have blocked and the operator has not.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    by_owner: BTreeSet<String>,
 }
 
 /// The hosts whose pages are not found.
 pub(crate) async fn hidden_hosts(blobs: &dyn Blobs) -> Result<BTreeSet<String>, StageError> {
-    match blobs.get(HIDDEN_KEY).await? {
-        None => Ok(BTreeSet::new()),
-        Some(blob) => Ok(parse(&blob.bytes)?.hosts),
-    }
+    Ok(hidden(blobs).await?.hosts)
+}
+
+async fn hidden(blobs: &dyn Blobs) -> Result<Hidden, StageError> {
+    blobs.get(HIDDEN_KEY).await?.map_or_else(|| Ok(Hidden::default()), |blob| parse(&blob.bytes))
 }
 
 fn parse(bytes: &[u8]) -> Result<Hidden, StageError> {
@@ -64,9 +69,26 @@ impl Blocks {
     /// # Errors
     /// If the name is no host, or what the ports say.
     pub async fn block(&self, host: &str) -> Result<HostKey, StageError> {
+        // From now on it is the operator's own, and no owner takes it back.
+        self.block_in(host, |hidden, name| hidden.hosts.insert(name.clone()) | hidden.by_owner.remove(name)).await
+    }
+
+    /// The same for the host's owner, who may take it back. A block of the operator's stays one.
+    ///
+    /// # Errors
+    /// As for [`Blocks::block`].
+    pub async fn block_for_owner(&self, host: &str) -> Result<HostKey, StageError> {
+        let change = |hidden: &mut Hidden, name: &String| {
+            let is_new = hidden.hosts.insert(name.clone());
+            is_new && hidden.by_owner.insert(name.clone())
+        };
+        self.block_in(host, change).await
+    }
+
+    async fn block_in(&self, host: &str, change: impl Fn(&mut Hidden, &String) -> bool) -> Result<HostKey, StageError> {
         let (name, key) = self.name(host)?;
         update_host(self.ledger.as_ref(), &key, |s| (admission::block(s, &name), ())).await?;
-        self.change_hidden(|hosts| hosts.insert(name.clone())).await?;
+        self.change_hidden(|hidden| change(hidden, &name)).await?;
         // After the list: a host key that this does not find yet finds itself in the list.
         for below in self.keys_below(&name, &key).await? {
             update_host(self.ledger.as_ref(), &below, |s| (admission::block(s, &name), ())).await?;
@@ -81,7 +103,7 @@ impl Blocks {
     /// If the name is no host, or what the ports say; then run it again.
     pub async fn unblock(&self, host: &str) -> Result<bool, StageError> {
         let (name, key) = self.name(host)?;
-        self.change_hidden(|hosts| hosts.remove(&name)).await?;
+        self.change_hidden(|hidden| hidden.hosts.remove(&name) | hidden.by_owner.remove(&name)).await?;
         let mut was = false;
         for below in self.keys_below(&name, &key).await? {
             was |= update_host(self.ledger.as_ref(), &below, |s| admission::unblock(s, &name)).await?;
@@ -93,6 +115,32 @@ impl Blocks {
         }
         was |= update_host(self.ledger.as_ref(), &key, |s| admission::unblock(s, &name)).await?;
         Ok(was)
+    }
+
+    /// Who blocks a host: by its own name, or by one above it.
+    ///
+    /// # Errors
+    /// What the ports say.
+    pub async fn blocked_by(&self, host: &str) -> Result<BlockedBy, StageError> {
+        let hidden = hidden(self.blobs.as_ref()).await?;
+        let blocking: Vec<&String> = hidden.hosts.iter().filter(|name| is_at_or_below(host, name)).collect();
+        Ok(match blocking.iter().all(|name| hidden.by_owner.contains(*name)) {
+            _ if blocking.is_empty() => BlockedBy::Nobody,
+            true => BlockedBy::Owner,
+            false => BlockedBy::Operator,
+        })
+    }
+
+    /// Takes a block back for the host's owner, unless it is the operator's; says whether there is none now.
+    ///
+    /// # Errors
+    /// As for [`Blocks::unblock`].
+    pub async fn unblock_for_owner(&self, host: &str) -> Result<bool, StageError> {
+        if self.blocked_by(host).await? == BlockedBy::Operator {
+            return Ok(false);
+        }
+        self.unblock(host).await?;
+        Ok(true)
     }
 
     /// Known host keys at or below a name, but for the one that the name itself counts under.
@@ -140,11 +188,11 @@ impl Blocks {
         Ok((url.host_str().unwrap_or_default().to_owned(), key))
     }
 
-    async fn change_hidden(&self, change: impl Fn(&mut BTreeSet<String>) -> bool) -> Result<(), StageError> {
+    async fn change_hidden(&self, change: impl Fn(&mut Hidden) -> bool) -> Result<(), StageError> {
         for _ in 0..SWAP_TRIES {
             let blob = self.blobs.get(HIDDEN_KEY).await?;
             let mut hidden = blob.as_ref().map(|b| parse(&b.bytes)).transpose()?.unwrap_or_default();
-            if !change(&mut hidden.hosts) {
+            if !change(&mut hidden) {
                 return Ok(());
             }
             let json = serde_json::to_vec(&hidden).map_err(|e| StageError::Job(e.to_string()))?;
@@ -158,7 +206,7 @@ impl Blocks {
     }
 }
 
-fn is_on(url: &str, name: &str) -> bool {
+pub(crate) fn is_on(url: &str, name: &str) -> bool {
     Url::parse(url).is_ok_and(|url| url.host_str().is_some_and(|host| is_at_or_below(host, name)))
 }
 

@@ -21,8 +21,11 @@ mod judge;
 mod known;
 pub mod likeness;
 mod manners;
+mod messages;
 mod news;
 mod overrules;
+mod own;
+mod owner;
 mod poll;
 mod removal;
 mod robots;
@@ -50,8 +53,11 @@ pub use index::{Index, Published};
 pub use judge::{Judge, Picture};
 pub use known::KnownRobots;
 pub use manners::{Manners, Opening, Weather};
+pub use messages::{Kept, MESSAGES_A_DAY, MESSAGES_KEPT, Messages};
 pub use news::Pushes;
 pub use overrules::{Followed, Given, MAX_OVERRULES, Overrules};
+pub use own::Own;
+pub use owner::{Owners, expire_claims};
 pub use poll::Poll;
 pub use removal::Removal;
 pub use sample::{HowMany, Sample};
@@ -95,6 +101,15 @@ pub enum StageError {
     /// The job itself cannot be done, however often it is tried.
     #[error("{0}")]
     Job(String),
+}
+
+impl From<StageError> for PortError {
+    fn from(error: StageError) -> PortError {
+        match error {
+            StageError::Port(error) => error,
+            StageError::Job(what) => PortError::Unavailable { what, source: None },
+        }
+    }
 }
 
 impl StageError {

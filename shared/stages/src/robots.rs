@@ -194,7 +194,7 @@ fn kept(old: Option<RobotsCopy>, fetched: &Fetched<'_>, reply: Option<&Reply>, n
 }
 
 /// The rules to obey, or `None` while nothing may be called and nothing is known for good.
-fn compile(copy: &RobotsCopy, token: &str, now: Timestamp) -> Option<Robots> {
+pub(crate) fn compile(copy: &RobotsCopy, token: &str, now: Timestamp) -> Option<Robots> {
     match standing(&copy.standing) {
         Standing::Rules => Some(Robots::parse(&copy.body, token)),
         Standing::AllowAll => Some(Robots::allow_all()),
@@ -221,6 +221,12 @@ fn word(standing: Standing) -> String {
 }
 
 /// A word that is not known means trouble, never permission.
+/// What a copy stands for, in a word.
+pub(crate) fn standing_of(copy: &RobotsCopy) -> String {
+    let standing = standing(&copy.standing);
+    WORDS.iter().find(|(s, _)| *s == standing).map(|(_, word)| (*word).to_owned()).unwrap_or_default()
+}
+
 fn standing(word: &str) -> Standing {
     WORDS.iter().find(|(_, w)| *w == word).map_or(Standing::Unreachable, |(s, _)| *s)
 }

@@ -63,7 +63,8 @@ impl Sample {
         Ok(chosen.len())
     }
 
-    async fn send(&self, chosen: &[Page]) -> Result<(), StageError> {
+    /// Sends visits that re-check these pages.
+    pub(crate) async fn send(&self, chosen: &[Page]) -> Result<(), StageError> {
         let now = self.manners.clock.now();
         let mut visits: BTreeMap<&HostKey, Vec<VisitItem>> = BTreeMap::new();
         for page in chosen {

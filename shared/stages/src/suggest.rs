@@ -3,15 +3,24 @@
 use crate::aftermath::revived;
 use crate::block::hidden_hosts;
 use crate::discover::new_feed;
-use curlew_model::{DiscoverJob, Job, PollJob, SiteSource, SiteState, Source, SourceKey, Timestamp, is_at_or_below};
-use curlew_policy::address;
+use curlew_model::{
+    DiscoverJob, HostKey, Job, PollJob, SiteSource, SiteState, Source, SourceKey, Timestamp, is_at_or_below,
+};
+use curlew_policy::address::{self, HostGroups};
+use curlew_policy::allowance::{self, Allowance};
 use curlew_policy::schedule::site_is_due;
 use curlew_policy::scope::Scope;
 use curlew_ports::{Blobs, Clock, Fetch, PortError, Queue, Sources, SuggestError, Suggested};
 use std::sync::Arc;
 use url::Url;
 
+/// Where it is kept what was suggested today.
+const ALLOWANCE: &str = "suggested.json";
+/// How often that is tried to be swapped while others swap it.
+const SWAP_TRIES: u32 = 16;
+
 /// Takes sites and feeds.
+#[derive(Clone)]
 pub struct Suggest {
     /// Where they are written down.
     pub sources: Arc<dyn Sources>,
@@ -25,6 +34,8 @@ pub struct Suggest {
     pub clock: Arc<dyn Clock>,
     /// For what the operator excludes.
     pub scope: Arc<Scope>,
+    /// What counts as one host.
+    pub groups: Arc<HostGroups>,
 }
 
 /// A source that was named, and whether it was new.
@@ -55,6 +66,38 @@ impl Suggest {
         };
         let job = DiscoverJob::new(key.clone(), site.url.clone());
         self.keep(Source::Site(site), Job::Discover(job), at_once).await
+    }
+
+    /// Takes a site that anybody may name. One that is not known takes of its host's allowance for the day.
+    ///
+    /// # Errors
+    /// As for [`Suggest::site`], and that the allowance is used up.
+    pub async fn offered(&self, text: &str) -> Result<Suggested, SuggestError> {
+        let url = self.vetted(text).await?;
+        if self.sources.get(&address::source_key(&url)).await?.is_none() {
+            let host = address::host_key(&url, &self.groups).map_err(|e| SuggestError::Refused(e.to_string()))?;
+            self.admit(&host).await?;
+        }
+        Ok(self.site(url.as_str(), false).await?.outcome)
+    }
+
+    async fn admit(&self, host: &HostKey) -> Result<(), SuggestError> {
+        for _ in 0..SWAP_TRIES {
+            let blob = self.blobs.get(ALLOWANCE).await?;
+            // One that cannot be read is as good as none: it is of another day tomorrow.
+            let today: Allowance =
+                blob.as_ref().and_then(|blob| serde_json::from_slice(&blob.bytes).ok()).unwrap_or_default();
+            let (next, outcome) = allowance::take(today, host, self.clock.now());
+            outcome.map_err(|full| SuggestError::Refused(full.to_string()))?;
+            let json = serde_json::to_vec(&next)
+                .map_err(|e| PortError::Corrupt { what: ALLOWANCE.into(), why: e.to_string() })?;
+            match self.blobs.swap(ALLOWANCE, blob.as_ref().map(|blob| &blob.tag), json.into()).await {
+                Ok(_) => return Ok(()),
+                Err(PortError::Conflict) => {}
+                Err(other) => return Err(other.into()),
+            }
+        }
+        Err(PortError::Conflict.into())
     }
 
     /// Writes a feed down. It is polled with the schedule, or at once if `at_once`.

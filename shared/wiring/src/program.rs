@@ -6,12 +6,13 @@ use curlew_fetcher::{ConfigError, HttpFetcher};
 use curlew_model::{Gone, Job, PageId, Year};
 use curlew_policy::sampling;
 use curlew_ports::{
-    Blobs, Clock, Events, Fetch as FetchPort, HostLedger, Hosts, Inbox, Marks, Pages, Queue, RobotsStore, Seeds,
-    Sources,
+    Blobs, Clock, Events, Fetch as FetchPort, HostLedger, Hosts, Inbox, Marks, Names, NoNames, Pages, Queue,
+    RobotsStore, Seeds, Sources,
 };
 use curlew_stages::{
     Blocks, Callbacks, Discover, Dispatch, Extract, Fetch, Finder, HowMany, Index, Judge, KnownRobots, Manners,
-    Overrules, Poll, Published, Pushes, Removal, Sample, Stage, StageError, Subscribe, Suggest, Verdict, Weather,
+    Messages, Overrules, Own, Owners, Poll, Published, Pushes, Removal, Sample, Stage, StageError, Subscribe, Suggest,
+    Verdict, Weather, expire_claims,
 };
 use std::sync::Arc;
 
@@ -59,6 +60,12 @@ pub struct Program {
     pub manners: Arc<Manners>,
     /// Finds feeds.
     pub discover: Discover,
+    /// Does what owners of sites ask for.
+    pub own: Own,
+    /// Takes what they ask for.
+    pub owners: Owners,
+    /// Takes messages.
+    pub messages: Messages,
     /// Reads feeds.
     pub poll: Poll,
     /// Asks hubs to tell of news.
@@ -115,7 +122,10 @@ impl Program {
             scope: Arc::new(settings.scope.clone()),
             known: memory.known.clone(),
         });
-        Ok(Program::over(manners, ports, settings.judge.clone()).reached_at(settings.hub_base()))
+        let program = Program::over(manners, ports, settings.judge.clone());
+        let own = Own { scheme: settings.proof_scheme(), ..program.own };
+        let owners = Owners { scheme: settings.proof_scheme(), ..program.owners };
+        Ok(Program { own, owners, ..program }.reached_at(settings.hub_base()))
     }
 
     /// The stages over one store, with these manners and this judge of pages.
@@ -123,7 +133,49 @@ impl Program {
         let Ports { pages, sources, queue, blobs, .. } = &ports;
         let Manners { clock, events, rules, groups, scope, .. } = &*manners;
         let callbacks = Arc::new(Callbacks::new(None, blobs.clone()));
+        let blocks = Blocks {
+            ledger: ports.ledger.clone(),
+            hosts: ports.hosts.clone(),
+            pages: pages.clone(),
+            queue: queue.clone(),
+            clock: clock.clone(),
+            blobs: blobs.clone(),
+            groups: groups.clone(),
+        };
+        let suggest = Suggest {
+            sources: sources.clone(),
+            blobs: blobs.clone(),
+            fetch: manners.fetch.clone(),
+            queue: queue.clone(),
+            clock: clock.clone(),
+            scope: scope.clone(),
+            groups: groups.clone(),
+        };
         Program {
+            own: Own {
+                manners: manners.clone(),
+                names: Arc::new(NoNames),
+                blobs: blobs.clone(),
+                pages: pages.clone(),
+                sources: sources.clone(),
+                queue: queue.clone(),
+                blocks: blocks.clone(),
+                suggest: suggest.clone(),
+                scheme: "https",
+            },
+            owners: Owners {
+                blobs: blobs.clone(),
+                ledger: ports.ledger.clone(),
+                robots: ports.robots.clone(),
+                blocks: blocks.clone(),
+                queue: queue.clone(),
+                fetch: manners.fetch.clone(),
+                clock: clock.clone(),
+                rules: rules.clone(),
+                token: manners.token.clone(),
+                scheme: "https",
+            },
+            messages: Messages { blobs: blobs.clone(), clock: clock.clone() },
             subscribe: Subscribe {
                 manners: manners.clone(),
                 sources: sources.clone(),
@@ -161,23 +213,8 @@ impl Program {
                 clock: clock.clone(),
                 rules: rules.clone(),
             },
-            suggest: Suggest {
-                sources: sources.clone(),
-                blobs: blobs.clone(),
-                fetch: manners.fetch.clone(),
-                queue: queue.clone(),
-                clock: clock.clone(),
-                scope: scope.clone(),
-            },
-            blocks: Blocks {
-                ledger: ports.ledger.clone(),
-                hosts: ports.hosts.clone(),
-                pages: pages.clone(),
-                queue: queue.clone(),
-                clock: clock.clone(),
-                blobs: blobs.clone(),
-                groups: groups.clone(),
-            },
+            suggest,
+            blocks,
             overrules: Overrules::new(pages.clone(), blobs.clone(), queue.clone(), clock.clone(), events.clone()),
             finder: Finder::new(blobs.clone(), clock.clone()),
             removal: Removal::new(pages.clone(), blobs.clone(), clock.clone(), events.clone()),
@@ -192,6 +229,12 @@ impl Program {
         let callbacks = Arc::new(Callbacks::new(base, self.ports.blobs.clone()));
         let subscribe = Subscribe { callbacks: callbacks.clone(), ..self.subscribe };
         Program { subscribe, pushes: Pushes { callbacks, ..self.pushes }, ..self }
+    }
+
+    /// The same where names may be looked up, so that owners can prove by a TXT record that a site is theirs.
+    #[must_use]
+    pub fn looking_up(self, names: Arc<dyn Names>) -> Program {
+        Program { own: Own { names, ..self.own }, ..self }
     }
 
     /// The same where the pages are served, so that hubs can tell us of news: those that feeds name are asked to, if there
@@ -211,6 +254,7 @@ impl Program {
     pub async fn run(&self, job: &Job) -> Result<Verdict, StageError> {
         match job {
             Job::Discover(job) => self.discover.run(job).await,
+            Job::Own(job) => self.own.run(job).await,
             Job::Poll(job) => self.poll.run(job).await,
             Job::Subscribe(job) => self.subscribe.run(job).await,
             Job::Fetch(job) => self.fetch.run(job).await,
@@ -256,12 +300,21 @@ impl Program {
         self.index.refresh(year).await
     }
 
-    /// Daily: removes pages whose time is over, and sends re-checks of others; says how many. Without a `count` as many as let
+    /// Forgets messages and claims whose time is over.
+    async fn forget(&self) -> Result<(), StageError> {
+        let messages = self.messages.expire().await?;
+        let claims = expire_claims(self.ports.blobs.as_ref(), self.clock.now()).await?;
+        tracing::debug!(messages, claims, "what was kept for long enough is forgotten");
+        Ok(())
+    }
+
+    /// Daily: forgets messages and claims whose time is over, removes pages whose time is over, and sends re-checks of others; says how many. Without a `count` as many as let
     /// every page have its turn at least twice a year, and a thousand at least.
     ///
     /// # Errors
     /// What the ports say; the next time does it again.
     pub async fn recheck(&self, count: Option<usize>) -> Result<usize, StageError> {
+        self.forget().await?;
         let mut indexed = 0;
         for year in self.index.years().await? {
             self.remove_expired(year).await?;

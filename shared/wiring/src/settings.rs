@@ -14,6 +14,7 @@ use curlew_stages::Judge;
 use ipnet::IpNet;
 use serde::Deserialize;
 use std::collections::BTreeSet;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -63,6 +64,8 @@ pub struct Settings {
     pub scope: Scope,
     /// Where calls may go.
     pub guard: Guard,
+    /// Which name server is asked for TXT records, if not the system's.
+    pub name_server: Option<SocketAddr>,
     /// Limits of single calls.
     pub limits: Limits,
     /// The search page.
@@ -154,6 +157,7 @@ struct Agent {
 struct Network {
     allow_net: Vec<IpNet>,
     resolve: Vec<String>,
+    name_server: Option<SocketAddr>,
     ports: Option<BTreeSet<u16>>,
     own_hosts: Vec<String>,
 }
@@ -182,6 +186,8 @@ pub struct Web {
     pub title: Option<String>,
     /// Where the public reaches it.
     pub base_url: Option<String>,
+    /// Owners may prove over http that a site is theirs: for a network of the operator's own, where there is no TLS.
+    pub proof_over_http: bool,
 }
 
 /// A setting that cannot be used; one line that says which and why.
@@ -247,6 +253,11 @@ impl Settings {
         let base =
             self.web.base_url.as_deref().filter(|base| self.rules.websub && is_private_enough(base, &self.rules))?;
         url::Url::parse(base).ok().map(|url| url.origin().ascii_serialization())
+    }
+
+    /// How the proofs of owners are fetched.
+    pub fn proof_scheme(&self) -> &'static str {
+        if self.web.proof_over_http { "http" } else { "https" }
     }
 }
 
@@ -341,6 +352,7 @@ fn merge(file: File, flags: &Flags) -> Result<Settings, BadSettings> {
         rules: file.rules,
         groups: file.hosts,
         scope: scope(&file.exclude, &file.robots, &file.preferences)?,
+        name_server: file.network.name_server,
         guard: guard(file.network, flags)?,
         limits: file.limits,
         web: file.web,

@@ -91,6 +91,7 @@ const fn kind_name(kind: CallKind) -> &'static str {
     match kind {
         CallKind::Robots => "robots",
         CallKind::Home => "home",
+        CallKind::Proof => "proof",
         CallKind::Feed => "feed",
         CallKind::Page => "page",
         CallKind::Hub => "hub",

@@ -243,6 +243,7 @@ pub(super) async fn parked(world: &World, args: &ListArgs) -> Result<()> {
 pub(super) fn about(job: &Job) -> String {
     match job {
         Job::Discover(job) => job.url.clone(),
+        Job::Own(job) => job.host.clone(),
         Job::Poll(job) => job.url.clone(),
         Job::Subscribe(job) => job.url.clone(),
         Job::Fetch(job) => format!("{} ({} addresses)", job.host, job.items.len()),

@@ -196,6 +196,7 @@ impl House {
             queue: self.jobs.clone(),
             clock: self.manners.clock.clone(),
             scope: self.manners.scope.clone(),
+            groups: self.manners.groups.clone(),
         }
     }
 

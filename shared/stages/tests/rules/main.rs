@@ -10,6 +10,7 @@ mod fate;
 mod house;
 mod index;
 mod manners;
+mod owner;
 mod polls;
 mod push;
 mod removal;

@@ -385,5 +385,6 @@ pub(crate) fn suggest(house: &House) -> Suggest {
         queue: house.jobs.clone(),
         clock: house.manners.clock.clone(),
         scope: house.manners.scope.clone(),
+        groups: house.manners.groups.clone(),
     }
 }

@@ -230,7 +230,7 @@ impl Crawler {
         let outcome = match &job {
             Job::Poll(job) => self.poll.run(job).await,
             Job::Fetch(job) => self.fetch.run(job).await,
-            Job::Discover(_) | Job::Subscribe(_) | Job::Extract(_) => Ok(Verdict::Done),
+            Job::Discover(_) | Job::Own(_) | Job::Subscribe(_) | Job::Extract(_) => Ok(Verdict::Done),
         };
         let done = match outcome {
             Ok(Verdict::Done | Verdict::Drop(_)) => Ok(()),

@@ -118,6 +118,7 @@ impl Machine {
                 queue: queue.clone(),
                 clock: clock.clone(),
                 scope: manners.scope.clone(),
+                groups: manners.groups.clone(),
             },
             blocks: Blocks {
                 ledger,
@@ -309,6 +310,7 @@ async fn one(machine: &Machine, delivery: Delivery) -> Result<(), PortError> {
         Job::Poll(job) => machine.poll.run(job).await,
         // Nobody listens for hubs in the simulator, so none is ever asked.
         Job::Subscribe(_) => Ok(Verdict::Drop("there are no hubs here".into())),
+        Job::Own(_) => Ok(Verdict::Drop("there are no owners here".into())),
         Job::Fetch(job) => machine.fetch.run(job).await,
         Job::Extract(job) => machine.extract.run(job).await,
     };
@@ -377,6 +379,7 @@ fn retry_at(now: Timestamp, receives: u32) -> Timestamp {
 fn named(job: &Job) -> String {
     match job {
         Job::Discover(job) => format!("discover {}", job.url),
+        Job::Own(job) => format!("own {}", job.host),
         Job::Poll(job) => format!("poll {}", job.url),
         Job::Subscribe(job) => format!("subscribe {}", job.url),
         Job::Extract(job) => format!("extract {}", job.url),

@@ -5,9 +5,10 @@ use axum::Router;
 use axum::body::Body;
 use axum::http::{HeaderMap, Method, Request, Response, StatusCode};
 use bytes::Bytes;
-use curlew_model::{Millis, ThumbnailId, Timestamp};
+use curlew_model::{Challenge, Claim, Millis, ThumbnailId, Timestamp, Wish};
 use curlew_ports::{
-    Clock, FindError, Found, FoundHit, Front, HubAnswer, HubAsks, PortError, Start, StatusLine, SuggestError, Suggested,
+    Claimed, Clock, FindError, Found, FoundHit, Front, HubAnswer, HubAsks, Kept, Message, PortError, Start, StatusLine,
+    SuggestError, Suggested, Told, Wished,
 };
 use curlew_web::Settings;
 use http_body_util::BodyExt;
@@ -28,6 +29,14 @@ pub struct Shelf {
     pub status: Vec<StatusLine>,
     /// What hubs delivered: callback, signature, length.
     pub delivered: Mutex<Vec<(String, Option<String>, usize)>>,
+    /// Claims of hosts.
+    pub claims: Mutex<HashMap<(String, Challenge), Claim>>,
+    /// What the owner of a host is shown.
+    pub kept: Mutex<Option<Kept>>,
+    /// What claimants asked for.
+    pub wishes: Mutex<Vec<(String, Challenge, Wish)>>,
+    /// What was written to the operator.
+    pub told: Mutex<Vec<Message>>,
     /// What was suggested.
     pub suggested: Mutex<Vec<String>>,
     /// What was searched for: query, offset, limit.
@@ -89,6 +98,45 @@ impl Front for Shelf {
         }
         suggested.push(url.to_owned());
         Ok(Suggested::Taken)
+    }
+
+    async fn site_of(&self, typed: &str) -> Result<String, SuggestError> {
+        self.trouble()?;
+        let name = typed.trim_start_matches("https://").trim_end_matches('/');
+        if name.contains("github") {
+            return Err(SuggestError::Refused("This cannot be claimed: names <below> it belong to many".into()));
+        }
+        Ok(name.to_lowercase())
+    }
+
+    async fn claimed(&self, host: &str, challenge: &Challenge) -> Result<Claimed, PortError> {
+        self.trouble()?;
+        let claim = self.claims.lock().unwrap().get(&(host.to_owned(), challenge.clone())).cloned();
+        let proven_until = claim.as_ref().and_then(|claim| claim.proof).map(|(_, at)| at + Millis::from_days(90));
+        Ok(Claimed {
+            host: host.to_owned(),
+            record: format!("_curlew-challenge.{host}"),
+            file: format!("https://{host}/.well-known/curlew-challenge.txt"),
+            tag: "curlew-challenge",
+            held: proven_until.map(|_| self.kept.lock().unwrap().clone()).unwrap_or_default(),
+            claim,
+            proven_until,
+        })
+    }
+
+    async fn wished(&self, host: &str, challenge: &Challenge, wish: Wish) -> Result<Wished, PortError> {
+        self.trouble()?;
+        self.wishes.lock().unwrap().push((host.to_owned(), challenge.clone(), wish));
+        let claims = self.claims.lock().unwrap();
+        let is_proven = claims.get(&(host.to_owned(), challenge.clone())).is_some_and(|claim| claim.proof.is_some());
+        Ok(if is_proven || wish == Wish::Look { Wished::Granted } else { Wished::Unproven })
+    }
+
+    async fn tell(&self, message: &Message) -> Result<Told, PortError> {
+        self.trouble()?;
+        let mut told = self.told.lock().unwrap();
+        told.push(message.clone());
+        Ok(if told.len() > 2 { Told::Full } else { Told::Taken })
     }
 
     async fn hub_asks(&self, callback: &str, asked: &HubAsks<'_>) -> Result<HubAnswer, PortError> {

@@ -1,0 +1,213 @@
+//! Ownership: who has shown that a site is theirs, and what they asked for. One small object for each host that somebody
+//! has claimed.
+
+use crate::Timestamp;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// What a claimant is to publish: 160 bits as hexadecimal digits, of which nobody can tell the claimant's own key.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Challenge(String);
+
+impl Challenge {
+    /// Hexadecimal digits.
+    pub const DIGITS: usize = 40;
+
+    /// From its digits, in lower case.
+    ///
+    /// # Errors
+    /// If they are not as many, or others.
+    pub fn new(text: &str) -> Result<Challenge, String> {
+        let is_digit = |b: u8| b.is_ascii_digit() || (b'a'..=b'f').contains(&b);
+        if text.len() == Self::DIGITS && text.bytes().all(is_digit) {
+            Ok(Challenge(text.to_owned()))
+        } else {
+            Err(format!("a challenge has {} hexadecimal digits", Self::DIGITS))
+        }
+    }
+
+    /// Its digits.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl TryFrom<String> for Challenge {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Challenge, String> {
+        Challenge::new(&text)
+    }
+}
+
+impl From<Challenge> for String {
+    fn from(challenge: Challenge) -> String {
+        challenge.0
+    }
+}
+
+impl fmt::Display for Challenge {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Where a challenge may be published.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Way {
+    /// In a TXT record below the host's name.
+    Dns,
+    /// In a file at a fixed place of the site.
+    File,
+    /// In a meta tag of the home page.
+    Meta,
+}
+
+impl Way {
+    /// All of them, in the order in which they are looked at: the one that costs the site no call first.
+    pub const ALL: [Way; 3] = [Way::Dns, Way::File, Way::Meta];
+}
+
+/// Why a challenge was not found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Miss {
+    /// There is nothing at that place.
+    Absent,
+    /// There is something else.
+    Other,
+    /// It leads elsewhere; who can lead visitors away from a site need not own it.
+    Redirect,
+    /// robots.txt keeps us out, so it was not looked at.
+    Robots,
+    /// The host is blocked, so it was not looked at.
+    Blocked,
+    /// The host is left alone for a while, so it was not looked at.
+    Held,
+    /// It could not be had.
+    Trouble,
+}
+
+/// What a claimant may ask for. All but [`Wish::Look`] needs a proof.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Wish {
+    /// Look whether the challenge is published.
+    Look,
+    /// Tell anew what is kept of the host.
+    Report,
+    /// No further call, and nothing of it is found.
+    Block,
+    /// Take the block back.
+    Unblock,
+    /// Ask its feeds and its pages again.
+    Visit,
+    /// Remove everything, and block.
+    Forget,
+}
+
+/// All claims to one host, and what its owner is told.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Ownership {
+    /// The host's name, in canonical form.
+    pub host: String,
+    /// When a proof was looked for lately, the oldest first.
+    #[serde(default)]
+    pub looks: Vec<Timestamp>,
+    /// The oldest first.
+    #[serde(default)]
+    pub claims: Vec<Claim>,
+    /// What is kept of the host, as it was told last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dossier: Option<Dossier>,
+}
+
+/// One claim to a host.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Claim {
+    /// What is to be published.
+    pub challenge: Challenge,
+    /// When something was asked for last, by what.
+    #[serde(default)]
+    pub asked: BTreeMap<Wish, Timestamp>,
+    /// When it was done last, by what.
+    #[serde(default)]
+    pub done: BTreeMap<Wish, Timestamp>,
+    /// Where the challenge was not found when it was looked for last.
+    #[serde(default)]
+    pub misses: Vec<(Way, Miss)>,
+    /// Where and when it was found last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proof: Option<(Way, Timestamp)>,
+}
+
+/// What is kept of a host.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Dossier {
+    /// When it was told.
+    pub at: Timestamp,
+    /// Its feeds.
+    pub feeds: Vec<FeedLine>,
+    /// How many pages there are of each state.
+    pub counts: BTreeMap<String, u64>,
+    /// Its pages, those that were written last first; not all of them if there are many.
+    pub pages: Vec<PageLine>,
+}
+
+/// A feed in a dossier.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FeedLine {
+    /// Its address.
+    pub url: String,
+    /// When it was read last, if it ever was.
+    pub polled_at: Option<Timestamp>,
+    /// When it is read next; never if it is not read any more.
+    pub next: Option<Timestamp>,
+}
+
+/// A page in a dossier.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PageLine {
+    /// Its address.
+    pub url: String,
+    /// What became of it: the word of its state, and of the reason.
+    pub state: String,
+    /// When that was written: for a page that can be found, when it was fetched and taken in.
+    pub at: Timestamp,
+    /// When it was last seen to be still there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checked_at: Option<Timestamp>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_challenge_is_forty_digits_and_nothing_else() {
+        let good = "0123456789abcdef0123456789abcdef01234567";
+        assert_eq!(Challenge::new(good).map(String::from).as_deref(), Ok(good));
+        for bad in ["", "0123", &good.to_uppercase(), &format!("{good}0"), &good.replace('0', "g"), &"é".repeat(20)] {
+            assert!(Challenge::new(bad).is_err(), "{bad}");
+        }
+        assert!(serde_json::from_str::<Challenge>("\"nonsense\"").is_err());
+    }
+
+    #[test]
+    fn an_ownership_comes_back_from_json() -> Result<(), Box<dyn std::error::Error>> {
+        let at = Timestamp::from_millis(1_800_000_000_000);
+        let claim = Claim {
+            challenge: Challenge::new(&"a".repeat(Challenge::DIGITS))?,
+            asked: BTreeMap::from([(Wish::Look, at)]),
+            done: BTreeMap::new(),
+            misses: vec![(Way::Dns, Miss::Absent)],
+            proof: Some((Way::File, at)),
+        };
+        let whole = Ownership { host: "example.org".into(), looks: vec![at], claims: vec![claim], dossier: None };
+        assert_eq!(serde_json::from_str::<Ownership>(&serde_json::to_string(&whole)?)?, whole);
+        Ok(())
+    }
+}

@@ -1,0 +1,82 @@
+//! How many sites may be suggested in a day: a few for each host key, and so many in all, whoever suggests them.
+
+use curlew_model::{HostKey, Timestamp};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// New addresses that are taken of one host key in a day (UTC).
+pub const PER_HOST: u32 = 5;
+/// New addresses that are taken in a day.
+pub const A_DAY: u32 = 1_000;
+
+/// What was suggested today.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Allowance {
+    /// The day, as `2026-11-21`.
+    day: String,
+    /// New addresses of that day, by host key.
+    hosts: BTreeMap<HostKey, u32>,
+}
+
+/// Why nothing more is taken today.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Full {
+    /// As many of this host key were suggested.
+    Host,
+    /// As many were suggested in all.
+    Day,
+}
+
+impl fmt::Display for Full {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Full::Host => "so much of this site was suggested today; please come back tomorrow",
+            Full::Day => "so many sites were suggested today; please come back tomorrow",
+        })
+    }
+}
+
+/// Takes one address of a host key out of the day's allowance.
+pub fn take(allowance: Allowance, host: &HostKey, now: Timestamp) -> (Allowance, Result<(), Full>) {
+    let day = now.day();
+    let mut today = if allowance.day == day { allowance } else { Allowance { day, ..Allowance::default() } };
+    if today.hosts.values().sum::<u32>() >= A_DAY {
+        return (today, Err(Full::Day));
+    }
+    let taken = today.hosts.get(host).copied().unwrap_or(0);
+    if taken >= PER_HOST {
+        return (today, Err(Full::Host));
+    }
+    today.hosts.insert(host.clone(), taken + 1);
+    (today, Ok(()))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may panic")]
+    use super::*;
+    use curlew_model::Millis;
+
+    #[test]
+    fn w03_a_host_and_a_day_have_their_allowance() {
+        let now = Timestamp::from_millis(1_800_000_000_000);
+        let host = |n: u32| HostKey::new(&format!("site{n}.example")).unwrap();
+        let mut allowance = Allowance::default();
+        let mut taken = 0;
+        for n in 0..1_000_000_u32 / 1_000 {
+            let (next, outcome) = take(allowance, &host(0), now);
+            allowance = next;
+            taken += u32::from(outcome.is_ok());
+            assert_eq!(outcome.err(), (n >= PER_HOST).then_some(Full::Host));
+        }
+        assert_eq!(taken, PER_HOST);
+        for n in 0..A_DAY - PER_HOST {
+            let (next, outcome) = take(allowance, &host(1 + n), now);
+            assert_eq!(outcome, Ok(()));
+            allowance = next;
+        }
+        assert_eq!(take(allowance.clone(), &host(5_000), now).1, Err(Full::Day));
+        assert_eq!(take(allowance, &host(0), now + Millis::from_days(1)).1, Ok(()));
+    }
+}

@@ -1,0 +1,297 @@
+//! Ownership: what proves that a site is somebody's own, how often one may ask, and how long a proof holds.
+//!
+//! Rows I05, I06, I08 of the etiquette; the record's place and form follow the common practice of domain verification
+//! (draft-ietf-dnsop-domain-verification-techniques): a label that begins with an underscore, a token of its own for each
+//! claim, and an end to it.
+
+use curlew_model::{Challenge, Claim, Millis, Miss, Ownership, Timestamp, Way, Wish};
+use url::Url;
+
+/// The label below which the TXT record is looked up.
+const LABEL: &str = "_curlew-challenge";
+/// Where the file lies (RFC 8615).
+const FILE: &str = "/.well-known/curlew-challenge.txt";
+/// The name of the meta tag.
+pub const META: &str = "curlew-challenge";
+/// How long a claimant has to publish the challenge.
+pub const CLAIM_LIFE: Millis = Millis::from_days(7);
+/// How long a proof holds; then it is to be looked for again.
+pub const PROOF_LIFE: Millis = Millis::from_days(90);
+/// Looks for proofs that one host is called for in a day, whoever asks.
+pub const LOOKS_A_DAY: usize = 12;
+/// Claims that are remembered of one host. Of more, the oldest that was never proven is forgotten; it may be made again.
+pub const MAX_CLAIMS: usize = 16;
+/// The longest file that can hold a challenge, in bytes: the challenge, and line ends.
+const MAX_FILE: usize = 64;
+
+/// Why a wish is not granted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NotNow {
+    /// The challenge was not found, or too long ago.
+    Unproven,
+    /// It was asked for a moment ago; from when on it may be asked for again.
+    Until(Timestamp),
+    /// As many claims to this host are proven as are remembered.
+    Full,
+}
+
+/// The name whose TXT records are looked at.
+pub fn txt_name(host: &str) -> String {
+    format!("{LABEL}.{host}")
+}
+
+/// The address of the file.
+pub fn file_url(host: &str, scheme: &str) -> Option<Url> {
+    Url::parse(&format!("{scheme}://{host}{FILE}")).ok()
+}
+
+/// The address of the home page.
+pub fn home_url(host: &str, scheme: &str) -> Option<Url> {
+    Url::parse(&format!("{scheme}://{host}/")).ok()
+}
+
+/// What is found in a host's TXT records, each whole.
+pub fn in_records<R: AsRef<[u8]>>(records: &[R], challenge: &Challenge) -> Result<(), Miss> {
+    let is_ours = |record: &R| record.as_ref().trim_ascii() == challenge.as_str().as_bytes();
+    if records.is_empty() {
+        return Err(Miss::Absent);
+    }
+    if records.iter().any(is_ours) { Ok(()) } else { Err(Miss::Other) }
+}
+
+/// What a file says: the challenge and nothing else, so that a page that repeats what it is asked for is no proof.
+pub fn in_file(status: u16, body: &[u8], challenge: &Challenge) -> Result<(), Miss> {
+    match status {
+        200 if body.len() <= MAX_FILE && body.trim_ascii() == challenge.as_str().as_bytes() => Ok(()),
+        200 => Err(Miss::Other),
+        300..400 => Err(Miss::Redirect),
+        404 | 410 => Err(Miss::Absent),
+        _ => Err(Miss::Trouble),
+    }
+}
+
+/// What the meta tags named [`META`] in the head of the home page say.
+pub fn in_tags<T: AsRef<str>>(tags: &[T], challenge: &Challenge) -> Result<(), Miss> {
+    if tags.is_empty() {
+        return Err(Miss::Absent);
+    }
+    if tags.iter().any(|tag| tag.as_ref().trim() == challenge.as_str()) { Ok(()) } else { Err(Miss::Other) }
+}
+
+/// The claim that has this challenge.
+pub fn claim<'a>(all: &'a Ownership, challenge: &Challenge) -> Option<&'a Claim> {
+    all.claims.iter().find(|claim| claim.challenge == *challenge)
+}
+
+/// Until when a claim is proven, if it is.
+pub fn proven_until(claim: &Claim, now: Timestamp) -> Option<Timestamp> {
+    let until = claim.proof?.1 + PROOF_LIFE;
+    (until > now).then_some(until)
+}
+
+/// How long one has to wait before the same may be asked for again.
+const fn pause(wish: Wish) -> Millis {
+    match wish {
+        // Rules of our own for calls to the site.
+        Wish::Look => Millis::from_mins(1),
+        Wish::Visit => Millis::from_days(1),
+        // All rows of pages are read for it.
+        Wish::Report | Wish::Forget | Wish::Unblock => Millis::from_mins(10),
+        // Two small writes, and the sooner the better.
+        Wish::Block => Millis::ZERO,
+    }
+}
+
+/// A claimant asks for something: the state with that noted, and whether it is granted.
+pub fn ask(mut all: Ownership, challenge: &Challenge, wish: Wish, now: Timestamp) -> (Ownership, Result<(), NotNow>) {
+    let known = claim(&all, challenge);
+    if wish != Wish::Look && known.and_then(|claim| proven_until(claim, now)).is_none() {
+        return (all, Err(NotNow::Unproven));
+    }
+    let last = known.and_then(|claim| claim.asked.get(&wish).copied());
+    if let Some(again) = last.map(|last| last + pause(wish)).filter(|again| *again > now) {
+        return (all, Err(NotNow::Until(again)));
+    }
+    if wish == Wish::Look {
+        let day = Millis::from_days(1);
+        all.looks.retain(|look| *look + day > now);
+        if let Some(first) = all.looks.first().copied().filter(|_| all.looks.len() >= LOOKS_A_DAY) {
+            return (all, Err(NotNow::Until(first + day)));
+        }
+        all.looks.push(now);
+    }
+    match place(&mut all, challenge, now) {
+        Some(claim) => {
+            claim.asked.insert(wish, now);
+            (all, Ok(()))
+        }
+        None => (all, Err(NotNow::Full)),
+    }
+}
+
+/// The claim, made if there is room for it.
+fn place<'a>(all: &'a mut Ownership, challenge: &Challenge, now: Timestamp) -> Option<&'a mut Claim> {
+    let known = all.claims.iter().position(|claim| claim.challenge == *challenge);
+    let at = match known {
+        Some(at) => at,
+        None => {
+            if all.claims.len() >= MAX_CLAIMS {
+                let oldest = all.claims.iter().position(|claim| proven_until(claim, now).is_none())?;
+                all.claims.remove(oldest);
+            }
+            all.claims.push(Claim {
+                challenge: challenge.clone(),
+                asked: Default::default(),
+                done: Default::default(),
+                misses: vec![],
+                proof: None,
+            });
+            all.claims.len() - 1
+        }
+    };
+    all.claims.get_mut(at)
+}
+
+/// A proof was looked for. One that is not found any more does not hold any more, unless it could not be looked at.
+pub fn looked(
+    mut all: Ownership,
+    challenge: &Challenge,
+    found: Option<Way>,
+    misses: Vec<(Way, Miss)>,
+    now: Timestamp,
+) -> Ownership {
+    let Some(claim) = place(&mut all, challenge, now) else { return all };
+    claim.done.insert(Wish::Look, now);
+    let was = claim.proof.map(|(way, _)| way);
+    let is_there_no_more = |(way, miss): &(Way, Miss)| Some(*way) == was && matches!(miss, Miss::Absent | Miss::Other);
+    claim.proof = match found {
+        Some(way) => Some((way, now)),
+        None if misses.iter().any(is_there_no_more) => None,
+        None => claim.proof,
+    };
+    claim.misses = misses;
+    all
+}
+
+/// What was asked for is done.
+pub fn done(mut all: Ownership, challenge: &Challenge, wish: Wish, now: Timestamp) -> Ownership {
+    if let Some(claim) = all.claims.iter_mut().find(|claim| claim.challenge == *challenge) {
+        claim.done.insert(wish, now);
+    }
+    all
+}
+
+/// Whether nothing is left to remember: no claim is proven, and none was made lately.
+pub fn is_over(all: &Ownership, now: Timestamp) -> bool {
+    let is_recent = |claim: &Claim| claim.asked.values().any(|at| *at + CLAIM_LIFE > now);
+    all.claims.iter().all(|claim| proven_until(claim, now).is_none() && !is_recent(claim))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may panic")]
+    use super::*;
+
+    const T0: Timestamp = Timestamp::from_millis(1_800_000_000_000);
+
+    fn challenge(digit: usize) -> Challenge {
+        Challenge::new(&format!("{digit:0>40}")).unwrap()
+    }
+
+    fn proven(n: usize) -> Ownership {
+        let (all, granted) = ask(Ownership::default(), &challenge(n), Wish::Look, T0);
+        assert_eq!(granted, Ok(()));
+        looked(all, &challenge(n), Some(Way::File), vec![(Way::Dns, Miss::Absent)], T0)
+    }
+
+    #[test]
+    fn w07_only_the_challenge_itself_is_a_proof() {
+        let (ours, text) = (challenge(7), challenge(7).to_string());
+        assert_eq!(in_records(&[b"v=spf1 -all".to_vec(), text.clone().into_bytes()], &ours), Ok(()));
+        assert_eq!(in_records::<Vec<u8>>(&[], &ours), Err(Miss::Absent));
+        assert_eq!(in_records(&[format!("x{text}")], &ours), Err(Miss::Other));
+        assert_eq!(in_file(200, format!("{text}\r\n").as_bytes(), &ours), Ok(()));
+        for body in
+            [format!("<html>{text}</html>"), format!("{text}{}", " ".repeat(64)), String::new(), text.replace('7', "8")]
+        {
+            assert_eq!(in_file(200, body.as_bytes(), &ours), Err(Miss::Other), "{body}");
+        }
+        for (status, miss) in [(302, Miss::Redirect), (404, Miss::Absent), (403, Miss::Trouble), (206, Miss::Trouble)] {
+            assert_eq!(in_file(status, text.as_bytes(), &ours), Err(miss));
+        }
+        assert_eq!(in_tags(&["other", &format!(" {text} ")], &ours), Ok(()));
+        assert_eq!(in_tags(&["other"], &ours), Err(Miss::Other));
+        assert_eq!(
+            file_url("example.org", "https").unwrap().as_str(),
+            "https://example.org/.well-known/curlew-challenge.txt"
+        );
+        assert_eq!(txt_name("example.org"), "_curlew-challenge.example.org");
+    }
+
+    #[test]
+    fn i06_w06_without_a_proof_nothing_but_a_look_is_granted() {
+        for wish in [Wish::Report, Wish::Block, Wish::Unblock, Wish::Visit, Wish::Forget] {
+            let (after, granted) = ask(Ownership::default(), &challenge(1), wish, T0);
+            assert_eq!((after, granted), (Ownership::default(), Err(NotNow::Unproven)));
+            assert_eq!(ask(proven(1), &challenge(2), wish, T0).1, Err(NotNow::Unproven), "another's proof");
+            assert_eq!(ask(proven(1), &challenge(1), wish, T0).1, Ok(()));
+            assert_eq!(ask(proven(1), &challenge(1), wish, T0 + PROOF_LIFE).1, Err(NotNow::Unproven), "too long ago");
+        }
+    }
+
+    #[test]
+    fn what_is_asked_for_again_has_to_wait() {
+        let (all, first) = ask(proven(1), &challenge(1), Wish::Visit, T0);
+        assert_eq!(first, Ok(()));
+        let (all, again) = ask(all, &challenge(1), Wish::Visit, T0 + Millis::from_hours(23));
+        assert_eq!(again, Err(NotNow::Until(T0 + Millis::from_days(1))));
+        assert_eq!(ask(all.clone(), &challenge(1), Wish::Visit, T0 + Millis::from_days(1)).1, Ok(()));
+        assert_eq!(ask(all, &challenge(1), Wish::Block, T0).1, Ok(()));
+    }
+
+    #[test]
+    fn w06_a_host_is_looked_at_a_few_times_a_day_whoever_asks() {
+        let mut all = Ownership::default();
+        for n in 0..LOOKS_A_DAY {
+            let (next, granted) = ask(all, &challenge(n), Wish::Look, T0 + Millis(n as u64));
+            assert_eq!(granted, Ok(()));
+            all = next;
+        }
+        let (next, granted) = ask(all, &challenge(99), Wish::Look, T0 + Millis::from_hours(1));
+        assert_eq!(granted, Err(NotNow::Until(T0 + Millis::from_days(1))));
+        assert_eq!(ask(next, &challenge(99), Wish::Look, T0 + Millis::from_days(1)).1, Ok(()));
+    }
+
+    #[test]
+    fn claims_are_few_and_a_proven_one_is_not_pushed_out() {
+        let mut all = proven(0);
+        for n in 1..40 {
+            let now = T0 + Millis::from_hours(3 * n as u64);
+            let (next, granted) = ask(all, &challenge(n), Wish::Look, now);
+            assert_eq!(granted, Ok(()), "{n}");
+            all = next;
+        }
+        assert_eq!(all.claims.len(), MAX_CLAIMS);
+        assert!(claim(&all, &challenge(0)).is_some() && claim(&all, &challenge(1)).is_none());
+        let now = T0 + Millis::from_days(8);
+        for claim in &mut all.claims {
+            claim.proof = Some((Way::Dns, T0));
+        }
+        assert_eq!(ask(all.clone(), &challenge(99), Wish::Look, now).1, Err(NotNow::Full));
+        assert!(!is_over(&all, now) && is_over(&all, T0 + PROOF_LIFE + CLAIM_LIFE));
+    }
+
+    #[test]
+    fn i08_a_proof_ends_when_it_is_taken_away_and_not_when_it_cannot_be_seen() {
+        let now = T0 + Millis::from_days(2);
+        let again =
+            |miss| looked(proven(1), &challenge(1), None, vec![(Way::Dns, Miss::Absent), (Way::File, miss)], now);
+        for miss in [Miss::Absent, Miss::Other] {
+            assert_eq!(claim(&again(miss), &challenge(1)).unwrap().proof, None);
+        }
+        for miss in [Miss::Robots, Miss::Blocked, Miss::Held, Miss::Trouble, Miss::Redirect] {
+            let all = again(miss);
+            assert_eq!(proven_until(claim(&all, &challenge(1)).unwrap(), now), Some(T0 + PROOF_LIFE), "{miss:?}");
+        }
+    }
+}

@@ -1,0 +1,226 @@
+//! Owners: what the owner of a site sees and asks for. Here nothing is called: what takes longer than a few reads and writes
+//! becomes a job for [`crate::Own`]. A block is the exception, since it is to count from the very next query and call.
+
+use crate::StageError;
+use crate::block::{Blocks, is_on};
+use crate::robots::{compile, standing_of};
+use curlew_model::{Challenge, Job, OwnJob, Ownership, Timestamp, Wish};
+use curlew_policy::address::{self, hash_hex};
+use curlew_policy::ownership::{self, NotNow};
+use curlew_policy::{Rules, pace};
+use curlew_ports::{
+    Blobs, BlockedBy, Claimed, Clock, Fetch, HostLedger, Kept, PortError, Queue, RobotsSeen, RobotsStore, SuggestError,
+    Tag, Wished,
+};
+use std::sync::Arc;
+use url::{Host, Url};
+
+/// Where claims are kept, one object for each host.
+pub(crate) const PREFIX: &str = "owners/";
+/// How often an object is tried to be swapped while others swap it.
+const SWAP_TRIES: u32 = 16;
+/// Bytes of a robots.txt that its owner is shown.
+const ROBOTS_SHOWN: usize = 4 * 1024;
+/// Keys that are listed at a time.
+const LIST: usize = 500;
+/// Digits of the hash that an object is named by.
+const DIGITS: usize = 32;
+
+/// What is done for owners at once.
+pub struct Owners {
+    /// Claims.
+    pub blobs: Arc<dyn Blobs>,
+    /// How hosts are treated.
+    pub ledger: Arc<dyn HostLedger>,
+    /// What their robots.txt said.
+    pub robots: Arc<dyn RobotsStore>,
+    /// For blocks.
+    pub blocks: Blocks,
+    /// For what takes longer.
+    pub queue: Arc<dyn Queue>,
+    /// For the address guard; nothing is called.
+    pub fetch: Arc<dyn Fetch>,
+    /// Time.
+    pub clock: Arc<dyn Clock>,
+    /// The numbers of politeness.
+    pub rules: Arc<Rules>,
+    /// The product token that robots.txt files name us by.
+    pub token: String,
+    /// How proofs are fetched: `https`, or `http` where the operator says so.
+    pub scheme: &'static str,
+}
+
+impl Owners {
+    /// The host that somebody names as theirs, in canonical form: the host of an address, if they type one.
+    ///
+    /// # Errors
+    /// A sentence for whoever typed it.
+    pub fn site_of(&self, typed: &str) -> Result<String, SuggestError> {
+        let typed = typed.trim();
+        let refused = |why: &str| SuggestError::Refused(format!("This cannot be claimed: {why}"));
+        let full = if typed.contains("://") { typed.to_owned() } else { format!("https://{typed}") };
+        let url = address::parse(&full, None).map_err(|e| refused(&e.to_string()))?;
+        let Some(Host::Domain(name)) = url.host() else { return Err(refused("it has no name, only an address")) };
+        let name = name.trim_end_matches('.').to_owned();
+        if address::has_keys_below(&name, &self.blocks.groups) {
+            return Err(refused("names below it belong to many"));
+        }
+        self.fetch.vet(&format!("{}://{name}/", self.scheme)).map_err(|why| refused(&why))?;
+        Ok(name)
+    }
+
+    /// What a claimant sees.
+    ///
+    /// # Errors
+    /// What the ports say.
+    pub async fn claimed(&self, host: &str, challenge: &Challenge) -> Result<Claimed, StageError> {
+        let now = self.clock.now();
+        let (all, _) = load(self.blobs.as_ref(), host).await?;
+        let claim = ownership::claim(&all, challenge).cloned();
+        let proven_until = claim.as_ref().and_then(|claim| ownership::proven_until(claim, now));
+        let held = match proven_until {
+            Some(_) => Some(self.kept(host, all).await?),
+            None => None,
+        };
+        Ok(Claimed {
+            host: host.to_owned(),
+            record: ownership::txt_name(host),
+            file: ownership::file_url(host, self.scheme).map(String::from).unwrap_or_default(),
+            tag: ownership::META,
+            claim,
+            proven_until,
+            held,
+        })
+    }
+
+    /// Takes a wish.
+    ///
+    /// # Errors
+    /// What the ports say; then it may be asked for again.
+    pub async fn wished(&self, host: &str, challenge: &Challenge, wish: Wish) -> Result<Wished, StageError> {
+        let now = self.clock.now();
+        let granted = change(self.blobs.as_ref(), host, |all| ownership::ask(all, challenge, wish, now)).await?;
+        match granted {
+            Ok(()) => {}
+            Err(NotNow::Unproven) => return Ok(Wished::Unproven),
+            Err(NotNow::Until(at)) => return Ok(Wished::TooSoon(at)),
+            Err(NotNow::Full) => return Ok(Wished::Refused),
+        }
+        match wish {
+            Wish::Block | Wish::Forget => {
+                self.blocks.block_for_owner(host).await?;
+            }
+            Wish::Unblock if self.blocks.blocked_by(host).await? == BlockedBy::Operator => return Ok(Wished::Refused),
+            Wish::Look | Wish::Report | Wish::Unblock | Wish::Visit => {}
+        }
+        tracing::info!(%host, ?wish, "an owner asks");
+        if wish == Wish::Block {
+            change(self.blobs.as_ref(), host, |all| (ownership::done(all, challenge, wish, now), ())).await?;
+        } else {
+            let job = OwnJob { host: host.to_owned(), challenge: challenge.clone(), wish, deferrals: 0 };
+            self.queue.send(&[(Job::Own(job), now)]).await?;
+        }
+        Ok(Wished::Granted)
+    }
+
+    async fn kept(&self, host: &str, all: Ownership) -> Result<Kept, StageError> {
+        let now = self.clock.now();
+        let home = ownership::home_url(host, self.scheme).ok_or_else(|| StageError::Job("no host".into()))?;
+        let key = address::host_key(&home, &self.blocks.groups).map_err(|e| StageError::Job(e.to_string()))?;
+        let (state, _) = self.ledger.load(&key).await?;
+        Ok(Kept {
+            block: self.blocks.blocked_by(host).await?,
+            not_before: pace::next_call_at(&state, &self.rules, now),
+            hold: state.hold.filter(|hold| hold.until > now).map(|hold| (hold.until, hold.reason.as_str())),
+            pause: self.rules.min_pause.max(state.crawl_delay),
+            robots: self.robots_of(&home).await?,
+            dossier: all.dossier,
+        })
+    }
+
+    /// robots.txt of the host, by whichever scheme it was read.
+    async fn robots_of(&self, home: &Url) -> Result<Option<RobotsSeen>, StageError> {
+        let host = home.host_str().unwrap_or_default();
+        for scheme in ["https", "http"] {
+            let Some(home) = ownership::home_url(host, scheme) else { continue };
+            let origin = address::origin(&home).map_err(|e| StageError::Job(e.to_string()))?;
+            let Some(copy) = self.robots.get(&origin).await? else { continue };
+            let now = self.clock.now();
+            let rules = compile(&copy, &self.token, now);
+            let standing = standing_of(&copy);
+            let shown = copy.body.len().min(ROBOTS_SHOWN);
+            return Ok(Some(RobotsSeen {
+                at: copy.fetched_at,
+                until: copy.fresh_until,
+                lets_in: rules.is_some_and(|rules| rules.check(&home).allowed),
+                text: String::from_utf8_lossy(&copy.body[..shown]).into_owned(),
+                standing,
+            }));
+        }
+        Ok(None)
+    }
+}
+
+/// The claims to a host, and the tag of their object.
+pub(crate) async fn load(blobs: &dyn Blobs, host: &str) -> Result<(Ownership, Option<Tag>), StageError> {
+    let key = key(host);
+    let Some(blob) = blobs.get(&key).await? else {
+        return Ok((Ownership { host: host.to_owned(), ..Ownership::default() }, None));
+    };
+    let all: Ownership =
+        serde_json::from_slice(&blob.bytes).map_err(|e| PortError::Corrupt { what: key, why: e.to_string() })?;
+    Ok((all, Some(blob.tag)))
+}
+
+/// Changes the claims to a host by compare-and-swap.
+pub(crate) async fn change<T>(
+    blobs: &dyn Blobs,
+    host: &str,
+    decide: impl Fn(Ownership) -> (Ownership, T),
+) -> Result<T, StageError> {
+    for _ in 0..SWAP_TRIES {
+        let (before, tag) = load(blobs, host).await?;
+        let (after, answer) = decide(before.clone());
+        if after == before {
+            return Ok(answer);
+        }
+        let json = serde_json::to_vec(&after).map_err(|e| StageError::Job(e.to_string()))?;
+        match blobs.swap(&key(host), tag.as_ref(), json.into()).await {
+            Ok(_) => return Ok(answer),
+            Err(PortError::Conflict) => {}
+            Err(other) => return Err(other.into()),
+        }
+    }
+    Err(PortError::Conflict.into())
+}
+
+/// Forgets claims that were never proven, or too long ago; says of how many hosts.
+///
+/// # Errors
+/// What the object store says; the next time does it.
+pub async fn expire_claims(blobs: &dyn Blobs, now: Timestamp) -> Result<usize, StageError> {
+    let (mut over, mut after): (usize, Option<String>) = (0, None);
+    loop {
+        let keys = blobs.list(PREFIX, after.as_deref(), LIST).await?;
+        let Some(last) = keys.last() else { return Ok(over) };
+        after = Some(last.clone());
+        for key in keys {
+            let Some(blob) = blobs.get(&key).await? else { continue };
+            // One that cannot be read proves nothing.
+            if serde_json::from_slice::<Ownership>(&blob.bytes).is_ok_and(|all| !ownership::is_over(&all, now)) {
+                continue;
+            }
+            blobs.delete(&key).await?;
+            over += 1;
+        }
+    }
+}
+
+fn key(host: &str) -> String {
+    format!("{PREFIX}{}.json", &hash_hex(host.as_bytes())[..DIGITS])
+}
+
+/// Whether an address lies on a host or below it.
+pub(crate) fn covers(host: &str, url: &str) -> bool {
+    is_on(url, host)
+}

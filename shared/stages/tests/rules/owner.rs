@@ -1,0 +1,362 @@
+//! What owners of sites prove and ask for, and what people write to the operator.
+
+use crate::house::{FEED, House, page, status};
+use crate::index::{accept, ask, traces};
+use async_trait::async_trait;
+use bytes::Bytes;
+use curlew_model::{Challenge, Gone, Job, Millis, Miss, PageState, Stage as QueueName, Way, Wish};
+use curlew_policy::ownership::{CLAIM_LIFE, PROOF_LIFE};
+use curlew_ports::{About, Blobs, BlockedBy, CallKind, Inbox, Message, Names, Pages, SuggestError, Told, Wished};
+use curlew_stages::{Blocks, MESSAGES_A_DAY, MESSAGES_KEPT, Messages, Own, Owners, Stage, Verdict, expire_claims};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+const HOST: &str = "example.org";
+const FILE: &str = "https://example.org/.well-known/curlew-challenge.txt";
+const HOME: &str = "https://example.org/";
+const TEXT: &str = "The curlew walks along the edge of the water and probes the mud for worms.";
+
+/// A zone that fits into a test.
+#[derive(Default)]
+struct Zone(Mutex<BTreeMap<String, Vec<Bytes>>>);
+
+#[async_trait]
+impl Names for Zone {
+    async fn texts(&self, name: &str) -> Result<Vec<Bytes>, String> {
+        Ok(self.0.lock().unwrap().get(name).cloned().unwrap_or_default())
+    }
+}
+
+struct Town {
+    house: House,
+    zone: Arc<Zone>,
+}
+
+fn challenge(n: u64) -> Challenge {
+    Challenge::new(&format!("{n:040x}")).unwrap()
+}
+
+impl Town {
+    async fn new() -> Town {
+        let house = House::new();
+        accept(&house, "a", TEXT).await;
+        accept(&house, "b", "A curlew is a curlew.").await;
+        house.index().publish(2026).await.unwrap();
+        Town { house, zone: Arc::default() }
+    }
+
+    fn blocks(&self) -> Blocks {
+        let house = &self.house;
+        Blocks {
+            ledger: house.hosts.clone(),
+            hosts: house.hosts.clone(),
+            pages: house.pages.clone(),
+            queue: house.jobs.clone(),
+            clock: house.manners.clock.clone(),
+            blobs: house.blobs.clone(),
+            groups: house.manners.groups.clone(),
+        }
+    }
+
+    fn owners(&self) -> Owners {
+        let house = &self.house;
+        Owners {
+            blobs: house.blobs.clone(),
+            ledger: house.hosts.clone(),
+            robots: house.manners.robots.clone(),
+            blocks: self.blocks(),
+            queue: house.jobs.clone(),
+            fetch: house.web.clone(),
+            clock: house.manners.clock.clone(),
+            rules: house.manners.rules.clone(),
+            token: "CurlewBot".into(),
+            scheme: "https",
+        }
+    }
+
+    /// Runs what was asked for, each job when it is due.
+    async fn work(&self) {
+        let house = &self.house;
+        let own = Own {
+            manners: house.manners.clone(),
+            names: self.zone.clone(),
+            blobs: house.blobs.clone(),
+            pages: house.pages.clone(),
+            sources: house.sources.clone(),
+            queue: house.jobs.clone(),
+            blocks: self.blocks(),
+            suggest: house.suggest(),
+            scheme: "https",
+        };
+        while let Some((Job::Own(job), due)) = house.queued(QueueName::Discover).await.into_iter().next() {
+            house.manners.clock.sleep(due.since(house.now())).await;
+            for delivery in house.jobs.receive(QueueName::Discover, 1, Millis(1), house.now()).await.unwrap() {
+                house.jobs.ack(&delivery.receipt).await.unwrap();
+            }
+            while let Verdict::Defer(at) = own.run(&job).await.unwrap() {
+                house.manners.clock.sleep(at.since(house.now())).await;
+            }
+        }
+    }
+
+    async fn wish(&self, n: u64, wish: Wish) -> Wished {
+        let answer = self.owners().wished(HOST, &challenge(n), wish).await.unwrap();
+        self.work().await;
+        answer
+    }
+
+    /// Where the challenge was found, and why not elsewhere.
+    async fn look(&self, n: u64) -> (Option<Way>, Vec<(Way, Miss)>) {
+        self.house.manners.clock.sleep(Millis::from_mins(1)).await;
+        assert_eq!(self.wish(n, Wish::Look).await, Wished::Granted);
+        let claim = self.owners().claimed(HOST, &challenge(n)).await.unwrap().claim.unwrap();
+        (claim.proof.map(|(way, _)| way), claim.misses)
+    }
+
+    fn in_dns(&self, n: u64) {
+        let texts = vec![Bytes::from(challenge(n).to_string())];
+        self.zone.0.lock().unwrap().insert(format!("_curlew-challenge.{HOST}"), texts);
+    }
+
+    async fn proven() -> Town {
+        let town = Town::new().await;
+        town.in_dns(1);
+        assert_eq!(town.look(1).await, (Some(Way::Dns), vec![]));
+        town
+    }
+
+    async fn found(&self) -> u64 {
+        ask(&self.house, "curlew").await.total
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn i05_i08_each_of_the_three_ways_proves_and_dns_costs_the_site_no_call() {
+    let town = Town::new().await;
+    let absent = |ways: &[Way]| ways.iter().map(|way| (*way, Miss::Absent)).collect::<Vec<_>>();
+    assert_eq!(town.look(1).await, (None, absent(&Way::ALL)));
+    let calls = town.house.web.calls();
+    assert_eq!(calls.len(), 3, "robots.txt, the file, the home page: {calls:?}");
+    assert!(calls.iter().all(|call| call.url.starts_with(HOME)), "{calls:?}");
+
+    town.in_dns(2);
+    let before = town.house.web.calls().len();
+    assert_eq!(town.look(2).await, (Some(Way::Dns), vec![]));
+    assert_eq!(town.house.web.calls().len(), before);
+
+    town.house.web.serve(FILE, "text/plain", format!("{}\n", challenge(3)));
+    assert_eq!(town.look(3).await, (Some(Way::File), vec![(Way::Dns, Miss::Other)]));
+    assert_eq!(town.house.calls(CallKind::Home).len(), 1, "the home page was not needed");
+
+    let tag = format!("<html><head><meta name=\"curlew-challenge\" content=\"{}\"></head></html>", challenge(4));
+    town.house.web.serve(HOME, "text/html", tag);
+    let (found, misses) = town.look(4).await;
+    assert_eq!((found, misses), (Some(Way::Meta), vec![(Way::Dns, Miss::Other), (Way::File, Miss::Other)]));
+    assert_eq!(town.look(5).await.0, None, "another claim is not proven by it");
+}
+
+#[tokio::test(start_paused = true)]
+async fn w07_what_others_can_write_or_lead_to_is_no_proof() {
+    let redirect = |to: &str| {
+        let mut reply = status(302);
+        reply.headers.location = Some(to.to_owned());
+        reply
+    };
+    let town = Town::new().await;
+    let text = challenge(1).to_string();
+    town.house.web.serve("https://elsewhere.example/file", "text/plain", text.clone());
+    let tag = format!("<meta name=\"curlew-challenge\" content=\"{text}\">");
+    town.house.web.serve("https://elsewhere.example/", "text/html", format!("<head>{tag}</head>"));
+    town.house.web.answer(FILE, Ok(redirect("https://elsewhere.example/file")));
+    town.house.web.answer(HOME, Ok(redirect("https://elsewhere.example/")));
+    let (found, misses) = town.look(1).await;
+    assert_eq!((found, &misses[1..]), (None, &[(Way::File, Miss::Redirect), (Way::Meta, Miss::Redirect)][..]));
+    assert!(town.house.web.calls().iter().all(|call| call.url.starts_with(HOME)), "nobody else was called");
+
+    // A server that repeats what it is asked for, and one that says yes to everything.
+    let town = Town::new().await;
+    town.house.web.serve(FILE, "text/html", format!("<html>no {text} here</html>"));
+    town.house.web.serve(HOME, "text/html", format!("<html><body><p>{tag}</p><!-- {tag} --></body></html>"));
+    let (found, misses) = town.look(1).await;
+    assert_eq!((found, &misses[1..]), (None, &[(Way::File, Miss::Other), (Way::Meta, Miss::Absent)][..]));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_proof_is_looked_for_with_all_manners() {
+    let town = Town::new().await;
+    town.house.web.serve("https://example.org/robots.txt", "text/plain", "User-agent: *\nDisallow: /");
+    town.house.web.serve(FILE, "text/plain", challenge(1).to_string());
+    let (found, misses) = town.look(1).await;
+    assert_eq!((found, &misses[1..]), (None, &[(Way::File, Miss::Robots), (Way::Meta, Miss::Robots)][..]));
+    town.in_dns(1);
+    assert_eq!(town.look(1).await.0, Some(Way::Dns), "a name server is no site");
+
+    let town = Town::new().await;
+    town.house.web.answer(FILE, Ok(status(429)));
+    let (found, misses) = town.look(1).await;
+    assert_eq!((found, &misses[1..]), (None, &[(Way::File, Miss::Held), (Way::Meta, Miss::Held)][..]));
+    let calls = town.house.web.calls().len();
+    town.look(2).await;
+    assert_eq!(town.house.web.calls().len(), calls, "a held host is left alone");
+
+    let town = Town::new().await;
+    town.blocks().block(HOST).await.unwrap();
+    let (_, misses) = town.look(1).await;
+    assert_eq!(misses[1..], [(Way::File, Miss::Blocked), (Way::Meta, Miss::Blocked)]);
+    assert!(town.house.web.calls().is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn i06_w06_without_a_proof_nothing_is_hidden_or_told() {
+    let town = Town::new().await;
+    town.look(1).await;
+    for wish in [Wish::Block, Wish::Forget, Wish::Report, Wish::Visit, Wish::Unblock] {
+        assert_eq!(town.wish(1, wish).await, Wished::Unproven);
+        assert_eq!(town.wish(99, wish).await, Wished::Unproven);
+    }
+    assert_eq!(town.found().await, 2);
+    assert!(town.owners().claimed(HOST, &challenge(1)).await.unwrap().held.is_none());
+    for typed in ["127.0.0.1", "github.io", "co.uk", "", "https://", "no such\nhost"] {
+        assert!(matches!(town.owners().site_of(typed), Err(SuggestError::Refused(_))), "{typed}");
+    }
+    for typed in ["Example.ORG", "https://example.org/some/page?x=1", " example.org ", "http://example.org."] {
+        assert_eq!(town.owners().site_of(typed).unwrap(), HOST, "{typed}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_owner_is_told_what_is_kept() {
+    let town = Town::proven().await;
+    town.house.with_feed(|_| {}).await;
+    town.house.manners.clock.sleep(Millis::from_mins(10)).await;
+    assert_eq!(town.wish(1, Wish::Report).await, Wished::Granted);
+    let seen = town.owners().claimed(HOST, &challenge(1)).await.unwrap();
+    assert!(seen.proven_until.is_some_and(|until| until > town.house.now()));
+    let kept = seen.held.unwrap();
+    let dossier = kept.dossier.unwrap();
+    assert_eq!(dossier.feeds.iter().map(|feed| feed.url.as_str()).collect::<Vec<_>>(), [FEED]);
+    assert!(dossier.feeds[0].polled_at.is_none() && dossier.feeds[0].next.is_some());
+    assert_eq!(dossier.counts, BTreeMap::from([("accepted".to_owned(), 2)]));
+    assert_eq!(dossier.pages.len(), 2);
+    assert_eq!((kept.block, kept.hold), (BlockedBy::Nobody, None));
+    // The same at once once more would read all rows again.
+    assert!(matches!(town.wish(1, Wish::Report).await, Wished::TooSoon(_)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn i05_a_block_counts_from_the_next_query_and_call_and_is_taken_back() {
+    let town = Town::proven().await;
+    assert_eq!(town.found().await, 2);
+    assert_eq!(town.owners().wished(HOST, &challenge(1), Wish::Block).await.unwrap(), Wished::Granted);
+    assert_eq!(town.found().await, 0, "before any job has run");
+    let kept = town.owners().claimed(HOST, &challenge(1)).await.unwrap().held.unwrap();
+    assert_eq!(kept.block, BlockedBy::Owner);
+    assert!(matches!(town.house.suggest().offered(HOME).await, Err(SuggestError::Refused(_))));
+    assert_eq!(town.wish(1, Wish::Unblock).await, Wished::Granted);
+    assert_eq!(town.found().await, 2);
+
+    // What the operator has blocked, an owner does not take back.
+    assert_eq!(town.wish(1, Wish::Block).await, Wished::Granted);
+    town.blocks().block(HOST).await.unwrap();
+    town.house.manners.clock.sleep(Millis::from_mins(10)).await;
+    assert_eq!(town.wish(1, Wish::Unblock).await, Wished::Refused);
+    assert_eq!(town.found().await, 0);
+    town.blocks().unblock(HOST).await.unwrap();
+    assert_eq!(town.found().await, 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn i05_what_its_owner_has_forgotten_is_gone() {
+    let town = Town::proven().await;
+    town.house.with_feed(|feed| feed.title = Some("Of waders".into())).await;
+    assert_eq!(town.wish(1, Wish::Forget).await, Wished::Granted);
+    assert_eq!(town.found().await, 0);
+    for url in ["https://example.org/a", "https://example.org/b"] {
+        assert_eq!(town.house.state(url).await, Some(PageState::Gone { reason: Gone::Blocked }), "{url}");
+        assert!(town.house.pages.get(&page(url)).await.unwrap().is_some());
+    }
+    let feed = town.house.feed().await;
+    assert!(feed.gone && feed.title.is_none() && feed.seen.is_empty());
+    town.house.index().refresh(2026).await.unwrap();
+    town.house.manners.clock.sleep(Millis::from_days(2)).await;
+    town.house.index().publish(2026).await.unwrap();
+    assert_eq!(traces(&town.house, &["probe", "worms"]).await, Vec::<String>::new());
+    // A visit that the owner asks for takes the feed up again, once the block is gone.
+    assert_eq!(town.wish(1, Wish::Unblock).await, Wished::Granted);
+    assert_eq!(town.wish(1, Wish::Visit).await, Wished::Granted);
+    assert!(!town.house.feed().await.gone);
+    assert!(matches!(&town.house.queued(QueueName::Poll).await[..], [(Job::Poll(poll), _)] if poll.url == FEED));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_visit_that_is_asked_for_keeps_the_manners_of_every_other() {
+    let town = Town::proven().await;
+    let now = town.house.now();
+    town.house.with_feed(|feed| feed.polled_at = now).await;
+    assert_eq!(town.wish(1, Wish::Visit).await, Wished::Granted);
+    let poll = town.house.queued(QueueName::Poll).await;
+    assert!(poll.len() == 1 && poll[0].1 >= now + town.house.manners.rules.poll_floor, "{poll:?}");
+    let visits = town.house.queued(QueueName::Fetch).await;
+    assert!(matches!(&visits[..], [(Job::Fetch(visit), _)] if visit.items.len() == 2), "{visits:?}");
+    assert!(matches!(town.wish(1, Wish::Visit).await, Wished::TooSoon(_)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn claims_are_forgotten_when_their_time_is_over() {
+    let town = Town::proven().await;
+    let blobs = town.house.blobs.as_ref();
+    let there = || async { blobs.list("owners/", None, 10).await.unwrap().len() };
+    assert_eq!((expire_claims(blobs, town.house.now()).await.unwrap(), there().await), (0, 1));
+    town.house.manners.clock.sleep(PROOF_LIFE + CLAIM_LIFE).await;
+    assert_eq!(town.wish(1, Wish::Block).await, Wished::Unproven);
+    assert_eq!((expire_claims(blobs, town.house.now()).await.unwrap(), there().await), (1, 0));
+}
+
+fn message(n: usize) -> Message {
+    Message { about: About::Abuse, address: HOME.into(), text: format!("message {n}"), reply_to: String::new() }
+}
+
+#[tokio::test(start_paused = true)]
+async fn i10_messages_are_kept_once_in_bounded_number_and_not_for_long() {
+    let house = House::new();
+    let messages = Messages { blobs: house.blobs.clone(), clock: house.manners.clock.clone() };
+    for _ in 0..3 {
+        assert_eq!(messages.take(&message(0)).await.unwrap(), Told::Taken);
+    }
+    let kept = messages.list().await.unwrap();
+    assert_eq!((kept.len(), &kept[0].1.message, kept[0].1.at), (1, &message(0), house.now()));
+    let key = &house.blobs.list("messages/", None, 9).await.unwrap()[0];
+    let stored = house.blobs.get(key).await.unwrap().unwrap().bytes;
+    let fields: serde_json::Map<String, serde_json::Value> = serde_json::from_slice(&stored).unwrap();
+    assert_eq!(fields.keys().collect::<Vec<_>>(), ["about", "address", "at", "reply_to", "text"], "and nothing else");
+    for n in 1..MESSAGES_A_DAY {
+        assert_eq!(messages.take(&message(n)).await.unwrap(), Told::Taken);
+    }
+    assert_eq!(messages.take(&message(9_999)).await.unwrap(), Told::Full);
+    assert_eq!(messages.take(&message(1)).await.unwrap(), Told::Taken, "that one is there");
+    assert!(messages.close(&kept[0].0).await.unwrap() && !messages.close(&kept[0].0).await.unwrap());
+    house.manners.clock.sleep(MESSAGES_KEPT).await;
+    assert_eq!(messages.expire().await.unwrap(), 0);
+    house.manners.clock.sleep(Millis::from_days(1)).await;
+    assert_eq!(messages.take(&message(1)).await.unwrap(), Told::Taken, "a new day");
+    assert_eq!(messages.expire().await.unwrap(), MESSAGES_A_DAY - 1);
+    assert_eq!(messages.list().await.unwrap().len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn w03_w04_suggestions_are_written_down_once_and_in_bounded_number() {
+    let house = House::new();
+    let suggest = house.suggest();
+    let mut taken = 0;
+    for n in 0..50 {
+        // The same again and again, and another each time, of one host.
+        suggest.offered("https://example.org/same").await.unwrap();
+        taken += usize::from(suggest.offered(&format!("https://sub{n}.example.org/{n}")).await.is_ok());
+    }
+    assert_eq!(taken, 4, "with the first one, five");
+    assert!(suggest.offered("https://other.example/").await.is_ok());
+    assert!(house.web.calls().is_empty(), "nothing was fetched");
+    assert!(house.queued(QueueName::Discover).await.is_empty(), "nor is it at once");
+    house.manners.clock.sleep(Millis::from_days(1)).await;
+    assert!(suggest.offered("https://example.org/tomorrow").await.is_ok());
+}
