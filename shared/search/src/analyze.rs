@@ -5,11 +5,11 @@
 //! `perché` even where the stemmer minds the accent. Scripts that do not part words by spaces are taken apart into
 //! pairs of neighbouring characters.
 
+use crate::pieces::{Piece, Pieces, is_apostrophe, is_ideograph, is_invisible};
 use std::collections::HashMap;
 use std::ops::Range;
 use tantivy::tokenizer::{Language, RawTokenizer, Stemmer, TextAnalyzer};
 use unicode_normalization::UnicodeNormalization;
-use unicode_normalization::char::is_combining_mark;
 
 /// Longer words are cut; what is alike in so many characters is found alike.
 const MAX_WORD_CHARS: usize = 64;
@@ -27,6 +27,26 @@ pub(crate) struct Word {
     pub(crate) position: usize,
     /// Its bytes in the text.
     pub(crate) span: Range<usize>,
+}
+
+/// One word of a text, for as long as it is looked at.
+#[derive(Clone, Debug)]
+pub(crate) struct Met<'a> {
+    /// As of a [`Word`].
+    pub(crate) form: &'a str,
+    /// As of a [`Word`].
+    pub(crate) other: Option<&'a str>,
+    /// As of a [`Word`].
+    pub(crate) position: usize,
+    /// As of a [`Word`].
+    pub(crate) span: Range<usize>,
+}
+
+impl From<Met<'_>> for Word {
+    fn from(met: Met<'_>) -> Word {
+        let Met { form, other, position, span } = met;
+        Word { form: form.to_owned(), other: other.map(str::to_owned), position, span }
+    }
 }
 
 /// What the words are for.
@@ -65,7 +85,15 @@ pub(crate) struct Analyzer {
     stemmer: Option<TextAnalyzer>,
     apostrophe: Apostrophe,
     dotless_i: bool,
-    remembered: HashMap<String, (String, Option<String>)>,
+    remembered: Remembered,
+}
+
+/// The forms of words as they are written.
+#[derive(Default)]
+struct Remembered {
+    /// Where the forms of a word are.
+    at: HashMap<String, usize>,
+    forms: Vec<(String, Option<String>)>,
 }
 
 /// What an apostrophe inside a word means.
@@ -105,34 +133,39 @@ impl Analyzer {
         };
         let stemmer = stemmer_language(language)
             .map(|language| TextAnalyzer::builder(RawTokenizer::default()).filter(Stemmer::new(language)).build());
-        Analyzer { stemmer, apostrophe, dotless_i: matches!(language, "tr" | "az"), remembered: HashMap::new() }
+        Analyzer { stemmer, apostrophe, dotless_i: matches!(language, "tr" | "az"), remembered: Remembered::default() }
     }
 
     /// The words of a text, in their order.
     pub(crate) fn words(&mut self, text: &str, mode: Mode) -> Vec<Word> {
         let mut words = Vec::with_capacity(text.len() / 6);
+        self.each(text, mode, &mut |met| words.push(met.into()));
+        words
+    }
+
+    /// Shows the words of a text, in their order, without making anything for each.
+    pub(crate) fn each(&mut self, text: &str, mode: Mode, show: &mut dyn FnMut(Met<'_>)) {
         let mut position = 0;
         for piece in Pieces::of(text) {
             match piece {
                 Piece::Word { span, apostrophes: false } => {
-                    self.push(&text[span.clone()], span, &mut position, &mut words)
+                    self.show(&text[span.clone()], span, &mut position, show);
                 }
-                Piece::Word { span, apostrophes: true } => self.push_parts(text, span, &mut position, &mut words),
-                Piece::Run(span) => push_pairs(text, span, mode, &mut position, &mut words),
+                Piece::Word { span, apostrophes: true } => self.show_parts(text, span, &mut position, show),
+                Piece::Run(span) => show_pairs(text, span, mode, &mut position, show),
             }
         }
-        words
     }
 
-    fn push(&mut self, word: &str, span: Range<usize>, position: &mut usize, words: &mut Vec<Word>) {
+    fn show(&mut self, word: &str, span: Range<usize>, position: &mut usize, show: &mut dyn FnMut(Met<'_>)) {
         let (form, other) = self.forms(word);
         if !form.is_empty() {
-            words.push(Word { form, other, position: *position, span });
+            show(Met { form, other: other.as_deref(), position: *position, span });
             *position += 1;
         }
     }
 
-    fn push_parts(&mut self, text: &str, span: Range<usize>, position: &mut usize, words: &mut Vec<Word>) {
+    fn show_parts(&mut self, text: &str, span: Range<usize>, position: &mut usize, show: &mut dyn FnMut(Met<'_>)) {
         let mut parts = parts(text, &span);
         match self.apostrophe {
             Apostrophe::Elides(elided) => {
@@ -145,21 +178,27 @@ impl Analyzer {
                     parts.pop();
                 }
                 let joined: String = parts.iter().map(|part| &text[part.clone()]).collect();
-                return self.push(&joined, span, position, words);
+                return self.show(&joined, span, position, show);
             }
             Apostrophe::Ends => parts.truncate(1),
             Apostrophe::Parts => {}
         }
         for part in parts {
-            self.push(&text[part.clone()], part, position, words);
+            self.show(&text[part.clone()], part, position, show);
         }
     }
 
     /// The forms of one word as it is written.
-    fn forms(&mut self, word: &str) -> (String, Option<String>) {
-        if let Some(known) = self.remembered.get(word) {
-            return known.clone();
-        }
+    fn forms(&mut self, word: &str) -> &(String, Option<String>) {
+        let at = match self.remembered.at.get(word) {
+            Some(at) => *at,
+            None => self.learn(word),
+        };
+        &self.remembered.forms[at]
+    }
+
+    /// Finds the forms of a word, and says where they are remembered.
+    fn learn(&mut self, word: &str) -> usize {
         let lower = lower(word, self.dotless_i);
         let bare = without_accents(&lower);
         let (form, other) = match &mut self.stemmer {
@@ -168,12 +207,13 @@ impl Analyzer {
             Some(stemmer) => (without_accents(&stem(stemmer, &lower)), Some(stem(stemmer, &bare))),
         };
         let other = other.filter(|other| *other != form && !other.is_empty());
-        let forms = (form, other);
-        if self.remembered.len() >= MAX_REMEMBERED {
-            self.remembered.clear();
+        if self.remembered.forms.len() >= MAX_REMEMBERED {
+            self.remembered = Remembered::default();
         }
-        self.remembered.insert(word.to_owned(), forms.clone());
-        forms
+        let at = self.remembered.forms.len();
+        self.remembered.forms.push((form, other));
+        self.remembered.at.insert(word.to_owned(), at);
+        at
     }
 }
 
@@ -253,32 +293,6 @@ fn is_accent(c: char) -> bool {
     matches!(u32::from(c), 0x0300..=0x036f | 0x0591..=0x05bd | 0x0640 | 0x064b..=0x0652)
 }
 
-/// Soft hyphen and zero-width characters.
-fn is_invisible(c: char) -> bool {
-    matches!(u32::from(c), 0x00ad | 0x200b..=0x200d | 0x2060 | 0xfeff)
-}
-
-fn is_apostrophe(c: char) -> bool {
-    matches!(c, '\'' | '’' | '‘' | 'ʼ' | '＇' | '`' | '´')
-}
-
-/// Chinese characters.
-fn is_ideograph(c: char) -> bool {
-    matches!(u32::from(c), 0x3005..=0x3007 | 0x3400..=0x4dbf | 0x4e00..=0x9fff | 0xf900..=0xfaff | 0x2_0000..=0x3_ffff)
-}
-
-/// Characters of scripts that do not part words by spaces, and Korean, whose particles cling to the words.
-fn is_unparted(c: char) -> bool {
-    // What comes before Thai is letters of scripts that part words.
-    if u32::from(c) < 0x0e01 {
-        return false;
-    }
-    is_ideograph(c)
-        || matches!(u32::from(c), 0x3041..=0x3096 | 0x309d..=0x309f | 0x30a1..=0x30fa | 0x30fc..=0x30ff | 0x31f0..=0x31ff | 0xff66..=0xff9f)
-        || matches!(u32::from(c), 0xac00..=0xd7a3)
-        || matches!(u32::from(c), 0x0e01..=0x0e4e | 0x0e80..=0x0ece | 0x1000..=0x103f | 0x1780..=0x17d3)
-}
-
 /// The parts of a word between its apostrophes; there is at least one.
 fn parts(text: &str, span: &Range<usize>) -> Vec<Range<usize>> {
     let mut parts = Vec::new();
@@ -292,97 +306,50 @@ fn parts(text: &str, span: &Range<usize>) -> Vec<Range<usize>> {
 }
 
 /// Pairs of neighbouring characters; each character counts as a position.
-fn push_pairs(text: &str, span: Range<usize>, mode: Mode, position: &mut usize, words: &mut Vec<Word>) {
-    let chars: Vec<(usize, char)> = text[span.clone()].char_indices().map(|(at, c)| (span.start + at, c)).collect();
-    for (number, &(at, c)) in chars.iter().enumerate() {
-        let single = || c.nfkc().collect::<String>();
-        let alone = chars.len() == 1;
-        let next = chars.get(number + 1).map(|&(_, c)| c);
-        let end = |count: usize| chars.get(number + count).map_or(span.end, |&(at, _)| at);
+fn show_pairs(text: &str, span: Range<usize>, mode: Mode, position: &mut usize, show: &mut dyn FnMut(Met<'_>)) {
+    let (mut form, mut single) = (String::new(), String::new());
+    let start = span.start;
+    let mut chars = text[span].char_indices().map(|(at, c)| (start + at, c)).peekable();
+    while let Some((at, c)) = chars.next() {
         let keep_single = mode == Mode::Index && is_ideograph(c);
-        let word = match next {
-            Some(next) => Some(Word {
-                form: [c, next].into_iter().nfkc().collect(),
-                other: keep_single.then(single),
-                position: *position,
-                span: at..end(2),
-            }),
-            None if alone || keep_single => {
-                Some(Word { form: single(), other: None, position: *position, span: at..end(1) })
+        form.clear();
+        single.clear();
+        let end = match chars.peek() {
+            Some(&(at, next)) => {
+                push_compatible(&mut form, &[c, next]);
+                if keep_single {
+                    push_compatible(&mut single, &[c]);
+                }
+                at + next.len_utf8()
             }
-            None => None,
+            None => {
+                // The last one is part of the pair before, unless it stands alone.
+                if at == start || keep_single {
+                    push_compatible(&mut form, &[c]);
+                }
+                at + c.len_utf8()
+            }
         };
-        words.extend(word);
+        if !form.is_empty() {
+            let other = Some(single.as_str()).filter(|single| !single.is_empty());
+            show(Met { form: &form, other, position: *position, span: at..end });
+        }
         *position += 1;
     }
 }
 
-/// What a text consists of besides what parts it.
-enum Piece {
-    /// Letters and digits, and apostrophes between them.
-    Word { span: Range<usize>, apostrophes: bool },
-    /// A run of characters of scripts that do not part words.
-    Run(Range<usize>),
-}
-
-struct Pieces<'a> {
-    text: &'a str,
-    at: usize,
-}
-
-impl Pieces<'_> {
-    fn of(text: &str) -> Pieces<'_> {
-        Pieces { text, at: 0 }
-    }
-
-    fn run(&mut self, start: usize) -> Piece {
-        let rest = &self.text[start..];
-        self.at = start + rest.find(|c| !is_unparted(c)).unwrap_or(rest.len());
-        Piece::Run(start..self.at)
-    }
-
-    fn word(&mut self, start: usize) -> Piece {
-        let rest = &self.text[start..];
-        // Most words are nothing but ASCII letters.
-        let plain = rest.bytes().position(|b| !b.is_ascii_alphanumeric()).unwrap_or(rest.len());
-        if rest.as_bytes().get(plain).is_none_or(|b| b.is_ascii() && !matches!(b, b'\'' | b'`')) {
-            self.at = start + plain;
-            return Piece::Word { span: start..self.at, apostrophes: false };
-        }
-        let mut apostrophes = false;
-        let mut end = rest.len();
-        let mut chars = rest.char_indices().peekable();
-        while let Some((at, c)) = chars.next() {
-            let inside = if is_apostrophe(c) {
-                let joins = chars.peek().is_some_and(|&(_, next)| begins_word(next));
-                apostrophes |= joins;
-                joins
-            } else {
-                begins_word(c) || (!is_unparted(c) && (is_combining_mark(c) || is_invisible(c)))
-            };
-            if !inside {
-                end = at;
-                break;
-            }
-        }
-        self.at = start + end;
-        Piece::Word { span: start..self.at, apostrophes }
+/// Compatible characters made one (NFKC).
+fn push_compatible(form: &mut String, chars: &[char]) {
+    if chars.iter().all(|c| is_compatible(*c)) {
+        form.extend(chars);
+    } else {
+        form.extend(chars.iter().copied().nfkc());
     }
 }
 
-fn begins_word(c: char) -> bool {
-    c.is_alphanumeric() && !is_unparted(c)
-}
-
-impl Iterator for Pieces<'_> {
-    type Item = Piece;
-
-    fn next(&mut self) -> Option<Piece> {
-        let rest = &self.text[self.at..];
-        let (skipped, first) = rest.char_indices().find(|(_, c)| is_unparted(*c) || c.is_alphanumeric())?;
-        let start = self.at + skipped;
-        Some(if is_unparted(first) { self.run(start) } else { self.word(start) })
-    }
+/// The common characters of unparted scripts, which NFKC leaves as they are, also beside each other.
+fn is_compatible(c: char) -> bool {
+    matches!(u32::from(c), 0x3041..=0x3096 | 0x30a1..=0x30fa | 0x30fc | 0x4e00..=0x9fff | 0xac00..=0xd7a3)
 }
 
 #[cfg(test)]
@@ -439,6 +406,22 @@ mod tests {
         let words = Analyzer::new("ja").words("東京都 犬 iPhone手机", Mode::Query);
         let words: Vec<_> = words.iter().map(|w| (w.position, w.form.as_str())).collect();
         assert_eq!(words, [(0, "東京"), (1, "京都"), (3, "犬"), (4, "iphone"), (5, "手机")]);
+    }
+
+    #[test]
+    fn what_is_taken_as_it_is_is_what_nfkc_leaves_as_it_is() {
+        let chars = (char::MIN..=char::MAX).filter(|c| is_compatible(*c));
+        for (c, next) in chars.clone().zip(chars.clone().skip(1).chain(chars)) {
+            assert!(
+                [c, next].into_iter().nfkc().eq([c, next]) && [next, c].into_iter().nfkc().eq([next, c]),
+                "{c}{next}"
+            );
+        }
+        let runs = |text| forms("ja", text);
+        assert_eq!(
+            runs("ﾊﾟﾝ豈"),
+            ["パ", "ﾟン".nfkc().collect::<String>().as_str(), "ン豈", "豈"].map(|w| w.nfkc().collect::<String>())
+        );
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Building splits of records and of other splits.
 
-use crate::analyze::Analyzers;
 use crate::schema::{self, Fields};
+use crate::tokens::Tokens;
 use crate::{SearchError, Split, bundle};
 use curlew_model::{PageId, Record, Timestamp};
 use serde_json::Value;
@@ -165,7 +165,7 @@ struct Builder {
     budget: BuildBudget,
     schema: Schema,
     fields: Fields,
-    analyzers: Analyzers,
+    tokens: Tokens,
     writer: SingleSegmentIndexWriter,
     /// Where the writer writes to.
     directory: RamDirectory,
@@ -185,13 +185,14 @@ impl Builder {
     fn new(budget: BuildBudget) -> Result<Builder, SearchError> {
         let (schema, fields) = schema::schema();
         let directory = RamDirectory::create();
+        let tokens = Tokens::default();
         Ok(Builder {
             budget,
-            writer: writer(&schema, &budget, directory.clone())?,
+            writer: writer(&schema, &budget, directory.clone(), &tokens)?,
             directory,
             schema,
             fields,
-            analyzers: Analyzers::default(),
+            tokens,
             docs: 0,
             parts: Vec::new(),
             laid_down: RamDirectory::create(),
@@ -206,7 +207,7 @@ impl Builder {
         if self.pages.len() as u64 >= self.budget.docs {
             return Err(SearchError::TooLarge { limit: self.budget.docs, unit: "pages" });
         }
-        let document = schema::document(record, &self.fields, &mut self.analyzers, &self.budget)?;
+        let document = schema::document(record, &self.fields, &self.budget)?;
         self.writer.add_document(document)?;
         self.languages.insert(schema::primary_language(record.language.as_deref()));
         self.first_expiry = [self.first_expiry, record.unavailable_after].into_iter().flatten().min();
@@ -221,7 +222,7 @@ impl Builder {
 
     fn lay_down(&mut self) -> Result<(), SearchError> {
         let directory = RamDirectory::create();
-        let next = writer(&self.schema, &self.budget, directory.clone())?;
+        let next = writer(&self.schema, &self.budget, directory.clone(), &self.tokens)?;
         let index = std::mem::replace(&mut self.writer, next).finalize()?;
         self.laid_down = std::mem::replace(&mut self.directory, directory);
         self.parts.push(Part { index, docs: std::mem::take(&mut self.docs), dead: Vec::new() });
@@ -240,7 +241,7 @@ impl Builder {
         }
         let docs = self.pages.len() as u64;
         drop(self.pages);
-        drop(self.analyzers);
+        drop(self.tokens);
         let finished = match self.parts.as_slice() {
             [only] if only.dead.is_empty() => Finished { index: only.index.clone(), directory: self.laid_down },
             parts => merge(parts)?,
@@ -255,8 +256,9 @@ fn writer(
     schema: &Schema,
     budget: &BuildBudget,
     directory: RamDirectory,
+    tokens: &Tokens,
 ) -> Result<SingleSegmentIndexWriter, SearchError> {
-    let builder = IndexBuilder::new().schema(schema.clone()).settings(settings());
+    let builder = IndexBuilder::new().schema(schema.clone()).settings(settings()).tokenizers(tokens.manager());
     Ok(builder.single_segment_index_writer(directory, budget.arena_bytes.max(MIN_ARENA_BYTES))?)
 }
 

@@ -22,6 +22,7 @@ mod collect;
 mod cursor;
 mod error;
 mod manifest;
+mod pieces;
 mod query;
 mod run;
 mod schema;
@@ -29,6 +30,7 @@ mod snippet;
 mod spelling;
 mod split;
 mod tiers;
+mod tokens;
 
 pub use build::{BuildBudget, SplitBuilt, build_split, merge_splits};
 pub use bundle::FORM;

@@ -1,6 +1,6 @@
 //! The fields of the index, and how a record becomes a document.
 
-use crate::analyze::{Analyzers, Mode, Word};
+use crate::tokens::{self, of_language};
 use crate::{BuildBudget, SearchError};
 use curlew_model::{PageId, Record, Timestamp};
 use std::io;
@@ -8,7 +8,6 @@ use tantivy::schema::{
     BytesOptions, Field, INDEXED, IndexRecordOption, NumericOptions, STORED, Schema, TextFieldIndexing, TextOptions,
     Value,
 };
-use tantivy::tokenizer::{PreTokenizedString, Token};
 use tantivy::{TantivyDocument, Term};
 
 /// Labels of a host name that are indexed as parents of it; no more than a name of 255 octets sensibly has.
@@ -52,13 +51,14 @@ pub(crate) const KEY: &str = "key";
 pub(crate) fn schema() -> (Schema, Fields) {
     let exact = TextOptions::default().set_indexing_options(
         TextFieldIndexing::default()
-            .set_tokenizer("raw")
+            .set_tokenizer(tokens::NAME)
             .set_index_option(IndexRecordOption::Basic)
             .set_fieldnorms(false),
     );
-    // The words arrive taken apart (analyze.rs); the tokenizer's name is never used but must be a known one.
     let words = TextOptions::default().set_indexing_options(
-        TextFieldIndexing::default().set_tokenizer("raw").set_index_option(IndexRecordOption::WithFreqsAndPositions),
+        TextFieldIndexing::default()
+            .set_tokenizer(tokens::NAME)
+            .set_index_option(IndexRecordOption::WithFreqsAndPositions),
     );
     let column = NumericOptions::default().set_fast();
     let mut builder = Schema::builder();
@@ -92,14 +92,8 @@ pub(crate) fn primary_language(tag: Option<&str>) -> String {
 }
 
 /// A record as the engine takes it.
-pub(crate) fn document(
-    record: &Record,
-    fields: &Fields,
-    analyzers: &mut Analyzers,
-    budget: &BuildBudget,
-) -> Result<TantivyDocument, SearchError> {
+pub(crate) fn document(record: &Record, fields: &Fields, budget: &BuildBudget) -> Result<TantivyDocument, SearchError> {
     let language = primary_language(record.language.as_deref());
-    let analyzer = analyzers.of(&language);
     let mut document = TantivyDocument::new();
     document.add_bytes(fields.id, &id_bytes(&record.id));
     document.add_u64(fields.key, key(&record.id));
@@ -109,12 +103,8 @@ pub(crate) fn document(
     if !language.is_empty() {
         document.add_text(fields.language, &language);
     }
-    document.add_pre_tokenized_text(
-        fields.title,
-        tokens(analyzer.words(head(&record.title, budget.text_bytes), Mode::Index)),
-    );
-    let text = head(&record.text, budget.text_bytes);
-    document.add_pre_tokenized_text(fields.body, tokens(analyzer.words(text, Mode::Index)));
+    document.add_text(fields.title, of_language(&language, head(&record.title, budget.text_bytes)));
+    document.add_text(fields.body, of_language(&language, head(&record.text, budget.text_bytes)));
     document.add_i64(fields.date, date(record).as_millis());
     if let Some(expires) = record.unavailable_after {
         document.add_i64(fields.expires, expires.as_millis());
@@ -165,22 +155,6 @@ fn names_above(host: &str) -> impl Iterator<Item = &str> {
 /// The first bytes of a text, cut between characters.
 pub(crate) fn head(text: &str, bytes: usize) -> &str {
     &text[..text.floor_char_boundary(bytes)]
-}
-
-fn tokens(words: Vec<Word>) -> PreTokenizedString {
-    let mut tokens = Vec::with_capacity(words.len());
-    for word in words {
-        let token = |text: String| Token {
-            offset_from: word.span.start,
-            offset_to: word.span.end,
-            position: word.position,
-            text,
-            position_length: 1,
-        };
-        tokens.push(token(word.form));
-        tokens.extend(word.other.map(token));
-    }
-    PreTokenizedString { text: String::new(), tokens }
 }
 
 #[cfg(test)]

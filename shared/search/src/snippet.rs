@@ -51,10 +51,10 @@ fn matches(text: &str, marked: &HashSet<String>, analyzer: &mut Analyzer) -> Vec
         return Vec::new();
     }
     let mut matches = Vec::new();
-    for word in analyzer.words(text, Mode::Index) {
-        let form = [Some(word.form), word.other].into_iter().flatten().find(|form| marked.contains(form));
-        matches.extend(form.map(|form| Match { span: word.span, form }));
-    }
+    analyzer.each(text, Mode::Index, &mut |word| {
+        let form = [Some(word.form), word.other].into_iter().flatten().find(|form| marked.contains(*form));
+        matches.extend(form.map(|form| Match { span: word.span.clone(), form: form.to_owned() }));
+    });
     matches
 }
 

@@ -1,0 +1,99 @@
+//! Finds the words of a text, and the runs of scripts that do not part their words.
+
+use std::ops::Range;
+use unicode_normalization::char::is_combining_mark;
+
+/// What a text consists of besides what parts it.
+pub(crate) enum Piece {
+    /// Letters and digits, and apostrophes between them.
+    Word { span: Range<usize>, apostrophes: bool },
+    /// A run of characters of scripts that do not part words.
+    Run(Range<usize>),
+}
+
+/// The pieces of a text, in their order.
+pub(crate) struct Pieces<'a> {
+    text: &'a str,
+    at: usize,
+}
+
+impl Pieces<'_> {
+    pub(crate) fn of(text: &str) -> Pieces<'_> {
+        Pieces { text, at: 0 }
+    }
+
+    fn run(&mut self, start: usize) -> Piece {
+        let rest = &self.text[start..];
+        self.at = start + rest.find(|c| !is_unparted(c)).unwrap_or(rest.len());
+        Piece::Run(start..self.at)
+    }
+
+    fn word(&mut self, start: usize) -> Piece {
+        let rest = &self.text[start..];
+        // Most words are nothing but ASCII letters.
+        let plain = rest.bytes().position(|b| !b.is_ascii_alphanumeric()).unwrap_or(rest.len());
+        if rest.as_bytes().get(plain).is_none_or(|b| b.is_ascii() && !matches!(b, b'\'' | b'`')) {
+            self.at = start + plain;
+            return Piece::Word { span: start..self.at, apostrophes: false };
+        }
+        let mut apostrophes = false;
+        let mut end = rest.len();
+        let mut chars = rest.char_indices().peekable();
+        while let Some((at, c)) = chars.next() {
+            let inside = if is_apostrophe(c) {
+                let joins = chars.peek().is_some_and(|&(_, next)| begins_word(next));
+                apostrophes |= joins;
+                joins
+            } else {
+                begins_word(c) || (!is_unparted(c) && (is_combining_mark(c) || is_invisible(c)))
+            };
+            if !inside {
+                end = at;
+                break;
+            }
+        }
+        self.at = start + end;
+        Piece::Word { span: start..self.at, apostrophes }
+    }
+}
+
+fn begins_word(c: char) -> bool {
+    c.is_alphanumeric() && !is_unparted(c)
+}
+
+impl Iterator for Pieces<'_> {
+    type Item = Piece;
+
+    fn next(&mut self) -> Option<Piece> {
+        let rest = &self.text[self.at..];
+        let (skipped, first) = rest.char_indices().find(|(_, c)| is_unparted(*c) || c.is_alphanumeric())?;
+        let start = self.at + skipped;
+        Some(if is_unparted(first) { self.run(start) } else { self.word(start) })
+    }
+}
+
+/// Characters of scripts that do not part words by spaces, and Korean, whose particles cling to the words.
+fn is_unparted(c: char) -> bool {
+    // What comes before Thai is letters of scripts that part words.
+    if u32::from(c) < 0x0e01 {
+        return false;
+    }
+    is_ideograph(c)
+        || matches!(u32::from(c), 0x3041..=0x3096 | 0x309d..=0x309f | 0x30a1..=0x30fa | 0x30fc..=0x30ff | 0x31f0..=0x31ff | 0xff66..=0xff9f)
+        || matches!(u32::from(c), 0xac00..=0xd7a3)
+        || matches!(u32::from(c), 0x0e01..=0x0e4e | 0x0e80..=0x0ece | 0x1000..=0x103f | 0x1780..=0x17d3)
+}
+
+/// Chinese characters.
+pub(crate) fn is_ideograph(c: char) -> bool {
+    matches!(u32::from(c), 0x3005..=0x3007 | 0x3400..=0x4dbf | 0x4e00..=0x9fff | 0xf900..=0xfaff | 0x2_0000..=0x3_ffff)
+}
+
+pub(crate) fn is_apostrophe(c: char) -> bool {
+    matches!(c, '\'' | '’' | '‘' | 'ʼ' | '＇' | '`' | '´')
+}
+
+/// Soft hyphen and zero-width characters.
+pub(crate) fn is_invisible(c: char) -> bool {
+    matches!(u32::from(c), 0x00ad | 0x200b..=0x200d | 0x2060 | 0xfeff)
+}

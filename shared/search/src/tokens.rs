@@ -1,0 +1,137 @@
+//! Hands the words of pages to the engine, which asks a tokenizer of its own kind for them.
+//!
+//! Words that are handed over ready made would be written as JSON and read again for each page. So the engine is given the
+//! text, which is taken apart where it is needed. The schema of every split names one tokenizer for all its fields
+//! ([`NAME`]), so a text says itself that it is to be taken apart, and by which language's rules; any other is one word.
+
+use crate::analyze::{Analyzers, Mode};
+use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
+use tantivy::tokenizer::{Token, TokenStream, Tokenizer, TokenizerManager};
+
+/// The tokenizer's name in the schema.
+pub(crate) const NAME: &str = "raw";
+/// Stands on both sides of the language of a text that is to be taken apart. No host name and no language has it in it.
+const MARK: char = '\u{1}';
+
+/// A text that is to be taken apart by the rules of a language (primary subtag, or empty).
+pub(crate) fn of_language(language: &str, text: &str) -> String {
+    format!("{MARK}{language}{MARK}{text}")
+}
+
+/// Takes texts apart for the engine. Clones share what they have learned.
+#[derive(Clone, Default)]
+pub(crate) struct Tokens {
+    analyzers: Arc<Mutex<Analyzers>>,
+    /// The forms of the words of the present text, one after another.
+    forms: String,
+    laid: Vec<Laid>,
+    token: Token,
+}
+
+/// One form of a word.
+#[derive(Clone)]
+struct Laid {
+    /// Where it ends in `forms`.
+    end: usize,
+    position: usize,
+    span: Range<usize>,
+}
+
+impl Tokens {
+    /// What the engine finds its tokenizers in.
+    pub(crate) fn manager(&self) -> TokenizerManager {
+        let manager = TokenizerManager::default();
+        manager.register(NAME, self.clone());
+        manager
+    }
+
+    fn lay(&mut self, text: &str) {
+        self.forms.clear();
+        self.laid.clear();
+        let Some((language, text)) = text.strip_prefix(MARK).and_then(|rest| rest.split_once(MARK)) else {
+            self.forms.push_str(text);
+            self.laid.push(Laid { end: text.len(), position: 0, span: 0..text.len() });
+            return;
+        };
+        let mut analyzers = self.analyzers.lock().unwrap_or_else(PoisonError::into_inner);
+        analyzers.of(language).each(text, Mode::Index, &mut |word| {
+            for form in [Some(word.form), word.other].into_iter().flatten() {
+                self.forms.push_str(form);
+                self.laid.push(Laid { end: self.forms.len(), position: word.position, span: word.span.clone() });
+            }
+        });
+    }
+}
+
+impl Tokenizer for Tokens {
+    type TokenStream<'a> = Stream<'a>;
+
+    fn token_stream<'a>(&'a mut self, text: &'a str) -> Stream<'a> {
+        self.lay(text);
+        Stream { of: self, next: 0, start: 0 }
+    }
+}
+
+/// The forms of one text, one by one.
+pub(crate) struct Stream<'a> {
+    of: &'a mut Tokens,
+    next: usize,
+    /// Where the next one begins in `forms`.
+    start: usize,
+}
+
+impl TokenStream for Stream<'_> {
+    fn advance(&mut self) -> bool {
+        let Some(laid) = self.of.laid.get(self.next) else { return false };
+        let token = &mut self.of.token;
+        token.text.clear();
+        token.text.push_str(&self.of.forms[self.start..laid.end]);
+        token.position = laid.position;
+        (token.offset_from, token.offset_to) = (laid.span.start, laid.span.end);
+        self.start = laid.end;
+        self.next += 1;
+        true
+    }
+
+    fn token(&self) -> &Token {
+        &self.of.token
+    }
+
+    fn token_mut(&mut self) -> &mut Token {
+        &mut self.of.token
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn laid(text: &str) -> Vec<(String, usize, Range<usize>)> {
+        let mut tokens = Tokens::default();
+        let mut laid = Vec::new();
+        tokens.token_stream(text).process(&mut |token| {
+            laid.push((token.text.clone(), token.position, token.offset_from..token.offset_to));
+        });
+        laid
+    }
+
+    #[test]
+    fn a_text_of_a_language_is_taken_apart_and_any_other_is_one_word() {
+        let words = laid(&of_language("it", "La città d'arte 東京"));
+        let forms: Vec<_> = words.iter().map(|(form, at, span)| (form.as_str(), *at, span.clone())).collect();
+        let expected = [
+            ("la", 0, 0..2),
+            ("citt", 1, 3..9),
+            ("arte", 2, 12..16),
+            ("東京", 3, 17..23),
+            ("東", 3, 17..23),
+            ("京", 4, 20..23),
+        ];
+        assert_eq!(forms, expected);
+        assert_eq!(laid("www.example.org"), [("www.example.org".to_owned(), 0, 0..15)]);
+        assert_eq!(laid(&of_language("", "")), []);
+        let wild = laid(&of_language("en", "a\u{1}b"));
+        assert_eq!(wild.iter().map(|(form, ..)| form.as_str()).collect::<Vec<_>>(), ["a", "b"]);
+    }
+}
