@@ -326,11 +326,7 @@ fn tag(data: &Metadata, bytes: &[u8]) -> io::Result<Tag> {
         hash.update(&bytes[..SAMPLE.min(bytes.len())]);
         hash.update(&bytes[bytes.len().saturating_sub(SAMPLE)..]);
     }
-    let digits = hash.finalize().iter().take(TAG_BYTES).fold(String::new(), |mut text, byte| {
-        text.push_str(&format!("{byte:02x}"));
-        text
-    });
-    Ok(Tag(digits))
+    Ok(Tag(curlew_model::hex(&hash.finalize()[..TAG_BYTES])))
 }
 
 #[cfg(unix)]

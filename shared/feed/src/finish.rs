@@ -3,7 +3,7 @@
 use crate::byline::byline;
 use crate::draft::Deletion;
 use crate::{Deleted, Entry, Feed, Limits, Repair, link, text};
-use curlew_model::Timestamp;
+use curlew_model::{Timestamp, hex};
 use sha2::{Digest as _, Sha256};
 use std::collections::HashSet;
 use url::Url;
@@ -124,11 +124,5 @@ fn hashed(parts: &[Option<&str>], time: Option<Timestamp>) -> String {
         hash.update([0]);
     }
     hash.update(time.map_or(0, Timestamp::as_millis).to_be_bytes());
-    let digest = hash.finalize();
-    digest.iter().take(16).fold(String::from("urn:sha256:"), |mut id, byte| {
-        for nibble in [byte >> 4, byte & 15] {
-            id.push(char::from_digit(u32::from(nibble), 16).unwrap_or('0'));
-        }
-        id
-    })
+    format!("urn:sha256:{}", hex(&hash.finalize()[..16]))
 }

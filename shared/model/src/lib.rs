@@ -5,6 +5,7 @@
 
 mod fault;
 mod fingerprint;
+mod hex;
 mod host;
 mod ids;
 mod job;
@@ -18,6 +19,7 @@ mod time;
 
 pub use fault::{Fault, FaultCode, Faults};
 pub use fingerprint::Fingerprint;
+pub use hex::{hex, unhex};
 pub use host::{Circuit, Hold, HoldReason, HostState, Lease, SentPages, TokenBucket, Trouble, Window, is_at_or_below};
 pub use ids::{HostKey, ImageId, InvalidId, Origin, PageId, SegmentKey, SourceKey};
 pub use job::{

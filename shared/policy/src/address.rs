@@ -243,7 +243,7 @@ pub fn slot(key: &SourceKey) -> Slot {
 
 /// The first 32 hexadecimal digits of the SHA-256 of a text.
 pub fn hash_hex(bytes: &[u8]) -> String {
-    Sha256::digest(bytes)[..16].iter().map(|b| format!("{b:02x}")).collect()
+    curlew_model::hex(&Sha256::digest(bytes)[..16])
 }
 
 fn hashed<T>(text: &str, id: fn(&str) -> Result<T, curlew_model::InvalidId>) -> T {

@@ -130,7 +130,7 @@ impl Laid {
 /// The checksum of a whole blob, as 32 hexadecimal digits: the same records give the same one.
 pub(crate) fn name(blob: &[u8]) -> String {
     let checksum = blob.len().checked_sub(TAIL_BYTES + CHECKSUM_BYTES).and_then(|at| blob.get(at..at + 16));
-    checksum.unwrap_or_default().iter().map(|byte| format!("{byte:02x}")).collect()
+    curlew_model::hex(checksum.unwrap_or_default())
 }
 
 /// Takes a blob apart; every byte of it is checked.

@@ -3,7 +3,7 @@
 //! A cursor names the last result that was shown, not how many there were: what is published meanwhile neither repeats a
 //! result nor leaves one out. It keeps the present of the first page too, since scores fade with time.
 
-use curlew_model::Timestamp;
+use curlew_model::{Timestamp, hex, unhex};
 use sha2::{Digest, Sha256};
 
 /// The form that is written and read.
@@ -59,17 +59,15 @@ impl Cursor {
         bytes.extend(self.place.key.to_be_bytes());
         let checksum = checksum(&bytes, query);
         bytes.extend(checksum);
-        bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+        hex(&bytes)
     }
 
     /// Reads what [`Cursor::encode`] wrote for the same query; none if it is anything else.
     pub fn decode(text: &str, query: &str) -> Option<Cursor> {
-        let is_whole = text.len() == 2 * (BODY_BYTES + CHECKSUM_BYTES) && text.bytes().all(|b| b.is_ascii_hexdigit());
-        if !is_whole {
+        if text.len() != 2 * (BODY_BYTES + CHECKSUM_BYTES) {
             return None;
         }
-        let bytes: Vec<u8> =
-            (0..text.len()).step_by(2).filter_map(|at| u8::from_str_radix(&text[at..at + 2], 16).ok()).collect();
+        let bytes = unhex(text)?;
         let (body, sum) = bytes.split_at_checked(BODY_BYTES)?;
         let (form, numbers) = body.split_first()?;
         if *form != FORM || checksum(body, query).as_slice() != sum {

@@ -2,7 +2,7 @@
 
 use crate::tokens::{self, of_language};
 use crate::{BuildBudget, SearchError};
-use curlew_model::{PageId, Record, Timestamp};
+use curlew_model::{PageId, Record, Timestamp, hex};
 use std::io;
 use tantivy::schema::{
     BytesOptions, Field, INDEXED, IndexRecordOption, NumericOptions, STORED, Schema, TextFieldIndexing, TextOptions,
@@ -141,8 +141,7 @@ pub(crate) fn key(id: &PageId) -> u64 {
 
 /// The id that 16 bytes stand for.
 pub(crate) fn page_id(bytes: &[u8]) -> Result<PageId, SearchError> {
-    let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-    PageId::new(&digits).map_err(|error| SearchError::damaged_split(error.to_string()))
+    PageId::new(&hex(bytes)).map_err(|error| SearchError::damaged_split(error.to_string()))
 }
 
 /// A host name and every name that it is below: `a.b.org`, `b.org`, `org`. An address stands for itself alone.

@@ -2,11 +2,10 @@
 //! that nothing about it is stored, and signed, so that nobody can make one up and a wrong one costs no look at the store.
 
 use crate::StageError;
-use curlew_model::{SourceKey, Timestamp};
+use curlew_model::{SourceKey, Timestamp, hex, unhex};
 use curlew_ports::{Blobs, PortError};
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
-use std::fmt::Write;
 use std::sync::{Arc, OnceLock};
 
 /// Where the secret of the pages is kept, so that all who serve one site have the same.
@@ -98,22 +97,6 @@ fn keyed(secret: &[u8; 32], purpose: &[u8], feed: &SourceKey, begun: Timestamp) 
     mac.update(feed.as_str().as_bytes());
     mac.update(&begun.as_millis().to_be_bytes());
     mac
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-        // Writing to a String cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
-}
-
-/// Bytes from hexadecimal digits.
-pub(crate) fn unhex(text: &str) -> Option<Vec<u8>> {
-    if !text.is_ascii() || !text.len().is_multiple_of(2) {
-        return None;
-    }
-    (0..text.len()).step_by(2).map(|at| u8::from_str_radix(text.get(at..at + 2)?, 16).ok()).collect()
 }
 
 #[cfg(test)]

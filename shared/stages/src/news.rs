@@ -1,8 +1,8 @@
 //! What hubs ask and tell under our callbacks. Nothing is fetched here, and nothing that a hub delivers is believed but that
 //! there is news: the feed itself is polled.
 
-use crate::callback::{Callbacks, unhex};
-use curlew_model::{FeedSource, Job, Millis, PollJob, Source, SourceKey, Subscription, Timestamp};
+use crate::callback::Callbacks;
+use curlew_model::{FeedSource, Job, Millis, PollJob, Source, SourceKey, Subscription, Timestamp, unhex};
 use curlew_policy::Rules;
 use curlew_policy::push::{self, Answer, Mode, News, Question};
 use curlew_ports::{Clock, HubAnswer, HubAsks, PortError, Queue, Sources};

@@ -11,11 +11,10 @@ use axum::extract::{Path, State};
 use axum::http::header::{ETAG, HeaderName, HeaderValue, IF_NONE_MATCH};
 use axum::http::{HeaderMap, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
-use curlew_model::Timestamp;
+use curlew_model::{Timestamp, hex};
 use curlew_ports::{FindError, Found, FoundHit, Start};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use std::fmt::Write;
 use std::sync::Arc;
 use url::form_urlencoded;
 
@@ -143,7 +142,7 @@ fn answer(form: Form, feed: &Feed<'_>, asked: &HeaderMap) -> Response {
             return StatusCode::INTERNAL_SERVER_ERROR.into_response();
         }
     };
-    let tag = format!("\"{}\"", digits(&body, 16));
+    let tag = format!("\"{}\"", hex(&Sha256::digest(&body)[..8]));
     let is_known = asked
         .get(IF_NONE_MATCH)
         .and_then(|v| v.to_str().ok())
@@ -210,18 +209,8 @@ fn json_feed(feed: &Feed<'_>) -> Value {
 
 /// A name of the search that stays when our address changes: a UUID of version 8 (RFC 9562 §5.8).
 fn urn(query: &str) -> String {
-    let hex = digits(query, 32);
+    let hex = hex(&Sha256::digest(query)[..16]);
     format!("urn:uuid:{}-{}-8{}-8{}-{}", &hex[..8], &hex[8..12], &hex[13..16], &hex[17..20], &hex[20..])
-}
-
-fn digits(text: &str, most: usize) -> String {
-    let mut out = Sha256::digest(text).iter().fold(String::new(), |mut out, byte| {
-        // Writing to a String cannot fail.
-        let _ = write!(out, "{byte:02x}");
-        out
-    });
-    out.truncate(most);
-    out
 }
 
 /// `Sat, 21 Nov 2026 03:00:00 +0000` (RFC 822 with the years of RFC 1123).

@@ -6,9 +6,8 @@ use askama::Template;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use curlew_model::Millis;
+use curlew_model::{Millis, hex};
 use sha2::{Digest, Sha256};
-use std::fmt::Write;
 use std::sync::Arc;
 
 const STYLE: &str = include_str!("../assets/style.css");
@@ -30,12 +29,7 @@ struct OpenSearch<'a> {
 
 /// Tells this style sheet from an earlier one.
 pub(crate) fn style_version() -> String {
-    let hash = Sha256::digest(STYLE);
-    hash.iter().take(4).fold(String::new(), |mut text, byte| {
-        // Writing to a String cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    hex(&Sha256::digest(STYLE)[..4])
 }
 
 /// `GET /style.css`

@@ -24,7 +24,6 @@ mod tests {
         let mut secret = [0; 32];
         secret[..4].copy_from_slice(b"Jefe");
         let mac = keyed(&secret, b"what do ya want for nothing?").finalize().into_bytes();
-        let hex: String = mac.iter().map(|b| format!("{b:02x}")).collect();
-        assert_eq!(hex, "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
+        assert_eq!(curlew_model::hex(&mac), "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
     }
 }

@@ -2,11 +2,10 @@
 //! post nor one from yesterday is taken, and none is taken twice. No cookie and no store are needed.
 
 use crate::secret::keyed;
-use curlew_model::{Millis, Timestamp};
+use curlew_model::{Millis, Timestamp, hex, unhex};
 use hmac::{Hmac, Mac};
 use sha2::Sha256;
 use std::collections::BTreeSet;
-use std::fmt::Write;
 
 /// People need longer than this to type an address.
 pub(crate) const MIN_AGE: Millis = Millis::from_secs(3);
@@ -40,12 +39,8 @@ pub(crate) enum Fault {
 /// A token for a form that is given out at `now`.
 pub(crate) fn issue(secret: &[u8; 32], now: Timestamp, serial: u64) -> String {
     let ticket = Ticket { at: now.as_millis(), serial };
-    let mut token = format!("{}.{}.", ticket.at, ticket.serial);
-    for byte in signer(secret, ticket).finalize().into_bytes() {
-        // Writing to a String cannot fail.
-        let _ = write!(token, "{byte:02x}");
-    }
-    token
+    let signature = hex(&signer(secret, ticket).finalize().into_bytes());
+    format!("{}.{}.{signature}", ticket.at, ticket.serial)
 }
 
 /// Whether a token is one of ours and of the right age.
@@ -90,12 +85,8 @@ fn parse(token: &str) -> Option<(Ticket, Vec<u8>)> {
     let mut parts = token.split('.');
     let at = parts.next()?.parse().ok()?;
     let serial = parts.next()?.parse().ok()?;
-    let hex = parts.next()?;
-    if parts.next().is_some() || !hex.is_ascii() || hex.len() != 64 {
-        return None;
-    }
-    let signature = (0..hex.len()).step_by(2).map(|i| u8::from_str_radix(hex.get(i..i + 2)?, 16).ok());
-    Some((Ticket { at, serial }, signature.collect::<Option<Vec<u8>>>()?))
+    let signature = unhex(parts.next().filter(|digits| digits.len() == 64)?)?;
+    parts.next().is_none().then_some((Ticket { at, serial }, signature))
 }
 
 #[cfg(test)]

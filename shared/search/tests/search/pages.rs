@@ -1,6 +1,6 @@
 //! Small pages to fill splits with.
 
-use curlew_model::{PageId, Record, SnippetLimit, Timestamp};
+use curlew_model::{PageId, Record, SnippetLimit, Timestamp, hex};
 use curlew_search::{BuildBudget, Split, build_split};
 
 /// A page in the making.
@@ -9,8 +9,7 @@ pub(crate) struct Page(Record);
 
 /// An id that is made of a short name.
 pub(crate) fn id(name: &str) -> PageId {
-    let digits: String = name.bytes().map(|byte| format!("{byte:02x}")).collect();
-    PageId::new(&format!("{digits:0>32}")).unwrap()
+    PageId::new(&format!("{:0>32}", hex(name.as_bytes()))).unwrap()
 }
 
 fn instant(day: &str) -> Timestamp {

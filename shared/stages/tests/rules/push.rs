@@ -1,7 +1,7 @@
 //! Hubs: asked, answered, believed in one thing only.
 
 use crate::house::{FEED, HOUR, House, key, moved, rss, status};
-use curlew_model::{Job, Millis, Stage as QueueName, SubscribeJob, Subscription, Timestamp, Why};
+use curlew_model::{Job, Millis, Stage as QueueName, SubscribeJob, Subscription, Timestamp, Why, hex};
 use curlew_ports::{Blobs, CallKind, FetchError, HostLedger, HubAnswer, HubAsks, Inbox, Reply};
 use curlew_stages::{Callbacks, Pushes, Stage, Subscribe, Verdict, WEB_SECRET};
 use hmac::{Hmac, KeyInit, Mac};
@@ -105,7 +105,7 @@ impl Listening {
 
     async fn told(&self, body: &[u8], secret: &str) -> HubAnswer {
         let mac = Hmac::<Sha256>::new_from_slice(secret.as_bytes()).unwrap().chain_update(body);
-        let digits: String = mac.finalize().into_bytes().iter().map(|byte| format!("{byte:02x}")).collect();
+        let digits = hex(&mac.finalize().into_bytes());
         self.pushes.told(&self.callback(), Some(&format!("sha256={digits}")), body).await.unwrap()
     }
 
