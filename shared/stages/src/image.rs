@@ -40,10 +40,7 @@ const REMEMBERED: usize = 256;
 pub async fn thumbnail(blobs: &dyn Blobs, id: &ThumbnailId) -> Result<Option<Bytes>, PortError> {
     match id {
         ThumbnailId::Frame(at) => segment::thumbnail(blobs, at).await,
-        ThumbnailId::Object(image) => {
-            let blob = blobs.get(&thumbnail_key(image)).await?;
-            Ok(blob.map(|blob| blob.bytes).filter(|jpeg| !jpeg.is_empty()))
-        }
+        ThumbnailId::Object(image) => Ok(tried(blobs, image).await?.flatten()),
     }
 }
 
@@ -54,7 +51,7 @@ pub fn thumbnail_key(image: &ImageId) -> String {
 }
 
 /// The thumbnail of an image, or that it gives none, if it had a visit of its own before.
-pub(crate) async fn tried(blobs: &dyn Blobs, image: &ImageId) -> Result<Option<Option<Bytes>>, StageError> {
+pub(crate) async fn tried(blobs: &dyn Blobs, image: &ImageId) -> Result<Option<Option<Bytes>>, PortError> {
     let blob = blobs.get(&thumbnail_key(image)).await?;
     Ok(blob.map(|blob| Some(blob.bytes).filter(|jpeg| !jpeg.is_empty())))
 }
@@ -70,16 +67,11 @@ pub(crate) struct Pictures(HashMap<ImageId, Option<Option<Bytes>>>);
 
 impl Pictures {
     /// What the image gave, if it had a visit of its own before, with or without success.
-    pub(crate) async fn get(
-        &mut self,
-        blobs: &dyn Blobs,
-        image: &ImageId,
-    ) -> Result<Option<Option<Bytes>>, StageError> {
+    pub(crate) async fn get(&mut self, blobs: &dyn Blobs, image: &ImageId) -> Result<Option<Option<Bytes>>, PortError> {
         if let Some(known) = self.0.get(image) {
             return Ok(known.clone());
         }
-        let blob = blobs.get(&thumbnail_key(image)).await?;
-        let tried = blob.map(|blob| Some(blob.bytes).filter(|jpeg| !jpeg.is_empty()));
+        let tried = tried(blobs, image).await?;
         self.0.insert(image.clone(), tried.clone());
         Ok(tried)
     }
