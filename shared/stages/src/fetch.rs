@@ -5,8 +5,8 @@ mod images;
 mod recheck;
 
 use crate::body::pack;
-use crate::image::Remembered;
 use crate::manners::Opening;
+use crate::remembered::Remembered;
 use crate::robots::Permission;
 use crate::usage::{Stated, Tdm};
 use crate::visit::{End, Got, Visit};
@@ -14,8 +14,8 @@ use crate::{Judge, Manners, Removal, Stage, StageError, Verdict, row};
 use bytes::Bytes;
 use curlew_article::{Glance, Limits, decode, glance};
 use curlew_model::{
-    EntryHints, ExtractJob, Gone, HostKey, Job, MainImage, Millis, PageId, PageState, Purpose, Rejection, Timestamp,
-    Validators, VisitItem, VisitJob,
+    EntryHints, ExtractJob, Gone, HostKey, ImageId, Job, MainImage, Millis, PageId, PageState, Purpose, Rejection,
+    Timestamp, Validators, VisitItem, VisitJob,
 };
 use curlew_policy::address;
 use curlew_policy::directives::Directives;
@@ -34,8 +34,9 @@ pub struct Fetch {
     removal: Removal,
     /// Looks at images that come later than their pages.
     judge: Arc<Judge>,
-    /// Main images that were asked for lately.
-    images: Remembered,
+    /// Thumbnails of main images that were asked for together with their pages lately: pages of one site that come together
+    /// often share one. What is forgotten is asked for again, as part of what a page may cost.
+    images: Remembered<ImageId, Option<Bytes>>,
     /// How long a visit lasts before it begins no further item; a slice if there is no such limit.
     turn: Option<Millis>,
     /// How many pages the state of a host key remembers as sent on; a page beyond that has a row which says so.

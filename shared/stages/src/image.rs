@@ -7,7 +7,7 @@ use curlew_model::{ImageId, ThumbnailId};
 use curlew_ports::{Blobs, PortError};
 use image::codecs::jpeg::JpegEncoder;
 use image::{DynamicImage, ImageDecoder, ImageReader, Limits, RgbImage};
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::io::Cursor;
 use std::sync::{Mutex, PoisonError};
 
@@ -30,8 +30,6 @@ static ONE_LARGE: Mutex<()> = Mutex::new(());
 const MIN_SIDE: u32 = 48;
 /// Quality of the JPEG, of 100.
 const QUALITY: u8 = 78;
-/// Images that were asked for lately and need not be asked for again.
-const REMEMBERED: usize = 256;
 
 /// A thumbnail's JPEG bytes, if there is one.
 ///
@@ -74,27 +72,6 @@ impl Pictures {
         let tried = tried(blobs, image).await?;
         self.0.insert(image.clone(), tried.clone());
         Ok(tried)
-    }
-}
-
-/// Images that were asked for together with their pages, the latest last. Pages of one site that come together often
-/// share one; what is forgotten is asked for again, as part of what a page may cost.
-#[derive(Default)]
-pub(crate) struct Remembered(Mutex<VecDeque<(ImageId, Option<Bytes>)>>);
-
-impl Remembered {
-    /// What the image gave, if it was asked for lately.
-    pub(crate) fn get(&self, image: &ImageId) -> Option<Option<Bytes>> {
-        let images = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        images.iter().find(|(id, _)| id == image).map(|(_, thumbnail)| thumbnail.clone())
-    }
-
-    pub(crate) fn add(&self, image: ImageId, thumbnail: Option<Bytes>) {
-        let mut images = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if images.len() == REMEMBERED {
-            images.pop_front();
-        }
-        images.push_back((image, thumbnail));
     }
 }
 

@@ -2,18 +2,15 @@
 
 use crate::image::opened;
 use crate::overrules;
+use crate::remembered::Remembered;
 use curlew_model::Millis;
 use curlew_policy::address::hash_hex;
 use curlew_ports::{Blobs, Clock, PortError};
 use curlew_screen::image::{ImageClassifier, Rgb, Seen, Shown};
 use curlew_screen::{Overrule, Page, Screener, Screening, Verdict};
 use image::RgbImage;
-use std::collections::VecDeque;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
-
-/// Images whose classification is remembered: pages of one site often share one, and a classifier may cost money.
-const REMEMBERED: usize = 256;
 
 /// How long overrules that were read are not read again.
 pub(crate) const RULES_KNOWN_FOR: Millis = Millis::from_mins(1);
@@ -25,8 +22,9 @@ pub struct Judge {
     screener: Option<Arc<Screener>>,
     /// Images are not looked at if there is none.
     eye: Option<Arc<dyn ImageClassifier>>,
-    /// What was seen in the images that were looked at last, by the hash of their bytes.
-    seen: Mutex<VecDeque<(String, Vec<Seen>)>>,
+    /// What was seen in the images that were looked at last, by the hash of their bytes: pages of one site often share one,
+    /// and a classifier may cost money.
+    seen: Remembered<String, Vec<Seen>>,
     /// The overrules as they were read last, and when, by the monotonic clock.
     rules: Mutex<Option<(Arc<Vec<Overrule>>, Millis)>>,
 }
@@ -105,19 +103,14 @@ impl Judge {
     async fn seen(&self, image: Picture<'_>) -> Vec<Seen> {
         let Some(eye) = &self.eye else { return Vec::new() };
         let key = hash_hex(image.jpeg);
-        let known = self.seen.lock().unwrap_or_else(PoisonError::into_inner).iter().find(|(k, _)| *k == key).cloned();
-        if let Some((_, seen)) = known {
+        if let Some(seen) = self.seen.get(&key) {
             return seen;
         }
         let (width, height) = image.pixels.dimensions();
         let Some(rgb) = Rgb::new(width as usize, height as usize, image.pixels.as_raw()) else { return Vec::new() };
         match eye.classify(&Shown { rgb, jpeg: image.jpeg }).await {
             Ok(seen) => {
-                let mut all = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-                if all.len() == REMEMBERED {
-                    all.pop_front();
-                }
-                all.push_back((key, seen.clone()));
+                self.seen.add(key, seen.clone());
                 seen
             }
             Err(why) => {

@@ -27,6 +27,7 @@ mod overrules;
 mod own;
 mod owner;
 mod poll;
+mod remembered;
 mod removal;
 mod robots;
 mod row;
