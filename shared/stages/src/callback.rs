@@ -10,6 +10,8 @@ use std::sync::{Arc, OnceLock};
 
 /// Where the secret of the pages is kept, so that all who serve one site have the same.
 pub const WEB_SECRET: &str = "web-secret";
+/// Bytes of that secret.
+pub const SECRET_BYTES: usize = 32;
 /// Where callbacks lie below our own address.
 const PATH: &str = "/websub/";
 /// Keeps the uses of the secret apart.
@@ -24,7 +26,7 @@ pub struct Callbacks {
     /// Our own origin.
     base: Option<String>,
     blobs: Arc<dyn Blobs>,
-    secret: OnceLock<[u8; 32]>,
+    secret: OnceLock<[u8; SECRET_BYTES]>,
 }
 
 impl Callbacks {
@@ -54,15 +56,23 @@ impl Callbacks {
         Ok(is_ours.then(|| (feed.clone(), begun, signing_key(&secret, &feed, begun))))
     }
 
-    async fn secret(&self) -> Result<Option<[u8; 32]>, PortError> {
+    async fn secret(&self) -> Result<Option<[u8; SECRET_BYTES]>, PortError> {
         if let Some(secret) = self.secret.get() {
             return Ok(Some(*secret));
         }
-        let Some(blob) = self.blobs.get(WEB_SECRET).await? else { return Ok(None) };
-        let corrupt = |_| PortError::Corrupt { what: WEB_SECRET.into(), why: "it has not 32 bytes".into() };
-        let secret: [u8; 32] = blob.bytes.as_ref().try_into().map_err(corrupt)?;
-        Ok(Some(*self.secret.get_or_init(|| secret)))
+        let secret = web_secret(self.blobs.as_ref()).await?;
+        Ok(secret.map(|secret| *self.secret.get_or_init(|| secret)))
     }
+}
+
+/// The secret of the pages, if it has been drawn.
+///
+/// # Errors
+/// What the objects say, or [`PortError::Corrupt`] if it is no secret.
+pub async fn web_secret(blobs: &dyn Blobs) -> Result<Option<[u8; SECRET_BYTES]>, PortError> {
+    let Some(blob) = blobs.get(WEB_SECRET).await? else { return Ok(None) };
+    let corrupt = |_| PortError::Corrupt { what: WEB_SECRET.into(), why: format!("it has not {SECRET_BYTES} bytes") };
+    blob.bytes.as_ref().try_into().map(Some).map_err(corrupt)
 }
 
 /// What a hub is told.
@@ -72,7 +82,7 @@ pub(crate) struct Callback {
     pub(crate) secret: String,
 }
 
-fn name(secret: &[u8; 32], feed: &SourceKey, begun: Timestamp) -> String {
+fn name(secret: &[u8; SECRET_BYTES], feed: &SourceKey, begun: Timestamp) -> String {
     let signature = keyed(secret, NAMING, feed, begun).finalize().into_bytes();
     format!("{feed}.{}.{}", begun.as_millis(), hex(&signature[..SIGNATURE]))
 }
@@ -85,11 +95,11 @@ fn parse(name: &str) -> Option<(SourceKey, Timestamp, [u8; SIGNATURE])> {
     parts.next().is_none().then_some((feed, begun, signature))
 }
 
-fn signing_key(secret: &[u8; 32], feed: &SourceKey, begun: Timestamp) -> String {
+fn signing_key(secret: &[u8; SECRET_BYTES], feed: &SourceKey, begun: Timestamp) -> String {
     hex(&keyed(secret, SIGNING, feed, begun).finalize().into_bytes())
 }
 
-fn keyed(secret: &[u8; 32], purpose: &[u8], feed: &SourceKey, begun: Timestamp) -> Hmac<Sha256> {
+fn keyed(secret: &[u8; SECRET_BYTES], purpose: &[u8], feed: &SourceKey, begun: Timestamp) -> Hmac<Sha256> {
     let mut block = [0; 64];
     block[..secret.len()].copy_from_slice(secret);
     let mut mac = <Hmac<Sha256> as KeyInit>::new(&block.into());

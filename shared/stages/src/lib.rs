@@ -43,7 +43,7 @@ mod visit;
 pub use audit::{Audit, Left, Subject, Trail};
 pub use block::Blocks;
 pub use body::{INLINE_LIMIT, pack, unpack};
-pub use callback::{Callbacks, WEB_SECRET};
+pub use callback::{Callbacks, SECRET_BYTES, WEB_SECRET, web_secret};
 pub use discover::Discover;
 pub use dispatch::{Dispatch, Dispatched};
 pub use extract::Extract;

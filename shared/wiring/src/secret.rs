@@ -1,11 +1,9 @@
 //! The secret of the pages: forms, callers' addresses and hubs' callbacks hang on it.
 
 use curlew_ports::{Blobs, PortError};
-use curlew_stages::WEB_SECRET;
+use curlew_stages::{SECRET_BYTES as BYTES, WEB_SECRET};
 use std::io::Read;
 
-/// Bytes of the secret.
-const BYTES: usize = 32;
 /// Where the kernel gives random bytes.
 const RANDOM: &str = "/dev/urandom";
 
@@ -15,16 +13,15 @@ const RANDOM: &str = "/dev/urandom";
 /// # Errors
 /// What the objects say, or that there is no randomness to be had.
 pub async fn web_secret(blobs: &dyn Blobs) -> Result<[u8; BYTES], PortError> {
-    let corrupt = |why: &str| PortError::Corrupt { what: WEB_SECRET.into(), why: why.into() };
     for _ in 0..2 {
-        if let Some(blob) = blobs.get(WEB_SECRET).await? {
-            return blob.bytes.as_ref().try_into().map_err(|_| corrupt("it has not 32 bytes"));
+        if let Some(secret) = curlew_stages::web_secret(blobs).await? {
+            return Ok(secret);
         }
         let drawn = draw().map_err(|e| PortError::Unavailable { what: RANDOM.into(), source: Some(Box::new(e)) })?;
         // Whoever is first decides; the next round reads it.
         blobs.put_if_absent(WEB_SECRET, drawn.to_vec().into()).await?;
     }
-    Err(corrupt("it was written and is not there"))
+    Err(PortError::Corrupt { what: WEB_SECRET.into(), why: "it was written and is not there".into() })
 }
 
 fn draw() -> std::io::Result<[u8; BYTES]> {
