@@ -1,5 +1,6 @@
 //! Index: publishes new segments as splits, and merges splits of a year, leaving out what is gone.
 
+use crate::listing::all_keys;
 use crate::{StageError, segment};
 use bytes::Bytes;
 use curlew_model::{Millis, PageId, PageState, Record, SegmentKey, Timestamp, Year};
@@ -11,8 +12,6 @@ use curlew_search::{
 use std::collections::{BTreeSet, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Keys that one call lists.
-const LIST: usize = 1_000;
 /// A split is closed once it holds so many pages, so that building one never needs much memory.
 const PAGES_PER_SPLIT: usize = 20_000;
 /// A split is closed once its pages have so many bytes of text.
@@ -243,16 +242,10 @@ impl Index {
 
     async fn new_segments(&self, year: Year, manifest: &Manifest) -> Result<Vec<SegmentKey>, StageError> {
         let prefix = segment::year_prefix(year);
-        let mut found = Vec::new();
         // Days that are sealed need not be listed.
-        let mut after = manifest.sealed_through.as_ref().map(|day| format!("segments/{}/~", day.replace('-', "/")));
-        loop {
-            let keys = self.blobs.list(&prefix, after.as_deref(), LIST).await?;
-            let Some(last) = keys.last() else { return Ok(found) };
-            after = Some(last.clone());
-            let keys = keys.iter().filter_map(|k| SegmentKey::new(k).ok());
-            found.extend(keys.filter(|k| !manifest.is_indexed(k)));
-        }
+        let after = manifest.sealed_through.as_ref().map(|day| format!("segments/{}/~", day.replace('-', "/")));
+        let keys = all_keys(self.blobs.as_ref(), &prefix, after).await?;
+        Ok(keys.iter().filter_map(|key| SegmentKey::new(key).ok()).filter(|key| !manifest.is_indexed(key)).collect())
     }
 
     /// Reads a segment; a record counts only if its page's row points to it, so that what was written twice by a
@@ -389,14 +382,7 @@ impl Index {
     /// Deletes objects that have not been listed for a while: splits that were merged, and those that a program put which
     /// died before it could list them.
     async fn sweep(&self, year: Year) -> Result<(), StageError> {
-        let prefix = format!("splits/{year:04}/");
-        let (mut there, mut after): (Vec<String>, Option<String>) = (Vec::new(), None);
-        loop {
-            let keys = self.blobs.list(&prefix, after.as_deref(), LIST).await?;
-            let Some(last) = keys.last() else { break };
-            after = Some(last.clone());
-            there.extend(keys);
-        }
+        let there = all_keys(self.blobs.as_ref(), &format!("splits/{year:04}/"), None).await?;
         let now = self.clock.now();
         let until = now - RETIRED_FOR;
         let over = Mutex::new(Vec::new());

@@ -20,6 +20,7 @@ mod intake;
 mod judge;
 mod known;
 pub mod likeness;
+mod listing;
 mod manners;
 mod messages;
 mod news;

@@ -1,5 +1,6 @@
 //! Sample: chooses indexed pages and sends visits that re-check them.
 
+use crate::listing::pages_that;
 use crate::{Manners, StageError};
 use curlew_model::{HostKey, Job, Page, PageId, PageState, Purpose, VisitItem, VisitJob};
 use curlew_policy::sampling;
@@ -49,14 +50,13 @@ impl Sample {
     /// # Errors
     /// What the ports say.
     pub async fn run(&self, how_many: HowMany) -> Result<usize, StageError> {
+        let pages = self.pages.as_ref();
         let chosen = match how_many {
             HowMany::AtMost(count) => return Ok(self.some(count, false).await?.len()),
             HowMany::Daily(count) => return Ok(self.some(count, true).await?.len()),
-            HowMany::All => self.all().await?,
+            HowMany::All => pages_that(pages, is_accepted).await?,
             HowMany::OfHosts(hosts) => {
-                let mut pages = self.all().await?;
-                pages.retain(|page| hosts.contains(&page.host));
-                pages
+                pages_that(pages, |page| is_accepted(page) && hosts.contains(&page.host)).await?
             }
         };
         self.send(&chosen).await?;
@@ -118,15 +118,8 @@ impl Sample {
         // One that cannot be read is as good as none.
         Ok(serde_json::from_slice::<Place>(&blob.bytes).ok().and_then(|place| place.after))
     }
+}
 
-    async fn all(&self) -> Result<Vec<Page>, StageError> {
-        let mut all = Vec::new();
-        let mut after = None;
-        loop {
-            let rows = self.pages.list(after.as_ref(), LIST).await?;
-            let Some(last) = rows.last() else { return Ok(all) };
-            after = Some(last.id.clone());
-            all.extend(rows.into_iter().filter(|page| matches!(page.state, PageState::Accepted { .. })));
-        }
-    }
+fn is_accepted(page: &Page) -> bool {
+    matches!(page.state, PageState::Accepted { .. })
 }

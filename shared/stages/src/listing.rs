@@ -1,0 +1,35 @@
+//! All keys and rows that there are, a part at a time.
+
+use curlew_model::Page;
+use curlew_ports::{Blobs, Pages, PortError};
+
+/// Keys that one call lists.
+const KEYS: usize = 1_000;
+/// Rows that one call lists.
+const ROWS: usize = 500;
+
+/// All keys below a prefix, in their order; those after `after` if there is one.
+pub(crate) async fn all_keys(
+    blobs: &dyn Blobs,
+    prefix: &str,
+    mut after: Option<String>,
+) -> Result<Vec<String>, PortError> {
+    let mut all = Vec::new();
+    loop {
+        let keys = blobs.list(prefix, after.as_deref(), KEYS).await?;
+        let Some(last) = keys.last() else { return Ok(all) };
+        after = Some(last.clone());
+        all.extend(keys);
+    }
+}
+
+/// All rows that are chosen.
+pub(crate) async fn pages_that(pages: &dyn Pages, choose: impl Fn(&Page) -> bool) -> Result<Vec<Page>, PortError> {
+    let (mut chosen, mut after) = (Vec::new(), None);
+    loop {
+        let rows = pages.list(after.as_ref(), ROWS).await?;
+        let Some(last) = rows.last() else { return Ok(chosen) };
+        after = Some(last.id.clone());
+        chosen.extend(rows.into_iter().filter(&choose));
+    }
+}
