@@ -1,7 +1,6 @@
 //! The function behind the search page's URL: the router of `curlew-web`, as it is.
 
-use crate::cold::Cold;
-use crate::cold::cannot_look;
+use crate::cold::{Cold, cannot_look};
 use crate::failure::Failure;
 use crate::front::Behind;
 use crate::meter::Meter;

@@ -38,11 +38,15 @@ enum Form {
 
 impl Form {
     fn of(name: &str) -> Option<Form> {
-        match name {
-            "atom" => Some(Form::Atom),
-            "rss" => Some(Form::Rss),
-            "json" => Some(Form::Json),
-            _ => None,
+        [Form::Atom, Form::Rss, Form::Json].into_iter().find(|form| form.name() == name)
+    }
+
+    /// As in its address.
+    const fn name(self) -> &'static str {
+        match self {
+            Form::Atom => "atom",
+            Form::Rss => "rss",
+            Form::Json => "json",
         }
     }
 
@@ -161,17 +165,12 @@ impl Feed<'_> {
     fn of<'a>(name: &'a str, origin: &str, query: &str, form: Form, found: &Found) -> Feed<'a> {
         let entries: Vec<Entry> = found.hits.iter().filter_map(entry).collect();
         let asked = form_urlencoded::Serializer::new(String::new()).append_pair("q", query).finish();
-        let form = match form {
-            Form::Atom => "atom",
-            Form::Rss => "rss",
-            Form::Json => "json",
-        };
         Feed {
             id: urn(query),
             title: format!("{} – {name}", clipped(query, MAX_TITLE)),
             name,
             page: format!("{origin}/?{asked}"),
-            own: format!("{origin}/feed/{form}?{asked}"),
+            own: format!("{origin}/feed/{}?{asked}", form.name()),
             updated: entries.iter().map(Entry::updated).max().unwrap_or(Timestamp::EPOCH),
             entries,
         }

@@ -245,9 +245,7 @@ impl Settings {
     pub fn with_eye(self, eye: Arc<dyn ImageClassifier>) -> Settings {
         Settings { judge: Arc::new(Judge::new(self.screener.clone(), Some(eye))), ..self }
     }
-}
 
-impl Settings {
     /// Our own origin as hubs are told it: over https, unless hubs and we live in a network of the operator's own.
     pub fn hub_base(&self) -> Option<String> {
         let base =
