@@ -6,7 +6,7 @@ use crate::front::Behind;
 use crate::meter::Meter;
 use crate::serve::{Answer, Invocation, ended, start};
 use crate::words::with_causes;
-use curlew_web::{Caller, Settings, router};
+use curlew_web::{Caller, Manners, Settings, router};
 use curlew_wiring::web_secret;
 use lambda_http::request::RequestContext;
 use lambda_http::{Request, RequestExt, service_fn};
@@ -60,6 +60,13 @@ async fn open(cold: &Cold) -> Result<axum::Router, Failure> {
     settings.user_agent_token.clone_from(&cold.settings.token);
     settings.user_agent.clone_from(&cold.settings.page_agent);
     settings.contact.clone_from(&cold.settings.contact);
+    let rules = &cold.settings.rules;
+    settings.manners = Manners {
+        poll_interval: rules.poll_interval,
+        min_pause: rules.min_pause,
+        hold_refused: rules.hold_refused,
+        hold_server_error: rules.hold_server_error,
+    };
     Ok(router(Arc::new(Behind(program)), cold.clock.clone(), settings))
 }
 

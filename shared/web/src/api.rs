@@ -2,9 +2,11 @@
 
 use crate::app::{App, From};
 use crate::hit::web_url;
+use crate::language::Language;
 use crate::page::{self, A_DAY, REVALIDATED, typed, waiting};
 use crate::params::{MAX_REACH, PAGE_SIZE, Params};
 use crate::text::clean;
+use crate::words::Search;
 use axum::Json;
 use axum::extract::State;
 use axum::http::header::{ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN, HeaderName, HeaderValue};
@@ -79,10 +81,12 @@ pub(crate) async fn description() -> Response {
 }
 
 fn asked(uri: &Uri) -> Result<(String, Begin, usize), String> {
-    let params = Params::of(uri)?;
+    // Programs are spoken to in one language.
+    let t = Search::of(Language::English);
+    let params = Params::of(uri).map_err(|wrong| wrong.said(t))?;
     let query = params.query();
     if query.is_empty() {
-        return Err("Say what to look for: q is empty.".to_owned());
+        return Err(t.no_question.to_owned());
     }
     let limit = params.number("limit", PAGE_SIZE).ok().filter(|n| (1..=MAX_REACH).contains(n));
     let limit = limit.ok_or_else(|| format!("limit must be a number from 1 to {MAX_REACH}."))?;

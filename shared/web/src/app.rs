@@ -1,14 +1,16 @@
 //! The router and what its handlers share.
 
+use crate::language::Language;
 use crate::page::Site;
 use crate::quota::{self, Quota};
 use crate::settings::{Contact, Settings};
 use crate::token::Spent;
+use crate::words::Frame;
 use crate::{api, feeds, files, headers, info, page, search, suggest, thumb, websub};
 use axum::Router;
 use axum::extract::{ConnectInfo, FromRequestParts};
 use axum::http::request::Parts;
-use axum::middleware::map_response;
+use axum::middleware::{from_fn_with_state, map_response};
 use axum::routing::get;
 use curlew_model::Millis;
 use curlew_ports::{Clock, Front};
@@ -28,7 +30,7 @@ const DELIVERIES_PER_MINUTE: u32 = 600;
 /// allowance.
 pub fn router(front: Arc<dyn Front>, clock: Arc<dyn Clock>, settings: Settings) -> Router {
     let app = Arc::new(App::new(front, clock, settings));
-    let panicked = Arc::clone(&app);
+    let outer = Arc::clone(&app);
     Router::new()
         .route("/", get(search::show))
         .route("/api/search", get(api::search).options(api::preflight))
@@ -48,7 +50,8 @@ pub fn router(front: Arc<dyn Front>, clock: Arc<dyn Clock>, settings: Settings) 
         .fallback(page::not_found)
         .method_not_allowed_fallback(page::wrong_method)
         .with_state(app)
-        .layer(CatchPanicLayer::custom(move |_| page::internal(&panicked.site)))
+        .layer(CatchPanicLayer::custom(|_| page::panicked()))
+        .layer(from_fn_with_state(outer, page::apologise))
         .layer(map_response(headers::secure))
 }
 
@@ -62,8 +65,8 @@ pub(crate) struct App {
     pub(crate) front: Arc<dyn Front>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) settings: Settings,
-    /// What every page shows.
-    pub(crate) site: Site,
+    /// Tells one style sheet from the next.
+    style: String,
     /// Our own origin, if it is configured.
     pub(crate) origin: Option<String>,
     /// Where to write to, if it is configured.
@@ -81,7 +84,7 @@ impl App {
     fn new(front: Arc<dyn Front>, clock: Arc<dyn Clock>, settings: Settings) -> App {
         let origin = settings.origin();
         App {
-            site: Site { title: settings.title.clone(), opensearch: origin.is_some(), style: files::style_version() },
+            style: files::style_version(),
             origin,
             contact: settings.contact(),
             serial: AtomicU64::new(0),
@@ -93,6 +96,12 @@ impl App {
             clock,
             settings,
         }
+    }
+
+    /// What every page shows, in a language.
+    pub(crate) fn site(&self, language: Language) -> Site<'_> {
+        let opensearch = self.origin.is_some();
+        Site { title: &self.settings.title, opensearch, style: &self.style, language, t: Frame::of(language) }
     }
 
     /// Takes a search of the caller's allowance, or says how long to wait.

@@ -3,9 +3,11 @@
 
 use crate::app::{App, From};
 use crate::hit::web_url;
+use crate::language::Language;
 use crate::page::{self, no_such_page, typed};
 use crate::params::Params;
 use crate::text::{MAX_SITE, MAX_TITLE, clean, clipped};
+use crate::words::Search;
 use askama::Template;
 use axum::extract::{Path, State};
 use axum::http::header::{ETAG, HeaderName, HeaderValue, IF_NONE_MATCH};
@@ -108,27 +110,29 @@ struct Rss<'a> {
 pub(crate) async fn show(
     State(app): State<Arc<App>>,
     from: From,
+    language: Language,
     Path(form): Path<String>,
     headers: HeaderMap,
     uri: Uri,
 ) -> Response {
-    let (Some(form), Some(origin)) = (Form::of(&form), app.origin.as_deref()) else { return no_such_page(&app.site) };
-    let refused = |sentence: &str| page::message(&app.site, StatusCode::BAD_REQUEST, "No feed of that", sentence);
+    let (site, t) = (app.site(language), Search::of(language));
+    let (Some(form), Some(origin)) = (Form::of(&form), app.origin.as_deref()) else { return no_such_page(site) };
+    let refused = |sentence: &str| page::message(site, StatusCode::BAD_REQUEST, t.no_feed, sentence);
     let params = match Params::of(&uri) {
         Ok(params) => params,
-        Err(sentence) => return refused(sentence),
+        Err(wrong) => return refused(wrong.said(t)),
     };
     let query = params.query();
     if query.is_empty() {
-        return refused("Say what to look for: q is empty.");
+        return refused(t.no_question);
     }
     if let Err(wait) = app.admit_search(from) {
-        return page::too_many(&app.site, wait);
+        return page::too_many(site, wait);
     }
     match app.front.find(&newest_first(query), Start::Offset(0), ENTRIES).await {
-        Ok(found) => answer(form, &Feed::of(&app.site.title, origin, query, form, &found), &headers),
+        Ok(found) => answer(form, &Feed::of(site.title, origin, query, form, &found), &headers),
         Err(FindError::BadQuery(sentence)) => refused(&sentence),
-        Err(FindError::Port(error)) => page::trouble(&app.site, "find", &error),
+        Err(FindError::Port(error)) => page::trouble(site, "find", &error),
     }
 }
 

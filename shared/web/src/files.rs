@@ -1,7 +1,9 @@
 //! Small files: the style sheet, the icon, and what programs ask a site for.
 
 use crate::app::App;
-use crate::page::{self, A_DAY, AN_HOUR, no_such_page, typed};
+use crate::language::Language;
+use crate::page::{self, A_DAY, AN_HOUR, no_such_page, spoken, typed};
+use crate::words::Frame;
 use askama::Template;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -25,6 +27,7 @@ const MAX_SHORT_NAME: usize = 16;
 struct OpenSearch<'a> {
     short_name: String,
     origin: &'a str,
+    t: &'static Frame,
 }
 
 /// Tells this style sheet from an earlier one.
@@ -49,9 +52,9 @@ pub(crate) async fn robots() -> Response {
 }
 
 /// `GET /.well-known/security.txt` (RFC 9116), if there is a contact that may stand in it.
-pub(crate) async fn security(State(app): State<Arc<App>>) -> Response {
+pub(crate) async fn security(State(app): State<Arc<App>>, language: Language) -> Response {
     let contact = app.contact.as_ref().filter(|c| c.fit_for_security_txt).and_then(|c| c.uri.as_deref());
-    let Some(contact) = contact else { return no_such_page(&app.site) };
+    let Some(contact) = contact else { return no_such_page(app.site(language)) };
     let expires = (app.clock.now() + SECURITY_EXPIRES).day();
     let canonical = app.origin.as_deref().filter(|o| o.starts_with("https:"));
     let canonical = canonical.map(|o| format!("Canonical: {o}/.well-known/security.txt\n")).unwrap_or_default();
@@ -60,8 +63,9 @@ pub(crate) async fn security(State(app): State<Arc<App>>) -> Response {
 }
 
 /// `GET /opensearch.xml`, if our own address is known: the description has to name it.
-pub(crate) async fn opensearch(State(app): State<Arc<App>>) -> Response {
-    let Some(origin) = app.origin.as_deref() else { return no_such_page(&app.site) };
-    let description = OpenSearch { short_name: app.site.title.chars().take(MAX_SHORT_NAME).collect(), origin };
-    page::text(StatusCode::OK, "application/opensearchdescription+xml", A_DAY, &description)
+pub(crate) async fn opensearch(State(app): State<Arc<App>>, language: Language) -> Response {
+    let Some(origin) = app.origin.as_deref() else { return no_such_page(app.site(language)) };
+    let short_name = app.settings.title.chars().take(MAX_SHORT_NAME).collect();
+    let description = OpenSearch { short_name, origin, t: Frame::of(language) };
+    spoken(language, page::text(StatusCode::OK, "application/opensearchdescription+xml", A_DAY, &description))
 }

@@ -1,7 +1,9 @@
 //! A result as the page shows it. All that could lead somewhere or pass for something is decided here.
 
 use crate::host;
-use crate::text::{MAX_SITE, MAX_TITLE, Piece, clipped, day_in_words, pieces};
+use crate::language::Language;
+use crate::text::{MAX_SITE, MAX_TITLE, Piece, clipped, pieces};
+use crate::words::Search;
 use curlew_ports::FoundHit;
 use url::Url;
 
@@ -29,13 +31,13 @@ pub(crate) struct HitView {
     pub(crate) thumb: Option<String>,
     /// Stands in for the thumbnail: the first letter of the site.
     pub(crate) initial: String,
-    /// Later pages that say the same and are not shown.
-    pub(crate) copies: u32,
+    /// That later pages say the same and are not shown.
+    pub(crate) copies: Option<String>,
 }
 
 impl HitView {
-    /// The view of a hit.
-    pub(crate) fn of(hit: &FoundHit) -> HitView {
+    /// The view of a hit, in a language.
+    pub(crate) fn of(hit: &FoundHit, language: Language) -> HitView {
         let url = web_url(&hit.url);
         let host = url.as_ref().and_then(Url::host_str).map(host::shown).unwrap_or_default();
         let name = clipped(&hit.site, MAX_SITE);
@@ -47,10 +49,10 @@ impl HitView {
             path: url.as_ref().map(shown_path).unwrap_or_default(),
             initial: initial_of(&name).or_else(|| initial_of(&host)).unwrap_or_else(|| "·".to_owned()),
             site: (!name.is_empty() && !same_name(&name, &host)).then_some(name),
-            day: day.and_then(|d| day_in_words(&d).map(|words| (d, words))),
+            day: day.and_then(|day| language.day(&day).map(|words| (day, words))),
             thumb: hit.thumbnail.as_ref().map(|id| format!("/thumb/{id}")),
             href: url.map(String::from),
-            copies: hit.copies,
+            copies: copies(hit.copies, language),
             host,
         }
     }
@@ -61,6 +63,15 @@ pub(crate) fn web_url(text: &str) -> Option<Url> {
     let url = Url::parse(text).ok()?;
     let plain = url.username().is_empty() && url.password().is_none();
     (matches!(url.scheme(), "http" | "https") && url.has_host() && plain).then_some(url)
+}
+
+fn copies(count: u32, language: Language) -> Option<String> {
+    let t = Search::of(language);
+    match count {
+        0 => None,
+        1 => Some(t.one_copy.to_owned()),
+        more => Some((t.copies)(more)),
+    }
 }
 
 fn shown_path(url: &Url) -> String {
@@ -83,8 +94,8 @@ mod tests {
     #![allow(clippy::unwrap_used, reason = "a test may panic")]
     use super::*;
 
-    fn hit(url: &str, site: &str) -> FoundHit {
-        FoundHit {
+    fn view(url: &str, site: &str) -> HitView {
+        let hit = FoundHit {
             url: url.to_owned(),
             title: String::new(),
             snippet: String::new(),
@@ -95,26 +106,27 @@ mod tests {
             published: None,
             score: 1.0,
             copies: 0,
-        }
+        };
+        HitView::of(&hit, Language::English)
     }
 
     #[test]
     fn only_web_urls_become_links() {
         for bad in ["javascript:alert(1)", "data:text/html,x", "//x", "", "https://me:pw@example.org/", "file:///etc"] {
-            assert_eq!(HitView::of(&hit(bad, "Site")).href, None, "{bad}");
+            assert_eq!(view(bad, "Site").href, None, "{bad}");
         }
-        let view = HitView::of(&hit("https://example.org/a/b/", "Example"));
-        assert_eq!((view.href.as_deref(), view.path.as_str()), (Some("https://example.org/a/b/"), "/a/b"));
-        assert_eq!(view.title, "https://example.org/a/b/", "a title is never empty");
+        let named = view("https://example.org/a/b/", "Example");
+        assert_eq!((named.href.as_deref(), named.path.as_str()), (Some("https://example.org/a/b/"), "/a/b"));
+        assert_eq!(named.title, "https://example.org/a/b/", "a title is never empty");
     }
 
     #[test]
     fn the_site_is_named_beside_its_host_but_not_twice() {
-        assert_eq!(HitView::of(&hit("https://example.org/", "www.example.org")).site, None);
-        let view = HitView::of(&hit("https://example.org/", "Your Bank"));
-        assert_eq!((view.site.as_deref(), view.host.as_str()), (Some("Your Bank"), "example.org"));
-        assert_eq!(view.initial, "Y");
-        assert_eq!(HitView::of(&hit("https://www.example.org/", "")).initial, "E");
-        assert_eq!(HitView::of(&hit("data:,", "")).initial, "·");
+        assert_eq!(view("https://example.org/", "www.example.org").site, None);
+        let named = view("https://example.org/", "Your Bank");
+        assert_eq!((named.site.as_deref(), named.host.as_str()), (Some("Your Bank"), "example.org"));
+        assert_eq!(named.initial, "Y");
+        assert_eq!(view("https://www.example.org/", "").initial, "E");
+        assert_eq!(view("data:,", "").initial, "·");
     }
 }

@@ -19,6 +19,7 @@ mod headers;
 mod hit;
 mod host;
 mod info;
+mod language;
 mod origin;
 mod page;
 mod params;
@@ -31,6 +32,7 @@ mod text;
 mod thumb;
 mod token;
 mod websub;
+mod words;
 
 pub use app::{Caller, router};
-pub use settings::Settings;
+pub use settings::{Manners, Settings};

@@ -1,10 +1,14 @@
 //! Pages: how a template becomes an answer, and the pages that only say something.
 
 use crate::app::App;
+use crate::language::Language;
+use crate::words::{self, Frame, Said};
 use askama::Template;
-use axum::extract::State;
-use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
+use axum::Extension;
+use axum::extract::{Request, State};
+use axum::http::header::{CACHE_CONTROL, CONTENT_LANGUAGE, CONTENT_TYPE, HeaderValue, RETRY_AFTER, VARY};
 use axum::http::{HeaderName, StatusCode};
+use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use curlew_model::Millis;
 use curlew_ports::PortError;
@@ -19,28 +23,33 @@ pub(crate) const AN_HOUR: &str = "public, max-age=3600";
 /// For pages that hardly ever change.
 pub(crate) const A_DAY: &str = "public, max-age=86400";
 
-/// What every page shows.
-#[derive(Clone, Debug)]
-pub(crate) struct Site {
+/// What every page shows, in the language of a request.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Site<'a> {
     /// The search engine's name.
-    pub(crate) title: String,
+    pub(crate) title: &'a str,
     /// Whether there is an OpenSearch description.
     pub(crate) opensearch: bool,
     /// Tells one style sheet from the next.
-    pub(crate) style: String,
+    pub(crate) style: &'a str,
+    /// The language of the page.
+    pub(crate) language: Language,
+    /// What stands around it.
+    pub(crate) t: &'static Frame,
 }
 
 #[derive(Template)]
 #[template(path = "message.html")]
 struct Message<'a> {
-    site: &'a Site,
+    site: Site<'a>,
+    t: &'static words::Message,
     heading: &'a str,
     text: &'a str,
 }
 
-/// Renders a template.
-pub(crate) fn html(status: StatusCode, cache: &'static str, template: &impl Template) -> Response {
-    text(status, "text/html; charset=utf-8", cache, template)
+/// Renders a template in a language.
+pub(crate) fn html(language: Language, status: StatusCode, cache: &'static str, page: &impl Template) -> Response {
+    spoken(language, text(status, "text/html; charset=utf-8", cache, page))
 }
 
 /// Renders a template of any media type.
@@ -59,52 +68,80 @@ pub(crate) fn text(
     }
 }
 
+/// Says what language an answer is in, and that it was chosen (RFC 9110 §§8.5, 12.5.5): a cache must not give it to
+/// those who asked for another.
+pub(crate) fn spoken(language: Language, mut response: Response) -> Response {
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_LANGUAGE, HeaderValue::from_static(language.tag()));
+    headers.insert(VARY, HeaderValue::from_static("accept-language"));
+    response
+}
+
 /// The two headers that every body has.
 pub(crate) fn typed(media_type: &'static str, cache: &'static str) -> [(HeaderName, HeaderValue); 2] {
     [(CONTENT_TYPE, HeaderValue::from_static(media_type)), (CACHE_CONTROL, HeaderValue::from_static(cache))]
 }
 
 /// A page that only says something.
-pub(crate) fn message(site: &Site, status: StatusCode, heading: &str, text: &str) -> Response {
-    html(status, "no-store", &Message { site, heading, text })
+pub(crate) fn message(site: Site<'_>, status: StatusCode, heading: &str, text: &str) -> Response {
+    let t = words::Message::of(site.language);
+    html(site.language, status, "no-store", &Message { site, t, heading, text })
+}
+
+fn said(site: Site<'_>, status: StatusCode, said: &Said) -> Response {
+    message(site, status, said.heading, said.text)
 }
 
 /// The page for an address that leads nowhere.
-pub(crate) async fn not_found(State(app): State<Arc<App>>) -> Response {
-    no_such_page(&app.site)
+pub(crate) async fn not_found(State(app): State<Arc<App>>, language: Language) -> Response {
+    no_such_page(app.site(language))
 }
 
 /// The same, for handlers.
-pub(crate) fn no_such_page(site: &Site) -> Response {
-    message(site, StatusCode::NOT_FOUND, "Nothing here", "There is no page at this address.")
+pub(crate) fn no_such_page(site: Site<'_>) -> Response {
+    said(site, StatusCode::NOT_FOUND, &words::Message::of(site.language).no_such_page)
 }
 
 /// The page for a method that an address does not know.
-pub(crate) async fn wrong_method(State(app): State<Arc<App>>) -> Response {
-    let text = "This address does not take requests of this kind.";
-    message(&app.site, StatusCode::METHOD_NOT_ALLOWED, "Not like this", text)
+pub(crate) async fn wrong_method(State(app): State<Arc<App>>, language: Language) -> Response {
+    said(app.site(language), StatusCode::METHOD_NOT_ALLOWED, &words::Message::of(language).wrong_method)
 }
 
 /// The page for a fault of ours.
-pub(crate) fn internal(site: &Site) -> Response {
-    let text = "Something went wrong on our side. It has been written down; please try again in a while.";
-    message(site, StatusCode::INTERNAL_SERVER_ERROR, "That went wrong", text)
+pub(crate) fn internal(site: Site<'_>) -> Response {
+    said(site, StatusCode::INTERNAL_SERVER_ERROR, &words::Message::of(site.language).internal)
 }
 
 /// The page for a caller that has used up its allowance.
-pub(crate) fn too_many(site: &Site, wait: Millis) -> Response {
-    let text = "That was a lot at once. Please wait a moment and try again.";
-    waiting(message(site, StatusCode::TOO_MANY_REQUESTS, "One moment, please", text), wait)
+pub(crate) fn too_many(site: Site<'_>, wait: Millis) -> Response {
+    waiting(said(site, StatusCode::TOO_MANY_REQUESTS, &words::Message::of(site.language).too_many), wait)
+}
+
+/// Marks an answer of which nothing is left but that a handler panicked.
+#[derive(Clone, Copy)]
+struct Panicked;
+
+/// What is left of an answer after a panic, where the request is not known any more.
+pub(crate) fn panicked() -> Response {
+    (Extension(Panicked), StatusCode::INTERNAL_SERVER_ERROR).into_response()
+}
+
+/// Puts a panic into the words of the request's language.
+pub(crate) async fn apologise(
+    State(app): State<Arc<App>>,
+    language: Language,
+    request: Request,
+    next: Next,
+) -> Response {
+    let response = next.run(request).await;
+    if response.extensions().get::<Panicked>().is_some() { internal(app.site(language)) } else { response }
 }
 
 /// The page for a port's error, which is logged here.
-pub(crate) fn trouble(site: &Site, tried: &'static str, error: &PortError) -> Response {
+pub(crate) fn trouble(site: Site<'_>, tried: &'static str, error: &PortError) -> Response {
     let (status, wait) = outcome(tried, error);
     match wait {
-        Some(wait) => {
-            let text = "What is behind this page is out of reach at the moment. Please try again in a while.";
-            waiting(message(site, status, "Please come back later", text), wait)
-        }
+        Some(wait) => waiting(said(site, status, &words::Message::of(site.language).trouble), wait),
         None => internal(site),
     }
 }

@@ -1,5 +1,6 @@
 //! The query part of a URL, read strictly: bounded, the first value of a name counts, the rest is ignored.
 
+use crate::words::Search;
 use axum::http::Uri;
 use url::form_urlencoded;
 
@@ -18,20 +19,39 @@ pub(crate) const MAX_REACH: usize = PAGE_SIZE * MAX_PAGE;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Params(Vec<(String, String)>);
 
+/// Why a query part is not read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum BadParams {
+    /// It is longer than [`MAX_RAW`].
+    TooLong,
+    /// It has more than [`MAX_PAIRS`] parameters.
+    TooMany,
+}
+
+impl BadParams {
+    /// As a sentence.
+    pub(crate) fn said(self, t: &Search) -> &'static str {
+        match self {
+            BadParams::TooLong => t.address_too_long,
+            BadParams::TooMany => t.too_many_parameters,
+        }
+    }
+}
+
 impl Params {
     /// Reads a URI's query part.
     ///
     /// # Errors
-    /// A sentence for the person who sent it.
-    pub(crate) fn of(uri: &Uri) -> Result<Params, &'static str> {
+    /// What is wrong with it, to be said to the person who sent it.
+    pub(crate) fn of(uri: &Uri) -> Result<Params, BadParams> {
         let raw = uri.query().unwrap_or_default();
         if raw.len() > MAX_RAW {
-            return Err("This address is too long. Please ask a shorter question.");
+            return Err(BadParams::TooLong);
         }
         let pairs: Vec<(String, String)> =
             form_urlencoded::parse(raw.as_bytes()).into_owned().take(MAX_PAIRS + 1).collect();
         if pairs.len() > MAX_PAIRS {
-            return Err("This address has too many parameters.");
+            return Err(BadParams::TooMany);
         }
         Ok(Params(pairs))
     }
@@ -65,7 +85,7 @@ mod tests {
     #![allow(clippy::unwrap_used, reason = "a test may panic")]
     use super::*;
 
-    fn params(path: &str) -> Result<Params, &'static str> {
+    fn params(path: &str) -> Result<Params, BadParams> {
         Params::of(&path.parse().unwrap())
     }
 
@@ -88,7 +108,7 @@ mod tests {
 
     #[test]
     fn length_and_count_are_bounded() {
-        assert!(params(&format!("/?q={}", "a".repeat(3_000))).is_err());
-        assert!(params(&format!("/?{}", "a=1&".repeat(100))).is_err());
+        assert_eq!(params(&format!("/?q={}", "a".repeat(3_000))), Err(BadParams::TooLong));
+        assert_eq!(params(&format!("/?{}", "a=1&".repeat(100))), Err(BadParams::TooMany));
     }
 }

@@ -2,9 +2,10 @@
 
 use crate::app::{App, From};
 use crate::hit::HitView;
+use crate::language::Language;
 use crate::page::{self, AN_HOUR, REVALIDATED, Site};
 use crate::params::{MAX_PAGE, MAX_REACH, PAGE_SIZE, Params};
-use crate::text::grouped;
+use crate::words::Search;
 use askama::Template;
 use axum::extract::State;
 use axum::http::{StatusCode, Uri};
@@ -13,30 +14,19 @@ use curlew_ports::{FindError, Found, Start};
 use std::sync::Arc;
 use url::form_urlencoded;
 
-/// What a query may say, shown where there are no results.
-const EXAMPLES: [(&str, &str); 8] = [
-    ("curlew estuary", "pages with both words"),
-    ("\"spring tide\"", "the words side by side"),
-    ("curlew -stone", "without a word"),
-    ("tide site:example.org", "from one site only"),
-    ("marea lang:it", "in one language"),
-    ("wader before:2026-05-01", "published before a day"),
-    ("wader after:2026-04-01", "published after a day"),
-    ("wader sort:date", "newest first"),
-];
-
 #[derive(Template)]
 #[template(path = "home.html")]
 struct Home<'a> {
-    site: &'a Site,
+    site: Site<'a>,
+    t: &'static Search,
     query: &'a str,
-    examples: &'a [(&'a str, &'a str)],
 }
 
 #[derive(Template)]
 #[template(path = "results.html")]
 struct Results<'a> {
-    site: &'a Site,
+    site: Site<'a>,
+    t: &'static Search,
     query: &'a str,
     /// A sentence in place of results.
     notice: Option<&'a str>,
@@ -50,54 +40,56 @@ struct Results<'a> {
     pages: Pages,
     /// The query part of the feeds' addresses, where there are feeds.
     follow: Option<String>,
-    examples: &'a [(&'a str, &'a str)],
 }
 
 /// `GET /`
-pub(crate) async fn show(State(app): State<Arc<App>>, from: From, uri: Uri) -> Response {
+pub(crate) async fn show(State(app): State<Arc<App>>, from: From, language: Language, uri: Uri) -> Response {
+    let (site, t) = (app.site(language), Search::of(language));
     let params = match Params::of(&uri) {
         Ok(params) => params,
-        Err(sentence) => return refused(&app.site, "", sentence),
+        Err(wrong) => return refused(site, "", wrong.said(t)),
     };
     let query = params.query();
     if query.is_empty() {
-        return page::html(StatusCode::OK, AN_HOUR, &Home { site: &app.site, query, examples: &EXAMPLES });
+        return page::html(language, StatusCode::OK, AN_HOUR, &Home { site, t, query });
     }
     if let Err(wait) = app.admit_search(from) {
-        return page::too_many(&app.site, wait);
+        return page::too_many(site, wait);
     }
     let number = match params.number("page", 1) {
         Ok(number @ 1..=MAX_PAGE) => number,
-        _ => return refused(&app.site, query, "Only the first ten pages of results can be shown."),
+        _ => return refused(site, query, t.only_ten_pages),
     };
     match app.front.find(query, Start::Offset((number - 1) * PAGE_SIZE), PAGE_SIZE).await {
-        Ok(found) => results(&app.site, query, number, &found),
-        Err(FindError::BadQuery(sentence)) => refused(&app.site, query, &sentence),
-        Err(FindError::Port(error)) => page::trouble(&app.site, "find", &error),
+        Ok(found) => results(site, query, number, &found),
+        Err(FindError::BadQuery(sentence)) => refused(site, query, &sentence),
+        Err(FindError::Port(error)) => page::trouble(site, "find", &error),
     }
 }
 
-fn results(site: &Site, query: &str, number: usize, found: &Found) -> Response {
+fn results(site: Site<'_>, query: &str, number: usize, found: &Found) -> Response {
+    let language = site.language;
     let view = Results {
         site,
+        t: Search::of(language),
         query,
         notice: None,
         notes: &found.notes,
         meant: found.suggestion.as_deref().map(|meant| (meant, link(meant, 1))),
         total: found.total,
-        total_shown: grouped(found.total),
-        hits: found.hits.iter().take(PAGE_SIZE).map(HitView::of).collect(),
+        total_shown: language.number(found.total),
+        hits: found.hits.iter().take(PAGE_SIZE).map(|hit| HitView::of(hit, language)).collect(),
         pages: Pages::of(query, number, found.total),
         follow: site.opensearch.then(|| asked(query)),
-        examples: &EXAMPLES,
     };
-    page::html(StatusCode::OK, REVALIDATED, &view)
+    page::html(language, StatusCode::OK, REVALIDATED, &view)
 }
 
 /// The form with what was typed, and a sentence about it.
-fn refused(site: &Site, query: &str, sentence: &str) -> Response {
+fn refused(site: Site<'_>, query: &str, sentence: &str) -> Response {
     let view = Results {
         site,
+        t: Search::of(site.language),
         query,
         notice: Some(sentence),
         notes: &[],
@@ -107,9 +99,8 @@ fn refused(site: &Site, query: &str, sentence: &str) -> Response {
         hits: Vec::new(),
         pages: Pages::default(),
         follow: None,
-        examples: &EXAMPLES,
     };
-    page::html(StatusCode::BAD_REQUEST, REVALIDATED, &view)
+    page::html(site.language, StatusCode::BAD_REQUEST, REVALIDATED, &view)
 }
 
 /// The address of a page of results.

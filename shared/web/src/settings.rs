@@ -1,5 +1,6 @@
 //! What the operator decides about the pages.
 
+use curlew_model::Millis;
 use url::Url;
 
 /// Settings of the router. Read once at the start; nothing here is read from the environment.
@@ -25,6 +26,32 @@ pub struct Settings {
     /// How many searches, page or API, one address may make a minute. Calls from the loopback
     /// address are not counted: they are the operator's own, or a proxy's, which has to count for itself.
     pub searches_per_minute: u32,
+    /// What the bot page says of the crawler's manners.
+    pub manners: Manners,
+}
+
+/// Manners of the crawler, as they are configured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Manners {
+    /// The usual time between two polls of a feed.
+    pub poll_interval: Millis,
+    /// The least time between two calls to a host key.
+    pub min_pause: Millis,
+    /// How long a host is left alone after it has refused, at least.
+    pub hold_refused: Millis,
+    /// How long it is left alone after errors of its server, at least.
+    pub hold_server_error: Millis,
+}
+
+impl Default for Manners {
+    fn default() -> Manners {
+        Manners {
+            poll_interval: Millis::from_hours(8),
+            min_pause: Millis::from_secs(1),
+            hold_refused: Millis::from_days(3),
+            hold_server_error: Millis::from_days(2),
+        }
+    }
 }
 
 /// Suggestions of one address a minute, unless configured.
@@ -44,6 +71,7 @@ impl Settings {
             secret,
             suggestions_per_minute: SUGGESTIONS_PER_MINUTE,
             searches_per_minute: SEARCHES_PER_MINUTE,
+            manners: Manners::default(),
         }
     }
 

@@ -5,9 +5,11 @@
 
 use crate::app::{App, From, held};
 use crate::hit::web_url;
+use crate::language::Language;
 use crate::origin;
 use crate::page::{self, Site, waiting};
 use crate::token::{self, Fault, Ticket};
+use crate::words::Suggest;
 use askama::Template;
 use axum::body::{Body, to_bytes};
 use axum::extract::State;
@@ -29,7 +31,8 @@ const MAX_FIELDS: usize = 8;
 #[derive(Template)]
 #[template(path = "suggest.html")]
 struct Page<'a> {
-    site: &'a Site,
+    site: Site<'a>,
+    t: &'static Suggest,
     url: &'a str,
     token: &'a str,
     notice: Option<Notice<'a>>,
@@ -53,52 +56,52 @@ struct Form {
 struct No(StatusCode, &'static str, bool);
 
 /// `GET /suggest`
-pub(crate) async fn show(State(app): State<Arc<App>>) -> Response {
-    answer(&app, StatusCode::OK, "", None, None)
+pub(crate) async fn show(State(app): State<Arc<App>>, language: Language) -> Response {
+    answer(&app, language, StatusCode::OK, "", None, None)
 }
 
 /// `POST /suggest`
-pub(crate) async fn send(State(app): State<Arc<App>>, from: From, headers: HeaderMap, body: Body) -> Response {
+pub(crate) async fn send(
+    State(app): State<Arc<App>>,
+    from: From,
+    language: Language,
+    headers: HeaderMap,
+    body: Body,
+) -> Response {
+    let t = Suggest::of(language);
     if !origin::is_ours(&headers, app.origin.as_deref()) {
-        return bad(
-            &app,
-            StatusCode::FORBIDDEN,
-            "",
-            "This form has to be sent from this page. Please use the one below.",
-        );
+        return bad(&app, language, StatusCode::FORBIDDEN, "", t.not_from_here);
     }
-    let form = match read(&headers, body).await {
+    let form = match read(&headers, body, t).await {
         Ok(form) => form,
-        Err((status, sentence)) => return bad(&app, status, "", sentence),
+        Err((status, sentence)) => return bad(&app, language, status, "", sentence),
     };
     if let Err(wait) = app.admit_suggestion(from) {
-        let sentence = "That was a lot at once. Please wait a moment and send it again.";
-        return waiting(bad(&app, StatusCode::TOO_MANY_REQUESTS, &form.url, sentence), wait);
+        return waiting(bad(&app, language, StatusCode::TOO_MANY_REQUESTS, &form.url, t.too_many), wait);
     }
-    match admit(&app, &form) {
-        Ok(url) => hand_on(&app, &url, &form.url).await,
+    match admit(&app, &form, t) {
+        Ok(url) => hand_on(&app, language, &url, &form.url).await,
         Err(No(status, sentence, keep)) => {
             let token = keep.then_some(form.token.as_str());
-            answer(&app, status, &form.url, token, Some(Notice { good: false, text: sentence }))
+            answer(&app, language, status, &form.url, token, Some(Notice { good: false, text: sentence }))
         }
     }
 }
 
-async fn hand_on(app: &App, url: &str, typed: &str) -> Response {
-    let good = |text| answer(app, StatusCode::OK, "", None, Some(Notice { good: true, text }));
+async fn hand_on(app: &App, language: Language, url: &str, typed: &str) -> Response {
+    let t = Suggest::of(language);
+    let good = |text: &str| answer(app, language, StatusCode::OK, "", None, Some(Notice { good: true, text }));
     match app.front.suggest(url).await {
-        Ok(Suggested::Taken) => {
-            good(&format!("Thank you. {url} is written down and will be looked at on the next round."))
-        }
-        Ok(Suggested::Known) => good(&format!("Thank you. {url} is already known here.")),
-        Err(SuggestError::Refused(sentence)) => bad(app, StatusCode::UNPROCESSABLE_ENTITY, typed, &sentence),
-        Err(SuggestError::Port(error)) => page::trouble(&app.site, "suggest", &error),
+        Ok(Suggested::Taken) => good(&(t.taken)(url)),
+        Ok(Suggested::Known) => good(&(t.known)(url)),
+        Err(SuggestError::Refused(sentence)) => bad(app, language, StatusCode::UNPROCESSABLE_ENTITY, typed, &sentence),
+        Err(SuggestError::Port(error)) => page::trouble(app.site(language), "suggest", &error),
     }
 }
 
 /// Reads the form, never more than [`MAX_BODY`] of it.
-async fn read(headers: &HeaderMap, body: Body) -> Result<Form, (StatusCode, &'static str)> {
-    let too_long = (StatusCode::PAYLOAD_TOO_LARGE, "That is too long. An address of a site is all that is needed.");
+async fn read(headers: &HeaderMap, body: Body, t: &Suggest) -> Result<Form, (StatusCode, &'static str)> {
+    let too_long = (StatusCode::PAYLOAD_TOO_LARGE, t.too_long);
     let told = headers.get(CONTENT_LENGTH).and_then(|v| v.to_str().ok()).and_then(|v| v.parse::<u64>().ok());
     if told.is_some_and(|n| n > MAX_BODY as u64) {
         return Err(too_long);
@@ -106,7 +109,7 @@ async fn read(headers: &HeaderMap, body: Body) -> Result<Form, (StatusCode, &'st
     let media_type = headers.get(CONTENT_TYPE).and_then(|v| v.to_str().ok()).unwrap_or_default();
     let essence = media_type.split(';').next().unwrap_or_default().trim();
     if !essence.eq_ignore_ascii_case("application/x-www-form-urlencoded") {
-        return Err((StatusCode::UNSUPPORTED_MEDIA_TYPE, "That was not sent by the form on this page."));
+        return Err((StatusCode::UNSUPPORTED_MEDIA_TYPE, t.no_form));
     }
     let bytes = to_bytes(body, MAX_BODY).await.map_err(|_| too_long)?;
     let mut form = Form::default();
@@ -123,63 +126,59 @@ async fn read(headers: &HeaderMap, body: Body) -> Result<Form, (StatusCode, &'st
 }
 
 /// The address to hand on, if the form may be handed on. Uses up its token.
-fn admit(app: &App, form: &Form) -> Result<String, No> {
+fn admit(app: &App, form: &Form, t: &Suggest) -> Result<String, No> {
     if !form.trap.is_empty() {
-        return Err(No(
-            StatusCode::BAD_REQUEST,
-            "The hidden field has to stay empty. Please send it once more.",
-            false,
-        ));
+        return Err(No(StatusCode::BAD_REQUEST, t.trapped, false));
     }
     let now = app.clock.now();
     let ticket = token::check(&app.settings.secret, &form.token, now).map_err(|fault| match fault {
-        Fault::TooYoung => {
-            No(StatusCode::BAD_REQUEST, "That was quick. Please wait three seconds and send it again.", true)
-        }
-        Fault::TooOld => {
-            No(StatusCode::BAD_REQUEST, "This form had grown old. Here is a fresh one; please send it again.", false)
-        }
-        Fault::Forged => {
-            No(StatusCode::BAD_REQUEST, "This form is not one of ours. Here is one; please send it again.", false)
-        }
+        Fault::TooYoung => No(StatusCode::BAD_REQUEST, t.too_young, true),
+        Fault::TooOld => No(StatusCode::BAD_REQUEST, t.too_old, false),
+        Fault::Forged => No(StatusCode::BAD_REQUEST, t.forged, false),
     })?;
-    let url = address(&form.url).map_err(|sentence| No(StatusCode::UNPROCESSABLE_ENTITY, sentence, true))?;
-    spend(app, ticket)?;
+    let url = address(&form.url, t).map_err(|sentence| No(StatusCode::UNPROCESSABLE_ENTITY, sentence, true))?;
+    spend(app, ticket, t)?;
     Ok(url)
 }
 
-fn spend(app: &App, ticket: Ticket) -> Result<(), No> {
+fn spend(app: &App, ticket: Ticket, t: &Suggest) -> Result<(), No> {
     if held(&app.spent).spend(ticket, app.clock.now()) {
         Ok(())
     } else {
-        Err(No(StatusCode::BAD_REQUEST, "This form was sent before. Here is a fresh one for another site.", false))
+        Err(No(StatusCode::BAD_REQUEST, t.sent_before, false))
     }
 }
 
 /// What was typed as an absolute URL. `example.org` is what people type, and means https.
-fn address(typed: &str) -> Result<String, &'static str> {
+fn address(typed: &str, t: &Suggest) -> Result<String, &'static str> {
     if typed.is_empty() {
-        return Err("Please type the address of a site.");
+        return Err(t.no_address);
     }
     if typed.len() > MAX_URL {
-        return Err("This address is too long.");
+        return Err(t.address_too_long);
     }
     let absolute = if typed.contains("://") { typed.to_owned() } else { format!("https://{typed}") };
-    let url =
-        web_url(&absolute).ok_or("This is not an address of the web. It should look like https://example.org.")?;
-    Ok(url.into())
+    Ok(web_url(&absolute).ok_or(t.not_of_the_web)?.into())
 }
 
-fn bad(app: &App, status: StatusCode, url: &str, text: &str) -> Response {
-    answer(app, status, url, None, Some(Notice { good: false, text }))
+fn bad(app: &App, language: Language, status: StatusCode, url: &str, text: &str) -> Response {
+    answer(app, language, status, url, None, Some(Notice { good: false, text }))
 }
 
 /// The page with its form; with a fresh token unless one is kept.
-fn answer(app: &App, status: StatusCode, url: &str, token: Option<&str>, notice: Option<Notice<'_>>) -> Response {
+fn answer(
+    app: &App,
+    language: Language,
+    status: StatusCode,
+    url: &str,
+    token: Option<&str>,
+    notice: Option<Notice<'_>>,
+) -> Response {
     let serial = app.serial.fetch_add(1, Ordering::Relaxed);
     let fresh = token::issue(&app.settings.secret, app.clock.now(), serial);
-    let page = Page { site: &app.site, url, token: token.unwrap_or(&fresh), notice };
-    let mut response = page::html(status, "no-store", &page);
+    let (site, t) = (app.site(language), Suggest::of(language));
+    let page = Page { site, t, url, token: token.unwrap_or(&fresh), notice };
+    let mut response = page::html(language, status, "no-store", &page);
     // Under `no-referrer` browsers send `Origin: null` with a POST (Fetch standard, "append a request Origin
     // header"), which would hide whether the form came from here. Other sites learn no more by this.
     response.headers_mut().insert(REFERRER_POLICY, HeaderValue::from_static("same-origin"));
@@ -188,7 +187,12 @@ fn answer(app: &App, status: StatusCode, url: &str, token: Option<&str>, notice:
 
 #[cfg(test)]
 mod tests {
-    use super::address;
+    use crate::language::Language;
+    use crate::words::Suggest;
+
+    fn address(typed: &str) -> Result<String, &'static str> {
+        super::address(typed, Suggest::of(Language::English))
+    }
 
     #[test]
     fn people_may_leave_the_scheme_out() {

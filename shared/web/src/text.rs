@@ -82,41 +82,6 @@ fn kept(c: char) -> Option<char> {
     }
 }
 
-/// A number with its thousands apart, as `12 345`.
-pub(crate) fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut out = String::with_capacity(digits.len() * 2);
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            out.push('\u{202f}');
-        }
-        out.push(digit);
-    }
-    out
-}
-
-/// A day as people write it: `1 May 2026`, from `2026-05-01`.
-pub(crate) fn day_in_words(day: &str) -> Option<String> {
-    const MONTHS: [&str; 12] = [
-        "January",
-        "February",
-        "March",
-        "April",
-        "May",
-        "June",
-        "July",
-        "August",
-        "September",
-        "October",
-        "November",
-        "December",
-    ];
-    let mut parts = day.splitn(3, '-');
-    let (year, month, day) = (parts.next()?, parts.next()?, parts.next()?);
-    let month = MONTHS.get(month.parse::<usize>().ok()?.checked_sub(1)?)?;
-    Some(format!("{} {month} {}", day.trim_start_matches('0'), year.trim_start_matches('0')))
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::single_range_in_vec_init, reason = "one mark is a list of marks, too")]
@@ -155,14 +120,5 @@ mod tests {
         let long = "a".repeat(10_000);
         let total: usize = pieces(&long, &[0..5_000]).iter().map(|p| p.text.chars().count()).sum();
         assert_eq!(total, MAX_SNIPPET + 1);
-    }
-
-    #[test]
-    fn numbers_and_days_read_well() {
-        assert_eq!(grouped(7), "7");
-        assert_eq!(grouped(1_234_567).replace('\u{202f}', " "), "1 234 567");
-        assert_eq!(day_in_words("2026-05-01").as_deref(), Some("1 May 2026"));
-        assert_eq!(day_in_words("2026-13-01"), None);
-        assert_eq!(day_in_words("soon"), None);
     }
 }

@@ -2,6 +2,7 @@
 //! nobody learns who looked for what.
 
 use crate::app::App;
+use crate::language::Language;
 use crate::page::{no_such_page, trouble, typed};
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
@@ -14,12 +15,13 @@ const FOREVER: &str = "public, max-age=31536000, immutable";
 const JPEG: [u8; 3] = [0xff, 0xd8, 0xff];
 
 /// `GET /thumb/{id}`
-pub(crate) async fn show(State(app): State<Arc<App>>, Path(id): Path<String>) -> Response {
-    let Ok(id) = ThumbnailId::new(&id) else { return no_such_page(&app.site) };
+pub(crate) async fn show(State(app): State<Arc<App>>, language: Language, Path(id): Path<String>) -> Response {
+    let site = app.site(language);
+    let Ok(id) = ThumbnailId::new(&id) else { return no_such_page(site) };
     match app.front.thumbnail(&id).await {
         // What is no JPEG is not served as one.
         Ok(Some(bytes)) if bytes.starts_with(&JPEG) => (typed("image/jpeg", FOREVER), bytes).into_response(),
-        Ok(_) => no_such_page(&app.site),
-        Err(error) => trouble(&app.site, "thumbnail", &error),
+        Ok(_) => no_such_page(site),
+        Err(error) => trouble(site, "thumbnail", &error),
     }
 }

@@ -7,7 +7,7 @@ use crate::runner::{End, Runner};
 use crate::world::World;
 use anyhow::{Context, Result};
 use curlew_model::Millis;
-use curlew_web::{Settings, router};
+use curlew_web::{Manners, Settings, router};
 use curlew_wiring::web_secret;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -79,6 +79,13 @@ async fn settings(world: &World) -> Result<Settings> {
     settings.user_agent_token.clone_from(&world.config.token);
     settings.user_agent.clone_from(&world.config.page_agent);
     settings.contact.clone_from(&world.config.contact);
+    let rules = &world.config.rules;
+    settings.manners = Manners {
+        poll_interval: rules.poll_interval,
+        min_pause: rules.min_pause,
+        hold_refused: rules.hold_refused,
+        hold_server_error: rules.hold_server_error,
+    };
     Ok(settings)
 }
 

@@ -10,6 +10,7 @@
 mod feeds;
 mod files;
 mod hostile;
+mod language;
 mod search;
 mod suggest;
 mod support;

@@ -223,6 +223,12 @@ impl World {
         self.send(Request::get(path).body(Body::empty()).unwrap()).await
     }
 
+    /// As somebody who reads the languages of this `Accept-Language`.
+    pub async fn get_in(&self, languages: &str, path: &str) -> Answer {
+        let request = Request::get(path).header("accept-language", languages);
+        self.send(request.body(Body::empty()).unwrap()).await
+    }
+
     pub async fn send(&self, request: Request<Body>) -> Answer {
         let head = request.method() == Method::HEAD;
         Answer::of(self.router.clone().oneshot(request).await.unwrap(), head).await
@@ -333,7 +339,8 @@ impl Answer {
         assert_eq!(depth, 0, "unclosed tags in:\n{}", self.body);
         let forbidden = ["<script", "<style", " style=", "http-equiv", "<iframe"];
         forbidden.iter().for_each(|bad| assert!(!self.body.contains(bad), "{bad} in:\n{}", self.body));
-        assert_eq!(self.attributes("html", "lang"), ["en"]);
+        assert_eq!(self.attributes("html", "lang"), [self.header("content-language")]);
+        assert_eq!(self.header("vary"), "accept-language");
         assert_eq!(self.all("h1").len(), 1, "one heading leads the page:\n{}", self.body);
         assert!(!self.text("title").is_empty());
         self.must_be_labelled();

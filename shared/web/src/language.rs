@@ -1,0 +1,231 @@
+//! The languages of the pages: which one a caller is answered in, and how it writes days and numbers.
+
+use axum::extract::FromRequestParts;
+use axum::http::header::ACCEPT_LANGUAGE;
+use axum::http::request::Parts;
+use curlew_model::Millis;
+use std::cmp::Reverse;
+use std::convert::Infallible;
+
+/// Language ranges that are looked at; browsers send fewer than ten.
+const MAX_RANGES: usize = 32;
+/// The quality of a range that names none, in thousandths (RFC 9110 §12.4.2).
+const FULL: u16 = 1_000;
+
+/// A language that the pages speak. What is said in it stands in `words`, and in the templates of long prose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Language {
+    /// English: for all who do not ask for another.
+    English,
+    /// Italian.
+    Italian,
+}
+
+impl Language {
+    /// All of them. What comes first wins where a caller is indifferent.
+    pub(crate) const ALL: [Language; 2] = [Language::English, Language::Italian];
+
+    /// The tag of the language (RFC 5646), for `lang` attributes and `Content-Language`.
+    pub(crate) const fn tag(self) -> &'static str {
+        self.choose("en", "it")
+    }
+
+    /// What there is in each language, in this one.
+    pub(crate) const fn choose<T: Copy>(self, english: T, italian: T) -> T {
+        match self {
+            Language::English => english,
+            Language::Italian => italian,
+        }
+    }
+
+    /// The language for an `Accept-Language` field (RFC 9110 §12.5.4): the one of highest quality, of two alike the one
+    /// that is named first. Who asks for neither is answered in English, since a page is better than none (§12.1).
+    pub(crate) fn preferred(field: &str) -> Language {
+        let ranges: Vec<Range<'_>> = field.split(',').take(MAX_RANGES).filter_map(Range::of).collect();
+        let wish = |language: &Language| {
+            let named = |range: &&Range<'_>| range.primary.eq_ignore_ascii_case(language.tag());
+            let best =
+                ranges.iter().enumerate().filter(|(_, range)| named(range)).map(|(at, r)| (r.quality, Reverse(at)));
+            let any = || ranges.iter().find(|range| range.primary == "*").map(|r| (r.quality, Reverse(MAX_RANGES)));
+            best.max().or_else(any).filter(|(quality, _)| *quality > 0)
+        };
+        // Of several greatest `max_by_key` gives the last one.
+        Language::ALL.into_iter().rev().max_by_key(wish).unwrap_or(Language::English)
+    }
+
+    /// A number with its thousands apart: `12,345` or `12.345`.
+    pub(crate) fn number(self, number: u64) -> String {
+        let digits = number.to_string();
+        let mut out = String::with_capacity(digits.len() * 2);
+        for (i, digit) in digits.chars().enumerate() {
+            if i > 0 && (digits.len() - i).is_multiple_of(3) {
+                out.push(self.choose(',', '.'));
+            }
+            out.push(digit);
+        }
+        out
+    }
+
+    /// A time as people say it, in the largest unit that it is whole in: `3 days`, `3 giorni`.
+    pub(crate) fn span(self, time: Millis) -> String {
+        const UNITS: [(u64, [&str; 2], [&str; 2]); 4] = [
+            (86_400_000, ["day", "days"], ["giorno", "giorni"]),
+            (3_600_000, ["hour", "hours"], ["ora", "ore"]),
+            (60_000, ["minute", "minutes"], ["minuto", "minuti"]),
+            (1_000, ["second", "seconds"], ["secondo", "secondi"]),
+        ];
+        let whole = UNITS.into_iter().find(|(unit, ..)| time.0 >= *unit && time.0.is_multiple_of(*unit));
+        let Some((unit, english, italian)) = whole else { return format!("{} ms", self.number(time.0)) };
+        let [one, many] = self.choose(english, italian);
+        let count = time.0 / unit;
+        format!("{} {}", self.number(count), if count == 1 { one } else { many })
+    }
+
+    /// A day as people write it: `1 May 2026` or `1 maggio 2026`, from `2026-05-01`.
+    pub(crate) fn day(self, day: &str) -> Option<String> {
+        let mut parts = day.splitn(3, '-');
+        let (year, month, day) = (parts.next()?, parts.next()?, parts.next()?);
+        let month = self.choose(&ENGLISH_MONTHS, &ITALIAN_MONTHS).get(month.parse::<usize>().ok()?.checked_sub(1)?)?;
+        Some(format!("{} {month} {}", day.trim_start_matches('0'), year.trim_start_matches('0')))
+    }
+}
+
+const ENGLISH_MONTHS: [&str; 12] = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+];
+const ITALIAN_MONTHS: [&str; 12] = [
+    "gennaio",
+    "febbraio",
+    "marzo",
+    "aprile",
+    "maggio",
+    "giugno",
+    "luglio",
+    "agosto",
+    "settembre",
+    "ottobre",
+    "novembre",
+    "dicembre",
+];
+
+/// A language range with its quality. Of `it-CH` only `it` counts: no page differs by region.
+struct Range<'a> {
+    primary: &'a str,
+    quality: u16,
+}
+
+impl Range<'_> {
+    /// None if it is not written as RFC 9110 §12.4.2 has it.
+    fn of(text: &str) -> Option<Range<'_>> {
+        let mut parts = text.split(';').map(str::trim);
+        let primary = parts.next()?.split('-').next()?;
+        let quality = match parts.next() {
+            None => FULL,
+            Some(weight) => quality(weight.strip_prefix("q=").or_else(|| weight.strip_prefix("Q="))?)?,
+        };
+        (parts.next().is_none() && !primary.is_empty()).then_some(Range { primary, quality })
+    }
+}
+
+/// `qvalue`: 0 to 1 with at most three digits after the point, here in thousandths.
+fn quality(text: &str) -> Option<u16> {
+    let (whole, part) = text.split_once('.').unwrap_or((text, ""));
+    if part.len() > 3 || !part.bytes().all(|b| b.is_ascii_digit()) {
+        return None;
+    }
+    let part: u16 = format!("{part:0<3}").parse().ok()?;
+    match whole {
+        "0" => Some(part),
+        "1" if part == 0 => Some(FULL),
+        _ => None,
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for Language {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Language, Infallible> {
+        // A field that is sent in several lines means them one after another (RFC 9110 §5.2).
+        let lines: Vec<&str> = parts.headers.get_all(ACCEPT_LANGUAGE).iter().filter_map(|v| v.to_str().ok()).collect();
+        Ok(Language::preferred(&lines.join(",")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_language_of_highest_quality_is_spoken() {
+        use Language::{English, Italian};
+        for (field, language) in [
+            ("", English),
+            ("it", Italian),
+            ("IT-ch", Italian),
+            ("it-IT,it;q=0.9,en-US;q=0.8,en;q=0.7", Italian),
+            ("en-GB,en;q=0.9,it;q=0.8", English),
+            ("en;q=0.8, it", Italian),
+            ("en, it", English),
+            ("it, en", Italian),
+            ("fr, de;q=0.9", English),
+            ("fr, it;q=0.1", Italian),
+            ("*", English),
+            ("*, it;q=0.9", English),
+            ("*;q=0.5, it;q=0.9", Italian),
+            ("en;q=0, *", Italian),
+            ("it;q=0", English),
+            ("it;q=0.000, fr", English),
+            ("it;q=1.000", Italian),
+            ("it ; q=0.5 , en;Q=0.4", Italian),
+        ] {
+            assert_eq!(Language::preferred(field), language, "{field}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_language_range_is_passed_over() {
+        for field in [
+            "it;q=2",
+            "it;q=1.001",
+            "it;q=0.0001",
+            "it;q=-1",
+            "it;q=",
+            "it;level=1",
+            "it;q=1;q=1",
+            ";q=1",
+            ",,,",
+            "ita",
+            "i",
+            "-it",
+        ] {
+            assert_eq!(Language::preferred(field), Language::English, "{field}");
+        }
+        let many = format!("{}it", "fr,".repeat(MAX_RANGES));
+        assert_eq!(Language::preferred(&many), Language::English);
+    }
+
+    #[test]
+    fn numbers_and_days_read_well() {
+        let (english, italian) = (Language::English, Language::Italian);
+        assert_eq!([english.number(7), english.number(1_234_567)], ["7", "1,234,567"]);
+        assert_eq!([italian.number(999), italian.number(12_345)], ["999", "12.345"]);
+        assert_eq!(english.day("2026-05-01").as_deref(), Some("1 May 2026"));
+        assert_eq!(italian.day("2026-05-01").as_deref(), Some("1 maggio 2026"));
+        assert_eq!([english.day("2026-13-01"), italian.day("soon")], [None, None]);
+        assert_eq!(english.span(Millis::from_hours(72)), "3 days");
+        assert_eq!(italian.span(Millis::from_secs(1)), "1 secondo");
+        assert_eq!(italian.span(Millis::from_hours(36)), "36 ore");
+        assert_eq!([english.span(Millis(1_500)), english.span(Millis(0))], ["1,500 ms", "0 ms"]);
+    }
+}

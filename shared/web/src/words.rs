@@ -1,0 +1,15 @@
+//! What the pages say, in each language: a struct of sentences for each page, of which there is one value a language, so
+//! that a sentence that is missing in one of them does not compile. A template is given those of its page as `t`, those
+//! of the frame around it as `site.t`; prose with markup in it stands in the templates, in a `match` over the language.
+
+mod frame;
+mod message;
+mod search;
+mod status;
+mod suggest;
+
+pub(crate) use frame::Frame;
+pub(crate) use message::{Message, Said};
+pub(crate) use search::Search;
+pub(crate) use status::Status;
+pub(crate) use suggest::Suggest;

@@ -1,0 +1,38 @@
+use crate::language::Language;
+
+/// What stands around every page.
+#[derive(Debug)]
+pub(crate) struct Frame {
+    pub(crate) skip: &'static str,
+    /// Names the links at the foot of the page.
+    pub(crate) about: &'static str,
+    pub(crate) suggest: &'static str,
+    pub(crate) crawler: &'static str,
+    pub(crate) status: &'static str,
+    /// Before the name of the search engine, in the list of a browser's search engines.
+    pub(crate) search_with: &'static str,
+}
+
+impl Frame {
+    pub(crate) const fn of(language: Language) -> &'static Frame {
+        language.choose(&ENGLISH, &ITALIAN)
+    }
+}
+
+const ENGLISH: Frame = Frame {
+    skip: "Skip to the content",
+    about: "About",
+    suggest: "Suggest a site",
+    crawler: "About the crawler",
+    status: "Status",
+    search_with: "Search with",
+};
+
+const ITALIAN: Frame = Frame {
+    skip: "Vai al contenuto",
+    about: "Informazioni",
+    suggest: "Proponi un sito",
+    crawler: "Il crawler",
+    status: "Stato",
+    search_with: "Cerca con",
+};

@@ -1,0 +1,119 @@
+use crate::language::Language;
+
+/// The start page and the page of results.
+#[derive(Debug)]
+pub(crate) struct Search {
+    pub(crate) lead: &'static str,
+    /// Names the field.
+    pub(crate) field: &'static str,
+    pub(crate) button: &'static str,
+    pub(crate) examples_heading: &'static str,
+    /// What can be typed, and what it means.
+    pub(crate) examples: [(&'static str, &'static str); 8],
+    /// Heads a page of results that has none to show, for those who hear it.
+    pub(crate) heading: &'static str,
+    /// Around a link to another query.
+    pub(crate) did_you_mean: (&'static str, &'static str),
+    pub(crate) nothing_found_for: &'static str,
+    pub(crate) try_other_words: &'static str,
+    /// As in `11–20 of 35`.
+    pub(crate) of: &'static str,
+    pub(crate) page_for: &'static str,
+    pub(crate) pages_for: &'static str,
+    pub(crate) none_here: &'static str,
+    pub(crate) one_copy: &'static str,
+    pub(crate) copies: fn(u32) -> String,
+    pub(crate) pages_of_results: &'static str,
+    pub(crate) previous: &'static str,
+    pub(crate) next: &'static str,
+    pub(crate) page: &'static str,
+    pub(crate) follow: &'static str,
+    pub(crate) its_feed: &'static str,
+    pub(crate) only_ten_pages: &'static str,
+    pub(crate) address_too_long: &'static str,
+    pub(crate) too_many_parameters: &'static str,
+    pub(crate) no_feed: &'static str,
+    pub(crate) no_question: &'static str,
+}
+
+impl Search {
+    pub(crate) const fn of(language: Language) -> &'static Search {
+        language.choose(&ENGLISH, &ITALIAN)
+    }
+}
+
+const ENGLISH: Search = Search {
+    lead: "A small search engine for sites that publish feeds.",
+    field: "Search for",
+    button: "Search",
+    examples_heading: "What you can type",
+    examples: [
+        ("curlew estuary", "pages with both words"),
+        ("\"spring tide\"", "the words side by side"),
+        ("curlew -stone", "without a word"),
+        ("tide site:example.org", "from one site only"),
+        ("marea lang:it", "in one language"),
+        ("wader before:2026-05-01", "published before a day"),
+        ("wader after:2026-04-01", "published on a day or later"),
+        ("wader sort:date", "newest first"),
+    ],
+    heading: "Search",
+    did_you_mean: ("Did you mean", "?"),
+    nothing_found_for: "Nothing found for",
+    try_other_words: "Try fewer or other words, or take a filter away.",
+    of: "of",
+    page_for: "page for",
+    pages_for: "pages for",
+    none_here: "There are no results on this page any more.",
+    one_copy: "One later page says the same.",
+    copies: |n| format!("{n} later pages say the same."),
+    pages_of_results: "Pages of results",
+    previous: "Previous",
+    next: "Next",
+    page: "Page",
+    follow: "Follow this search in a feed reader:",
+    its_feed: "its feed",
+    only_ten_pages: "Only the first ten pages of results can be shown.",
+    address_too_long: "This address is too long. Please ask a shorter question.",
+    too_many_parameters: "This address has too many parameters.",
+    no_feed: "No feed of that",
+    no_question: "Say what to look for: q is empty.",
+};
+
+const ITALIAN: Search = Search {
+    lead: "Un piccolo motore di ricerca per i siti che pubblicano un feed.",
+    field: "Cerca",
+    button: "Cerca",
+    examples_heading: "Che cosa si può scrivere",
+    examples: [
+        ("chiurlo laguna", "pagine con entrambe le parole"),
+        ("\"alta marea\"", "le parole una accanto all’altra"),
+        ("pane -burro", "senza una parola"),
+        ("marea site:example.org", "solo da un sito"),
+        ("tide lang:en", "in una lingua"),
+        ("uccelli before:2026-05-01", "pubblicate prima di un giorno"),
+        ("uccelli after:2026-04-01", "pubblicate da un giorno in poi"),
+        ("uccelli sort:date", "prima le più recenti"),
+    ],
+    heading: "Ricerca",
+    did_you_mean: ("Forse cercavi", "?"),
+    nothing_found_for: "Nessun risultato per",
+    try_other_words: "Prova con meno parole o con parole diverse, oppure togli un filtro.",
+    of: "di",
+    page_for: "pagina per",
+    pages_for: "pagine per",
+    none_here: "In questa pagina non ci sono più risultati.",
+    one_copy: "Un’altra pagina, più recente, dice lo stesso.",
+    copies: |n| format!("Altre {n} pagine, più recenti, dicono lo stesso."),
+    pages_of_results: "Pagine dei risultati",
+    previous: "Precedente",
+    next: "Successiva",
+    page: "Pagina",
+    follow: "Segui questa ricerca in un lettore di feed:",
+    its_feed: "il suo feed",
+    only_ten_pages: "Si possono mostrare solo le prime dieci pagine di risultati.",
+    address_too_long: "Questo indirizzo è troppo lungo. Prova con una domanda più breve.",
+    too_many_parameters: "Questo indirizzo ha troppi parametri.",
+    no_feed: "Di questo non c’è un feed",
+    no_question: "Scrivi che cosa cercare: q è vuoto.",
+};

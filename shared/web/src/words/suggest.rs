@@ -1,0 +1,76 @@
+use crate::language::Language;
+
+/// The form for suggestions, and what is said of one that was sent.
+#[derive(Debug)]
+pub(crate) struct Suggest {
+    pub(crate) title: &'static str,
+    /// Names the field.
+    pub(crate) field: &'static str,
+    pub(crate) trap: &'static str,
+    pub(crate) button: &'static str,
+    pub(crate) fate: &'static str,
+    pub(crate) taken: fn(&str) -> String,
+    pub(crate) known: fn(&str) -> String,
+    pub(crate) not_from_here: &'static str,
+    pub(crate) too_many: &'static str,
+    pub(crate) too_long: &'static str,
+    pub(crate) no_form: &'static str,
+    pub(crate) trapped: &'static str,
+    pub(crate) too_young: &'static str,
+    pub(crate) too_old: &'static str,
+    pub(crate) forged: &'static str,
+    pub(crate) sent_before: &'static str,
+    pub(crate) no_address: &'static str,
+    pub(crate) address_too_long: &'static str,
+    pub(crate) not_of_the_web: &'static str,
+}
+
+impl Suggest {
+    pub(crate) const fn of(language: Language) -> &'static Suggest {
+        language.choose(&ENGLISH, &ITALIAN)
+    }
+}
+
+const ENGLISH: Suggest = Suggest {
+    title: "Suggest a site",
+    field: "Address of the site",
+    trap: "Leave this field empty",
+    button: "Suggest it",
+    fate: "Only the address is kept. Nothing is fetched at once: it waits for the crawler’s next round.",
+    taken: |url| format!("Thank you. {url} is written down and will be looked at on the next round."),
+    known: |url| format!("Thank you. {url} is already known here."),
+    not_from_here: "This form has to be sent from this page. Please use the one below.",
+    too_many: "That was a lot at once. Please wait a moment and send it again.",
+    too_long: "That is too long. An address of a site is all that is needed.",
+    no_form: "That was not sent by the form on this page.",
+    trapped: "The hidden field has to stay empty. Please send it once more.",
+    too_young: "That was quick. Please wait three seconds and send it again.",
+    too_old: "This form had grown old. Here is a fresh one; please send it again.",
+    forged: "This form is not one of ours. Here is one; please send it again.",
+    sent_before: "This form was sent before. Here is a fresh one for another site.",
+    no_address: "Please type the address of a site.",
+    address_too_long: "This address is too long.",
+    not_of_the_web: "This is not an address of the web. It should look like https://example.org.",
+};
+
+const ITALIAN: Suggest = Suggest {
+    title: "Proponi un sito",
+    field: "Indirizzo del sito",
+    trap: "Lascia vuoto questo campo",
+    button: "Proponi",
+    fate: "Si conserva solo l’indirizzo. Nulla viene scaricato subito: il crawler se ne occuperà al prossimo giro.",
+    taken: |url| format!("Grazie. {url} è stato annotato e sarà esaminato al prossimo giro."),
+    known: |url| format!("Grazie. {url} è già noto."),
+    not_from_here: "Questo modulo va inviato da questa pagina. Usa quello qui sotto.",
+    too_many: "Sono arrivate troppe richieste insieme. Aspetta un momento e invia di nuovo il modulo.",
+    too_long: "È troppo lungo. Basta l’indirizzo di un sito.",
+    no_form: "Non è stato inviato con il modulo di questa pagina.",
+    trapped: "Il campo nascosto deve restare vuoto. Invia il modulo ancora una volta.",
+    too_young: "Troppo in fretta. Aspetta tre secondi e invia di nuovo il modulo.",
+    too_old: "Il modulo era scaduto. Eccone uno nuovo: invialo di nuovo.",
+    forged: "Questo modulo non è nostro. Eccone uno: invialo di nuovo.",
+    sent_before: "Questo modulo è già stato inviato. Eccone uno nuovo per un altro sito.",
+    no_address: "Scrivi l’indirizzo di un sito.",
+    address_too_long: "Questo indirizzo è troppo lungo.",
+    not_of_the_web: "Questo non è un indirizzo del web. Dovrebbe avere la forma https://example.org.",
+};

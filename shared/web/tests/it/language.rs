@@ -1,0 +1,124 @@
+//! The pages in the language that is asked for.
+
+use crate::suggest::{form, token_of};
+use crate::support::{Answer, Shelf, World, page, settings, shelf};
+use axum::body::Body;
+use axum::http::Request;
+use curlew_ports::StatusLine;
+use curlew_web::Settings;
+use std::collections::BTreeSet;
+
+const ITALIAN: &str = "it-IT,it;q=0.9,en;q=0.5";
+fn world() -> World {
+    let mut pages: Vec<_> = (0..150).map(|n| page(&format!("https://t.example/{n}"), "curlew", "curlew")).collect();
+    pages[0].copies = 1;
+    pages[1].copies = 2;
+    let status = vec![StatusLine { name: "n".into(), value: "v".into() }];
+    World::of(Shelf { pages, status, ..Shelf::default() })
+}
+
+/// Every page that can be got, and some that cannot.
+const PATHS: [&str; 11] = [
+    "/",
+    "/?q=curlew",
+    "/?q=curlew&page=10",
+    "/?q=nothing",
+    "/?q=x&page=11",
+    "/?q=panic",
+    "/suggest",
+    "/bot",
+    "/status",
+    "/nowhere",
+    "/feed/atom",
+];
+
+#[tokio::test]
+async fn each_page_is_in_the_language_that_is_asked_for() {
+    let world = world();
+    for path in PATHS {
+        for (asked, given) in [("", "en"), ("en", "en"), ("fr;q=1", "en"), (ITALIAN, "it"), ("it", "it")] {
+            let answer = world.get_in(asked, path).await;
+            assert_eq!(answer.attributes("html", "lang"), [given], "{path} for {asked}");
+        }
+    }
+    let split = Request::get("/").header("accept-language", "en;q=0.1").header("accept-language", "it;q=0.2");
+    assert_eq!(world.send(split.body(Body::empty()).unwrap()).await.attributes("html", "lang"), ["it"]);
+}
+
+#[tokio::test]
+async fn no_sentence_is_left_in_the_other_language() {
+    let world = world();
+    for path in PATHS {
+        let (english, italian) = (texts(&world.get(path).await), texts(&world.get_in(ITALIAN, path).await));
+        let same: Vec<&String> = english.intersection(&italian).filter(|t| t.split(' ').count() > 2).collect();
+        assert_eq!(same, Vec::<&String>::new(), "{path}");
+        assert!(english.len() >= 5 && italian.len() >= 5, "{path}");
+    }
+}
+
+/// The texts of a page that are ours: what is code, was typed or was found is the same in all languages.
+fn texts(answer: &Answer) -> BTreeSet<String> {
+    let dom = answer.dom();
+    let ours = dom.tree.nodes().filter_map(|node| {
+        let mut around = node.ancestors().filter_map(|a| a.value().as_element().map(|e| e.name()));
+        let is_theirs = around.any(|name| ["title", "code", "article", "q", "td"].contains(&name));
+        node.value().as_text().filter(|_| !is_theirs)
+    });
+    ours.map(|text| text.split_whitespace().collect::<Vec<_>>().join(" ")).filter(|t| !t.is_empty()).collect()
+}
+
+#[tokio::test]
+async fn days_numbers_and_copies_are_written_as_the_language_has_them() {
+    let mut first = page("https://t.example/", "curlew", "curlew");
+    first.copies = 3;
+    let mut pages = vec![first];
+    pages.extend((0..1_233).map(|n| page(&format!("https://t.example/{n}"), "curlew", "curlew")));
+    let world = World::of(shelf(pages));
+    let results = world.get_in(ITALIAN, "/?q=curlew").await;
+    assert_eq!(results.text("h1"), "1–10 di 1.234 pagine per curlew");
+    assert_eq!(results.text("time"), "1 maggio 2026");
+    assert_eq!(results.all("article .source")[1], "Altre 3 pagine, più recenti, dicono lo stesso.");
+    assert_eq!(results.all("nav.pages a[rel=next]"), ["Successiva"]);
+    assert_eq!(world.get("/?q=curlew").await.text("h1"), "1–10 of 1,234 pages for curlew");
+}
+
+#[tokio::test]
+async fn a_form_is_answered_in_the_language_that_it_was_read_in() {
+    let world = World::of(Shelf::default());
+    let token = token_of(&world).await;
+    let mut request = form(&[("url", "tide.example"), ("token", &token)]);
+    request.headers_mut().insert("accept-language", ITALIAN.parse().unwrap());
+    let taken = world.send(request).await;
+    assert!(taken.text(".good").starts_with("Grazie. https://tide.example/"), "{}", taken.body);
+    let mut again = form(&[("url", "tide.example"), ("token", &token)]);
+    again.headers_mut().insert("accept-language", ITALIAN.parse().unwrap());
+    assert!(world.send(again).await.text(".bad").contains("già stato inviato"));
+}
+
+#[tokio::test]
+async fn what_programs_read_says_that_it_depends_on_the_language_or_does_not() {
+    let world = world();
+    let xml = world.get_in(ITALIAN, "/opensearch.xml").await;
+    assert_eq!((xml.header("vary"), xml.header("content-language")), ("accept-language", "it"));
+    assert!(xml.body.contains("<Description>Cerca con Curlew</Description>"));
+    let api = world.get_in(ITALIAN, "/api/search?q=").await;
+    assert_eq!(api.json()["error"]["message"], "Say what to look for: q is empty.");
+    for path in ["/style.css", "/robots.txt", "/feed/atom?q=curlew", "/api/search?q=curlew", "/status.json"] {
+        assert_eq!(world.get_in(ITALIAN, path).await.header("vary"), "", "{path}");
+    }
+}
+
+#[tokio::test]
+async fn the_bot_page_has_the_same_rules_and_numbers_in_both() {
+    let mut settings = settings();
+    settings.manners.hold_refused = curlew_model::Millis::from_days(5);
+    let world = World::with(Shelf::default(), settings);
+    let (english, italian) = (world.get("/bot").await, world.get_in(ITALIAN, "/bot").await);
+    assert_eq!(english.all("pre"), italian.all("pre"));
+    assert_eq!(english.all("code"), italian.all("code").into_iter().filter(|c| c != "Referer").collect::<Vec<_>>());
+    assert_eq!(english.attributes("h2", "id"), italian.attributes("h2", "id"));
+    assert!(english.body.contains("stays away for 5 days") && italian.body.contains("resta lontano per 5 giorni"));
+    assert!(english.body.contains("every 8 hours") && italian.body.contains("ogni 8 ore"));
+    let bare = World::with(Shelf::default(), Settings { contact: None, ..crate::support::settings() });
+    assert!(bare.get_in(ITALIAN, "/bot").await.body.contains("non ha indicato un indirizzo"));
+}
