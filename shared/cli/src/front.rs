@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use curlew_model::{Challenge, ThumbnailId, Wish};
 use curlew_ports::{
-    Claimed, FindError, Found, Front, HubAnswer, HubAsks, Message, PortError, Start, StatusLine, SuggestError,
+    Claimed, FindError, Found, Front, HubAnswer, HubAsks, Message, PortError, Refused, Start, StatusLine, SuggestError,
     Suggested, Told, Wished,
 };
 use std::sync::Arc;
@@ -24,7 +24,7 @@ impl Front for Behind {
         self.0.suggest.offered(url).await
     }
 
-    async fn site_of(&self, typed: &str) -> Result<String, SuggestError> {
+    fn site_of(&self, typed: &str) -> Result<String, Refused> {
         self.0.owners.site_of(typed)
     }
 

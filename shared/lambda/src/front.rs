@@ -4,8 +4,8 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use curlew_model::{Challenge, ThumbnailId, Wish, Year};
 use curlew_ports::{
-    Blobs, Claimed, FindError, Found, Front, HubAnswer, HubAsks, Message, PortError, Start, StatusLine, SuggestError,
-    Suggested, Told, Wished,
+    Blobs, Claimed, FindError, Found, Front, HubAnswer, HubAsks, Message, PortError, Refused, Start, StatusLine,
+    SuggestError, Suggested, Told, Wished,
 };
 use curlew_wiring::Program;
 
@@ -27,7 +27,7 @@ impl Front for Behind {
         self.0.suggest.offered(url).await
     }
 
-    async fn site_of(&self, typed: &str) -> Result<String, SuggestError> {
+    fn site_of(&self, typed: &str) -> Result<String, Refused> {
         self.0.owners.site_of(typed)
     }
 

@@ -12,6 +12,7 @@ mod job;
 mod ownership;
 mod page;
 mod polling;
+mod query;
 mod record;
 mod source;
 mod thumbnail;
@@ -29,6 +30,7 @@ pub use job::{
 pub use ownership::{Challenge, Claim, Dossier, FeedLine, Miss, Ownership, PageLine, Way, Wish};
 pub use page::{Gone, Page, PageState, Rejection, Screened, Year};
 pub use polling::{Ailment, AilmentKind, Habit, Hub, Polling, Subscription, Taken, Trust, Why, Wishes};
+pub use query::{MAX_QUERY_BYTES, MAX_QUERY_TERMS, QueryError};
 pub use record::{EntryHints, Location, Record, SnippetLimit};
 pub use source::{ExtraSlot, FeedSource, SiteSource, SiteState, Slot, Source, Validators};
 pub use thumbnail::ThumbnailId;

@@ -3,7 +3,6 @@
 use curlew_model::{HostKey, Timestamp};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::fmt;
 
 /// New addresses that are taken of one host key in a day (UTC).
 pub const PER_HOST: u32 = 5;
@@ -26,15 +25,6 @@ pub enum Full {
     Host,
     /// As many were suggested in all.
     Day,
-}
-
-impl fmt::Display for Full {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Full::Host => "so much of this site was suggested today; please come back tomorrow",
-            Full::Day => "so many sites were suggested today; please come back tomorrow",
-        })
-    }
 }
 
 /// Takes one address of a host key out of the day's allowance.

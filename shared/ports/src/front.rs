@@ -1,8 +1,8 @@
 use crate::PortError;
 use async_trait::async_trait;
 use bytes::Bytes;
-use curlew_model::{Challenge, Claim, Dossier, Millis, ThumbnailId, Timestamp, Wish};
-use serde::Serialize;
+use curlew_model::{Challenge, Claim, Dossier, Millis, QueryError, ThumbnailId, Timestamp, Wish};
+use serde::{Serialize, Serializer};
 use std::ops::Range;
 
 /// What the search page needs of the program behind it.
@@ -11,14 +11,13 @@ pub trait Front: Send + Sync {
     /// Runs a query: `limit` hits from `start` on. What of the query cannot be understood is left out, and said.
     ///
     /// # Errors
-    /// [`FindError::BadQuery`] with a sentence for the person who typed it if nothing of it is understood, or a port's
-    /// error.
+    /// [`FindError::BadQuery`] if nothing of it is understood, or a port's error.
     async fn find(&self, query: &str, start: Start<'_>, limit: usize) -> Result<Found, FindError>;
 
     /// Takes a suggestion. It is only written down; nothing is fetched before the next schedule.
     ///
     /// # Errors
-    /// [`SuggestError::Refused`] with a sentence for the person who suggested it, or a port's error.
+    /// [`SuggestError::Refused`] if it cannot be taken, or a port's error.
     async fn suggest(&self, url: &str) -> Result<Suggested, SuggestError>;
 
     /// The thumbnail's JPEG bytes, if there is one.
@@ -43,8 +42,8 @@ pub trait Front: Send + Sync {
     /// The host that somebody names as theirs, in canonical form.
     ///
     /// # Errors
-    /// [`SuggestError::Refused`] with a sentence for the person who named it, or a port's error.
-    async fn site_of(&self, typed: &str) -> Result<String, SuggestError>;
+    /// Why it cannot be claimed.
+    fn site_of(&self, typed: &str) -> Result<String, Refused>;
 
     /// What the claimant of a host sees. What is kept of the host is only in it while the claim is proven.
     ///
@@ -119,9 +118,9 @@ pub struct Found {
     /// The query as it may have been meant, if that finds more; plain text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suggestion: Option<String>,
-    /// What of the query was left out, and why; a sentence each, plain text.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub notes: Vec<String>,
+    /// What of the query was left out, and why; for programs a sentence each.
+    #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "as_sentences")]
+    pub notes: Vec<QueryError>,
 }
 
 /// One result.
@@ -157,12 +156,16 @@ fn is_zero(n: &u32) -> bool {
     *n == 0
 }
 
+fn as_sentences<S: Serializer>(notes: &[QueryError], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(notes.iter().map(ToString::to_string))
+}
+
 /// Why there are no results.
 #[derive(Debug, thiserror::Error)]
 pub enum FindError {
-    /// Nothing of the query can be understood; a sentence for the person who typed it.
-    #[error("{0}")]
-    BadQuery(String),
+    /// Nothing of the query can be understood.
+    #[error(transparent)]
+    BadQuery(QueryError),
     /// The index is out of reach.
     #[error(transparent)]
     Port(#[from] PortError),
@@ -292,12 +295,51 @@ pub enum Suggested {
 /// Why a suggestion was not taken.
 #[derive(Debug, thiserror::Error)]
 pub enum SuggestError {
-    /// It cannot be taken; a sentence for the person who suggested it.
-    #[error("{0}")]
-    Refused(String),
+    /// It cannot be taken.
+    #[error(transparent)]
+    Refused(Refused),
     /// The store is out of reach.
     #[error(transparent)]
     Port(#[from] PortError),
+}
+
+/// What was suggested and cannot be taken. It is displayed as a sentence in English.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("'{typed}' cannot be crawled: {why}")]
+pub struct Refused {
+    /// The beginning of what was typed.
+    pub typed: String,
+    /// Why.
+    pub why: Refusal,
+}
+
+/// Why a suggestion cannot be taken.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// It has not the form of an address that is taken up; what is wrong with it, in English.
+    #[error("{0}")]
+    Form(String),
+    /// The operator excludes it, by this rule.
+    #[error("it is excluded by {0}")]
+    Excluded(String),
+    /// The address guard would not let it be called; why, in English.
+    #[error("{0}")]
+    Unsafe(String),
+    /// Its host is blocked.
+    #[error("the host is blocked")]
+    Blocked,
+    /// As much of its site was suggested today as is taken in a day.
+    #[error("so much of this site was suggested today; please come back tomorrow")]
+    SiteFull,
+    /// As many sites were suggested today as are taken in a day.
+    #[error("so many sites were suggested today; please come back tomorrow")]
+    DayFull,
+    /// It is an IP address; only what has a name can be claimed.
+    #[error("it has no name, only an address")]
+    NoName,
+    /// Names below it belong to many, so nobody can claim it as a whole.
+    #[error("names below it belong to many")]
+    Shared,
 }
 
 /// A line of the status page.

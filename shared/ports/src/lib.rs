@@ -21,8 +21,8 @@ pub use error::PortError;
 pub use events::{Event, Events};
 pub use fetch::{Call, CallKind, Fetch, FetchError, Reply, ReplyHeaders};
 pub use front::{
-    About, BlockedBy, Claimed, FindError, Found, FoundHit, Front, HubAnswer, HubAsks, Kept, Message, RobotsSeen, Start,
-    StatusLine, SuggestError, Suggested, Told, Wished,
+    About, BlockedBy, Claimed, FindError, Found, FoundHit, Front, HubAnswer, HubAsks, Kept, Message, Refusal, Refused,
+    RobotsSeen, Start, StatusLine, SuggestError, Suggested, Told, Wished,
 };
 pub use ledger::{
     HostLedger, Hosts, Marks, RobotsCopy, RobotsStore, SWAP_TRIES, Version, update_host, update_host_from,

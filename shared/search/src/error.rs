@@ -1,6 +1,5 @@
 //! What can go wrong, by what the caller does next.
 
-use crate::query::{MAX_QUERY_BYTES, MAX_QUERY_TERMS};
 use std::io::ErrorKind;
 use tantivy::TantivyError;
 use tantivy::directory::error::OpenReadError;
@@ -69,42 +68,4 @@ impl From<std::io::Error> for SearchError {
     fn from(error: std::io::Error) -> SearchError {
         SearchError::Engine(error.into())
     }
-}
-
-/// Why a part of a query was left out, or all of it; each reads as a sentence for the person who typed it.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum QueryError {
-    /// Nothing to look for.
-    #[error("Type at least one word to look for.")]
-    Empty,
-    /// More than [`MAX_QUERY_BYTES`].
-    #[error("The query is too long: it has {bytes} bytes, and only the first {max} are read.", max = MAX_QUERY_BYTES)]
-    TooLong {
-        /// Its length.
-        bytes: usize,
-    },
-    /// More than [`MAX_QUERY_TERMS`].
-    #[error("The query has too many words: only the first {max} words and filters are read.", max = MAX_QUERY_TERMS)]
-    TooManyTerms,
-    /// `*` in a word.
-    #[error("Wildcards such as in '{0}' are not supported; write the word in full.")]
-    Wildcard(String),
-    /// Only words that pages must not have.
-    #[error("The query only says what pages must not have; add at least one word that they should have.")]
-    OnlyExcluded,
-    /// `site:` without a host name.
-    #[error("'{0}' is not a host name; write for example site:example.org.")]
-    Site(String),
-    /// `lang:` without a language.
-    #[error("'{0}' is not a language; write its code, for example lang:it.")]
-    Language(String),
-    /// `before:` or `after:` without a day.
-    #[error("'{0}' is not a date; write for example before:2026-05-01.")]
-    Date(String),
-    /// `sort:` with an unknown order.
-    #[error("'{0}' is not an order; write sort:date or sort:relevance.")]
-    Order(String),
-    /// `after:` a day that is not before that of `before:`.
-    #[error("No day is after one date and before the other; after: takes the earlier day, before: the later one.")]
-    NoDays,
 }

@@ -1,16 +1,11 @@
 //! The query language: words, `"a phrase"`, `-word`, `site:HOST`, `lang:it`, `before:2026-05-01`, `after:…`, `sort:date`.
 
-use crate::QueryError;
 use crate::schema::head;
-use curlew_model::Timestamp;
+use curlew_model::{MAX_QUERY_BYTES, MAX_QUERY_TERMS, QueryError, Timestamp};
 use std::collections::BTreeSet;
 use std::ops::Range;
 use std::str::FromStr;
 
-/// Longest query that is read.
-pub const MAX_QUERY_BYTES: usize = 256;
-/// Most words (those in phrases counted one by one) and filters together.
-pub const MAX_QUERY_TERMS: usize = 16;
 /// So many characters of what was typed are repeated in a sentence about it.
 const MAX_SHOWN_CHARS: usize = 60;
 

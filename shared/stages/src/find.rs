@@ -4,7 +4,7 @@ use crate::block::hidden_hosts;
 use crate::index::{load_manifest, search_error};
 use crate::splits::{Listed, Opened, Splits, endless};
 use crate::{StageError, thumbnail};
-use curlew_model::{Millis, PageId, ThumbnailId, Timestamp, Year};
+use curlew_model::{Millis, PageId, QueryError, ThumbnailId, Timestamp, Year};
 use curlew_ports::{Blobs, Clock, FindError, Found, FoundHit, PortError, Start, Tag};
 use curlew_search::{Cursor, Hidden, Hit, Query, Request, Results, SearchError, Split, search, suggest, warm};
 use std::collections::BTreeSet;
@@ -19,8 +19,6 @@ const YEARS_KNOWN_FOR: Millis = Millis::from_mins(10);
 const TRIES: u32 = 3;
 /// How often more of the splits is fetched for one query.
 const ROUNDS: u32 = 64;
-/// What is said of a cursor that is damaged or belongs to another query.
-const BAD_CURSOR: &str = "The link to further results was not whole, so these are the first ones.";
 
 /// Runs queries.
 pub struct Finder {
@@ -56,17 +54,16 @@ impl Finder {
     /// # Errors
     /// A sentence about the query if nothing of it is understood, or what the object store says.
     pub async fn find(&self, text: &str, start: Start<'_>, limit: usize) -> Result<Found, FindError> {
-        let (query, left_out) = Query::read(text);
-        let mut notes: Vec<String> = left_out.iter().map(ToString::to_string).collect();
+        let (query, mut notes) = Query::read(text);
         if query.is_empty() {
-            return Err(FindError::BadQuery(notes.into_iter().next().unwrap_or_default()));
+            return Err(FindError::BadQuery(notes.into_iter().next().unwrap_or(QueryError::Empty)));
         }
         let mut request = Request { query: &query, limit, offset: 0, after: None, now: self.clock.now() };
         match start {
             Start::Offset(offset) => request.offset = offset,
             Start::After(cursor) => match Cursor::decode(cursor, text) {
                 Some(cursor) => (request.after, request.now) = (Some(cursor), cursor.now()),
-                None => notes.push(BAD_CURSOR.to_owned()),
+                None => notes.push(QueryError::Cursor),
             },
         }
         let mut tries = 0;

@@ -25,11 +25,18 @@ pub(crate) async fn all_keys(
 
 /// All rows that are chosen.
 pub(crate) async fn pages_that(pages: &dyn Pages, choose: impl Fn(&Page) -> bool) -> Result<Vec<Page>, PortError> {
-    let (mut chosen, mut after) = (Vec::new(), None);
+    let mut chosen = Vec::new();
+    each_page(pages, |page| chosen.extend(Some(page).filter(&choose))).await?;
+    Ok(chosen)
+}
+
+/// Gives every row away.
+pub(crate) async fn each_page(pages: &dyn Pages, take: impl FnMut(Page)) -> Result<(), PortError> {
+    let (mut take, mut after) = (take, None);
     loop {
         let rows = pages.list(after.as_ref(), ROWS).await?;
-        let Some(last) = rows.last() else { return Ok(chosen) };
+        let Some(last) = rows.last() else { return Ok(()) };
         after = Some(last.id.clone());
-        chosen.extend(rows.into_iter().filter(&choose));
+        rows.into_iter().for_each(&mut take);
     }
 }

@@ -2,6 +2,7 @@
 //! for a month, or until the operator has done with them.
 
 use crate::StageError;
+use crate::listing::all_keys;
 use curlew_model::{Millis, Timestamp};
 use curlew_policy::address::hash_hex;
 use curlew_ports::{Blobs, Clock, Message, PortError, Told};
@@ -14,8 +15,6 @@ const PREFIX: &str = "messages/";
 pub const MESSAGES_A_DAY: usize = 200;
 /// How long they are kept.
 pub const MESSAGES_KEPT: Millis = Millis::from_days(30);
-/// Keys that are listed at a time.
-const LIST: usize = 500;
 /// Digits of the hash that a message is named by.
 const DIGITS: usize = 16;
 
@@ -111,13 +110,7 @@ impl Messages {
     }
 
     async fn keys(&self) -> Result<Vec<String>, StageError> {
-        let (mut all, mut after): (Vec<String>, Option<String>) = (vec![], None);
-        loop {
-            let keys = self.blobs.list(PREFIX, after.as_deref(), LIST).await?;
-            let Some(last) = keys.last() else { return Ok(all) };
-            after = Some(last.clone());
-            all.extend(keys);
-        }
+        Ok(all_keys(self.blobs.as_ref(), PREFIX, None).await?)
     }
 
     async fn key_of(&self, wanted: &str) -> Result<Option<String>, StageError> {

@@ -2,10 +2,10 @@
 //! kept; visits, removes and takes up again.
 
 use crate::aftermath::revived;
+use crate::listing::{each_page, pages_that};
 use crate::manners::Opening;
 use crate::owner::{self, covers};
 use crate::removal::Removal;
-use crate::row::all_pages;
 use crate::segment::RecordReader;
 use crate::visit::{End, Visit};
 use crate::{Blocks, Manners, Sample, Stage, StageError, Suggest, Verdict, thumbnail_key};
@@ -201,9 +201,9 @@ impl Own {
             dossier.feeds.push(FeedLine { url: feed.url, polled_at, next });
         }
         dossier.feeds.truncate(FEEDS_NAMED);
-        all_pages(self.pages.as_ref(), |page| {
+        each_page(self.pages.as_ref(), |page| {
             if covers(host, &page.url) && !matches!(page.state, PageState::Alias { .. }) {
-                let line = line_of(page);
+                let line = line_of(&page);
                 let word = line.state.split(':').next().unwrap_or_default().to_owned();
                 *dossier.counts.entry(word).or_default() += 1;
                 dossier.pages.push(line);
@@ -237,13 +237,7 @@ impl Own {
         {
             return Err(error.into());
         }
-        let mut chosen = vec![];
-        all_pages(self.pages.as_ref(), |page| {
-            if matches!(page.state, PageState::Accepted { .. }) && covers(host, &page.url) {
-                chosen.push(page.clone());
-            }
-        })
-        .await?;
+        let chosen = pages_that(self.pages.as_ref(), |page| is_indexed_on(host, page)).await?;
         let sample = Sample { manners: self.manners.clone(), pages: self.pages.clone(), queue: self.queue.clone() };
         sample.send(&chosen).await
     }
@@ -269,13 +263,7 @@ impl Own {
             self.manners.clock.clone(),
             self.manners.events.clone(),
         );
-        let mut ours: Vec<Page> = vec![];
-        all_pages(self.pages.as_ref(), |page| {
-            if matches!(page.state, PageState::Accepted { .. }) && covers(host, &page.url) {
-                ours.push(page.clone());
-            }
-        })
-        .await?;
+        let ours = pages_that(self.pages.as_ref(), |page| is_indexed_on(host, page)).await?;
         // A page's removal leaves the image of its site to the other pages; here there are none left.
         let mut images: BTreeSet<ImageId> = BTreeSet::new();
         for page in &ours {
@@ -344,6 +332,10 @@ fn answered(end: End) -> Result<Box<curlew_ports::Reply>, Miss> {
         End::Rejected(_) => Err(Miss::Trouble),
         End::Later(_) | End::Elsewhere(_) | End::Held(..) => Err(Miss::Held),
     }
+}
+
+fn is_indexed_on(host: &str, page: &Page) -> bool {
+    matches!(page.state, PageState::Accepted { .. }) && covers(host, &page.url)
 }
 
 fn newest(pages: &mut Vec<PageLine>) {

@@ -3,14 +3,16 @@
 
 use crate::StageError;
 use crate::block::{Blocks, is_on};
+use crate::listing::all_keys;
 use crate::robots::{compile, standing_of};
+use crate::suggest::shortened;
 use curlew_model::{Challenge, Job, OwnJob, Ownership, Timestamp, Wish};
 use curlew_policy::address::{self, hash_hex};
 use curlew_policy::ownership::{self, NotNow};
 use curlew_policy::{Rules, pace};
 use curlew_ports::{
-    Blobs, BlockedBy, Claimed, Clock, Fetch, HostLedger, Kept, PortError, Queue, RobotsSeen, RobotsStore, SuggestError,
-    Tag, Wished,
+    Blobs, BlockedBy, Claimed, Clock, Fetch, HostLedger, Kept, PortError, Queue, Refusal, Refused, RobotsSeen,
+    RobotsStore, Tag, Wished,
 };
 use std::sync::Arc;
 use url::{Host, Url};
@@ -21,8 +23,6 @@ pub(crate) const PREFIX: &str = "owners/";
 const SWAP_TRIES: u32 = 16;
 /// Bytes of a robots.txt that its owner is shown.
 const ROBOTS_SHOWN: usize = 4 * 1024;
-/// Keys that are listed at a time.
-const LIST: usize = 500;
 /// Digits of the hash that an object is named by.
 const DIGITS: usize = 32;
 
@@ -54,18 +54,18 @@ impl Owners {
     /// The host that somebody names as theirs, in canonical form: the host of an address, if they type one.
     ///
     /// # Errors
-    /// A sentence for whoever typed it.
-    pub fn site_of(&self, typed: &str) -> Result<String, SuggestError> {
+    /// Why it cannot be claimed.
+    pub fn site_of(&self, typed: &str) -> Result<String, Refused> {
         let typed = typed.trim();
-        let refused = |why: &str| SuggestError::Refused(format!("This cannot be claimed: {why}"));
+        let refused = |why| Refused { typed: shortened(typed), why };
         let full = if typed.contains("://") { typed.to_owned() } else { format!("https://{typed}") };
-        let url = address::parse(&full, None).map_err(|e| refused(&e.to_string()))?;
-        let Some(Host::Domain(name)) = url.host() else { return Err(refused("it has no name, only an address")) };
+        let url = address::parse(&full, None).map_err(|e| refused(Refusal::Form(e.to_string())))?;
+        let Some(Host::Domain(name)) = url.host() else { return Err(refused(Refusal::NoName)) };
         let name = name.trim_end_matches('.').to_owned();
         if address::has_keys_below(&name, &self.blocks.groups) {
-            return Err(refused("names below it belong to many"));
+            return Err(refused(Refusal::Shared));
         }
-        self.fetch.vet(&format!("{}://{name}/", self.scheme)).map_err(|why| refused(&why))?;
+        self.fetch.vet(&format!("{}://{name}/", self.scheme)).map_err(|why| refused(Refusal::Unsafe(why)))?;
         Ok(name)
     }
 
@@ -199,21 +199,17 @@ pub(crate) async fn change<T>(
 /// # Errors
 /// What the object store says; the next time does it.
 pub async fn expire_claims(blobs: &dyn Blobs, now: Timestamp) -> Result<usize, StageError> {
-    let (mut over, mut after): (usize, Option<String>) = (0, None);
-    loop {
-        let keys = blobs.list(PREFIX, after.as_deref(), LIST).await?;
-        let Some(last) = keys.last() else { return Ok(over) };
-        after = Some(last.clone());
-        for key in keys {
-            let Some(blob) = blobs.get(&key).await? else { continue };
-            // One that cannot be read proves nothing.
-            if serde_json::from_slice::<Ownership>(&blob.bytes).is_ok_and(|all| !ownership::is_over(&all, now)) {
-                continue;
-            }
-            blobs.delete(&key).await?;
-            over += 1;
+    let mut over = 0;
+    for key in all_keys(blobs, PREFIX, None).await? {
+        let Some(blob) = blobs.get(&key).await? else { continue };
+        // One that cannot be read proves nothing.
+        if serde_json::from_slice::<Ownership>(&blob.bytes).is_ok_and(|all| !ownership::is_over(&all, now)) {
+            continue;
         }
+        blobs.delete(&key).await?;
+        over += 1;
     }
+    Ok(over)
 }
 
 fn key(host: &str) -> String {

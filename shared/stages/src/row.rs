@@ -1,22 +1,8 @@
 //! Rows of pages: written once, but for those that say something that may pass.
 
 use crate::StageError;
-use curlew_model::{Page, PageId};
+use curlew_model::Page;
 use curlew_ports::{Pages, PortError};
-
-/// Rows that are read at a time.
-const LIST: usize = 500;
-
-/// Looks at every row there is.
-pub(crate) async fn all_pages(pages: &dyn Pages, mut look: impl FnMut(&Page)) -> Result<(), StageError> {
-    let mut after: Option<PageId> = None;
-    loop {
-        let rows = pages.list(after.as_ref(), LIST).await?;
-        let Some(last) = rows.last() else { return Ok(()) };
-        after = Some(last.id.clone());
-        rows.iter().for_each(&mut look);
-    }
-}
 
 /// Writes a row if there is none, or one that [may be taken up](curlew_model::PageState::may_be_taken_up); says whether it
 /// was written.

@@ -7,10 +7,10 @@ use curlew_model::{
     DiscoverJob, HostKey, Job, PollJob, SiteSource, SiteState, Source, SourceKey, Timestamp, is_at_or_below,
 };
 use curlew_policy::address::{self, HostGroups};
-use curlew_policy::allowance::{self, Allowance};
+use curlew_policy::allowance::{self, Allowance, Full};
 use curlew_policy::schedule::site_is_due;
 use curlew_policy::scope::Scope;
-use curlew_ports::{Blobs, Clock, Fetch, PortError, Queue, Sources, SuggestError, Suggested};
+use curlew_ports::{Blobs, Clock, Fetch, PortError, Queue, Refusal, Refused, Sources, SuggestError, Suggested};
 use std::sync::Arc;
 use url::Url;
 
@@ -51,7 +51,7 @@ impl Suggest {
     /// Writes a site down. Discovery comes to it with the schedule, or at once if `at_once`.
     ///
     /// # Errors
-    /// A sentence for the person who named it, or what the ports say.
+    /// Why it cannot be taken, or what the ports say.
     pub async fn site(&self, text: &str, at_once: bool) -> Result<Named, SuggestError> {
         let url = self.vetted(text).await?;
         let key = address::source_key(&url);
@@ -75,24 +75,29 @@ impl Suggest {
     pub async fn offered(&self, text: &str) -> Result<Suggested, SuggestError> {
         let url = self.vetted(text).await?;
         if self.sources.get(&address::source_key(&url)).await?.is_none() {
-            let host = address::host_key(&url, &self.groups).map_err(|e| SuggestError::Refused(e.to_string()))?;
-            self.admit(&host).await?;
+            let refused = |why| SuggestError::Refused(Refused { typed: shortened(text), why });
+            let host = address::host_key(&url, &self.groups).map_err(|e| refused(Refusal::Form(e.to_string())))?;
+            self.admit(&host).await?.map_err(refused)?;
         }
         Ok(self.site(url.as_str(), false).await?.outcome)
     }
 
-    async fn admit(&self, host: &HostKey) -> Result<(), SuggestError> {
+    async fn admit(&self, host: &HostKey) -> Result<Result<(), Refusal>, SuggestError> {
         for _ in 0..SWAP_TRIES {
             let blob = self.blobs.get(ALLOWANCE).await?;
             // One that cannot be read is as good as none: it is of another day tomorrow.
             let today: Allowance =
                 blob.as_ref().and_then(|blob| serde_json::from_slice(&blob.bytes).ok()).unwrap_or_default();
             let (next, outcome) = allowance::take(today, host, self.clock.now());
-            outcome.map_err(|full| SuggestError::Refused(full.to_string()))?;
+            match outcome {
+                Ok(()) => {}
+                Err(Full::Host) => return Ok(Err(Refusal::SiteFull)),
+                Err(Full::Day) => return Ok(Err(Refusal::DayFull)),
+            }
             let json = serde_json::to_vec(&next)
                 .map_err(|e| PortError::Corrupt { what: ALLOWANCE.into(), why: e.to_string() })?;
             match self.blobs.swap(ALLOWANCE, blob.as_ref().map(|blob| &blob.tag), json.into()).await {
-                Ok(_) => return Ok(()),
+                Ok(_) => return Ok(Ok(())),
                 Err(PortError::Conflict) => {}
                 Err(other) => return Err(other.into()),
             }
@@ -103,7 +108,7 @@ impl Suggest {
     /// Writes a feed down. It is polled with the schedule, or at once if `at_once`.
     ///
     /// # Errors
-    /// A sentence for the person who named it, or what the ports say.
+    /// Why it cannot be taken, or what the ports say.
     pub async fn feed(&self, text: &str, at_once: bool) -> Result<Named, SuggestError> {
         let url = self.vetted(text).await?;
         let feed = new_feed(&url, None);
@@ -149,12 +154,12 @@ impl Suggest {
     async fn vetted(&self, text: &str) -> Result<Url, SuggestError> {
         let text = text.trim();
         let full = if text.contains("://") { text.to_owned() } else { format!("https://{text}") };
-        let refused = |why: String| SuggestError::Refused(format!("'{}' cannot be crawled: {why}", shortened(text)));
-        let url = address::parse(&full, None).map_err(|e| refused(e.to_string()))?;
+        let refused = |why| SuggestError::Refused(Refused { typed: shortened(text), why });
+        let url = address::parse(&full, None).map_err(|e| refused(Refusal::Form(e.to_string())))?;
         if let Some(rule) = self.scope.excludes(&url) {
-            return Err(refused(format!("it is excluded by {rule}")));
+            return Err(refused(Refusal::Excluded(rule.to_string())));
         }
-        self.fetch.vet(url.as_str()).map_err(refused)?;
+        self.fetch.vet(url.as_str()).map_err(|why| refused(Refusal::Unsafe(why)))?;
         let hidden = hidden_hosts(self.blobs.as_ref()).await.map_err(|e| match e {
             crate::StageError::Port(e) => SuggestError::Port(e),
             crate::StageError::Job(why) => {
@@ -164,7 +169,7 @@ impl Suggest {
         let host = url.host_str().unwrap_or_default();
         let is_hidden = hidden.iter().any(|h| is_at_or_below(host, h));
         if is_hidden {
-            return Err(refused("the host is blocked".into()));
+            return Err(refused(Refusal::Blocked));
         }
         Ok(url)
     }
@@ -179,6 +184,7 @@ fn is_untried(source: &Source, now: Timestamp) -> bool {
     }
 }
 
-fn shortened(text: &str) -> String {
+/// The beginning of what somebody typed.
+pub(crate) fn shortened(text: &str) -> String {
     text.chars().take(80).collect()
 }

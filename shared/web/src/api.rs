@@ -43,8 +43,8 @@ pub(crate) async fn search(State(app): State<Arc<App>>, from: From, uri: Uri) ->
         return waiting(failure(StatusCode::TOO_MANY_REQUESTS, "too_many_requests", sentence), wait);
     }
     match app.front.find(&query, from_where.start(), limit).await {
-        Ok(found) => ([ANY_ORIGIN], typed(JSON, REVALIDATED), Json(fit_for_programs(found))).into_response(),
-        Err(FindError::BadQuery(sentence)) => failure(StatusCode::BAD_REQUEST, "bad_query", sentence),
+        Ok(found) => ([ANY_ORIGIN], typed(JSON, REVALIDATED), Json(Answer::of(found))).into_response(),
+        Err(FindError::BadQuery(wrong)) => failure(StatusCode::BAD_REQUEST, "bad_query", wrong.to_string()),
         Err(FindError::Port(error)) => match page::outcome("find", &error) {
             (status, Some(wait)) => {
                 waiting(failure(status, "unavailable", "The index is out of reach at the moment."), wait)
@@ -103,6 +103,22 @@ fn failure(status: StatusCode, kind: &'static str, message: impl Into<String>) -
     (status, [ANY_ORIGIN], typed(JSON, "no-store"), Json(failure)).into_response()
 }
 
+/// What is found, with sentences that are as fit for programs as the rest.
+#[derive(Serialize)]
+struct Answer {
+    #[serde(flatten)]
+    found: Found,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    notes: Vec<String>,
+}
+
+impl Answer {
+    fn of(mut found: Found) -> Answer {
+        let notes = std::mem::take(&mut found.notes);
+        Answer { found: fit_for_programs(found), notes: notes.iter().map(|note| clean(&note.to_string())).collect() }
+    }
+}
+
 /// Leaves out what a program could be led astray by: characters that XML forbids, and addresses that are
 /// none of the web's.
 fn fit_for_programs(mut found: Found) -> Found {
@@ -122,7 +138,6 @@ fn fit_for_programs(mut found: Found) -> Found {
         // As deep as by numbers, and no deeper.
         next: found.next.take().filter(|_| reached < MAX_REACH as u64),
         suggestion: found.suggestion.as_deref().map(clean),
-        notes: found.notes.iter().map(|note| clean(note)).collect(),
         ..found
     }
 }

@@ -131,7 +131,7 @@ pub(crate) async fn show(
     }
     match app.front.find(&newest_first(query), Start::Offset(0), ENTRIES).await {
         Ok(found) => answer(form, &Feed::of(site.title, origin, query, form, &found), &headers),
-        Err(FindError::BadQuery(sentence)) => refused(&sentence),
+        Err(FindError::BadQuery(wrong)) => refused(&(t.misread)(&wrong)),
         Err(FindError::Port(error)) => page::trouble(site, "find", &error),
     }
 }

@@ -31,7 +31,7 @@ struct Results<'a> {
     /// A sentence in place of results.
     notice: Option<&'a str>,
     /// What of the query was left out.
-    notes: &'a [String],
+    notes: Vec<String>,
     /// What may have been meant, and the link to it.
     meant: Option<(&'a str, String)>,
     total: u64,
@@ -62,19 +62,19 @@ pub(crate) async fn show(State(app): State<Arc<App>>, from: From, language: Lang
     };
     match app.front.find(query, Start::Offset((number - 1) * PAGE_SIZE), PAGE_SIZE).await {
         Ok(found) => results(site, query, number, &found),
-        Err(FindError::BadQuery(sentence)) => refused(site, query, &sentence),
+        Err(FindError::BadQuery(wrong)) => refused(site, query, &(t.misread)(&wrong)),
         Err(FindError::Port(error)) => page::trouble(site, "find", &error),
     }
 }
 
 fn results(site: Site<'_>, query: &str, number: usize, found: &Found) -> Response {
-    let language = site.language;
+    let (language, t) = (site.language, Search::of(site.language));
     let view = Results {
         site,
-        t: Search::of(language),
+        t,
         query,
         notice: None,
-        notes: &found.notes,
+        notes: found.notes.iter().map(t.misread).collect(),
         meant: found.suggestion.as_deref().map(|meant| (meant, link(meant, 1))),
         total: found.total,
         total_shown: language.number(found.total),
@@ -92,7 +92,7 @@ fn refused(site: Site<'_>, query: &str, sentence: &str) -> Response {
         t: Search::of(site.language),
         query,
         notice: Some(sentence),
-        notes: &[],
+        notes: Vec::new(),
         meant: None,
         total: 0,
         total_shown: String::new(),

@@ -94,7 +94,9 @@ async fn hand_on(app: &App, language: Language, url: &str, typed: &str) -> Respo
     match app.front.suggest(url).await {
         Ok(Suggested::Taken) => good(&(t.taken)(url)),
         Ok(Suggested::Known) => good(&(t.known)(url)),
-        Err(SuggestError::Refused(sentence)) => bad(app, language, StatusCode::UNPROCESSABLE_ENTITY, typed, &sentence),
+        Err(SuggestError::Refused(refused)) => {
+            bad(app, language, StatusCode::UNPROCESSABLE_ENTITY, typed, &(t.refused)(&refused))
+        }
         Err(SuggestError::Port(error)) => page::trouble(app.site(language), "suggest", &error),
     }
 }

@@ -112,7 +112,7 @@ impl Named {
     /// long list is told and stepped over.
     async fn take(&self, world: &World) -> Result<()> {
         let from_flags = |e: SuggestError| match e {
-            SuggestError::Refused(why) => usage(why),
+            SuggestError::Refused(why) => usage(why.to_string()),
             SuggestError::Port(e) => e.into(),
         };
         let mut refused = 0;

@@ -22,14 +22,14 @@ pub(super) async fn run(world: &World, words: &[String], limit: usize, json: boo
         .collect();
     let found = match world.finder.find(&query.join(" "), Start::Offset(0), limit).await {
         Ok(found) => found,
-        Err(FindError::BadQuery(why)) => return Err(usage(why)),
+        Err(FindError::BadQuery(why)) => return Err(usage(why.to_string())),
         Err(FindError::Port(error)) => return Err(error.into()),
     };
     if json {
         return Ok(output::json(&found)?);
     }
     for note in &found.notes {
-        output::line(&shown(note, 4 * LINE))?;
+        output::line(&shown(&note.to_string(), 4 * LINE))?;
     }
     let pages = if found.total == 1 { "page" } else { "pages" };
     output::line(&format!("{} {pages}", found.total))?;

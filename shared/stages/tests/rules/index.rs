@@ -240,7 +240,7 @@ async fn o12_odd_queries_are_answered_with_what_was_understood() {
     let found = find(&long, Start::Offset(0)).await.unwrap();
     assert_eq!((found.total, found.notes.len()), (25, 2));
     let found = find("curlew before:2026-99-99 \"a \"\" b\u{0}", Start::Offset(0)).await.unwrap();
-    assert!(found.notes[0].contains("2026-99-99"), "{:?}", found.notes);
+    assert!(found.notes[0].to_string().contains("2026-99-99"), "{:?}", found.notes);
     for nothing in ["", "\u{0}\u{7}", "\"\"\"\"", "sort:size", "*"] {
         assert!(matches!(find(nothing, Start::Offset(0)).await, Err(FindError::BadQuery(_))), "{nothing:?}");
     }

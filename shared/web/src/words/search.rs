@@ -1,4 +1,5 @@
 use crate::language::Language;
+use curlew_model::{MAX_QUERY_BYTES, MAX_QUERY_TERMS, QueryError};
 
 /// The start page and the page of results.
 #[derive(Debug)]
@@ -32,6 +33,8 @@ pub(crate) struct Search {
     pub(crate) only_ten_pages: &'static str,
     pub(crate) address_too_long: &'static str,
     pub(crate) too_many_parameters: &'static str,
+    /// What of a query was left out, and why.
+    pub(crate) misread: fn(&QueryError) -> String,
     pub(crate) no_feed: &'static str,
     pub(crate) no_question: &'static str,
 }
@@ -76,6 +79,7 @@ const ENGLISH: Search = Search {
     only_ten_pages: "Only the first ten pages of results can be shown.",
     address_too_long: "This address is too long. Please ask a shorter question.",
     too_many_parameters: "This address has too many parameters.",
+    misread: QueryError::to_string,
     no_feed: "No feed of that",
     no_question: "Say what to look for: q is empty.",
 };
@@ -114,6 +118,40 @@ const ITALIAN: Search = Search {
     only_ten_pages: "Si possono mostrare solo le prime dieci pagine di risultati.",
     address_too_long: "Questo indirizzo è troppo lungo. Prova con una domanda più breve.",
     too_many_parameters: "Questo indirizzo ha troppi parametri.",
+    misread: misread_in_italian,
     no_feed: "Di questo non c’è un feed",
     no_question: "Scrivi che cosa cercare: q è vuoto.",
 };
+
+fn misread_in_italian(error: &QueryError) -> String {
+    match error {
+        QueryError::Empty => "Scrivi almeno una parola da cercare.".to_owned(),
+        QueryError::TooLong { bytes } => {
+            format!("La ricerca è troppo lunga: ha {bytes} byte, e si leggono solo i primi {MAX_QUERY_BYTES}.")
+        }
+        QueryError::TooManyTerms => {
+            format!("La ricerca ha troppe parole: si leggono solo le prime {MAX_QUERY_TERMS}, filtri compresi.")
+        }
+        QueryError::Wildcard(typed) => {
+            format!("I caratteri jolly, come in «{typed}», non sono previsti: scrivi la parola per intero.")
+        }
+        QueryError::OnlyExcluded => {
+            "La ricerca dice solo che cosa le pagine non devono avere: aggiungi almeno una parola che devono avere."
+                .to_owned()
+        }
+        QueryError::Site(typed) => {
+            format!("«{typed}» non è il nome di un sito: scrivi per esempio site:example.org.")
+        }
+        QueryError::Language(typed) => {
+            format!("«{typed}» non è una lingua: scrivi il suo codice, per esempio lang:it.")
+        }
+        QueryError::Date(typed) => format!("«{typed}» non è una data: scrivi per esempio before:2026-05-01."),
+        QueryError::Order(typed) => {
+            format!("«{typed}» non è un ordinamento: scrivi sort:date oppure sort:relevance.")
+        }
+        QueryError::NoDays => "Nessun giorno viene dopo una data e prima dell’altra: after: vuole il primo giorno, \
+                               before: l’ultimo."
+            .to_owned(),
+        QueryError::Cursor => "Il collegamento agli altri risultati non era intero: questi sono i primi.".to_owned(),
+    }
+}

@@ -1,4 +1,5 @@
 use crate::language::Language;
+use curlew_ports::{Refusal, Refused};
 
 /// The form for suggestions, and what is said of one that was sent.
 #[derive(Debug)]
@@ -11,6 +12,7 @@ pub(crate) struct Suggest {
     pub(crate) fate: &'static str,
     pub(crate) taken: fn(&str) -> String,
     pub(crate) known: fn(&str) -> String,
+    pub(crate) refused: fn(&Refused) -> String,
     pub(crate) not_from_here: &'static str,
     pub(crate) too_many: &'static str,
     pub(crate) too_long: &'static str,
@@ -39,6 +41,7 @@ const ENGLISH: Suggest = Suggest {
     fate: "Only the address is kept. Nothing is fetched at once: it waits for the crawler’s next round.",
     taken: |url| format!("Thank you. {url} is written down and will be looked at on the next round."),
     known: |url| format!("Thank you. {url} is already known here."),
+    refused: Refused::to_string,
     not_from_here: "This form has to be sent from this page. Please use the one below.",
     too_many: "That was a lot at once. Please wait a moment and send it again.",
     too_long: "That is too long. An address of a site is all that is needed.",
@@ -61,6 +64,7 @@ const ITALIAN: Suggest = Suggest {
     fate: "Si conserva solo l’indirizzo. Nulla viene scaricato subito: il crawler se ne occuperà al prossimo giro.",
     taken: |url| format!("Grazie. {url} è stato annotato e sarà esaminato al prossimo giro."),
     known: |url| format!("Grazie. {url} è già noto."),
+    refused: refused_in_italian,
     not_from_here: "Questo modulo va inviato da questa pagina. Usa quello qui sotto.",
     too_many: "Sono arrivate troppe richieste insieme. Aspetta un momento e invia di nuovo il modulo.",
     too_long: "È troppo lungo. Basta l’indirizzo di un sito.",
@@ -74,3 +78,18 @@ const ITALIAN: Suggest = Suggest {
     address_too_long: "Questo indirizzo è troppo lungo.",
     not_of_the_web: "Questo non è un indirizzo del web. Dovrebbe avere la forma https://example.org.",
 };
+
+/// What is wrong in particular with a form or an address is known in English only, and left out.
+fn refused_in_italian(refused: &Refused) -> String {
+    let typed = &refused.typed;
+    match &refused.why {
+        Refusal::Form(_) => format!("«{typed}» non si può visitare: non è un indirizzo valido."),
+        Refusal::Excluded(rule) => format!("«{typed}» non si può visitare: è escluso dalla regola {rule}."),
+        Refusal::Unsafe(_) => format!("«{typed}» non si può visitare: non è un indirizzo pubblico del web."),
+        Refusal::Blocked => format!("«{typed}» non si può visitare: il sito è bloccato."),
+        Refusal::SiteFull => "Di questo sito è già stato proposto molto, oggi: torna domani.".to_owned(),
+        Refusal::DayFull => "Sono già stati proposti molti siti, oggi: torna domani.".to_owned(),
+        Refusal::NoName => format!("«{typed}» non ha un nome, solo un indirizzo numerico."),
+        Refusal::Shared => format!("«{typed}» non si può rivendicare: i nomi che ne dipendono sono di molti."),
+    }
+}

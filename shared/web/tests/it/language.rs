@@ -96,6 +96,20 @@ async fn a_form_is_answered_in_the_language_that_it_was_read_in() {
 }
 
 #[tokio::test]
+async fn what_was_not_understood_is_said_in_the_language_of_the_page() {
+    let world = world();
+    let wild = world.get_in(ITALIAN, "/?q=*x").await;
+    assert_eq!(wild.text(".bad"), "I caratteri jolly, come in «<*x>», non sono previsti: scrivi la parola per intero.");
+    let feed = world.get_in(ITALIAN, "/feed/rss?q=*x").await;
+    assert_eq!(feed.text("h1"), "Di questo non c’è un feed");
+    let token = token_of(&world).await;
+    let mut request = form(&[("url", "https://blocked.example"), ("token", &token)]);
+    request.headers_mut().insert("accept-language", ITALIAN.parse().unwrap());
+    let refused = world.send(request).await;
+    assert_eq!(refused.text(".bad"), "«https://blocked.example/» non si può visitare: è escluso dalla regola <not>.");
+}
+
+#[tokio::test]
 async fn what_programs_read_says_that_it_depends_on_the_language_or_does_not() {
     let world = world();
     let xml = world.get_in(ITALIAN, "/opensearch.xml").await;

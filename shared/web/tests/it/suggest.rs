@@ -52,7 +52,7 @@ async fn what_cannot_be_taken_is_explained_and_stays_in_the_form() {
         assert_eq!(answer.attributes("#url", "value"), [bad]);
     }
     let refused = suggest(&world, "https://blocked.example/").await;
-    assert_eq!(refused.text(".bad"), "This site asked <not> to be crawled.");
+    assert_eq!(refused.text(".bad"), "'https://blocked.example/' cannot be crawled: it is excluded by <not>");
     assert_eq!(refused.attributes("#url", "value"), ["https://blocked.example/"]);
     assert!(world.shelf.suggested.lock().unwrap().is_empty());
 }

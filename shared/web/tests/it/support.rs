@@ -5,10 +5,10 @@ use axum::Router;
 use axum::body::Body;
 use axum::http::{HeaderMap, Method, Request, Response, StatusCode};
 use bytes::Bytes;
-use curlew_model::{Challenge, Claim, Millis, ThumbnailId, Timestamp, Wish};
+use curlew_model::{Challenge, Claim, Millis, QueryError, ThumbnailId, Timestamp, Wish};
 use curlew_ports::{
-    Claimed, Clock, FindError, Found, FoundHit, Front, HubAnswer, HubAsks, Kept, Message, PortError, Start, StatusLine,
-    SuggestError, Suggested, Told, Wished,
+    Claimed, Clock, FindError, Found, FoundHit, Front, HubAnswer, HubAsks, Kept, Message, PortError, Refusal, Refused,
+    Start, StatusLine, SuggestError, Suggested, Told, Wished,
 };
 use curlew_web::Settings;
 use http_body_util::BodyExt;
@@ -66,15 +66,15 @@ impl Front for Shelf {
         self.asked.lock().unwrap().push((query.to_owned(), offset, limit));
         self.trouble()?;
         let words: Vec<String> = query.split_whitespace().map(str::to_lowercase).collect();
-        let refuse = |sentence: &str| Err(FindError::BadQuery(sentence.to_owned()));
+        let refuse = |wrong| Err(FindError::BadQuery(wrong));
         if query.len() > MAX_QUERY {
-            return refuse("A query may be at most 256 bytes long.");
+            return refuse(QueryError::TooLong { bytes: query.len() });
         }
         if words.len() > MAX_TERMS {
-            return refuse("A query may have at most 16 terms.");
+            return refuse(QueryError::TooManyTerms);
         }
-        if words.iter().any(|w| w.starts_with('*') || w.starts_with('(')) {
-            return refuse("A word cannot begin with * or (, as in <*x>.");
+        if let Some(word) = words.iter().find(|w| w.starts_with('*') || w.starts_with('(')) {
+            return refuse(QueryError::Wildcard(format!("<{word}>")));
         }
         let mut hits: Vec<FoundHit> = self.pages.iter().filter(|p| matches(p, &words)).cloned().collect();
         for hit in &mut hits {
@@ -90,7 +90,10 @@ impl Front for Shelf {
     async fn suggest(&self, url: &str) -> Result<Suggested, SuggestError> {
         self.trouble()?;
         if url.contains("blocked") {
-            return Err(SuggestError::Refused("This site asked <not> to be crawled.".into()));
+            return Err(SuggestError::Refused(Refused {
+                typed: url.to_owned(),
+                why: Refusal::Excluded("<not>".into()),
+            }));
         }
         let mut suggested = self.suggested.lock().unwrap();
         if suggested.iter().any(|s| s == url) {
@@ -100,11 +103,10 @@ impl Front for Shelf {
         Ok(Suggested::Taken)
     }
 
-    async fn site_of(&self, typed: &str) -> Result<String, SuggestError> {
-        self.trouble()?;
+    fn site_of(&self, typed: &str) -> Result<String, Refused> {
         let name = typed.trim_start_matches("https://").trim_end_matches('/');
         if name.contains("github") {
-            return Err(SuggestError::Refused("This cannot be claimed: names <below> it belong to many".into()));
+            return Err(Refused { typed: "<typed>".into(), why: Refusal::Shared });
         }
         Ok(name.to_lowercase())
     }

@@ -1,0 +1,77 @@
+//! What can be wrong with a query.
+
+use std::fmt;
+
+/// Longest query that is read, in bytes.
+pub const MAX_QUERY_BYTES: usize = 256;
+/// Most words (those in phrases counted one by one) and filters together.
+pub const MAX_QUERY_TERMS: usize = 16;
+
+/// Why a part of a query was left out, or all of it. It is displayed as a sentence for the person who typed it, in
+/// English; where people are spoken to in their own language, the words are made of the value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum QueryError {
+    /// Nothing to look for.
+    Empty,
+    /// More than [`MAX_QUERY_BYTES`].
+    TooLong {
+        /// Its length.
+        bytes: usize,
+    },
+    /// More than [`MAX_QUERY_TERMS`].
+    TooManyTerms,
+    /// `*` in a word.
+    Wildcard(String),
+    /// Only words that pages must not have.
+    OnlyExcluded,
+    /// `site:` without a host name.
+    Site(String),
+    /// `lang:` without a language.
+    Language(String),
+    /// `before:` or `after:` without a day.
+    Date(String),
+    /// `sort:` with an unknown order.
+    Order(String),
+    /// `after:` a day that is not before that of `before:`.
+    NoDays,
+    /// A cursor of another query, or one that is damaged.
+    Cursor,
+}
+
+impl fmt::Display for QueryError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            QueryError::Empty => f.write_str("Type at least one word to look for."),
+            QueryError::TooLong { bytes } => {
+                write!(f, "The query is too long: it has {bytes} bytes, and only the first {MAX_QUERY_BYTES} are read.")
+            }
+            QueryError::TooManyTerms => {
+                write!(f, "The query has too many words: only the first {MAX_QUERY_TERMS} words and filters are read.")
+            }
+            QueryError::Wildcard(typed) => {
+                write!(f, "Wildcards such as in '{typed}' are not supported; write the word in full.")
+            }
+            QueryError::OnlyExcluded => f.write_str(
+                "The query only says what pages must not have; add at least one word that they should have.",
+            ),
+            QueryError::Site(typed) => {
+                write!(f, "'{typed}' is not a host name; write for example site:example.org.")
+            }
+            QueryError::Language(typed) => {
+                write!(f, "'{typed}' is not a language; write its code, for example lang:it.")
+            }
+            QueryError::Date(typed) => {
+                write!(f, "'{typed}' is not a date; write for example before:2026-05-01.")
+            }
+            QueryError::Order(typed) => write!(f, "'{typed}' is not an order; write sort:date or sort:relevance."),
+            QueryError::NoDays => f.write_str(
+                "No day is after one date and before the other; after: takes the earlier day, before: the later one.",
+            ),
+            QueryError::Cursor => {
+                f.write_str("The link to further results was not whole, so these are the first ones.")
+            }
+        }
+    }
+}
+
+impl std::error::Error for QueryError {}
