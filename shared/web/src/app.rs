@@ -6,7 +6,7 @@ use crate::quota::{self, Quota};
 use crate::settings::{Contact, Settings};
 use crate::token::Spent;
 use crate::words::Frame;
-use crate::{api, feeds, files, headers, info, page, search, suggest, thumb, websub};
+use crate::{api, contact, feeds, files, headers, info, owner, page, search, suggest, thumb, websub};
 use axum::Router;
 use axum::extract::{ConnectInfo, FromRequestParts};
 use axum::http::request::Parts;
@@ -38,6 +38,9 @@ pub fn router(front: Arc<dyn Front>, clock: Arc<dyn Clock>, settings: Settings) 
         .route("/feed/{form}", get(feeds::show))
         .route("/thumb/{id}", get(thumb::show))
         .route("/suggest", get(suggest::show).post(suggest::send))
+        .route("/contact", get(contact::show).post(contact::send))
+        .route("/owner", get(owner::begin).post(owner::claim))
+        .route("/owner/{host}/{key}", get(owner::show).post(owner::wish))
         .route("/websub/{callback}", get(websub::asked).post(websub::told))
         .route("/bot", get(info::bot))
         .route("/status", get(info::status))
@@ -76,7 +79,7 @@ pub(crate) struct App {
     /// Tokens that were used.
     pub(crate) spent: Mutex<Spent>,
     searches: Mutex<Quota>,
-    suggestions: Mutex<Quota>,
+    forms: Mutex<Quota>,
     deliveries: Mutex<Quota>,
 }
 
@@ -90,7 +93,7 @@ impl App {
             serial: AtomicU64::new(0),
             spent: Mutex::default(),
             searches: Mutex::new(Quota::new(settings.searches_per_minute)),
-            suggestions: Mutex::new(Quota::new(settings.suggestions_per_minute)),
+            forms: Mutex::new(Quota::new(settings.forms_per_minute)),
             deliveries: Mutex::new(Quota::new(DELIVERIES_PER_MINUTE)),
             front,
             clock,
@@ -112,9 +115,9 @@ impl App {
         held(&self.searches).take(self.key(from), self.clock.monotonic())
     }
 
-    /// Takes a suggestion of the caller's allowance, or says how long to wait.
-    pub(crate) fn admit_suggestion(&self, from: From) -> Result<(), Millis> {
-        held(&self.suggestions).take(self.key(from), self.clock.monotonic())
+    /// Takes a form of the caller's allowance, or says how long to wait.
+    pub(crate) fn admit_form(&self, from: From) -> Result<(), Millis> {
+        held(&self.forms).take(self.key(from), self.clock.monotonic())
     }
 
     /// Takes a call of a hub of the caller's allowance, or says how long to wait.

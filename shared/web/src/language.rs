@@ -3,7 +3,7 @@
 use axum::extract::FromRequestParts;
 use axum::http::header::ACCEPT_LANGUAGE;
 use axum::http::request::Parts;
-use curlew_model::Millis;
+use curlew_model::{Millis, Timestamp};
 use std::cmp::Reverse;
 use std::convert::Infallible;
 
@@ -79,6 +79,16 @@ impl Language {
         let [one, many] = self.choose(english, italian);
         let count = time.0 / unit;
         format!("{} {}", self.number(count), if count == 1 { one } else { many })
+    }
+
+    /// A moment as people write it, in UTC: `1 May 2026, 14:03 UTC`.
+    pub(crate) fn moment(self, at: Timestamp) -> String {
+        let text = at.to_string();
+        let time = text.get(11..16).unwrap_or_default();
+        match self.day(&at.day()) {
+            Some(day) => format!("{day}, {time} UTC"),
+            None => text,
+        }
     }
 
     /// A day as people write it: `1 May 2026` or `1 maggio 2026`, from `2026-05-01`.

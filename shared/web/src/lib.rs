@@ -13,14 +13,18 @@
 
 mod api;
 mod app;
+mod claim;
+mod contact;
 mod feeds;
 mod files;
+mod form;
 mod headers;
 mod hit;
 mod host;
 mod info;
 mod language;
 mod origin;
+mod owner;
 mod page;
 mod params;
 mod quota;

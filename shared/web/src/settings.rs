@@ -21,8 +21,8 @@ pub struct Settings {
     /// Signs the form's token and hashes callers' addresses. Must be the same in all processes that serve
     /// one site, and known to nobody else.
     pub secret: [u8; 32],
-    /// How many suggestions one address may send a minute.
-    pub suggestions_per_minute: u32,
+    /// How many forms one address may send a minute.
+    pub forms_per_minute: u32,
     /// How many searches, page or API, one address may make a minute. Calls from the loopback
     /// address are not counted: they are the operator's own, or a proxy's, which has to count for itself.
     pub searches_per_minute: u32,
@@ -54,8 +54,8 @@ impl Default for Manners {
     }
 }
 
-/// Suggestions of one address a minute, unless configured.
-const SUGGESTIONS_PER_MINUTE: u32 = 10;
+/// Forms of one address a minute, unless configured.
+const FORMS_PER_MINUTE: u32 = 10;
 /// Searches of one address a minute, unless configured.
 const SEARCHES_PER_MINUTE: u32 = 120;
 
@@ -69,7 +69,7 @@ impl Settings {
             user_agent: concat!("CurlewBot/", env!("CARGO_PKG_VERSION")).to_owned(),
             contact: None,
             secret,
-            suggestions_per_minute: SUGGESTIONS_PER_MINUTE,
+            forms_per_minute: FORMS_PER_MINUTE,
             searches_per_minute: SEARCHES_PER_MINUTE,
             manners: Manners::default(),
         }

@@ -14,7 +14,7 @@ pub(crate) const MAX_AGE: Millis = Millis::from_hours(1);
 /// How many used tokens are remembered; beyond it the oldest may be used again until they expire.
 const MAX_SPENT: usize = 8_192;
 /// Keeps this use of the secret apart from every other one.
-const PURPOSE: &[u8] = b"curlew suggest form 1";
+const PURPOSE: &[u8] = b"curlew form 1";
 
 /// What a genuine token says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -2,14 +2,20 @@
 //! that a sentence that is missing in one of them does not compile. A template is given those of its page as `t`, those
 //! of the frame around it as `site.t`; prose with markup in it stands in the templates, in a `match` over the language.
 
+mod contact;
+mod form;
 mod frame;
 mod message;
+mod owner;
 mod search;
 mod status;
 mod suggest;
 
+pub(crate) use contact::Contact;
+pub(crate) use form::Form;
 pub(crate) use frame::Frame;
 pub(crate) use message::{Message, Said};
+pub(crate) use owner::Owner;
 pub(crate) use search::Search;
 pub(crate) use status::Status;
 pub(crate) use suggest::Suggest;

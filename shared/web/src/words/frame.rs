@@ -7,6 +7,8 @@ pub(crate) struct Frame {
     /// Names the links at the foot of the page.
     pub(crate) about: &'static str,
     pub(crate) suggest: &'static str,
+    pub(crate) owners: &'static str,
+    pub(crate) contact: &'static str,
     pub(crate) crawler: &'static str,
     pub(crate) status: &'static str,
     /// Before the name of the search engine, in the list of a browser's search engines.
@@ -23,6 +25,8 @@ const ENGLISH: Frame = Frame {
     skip: "Skip to the content",
     about: "About",
     suggest: "Suggest a site",
+    owners: "For site owners",
+    contact: "Write to us",
     crawler: "About the crawler",
     status: "Status",
     search_with: "Search with",
@@ -32,6 +36,8 @@ const ITALIAN: Frame = Frame {
     skip: "Vai al contenuto",
     about: "Informazioni",
     suggest: "Proponi un sito",
+    owners: "Per chi gestisce un sito",
+    contact: "Scrivici",
     crawler: "Il crawler",
     status: "Stato",
     search_with: "Cerca con",

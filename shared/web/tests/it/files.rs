@@ -19,7 +19,7 @@ async fn h15_the_bot_page_says_what_why_how_to_block_how_to_be_removed_and_where
     assert!(blocks.contains(&"User-agent: CurlewBot Disallow: /".to_owned()), "{blocks:?}");
     assert!(blocks.contains(&"User-Agent: CurlewBot/9.9 (+https://search.example/bot)".to_owned()));
     assert!(page.body.contains("Crawl-delay") && page.body.contains("noindex") && page.body.contains("410"));
-    assert_eq!(page.attributes("#contact + p a", "href"), ["mailto:crawler@search.example"]);
+    assert_eq!(page.attributes("#contact ~ p a", "href"), ["/contact", "mailto:crawler@search.example"]);
     assert_eq!(page.body, World::of(Shelf { broken: Some(false), ..Shelf::default() }).get("/bot").await.body);
     assert!(bare().get("/bot").await.body.contains("has given no address"));
 }
@@ -35,7 +35,7 @@ async fn settings_are_text_and_nothing_else() {
         ..settings()
     };
     let world = World::with(Shelf::default(), settings);
-    for path in ["/", "/bot", "/suggest", "/status", "/nowhere", "/?q=x"] {
+    for path in ["/", "/bot", "/suggest", "/owner", "/contact", "/status", "/nowhere", "/?q=x"] {
         assert!(world.get(path).await.text("title").contains(&nasty), "{path}");
     }
 }

@@ -7,10 +7,12 @@
     reason = "a test may panic and explains itself by its name"
 )]
 
+mod contact;
 mod feeds;
 mod files;
 mod hostile;
 mod language;
+mod owner;
 mod search;
 mod suggest;
 mod support;

@@ -9,8 +9,13 @@ use url::form_urlencoded::Serializer;
 
 /// The form as a browser sends it.
 pub fn form(fields: &[(&str, &str)]) -> Request<Body> {
+    form_to("/suggest", fields)
+}
+
+/// Another form as a browser sends it.
+pub fn form_to(path: &str, fields: &[(&str, &str)]) -> Request<Body> {
     let body = Serializer::new(String::new()).extend_pairs(fields).finish();
-    Request::post("/suggest")
+    Request::post(path)
         .header("content-type", "application/x-www-form-urlencoded")
         .header("sec-fetch-site", "same-origin")
         .body(Body::from(body))
@@ -59,7 +64,7 @@ async fn what_cannot_be_taken_is_explained_and_stays_in_the_form() {
 
 #[tokio::test]
 async fn one_address_may_suggest_so_many_a_minute() {
-    let world = World::with(shelf(Vec::new()), Settings { suggestions_per_minute: 3, ..settings() });
+    let world = World::with(shelf(Vec::new()), Settings { forms_per_minute: 3, ..settings() });
     let mut tokens = Vec::new();
     for _ in 0..4 {
         tokens.push(token_of(&world).await);

@@ -1,0 +1,83 @@
+//! Keys of claims: what a claimant keeps to himself, in the address of his page, and what he publishes, of which nobody can
+//! tell the key. Both are made of the secret, so that nothing is stored for a claim that goes no further.
+
+use crate::secret::keyed;
+use curlew_model::{Challenge, Millis, Timestamp, hex, unhex};
+use hmac::Mac;
+use sha2::{Digest, Sha256};
+
+/// A key opens its page for so long; who wants to go on begins anew.
+pub(crate) const KEY_LIFE: Millis = Millis::from_days(90);
+/// Bytes of a key that cannot be guessed: 128 bits (draft-ietf-dnsop-domain-verification-techniques).
+const SIGNATURE: usize = 16;
+/// The longest key, in bytes: two numbers, the signature, two dots.
+const MAX_KEY: usize = 20 + 20 + 2 * SIGNATURE + 2;
+/// Keeps this use of the secret apart from every other one.
+const PURPOSE: &[u8] = b"curlew owner's key 1";
+/// Keeps the challenge apart from every other hash.
+const PUBLISHED: &[u8] = b"curlew owner's challenge 1";
+
+/// The key of a claim to a host that begins now.
+pub(crate) fn issue(secret: &[u8; 32], host: &str, now: Timestamp, serial: u64) -> String {
+    let begun = now.as_millis();
+    format!("{begun}.{serial}.{}", hex(&signer(secret, host, begun, serial).finalize().into_bytes()[..SIGNATURE]))
+}
+
+/// What is to be published for a key; none if it is not one of ours for this host, or too old.
+pub(crate) fn challenge(secret: &[u8; 32], host: &str, key: &str, now: Timestamp) -> Option<Challenge> {
+    if key.len() > MAX_KEY {
+        return None;
+    }
+    let mut parts = key.split('.');
+    let begun: i64 = parts.next()?.parse().ok()?;
+    let serial: u64 = parts.next()?.parse().ok()?;
+    let signature = unhex(parts.next()?).filter(|bytes| bytes.len() == SIGNATURE)?;
+    if parts.next().is_some() || now.since(Timestamp::from_millis(begun)) > KEY_LIFE {
+        return None;
+    }
+    signer(secret, host, begun, serial).verify_truncated_left(&signature).ok()?;
+    let mut hash = Sha256::new_with_prefix(PUBLISHED);
+    hash.update(key.as_bytes());
+    hash.update(host.as_bytes());
+    Challenge::new(&hex(&hash.finalize())[..Challenge::DIGITS]).ok()
+}
+
+fn signer(secret: &[u8; 32], host: &str, begun: i64, serial: u64) -> hmac::Hmac<Sha256> {
+    let mut mac = keyed(secret, PURPOSE);
+    mac.update(&begun.to_be_bytes());
+    mac.update(&serial.to_be_bytes());
+    mac.update(host.as_bytes());
+    mac
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may panic")]
+    use super::*;
+
+    const SECRET: [u8; 32] = [7; 32];
+    const T0: Timestamp = Timestamp::from_millis(1_800_000_000_000);
+
+    #[test]
+    fn i08_a_challenge_is_bound_to_host_and_claim_and_ends() {
+        let key = issue(&SECRET, "example.org", T0, 3);
+        let ours = challenge(&SECRET, "example.org", &key, T0).unwrap();
+        assert_eq!(challenge(&SECRET, "example.org", &key, T0 + KEY_LIFE), Some(ours.clone()));
+        assert_eq!(challenge(&SECRET, "example.org", &key, T0 + KEY_LIFE + Millis(1)), None);
+        assert_eq!(challenge(&SECRET, "www.example.org", &key, T0), None, "another host");
+        assert_eq!(challenge(&[8; 32], "example.org", &key, T0), None, "another secret");
+        let other = challenge(&SECRET, "example.org", &issue(&SECRET, "example.org", T0, 4), T0).unwrap();
+        assert_ne!(ours, other, "another claim");
+        assert!(!key.contains(ours.as_str()) && !ours.as_str().contains(&key[key.len() - 32..]));
+    }
+
+    #[test]
+    fn what_is_no_key_opens_nothing() {
+        let key = issue(&SECRET, "example.org", T0, 3);
+        let short = &key[..key.len() - 2];
+        let long = format!("{key}.1");
+        for bad in ["", ".", "1.1.", "1.1.é", short, &long, &key.replace(".3.", ".4."), &"9".repeat(4_000)] {
+            assert_eq!(challenge(&SECRET, "example.org", bad, T0), None, "{bad}");
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! The form by which anybody may write to the operator: questions, complaints of the crawler, reports of what should not be
+//! found, and wishes to be removed of those who can give no proof. It changes nothing; people read it.
+
+use crate::app::{App, From};
+use crate::form::{self, Filled, No, Notice};
+use crate::language::Language;
+use crate::page::{self, Site, waiting};
+use crate::words::{self, Form};
+use askama::Template;
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::Response;
+use curlew_ports::{About, Message, Told};
+use std::sync::Arc;
+
+/// Longest message, in bytes; with all else it fits into a form.
+const MAX_TEXT: usize = 2_000;
+/// Longest address to answer to, in bytes (RFC 5321 §4.5.3.1.3).
+const MAX_REPLY_TO: usize = 254;
+/// Longest address that a message is about, in bytes.
+const MAX_ADDRESS: usize = 1_000;
+
+#[derive(Template)]
+#[template(path = "contact.html")]
+struct Page<'a> {
+    site: Site<'a>,
+    t: &'static words::Contact,
+    form: &'static Form,
+    about: About,
+    address: &'a str,
+    text: &'a str,
+    reply_to: &'a str,
+    token: &'a str,
+    notice: Option<Notice>,
+}
+
+/// `GET /contact`
+pub(crate) async fn show(State(app): State<Arc<App>>, language: Language) -> Response {
+    answer(&app, language, StatusCode::OK, &Filled::default(), None, None)
+}
+
+/// `POST /contact`
+pub(crate) async fn send(
+    State(app): State<Arc<App>>,
+    from: From,
+    language: Language,
+    headers: HeaderMap,
+    body: Body,
+) -> Response {
+    let filled = match form::read(&app, language, &headers, body).await {
+        Ok(filled) => filled,
+        Err(no) => return refused(&app, language, &Filled::default(), no),
+    };
+    let message = match admit(&app, from, language, &filled) {
+        Ok(message) => message,
+        Err(no) => return refused(&app, language, &filled, no),
+    };
+    let t = words::Contact::of(language);
+    match app.front.tell(&message).await {
+        Ok(Told::Taken) => {
+            let notice = Some(Notice::good(t.taken));
+            answer(&app, language, StatusCode::OK, &Filled::default(), None, notice)
+        }
+        Ok(Told::Full) => refused(&app, language, &filled, No::new(StatusCode::SERVICE_UNAVAILABLE, t.full)),
+        Err(error) => page::trouble(app.site(language), "contact", &error),
+    }
+}
+
+/// The message, if it may be handed on. Uses up the form's token.
+fn admit(app: &App, from: From, language: Language, filled: &Filled) -> Result<Message, No> {
+    let t = words::Contact::of(language);
+    let ticket = form::ticket(app, from, language, filled)?;
+    let unfit = |text| No::kept(StatusCode::UNPROCESSABLE_ENTITY, text);
+    let (text, address, reply_to) = (filled.get("text"), filled.get("address"), filled.get("reply_to"));
+    if text.is_empty() {
+        return Err(unfit(t.empty));
+    }
+    if text.len() > MAX_TEXT || address.len() > MAX_ADDRESS || reply_to.len() > MAX_REPLY_TO {
+        return Err(unfit(t.too_long));
+    }
+    if !reply_to.is_empty() && !is_mail_address(reply_to) {
+        return Err(unfit(t.no_mail_address));
+    }
+    form::spend(app, language, ticket)?;
+    Ok(Message {
+        about: about(filled),
+        address: address.to_owned(),
+        text: text.to_owned(),
+        reply_to: reply_to.to_owned(),
+    })
+}
+
+fn about(filled: &Filled) -> About {
+    match filled.get("about") {
+        "crawler" => About::Crawler,
+        "abuse" => About::Abuse,
+        "removal" => About::Removal,
+        _ => About::Question,
+    }
+}
+
+/// Enough to find what was forgotten in typing; whether it is true only a letter shows.
+fn is_mail_address(text: &str) -> bool {
+    let plain = text.chars().all(|c| !c.is_control() && !c.is_whitespace() && !"<>,;\"".contains(c));
+    plain && text.split_once('@').is_some_and(|(who, at)| !who.is_empty() && at.contains('.') && !at.contains('@'))
+}
+
+fn refused(app: &App, language: Language, filled: &Filled, no: No) -> Response {
+    let token = no.keep.then(|| filled.get("token"));
+    let response = answer(app, language, no.status, filled, token, Some(Notice::bad(no.text)));
+    match no.wait {
+        Some(wait) => waiting(response, wait),
+        None => response,
+    }
+}
+
+fn answer(
+    app: &App,
+    language: Language,
+    status: StatusCode,
+    filled: &Filled,
+    token: Option<&str>,
+    notice: Option<Notice>,
+) -> Response {
+    let fresh = form::token(app);
+    let page = Page {
+        site: app.site(language),
+        t: words::Contact::of(language),
+        form: Form::of(language),
+        about: about(filled),
+        address: filled.get("address"),
+        text: filled.get("text"),
+        reply_to: filled.get("reply_to"),
+        token: token.unwrap_or(&fresh),
+        notice,
+    };
+    form::with_form(page::html(language, status, "no-store", &page))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_mail_address;
+
+    #[test]
+    fn what_is_no_address_of_mail_is_asked_for_again() {
+        for good in ["me@example.org", "first.last+tag@mail.example.org", "è@esempio.it"] {
+            assert!(is_mail_address(good), "{good}");
+        }
+        for bad in ["me", "@example.org", "me@", "me@here", "a@b@c.d", "me@example.org, you@example.org", "<me@a.b>"] {
+            assert!(!is_mail_address(bad), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! What all forms share: how one is read, and what makes it one of ours, filled in by a person.
+//!
+//! In this order, cheapest first: sent from our own page? short enough? a form? within the allowance? the hidden field empty?
+//! the token good? The token is used up last, when nothing else is wrong.
+
+use crate::app::{App, From, held};
+use crate::language::Language;
+use crate::origin;
+use crate::token::{self, Fault, Ticket};
+use crate::words;
+use axum::body::{Body, to_bytes};
+use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderValue, REFERRER_POLICY};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::Response;
+use curlew_model::Millis;
+use std::sync::atomic::Ordering;
+use url::form_urlencoded;
+
+/// Longest body that is read, in bytes.
+const MAX_BODY: usize = 4_096;
+/// Fields that are looked at; the longest form has six.
+const MAX_FIELDS: usize = 8;
+/// The hidden field, which people leave empty.
+const TRAP: &str = "subject";
+
+/// What is said above a form.
+pub(crate) struct Notice {
+    pub(crate) good: bool,
+    pub(crate) text: String,
+}
+
+impl Notice {
+    pub(crate) fn good(text: impl Into<String>) -> Notice {
+        Notice { good: true, text: text.into() }
+    }
+
+    pub(crate) fn bad(text: impl Into<String>) -> Notice {
+        Notice { good: false, text: text.into() }
+    }
+}
+
+/// A form as it was sent.
+#[derive(Default)]
+pub(crate) struct Filled(Vec<(String, String)>);
+
+/// Why a form is not looked at, or not taken: the status, what is said, and whether it may be sent again as it is.
+pub(crate) struct No {
+    pub(crate) status: StatusCode,
+    pub(crate) text: &'static str,
+    /// Its token stays good.
+    pub(crate) keep: bool,
+    /// How long to wait, if that is what is wrong.
+    pub(crate) wait: Option<Millis>,
+}
+
+impl No {
+    pub(crate) fn new(status: StatusCode, text: &'static str) -> No {
+        No { status, text, keep: false, wait: None }
+    }
+
+    /// The form itself is fine, and may be sent again once what it says is mended.
+    pub(crate) fn kept(status: StatusCode, text: &'static str) -> No {
+        No { keep: true, ..No::new(status, text) }
+    }
+}
+
+impl Filled {
+    /// A field without the spaces around it; empty if it was not sent.
+    pub(crate) fn get(&self, name: &str) -> &str {
+        self.0.iter().rev().find(|(field, _)| field == name).map(|(_, value)| value.trim()).unwrap_or_default()
+    }
+}
+
+/// Reads a form that was sent from a page of ours; never more than [`MAX_BODY`] of it.
+pub(crate) async fn read(app: &App, language: Language, headers: &HeaderMap, body: Body) -> Result<Filled, No> {
+    let t = words::Form::of(language);
+    if !origin::is_ours(headers, app.origin.as_deref()) {
+        return Err(No::new(StatusCode::FORBIDDEN, t.not_from_here));
+    }
+    let too_long = || No::new(StatusCode::PAYLOAD_TOO_LARGE, t.too_long);
+    let told = headers.get(CONTENT_LENGTH).and_then(|v| v.to_str().ok()).and_then(|v| v.parse::<u64>().ok());
+    if told.is_some_and(|n| n > MAX_BODY as u64) {
+        return Err(too_long());
+    }
+    let media_type = headers.get(CONTENT_TYPE).and_then(|v| v.to_str().ok()).unwrap_or_default();
+    let essence = media_type.split(';').next().unwrap_or_default().trim();
+    if !essence.eq_ignore_ascii_case("application/x-www-form-urlencoded") {
+        return Err(No::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, t.no_form));
+    }
+    let bytes = to_bytes(body, MAX_BODY).await.map_err(|_| too_long())?;
+    let fields = form_urlencoded::parse(&bytes).take(MAX_FIELDS);
+    Ok(Filled(fields.map(|(name, value)| (name.into_owned(), value.into_owned())).collect()))
+}
+
+/// Takes a form of the caller's allowance.
+pub(crate) fn allow(app: &App, from: From, language: Language) -> Result<(), No> {
+    let too_many = || No::new(StatusCode::TOO_MANY_REQUESTS, words::Form::of(language).too_many);
+    app.admit_form(from).map_err(|wait| No { wait: Some(wait), ..too_many() })
+}
+
+/// The ticket of a form that a person has filled in, still to be used up.
+pub(crate) fn ticket(app: &App, from: From, language: Language, filled: &Filled) -> Result<Ticket, No> {
+    allow(app, from, language)?;
+    let t = words::Form::of(language);
+    if !filled.get(TRAP).is_empty() {
+        return Err(No::new(StatusCode::BAD_REQUEST, t.trapped));
+    }
+    let checked = token::check(&app.settings.secret, filled.get("token"), app.clock.now());
+    checked.map_err(|fault| match fault {
+        Fault::TooYoung => No::kept(StatusCode::BAD_REQUEST, t.too_young),
+        Fault::TooOld => No::new(StatusCode::BAD_REQUEST, t.too_old),
+        Fault::Forged => No::new(StatusCode::BAD_REQUEST, t.forged),
+    })
+}
+
+/// Uses a ticket up.
+pub(crate) fn spend(app: &App, language: Language, ticket: Ticket) -> Result<(), No> {
+    if held(&app.spent).spend(ticket, app.clock.now()) {
+        Ok(())
+    } else {
+        Err(No::new(StatusCode::BAD_REQUEST, words::Form::of(language).sent_before))
+    }
+}
+
+/// A token for a form that is given out now.
+pub(crate) fn token(app: &App) -> String {
+    let serial = app.serial.fetch_add(1, Ordering::Relaxed);
+    token::issue(&app.settings.secret, app.clock.now(), serial)
+}
+
+/// The page of a form.
+pub(crate) fn with_form(mut response: Response) -> Response {
+    // Under `no-referrer` browsers send `Origin: null` with a POST (Fetch standard, "append a request Origin
+    // header"), which would hide whether the form came from here. Other sites learn no more by this.
+    response.headers_mut().insert(REFERRER_POLICY, HeaderValue::from_static("same-origin"));
+    response
+}

@@ -1,0 +1,311 @@
+//! The pages for the owners of sites: claim a site, prove it, see what is kept of it, have a say.
+//!
+//! The address of a claim's page carries its key, so whoever knows the address may do all that its page offers, and nobody
+//! else can make a form for it. What it asks for is handed on; nothing is fetched here.
+
+use crate::app::{App, From};
+use crate::claim;
+use crate::form::{self, Filled, No, Notice};
+use crate::hit::web_url;
+use crate::language::Language;
+use crate::page::{self, Site, too_many, waiting};
+use crate::text::clean;
+use crate::words::{self, Form};
+use askama::Template;
+use axum::body::Body;
+use axum::extract::{Path, State};
+use axum::http::header::{CACHE_CONTROL, HeaderValue, LOCATION};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use curlew_model::{Challenge, Timestamp, Wish};
+use curlew_ports::{BlockedBy, Claimed, Kept, Wished};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// The longest name of a host that is looked at (RFC 1035 §2.3.4).
+const MAX_HOST: usize = 253;
+
+#[derive(Template)]
+#[template(path = "owner.html")]
+struct Begin<'a> {
+    site: Site<'a>,
+    t: &'static words::Owner,
+    form: &'static Form,
+    host: &'a str,
+    token: &'a str,
+    notice: Option<Notice>,
+}
+
+#[derive(Template)]
+#[template(path = "claim.html")]
+struct Page<'a> {
+    site: Site<'a>,
+    t: &'static words::Owner,
+    /// Of the page itself.
+    path: &'a str,
+    claimed: &'a Claimed,
+    challenge: &'a str,
+    notice: Option<Notice>,
+    /// Asked for and not done yet.
+    waits: Vec<&'static str>,
+    /// Where the challenge was not found.
+    misses: Vec<(&'static str, &'static str)>,
+    proven: Option<String>,
+    kept: Option<Shown>,
+}
+
+/// What is kept of a host, as it is shown.
+struct Shown {
+    /// The owner may block it, or take that back.
+    may_block: bool,
+    may_unblock: bool,
+    rows: Vec<(&'static str, String)>,
+    robots: Option<String>,
+    told_at: Option<String>,
+    counts: Vec<(String, String)>,
+    feeds: Vec<Line>,
+    pages: Vec<Line>,
+}
+
+/// A feed or a page.
+struct Line {
+    url: String,
+    href: Option<String>,
+    words: String,
+}
+
+/// `GET /owner`
+pub(crate) async fn begin(State(app): State<Arc<App>>, language: Language) -> Response {
+    beginning(&app, language, StatusCode::OK, "", None, None)
+}
+
+/// `POST /owner`: a claim begins; its page has an address of its own.
+pub(crate) async fn claim(
+    State(app): State<Arc<App>>,
+    from: From,
+    language: Language,
+    headers: HeaderMap,
+    body: Body,
+) -> Response {
+    let filled = match form::read(&app, language, &headers, body).await {
+        Ok(filled) => filled,
+        Err(no) => return refused(&app, language, &Filled::default(), no),
+    };
+    match admit(&app, from, language, &filled) {
+        Ok(host) => {
+            let serial = app.serial.fetch_add(1, Ordering::Relaxed);
+            let key = claim::issue(&app.settings.secret, &host, app.clock.now(), serial);
+            match HeaderValue::from_str(&path(&host, &key)) {
+                Ok(to) => {
+                    let never_kept = HeaderValue::from_static("no-store");
+                    (StatusCode::SEE_OTHER, [(LOCATION, to), (CACHE_CONTROL, never_kept)]).into_response()
+                }
+                Err(_) => page::internal(app.site(language)),
+            }
+        }
+        Err(Ok(no)) => refused(&app, language, &filled, no),
+        Err(Err(text)) => {
+            let notice = Some(Notice::bad(text));
+            beginning(&app, language, StatusCode::UNPROCESSABLE_ENTITY, filled.get("host"), None, notice)
+        }
+    }
+}
+
+/// The host that is claimed; or what is wrong with the form, or with the host.
+fn admit(app: &App, from: From, language: Language, filled: &Filled) -> Result<String, Result<No, String>> {
+    let t = words::Owner::of(language);
+    let ticket = form::ticket(app, from, language, filled).map_err(Ok)?;
+    let typed = filled.get("host");
+    if typed.is_empty() || typed.len() > crate::suggest::MAX_URL {
+        return Err(Ok(No::kept(StatusCode::UNPROCESSABLE_ENTITY, t.no_site)));
+    }
+    let host = app.front.site_of(typed).map_err(|no| Err((words::Suggest::of(language).refused)(&no)))?;
+    form::spend(app, language, ticket).map_err(Ok)?;
+    Ok(host)
+}
+
+/// `GET /owner/{host}/{key}`
+pub(crate) async fn show(
+    State(app): State<Arc<App>>,
+    from: From,
+    language: Language,
+    Path((host, key)): Path<(String, String)>,
+) -> Response {
+    let Some(challenge) = opened(&app, &host, &key) else { return page::no_such_page(app.site(language)) };
+    // Each look reads a few objects.
+    if let Err(wait) = app.admit_search(from) {
+        return too_many(app.site(language), wait);
+    }
+    answer(&app, language, StatusCode::OK, &host, &key, &challenge, None).await
+}
+
+/// `POST /owner/{host}/{key}`: a wish.
+pub(crate) async fn wish(
+    State(app): State<Arc<App>>,
+    from: From,
+    language: Language,
+    Path((host, key)): Path<(String, String)>,
+    headers: HeaderMap,
+    body: Body,
+) -> Response {
+    let t = words::Owner::of(language);
+    let Some(challenge) = opened(&app, &host, &key) else { return page::no_such_page(app.site(language)) };
+    let read = form::read(&app, language, &headers, body).await;
+    let filled = match read.and_then(|filled| form::allow(&app, from, language).map(|()| filled)) {
+        Ok(filled) => filled,
+        Err(no) => {
+            let response = answer(&app, language, no.status, &host, &key, &challenge, Some(Notice::bad(no.text))).await;
+            return match no.wait {
+                Some(wait) => waiting(response, wait),
+                None => response,
+            };
+        }
+    };
+    let unfit = |text: &str| (StatusCode::UNPROCESSABLE_ENTITY, Notice::bad(text));
+    let (status, notice) = match read_wish(&filled) {
+        None => unfit(t.no_wish),
+        Some(Wish::Forget) if filled.get("sure") != "yes" => unfit(t.not_sure),
+        Some(wish) => match app.front.wished(&host, &challenge, wish).await {
+            Ok(Wished::Granted) => (StatusCode::OK, Notice::good((t.granted)(wish))),
+            Ok(Wished::Unproven) => (StatusCode::FORBIDDEN, Notice::bad(t.unproven)),
+            Ok(Wished::Refused) => (StatusCode::FORBIDDEN, Notice::bad(t.refused)),
+            Ok(Wished::TooSoon(at)) => {
+                (StatusCode::TOO_MANY_REQUESTS, Notice::bad(format!("{} {}.", t.too_soon, language.moment(at))))
+            }
+            Err(error) => return page::trouble(app.site(language), "owner", &error),
+        },
+    };
+    answer(&app, language, status, &host, &key, &challenge, Some(notice)).await
+}
+
+fn read_wish(filled: &Filled) -> Option<Wish> {
+    Some(match filled.get("wish") {
+        "look" => Wish::Look,
+        "report" => Wish::Report,
+        "block" => Wish::Block,
+        "unblock" => Wish::Unblock,
+        "visit" => Wish::Visit,
+        "forget" => Wish::Forget,
+        _ => return None,
+    })
+}
+
+/// The challenge that a key stands for.
+fn opened(app: &App, host: &str, key: &str) -> Option<Challenge> {
+    if host.len() > MAX_HOST {
+        return None;
+    }
+    claim::challenge(&app.settings.secret, host, key, app.clock.now())
+}
+
+fn path(host: &str, key: &str) -> String {
+    format!("/owner/{host}/{key}")
+}
+
+fn refused(app: &App, language: Language, filled: &Filled, no: No) -> Response {
+    let token = no.keep.then(|| filled.get("token"));
+    let response = beginning(app, language, no.status, filled.get("host"), token, Some(Notice::bad(no.text)));
+    match no.wait {
+        Some(wait) => waiting(response, wait),
+        None => response,
+    }
+}
+
+fn beginning(
+    app: &App,
+    language: Language,
+    status: StatusCode,
+    host: &str,
+    token: Option<&str>,
+    notice: Option<Notice>,
+) -> Response {
+    let (fresh, t, form) = (form::token(app), words::Owner::of(language), Form::of(language));
+    let page = Begin { site: app.site(language), t, form, host, token: token.unwrap_or(&fresh), notice };
+    form::with_form(page::html(language, status, "no-store", &page))
+}
+
+async fn answer(
+    app: &App,
+    language: Language,
+    status: StatusCode,
+    host: &str,
+    key: &str,
+    challenge: &Challenge,
+    notice: Option<Notice>,
+) -> Response {
+    let claimed = match app.front.claimed(host, challenge).await {
+        Ok(claimed) => claimed,
+        Err(error) => return page::trouble(app.site(language), "owner", &error),
+    };
+    let t = words::Owner::of(language);
+    let claim = claimed.claim.as_ref();
+    let waits = claim.into_iter().flat_map(|claim| {
+        let is_open = |(wish, asked): &(&Wish, &Timestamp)| claim.done.get(wish).is_none_or(|done| done < *asked);
+        claim.asked.iter().filter(is_open).map(|(wish, _)| (t.waits)(*wish))
+    });
+    let proof = claim.and_then(|claim| claim.proof).zip(claimed.proven_until);
+    let misses = claim.filter(|_| proof.is_none()).map(|claim| claim.misses.clone()).unwrap_or_default();
+    let page = Page {
+        site: app.site(language),
+        t,
+        path: &path(host, key),
+        challenge: challenge.as_str(),
+        notice,
+        waits: waits.collect(),
+        misses: misses.into_iter().map(|(way, miss)| ((t.way)(way), (t.miss)(miss))).collect(),
+        proven: proof.map(|((way, _), until)| (t.proven)((t.way)(way), &language.moment(until))),
+        kept: claimed.held.as_ref().map(|kept| shown(language, t, kept)),
+        claimed: &claimed,
+    };
+    form::with_form(page::html(language, status, "no-store", &page))
+}
+
+fn shown(language: Language, t: &words::Owner, kept: &Kept) -> Shown {
+    let moment = |at: Timestamp| language.moment(at);
+    let blocked = match kept.block {
+        BlockedBy::Nobody => t.blocked_by_nobody,
+        BlockedBy::Owner => t.blocked_by_owner,
+        BlockedBy::Operator => t.blocked_by_operator,
+    };
+    let mut rows = vec![
+        (t.block, blocked.to_owned()),
+        (t.pause, language.span(kept.pause)),
+        (t.not_before, moment(kept.not_before)),
+    ];
+    if let Some((until, reason)) = kept.hold {
+        rows.push((t.hold, format!("{} ({})", moment(until), reason.replace('_', " "))));
+    }
+    if let Some(robots) = &kept.robots {
+        let lets_in = if robots.lets_in { t.lets_in } else { t.keeps_out };
+        rows.push((t.robots, format!("{lets_in} {}", (t.robots_read)(&moment(robots.at), &moment(robots.until)))));
+    }
+    let dossier = kept.dossier.as_ref();
+    let line = |url: &str, words: String| Line { url: clean(url), href: web_url(url).map(String::from), words };
+    Shown {
+        may_block: kept.block == BlockedBy::Nobody,
+        may_unblock: kept.block == BlockedBy::Owner,
+        rows,
+        robots: kept.robots.as_ref().map(|robots| lines(&robots.text)).filter(|text| !text.is_empty()),
+        told_at: dossier.map(|told| moment(told.at)),
+        counts: dossier
+            .into_iter()
+            .flat_map(|told| &told.counts)
+            .map(|(state, n)| ((t.state)(state), language.number(*n)))
+            .collect(),
+        feeds: dossier
+            .into_iter()
+            .flat_map(|told| &told.feeds)
+            .map(|feed| line(&feed.url, (t.feed)(feed.polled_at.map(moment), feed.next.map(moment))))
+            .collect(),
+        pages: dossier
+            .into_iter()
+            .flat_map(|told| &told.pages)
+            .map(|page| line(&page.url, (t.page)(&page.state, &moment(page.at), page.checked_at.map(moment))))
+            .collect(),
+    }
+}
+
+/// A text of several lines, each made fit to be shown.
+fn lines(text: &str) -> String {
+    text.lines().map(clean).collect::<Vec<_>>().join("\n")
+}

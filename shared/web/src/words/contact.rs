@@ -1,0 +1,68 @@
+use crate::language::Language;
+use curlew_ports::About;
+
+/// The form for messages to the operator.
+#[derive(Debug)]
+pub(crate) struct Contact {
+    pub(crate) title: &'static str,
+    pub(crate) about: &'static str,
+    pub(crate) abouts: [(About, &'static str, &'static str); 4],
+    pub(crate) address: &'static str,
+    pub(crate) text: &'static str,
+    pub(crate) reply_to: &'static str,
+    pub(crate) button: &'static str,
+    pub(crate) fate: &'static str,
+    pub(crate) taken: &'static str,
+    pub(crate) full: &'static str,
+    pub(crate) empty: &'static str,
+    pub(crate) too_long: &'static str,
+    pub(crate) no_mail_address: &'static str,
+}
+
+impl Contact {
+    pub(crate) const fn of(language: Language) -> &'static Contact {
+        language.choose(&ENGLISH, &ITALIAN)
+    }
+}
+
+const ENGLISH: Contact = Contact {
+    title: "Write to us",
+    about: "What it is about",
+    abouts: [
+        (About::Question, "question", "A question, or something else"),
+        (About::Crawler, "crawler", "The crawler behaves badly"),
+        (About::Abuse, "abuse", "Something that can be found here should not be"),
+        (About::Removal, "removal", "A site of mine is to be removed"),
+    ],
+    address: "The page or the site that it is about, if it is about one",
+    text: "Your message",
+    reply_to: "Your e-mail address, if you would like an answer",
+    button: "Send it",
+    fate: "What you write is kept for 30 days at most, with nothing else of you. It changes nothing by itself: a person reads it.",
+    taken: "Thank you. The operator will read it.",
+    full: "So much was written today that nothing more is taken. Please come back tomorrow.",
+    empty: "Please write a message.",
+    too_long: "That is too long: the message may have about 2,000 characters, and the addresses less.",
+    no_mail_address: "This is not an e-mail address. Please mend it or leave it out.",
+};
+
+const ITALIAN: Contact = Contact {
+    title: "Scrivici",
+    about: "Di che cosa si tratta",
+    abouts: [
+        (About::Question, "question", "Una domanda, o qualcos’altro"),
+        (About::Crawler, "crawler", "Il crawler si comporta male"),
+        (About::Abuse, "abuse", "Qui si trova qualcosa che non si dovrebbe trovare"),
+        (About::Removal, "removal", "Vorrei far togliere un mio sito"),
+    ],
+    address: "La pagina o il sito di cui si tratta, se ce n’è uno",
+    text: "Il tuo messaggio",
+    reply_to: "Il tuo indirizzo e-mail, se vuoi una risposta",
+    button: "Invia",
+    fate: "Ciò che scrivi si conserva al massimo per 30 giorni, e di te nient’altro. Da solo non cambia nulla: lo legge una persona.",
+    taken: "Grazie. Il gestore lo leggerà.",
+    full: "Oggi è stato scritto tanto che non si prende altro. Torna domani.",
+    empty: "Scrivi un messaggio.",
+    too_long: "È troppo lungo: il messaggio può avere circa 2.000 caratteri, gli indirizzi meno.",
+    no_mail_address: "Questo non è un indirizzo e-mail. Correggilo o lascialo vuoto.",
+};

@@ -1,0 +1,84 @@
+//! The form for messages to the operator, as people and others use it.
+
+use crate::suggest::{form_to, token_of};
+use crate::support::{Answer, Shelf, World};
+use axum::http::StatusCode;
+use curlew_model::Millis;
+use curlew_ports::{About, Message};
+
+async fn write(world: &World, fields: &[(&str, &str)]) -> Answer {
+    let token = token_of(world).await;
+    let mut all = vec![("token", token.as_str()), ("subject", "")];
+    all.extend(fields);
+    world.send(form_to("/contact", &all)).await
+}
+
+#[tokio::test]
+async fn a_message_is_handed_on_as_it_was_written() {
+    let world = World::of(Shelf::default());
+    let answer = write(
+        &world,
+        &[
+            ("about", "abuse"),
+            ("address", "https://example.org/x"),
+            ("text", "That is mine.\r\nThank you"),
+            ("reply_to", "me@example.org"),
+        ],
+    )
+    .await;
+    assert_eq!((answer.status, answer.text(".good")), (StatusCode::OK, "Thank you. The operator will read it.".into()));
+    let expected = Message {
+        about: About::Abuse,
+        address: "https://example.org/x".into(),
+        text: "That is mine.\r\nThank you".into(),
+        reply_to: "me@example.org".into(),
+    };
+    assert_eq!(*world.shelf.told.lock().unwrap(), [expected]);
+    assert_eq!(answer.text("textarea"), "", "ready for another one");
+}
+
+#[tokio::test]
+async fn what_is_wrong_is_said_and_nothing_that_was_written_is_lost() {
+    let world = World::of(Shelf::default());
+    let long = "x".repeat(2_001);
+    for fields in [
+        [("text", ""), ("reply_to", ""), ("address", "https://example.org/<b>")],
+        [("text", "Hello <b>"), ("reply_to", "nowhere"), ("address", "")],
+        [("text", long.as_str()), ("reply_to", ""), ("address", "")],
+    ] {
+        let answer = write(&world, &fields).await;
+        assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY, "{fields:?}");
+        assert!(!answer.text(".bad").is_empty());
+        assert_eq!(answer.text("textarea"), fields[0].1);
+        assert_eq!(answer.attributes("#reply_to", "value"), [fields[1].1]);
+        assert_eq!(answer.attributes("#address", "value"), [fields[2].1]);
+    }
+    let kept = write(&world, &[("about", "removal"), ("text", "")]).await;
+    assert_eq!(kept.attributes("option[selected]", "value"), ["removal"]);
+    assert!(world.shelf.told.lock().unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn w01_w05_a_message_needs_a_person_and_fits_into_a_form() {
+    let world = World::of(Shelf::default());
+    assert_eq!(write(&world, &[("subject", "filled"), ("text", "buy")]).await.status, StatusCode::BAD_REQUEST);
+    let forged = world.send(form_to("/contact", &[("token", "1.1.00"), ("text", "hello")])).await;
+    assert_eq!(forged.status, StatusCode::BAD_REQUEST);
+    let token = world.get("/contact").await.attributes("input[name=token]", "value").remove(0);
+    let early = world.send(form_to("/contact", &[("token", &token), ("text", "hello")])).await;
+    assert_eq!(
+        (early.status, early.attributes("input[name=token]", "value")),
+        (StatusCode::BAD_REQUEST, vec![token.clone()])
+    );
+    world.clock.advance(Millis::from_secs(5));
+    let fields = [("token", token.as_str()), ("text", "hello")];
+    assert_eq!(world.send(form_to("/contact", &fields)).await.status, StatusCode::OK);
+    assert_eq!(world.send(form_to("/contact", &fields)).await.status, StatusCode::BAD_REQUEST, "once");
+    let huge = world.send(form_to("/contact", &[("text", &"x".repeat(6 << 20))])).await;
+    assert_eq!(huge.status, StatusCode::PAYLOAD_TOO_LARGE);
+    assert_eq!(world.shelf.told.lock().unwrap().len(), 1);
+    write(&world, &[("text", "again")]).await;
+    let full = write(&world, &[("text", "and again")]).await;
+    assert_eq!(full.status, StatusCode::SERVICE_UNAVAILABLE);
+    assert_eq!(full.text("textarea"), "and again");
+}

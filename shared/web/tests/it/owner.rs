@@ -1,0 +1,201 @@
+//! The pages for the owners of sites.
+
+use crate::suggest::{form_to, token_of};
+use crate::support::{Answer, Shelf, World};
+use axum::body::Body;
+use axum::http::{Request, StatusCode};
+use curlew_model::{Challenge, Claim, Dossier, FeedLine, Millis, Miss, PageLine, Timestamp, Way, Wish};
+use curlew_ports::{BlockedBy, Clock, Kept, RobotsSeen};
+use std::collections::BTreeMap;
+
+async fn begin(world: &World, host: &str) -> Answer {
+    let token = token_of(world).await;
+    world.send(form_to("/owner", &[("host", host), ("subject", ""), ("token", &token)])).await
+}
+
+/// The address of a new claim's page.
+async fn claim(world: &World) -> String {
+    let answer = begin(world, "https://Example.org/").await;
+    assert_eq!(answer.status, StatusCode::SEE_OTHER, "{}", answer.body);
+    answer.header("location").to_owned()
+}
+
+async fn wish(world: &World, path: &str, wish: &str) -> Answer {
+    world.send(form_to(path, &[("wish", wish), ("sure", "yes")])).await
+}
+
+/// What the claim's page tells to publish.
+async fn challenge(world: &World, path: &str) -> Challenge {
+    Challenge::new(&world.get(path).await.text("#challenge")).unwrap()
+}
+
+fn found(world: &World, challenge: &Challenge, change: impl FnOnce(&mut Claim)) {
+    let mut claim = Claim {
+        challenge: challenge.clone(),
+        asked: BTreeMap::new(),
+        done: BTreeMap::new(),
+        misses: vec![],
+        proof: Some((Way::Dns, world.clock.now())),
+    };
+    change(&mut claim);
+    world.shelf.claims.lock().unwrap().insert(("example.org".into(), challenge.clone()), claim);
+    *world.shelf.kept.lock().unwrap() = Some(kept(world.clock.now()));
+}
+
+fn kept(now: Timestamp) -> Kept {
+    let page =
+        |url: &str, state: &str| PageLine { url: url.into(), state: state.into(), at: now, checked_at: Some(now) };
+    Kept {
+        block: BlockedBy::Nobody,
+        not_before: now,
+        hold: Some((now + Millis::from_days(3), "too_many_requests")),
+        pause: Millis::from_secs(1),
+        robots: Some(RobotsSeen {
+            at: now,
+            until: now + Millis::from_days(1),
+            standing: "rules".into(),
+            text: "User-agent: *\nDisallow: /<private>\0".into(),
+            lets_in: true,
+        }),
+        dossier: Some(Dossier {
+            at: now,
+            feeds: vec![FeedLine { url: "https://example.org/feed".into(), polled_at: None, next: Some(now) }],
+            counts: BTreeMap::from([("accepted".to_owned(), 1_234)]),
+            pages: vec![page("https://example.org/<a>", "accepted"), page("javascript:x", "rejected: no_image")],
+        }),
+    }
+}
+
+#[tokio::test]
+async fn i05_a_claim_begins_with_what_is_to_be_published() {
+    let world = World::of(Shelf::default());
+    let path = claim(&world).await;
+    assert!(path.starts_with("/owner/example.org/"), "{path}");
+    let page = world.get(&path).await;
+    assert_eq!(page.status, StatusCode::OK);
+    let challenge = page.text("#challenge");
+    for part in ["_curlew-challenge.example.org", "https://example.org/.well-known/curlew-challenge.txt"] {
+        assert!(page.all("dd code").iter().any(|code| code == part), "{part}");
+    }
+    let tag = format!("<meta name=\"curlew-challenge\" content=\"{challenge}\">");
+    assert!(page.all("dd code").contains(&tag));
+    assert_eq!(page.attributes("input[name=wish]", "value"), ["look"], "nothing else is offered yet");
+    assert_eq!(page.header("referrer-policy"), "same-origin", "the address is a key");
+    assert_eq!(
+        (page.header("cache-control"), page.attributes("meta[name=robots]", "content")),
+        ("no-store", vec!["noindex".to_owned()])
+    );
+    assert!(world.shelf.wishes.lock().unwrap().is_empty(), "nothing is looked for before it is asked for");
+}
+
+#[tokio::test]
+async fn i08_two_claims_have_two_challenges_and_a_key_opens_its_own_page_only() {
+    let world = World::of(Shelf::default());
+    let (one, two) = (claim(&world).await, claim(&world).await);
+    assert_ne!(challenge(&world, &one).await, challenge(&world, &two).await);
+    for bad in [
+        one.replace("example.org", "other.example"),
+        format!("{one}0"),
+        one[..one.len() - 1].to_owned(),
+        one.replace("/owner/example.org/", "/owner/example.org%2f/"),
+        format!("/owner/{}/{}", "a".repeat(9_000), one.rsplit('/').next().unwrap()),
+        "/owner/example.org/".into(),
+        "/owner/example.org/1.1.1".into(),
+    ] {
+        let answer = world.get(&bad).await;
+        assert!(answer.status.is_client_error(), "{bad}: {}", answer.status);
+        assert!(wish(&world, &bad, "block").await.status.is_client_error(), "{bad}");
+    }
+    world.clock.advance(Millis::from_days(91));
+    assert_eq!(world.get(&one).await.status, StatusCode::NOT_FOUND, "a key ends");
+    assert!(world.shelf.wishes.lock().unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn i06_w06_without_a_proof_the_page_tells_nothing_and_grants_nothing() {
+    let world = World::of(Shelf::default());
+    let path = claim(&world).await;
+    let challenge = challenge(&world, &path).await;
+    found(&world, &challenge, |claim| {
+        claim.proof = None;
+        claim.misses = vec![(Way::Dns, Miss::Absent), (Way::File, Miss::Robots)];
+    });
+    let page = world.get(&path).await;
+    assert_eq!(
+        page.all("main li"),
+        ["a TXT record: there is nothing", "the file: robots.txt keeps us out, so it was not looked at"]
+    );
+    assert!(!page.body.contains("/feed") && page.attributes("input[name=wish]", "value") == ["look"]);
+    for asked in ["block", "forget", "visit", "report", "unblock"] {
+        assert_eq!(wish(&world, &path, asked).await.status, StatusCode::FORBIDDEN, "{asked}");
+    }
+    assert_eq!(wish(&world, &path, "look").await.status, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn i05_an_owner_sees_all_and_asks_for_what_is_offered() {
+    let world = World::of(Shelf::default());
+    let path = claim(&world).await;
+    let ours = challenge(&world, &path).await;
+    found(&world, &ours, |claim| {
+        claim.asked.insert(Wish::Visit, Timestamp::from_millis(5));
+    });
+    let page = world.get(&path).await;
+    assert!(page.text(".good").starts_with("The site is yours: a TXT record says so."), "{}", page.text(".good"));
+    assert!(page.all(".notice").iter().any(|notice| notice.contains("queueing visits")));
+    let text = page.text("main");
+    for part in [
+        "1,234",
+        "too many requests",
+        "Disallow: /<private>",
+        "https://example.org/<a>",
+        "can be found since",
+        "rejected (no image)",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    assert_eq!(page.attributes("main li a", "href"), ["https://example.org/feed", "https://example.org/%3Ca%3E"]);
+    for (asked, wished) in
+        [("block", Wish::Block), ("visit", Wish::Visit), ("report", Wish::Report), ("forget", Wish::Forget)]
+    {
+        let answer = wish(&world, &path, asked).await;
+        assert_eq!(answer.status, StatusCode::OK, "{asked}");
+        assert_eq!(world.shelf.wishes.lock().unwrap().pop(), Some(("example.org".into(), ours.clone(), wished)));
+    }
+    // Everything is not removed by a slip of the hand.
+    let slip = world.send(form_to(&path, &[("wish", "forget")])).await;
+    assert_eq!(slip.status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert_eq!(wish(&world, &path, "nonsense").await.status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert!(world.shelf.wishes.lock().unwrap().is_empty());
+    let italian = world.get_in("it", &path).await;
+    assert!(italian.text(".good").starts_with("Il sito è tuo"), "{}", italian.text(".good"));
+}
+
+#[tokio::test]
+async fn w09_a_wish_is_taken_from_our_own_page_only() {
+    let world = World::of(Shelf::default());
+    let path = claim(&world).await;
+    for site in ["cross-site", "same-site"] {
+        let request = Request::post(&path)
+            .header("content-type", "application/x-www-form-urlencoded")
+            .header("sec-fetch-site", site)
+            .body(Body::from("wish=look"))
+            .unwrap();
+        assert_eq!(world.send(request).await.status, StatusCode::FORBIDDEN, "{site}");
+    }
+    assert!(world.shelf.wishes.lock().unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn what_cannot_be_claimed_is_said() {
+    let world = World::of(Shelf::default());
+    for (typed, says) in [("", "such as example.org"), ("github.io", "belong to many")] {
+        let answer = begin(&world, typed).await;
+        assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY, "{typed}");
+        assert!(answer.text(".bad").contains(says), "{}", answer.text(".bad"));
+        assert_eq!(answer.attributes("#host", "value"), [typed]);
+    }
+    let world = World::of(Shelf { broken: Some(true), ..Shelf::default() });
+    let path = claim(&world).await;
+    assert_eq!(world.get(&path).await.status, StatusCode::SERVICE_UNAVAILABLE);
+}
