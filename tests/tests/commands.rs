@@ -301,7 +301,7 @@ fn serving(steps: &mut Steps, store: &Store) {
             assert_eq!(server.get(path).status, 200, "{path}");
         }
         assert!(server.get("/bot").text().contains("CurlewBot"));
-        assert!(server.get("/status").text().contains("too_many_requests"));
+        assert!(server.get("/status").text().contains("Too many requests (429)"));
         assert_eq!(server.get("/nowhere").status, 404);
         // Others may look and block while it runs, and a block is seen by the next search.
         store.run(&["block", "cucina-di-casa.test"]).ok();

@@ -1,12 +1,12 @@
 //! What the search page sees of the program.
 
-use crate::commands::status::Status;
+use crate::commands;
 use crate::world::World;
 use async_trait::async_trait;
 use bytes::Bytes;
 use curlew_model::{Challenge, ThumbnailId, Wish};
 use curlew_ports::{
-    Claimed, FindError, Found, Front, HubAnswer, HubAsks, Message, PortError, Refused, Start, StatusLine, SuggestError,
+    Claimed, FindError, Found, Front, HubAnswer, HubAsks, Message, PortError, Refused, Start, Status, SuggestError,
     Suggested, Told, Wished,
 };
 use std::sync::Arc;
@@ -52,10 +52,10 @@ impl Front for Behind {
         curlew_stages::thumbnail(self.0.ports.blobs.as_ref(), id).await
     }
 
-    async fn status(&self) -> Result<Vec<StatusLine>, PortError> {
-        let status = Status::gather(&self.0)
-            .await
-            .map_err(|e| PortError::Unavailable { what: format!("the status cannot be read: {e:#}"), source: None })?;
-        Ok(status.lines().into_iter().map(|(name, value)| StatusLine { name, value }).collect())
+    async fn status(&self) -> Result<Status, PortError> {
+        let failed = |e| PortError::Unavailable { what: format!("the status cannot be read: {e:#}"), source: None };
+        let counted = commands::status::Status::gather(&self.0).await.map_err(failed)?;
+        let due_since = self.0.ports.inbox.next_due().await?.filter(|due| *due <= self.0.clock.now());
+        Ok(Status { due_since, ..counted.for_anybody() })
     }
 }

@@ -2,17 +2,13 @@
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use curlew_model::{Challenge, ThumbnailId, Wish, Year};
+use curlew_model::{Challenge, ThumbnailId, Wish};
 use curlew_ports::{
-    Blobs, Claimed, FindError, Found, Front, HubAnswer, HubAsks, Message, PortError, Refused, Start, StatusLine,
-    SuggestError, Suggested, Told, Wished,
+    Claimed, FindError, Found, Front, HubAnswer, HubAsks, Message, PortError, Refused, Start, Status, SuggestError,
+    Suggested, Told, Wished,
 };
+use curlew_stages::indexed_years;
 use curlew_wiring::Program;
-
-/// Where the manifests of the index lie.
-const MANIFESTS: &str = "manifests/";
-/// Manifests that are listed at most; there is one a year.
-const YEARS: usize = 1_000;
 
 /// A stack behind the search page.
 pub(crate) struct Behind(pub(crate) Program);
@@ -55,28 +51,9 @@ impl Front for Behind {
         curlew_stages::thumbnail(self.0.ports.blobs.as_ref(), id).await
     }
 
-    /// Only what the manifests say: anybody may ask for it as often as they like, and counting rows would read whole
-    /// tables each time.
-    async fn status(&self) -> Result<Vec<StatusLine>, PortError> {
-        let mut lines = Vec::new();
-        for year in years(self.0.ports.blobs.as_ref()).await? {
-            let pages = self.0.index.indexed(year).await?;
-            lines.push(line(&format!("pages to be found: {year}"), &pages.to_string()));
-        }
-        if lines.is_empty() {
-            lines.push(line("pages to be found", "none yet"));
-        }
-        lines.push(line("sites, feeds, queues, held hosts", "not counted here; the operator sees them"));
-        Ok(lines)
+    /// Only what the manifests say: counting rows would read whole tables each time that anybody asks.
+    async fn status(&self) -> Result<Status, PortError> {
+        let index = indexed_years(self.0.ports.blobs.as_ref()).await?;
+        Ok(Status { index, ..Status::default() })
     }
-}
-
-/// The years that have an index.
-async fn years(blobs: &dyn Blobs) -> Result<Vec<Year>, PortError> {
-    let keys = blobs.list(MANIFESTS, None, YEARS).await?;
-    Ok(keys.iter().filter_map(|key| key.strip_prefix(MANIFESTS)?.strip_suffix(".json")?.parse().ok()).collect())
-}
-
-fn line(name: &str, value: &str) -> StatusLine {
-    StatusLine { name: name.to_owned(), value: value.to_owned() }
 }

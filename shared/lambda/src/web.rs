@@ -99,6 +99,6 @@ mod tests {
         let (status, page) = asked(&router, "suggest").await;
         assert!(status.is_client_error() && page.contains("<form"), "a form without its token is not taken: {status}");
         let (status, page) = asked(&router, "status").await;
-        assert!(status == StatusCode::OK && page.contains("none yet"), "{page}");
+        assert!(status == StatusCode::OK && page.contains("Pages that can be found"), "{page}");
     }
 }

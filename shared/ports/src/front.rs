@@ -1,4 +1,4 @@
-use crate::PortError;
+use crate::{PortError, Status};
 use async_trait::async_trait;
 use bytes::Bytes;
 use curlew_model::{Challenge, Claim, Dossier, Millis, QueryError, ThumbnailId, Timestamp, Wish};
@@ -63,11 +63,11 @@ pub trait Front: Send + Sync {
     /// Transport errors.
     async fn tell(&self, message: &Message) -> Result<Told, PortError>;
 
-    /// What the program has done and is doing, as lines of name and value.
+    /// What the program has and does. Asked for once a minute at most.
     ///
     /// # Errors
     /// Transport errors.
-    async fn status(&self) -> Result<Vec<StatusLine>, PortError>;
+    async fn status(&self) -> Result<Status, PortError>;
 }
 
 /// Where a page of results begins.
@@ -340,13 +340,4 @@ pub enum Refusal {
     /// Names below it belong to many, so nobody can claim it as a whole.
     #[error("names below it belong to many")]
     Shared,
-}
-
-/// A line of the status page.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct StatusLine {
-    /// What is counted.
-    pub name: String,
-    /// The count, or words.
-    pub value: String,
 }

@@ -14,6 +14,7 @@ mod names;
 mod pages;
 mod queue;
 mod sources;
+mod status;
 
 pub use blobs::{Blob, Blobs, Tag};
 pub use clock::{Clock, Seeds};
@@ -22,7 +23,7 @@ pub use events::{Event, Events};
 pub use fetch::{Call, CallKind, Fetch, FetchError, Reply, ReplyHeaders};
 pub use front::{
     About, BlockedBy, Claimed, FindError, Found, FoundHit, Front, HubAnswer, HubAsks, Kept, Message, Refusal, Refused,
-    RobotsSeen, Start, StatusLine, SuggestError, Suggested, Told, Wished,
+    RobotsSeen, Start, SuggestError, Suggested, Told, Wished,
 };
 pub use ledger::{
     HostLedger, Hosts, Marks, RobotsCopy, RobotsStore, SWAP_TRIES, Version, update_host, update_host_from,
@@ -31,3 +32,4 @@ pub use names::{Names, NoNames};
 pub use pages::Pages;
 pub use queue::{Dead, Delivery, Inbox, Queue, QueueCount, Receipt, Waiting};
 pub use sources::Sources;
+pub use status::{Counted, IndexedYear, QueueStatus, Status};

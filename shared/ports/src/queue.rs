@@ -1,6 +1,7 @@
 use crate::PortError;
 use async_trait::async_trait;
 use curlew_model::{Job, Millis, Stage, Timestamp};
+use serde::Serialize;
 
 /// Where stages send work. Delivery is at least once and in no promised order.
 #[async_trait]
@@ -53,7 +54,7 @@ pub struct Dead {
 }
 
 /// What is in one queue.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct QueueCount {
     /// Due now.
     pub ready: u64,

@@ -13,8 +13,8 @@
 mod support;
 
 use bytes::Bytes;
-use curlew_model::{Millis, ThumbnailId, Timestamp};
-use curlew_ports::{Clock, FoundHit, StatusLine};
+use curlew_model::{HoldReason, Millis, Stage, ThumbnailId, Timestamp};
+use curlew_ports::{Clock, Counted, FoundHit, IndexedYear, QueueCount, QueueStatus, Status};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
@@ -64,14 +64,26 @@ fn shelf() -> Shelf {
         let url = format!("https://archive.tide.example/{n}");
         shelf.pages.push(page(&url, &format!("Curlew count, week {n}"), "How many curlew were seen."));
     }
-    let line = |name: &str, value: &str| StatusLine { name: name.into(), value: value.into() };
-    shelf.status = vec![
-        line("Feeds", "1 204"),
-        line("Pages that can be found", "48 310"),
-        line("Hosts on hold", "7"),
-        line("Jobs waiting", "132"),
-        line("Last index", "2026-11-21T02:00:04Z"),
-    ];
+    let published = Timestamp::parse_day_or_instant("2026-11-21T02:00:04Z").ok();
+    let queue =
+        |stage, ready, waiting| QueueStatus { stage, count: QueueCount { ready, waiting, ..QueueCount::default() } };
+    shelf.status = Status {
+        index: vec![
+            IndexedYear { year: 2026, pages: 48_310, published },
+            IndexedYear { year: 2025, pages: 1_204, published },
+        ],
+        counted: Some(Counted {
+            sites: 310,
+            feeds: 1_204,
+            accepted: 49_514,
+            pending: 12,
+            rejected: 3_120,
+            gone: 451,
+            held: [(HoldReason::TooManyRequests, 2), (HoldReason::Network, 5)].into(),
+        }),
+        queues: vec![queue(Stage::Discover, 0, 3), queue(Stage::Poll, 4, 12), queue(Stage::Fetch, 132, 1_018)],
+        due_since: published,
+    };
     shelf
 }
 

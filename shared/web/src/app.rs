@@ -6,14 +6,14 @@ use crate::quota::{self, Quota};
 use crate::settings::{Contact, Settings};
 use crate::token::Spent;
 use crate::words::Frame;
-use crate::{api, contact, feeds, files, headers, info, owner, page, search, suggest, thumb, websub};
+use crate::{api, contact, feeds, files, headers, info, owner, page, search, status, suggest, thumb, websub};
 use axum::Router;
 use axum::extract::{ConnectInfo, FromRequestParts};
 use axum::http::request::Parts;
 use axum::middleware::{from_fn_with_state, map_response};
 use axum::routing::get;
 use curlew_model::Millis;
-use curlew_ports::{Clock, Front};
+use curlew_ports::{Clock, Front, Status};
 use std::convert::Infallible;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::AtomicU64;
@@ -43,8 +43,8 @@ pub fn router(front: Arc<dyn Front>, clock: Arc<dyn Clock>, settings: Settings) 
         .route("/owner/{host}/{key}", get(owner::show).post(owner::wish))
         .route("/websub/{callback}", get(websub::asked).post(websub::told))
         .route("/bot", get(info::bot))
-        .route("/status", get(info::status))
-        .route("/status.json", get(info::status_json))
+        .route("/status", get(status::show))
+        .route("/status.json", get(status::json))
         .route("/robots.txt", get(files::robots))
         .route("/.well-known/security.txt", get(files::security))
         .route("/style.css", get(files::style))
@@ -78,6 +78,8 @@ pub(crate) struct App {
     pub(crate) serial: AtomicU64,
     /// Tokens that were used.
     pub(crate) spent: Mutex<Spent>,
+    /// What the status was when it was gathered last, by the clock that never jumps.
+    pub(crate) status: Mutex<Option<(Millis, Arc<Status>)>>,
     searches: Mutex<Quota>,
     forms: Mutex<Quota>,
     deliveries: Mutex<Quota>,
@@ -92,6 +94,7 @@ impl App {
             contact: settings.contact(),
             serial: AtomicU64::new(0),
             spent: Mutex::default(),
+            status: Mutex::default(),
             searches: Mutex::new(Quota::new(settings.searches_per_minute)),
             forms: Mutex::new(Quota::new(settings.forms_per_minute)),
             deliveries: Mutex::new(Quota::new(DELIVERIES_PER_MINUTE)),

@@ -1,19 +1,13 @@
-//! The pages about ourselves: what the crawler is, and what it is doing.
+//! The page about the crawler.
 
-use crate::api::JSON;
 use crate::app::App;
 use crate::language::Language;
-use crate::page::{self, A_DAY, Site, typed};
+use crate::page::{self, A_DAY, Site};
 use crate::settings::Contact;
-use crate::text::clean;
-use crate::words;
 use askama::Template;
-use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use axum::response::{IntoResponse, Response};
-use curlew_ports::StatusLine;
-use serde::Serialize;
+use axum::response::Response;
 use std::sync::Arc;
 
 #[derive(Template)]
@@ -27,19 +21,6 @@ struct Bot<'a> {
     pause: String,
     refused: String,
     failed: String,
-}
-
-#[derive(Template)]
-#[template(path = "status.html")]
-struct Status<'a> {
-    site: Site<'a>,
-    t: &'static words::Status,
-    lines: &'a [StatusLine],
-}
-
-#[derive(Serialize)]
-struct StatusJson {
-    status: Vec<StatusLine>,
 }
 
 /// `GET /bot`: depends on nothing but the settings, so it answers when all else is out of reach.
@@ -56,31 +37,4 @@ pub(crate) async fn bot(State(app): State<Arc<App>>, language: Language) -> Resp
         failed: language.span(manners.hold_server_error),
     };
     page::html(language, StatusCode::OK, A_DAY, &page)
-}
-
-/// `GET /status`
-pub(crate) async fn status(State(app): State<Arc<App>>, language: Language) -> Response {
-    let site = app.site(language);
-    match lines(&app, site).await {
-        Ok(lines) => page::html(
-            language,
-            StatusCode::OK,
-            "no-store",
-            &Status { site, t: words::Status::of(language), lines: &lines },
-        ),
-        Err(trouble) => trouble,
-    }
-}
-
-/// `GET /status.json`
-pub(crate) async fn status_json(State(app): State<Arc<App>>, language: Language) -> Response {
-    match lines(&app, app.site(language)).await {
-        Ok(status) => (typed(JSON, "no-store"), Json(StatusJson { status })).into_response(),
-        Err(trouble) => trouble,
-    }
-}
-
-async fn lines(app: &App, site: Site<'_>) -> Result<Vec<StatusLine>, Response> {
-    let lines = app.front.status().await.map_err(|error| page::trouble(site, "status", &error))?;
-    Ok(lines.into_iter().map(|l| StatusLine { name: clean(&l.name), value: clean(&l.value) }).collect())
 }

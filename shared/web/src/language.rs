@@ -81,14 +81,19 @@ impl Language {
         format!("{} {}", self.number(count), if count == 1 { one } else { many })
     }
 
-    /// A moment as people write it, in UTC: `1 May 2026, 14:03 UTC`.
+    /// A time in its largest unit, without what is over: `3 hours` for anything below four.
+    pub(crate) fn roughly(self, time: Millis) -> String {
+        const UNITS: [u64; 3] = [86_400_000, 3_600_000, 60_000];
+        // Below two of a unit the next smaller one says more.
+        let unit = UNITS.into_iter().find(|unit| time.0 >= 2 * unit).unwrap_or(1_000);
+        self.span(Millis((time.0 / unit).max(1) * unit))
+    }
+
+    /// An instant as people write it, to the minute: `1 May 2026, 03:00 UTC`.
     pub(crate) fn moment(self, at: Timestamp) -> String {
-        let text = at.to_string();
-        let time = text.get(11..16).unwrap_or_default();
-        match self.day(&at.day()) {
-            Some(day) => format!("{day}, {time} UTC"),
-            None => text,
-        }
+        let day = at.day();
+        let minute = at.as_millis().div_euclid(60_000).rem_euclid(1_440);
+        format!("{}, {:02}:{:02} UTC", self.day(&day).unwrap_or(day), minute / 60, minute % 60)
     }
 
     /// A day as people write it: `1 May 2026` or `1 maggio 2026`, from `2026-05-01`.
@@ -236,6 +241,11 @@ mod tests {
         assert_eq!(english.span(Millis::from_hours(72)), "3 days");
         assert_eq!(italian.span(Millis::from_secs(1)), "1 secondo");
         assert_eq!(italian.span(Millis::from_hours(36)), "36 ore");
+        assert_eq!(english.roughly(Millis::from_mins(119)), "119 minutes");
+        assert_eq!(italian.roughly(Millis::from_hours(49)), "2 giorni");
+        assert_eq!([italian.roughly(Millis(0)), english.roughly(Millis::from_secs(119))], ["1 secondo", "119 seconds"]);
+        let at = Timestamp::from_millis(1_795_230_000_000);
+        assert_eq!(italian.moment(at), "21 novembre 2026, 03:00 UTC");
         assert_eq!([english.span(Millis(1_500)), english.span(Millis(0))], ["1,500 ms", "0 ms"]);
     }
 }

@@ -31,6 +31,7 @@ mod quota;
 mod search;
 mod secret;
 mod settings;
+mod status;
 mod suggest;
 mod text;
 mod thumb;

@@ -3,7 +3,7 @@
 use crate::output;
 use crate::world::World;
 use anyhow::Result;
-use curlew_model::{HostKey, Job, Millis, Source, SourceKey, Stage, Timestamp};
+use curlew_model::{HoldReason, HostKey, Job, Millis, Source, SourceKey, Stage, Timestamp};
 use curlew_wiring::Counts;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -56,7 +56,7 @@ impl Summary {
             pages_fetched,
             accepted,
             rejected,
-            held: holds(world).await?,
+            held: holds(world).await?.into_iter().map(|(why, hosts)| (why.as_str(), hosts)).collect(),
             parked: waiting.iter().map(|w| parked_in(w.job.as_ref().ok())).sum(),
             dead,
             calls,
@@ -129,7 +129,7 @@ pub(super) async fn count_sources(world: &World) -> Result<(u64, u64)> {
 }
 
 /// Host keys that are held now, by reason.
-pub(super) async fn holds(world: &World) -> Result<BTreeMap<&'static str, u64>> {
+pub(super) async fn holds(world: &World) -> Result<BTreeMap<HoldReason, u64>> {
     let now = world.clock.now();
     let mut held = BTreeMap::new();
     let mut after: Option<HostKey> = None;
@@ -138,7 +138,7 @@ pub(super) async fn holds(world: &World) -> Result<BTreeMap<&'static str, u64>> 
         let Some((last, _)) = rows.last() else { return Ok(held) };
         after = Some(last.clone());
         for hold in rows.iter().filter_map(|(_, s)| s.hold.as_ref()).filter(|h| h.until > now) {
-            *held.entry(hold.reason.as_str()).or_default() += 1;
+            *held.entry(hold.reason).or_default() += 1;
         }
     }
 }

@@ -1,12 +1,32 @@
 use crate::language::Language;
+use curlew_model::{HoldReason, Stage, Year};
 
 /// The status page.
 #[derive(Debug)]
 pub(crate) struct Status {
     pub(crate) title: &'static str,
-    pub(crate) nothing_yet: &'static str,
-    pub(crate) what: &'static str,
-    pub(crate) value: &'static str,
+    pub(crate) index: &'static str,
+    pub(crate) findable: &'static str,
+    pub(crate) of_year: fn(Year) -> String,
+    pub(crate) published: &'static str,
+    pub(crate) ago: fn(&str) -> String,
+    pub(crate) crawl: &'static str,
+    pub(crate) sites: &'static str,
+    pub(crate) feeds: &'static str,
+    pub(crate) accepted: &'static str,
+    pub(crate) pending: &'static str,
+    pub(crate) rejected: &'static str,
+    pub(crate) gone: &'static str,
+    pub(crate) holds: &'static str,
+    pub(crate) hold: fn(HoldReason) -> &'static str,
+    pub(crate) no_holds: &'static str,
+    pub(crate) queues: &'static str,
+    pub(crate) queue: &'static str,
+    pub(crate) stage: fn(Stage) -> &'static str,
+    /// The heads of the columns: due, waiting, under way, given up.
+    pub(crate) jobs: [&'static str; 4],
+    pub(crate) oldest: fn(&str) -> String,
+    pub(crate) not_counted: &'static str,
     /// Around a link.
     pub(crate) the_same: &'static str,
     pub(crate) for_programs: &'static str,
@@ -20,18 +40,88 @@ impl Status {
 
 const ENGLISH: Status = Status {
     title: "Status",
-    nothing_yet: "Nothing has been done yet.",
-    what: "What",
-    value: "Value",
+    index: "Index",
+    findable: "Pages that can be found",
+    of_year: |year| format!("of {year}"),
+    published: "Published last",
+    ago: |time| format!("{time} ago"),
+    crawl: "Sites and pages",
+    sites: "Sites that were named",
+    feeds: "Feeds",
+    accepted: "Pages taken in",
+    pending: "Pages not judged yet",
+    rejected: "Pages not taken in",
+    gone: "Pages gone again",
+    holds: "Sites left alone for now",
+    hold: hold_in_english,
+    no_holds: "None.",
+    queues: "Work",
+    queue: "Queue",
+    stage: |stage| match stage {
+        Stage::Discover => "Find feeds",
+        Stage::Poll => "Poll feeds",
+        Stage::Fetch => "Fetch pages",
+        Stage::Extract => "Read pages",
+    },
+    jobs: ["Due", "Later", "Under way", "Given up"],
+    oldest: |time| format!("What is due the longest has been so for {time}."),
+    not_counted: "Sites, feeds, queues and sites left alone are not counted here; the operator sees them.",
     the_same: "The same",
     for_programs: "for programs",
 };
 
 const ITALIAN: Status = Status {
     title: "Stato",
-    nothing_yet: "Non è ancora stato fatto nulla.",
-    what: "Che cosa",
-    value: "Valore",
+    index: "Indice",
+    findable: "Pagine che si possono trovare",
+    of_year: |year| format!("del {year}"),
+    published: "Ultima pubblicazione",
+    ago: |time| format!("{time} fa"),
+    crawl: "Siti e pagine",
+    sites: "Siti proposti",
+    feeds: "Feed",
+    accepted: "Pagine accolte",
+    pending: "Pagine ancora da valutare",
+    rejected: "Pagine non accolte",
+    gone: "Pagine sparite",
+    holds: "Siti lasciati in pace per ora",
+    hold: hold_in_italian,
+    no_holds: "Nessuno.",
+    queues: "Lavoro",
+    queue: "Coda",
+    stage: |stage| match stage {
+        Stage::Discover => "Trovare i feed",
+        Stage::Poll => "Leggere i feed",
+        Stage::Fetch => "Scaricare pagine",
+        Stage::Extract => "Estrarre i testi",
+    },
+    jobs: ["Ora", "Più tardi", "In corso", "Falliti"],
+    oldest: |time| format!("Il lavoro più vecchio aspetta da {time}."),
+    not_counted: "Siti, feed, code e siti lasciati in pace qui non si contano: li vede il gestore.",
     the_same: "Lo stesso",
     for_programs: "per i programmi",
 };
+
+const fn hold_in_english(why: HoldReason) -> &'static str {
+    match why {
+        HoldReason::Forbidden => "Access refused (403)",
+        HoldReason::TooManyRequests => "Too many requests (429)",
+        HoldReason::ServerError => "Server errors (5xx)",
+        HoldReason::Network => "Not to be reached",
+        HoldReason::NotFound => "Nothing at the address that was named",
+        HoldReason::Hostile => "Answers beyond the limits",
+        HoldReason::WindowSpent => "Visited enough for this hour",
+    }
+}
+
+const fn hold_in_italian(why: HoldReason) -> &'static str {
+    match why {
+        HoldReason::Forbidden => "Accesso rifiutato (403)",
+        HoldReason::TooManyRequests => "Troppe richieste (429)",
+        HoldReason::ServerError => "Errori del server (5xx)",
+        HoldReason::Network => "Non raggiungibili",
+        HoldReason::NotFound => "Nulla all’indirizzo indicato",
+        HoldReason::Hostile => "Risposte oltre i limiti",
+        HoldReason::WindowSpent => "Visitati abbastanza in quest’ora",
+    }
+}

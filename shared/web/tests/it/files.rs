@@ -3,8 +3,10 @@
 use crate::support::{Shelf, World, settings};
 use axum::body::Body;
 use axum::http::{Request, StatusCode};
-use curlew_ports::StatusLine;
+use curlew_model::{HoldReason, Millis, Stage};
+use curlew_ports::{Counted, IndexedYear, QueueCount, QueueStatus, Status};
 use curlew_web::Settings;
+use std::sync::atomic::Ordering;
 
 fn bare() -> World {
     World::with(Shelf::default(), Settings { base_url: None, contact: None, ..settings() })
@@ -40,19 +42,79 @@ async fn settings_are_text_and_nothing_else() {
     }
 }
 
+fn status() -> Status {
+    let at = |time: &str| Some(time.parse().unwrap());
+    let year = |year, pages, published| IndexedYear { year, pages, published: at(published) };
+    Status {
+        index: vec![year(2026, 12_345, "2026-11-21T02:00:04Z"), year(2025, 1, "2026-11-01T00:00:00Z")],
+        counted: Some(Counted {
+            sites: 3,
+            feeds: 4,
+            accepted: 12_346,
+            pending: 1,
+            rejected: 20,
+            gone: 5,
+            held: [(HoldReason::TooManyRequests, 2)].into(),
+        }),
+        queues: vec![QueueStatus {
+            stage: Stage::Fetch,
+            count: QueueCount { ready: 7, waiting: 1_000, in_flight: 2, dead: 0 },
+        }],
+        due_since: at("2026-11-21T02:57:00Z"),
+    }
+}
+
 #[tokio::test]
-async fn status_is_a_table_and_json() {
-    let line = |name: &str, value: &str| StatusLine { name: name.into(), value: value.into() };
-    let status = vec![line("Pages", "12 345"), line("Last poll", "<never>\u{1}")];
-    let world = World::of(Shelf { status, ..Shelf::default() });
+async fn the_status_says_what_there_is_and_what_is_done_and_since_when() {
+    let world = World::of(Shelf { status: status(), ..Shelf::default() });
     let page = world.get("/status").await;
-    assert_eq!(page.all("tbody th"), ["Pages", "Last poll"]);
-    assert_eq!(page.all("tbody td"), ["12 345", "<never>"]);
+    let headings = ["Index", "Sites and pages", "Sites left alone for now", "Work"];
+    assert_eq!(page.all("h2"), headings);
+    let rows: Vec<String> = page.all("tbody tr");
+    for row in [
+        "Pages that can be found12,346",
+        "of 202612,345",
+        "Published last21 November 2026, 02:00 UTC 59 minutes ago",
+        "Feeds4",
+        "Too many requests (429)2",
+        "Fetch pages71,00020",
+    ] {
+        assert!(rows.iter().any(|r| r == row), "{row} in {rows:?}");
+    }
+    assert_eq!(page.attributes("time", "datetime"), ["2026-11-21T02:00:04Z"]);
+    assert!(page.body.contains("has been so for 3 minutes"));
     let json = world.get("/status.json").await;
     assert_eq!(json.header("content-type"), "application/json");
-    assert_eq!(json.json()["status"][1]["value"], "<never>");
+    let status = json.json()["status"].take();
+    assert_eq!(status["index"][0]["pages"], 12_345);
+    assert_eq!(status["counted"]["held"]["too_many_requests"], 2);
+    assert_eq!((&status["queues"][0]["stage"], &status["queues"][0]["waiting"]), (&"fetch".into(), &1_000.into()));
     assert_eq!(json.header("access-control-allow-origin"), "", "only the search is open to other pages");
-    assert!(bare().get("/status").await.body.contains("Nothing has been done"));
+}
+
+#[tokio::test]
+async fn what_is_not_counted_is_not_shown_as_nothing() {
+    let index = vec![IndexedYear { year: 2026, pages: 0, published: None }];
+    let page = World::of(Shelf { status: Status { index, ..Status::default() }, ..Shelf::default() });
+    let page = page.get("/status").await;
+    assert_eq!(page.all("h2"), ["Index"]);
+    assert!(page.body.contains("are not counted here"));
+    let calm = Status { counted: Some(Counted::default()), ..Status::default() };
+    let page = World::of(Shelf { status: calm, ..Shelf::default() }).get("/status").await;
+    assert_eq!(page.text("h2:nth-of-type(3) + p"), "None.");
+}
+
+#[tokio::test]
+async fn the_status_is_counted_once_a_minute_however_often_it_is_asked_for() {
+    let world = World::of(Shelf { status: status(), ..Shelf::default() });
+    for _ in 0..5 {
+        world.get("/status").await;
+        world.get("/status.json").await;
+    }
+    assert_eq!(world.shelf.counted.load(Ordering::SeqCst), 1);
+    world.clock.advance(Millis::from_mins(1));
+    world.get("/status").await;
+    assert_eq!(world.shelf.counted.load(Ordering::SeqCst), 2);
 }
 
 #[tokio::test]

@@ -321,3 +321,23 @@ impl HttpBody for Drip {
         Poll::Ready((size > 0).then(|| Ok(Frame::data(Bytes::from(vec![b'a'; size])))))
     }
 }
+
+#[tokio::test]
+async fn w08_there_is_no_way_to_what_only_the_operator_may_do() {
+    let world = World::of(Shelf::default());
+    let commands = [
+        "admin", "crawl", "sample", "index", "publish", "export", "import", "sites", "feeds", "pages", "holds",
+        "parked", "redrive", "audit", "block", "unblock", "overrule", "config", "settings", "debug", "metrics",
+        "login", "shutdown",
+    ];
+    for command in commands {
+        for path in [format!("/{command}"), format!("/admin/{command}"), format!("/api/{command}")] {
+            for method in ["GET", "POST", "PUT", "DELETE", "PATCH"] {
+                let request = Request::builder().method(method).uri(&path).header("authorization", "Bearer x");
+                let answer = world.send(request.body(Body::from("host=tide.example")).unwrap()).await;
+                assert_eq!(answer.status, StatusCode::NOT_FOUND, "{method} {path}");
+            }
+        }
+    }
+    assert!(world.shelf.suggested.lock().unwrap().is_empty());
+}

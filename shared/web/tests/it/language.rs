@@ -4,7 +4,7 @@ use crate::suggest::{form, token_of};
 use crate::support::{Answer, Shelf, World, page, settings, shelf};
 use axum::body::Body;
 use axum::http::Request;
-use curlew_ports::StatusLine;
+use curlew_ports::{Counted, Status};
 use curlew_web::Settings;
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ fn world() -> World {
     let mut pages: Vec<_> = (0..150).map(|n| page(&format!("https://t.example/{n}"), "curlew", "curlew")).collect();
     pages[0].copies = 1;
     pages[1].copies = 2;
-    let status = vec![StatusLine { name: "n".into(), value: "v".into() }];
+    let status = Status { counted: Some(Counted::default()), ..Status::default() };
     World::of(Shelf { pages, status, ..Shelf::default() })
 }
 

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use curlew_model::{Challenge, Claim, Millis, QueryError, ThumbnailId, Timestamp, Wish};
 use curlew_ports::{
     Claimed, Clock, FindError, Found, FoundHit, Front, HubAnswer, HubAsks, Kept, Message, PortError, Refusal, Refused,
-    Start, StatusLine, SuggestError, Suggested, Told, Wished,
+    Start, Status, SuggestError, Suggested, Told, Wished,
 };
 use curlew_web::Settings;
 use http_body_util::BodyExt;
@@ -26,7 +26,9 @@ const MAX_TERMS: usize = 16;
 pub struct Shelf {
     pub pages: Vec<FoundHit>,
     pub thumbnails: HashMap<ThumbnailId, Bytes>,
-    pub status: Vec<StatusLine>,
+    pub status: Status,
+    /// How often the status was asked for.
+    pub counted: AtomicI64,
     /// What hubs delivered: callback, signature, length.
     pub delivered: Mutex<Vec<(String, Option<String>, usize)>>,
     /// Claims of hosts.
@@ -159,8 +161,9 @@ impl Front for Shelf {
         Ok(self.thumbnails.get(image).cloned())
     }
 
-    async fn status(&self) -> Result<Vec<StatusLine>, PortError> {
+    async fn status(&self) -> Result<Status, PortError> {
         self.trouble()?;
+        self.counted.fetch_add(1, Ordering::SeqCst);
         Ok(self.status.clone())
     }
 }

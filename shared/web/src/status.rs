@@ -1,0 +1,151 @@
+//! The status page: what there is and what is done, in numbers.
+
+use crate::api::JSON;
+use crate::app::{App, held};
+use crate::language::Language;
+use crate::page::{self, Site, typed};
+use crate::words;
+use askama::Template;
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use curlew_model::{Millis, Timestamp};
+use curlew_ports::{Counted, QueueStatus, Status};
+use serde::Serialize;
+use std::sync::Arc;
+
+/// The status is counted anew after so long: anybody may ask for it, as often as they like.
+const KEPT: Millis = Millis::from_mins(1);
+
+#[derive(Template)]
+#[template(path = "status.html")]
+struct Page<'a> {
+    site: Site<'a>,
+    t: &'static words::Status,
+    sections: Vec<Section>,
+    /// Name, and jobs that are due, that wait, that are under way and that were given up.
+    queues: Vec<(&'static str, [String; 4])>,
+    /// What is said of the oldest job.
+    oldest: Option<String>,
+    is_counted: bool,
+}
+
+/// Facts under a heading.
+struct Section {
+    heading: &'static str,
+    rows: Vec<Row>,
+    /// What is said if there are none.
+    none: &'static str,
+}
+
+/// A fact.
+struct Row {
+    name: String,
+    value: String,
+    /// The value for programs, if it is a time.
+    at: Option<Timestamp>,
+    /// How long ago that is.
+    note: String,
+}
+
+#[derive(Serialize)]
+struct ForPrograms {
+    status: Arc<Status>,
+}
+
+/// `GET /status`
+pub(crate) async fn show(State(app): State<Arc<App>>, language: Language) -> Response {
+    let site = app.site(language);
+    match gather(&app, site).await {
+        Ok(status) => page::html(language, StatusCode::OK, "no-store", &Page::of(site, &status, app.clock.now())),
+        Err(trouble) => trouble,
+    }
+}
+
+/// `GET /status.json`
+pub(crate) async fn json(State(app): State<Arc<App>>, language: Language) -> Response {
+    match gather(&app, app.site(language)).await {
+        Ok(status) => (typed(JSON, "no-store"), Json(ForPrograms { status })).into_response(),
+        Err(trouble) => trouble,
+    }
+}
+
+async fn gather(app: &App, site: Site<'_>) -> Result<Arc<Status>, Response> {
+    let now = app.clock.monotonic();
+    let kept = held(&app.status).as_ref().filter(|(at, _)| now.saturating_sub(*at) < KEPT).map(|(_, s)| s.clone());
+    if let Some(status) = kept {
+        return Ok(status);
+    }
+    let status = app.front.status().await.map_err(|error| page::trouble(site, "status", &error))?;
+    let status = Arc::new(status);
+    *held(&app.status) = Some((now, status.clone()));
+    Ok(status)
+}
+
+impl Page<'_> {
+    fn of<'a>(site: Site<'a>, status: &Status, now: Timestamp) -> Page<'a> {
+        let (language, t) = (site.language, words::Status::of(site.language));
+        let mut sections = vec![index(language, status, now)];
+        if let Some(counted) = &status.counted {
+            sections.push(sources(language, counted));
+            sections.push(holds(language, counted));
+        }
+        Page {
+            site,
+            t,
+            sections,
+            queues: status.queues.iter().map(|queue| row_of(language, queue)).collect(),
+            oldest: status.due_since.map(|due| (t.oldest)(&language.roughly(now.since(due)))),
+            is_counted: status.counted.is_some(),
+        }
+    }
+}
+
+fn index(language: Language, status: &Status, now: Timestamp) -> Section {
+    let t = words::Status::of(language);
+    let number =
+        |name: String, number: u64| Row { name, value: language.number(number), at: None, note: String::new() };
+    let mut rows = vec![number(t.findable.to_owned(), status.index.iter().map(|year| year.pages).sum())];
+    if status.index.len() > 1 {
+        rows.extend(status.index.iter().map(|year| number((t.of_year)(year.year), year.pages)));
+    }
+    if let Some(at) = status.index.iter().filter_map(|year| year.published).max() {
+        rows.push(Row {
+            name: t.published.to_owned(),
+            value: language.moment(at),
+            at: Some(at),
+            note: (t.ago)(&language.roughly(now.since(at))),
+        });
+    }
+    Section { heading: t.index, rows, none: "" }
+}
+
+fn sources(language: Language, counted: &Counted) -> Section {
+    let t = words::Status::of(language);
+    let facts = [
+        (t.sites, counted.sites),
+        (t.feeds, counted.feeds),
+        (t.accepted, counted.accepted),
+        (t.pending, counted.pending),
+        (t.rejected, counted.rejected),
+        (t.gone, counted.gone),
+    ];
+    Section { heading: t.crawl, rows: facts.map(|(name, n)| counted_row(language, name, n)).into(), none: "" }
+}
+
+fn holds(language: Language, counted: &Counted) -> Section {
+    let t = words::Status::of(language);
+    let rows = counted.held.iter().map(|(why, hosts)| counted_row(language, (t.hold)(*why), *hosts));
+    Section { heading: t.holds, rows: rows.collect(), none: t.no_holds }
+}
+
+fn counted_row(language: Language, name: &str, count: u64) -> Row {
+    Row { name: name.to_owned(), value: language.number(count), at: None, note: String::new() }
+}
+
+fn row_of(language: Language, queue: &QueueStatus) -> (&'static str, [String; 4]) {
+    let count = queue.count;
+    let numbers = [count.ready, count.waiting, count.in_flight, count.dead];
+    ((words::Status::of(language).stage)(queue.stage), numbers.map(|n| language.number(n)))
+}
