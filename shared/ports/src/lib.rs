@@ -13,6 +13,7 @@ mod ledger;
 mod names;
 mod pages;
 mod queue;
+mod shelf;
 mod sources;
 mod status;
 
@@ -31,5 +32,6 @@ pub use ledger::{
 pub use names::{Names, NoNames};
 pub use pages::Pages;
 pub use queue::{Dead, Delivery, Inbox, Queue, QueueCount, Receipt, Waiting};
+pub use shelf::Shelf;
 pub use sources::Sources;
 pub use status::{Counted, IndexedYear, QueueStatus, Status};

@@ -9,7 +9,7 @@
 
 use bytes::Bytes;
 use curlew_model::{Millis, PageId, Record, SnippetLimit, Timestamp};
-use curlew_search::{BuildBudget, Hidden, Query, Request, Results, Split, build_split, search, warm};
+use curlew_search::{BuildBudget, Hidden, Query, Request, Results, Split, build_split, joined, search, warm};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::error::Error;
@@ -189,7 +189,7 @@ fn ask(splits: &[Cold], text: &str) -> Done<(Results, usize)> {
             Err(_) => warm(&refs, &hidden, &query),
         }
         for (cold, reads) in splits.iter().zip(&mut reads) {
-            for range in cold.split.wanted() {
+            for range in joined(cold.split.wanted()) {
                 *reads += 1;
                 cold.split.supply(range.start, &read(&cold.path, range.start, range.end - range.start)?)?;
             }

@@ -94,10 +94,10 @@ impl Cold {
         Ok(bytes)
     }
 
-    /// What was asked for and is not here, as few ranges that are worth reading; asked for once.
+    /// The chunks that were asked for and are not here, in their order; asked for once.
     pub(crate) fn wanted(&self) -> Vec<Range<u64>> {
         let wanted = std::mem::take(&mut self.state().wanted);
-        joined(wanted.into_iter().map(|number| self.chunk(number)).collect())
+        wanted.into_iter().map(|number| self.chunk(number)).collect()
     }
 
     /// Takes bytes in that begin at a chunk; a chunk that is not whole is left out.
@@ -160,8 +160,8 @@ fn part(range: &Range<u64>, of: &Range<u64>) -> Range<usize> {
     (range.start - of.start) as usize..(range.end - of.start) as usize
 }
 
-/// Ranges in their order with the gaps read too where that saves a read.
-fn joined(ranges: Vec<Range<u64>>) -> Vec<Range<u64>> {
+/// Ranges in their order as few that are worth reading: gaps are read too where that saves a read.
+pub fn joined(ranges: Vec<Range<u64>>) -> Vec<Range<u64>> {
     let mut joined: Vec<Range<u64>> = Vec::with_capacity(ranges.len());
     for range in ranges {
         match joined.last_mut().filter(|last| range.start - last.end <= NEAR_BYTES) {
@@ -200,7 +200,7 @@ mod tests {
         assert!(cold.wanted().is_empty());
         let range = CHUNK_BYTES - 2..CHUNK_BYTES + 3;
         assert_eq!(cold.read(&range).unwrap_err().kind(), io::ErrorKind::WouldBlock);
-        assert_eq!(cold.wanted(), [0..2 * CHUNK_BYTES]);
+        assert_eq!(cold.wanted(), [0..CHUNK_BYTES, CHUNK_BYTES..2 * CHUNK_BYTES]);
         assert!(cold.wanted().is_empty(), "once");
         cold.supply(0, &Bytes::copy_from_slice(&bytes[..2 * CHUNK_BYTES as usize + 7])).unwrap();
         assert_eq!(cold.read(&range).unwrap(), bytes[CHUNK_BYTES as usize - 2..CHUNK_BYTES as usize + 3]);

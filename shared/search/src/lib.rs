@@ -34,7 +34,7 @@ mod tokens;
 
 pub use build::{BuildBudget, SplitBuilt, build_split, merge_splits};
 pub use bundle::FORM;
-pub use cold::CHUNK_BYTES;
+pub use cold::{CHUNK_BYTES, joined};
 pub use curlew_model::{MAX_QUERY_BYTES, MAX_QUERY_TERMS, QueryError};
 pub use cursor::Cursor;
 pub use error::SearchError;

@@ -95,8 +95,8 @@ impl Split {
         Ok(())
     }
 
-    /// What a search has asked for that is not here, as few ranges as are worth reading. They are named once: read each of
-    /// them and [supply](Split::supply) it.
+    /// What a search has asked for that is not here, chunk by chunk, each of at most [`CHUNK_BYTES`](crate::CHUNK_BYTES). They
+    /// are named once: read each of them, or what they are when [`joined`](crate::joined), and [supply](Split::supply) it.
     pub fn wanted(&self) -> Vec<Range<u64>> {
         self.cold.as_ref().map(|cold| cold.wanted()).unwrap_or_default()
     }

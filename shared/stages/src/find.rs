@@ -5,7 +5,7 @@ use crate::index::{load_manifest, search_error};
 use crate::splits::{Listed, Opened, Splits, endless};
 use crate::{StageError, thumbnail};
 use curlew_model::{Millis, PageId, QueryError, ThumbnailId, Timestamp, Year};
-use curlew_ports::{Blobs, Clock, FindError, Found, FoundHit, PortError, Start, Tag};
+use curlew_ports::{Blobs, Clock, FindError, Found, FoundHit, PortError, Shelf, Start, Tag};
 use curlew_search::{Cursor, Hidden, Hit, Query, Request, Results, SearchError, Split, search, suggest, warm};
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -47,6 +47,12 @@ impl Finder {
     pub fn new(blobs: Arc<dyn Blobs>, clock: Arc<dyn Clock>) -> Finder {
         let splits = Splits::new(blobs.clone());
         Finder { blobs, clock, splits, read: Mutex::default(), years: Mutex::default() }
+    }
+
+    /// The same with a shelf for what it reads of the index. Worth having where objects are far away and memory is small.
+    #[must_use]
+    pub fn with_shelf(self, shelf: Arc<dyn Shelf>) -> Finder {
+        Finder { splits: self.splits.with_shelf(shelf), ..self }
     }
 
     /// Runs a query: `limit` hits from `start` on; what of the query cannot be understood is left out, and said.

@@ -2,14 +2,15 @@
 #![allow(missing_docs, reason = "a test")]
 
 use curlew_model::Timestamp;
-use curlew_ports::{Blobs, Marks, Pages, RobotsStore, Sources};
+use curlew_ports::{Blobs, Marks, Pages, RobotsStore, Shelf, Sources};
 use curlew_testkit::conformance;
 use curlew_testkit::conformance::Fresh;
 use curlew_testkit::conformance::hosts::HostPorts;
 use curlew_testkit::conformance::mail::MailPorts;
 use curlew_testkit::faults::{Faults, Faulty};
 use curlew_testkit::memory::{
-    MemoryBlobs, MemoryHosts, MemoryJobs, MemoryMarks, MemoryPages, MemoryRobots, MemorySources, TokioClock,
+    MemoryBlobs, MemoryHosts, MemoryJobs, MemoryMarks, MemoryPages, MemoryRobots, MemoryShelf, MemorySources,
+    TokioClock,
 };
 use std::sync::Arc;
 
@@ -44,6 +45,10 @@ mod plain {
         Fresh::new(Arc::new(MemoryBlobs::default()))
     }
 
+    async fn shelf() -> Fresh<Arc<dyn Shelf>> {
+        Fresh::new(Arc::new(MemoryShelf::default()))
+    }
+
     conformance!(hosts, hosts);
     conformance!(robots, robots);
     conformance!(marks, marks);
@@ -52,6 +57,7 @@ mod plain {
     conformance!(mail, mail);
     conformance!(mail_exact, mail);
     conformance!(blobs, blobs);
+    conformance!(shelf, shelf);
 }
 
 mod wrapped {

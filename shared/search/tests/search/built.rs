@@ -86,7 +86,7 @@ fn ask_cold(split: &Split, blob: &bytes::Bytes, text: &str) -> (Results, usize) 
             Err(error) => assert!(error.is_not_here(), "{error}"),
         }
         warm(&[split], &Hidden::default(), &query);
-        for range in split.wanted() {
+        for range in joined(split.wanted()) {
             reads += 1;
             split.supply(range.start, &blob.slice(range.start as usize..range.end as usize)).unwrap();
         }

@@ -7,8 +7,8 @@ mod pages;
 
 use curlew_model::{Millis, PageId, SnippetLimit, Timestamp};
 use curlew_search::{
-    BuildBudget, Cursor, Hidden, Manifest, Query, Request, Results, SearchError, Split, build_split, merge_splits,
-    search, suggest, warm,
+    BuildBudget, Cursor, Hidden, Manifest, Query, Request, Results, SearchError, Split, build_split, joined,
+    merge_splits, search, suggest, warm,
 };
 use pages::{Page, id, split, splits};
 use proptest::prelude::*;

@@ -4,8 +4,9 @@ use crate::house::{FEED, House, host, html, new, rss, status, visit};
 use async_trait::async_trait;
 use bytes::Bytes;
 use curlew_model::{ExtractJob, HostKey, HostState, Job, Millis, Page, PageId, Stage as QueueName, Validators};
-use curlew_ports::{Blob, Blobs, CallKind, HostLedger, Pages, PortError, Reply, Start, Tag, Version};
+use curlew_ports::{Blob, Blobs, CallKind, HostLedger, Pages, PortError, Reply, Shelf, Start, Tag, Version};
 use curlew_stages::{Extract, Fetch, Finder, Manners, Poll, Stage, Verdict};
+use curlew_testkit::memory::MemoryShelf;
 use std::collections::BTreeMap;
 use std::io::Cursor;
 use std::sync::{Arc, Mutex};
@@ -240,8 +241,8 @@ async fn queries_list_nothing_but_now_and_then_and_what_is_removed_or_published_
     assert_eq!(lists(blobs.taken()), 1, "after a while there may be other years");
 }
 
-#[tokio::test(start_paused = true)]
-async fn a_cold_query_of_two_words_takes_at_most_twelve_range_reads_of_one_split() {
+/// A split of more pages than one range read gives.
+async fn with_a_large_split() -> House {
     let house = House::new();
     let mut seed = 1_u64;
     let mut word = move || {
@@ -253,6 +254,12 @@ async fn a_cold_query_of_two_words_takes_at_most_twelve_range_reads_of_one_split
         crate::index::accept(&house, &n.to_string(), &format!("curlew mud {}", text.join(" "))).await;
     }
     house.index().publish(2026).await.unwrap();
+    house
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cold_query_of_two_words_takes_at_most_twelve_range_reads_of_one_split() {
+    let house = with_a_large_split().await;
     let blobs = Counted::over(&house.blobs);
     for query in ["curlew mud", "w1a curlew", "\"curlew mud\" w40"] {
         let finder = Finder::new(blobs.clone(), house.manners.clock.clone());
@@ -264,4 +271,34 @@ async fn a_cold_query_of_two_words_takes_at_most_twelve_range_reads_of_one_split
         finder.find(query, Start::Offset(0), 10).await.unwrap();
         assert_eq!(blobs.taken(), [("get", 2)], "warm: what changes, and nothing of the split");
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_lies_on_the_shelf_is_not_read_again_unless_it_is_damaged() {
+    let house = with_a_large_split().await;
+    let blobs = Counted::over(&house.blobs);
+    let shelf = Arc::new(MemoryShelf::default());
+    let finder = || Finder::new(blobs.clone(), house.manners.clock.clone()).with_shelf(shelf.clone());
+    let found = finder().find("curlew mud", Start::Offset(0), 10).await.unwrap();
+    let gets = |taken: Vec<(&str, u32)>| taken.iter().find(|(name, _)| *name == "get").map_or(0, |(_, n)| *n);
+    let cold = gets(blobs.taken());
+    assert!(cold > 3 && found.hits.len() == 10, "{cold}");
+    // Another process over the same shelf reads what changes, and nothing of the split.
+    assert_eq!(finder().find("curlew mud", Start::Offset(0), 10).await.unwrap(), found);
+    assert_eq!(gets(blobs.taken()), 2);
+    shelf.damage();
+    assert_eq!(finder().find("curlew mud", Start::Offset(0), 10).await.unwrap(), found);
+    assert_eq!(gets(blobs.taken()), cold, "all of it is read again");
+    assert_eq!(finder().find("curlew mud", Start::Offset(0), 10).await.unwrap(), found);
+    assert_eq!(gets(blobs.taken()), 2, "and what is good lies there again");
+    // A split that is listed no more is not kept either.
+    crate::index::accept(&house, "later", "curlew mud").await;
+    house.index().publish(2026).await.unwrap();
+    house.index().refresh(2026).await.unwrap();
+    assert_eq!(finder().find("curlew mud", Start::Offset(0), 10).await.unwrap().total, found.total + 1);
+    let kept = shelf.len();
+    shelf.keep_only(&[]).await;
+    assert!(shelf.is_empty() && kept > 0);
+    finder().find("curlew mud", Start::Offset(0), 10).await.unwrap();
+    assert_eq!(shelf.len(), kept, "pieces of the new split alone were there");
 }

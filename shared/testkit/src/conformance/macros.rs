@@ -3,8 +3,8 @@
 /// Makes a test of each behaviour of a suite: `conformance!(pages, fresh_pages)`.
 ///
 /// The second argument is an async function without arguments that gives a
-/// [`Fresh`](crate::conformance::Fresh) subject. Suites: `hosts`, `robots`, `marks`, `pages`, `sources`, `mail`, `blobs`;
-/// and `mail_exact` for queues that know order and their own clock.
+/// [`Fresh`](crate::conformance::Fresh) subject. Suites: `hosts`, `robots`, `marks`, `pages`, `sources`, `mail`, `blobs`,
+/// `shelf`; and `mail_exact` for queues that know order and their own clock.
 #[macro_export]
 macro_rules! conformance {
     (hosts, $make:path) => {
@@ -131,6 +131,17 @@ macro_rules! conformance {
             a_reader_never_sees_half_an_object
         );
     };
+    (shelf, $make:path) => {
+        $crate::behaviours!(
+            shelf, $make:
+            an_unknown_piece_is_not_there
+            pieces_are_given_back
+            a_piece_is_given_as_it_was_put
+            a_piece_is_replaced
+            objects_do_not_disturb_each_other
+            only_what_is_named_is_kept
+        );
+    };
 }
 
 /// Makes the tests of one suite; called by [`conformance!`](crate::conformance!).
@@ -166,6 +177,7 @@ mod tests {
             ("mail", include_str!("mail.rs")),
             ("mail_exact", include_str!("mail_exact.rs")),
             ("blobs", include_str!("blobs.rs")),
+            ("shelf", include_str!("shelf.rs")),
         ];
         let here = include_str!("macros.rs");
         for (suite, source) in suites {

@@ -12,6 +12,7 @@ pub mod marks;
 pub mod pages;
 pub mod robots;
 mod samples;
+pub mod shelf;
 pub mod sources;
 
 use std::any::Any;

@@ -10,6 +10,7 @@ mod hosts;
 mod jobs;
 mod pages;
 mod rows;
+mod shelf;
 mod sources;
 
 pub use blobs::MemoryBlobs;
@@ -18,6 +19,7 @@ pub use fetch::MemoryFetch;
 pub use hosts::{MemoryHosts, MemoryMarks, MemoryRobots};
 pub use jobs::MemoryJobs;
 pub use pages::MemoryPages;
+pub use shelf::MemoryShelf;
 pub use sources::MemorySources;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};

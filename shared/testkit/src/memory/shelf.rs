@@ -1,0 +1,54 @@
+//! Pieces of objects.
+
+use super::lock;
+use async_trait::async_trait;
+use bytes::Bytes;
+use curlew_ports::Shelf;
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::Mutex;
+
+/// [`Shelf`], with room for everything.
+#[derive(Debug, Default)]
+pub struct MemoryShelf {
+    /// By key and place.
+    pieces: Mutex<BTreeMap<(String, u64), Bytes>>,
+}
+
+impl MemoryShelf {
+    /// How many pieces there are.
+    pub fn len(&self) -> usize {
+        lock(&self.pieces).len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Changes the last byte of every piece.
+    pub fn damage(&self) {
+        for piece in lock(&self.pieces).values_mut() {
+            let mut bytes = piece.to_vec();
+            bytes.iter_mut().last().into_iter().for_each(|byte| *byte ^= 1);
+            *piece = bytes.into();
+        }
+    }
+}
+
+#[async_trait]
+impl Shelf for MemoryShelf {
+    async fn get(&self, key: &str, places: &[Range<u64>]) -> Vec<Option<Bytes>> {
+        let pieces = lock(&self.pieces);
+        let piece = |place: &Range<u64>| pieces.get(&(key.to_owned(), place.start)).cloned();
+        places.iter().map(|place| piece(place).filter(|p| p.len() as u64 == place.end - place.start)).collect()
+    }
+
+    async fn put(&self, key: &str, pieces: Vec<(u64, Bytes)>) {
+        lock(&self.pieces).extend(pieces.into_iter().map(|(at, bytes)| ((key.to_owned(), at), bytes)));
+    }
+
+    async fn keep_only(&self, keys: &[&str]) {
+        lock(&self.pieces).retain(|(key, _), _| keys.contains(&key.as_str()));
+    }
+}
