@@ -16,6 +16,8 @@ mod endpoints;
 #[cfg(test)]
 mod events;
 mod failure;
+#[cfg(test)]
+mod far;
 mod front;
 #[cfg(test)]
 mod house;
@@ -26,6 +28,7 @@ mod plan;
 mod queue;
 mod scheduled;
 mod serve;
+mod shelf;
 mod time;
 mod usage;
 mod web;

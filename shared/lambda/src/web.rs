@@ -5,9 +5,10 @@ use crate::failure::Failure;
 use crate::front::Behind;
 use crate::meter::Meter;
 use crate::serve::{Answer, Invocation, ended, start};
+use crate::shelf::{FolderShelf, SHELF_BYTES};
 use crate::words::with_causes;
 use curlew_web::{Caller, Manners, Settings, router};
-use curlew_wiring::web_secret;
+use curlew_wiring::{Program, web_secret};
 use lambda_http::request::RequestContext;
 use lambda_http::{Request, RequestExt, service_fn};
 use std::net::IpAddr;
@@ -52,6 +53,8 @@ async fn open(cold: &Cold) -> Result<axum::Router, Failure> {
     let failed = |e| Failure::Work(format!("the page's secret: {}", with_causes(&e)));
     let secret = web_secret(cold.store.objects().as_ref()).await.map_err(failed)?;
     let program = cold.program(Arc::new(Meter::default()))?;
+    let shelf = FolderShelf::new(std::env::temp_dir().join(format!("curlew-shelf-{}", cold.stack)), SHELF_BYTES);
+    let program = Program { finder: program.finder.with_shelf(Arc::new(shelf)), ..program };
     let mut settings = Settings::new(secret);
     if let Some(title) = &cold.settings.web.title {
         settings.title.clone_from(title);

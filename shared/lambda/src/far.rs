@@ -1,0 +1,201 @@
+//! Searching as the web function does, over the emulator's S3: how often it reads there.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::disallowed_methods, reason = "a test")]
+
+use crate::house::House;
+use crate::shelf::{FolderShelf, SHELF_BYTES};
+use async_trait::async_trait;
+use bytes::Bytes;
+use curlew_aws::{Connection, Names, Objects, Store, provision};
+use curlew_model::{HostKey, Location, Page, PageId, PageState, Record, SegmentKey, SnippetLimit, Stage};
+use curlew_ports::{Blob, Blobs, Found, PortError, Start, Tag};
+use curlew_stages::Finder;
+use curlew_wiring::{Program, SystemClock};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// Pages of the split: so many that opening it reads a small part of it.
+const PAGES: u32 = 1_200;
+/// Words of one page.
+const WORDS: u32 = 250;
+/// The most range reads of one split that a cold query may take.
+const MOST_READS: u32 = 12;
+/// A query of two words.
+const QUERY: &str = "curlew mud";
+
+/// The bucket of a stack, which counts the range reads of splits.
+struct Counted {
+    bucket: Arc<Objects>,
+    reads: AtomicU32,
+}
+
+impl Counted {
+    /// Range reads so far, and from here on anew.
+    fn taken(&self) -> u32 {
+        self.reads.swap(0, Ordering::Relaxed)
+    }
+}
+
+#[async_trait]
+impl Blobs for Counted {
+    async fn get(&self, key: &str) -> Result<Option<Blob>, PortError> {
+        assert!(!key.starts_with("splits/"), "no search reads a whole split");
+        self.bucket.get(key).await
+    }
+
+    async fn get_range(&self, key: &str, offset: u64, length: u64) -> Result<Bytes, PortError> {
+        self.reads.fetch_add(u32::from(key.starts_with("splits/")), Ordering::Relaxed);
+        self.bucket.get_range(key, offset, length).await
+    }
+
+    async fn put(&self, key: &str, bytes: Bytes) -> Result<(), PortError> {
+        self.bucket.put(key, bytes).await
+    }
+
+    async fn put_if_absent(&self, key: &str, bytes: Bytes) -> Result<bool, PortError> {
+        self.bucket.put_if_absent(key, bytes).await
+    }
+
+    async fn swap(&self, key: &str, seen: Option<&Tag>, bytes: Bytes) -> Result<Tag, PortError> {
+        self.bucket.swap(key, seen, bytes).await
+    }
+
+    async fn delete(&self, key: &str) -> Result<(), PortError> {
+        self.bucket.delete(key).await
+    }
+
+    async fn list(&self, prefix: &str, after: Option<&str>, limit: usize) -> Result<Vec<String>, PortError> {
+        self.bucket.list(prefix, after, limit).await
+    }
+}
+
+/// A bucket of its own with the index of a program that ran in memory.
+async fn bucket(stack: &str, program: &Program) -> Arc<Counted> {
+    let endpoint = std::env::var("AWS_ENDPOINT_URL").unwrap_or_default();
+    assert!(!endpoint.is_empty(), "AWS_ENDPOINT_URL is not set: `cargo xtask test` starts an emulator of AWS");
+    let connection = Connection::from_environment().await;
+    let stack = format!("{stack}{}", std::process::id());
+    let names = Names { bucket: format!("{stack}-data-000000000000-us-east-1"), stack };
+    provision(&connection, &names).await.unwrap();
+    let bucket = Store::new(&connection, names).objects();
+    for prefix in ["manifests/", "splits/"] {
+        for key in program.ports.blobs.list(prefix, None, 100).await.unwrap() {
+            let blob = program.ports.blobs.get(&key).await.unwrap().unwrap();
+            bucket.put(&key, blob.bytes).await.unwrap();
+        }
+    }
+    Arc::new(Counted { bucket, reads: AtomicU32::new(0) })
+}
+
+/// A program with one split of many pages.
+async fn published() -> Program {
+    let program = House::new(Stage::Fetch).program();
+    let mut seed = 1_u64;
+    let mut word = move || {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        format!("w{:x}", (seed >> 33) % 300 * ((seed >> 45) % 300))
+    };
+    for n in 0..PAGES {
+        let text: Vec<String> = (0..WORDS).map(|_| word()).collect();
+        accept(&program, n, format!("{QUERY} {}", text.join(" "))).await;
+    }
+    program.index.publish(2026).await.unwrap();
+    assert_eq!(program.ports.blobs.list("splits/", None, 9).await.unwrap().len(), 1);
+    program
+}
+
+async fn accept(program: &Program, n: u32, text: String) {
+    let now = program.clock.now();
+    let record = Record {
+        id: PageId::new(&format!("{n:032x}")).unwrap(),
+        url: format!("https://example.org/{n}"),
+        host: "example.org".into(),
+        feed: None,
+        site_name: None,
+        title: format!("Page {n}"),
+        text,
+        image: None,
+        image_of_site: false,
+        thumbnail: None,
+        thumbnail_frame: 0,
+        language: Some("en".into()),
+        published: None,
+        modified: None,
+        author: None,
+        fetched_at: now,
+        snippet_limit: SnippetLimit(None),
+        no_archive: false,
+        unavailable_after: None,
+        usage: None,
+        simhash: None,
+        image_phash: None,
+    };
+    let frame = zstd::bulk::compress(&serde_json::to_vec(&record).unwrap(), 1).unwrap();
+    let key = format!("segments/{}/{}.jsonl.zst", now.day().replace('-', "/"), record.id);
+    let location = Location { segment: SegmentKey::new(&key).unwrap(), offset: 0, length: frame.len() as u64 };
+    program.ports.blobs.put(&key, frame.into()).await.unwrap();
+    let row = Page {
+        id: record.id,
+        url: record.url,
+        host: HostKey::new("example.org").unwrap(),
+        feed: None,
+        state: PageState::Accepted { year: now.year(), location, content_hash: String::new() },
+        at: now,
+        checked_at: None,
+        expires: None,
+        doubted_at: None,
+    };
+    assert!(program.ports.pages.insert(&row).await.unwrap());
+}
+
+/// The search page of a function that has just started.
+fn finder(bucket: &Arc<Counted>) -> Finder {
+    Finder::new(bucket.clone(), Arc::new(SystemClock::default()))
+}
+
+async fn ask(finder: &Finder, query: &str) -> Found {
+    let found = finder.find(query, Start::Offset(0), 10).await.unwrap();
+    assert_eq!((found.total, found.hits.len()), (u64::from(PAGES), 10), "{query}");
+    found
+}
+
+#[tokio::test]
+async fn a_cold_query_takes_at_most_twelve_range_reads_of_one_split_on_s3() {
+    let bucket = bucket("cold", &published().await).await;
+    for query in [QUERY, "mud curlews", "\"curlew mud\" page"] {
+        let finder = finder(&bucket);
+        ask(&finder, query).await;
+        let reads = bucket.taken();
+        assert!((2..=MOST_READS).contains(&reads), "{query}: {reads}");
+        ask(&finder, query).await;
+        assert_eq!(bucket.taken(), 0, "what was read is still there");
+    }
+}
+
+#[tokio::test]
+async fn what_lies_on_local_disk_is_not_read_from_s3_again() {
+    let bucket = bucket("near", &published().await).await;
+    let dir = tempfile::tempdir().unwrap();
+    let started = || finder(&bucket).with_shelf(Arc::new(FolderShelf::new(dir.path().to_owned(), SHELF_BYTES)));
+    let found = ask(&started(), QUERY).await;
+    let cold = bucket.taken();
+    assert!((2..=MOST_READS).contains(&cold), "{cold}");
+    assert_eq!(ask(&started(), QUERY).await.hits, found.hits);
+    assert_eq!(bucket.taken(), 0, "after a start over what the last process has left");
+    tear(dir.path());
+    assert_eq!(ask(&started(), QUERY).await.hits, found.hits);
+    assert_eq!(bucket.taken(), cold, "what is damaged is read anew");
+    assert_eq!(ask(&started(), QUERY).await.hits, found.hits);
+    assert_eq!(bucket.taken(), 0);
+}
+
+/// What a crash of the machine may leave: of every file the last half is zeros.
+fn tear(folder: &Path) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let mut bytes = std::fs::read(&path).unwrap();
+        let half = bytes.len() / 2;
+        bytes[half..].fill(0);
+        std::fs::write(&path, bytes).unwrap();
+    }
+}

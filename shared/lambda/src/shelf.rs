@@ -1,0 +1,285 @@
+//! A shelf in a folder: a function's `/tmp` lasts as long as its instance, longer than what its memory has room for.
+#![allow(clippy::disallowed_methods, reason = "it keeps files, in a folder of its own")]
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use curlew_ports::Shelf;
+use std::collections::HashMap;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
+use std::{fs, io};
+
+/// Most bytes on the shelf: half of the 512 MB that a function's `/tmp` has.
+pub(crate) const SHELF_BYTES: u64 = 256 * 1024 * 1024;
+/// When there is no more room, one part in so many is made free at once.
+const PARTS: u64 = 8;
+/// What is being written has a name that begins so.
+const UNFINISHED: &str = "unfinished-";
+/// Stands in a file's name for the slash of a key, which has none of these itself.
+const SLASH: &str = "+";
+
+/// Pieces as files of one folder, those used last. A file has its name only when it is whole, and is no piece if it has
+/// another length.
+pub(crate) struct FolderShelf(Arc<Mutex<Folder>>);
+
+struct Folder {
+    path: PathBuf,
+    /// Most bytes of all files.
+    most: u64,
+    /// None before the folder was looked into.
+    files: Option<Files>,
+    /// Whether it was said already that nothing can be kept.
+    told: bool,
+}
+
+/// What is in the folder.
+#[derive(Default)]
+struct Files {
+    /// Length and last use of each, by name.
+    known: HashMap<String, (u64, u64)>,
+    bytes: u64,
+    uses: u64,
+}
+
+impl FolderShelf {
+    /// In this folder, which is made if need be, with at most so many bytes. What an earlier process has left there counts.
+    pub(crate) fn new(path: PathBuf, most: u64) -> FolderShelf {
+        FolderShelf(Arc::new(Mutex::new(Folder { path, most, files: None, told: false })))
+    }
+
+    /// Does something with the folder on a thread that may wait; none if that panics.
+    async fn with<T: Send + 'static>(&self, work: impl FnOnce(&mut Folder) -> T + Send + 'static) -> Option<T> {
+        let folder = self.0.clone();
+        let work = move || work(&mut folder.lock().unwrap_or_else(PoisonError::into_inner));
+        tokio::task::spawn_blocking(work).await.ok()
+    }
+}
+
+#[async_trait]
+impl Shelf for FolderShelf {
+    async fn get(&self, key: &str, places: &[Range<u64>]) -> Vec<Option<Bytes>> {
+        let names: Vec<(String, u64)> = places.iter().map(|place| named(key, place)).collect();
+        let found = self.with(move |folder| names.iter().map(|(name, length)| folder.get(name, *length)).collect());
+        found.await.unwrap_or_else(|| vec![None; places.len()])
+    }
+
+    async fn put(&self, key: &str, pieces: Vec<(u64, Bytes)>) {
+        let named = |(at, bytes): (u64, Bytes)| (named(key, &(at..at + bytes.len() as u64)).0, bytes);
+        let pieces: Vec<(String, Bytes)> = pieces.into_iter().map(named).collect();
+        self.with(move |folder| {
+            for (name, bytes) in pieces {
+                if let Err(error) = folder.put(name, &bytes) {
+                    return folder.tell(&error);
+                }
+            }
+        })
+        .await;
+    }
+
+    async fn keep_only(&self, keys: &[&str]) {
+        let keys: Vec<String> = keys.iter().map(|key| key.replace('/', SLASH)).collect();
+        self.with(move |folder| {
+            let is_other =
+                |name: &&String| name.rsplit_once(SLASH).is_none_or(|(key, _)| keys.iter().all(|k| k != key));
+            let others: Vec<String> = folder.files().known.keys().filter(is_other).cloned().collect();
+            others.iter().for_each(|name| folder.give_up(name));
+        })
+        .await;
+    }
+}
+
+/// The name of the file of a piece, and its length.
+fn named(key: &str, place: &Range<u64>) -> (String, u64) {
+    let length = place.end.saturating_sub(place.start);
+    (format!("{}{SLASH}{:x}-{length:x}", key.replace('/', SLASH), place.start), length)
+}
+
+impl Folder {
+    fn files(&mut self) -> &mut Files {
+        let path = &self.path;
+        self.files.get_or_insert_with(|| found(path).unwrap_or_default())
+    }
+
+    fn get(&mut self, name: &str, length: u64) -> Option<Bytes> {
+        let files = self.files();
+        files.uses += 1;
+        let now = files.uses;
+        files.known.get_mut(name)?.1 = now;
+        let bytes = fs::read(self.path.join(name)).ok().filter(|bytes| bytes.len() as u64 == length);
+        if bytes.is_none() {
+            self.give_up(name);
+        }
+        bytes.map(Bytes::from)
+    }
+
+    fn put(&mut self, name: String, bytes: &[u8]) -> io::Result<()> {
+        let length = bytes.len() as u64;
+        self.give_up(&name);
+        if length > self.most {
+            return Ok(());
+        }
+        if self.files().bytes + length > self.most {
+            self.make_room(self.most - (self.most / PARTS).max(length).min(self.most));
+        }
+        fs::create_dir_all(&self.path)?;
+        let unfinished = self.path.join(format!("{UNFINISHED}{}", std::process::id()));
+        let written = fs::write(&unfinished, bytes).and_then(|()| fs::rename(&unfinished, self.path.join(&name)));
+        if let Err(error) = written {
+            // Nothing can be done if that fails too; the next process clears it away.
+            let _ = fs::remove_file(&unfinished);
+            return Err(error);
+        }
+        let files = self.files();
+        files.uses += 1;
+        files.bytes += length;
+        files.known.insert(name, (length, files.uses));
+        Ok(())
+    }
+
+    /// Gives up what was used the longest ago until at most so many bytes are left.
+    fn make_room(&mut self, most: u64) {
+        let files = self.files();
+        let mut order: Vec<(u64, String)> = files.known.iter().map(|(name, (_, used))| (*used, name.clone())).collect();
+        order.sort_unstable();
+        for (_, name) in order {
+            if self.files().bytes <= most {
+                return;
+            }
+            self.give_up(&name);
+        }
+    }
+
+    fn give_up(&mut self, name: &str) {
+        let files = self.files();
+        if let Some((length, _)) = files.known.remove(name) {
+            files.bytes -= length;
+            // A file that stays is counted by the next process, and is what it was.
+            let _ = fs::remove_file(self.path.join(name));
+        }
+    }
+
+    /// Says once why nothing is kept: searching goes on without.
+    fn tell(&mut self, error: &io::Error) {
+        if !std::mem::replace(&mut self.told, true) {
+            tracing::warn!(folder = %self.path.display(), %error, "what is read of the index cannot be kept on local disk");
+        }
+    }
+}
+
+/// What an earlier process has left in a folder, the latest as the one used last.
+fn found(path: &Path) -> io::Result<Files> {
+    let mut there: Vec<(SystemTime, String, u64)> = Vec::new();
+    for entry in fs::read_dir(path)?.flatten() {
+        let Ok(name) = entry.file_name().into_string() else { continue };
+        if name.starts_with(UNFINISHED) {
+            // One that stays does no harm.
+            let _ = fs::remove_file(entry.path());
+        } else if let Ok(data) = entry.metadata() {
+            there.push((data.modified()?, name, data.len()));
+        }
+    }
+    there.sort_unstable();
+    let mut files = Files::default();
+    for (_, name, length) in there {
+        files.uses += 1;
+        files.bytes += length;
+        files.known.insert(name, (length, files.uses));
+    }
+    Ok(files)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may panic")]
+    #![allow(clippy::single_range_in_vec_init, reason = "one range is what is wanted")]
+    use super::*;
+    use curlew_testkit::conformance;
+    use curlew_testkit::conformance::Fresh;
+
+    async fn fresh_shelf() -> Fresh<Arc<dyn Shelf>> {
+        let dir = tempfile::tempdir().unwrap();
+        let shelf = FolderShelf::new(dir.path().join("shelf"), SHELF_BYTES);
+        Fresh::with(Arc::new(shelf) as Arc<dyn Shelf>, dir)
+    }
+
+    conformance!(shelf, fresh_shelf);
+
+    const KEY: &str = "splits/2026/one.split";
+
+    fn piece(at: u64) -> (u64, Bytes) {
+        (at, Bytes::from(vec![at as u8; 100]))
+    }
+
+    async fn there(shelf: &FolderShelf) -> Vec<u64> {
+        let places: Vec<Range<u64>> = (0..20).map(|at| at..at + 100).collect();
+        let found = shelf.get(KEY, &places).await;
+        (0..20).zip(found).filter_map(|(at, bytes)| bytes.map(|bytes| (at, bytes))).map(assert_whole).collect()
+    }
+
+    fn assert_whole((at, bytes): (u64, Bytes)) -> u64 {
+        assert_eq!((at, bytes), piece(at));
+        at
+    }
+
+    fn bytes_in(folder: &Path) -> u64 {
+        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().metadata().unwrap().len()).sum()
+    }
+
+    #[tokio::test]
+    async fn what_was_used_the_longest_ago_makes_room() {
+        let dir = tempfile::tempdir().unwrap();
+        let shelf = FolderShelf::new(dir.path().to_owned(), 1_000);
+        for at in 0..10 {
+            shelf.put(KEY, vec![piece(at)]).await;
+        }
+        shelf.get(KEY, &[0..100]).await;
+        shelf.put(KEY, vec![piece(10), piece(11)]).await;
+        assert_eq!(there(&shelf).await, [0, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
+        for at in 0..20 {
+            shelf.put(KEY, vec![piece(at)]).await;
+            assert!(bytes_in(dir.path()) <= 1_000);
+        }
+        shelf.put(KEY, vec![(0, vec![0; 1_001].into())]).await;
+        assert_eq!(shelf.get(KEY, &[0..1_001]).await, [None], "larger than the shelf");
+    }
+
+    #[tokio::test]
+    async fn what_another_process_has_left_is_used_counted_and_bounded() {
+        let dir = tempfile::tempdir().unwrap();
+        let shelf = FolderShelf::new(dir.path().to_owned(), 1_000);
+        shelf.put(KEY, (0..10).map(piece).collect()).await;
+        drop(shelf);
+        // It was killed while it wrote one, and its machine broke down over another.
+        fs::write(dir.path().join(format!("{UNFINISHED}77")), [0; 500]).unwrap();
+        fs::write(dir.path().join(named(KEY, &(3..103)).0), [3; 99]).unwrap();
+        let shelf = FolderShelf::new(dir.path().to_owned(), 1_000);
+        assert_eq!(there(&shelf).await, [0, 1, 2, 4, 5, 6, 7, 8, 9]);
+        shelf.put(KEY, vec![piece(3), piece(12), piece(13)]).await;
+        assert!(bytes_in(dir.path()) <= 1_000);
+        assert!(there(&shelf).await.ends_with(&[12, 13]));
+    }
+
+    #[tokio::test]
+    async fn where_nothing_can_be_written_nothing_is_kept_and_nothing_fails() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("file");
+        fs::write(&file, "no folder").unwrap();
+        let shelf = FolderShelf::new(file.join("shelf"), 1_000);
+        shelf.put(KEY, vec![piece(1), piece(2)]).await;
+        assert_eq!(there(&shelf).await, [0; 0]);
+        shelf.keep_only(&[]).await;
+        // A name that is too long for the file system.
+        let shelf = FolderShelf::new(dir.path().join("shelf"), 1_000);
+        let long = format!("splits/{}", "x".repeat(400));
+        shelf.put(&long, vec![piece(1)]).await;
+        assert_eq!(shelf.get(&long, &[1..101]).await, [None]);
+        // Somebody else clears the folder away.
+        shelf.put(KEY, vec![piece(1)]).await;
+        fs::remove_dir_all(dir.path().join("shelf")).unwrap();
+        assert_eq!(there(&shelf).await, [0; 0]);
+        shelf.put(KEY, vec![piece(2)]).await;
+        assert_eq!(there(&shelf).await, [2]);
+    }
+}
