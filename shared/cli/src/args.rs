@@ -153,6 +153,10 @@ pub(crate) enum Command {
     },
     /// Have the last word on a page or a site, whatever content screening says of it
     Overrule(OverruleArgs),
+    /// What people wrote to the operator by the form of the search page
+    Messages(MessagesArgs),
+    /// Who claims to own which site, and what they proved and asked for
+    Owners(ListArgs),
     /// Put jobs that were given up back into their queues
     Redrive,
     /// Write records or feeds as JSON Lines, or feeds as OPML, to standard output
@@ -236,6 +240,31 @@ pub(crate) enum ListWhat {
     Show {
         /// Its key, its URL or its host
         key: String,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct MessagesArgs {
+    #[command(subcommand)]
+    pub(crate) what: Option<MessagesWhat>,
+    /// Print JSON; with the list, JSON Lines
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum MessagesWhat {
+    /// All of them, a line each
+    List,
+    /// One of them, whole
+    Show {
+        /// Its name in the list
+        name: String,
+    },
+    /// Delete one that is dealt with
+    Close {
+        /// Its name in the list
+        name: String,
     },
 }
 

@@ -60,7 +60,7 @@ pub use messages::{Kept, MESSAGES_A_DAY, MESSAGES_KEPT, Messages};
 pub use news::Pushes;
 pub use overrules::{Followed, Given, MAX_OVERRULES, Overrules};
 pub use own::Own;
-pub use owner::{Owners, expire_claims};
+pub use owner::{Owners, claims, expire_claims};
 pub use poll::Poll;
 pub use removal::Removal;
 pub use sample::{HowMany, Sample};

@@ -194,6 +194,21 @@ pub(crate) async fn change<T>(
     Err(PortError::Conflict.into())
 }
 
+/// All claims, by host.
+///
+/// # Errors
+/// What the object store says, or that an object cannot be read.
+pub async fn claims(blobs: &dyn Blobs) -> Result<Vec<Ownership>, StageError> {
+    let mut all: Vec<Ownership> = vec![];
+    for key in all_keys(blobs, PREFIX, None).await? {
+        let Some(blob) = blobs.get(&key).await? else { continue };
+        let corrupt = |e: serde_json::Error| PortError::Corrupt { what: key.clone(), why: e.to_string() };
+        all.push(serde_json::from_slice(&blob.bytes).map_err(corrupt)?);
+    }
+    all.sort_by(|a, b| a.host.cmp(&b.host));
+    Ok(all)
+}
+
 /// Forgets claims that were never proven, or too long ago; says of how many hosts.
 ///
 /// # Errors

@@ -5,8 +5,10 @@ mod blocks;
 mod crawl;
 mod demo;
 mod list;
+mod messages;
 mod opml;
 mod overrule;
+mod owners;
 mod publish;
 mod search;
 mod serve;
@@ -100,6 +102,8 @@ pub(crate) async fn run(command: Command, config: Config, place: Place) -> Resul
         Command::Block { host } => blocks::block(&place.beside(config).await?, &host).await,
         Command::Unblock { host } => blocks::unblock(&place.beside(config).await?, &host).await,
         Command::Overrule(args) => overrule::run(&place.beside(config).await?, args).await,
+        Command::Messages(args) => messages::run(&place.beside(config).await?, args).await,
+        Command::Owners(args) => owners::run(&place.beside(config).await?, &args).await,
         Command::Redrive => blocks::redrive(&place.beside(config).await?).await,
         Command::Export { what, since } => transfer::export(&place.beside(config).await?, what, since).await,
         Command::Import { what: Import::Opml, file } => {

@@ -1,0 +1,83 @@
+//! `curlew messages`: what people wrote to the operator.
+
+use crate::args::{MessagesArgs, MessagesWhat};
+use crate::commands::blocks::explain;
+use crate::output::{self, shown};
+use crate::world::World;
+use anyhow::{Result, bail};
+use curlew_ports::About;
+use curlew_stages::Kept;
+use serde_json::{Value, json};
+
+/// Characters of a message in the list.
+const BEGINNING: usize = 60;
+/// Characters of an address.
+const ADDRESS: usize = 90;
+/// Characters of a message that is shown whole: more than one may have.
+const WHOLE: usize = 4_000;
+
+pub(super) async fn run(world: &World, args: MessagesArgs) -> Result<()> {
+    match args.what {
+        None | Some(MessagesWhat::List) => list(world, args.json).await,
+        Some(MessagesWhat::Show { name }) => show(world, &name, args.json).await,
+        Some(MessagesWhat::Close { name }) => close(world, &name, args.json).await,
+    }
+}
+
+async fn list(world: &World, json: bool) -> Result<()> {
+    for (name, kept) in world.messages.list().await.map_err(explain)? {
+        if json {
+            output::json(&named(&name, &kept))?;
+        } else {
+            let message = &kept.message;
+            let (about, text) = (word(message.about), shown(&message.text, BEGINNING));
+            output::line(&format!("{}  {name}  {about}  {}  {text}", kept.at, shown(&message.address, ADDRESS)))?;
+        }
+    }
+    Ok(())
+}
+
+async fn show(world: &World, name: &str, json: bool) -> Result<()> {
+    let Some(kept) = world.messages.get(name).await.map_err(explain)? else { bail!("there is no message '{name}'") };
+    if json {
+        return Ok(output::json(&named(name, &kept))?);
+    }
+    let message = &kept.message;
+    output::line(&format!("{}  {}", kept.at, word(message.about)))?;
+    for (what, value) in [("about", &message.address), ("answer to", &message.reply_to)] {
+        if !value.is_empty() {
+            output::line(&format!("{what}: {}", shown(value, ADDRESS)))?;
+        }
+    }
+    for line in message.text.lines() {
+        output::line(&format!("  {}", shown(line, WHOLE)))?;
+    }
+    Ok(())
+}
+
+async fn close(world: &World, name: &str, json: bool) -> Result<()> {
+    if !world.messages.close(name).await.map_err(explain)? {
+        bail!("there is no message '{name}'");
+    }
+    if json {
+        output::json(&json!({ "closed": name }))?
+    } else {
+        output::line(&format!("{name} is deleted"))?
+    }
+    Ok(())
+}
+
+fn named(name: &str, kept: &Kept) -> Value {
+    let mut value = json!(kept);
+    value["name"] = name.into();
+    value
+}
+
+fn word(about: About) -> &'static str {
+    match about {
+        About::Question => "question",
+        About::Crawler => "crawler",
+        About::Abuse => "abuse",
+        About::Removal => "removal",
+    }
+}

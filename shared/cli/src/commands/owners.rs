@@ -1,0 +1,51 @@
+//! `curlew owners`: who claims which host, what they proved, and what they asked for.
+
+use crate::args::{ListArgs, ListWhat};
+use crate::commands::blocks::explain;
+use crate::output;
+use crate::world::World;
+use anyhow::{Result, bail};
+use curlew_model::{Ownership, Way};
+use curlew_policy::ownership::proven_until;
+use curlew_stages::claims;
+
+pub(super) async fn run(world: &World, args: &ListArgs) -> Result<()> {
+    let wanted = match &args.what {
+        Some(ListWhat::Show { key }) => Some(key.as_str()),
+        Some(ListWhat::List) | None => None,
+    };
+    let mut all = claims(world.ports.blobs.as_ref()).await.map_err(explain)?;
+    all.retain(|of| wanted.is_none_or(|host| of.host == host));
+    if let Some(host) = wanted.filter(|_| all.is_empty()) {
+        bail!("nobody has claimed '{host}'");
+    }
+    for of in &all {
+        if args.json { output::json(of)? } else { show(world, of)? }
+    }
+    Ok(())
+}
+
+fn show(world: &World, of: &Ownership) -> Result<()> {
+    let now = world.clock.now();
+    for claim in &of.claims {
+        let proof = match (claim.proof, proven_until(claim, now)) {
+            (Some((way, _)), Some(until)) => format!("proven by {} until {until}", word(way)),
+            _ => "not proven".to_owned(),
+        };
+        output::line(&format!("{}  {}  {proof}", of.host, claim.challenge))?;
+        for (wish, at) in &claim.asked {
+            let done = claim.done.get(wish).filter(|done| *done >= at);
+            let done = done.map_or_else(|| "not done yet".to_owned(), |done| format!("done {done}"));
+            output::line(&format!("    {at}  {wish:?}, {done}").to_lowercase())?;
+        }
+    }
+    Ok(())
+}
+
+fn word(way: Way) -> &'static str {
+    match way {
+        Way::Dns => "a TXT record",
+        Way::File => "a file",
+        Way::Meta => "its home page",
+    }
+}
