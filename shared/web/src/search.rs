@@ -60,14 +60,19 @@ pub(crate) async fn show(State(app): State<Arc<App>>, from: From, language: Lang
         Ok(number @ 1..=MAX_PAGE) => number,
         _ => return refused(site, query, t.only_ten_pages),
     };
-    match app.front.find(query, Start::Offset((number - 1) * PAGE_SIZE), PAGE_SIZE).await {
-        Ok(found) => results(site, query, number, &found),
+    let start = match params.get("from") {
+        Some(cursor) if !cursor.is_empty() => Start::After(cursor),
+        _ => Start::Offset((number - 1) * PAGE_SIZE),
+    };
+    match app.front.find(query, start, PAGE_SIZE).await {
+        Ok(found) if found.before >= MAX_REACH as u64 => refused(site, query, t.only_ten_pages),
+        Ok(found) => results(site, query, &found),
         Err(FindError::BadQuery(wrong)) => refused(site, query, &(t.misread)(&wrong)),
         Err(FindError::Port(error)) => page::trouble(site, "find", &error),
     }
 }
 
-fn results(site: Site<'_>, query: &str, number: usize, found: &Found) -> Response {
+fn results(site: Site<'_>, query: &str, found: &Found) -> Response {
     let (language, t) = (site.language, Search::of(site.language));
     let view = Results {
         site,
@@ -75,11 +80,11 @@ fn results(site: Site<'_>, query: &str, number: usize, found: &Found) -> Respons
         query,
         notice: None,
         notes: found.notes.iter().map(t.misread).collect(),
-        meant: found.suggestion.as_deref().map(|meant| (meant, link(meant, 1))),
+        meant: found.suggestion.as_deref().map(|meant| (meant, link(meant, 1, None))),
         total: found.total,
         total_shown: language.number(found.total),
         hits: found.hits.iter().take(PAGE_SIZE).map(|hit| HitView::of(hit, language)).collect(),
-        pages: Pages::of(query, number, found.total),
+        pages: Pages::of(query, found),
         follow: site.opensearch.then(|| asked(query)),
     };
     page::html(language, StatusCode::OK, REVALIDATED, &view)
@@ -103,12 +108,15 @@ fn refused(site: Site<'_>, query: &str, sentence: &str) -> Response {
     page::html(site.language, StatusCode::BAD_REQUEST, REVALIDATED, &view)
 }
 
-/// The address of a page of results.
-fn link(query: &str, number: usize) -> String {
+/// The address of a page of results; with a cursor it begins after the page that gave it, whatever is published meanwhile.
+fn link(query: &str, number: usize, cursor: Option<&str>) -> String {
     let mut pairs = form_urlencoded::Serializer::new(String::new());
     pairs.append_pair("q", query);
     if number > 1 {
         pairs.append_pair("page", &number.to_string());
+    }
+    if let Some(cursor) = cursor {
+        pairs.append_pair("from", cursor);
     }
     format!("/?{}", pairs.finish())
 }
@@ -133,15 +141,16 @@ struct Pages {
 }
 
 impl Pages {
-    fn of(query: &str, number: usize, total: u64) -> Pages {
-        let total = usize::try_from(total).unwrap_or(usize::MAX);
+    fn of(query: &str, found: &Found) -> Pages {
+        let whole = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
+        let (total, number) = (whole(found.total), whole(found.before) / PAGE_SIZE + 1);
         let count = total.div_ceil(PAGE_SIZE).min(MAX_PAGE);
-        let link = |n: usize| link(query, n);
+        let numbered = |n: usize| link(query, n, None);
         let first = (number - 1) * PAGE_SIZE + 1;
         Pages {
-            previous: (number > 1).then(|| link((number - 1).min(count.max(1)))),
-            next: (number < count).then(|| link(number + 1)),
-            all: (1..=count).map(|n| (n, link(n), n == number)).collect(),
+            previous: (number > 1).then(|| numbered((number - 1).min(count.max(1)))),
+            next: (number < count).then(|| link(query, number + 1, found.next.as_deref())),
+            all: (1..=count).map(|n| (n, numbered(n), n == number)).collect(),
             shown: (count > 1 && number <= count).then(|| format!("{first}–{}", (number * PAGE_SIZE).min(total))),
             cut: total > MAX_REACH,
             last: number >= count,
@@ -153,21 +162,26 @@ impl Pages {
 mod tests {
     use super::*;
 
+    fn pages(query: &str, number: u64, total: u64, next: Option<&str>) -> Pages {
+        let before = (number - 1) * PAGE_SIZE as u64;
+        Pages::of(query, &Found { total, before, next: next.map(str::to_owned), ..Found::default() })
+    }
+
     #[test]
     fn there_are_as_many_pages_as_results_and_at_most_ten() {
-        let count = |total| Pages::of("q", 1, total).all.len();
+        let count = |total| pages("q", 1, total, None).all.len();
         assert_eq!([count(0), count(1), count(10), count(11), count(100), count(u64::MAX)], [0, 1, 1, 2, 10, 10]);
-        let middle = Pages::of("a&b=c", 2, 35);
+        let middle = pages("a&b=c", 2, 35, Some("x+y"));
         assert_eq!(middle.previous.as_deref(), Some("/?q=a%26b%3Dc"));
-        assert_eq!(middle.next.as_deref(), Some("/?q=a%26b%3Dc&page=3"));
+        assert_eq!(middle.next.as_deref(), Some("/?q=a%26b%3Dc&page=3&from=x%2By"));
         assert_eq!(middle.shown.as_deref(), Some("11–20"));
-        assert_eq!(Pages::of("q", 4, 35).shown.as_deref(), Some("31–35"));
-        assert_eq!(Pages::of("q", 10, u64::MAX).next, None);
+        assert_eq!(pages("q", 4, 35, None).shown.as_deref(), Some("31–35"));
+        assert_eq!(pages("q", 10, u64::MAX, Some("x")).next, None);
     }
 
     #[test]
     fn a_page_beyond_the_end_leads_back_to_the_last() {
-        let beyond = Pages::of("q", 9, 15);
+        let beyond = pages("q", 9, 15, None);
         assert_eq!(beyond.previous.as_deref(), Some("/?q=q&page=2"));
         assert_eq!((beyond.next, beyond.shown), (None, None));
     }

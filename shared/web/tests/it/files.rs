@@ -74,7 +74,7 @@ async fn the_status_says_what_there_is_and_what_is_done_and_since_when() {
     for row in [
         "Pages that can be found12,346",
         "of 202612,345",
-        "Published last21 November 2026, 02:00 UTC 59 minutes ago",
+        "Published last21 November 2026, 02:00 UTC59 minutes ago",
         "Feeds4",
         "Too many requests (429)2",
         "Fetch pages71,00020",

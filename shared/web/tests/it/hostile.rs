@@ -48,7 +48,7 @@ async fn o02_a_query_is_echoed_as_text_wherever_it_is_echoed() {
     }
     let world = World::of(shelf((0..11).map(|_| page("https://tide.example/", "a\"b'<c>&d", "")).collect()));
     let linked = world.get("/?q=a%22b%27%3Cc%3E%26d").await;
-    assert_eq!(linked.attributes("a[rel=next]", "href"), ["/?q=a%22b%27%3Cc%3E%26d&page=2"]);
+    assert_eq!(linked.attributes("a[rel=next]", "href"), ["/?q=a%22b%27%3Cc%3E%26d&page=2&from=10"]);
     assert_eq!(world.get(&linked.attributes("a[rel=next]", "href")[0]).await.attributes("#q", "value"), ["a\"b'<c>&d"]);
 }
 

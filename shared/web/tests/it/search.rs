@@ -89,9 +89,17 @@ async fn results_come_ten_a_page() {
     assert_eq!(second.text("h1"), "11–20 of 25 pages for curlew");
     assert_eq!(second.all("article h2").first().map(String::as_str), Some("Curlew 11"));
     assert_eq!(second.attributes("nav.pages a[rel=prev]", "href"), ["/?q=curlew"]);
-    assert_eq!(second.attributes("nav.pages a[rel=next]", "href"), ["/?q=curlew&page=3"]);
+    assert_eq!(second.attributes("nav.pages a[rel=next]", "href"), ["/?q=curlew&page=3&from=20"]);
     assert_eq!(second.all("nav.pages a[aria-current=page]"), ["Page 2"]);
     assert_eq!(*world.shelf.asked.lock().unwrap(), [("curlew".to_owned(), 10, 10)]);
+
+    let third = world.get("/?q=curlew&page=3&from=20").await;
+    assert_eq!(third.text("h1"), "21–25 of 25 pages for curlew");
+    assert_eq!(third.attributes("nav.pages a[rel=prev]", "href"), ["/?q=curlew&page=2"]);
+    let damaged = world.get("/?q=curlew&page=3&from=nonsense").await;
+    assert_eq!((damaged.status, damaged.text("h1").as_str()), (StatusCode::OK, "1–10 of 25 pages for curlew"));
+    let too_deep = many(150).get("/?q=curlew&page=3&from=100").await;
+    assert_eq!(too_deep.status, StatusCode::BAD_REQUEST);
 
     let beyond = world.get("/?q=curlew&page=7").await;
     assert_eq!(beyond.status, StatusCode::OK);

@@ -86,7 +86,13 @@ impl Front for Shelf {
         }
         let total = hits.len() as u64;
         let next = (total as usize > offset + limit).then(|| (offset + limit).to_string());
-        Ok(Found { total, hits: hits.into_iter().skip(offset).take(limit).collect(), next, ..Found::default() })
+        Ok(Found {
+            total,
+            hits: hits.into_iter().skip(offset).take(limit).collect(),
+            before: offset as u64,
+            next,
+            ..Found::default()
+        })
     }
 
     async fn suggest(&self, url: &str) -> Result<Suggested, SuggestError> {
