@@ -1,6 +1,8 @@
 //! A real browser, driven by WebDriver (W3C Recommendation) over plain HTTP.
 
 use crate::http::request;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
@@ -33,6 +35,24 @@ pub struct Browser {
     session: String,
     driver: std::process::Child,
     _profile: TempDir,
+}
+
+/// What a page is looked at on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Screen {
+    /// In CSS pixels.
+    pub width: u32,
+    /// In CSS pixels.
+    pub height: u32,
+    /// Whether it is a telephone, whose pages keep to `meta viewport` and whose scroll bars take no room.
+    pub is_phone: bool,
+}
+
+impl Screen {
+    /// A telephone, and a small one.
+    pub const PHONE: Screen = Screen { width: 360, height: 740, is_phone: true };
+    /// A desk.
+    pub const DESKTOP: Screen = Screen { width: 1280, height: 900, is_phone: false };
 }
 
 /// Something on the page.
@@ -150,6 +170,75 @@ impl Browser {
 
     fn devtools(&self, command: &str, params: &Value) -> Value {
         self.post("/goog/cdp/execute", &json!({"cmd": command, "params": params}))
+    }
+
+    /// From now on pages are asked for in these languages (`Accept-Language`).
+    pub fn speak(&self, languages: &str) {
+        self.devtools("Network.enable", &json!({}));
+        self.devtools("Network.setExtraHTTPHeaders", &json!({"headers": {"Accept-Language": languages}}));
+    }
+
+    /// From now on the person prefers dark pages, or light ones.
+    pub fn prefer_dark(&self, dark: bool) {
+        let value = if dark { "dark" } else { "light" };
+        let features = json!([{"name": "prefers-color-scheme", "value": value}]);
+        self.devtools("Emulation.setEmulatedMedia", &json!({"features": features}));
+    }
+
+    /// From now on pages are shown on a screen of this size, in CSS pixels: a window cannot be as narrow as a telephone.
+    pub fn be(&self, screen: Screen) {
+        let Screen { width, height, is_phone } = screen;
+        let metrics = json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": is_phone});
+        self.devtools("Emulation.setDeviceMetricsOverride", &metrics);
+    }
+
+    /// Presses a key and lets it go: `\u{e004}` is Tab, `\u{e007}` Enter (§17.4.2).
+    pub fn press(&self, key: char) {
+        let strokes = json!([{"type": "keyDown", "value": key}, {"type": "keyUp", "value": key}]);
+        self.post("/actions", &json!({"actions": [{"type": "key", "id": "keyboard", "actions": strokes}]}));
+    }
+
+    /// What axe-core finds wrong with the page by the criteria of WCAG 2.2, levels A and AA: rule and elements, a line each.
+    /// The page's content security policy does not bind what the driver runs.
+    ///
+    /// # Panics
+    /// If axe-core is not there, or does not run.
+    pub fn barriers(&self) -> Vec<String> {
+        let path = std::env::var_os("CURLEW_AXE").expect("CURLEW_AXE names axe.min.js: `cargo xtask test` installs it");
+        let axe = std::fs::read_to_string(path).unwrap();
+        let run = format!(
+            "{axe}; return axe.run(document, {{runOnly: ['wcag2a','wcag2aa','wcag21a','wcag21aa','wcag22aa']}})
+               .then(r => ({{passes: r.passes.length,
+                            violations: r.violations.map(v => v.id + ': ' + v.nodes.map(n => n.html).join(' | '))}}))"
+        );
+        let found = self.script(&run);
+        assert!(found["passes"].as_u64().is_some_and(|passes| passes > 5), "it has looked at nothing: {found}");
+        found["violations"].as_array().unwrap().iter().map(|v| v.as_str().unwrap().to_owned()).collect()
+    }
+
+    /// How much of the page has moved since it began to load (Layout Instability API).
+    ///
+    /// # Panics
+    /// If the browser does not tell.
+    pub fn moved(&self) -> f64 {
+        let sum = self.script(
+            "return new Promise(done => {
+               let sum = 0;
+               new PerformanceObserver(list => { for (const e of list.getEntries()) sum += e.value })
+                 .observe({type: 'layout-shift', buffered: true});
+               requestAnimationFrame(() => setTimeout(() => done(sum), 50));
+             })",
+        );
+        sum.as_f64().unwrap()
+    }
+
+    /// The whole page as a PNG file.
+    ///
+    /// # Panics
+    /// If the browser does not give it.
+    pub fn picture(&self) -> Vec<u8> {
+        let shot = self.devtools("Page.captureScreenshot", &json!({"format": "png", "captureBeyondViewport": true}));
+        STANDARD.decode(shot["data"].as_str().unwrap()).unwrap()
     }
 
     /// Gives the window this size, in pixels.

@@ -1,8 +1,8 @@
 //! What the end-to-end tests of `tests/` share: the real program run, its store read, the fixture web served, a browser
 //! driven.
 //!
-//! `cargo xtask test` builds the programs and names them by `CURLEW_BIN`, `CURLEW_FIXTUREWEB_BIN`, `CHROMIUM` and
-//! `CHROMEDRIVER`. What is missing fails its tests with a sentence; no test is left out.
+//! `cargo xtask test` builds the programs and names them by `CURLEW_BIN`, `CURLEW_FIXTUREWEB_BIN`, `CHROMIUM`,
+//! `CHROMEDRIVER` and `CURLEW_AXE`. What is missing fails its tests with a sentence; no test is left out.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
 pub mod aws;
@@ -15,7 +15,7 @@ mod steps;
 mod store;
 mod web;
 
-pub use browser::{Browser, Element};
+pub use browser::{Browser, Element, Screen};
 pub use http::{Answer, get, request};
 pub use program::{Child, LIMIT, Ran, binary, curlew, curlew_with_input, fixtureweb_binary, start};
 pub use server::Server;

@@ -11,7 +11,7 @@ const ACCOUNT: &str = "000000000001";
 
 pub(crate) fn test(args: &[String]) -> Result<()> {
     let nextest = tools::cargo_nextest()?;
-    let (chromium, chromedriver) = (tools::chromium()?, tools::chromedriver()?);
+    let (chromium, chromedriver, axe) = (tools::chromium()?, tools::chromedriver()?, tools::axe()?);
     let (ministack, sam) = (tools::ministack()?, tools::sam()?);
     let built = functions::build()?;
 
@@ -26,6 +26,7 @@ pub(crate) fn test(args: &[String]) -> Result<()> {
         .env("CURLEW_FIXTUREWEB_BIN", built.programs.join("curlew-fixtureweb"))
         .env("CHROMIUM", chromium)
         .env("CHROMEDRIVER", chromedriver)
+        .env("CURLEW_AXE", axe)
         .env("CURLEW_MINISTACK", ministack)
         .env("CURLEW_SAM", sam)
         .env("CURLEW_FUNCTIONS", built.stack)

@@ -47,18 +47,39 @@ pub(crate) fn cargo_lambda() -> Result<PathBuf> {
     python_tool("cargo-lambda", "cargo-lambda")
 }
 
-/// A program of a list of wheels, in a Python environment of its own, since some of them need different versions of one
-/// package.
+/// The checks of accessibility that the tests run in each page: one script. Another than the wheel's is named by
+/// `CURLEW_AXE`.
+pub(crate) fn axe() -> Result<PathBuf> {
+    if let Some(path) = named("CURLEW_AXE")? {
+        return Ok(path);
+    }
+    let list = "axe-playwright-python";
+    let script = |venv: &Path| {
+        let pythons = std::fs::read_dir(venv.join("lib")).into_iter().flatten().flatten();
+        let mut scripts = pythons.map(|p| p.path().join("site-packages/axe_playwright_python/axe.min.js"));
+        scripts.find(|path| path.is_file())
+    };
+    script(&environment(list, |venv| script(venv).is_some())?)
+        .with_context(|| format!("the wheel {list} has no script"))
+}
+
+/// A program of a list of wheels.
 fn python_tool(list: &str, name: &str) -> Result<PathBuf> {
+    let tool = |venv: &Path| venv.join("bin").join(name);
+    Ok(tool(&environment(list, |venv| tool(venv).is_file())?))
+}
+
+/// A Python environment for one list of wheels, since some of them need different versions of one package.
+fn environment(list: &str, is_there: impl Fn(&Path) -> bool) -> Result<PathBuf> {
     let venv = tools_dir().join(list);
-    let (tool, installed) = (venv.join("bin").join(name), venv.join("installed.txt"));
+    let installed = venv.join("installed.txt");
     let wanted = std::fs::read(pinned(list)).with_context(|| format!("no list of wheels for {list}"))?;
-    if !tool.is_file() || std::fs::read(&installed).ok().as_ref() != Some(&wanted) {
+    if !is_there(&venv) || std::fs::read(&installed).ok().as_ref() != Some(&wanted) {
         wheels(list, &venv)?;
         // Last, so that an installation that was interrupted is done again.
         std::fs::write(&installed, wanted).with_context(|| format!("{} cannot be written", installed.display()))?;
     }
-    Ok(tool)
+    Ok(venv)
 }
 
 /// A subcommand of cargo.
@@ -124,12 +145,18 @@ fn parse_version(said: &str) -> Option<Version> {
     })
 }
 
+/// The file that an environment variable names, if it is set.
+fn named(variable: &str) -> Result<Option<PathBuf>> {
+    let path = std::env::var_os(variable).map(PathBuf::from);
+    if let Some(path) = path.as_ref().filter(|path| !path.is_file()) {
+        bail!("{variable} names {}, which is no file", path.display());
+    }
+    Ok(path)
+}
+
 /// A program of a Debian package, or the one that an environment variable names.
 fn debian_tool(variable: &str, name: &str, package: &str) -> Result<PathBuf> {
-    if let Some(path) = std::env::var_os(variable).map(PathBuf::from) {
-        if !path.is_file() {
-            bail!("{variable} names {}, which is no file", path.display());
-        }
+    if let Some(path) = named(variable)? {
         return Ok(path);
     }
     if let Some(path) = on_path(name) {
@@ -189,7 +216,7 @@ mod tests {
 
     #[test]
     fn everything_that_a_python_tool_needs_is_pinned_by_hash() {
-        for tool in ["ministack", "aws-sam-cli", "cfn-lint", "cargo-lambda"] {
+        for tool in ["ministack", "aws-sam-cli", "cfn-lint", "cargo-lambda", "axe-playwright-python"] {
             let list = std::fs::read_to_string(pinned(tool)).expect("a list for each tool");
             assert!(list.contains(&format!("\n{tool}==")), "tools/{tool}.txt does not pin {tool}");
             let lines = || list.lines().filter(|line| !line.starts_with('#'));
