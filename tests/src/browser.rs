@@ -1,6 +1,7 @@
 //! A real browser, driven by WebDriver (W3C Recommendation) over plain HTTP.
 
 use crate::http::request;
+use crate::web::Web;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
@@ -78,6 +79,18 @@ impl Browser {
     /// # Panics
     /// If there is none.
     pub fn start() -> Browser {
+        Browser::with(&[])
+    }
+
+    /// The same on a network where every name under `.test` leads to this web.
+    ///
+    /// # Panics
+    /// If there is none.
+    pub fn beside(web: &Web) -> Browser {
+        Browser::with(&[format!("--host-resolver-rules=MAP *.test {}", web.addr())])
+    }
+
+    fn with(flags: &[String]) -> Browser {
         let profile = TempDir::with_prefix("curlew-browser-").unwrap();
         let mut driver = Command::new(tool("CHROMEDRIVER", "/usr/bin/chromedriver"))
             .args(["--port=0", "--allowed-ips=127.0.0.1"])
@@ -88,6 +101,7 @@ impl Browser {
             .unwrap();
         let addr = SocketAddr::from(([127, 0, 0, 1], port(&mut driver)));
         let mut args: Vec<String> = FLAGS.iter().map(|&flag| flag.to_owned()).collect();
+        args.extend_from_slice(flags);
         args.push(format!("--user-data-dir={}", profile.path().display()));
         let options = json!({"binary": chromium(), "args": args});
         let wanted = json!({"goog:chromeOptions": options, "goog:loggingPrefs": {"browser": "ALL"}});

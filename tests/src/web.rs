@@ -1,6 +1,6 @@
 //! A bundled web that runs beside the test, in its own process.
 
-use curlew_fixtureweb::{Farm, Running, Signed, Uniform, serve};
+use curlew_fixtureweb::{Farm, NameServer, Running, Signed, Uniform, serve};
 use std::ops::Deref;
 use std::sync::Arc;
 use tokio::runtime::Runtime;
@@ -47,6 +47,14 @@ impl Web {
     /// The hub tells its subscribers of news; gives what they answered, 0 for one that did not.
     pub fn tell(&self, topic: &str, body: &[u8], signed: Signed) -> Vec<u16> {
         self.runtime.block_on(self.deliver(topic, body, signed))
+    }
+
+    /// A name server beside the web, with no records.
+    ///
+    /// # Panics
+    /// If there is no port to be had.
+    pub fn name_server(&self) -> NameServer {
+        self.runtime.block_on(NameServer::start()).unwrap()
     }
 
     /// The start addresses of all sites.
