@@ -182,9 +182,10 @@ pub struct Trust {
     /// Checks in a row that found the 304s true; each doubles the time to the next one.
     #[serde(skip_serializing_if = "is_default")]
     pub proofs: u8,
-    /// Checks in a row that found other content than the 304s had made believe.
+    /// Signs that the 304s are false: a check that found other content than they had made believe, and each 304 to the
+    /// validators of the older document since then. Until it is decided, these validators are kept.
     #[serde(skip_serializing_if = "is_default")]
-    pub strikes: u8,
+    pub doubts: u8,
     /// The server's 304s are false: it is asked unconditionally from then on, and less often.
     #[serde(skip_serializing_if = "is_default")]
     pub distrusted: bool,

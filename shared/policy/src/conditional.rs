@@ -2,18 +2,22 @@
 //!
 //! A well-kept reader sends one unconditional request in a feed's life (row H05). Some servers, and caches before them,
 //! answer 304 for ever, though; who always believes that never sees another entry. The trade-off: a feed that gave
-//! nothing but 304s for a week is asked unconditionally once. While that finds nothing new the time to the next such
-//! question doubles up to eight weeks, so an honest server answers three of them in the first quarter of a year, and
-//! none if its feed changes once a week. [`Rules::verify_every`] of zero switches them off.
+//! nothing but 304s for eight days is asked unconditionally once. While that finds nothing new the time to the next such
+//! question doubles up to eightfold, so an honest server answers three of them in the first quarter of a year, and none
+//! if its feed changes once a week. [`Rules::verify_every`] of zero switches them off.
+//!
+//! A check that finds something else may have come just after it was published, and the 304s before it were true. So the
+//! polls that follow ask with the validators of the older document: a server that is honest answers with the present one,
+//! and only a false 304 can say that nothing has changed.
 
 use crate::{Rules, http};
 use curlew_model::{FeedSource, Timestamp, Trust, Validators};
 
 /// The time between two checks doubles so often.
 const MOST_DOUBLINGS: u8 = 3;
-/// So many checks in a row that find other content than the 304s made believe mean that these are false. One may be
-/// chance: an entry that came after the last poll.
-const STRIKES: u8 = 2;
+/// So many signs in a row mean that a server's 304s are false: a check that finds other content, and 304s to the
+/// validators of what that replaced. One such 304 may come from a cache that is not quite up to date.
+const MOST_DOUBTS: u8 = 3;
 
 /// The validators to send with the next poll, byte for byte as the server gave them (RFC 9110 §13.1). Empty for an
 /// unconditional request.
@@ -27,17 +31,28 @@ pub fn to_send(feed: &FeedSource, rules: &Rules, now: Timestamp) -> Validators {
 /// Whether the next poll asks unconditionally to see whether the 304s were true.
 pub fn is_check_due(feed: &FeedSource, rules: &Rules, now: Timestamp) -> bool {
     let is_ill = feed.failures > 0 || feed.polling.ailment.is_some();
-    if feed.validators.is_empty() || feed.polling.trust.distrusted || rules.verify_every.0 == 0 || is_ill {
+    let trust = &feed.polling.trust;
+    // While it is in doubt whether the last check found a false 304, a conditional request tells.
+    let is_decided = trust.distrusted || trust.doubts > 0;
+    if feed.validators.is_empty() || is_decided || rules.verify_every.0 == 0 || is_ill {
         return false;
     }
     // The first whole answer says when; a row without one is from a time when there were no checks.
-    now >= feed.polling.trust.verify_at.unwrap_or(feed.polled_at + rules.verify_every)
+    now >= trust.verify_at.unwrap_or(feed.polled_at + rules.verify_every)
 }
 
 /// Takes in a 304 to a conditional request: validators are brought up to date and none is taken away (RFC 9111 §4.3.4).
 /// One that names a later Last-Modified than the document that it calls unmodified says itself that something has
-/// changed: the next poll asks unconditionally.
+/// changed: the next poll asks unconditionally. One to the validators of a document that is known to be outdated is false.
 pub fn unchanged(stored: &mut Validators, trust: &mut Trust, sent: &Validators, now: Timestamp) {
+    if trust.doubts > 0 {
+        trust.doubts = trust.doubts.saturating_add(1);
+        trust.distrusted = trust.doubts >= MOST_DOUBTS;
+        if trust.distrusted {
+            (trust.doubts, trust.verify_at) = (0, None);
+        }
+        return;
+    }
     let date = |v: &Validators| v.last_modified.as_deref().and_then(http::http_date);
     if let (Some(old), Some(new)) = (date(stored), date(sent))
         && new > old
@@ -52,7 +67,7 @@ pub fn unchanged(stored: &mut Validators, trust: &mut Trust, sent: &Validators, 
 }
 
 /// Takes in a whole answer. `content` is a hash of what it says, `sent` its validators, and `was_check` whether the request
-/// was made unconditionally to look into the 304s that came before.
+/// was made unconditionally to look into the 304s that came before. [`to_keep`] says what becomes of the validators.
 pub fn whole(
     feed: &FeedSource,
     content: u64,
@@ -65,15 +80,14 @@ pub fn whole(
     let is_same = content == trust.content || trust.content == 0;
     if was_check && is_same {
         trust.proofs = trust.proofs.saturating_add(1).min(MOST_DOUBLINGS);
-        trust.strikes = 0;
     } else if was_check {
         trust.proofs = 0;
-        trust.strikes = trust.strikes.saturating_add(1);
-        // Other content under the same validators needs no second look.
-        trust.distrusted |= *sent == feed.validators || trust.strikes >= STRIKES;
-    } else if !is_same {
-        // A conditional request was answered with news, as it should be.
-        trust.strikes = 0;
+        // Other content under the same validators needs no second look; without any there is nothing to believe.
+        trust.distrusted |= *sent == feed.validators;
+        trust.doubts = u8::from(!trust.distrusted && !sent.is_empty());
+    } else {
+        // A conditional request was answered in full, as it should be.
+        trust.doubts = 0;
     }
     trust.content = content;
     if is_same && !was_check && trust.verify_at.is_some() {
@@ -83,6 +97,12 @@ pub fn whole(
     trust.verify_at = (!sent.is_empty() && !trust.distrusted && rules.verify_every.0 > 0)
         .then(|| now + rules.verify_every.saturating_mul(1 << trust.proofs.min(MOST_DOUBLINGS)));
     trust
+}
+
+/// The validators to keep after a whole answer that made this of the trust: its own, unless it has to be seen what the
+/// server says to those of the document before.
+pub fn to_keep(before: &Validators, sent: &Validators, trust: &Trust) -> Validators {
+    if trust.doubts > 0 { before.clone() } else { sent.clone() }
 }
 
 #[cfg(test)]

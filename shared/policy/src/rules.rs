@@ -137,7 +137,8 @@ pub struct Rules {
     /// After so many polls in a row that found something else in its place, a feed is polled less and less.
     pub suspect_after: u32,
     /// When nothing but 304s came for so long, one poll asks unconditionally whether they are true; doubling, up to
-    /// eightfold, while they are. Zero switches it off.
+    /// eightfold, while they are. Zero switches it off. Longer than a week, so that the weekly news of a feed come before
+    /// the check and not with it.
     pub verify_every: Millis,
     /// New entries that one feed may bring in a day; more wait for the next.
     pub entries_per_day: u32,
@@ -213,7 +214,7 @@ impl Default for Rules {
             lost_interval: Millis::from_hours(24),
             lost_after: Millis::from_days(60),
             suspect_after: 3,
-            verify_every: Millis::from_days(7),
+            verify_every: Millis::from_days(8),
             entries_per_day: 1_000,
             recheck_after: Millis::from_days(1),
             recheck_within: Millis::from_days(130),

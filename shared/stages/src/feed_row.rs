@@ -54,7 +54,7 @@ pub(crate) fn learn(
     if parsed.image.is_some() {
         feed.image.clone_from(&parsed.image);
     }
-    feed.validators = headers.validators.clone();
+    feed.validators = conditional::to_keep(&feed.validators, &headers.validators, &feed.polling.trust);
     let faults = parsed.faults.summary();
     // A fault that only moved, with a date that is wrong anew each time, is not worth a write.
     if !feed.faults.is_like(&faults) {

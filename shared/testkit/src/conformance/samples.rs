@@ -145,7 +145,7 @@ fn full_polling() -> Polling {
         habit: Habit { gap: Some(Millis(7)), news_at: Some(Timestamp::MIN) },
         why: Why::RetryAfter,
         ailment: Some(Ailment { kind: AilmentKind::Lost, since: at(0), times: u32::MAX }),
-        trust: Trust { content: u64::MAX, verify_at: Some(at(9)), proofs: 1, strikes: 2, distrusted: true },
+        trust: Trust { content: u64::MAX, verify_at: Some(at(9)), proofs: 1, doubts: 2, distrusted: true },
         moved_at: Some(at(4)),
         reopened: true,
         extra_slots: 7,

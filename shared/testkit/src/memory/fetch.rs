@@ -15,9 +15,17 @@ pub struct MemoryFetch {
 #[derive(Debug, Default)]
 struct State {
     answers: BTreeMap<String, VecDeque<Result<Reply, FetchError>>>,
-    kept: BTreeMap<String, Reply>,
+    kept: BTreeMap<String, Kept>,
     refused: BTreeSet<String>,
     calls: Vec<Call>,
+}
+
+/// What is at a URL.
+#[derive(Debug)]
+struct Kept {
+    reply: Reply,
+    /// Nobody who asks conditionally gets it.
+    is_hidden: bool,
 }
 
 impl MemoryFetch {
@@ -35,7 +43,13 @@ impl MemoryFetch {
 
     /// What is at a URL from now on, as a well-kept server gives it: who asks with its validators gets 304.
     pub fn keep(&self, url: &str, reply: Reply) {
-        lock(&self.state).kept.insert(url.to_owned(), reply);
+        lock(&self.state).kept.insert(url.to_owned(), Kept { reply, is_hidden: false });
+    }
+
+    /// What is at a URL from now on, as a server gives it that takes any validators for the present ones: who asks with some
+    /// gets 304, and only who asks without gets the document.
+    pub fn hide(&self, url: &str, reply: Reply) {
+        lock(&self.state).kept.insert(url.to_owned(), Kept { reply, is_hidden: true });
     }
 
     /// Makes the address guard refuse a URL.
@@ -55,9 +69,10 @@ impl Fetch for MemoryFetch {
         self.vet(&call.url).map_err(FetchError::Refused)?;
         let mut state = lock(&self.state);
         state.calls.push(call.clone());
-        if let Some(kept) = state.kept.get(&call.url) {
-            let is_known = !call.validators.is_empty() && call.validators == kept.headers.validators;
-            return Ok(if is_known { Reply { status: 304, ..Reply::default() } } else { kept.clone() });
+        if let Some(Kept { reply, is_hidden }) = state.kept.get(&call.url) {
+            let is_known = *is_hidden || call.validators == reply.headers.validators;
+            let is_304 = is_known && !call.validators.is_empty();
+            return Ok(if is_304 { Reply { status: 304, ..Reply::default() } } else { reply.clone() });
         }
         let Some(answers) = state.answers.get_mut(&call.url) else {
             return Ok(Reply { status: 404, ..Reply::default() });
