@@ -185,8 +185,11 @@ fn hold(
     state.circuit = Circuit::Probe;
     state.holds_in_a_row = state.holds_in_a_row.saturating_add(1);
     let hold = Hold { until: now + length, reason, since: now };
-    // What is over by then has been counted, and one call decides anew. What is left alone for longer stays so.
-    state.troubles.retain(|trouble| trouble.until > hold.until);
+    // One call decides when the hold is over. It asks for something else than what is known to be in trouble, if anything
+    // else is asked for: three pages that are broken for good would otherwise keep a sound feed waiting, twice as long
+    // each time.
+    let after_others = hold.until + rules.visit_rest;
+    state.troubles.iter_mut().for_each(|trouble| trouble.until = trouble.until.max(after_others));
     state.hold = longer(state.hold, Some(hold));
     state
 }

@@ -124,6 +124,25 @@ fn a_page_that_is_always_cut_short_never_holds_its_host() {
 }
 
 #[test]
+fn when_a_hold_is_over_what_brought_it_is_not_what_is_tried_first() {
+    let rules = Rules::default();
+    for bad in [Outcome::Cut, answered(403), answered(500)] {
+        let three = after(none(), &[(page(1), bad), (page(2), bad), (page(3), bad)]);
+        let over = three.hold.as_ref().map_or(at(0), |hold| hold.until);
+        for url in 1..=3 {
+            let until = url_held(&three, page(url), over).unwrap_or_else(|| panic!("{bad:?}: {url} may be the probe"));
+            assert!(until.since(over) >= rules.visit_rest && url_held(&three, page(url), until).is_none(), "{bad:?}");
+        }
+        assert_eq!(url_held(&three, page(9), over), None);
+    }
+    // The feed is well, and what it is the next to find broken does not hold it again.
+    let three = after(none(), &[(page(1), Outcome::Cut), (page(2), Outcome::Cut), (page(3), Outcome::Cut)]);
+    let later = HostState { hold: None, ..three };
+    let again = after(later, &[(page(9), answered(304)), (page(1), Outcome::Cut), (page(2), Outcome::Cut)]);
+    assert_eq!((held(&again), again.circuit), (None, Circuit::Closed));
+}
+
+#[test]
 fn a_deck_of_bombs_ends_in_a_hold() {
     let rules = Rules::default();
     let mut state = none();

@@ -113,6 +113,32 @@ async fn h18_a_page_that_is_always_cut_short_waits_alone_and_is_given_up_in_the_
 }
 
 #[tokio::test(start_paused = true)]
+async fn after_a_hold_a_page_that_is_broken_for_good_is_not_what_is_tried_first() {
+    let house = House::new();
+    for url in [A, B, C] {
+        house.web.answer(url, cut());
+        house.fetch(&visit("example.org", &[url], &new())).await;
+        house.manners.clock.sleep(Millis::from_mins(5)).await;
+    }
+    let held = state(&house, "example.org").await;
+    let hold = held.hold.unwrap_or_else(|| panic!("three pages are not the host's trouble"));
+    left(&house).await;
+    house.manners.clock.sleep(hold.until.since(house.now())).await;
+    house.fetch(&visit("example.org", &[A, C], &new())).await;
+    assert_eq!((called(&house, A), called(&house, C)), (1, 1), "nothing is asked for that brought the hold");
+    let waiting = left(&house).await;
+    assert!(waiting.iter().all(|(_, wait)| *wait >= Millis::from_mins(59) && *wait < Millis::from_hours(2)));
+    // Anything else decides; from then on each of them speaks for itself again.
+    let other = "https://example.org/d";
+    house.web.serve(other, "text/html", html(""));
+    house.fetch(&visit("example.org", &[other], &new())).await;
+    house.fetch(&visit("example.org", &[A], &new())).await;
+    let now = state(&house, "example.org").await;
+    assert_eq!((now.hold, now.circuit, now.holds_in_a_row), (None, Circuit::Closed, 0));
+    assert_eq!((called(&house, A), called(&house, C)), (2, 1));
+}
+
+#[tokio::test(start_paused = true)]
 async fn r05_robots_txt_that_is_refused_forbids_everything_but_loses_nothing_at_once() {
     for code in [401, 403] {
         let house = House::new();
