@@ -23,6 +23,9 @@ pub(crate) fn measure(_: &Bench, table: &mut Table) -> Result<()> {
     if number("violations") > 0.0 {
         bail!("violations: {report}");
     }
+    for miss in report["misses"].as_array().into_iter().flatten().filter_map(Value::as_str) {
+        eprintln!("xtask: missed: {miss}");
+    }
     table.barred("30 days of 10,000 hosts, simulated, two threads", number("seconds"), "s", SECONDS);
     table.figure("… calls judged", number("calls"), "");
     table.figure("… polls", number("polls"), "");

@@ -2,6 +2,7 @@
 
 use super::judge::Judge;
 use super::mutant::{Ledger, Lenient};
+use super::story;
 use super::web::{DAY, Moment, Web, make};
 use super::{Plan, Report, Rule};
 use crate::faults::mix;
@@ -85,6 +86,16 @@ impl World {
         self.clock.monotonic().0
     }
 
+    /// Adds what the rows of feeds say to the polls of them that were missed.
+    async fn explain(&self) {
+        let unexplained = self.judge().unexplained();
+        for (feed, miss) in unexplained {
+            let Ok(url) = Url::parse(&self.web.feeds[feed].url) else { continue };
+            let Ok(Some((Source::Feed(row), _))) = self.sources.get(&address::source_key(&url)).await else { continue };
+            self.judge().explain(miss, &story::row(&row, Timestamp::from_millis(START)));
+        }
+    }
+
     /// The usual rules, but for one that may be taken out.
     fn rules(&self) -> Rules {
         let usual = Rules { adaptive: self.plan.adaptive, ..Rules::default() };
@@ -109,6 +120,7 @@ impl Events for World {
         let mut judge = self.judge();
         *judge.report.holds.entry(reason.as_str().to_owned()).or_default() += 1;
         let place = self.web.names.get(host.as_str());
+        place.into_iter().for_each(|place| judge.held(*place, reason.as_str(), self.moment()));
         if *reason == HoldReason::Network && place.is_some_and(|place| self.web.is_well(*place)) {
             // What is cut short may hold a host that is well otherwise; what it was not reached for may not.
             judge.report.blamed += u64::from(self.web.is_down(self.moment()));
@@ -131,6 +143,7 @@ impl FetchPort for Wire {
         let (state, _) = world.hosts.load(&host).await.unwrap_or((HostState::default(), curlew_ports::Version::ABSENT));
         let began = world.moment();
         world.judge().begin(&world.web, place, call, &url, &state, began);
+        world.explain().await;
         let (answer, took) = world.web.answer(place, &url, call, began);
         world.clock.sleep(took).await;
         world.judge().end(&world.web, place, &url, &answer, (began, world.moment()));
@@ -156,6 +169,7 @@ impl Queue for Tap {
                 self.0.judge().give_out(&self.0.web, *feed, now);
             }
         }
+        self.0.explain().await;
         self.0.jobs.send(jobs).await
     }
 }
@@ -288,9 +302,11 @@ async fn simulate(world: &Arc<World>) -> Report {
     let mut time = Time::default();
     let working = work(&crawler, &mut time).await;
     working.unwrap_or_else(|error| panic!("the simulation failed: {error}"));
+    world.judge().stop(&world.web, world.moment());
+    world.explain().await;
     let judge = std::mem::replace(&mut *world.judge(), Judge::new(&world.web, false));
     let calling = judge.calling;
-    let mut report = judge.close(&world.web, world.moment());
+    let mut report = judge.close();
     let all = world.moment().max(1);
     report.idle_per_mille = time.idle * 1_000 / all;
     report.waiting_per_mille = time.visits.saturating_sub(calling) * 1_000 / time.visits.max(1);

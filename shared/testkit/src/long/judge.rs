@@ -1,8 +1,9 @@
 //! Beside every call: was it allowed? The rules are written down once more here, from what the hosts' owners were promised,
 //! and not taken from the policy.
 
+use super::story::{Story, day};
 use super::web::{DAY, Moment, Web, is_private};
-use super::{Report, TOLD};
+use super::{MISSES_TOLD, Report, TOLD};
 use curlew_model::HostState;
 use curlew_ports::{Call, CallKind, FetchError, Reply};
 use std::collections::BTreeMap;
@@ -38,6 +39,7 @@ struct Seen {
     /// Calls in a row that did not reach it.
     failures: u32,
     blocked_at: Option<Moment>,
+    story: Story,
 }
 
 /// What was seen of one feed.
@@ -48,6 +50,9 @@ struct FeedSeen {
     last: Option<Moment>,
     /// When it answered last; a call that reached nobody is no burden.
     answered: Option<Moment>,
+    /// Whether it was asked for unconditionally then, and the status of the answer.
+    unconditionally: bool,
+    status: Option<u16>,
 }
 
 /// Judges calls and counts.
@@ -59,6 +64,8 @@ pub(super) struct Judge {
     ages: (u64, u64),
     /// Within this time a feed is polled again.
     cycle: Moment,
+    /// Feeds whose misses are told without what their rows say, and where in the report.
+    unexplained: Vec<(usize, usize)>,
     pub(super) calling: u64,
     pub(super) report: Report,
 }
@@ -71,6 +78,7 @@ impl Judge {
             lateness: (0, 0),
             ages: (0, 0),
             cycle: if adaptive { LONGEST_CYCLE } else { CYCLE },
+            unexplained: vec![],
             calling: 0,
             report: Report { feeds: web.feeds.len(), ..Report::default() },
         }
@@ -92,15 +100,53 @@ impl Judge {
 
     /// A poll was due at `since` and is not made by `now`.
     fn not_made(&mut self, web: &Web, feed: usize, since: Moment, now: Moment) {
-        let place = web.feeds[feed].place;
-        let ours = web.outage.0 < now && since < web.outage.1 + 2 * HOUR;
-        let seen = &self.places[place];
-        if !web.is_well(place) || ours || seen.blocked_at.is_some() || since < seen.may_rest {
+        if self.is_excused(web, web.feeds[feed].place, since, now) {
             self.report.excused += 1;
-        } else {
-            self.report.missed += 1;
-            self.tell(|| format!("missed: {} at {since}", web.feeds[feed].url));
+            return;
         }
+        self.report.missed += 1;
+        if self.report.misses.len() < MISSES_TOLD {
+            self.unexplained.push((feed, self.report.misses.len()));
+            let miss = self.miss(web, feed, since, now);
+            self.report.misses.push(miss);
+        }
+    }
+
+    /// Whether a poll that was due at `since` need not have been made by `now`: our own network was down, the place was in
+    /// trouble or is blocked, or so many of its pages were cut short that it was left alone.
+    fn is_excused(&self, web: &Web, place: usize, since: Moment, now: Moment) -> bool {
+        let seen = &self.places[place];
+        let ours = web.outage.0 < now && since < web.outage.1 + 2 * HOUR;
+        let rests = since < seen.may_rest && now < seen.may_rest + CYCLE;
+        !web.is_well(place) || ours || seen.blocked_at.is_some() || rests
+    }
+
+    /// A missed poll in words, with all that was seen of the feed and its place.
+    fn miss(&self, web: &Web, feed: usize, since: Moment, now: Moment) -> String {
+        let (url, story) = (&web.feeds[feed].url, &self.places[web.feeds[feed].place].story);
+        let seen = &self.feeds[feed];
+        let how = if seen.unconditionally { "unconditionally" } else { "conditionally" };
+        let last = seen.last.map_or("never called before".to_owned(), |last| {
+            format!("called last on {} {how}, answer {}", day(last), seen.status.unwrap_or(0))
+        });
+        format!("{url}: no poll from {} ({since} ms) to {}; {last}; its host: {story}", day(since), day(now))
+    }
+
+    /// Missed polls of whose feeds it is not told yet what their rows say: the feed, and what [`Judge::explain`] is told.
+    pub(super) fn unexplained(&mut self) -> Vec<(usize, usize)> {
+        std::mem::take(&mut self.unexplained)
+    }
+
+    /// Adds to a missed poll what the feed's row says.
+    pub(super) fn explain(&mut self, miss: usize, row: &str) {
+        if let Some(line) = self.report.misses.get_mut(miss) {
+            *line += &format!("; its row: {row}");
+        }
+    }
+
+    /// A place is held.
+    pub(super) fn held(&mut self, place: usize, why: &str, now: Moment) {
+        self.places[place].story.add(now, format!("held: {why}"));
     }
 
     fn tell(&mut self, what: impl FnOnce() -> String) {
@@ -122,7 +168,12 @@ impl Judge {
             seen.robots_at.insert(url.host_str().unwrap_or_default().to_owned(), now);
         }
         match call.kind {
-            CallKind::Feed => web.feed_of(url.as_str()).into_iter().for_each(|feed| self.polled(web, feed, now)),
+            CallKind::Feed => {
+                if let Some(feed) = web.feed_of(url.as_str()) {
+                    self.polled(web, feed, now);
+                    self.feeds[feed].unconditionally = call.validators.is_empty();
+                }
+            }
             CallKind::Page => {
                 self.ages.0 += web.age_of(url, now).unwrap_or(0);
                 self.ages.1 += 1;
@@ -133,13 +184,13 @@ impl Judge {
 
     fn polled(&mut self, web: &Web, feed: usize, now: Moment) {
         self.report.polls += 1;
-        let is_well = web.is_well(web.feeds[feed].place) && !web.is_down(now);
         let seen = self.feeds[feed];
         if let Some(due) = seen.due.filter(|due| now < web.outage.0 || *due > web.outage.1) {
             let late = now - due;
             self.lateness = (self.lateness.0 + late, self.lateness.1 + 1);
-            if is_well {
-                self.report.worst_lateness = self.report.worst_lateness.max(late);
+            if late > self.report.worst_lateness && !self.is_excused(web, web.feeds[feed].place, due, now) {
+                self.report.worst_lateness = late;
+                self.report.worst = format!("{} due on {}, called on {}", web.feeds[feed].url, day(due), day(now));
             }
         }
         if let Some(last) = seen.last.filter(|last| now - last > self.cycle) {
@@ -194,6 +245,11 @@ impl Judge {
         let seen = &mut self.places[place];
         seen.busy = false;
         seen.last_end = Some(now);
+        seen.story.answered(url.path(), answer, began);
+        let feed = web.feed_of(url.as_str());
+        if let Some(feed) = feed {
+            self.feeds[feed].status = answer.as_ref().ok().map(|reply| reply.status);
+        }
         let asked = answer.as_ref().ok().and_then(|reply| reply.headers.retry_after.as_deref());
         let asked = asked.and_then(|text| text.parse::<u64>().ok()).map_or(0, |s| (s * SECOND).min(RETRY_AFTER_CAP));
         if matches!(answer, Err(FetchError::Network(_))) {
@@ -205,7 +261,7 @@ impl Judge {
             return;
         }
         seen.failures = 0;
-        if let Some(feed) = web.feed_of(url.as_str()) {
+        if let Some(feed) = feed {
             self.feeds[feed].answered = Some(now);
         }
         match answer.as_ref().map(|reply| reply.status) {
@@ -224,13 +280,17 @@ impl Judge {
         }
     }
 
-    /// What came of the whole run.
-    pub(super) fn close(mut self, web: &Web, now: Moment) -> Report {
+    /// The run is over: what is still due is missed.
+    pub(super) fn stop(&mut self, web: &Web, now: Moment) {
         for feed in 0..self.feeds.len() {
             if let Some(due) = self.feeds[feed].due.filter(|due| due + CYCLE < now) {
                 self.not_made(web, feed, due, now);
             }
         }
+    }
+
+    /// What came of the whole run.
+    pub(super) fn close(mut self) -> Report {
         self.report.hosts = self.places.iter().filter(|seen| seen.last_end.is_some()).count();
         self.report.mean_lateness = self.lateness.0 / self.lateness.1.max(1);
         self.report.mean_age = self.ages.0 / self.ages.1.max(1);

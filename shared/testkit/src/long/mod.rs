@@ -11,6 +11,7 @@
 mod driver;
 mod judge;
 mod mutant;
+mod story;
 mod web;
 
 use std::collections::BTreeMap;
@@ -75,10 +76,14 @@ pub struct Report {
     pub pages: u64,
     /// Polls of well hosts that were due and not made, or made more than a cycle and two hours after the one before.
     pub missed: u64,
+    /// The first of them in words: the feed, since when, what happened before, what its row says.
+    pub misses: Vec<String>,
     /// Polls that were due and not made since their host was in trouble or blocked, or our own network was down.
     pub excused: u64,
     /// The longest time in milliseconds from when a poll of a well host was due to its call.
     pub worst_lateness: u64,
+    /// The feed that this was, in words.
+    pub worst: String,
     /// Of all these times, the mean in milliseconds.
     pub mean_lateness: u64,
     /// The mean age in milliseconds of an entry when its page is called, counted from when the feed first lists it.
@@ -101,6 +106,8 @@ pub struct Report {
 
 /// So many violations are told in words.
 const TOLD: usize = 5;
+/// So many missed polls are told in words.
+const MISSES_TOLD: usize = 10;
 
 impl Report {
     /// Adds the report of another shard.
@@ -111,8 +118,12 @@ impl Report {
         self.polls += other.polls;
         self.pages += other.pages;
         self.missed += other.missed;
+        self.misses.extend(other.misses);
+        self.misses.truncate(MISSES_TOLD);
         self.excused += other.excused;
-        self.worst_lateness = self.worst_lateness.max(other.worst_lateness);
+        if other.worst_lateness > self.worst_lateness {
+            (self.worst_lateness, self.worst) = (other.worst_lateness, other.worst);
+        }
         self.mean_lateness += other.mean_lateness / shards;
         self.mean_age += other.mean_age / shards;
         self.idle_per_mille += other.idle_per_mille / shards;
