@@ -185,11 +185,16 @@ fn hold(
     state.circuit = Circuit::Probe;
     state.holds_in_a_row = state.holds_in_a_row.saturating_add(1);
     let hold = Hold { until: now + length, reason, since: now };
-    // One call decides when the hold is over. It asks for something else than what is known to be in trouble, if anything
-    // else is asked for: three pages that are broken for good would otherwise keep a sound feed waiting, twice as long
-    // each time.
+    // What is over by then has been counted, and one call decides anew. What is left alone for longer stays so. That call
+    // asks for something else than what is known to be broken, if anything else is asked for: three pages that are broken
+    // for good would otherwise keep a sound feed waiting, twice as long each time. A refusal is meant, and repeated at once.
     let after_others = hold.until + rules.visit_rest;
-    state.troubles.iter_mut().for_each(|trouble| trouble.until = trouble.until.max(after_others));
+    for trouble in &mut state.troubles {
+        if matches!(trouble.what, HoldReason::Network | HoldReason::Hostile) {
+            trouble.until = trouble.until.max(after_others);
+        }
+    }
+    state.troubles.retain(|trouble| trouble.until > hold.until);
     state.hold = longer(state.hold, Some(hold));
     state
 }

@@ -126,14 +126,15 @@ fn a_page_that_is_always_cut_short_never_holds_its_host() {
 #[test]
 fn when_a_hold_is_over_what_brought_it_is_not_what_is_tried_first() {
     let rules = Rules::default();
-    for bad in [Outcome::Cut, answered(403), answered(500)] {
-        let three = after(none(), &[(page(1), bad), (page(2), bad), (page(3), bad)]);
-        let over = three.hold.as_ref().map_or(at(0), |hold| hold.until);
-        for url in 1..=3 {
-            let until = url_held(&three, page(url), over).unwrap_or_else(|| panic!("{bad:?}: {url} may be the probe"));
-            assert!(until.since(over) >= rules.visit_rest && url_held(&three, page(url), until).is_none(), "{bad:?}");
+    for (bad, limit) in [(Outcome::Cut, rules.cut_limit), (Outcome::Broken, rules.broken_limit)] {
+        let calls: Vec<_> = (1..=limit).map(|url| (page(url), bad)).collect();
+        let state = after(none(), &calls);
+        let over = state.hold.as_ref().map_or(at(0), |hold| hold.until);
+        for url in 1..=limit {
+            let until = url_held(&state, page(url), over).unwrap_or_else(|| panic!("{bad:?}: {url} may be the probe"));
+            assert!(until.since(over) >= rules.visit_rest && url_held(&state, page(url), until).is_none(), "{bad:?}");
         }
-        assert_eq!(url_held(&three, page(9), over), None);
+        assert_eq!(url_held(&state, page(9), over), None);
     }
     // The feed is well, and what it is the next to find broken does not hold it again.
     let three = after(none(), &[(page(1), Outcome::Cut), (page(2), Outcome::Cut), (page(3), Outcome::Cut)]);
