@@ -6,22 +6,30 @@ use crate::shelf::{FolderShelf, SHELF_BYTES};
 use async_trait::async_trait;
 use bytes::Bytes;
 use curlew_aws::{Connection, Names, Objects, Store, provision};
+use curlew_fixtureweb::{Text, texts};
 use curlew_model::{HostKey, Location, Page, PageId, PageState, Record, SegmentKey, SnippetLimit, Stage};
-use curlew_ports::{Blob, Blobs, Found, PortError, Start, Tag};
+use curlew_ports::{Blob, Blobs, PortError, Start, Tag};
 use curlew_stages::Finder;
 use curlew_wiring::{Program, SystemClock};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Pages of the split: so many that opening it reads a small part of it.
-const PAGES: u32 = 1_200;
-/// Words of one page.
-const WORDS: u32 = 250;
+/// Pages of the split: as many as the index stage puts into one.
+const PAGES: usize = 20_000;
 /// The most range reads of one split that a cold query may take.
 const MOST_READS: u32 = 12;
-/// A query of two words.
-const QUERY: &str = "curlew mud";
+/// Queries of two words, common and rare ones, in several languages.
+const QUERIES: [&str; 8] = [
+    "fog gullhaven",
+    "mending tarbeck",
+    "the harbour",
+    "fog \"old tarbeck\"",
+    "pane roccapiana",
+    "pilz erlensee",
+    "phare nuit",
+    "白雲峠 秋",
+];
 
 /// The bucket of a stack, which counts the range reads of splits.
 struct Counted {
@@ -88,23 +96,17 @@ async fn bucket(stack: &str, program: &Program) -> Arc<Counted> {
 }
 
 /// A program with one split of many pages.
-async fn published() -> Program {
+async fn published(pages: usize) -> Program {
     let program = House::new(Stage::Fetch).program();
-    let mut seed = 1_u64;
-    let mut word = move || {
-        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        format!("w{:x}", (seed >> 33) % 300 * ((seed >> 45) % 300))
-    };
-    for n in 0..PAGES {
-        let text: Vec<String> = (0..WORDS).map(|_| word()).collect();
-        accept(&program, n, format!("{QUERY} {}", text.join(" "))).await;
+    for (n, text) in texts(pages).enumerate() {
+        accept(&program, n, text).await;
     }
     program.index.publish(2026).await.unwrap();
     assert_eq!(program.ports.blobs.list("splits/", None, 9).await.unwrap().len(), 1);
     program
 }
 
-async fn accept(program: &Program, n: u32, text: String) {
+async fn accept(program: &Program, n: usize, Text { language, title, text, .. }: Text) {
     let now = program.clock.now();
     let record = Record {
         id: PageId::new(&format!("{n:032x}")).unwrap(),
@@ -112,13 +114,13 @@ async fn accept(program: &Program, n: u32, text: String) {
         host: "example.org".into(),
         feed: None,
         site_name: None,
-        title: format!("Page {n}"),
+        title,
         text,
         image: None,
         image_of_site: false,
         thumbnail: None,
         thumbnail_frame: 0,
-        language: Some("en".into()),
+        language: Some(language.into()),
         published: None,
         modified: None,
         author: None,
@@ -153,16 +155,17 @@ fn finder(bucket: &Arc<Counted>) -> Finder {
     Finder::new(bucket.clone(), Arc::new(SystemClock::default()))
 }
 
-async fn ask(finder: &Finder, query: &str) -> Found {
+/// The addresses that a query finds.
+async fn ask(finder: &Finder, query: &str) -> Vec<String> {
     let found = finder.find(query, Start::Offset(0), 10).await.unwrap();
-    assert_eq!((found.total, found.hits.len()), (u64::from(PAGES), 10), "{query}");
-    found
+    assert!(!found.hits.is_empty(), "{query}");
+    found.hits.into_iter().map(|hit| hit.url).collect()
 }
 
 #[tokio::test]
 async fn a_cold_query_takes_at_most_twelve_range_reads_of_one_split_on_s3() {
-    let bucket = bucket("cold", &published().await).await;
-    for query in [QUERY, "mud curlews", "\"curlew mud\" page"] {
+    let bucket = bucket("cold", &published(PAGES).await).await;
+    for query in QUERIES {
         let finder = finder(&bucket);
         ask(&finder, query).await;
         let reads = bucket.taken();
@@ -174,18 +177,18 @@ async fn a_cold_query_takes_at_most_twelve_range_reads_of_one_split_on_s3() {
 
 #[tokio::test]
 async fn what_lies_on_local_disk_is_not_read_from_s3_again() {
-    let bucket = bucket("near", &published().await).await;
+    let bucket = bucket("near", &published(PAGES / 10).await).await;
     let dir = tempfile::tempdir().unwrap();
     let started = || finder(&bucket).with_shelf(Arc::new(FolderShelf::new(dir.path().to_owned(), SHELF_BYTES)));
-    let found = ask(&started(), QUERY).await;
+    let found = ask(&started(), QUERIES[0]).await;
     let cold = bucket.taken();
     assert!((2..=MOST_READS).contains(&cold), "{cold}");
-    assert_eq!(ask(&started(), QUERY).await.hits, found.hits);
+    assert_eq!(ask(&started(), QUERIES[0]).await, found);
     assert_eq!(bucket.taken(), 0, "after a start over what the last process has left");
     tear(dir.path());
-    assert_eq!(ask(&started(), QUERY).await.hits, found.hits);
+    assert_eq!(ask(&started(), QUERIES[0]).await, found);
     assert_eq!(bucket.taken(), cold, "what is damaged is read anew");
-    assert_eq!(ask(&started(), QUERY).await.hits, found.hits);
+    assert_eq!(ask(&started(), QUERIES[0]).await, found);
     assert_eq!(bucket.taken(), 0);
 }
 
