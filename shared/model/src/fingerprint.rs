@@ -1,6 +1,7 @@
 //! Fingerprints that are alike where the things are alike.
 
 use crate::InvalidId;
+use crate::hex::is_hex;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -29,8 +30,7 @@ impl fmt::Display for Fingerprint {
 impl TryFrom<String> for Fingerprint {
     type Error = InvalidId;
     fn try_from(text: String) -> Result<Fingerprint, InvalidId> {
-        let is_one = text.len() == DIGITS && text.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b));
-        let bits = is_one.then(|| u64::from_str_radix(&text, 16).ok()).flatten();
+        let bits = is_hex(&text, DIGITS).then(|| u64::from_str_radix(&text, 16).ok()).flatten();
         bits.map(Fingerprint).ok_or_else(|| InvalidId { kind: "fingerprint", given: text.chars().take(80).collect() })
     }
 }

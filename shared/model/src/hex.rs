@@ -14,6 +14,11 @@ pub fn unhex(text: &str) -> Option<Vec<u8>> {
     if rest.is_empty() { pairs.iter().map(byte).collect() } else { None }
 }
 
+/// Whether a text is so many digits, in lower case, and nothing else.
+pub(crate) fn is_hex(text: &str, digits: usize) -> bool {
+    text.len() == digits && text.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b))
+}
+
 fn digit(byte: u8) -> Option<u8> {
     char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok())
 }
@@ -32,6 +37,8 @@ mod tests {
         assert_eq!((hex(&[]), unhex("")), (String::new(), Some(vec![])));
         for wrong in ["0", "0g", "+f", " 1", "0x", "é", "a€", "000"] {
             assert_eq!(unhex(wrong), None, "{wrong}");
+            assert!(!is_hex(wrong, wrong.len()) || wrong.len() % 2 == 1, "{wrong}");
         }
+        assert!(is_hex("0af", 3) && !is_hex("0AF", 3) && !is_hex("0af", 2) && !is_hex("0af", 4));
     }
 }

@@ -1,6 +1,7 @@
 //! Names of things. Each is a checked text, so that none of them can be mistaken for another
 //! and none of them can carry a path separator into a store.
 
+use crate::hex::is_hex;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -89,7 +90,7 @@ fn is_host(text: &str) -> bool {
 }
 
 fn is_hash(text: &str) -> bool {
-    text.len() == HASH_DIGITS && text.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b))
+    is_hex(text, HASH_DIGITS)
 }
 
 id! {

@@ -2,6 +2,7 @@
 //! has claimed.
 
 use crate::Timestamp;
+use crate::hex::is_hex;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -20,8 +21,7 @@ impl Challenge {
     /// # Errors
     /// If they are not as many, or others.
     pub fn new(text: &str) -> Result<Challenge, String> {
-        let is_digit = |b: u8| b.is_ascii_digit() || (b'a'..=b'f').contains(&b);
-        if text.len() == Self::DIGITS && text.bytes().all(is_digit) {
+        if is_hex(text, Self::DIGITS) {
             Ok(Challenge(text.to_owned()))
         } else {
             Err(format!("a challenge has {} hexadecimal digits", Self::DIGITS))
