@@ -151,7 +151,7 @@ fn article(value: &Value, ids: &Ids<'_>, found: &mut Linked) {
     dates_and_image(value, ids, found);
 }
 
-/// A page says less certainly what its article says: only what nothing else has said.
+/// A page says less certainly what its article says, and less of it: only what nothing before it has said.
 fn page(value: &Value, ids: &Ids<'_>, found: &mut Linked) {
     dates_and_image(value, ids, found);
     fill(&mut found.author, || names(value.get("author"), ids));

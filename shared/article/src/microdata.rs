@@ -100,8 +100,8 @@ impl<'a> Items<'a> {
         Items { list }
     }
 
-    /// The item that is the page's article: the first of a kind of article that is no other one's value, a main entity of
-    /// another one, or any with a headline; of several, the one that says most.
+    /// The item that is the page's article: of a kind of article, and the main entity of another item; or else the one that
+    /// says most of those that are no other item's value; or else the only one there is.
     fn article(&self) -> Option<usize> {
         let is_kind = |item: &&Item<'_>| item.kinds.iter().any(|kind| is_article(kind));
         let main = self.list.iter().flat_map(|item| item.properties.iter()).find_map(|(name, value)| match value {

@@ -22,16 +22,6 @@ pub struct Overrule {
     pub note: Option<String>,
 }
 
-/// A page's whole address, or `the site HOST`.
-impl std::fmt::Display for Scope {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Scope::Page(url) => f.write_str(url),
-            Scope::Site(host) => write!(f, "the site {host}"),
-        }
-    }
-}
-
 /// What a rule is about.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -40,6 +30,16 @@ pub enum Scope {
     Page(String),
     /// A host and those below it, in lower case.
     Site(String),
+}
+
+/// A page's whole address, or `the site HOST`.
+impl std::fmt::Display for Scope {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Scope::Page(url) => f.write_str(url),
+            Scope::Site(host) => write!(f, "the site {host}"),
+        }
+    }
 }
 
 impl Scope {

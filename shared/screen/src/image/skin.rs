@@ -2,7 +2,8 @@
 //!
 //! It knows colours and shapes, no bodies. Sand, wood, fur and portraits that fill the frame have the same colours, so
 //! it speaks up only where a region is very large and smooth, and what it says alone never reaches the default
-//! threshold: it counts together with words of the page that come close to it by themselves. The tests measure how often it errs on drawn images.
+//! threshold: it counts together with words of the page that come close to it by themselves. The tests measure how often
+//! it errs on drawn images.
 
 use super::{ImageClassifier, NotClassified, Region, Rgb, Seen, Shown};
 use crate::{Topic, TopicScore};
@@ -159,9 +160,7 @@ impl Grid {
             border_free: 1.0 - touched / border,
         }
     }
-}
 
-impl Grid {
     fn enclosing(&self, region: &[usize]) -> Region {
         let bounds = |at: fn(usize, usize) -> usize, size: usize| {
             let places = || region.iter().map(|cell| at(*cell, self.width));
