@@ -21,6 +21,8 @@ const CRAWL: Duration = Duration::from_secs(480);
 const LOSES_ITS_PAGES: &str = "json-orchard.test";
 /// Its pages stay.
 const STAYS: &str = "bird-ledger.test";
+/// How long a person takes to fill in a form, at least.
+const FILLING_IN: Duration = Duration::from_millis(3_200);
 /// A schedule of one minute must have fired within this time.
 const TICK: Duration = Duration::from_secs(150);
 /// What a function logs last of each invocation.
@@ -60,6 +62,7 @@ fn a_stack_makes_of_the_web_what_one_process_makes_of_it() {
     steps.step("nothing is given up", || assert_eq!(stack.all_dead(), 0, "{}", stack.told()));
     searching(&mut steps, &stack, &store);
     vanishing(&mut steps, &stack, &web);
+    owning(&mut steps, &stack, &web);
     steps.step("the schedule", || await_tick(&stack));
     steps.step("zips", || judge_zips(&stack));
     steps.step("memory", || judge_memory(&stack));
@@ -152,6 +155,63 @@ fn vanishing(steps: &mut Steps, stack: &Stack, web: &Web) {
         assert!(audit.iter().any(|line| text(line, "url").contains(LOSES_ITS_PAGES)), "{audit:?}");
         assert_eq!(stack.all_dead(), 0, "{}", stack.told());
     });
+}
+
+/// The owner of a site proves that it is theirs, blocks it, and has everything removed.
+fn owning(steps: &mut Steps, stack: &Stack, web: &Web) {
+    let names = web.name_server();
+    let addr = names.addr().to_string();
+    stack.set(&[("CURLEW_WEB_PROOF_OVER_HTTP", "true"), ("CURLEW_NETWORK_NAME_SERVER", &addr)]);
+    web.clear_calls();
+    let mut page = String::new();
+    steps.step("a claim is proven by a file", || {
+        let (_, form) = stack.get("/owner", "");
+        std::thread::sleep(FILLING_IN);
+        let token = between(&form, "name=\"token\" value=\"", "\"");
+        let (status, said, path) = stack.post("/owner", &format!("host={STAYS}&subject=&token={token}"));
+        assert_eq!(status, 303, "{said}");
+        let (_, claim) = stack.get(&path, "");
+        let challenge = between(&claim, "id=\"challenge\">", "<");
+        assert_eq!(stack.post(&path, "wish=block").0, 403, "nothing without a proof");
+        assert!(web.put(STAYS, "/.well-known/curlew-challenge.txt", "text/plain", &challenge));
+        assert_eq!(stack.post(&path, "wish=look").0, 200);
+        stack.come_to_rest(CRAWL);
+        let (_, claim) = stack.get(&path, "");
+        assert!(
+            claim.contains("The site is yours: the file says so.") && claim.contains("can be found since"),
+            "{claim}"
+        );
+        page = path;
+    });
+    steps.step("a block counts at once", || {
+        assert!(!stack.found(&format!("site:{STAYS}")).is_empty());
+        assert_eq!(stack.post(&page, "wish=block").0, 200);
+        assert_eq!(stack.found(&format!("site:{STAYS}")), Vec::<String>::new());
+    });
+    steps.step("everything is removed", || {
+        assert_eq!(stack.post(&page, "wish=forget&sure=yes").0, 200);
+        stack.come_to_rest(CRAWL);
+        assert!(stack.records().iter().all(|record| record["host"] != STAYS));
+        let trail = stack.run(&["audit", "show", STAYS, "--json"]).ok().json();
+        assert_eq!(trail["clean"], true, "{trail}");
+        let calls = web.calls();
+        assert_eq!(judge::closer_than(&calls, judge::registrable, PAUSE), []);
+        assert_eq!(stack.all_dead(), 0, "{}", stack.told());
+    });
+    steps.step("a message reaches the operator", || {
+        let (_, form) = stack.get("/contact", "");
+        std::thread::sleep(FILLING_IN);
+        let token = between(&form, "name=\"token\" value=\"", "\"");
+        let (status, said, _) = stack.post("/contact", &format!("about=abuse&text=Hello&token={token}"));
+        assert_eq!(status, 200, "{said}");
+        let messages = stack.list("messages");
+        assert!(messages.len() == 1 && messages[0]["text"] == "Hello", "{messages:?}");
+    });
+}
+
+fn between(text: &str, before: &str, after: &str) -> String {
+    let (_, rest) = text.split_once(before).unwrap_or_else(|| panic!("there is no {before} in {text}"));
+    rest.split_once(after).unwrap().0.to_owned()
 }
 
 /// Nobody has called dispatch: its schedule does, each minute.

@@ -66,6 +66,8 @@ fn i05_i06_i08_an_owner_proves_blocks_and_removes_and_nobody_else_does() {
     let browser = Browser::beside(&web);
     let mut steps = Steps::new();
     let found = || store.found(&format!("site:{HOST}")).len();
+    // The browser looks at the web, too.
+    let calls = || web.calls().into_iter().filter(|call| !call.user_agent.contains("Chrome")).collect::<Vec<_>>();
 
     steps.step("a result leads to its page", || {
         browser.open(&server.url(&format!("/?q=site%3A{HOST}")));
@@ -73,7 +75,6 @@ fn i05_i06_i08_an_owner_proves_blocks_and_removes_and_nobody_else_does() {
         until("a call of the browser's", || {
             web.calls().iter().any(|call| call.host == HOST && call.user_agent.contains("Chrome"))
         });
-        web.clear_calls();
     });
     steps.step("a site is suggested", || {
         browser.open(&server.url("/suggest"));
@@ -83,13 +84,13 @@ fn i05_i06_i08_an_owner_proves_blocks_and_removes_and_nobody_else_does() {
     });
     steps.step("whoever only says so is told nothing and changes nothing", || {
         let (path, _) = claim(&browser, &server);
-        assert!(web.calls().is_empty(), "nothing is called before it is asked for: {:?}", web.calls());
+        assert!(calls().is_empty(), "nothing is called before it is asked for: {:?}", calls());
         ask(&browser, "look");
         told(&browser, &server.url(&path), "the home page: there is nothing");
         let page = browser.find("main").text();
         assert!(!page.contains("Remove everything") && !page.contains("/feed"), "{page}");
         assert_eq!(found(), all);
-        let called: Vec<String> = web.calls().into_iter().map(|call| call.path).collect();
+        let called: Vec<String> = calls().into_iter().map(|call| call.path).collect();
         assert_eq!(called, [FILE, "/"], "robots.txt is known from the crawl");
     });
     let mut page = String::new();
@@ -106,10 +107,10 @@ fn i05_i06_i08_an_owner_proves_blocks_and_removes_and_nobody_else_does() {
     steps.step("a TXT record proves it, and the site is not called", || {
         let (path, challenge) = claim(&browser, &server);
         names.set(&format!("_curlew-challenge.{HOST}"), vec![Record::Text(challenge)]);
-        let before = web.calls().len();
+        let before = calls().len();
         ask(&browser, "look");
         told(&browser, &server.url(&path), "The site is yours: a TXT record says so.");
-        assert_eq!(web.calls().len(), before);
+        assert_eq!(calls().len(), before);
     });
     steps.step("a block counts at once, and is taken back", || {
         browser.open(&page);
@@ -134,7 +135,7 @@ fn i05_i06_i08_an_owner_proves_blocks_and_removes_and_nobody_else_does() {
         assert!(!store.found(&format!("site:{OTHER}")).is_empty(), "others are not touched");
     });
     steps.step("it was called with the manners of every visit", || {
-        let calls = web.calls();
+        let calls = calls();
         assert_eq!(judge::overlaps(&calls, judge::registrable), []);
         assert_eq!(judge::closer_than(&calls, judge::registrable, PAUSE), []);
     });

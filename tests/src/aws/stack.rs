@@ -288,25 +288,42 @@ impl Stack {
     /// If the function fails.
     #[track_caller]
     pub fn get(&self, path: &str, query: &str) -> (u64, String) {
+        let answer = self.visit("GET", path, query, "");
+        (answer["statusCode"].as_u64().unwrap(), answer["body"].as_str().unwrap_or_default().to_owned())
+    }
+
+    /// Sends a form to a path of the search page, as a browser does: the status, the page, and where it leads.
+    ///
+    /// # Panics
+    /// If the function fails.
+    #[track_caller]
+    pub fn post(&self, path: &str, form: &str) -> (u64, String, String) {
+        let answer = self.visit("POST", path, "", form);
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        (answer["statusCode"].as_u64().unwrap(), text(&answer["body"]), text(&answer["headers"]["location"]))
+    }
+
+    #[track_caller]
+    fn visit(&self, method: &str, path: &str, query: &str, body: &str) -> Value {
         let answer = self.invoked(
             "web",
             &json!({
-                "version": "2.0", "routeKey": "$default", "rawPath": path, "rawQueryString": query,
-                "headers": { "host": "curlew.test", "user-agent": "a test" }, "isBase64Encoded": false,
+                "version": "2.0", "routeKey": "$default", "rawPath": path, "rawQueryString": query, "body": body,
+                "headers": {
+                    "host": "curlew.test", "user-agent": "a test", "sec-fetch-site": "same-origin",
+                    "content-type": "application/x-www-form-urlencoded"
+                },
+                "isBase64Encoded": false,
                 "requestContext": {
                     "accountId": "anonymous", "apiId": "a", "domainName": "curlew.test", "domainPrefix": "curlew",
                     "requestId": "a", "routeKey": "$default", "stage": "$default", "time": "21/Nov/2026:12:00:00 +0000",
                     "timeEpoch": 1_795_262_400_000_u64,
-                    "http": { "method": "GET", "path": path, "protocol": "HTTP/1.1", "sourceIp": "192.0.2.7", "userAgent": "a test" }
+                    "http": { "method": method, "path": path, "protocol": "HTTP/1.1", "sourceIp": "192.0.2.7", "userAgent": "a test" }
                 }
             }),
         );
-        let body = answer["body"].as_str().unwrap_or_default();
-        let body = match answer["isBase64Encoded"].as_bool() {
-            Some(true) => panic!("the page answers bytes: {answer}"),
-            _ => body.to_owned(),
-        };
-        (answer["statusCode"].as_u64().unwrap(), body)
+        assert_ne!(answer["isBase64Encoded"].as_bool(), Some(true), "the page answers bytes: {answer}");
+        answer
     }
 
     /// The addresses that the search page finds for words that need no escape in a URL, best first.
