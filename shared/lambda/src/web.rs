@@ -2,13 +2,13 @@
 
 use crate::cold::{Cold, cannot_look};
 use crate::failure::Failure;
-use crate::front::Behind;
+use crate::front::Stack;
 use crate::meter::Meter;
 use crate::serve::{Answer, Invocation, ended, start};
 use crate::shelf::{FolderShelf, SHELF_BYTES};
 use crate::words::with_causes;
 use curlew_web::{Caller, Manners, Settings, router};
-use curlew_wiring::{Program, web_secret};
+use curlew_wiring::{Behind, Program, web_secret};
 use lambda_http::request::RequestContext;
 use lambda_http::{Request, RequestExt, service_fn};
 use std::net::IpAddr;
@@ -70,7 +70,7 @@ async fn open(cold: &Cold) -> Result<axum::Router, Failure> {
         hold_refused: rules.hold_refused,
         hold_server_error: rules.hold_server_error,
     };
-    Ok(router(Arc::new(Behind(program)), cold.clock.clone(), settings))
+    Ok(router(Arc::new(Behind(Stack(program))), cold.clock.clone(), settings))
 }
 
 #[cfg(test)]
@@ -92,7 +92,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn requests_of_a_function_url_are_answered_by_the_router() {
         let house = House::new(Stage::Fetch);
-        let front = Arc::new(Behind(house.program()));
+        let front = Arc::new(Behind(Stack(house.program())));
         let settings = Settings { searches_per_minute: 1, ..Settings::new([7; 32]) };
         let router = router(front, house.clock.clone(), settings);
         let (status, page) = asked(&router, "search").await;

@@ -1,10 +1,11 @@
-//! Settings, and the stages put together over any store.
+//! Settings, and the stages put together over any store, and as the pages see them.
 //!
 //! A driver (the command line, a function) opens its store, gives its ports to [`Program::new`], and runs what comes out.
 //! Nothing here knows which store it is.
 
 mod clock;
 mod contact;
+mod front;
 mod program;
 mod screening;
 mod secret;
@@ -12,6 +13,7 @@ mod settings;
 mod tally;
 
 pub use clock::{SystemClock, SystemSeeds};
+pub use front::{Behind, Served};
 pub use program::{Memory, Ports, Program};
 pub use screening::ImageScreening;
 pub use secret::web_secret;

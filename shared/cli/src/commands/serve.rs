@@ -1,14 +1,14 @@
 //! `curlew serve`: the search page and the forms, with the schedules running.
 
 use super::stop_on_signal;
-use crate::front::Behind;
+use crate::front::Here;
 use crate::output;
 use crate::runner::{End, Runner};
 use crate::world::World;
 use anyhow::{Context, Result};
 use curlew_model::Millis;
 use curlew_web::{Manners, Settings, router};
-use curlew_wiring::web_secret;
+use curlew_wiring::{Behind, web_secret};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -56,7 +56,7 @@ pub(super) async fn pages(world: Arc<World>, listen: SocketAddr, stop: Arc<Atomi
     let addr = listener.local_addr()?;
     let settings = settings(&world).await?;
     let clock = world.clock.clone();
-    let app = router(Arc::new(Behind(world.clone())), world.clock.clone(), settings);
+    let app = router(Arc::new(Behind(Here(world.clone()))), world.clock.clone(), settings);
     output::line(&format!("Open http://{addr}/ in a browser; Ctrl-C stops."))?;
     let stopped = async move {
         while !stop.load(Ordering::Relaxed) {
