@@ -9,6 +9,7 @@ mod documents;
 mod feeds;
 pub(crate) mod process;
 mod search;
+mod served;
 mod simulation;
 mod table;
 mod web;

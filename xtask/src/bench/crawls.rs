@@ -1,9 +1,9 @@
 //! Whole crawls: what a page, many hosts, the demo and a search take.
 
-use super::Bench;
 use super::process::{Used, measure};
 use super::table::Table;
 use super::web::{Size, Web};
+use super::{Bench, served};
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -68,7 +68,8 @@ pub(crate) fn hosts(bench: &Bench, table: &mut Table) -> Result<()> {
     table.figure("that crawl, from start to end", crawl.used.seconds, "s");
     table.figure("calls a second in that crawl", crawl.number("calls")? / crawl.number("seconds")?, "");
     table.figure("CPU a page in that crawl", crawl.used.cpu_seconds / pages * 1e3, "ms");
-    searches(bench, &data, pages, table)
+    searches(bench, &data, pages, table)?;
+    served::measure(bench, &data, &web.rule(), &QUERIES, table)
 }
 
 /// The demo, as a person starts it.

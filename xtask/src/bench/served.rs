@@ -1,0 +1,90 @@
+//! The search page as a browser meets it: the time until the first byte of an answer comes.
+
+use super::Bench;
+use super::table::Table;
+use anyhow::{Context, Result, bail};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// No answer may take longer.
+const TIMEOUT: Duration = Duration::from_secs(10);
+/// How often each query is asked while all is warm.
+const ROUNDS: usize = 50;
+/// Until the first byte of a page of results, milliseconds.
+const BAR: f64 = 20.0;
+
+/// Serves what was crawled, and asks for these queries, each on a connection of its own.
+pub(crate) fn measure(bench: &Bench, data: &Path, rule: &str, queries: &[&str], table: &mut Table) -> Result<()> {
+    let mut command = bench.curlew(&["serve", "--listen", "127.0.0.1:0", "--resolve", rule]);
+    command.arg("--data").arg(data);
+    let served = Served::start(command)?;
+    let paths: Vec<String> = queries.iter().map(|query| format!("/?q={}", encoded(query))).collect();
+    // The first of each opens what the others find open.
+    for path in &paths {
+        served.first_byte(path)?;
+    }
+    let mut times: Vec<f64> = Vec::with_capacity(paths.len() * ROUNDS);
+    for path in paths.iter().cycle().take(paths.len() * ROUNDS) {
+        times.push(served.first_byte(path)?.as_secs_f64() * 1e3);
+    }
+    times.sort_by(f64::total_cmp);
+    table.barred("first byte of a page of results, warm, median", times[times.len() / 2], "ms", BAR);
+    table.figure("first byte of a page of results, warm, 95th percentile", times[times.len() * 95 / 100], "ms");
+    Ok(())
+}
+
+/// The program at work. Dropping it ends it.
+struct Served {
+    child: Child,
+    addr: String,
+}
+
+impl Served {
+    fn start(mut command: Command) -> Result<Served> {
+        let mut child =
+            command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().context("curlew cannot be started")?;
+        let said = child.stdout.take();
+        let mut served = Served { child, addr: String::new() };
+        for line in said.into_iter().flat_map(|pipe| BufReader::new(pipe).lines()) {
+            if let Some((addr, _)) = line?.split_once("http://").and_then(|(_, rest)| rest.split_once('/')) {
+                served.addr = addr.to_owned();
+                return Ok(served);
+            }
+        }
+        bail!("curlew ended before it listened")
+    }
+
+    /// From the connection to the first byte of the answer, which is read to its end.
+    fn first_byte(&self, path: &str) -> Result<Duration> {
+        let began = Instant::now();
+        let mut stream = TcpStream::connect(&self.addr)?;
+        stream.set_read_timeout(Some(TIMEOUT))?;
+        write!(stream, "GET {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", self.addr)?;
+        let mut answer = vec![0];
+        stream.read_exact(&mut answer)?;
+        let first = began.elapsed();
+        stream.read_to_end(&mut answer)?;
+        if !answer.starts_with(b"HTTP/1.1 200 ") {
+            bail!("{path} is not answered with a page");
+        }
+        Ok(first)
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ended_already = self.child.kill();
+        let _status = self.child.wait();
+    }
+}
+
+/// Percent-encoded (RFC 3986 §2.1), all but letters and digits.
+fn encoded(text: &str) -> String {
+    let one =
+        |byte: u8| if byte.is_ascii_alphanumeric() { char::from(byte).to_string() } else { format!("%{byte:02X}") };
+    text.bytes().map(one).collect()
+}
