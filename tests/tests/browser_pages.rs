@@ -6,6 +6,7 @@
 use curlew_fixtureweb::Farm;
 use curlew_tests::{Browser, Screen, Server, Steps, Store, Web};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Bundled sites: with pictures, and with long and hostile titles.
 const SITES: [&str; 3] = ["cucina-di-casa.test", "harbour-lantern.test", "sharp-tongues.test"];
@@ -13,11 +14,13 @@ const SITES: [&str; 3] = ["cucina-di-casa.test", "harbour-lantern.test", "sharp-
 const MOST_BYTES: usize = 60 * 1024;
 /// More than this of a page must not move while it loads. Web Vitals calls ten times as much good.
 const MOST_MOVED: f64 = 0.01;
+/// How long a person takes to fill in a form, at least.
+const FILLING_IN: Duration = Duration::from_millis(3_200);
 const TAB: char = '\u{e004}';
 const ENTER: char = '\u{e007}';
 
 /// The pages: a name for the picture, and the path.
-const PAGES: [(&str, &str); 10] = [
+const PAGES: [(&str, &str); 12] = [
     ("home", "/"),
     ("results", "/?q=site%3Aharbour-lantern.test"),
     ("results-many", "/?q=site%3Atest&page=2"),
@@ -25,6 +28,8 @@ const PAGES: [(&str, &str); 10] = [
     ("results-hostile", "/?q=site%3Asharp-tongues.test"),
     ("results-none", "/?q=xyzzyqwertz"),
     ("suggest", "/suggest"),
+    ("owner", "/owner"),
+    ("contact", "/contact"),
     ("bot", "/bot"),
     ("status", "/status"),
     ("refused", "/?q=-nothing"),
@@ -41,6 +46,8 @@ fn every_page_is_fit_for_everybody() {
     let browser = Browser::start();
     let mut steps = Steps::new();
     let folder = screenshots();
+    let claim = claim(&browser, &server);
+    let pages: Vec<(&str, &str)> = PAGES.into_iter().chain([("claim", claim.as_str())]).collect();
 
     for (languages, tag) in [("en", "en"), ("it-IT,it;q=0.9,en;q=0.5", "it")] {
         browser.speak(languages);
@@ -48,7 +55,7 @@ fn every_page_is_fit_for_everybody() {
             browser.be(screen);
             for (dark, scheme) in [(false, "light"), (true, "dark")] {
                 browser.prefer_dark(dark);
-                for (name, path) in PAGES {
+                for &(name, path) in &pages {
                     let picture = folder.join(format!("{name}-{tag}-{size}-{scheme}.png"));
                     let title = format!("{name}, {tag}, {size}, {scheme}");
                     steps.step(&title, || {
@@ -83,6 +90,16 @@ fn every_page_is_fit_for_everybody() {
     steps.end();
 }
 
+/// Begins a claim as an owner does, and gives the path of its page.
+fn claim(browser: &Browser, server: &Server) -> String {
+    browser.open(&server.url("/owner"));
+    // A form that is sent at once is not taken for one of a person.
+    std::thread::sleep(FILLING_IN);
+    browser.find("#host").type_keys("harbour-lantern.test\u{e007}");
+    browser.find("#challenge");
+    browser.script("return location.pathname").as_str().unwrap().to_owned()
+}
+
 #[track_caller]
 fn must_be_fit(browser: &Browser, language: &str, name: &str) {
     browser.find("main h1");
@@ -115,6 +132,11 @@ fn by_keyboard(browser: &Browser, server: &Server) {
     must_have_focus(browser, "input#q");
     browser.open(&server.url("/suggest"));
     for expected in ["a.skip", "a.mark", "main a", "input#url", "form.suggest button"] {
+        browser.press(TAB);
+        must_have_focus(browser, expected);
+    }
+    browser.open(&server.url("/contact"));
+    for expected in ["a.skip", "a.mark", "select", "#address", "textarea", "#reply_to", "form.suggest button"] {
         browser.press(TAB);
         must_have_focus(browser, expected);
     }
