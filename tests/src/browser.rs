@@ -7,7 +7,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
@@ -250,9 +250,20 @@ impl Browser {
     ///
     /// # Panics
     /// If the browser does not give it.
-    pub fn picture(&self) -> Vec<u8> {
+    fn picture(&self) -> Vec<u8> {
         let shot = self.devtools("Page.captureScreenshot", &json!({"format": "png", "captureBeyondViewport": true}));
         STANDARD.decode(shot["data"].as_str().unwrap()).unwrap()
+    }
+
+    /// Leaves a picture of the page to be looked at, in `screenshots` beside the folder that cargo gives to tests
+    /// (`CARGO_TARGET_TMPDIR`).
+    ///
+    /// # Panics
+    /// If the browser does not give it, or it cannot be written.
+    pub fn keep_picture(&self, target_tmpdir: &str, name: &str) {
+        let folder = Path::new(target_tmpdir).parent().unwrap().join("screenshots");
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join(format!("{name}.png")), self.picture()).unwrap();
     }
 
     /// Gives the window this size, in pixels.

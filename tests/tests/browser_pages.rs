@@ -5,7 +5,6 @@
 
 use curlew_fixtureweb::Farm;
 use curlew_tests::{Browser, Screen, Server, Steps, Store, Web};
-use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Bundled sites: with pictures, and with long and hostile titles.
@@ -16,6 +15,8 @@ const MOST_BYTES: usize = 60 * 1024;
 const MOST_MOVED: f64 = 0.01;
 /// How long a person takes to fill in a form, at least.
 const FILLING_IN: Duration = Duration::from_millis(3_200);
+/// Beside this lie the pictures.
+const TMPDIR: &str = env!("CARGO_TARGET_TMPDIR");
 const TAB: char = '\u{e004}';
 const ENTER: char = '\u{e007}';
 
@@ -45,7 +46,6 @@ fn every_page_is_fit_for_everybody() {
     let server = Server::start(&store);
     let browser = Browser::start();
     let mut steps = Steps::new();
-    let folder = screenshots();
     let claim = claim(&browser, &server);
     let pages: Vec<(&str, &str)> = PAGES.into_iter().chain([("claim", claim.as_str())]).collect();
 
@@ -56,12 +56,11 @@ fn every_page_is_fit_for_everybody() {
             for (dark, scheme) in [(false, "light"), (true, "dark")] {
                 browser.prefer_dark(dark);
                 for &(name, path) in &pages {
-                    let picture = folder.join(format!("{name}-{tag}-{size}-{scheme}.png"));
                     let title = format!("{name}, {tag}, {size}, {scheme}");
                     steps.step(&title, || {
                         browser.open(&server.url(path));
                         must_be_fit(&browser, tag, &title);
-                        std::fs::write(&picture, browser.picture()).unwrap();
+                        browser.keep_picture(TMPDIR, &format!("{name}-{tag}-{size}-{scheme}"));
                     });
                 }
             }
@@ -75,13 +74,13 @@ fn every_page_is_fit_for_everybody() {
             browser.find("#url").type_keys("mailto:me@example.org\u{e007}");
             browser.find(".notice.bad");
             must_be_fit(&browser, "en", "the form");
-            std::fs::write(folder.join(format!("suggest-refused-en-{size}-dark.png")), browser.picture()).unwrap();
+            browser.keep_picture(TMPDIR, &format!("suggest-refused-en-{size}-dark"));
         }
     });
     steps.step("a page that is not there", || {
         browser.open(&server.url("/nowhere"));
         must_be_fit(&browser, "en", "nowhere");
-        std::fs::write(folder.join("nowhere-en-desktop-dark.png"), browser.picture()).unwrap();
+        browser.keep_picture(TMPDIR, "nowhere-en-desktop-dark");
     });
     steps.step("all is reached by keyboard, and the focus is seen", || by_keyboard(&browser, &server));
     steps.step("ten results are small", || ten_results_are_small(&server));
@@ -164,10 +163,4 @@ fn ten_results_are_small(server: &Server) {
     let style = server.get(&format!("/style.css{}", rest.split('"').next().unwrap()));
     let bytes = page.body.len() + style.body.len();
     assert!(bytes <= MOST_BYTES, "{bytes} bytes");
-}
-
-fn screenshots() -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap().join("screenshots");
-    std::fs::create_dir_all(&folder).unwrap();
-    folder
 }

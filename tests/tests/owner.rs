@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test ends where it cannot go on")]
 
 use curlew_fixtureweb::{Farm, Record, judge};
-use curlew_tests::{Browser, Server, Steps, Store, Web, unpacked_objects};
+use curlew_tests::{Browser, Screen, Server, Steps, Store, Web, unpacked_objects};
 use std::time::{Duration, Instant};
 
 /// The site that is claimed, and one that is not.
@@ -103,6 +103,15 @@ fn i05_i06_i08_an_owner_proves_blocks_and_removes_and_nobody_else_does() {
         let text = browser.find("main").text();
         assert!(text.contains("The site is yours: the file says so."), "{text}");
         assert_eq!(browser.find_all("ul.kept a").len(), all + 1, "its pages and its feed");
+        for (screen, size) in [(Screen::PHONE, "phone"), (Screen::DESKTOP, "desktop")] {
+            for (dark, scheme) in [(true, "dark"), (false, "light")] {
+                browser.be(screen);
+                browser.prefer_dark(dark);
+                browser.open(&page);
+                assert_eq!(browser.barriers(), Vec::<String>::new(), "{size}, {scheme}");
+                browser.keep_picture(env!("CARGO_TARGET_TMPDIR"), &format!("claim-proven-en-{size}-{scheme}"));
+            }
+        }
     });
     steps.step("a TXT record proves it, and the site is not called", || {
         let (path, challenge) = claim(&browser, &server);
