@@ -212,3 +212,13 @@ fn a_page_of_many_small_parts_ends() {
     let unit = "<div class='related share comments'><p>one <a href=x>two</a> <b>three</b></p><h2>Related posts</h2><time datetime=x>t</time></div>";
     extract(&around(&unit.repeat(9_000)), &page(), &Limits::default()).unwrap();
 }
+
+#[test]
+fn o05_what_is_kept_is_text_and_never_markup() {
+    let trap = "<svg><a><set attributeName=href to=javascript:alert(1)></set><text>seen</text></a></svg>\
+        <math><annotation-xml encoding=\"text/html\"><img src=x onerror=alert(1)></annotation-xml></math>";
+    let article = read(around(trap)).unwrap();
+    let text = article.text;
+    assert!(text.contains("the ferry would sail again"), "{text}");
+    assert!(!["<", "javascript:", "onerror", "attributeName"].iter().any(|bad| text.contains(bad)), "{text}");
+}

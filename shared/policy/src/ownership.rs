@@ -89,6 +89,9 @@ pub fn proven_until(claim: &Claim, now: Timestamp) -> Option<Timestamp> {
     (until > now).then_some(until)
 }
 
+/// What is asked for and is not done within this time may be asked for again: it may have been lost.
+const LOST: Millis = Millis::from_mins(10);
+
 /// How long one has to wait before the same may be asked for again.
 const fn pause(wish: Wish) -> Millis {
     match wish {
@@ -108,8 +111,12 @@ pub fn ask(mut all: Ownership, challenge: &Challenge, wish: Wish, now: Timestamp
     if wish != Wish::Look && known.and_then(|claim| proven_until(claim, now)).is_none() {
         return (all, Err(NotNow::Unproven));
     }
-    let last = known.and_then(|claim| claim.asked.get(&wish).copied());
-    if let Some(again) = last.map(|last| last + pause(wish)).filter(|again| *again > now) {
+    let again = known.and_then(|claim| {
+        let asked = *claim.asked.get(&wish)?;
+        let is_done = claim.done.get(&wish).is_some_and(|done| *done >= asked);
+        Some(asked + if is_done { pause(wish) } else { pause(wish).min(LOST) })
+    });
+    if let Some(again) = again.filter(|again| *again > now) {
         return (all, Err(NotNow::Until(again)));
     }
     if wish == Wish::Look {
@@ -243,6 +250,9 @@ mod tests {
     fn what_is_asked_for_again_has_to_wait() {
         let (all, first) = ask(proven(1), &challenge(1), Wish::Visit, T0);
         assert_eq!(first, Ok(()));
+        let later = T0 + LOST;
+        assert_eq!(ask(all.clone(), &challenge(1), Wish::Visit, later).1, Ok(()), "the job may have been lost");
+        let all = done(all, &challenge(1), Wish::Visit, T0 + Millis::from_secs(1));
         let (all, again) = ask(all, &challenge(1), Wish::Visit, T0 + Millis::from_hours(23));
         assert_eq!(again, Err(NotNow::Until(T0 + Millis::from_days(1))));
         assert_eq!(ask(all.clone(), &challenge(1), Wish::Visit, T0 + Millis::from_days(1)).1, Ok(()));

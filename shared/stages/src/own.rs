@@ -281,8 +281,10 @@ impl Own {
         for feed in self.feeds(host).await? {
             self.retire(&feed.key).await?;
         }
+        let counts = [(format!("gone: {}", Gone::Blocked.as_str()), ours.len() as u64)].into();
+        let left = Dossier { at: self.manners.clock.now(), counts, ..Dossier::default() };
         owner::change(self.blobs.as_ref(), host, |mut all| {
-            all.dossier = None;
+            all.dossier = Some(left.clone());
             (all, ())
         })
         .await

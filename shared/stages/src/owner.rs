@@ -99,6 +99,13 @@ impl Owners {
     /// What the ports say; then it may be asked for again.
     pub async fn wished(&self, host: &str, challenge: &Challenge, wish: Wish) -> Result<Wished, StageError> {
         let now = self.clock.now();
+        // Before it is noted: what is never done must not be waited for.
+        if wish == Wish::Unblock && self.blocks.blocked_by(host).await? == BlockedBy::Operator {
+            let (all, _) = load(self.blobs.as_ref(), host).await?;
+            let is_proven =
+                ownership::claim(&all, challenge).is_some_and(|c| ownership::proven_until(c, now).is_some());
+            return Ok(if is_proven { Wished::Refused } else { Wished::Unproven });
+        }
         let granted = change(self.blobs.as_ref(), host, |all| ownership::ask(all, challenge, wish, now)).await?;
         match granted {
             Ok(()) => {}
@@ -106,12 +113,8 @@ impl Owners {
             Err(NotNow::Until(at)) => return Ok(Wished::TooSoon(at)),
             Err(NotNow::Full) => return Ok(Wished::Refused),
         }
-        match wish {
-            Wish::Block | Wish::Forget => {
-                self.blocks.block_for_owner(host).await?;
-            }
-            Wish::Unblock if self.blocks.blocked_by(host).await? == BlockedBy::Operator => return Ok(Wished::Refused),
-            Wish::Look | Wish::Report | Wish::Unblock | Wish::Visit => {}
+        if matches!(wish, Wish::Block | Wish::Forget) {
+            self.blocks.block_for_owner(host).await?;
         }
         tracing::info!(%host, ?wish, "an owner asks");
         if wish == Wish::Block {

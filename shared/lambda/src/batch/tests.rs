@@ -65,6 +65,19 @@ async fn a_body_that_is_gone_is_given_up_and_one_that_is_out_of_reach_is_tried_a
 }
 
 #[tokio::test(start_paused = true)]
+async fn w12_a_message_that_comes_twice_leaves_what_it_left_once_and_one_that_is_no_job_is_given_up() {
+    let house = House::new(Stage::Extract);
+    let message = page("https://a.example/").to_message().unwrap();
+    for _ in 0..2 {
+        assert_eq!(house.run(&[(&message, 1)]).await.failures, Vec::<String>::new());
+        assert_eq!(house.segments().await.len(), 1);
+    }
+    let poison = house.run(&[("{\"v\":1,\"job\":\"extract\"}", 1), ("not even JSON", 1)]).await;
+    assert_eq!((poison.given_up, poison.failures.len()), (2, 0));
+    assert_eq!(house.reasons().await.len(), 2);
+}
+
+#[tokio::test(start_paused = true)]
 async fn pages_of_one_batch_share_a_segment_but_for_those_that_failed_before() {
     let house = House::new(Stage::Extract);
     let messages: Vec<String> = (0..5).map(|n| page(&format!("https://a.example/{n}")).to_message().unwrap()).collect();
