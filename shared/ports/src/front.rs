@@ -144,6 +144,9 @@ pub struct FoundHit {
     pub site: String,
     /// When it was published.
     pub published: Option<Timestamp>,
+    /// Its language, as its page gives it.
+    #[serde(skip)]
+    pub language: Option<String>,
     /// How well it matches; only to be compared within one answer.
     pub score: f32,
     /// Later pages that say the same and are not shown.

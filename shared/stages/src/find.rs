@@ -182,6 +182,7 @@ impl Finder {
             thumbnail,
             site: hit.site,
             published: hit.published,
+            language: hit.language,
             score: hit.score,
             copies: hit.copies,
         })

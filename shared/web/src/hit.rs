@@ -7,6 +7,8 @@ use crate::words::Search;
 use curlew_ports::FoundHit;
 use url::Url;
 
+/// Longest language tag that is taken for one, in bytes (RFC 5646 §4.4.1).
+const MAX_TAG: usize = 35;
 /// Longest path that is shown after the host, in characters.
 const MAX_PATH: usize = 48;
 
@@ -31,6 +33,10 @@ pub(crate) struct HitView {
     pub(crate) thumb: Option<String>,
     /// Stands in for the thumbnail: the first letter of the site.
     pub(crate) initial: String,
+    /// The language that title and snippet are in (RFC 5646), so that they are read out well.
+    pub(crate) lang: Option<String>,
+    /// What that language is called, if it is another than the page's own.
+    pub(crate) language: Option<String>,
     /// That later pages say the same and are not shown.
     pub(crate) copies: Option<String>,
 }
@@ -43,6 +49,7 @@ impl HitView {
         let name = clipped(&hit.site, MAX_SITE);
         let title = clipped(&hit.title, MAX_TITLE);
         let day = hit.published.map(|t| t.day());
+        let lang = hit.language.as_deref().filter(|lang| is_tag(lang)).map(str::to_owned);
         HitView {
             title: if title.is_empty() { clipped(&hit.url, MAX_TITLE) } else { title },
             snippet: pieces(&hit.snippet, &hit.marks),
@@ -52,6 +59,8 @@ impl HitView {
             day: day.and_then(|day| language.day(&day).map(|words| (day, words))),
             thumb: hit.thumbnail.as_ref().map(|id| format!("/thumb/{id}")),
             href: url.map(String::from),
+            language: lang.as_deref().and_then(|lang| language.name_of(lang)),
+            lang,
             copies: copies(hit.copies, language),
             host,
         }
@@ -63,6 +72,14 @@ pub(crate) fn web_url(text: &str) -> Option<Url> {
     let url = Url::parse(text).ok()?;
     let plain = url.username().is_empty() && url.password().is_none();
     (matches!(url.scheme(), "http" | "https") && url.has_host() && plain).then_some(url)
+}
+
+/// Whether it is written as a language tag is: subtags of letters and digits, the first of two or three letters.
+fn is_tag(text: &str) -> bool {
+    let mut subtags = text.split('-');
+    let fits = |subtag: &str| (1..=8).contains(&subtag.len()) && subtag.bytes().all(|b| b.is_ascii_alphanumeric());
+    let is_language = |first: &str| matches!(first.len(), 2 | 3) && first.bytes().all(|b| b.is_ascii_alphabetic());
+    text.len() <= MAX_TAG && subtags.next().is_some_and(is_language) && subtags.all(fits)
 }
 
 fn copies(count: u32, language: Language) -> Option<String> {
@@ -94,8 +111,8 @@ mod tests {
     #![allow(clippy::unwrap_used, reason = "a test may panic")]
     use super::*;
 
-    fn view(url: &str, site: &str) -> HitView {
-        let hit = FoundHit {
+    fn hit(url: &str, site: &str) -> FoundHit {
+        FoundHit {
             url: url.to_owned(),
             title: String::new(),
             snippet: String::new(),
@@ -104,10 +121,14 @@ mod tests {
             thumbnail: None,
             site: site.to_owned(),
             published: None,
+            language: None,
             score: 1.0,
             copies: 0,
-        };
-        HitView::of(&hit, Language::English)
+        }
+    }
+
+    fn view(url: &str, site: &str) -> HitView {
+        HitView::of(&hit(url, site), Language::English)
     }
 
     #[test]
@@ -118,6 +139,23 @@ mod tests {
         let named = view("https://example.org/a/b/", "Example");
         assert_eq!((named.href.as_deref(), named.path.as_str()), (Some("https://example.org/a/b/"), "/a/b"));
         assert_eq!(named.title, "https://example.org/a/b/", "a title is never empty");
+    }
+
+    #[test]
+    fn a_language_is_named_if_it_is_not_the_pages_own() {
+        let of = |language: &str, own| {
+            let view =
+                HitView::of(&FoundHit { language: Some(language.to_owned()), ..hit("https://a.example/", "A") }, own);
+            (view.lang, view.language)
+        };
+        let some = |text: &str| Some(text.to_owned());
+        assert_eq!(of("it-IT", Language::English), (some("it-IT"), some("Italian")));
+        assert_eq!(of("it-IT", Language::Italian), (some("it-IT"), None));
+        assert_eq!(of("EN", Language::Italian), (some("EN"), some("inglese")));
+        assert_eq!(of("eu", Language::English), (some("eu"), some("eu")));
+        for bad in ["", "i", "english", "en us", "en-", "en\" onclick=\"x", "it-123456789"] {
+            assert_eq!(of(bad, Language::English), (None, None), "{bad}");
+        }
     }
 
     #[test]

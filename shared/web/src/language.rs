@@ -53,6 +53,16 @@ impl Language {
         Language::ALL.into_iter().rev().max_by_key(wish).unwrap_or(Language::English)
     }
 
+    /// What the language of a tag is called, or its code if that is not known here; none for this language itself.
+    pub(crate) fn name_of(self, tag: &str) -> Option<String> {
+        let code = tag.split('-').next()?.to_ascii_lowercase();
+        if code == self.tag() {
+            return None;
+        }
+        let known = NAMES.iter().find(|(known, ..)| *known == code);
+        Some(known.map_or(code, |(_, english, italian)| self.choose(*english, *italian).to_owned()))
+    }
+
     /// A number with its thousands apart: `12,345` or `12.345`.
     pub(crate) fn number(self, number: u64) -> String {
         let digits = number.to_string();
@@ -105,6 +115,29 @@ impl Language {
     }
 }
 
+/// Languages that many pages are in: code (ISO 639-1), and the names in English and in Italian.
+const NAMES: [(&str, &str, &str); 20] = [
+    ("ar", "Arabic", "arabo"),
+    ("ca", "Catalan", "catalano"),
+    ("cs", "Czech", "ceco"),
+    ("da", "Danish", "danese"),
+    ("de", "German", "tedesco"),
+    ("el", "Greek", "greco"),
+    ("en", "English", "inglese"),
+    ("es", "Spanish", "spagnolo"),
+    ("fi", "Finnish", "finlandese"),
+    ("fr", "French", "francese"),
+    ("it", "Italian", "italiano"),
+    ("ja", "Japanese", "giapponese"),
+    ("ko", "Korean", "coreano"),
+    ("nl", "Dutch", "olandese"),
+    ("pl", "Polish", "polacco"),
+    ("pt", "Portuguese", "portoghese"),
+    ("ru", "Russian", "russo"),
+    ("sv", "Swedish", "svedese"),
+    ("uk", "Ukrainian", "ucraino"),
+    ("zh", "Chinese", "cinese"),
+];
 const ENGLISH_MONTHS: [&str; 12] = [
     "January",
     "February",

@@ -33,6 +33,7 @@ async fn a_result_shows_title_snippet_site_date_and_thumbnail() {
     let id = ThumbnailId::new("0123456789abcdef0123456789abcdef").unwrap();
     let mut hit = page("https://tide.example/2026/mud", "Mud & tide", "A curlew probes the mud, gently.");
     hit.thumbnail = Some(id.clone());
+    hit.language = Some("it".into());
     let mut plain = page("https://other.example/", "Curlew, plain", "No picture.");
     plain.site = String::new();
     plain.published = None;
@@ -48,6 +49,8 @@ async fn a_result_shows_title_snippet_site_date_and_thumbnail() {
     assert_eq!(results.all(".source b"), ["Tidal Notes"]);
     assert_eq!(results.all("cite"), ["tide.example/2026/mud", "other.example"]);
     assert_eq!(results.all("time"), ["1 May 2026"]);
+    assert_eq!(results.text(".source span"), "Italian");
+    assert_eq!(results.attributes("article [lang]", "lang"), ["it", "it"], "title and snippet");
     assert_eq!(results.attributes("time", "datetime"), ["2026-05-01"]);
     assert_eq!(results.attributes("article img", "src"), ["/thumb/0123456789abcdef0123456789abcdef"]);
     assert_eq!(results.all(".letter"), ["O"], "the other has a letter");

@@ -382,6 +382,7 @@ pub fn page(url: &str, title: &str, snippet: &str) -> FoundHit {
         thumbnail: None,
         site: "Tidal Notes".into(),
         published: Some(Timestamp::parse_day_or_instant("2026-05-01").unwrap()),
+        language: None,
         score: 1.5,
         copies: 0,
     }
