@@ -54,7 +54,7 @@ mod tests {
         let host = |n: u32| HostKey::new(&format!("site{n}.example")).unwrap();
         let mut allowance = Allowance::default();
         let mut taken = 0;
-        for n in 0..1_000_000_u32 / 1_000 {
+        for n in 0..1_000 {
             let (next, outcome) = take(allowance, &host(0), now);
             allowance = next;
             taken += u32::from(outcome.is_ok());
