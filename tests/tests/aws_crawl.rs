@@ -6,11 +6,13 @@
 )]
 
 use curlew_fixtureweb::{Call, Farm, Kind, Mode, judge};
+use curlew_tests::aws::door::Door;
 use curlew_tests::aws::emulator::Emulator;
 use curlew_tests::aws::stack::{FUNCTIONS, Stack};
-use curlew_tests::{LIMIT, Steps, Store, Web};
+use curlew_tests::{Browser, LIMIT, Steps, Store, Web};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 /// The pause that the program promises, in microseconds.
@@ -163,32 +165,14 @@ fn owning(steps: &mut Steps, stack: &Stack, web: &Web) {
     let addr = names.addr().to_string();
     stack.set(&[("CURLEW_WEB_PROOF_OVER_HTTP", "true"), ("CURLEW_NETWORK_NAME_SERVER", &addr)]);
     web.clear_calls();
-    let mut page = String::new();
-    steps.step("a claim is proven by a file", || {
-        let (_, form) = stack.get("/owner", "");
-        std::thread::sleep(FILLING_IN);
-        let token = between(&form, "name=\"token\" value=\"", "\"");
-        let (status, said, path) = stack.post("/owner", &format!("host={STAYS}&subject=&token={token}"));
-        assert_eq!(status, 303, "{said}");
-        let (_, claim) = stack.get(&path, "");
-        let challenge = between(&claim, "id=\"challenge\">", "<");
-        assert_eq!(stack.post(&path, "wish=block").0, 403, "nothing without a proof");
-        assert!(web.put(STAYS, "/.well-known/curlew-challenge.txt", "text/plain", &challenge));
-        assert_eq!(stack.post(&path, "wish=look").0, 200);
-        stack.come_to_rest(CRAWL);
-        let (_, claim) = stack.get(&path, "");
-        assert!(
-            claim.contains("The site is yours: the file says so.") && claim.contains("can be found since"),
-            "{claim}"
-        );
-        page = path;
-    });
-    steps.step("a block counts at once", || {
-        assert!(!stack.found(&format!("site:{STAYS}")).is_empty());
-        assert_eq!(stack.post(&page, "wish=block").0, 200);
-        assert_eq!(stack.found(&format!("site:{STAYS}")), Vec::<String>::new());
+    let (mut page, is_shut) = (String::new(), AtomicBool::new(false));
+    std::thread::scope(|scope| {
+        let door = Door::open(scope, stack, &is_shut);
+        let browser = Browser::beside(web);
+        page = by_browser(steps, stack, web, &door, &browser);
     });
     steps.step("everything is removed", || {
+        assert_eq!(stack.post(&page, "wish=forget").0, 422, "not by a slip of the hand");
         assert_eq!(stack.post(&page, "wish=forget&sure=yes").0, 200);
         stack.come_to_rest(CRAWL);
         assert!(stack.records().iter().all(|record| record["host"] != STAYS));
@@ -207,6 +191,50 @@ fn owning(steps: &mut Steps, stack: &Stack, web: &Web) {
         let messages = stack.list("messages");
         assert!(messages.len() == 1 && messages[0]["text"] == "Hello", "{messages:?}");
     });
+}
+
+/// What people do at the pages of the function, in a browser; gives the path of the owner's page.
+fn by_browser(steps: &mut Steps, stack: &Stack, web: &Web, door: &Door<'_>, browser: &Browser) -> String {
+    let results = door.url(&format!("/?q=site%3A{STAYS}"));
+    let mut page = String::new();
+    steps.step("a person searches and follows a result", || {
+        browser.open(&results);
+        assert!(!browser.find_all("main ol article").is_empty());
+        assert_eq!(browser.barriers(), Vec::<String>::new());
+        assert_eq!(browser.complaints(), Vec::<String>::new());
+        browser.find("article h2 a").click();
+        browser.wait_for(&format!("return location.hostname === '{STAYS}'"));
+        assert!(web.calls().iter().any(|call| call.host == STAYS && call.user_agent.contains("Chrome")));
+        web.clear_calls();
+    });
+    steps.step("a person suggests a site", || {
+        browser.open(&door.url("/suggest"));
+        std::thread::sleep(FILLING_IN);
+        browser.find("#url").type_keys("never-heard-of.test\u{e007}");
+        assert!(browser.find(".notice.good").text().contains("written down"));
+    });
+    steps.step("a claim is proven by a file", || {
+        browser.open(&door.url("/owner"));
+        std::thread::sleep(FILLING_IN);
+        browser.find("#host").type_keys(&format!("{STAYS}\u{e007}"));
+        let challenge = browser.find("#challenge").text();
+        page = browser.script("return location.pathname").as_str().unwrap().to_owned();
+        assert_eq!(stack.post(&page, "wish=block").0, 403, "nothing without a proof");
+        assert!(web.put(STAYS, "/.well-known/curlew-challenge.txt", "text/plain", &challenge));
+        browser.find("form:has(input[value=look]) button").click();
+        browser.find("main .notice");
+        stack.come_to_rest(CRAWL);
+        browser.open(&door.url(&page));
+        let told = browser.find("main").text();
+        assert!(told.contains("The site is yours: the file says so.") && told.contains("can be found since"), "{told}");
+    });
+    steps.step("a block counts at once, and its pages vanish", || {
+        browser.find("form:has(input[value=block]) button").click();
+        assert!(browser.find(".notice.good").text().contains("Blocked"));
+        browser.open(&results);
+        assert!(browser.find("main h1").text().contains("Nothing found"));
+    });
+    page
 }
 
 fn between(text: &str, before: &str, after: &str) -> String {

@@ -6,6 +6,7 @@
 pub mod api;
 pub mod bill;
 pub mod call;
+pub mod door;
 mod dynamodb;
 pub mod emulator;
 pub mod faults;

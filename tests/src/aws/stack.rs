@@ -18,7 +18,7 @@ use super::emulator::{Emulator, REGION};
 use crate::program::{Child, LIMIT, Ran, curlew, named};
 use crate::web::Web;
 use curlew_model::Stage;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -288,7 +288,8 @@ impl Stack {
     /// If the function fails.
     #[track_caller]
     pub fn get(&self, path: &str, query: &str) -> (u64, String) {
-        let answer = self.visit("GET", path, query, "");
+        let answer = self.visit("GET", path, query, &Map::new(), "");
+        assert_ne!(answer["isBase64Encoded"].as_bool(), Some(true), "the page answers bytes: {answer}");
         (answer["statusCode"].as_u64().unwrap(), answer["body"].as_str().unwrap_or_default().to_owned())
     }
 
@@ -298,22 +299,27 @@ impl Stack {
     /// If the function fails.
     #[track_caller]
     pub fn post(&self, path: &str, form: &str) -> (u64, String, String) {
-        let answer = self.visit("POST", path, "", form);
+        let headers = [("sec-fetch-site", "same-origin"), ("content-type", "application/x-www-form-urlencoded")];
+        let headers = headers.map(|(name, value)| (name.to_owned(), value.into())).into_iter().collect();
+        let answer = self.visit("POST", path, "", &headers, form);
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         (answer["statusCode"].as_u64().unwrap(), text(&answer["body"]), text(&answer["headers"]["location"]))
     }
 
+    /// Asks the search page's function, as a function URL does; headers by their names in lower case.
+    ///
+    /// # Panics
+    /// If the function fails.
     #[track_caller]
-    fn visit(&self, method: &str, path: &str, query: &str, body: &str) -> Value {
-        let answer = self.invoked(
+    pub fn visit(&self, method: &str, path: &str, query: &str, headers: &Map<String, Value>, body: &str) -> Value {
+        let mut headers = headers.clone();
+        headers.entry("host").or_insert_with(|| "curlew.test".into());
+        headers.entry("user-agent").or_insert_with(|| "a test".into());
+        self.invoked(
             "web",
             &json!({
                 "version": "2.0", "routeKey": "$default", "rawPath": path, "rawQueryString": query, "body": body,
-                "headers": {
-                    "host": "curlew.test", "user-agent": "a test", "sec-fetch-site": "same-origin",
-                    "content-type": "application/x-www-form-urlencoded"
-                },
-                "isBase64Encoded": false,
+                "headers": headers, "isBase64Encoded": false,
                 "requestContext": {
                     "accountId": "anonymous", "apiId": "a", "domainName": "curlew.test", "domainPrefix": "curlew",
                     "requestId": "a", "routeKey": "$default", "stage": "$default", "time": "21/Nov/2026:12:00:00 +0000",
@@ -321,9 +327,7 @@ impl Stack {
                     "http": { "method": method, "path": path, "protocol": "HTTP/1.1", "sourceIp": "192.0.2.7", "userAgent": "a test" }
                 }
             }),
-        );
-        assert_ne!(answer["isBase64Encoded"].as_bool(), Some(true), "the page answers bytes: {answer}");
-        answer
+        )
     }
 
     /// The addresses that the search page finds for words that need no escape in a URL, best first.
