@@ -217,8 +217,6 @@ pub struct RobotsSeen {
     pub at: Timestamp,
     /// Until when it is used without being read again.
     pub until: Timestamp,
-    /// What the answer meant, in a word of the policy.
-    pub standing: String,
     /// Its beginning.
     pub text: String,
     /// Whether it lets us call the home page.

@@ -1,9 +1,11 @@
 //! Audit: what became of a page or of all pages of a host, and what is left of them anywhere.
 
+use crate::block::is_on;
 use crate::index::search_error;
+use crate::listing::{all_keys, pages_that};
 use crate::removal::AUDIT_PREFIX;
 use crate::{StageError, image, segment};
-use curlew_model::{ImageId, Page, PageId, PageState, SegmentKey, is_at_or_below};
+use curlew_model::{ImageId, Page, PageId, PageState, SegmentKey};
 use curlew_policy::address;
 use curlew_ports::{Blobs, Pages};
 use curlew_search::{Manifest, SearchError, Split};
@@ -11,10 +13,6 @@ use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use url::Url;
-
-/// Keys and rows that one call lists.
-const LIST: usize = 500;
 
 /// Looks for what is left of pages.
 pub struct Audit {
@@ -92,13 +90,7 @@ impl Audit {
                 }
             }
             Subject::Host(_) => {
-                let mut after = None;
-                loop {
-                    let rows = self.pages.list(after.as_ref(), LIST).await?;
-                    let Some(last) = rows.last() else { break };
-                    after = Some(last.id.clone());
-                    found.extend(rows.into_iter().filter(|page| subject.covers(&page.id, &page.url)));
-                }
+                found = pages_that(self.pages.as_ref(), |page| subject.covers(&page.id, &page.url)).await?;
             }
         }
         Ok(found)
@@ -106,7 +98,7 @@ impl Audit {
 
     async fn lines(&self, subject: &Subject, trail: &mut Trail) -> Result<(), StageError> {
         let ids: BTreeSet<PageId> = trail.pages.iter().map(|page| page.id.clone()).collect();
-        for key in self.keys(AUDIT_PREFIX).await? {
+        for key in all_keys(self.blobs.as_ref(), AUDIT_PREFIX, None).await? {
             let Some(blob) = self.blobs.get(&key).await? else { continue };
             let Ok(line) = serde_json::from_slice::<Value>(&blob.bytes) else { continue };
             let page = line["page"].as_str().and_then(|id| PageId::new(id).ok());
@@ -128,7 +120,7 @@ impl Audit {
     }
 
     async fn segments(&self, subject: &Subject, alive: &BTreeSet<PageId>, trail: &mut Trail) -> Result<(), StageError> {
-        for key in self.keys("segments/").await? {
+        for key in all_keys(self.blobs.as_ref(), "segments/", None).await? {
             let Ok(segment) = SegmentKey::new(&key) else { continue };
             let Some(blob) = self.blobs.get(&key).await? else { continue };
             for (_, record) in segment::decode_all(&segment, &blob.bytes)? {
@@ -147,13 +139,13 @@ impl Audit {
     async fn splits(&self, subject: &Subject, alive: &BTreeSet<PageId>, trail: &mut Trail) -> Result<(), StageError> {
         let mut tombstones = BTreeSet::new();
         let mut listed = BTreeSet::new();
-        for key in self.keys("manifests/").await? {
+        for key in all_keys(self.blobs.as_ref(), "manifests/", None).await? {
             let Some(blob) = self.blobs.get(&key).await? else { continue };
             let manifest = Manifest::from_json(&blob.bytes).map_err(search_error)?;
             tombstones.extend(manifest.tombstones);
             listed.extend(manifest.splits.into_iter().map(|split| split.key));
         }
-        for key in self.keys("splits/").await? {
+        for key in all_keys(self.blobs.as_ref(), "splits/", None).await? {
             let Some(blob) = self.blobs.get(&key).await? else { continue };
             let split = match Split::open(blob.bytes) {
                 Ok(split) => split,
@@ -185,7 +177,7 @@ impl Audit {
 
     /// Large pages on their way to extraction lie in objects that are named by the page.
     async fn bodies(&self, subject: &Subject, alive: &BTreeSet<PageId>, trail: &mut Trail) -> Result<(), StageError> {
-        for key in self.keys("bodies/").await? {
+        for key in all_keys(self.blobs.as_ref(), "bodies/", None).await? {
             let name = key.rsplit('/').next().and_then(|name| name.split('.').next()).unwrap_or_default();
             let Ok(page) = PageId::new(name) else { continue };
             if trail.is_about(subject, &page, "") && !alive.contains(&page) {
@@ -193,16 +185,6 @@ impl Audit {
             }
         }
         Ok(())
-    }
-
-    async fn keys(&self, prefix: &str) -> Result<Vec<String>, StageError> {
-        let (mut all, mut after): (Vec<String>, Option<String>) = (Vec::new(), None);
-        loop {
-            let keys = self.blobs.list(prefix, after.as_deref(), LIST).await?;
-            let Some(last) = keys.last() else { return Ok(all) };
-            after = Some(last.clone());
-            all.extend(keys);
-        }
     }
 }
 
@@ -232,9 +214,7 @@ impl Subject {
     fn covers(&self, id: &PageId, url: &str) -> bool {
         match self {
             Subject::Page(page) => page == id,
-            Subject::Host(host) => {
-                Url::parse(url).is_ok_and(|url| url.host_str().is_some_and(|name| is_at_or_below(name, host)))
-            }
+            Subject::Host(host) => is_on(url, host),
         }
     }
 }

@@ -206,11 +206,13 @@ impl Blocks {
     }
 }
 
+/// Whether an address lies on a host or below it.
 pub(crate) fn is_on(url: &str, name: &str) -> bool {
     Url::parse(url).is_ok_and(|url| url.host_str().is_some_and(|host| is_at_or_below(host, name)))
 }
 
-fn jobs(
+/// Visits to pages of one host key that came by one feed, due at this instant.
+pub(crate) fn jobs(
     (host, feed): &(HostKey, Option<SourceKey>),
     items: &[VisitItem],
     now: Timestamp,

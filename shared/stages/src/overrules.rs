@@ -4,11 +4,13 @@
 //! ([`crate::Judge::rules`]), so a new one takes effect on what is judged a minute later; what was judged before is dealt with
 //! when it is given: what is kept out now is removed, and what was kept out is fetched once more.
 
+use crate::block::jobs;
 use crate::judge::RULES_KNOWN_FOR;
+use crate::removal::AUDIT_PREFIX;
 use crate::{Removal, StageError};
 use curlew_model::{
     EntryHints, Gone, HostKey, Job, Page, PageId, PageState, Purpose, Rejection, Screened, SourceKey, Timestamp,
-    VisitItem, VisitJob,
+    VisitItem,
 };
 use curlew_policy::address::{self, hash_hex};
 use curlew_ports::{Blobs, Clock, Events, Pages, PortError, Queue};
@@ -28,8 +30,6 @@ const MAX_NOTE: usize = 500;
 const SWAP_TRIES: u32 = 16;
 /// Rows of pages that are read at a time.
 const LIST: usize = 500;
-/// Where audit lines are kept.
-const AUDIT_PREFIX: &str = "audit/";
 
 /// An overrule, and when it was given.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -224,7 +224,7 @@ impl Overrules {
         }
         // By then whoever judges the pages knows what is given now.
         let due = self.clock.now() + RULES_KNOWN_FOR;
-        let jobs: Vec<(Job, Timestamp)> = visits.iter().flat_map(|(of, items)| visits_of(of, items, due)).collect();
+        let jobs: Vec<(Job, Timestamp)> = visits.iter().flat_map(|(of, items)| jobs(of, items, due)).collect();
         if jobs.is_empty() { Ok(()) } else { Ok(self.queue.send(&jobs).await?) }
     }
 
@@ -264,16 +264,4 @@ impl Overrules {
 
 fn host_of(url: &str) -> String {
     Url::parse(url).ok().and_then(|url| url.host_str().map(str::to_owned)).unwrap_or_default()
-}
-
-fn visits_of(
-    (host, feed): &(HostKey, Option<SourceKey>),
-    items: &[VisitItem],
-    due: Timestamp,
-) -> impl Iterator<Item = (Job, Timestamp)> {
-    items.chunks(VisitJob::MAX_ITEMS).map(move |items| {
-        let visit =
-            VisitJob { host: host.clone(), feed: feed.clone(), site_image: None, items: items.to_vec(), deferrals: 0 };
-        (Job::Fetch(visit), due)
-    })
 }

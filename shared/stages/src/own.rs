@@ -2,9 +2,10 @@
 //! kept; visits, removes and takes up again.
 
 use crate::aftermath::revived;
+use crate::block::is_on;
 use crate::listing::{each_page, pages_that};
 use crate::manners::Opening;
-use crate::owner::{self, covers};
+use crate::owner;
 use crate::removal::Removal;
 use crate::segment::RecordReader;
 use crate::visit::{End, Visit};
@@ -202,7 +203,7 @@ impl Own {
         }
         dossier.feeds.truncate(FEEDS_NAMED);
         each_page(self.pages.as_ref(), |page| {
-            if covers(host, &page.url) && !matches!(page.state, PageState::Alias { .. }) {
+            if is_on(&page.url, host) && !matches!(page.state, PageState::Alias { .. }) {
                 let line = line_of(&page);
                 let word = line.state.split(':').next().unwrap_or_default().to_owned();
                 *dossier.counts.entry(word).or_default() += 1;
@@ -313,7 +314,7 @@ impl Own {
             let Some(last) = rows.last() else { return Ok(feeds) };
             after = Some(last.key().clone());
             feeds.extend(rows.into_iter().filter_map(|row| match row {
-                Source::Feed(feed) if covers(host, &feed.url) => Some(feed),
+                Source::Feed(feed) if is_on(&feed.url, host) => Some(feed),
                 _ => None,
             }));
         }
@@ -337,7 +338,7 @@ fn answered(end: End) -> Result<Box<curlew_ports::Reply>, Miss> {
 }
 
 fn is_indexed_on(host: &str, page: &Page) -> bool {
-    matches!(page.state, PageState::Accepted { .. }) && covers(host, &page.url)
+    matches!(page.state, PageState::Accepted { .. }) && is_on(&page.url, host)
 }
 
 fn newest(pages: &mut Vec<PageLine>) {

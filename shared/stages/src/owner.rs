@@ -2,9 +2,9 @@
 //! becomes a job for [`crate::Own`]. A block is the exception, since it is to count from the very next query and call.
 
 use crate::StageError;
-use crate::block::{Blocks, is_on};
+use crate::block::Blocks;
 use crate::listing::all_keys;
-use crate::robots::{compile, standing_of};
+use crate::robots::compile;
 use crate::suggest::shortened;
 use curlew_model::{Challenge, Job, OwnJob, Ownership, Timestamp, Wish};
 use curlew_policy::address::{self, hash_hex};
@@ -150,14 +150,12 @@ impl Owners {
             let Some(copy) = self.robots.get(&origin).await? else { continue };
             let now = self.clock.now();
             let rules = compile(&copy, &self.token, now);
-            let standing = standing_of(&copy);
             let shown = copy.body.len().min(ROBOTS_SHOWN);
             return Ok(Some(RobotsSeen {
                 at: copy.fetched_at,
                 until: copy.fresh_until,
                 lets_in: rules.is_some_and(|rules| rules.check(&home).allowed),
                 text: String::from_utf8_lossy(&copy.body[..shown]).into_owned(),
-                standing,
             }));
         }
         Ok(None)
@@ -232,9 +230,4 @@ pub async fn expire_claims(blobs: &dyn Blobs, now: Timestamp) -> Result<usize, S
 
 fn key(host: &str) -> String {
     format!("{PREFIX}{}.json", &hash_hex(host.as_bytes())[..DIGITS])
-}
-
-/// Whether an address lies on a host or below it.
-pub(crate) fn covers(host: &str, url: &str) -> bool {
-    is_on(url, host)
 }

@@ -221,12 +221,6 @@ fn word(standing: Standing) -> String {
 }
 
 /// A word that is not known means trouble, never permission.
-/// What a copy stands for, in a word.
-pub(crate) fn standing_of(copy: &RobotsCopy) -> String {
-    let standing = standing(&copy.standing);
-    WORDS.iter().find(|(s, _)| *s == standing).map(|(_, word)| (*word).to_owned()).unwrap_or_default()
-}
-
 fn standing(word: &str) -> Standing {
     WORDS.iter().find(|(_, w)| *w == word).map_or(Standing::Unreachable, |(s, _)| *s)
 }

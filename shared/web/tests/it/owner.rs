@@ -53,7 +53,6 @@ fn kept(now: Timestamp) -> Kept {
         robots: Some(RobotsSeen {
             at: now,
             until: now + Millis::from_days(1),
-            standing: "rules".into(),
             text: "User-agent: *\nDisallow: /<private>\0".into(),
             lets_in: true,
         }),
