@@ -489,30 +489,3 @@ fn is_root() -> bool {
     let said = Command::new("id").arg("-u").output().unwrap();
     said.stdout.trim_ascii() == b"0"
 }
-
-#[test]
-fn o09_what_a_site_says_makes_no_line_of_its_own_in_the_log() {
-    let web = Web::of(Farm::demo());
-    let host = "sharp-tongues.test";
-    let trap = "x\u{1b}[31m\u{202e}\r\n2026-01-01T00:00:00Z ERROR forged";
-    let feed = format!(
-        "<rss version=\"2.0\"><channel><title>{trap}</title><link>http://{host}/</link><item><title>{trap}</title>\
-         <link>http://{host}/{trap}</link><guid>{trap}</guid></item></channel></rss>"
-    );
-    assert!(web.put(host, "/traps", "application/rss+xml", &feed));
-    let url = format!("http://{host}/traps");
-    for form in ["json", "text"] {
-        // A site without a feed, whose address wants to be a line of its own: that it has none is logged.
-        let site = "http://senza-feed.test/\u{1b}[31m%0d%0a2026-01-01T00:00:00Z ERROR forged";
-        let ran = Store::new(&web).run(&["-vv", "--log", form, "crawl", "--json", "--feed", &url, site]).ok();
-        assert_eq!(ran.json()["entries_seen"], 1);
-        let lines: Vec<&str> = ran.stderr.lines().collect();
-        assert!(!lines.is_empty(), "it logs");
-        for line in lines {
-            assert!(!line.chars().any(char::is_control) && !line.starts_with("2026-01-01"), "{line:?}");
-            if form == "json" {
-                assert!(serde_json::from_str::<Value>(line).is_ok_and(|line| line.is_object()), "{line}");
-            }
-        }
-    }
-}

@@ -1,0 +1,105 @@
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+use super::*;
+
+fn env(pairs: &[(&str, &str)]) -> impl Iterator<Item = (String, String)> {
+    pairs.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect::<Vec<_>>().into_iter()
+}
+
+#[test]
+fn flags_override_the_environment_which_overrides_the_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("curlew.toml");
+    std::fs::write(&path, "workers = 7\ncontact = \"https://a.example/\"\n[rules]\nmin_pause = \"3s\"\nburst = 9\n")
+        .unwrap();
+    let flags = Flags { file: Some(path), workers: Some(5), ..Flags::default() };
+    let config = Settings::load(
+        &flags,
+        env(&[("CURLEW_WORKERS", "6"), ("CURLEW_RULES_MIN_PAUSE", "2s"), ("CURLEW_SOMETHING", "x")]),
+    )
+    .unwrap();
+    assert_eq!(config.workers, 5);
+    assert_eq!(config.rules.min_pause, Millis::from_secs(2));
+    assert_eq!(config.rules.burst, 9);
+    assert!(config.page_agent.contains("CurlewBot/") && config.page_agent.contains("+https://a.example/"));
+    assert!(config.feed_agent.contains("feeds"));
+}
+
+#[test]
+fn a_wrong_setting_is_one_clear_line() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("curlew.toml");
+    for (text, says) in [
+        ("wrokers = 1", "wrokers"),
+        ("[rules]\nmin_pause = \"fast\"", "no length of time"),
+        ("[rules]\njitter = [9, 1]", "jitter"),
+        ("contact = \"me\"", "neither a URL nor a mail"),
+        ("workers = 0", "workers must be"),
+        ("= 3", "line 1"),
+        ("[agent]\nname = \"Bot/2\"", "letters"),
+        ("[agent]\npages = \"Mozilla/5.0\"", "does not contain"),
+        ("[exclude]\npatterns = [\"a(\"]", "'a(' cannot be used"),
+        ("[robots]\nignored_hosts = [\"com\"]", "ignored_hosts: 'com' is a public suffix"),
+        ("[preferences]\naipref = \"draft-2025-01\"", "aipref must be 'off' or 'draft-2026-08'"),
+    ] {
+        std::fs::write(&path, text).unwrap();
+        let flags = Flags { file: Some(path.clone()), ..Flags::default() };
+        let error = Settings::load(&flags, env(&[])).unwrap_err().to_string();
+        assert!(error.contains(says) && !error.contains('\n'), "{text:?}: {error}");
+    }
+    let flags = Flags { file: Some(dir.path().join("missing")), ..Flags::default() };
+    assert!(Settings::load(&flags, env(&[])).unwrap_err().to_string().contains("cannot be read"));
+}
+
+#[test]
+fn u01_u02_the_machine_s_own_services_are_refused_in_an_opened_network() {
+    let flags = Flags { allow_net: vec!["127.0.0.0/8".parse().unwrap()], ..Flags::default() };
+    let guard = Settings::load(&flags, env(&[])).unwrap().guard;
+    assert_eq!(guard.refused_endpoints.len(), REFUSED_ENDPOINTS.len());
+    let vet = |url: &str| curlew_fetcher::guard::vet_url(url, &guard);
+    assert!(vet("http://127.0.0.1:9001/2018-06-01/runtime/invocation/next").is_err());
+    assert!(vet("http://127.0.0.1:9002/").is_ok());
+}
+
+#[test]
+fn f13_hubs_are_told_an_address_over_https_or_none() {
+    let base = |pairs: &[(&str, &str)]| Settings::load(&Flags::default(), env(pairs)).unwrap().hub_base();
+    let (https, http) = (("CURLEW_WEB_BASE_URL", "https://Search.example/x"), ("CURLEW_WEB_BASE_URL", "http://own/"));
+    assert_eq!(base(&[https]).as_deref(), Some("https://search.example"));
+    assert_eq!(base(&[]), None);
+    assert_eq!(base(&[http]), None);
+    assert_eq!(base(&[http, ("CURLEW_RULES_WEBSUB_WITHOUT_TLS", "true")]).as_deref(), Some("http://own"));
+    assert_eq!(base(&[https, ("CURLEW_RULES_WEBSUB", "false")]), None);
+}
+
+#[test]
+fn what_is_excluded_and_heeded_comes_from_the_environment_too() {
+    let settings = Settings::load(
+        &Flags::default(),
+        env(&[
+            ("CURLEW_EXCLUDE_SUBSTRINGS", "[\"/text/\"]"),
+            ("CURLEW_EXCLUDE_EXTENSIONS", "['pdf']"),
+            ("CURLEW_ROBOTS_IGNORED_HOSTS", "[\"own.example\"]"),
+            ("CURLEW_PREFERENCES_AIPREF", "draft-2026-08"),
+        ]),
+    )
+    .unwrap();
+    let url = |text: &str| url::Url::parse(text).unwrap();
+    assert!(settings.scope.excludes(&url("https://a.example/text/b")).is_some());
+    assert!(settings.scope.excludes(&url("https://a.example/b.pdf")).is_some());
+    assert!(settings.scope.robots_ignored.contains(&url("https://own.example/")));
+    assert_eq!((settings.scope.aipref, settings.scope.tdmrep), (true, false));
+    let plain = Settings::load(&Flags::default(), env(&[])).unwrap().scope;
+    assert!(plain.exclusions.is_empty() && plain.robots_ignored.is_empty() && plain.meta_ignored.is_empty());
+    assert!(!plain.aipref && !plain.tdmrep);
+}
+
+#[test]
+fn lists_come_from_the_environment_too() {
+    let config = Settings::load(
+        &Flags::default(),
+        env(&[("CURLEW_ALLOW_NET", "127.0.0.0/8, 10.0.0.0/8"), ("CURLEW_RESOLVE", "*.test=127.0.0.1:8000")]),
+    )
+    .unwrap();
+    assert_eq!(config.guard.allow_nets.len(), 2);
+    assert_eq!(config.guard.resolve.len(), 1);
+}
