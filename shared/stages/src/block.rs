@@ -4,7 +4,7 @@
 //! one host key. Below a public suffix, or a platform that is split, there are many: those that are known are all written,
 //! and a host key that is visited for the first time is held against the list (`Manners::open`).
 
-use crate::StageError;
+use crate::{StageError, object};
 use curlew_model::{
     EntryHints, HostKey, Job, PageId, Purpose, SourceKey, Timestamp, VisitItem, VisitJob, is_at_or_below,
 };
@@ -18,8 +18,6 @@ use url::Url;
 
 /// Where the list of blocked hosts is kept that every query reads.
 const HIDDEN_KEY: &str = "hidden-hosts.json";
-/// How often the list is tried to be swapped while others swap it.
-const SWAP_TRIES: u32 = 16;
 /// Rows of hosts and pages that are read at a time.
 const LIST: usize = 500;
 
@@ -189,20 +187,12 @@ impl Blocks {
     }
 
     async fn change_hidden(&self, change: impl Fn(&mut Hidden) -> bool) -> Result<(), StageError> {
-        for _ in 0..SWAP_TRIES {
-            let blob = self.blobs.get(HIDDEN_KEY).await?;
-            let mut hidden = blob.as_ref().map(|b| parse(&b.bytes)).transpose()?.unwrap_or_default();
-            if !change(&mut hidden) {
-                return Ok(());
-            }
-            let json = serde_json::to_vec(&hidden).map_err(|e| StageError::Job(e.to_string()))?;
-            match self.blobs.swap(HIDDEN_KEY, blob.as_ref().map(|b| &b.tag), json.into()).await {
-                Ok(_) => return Ok(()),
-                Err(PortError::Conflict) => {}
-                Err(other) => return Err(other.into()),
-            }
-        }
-        Err(PortError::Conflict.into())
+        object::change(self.blobs.as_ref(), HIDDEN_KEY, |bytes| {
+            let mut hidden = bytes.map(parse).transpose()?.unwrap_or_default();
+            let next = change(&mut hidden).then(|| object::json(&hidden)).transpose()?;
+            Ok((next, ()))
+        })
+        .await
     }
 }
 

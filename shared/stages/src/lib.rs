@@ -24,6 +24,7 @@ mod listing;
 mod manners;
 mod messages;
 mod news;
+mod object;
 mod overrules;
 mod own;
 mod owner;

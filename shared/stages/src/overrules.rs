@@ -7,7 +7,7 @@
 use crate::block::jobs;
 use crate::judge::RULES_KNOWN_FOR;
 use crate::removal::AUDIT_PREFIX;
-use crate::{Removal, StageError};
+use crate::{Removal, StageError, object};
 use curlew_model::{
     EntryHints, Gone, HostKey, Job, Page, PageId, PageState, Purpose, Rejection, Screened, SourceKey, Timestamp,
     VisitItem,
@@ -26,8 +26,6 @@ const KEY: &str = "overrules.json";
 pub const MAX_OVERRULES: usize = 2_000;
 /// Bytes of a note.
 const MAX_NOTE: usize = 500;
-/// How often the object is tried to be swapped while others swap it.
-const SWAP_TRIES: u32 = 16;
 /// Rows of pages that are read at a time.
 const LIST: usize = 500;
 
@@ -161,22 +159,16 @@ impl Overrules {
     }
 
     async fn change(&self, change: impl Fn(&mut Vec<Given>)) -> Result<(), StageError> {
-        for _ in 0..SWAP_TRIES {
-            let blob = self.blobs.get(KEY).await?;
-            let mut all = blob.as_ref().map(|blob| parse(&blob.bytes)).transpose()?.unwrap_or_default();
+        object::change(self.blobs.as_ref(), KEY, |bytes| {
+            let mut all = bytes.map(parse).transpose()?.unwrap_or_default();
             change(&mut all.overrules);
             if all.overrules.len() > MAX_OVERRULES {
                 let why = format!("there are {MAX_OVERRULES} overrules already; take some back");
                 return Err(StageError::Job(why));
             }
-            let json = serde_json::to_vec(&all).map_err(|e| StageError::Job(e.to_string()))?;
-            match self.blobs.swap(KEY, blob.as_ref().map(|blob| &blob.tag), json.into()).await {
-                Ok(_) => return Ok(()),
-                Err(PortError::Conflict) => {}
-                Err(other) => return Err(other.into()),
-            }
-        }
-        Err(PortError::Conflict.into())
+            Ok((Some(object::json(&all)?), ()))
+        })
+        .await
     }
 
     /// Deals with the pages that were judged before.

@@ -59,7 +59,7 @@ impl Stage for Own {
 
     async fn run(&self, job: &OwnJob) -> Result<Verdict, StageError> {
         let (host, now) = (job.host.as_str(), self.manners.clock.now());
-        let (all, _) = owner::load(self.blobs.as_ref(), host).await?;
+        let all = owner::load(self.blobs.as_ref(), host).await?;
         let Some(claim) = ownership::claim(&all, &job.challenge) else {
             return Ok(Verdict::Drop("the claim is not known".into()));
         };

@@ -1,26 +1,24 @@
 //! Owners: what the owner of a site sees and asks for. Here nothing is called: what takes longer than a few reads and writes
 //! becomes a job for [`crate::Own`]. A block is the exception, since it is to count from the very next query and call.
 
-use crate::StageError;
 use crate::block::Blocks;
 use crate::listing::all_keys;
 use crate::robots::compile;
 use crate::suggest::shortened;
+use crate::{StageError, object};
 use curlew_model::{Challenge, Job, OwnJob, Ownership, Timestamp, Wish};
 use curlew_policy::address::{self, hash_hex};
 use curlew_policy::ownership::{self, NotNow};
 use curlew_policy::{Rules, pace};
 use curlew_ports::{
     Blobs, BlockedBy, Claimed, Clock, Fetch, HostLedger, Kept, PortError, Queue, Refusal, Refused, RobotsSeen,
-    RobotsStore, Tag, Wished,
+    RobotsStore, Wished,
 };
 use std::sync::Arc;
 use url::{Host, Url};
 
 /// Where claims are kept, one object for each host.
 pub(crate) const PREFIX: &str = "owners/";
-/// How often an object is tried to be swapped while others swap it.
-const SWAP_TRIES: u32 = 16;
 /// Bytes of a robots.txt that its owner is shown.
 const ROBOTS_SHOWN: usize = 4 * 1024;
 /// Digits of the hash that an object is named by.
@@ -75,7 +73,7 @@ impl Owners {
     /// What the ports say.
     pub async fn claimed(&self, host: &str, challenge: &Challenge) -> Result<Claimed, StageError> {
         let now = self.clock.now();
-        let (all, _) = load(self.blobs.as_ref(), host).await?;
+        let all = load(self.blobs.as_ref(), host).await?;
         let claim = ownership::claim(&all, challenge).cloned();
         let proven_until = claim.as_ref().and_then(|claim| ownership::proven_until(claim, now));
         let held = match proven_until {
@@ -101,7 +99,7 @@ impl Owners {
         let now = self.clock.now();
         // Before it is noted: what is never done must not be waited for.
         if wish == Wish::Unblock && self.blocks.blocked_by(host).await? == BlockedBy::Operator {
-            let (all, _) = load(self.blobs.as_ref(), host).await?;
+            let all = load(self.blobs.as_ref(), host).await?;
             let is_proven =
                 ownership::claim(&all, challenge).is_some_and(|c| ownership::proven_until(c, now).is_some());
             return Ok(if is_proven { Wished::Refused } else { Wished::Unproven });
@@ -162,15 +160,17 @@ impl Owners {
     }
 }
 
-/// The claims to a host, and the tag of their object.
-pub(crate) async fn load(blobs: &dyn Blobs, host: &str) -> Result<(Ownership, Option<Tag>), StageError> {
+/// The claims to a host.
+pub(crate) async fn load(blobs: &dyn Blobs, host: &str) -> Result<Ownership, StageError> {
     let key = key(host);
-    let Some(blob) = blobs.get(&key).await? else {
-        return Ok((Ownership { host: host.to_owned(), ..Ownership::default() }, None));
-    };
-    let all: Ownership =
-        serde_json::from_slice(&blob.bytes).map_err(|e| PortError::Corrupt { what: key, why: e.to_string() })?;
-    Ok((all, Some(blob.tag)))
+    let blob = blobs.get(&key).await?;
+    parse(&key, host, blob.as_ref().map(|blob| blob.bytes.as_ref()))
+}
+
+fn parse(key: &str, host: &str, bytes: Option<&[u8]>) -> Result<Ownership, StageError> {
+    let Some(bytes) = bytes else { return Ok(Ownership { host: host.to_owned(), ..Ownership::default() }) };
+    let corrupt = |e: serde_json::Error| PortError::Corrupt { what: key.to_owned(), why: e.to_string() };
+    Ok(serde_json::from_slice(bytes).map_err(corrupt)?)
 }
 
 /// Changes the claims to a host by compare-and-swap.
@@ -179,20 +179,14 @@ pub(crate) async fn change<T>(
     host: &str,
     decide: impl Fn(Ownership) -> (Ownership, T),
 ) -> Result<T, StageError> {
-    for _ in 0..SWAP_TRIES {
-        let (before, tag) = load(blobs, host).await?;
+    let key = key(host);
+    object::change(blobs, &key, |bytes| {
+        let before = parse(&key, host, bytes)?;
         let (after, answer) = decide(before.clone());
-        if after == before {
-            return Ok(answer);
-        }
-        let json = serde_json::to_vec(&after).map_err(|e| StageError::Job(e.to_string()))?;
-        match blobs.swap(&key(host), tag.as_ref(), json.into()).await {
-            Ok(_) => return Ok(answer),
-            Err(PortError::Conflict) => {}
-            Err(other) => return Err(other.into()),
-        }
-    }
-    Err(PortError::Conflict.into())
+        let next = (after != before).then(|| object::json(&after)).transpose()?;
+        Ok((next, answer))
+    })
+    .await
 }
 
 /// All claims, by host.
@@ -203,8 +197,7 @@ pub async fn claims(blobs: &dyn Blobs) -> Result<Vec<Ownership>, StageError> {
     let mut all: Vec<Ownership> = vec![];
     for key in all_keys(blobs, PREFIX, None).await? {
         let Some(blob) = blobs.get(&key).await? else { continue };
-        let corrupt = |e: serde_json::Error| PortError::Corrupt { what: key.clone(), why: e.to_string() };
-        all.push(serde_json::from_slice(&blob.bytes).map_err(corrupt)?);
+        all.push(parse(&key, "", Some(&blob.bytes))?);
     }
     all.sort_by(|a, b| a.host.cmp(&b.host));
     Ok(all)

@@ -3,6 +3,7 @@
 use crate::aftermath::revived;
 use crate::block::hidden_hosts;
 use crate::discover::new_feed;
+use crate::object;
 use curlew_model::{
     DiscoverJob, HostKey, Job, PollJob, SiteSource, SiteState, Source, SourceKey, Timestamp, is_at_or_below,
 };
@@ -16,8 +17,6 @@ use url::Url;
 
 /// Where it is kept what was suggested today.
 const ALLOWANCE: &str = "suggested.json";
-/// How often that is tried to be swapped while others swap it.
-const SWAP_TRIES: u32 = 16;
 
 /// Takes sites and feeds.
 #[derive(Clone)]
@@ -83,26 +82,17 @@ impl Suggest {
     }
 
     async fn admit(&self, host: &HostKey) -> Result<Result<(), Refusal>, SuggestError> {
-        for _ in 0..SWAP_TRIES {
-            let blob = self.blobs.get(ALLOWANCE).await?;
+        let taken = object::change(self.blobs.as_ref(), ALLOWANCE, |bytes| {
             // One that cannot be read is as good as none: it is of another day tomorrow.
-            let today: Allowance =
-                blob.as_ref().and_then(|blob| serde_json::from_slice(&blob.bytes).ok()).unwrap_or_default();
+            let today: Allowance = bytes.and_then(|bytes| serde_json::from_slice(bytes).ok()).unwrap_or_default();
             let (next, outcome) = allowance::take(today, host, self.clock.now());
-            match outcome {
-                Ok(()) => {}
-                Err(Full::Host) => return Ok(Err(Refusal::SiteFull)),
-                Err(Full::Day) => return Ok(Err(Refusal::DayFull)),
-            }
-            let json = serde_json::to_vec(&next)
-                .map_err(|e| PortError::Corrupt { what: ALLOWANCE.into(), why: e.to_string() })?;
-            match self.blobs.swap(ALLOWANCE, blob.as_ref().map(|blob| &blob.tag), json.into()).await {
-                Ok(_) => return Ok(Ok(())),
-                Err(PortError::Conflict) => {}
-                Err(other) => return Err(other.into()),
-            }
-        }
-        Err(PortError::Conflict.into())
+            Ok(match outcome {
+                Ok(()) => (Some(object::json(&next)?), Ok(())),
+                Err(Full::Host) => (None, Err(Refusal::SiteFull)),
+                Err(Full::Day) => (None, Err(Refusal::DayFull)),
+            })
+        });
+        Ok(taken.await.map_err(PortError::from)?)
     }
 
     /// Writes a feed down. It is polled with the schedule, or at once if `at_once`.
