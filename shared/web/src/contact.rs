@@ -4,7 +4,7 @@
 use crate::app::{App, From};
 use crate::form::{self, Filled, No, Notice};
 use crate::language::Language;
-use crate::page::{self, Site, waiting};
+use crate::page::{self, Site};
 use crate::words::{self, Form};
 use askama::Template;
 use axum::body::Body;
@@ -109,10 +109,7 @@ fn is_mail_address(text: &str) -> bool {
 fn refused(app: &App, language: Language, filled: &Filled, no: No) -> Response {
     let token = no.keep.then(|| filled.get("token"));
     let response = answer(app, language, no.status, filled, token, Some(Notice::bad(no.text)));
-    match no.wait {
-        Some(wait) => waiting(response, wait),
-        None => response,
-    }
+    form::refusing(response, no.wait)
 }
 
 fn answer(

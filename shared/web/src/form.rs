@@ -6,6 +6,7 @@
 use crate::app::{App, From, held};
 use crate::language::Language;
 use crate::origin;
+use crate::page::waiting;
 use crate::token::{self, Fault, Ticket};
 use crate::words;
 use axum::body::{Body, to_bytes};
@@ -61,6 +62,14 @@ impl No {
     /// The form itself is fine, and may be sent again once what it says is mended.
     pub(crate) fn kept(status: StatusCode, text: &'static str) -> No {
         No { keep: true, ..No::new(status, text) }
+    }
+}
+
+/// The page of a form that is not taken, with how long to wait if that is what is wrong.
+pub(crate) fn refusing(response: Response, wait: Option<Millis>) -> Response {
+    match wait {
+        Some(wait) => waiting(response, wait),
+        None => response,
     }
 }
 

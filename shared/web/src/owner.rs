@@ -8,7 +8,7 @@ use crate::claim;
 use crate::form::{self, Filled, No, Notice};
 use crate::hit::web_url;
 use crate::language::Language;
-use crate::page::{self, Site, too_many, waiting};
+use crate::page::{self, Site, too_many};
 use crate::text::clean;
 use crate::words::{self, Form};
 use askama::Template;
@@ -155,10 +155,7 @@ pub(crate) async fn wish(
         Ok(filled) => filled,
         Err(no) => {
             let response = answer(&app, language, no.status, &host, &key, &challenge, Some(Notice::bad(no.text))).await;
-            return match no.wait {
-                Some(wait) => waiting(response, wait),
-                None => response,
-            };
+            return form::refusing(response, no.wait);
         }
     };
     let unfit = |text: &str| (StatusCode::UNPROCESSABLE_ENTITY, Notice::bad(text));
@@ -205,10 +202,7 @@ fn path(host: &str, key: &str) -> String {
 fn refused(app: &App, language: Language, filled: &Filled, no: No) -> Response {
     let token = no.keep.then(|| filled.get("token"));
     let response = beginning(app, language, no.status, filled.get("host"), token, Some(Notice::bad(no.text)));
-    match no.wait {
-        Some(wait) => waiting(response, wait),
-        None => response,
-    }
+    form::refusing(response, no.wait)
 }
 
 fn beginning(

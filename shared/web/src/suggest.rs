@@ -4,7 +4,7 @@ use crate::app::{App, From};
 use crate::form::{self, Filled, No, Notice};
 use crate::hit::web_url;
 use crate::language::Language;
-use crate::page::{self, Site, waiting};
+use crate::page::{self, Site};
 use crate::words::{Form, Suggest};
 use askama::Template;
 use axum::body::Body;
@@ -89,10 +89,7 @@ fn address(typed: &str, t: &Suggest) -> Result<String, &'static str> {
 fn refused(app: &App, language: Language, filled: &Filled, no: No) -> Response {
     let token = no.keep.then(|| filled.get("token"));
     let response = answer(app, language, no.status, filled.get("url"), token, Some(Notice::bad(no.text)));
-    match no.wait {
-        Some(wait) => waiting(response, wait),
-        None => response,
-    }
+    form::refusing(response, no.wait)
 }
 
 /// The page with its form; with a fresh token unless one is kept.
