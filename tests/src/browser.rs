@@ -135,6 +135,18 @@ impl Browser {
         }
     }
 
+    /// Clicks what sends a form, and waits for the page that answers: a click need not wait for it, and the page that is left
+    /// may look the same.
+    ///
+    /// # Panics
+    /// If no other page appears.
+    #[track_caller]
+    pub fn submit(&self, selector: &str) {
+        self.script("document.documentElement.dataset.left = 'yes'");
+        self.find(selector).click();
+        self.find("html:not([data-left]) main");
+    }
+
     /// All elements that a CSS selector matches now.
     pub fn find_all(&self, selector: &str) -> Vec<Element<'_>> {
         let found = self.post("/elements", &json!({"using": "css selector", "value": selector}));

@@ -221,15 +221,14 @@ fn by_browser(steps: &mut Steps, stack: &Stack, web: &Web, door: &Door<'_>, brow
         page = browser.script("return location.pathname").as_str().unwrap().to_owned();
         assert_eq!(stack.post(&page, "wish=block").0, 403, "nothing without a proof");
         assert!(web.put(STAYS, "/.well-known/curlew-challenge.txt", "text/plain", &challenge));
-        browser.find("form:has(input[value=look]) button").click();
-        browser.find("main .notice");
+        browser.submit("form:has(input[value=look]) button");
         stack.come_to_rest(CRAWL);
         browser.open(&door.url(&page));
         let told = browser.find("main").text();
         assert!(told.contains("The site is yours: the file says so.") && told.contains("can be found since"), "{told}");
     });
     steps.step("a block counts at once, and its pages vanish", || {
-        browser.find("form:has(input[value=block]) button").click();
+        browser.submit("form:has(input[value=block]) button");
         assert!(browser.find(".notice.good").text().contains("Blocked"));
         browser.open(&results);
         assert!(browser.find("main h1").text().contains("Nothing found"));

@@ -21,7 +21,7 @@ fn a_person_searches_and_sees_results() {
     steps.step("a query is typed and sent", || {
         browser.open(&server.url("/"));
         browser.find("input[name=q]").type_keys("farina uova");
-        browser.find("form button").click();
+        browser.submit("form button");
         browser.find("main ol article");
         assert!(browser.script("return location.search").as_str().unwrap().contains("q=farina"));
         assert_eq!(browser.script("return document.querySelector('input[name=q]').value"), "farina uova");

@@ -38,8 +38,8 @@ fn claim(browser: &Browser, server: &Server) -> (String, String) {
 
 /// Presses the button that asks for something.
 fn ask(browser: &Browser, wish: &str) {
-    browser.find(&format!("form:has(input[value={wish}]) button")).click();
-    browser.find("main .notice");
+    browser.submit(&format!("form:has(input[value={wish}]) button"));
+    assert!(browser.find_all("main .notice.bad").is_empty(), "{}", browser.find("main").text());
 }
 
 /// Loads the claim's page until it says something.

@@ -26,6 +26,9 @@ const RETRY: Millis = Millis::from_secs(2);
 /// With nothing due within this time the crawl is idle.
 const IDLE: Millis = Millis::from_secs(30);
 
+/// What is said when the disk was full, or the like.
+const NOT_ALL: &str = "some of the work could not be written down; start it again and it goes on where it was";
+
 /// When to end.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum End {
@@ -42,6 +45,9 @@ pub(crate) struct Runner {
     tasks: JoinSet<Result<(), PortError>>,
     visits: Arc<std::sync::atomic::AtomicUsize>,
     batches: Arc<std::sync::atomic::AtomicUsize>,
+    /// The last verdict that could not be written, and when, by the monotonic clock: until its job is handed out again
+    /// there is work that nothing tells of.
+    unwritten: Option<(Millis, PortError)>,
 }
 
 /// Counts a task while it runs, panics included.
@@ -63,10 +69,14 @@ impl Drop for Slot {
 impl Runner {
     /// A runner that ends early once `stop` is set.
     pub(crate) fn new(world: Arc<World>, stop: Arc<AtomicBool>) -> Runner {
-        Runner { world, stop, tasks: JoinSet::new(), visits: Arc::default(), batches: Arc::default() }
+        Runner { world, stop, tasks: JoinSet::new(), visits: Arc::default(), batches: Arc::default(), unwritten: None }
     }
 
     /// Runs jobs until the end, then lets those under way finish.
+    ///
+    /// # Errors
+    /// If the jobs cannot be read, or if some of those that were run could not be written off, as when the disk is full: then
+    /// not all is done, and the next run does it.
     pub(crate) async fn run(mut self, end: End) -> Result<()> {
         loop {
             if self.stop.load(Ordering::Relaxed) || self.past(end) {
@@ -74,21 +84,25 @@ impl Runner {
             }
             let started = self.start_what_is_due().await?;
             while let Some(done) = self.tasks.try_join_next() {
-                report(done);
+                self.note(done);
             }
             if started > 0 {
                 continue;
             }
             if self.tasks.is_empty() && matches!(end, End::Idle(_)) && self.is_idle().await? {
-                return Ok(());
+                break;
             }
             tokio::select! {
-                Some(done) = self.tasks.join_next() => report(done),
+                Some(done) = self.tasks.join_next() => self.note(done),
                 () = self.world.clock.sleep(LOOK_AGAIN) => {}
             }
         }
         self.finish().await;
-        Ok(())
+        let now = self.world.clock.monotonic();
+        match self.unwritten {
+            Some((at, error)) if at + VISIBILITY > now => Err(anyhow::Error::new(error).context(NOT_ALL)),
+            _ => Ok(()),
+        }
     }
 
     fn past(&self, end: End) -> bool {
@@ -105,7 +119,7 @@ impl Runner {
         let grace = self.world.clock.monotonic() + self.world.config.rules.call_time;
         while !self.tasks.is_empty() && self.world.clock.monotonic() < grace {
             tokio::select! {
-                Some(done) = self.tasks.join_next() => report(done),
+                Some(done) = self.tasks.join_next() => self.note(done),
                 () = self.world.clock.sleep(LOOK_AGAIN) => {}
             }
             if self.stop.load(Ordering::Relaxed) {
@@ -114,6 +128,19 @@ impl Runner {
         }
         self.tasks.abort_all();
         while self.tasks.join_next().await.is_some() {}
+    }
+
+    /// A task that failed at its own bookkeeping leaves its job to be handed out again.
+    fn note(&mut self, done: Result<Result<(), PortError>, tokio::task::JoinError>) {
+        match done {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => {
+                tracing::warn!(%error, "a verdict could not be written; the job will run again");
+                self.unwritten = Some((self.world.clock.monotonic(), error));
+            }
+            Err(panic) if panic.is_panic() => tracing::error!(error = %panic, "a job panicked; it will run again"),
+            Err(_) => {}
+        }
     }
 
     async fn start_what_is_due(&mut self) -> Result<usize, PortError> {
@@ -153,16 +180,6 @@ impl Runner {
             }
         }
         Ok(started)
-    }
-}
-
-/// A task that failed at its own bookkeeping leaves its job to be handed out again.
-fn report(done: Result<Result<(), PortError>, tokio::task::JoinError>) {
-    match done {
-        Ok(Ok(())) => {}
-        Ok(Err(error)) => tracing::warn!(%error, "a verdict could not be written; the job will run again"),
-        Err(panic) if panic.is_panic() => tracing::error!(error = %panic, "a job panicked; it will run again"),
-        Err(_) => {}
     }
 }
 

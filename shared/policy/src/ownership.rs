@@ -188,6 +188,17 @@ pub fn done(mut all: Ownership, challenge: &Challenge, wish: Wish, now: Timestam
     all
 }
 
+/// Whether the last word of a host's owners is that it be blocked. A job may come late, or once more, and must not undo
+/// what was asked for after it.
+pub fn is_to_be_blocked(all: &Ownership) -> bool {
+    let last = |wishes: &[Wish]| {
+        let asked = all.claims.iter().flat_map(|claim| wishes.iter().filter_map(|wish| claim.asked.get(wish)));
+        asked.max().copied()
+    };
+    let block = last(&[Wish::Block, Wish::Forget]);
+    block.is_some() && block >= last(&[Wish::Unblock])
+}
+
 /// Whether nothing is left to remember: no claim is proven, and none was made lately.
 pub fn is_over(all: &Ownership, now: Timestamp) -> bool {
     let is_recent = |claim: &Claim| claim.asked.values().any(|at| *at + CLAIM_LIFE > now);
@@ -270,6 +281,22 @@ mod tests {
         let (next, granted) = ask(all, &challenge(99), Wish::Look, T0 + Millis::from_hours(1));
         assert_eq!(granted, Err(NotNow::Until(T0 + Millis::from_days(1))));
         assert_eq!(ask(next, &challenge(99), Wish::Look, T0 + Millis::from_days(1)).1, Ok(()));
+    }
+
+    #[test]
+    fn i05_the_last_word_counts_whoever_of_the_owners_has_it() {
+        assert!(!is_to_be_blocked(&proven(1)));
+        let mut all = proven(1);
+        all.claims.extend(proven(2).claims);
+        let words =
+            [(1, Wish::Block, true), (2, Wish::Unblock, false), (1, Wish::Visit, false), (2, Wish::Forget, true)];
+        for (minute, (n, wish, blocked)) in words.into_iter().enumerate() {
+            let (next, granted) = ask(all, &challenge(n), wish, T0 + Millis::from_mins(minute as u64));
+            assert_eq!((granted, is_to_be_blocked(&next)), (Ok(()), blocked), "{wish:?}");
+            all = next;
+        }
+        let (both, _) = ask(proven(1), &challenge(1), Wish::Unblock, T0);
+        assert!(is_to_be_blocked(&ask(both, &challenge(1), Wish::Block, T0).0), "in doubt a site is left alone");
     }
 
     #[test]

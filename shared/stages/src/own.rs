@@ -76,11 +76,17 @@ impl Stage for Own {
             Wish::Report => self.report(host).await?,
             // It was done when it was asked for; this is for whoever sends it again.
             Wish::Block => drop(self.blocks.block_for_owner(host).await?),
-            Wish::Unblock => {
-                self.blocks.unblock_for_owner(host).await?;
+            Wish::Unblock if ownership::is_to_be_blocked(&all) => {
+                return Ok(Verdict::Drop("the owner has asked for a block since".into()));
             }
+            Wish::Unblock => self.unblock(host).await?,
             Wish::Visit => self.visit(host).await?,
-            Wish::Forget => self.forget(host).await?,
+            Wish::Forget => {
+                if ownership::is_to_be_blocked(&all) {
+                    self.blocks.block_for_owner(host).await?;
+                }
+                self.forget(host).await?;
+            }
         }
         self.done(host, &job.challenge, job.wish).await?;
         tracing::info!(%host, wish = ?job.wish, "an owner's wish is done");
@@ -255,9 +261,18 @@ impl Own {
         }
     }
 
+    /// Takes a block back.
+    async fn unblock(&self, host: &str) -> Result<(), StageError> {
+        self.blocks.unblock_for_owner(host).await?;
+        // A block that was asked for in the meantime has been undone in part.
+        if ownership::is_to_be_blocked(&owner::load(self.blobs.as_ref(), host).await?) {
+            self.blocks.block_for_owner(host).await?;
+        }
+        Ok(())
+    }
+
     /// Removes all that is kept of a host; it is blocked already. Of each page its address stays, and that it was removed.
     async fn forget(&self, host: &str) -> Result<(), StageError> {
-        self.blocks.block_for_owner(host).await?;
         let removal = Removal::new(
             self.pages.clone(),
             self.blobs.clone(),

@@ -4,7 +4,7 @@ use crate::house::{FEED, House, page, status};
 use crate::index::{accept, ask, traces};
 use async_trait::async_trait;
 use bytes::Bytes;
-use curlew_model::{Challenge, Gone, Job, Millis, Miss, PageState, Stage as QueueName, Way, Wish};
+use curlew_model::{Challenge, Gone, Job, Millis, Miss, OwnJob, PageState, Stage as QueueName, Way, Wish};
 use curlew_policy::ownership::{CLAIM_LIFE, PROOF_LIFE};
 use curlew_ports::{About, Blobs, BlockedBy, CallKind, Inbox, Message, Names, Pages, SuggestError, Told, Wished};
 use curlew_stages::{Blocks, MESSAGES_A_DAY, MESSAGES_KEPT, Messages, Own, Owners, Stage, Verdict, expire_claims};
@@ -74,10 +74,9 @@ impl Town {
         }
     }
 
-    /// Runs what was asked for, each job when it is due.
-    async fn work(&self) {
+    fn own(&self) -> Own {
         let house = &self.house;
-        let own = Own {
+        Own {
             manners: house.manners.clone(),
             names: self.zone.clone(),
             blobs: house.blobs.clone(),
@@ -87,7 +86,12 @@ impl Town {
             blocks: self.blocks(),
             suggest: house.suggest(),
             scheme: "https",
-        };
+        }
+    }
+
+    /// Runs what was asked for, each job when it is due.
+    async fn work(&self) {
+        let (house, own) = (&self.house, self.own());
         while let Some((Job::Own(job), due)) = house.queued(QueueName::Discover).await.into_iter().next() {
             house.manners.clock.sleep(due.since(house.now())).await;
             for delivery in house.jobs.receive(QueueName::Discover, 1, Millis(1), house.now()).await.unwrap() {
@@ -252,6 +256,7 @@ async fn i05_a_block_counts_from_the_next_query_and_call_and_is_taken_back() {
     let kept = town.owners().claimed(HOST, &challenge(1)).await.unwrap().held.unwrap();
     assert_eq!(kept.block, BlockedBy::Owner);
     assert!(matches!(town.house.suggest().offered(HOME).await, Err(SuggestError::Refused(_))));
+    town.house.manners.clock.sleep(Millis::from_secs(1)).await;
     assert_eq!(town.wish(1, Wish::Unblock).await, Wished::Granted);
     assert_eq!(town.found().await, 2);
 
@@ -263,6 +268,28 @@ async fn i05_a_block_counts_from_the_next_query_and_call_and_is_taken_back() {
     assert_eq!(town.found().await, 0);
     town.blocks().unblock(HOST).await.unwrap();
     assert_eq!(town.found().await, 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn i05_a_job_that_comes_late_does_not_undo_what_was_asked_for_after_it() {
+    let town = Town::proven().await;
+    let blocked = || async { town.blocks().blocked_by(HOST).await.unwrap() };
+    let late = async |wish| {
+        let job = OwnJob { host: HOST.into(), challenge: challenge(1), wish, deferrals: 0 };
+        town.own().run(&job).await.unwrap()
+    };
+    assert_eq!(town.wish(1, Wish::Block).await, Wished::Granted);
+    town.house.manners.clock.sleep(Millis::from_mins(1)).await;
+    assert_eq!(town.wish(1, Wish::Unblock).await, Wished::Granted);
+    town.house.manners.clock.sleep(Millis::from_mins(1)).await;
+    assert_eq!(town.wish(1, Wish::Forget).await, Wished::Granted);
+    // A queue may hand a job out twice.
+    assert!(matches!(late(Wish::Unblock).await, Verdict::Drop(_)));
+    assert_eq!(blocked().await, BlockedBy::Owner);
+    town.house.manners.clock.sleep(Millis::from_mins(10)).await;
+    assert_eq!(town.wish(1, Wish::Unblock).await, Wished::Granted);
+    assert_eq!(late(Wish::Forget).await, Verdict::Done);
+    assert_eq!(blocked().await, BlockedBy::Nobody);
 }
 
 #[tokio::test(start_paused = true)]
