@@ -53,6 +53,7 @@ macro_rules! conformance {
             a_swap_of_nothing_conflicts
             one_of_many_swaps_wins
             pages_are_listed_page_by_page
+            o13_text_that_would_be_a_query_is_kept_as_it_is
         );
     };
     (sources, $make:path) => {

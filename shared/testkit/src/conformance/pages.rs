@@ -1,7 +1,7 @@
 //! [`Pages`].
 
 use super::samples::{page, page_id, page_states, race};
-use curlew_model::{Gone, Page, PageState};
+use curlew_model::{Gone, Page, PageState, Rejection, Screened};
 use curlew_ports::{Pages, PortError, Version};
 use std::sync::Arc;
 
@@ -58,6 +58,33 @@ pub async fn a_swap_replaces_the_row(pages: &Arc<dyn Pages>) {
     assert_eq!(row(pages, 1).await, (gone(1), second));
     pages.swap(second, &page(1, PageState::Pending)).await.expect("swaps");
     assert_eq!(row(pages, 1).await.0, page(1, PageState::Pending));
+}
+
+/// What a query language, or an expression of a store, would read is text, and nothing else is touched by it.
+pub async fn o13_text_that_would_be_a_query_is_kept_as_it_is(pages: &Arc<dyn Pages>) {
+    const QUERIES: [&str; 7] = [
+        "'; DROP TABLE pages; --",
+        "x' OR '1'='1",
+        "attribute_exists(pk) OR :v = :v",
+        "SET #a0 = :v REMOVE #a1",
+        "{\"S\": \"x\"}",
+        "%_*?[a]",
+        "?1 $1 @v ${v} \u{0}",
+    ];
+    let odd = |text: &str, n: u64| Page {
+        url: format!("https://example.org/?q={text}"),
+        ..page(n, PageState::Rejected { reason: Rejection::Screened(Screened::new(vec![text.into()], None)) })
+    };
+    pages.insert(&page(99, PageState::Pending)).await.expect("inserts");
+    let beside = row(pages, 99).await;
+    for (text, n) in QUERIES.into_iter().zip(0..) {
+        assert!(pages.insert(&odd(text, n)).await.expect("inserts"));
+        let (found, version) = row(pages, n).await;
+        assert_eq!(found, odd(text, n));
+        pages.swap(version, &Page { checked_at: None, ..odd(text, n) }).await.expect("swaps");
+    }
+    assert_eq!(pages.list(None, 100).await.expect("lists").len(), QUERIES.len() + 1);
+    assert_eq!(row(pages, 99).await, beside);
 }
 
 /// Who was second has to load again.
