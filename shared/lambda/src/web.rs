@@ -7,7 +7,7 @@ use crate::meter::Meter;
 use crate::serve::{Answer, Invocation, ended, start};
 use crate::shelf::{FolderShelf, SHELF_BYTES};
 use crate::words::with_causes;
-use curlew_web::{Caller, Manners, Settings, router};
+use curlew_web::{Caller, router};
 use curlew_wiring::{Behind, Program, web_secret};
 use lambda_http::request::RequestContext;
 use lambda_http::{Request, RequestExt, service_fn};
@@ -55,22 +55,7 @@ async fn open(cold: &Cold) -> Result<axum::Router, Failure> {
     let program = cold.program(Arc::new(Meter::default()))?;
     let shelf = FolderShelf::new(std::env::temp_dir().join(format!("curlew-shelf-{}", cold.stack)), SHELF_BYTES);
     let program = Program { finder: program.finder.with_shelf(Arc::new(shelf)), ..program };
-    let mut settings = Settings::new(secret);
-    if let Some(title) = &cold.settings.web.title {
-        settings.title.clone_from(title);
-    }
-    settings.base_url.clone_from(&cold.settings.web.base_url);
-    settings.user_agent_token.clone_from(&cold.settings.token);
-    settings.user_agent.clone_from(&cold.settings.page_agent);
-    settings.contact.clone_from(&cold.settings.contact);
-    let rules = &cold.settings.rules;
-    settings.manners = Manners {
-        poll_interval: rules.poll_interval,
-        min_pause: rules.min_pause,
-        hold_refused: rules.hold_refused,
-        hold_server_error: rules.hold_server_error,
-    };
-    Ok(router(Arc::new(Behind(Stack(program))), cold.clock.clone(), settings))
+    Ok(router(Arc::new(Behind(Stack(program))), cold.clock.clone(), cold.settings.pages(secret)))
 }
 
 #[cfg(test)]
@@ -80,6 +65,7 @@ mod tests {
     use crate::events::request;
     use crate::house::House;
     use curlew_model::Stage;
+    use curlew_ports::PageSettings;
     use http::StatusCode;
 
     async fn asked(router: &axum::Router, case: &str) -> (StatusCode, String) {
@@ -93,7 +79,7 @@ mod tests {
     async fn requests_of_a_function_url_are_answered_by_the_router() {
         let house = House::new(Stage::Fetch);
         let front = Arc::new(Behind(Stack(house.program())));
-        let settings = Settings { searches_per_minute: 1, ..Settings::new([7; 32]) };
+        let settings = PageSettings { searches_per_minute: 1, ..PageSettings::new([7; 32]) };
         let router = router(front, house.clock.clone(), settings);
         let (status, page) = asked(&router, "search").await;
         assert!(status == StatusCode::OK && page.contains("long bent bills"), "{status} {page}");

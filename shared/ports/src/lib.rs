@@ -11,6 +11,7 @@ mod fetch;
 mod front;
 mod ledger;
 mod names;
+mod page_settings;
 mod pages;
 mod queue;
 mod shelf;
@@ -30,6 +31,7 @@ pub use ledger::{
     HostLedger, Hosts, Marks, RobotsCopy, RobotsStore, SWAP_TRIES, Version, update_host, update_host_from,
 };
 pub use names::{Names, NoNames};
+pub use page_settings::{PageSettings, ShownManners};
 pub use pages::Pages;
 pub use queue::{Dead, Delivery, Inbox, Queue, QueueCount, Receipt, Waiting};
 pub use shelf::Shelf;

@@ -24,7 +24,7 @@ use support::{Shelf, page, settings};
 async fn main() -> std::io::Result<()> {
     let address = std::env::args().nth(1).unwrap_or_else(|| "127.0.0.1:8088".to_owned());
     let clock = Arc::new(WallClock(Instant::now()));
-    let settings = curlew_web::Settings { base_url: None, ..settings() };
+    let settings = curlew_ports::PageSettings { base_url: None, ..settings() };
     let router = curlew_web::router(Arc::new(shelf()), clock, settings);
     let listener = tokio::net::TcpListener::bind(address).await?;
     axum::serve(listener, router.into_make_service_with_connect_info::<SocketAddr>()).await

@@ -3,7 +3,7 @@
 use crate::language::Language;
 use crate::page::Site;
 use crate::quota::{self, Quota};
-use crate::settings::{Contact, Settings};
+use crate::settings::{Contact, origin};
 use crate::token::Spent;
 use crate::words::Frame;
 use crate::{api, contact, feeds, files, headers, info, owner, page, search, status, suggest, thumb, websub};
@@ -13,7 +13,7 @@ use axum::http::request::Parts;
 use axum::middleware::{from_fn_with_state, map_response};
 use axum::routing::get;
 use curlew_model::Millis;
-use curlew_ports::{Clock, Front, Status};
+use curlew_ports::{Clock, Front, PageSettings, Status};
 use std::convert::Infallible;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::AtomicU64;
@@ -28,7 +28,7 @@ const DELIVERIES_PER_MINUTE: u32 = 600;
 /// Serve it with [`Router::into_make_service_with_connect_info`] for [`SocketAddr`], or set [`Caller`] as a
 /// request extension where there is no connection to look at (Lambda); without either, all callers share one
 /// allowance.
-pub fn router(front: Arc<dyn Front>, clock: Arc<dyn Clock>, settings: Settings) -> Router {
+pub fn router(front: Arc<dyn Front>, clock: Arc<dyn Clock>, settings: PageSettings) -> Router {
     let app = Arc::new(App::new(front, clock, settings));
     let outer = Arc::clone(&app);
     Router::new()
@@ -48,6 +48,7 @@ pub fn router(front: Arc<dyn Front>, clock: Arc<dyn Clock>, settings: Settings) 
         .route("/robots.txt", get(files::robots))
         .route("/.well-known/security.txt", get(files::security))
         .route("/style.css", get(files::style))
+        .route("/work.js", get(files::work))
         .route("/favicon.svg", get(files::favicon))
         .route("/opensearch.xml", get(files::opensearch))
         .fallback(page::not_found)
@@ -67,7 +68,7 @@ pub struct Caller(pub IpAddr);
 pub(crate) struct App {
     pub(crate) front: Arc<dyn Front>,
     pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) settings: Settings,
+    pub(crate) settings: PageSettings,
     /// Tells one style sheet from the next.
     style: String,
     /// Our own origin, if it is configured.
@@ -86,12 +87,11 @@ pub(crate) struct App {
 }
 
 impl App {
-    fn new(front: Arc<dyn Front>, clock: Arc<dyn Clock>, settings: Settings) -> App {
-        let origin = settings.origin();
+    fn new(front: Arc<dyn Front>, clock: Arc<dyn Clock>, settings: PageSettings) -> App {
         App {
             style: files::style_version(),
-            origin,
-            contact: settings.contact(),
+            origin: origin(&settings),
+            contact: settings.contact.as_deref().and_then(Contact::of),
             serial: AtomicU64::new(0),
             spent: Mutex::default(),
             status: Mutex::default(),

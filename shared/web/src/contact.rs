@@ -2,7 +2,7 @@
 //! found, and wishes to be removed of those who can give no proof. It changes nothing; people read it.
 
 use crate::app::{App, From};
-use crate::form::{self, Filled, No, Notice};
+use crate::form::{self, Filled, No, Notice, Seal};
 use crate::language::Language;
 use crate::page::{self, Site};
 use crate::words::{self, Form};
@@ -31,7 +31,7 @@ struct Page<'a> {
     address: &'a str,
     text: &'a str,
     reply_to: &'a str,
-    token: &'a str,
+    seal: &'a Seal,
     notice: Option<Notice>,
 }
 
@@ -120,7 +120,7 @@ fn answer(
     token: Option<&str>,
     notice: Option<Notice>,
 ) -> Response {
-    let fresh = form::token(app);
+    let seal = Seal::new(app, token);
     let page = Page {
         site: app.site(language),
         t: words::Contact::of(language),
@@ -129,10 +129,10 @@ fn answer(
         address: filled.get("address"),
         text: filled.get("text"),
         reply_to: filled.get("reply_to"),
-        token: token.unwrap_or(&fresh),
+        seal: &seal,
         notice,
     };
-    form::with_form(page::html(language, status, "no-store", &page))
+    seal.on(page::html(language, status, "no-store", &page))
 }
 
 #[cfg(test)]

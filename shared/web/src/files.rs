@@ -13,6 +13,7 @@ use sha2::{Digest, Sha256};
 use std::sync::Arc;
 
 const STYLE: &str = include_str!("../assets/style.css");
+const WORK: &str = include_str!("../assets/work.js");
 const FAVICON: &str = include_str!("../assets/favicon.svg");
 const PLAIN: &str = "text/plain; charset=utf-8";
 /// The style sheet is asked for by its version, so one version never changes.
@@ -38,6 +39,11 @@ pub(crate) fn style_version() -> String {
 /// `GET /style.css`
 pub(crate) async fn style() -> Response {
     (typed("text/css; charset=utf-8", FOREVER), STYLE).into_response()
+}
+
+/// `GET /work.js`
+pub(crate) async fn work() -> Response {
+    (typed("text/javascript; charset=utf-8", A_DAY), WORK).into_response()
 }
 
 /// `GET /favicon.svg`

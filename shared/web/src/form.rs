@@ -1,16 +1,16 @@
 //! What all forms share: how one is read, and what makes it one of ours, filled in by a person.
 //!
 //! In this order, cheapest first: sent from our own page? short enough? a form? within the allowance? the hidden field empty?
-//! the token good? The token is used up last, when nothing else is wrong.
+//! the token good? worked or waited for, if many are sent? The token is used up last, when nothing else is wrong.
 
 use crate::app::{App, From, held};
 use crate::language::Language;
 use crate::origin;
 use crate::page::waiting;
 use crate::token::{self, Fault, Ticket};
-use crate::words;
+use crate::{headers, words, work};
 use axum::body::{Body, to_bytes};
-use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderValue, REFERRER_POLICY};
+use axum::http::header::{CONTENT_LENGTH, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderValue, REFERRER_POLICY};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use curlew_model::Millis;
@@ -19,10 +19,13 @@ use url::form_urlencoded;
 
 /// Longest body that is read, in bytes.
 const MAX_BODY: usize = 4_096;
-/// Fields that are looked at; the longest form has six.
+/// Fields that are looked at; the longest form has seven.
 const MAX_FIELDS: usize = 8;
 /// The hidden field, which people leave empty.
 const TRAP: &str = "subject";
+
+/// While many forms are sent, one without work has to be this old.
+const RUSH_AGE: Millis = Millis::from_mins(1);
 
 /// What is said above a form.
 pub(crate) struct Notice {
@@ -114,12 +117,22 @@ pub(crate) fn ticket(app: &App, from: From, language: Language, filled: &Filled)
     if !filled.get(TRAP).is_empty() {
         return Err(No::new(StatusCode::BAD_REQUEST, t.trapped));
     }
-    let checked = token::check(&app.settings.secret, filled.get("token"), app.clock.now());
-    checked.map_err(|fault| match fault {
+    let (token, now) = (filled.get("token"), app.clock.now());
+    let ticket = token::check(&app.settings.secret, token, now).map_err(|fault| match fault {
         Fault::TooYoung => No::kept(StatusCode::BAD_REQUEST, t.too_young),
         Fault::TooOld => No::new(StatusCode::BAD_REQUEST, t.too_old),
         Fault::Forged => No::new(StatusCode::BAD_REQUEST, t.forged),
-    })
+    })?;
+    let wait = RUSH_AGE.saturating_sub(ticket.age(now));
+    if wait > Millis::ZERO && is_rush(app) && !work::is_done(token, filled.get("work")) {
+        return Err(No { wait: Some(wait), ..No::kept(StatusCode::TOO_MANY_REQUESTS, t.rushed) });
+    }
+    Ok(ticket)
+}
+
+/// Whether many forms are sent at the moment, by whomever.
+fn is_rush(app: &App) -> bool {
+    held(&app.spent).lately(app.clock.now()) >= app.settings.calm_forms_per_hour
 }
 
 /// Uses a ticket up.
@@ -131,10 +144,31 @@ pub(crate) fn spend(app: &App, language: Language, ticket: Ticket) -> Result<(),
     }
 }
 
-/// A token for a form that is given out now.
-pub(crate) fn token(app: &App) -> String {
-    let serial = app.serial.fetch_add(1, Ordering::Relaxed);
-    token::issue(&app.settings.secret, app.clock.now(), serial)
+/// What a page's form carries.
+pub(crate) struct Seal {
+    pub(crate) token: String,
+    /// It has to be worked or waited for.
+    pub(crate) rush: bool,
+}
+
+impl Seal {
+    /// For a form that is given out now, or once more with the token that it has.
+    pub(crate) fn new(app: &App, kept: Option<&str>) -> Seal {
+        let fresh = || {
+            let serial = app.serial.fetch_add(1, Ordering::Relaxed);
+            token::issue(&app.settings.secret, app.clock.now(), serial)
+        };
+        Seal { token: kept.map_or_else(fresh, str::to_owned), rush: is_rush(app) }
+    }
+
+    /// The page that carries it.
+    pub(crate) fn on(&self, response: Response) -> Response {
+        let mut response = with_form(response);
+        if self.rush {
+            response.headers_mut().insert(CONTENT_SECURITY_POLICY, headers::WITH_WORK);
+        }
+        response
+    }
 }
 
 /// The page of a form.

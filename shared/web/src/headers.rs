@@ -8,6 +8,11 @@ use axum::response::Response;
 /// Nothing runs, nothing is loaded from elsewhere, nothing is framed, forms go to ourselves.
 const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; \
                       frame-ancestors 'none'";
+/// The same for a page whose form has to be worked for.
+pub(crate) const WITH_WORK: HeaderValue = HeaderValue::from_static(
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; \
+     frame-ancestors 'none'",
+);
 /// Features of the browser that no page of ours needs.
 const PERMISSIONS: &str = "camera=(), microphone=(), geolocation=(), payment=(), usb=(), browsing-topics=()";
 /// Answers that say nothing of caching are not to be kept.
@@ -17,7 +22,6 @@ const UNCACHED: &str = "no-store";
 pub(crate) async fn secure(mut response: Response) -> Response {
     let headers = response.headers_mut();
     let always = [
-        (CONTENT_SECURITY_POLICY, POLICY),
         (X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (HeaderName::from_static("permissions-policy"), PERMISSIONS),
         (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
@@ -27,6 +31,7 @@ pub(crate) async fn secure(mut response: Response) -> Response {
         headers.insert(name, HeaderValue::from_static(value));
     }
     // A handler may have chosen its own.
+    headers.entry(CONTENT_SECURITY_POLICY).or_insert(HeaderValue::from_static(POLICY));
     headers.entry(REFERRER_POLICY).or_insert(HeaderValue::from_static("no-referrer"));
     headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static(UNCACHED));
     response

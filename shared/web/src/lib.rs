@@ -1,5 +1,6 @@
-//! The search page, the API and the forms: one axum router, rendered on the server, without a line of
-//! JavaScript, a cookie, or anything that is loaded from elsewhere.
+//! The search page, the API and the forms: one axum router, rendered on the server, without
+//! a cookie or anything that is loaded from elsewhere. Nothing needs JavaScript; the one script (`assets/work.js`) spares a
+//! person a minute where many forms are sent.
 //!
 //! The router knows nothing of stores or indexes: all it shows comes through [`curlew_ports::Front`].
 //! What a request may do is decided by small pure modules (`token`, `quota`, `origin`, `hit`);
@@ -38,6 +39,6 @@ mod thumb;
 mod token;
 mod websub;
 mod words;
+mod work;
 
 pub use app::{Caller, router};
-pub use settings::{Manners, Settings};

@@ -5,7 +5,7 @@
 
 use crate::app::{App, From};
 use crate::claim;
-use crate::form::{self, Filled, No, Notice};
+use crate::form::{self, Filled, No, Notice, Seal};
 use crate::hit::web_url;
 use crate::language::Language;
 use crate::page::{self, Site, too_many};
@@ -32,7 +32,7 @@ struct Begin<'a> {
     t: &'static words::Owner,
     form: &'static Form,
     host: &'a str,
-    token: &'a str,
+    seal: &'a Seal,
     notice: Option<Notice>,
 }
 
@@ -213,9 +213,9 @@ fn beginning(
     token: Option<&str>,
     notice: Option<Notice>,
 ) -> Response {
-    let (fresh, t, form) = (form::token(app), words::Owner::of(language), Form::of(language));
-    let page = Begin { site: app.site(language), t, form, host, token: token.unwrap_or(&fresh), notice };
-    form::with_form(page::html(language, status, "no-store", &page))
+    let (seal, t, form) = (Seal::new(app, token), words::Owner::of(language), Form::of(language));
+    let page = Begin { site: app.site(language), t, form, host, seal: &seal, notice };
+    seal.on(page::html(language, status, "no-store", &page))
 }
 
 async fn answer(

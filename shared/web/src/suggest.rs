@@ -1,7 +1,7 @@
 //! The form by which anybody may suggest a site. It only hands the address on; nothing is fetched here.
 
 use crate::app::{App, From};
-use crate::form::{self, Filled, No, Notice};
+use crate::form::{self, Filled, No, Notice, Seal};
 use crate::hit::web_url;
 use crate::language::Language;
 use crate::page::{self, Site};
@@ -24,7 +24,7 @@ struct Page<'a> {
     t: &'static Suggest,
     form: &'static Form,
     url: &'a str,
-    token: &'a str,
+    seal: &'a Seal,
     notice: Option<Notice>,
 }
 
@@ -101,10 +101,9 @@ fn answer(
     token: Option<&str>,
     notice: Option<Notice>,
 ) -> Response {
-    let fresh = form::token(app);
-    let (site, t) = (app.site(language), Suggest::of(language));
-    let page = Page { site, t, form: Form::of(language), url, token: token.unwrap_or(&fresh), notice };
-    form::with_form(page::html(language, status, "no-store", &page))
+    let (seal, site, t) = (Seal::new(app, token), app.site(language), Suggest::of(language));
+    let page = Page { site, t, form: Form::of(language), url, seal: &seal, notice };
+    seal.on(page::html(language, status, "no-store", &page))
 }
 
 #[cfg(test)]

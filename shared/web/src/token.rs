@@ -25,6 +25,13 @@ pub(crate) struct Ticket {
     serial: u64,
 }
 
+impl Ticket {
+    /// How long ago it was given out.
+    pub(crate) fn age(self, now: Timestamp) -> Millis {
+        now.since(Timestamp::from_millis(self.at))
+    }
+}
+
 /// Why a token is not taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
@@ -47,8 +54,7 @@ pub(crate) fn issue(secret: &[u8; 32], now: Timestamp, serial: u64) -> String {
 pub(crate) fn check(secret: &[u8; 32], token: &str, now: Timestamp) -> Result<Ticket, Fault> {
     let (ticket, signature) = parse(token).ok_or(Fault::Forged)?;
     signer(secret, ticket).verify_slice(&signature).map_err(|_| Fault::Forged)?;
-    let age = now.since(Timestamp::from_millis(ticket.at));
-    match age {
+    match ticket.age(now) {
         age if age < MIN_AGE => Err(Fault::TooYoung),
         age if age > MAX_AGE => Err(Fault::TooOld),
         _ => Ok(ticket),
@@ -62,8 +68,7 @@ pub(crate) struct Spent(BTreeSet<Ticket>);
 impl Spent {
     /// Uses up a token; false if it was used before.
     pub(crate) fn spend(&mut self, ticket: Ticket, now: Timestamp) -> bool {
-        let oldest = Ticket { at: (now - MAX_AGE).as_millis(), serial: 0 };
-        self.0 = self.0.split_off(&oldest);
+        self.0 = self.0.split_off(&oldest(now));
         if !self.0.insert(ticket) {
             return false;
         }
@@ -72,6 +77,16 @@ impl Spent {
         }
         true
     }
+
+    /// How many of those that were given out within the last hour were used.
+    pub(crate) fn lately(&self, now: Timestamp) -> usize {
+        self.0.range(oldest(now)..).count()
+    }
+}
+
+/// Before every ticket that is still good.
+fn oldest(now: Timestamp) -> Ticket {
+    Ticket { at: (now - MAX_AGE).as_millis(), serial: 0 }
 }
 
 fn signer(secret: &[u8; 32], ticket: Ticket) -> Hmac<Sha256> {
@@ -131,7 +146,7 @@ mod tests {
         assert!(spent.spend(second, at(6)));
         let late = check(&SECRET, &issue(&SECRET, at(7_000), 0), at(7_010)).unwrap();
         assert!(spent.spend(late, at(7_010)));
-        assert_eq!(spent.0.len(), 1);
+        assert_eq!((spent.0.len(), spent.lately(at(7_010)), spent.lately(at(20_000))), (1, 1, 0));
     }
 
     #[test]

@@ -8,6 +8,7 @@ use curlew_policy::address::HostGroups;
 use curlew_policy::exclusions::{Exclusions, Lists};
 use curlew_policy::push::is_private_enough;
 use curlew_policy::scope::{OwnHosts, Scope};
+use curlew_ports::{PageSettings, ShownManners};
 use curlew_screen::Screener;
 use curlew_screen::image::{ImageClassifier, SkinRegions};
 use curlew_stages::Judge;
@@ -188,6 +189,8 @@ pub struct Web {
     pub base_url: Option<String>,
     /// Owners may prove over http that a site is theirs: for a network of the operator's own, where there is no TLS.
     pub proof_over_http: bool,
+    /// Forms an hour, of all callers together, before each has to be worked or waited for.
+    pub calm_forms_per_hour: Option<usize>,
 }
 
 /// A setting that cannot be used; one line that says which and why.
@@ -251,6 +254,26 @@ impl Settings {
         let base =
             self.web.base_url.as_deref().filter(|base| self.rules.websub && is_private_enough(base, &self.rules))?;
         url::Url::parse(base).ok().map(|url| url.origin().ascii_serialization())
+    }
+
+    /// What of it the pages show and need. The secret signs their forms.
+    pub fn pages(&self, secret: [u8; 32]) -> PageSettings {
+        let (usual, rules) = (PageSettings::new(secret), &self.rules);
+        PageSettings {
+            title: self.web.title.clone().unwrap_or(usual.title),
+            base_url: self.web.base_url.clone(),
+            user_agent_token: self.token.clone(),
+            user_agent: self.page_agent.clone(),
+            contact: self.contact.clone(),
+            calm_forms_per_hour: self.web.calm_forms_per_hour.unwrap_or(usual.calm_forms_per_hour),
+            manners: ShownManners {
+                poll_interval: rules.poll_interval,
+                min_pause: rules.min_pause,
+                hold_refused: rules.hold_refused,
+                hold_server_error: rules.hold_server_error,
+            },
+            ..usual
+        }
     }
 
     /// How the proofs of owners are fetched.

@@ -7,7 +7,7 @@ use crate::runner::{End, Runner};
 use crate::world::World;
 use anyhow::{Context, Result};
 use curlew_model::Millis;
-use curlew_web::{Manners, Settings, router};
+use curlew_web::router;
 use curlew_wiring::{Behind, web_secret};
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -54,9 +54,9 @@ pub(super) async fn pages(world: Arc<World>, listen: SocketAddr, stop: Arc<Atomi
         .await
         .with_context(|| format!("cannot listen on {listen}: choose another address with --listen"))?;
     let addr = listener.local_addr()?;
-    let settings = settings(&world).await?;
+    let secret = web_secret(world.ports.blobs.as_ref()).await.context("the page's secret cannot be had")?;
     let clock = world.clock.clone();
-    let app = router(Arc::new(Behind(Here(world.clone()))), world.clock.clone(), settings);
+    let app = router(Arc::new(Behind(Here(world.clone()))), world.clock.clone(), world.config.pages(secret));
     output::line(&format!("Open http://{addr}/ in a browser; Ctrl-C stops."))?;
     let stopped = async move {
         while !stop.load(Ordering::Relaxed) {
@@ -67,26 +67,6 @@ pub(super) async fn pages(world: Arc<World>, listen: SocketAddr, stop: Arc<Atomi
         .with_graceful_shutdown(stopped)
         .await
         .context("the search page ended")
-}
-
-async fn settings(world: &World) -> Result<Settings> {
-    let secret = web_secret(world.ports.blobs.as_ref()).await.context("the page's secret cannot be had")?;
-    let mut settings = Settings::new(secret);
-    if let Some(title) = &world.config.web.title {
-        settings.title.clone_from(title);
-    }
-    settings.base_url.clone_from(&world.config.web.base_url);
-    settings.user_agent_token.clone_from(&world.config.token);
-    settings.user_agent.clone_from(&world.config.page_agent);
-    settings.contact.clone_from(&world.config.contact);
-    let rules = &world.config.rules;
-    settings.manners = Manners {
-        poll_interval: rules.poll_interval,
-        min_pause: rules.min_pause,
-        hold_refused: rules.hold_refused,
-        hold_server_error: rules.hold_server_error,
-    };
-    Ok(settings)
 }
 
 /// What EventBridge does in the cloud, here on the local clock. When each ran last is kept in the store, so that a

@@ -14,6 +14,10 @@ pub(crate) struct Form {
     pub(crate) too_old: &'static str,
     pub(crate) forged: &'static str,
     pub(crate) sent_before: &'static str,
+    /// Said beside a form that has to be worked or waited for.
+    pub(crate) rush: &'static str,
+    /// It was sent before that.
+    pub(crate) rushed: &'static str,
 }
 
 impl Form {
@@ -33,6 +37,8 @@ const ENGLISH: Form = Form {
     too_old: "This form had grown old. Here is a fresh one; please send it again.",
     forged: "This form is not one of ours. Here is one; please send it again.",
     sent_before: "This form was sent before. Here is a fresh one.",
+    rush: "Many forms are being sent at the moment. This one can be sent a minute from now, or sooner if your browser runs scripts.",
+    rushed: "Many forms are being sent at the moment. Please send this one again in a minute.",
 };
 
 const ITALIAN: Form = Form {
@@ -46,4 +52,6 @@ const ITALIAN: Form = Form {
     too_old: "Il modulo era scaduto. Eccone uno nuovo: invialo di nuovo.",
     forged: "Questo modulo non è nostro. Eccone uno: invialo di nuovo.",
     sent_before: "Questo modulo è già stato inviato. Eccone uno nuovo.",
+    rush: "In questo momento arrivano molti moduli. Questo si può inviare fra un minuto, o prima se il tuo browser esegue gli script.",
+    rushed: "In questo momento arrivano molti moduli. Invia di nuovo questo fra un minuto.",
 };

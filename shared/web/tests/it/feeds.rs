@@ -3,7 +3,7 @@
 use crate::support::{Answer, Shelf, World, page, settings, shelf};
 use axum::body::Body;
 use axum::http::{Request, StatusCode};
-use curlew_web::Settings;
+use curlew_ports::PageSettings;
 use quick_xml::events::Event;
 
 /// Names of elements in their order; fails if it is not well-formed.
@@ -88,7 +88,7 @@ async fn o10_a_feed_of_hostile_text_is_sound() {
     let nasty = "curlew \0\u{1}\u{b}\u{1b}[31m\u{fffe}\u{ffff}\u{202e}]]>&<\"'\\";
     let mut hit = page("https://tide.example/\"><x>", nasty, nasty);
     hit.site = nasty.into();
-    let settings = Settings { title: "A & <B> \"C\"".into(), ..settings() };
+    let settings = PageSettings { title: "A & <B> \"C\"".into(), ..settings() };
     let world = World::with(shelf(vec![hit]), settings);
     for form in ["atom", "rss"] {
         let xml = world.get(&format!("/feed/{form}?q=curlew")).await.body;
@@ -106,7 +106,7 @@ async fn there_is_no_feed_of_nothing_nor_without_an_address_of_our_own() {
         assert_eq!(world.get(path).await.status, StatusCode::BAD_REQUEST, "{path}");
     }
     assert_eq!(world.get("/feed/html?q=curlew").await.status, StatusCode::NOT_FOUND);
-    let bare = World::with(Shelf::default(), Settings { base_url: None, ..settings() });
+    let bare = World::with(Shelf::default(), PageSettings { base_url: None, ..settings() });
     assert_eq!(bare.get("/feed/atom?q=curlew").await.status, StatusCode::NOT_FOUND);
     assert!(bare.get("/?q=curlew").await.attributes("link[rel=alternate]", "href").is_empty());
     let broken = World::of(Shelf { broken: Some(true), ..Shelf::default() });

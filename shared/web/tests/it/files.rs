@@ -4,12 +4,12 @@ use crate::support::{Shelf, World, settings};
 use axum::body::Body;
 use axum::http::{Request, StatusCode};
 use curlew_model::{HoldReason, Millis, Stage};
+use curlew_ports::PageSettings;
 use curlew_ports::{Counted, IndexedYear, QueueCount, QueueStatus, Status};
-use curlew_web::Settings;
 use std::sync::atomic::Ordering;
 
 fn bare() -> World {
-    World::with(Shelf::default(), Settings { base_url: None, contact: None, ..settings() })
+    World::with(Shelf::default(), PageSettings { base_url: None, contact: None, ..settings() })
 }
 
 #[tokio::test]
@@ -29,7 +29,7 @@ async fn h15_the_bot_page_says_what_why_how_to_block_how_to_be_removed_and_where
 #[tokio::test]
 async fn settings_are_text_and_nothing_else() {
     let nasty = "<b>&\"'".to_owned();
-    let settings = Settings {
+    let settings = PageSettings {
         title: nasty.clone(),
         user_agent_token: nasty.clone(),
         user_agent: nasty.clone(),

@@ -7,8 +7,9 @@ use axum::body::HttpBody;
 use axum::http::{Request, StatusCode};
 use bytes::Bytes;
 use curlew_model::Millis;
-use curlew_web::Settings;
+use curlew_ports::PageSettings;
 use hyper::body::Frame;
+use sha2::{Digest, Sha256};
 use std::convert::Infallible;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -106,7 +107,7 @@ async fn o10_what_we_write_from_hostile_text_is_sound() {
     let mut hit = page("https://tide.example/", nasty, nasty);
     hit.site = nasty.into();
     hit.score = f32::NAN;
-    let settings = Settings { title: "A & <B> \"C\"".into(), ..settings() };
+    let settings = PageSettings { title: "A & <B> \"C\"".into(), ..settings() };
     let world = World::with(shelf(vec![hit]), settings);
     let json = world.get("/api/search?q=curlew").await.json();
     for field in ["title", "snippet", "site"] {
@@ -216,6 +217,50 @@ async fn w05_a_form_filled_in_by_a_machine_is_not_taken() {
     assert_eq!(*world.shelf.suggested.lock().unwrap(), ["https://tide.example/"]);
 }
 
+/// The number that a browser would find.
+fn work_for(token: &str) -> String {
+    let mut numbers = (0..).map(|number: u32| number.to_string());
+    numbers.find(|number| Sha256::digest(format!("{token} {number}")).starts_with(&[0, 0])).unwrap()
+}
+
+#[tokio::test]
+async fn w05_in_a_rush_of_forms_each_is_worked_or_waited_for() {
+    let settings = PageSettings { calm_forms_per_hour: 2, forms_per_minute: 100, ..settings() };
+    let world = World::with(Shelf::default(), settings);
+    let send = async |url: &str, token: &str, work: &str| {
+        world.send(form(&[("url", url), ("token", token), ("work", work)])).await
+    };
+    for url in ["https://one.example/", "https://two.example/"] {
+        let token = token_of(&world).await;
+        assert_eq!(send(url, &token, "").await.status, StatusCode::OK);
+    }
+    let page = world.get("/suggest").await;
+    assert_eq!(page.attributes("form input[name=work]", "value"), [""]);
+    assert!(page.body.contains("sooner if your browser runs scripts"));
+    assert!(world.get("/work.js").await.body.contains("crypto.subtle.digest(\"SHA-256\""));
+    assert!(!world.get("/").await.body.contains("<script"), "a search is never worked for");
+
+    let token = token_of(&world).await;
+    for work in ["", "0", &work_for("another token")] {
+        let early = send("https://three.example/", &token, work).await;
+        assert_eq!((early.status, early.header("retry-after")), (StatusCode::TOO_MANY_REQUESTS, "50"), "{work}");
+        assert_eq!(early.attributes("input[name=token]", "value"), [token.as_str()], "it only has to wait");
+        assert_eq!(early.attributes("#url", "value"), ["https://three.example/"]);
+    }
+    assert_eq!(send("https://three.example/", &token, &work_for(&token)).await.status, StatusCode::OK);
+    assert!(send("https://four.example/", &token, &work_for(&token)).await.text(".bad").contains("sent before"));
+
+    // Without a script: after a minute.
+    let token = token_of(&world).await;
+    world.clock.advance(Millis::from_secs(50));
+    assert_eq!(send("https://four.example/", &token, "").await.status, StatusCode::OK);
+    // An hour later the rush is over.
+    world.clock.advance(Millis::from_hours(2));
+    let token = token_of(&world).await;
+    assert!(!world.get("/suggest").await.body.contains("<script"));
+    assert_eq!(send("https://five.example/", &token, "").await.status, StatusCode::OK);
+}
+
 #[tokio::test]
 async fn w09_a_form_on_another_site_is_not_taken() {
     let world = World::of(Shelf::default());
@@ -258,7 +303,7 @@ async fn w09_a_form_on_another_site_is_not_taken() {
 
 #[tokio::test]
 async fn w11_host_tricks_and_odd_paths_lead_nowhere() {
-    let world = World::with(Shelf::default(), Settings { base_url: None, ..settings() });
+    let world = World::with(Shelf::default(), PageSettings { base_url: None, ..settings() });
     for path in
         ["/", "/?q=x", "/bot", "/suggest", "/opensearch.xml", "/.well-known/security.txt", "/robots.txt", "/nowhere"]
     {

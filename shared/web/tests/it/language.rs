@@ -4,8 +4,8 @@ use crate::suggest::{form, token_of};
 use crate::support::{Answer, Shelf, World, page, settings, shelf};
 use axum::body::Body;
 use axum::http::Request;
+use curlew_ports::PageSettings;
 use curlew_ports::{Counted, Status};
-use curlew_web::Settings;
 use std::collections::BTreeSet;
 
 const ITALIAN: &str = "it-IT,it;q=0.9,en;q=0.5";
@@ -133,6 +133,6 @@ async fn the_bot_page_has_the_same_rules_and_numbers_in_both() {
     assert_eq!(english.attributes("h2", "id"), italian.attributes("h2", "id"));
     assert!(english.body.contains("stays away for 5 days") && italian.body.contains("resta lontano per 5 giorni"));
     assert!(english.body.contains("every 8 hours") && italian.body.contains("ogni 8 ore"));
-    let bare = World::with(Shelf::default(), Settings { contact: None, ..crate::support::settings() });
+    let bare = World::with(Shelf::default(), PageSettings { contact: None, ..crate::support::settings() });
     assert!(bare.get_in(ITALIAN, "/bot").await.body.contains("non ha indicato un indirizzo"));
 }

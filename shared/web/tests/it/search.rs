@@ -5,7 +5,8 @@ use axum::body::Body;
 use axum::extract::ConnectInfo;
 use axum::http::{Request, StatusCode};
 use curlew_model::{Millis, ThumbnailId};
-use curlew_web::{Caller, Settings};
+use curlew_ports::PageSettings;
+use curlew_web::Caller;
 use std::net::SocketAddr;
 
 fn many(count: usize) -> World {
@@ -191,7 +192,7 @@ async fn a_panic_is_a_page_too() {
 
 #[tokio::test]
 async fn w02_a_flood_of_searches_is_told_to_wait() {
-    let world = World::with(shelf(Vec::new()), Settings { searches_per_minute: 2, ..settings() });
+    let world = World::with(shelf(Vec::new()), PageSettings { searches_per_minute: 2, ..settings() });
     let from = |ip: [u8; 4], path: &str| {
         let mut request = Request::get(path).body(Body::empty()).unwrap();
         request.extensions_mut().insert(ConnectInfo(SocketAddr::from((ip, 4711))));
@@ -216,7 +217,7 @@ async fn w02_a_flood_of_searches_is_told_to_wait() {
 
 #[tokio::test]
 async fn w10_a_forwarded_for_header_is_not_believed() {
-    let world = World::with(shelf(Vec::new()), Settings { searches_per_minute: 1, ..settings() });
+    let world = World::with(shelf(Vec::new()), PageSettings { searches_per_minute: 1, ..settings() });
     let claiming = |claimed: &str| {
         let request =
             Request::get("/?q=x").header("x-forwarded-for", claimed).header("forwarded", format!("for={claimed}"));

@@ -4,7 +4,7 @@ use crate::support::{Answer, Shelf, World, settings, shelf};
 use axum::body::Body;
 use axum::http::{Request, StatusCode};
 use curlew_model::Millis;
-use curlew_web::Settings;
+use curlew_ports::PageSettings;
 use url::form_urlencoded::Serializer;
 
 /// The form as a browser sends it.
@@ -64,7 +64,7 @@ async fn what_cannot_be_taken_is_explained_and_stays_in_the_form() {
 
 #[tokio::test]
 async fn one_address_may_suggest_so_many_a_minute() {
-    let world = World::with(shelf(Vec::new()), Settings { forms_per_minute: 3, ..settings() });
+    let world = World::with(shelf(Vec::new()), PageSettings { forms_per_minute: 3, ..settings() });
     let mut tokens = Vec::new();
     for _ in 0..4 {
         tokens.push(token_of(&world).await);
