@@ -63,7 +63,7 @@ fn a_stack_makes_of_the_web_what_one_process_makes_of_it() {
     steps.step("manners", || judge_manners(&calls, web.farm()));
     steps.step("nothing is given up", || assert_eq!(stack.all_dead(), 0, "{}", stack.told()));
     searching(&mut steps, &stack, &store);
-    vanishing(&mut steps, &stack, &web);
+    vanishing(&mut steps, &stack, &store, &web);
     owning(&mut steps, &stack, &web);
     steps.step("the schedule", || await_tick(&stack));
     steps.step("zips", || judge_zips(&stack));
@@ -134,7 +134,7 @@ fn searching(steps: &mut Steps, stack: &Stack, store: &Store) {
 }
 
 /// Pages turn away, the sample function has them asked again, and they are not found any more.
-fn vanishing(steps: &mut Steps, stack: &Stack, web: &Web) {
+fn vanishing(steps: &mut Steps, stack: &Stack, store: &Store, web: &Web) {
     web.set_mode(LOSES_ITS_PAGES, Mode::Pages(410));
     web.clear_calls();
     // The pages were fetched a minute ago, and are left in peace for a day.
@@ -148,6 +148,20 @@ fn vanishing(steps: &mut Steps, stack: &Stack, web: &Web) {
         assert_eq!(judge::overlaps(&calls, judge::registrable), []);
         assert!(calls.iter().all(|call| call.kind == Kind::Page), "a re-check asks for the page only");
         assert!(calls.iter().any(|call| call.host == LOSES_ITS_PAGES && call.status == 410));
+    });
+    steps.step("the status, as it was counted with the sample", || {
+        let (code, said) = stack.get("/status.json", "");
+        assert_eq!(code, 200, "{said}");
+        let status = &serde_json::from_str::<Value>(&said).unwrap()["status"];
+        let here = store.run(&["status", "--json"]).ok().json();
+        let (counted, pages) = (&status["counted"], &here["pages"]);
+        assert_eq!((&counted["sites"], &counted["feeds"]), (&here["sites"], &here["feeds"]), "{status}");
+        // The sample has removed those whose time is over.
+        let taken_in = |of: &Value| of["accepted"].as_u64().unwrap_or(0) + of["gone"].as_u64().unwrap_or(0);
+        assert_eq!((taken_in(counted), &counted["rejected"]), (taken_in(pages), &pages["rejected"]), "{status}");
+        assert!(status["counted_at"].is_string() && status["queues"].as_array().unwrap().len() == 4, "{status}");
+        let (_, page) = stack.get("/status", "");
+        assert!(page.contains("were counted on"), "{page}");
     });
     steps.step("what is gone is not found", || {
         assert_eq!(stack.found(&format!("site:{LOSES_ITS_PAGES}")), Vec::<String>::new());

@@ -6,6 +6,7 @@
 use crate::batch::LAST_THINGS;
 use crate::failure::Failure;
 use crate::serve::{Answer, Call, serve};
+use crate::words::with_causes;
 use curlew_model::{Timestamp, Year};
 use curlew_ports::PortError;
 use curlew_stages::{Published, StageError};
@@ -143,6 +144,11 @@ async fn recheck(call: &Call, event: SampleEvent, meant_for: Option<Timestamp>) 
     }
     let pages = program.recheck(event.count).await?;
     tracing::info!(pages, "a sample of pages is re-checked");
+    // For the status page. It is taken with the next sample if not now: that one must not be drawn again for it.
+    match program.census.keep().await {
+        Ok(taken) => tracing::debug!(taken, "what there is is counted once a week"),
+        Err(error) => tracing::warn!(error = with_causes(&error), "what there is could not be counted"),
+    }
     Ok(json!({ "pages": pages }))
 }
 

@@ -113,6 +113,14 @@ pub trait Inbox: Send + Sync {
     /// Transport errors.
     async fn count(&self, stage: Stage, now: Timestamp) -> Result<QueueCount, PortError>;
 
+    /// The same for whoever may ask at any time, without what is dear to count: an adapter may leave jobs out that wait.
+    ///
+    /// # Errors
+    /// Transport errors.
+    async fn glance(&self, stage: Stage, now: Timestamp) -> Result<QueueCount, PortError> {
+        self.count(stage, now).await
+    }
+
     /// Jobs that wait for a time after `now`, earliest first, as far as the adapter can see them.
     ///
     /// # Errors

@@ -1,6 +1,6 @@
 use crate::QueueCount;
 use curlew_model::{HoldReason, Stage, Timestamp, Year};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// What the program has and does, for anybody who asks: numbers and times, and never a host, a page or a person.
@@ -8,9 +8,12 @@ use std::collections::BTreeMap;
 pub struct Status {
     /// The index, a year at a time, the newest first.
     pub index: Vec<IndexedYear>,
-    /// What has to be counted row by row; none where that would cost too much for anybody to ask for.
+    /// What has to be counted row by row; none where that was not done yet.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub counted: Option<Counted>,
+    /// When they were counted, if not just now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub counted_at: Option<Timestamp>,
     /// What is to be done; empty where that is not counted.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub queues: Vec<QueueStatus>,
@@ -31,7 +34,7 @@ pub struct IndexedYear {
 }
 
 /// What there is, counted.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counted {
     /// Sites that were named.
     pub sites: u64,

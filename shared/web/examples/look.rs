@@ -82,6 +82,7 @@ fn shelf() -> Shelf {
             held: [(HoldReason::TooManyRequests, 2), (HoldReason::Network, 5)].into(),
         }),
         queues: vec![queue(Stage::Discover, 0, 3), queue(Stage::Poll, 4, 12), queue(Stage::Fetch, 132, 1_018)],
+        counted_at: None,
         due_since: published,
     };
     shelf

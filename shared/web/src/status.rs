@@ -28,7 +28,8 @@ struct Page<'a> {
     queues: Vec<(&'static str, [String; 4])>,
     /// What is said of the oldest job.
     oldest: Option<String>,
-    is_counted: bool,
+    /// When the rest was counted, if not just now, or that it was not.
+    counted: Option<String>,
 }
 
 /// Facts under a heading.
@@ -97,7 +98,10 @@ impl Page<'_> {
             sections,
             queues: status.queues.iter().map(|queue| row_of(language, queue)).collect(),
             oldest: status.due_since.map(|due| (t.oldest)(&language.roughly(now.since(due)))),
-            is_counted: status.counted.is_some(),
+            counted: match (&status.counted, status.counted_at) {
+                (None, _) => Some(t.not_counted.to_owned()),
+                (Some(_), at) => at.map(|at| (t.counted_at)(&language.moment(at))),
+            },
         }
     }
 }

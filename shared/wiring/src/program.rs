@@ -10,7 +10,7 @@ use curlew_ports::{
     RobotsStore, Seeds, Sources,
 };
 use curlew_stages::{
-    Blocks, Callbacks, Discover, Dispatch, Extract, Fetch, Finder, HowMany, Index, Judge, KnownRobots, Manners,
+    Blocks, Callbacks, Census, Discover, Dispatch, Extract, Fetch, Finder, HowMany, Index, Judge, KnownRobots, Manners,
     Messages, Overrules, Own, Owners, Poll, Published, Pushes, Removal, Sample, Stage, StageError, Subscribe, Suggest,
     Verdict, Weather, expire_claims,
 };
@@ -78,6 +78,8 @@ pub struct Program {
     pub extract: Extract,
     /// Publishes.
     pub index: Index,
+    /// Counts what there is.
+    pub census: Census,
     /// Chooses pages to re-check.
     pub sample: Sample,
     /// Sends what is due.
@@ -205,6 +207,13 @@ impl Program {
                 scope: scope.clone(),
             },
             index: Index { blobs: blobs.clone(), pages: pages.clone(), clock: clock.clone() },
+            census: Census {
+                pages: pages.clone(),
+                sources: sources.clone(),
+                hosts: ports.hosts.clone(),
+                blobs: blobs.clone(),
+                clock: clock.clone(),
+            },
             sample: Sample { manners: manners.clone(), pages: pages.clone(), queue: queue.clone() },
             dispatch: Dispatch {
                 marks: ports.marks.clone(),

@@ -81,17 +81,18 @@ impl Inbox for Jobs {
     }
 
     /// About so many: SQS counts in passing. Jobs that were put back count as handed out, and `now` is not looked at.
-    async fn count(&self, stage: Stage, _now: Timestamp) -> Result<QueueCount, PortError> {
-        let live = self.counts(stage, self.address(stage).await?).await?;
-        let dead = self.counts(stage, self.dead_address(stage).await?).await?;
+    async fn count(&self, stage: Stage, now: Timestamp) -> Result<QueueCount, PortError> {
+        let queued = self.glance(stage, now).await?;
         let parked = self.parked_facts().await?;
         let parked = parked.iter().filter(|facts| facts.stage == Some(stage)).count();
-        Ok(QueueCount {
-            ready: live[0],
-            waiting: live[2] + u64::try_from(parked).unwrap_or(0),
-            in_flight: live[1],
-            dead: dead[0] + dead[1],
-        })
+        Ok(QueueCount { waiting: queued.waiting + u64::try_from(parked).unwrap_or(0), ..queued })
+    }
+
+    /// Without parked jobs: each of them would be read.
+    async fn glance(&self, stage: Stage, _now: Timestamp) -> Result<QueueCount, PortError> {
+        let live = self.counts(stage, self.address(stage).await?).await?;
+        let dead = self.counts(stage, self.dead_address(stage).await?).await?;
+        Ok(QueueCount { ready: live[0], waiting: live[2], in_flight: live[1], dead: dead[0] + dead[1] })
     }
 
     /// Parked jobs only: SQS does not show the messages that it keeps back.

@@ -3,13 +3,11 @@
 use crate::output;
 use crate::world::World;
 use anyhow::Result;
-use curlew_model::{HoldReason, HostKey, Job, Millis, Source, SourceKey, Stage, Timestamp};
+use curlew_model::{Job, Millis, Stage, Timestamp};
 use curlew_wiring::Counts;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Rows read at a time.
-const LIST: usize = 500;
 /// The most waiting jobs that are looked at for the summary.
 const MOST_WAITING: usize = 100_000;
 
@@ -42,7 +40,7 @@ impl Summary {
     pub(crate) async fn gather(world: &World, began: Millis) -> Result<Summary> {
         let Counts { entries_seen, pages_fetched, accepted, rejected, calls, calls_by_kind, bytes, aliases, .. } =
             world.tally.counts();
-        let (sites, feeds) = count_sources(world).await?;
+        let (sites, feeds) = world.census.sources().await?;
         let now = world.clock.now();
         let waiting = world.ports.inbox.waiting(now, MOST_WAITING).await?;
         let mut dead = 0;
@@ -56,7 +54,7 @@ impl Summary {
             pages_fetched,
             accepted,
             rejected,
-            held: holds(world).await?.into_iter().map(|(why, hosts)| (why.as_str(), hosts)).collect(),
+            held: world.census.held().await?.into_iter().map(|(why, hosts)| (why.as_str(), hosts)).collect(),
             parked: waiting.iter().map(|w| parked_in(w.job.as_ref().ok())).sum(),
             dead,
             calls,
@@ -108,38 +106,6 @@ fn parked_in(job: Option<&Job>) -> u64 {
     match job {
         Some(Job::Fetch(visit)) => visit.items.len() as u64,
         _ => 1,
-    }
-}
-
-pub(super) async fn count_sources(world: &World) -> Result<(u64, u64)> {
-    let (mut sites, mut feeds) = (0, 0);
-    let mut after: Option<SourceKey> = None;
-    loop {
-        let rows = world.ports.sources.list(after.as_ref(), LIST).await?;
-        let Some(last) = rows.last() else { return Ok((sites, feeds)) };
-        after = Some(last.key().clone());
-        for row in &rows {
-            match row {
-                Source::Site(_) => sites += 1,
-                Source::Extra(_) => {}
-                Source::Feed(_) => feeds += 1,
-            }
-        }
-    }
-}
-
-/// Host keys that are held now, by reason.
-pub(super) async fn holds(world: &World) -> Result<BTreeMap<HoldReason, u64>> {
-    let now = world.clock.now();
-    let mut held = BTreeMap::new();
-    let mut after: Option<HostKey> = None;
-    loop {
-        let rows = world.ports.hosts.list(after.as_ref(), LIST).await?;
-        let Some((last, _)) = rows.last() else { return Ok(held) };
-        after = Some(last.clone());
-        for hold in rows.iter().filter_map(|(_, s)| s.hold.as_ref()).filter(|h| h.until > now) {
-            *held.entry(hold.reason).or_default() += 1;
-        }
     }
 }
 

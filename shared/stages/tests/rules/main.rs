@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 
+mod census;
 mod conditional;
 mod costs;
 mod discovery;

@@ -27,6 +27,8 @@ pub(crate) struct Status {
     pub(crate) jobs: [&'static str; 4],
     pub(crate) oldest: fn(&str) -> String,
     pub(crate) not_counted: &'static str,
+    /// Given a moment.
+    pub(crate) counted_at: fn(&str) -> String,
     /// Around a link.
     pub(crate) the_same: &'static str,
     pub(crate) for_programs: &'static str,
@@ -65,7 +67,8 @@ const ENGLISH: Status = Status {
     },
     jobs: ["Due", "Later", "Under way", "Given up"],
     oldest: |time| format!("What is due the longest has been so for {time}."),
-    not_counted: "Sites, feeds, queues and sites left alone are not counted here; the operator sees them.",
+    not_counted: "Sites, feeds, pages and sites left alone were not counted yet; that is done once a week.",
+    counted_at: |moment| format!("Sites, feeds, pages and sites left alone were counted on {moment}."),
     the_same: "The same",
     for_programs: "for programs",
 };
@@ -97,7 +100,8 @@ const ITALIAN: Status = Status {
     },
     jobs: ["Ora", "Più tardi", "In corso", "Falliti"],
     oldest: |time| format!("Il lavoro più vecchio aspetta da {time}."),
-    not_counted: "Siti, feed, code e siti lasciati in pace qui non si contano: li vede il gestore.",
+    not_counted: "Siti, feed, pagine e siti lasciati in pace non sono ancora stati contati: si fa una volta alla settimana.",
+    counted_at: |moment| format!("Siti, feed, pagine e siti lasciati in pace sono stati contati il {moment}."),
     the_same: "Lo stesso",
     for_programs: "per i programmi",
 };

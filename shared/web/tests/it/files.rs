@@ -3,7 +3,7 @@
 use crate::support::{Shelf, World, settings};
 use axum::body::Body;
 use axum::http::{Request, StatusCode};
-use curlew_model::{HoldReason, Millis, Stage};
+use curlew_model::{HoldReason, Millis, Stage, Timestamp};
 use curlew_ports::PageSettings;
 use curlew_ports::{Counted, IndexedYear, QueueCount, QueueStatus, Status};
 use std::sync::atomic::Ordering;
@@ -60,6 +60,7 @@ fn status() -> Status {
             stage: Stage::Fetch,
             count: QueueCount { ready: 7, waiting: 1_000, in_flight: 2, dead: 0 },
         }],
+        counted_at: None,
         due_since: at("2026-11-21T02:57:00Z"),
     }
 }
@@ -98,7 +99,11 @@ async fn what_is_not_counted_is_not_shown_as_nothing() {
     let page = World::of(Shelf { status: Status { index, ..Status::default() }, ..Shelf::default() });
     let page = page.get("/status").await;
     assert_eq!(page.all("h2"), ["Index"]);
-    assert!(page.body.contains("are not counted here"));
+    assert!(page.body.contains("were not counted yet"));
+    let at = Timestamp::from_millis(1_795_140_000_000);
+    let earlier = Status { counted: Some(Counted::default()), counted_at: Some(at), ..Status::default() };
+    let page = World::of(Shelf { status: earlier, ..Shelf::default() }).get("/status").await;
+    assert!(page.body.contains("were counted on 20 November 2026"), "{}", page.body);
     let calm = Status { counted: Some(Counted::default()), ..Status::default() };
     let page = World::of(Shelf { status: calm, ..Shelf::default() }).get("/status").await;
     assert_eq!(page.text("h2:nth-of-type(3) + p"), "None.");

@@ -1,0 +1,162 @@
+//! Census: how many sites, feeds, pages and held hosts there are. Where every row that is read costs money, it is taken once
+//! a week and kept, and whoever asks for the status reads what was kept.
+
+use crate::listing::each_page;
+use crate::{StageError, object};
+use curlew_model::{HoldReason, HostKey, Millis, PageState, Source, SourceKey, Timestamp};
+use curlew_ports::{Blobs, Clock, Counted, Hosts, Pages, PortError, Sources};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Rows that one call lists.
+const LIST: usize = 500;
+/// Where the last one is kept.
+const KEPT: &str = "census.json";
+/// How long one is good for: a week, less half a day, since who asks does so daily and not to the second.
+const GOOD_FOR: Millis = Millis::from_hours(7 * 24 - 12);
+
+/// The stage that counts.
+pub struct Census {
+    /// The rows of pages.
+    pub pages: Arc<dyn Pages>,
+    /// The rows of sites and feeds.
+    pub sources: Arc<dyn Sources>,
+    /// The states of host keys.
+    pub hosts: Arc<dyn Hosts>,
+    /// Where a census is kept.
+    pub blobs: Arc<dyn Blobs>,
+    /// Time.
+    pub clock: Arc<dyn Clock>,
+}
+
+/// What there is.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Population {
+    /// Sites that were named.
+    pub sites: u64,
+    /// Feeds that are known.
+    pub feeds: u64,
+    /// Pages, by the word of their state.
+    pub pages: BTreeMap<&'static str, u64>,
+    /// Those that were rejected, by the reason.
+    pub rejected: BTreeMap<&'static str, u64>,
+    /// Those that are gone, by the reason.
+    pub gone: BTreeMap<&'static str, u64>,
+    /// Host keys that are left alone now, by the reason.
+    pub held: BTreeMap<HoldReason, u64>,
+}
+
+impl Population {
+    /// For the status page, which anybody may read.
+    pub fn for_anybody(&self) -> Counted {
+        let pages = |word: &str| self.pages.get(word).copied().unwrap_or(0);
+        Counted {
+            sites: self.sites,
+            feeds: self.feeds,
+            accepted: pages("accepted"),
+            pending: pages("pending"),
+            rejected: pages("rejected"),
+            gone: pages("gone"),
+            held: self.held.clone(),
+        }
+    }
+}
+
+/// A census that was kept.
+#[derive(Debug, Serialize, Deserialize)]
+struct Kept {
+    at: Timestamp,
+    counted: Counted,
+}
+
+impl Census {
+    /// Counts all rows.
+    ///
+    /// # Errors
+    /// What the ports say.
+    pub async fn take(&self) -> Result<Population, PortError> {
+        let (sites, feeds) = self.sources().await?;
+        let mut all = Population { sites, feeds, held: self.held().await?, ..Population::default() };
+        each_page(self.pages.as_ref(), |page| {
+            let word = match &page.state {
+                PageState::Pending => "pending",
+                PageState::Accepted { .. } => "accepted",
+                PageState::Alias { .. } => "alias",
+                PageState::Rejected { reason } => {
+                    *all.rejected.entry(reason.code()).or_default() += 1;
+                    "rejected"
+                }
+                PageState::Gone { reason } => {
+                    *all.gone.entry(reason.as_str()).or_default() += 1;
+                    "gone"
+                }
+            };
+            *all.pages.entry(word).or_default() += 1;
+        })
+        .await?;
+        Ok(all)
+    }
+
+    /// Sites that were named, and feeds that are known.
+    ///
+    /// # Errors
+    /// What the ports say.
+    pub async fn sources(&self) -> Result<(u64, u64), PortError> {
+        let (mut sites, mut feeds) = (0, 0);
+        let mut after: Option<SourceKey> = None;
+        loop {
+            let rows = self.sources.list(after.as_ref(), LIST).await?;
+            let Some(last) = rows.last() else { return Ok((sites, feeds)) };
+            after = Some(last.key().clone());
+            for row in &rows {
+                match row {
+                    Source::Site(_) => sites += 1,
+                    Source::Extra(_) => {}
+                    Source::Feed(_) => feeds += 1,
+                }
+            }
+        }
+    }
+
+    /// Host keys that are held now, by the reason.
+    ///
+    /// # Errors
+    /// What the ports say.
+    pub async fn held(&self) -> Result<BTreeMap<HoldReason, u64>, PortError> {
+        let now = self.clock.now();
+        let mut held = BTreeMap::new();
+        let mut after: Option<HostKey> = None;
+        loop {
+            let rows = self.hosts.list(after.as_ref(), LIST).await?;
+            let Some((last, _)) = rows.last() else { return Ok(held) };
+            after = Some(last.clone());
+            for hold in rows.iter().filter_map(|(_, s)| s.hold.as_ref()).filter(|h| h.until > now) {
+                *held.entry(hold.reason).or_default() += 1;
+            }
+        }
+    }
+
+    /// Takes a census and keeps it, unless the last one is good enough; says whether it did.
+    ///
+    /// # Errors
+    /// What the ports say; then the last one stays.
+    pub async fn keep(&self) -> Result<bool, StageError> {
+        let now = self.clock.now();
+        if kept_census(self.blobs.as_ref()).await?.is_some_and(|(at, _)| now < at + GOOD_FOR) {
+            return Ok(false);
+        }
+        let counted = self.take().await?.for_anybody();
+        self.blobs.put(KEPT, object::json(&Kept { at: now, counted })?.into()).await?;
+        Ok(true)
+    }
+}
+
+/// The census that was kept last, and when it was taken. One that cannot be read is as good as none.
+///
+/// # Errors
+/// What the object store says.
+pub async fn kept_census(blobs: &dyn Blobs) -> Result<Option<(Timestamp, Counted)>, PortError> {
+    let Some(blob) = blobs.get(KEPT).await? else { return Ok(None) };
+    Ok(serde_json::from_slice::<Kept>(&blob.bytes).ok().map(|kept| (kept.at, kept.counted)))
+}
