@@ -1,7 +1,7 @@
 //! Index: publishes new segments as splits, and merges splits of a year, leaving out what is gone.
 
 use crate::listing::all_keys;
-use crate::{StageError, segment};
+use crate::{StageError, object, segment};
 use bytes::Bytes;
 use curlew_model::{Millis, PageId, PageState, Record, SegmentKey, Timestamp, Year};
 use curlew_ports::{Blobs, Clock, Pages, PortError, Tag};
@@ -24,8 +24,6 @@ const PURGE_AFTER: Millis = Millis::from_days(90);
 const RETIRED_FOR: Millis = Millis::from_days(1);
 /// How often publishing starts over since somebody else publishes the same segments.
 const RACES: u32 = 8;
-/// How often a manifest is tried to be swapped while others swap it.
-const SWAP_TRIES: u32 = 16;
 /// Days back from today of which all segments are certainly written.
 const SEALED_AFTER_DAYS: u64 = 2;
 /// Days back from today of which a segment may have records whose rows are still to be written; fewer than until its day
@@ -76,19 +74,13 @@ pub(crate) async fn change_manifest(
     year: Year,
     change: impl Fn(&Manifest) -> Result<Manifest, SearchError>,
 ) -> Result<Manifest, StageError> {
-    for _ in 0..SWAP_TRIES {
-        let (manifest, tag) = load_manifest(blobs, year).await?;
+    object::change(blobs, &manifest_key(year), |bytes| {
+        let manifest = bytes.map_or_else(|| Ok(Manifest::new(year)), Manifest::from_json).map_err(search_error)?;
         let next = change(&manifest).map_err(search_error)?;
-        if next == manifest && tag.is_some() {
-            return Ok(next);
-        }
-        match blobs.swap(&manifest_key(year), tag.as_ref(), next.to_json().into()).await {
-            Ok(_) => return Ok(next),
-            Err(PortError::Conflict) => {}
-            Err(other) => return Err(other.into()),
-        }
-    }
-    Err(PortError::Conflict.into())
+        let stays = next == manifest && bytes.is_some();
+        Ok(((!stays).then(|| next.to_json()), next))
+    })
+    .await
 }
 
 pub(crate) fn search_error(error: SearchError) -> StageError {

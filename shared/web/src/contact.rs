@@ -7,9 +7,8 @@ use crate::language::Language;
 use crate::page::{self, Site};
 use crate::words::{self, Form};
 use askama::Template;
-use axum::body::Body;
 use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::StatusCode;
 use axum::response::Response;
 use curlew_ports::{About, Message, Told};
 use std::sync::Arc;
@@ -41,17 +40,7 @@ pub(crate) async fn show(State(app): State<Arc<App>>, language: Language) -> Res
 }
 
 /// `POST /contact`
-pub(crate) async fn send(
-    State(app): State<Arc<App>>,
-    from: From,
-    language: Language,
-    headers: HeaderMap,
-    body: Body,
-) -> Response {
-    let filled = match form::read(&app, language, &headers, body).await {
-        Ok(filled) => filled,
-        Err(no) => return refused(&app, language, &Filled::default(), no),
-    };
+pub(crate) async fn send(State(app): State<Arc<App>>, from: From, language: Language, filled: Filled) -> Response {
     let message = match admit(&app, from, language, &filled) {
         Ok(message) => message,
         Err(no) => return refused(&app, language, &filled, no),

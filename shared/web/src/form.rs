@@ -10,10 +10,13 @@ use crate::page::waiting;
 use crate::token::{self, Fault, Ticket};
 use crate::{headers, words, work};
 use axum::body::{Body, to_bytes};
+use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::http::header::{CONTENT_LENGTH, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderValue, REFERRER_POLICY};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use curlew_model::Millis;
+use std::convert::Infallible;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use url::form_urlencoded;
 
@@ -43,11 +46,15 @@ impl Notice {
     }
 }
 
-/// A form as it was sent.
+/// A form as it was sent from a page of ours; one that is not looked at has no fields, and the reason.
 #[derive(Default)]
-pub(crate) struct Filled(Vec<(String, String)>);
+pub(crate) struct Filled {
+    fields: Vec<(String, String)>,
+    unread: Option<No>,
+}
 
 /// Why a form is not looked at, or not taken: the status, what is said, and whether it may be sent again as it is.
+#[derive(Clone, Copy)]
 pub(crate) struct No {
     pub(crate) status: StatusCode,
     pub(crate) text: &'static str,
@@ -79,12 +86,23 @@ pub(crate) fn refusing(response: Response, wait: Option<Millis>) -> Response {
 impl Filled {
     /// A field without the spaces around it; empty if it was not sent.
     pub(crate) fn get(&self, name: &str) -> &str {
-        self.0.iter().rev().find(|(field, _)| field == name).map(|(_, value)| value.trim()).unwrap_or_default()
+        self.fields.iter().rev().find(|(field, _)| field == name).map(|(_, value)| value.trim()).unwrap_or_default()
+    }
+}
+
+impl FromRequest<Arc<App>> for Filled {
+    type Rejection = Infallible;
+
+    async fn from_request(request: Request, app: &Arc<App>) -> Result<Filled, Infallible> {
+        let (mut parts, body) = request.into_parts();
+        let language = Language::from_request_parts(&mut parts, app).await?;
+        let read = read(app, language, &parts.headers, body).await;
+        Ok(read.unwrap_or_else(|no| Filled { unread: Some(no), ..Filled::default() }))
     }
 }
 
 /// Reads a form that was sent from a page of ours; never more than [`MAX_BODY`] of it.
-pub(crate) async fn read(app: &App, language: Language, headers: &HeaderMap, body: Body) -> Result<Filled, No> {
+async fn read(app: &App, language: Language, headers: &HeaderMap, body: Body) -> Result<Filled, No> {
     let t = words::Form::of(language);
     if !origin::is_ours(headers, app.origin.as_deref()) {
         return Err(No::new(StatusCode::FORBIDDEN, t.not_from_here));
@@ -101,18 +119,22 @@ pub(crate) async fn read(app: &App, language: Language, headers: &HeaderMap, bod
     }
     let bytes = to_bytes(body, MAX_BODY).await.map_err(|_| too_long())?;
     let fields = form_urlencoded::parse(&bytes).take(MAX_FIELDS);
-    Ok(Filled(fields.map(|(name, value)| (name.into_owned(), value.into_owned())).collect()))
+    let fields = fields.map(|(name, value)| (name.into_owned(), value.into_owned())).collect();
+    Ok(Filled { fields, unread: None })
 }
 
-/// Takes a form of the caller's allowance.
-pub(crate) fn allow(app: &App, from: From, language: Language) -> Result<(), No> {
+/// Takes a form that was read of the caller's allowance.
+pub(crate) fn allow(app: &App, from: From, language: Language, filled: &Filled) -> Result<(), No> {
+    if let Some(no) = filled.unread {
+        return Err(no);
+    }
     let too_many = || No::new(StatusCode::TOO_MANY_REQUESTS, words::Form::of(language).too_many);
     app.admit_form(from).map_err(|wait| No { wait: Some(wait), ..too_many() })
 }
 
 /// The ticket of a form that a person has filled in, still to be used up.
 pub(crate) fn ticket(app: &App, from: From, language: Language, filled: &Filled) -> Result<Ticket, No> {
-    allow(app, from, language)?;
+    allow(app, from, language, filled)?;
     let t = words::Form::of(language);
     if !filled.get(TRAP).is_empty() {
         return Err(No::new(StatusCode::BAD_REQUEST, t.trapped));

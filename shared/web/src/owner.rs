@@ -12,10 +12,9 @@ use crate::page::{self, Site, too_many};
 use crate::text::clean;
 use crate::words::{self, Form};
 use askama::Template;
-use axum::body::Body;
 use axum::extract::{Path, State};
+use axum::http::StatusCode;
 use axum::http::header::{CACHE_CONTROL, HeaderValue, LOCATION};
-use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use curlew_model::{Challenge, Timestamp, Wish};
 use curlew_ports::{BlockedBy, Claimed, Kept, Wished};
@@ -80,17 +79,7 @@ pub(crate) async fn begin(State(app): State<Arc<App>>, language: Language) -> Re
 }
 
 /// `POST /owner`: a claim begins; its page has an address of its own.
-pub(crate) async fn claim(
-    State(app): State<Arc<App>>,
-    from: From,
-    language: Language,
-    headers: HeaderMap,
-    body: Body,
-) -> Response {
-    let filled = match form::read(&app, language, &headers, body).await {
-        Ok(filled) => filled,
-        Err(no) => return refused(&app, language, &Filled::default(), no),
-    };
+pub(crate) async fn claim(State(app): State<Arc<App>>, from: From, language: Language, filled: Filled) -> Response {
     match admit(&app, from, language, &filled) {
         Ok(host) => {
             let serial = app.serial.fetch_add(1, Ordering::Relaxed);
@@ -145,19 +134,14 @@ pub(crate) async fn wish(
     from: From,
     language: Language,
     Path((host, key)): Path<(String, String)>,
-    headers: HeaderMap,
-    body: Body,
+    filled: Filled,
 ) -> Response {
     let t = words::Owner::of(language);
     let Some(challenge) = opened(&app, &host, &key) else { return page::no_such_page(app.site(language)) };
-    let read = form::read(&app, language, &headers, body).await;
-    let filled = match read.and_then(|filled| form::allow(&app, from, language).map(|()| filled)) {
-        Ok(filled) => filled,
-        Err(no) => {
-            let response = answer(&app, language, no.status, &host, &key, &challenge, Some(Notice::bad(no.text))).await;
-            return form::refusing(response, no.wait);
-        }
-    };
+    if let Err(no) = form::allow(&app, from, language, &filled) {
+        let response = answer(&app, language, no.status, &host, &key, &challenge, Some(Notice::bad(no.text))).await;
+        return form::refusing(response, no.wait);
+    }
     let unfit = |text: &str| (StatusCode::UNPROCESSABLE_ENTITY, Notice::bad(text));
     let (status, notice) = match read_wish(&filled) {
         None => unfit(t.no_wish),
