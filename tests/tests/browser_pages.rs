@@ -5,6 +5,7 @@
 
 use curlew_fixtureweb::Farm;
 use curlew_tests::{Browser, Screen, Server, Steps, Store, Web};
+use sha2::{Digest, Sha256};
 use std::time::{Duration, Instant};
 
 /// Bundled sites: with pictures, and with long and hostile titles.
@@ -55,6 +56,10 @@ fn w05_in_a_rush_of_forms_the_browser_works_so_that_a_person_need_not_wait() {
         assert!(began.elapsed() < WORKING, "the work is not done");
         std::thread::sleep(Duration::from_millis(100));
     }
+    let field = |name: &str| browser.script(&format!("return document.querySelector('input[name={name}]').value"));
+    let worked = format!("{} {}", field("token").as_str().unwrap(), field("work").as_str().unwrap());
+    assert!(Sha256::digest(&worked).starts_with(&[0, 0]), "{worked}");
+    assert_eq!(browser.find("#rush").text(), "This form can be sent now.");
     std::thread::sleep(FILLING_IN);
     browser.find("#url").type_keys("bird-ledger.test");
     browser.submit("form.suggest button");

@@ -138,7 +138,11 @@ impl Runner {
                 tracing::warn!(%error, "a verdict could not be written; the job will run again");
                 self.unwritten = Some((self.world.clock.monotonic(), error));
             }
-            Err(panic) if panic.is_panic() => tracing::error!(error = %panic, "a job panicked; it will run again"),
+            Err(panic) if panic.is_panic() => {
+                tracing::error!(error = %panic, "a job panicked; it will run again");
+                let error = PortError::Unavailable { what: panic.to_string(), source: None };
+                self.unwritten = Some((self.world.clock.monotonic(), error));
+            }
             Err(_) => {}
         }
     }

@@ -144,10 +144,14 @@ async fn recheck(call: &Call, event: SampleEvent, meant_for: Option<Timestamp>) 
     }
     let pages = program.recheck(event.count).await?;
     tracing::info!(pages, "a sample of pages is re-checked");
-    // For the status page. It is taken with the next sample if not now: that one must not be drawn again for it.
-    match program.census.keep().await {
-        Ok(taken) => tracing::debug!(taken, "what there is is counted once a week"),
-        Err(error) => tracing::warn!(error = with_causes(&error), "what there is could not be counted"),
+    // For the status page. Whatever becomes of it, the sample is drawn, and must not be drawn again.
+    let left = call.deadline.saturating_sub(cold.clock.monotonic()).saturating_sub(LAST_THINGS.saturating_mul(2));
+    tokio::select! {
+        kept = program.census.keep() => match kept {
+            Ok(taken) => tracing::debug!(taken, "what there is is counted once a week"),
+            Err(error) => tracing::warn!(error = with_causes(&error), "what there is could not be counted"),
+        },
+        () = cold.clock.sleep(left) => tracing::warn!("there was no time to count what there is"),
     }
     Ok(json!({ "pages": pages }))
 }

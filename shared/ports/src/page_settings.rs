@@ -22,8 +22,8 @@ pub struct PageSettings {
     pub secret: [u8; 32],
     /// How many forms one address may send a minute.
     pub forms_per_minute: u32,
-    /// How many forms an hour are taken of all callers together before each has to be worked or waited for (hostile.md's
-    /// "bot fills form"). 0: each has to.
+    /// How many forms an hour are taken of all callers together, by one process, before each has to be worked or waited
+    /// for. 0: each has to. More than 8,192 count as so many.
     pub calm_forms_per_hour: usize,
     /// How many searches, page or API, one address may make a minute. Calls from the loopback
     /// address are not counted: they are the operator's own, or a proxy's, which has to count for itself.

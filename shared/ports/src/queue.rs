@@ -113,7 +113,7 @@ pub trait Inbox: Send + Sync {
     /// Transport errors.
     async fn count(&self, stage: Stage, now: Timestamp) -> Result<QueueCount, PortError>;
 
-    /// The same for whoever may ask at any time, without what is dear to count: an adapter may leave jobs out that wait.
+    /// The same, cheap enough to be asked for at any time: an adapter may leave out waiting jobs that are dear to count.
     ///
     /// # Errors
     /// Transport errors.

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Rows that one call lists.
-const LIST: usize = 500;
+const LIST: usize = 1_000;
 /// Where the last one is kept.
 const KEPT: &str = "census.json";
 /// How long one is good for: a week, less half a day, since who asks does so daily and not to the second.
@@ -63,11 +63,13 @@ impl Population {
     }
 }
 
-/// A census that was kept.
+/// What is kept.
 #[derive(Debug, Serialize, Deserialize)]
 struct Kept {
-    at: Timestamp,
-    counted: Counted,
+    /// When a census was begun last: one that comes to no end is not begun anew each day.
+    begun: Timestamp,
+    /// The last one that came to its end, and when.
+    counted: Option<(Timestamp, Counted)>,
 }
 
 impl Census {
@@ -137,26 +139,36 @@ impl Census {
         }
     }
 
-    /// Takes a census and keeps it, unless the last one is good enough; says whether it did.
+    /// Takes a census and keeps it, unless one was begun within the last week; says whether it did.
     ///
     /// # Errors
-    /// What the ports say; then the last one stays.
+    /// What the ports say; then the last one stays for another week.
     pub async fn keep(&self) -> Result<bool, StageError> {
         let now = self.clock.now();
-        if kept_census(self.blobs.as_ref()).await?.is_some_and(|(at, _)| now < at + GOOD_FOR) {
+        let kept = kept(self.blobs.as_ref()).await?;
+        if kept.as_ref().is_some_and(|kept| now < kept.begun + GOOD_FOR) {
             return Ok(false);
         }
-        let counted = self.take().await?.for_anybody();
-        self.blobs.put(KEPT, object::json(&Kept { at: now, counted })?.into()).await?;
+        self.put(&Kept { begun: now, counted: kept.and_then(|kept| kept.counted) }).await?;
+        let counted = Some((now, self.take().await?.for_anybody()));
+        self.put(&Kept { begun: now, counted }).await?;
         Ok(true)
+    }
+
+    async fn put(&self, kept: &Kept) -> Result<(), StageError> {
+        Ok(self.blobs.put(KEPT, object::json(kept)?.into()).await?)
     }
 }
 
-/// The census that was kept last, and when it was taken. One that cannot be read is as good as none.
+/// One that cannot be read is as good as none.
+async fn kept(blobs: &dyn Blobs) -> Result<Option<Kept>, PortError> {
+    Ok(blobs.get(KEPT).await?.and_then(|blob| serde_json::from_slice(&blob.bytes).ok()))
+}
+
+/// The census that was kept last, and when it was taken.
 ///
 /// # Errors
 /// What the object store says.
 pub async fn kept_census(blobs: &dyn Blobs) -> Result<Option<(Timestamp, Counted)>, PortError> {
-    let Some(blob) = blobs.get(KEPT).await? else { return Ok(None) };
-    Ok(serde_json::from_slice::<Kept>(&blob.bytes).ok().map(|kept| (kept.at, kept.counted)))
+    Ok(kept(blobs).await?.and_then(|kept| kept.counted))
 }

@@ -74,18 +74,14 @@ impl Stage for Own {
                 }
             }
             Wish::Report => self.report(host).await?,
-            // It was done when it was asked for; this is for whoever sends it again.
-            Wish::Block => drop(self.blocks.block_for_owner(host).await?),
-            Wish::Unblock if ownership::is_to_be_blocked(&all) => {
-                return Ok(Verdict::Drop("the owner has asked for a block since".into()));
-            }
-            Wish::Unblock => self.unblock(host).await?,
+            Wish::Block | Wish::Unblock => self.settle(host).await?,
             Wish::Visit => self.visit(host).await?,
             Wish::Forget => {
-                if ownership::is_to_be_blocked(&all) {
-                    self.blocks.block_for_owner(host).await?;
-                }
-                self.forget(host).await?;
+                self.settle(host).await?;
+                // Who has taken it back since wants to keep what came after it.
+                let asked = claim.asked.get(&Wish::Forget).copied().unwrap_or(now);
+                let until = if ownership::is_to_be_blocked(&all) { Timestamp::MAX } else { asked };
+                self.forget(host, until).await?;
             }
         }
         self.done(host, &job.challenge, job.wish).await?;
@@ -261,25 +257,19 @@ impl Own {
         }
     }
 
-    /// Takes a block back.
-    async fn unblock(&self, host: &str) -> Result<(), StageError> {
-        self.blocks.unblock_for_owner(host).await?;
-        // A block that was asked for in the meantime has been undone in part.
-        if ownership::is_to_be_blocked(&owner::load(self.blobs.as_ref(), host).await?) {
-            self.blocks.block_for_owner(host).await?;
-        }
-        Ok(())
+    async fn settle(&self, host: &str) -> Result<(), StageError> {
+        owner::settle(self.blobs.as_ref(), &self.blocks, host).await
     }
 
-    /// Removes all that is kept of a host; it is blocked already. Of each page its address stays, and that it was removed.
-    async fn forget(&self, host: &str) -> Result<(), StageError> {
+    /// Removes all that came of a host until an instant. Of each page its address stays, and that it was removed.
+    async fn forget(&self, host: &str, until: Timestamp) -> Result<(), StageError> {
         let removal = Removal::new(
             self.pages.clone(),
             self.blobs.clone(),
             self.manners.clock.clone(),
             self.manners.events.clone(),
         );
-        let ours = pages_that(self.pages.as_ref(), |page| is_indexed_on(host, page)).await?;
+        let ours = pages_that(self.pages.as_ref(), |page| is_indexed_on(host, page) && page.at <= until).await?;
         // A page's removal leaves the image of its site to the other pages; here there are none left.
         let mut images: BTreeSet<ImageId> = BTreeSet::new();
         for page in &ours {
@@ -294,7 +284,7 @@ impl Own {
         for image in images {
             self.blobs.delete(&thumbnail_key(&image)).await?;
         }
-        for feed in self.feeds(host).await? {
+        for feed in self.feeds(host).await?.into_iter().filter(|feed| feed.polled_at <= until) {
             self.retire(&feed.key).await?;
         }
         let counts = [(format!("gone: {}", Gone::Blocked.as_str()), ours.len() as u64)].into();

@@ -21,6 +21,8 @@ use url::{Host, Url};
 pub(crate) const PREFIX: &str = "owners/";
 /// Bytes of a robots.txt that its owner is shown.
 const ROBOTS_SHOWN: usize = 4 * 1024;
+/// How often a block is set anew because its owner has asked for the contrary meanwhile.
+const SETTLE_TRIES: u32 = 4;
 /// Digits of the hash that an object is named by.
 const DIGITS: usize = 32;
 
@@ -112,7 +114,7 @@ impl Owners {
             Err(NotNow::Full) => return Ok(Wished::Refused),
         }
         if matches!(wish, Wish::Block | Wish::Forget) {
-            self.blocks.block_for_owner(host).await?;
+            settle(self.blobs.as_ref(), &self.blocks, host).await?;
         }
         tracing::info!(%host, ?wish, "an owner asks");
         if wish == Wish::Block {
@@ -187,6 +189,25 @@ pub(crate) async fn change<T>(
         Ok((next, answer))
     })
     .await
+}
+
+/// Blocks a host or takes that back, whichever its owners asked for last, and again if they have asked anew meanwhile: a
+/// job may come late or twice, and another may run beside it.
+pub(crate) async fn settle(blobs: &dyn Blobs, blocks: &Blocks, host: &str) -> Result<(), StageError> {
+    let mut is_wanted = ownership::is_to_be_blocked(&load(blobs, host).await?);
+    for _ in 0..SETTLE_TRIES {
+        if is_wanted {
+            blocks.block_for_owner(host).await?;
+        } else {
+            blocks.unblock_for_owner(host).await?;
+        }
+        let before = is_wanted;
+        is_wanted = ownership::is_to_be_blocked(&load(blobs, host).await?);
+        if is_wanted == before {
+            return Ok(());
+        }
+    }
+    Err(PortError::Conflict.into())
 }
 
 /// All claims, by host.

@@ -22,6 +22,8 @@ use tower_http::catch_panic::CatchPanicLayer;
 
 /// Calls of hubs that one address may make a minute: one hub tells of many feeds.
 const DELIVERIES_PER_MINUTE: u32 = 600;
+/// Forms that one address may send a minute without work while many are sent.
+const UNWORKED_PER_MINUTE: u32 = 1;
 
 /// The pages, the API and the forms.
 ///
@@ -83,6 +85,7 @@ pub(crate) struct App {
     pub(crate) status: Mutex<Option<(Millis, Arc<Status>)>>,
     searches: Mutex<Quota>,
     forms: Mutex<Quota>,
+    unworked: Mutex<Quota>,
     deliveries: Mutex<Quota>,
 }
 
@@ -97,6 +100,7 @@ impl App {
             status: Mutex::default(),
             searches: Mutex::new(Quota::new(settings.searches_per_minute)),
             forms: Mutex::new(Quota::new(settings.forms_per_minute)),
+            unworked: Mutex::new(Quota::new(UNWORKED_PER_MINUTE)),
             deliveries: Mutex::new(Quota::new(DELIVERIES_PER_MINUTE)),
             front,
             clock,
@@ -121,6 +125,11 @@ impl App {
     /// Takes a form of the caller's allowance, or says how long to wait.
     pub(crate) fn admit_form(&self, from: From) -> Result<(), Millis> {
         held(&self.forms).take(self.key(from), self.clock.monotonic())
+    }
+
+    /// Takes a form without work, while many are sent, of the caller's allowance, or says how long to wait.
+    pub(crate) fn admit_unworked(&self, from: From) -> Result<(), Millis> {
+        held(&self.unworked).take(self.key(from), self.clock.monotonic())
     }
 
     /// Takes a call of a hub of the caller's allowance, or says how long to wait.

@@ -96,8 +96,8 @@ fn is_mail_address(text: &str) -> bool {
 }
 
 fn refused(app: &App, language: Language, filled: &Filled, no: No) -> Response {
-    let token = no.keep.then(|| filled.get("token"));
-    let response = answer(app, language, no.status, filled, token, Some(Notice::bad(no.text)));
+    let kept = no.keep.then_some(filled);
+    let response = answer(app, language, no.status, filled, kept, Some(Notice::bad(no.text)));
     form::refusing(response, no.wait)
 }
 
@@ -106,10 +106,10 @@ fn answer(
     language: Language,
     status: StatusCode,
     filled: &Filled,
-    token: Option<&str>,
+    kept: Option<&Filled>,
     notice: Option<Notice>,
 ) -> Response {
-    let seal = Seal::new(app, token);
+    let seal = Seal::new(app, kept);
     let page = Page {
         site: app.site(language),
         t: words::Contact::of(language),

@@ -10,13 +10,13 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use curlew_model::{Millis, hex};
 use sha2::{Digest, Sha256};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 const STYLE: &str = include_str!("../assets/style.css");
 const WORK: &str = include_str!("../assets/work.js");
 const FAVICON: &str = include_str!("../assets/favicon.svg");
 const PLAIN: &str = "text/plain; charset=utf-8";
-/// The style sheet is asked for by its version, so one version never changes.
+/// The style sheet and the script are asked for by their version, so one version never changes.
 const FOREVER: &str = "public, max-age=31536000, immutable";
 /// How long a security.txt may be relied upon; RFC 9116 §2.5.5 recommends less than a year.
 const SECURITY_EXPIRES: Millis = Millis::from_days(180);
@@ -41,9 +41,15 @@ pub(crate) async fn style() -> Response {
     (typed("text/css; charset=utf-8", FOREVER), STYLE).into_response()
 }
 
+/// Tells this script from an earlier one.
+pub(crate) fn work_version() -> &'static str {
+    static VERSION: LazyLock<String> = LazyLock::new(|| hex(&Sha256::digest(WORK)[..4]));
+    &VERSION
+}
+
 /// `GET /work.js`
 pub(crate) async fn work() -> Response {
-    (typed("text/javascript; charset=utf-8", A_DAY), WORK).into_response()
+    (typed("text/javascript; charset=utf-8", FOREVER), WORK).into_response()
 }
 
 /// `GET /favicon.svg`

@@ -8,7 +8,7 @@ use crate::language::Language;
 use crate::origin;
 use crate::page::waiting;
 use crate::token::{self, Fault, Ticket};
-use crate::{headers, words, work};
+use crate::{files, headers, words, work};
 use axum::body::{Body, to_bytes};
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::http::header::{CONTENT_LENGTH, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderValue, REFERRER_POLICY};
@@ -123,7 +123,7 @@ async fn read(app: &App, language: Language, headers: &HeaderMap, body: Body) ->
     Ok(Filled { fields, unread: None })
 }
 
-/// Takes a form that was read of the caller's allowance.
+/// Counts a form against its caller's allowance, unless it could not be read.
 pub(crate) fn allow(app: &App, from: From, language: Language, filled: &Filled) -> Result<(), No> {
     if let Some(no) = filled.unread {
         return Err(no);
@@ -145,16 +145,21 @@ pub(crate) fn ticket(app: &App, from: From, language: Language, filled: &Filled)
         Fault::TooOld => No::new(StatusCode::BAD_REQUEST, t.too_old),
         Fault::Forged => No::new(StatusCode::BAD_REQUEST, t.forged),
     })?;
-    let wait = RUSH_AGE.saturating_sub(ticket.age(now));
-    if wait > Millis::ZERO && is_rush(app) && !work::is_done(token, filled.get("work")) {
-        return Err(No { wait: Some(wait), ..No::kept(StatusCode::TOO_MANY_REQUESTS, t.rushed) });
+    if is_rush(app) && !work::is_done(token, filled.get("work")) {
+        let too_soon = |wait| No { wait: Some(wait), ..No::kept(StatusCode::TOO_MANY_REQUESTS, t.rushed) };
+        let wait = RUSH_AGE.saturating_sub(ticket.age(now));
+        if wait > Millis::ZERO {
+            return Err(too_soon(wait));
+        }
+        // Forms may be opened in any number and wait side by side.
+        app.admit_unworked(from).map_err(too_soon)?;
     }
     Ok(ticket)
 }
 
 /// Whether many forms are sent at the moment, by whomever.
 fn is_rush(app: &App) -> bool {
-    held(&app.spent).lately(app.clock.now()) >= app.settings.calm_forms_per_hour
+    held(&app.spent).is_rush(app.settings.calm_forms_per_hour, app.clock.now())
 }
 
 /// Uses a ticket up.
@@ -169,24 +174,31 @@ pub(crate) fn spend(app: &App, language: Language, ticket: Ticket) -> Result<(),
 /// What a page's form carries.
 pub(crate) struct Seal {
     pub(crate) token: String,
-    /// It has to be worked or waited for.
-    pub(crate) rush: bool,
+    /// It has to be worked or waited for: what was worked for it so far.
+    pub(crate) work: Option<String>,
+    /// Tells one script from the next.
+    pub(crate) script: &'static str,
 }
 
 impl Seal {
-    /// For a form that is given out now, or once more with the token that it has.
-    pub(crate) fn new(app: &App, kept: Option<&str>) -> Seal {
+    /// For a form that is given out now, or once more, with the token and the work that it has.
+    pub(crate) fn new(app: &App, kept: Option<&Filled>) -> Seal {
         let fresh = || {
             let serial = app.serial.fetch_add(1, Ordering::Relaxed);
             token::issue(&app.settings.secret, app.clock.now(), serial)
         };
-        Seal { token: kept.map_or_else(fresh, str::to_owned), rush: is_rush(app) }
+        let work = || kept.map(|filled| filled.get("work").to_owned()).unwrap_or_default();
+        Seal {
+            token: kept.map_or_else(fresh, |filled| filled.get("token").to_owned()),
+            work: is_rush(app).then(work),
+            script: files::work_version(),
+        }
     }
 
     /// The page that carries it.
     pub(crate) fn on(&self, response: Response) -> Response {
         let mut response = with_form(response);
-        if self.rush {
+        if self.work.is_some() {
             response.headers_mut().insert(CONTENT_SECURITY_POLICY, headers::WITH_WORK);
         }
         response

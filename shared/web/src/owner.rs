@@ -184,8 +184,8 @@ fn path(host: &str, key: &str) -> String {
 }
 
 fn refused(app: &App, language: Language, filled: &Filled, no: No) -> Response {
-    let token = no.keep.then(|| filled.get("token"));
-    let response = beginning(app, language, no.status, filled.get("host"), token, Some(Notice::bad(no.text)));
+    let kept = no.keep.then_some(filled);
+    let response = beginning(app, language, no.status, filled.get("host"), kept, Some(Notice::bad(no.text)));
     form::refusing(response, no.wait)
 }
 
@@ -194,10 +194,10 @@ fn beginning(
     language: Language,
     status: StatusCode,
     host: &str,
-    token: Option<&str>,
+    kept: Option<&Filled>,
     notice: Option<Notice>,
 ) -> Response {
-    let (seal, t, form) = (Seal::new(app, token), words::Owner::of(language), Form::of(language));
+    let (seal, t, form) = (Seal::new(app, kept), words::Owner::of(language), Form::of(language));
     let page = Begin { site: app.site(language), t, form, host, seal: &seal, notice };
     seal.on(page::html(language, status, "no-store", &page))
 }

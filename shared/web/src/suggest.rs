@@ -76,21 +76,21 @@ fn address(typed: &str, t: &Suggest) -> Result<String, &'static str> {
 }
 
 fn refused(app: &App, language: Language, filled: &Filled, no: No) -> Response {
-    let token = no.keep.then(|| filled.get("token"));
-    let response = answer(app, language, no.status, filled.get("url"), token, Some(Notice::bad(no.text)));
+    let kept = no.keep.then_some(filled);
+    let response = answer(app, language, no.status, filled.get("url"), kept, Some(Notice::bad(no.text)));
     form::refusing(response, no.wait)
 }
 
-/// The page with its form; with a fresh token unless one is kept.
+/// The page with its form; with a fresh token unless that of a form is kept.
 fn answer(
     app: &App,
     language: Language,
     status: StatusCode,
     url: &str,
-    token: Option<&str>,
+    kept: Option<&Filled>,
     notice: Option<Notice>,
 ) -> Response {
-    let (seal, site, t) = (Seal::new(app, token), app.site(language), Suggest::of(language));
+    let (seal, site, t) = (Seal::new(app, kept), app.site(language), Suggest::of(language));
     let page = Page { site, t, form: Form::of(language), url, seal: &seal, notice };
     seal.on(page::html(language, status, "no-store", &page))
 }

@@ -5,7 +5,7 @@ use crate::secret::keyed;
 use curlew_model::{Millis, Timestamp, hex, unhex};
 use hmac::{Hmac, Mac};
 use sha2::Sha256;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 
 /// People need longer than this to type an address.
 pub(crate) const MIN_AGE: Millis = Millis::from_secs(3);
@@ -63,30 +63,35 @@ pub(crate) fn check(secret: &[u8; 32], token: &str, now: Timestamp) -> Result<Ti
 
 /// Tokens that were used and could be used again if they were forgotten.
 #[derive(Debug, Default)]
-pub(crate) struct Spent(BTreeSet<Ticket>);
+pub(crate) struct Spent {
+    tickets: BTreeSet<Ticket>,
+    /// When the last of them were used.
+    at: VecDeque<Timestamp>,
+}
 
 impl Spent {
     /// Uses up a token; false if it was used before.
     pub(crate) fn spend(&mut self, ticket: Ticket, now: Timestamp) -> bool {
-        self.0 = self.0.split_off(&oldest(now));
-        if !self.0.insert(ticket) {
+        let oldest = Ticket { at: (now - MAX_AGE).as_millis(), serial: 0 };
+        self.tickets = self.tickets.split_off(&oldest);
+        if !self.tickets.insert(ticket) {
             return false;
         }
-        if self.0.len() > MAX_SPENT {
-            self.0.pop_first();
+        if self.tickets.len() > MAX_SPENT {
+            self.tickets.pop_first();
         }
+        if self.at.len() == MAX_SPENT {
+            self.at.pop_front();
+        }
+        self.at.push_back(now);
         true
     }
 
-    /// How many of those that were given out within the last hour were used.
-    pub(crate) fn lately(&self, now: Timestamp) -> usize {
-        self.0.range(oldest(now)..).count()
+    /// Whether so many were used within the last hour.
+    pub(crate) fn is_rush(&self, calm: usize, now: Timestamp) -> bool {
+        let calm = calm.min(MAX_SPENT);
+        calm == 0 || self.at.iter().rev().nth(calm - 1).is_some_and(|at| *at + Millis::from_hours(1) > now)
     }
-}
-
-/// Before every ticket that is still good.
-fn oldest(now: Timestamp) -> Ticket {
-    Ticket { at: (now - MAX_AGE).as_millis(), serial: 0 }
 }
 
 fn signer(secret: &[u8; 32], ticket: Ticket) -> Hmac<Sha256> {
@@ -146,7 +151,18 @@ mod tests {
         assert!(spent.spend(second, at(6)));
         let late = check(&SECRET, &issue(&SECRET, at(7_000), 0), at(7_010)).unwrap();
         assert!(spent.spend(late, at(7_010)));
-        assert_eq!((spent.0.len(), spent.lately(at(7_010)), spent.lately(at(20_000))), (1, 1, 0));
+        assert_eq!(spent.tickets.len(), 1);
+    }
+
+    #[test]
+    fn a_rush_is_told_by_when_forms_are_sent_and_not_by_when_they_were_opened() {
+        let mut spent = Spent::default();
+        for (serial, sent) in [(0, 3_000), (1, 3_100)] {
+            assert!(!spent.is_rush(2, at(sent)) && spent.is_rush(0, at(sent)));
+            assert!(spent.spend(Ticket { at: at(0).as_millis(), serial }, at(sent)));
+        }
+        assert!(spent.is_rush(2, at(3_101)) && spent.is_rush(2, at(3_000 + 3_599)) && !spent.is_rush(3, at(3_101)));
+        assert!(!spent.is_rush(2, at(3_000 + 3_600)));
     }
 
     #[test]
@@ -155,6 +171,7 @@ mod tests {
         for serial in 0..(MAX_SPENT as u64 + 100) {
             assert!(spent.spend(Ticket { at: at(0).as_millis(), serial }, at(5)));
         }
-        assert_eq!(spent.0.len(), MAX_SPENT);
+        assert_eq!((spent.tickets.len(), spent.at.len()), (MAX_SPENT, MAX_SPENT));
+        assert!(spent.is_rush(usize::MAX, at(5)));
     }
 }

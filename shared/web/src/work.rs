@@ -1,5 +1,7 @@
 //! Work that a sender's browser does where many forms are sent, so that a person need not wait (proof of work after
-//! "Hashcash", Back 2002): a number that, behind the form's own token, has a hash that begins with zeros.
+//! "Hashcash", Back 2002): a number that, behind the form's own token, has a hash that begins with zeros. Whoever writes a
+//! program for it finds one in a hundredth of a second: it makes forms dearer to those who send them by the thousand without
+//! looking, and what bounds the others is the allowance of their address.
 
 use sha2::{Digest, Sha256};
 

@@ -33,13 +33,13 @@ pub(super) async fn run(args: CrawlArgs, config: Config) -> Result<()> {
     // What is due by the schedule first: what is named now gets jobs of its own.
     world.dispatch.tick().await?;
     named.take(&world).await?;
-    let summary = until_end(&world, args.until, args.output.json, stop_on_signal()).await?;
+    let (summary, ran) = until_end(&world, args.until, args.output.json, stop_on_signal()).await?;
     if args.output.json {
         output::json(&summary)?
     } else {
         summary.print()?
     }
-    Ok(())
+    ran
 }
 
 /// Names sites and feeds to a stack, which crawls them by itself.
@@ -59,21 +59,27 @@ pub(super) async fn name_only(args: CrawlArgs, world: &World) -> Result<()> {
     Ok(())
 }
 
-/// Runs the stages until the end, publishes, and says what happened.
-pub(super) async fn until_end(world: &Arc<World>, until: Until, quiet: bool, stop: Arc<AtomicBool>) -> Result<Summary> {
+/// Runs the stages until the end, publishes, and says what happened, and whether all was done that was due: what was is
+/// published in any case.
+pub(super) async fn until_end(
+    world: &Arc<World>,
+    until: Until,
+    quiet: bool,
+    stop: Arc<AtomicBool>,
+) -> Result<(Summary, Result<()>)> {
     let began = world.clock.monotonic();
     let end = match until {
         Until::Idle => End::Idle(None),
         Until::After(time) => End::Idle(Some(began + time)),
     };
-    {
+    let ran = {
         let _progress = Progress::start(world.tally.clone(), quiet);
-        Runner::new(world.clone(), stop).run(end).await?;
-    }
+        Runner::new(world.clone(), stop).run(end).await
+    };
     for year in world.index.years().await? {
         world.index.publish(year).await?;
     }
-    Summary::gather(world, began).await
+    Ok((Summary::gather(world, began).await?, ran))
 }
 
 /// What a person named, before it is looked at.

@@ -43,7 +43,8 @@ pub(super) async fn run(args: DemoArgs, mut config: Config) -> Result<()> {
         world.suggest.site(&site.start_url, true).await?;
     }
     let stop = stop_on_signal();
-    let summary = until_end(&world, Until::Idle, quiet, stop.clone()).await?;
+    let (summary, ran) = until_end(&world, Until::Idle, quiet, stop.clone()).await?;
+    ran?;
     let removed = vanish(&world, &web).await?;
     if quiet {
         output::json(&summary)?;

@@ -57,6 +57,10 @@ async fn a_census_is_taken_once_a_week_by_whoever_asks_daily() {
     assert_eq!(taken, [0, 7, 14]);
     let at = house.now() - Millis::from_days(1);
     assert_eq!(kept_census(blobs).await.unwrap().map(|(taken, _)| taken), Some(at));
+    // One that came to no end is not begun anew each day, and the last one stays.
+    let unfinished = b"{\"begun\":\"2026-12-25T00:00:00Z\",\"counted\":null}";
+    blobs.put("census.json", Bytes::from_static(unfinished)).await.unwrap();
+    assert!(!census.keep().await.unwrap());
     // One that cannot be read is taken again.
     blobs.put("census.json", Bytes::from_static(b"{\"at\":")).await.unwrap();
     assert_eq!(kept_census(blobs).await.unwrap(), None);

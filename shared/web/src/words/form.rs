@@ -16,6 +16,8 @@ pub(crate) struct Form {
     pub(crate) sent_before: &'static str,
     /// Said beside a form that has to be worked or waited for.
     pub(crate) rush: &'static str,
+    /// Said in its place when it can be sent.
+    pub(crate) worked: &'static str,
     /// It was sent before that.
     pub(crate) rushed: &'static str,
 }
@@ -37,8 +39,9 @@ const ENGLISH: Form = Form {
     too_old: "This form had grown old. Here is a fresh one; please send it again.",
     forged: "This form is not one of ours. Here is one; please send it again.",
     sent_before: "This form was sent before. Here is a fresh one.",
-    rush: "Many forms are being sent at the moment. This one can be sent a minute from now, or sooner if your browser runs scripts.",
-    rushed: "Many forms are being sent at the moment. Please send this one again in a minute.",
+    rush: "Many forms are being sent at the moment. This one can be sent once it has been open for a minute, or sooner if your browser runs scripts.",
+    worked: "This form can be sent now.",
+    rushed: "Many forms are being sent at the moment. Please wait until this one has been open for a minute, and send it again.",
 };
 
 const ITALIAN: Form = Form {
@@ -52,6 +55,7 @@ const ITALIAN: Form = Form {
     too_old: "Il modulo era scaduto. Eccone uno nuovo: invialo di nuovo.",
     forged: "Questo modulo non è nostro. Eccone uno: invialo di nuovo.",
     sent_before: "Questo modulo è già stato inviato. Eccone uno nuovo.",
-    rush: "In questo momento arrivano molti moduli. Questo si può inviare fra un minuto, o prima se il tuo browser esegue gli script.",
-    rushed: "In questo momento arrivano molti moduli. Invia di nuovo questo fra un minuto.",
+    rush: "In questo momento arrivano molti moduli. Questo si può inviare quando è aperto da un minuto, o prima se il tuo browser esegue gli script.",
+    worked: "Ora il modulo si può inviare.",
+    rushed: "In questo momento arrivano molti moduli. Aspetta che questo sia aperto da un minuto e invialo di nuovo.",
 };

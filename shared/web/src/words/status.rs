@@ -67,8 +67,8 @@ const ENGLISH: Status = Status {
     },
     jobs: ["Due", "Later", "Under way", "Given up"],
     oldest: |time| format!("What is due the longest has been so for {time}."),
-    not_counted: "Sites, feeds, pages and sites left alone were not counted yet; that is done once a week.",
-    counted_at: |moment| format!("Sites, feeds, pages and sites left alone were counted on {moment}."),
+    not_counted: "The numbers of sites, feeds and pages were not counted yet; that is done once a week.",
+    counted_at: |moment| format!("The numbers of sites, feeds and pages were counted on {moment}."),
     the_same: "The same",
     for_programs: "for programs",
 };
@@ -100,8 +100,8 @@ const ITALIAN: Status = Status {
     },
     jobs: ["Ora", "Più tardi", "In corso", "Falliti"],
     oldest: |time| format!("Il lavoro più vecchio aspetta da {time}."),
-    not_counted: "Siti, feed, pagine e siti lasciati in pace non sono ancora stati contati: si fa una volta alla settimana.",
-    counted_at: |moment| format!("Siti, feed, pagine e siti lasciati in pace sono stati contati il {moment}."),
+    not_counted: "I siti, i feed e le pagine non sono ancora stati contati: si fa una volta alla settimana.",
+    counted_at: |moment| format!("I siti, i feed e le pagine sono stati contati il {moment}."),
     the_same: "Lo stesso",
     for_programs: "per i programmi",
 };

@@ -246,14 +246,17 @@ async fn w05_in_a_rush_of_forms_each_is_worked_or_waited_for() {
         assert_eq!((early.status, early.header("retry-after")), (StatusCode::TOO_MANY_REQUESTS, "50"), "{work}");
         assert_eq!(early.attributes("input[name=token]", "value"), [token.as_str()], "it only has to wait");
         assert_eq!(early.attributes("#url", "value"), ["https://three.example/"]);
+        assert_eq!(early.attributes("input[name=work]", "value"), [work], "and what was worked stays");
     }
     assert_eq!(send("https://three.example/", &token, &work_for(&token)).await.status, StatusCode::OK);
     assert!(send("https://four.example/", &token, &work_for(&token)).await.text(".bad").contains("sent before"));
 
-    // Without a script: after a minute.
-    let token = token_of(&world).await;
+    // Without a script: after a minute, and one a minute, however many were opened.
+    let (token, other) = (token_of(&world).await, token_of(&world).await);
     world.clock.advance(Millis::from_secs(50));
     assert_eq!(send("https://four.example/", &token, "").await.status, StatusCode::OK);
+    let beside = send("https://five.example/", &other, "").await;
+    assert_eq!((beside.status, beside.header("retry-after")), (StatusCode::TOO_MANY_REQUESTS, "60"));
     // An hour later the rush is over.
     world.clock.advance(Millis::from_hours(2));
     let token = token_of(&world).await;
