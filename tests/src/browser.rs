@@ -15,7 +15,7 @@ use tempfile::TempDir;
 /// The member under which WebDriver names an element (§12.1).
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 /// How long something on the page is waited for.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(60);
 /// What keeps the browser to itself: no network but what a page asks for, no window, no sandbox (tests may run as root).
 const FLAGS: [&str; 9] = [
     "--headless",

@@ -423,7 +423,7 @@ fn a_crawl_that_is_asked_to_stop_or_has_a_deadline_is_taken_up_again() {
     second.terminate();
     let asked = Instant::now();
     second.wait(LIMIT).ok();
-    assert!(asked.elapsed() < Duration::from_secs(5), "{:?}", asked.elapsed());
+    assert!(asked.elapsed() < Duration::from_secs(20), "{:?}", asked.elapsed());
 
     let last = store.run(&["crawl", "--json"]).ok().json();
     assert_eq!((&last["dead"], &last["parked"]), (&json!(0), &json!(0)));

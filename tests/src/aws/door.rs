@@ -12,7 +12,7 @@ use std::thread::Scope;
 use std::time::Duration;
 
 /// How long a browser may take to send a request.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(60);
 /// The largest body of a request, in bytes.
 const MAX_BODY: u64 = 64 * 1024;
 
