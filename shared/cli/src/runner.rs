@@ -132,19 +132,18 @@ impl Runner {
 
     /// A task that failed at its own bookkeeping leaves its job to be handed out again.
     fn note(&mut self, done: Result<Result<(), PortError>, tokio::task::JoinError>) {
-        match done {
-            Ok(Ok(())) => {}
+        let error = match done {
             Ok(Err(error)) => {
                 tracing::warn!(%error, "a verdict could not be written; the job will run again");
-                self.unwritten = Some((self.world.clock.monotonic(), error));
+                error
             }
             Err(panic) if panic.is_panic() => {
                 tracing::error!(error = %panic, "a job panicked; it will run again");
-                let error = PortError::Unavailable { what: panic.to_string(), source: None };
-                self.unwritten = Some((self.world.clock.monotonic(), error));
+                PortError::Unavailable { what: panic.to_string(), source: None }
             }
-            Err(_) => {}
-        }
+            Ok(Ok(())) | Err(_) => return,
+        };
+        self.unwritten = Some((self.world.clock.monotonic(), error));
     }
 
     async fn start_what_is_due(&mut self) -> Result<usize, PortError> {

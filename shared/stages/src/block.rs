@@ -4,6 +4,7 @@
 //! one host key. Below a public suffix, or a platform that is split, there are many: those that are known are all written,
 //! and a host key that is visited for the first time is held against the list (`Manners::open`).
 
+use crate::listing::each_host;
 use crate::{StageError, object};
 use curlew_model::{
     EntryHints, HostKey, Job, PageId, Purpose, SourceKey, Timestamp, VisitItem, VisitJob, is_at_or_below,
@@ -147,14 +148,13 @@ impl Blocks {
         if !address::has_keys_below(name, &self.groups) {
             return Ok(found);
         }
-        let mut after: Option<HostKey> = None;
-        loop {
-            let rows = self.hosts.list(after.as_ref(), LIST).await?;
-            let Some((last, _)) = rows.last() else { return Ok(found) };
-            after = Some(last.clone());
-            let keys = rows.into_iter().map(|(key, _)| key);
-            found.extend(keys.filter(|key| key != own && is_at_or_below(key.as_str(), name)));
-        }
+        each_host(self.hosts.as_ref(), |key, _| {
+            if key != *own && is_at_or_below(key.as_str(), name) {
+                found.push(key);
+            }
+        })
+        .await?;
+        Ok(found)
     }
 
     /// Sends visits for pages of a host that were rejected for a reason that has passed.

@@ -1,16 +1,14 @@
 //! Census: how many sites, feeds, pages and held hosts there are. Where every row that is read costs money, it is taken once
 //! a week and kept, and whoever asks for the status reads what was kept.
 
-use crate::listing::each_page;
+use crate::listing::{each_host, each_page, each_source};
 use crate::{StageError, object};
-use curlew_model::{HoldReason, HostKey, Millis, PageState, Source, SourceKey, Timestamp};
+use curlew_model::{HoldReason, Millis, PageState, Source, Timestamp};
 use curlew_ports::{Blobs, Clock, Counted, Hosts, Pages, PortError, Sources};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Rows that one call lists.
-const LIST: usize = 1_000;
 /// Where the last one is kept.
 const KEPT: &str = "census.json";
 /// How long one is good for: a week, less half a day, since who asks does so daily and not to the second.
@@ -106,19 +104,13 @@ impl Census {
     /// What the ports say.
     pub async fn sources(&self) -> Result<(u64, u64), PortError> {
         let (mut sites, mut feeds) = (0, 0);
-        let mut after: Option<SourceKey> = None;
-        loop {
-            let rows = self.sources.list(after.as_ref(), LIST).await?;
-            let Some(last) = rows.last() else { return Ok((sites, feeds)) };
-            after = Some(last.key().clone());
-            for row in &rows {
-                match row {
-                    Source::Site(_) => sites += 1,
-                    Source::Extra(_) => {}
-                    Source::Feed(_) => feeds += 1,
-                }
-            }
-        }
+        each_source(self.sources.as_ref(), |row| match row {
+            Source::Site(_) => sites += 1,
+            Source::Extra(_) => {}
+            Source::Feed(_) => feeds += 1,
+        })
+        .await?;
+        Ok((sites, feeds))
     }
 
     /// Host keys that are held now, by the reason.
@@ -128,15 +120,13 @@ impl Census {
     pub async fn held(&self) -> Result<BTreeMap<HoldReason, u64>, PortError> {
         let now = self.clock.now();
         let mut held = BTreeMap::new();
-        let mut after: Option<HostKey> = None;
-        loop {
-            let rows = self.hosts.list(after.as_ref(), LIST).await?;
-            let Some((last, _)) = rows.last() else { return Ok(held) };
-            after = Some(last.clone());
-            for hold in rows.iter().filter_map(|(_, s)| s.hold.as_ref()).filter(|h| h.until > now) {
+        each_host(self.hosts.as_ref(), |_, state| {
+            if let Some(hold) = state.hold.filter(|hold| hold.until > now) {
                 *held.entry(hold.reason).or_default() += 1;
             }
-        }
+        })
+        .await?;
+        Ok(held)
     }
 
     /// Takes a census and keeps it, unless one was begun within the last week; says whether it did.

@@ -1,12 +1,14 @@
 //! All keys and rows that there are, a part at a time.
 
-use curlew_model::Page;
-use curlew_ports::{Blobs, Pages, PortError};
+use curlew_model::{HostKey, HostState, Page, Source};
+use curlew_ports::{Blobs, Hosts, Pages, PortError, Sources};
 
 /// Keys that one call lists.
 const KEYS: usize = 1_000;
-/// Rows that one call lists.
+/// Rows of pages that one call lists.
 const ROWS: usize = 500;
+/// Rows of hosts, or of sites and feeds, that one call lists.
+const STATE_ROWS: usize = 1_000;
 
 /// All keys below a prefix, in their order; those after `after` if there is one.
 pub(crate) async fn all_keys(
@@ -30,7 +32,7 @@ pub(crate) async fn pages_that(pages: &dyn Pages, choose: impl Fn(&Page) -> bool
     Ok(chosen)
 }
 
-/// Gives every row away.
+/// Gives every row of a page away.
 pub(crate) async fn each_page(pages: &dyn Pages, take: impl FnMut(Page)) -> Result<(), PortError> {
     let (mut take, mut after) = (take, None);
     loop {
@@ -38,5 +40,27 @@ pub(crate) async fn each_page(pages: &dyn Pages, take: impl FnMut(Page)) -> Resu
         let Some(last) = rows.last() else { return Ok(()) };
         after = Some(last.id.clone());
         rows.into_iter().for_each(&mut take);
+    }
+}
+
+/// Gives every row of a site or a feed away.
+pub(crate) async fn each_source(sources: &dyn Sources, take: impl FnMut(Source)) -> Result<(), PortError> {
+    let (mut take, mut after) = (take, None);
+    loop {
+        let rows = sources.list(after.as_ref(), STATE_ROWS).await?;
+        let Some(last) = rows.last() else { return Ok(()) };
+        after = Some(last.key().clone());
+        rows.into_iter().for_each(&mut take);
+    }
+}
+
+/// Gives every known host key away, with its state.
+pub(crate) async fn each_host(hosts: &dyn Hosts, take: impl FnMut(HostKey, HostState)) -> Result<(), PortError> {
+    let (mut take, mut after) = (take, None);
+    loop {
+        let rows = hosts.list(after.as_ref(), STATE_ROWS).await?;
+        let Some((last, _)) = rows.last() else { return Ok(()) };
+        after = Some(last.clone());
+        rows.into_iter().for_each(|(key, state)| take(key, state));
     }
 }

@@ -3,7 +3,7 @@
 
 use crate::aftermath::revived;
 use crate::block::is_on;
-use crate::listing::{each_page, pages_that};
+use crate::listing::{each_page, each_source, pages_that};
 use crate::manners::Opening;
 use crate::owner;
 use crate::removal::Removal;
@@ -22,8 +22,6 @@ use curlew_ports::{Blobs, CallKind, Names, Pages, PortError, Queue, Sources, Sug
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Rows of sources that are read at a time.
-const LIST: usize = 500;
 /// Pages that a dossier names; of the others it gives the number.
 const PAGES_NAMED: usize = 200;
 /// Feeds that a dossier names.
@@ -313,16 +311,13 @@ impl Own {
     }
 
     async fn feeds(&self, host: &str) -> Result<Vec<FeedSource>, StageError> {
-        let (mut feeds, mut after) = (vec![], None);
-        loop {
-            let rows = self.sources.list(after.as_ref(), LIST).await?;
-            let Some(last) = rows.last() else { return Ok(feeds) };
-            after = Some(last.key().clone());
-            feeds.extend(rows.into_iter().filter_map(|row| match row {
-                Source::Feed(feed) if is_on(&feed.url, host) => Some(feed),
-                _ => None,
-            }));
-        }
+        let mut feeds = vec![];
+        each_source(self.sources.as_ref(), |row| match row {
+            Source::Feed(feed) if is_on(&feed.url, host) => feeds.push(feed),
+            _ => {}
+        })
+        .await?;
+        Ok(feeds)
     }
 
     async fn done(&self, host: &str, challenge: &Challenge, wish: Wish) -> Result<(), StageError> {

@@ -71,8 +71,6 @@ pub(crate) struct App {
     pub(crate) front: Arc<dyn Front>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) settings: PageSettings,
-    /// Tells one style sheet from the next.
-    style: String,
     /// Our own origin, if it is configured.
     pub(crate) origin: Option<String>,
     /// Where to write to, if it is configured.
@@ -92,7 +90,6 @@ pub(crate) struct App {
 impl App {
     fn new(front: Arc<dyn Front>, clock: Arc<dyn Clock>, settings: PageSettings) -> App {
         App {
-            style: files::style_version(),
             origin: origin(&settings),
             contact: settings.contact.as_deref().and_then(Contact::of),
             serial: AtomicU64::new(0),
@@ -111,7 +108,13 @@ impl App {
     /// What every page shows, in a language.
     pub(crate) fn site(&self, language: Language) -> Site<'_> {
         let opensearch = self.origin.is_some();
-        Site { title: &self.settings.title, opensearch, style: &self.style, language, t: Frame::of(language) }
+        Site {
+            title: &self.settings.title,
+            opensearch,
+            style: files::style_version(),
+            language,
+            t: Frame::of(language),
+        }
     }
 
     /// Takes a search of the caller's allowance, or says how long to wait.

@@ -31,9 +31,15 @@ struct OpenSearch<'a> {
     t: &'static Frame,
 }
 
+/// Tells a file from an earlier one of the same name.
+fn version(text: &str) -> String {
+    hex(&Sha256::digest(text)[..4])
+}
+
 /// Tells this style sheet from an earlier one.
-pub(crate) fn style_version() -> String {
-    hex(&Sha256::digest(STYLE)[..4])
+pub(crate) fn style_version() -> &'static str {
+    static VERSION: LazyLock<String> = LazyLock::new(|| version(STYLE));
+    &VERSION
 }
 
 /// `GET /style.css`
@@ -43,7 +49,7 @@ pub(crate) async fn style() -> Response {
 
 /// Tells this script from an earlier one.
 pub(crate) fn work_version() -> &'static str {
-    static VERSION: LazyLock<String> = LazyLock::new(|| hex(&Sha256::digest(WORK)[..4]));
+    static VERSION: LazyLock<String> = LazyLock::new(|| version(WORK));
     &VERSION
 }
 

@@ -6,13 +6,14 @@ use axum::http::header::{
 use axum::response::Response;
 
 /// Nothing runs, nothing is loaded from elsewhere, nothing is framed, forms go to ourselves.
-const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; \
-                      frame-ancestors 'none'";
+macro_rules! policy {
+    () => {
+        "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    };
+}
+const POLICY: HeaderValue = HeaderValue::from_static(policy!());
 /// The same for a page whose form has to be worked for.
-pub(crate) const WITH_WORK: HeaderValue = HeaderValue::from_static(
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; \
-     frame-ancestors 'none'",
-);
+pub(crate) const WITH_WORK: HeaderValue = HeaderValue::from_static(concat!("script-src 'self'; ", policy!()));
 /// Features of the browser that no page of ours needs.
 const PERMISSIONS: &str = "camera=(), microphone=(), geolocation=(), payment=(), usb=(), browsing-topics=()";
 /// Answers that say nothing of caching are not to be kept.
@@ -31,7 +32,7 @@ pub(crate) async fn secure(mut response: Response) -> Response {
         headers.insert(name, HeaderValue::from_static(value));
     }
     // A handler may have chosen its own.
-    headers.entry(CONTENT_SECURITY_POLICY).or_insert(HeaderValue::from_static(POLICY));
+    headers.entry(CONTENT_SECURITY_POLICY).or_insert(POLICY);
     headers.entry(REFERRER_POLICY).or_insert(HeaderValue::from_static("no-referrer"));
     headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static(UNCACHED));
     response
