@@ -1,16 +1,21 @@
 //! Feeds: the first line of the input is the `Content-Type`, the rest is the document.
 #![no_main]
 
-use curlew_feed::{Limits, parse};
+use curlew_feed::{Limits, parse, parse_counted};
 use libfuzzer_sys::fuzz_target;
 use url::Url;
+
+/// Steps that a byte of a document may cost: the work grows with the length and no faster.
+const STEPS_A_BYTE: u64 = 300;
 
 fuzz_target!(|data: &[u8]| {
     let (head, body) = data.iter().position(|b| *b == b'\n').map_or((&[][..], data), |n| (&data[..n], &data[n + 1..]));
     let content_type = String::from_utf8_lossy(head);
     let Ok(url) = Url::parse("https://feeds.example/all") else { return };
     let limits = Limits { entries: 8, title_chars: 40, text_chars: 200, url_bytes: 120, faults: 6, ..Limits::default() };
-    let Ok(feed) = parse(body, Some(&content_type), &url, &limits) else { return };
+    let (read, steps) = parse_counted(body, Some(&content_type), &url, &limits);
+    assert!(steps <= STEPS_A_BYTE * (body.len() as u64 + 1_000), "{steps} steps for {} bytes", body.len());
+    let Ok(feed) = read else { return };
     assert_eq!(Ok(&feed), parse(body, Some(&content_type), &url, &limits).as_ref(), "the same twice");
     assert!(feed.entries.len() <= limits.entries && feed.deleted.len() <= limits.entries);
     assert!(feed.faults.first.len() <= limits.faults && feed.faults.first.len() <= feed.faults.count as usize);

@@ -18,7 +18,9 @@ const FADES: &str = "inchiostro-che-svanisce.test";
 #[test]
 fn every_site_ends_as_expected_and_what_vanishes_is_gone_everywhere() {
     let web = Web::demo();
-    let store = Store::new(&web);
+    let mut store = Store::new(&web);
+    // The second look at a page that asks not to be indexed comes at once.
+    store.configure("[rules]\nsecond_look = \"0s\"\n");
     let summary = store.crawl(&web.starts());
     let seen = Seen::of(&store, web.farm());
     let calls = web.calls();
@@ -44,9 +46,33 @@ fn the_demo_command_crawls_its_own_web_and_ends() {
     let accepted: usize = farm.sites().iter().map(|site| site.expect.accepted).sum();
     assert_eq!(summary["accepted"], accepted);
     assert_eq!(summary["dead"], 0);
+    judge_readme(&summary);
     // Pages that vanish at its end are gone from the store that it leaves.
     let audit = start(["audit", "list", "--json", "--data", data.to_str().unwrap()]).wait(LIMIT).ok().rows();
     assert_eq!(audit.len(), 4, "{audit:?}");
+}
+
+/// README shows the end of a run: its figures are those of this one, as far as no pause decides them.
+fn judge_readme(summary: &Value) {
+    let reasons = |of: &str| {
+        let counts: BTreeMap<String, u64> = serde_json::from_value(summary[of].clone()).unwrap();
+        let parts: Vec<String> = counts.iter().map(|(why, count)| format!("{count} {why}")).collect();
+        (counts.values().sum::<u64>(), parts.join(", "))
+    };
+    let ((rejected, why_rejected), (held, why_held)) = (reasons("rejected"), reasons("held"));
+    let sites = &summary["sites"];
+    let readme = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../README.md")).unwrap();
+    let missing: Vec<String> = [
+        format!("crawl a bundled web of {sites} small sites"),
+        format!("    {sites} small sites are up on "),
+        format!("\n    accepted  {}\n", summary["accepted"]),
+        format!("\n    rejected  {rejected} ({why_rejected})\n"),
+        format!("\n    held      {held} hosts ({why_held})\n"),
+    ]
+    .into_iter()
+    .filter(|line| !readme.contains(line))
+    .collect();
+    assert!(missing.is_empty(), "README tells of another run of the demo; write there:\n{}", missing.join("\n"));
 }
 
 /// What the program's own lists say after a crawl.

@@ -1,11 +1,11 @@
 //! `infra/permissions.md` says why each role has each of its rights. Here its rows are held against the roles of the template: no
-//! right without a reason, and no reason without the right.
+//! right without a reason, and no reason without the right, resource by resource.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::Path;
 
-/// The actions of each role, by the name that the table has for it.
-type Rights = BTreeMap<String, BTreeSet<String>>;
+/// Role, action and resource, each as the table writes it.
+type Rights = BTreeSet<(String, String, String)>;
 
 fn read(name: &str) -> String {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the tests lie in the workspace");
@@ -13,36 +13,110 @@ fn read(name: &str) -> String {
 }
 
 /// The rows of the table.
-fn explained() -> Rights {
+fn explained(table: &str) -> Rights {
     let mut rights = Rights::new();
-    for line in read("permissions.md").lines().filter(|line| line.starts_with("| ") && line.contains("`")) {
+    for line in table.lines().filter(|line| line.starts_with("| ") && line.contains("`")) {
         let cells: Vec<&str> = line.trim_matches('|').split('|').map(str::trim).collect();
         assert!(cells.len() == 4 && !cells[3].is_empty(), "no four cells, or no reason: {line}");
-        rights.entry(cells[0].to_owned()).or_default().insert(cells[1].trim_matches('`').to_owned());
+        let [role, action, resource] = [0, 1, 2].map(|n| cells[n].trim_matches('`').to_owned());
+        assert!(rights.insert((role, action, resource)), "a right is explained twice: {line}");
     }
     rights
 }
 
-/// The actions between the head of each resource that is a role and the next resource.
-fn granted() -> Rights {
+/// The rights that the statements of each role give.
+fn granted(template: &str) -> Rights {
     let mut rights = Rights::new();
     let mut role = None;
-    for line in read("template.yaml").lines() {
-        if let Some(name) = line.strip_prefix("  ").filter(|rest| !rest.starts_with([' ', '#'])) {
-            role = name.strip_suffix("Role:").map(str::to_lowercase);
+    let mut statement = String::new();
+    // A statement ends where the next one begins, and the last one of a role with the next resource.
+    for line in template.lines().chain(["  End:"]) {
+        let head = line.strip_prefix("  ").filter(|rest| !rest.starts_with([' ', '#']) && !rest.is_empty());
+        let begins = line.trim_start().trim_start_matches("- {").trim_start_matches("- ").starts_with("Effect:");
+        if head.is_some() || begins {
+            let given = std::mem::take(&mut statement);
+            if let Some(role) = role.as_deref().filter(|_| !given.is_empty()) {
+                rights.extend(rights_of(role, &given));
+            }
         }
-        let Some(role) = &role else { continue };
-        let Some((_, actions)) = line.split_once("Action: ") else { continue };
-        let actions = actions.split(['[', ']']).nth(1).unwrap_or(actions);
-        let actions = actions.split('"').skip(1).step_by(2).filter(|action| *action != "sts:AssumeRole");
-        rights.entry(role.clone()).or_default().extend(actions.map(str::to_owned));
+        match head {
+            Some(name) => role = name.strip_suffix("Role:").map(str::to_lowercase),
+            None if begins => statement = line.to_owned(),
+            None if !statement.is_empty() && !line.trim_start().starts_with('#') => {
+                statement.push('\n');
+                statement.push_str(line);
+            }
+            None => {}
+        }
     }
     rights
+}
+
+/// What one statement allows: each action on each resource, narrowed by the keys or prefixes of its condition.
+fn rights_of(role: &str, statement: &str) -> Rights {
+    // Who may take the role on.
+    if statement.contains("Principal:") {
+        return Rights::new();
+    }
+    let (rest, condition) = statement.split_once("Condition:").unwrap_or((statement, ""));
+    let (actions, resources) = rest.split_once("Resource:").expect("a statement names resources");
+    let actions = quoted(actions.split_once("Action:").expect("a statement names actions").1);
+    let mut narrowed = BTreeSet::new();
+    let keys: Vec<&str> = condition.split_once('[').map(|(_, list)| quoted(list)).unwrap_or_default();
+    for resource in resources.split(['\n', '[', ',']).filter_map(resource) {
+        if keys.is_empty() {
+            narrowed.insert(resource);
+        } else {
+            narrowed.extend(keys.iter().map(|keys| format!("{resource}/{keys}")));
+        }
+    }
+    assert!(!actions.is_empty() && !narrowed.is_empty(), "a statement of {role} is not understood:\n{statement}");
+    let pairs = actions.iter().flat_map(|action| narrowed.iter().map(move |resource| (*action, resource)));
+    pairs.map(|(action, resource)| (role.to_owned(), action.to_owned(), resource.clone())).collect()
+}
+
+/// A resource as the table calls it: its logical id, and after a slash the beginning of the keys.
+fn resource(text: &str) -> Option<String> {
+    let text = text.trim().trim_start_matches("- ").trim_end_matches(['}', ']']).trim();
+    if let Some(name) = text.strip_prefix("!GetAtt ") {
+        return name.strip_suffix(".Arn").map(str::to_owned);
+    }
+    let sub = text.strip_prefix("!Sub \"${").and_then(|rest| rest.strip_suffix('"'));
+    if let Some((name, keys)) = sub.and_then(|rest| rest.split_once(".Arn}")) {
+        return Some(format!("{name}{keys}"));
+    }
+    (text == "\"*\"").then(|| "*".to_owned())
+}
+
+/// The texts between quotes.
+fn quoted(text: &str) -> Vec<&str> {
+    text.split('"').skip(1).step_by(2).collect()
 }
 
 #[test]
 fn every_right_of_a_role_has_its_reason() {
-    let (granted, explained) = (granted(), explained());
-    assert!(granted.len() >= 8, "the template has fewer roles than functions: {:?}", granted.keys());
-    assert_eq!(granted, explained);
+    let (granted, explained) = (granted(&read("template.yaml")), explained(&read("permissions.md")));
+    let roles: BTreeSet<&String> = granted.iter().map(|(role, _, _)| role).collect();
+    assert!(roles.len() >= 9, "the template has fewer roles than functions and schedules: {roles:?}");
+    let unexplained: Vec<_> = granted.difference(&explained).collect();
+    let ungranted: Vec<_> = explained.difference(&granted).collect();
+    assert!(
+        unexplained.is_empty() && ungranted.is_empty(),
+        "unexplained: {unexplained:#?}\nnot granted: {ungranted:#?}"
+    );
+}
+
+#[test]
+fn a_right_on_another_resource_or_other_keys_is_seen() {
+    let template = read("template.yaml");
+    let whole = granted(&template);
+    for (from, to) in [
+        ("Resource: !GetAtt SourcesTable.Arn", "Resource: !GetAtt PagesTable.Arn"),
+        ("\"dynamodb:LeadingKeys\": [\"m#*\"]", "\"dynamodb:LeadingKeys\": [\"h#*\"]"),
+        ("\"${DataBucket.Arn}/audit/*\"", "\"${DataBucket.Arn}/owners/*\""),
+        ("\"s3:prefix\": [\"claims/*\"]", "\"s3:prefix\": [\"claims/*\", \"segments/*\"]"),
+    ] {
+        assert!(template.contains(from), "{from}");
+        assert_ne!(granted(&template.replacen(from, to, 1)), whole, "{to}");
+    }
 }

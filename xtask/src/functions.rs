@@ -11,10 +11,14 @@ use std::process::Command;
 
 /// The template of the whole application.
 pub(crate) const TEMPLATE: &str = "infra/template.yaml";
+/// What watches it: a stack inside that stack.
+pub(crate) const WATCH: &str = "infra/watch.yaml";
 /// The packages of the functions.
 const FUNCTIONS: &str = "curlew-fn-*";
 /// The other programs that are tested in release, named as their packages are.
 const PROGRAMS: [&str; 2] = ["curlew", "curlew-fixtureweb"];
+/// Their cargo features: the tests work on a stack with `curlew`, too.
+const FEATURES: &str = "curlew/aws,curlew/onnx";
 /// The architecture that the emulator can run.
 const ARCHITECTURE: &str = "x86_64";
 
@@ -31,7 +35,7 @@ pub(crate) fn build() -> Result<Built> {
     let stack = target()?.join("sam");
     // All at once first: each package's build, which is what SAM asks for, finds its work done then.
     run(with_cargo_lambda(&mut cargo())?
-        .args(["lambda", "build", "--release", "--locked"])
+        .args(["lambda", "build", "--release", "--locked", "--features", FEATURES])
         .args([FUNCTIONS].iter().chain(&PROGRAMS).flat_map(|package| ["--package", *package])))?;
     let architecture = format!("Architecture={ARCHITECTURE}");
     run(with_cargo_lambda(&mut sam()?)?

@@ -1,6 +1,6 @@
-//! `cargo xtask lint`: formatting, clippy, the rules for dependencies, the template.
+//! `cargo xtask lint`: formatting, clippy, the rules for dependencies, the templates.
 
-use crate::functions::{TEMPLATE, sam};
+use crate::functions::{TEMPLATE, WATCH, sam};
 use crate::run::{cargo, output, program, run};
 use crate::tools;
 use anyhow::{Result, bail};
@@ -15,6 +15,7 @@ pub(crate) fn lint() -> Result<()> {
         "clippy",
         "--workspace",
         "--all-targets",
+        "--all-features",
         "--locked",
         "--keep-going",
         "--",
@@ -22,7 +23,7 @@ pub(crate) fn lint() -> Result<()> {
         "warnings",
     ])));
     // SAM knows what is its own, cfn-lint what is CloudFormation's: each finds what the other overlooks.
-    step(tools::cfn_lint().and_then(|cfn_lint| run(program(cfn_lint).args(["--template", TEMPLATE]))));
+    step(tools::cfn_lint().and_then(|cfn_lint| run(program(cfn_lint).args(["--template", TEMPLATE, WATCH]))));
     step(sam().and_then(|mut sam| run(sam.args(["validate", "--lint", "--template-file", TEMPLATE]))));
     let deny = tools::cargo_deny()?;
     // Their rules need nothing but the lock file and the sources that cargo has fetched already.

@@ -3,7 +3,7 @@
 #![allow(clippy::print_stdout, reason = "printing is what this program is for")]
 
 use base64::Engine;
-use curlew_article::{Explanation, Limits, decode, explain, extract, validity};
+use curlew_article::{Explanation, Limits, decode, explain, measure, validity};
 use serde_json::{Value, json};
 use std::io::BufRead;
 
@@ -27,10 +27,11 @@ fn check(input: &Value) -> Result<Value, Box<dyn std::error::Error>> {
     let url = field("url").unwrap_or("https://example.org/").parse()?;
     let id = input.get("id");
     let limits = Limits::default();
+    let (plain, work) = measure(&html, &url, &limits);
     let read = if input.get("explain").is_some_and(|explain| explain == true) {
         explain(&html, &url, &limits).map(|(article, explanation)| (article, Some(explanation)))
     } else {
-        extract(&html, &url, &limits).map(|article| (article, None))
+        plain.map(|article| (article, None))
     };
     Ok(match read {
         Err(why) => json!({"id": id, "error": {"kind": "unreadable", "message": why.to_string()}}),
@@ -52,6 +53,8 @@ fn check(input: &Value) -> Result<Value, Box<dyn std::error::Error>> {
                 "valid": valid.is_ok(),
                 "reason": valid.err().map(|why| why.to_string()),
                 "from": article.from,
+                "bytes": html.len(),
+                "steps": {"tree": work.tree, "walk": work.walk, "data": work.data, "text": work.text},
                 "explanation": explanation.as_ref().map(words),
             })
         }

@@ -6,7 +6,7 @@
 #![allow(clippy::print_stdout, reason = "printing is what this program is for")]
 #![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "it measures time, and starts itself")]
 
-use curlew_article::{Limits, decode, extract, glance};
+use curlew_article::{Limits, decode, glance, measure};
 use std::error::Error;
 use std::process::Command;
 
@@ -45,8 +45,10 @@ fn one(name: &str) -> Result<(), Box<dyn Error>> {
             let page = "https://news.example.org/2026/05/01/story.html".parse().map_err(|_| "no address".to_owned())?;
             let html = decode(html.as_bytes(), Some("text/html; charset=utf-8")).into_owned();
             let seen = glance(&html, &page, &Limits::default()).map(|seen| seen.tags);
-            let read = extract(&html, &page, &Limits::default()).map(|article| article.text.len());
-            Ok::<_, String>((format!("tags {seen:?}, text {read:?}"), busy().unwrap_or_default()))
+            let (read, work) = measure(&html, &page, &Limits::default());
+            let read = read.map(|article| article.text.len());
+            let outcome = format!("tags {seen:?}, text {read:?}, steps {}", work.total());
+            Ok::<_, String>((outcome, busy().unwrap_or_default()))
         })?
         .join()
         .map_err(|_| "it panicked")??;
@@ -92,6 +94,25 @@ fn tags(unit: &str) -> String {
     unit.repeat((LONGEST / unit.len()).min((Limits::default().tags - 10) / each.max(1)))
 }
 
+/// Returns this many formatting elements, all different and left open.
+fn tangled(many: usize) -> String {
+    (0..many).map(|n| format!("<b id={n}>")).collect()
+}
+
+/// Tags of one name again and again, each with other attributes.
+fn many_attributes(tag: &str) -> String {
+    let tag = tag.trim_matches(['<', '>']);
+    numbered(|n| {
+        let names: String = (0..250).map(|name| format!(" n{}x{name}", usize::MAX - n)).collect();
+        format!("<{tag}{names}>")
+    })
+}
+
+/// A page with a script of JSON-LD.
+fn linked(json: &str) -> String {
+    format!("<title>T</title><script type=application/ld+json>{json}</script><p>word word word")
+}
+
 type Make = fn() -> String;
 
 /// What is tried.
@@ -105,6 +126,28 @@ const PAGES: &[(&str, Make)] = &[
     ("b03-span-depth", || fill("<span><div></span>")),
     ("b03-font-in-p", || numbered(|n| format!("<p><font size={n}>"))),
     ("b03-font-deep", || "<font color=red>".repeat(4_400) + &fill("word ")),
+    ("b03-b-ids-end-tags", || tangled(4_400) + &fill("</i>")),
+    ("b03-b-ids-rules", || tangled(4_400) + &tags("<hr>")),
+    ("b03-b-ids-div-end-tags", || tangled(4_400) + &fill("</div>")),
+    ("b03-b-few-end-tags", || tangled(120) + &fill("</i>")),
+    ("b03-b-few-in-div-end-tags", || tangled(120) + "<div>" + &fill("</i>")),
+    ("b03-b-few-rules", || tangled(120) + &tags("<hr>")),
+    ("b03-b-few-bold", || tangled(120) + &tags("<b a=1 c=2></b>")),
+    ("b03-b-few-paragraphs", || tangled(120) + &tags("<p>x")),
+    ("b03-deep-end-tags", || "<div>".repeat(500) + &fill("</u>")),
+    ("b03-deep-spans-end-tags", || "<span>".repeat(500) + &fill("</u>")),
+    ("b03-deep-foster", || "<div>".repeat(500) + "<table>" + &tags("x<b>y</b>")),
+    ("b03-deep-leaves", || "<div>".repeat(500) + &tags("<b><i></i></b>")),
+    ("b03-unclosed-end-tags", || tags("<p>") + &fill("</i>")),
+    ("b04-end-tag", || format!("<p>text</p{}>", numbered(|n| format!(" a{n}")))),
+    ("b04-end-tag-quoted", || fill("</p a='")),
+    ("b04-html", || many_attributes("html")),
+    ("b04-body", || many_attributes("body")),
+    ("b04-names", || numbered(|n| format!("<p a{n} b{n} c{n} d{n} e{n} f{n} g{n} h{n}>"))),
+    ("b04-opened-again", || {
+        format!("<p><b{}>", (0..250).map(|n| format!(" a{n}")).collect::<String>()) + &tags("<p>x")
+    }),
+    ("b04-compared", || numbered(|n| format!("<b id={n}{}>", (0..200).map(|n| format!(" a{n}")).collect::<String>()))),
     ("b04-attributes", || format!("<div{}>", numbered(|n| format!(" a{n}=1")))),
     ("b04-as-many-as-allowed", || fill(&format!("<p{}>", (0..255).map(|n| format!(" a{n}")).collect::<String>()))),
     ("b04-same-name", || fill(&format!("<p{}>", " a".repeat(255)))),
@@ -131,6 +174,32 @@ const PAGES: &[(&str, Make)] = &[
     ("b15-hidden", || tags("<p style='display:none'>unseen words</p>")),
     ("b16-long-line", || fill("abandon all hope, ")),
     ("b16-long-word", || fill("a")),
+    ("text-blanks-in-line", || format!("<p>{}{}", " ".repeat(64_000), tags("<b></b>"))),
+    ("text-blanks-times", || format!("<p>{}{}", " ".repeat(64_000), tags("<time class='updated entry-date'>a</time>"))),
+    ("text-ampersands", || fill("&")),
+    ("text-less-than", || fill("< ")),
+    ("text-references", || fill("&nbsp;")),
+    ("text-streamed", || {
+        let parts = (0..45_000).map(|n| format!("<div hidden id=S:{n}>t<template id=B:{}></template></div>", n + 1));
+        "<template id=B:0></template>".to_owned() + &parts.collect::<String>()
+    }),
+    ("text-headings-of-words", || {
+        let words = fill("x ");
+        format!("<title>{}</title><h1>{}</h1>", &fill("y ")[..1_000], &words[..3_000_000])
+    }),
+    ("text-headings-alike", || {
+        format!("<title>{}</title>", &fill("y ")[..990]) + &tags(&format!("<h1>{}</h1>", &fill("x ")[..990]))
+    }),
+    ("text-nested-times", || tags(&format!("{}x{}", "<span class=date>".repeat(400), "</span>".repeat(400)))),
+    ("text-nested-properties", || {
+        let open = "<span itemprop=name>".repeat(400);
+        tags(&format!("{open}{}{}", "<i></i>".repeat(1_000), "</span>".repeat(400)))
+    }),
+    ("text-short-lines-no-agreement", || tags("<div><p>word <a href=x>one</a>, two</p></div>")),
+    ("text-divs-of-lines", || tags("<div>some words, and more <br>of them<p>one</p></div>")),
+    ("text-table-comments", || format!("<table><tr>{}", fill("<!--x-->x"))),
+    ("text-tails", || tags("<h2>Related posts</h2>")),
+    ("titles-blank", || format!("<title>{}</title>", " ".repeat(8_000)) + &tags("<title> </title>")),
     ("text-paragraphs", || tags("<p>The ferry sails again once the storm has passed over the bay.</p>")),
     ("text-phrases", || tags("<p>we use cookies, share this post, subscribe to our</p>")),
     ("text-marks", || fill("e\u{301}\u{302}\u{303}\u{304}\u{305}\u{306}\u{307}")),
@@ -157,6 +226,29 @@ const PAGES: &[(&str, Make)] = &[
         let part = tags("<i itemprop=name>x</i>").chars().take(2_000_000).collect::<String>();
         "<div itemscope itemtype=Article itemref=all></div>".repeat(30_000) + &format!("<div id=all>{part}</div>")
     }),
+    ("items-comments", || {
+        let part = fill("<!--x-->x").chars().take(3_000_000).collect::<String>();
+        "<div itemscope itemtype=Article itemref=all></div>".repeat(10_000) + &format!("<div id=all>{part}</div>")
+    }),
+    ("items-names", || {
+        format!(
+            "<div itemscope><b itemprop='{}'>{}</b>",
+            fill("a ").get(..3_000_000).unwrap_or_default(),
+            "<i></i>".repeat(1_000)
+        )
+    }),
+    ("json-ld-names", || {
+        let (ones, ids) = (vec!["1"; 260_000].join(","), vec!["{\"@id\":\"x\"}"; 35_000].join(","));
+        linked(&format!(
+            "{{\"@graph\":[{{\"@id\":\"x\",\"name\":[{ones}]}},{{\"@type\":\"Review\",\"author\":[{ids}]}}]}}"
+        ))
+    }),
+    ("json-ld-blanks", || {
+        let reviews = vec!["{\"@type\":\"Review\",\"author\":{\"@id\":\"x\"}}"; 10_000].join(",");
+        linked(&format!("{{\"@graph\":[{{\"@id\":\"x\",\"name\":\"{}\"}},{reviews}]}}", " ".repeat(500_000)))
+    }),
+    ("json-ld-tags", || linked(&format!("{{\"@type\":\"Article\",\"articleBody\":\"{}\"}}", "<a ".repeat(330_000)))),
+    ("json-ld-author-tags", || linked(&format!("{{\"@type\":\"Article\",\"author\":\"{}\"}}", "<a".repeat(500_000)))),
     ("json-ld", || {
         let graph = fill("{\"@id\":\"#a\",\"@type\":\"Article\",\"image\":{\"@id\":\"#a\"}},");
         format!(

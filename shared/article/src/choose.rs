@@ -17,6 +17,8 @@ pub(crate) struct Chosen {
     /// the page's body.
     pub(crate) start: usize,
     pub(crate) end: usize,
+    /// Steps that finding it took beyond the weighing.
+    pub(crate) steps: u64,
 }
 
 /// A text narrower than this makes other rules be asked, which must find twice as much.
@@ -38,6 +40,8 @@ pub(crate) struct Weighed {
     pub(crate) candidates: Vec<Candidate>,
     pub(crate) weights: Vec<Weight>,
     pub(crate) best: Option<usize>,
+    /// Steps that it took.
+    pub(crate) steps: u64,
 }
 
 /// Asks the voices and weighs the answers: first those that speak from the tree alone, and the dearer one only where
@@ -49,10 +53,11 @@ pub(crate) fn weigh(tree: &Html, outline: &Outline<'_>, title: Option<&str>, lim
     if agreed || first.best.is_none() {
         return first;
     }
-    let paragraphs = readability::read(tree, limits);
+    let (paragraphs, steps) = readability::read(tree, limits);
     let mut candidates = first.candidates;
     candidates.extend(Candidate::of_paragraphs(outline, &title, "readability", &paragraphs));
-    decide(candidates, outline)
+    let second = decide(candidates, outline);
+    Weighed { steps: first.steps + second.steps + steps, ..second }
 }
 
 /// How far the voices must agree for no other to be asked.
@@ -66,10 +71,13 @@ fn decide(candidates: Vec<Candidate>, outline: &Outline<'_>) -> Weighed {
         .collect();
     let weights: Vec<Weight> =
         candidates.iter().map(|candidate| weight(candidate, &candidates, &longest, outline)).collect();
+    let lines: usize = candidates.iter().map(|candidate| candidate.left.len()).sum();
     let best = (0..candidates.len())
         .filter(|at| candidates.get(*at).is_some_and(|c| c.chars > 0))
         .max_by(|a, b| score_of(&weights, *a).total_cmp(&score_of(&weights, *b)).then(b.cmp(a)));
-    Weighed { candidates, weights, best }
+    // Each is compared with the longest of each voice.
+    let steps = (lines * (1 + 2 * longest.len())) as u64;
+    Weighed { candidates, weights, best, steps }
 }
 
 fn score_of(weights: &[Weight], at: usize) -> f64 {
@@ -132,15 +140,16 @@ pub(crate) fn text(
     let best = weighed.best.and_then(|at| weighed.candidates.get(at));
     let mut chosen = best.map(|candidate| render(outline, candidate, title, limits)).unwrap_or_default();
     if text::width(&chosen.text) < SHORT {
-        let other = readability::read(tree, limits);
+        let (other, steps) = readability::read(tree, limits);
         if text::width(&other) > 2 * text::width(&chosen.text) {
-            chosen = Chosen { text: other, from: "readability", start: 0, end: 0 };
+            chosen = Chosen { text: other, from: "readability", ..Chosen::default() };
         }
+        chosen.steps = steps;
     }
     if let Some(body) = &linked.body {
         let body = paragraphs(body, limits);
         if text::width(&body) > 2 * text::width(&chosen.text) {
-            chosen = Chosen { text: body, from: "jsonld", start: 0, end: 0 };
+            chosen = Chosen { text: body, from: "jsonld", steps: chosen.steps, ..Chosen::default() };
         }
     }
     chosen
@@ -168,7 +177,7 @@ fn render(outline: &Outline<'_>, candidate: &Candidate, title: Option<&str>, lim
         push(&mut out, &block.text, &mut left);
     }
     let start = candidate.kept(outline).next().map_or(candidate.span.start, |(at, _)| at);
-    Chosen { text: out, from: candidate.from, start, end: candidate.span.end }
+    Chosen { text: out, from: candidate.from, start, end: candidate.span.end, steps: 0 }
 }
 
 fn push(out: &mut String, paragraph: &str, left: &mut usize) {

@@ -30,6 +30,12 @@ pub(crate) fn parse(text: &str, order: Order) -> Option<Timestamp> {
     iso(text).or_else(|| rfc2822(text)).or_else(|| epoch(text)).or_else(|| find(text, order))
 }
 
+/// Returns whether a text, as a whole, is a date as machines write it: ISO 8601, RFC 5322, or a count of seconds.
+pub(crate) fn is_instant(text: &str) -> bool {
+    let text = text.trim();
+    text.len() <= LONGEST && (iso(text).is_some() || rfc2822(text).is_some() || epoch(text).is_some())
+}
+
 /// The first date that is written somewhere in a text.
 pub(crate) fn find(text: &str, order: Order) -> Option<Timestamp> {
     find_all(text, order).first().map(|found| found.at)

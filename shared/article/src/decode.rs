@@ -123,7 +123,8 @@ fn charset_of_meta(body: &[u8]) -> Option<&'static Encoding> {
     let mut rest = prefix;
     while let Some(at) = position(rest, b"<meta") {
         rest = rest.get(at + 5..).unwrap_or_default();
-        let tag = rest.get(..rest.iter().position(|&b| b == b'>').unwrap_or(rest.len())).unwrap_or_default();
+        let (tag, after) = rest.split_at(rest.iter().position(|&b| b == b'>').unwrap_or(rest.len()));
+        rest = after;
         let Some(at) = position(tag, b"charset") else { continue };
         let value = tag.get(at + 7..).unwrap_or_default().trim_ascii_start();
         let Some(value) = value.strip_prefix(b"=") else { continue };

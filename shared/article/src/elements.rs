@@ -1,6 +1,7 @@
 //! What single elements are, told from their names, roles and classes.
 
 use crate::boilerplate::Names;
+use crate::dateparse::is_instant;
 use crate::dom::{attr, text_of};
 use crate::outline::{Mark, Tag, is_inline};
 use ego_tree::NodeRef;
@@ -41,7 +42,7 @@ pub(crate) fn is_mute(tag: &str) -> bool {
 }
 
 /// Whether a row holds data rather than a page's layout: short cells without blocks in them.
-pub(crate) fn is_short_row(row: NodeRef<'_, Node>) -> bool {
+pub(crate) fn is_short_row(row: NodeRef<'_, Node>, budget: &mut usize) -> bool {
     /// Longest text of such a row, in bytes.
     const LONGEST: usize = 400;
     /// More cells than this are not looked at.
@@ -50,7 +51,7 @@ pub(crate) fn is_short_row(row: NodeRef<'_, Node>) -> bool {
     let blocks = |cell: NodeRef<'_, Node>| {
         cell.children().take(CELLS).filter_map(|node| node.value().as_element()).any(|e| !is_inline(e.name()))
     };
-    !cells.clone().any(blocks) && text_of(row, LONGEST + 1).len() <= LONGEST
+    !cells.clone().any(blocks) && text_of(row, LONGEST + 1, budget).len() <= LONGEST
 }
 
 /// Whether a class names a writer, and not what belongs to one (a box, an image, a biography).
@@ -91,6 +92,37 @@ pub(crate) fn is_date_class(class: &str) -> bool {
     };
     let camel = ["Date", "Time", "ublished"].iter().any(|word| class.contains(word));
     camel || class.split(|c: char| !c.is_ascii_alphanumeric()).any(lower)
+}
+
+/// The instant that an attribute of an element states, whatever its text says.
+pub(crate) fn instant(element: &Element) -> Option<&str> {
+    ["datetime", "content", "title"].iter().filter_map(|key| attr(element, key)).find(|value| is_instant(value))
+}
+
+/// The instant that an element, or else one of the first few in it, states in an attribute: a `<time>` in a block that is
+/// named as a date says the hour, which is not shown. What is called the time of a change comes last.
+pub(crate) fn instant_in<'a>(node: NodeRef<'a, Node>, budget: &mut usize) -> Option<&'a str> {
+    /// Steps into the element; one that holds more is no line with a date.
+    const NEAR: usize = 48;
+    let mut changed = None;
+    for inner in node.descendants().take(NEAR.min(*budget)) {
+        *budget -= 1;
+        let Some(element) = inner.value().as_element() else { continue };
+        match instant(element) {
+            Some(stated) if !is_called(element, &["updated", "modif"]) => return Some(stated),
+            stated => changed = changed.or(stated),
+        }
+    }
+    changed
+}
+
+/// Returns whether the class, the id or the property of an element holds one of the words, which are in lower case.
+pub(crate) fn is_called(element: &Element, words: &[&str]) -> bool {
+    let mut names = ["class", "itemprop", "id"].iter().filter_map(|key| attr(element, key));
+    names.any(|names| {
+        let names = names.to_ascii_lowercase();
+        words.iter().any(|word| names.contains(word))
+    })
 }
 
 /// The level of a heading.

@@ -2,7 +2,7 @@
 //!
 //! html5ever is quadratic in depth and in the attributes of one tag, so both are counted on the tags before a tree
 //! is built. Tags are only an approximation of the tree (end tags may be left out, formatting elements are
-//! re-opened), so `dom::build` counts again, exactly, while it builds.
+//! re-opened), so `dom::build` counts again, exactly, while it builds: the elements that are open, and the steps taken.
 
 use thiserror::Error;
 
@@ -14,8 +14,8 @@ pub struct Limits {
     pub bytes: usize,
     /// Deepest nesting of elements, formatting elements apart.
     pub depth: usize,
-    /// Deepest nesting of formatting elements (`<b>`, `<i>`, `<font>` …). These cost no search in the tree builder,
-    /// and real pages leave hundreds open.
+    /// Deepest nesting of formatting elements (`<b>`, `<i>`, `<font>` …). Real pages leave hundreds open; that they cost the
+    /// tree builder no more than time in proportion to the page is seen to by a count of its steps.
     pub formatting_depth: usize,
     /// Most attributes of one tag.
     pub attributes: usize,
@@ -59,7 +59,7 @@ impl Default for Limits {
 /// Why a page was not read. Trying again does not help.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum Unreadable {
-    /// Elements are nested deeper than [`Limits::depth`].
+    /// Elements are nested deeper than [`Limits::depth`], or so many are left open that each tag takes too many steps.
     #[error("elements are nested too deep")]
     TooDeep,
     /// More tags, or more nodes, than [`Limits::tags`].

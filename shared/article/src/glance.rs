@@ -200,7 +200,13 @@ impl Seen {
         if !self.title_done && self.title.len() < self.limits.title_chars.saturating_mul(8) {
             self.title.push_str(chunk.as_str());
         }
-        self.title_done |= chunk.last_in_text_node() && !self.title.trim().is_empty();
+        if chunk.last_in_text_node() {
+            self.title_done = !self.title.trim().is_empty();
+            // Blanks of empty titles must not be looked through again with each one that follows.
+            if !self.title_done {
+                self.title.clear();
+            }
+        }
     }
 
     fn finish(&mut self, page: &Url) -> Glance {

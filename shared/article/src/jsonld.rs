@@ -18,21 +18,38 @@ pub(crate) struct Linked {
     pub(crate) author: Option<String>,
     pub(crate) image: Option<String>,
     pub(crate) language: Option<String>,
+    /// Name of the website.
     pub(crate) site_name: Option<String>,
+    /// Publisher of the article.
+    pub(crate) publisher: Option<String>,
+    /// The first organisation that is named.
+    pub(crate) organization: Option<String>,
+    /// Values looked at.
+    pub(crate) steps: u64,
 }
 
 /// Objects that others refer to by `@id` (JSON-LD 1.1 §3.3, "node identifiers").
 type Ids<'v> = HashMap<&'v str, &'v Value>;
 
+/// Bytes of a string that count as one value.
+const VALUE_BYTES: usize = 256;
+
+/// Looks values up, each time charged: many objects may refer to one that is large.
+struct Reader<'v> {
+    ids: Ids<'v>,
+    /// Values that may still be looked at.
+    left: usize,
+}
+
 /// Reads all scripts; the first article wins, later objects fill what it leaves open.
 pub(crate) fn read(outline: &Outline<'_>, limits: &Limits) -> Linked {
     let mut found = Linked::default();
-    let mut budget = limits.json_values;
     let values: Vec<Value> = outline.json.iter().flat_map(|script| parse(script)).collect();
-    let ids = identified(&values);
+    let mut reader = Reader { ids: identified(&values), left: limits.json_values };
     for value in &values {
-        visit(value, &ids, &mut found, &mut budget);
+        reader.visit(value, &mut found);
     }
+    found.steps = (limits.json_values - reader.left) as u64;
     found
 }
 
@@ -111,58 +128,130 @@ fn mend(json: &str) -> String {
     out
 }
 
-/// Looks at an object and those in it, without recursion.
-fn visit(root: &Value, ids: &Ids<'_>, found: &mut Linked, budget: &mut usize) {
-    let mut waiting = vec![root];
-    while let Some(value) = waiting.pop() {
-        if *budget == 0 {
-            return;
-        }
-        *budget -= 1;
-        match value {
-            Value::Array(values) => waiting.extend(values.iter().rev()),
-            Value::Object(object) => {
-                let kinds = kinds(value);
-                if kinds.iter().any(|kind| is_article(kind)) {
-                    article(value, ids, found);
-                } else if kinds.iter().any(|kind| matches!(*kind, "WebSite" | "Organization" | "NewsMediaOrganization"))
-                {
-                    fill(&mut found.site_name, || name(value.get("name"), ids));
-                } else if kinds.iter().any(|kind| kind.ends_with("Page")) {
-                    page(value, ids, found);
-                }
-                waiting.extend(["mainEntity", "mainEntityOfPage", "@graph"].iter().filter_map(|key| object.get(*key)));
+impl Linked {
+    /// What the site calls itself: the website, or else who publishes the article, or else an organisation.
+    pub(crate) fn site(&self) -> Option<&str> {
+        self.site_name.as_deref().or(self.publisher.as_deref()).or(self.organization.as_deref())
+    }
+}
+
+impl<'v> Reader<'v> {
+    /// Charges one value and the bytes of its text; false if that is too much.
+    fn charge(&mut self, bytes: usize) -> bool {
+        let cost = 1 + bytes / VALUE_BYTES;
+        let enough = self.left >= cost;
+        self.left = self.left.saturating_sub(cost);
+        enough
+    }
+
+    /// Looks at an object and those in it, without recursion.
+    fn visit(&mut self, root: &'v Value, found: &mut Linked) {
+        let mut waiting = vec![root];
+        while let Some(value) = waiting.pop() {
+            if !self.charge(0) {
+                return;
             }
-            _ => {}
+            match value {
+                Value::Array(values) => waiting.extend(values.iter().rev()),
+                Value::Object(object) => {
+                    let kinds = kinds(value);
+                    if kinds.iter().any(|kind| is_article(kind)) {
+                        self.article(value, found);
+                    } else if kinds.contains(&"WebSite") {
+                        fill(&mut found.site_name, || self.name(value.get("name")));
+                    } else if kinds.iter().any(|kind| matches!(*kind, "Organization" | "NewsMediaOrganization")) {
+                        fill(&mut found.organization, || self.name(value.get("name")));
+                    } else if kinds.iter().any(|kind| kind.ends_with("Page")) {
+                        self.page(value, found);
+                    }
+                    let inner = ["mainEntity", "mainEntityOfPage", "@graph"];
+                    waiting.extend(inner.iter().filter_map(|key| object.get(*key)));
+                }
+                _ => {}
+            }
         }
     }
-}
 
-fn article(value: &Value, ids: &Ids<'_>, found: &mut Linked) {
-    let longer = string(value.get("articleBody")).or_else(|| string(value.get("text")));
-    if let Some(body) = longer
-        && found.body.as_ref().is_none_or(|known| known.len() < body.len())
-    {
-        found.body = Some(body);
+    fn article(&mut self, value: &'v Value, found: &mut Linked) {
+        let longer = self.first(value, &["articleBody", "text"]);
+        if let Some(body) = longer
+            && found.body.as_ref().is_none_or(|known| known.len() < body.len())
+        {
+            found.body = Some(body);
+        }
+        fill(&mut found.headline, || self.first(value, &["headline", "name"]));
+        fill(&mut found.author, || self.names(value.get("author")).or_else(|| self.names(value.get("creator"))));
+        fill(&mut found.publisher, || self.name(value.get("publisher")));
+        self.dates_and_image(value, found);
     }
-    fill(&mut found.headline, || string(value.get("headline")).or_else(|| string(value.get("name"))));
-    fill(&mut found.author, || names(value.get("author"), ids).or_else(|| names(value.get("creator"), ids)));
-    fill(&mut found.site_name, || name(value.get("publisher"), ids));
-    dates_and_image(value, ids, found);
-}
 
-/// A page says less certainly what its article says, and less of it: only what nothing before it has said.
-fn page(value: &Value, ids: &Ids<'_>, found: &mut Linked) {
-    dates_and_image(value, ids, found);
-    fill(&mut found.author, || names(value.get("author"), ids));
-}
+    /// A page says less certainly what its article says, and less of it: only what nothing before it has said.
+    fn page(&mut self, value: &'v Value, found: &mut Linked) {
+        self.dates_and_image(value, found);
+        fill(&mut found.author, || self.names(value.get("author")));
+    }
 
-fn dates_and_image(value: &Value, ids: &Ids<'_>, found: &mut Linked) {
-    fill(&mut found.published, || string(value.get("datePublished")).or_else(|| string(value.get("dateCreated"))));
-    fill(&mut found.modified, || string(value.get("dateModified")));
-    fill(&mut found.language, || name(value.get("inLanguage"), ids));
-    let images = ["image", "primaryImageOfPage", "thumbnailUrl"];
-    fill(&mut found.image, || images.iter().find_map(|key| image(value.get(*key), ids)));
+    fn dates_and_image(&mut self, value: &'v Value, found: &mut Linked) {
+        fill(&mut found.published, || self.first(value, &["datePublished", "dateCreated"]));
+        fill(&mut found.modified, || self.first(value, &["dateModified"]));
+        fill(&mut found.language, || self.name(value.get("inLanguage")));
+        let images = ["image", "primaryImageOfPage", "thumbnailUrl"];
+        fill(&mut found.image, || images.iter().find_map(|key| self.image(value.get(*key))));
+    }
+
+    /// The first of the properties that is a text.
+    fn first(&mut self, value: &'v Value, keys: &[&str]) -> Option<String> {
+        keys.iter().find_map(|key| self.string(value.get(*key)))
+    }
+
+    fn string(&mut self, value: Option<&'v Value>) -> Option<String> {
+        let text = match value? {
+            Value::String(text) => text,
+            Value::Array(values) => values.iter().take_while(|_| self.charge(0)).find_map(Value::as_str)?,
+            _ => return None,
+        };
+        self.charge(text.len()).then(|| text::unescape(text).into_owned())
+    }
+
+    /// What a value stands for: the object that it refers to by `@id` and nothing else, or itself.
+    fn referred(&self, value: &'v Value) -> &'v Value {
+        let object = value.as_object().filter(|object| object.len() == 1);
+        let id = object.and_then(|object| object.get("@id")).and_then(Value::as_str);
+        id.and_then(|id| self.ids.get(id)).copied().unwrap_or(value)
+    }
+
+    fn name(&mut self, value: Option<&'v Value>) -> Option<String> {
+        let value = value.filter(|_| self.charge(0))?;
+        match self.referred(value) {
+            Value::Array(values) => values.iter().find_map(|value| self.name(one(value))),
+            Value::Object(object) => {
+                self.string(object.get("name")).or_else(|| self.string(object.get("alternateName")))
+            }
+            other => self.string(Some(other)),
+        }
+    }
+
+    /// The names of the authors.
+    fn names(&mut self, value: Option<&'v Value>) -> Option<String> {
+        let names: Vec<String> = match value? {
+            Value::Array(values) => values.iter().filter_map(|value| self.name(one(value))).take(AUTHORS).collect(),
+            other => self.name(Some(other)).into_iter().collect(),
+        };
+        (!names.is_empty()).then(|| names.join(", "))
+    }
+
+    /// The address of an image. An `@id` that nothing is known of is only its name if it has a fragment.
+    fn image(&mut self, value: Option<&'v Value>) -> Option<String> {
+        let value = value.filter(|_| self.charge(0))?;
+        match self.referred(value) {
+            Value::Array(values) => values.iter().find_map(|value| self.image(one(value))),
+            Value::Object(object) => {
+                let address = self.string(object.get("url")).or_else(|| self.string(object.get("contentUrl")));
+                address.or_else(|| self.string(object.get("@id")).filter(|id| !id.contains('#')))
+            }
+            other => self.string(Some(other)),
+        }
+    }
 }
 
 fn fill(slot: &mut Option<String>, value: impl FnOnce() -> Option<String>) {
@@ -213,53 +302,7 @@ pub(crate) fn is_article(kind: &str) -> bool {
     )
 }
 
-fn string(value: Option<&Value>) -> Option<String> {
-    match value? {
-        Value::String(text) => Some(text::unescape(text).into_owned()),
-        Value::Array(values) => {
-            values.iter().find_map(|value| value.as_str()).map(|text| text::unescape(text).into_owned())
-        }
-        _ => None,
-    }
-}
-
-/// What a value stands for: the object that it refers to by `@id` and nothing else, or itself.
-fn referred<'v>(value: &'v Value, ids: &Ids<'v>) -> &'v Value {
-    let object = value.as_object().filter(|object| object.len() == 1);
-    let id = object.and_then(|object| object.get("@id")).and_then(Value::as_str);
-    id.and_then(|id| ids.get(id)).copied().unwrap_or(value)
-}
-
-fn name(value: Option<&Value>, ids: &Ids<'_>) -> Option<String> {
-    match referred(value?, ids) {
-        Value::Array(values) => values.iter().find_map(|value| name(one(value), ids)),
-        Value::Object(object) => string(object.get("name")).or_else(|| string(object.get("alternateName"))),
-        other => string(Some(other)),
-    }
-}
-
 /// A value that is no array, so that asking for its name ends.
 fn one(value: &Value) -> Option<&Value> {
     (!value.is_array()).then_some(value)
-}
-
-/// The names of the authors.
-fn names(value: Option<&Value>, ids: &Ids<'_>) -> Option<String> {
-    let names: Vec<String> = match value? {
-        Value::Array(values) => values.iter().filter_map(|value| name(one(value), ids)).take(AUTHORS).collect(),
-        other => name(Some(other), ids).into_iter().collect(),
-    };
-    (!names.is_empty()).then(|| names.join(", "))
-}
-
-/// The address of an image. An `@id` that nothing is known of is only its name if it has a fragment.
-fn image(value: Option<&Value>, ids: &Ids<'_>) -> Option<String> {
-    match referred(value?, ids) {
-        Value::Array(values) => values.iter().find_map(|value| image(one(value), ids)),
-        Value::Object(object) => {
-            let named = || string(object.get("@id")).filter(|id| !id.contains('#'));
-            string(object.get("url")).or_else(|| string(object.get("contentUrl"))).or_else(named)
-        }
-        other => string(Some(other)),
-    }
 }

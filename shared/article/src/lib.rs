@@ -35,17 +35,20 @@ mod outline;
 mod phrases;
 mod plain;
 mod readability;
+mod sink;
 mod tails;
 mod text;
 mod title;
 mod walk;
 mod wordpress;
+mod work;
 
 pub use dates::{Confidence, DateSource};
 pub use decode::decode;
 pub use explain::{Explanation, Line, Voice};
 pub use gate::{Limits, Unreadable};
 pub use glance::{Glance, Refresh, glance, head_metas};
+pub use work::Work;
 
 use curlew_model::{Rejection, Timestamp};
 use url::Url;
@@ -92,7 +95,14 @@ pub struct Article {
 /// # Errors
 /// If the page breaks one of the limits, or is no HTML.
 pub fn extract(html: &str, page: &Url, limits: &Limits) -> Result<Article, Unreadable> {
-    read(html, page, limits, |_, _, _| ()).map(|(article, ())| article)
+    read(html, page, limits, &mut Work::default(), |_, _, _| ()).map(|(article, ())| article)
+}
+
+/// The same, and the steps that it took, also of a page that is refused.
+pub fn measure(html: &str, page: &Url, limits: &Limits) -> (Result<Article, Unreadable>, Work) {
+    let mut work = Work::default();
+    let read = read(html, page, limits, &mut work, |_, _, _| ());
+    (read.map(|(article, ())| article), work)
 }
 
 /// The same, and why the page was read so.
@@ -100,7 +110,7 @@ pub fn extract(html: &str, page: &Url, limits: &Limits) -> Result<Article, Unrea
 /// # Errors
 /// If the page breaks one of the limits, or is no HTML.
 pub fn explain(html: &str, page: &Url, limits: &Limits) -> Result<(Article, Explanation), Unreadable> {
-    read(html, page, limits, |outline, weighed, by| Explanation {
+    read(html, page, limits, &mut Work::default(), |outline, weighed, by| Explanation {
         image_by: by.image,
         canonical_by: by.canonical,
         ..Explanation::of(outline, weighed)
@@ -117,21 +127,26 @@ fn read<T>(
     html: &str,
     page: &Url,
     limits: &Limits,
+    work: &mut Work,
     also: impl FnOnce(&outline::Outline<'_>, &choose::Weighed, By) -> T,
 ) -> Result<(Article, T), Unreadable> {
     gate::admit(html, limits)?;
+    plain::check_end_tags(html, limits)?;
     let marks = plain::scan(html, limits);
     let seen = if marks.is_some() { None } else { Some(glance(html, page, limits)?) };
-    let tree = dom::build(html, limits)?;
+    let tree = dom::build(html, limits, &mut work.tree)?;
     let outline = outline::Outline::of(&tree, page, limits);
+    work.walk = outline.steps;
     let head = head::read(html, marks, seen, &outline, limits, page)?;
     let graph = opengraph::read(&outline);
     let linked = jsonld::read(&outline, limits);
     let micro = microdata::read(&tree, &outline);
+    work.data = linked.steps + micro.steps;
 
     let title = title::choose(&outline, &graph, &linked, &micro, limits);
     let weighed = choose::weigh(&tree, &outline, title.as_deref(), limits);
     let chosen = choose::text(&tree, &outline, &weighed, &linked, title.as_deref(), limits);
+    work.text = weighed.steps + chosen.steps;
     let language = language::choose(&outline, &graph, &linked, &micro, &chosen.text);
     let dated = dates::choose(&dates::Told {
         outline: &outline,
@@ -143,7 +158,7 @@ fn read<T>(
         html,
         language: language.as_deref(),
     });
-    let site_name = outline.site_name(&graph, &linked, &micro);
+    let site_name = outline.site_name(&graph, &linked, &micro, title.as_deref());
     let image = image::choose(&outline, &linked, &micro, &chosen, limits);
     let canonical = links::canonical(&head, &graph, page, limits);
     let by = By { image: image.as_ref().map(|(_, by)| *by), canonical: canonical.as_ref().map(|(_, by)| *by) };

@@ -21,6 +21,9 @@ const SHORT: usize = 140;
 const SENTENCES: usize = 320;
 /// Share of a line inside links from which it is a link and not text with one.
 const LINKED: f64 = 0.8;
+/// Share of a line inside links from which it may lead to the page before or after this one: beside the title of that page
+/// stand a word and an arrow.
+const TURNING: f64 = 0.3;
 /// So many times a short linked line does not occur in a text.
 const OFTEN: usize = 3;
 
@@ -93,6 +96,9 @@ fn by_itself(block: &Block) -> Option<Reason> {
     if block.chars < SENTENCES && block.tag != Tag::Cell && phrases::is_about_the_page(&block.text) {
         return Some("about the page, not of its matter");
     }
+    if block.chars < SENTENCES && (block.turns() > TURNING || (block.links() > TURNING && turns(&block.text))) {
+        return Some("a link to the page before or after this one");
+    }
     if block.links() > if block.chars < SHORT { 0.3 } else { LINKED } && is_pointer(&block.text) {
         return Some("a pointer to another page");
     }
@@ -127,6 +133,23 @@ fn points(line: &str, pointer: &str) -> bool {
     let Some(start) = line.get(..pointer.len()) else { return false };
     let rest = line.get(pointer.len()..).unwrap_or_default().trim_start();
     start.to_lowercase() == pointer && rest.starts_with([':', '：', '–', '>', '»', '|'])
+}
+
+/// Whether a line says that a link leads to the post before or after this one: such a word, and an arrow before it or a mark
+/// or a line break behind it.
+fn turns(line: &str) -> bool {
+    let is_arrow =
+        |c: char| matches!(c, '←' | '→' | '«' | '»' | '‹' | '›' | '<' | '>' | '⟵' | '⟶' | '⇐' | '⇒' | '◀' | '▶');
+    let word = line.trim_start_matches(|c: char| is_arrow(c) || c.is_whitespace());
+    let arrow = word.len() < line.len();
+    TURNS.iter().any(|turn| {
+        let Some(start) = word.get(..turn.len()) else { return false };
+        let rest = word.get(turn.len()..).unwrap_or_default();
+        let behind = rest.trim_start_matches(' ');
+        let ends = !rest.starts_with(char::is_alphanumeric);
+        let marked = behind.starts_with(|c: char| is_arrow(c) || matches!(c, ':' | '：' | '\n' | '|' | '–' | '—'));
+        ends && (arrow || marked) && start.to_lowercase() == *turn
+    })
 }
 
 /// Whether a line is JSON.
@@ -184,6 +207,66 @@ const BYLINES: [&str; 14] = [
     "pubblicato il ",
     "aggiornato il ",
     "veröffentlicht am ",
+];
+/// What the post before or after is called, in lower case.
+const TURNS: [&str; 57] = [
+    "previous",
+    "previous post",
+    "previous article",
+    "previous entry",
+    "previous story",
+    "previous page",
+    "prev",
+    "prev post",
+    "next",
+    "next post",
+    "next article",
+    "next entry",
+    "next story",
+    "next page",
+    "newer",
+    "newer post",
+    "older",
+    "older post",
+    "precedente",
+    "post precedente",
+    "articolo precedente",
+    "successivo",
+    "post successivo",
+    "articolo successivo",
+    "prossimo articolo",
+    "vorheriger",
+    "vorheriger beitrag",
+    "vorheriger artikel",
+    "nächster",
+    "nächster beitrag",
+    "nächster artikel",
+    "zurück",
+    "weiter",
+    "précédent",
+    "article précédent",
+    "suivant",
+    "article suivant",
+    "anterior",
+    "entrada anterior",
+    "artículo anterior",
+    "siguiente",
+    "entrada siguiente",
+    "siguiente artículo",
+    "próximo",
+    "próximo post",
+    "seguinte",
+    "vorige",
+    "vorig bericht",
+    "volgende",
+    "volgend bericht",
+    "poprzedni",
+    "następny",
+    "предыдущая",
+    "следующая",
+    "前の記事",
+    "次の記事",
+    "下一篇",
 ];
 /// Words before a colon that lead to another page.
 const POINTERS: [&str; 27] = [

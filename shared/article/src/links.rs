@@ -38,6 +38,11 @@ pub(crate) fn is_own(base: &Url, reference: &str) -> bool {
     }
 }
 
+/// Whether the relation of a link is that to the page before or after this one (HTML, "sequential link types").
+pub(crate) fn turns(rel: &str) -> bool {
+    rel.split_ascii_whitespace().any(|rel| ["prev", "previous", "next"].iter().any(|it| rel.eq_ignore_ascii_case(it)))
+}
+
 /// The base for a page's references: `<base href>` when it leads to http or https, else the page's own address.
 pub(crate) fn base(page: &Url, href: Option<&str>, max_bytes: usize) -> Url {
     href.and_then(|href| resolve(page, href, max_bytes)).unwrap_or_else(|| page.clone())

@@ -5,6 +5,7 @@
 
 use crate::author::AUTHORS;
 use crate::dom::{attr, text_of};
+use crate::elements::instant_in;
 use crate::image::sources;
 use crate::jsonld::is_article;
 use crate::outline::Outline;
@@ -24,14 +25,20 @@ pub(crate) struct Micro {
     pub(crate) author: Option<String>,
     pub(crate) site_name: Option<String>,
     pub(crate) language: Option<String>,
+    /// Steps that reading the items took.
+    pub(crate) steps: u64,
 }
 
 /// Most items that are read.
 const ITEMS: usize = 200;
+/// Most names of one property.
+const NAMES: usize = 8;
 /// Most properties of one item.
 const PROPERTIES: usize = 200;
-/// Most elements that are noted for all items.
-const ELEMENTS: usize = 50_000;
+/// Most nodes that are looked at for all items.
+const ELEMENTS: usize = 100_000;
+/// Steps for reading the texts of properties, all together: elements nest, so each of their texts holds the next.
+const LOOKS: usize = 500_000;
 /// Longest value, in bytes of text.
 const VALUE_BYTES: usize = 1_024;
 
@@ -40,6 +47,7 @@ pub(crate) fn read(tree: &Html, outline: &Outline<'_>) -> Micro {
     let items = if outline.items.is_empty() { Items::default() } else { Items::of(tree, &outline.items) };
     let article = items.article();
     let mut out = article.map(|article| items.says(article)).unwrap_or_default();
+    out.steps = items.steps;
     let loose = |wanted: &str| {
         // Beside an article, only what stands in the page by itself.
         let own = outline.props.iter().filter(|prop| article.is_none() || !prop.in_item);
@@ -73,10 +81,29 @@ struct Item<'a> {
     inner: bool,
 }
 
+/// How much is left to be read.
+struct Budget {
+    nodes: usize,
+    looks: usize,
+}
+
+impl Budget {
+    /// The elements among the children of a node, the last one first, as long as nodes are left.
+    fn elements<'a>(&mut self, node: NodeRef<'a, Node>) -> Vec<NodeRef<'a, Node>> {
+        let mut children: Vec<_> = node.children().take(self.nodes).collect();
+        self.nodes -= children.len();
+        children.retain(|child| child.value().is_element());
+        children.reverse();
+        children
+    }
+}
+
 /// All items of a page, in document order.
 #[derive(Debug, Default)]
 struct Items<'a> {
     list: Vec<Item<'a>>,
+    /// Steps that reading them took.
+    steps: u64,
 }
 
 impl<'a> Items<'a> {
@@ -85,7 +112,7 @@ impl<'a> Items<'a> {
         let numbers: HashMap<NodeId, usize> = roots.iter().enumerate().map(|(at, root)| (root.id(), at)).collect();
         let refers = roots.iter().any(|root| root.value().as_element().is_some_and(|e| attr(e, "itemref").is_some()));
         let named = if refers { by_id(tree) } else { HashMap::new() };
-        let mut budget = ELEMENTS;
+        let mut budget = Budget { nodes: ELEMENTS, looks: LOOKS };
         let mut list: Vec<Item<'a>> = roots.iter().map(|root| item(*root, &numbers, &named, &mut budget)).collect();
         let inner: HashSet<usize> = list
             .iter()
@@ -97,7 +124,8 @@ impl<'a> Items<'a> {
                 item.inner = true;
             }
         }
-        Items { list }
+        let steps = (ELEMENTS - budget.nodes + LOOKS - budget.looks) as u64;
+        Items { list, steps }
     }
 
     /// The item that is the page's article: of a kind of article, and the main entity of another item; or else the one that
@@ -133,6 +161,7 @@ impl<'a> Items<'a> {
             author: (!authors.is_empty()).then(|| authors.join(", ")),
             site_name: text(&["publisher"]),
             language: text(&["inLanguage"]),
+            steps: self.steps,
         }
     }
 
@@ -174,24 +203,21 @@ fn item<'a>(
     root: NodeRef<'a, Node>,
     numbers: &HashMap<NodeId, usize>,
     named: &HashMap<&'a str, NodeRef<'a, Node>>,
-    budget: &mut usize,
+    budget: &mut Budget,
 ) -> Item<'a> {
     let Some(element) = root.value().as_element() else { return Item::default() };
     let kinds = attr(element, "itemtype").unwrap_or_default().split_ascii_whitespace();
     let kinds = kinds.map(|kind| kind.rsplit(['/', '#', ':']).next().unwrap_or(kind)).collect();
     let mut out = Item { kinds, properties: Vec::new(), inner: false };
-    let referred = attr(element, "itemref").unwrap_or_default().split_ascii_whitespace();
+    let referred = attr(element, "itemref").unwrap_or_default().split_ascii_whitespace().take(PROPERTIES);
     let mut waiting: Vec<NodeRef<'a, Node>> = referred.filter_map(|id| named.get(id).copied()).collect();
     waiting.reverse();
-    let mut below: Vec<NodeRef<'a, Node>> = root.children().take(*budget).collect();
-    *budget -= below.len();
-    below.reverse();
-    waiting.extend(below);
+    waiting.extend(budget.elements(root));
     let mut seen = HashSet::from([root.id()]);
     while let Some(node) = waiting.pop() {
         let Some(element) = node.value().as_element() else { continue };
         // Without references each element is met once by itself.
-        if *budget == 0 || out.properties.len() >= PROPERTIES {
+        if budget.nodes == 0 || out.properties.len() >= PROPERTIES {
             break;
         }
         if !named.is_empty() && !seen.insert(node.id()) {
@@ -199,22 +225,20 @@ fn item<'a>(
         }
         let scope = attr(element, "itemscope").is_some();
         if let Some(names) = attr(element, "itemprop") {
-            for name in names.split_ascii_whitespace() {
+            for name in names.split_ascii_whitespace().take(NAMES) {
                 let name = name.rsplit('/').next().unwrap_or(name);
                 match numbers.get(&node.id()) {
                     Some(at) => out.properties.push((name, Value::Item(*at))),
                     None if scope || is_long(name) => {}
-                    None => out.properties.push((name, Value::Text(value(name, node, element)))),
+                    None => {
+                        let text = value(name, node, element, &mut budget.looks);
+                        out.properties.push((name, Value::Text(text)));
+                    }
                 }
             }
         }
         if !scope {
-            let at = waiting.len();
-            waiting.extend(node.children().filter(|child| child.value().is_element()).take(*budget));
-            *budget -= waiting.len() - at;
-            if let Some(children) = waiting.get_mut(at..) {
-                children.reverse();
-            }
+            waiting.extend(budget.elements(node));
         }
     }
     out
@@ -227,7 +251,8 @@ pub(crate) fn is_long(name: &str) -> bool {
 
 /// The value of a property that is no item (HTML, "values"), but for what pages get wrong: `content` counts on every
 /// element, and a name that is a link is its text.
-pub(crate) fn value(name: &str, node: NodeRef<'_, Node>, element: &Element) -> String {
+pub(crate) fn value(name: &str, node: NodeRef<'_, Node>, element: &Element, budget: &mut usize) -> String {
+    let date = matches!(name, "datePublished" | "dateCreated" | "dateModified");
     let address = matches!(name, "image" | "thumbnailUrl" | "contentUrl" | "url" | "mainEntityOfPage" | "sameAs");
     let given = match element.name() {
         "link" => attr(element, "href"),
@@ -240,7 +265,8 @@ pub(crate) fn value(name: &str, node: NodeRef<'_, Node>, element: &Element) -> S
         _ => None,
     };
     let given = given.or_else(|| attr(element, "content")).or_else(|| attr(element, "datetime"));
-    given.map_or_else(|| text::line(&text_of(node, VALUE_BYTES), 300), str::to_owned)
+    let given = given.or_else(|| if date { instant_in(node, budget) } else { None }).map(str::to_owned);
+    given.unwrap_or_else(|| text::line(&text_of(node, VALUE_BYTES, budget), 300))
 }
 
 /// Every element that has an id; the first of each.
@@ -262,7 +288,7 @@ mod tests {
     use crate::Limits;
 
     fn says(html: &str) -> Micro {
-        let tree = crate::dom::build(html, &Limits::default()).unwrap();
+        let tree = crate::dom::build(html, &Limits::default(), &mut 0).unwrap();
         let page = "https://site.example.org/a".parse().unwrap();
         let outline = Outline::of(&tree, &page, &Limits::default());
         read(&tree, &outline)

@@ -8,7 +8,7 @@ use crate::candidate::Reason;
 use crate::jsonld::Linked;
 use crate::microdata::Micro;
 use crate::opengraph::OpenGraph;
-use crate::{Limits, text, walk};
+use crate::{Limits, text, title, walk};
 use ego_tree::NodeId;
 use scraper::Html;
 use scraper::node::Element;
@@ -26,6 +26,8 @@ pub(crate) struct Block {
     pub(crate) link_chars: usize,
     /// Those of them that are inside links to other pages of the same host.
     pub(crate) own_link_chars: usize,
+    /// Those of them that are inside links to the page before or after this one.
+    pub(crate) turn_chars: usize,
     /// The element that holds it.
     pub(crate) tag: Tag,
     /// Why it is no text wherever it stands, once that has been asked.
@@ -38,6 +40,11 @@ impl Block {
     /// Share of its characters that is inside links to other pages of the same host.
     pub(crate) fn own_links(&self) -> f64 {
         self.own_link_chars as f64 / self.chars.max(1) as f64
+    }
+
+    /// Share of its characters that is inside links to the page before or after this one.
+    pub(crate) fn turns(&self) -> f64 {
+        self.turn_chars as f64 / self.chars.max(1) as f64
     }
 
     /// Share of its characters that is inside links.
@@ -187,9 +194,38 @@ pub(crate) struct Outline<'a> {
     pub(crate) marks: Vec<(Mark, Span, NodeId)>,
     /// Parts that are something else than the article.
     pub(crate) parts: Vec<(Kind, Span)>,
+    /// Steps that the walk took.
+    pub(crate) steps: u64,
 }
 
 impl<'a> Outline<'a> {
+    /// Nothing yet.
+    pub(crate) fn new(page: &Url, limits: &Limits) -> Outline<'a> {
+        Outline {
+            base: page.clone(),
+            limits: *limits,
+            metas: Vec::new(),
+            meta_tags: 0,
+            robots: Vec::new(),
+            canonicals: Vec::new(),
+            html_lang: None,
+            title: None,
+            headings: Vec::new(),
+            json: Vec::new(),
+            props: Vec::new(),
+            items: Vec::new(),
+            bylines: Vec::new(),
+            moments: Vec::new(),
+            pictures: Vec::new(),
+            image_src: None,
+            blocks: Vec::new(),
+            spans: Vec::new(),
+            marks: Vec::new(),
+            parts: Vec::new(),
+            steps: 0,
+        }
+    }
+
     /// Walks the tree.
     pub(crate) fn of(tree: &'a Html, page: &Url, limits: &Limits) -> Outline<'a> {
         walk::walk(tree, page, limits)
@@ -211,11 +247,17 @@ impl<'a> Outline<'a> {
     }
 
     /// What the site calls itself.
-    pub(crate) fn site_name(&self, graph: &OpenGraph<'_>, linked: &Linked, micro: &Micro) -> Option<String> {
-        let name = graph.site_name.map(str::to_owned).or_else(|| linked.site_name.clone());
-        let name = name.or_else(|| micro.site_name.clone()).or_else(|| {
-            self.meta(&["application-name", "apple-mobile-web-app-title", "al:android:app_name"]).map(str::to_owned)
-        })?;
+    pub(crate) fn site_name(
+        &self,
+        graph: &OpenGraph<'_>,
+        linked: &Linked,
+        micro: &Micro,
+        headline: Option<&str>,
+    ) -> Option<String> {
+        let apps = ["application-name", "apple-mobile-web-app-title", "al:android:app_name"];
+        let told = graph.site_name.or_else(|| linked.site()).or(micro.site_name.as_deref());
+        let name = told.or_else(|| self.meta(&apps)).map(str::to_owned);
+        let name = name.or_else(|| title::site_beside(self.title.as_deref()?, headline?))?;
         let name = text::line(&text::unescape(&name), self.limits.title_chars);
         (!name.is_empty()).then_some(name)
     }

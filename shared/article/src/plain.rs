@@ -1,7 +1,7 @@
 //! A guard that is cheaper than the gate: it proves of most pages that no tag in them is too much for the tree builder,
 //! without knowing where tags are.
 
-use crate::Limits;
+use crate::{Limits, Unreadable};
 
 /// What was found on the way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -18,8 +18,6 @@ pub(crate) struct Marks {
 /// Every `<` before a letter is read as if a tag began there (HTML, "tokenization"), also in comments and scripts, so a
 /// page cannot hide a tag. Work is bounded: none if tags would have to be read over each other too often.
 pub(crate) fn scan(html: &str, limits: &Limits) -> Option<Marks> {
-    /// So many times the page's length is read at most.
-    const WORK: usize = 4;
     let bytes = html.as_bytes();
     let mut work = bytes.len().saturating_mul(WORK);
     let mut tags = 0;
@@ -46,6 +44,26 @@ pub(crate) fn scan(html: &str, limits: &Limits) -> Option<Marks> {
 }
 
 const CANONICAL: &[u8] = b"canonical";
+/// So many times the page's length is read at most.
+const WORK: usize = 4;
+
+/// Looks at every place where an end tag may begin. The tokenizer compares its attributes with each other, although they mean
+/// nothing, and the tag reader of the gate does not show them.
+///
+/// # Errors
+/// If an end tag may have more attributes than is allowed.
+pub(crate) fn check_end_tags(html: &str, limits: &Limits) -> Result<(), Unreadable> {
+    let mut work = html.len().saturating_mul(WORK);
+    for (at, _) in html.match_indices("</") {
+        let tag = html.as_bytes().get(at + 2..).unwrap_or_default();
+        if !tag.first().is_some_and(u8::is_ascii_alphabetic) {
+            continue;
+        }
+        let read = length(tag, limits.attributes).and_then(|length| work.checked_sub(length));
+        work = read.ok_or(Unreadable::TooManyAttributes)?;
+    }
+    Ok(())
+}
 
 /// How long a tag is whose name begins here; none if it has more attributes than `most`.
 fn length(tag: &[u8], most: usize) -> Option<usize> {
@@ -110,6 +128,17 @@ mod tests {
         assert_eq!(of("a 1 2 3 4 5 6 7 8 9>"), Some(19));
         assert_eq!(of("a 1 2 3 4 5 6 7 8 9 0>"), None);
         assert_eq!(of("a 1='>'2='>'3='>'4='>'5='>'6='>'7='>'8='>'9='>'0='>'>"), None);
+    }
+
+    #[test]
+    fn an_end_tag_has_few_attributes() {
+        let limits = Limits { attributes: 9, ..Limits::default() };
+        let many = |tag: &str| format!("<p>{tag}{}>", (0..10).map(|n| format!(" a{n}")).collect::<String>());
+        assert_eq!(check_end_tags(&many("</p"), &limits), Err(Unreadable::TooManyAttributes));
+        assert_eq!(check_end_tags(&"</p a='".repeat(30), &limits), Err(Unreadable::TooManyAttributes));
+        for page in [many("</p></"), many("</p><i"), "</p a b c></div>".repeat(30), "a</ b </3".to_owned()] {
+            assert_eq!(check_end_tags(&page, &limits), Ok(()), "{page}");
+        }
     }
 
     #[test]

@@ -19,13 +19,21 @@ const LONGEST: usize = 1024 * 1024;
 const WORK: usize = 1_000_000;
 /// See [`WORK`].
 const EACH: usize = 20;
+/// Most characters of text that are written as references; what it writes itself takes time for each of them as long as the
+/// text after it. Code listings have some hundreds.
+const REFERENCES: usize = 1_000;
+/// Bytes of text that are as much work as an element: each element around it reads it.
+const TEXT_BYTES: usize = 256;
 
-/// The text that the fallback finds; empty when it finds none.
-pub(crate) fn read(tree: &Html, limits: &Limits) -> String {
+/// The text that the fallback finds, and the work that it was given; empty when it finds none.
+pub(crate) fn read(tree: &Html, limits: &Limits) -> (String, u64) {
+    let Some((reduced, work)) = reduced(tree) else { return (String::new(), WORK as u64) };
+    (found(reduced, limits).unwrap_or_default(), work as u64)
+}
+
+fn found(reduced: String, limits: &Limits) -> Option<String> {
     let config = Config { text_mode: TextMode::Formatted, disable_json_ld: true, ..Config::default() };
-    let Some(reduced) = reduced(tree) else { return String::new() };
-    let Ok(mut reader) = Readability::new(reduced, None, Some(config)) else { return String::new() };
-    let Ok(article) = reader.parse() else { return String::new() };
+    let article = Readability::new(reduced, None, Some(config)).ok()?.parse().ok()?;
     let mut out = String::new();
     let mut left = limits.text_chars;
     let mut last = String::new();
@@ -45,19 +53,26 @@ pub(crate) fn read(tree: &Html, limits: &Limits) -> String {
             break;
         }
     }
-    out
+    Some(out)
 }
 
-/// The page as HTML again, with only what the fallback looks at; none if that would be too much work for it.
-fn reduced(tree: &Html) -> Option<String> {
+/// The page as HTML again, with only what the fallback looks at, and the work that is in it; none if that would be too much.
+fn reduced(tree: &Html) -> Option<(String, usize)> {
     let mut out = String::from("<!DOCTYPE html><html><body>");
     let mut names = Names::default();
     let mut skipping = None;
-    let (mut depth, mut work) = (0, 0);
+    let (mut depth, mut work, mut references) = (0, 0, REFERENCES);
     for edge in tree.tree.root().traverse() {
         match edge {
             Edge::Open(node) if skipping.is_none() => match node.value() {
-                Node::Text(text) if out.len() < LONGEST => escape(&mut out, text),
+                Node::Text(text) => {
+                    let end = text.floor_char_boundary(LONGEST.saturating_sub(out.len()));
+                    escape(&mut out, text.get(..end).unwrap_or_default(), &mut references);
+                    work += depth * end / TEXT_BYTES;
+                    if work > WORK {
+                        return None;
+                    }
+                }
                 Node::Element(element) => {
                     let name = element.name();
                     if mute(name) || out.len() >= LONGEST || names.kind(element) == Some(Kind::Hidden) {
@@ -75,7 +90,7 @@ fn reduced(tree: &Html) -> Option<String> {
                                 out.push(' ');
                                 out.push_str(key);
                                 out.push_str("=\"");
-                                escape(&mut out, value);
+                                escape(&mut out, value, &mut references);
                                 out.push('"');
                             }
                         }
@@ -103,7 +118,7 @@ fn reduced(tree: &Html) -> Option<String> {
             Edge::Open(_) => {}
         }
     }
-    Some(out)
+    Some((out, work))
 }
 
 /// Elements without an end (HTML, "void elements"), of those that are handed on.
@@ -143,15 +158,23 @@ fn emitted(tag: &str) -> bool {
             && tag.bytes().all(|b| b.is_ascii_alphanumeric()))
 }
 
-fn escape(out: &mut String, text: &str) {
+/// Writes a text, with references in it as long as there are some left, and blanks after that.
+fn escape(out: &mut String, text: &str, references: &mut usize) {
     for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            c => out.push(c),
-        }
+        let reference = match c {
+            '&' => "&amp;",
+            '<' => "&lt;",
+            '>' => "&gt;",
+            '"' => "&quot;",
+            // White space is folded, and this one would be a reference again.
+            '\u{A0}' => " ",
+            c => {
+                out.push(c);
+                continue;
+            }
+        };
+        out.push_str(if *references > 0 { reference } else { " " });
+        *references = references.saturating_sub(usize::from(reference.len() > 1));
     }
 }
 
@@ -165,21 +188,20 @@ pub(crate) fn without_tags(raw: &str) -> String {
     while let Some(at) = rest.find('<') {
         let (before, from) = rest.split_at(at);
         out.push_str(before);
-        let is_tag = from[1..].starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '/' | '!'));
-        match from.find('>') {
-            Some(end) if is_tag => {
-                let name = from.get(1..end).unwrap_or_default().trim_start_matches('/');
-                let name = name.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
-                if !crate::outline::is_inline(&name.to_ascii_lowercase()) {
-                    out.push('\n');
-                }
-                rest = from.get(end + 1..).unwrap_or_default();
-            }
-            _ => {
-                out.push('<');
-                rest = from.get(1..).unwrap_or_default();
-            }
+        rest = from;
+        if !from[1..].starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '/' | '!')) {
+            out.push('<');
+            rest = from.get(1..).unwrap_or_default();
+            continue;
         }
+        // Where one tag does not end, none of those after it does.
+        let Some(end) = from.find('>') else { break };
+        let name = from.get(1..end).unwrap_or_default().trim_start_matches('/');
+        let name = name.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
+        if !crate::outline::is_inline(&name.to_ascii_lowercase()) {
+            out.push('\n');
+        }
+        rest = from.get(end + 1..).unwrap_or_default();
     }
     out.push_str(rest);
     out

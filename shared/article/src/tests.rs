@@ -145,6 +145,36 @@ fn dates_come_from_markup_then_address_then_text() {
 }
 
 #[test]
+fn the_hour_is_read_where_an_attribute_states_it() {
+    let at = |line: &str| {
+        let article = read(&format!("<title>A bridge falls</title><h1>A bridge falls</h1>{line}{TEXT}"));
+        article.published.map(|at| at.to_string()).unwrap_or_default()
+    };
+    let stated = "datetime='2026-05-01T07:30:00+02:00'";
+    for line in [
+        &*format!("<div class=wp-block-post-date><time {stated}>1 May 2026</time></div>"),
+        &*format!("<p class='posted-on'>On <a href=/x><time class=entry-date {stated}>May 1</time></a></p>"),
+        "<abbr class=published title='2026-05-01T05:30:00Z'>Fri 01 May 2026</abbr>",
+        "<div class=post-info><span class=date>1 May 2026 <meta content='2026-05-01T05:30:00Z'></span></div>",
+        "<span class=published content='2026-05-01T05:30:00.000Z'>1 May 2026</span>",
+        &*format!(
+            "<div class=post-date><time class=updated datetime=2026-05-03T10:00:00Z>3 May</time> <time {stated}>1 May</time></div>"
+        ),
+        &*format!("<p itemprop=datePublished><time {stated}>1 May 2026</time></p>"),
+        "<time title='2026-05-01T05:30:00Z' pubdate>yesterday</time>",
+    ] {
+        assert_eq!(at(line), "2026-05-01T05:30:00Z", "{line}");
+    }
+    // What an attribute says in words says no more than the text does.
+    assert_eq!(at("<span class=date title='Posted on'>1 May 2026</span>"), "2026-05-01T00:00:00Z");
+    // The words beside the date still tell what it is of.
+    assert_eq!(
+        at(&format!("<div class=date>1 May 2026</div><div class=date>Updated <time {stated}>x</time></div>")),
+        "2026-05-01T00:00:00Z"
+    );
+}
+
+#[test]
 fn what_the_page_shows_beside_its_headline_decides_between_two_dates() {
     let day = |html: &str| read(html).published.map(|at| at.day()).unwrap_or_default();
     let both = "<meta property=article:published_time content=2024-01-02T08:00:00Z><meta property=article:modified_time \
@@ -213,6 +243,53 @@ fn what_only_leads_elsewhere_is_left_out() {
         let text = page(&format!("{notice}<p>And that is where the walk ends.</p>"));
         assert!(!text.contains("commission") && !text.contains("privacy") && !text.contains("Lorries"), "{text}");
     }
+}
+
+#[test]
+fn links_to_the_posts_before_and_after_are_no_text() {
+    let page = |end: &str| read(&format!("<main>{PROSE}{end}</main>")).text;
+    for end in [
+        "<ul><li>Previous: <a href=/a/>The other bank</a></li><li>Next: <a href=/b/>Up to the lock</a></li></ul>",
+        "<ul><li>← Previous<br><a href=/a/>The other bank</a></li><li>Next →<br><a href=/b/>Up to the lock</a></li></ul>",
+        "<p>« Articolo precedente <a href=/a/>The other bank</a></p><p>Articolo successivo: <a href=/b/>Up to the lock</a> »</p>",
+        "<dl><dt>Nächster Beitrag: <a href=/a/>The other bank</a></dt><dd>前の記事：<a href=/b/>Up to the lock</a></dd></dl>",
+        "<blockquote>Read on with <a rel=next href=/a/>The other bank, and back to</a> <a rel=prev href=/b/>Up to the lock</a></blockquote>",
+    ] {
+        let text = page(end);
+        assert!(!text.contains("other bank") && !text.contains("the lock\n") && !text.ends_with("the lock"), "{text}");
+        assert!(
+            !text.to_lowercase().contains("previous") && !text.contains("uccessivo") && text.contains("by hand"),
+            "{text}"
+        );
+    }
+    for kept in [
+        "<p>Next: the county closes the bank, as <a href=/a/>it has said</a>, and opens it in May.</p>",
+        "<p>Previous owners of the <a href=/a/>mill by the river</a></p><p>They left it in the spring of that year to the county, which has kept \
+         it as it was, with all its wheels and stones, to this day.</p>",
+    ] {
+        assert!(page(kept).contains("county"), "{kept}");
+    }
+}
+
+#[test]
+fn the_sites_name_is_what_it_calls_itself_before_who_publishes_it() {
+    let of = |head: &str| read(&format!("<head>{head}</head><h1>A bridge falls</h1>{PROSE}")).site_name;
+    let linked = |json: &str| of(&format!("<script type=application/ld+json>{json}</script>"));
+    let article = "{\"@type\":\"BlogPosting\",\"headline\":\"A bridge falls\",\"publisher\":{\"@id\":\"#us\"}}";
+    let us = "{\"@type\":\"Organization\",\"@id\":\"#us\",\"name\":\"The Weir Publishing Company\"}";
+    let site = "{\"@type\":\"WebSite\",\"name\":\"The Weir\"}";
+    assert_eq!(linked(&format!("[{us},{article},{site}]")).as_deref(), Some("The Weir"));
+    assert_eq!(linked(&format!("[{us},{article}]")).as_deref(), Some("The Weir Publishing Company"));
+    for title in ["A bridge falls – The Weir", "The Weir | A bridge falls", "A bridge falls · The Weir"] {
+        assert_eq!(of(&format!("<title>{title}</title>")).as_deref(), Some("The Weir"), "{title}");
+    }
+    for title in ["A bridge falls", "A bridge falls at the weir", "A bridge falls - News - The Weir - England"] {
+        assert_eq!(of(&format!("<title>{title}</title>")), None, "{title}");
+    }
+    assert_eq!(
+        of("<title>A bridge falls – News</title><meta property=og:site_name content='The Weir'>").as_deref(),
+        Some("The Weir")
+    );
 }
 
 #[test]

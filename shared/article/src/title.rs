@@ -6,6 +6,7 @@ use crate::microdata::Micro;
 use crate::opengraph::OpenGraph;
 use crate::outline::Outline;
 use crate::text::{fold, is_unspaced, line, unescape, words};
+use std::collections::HashSet;
 
 /// Chooses the headline.
 pub(crate) fn choose(
@@ -16,7 +17,7 @@ pub(crate) fn choose(
     limits: &Limits,
 ) -> Option<String> {
     let tidy = |text: &str| line(&unescape(text), limits.title_chars);
-    let site = graph.site_name.map(tidy).or_else(|| linked.site_name.as_deref().map(tidy)).unwrap_or_default();
+    let site = graph.site_name.map(tidy).or_else(|| linked.site().map(tidy)).unwrap_or_default();
     let document = outline.title.as_deref().map(tidy).unwrap_or_default();
     let shared = graph.title.map(tidy).unwrap_or_default();
     let linked_title = linked.headline.as_deref().or(micro.headline.as_deref()).map(tidy).unwrap_or_default();
@@ -80,7 +81,8 @@ pub(crate) fn alike(one: &str, two: &str) -> f64 {
         return 1.0;
     }
     let (a, b) = (parts(one), parts(two));
-    let common = b.iter().filter(|word| a.contains(word)).count();
+    let known: HashSet<&str> = a.iter().copied().collect();
+    let common = b.iter().filter(|word| known.contains(**word)).count();
     2.0 * common as f64 / (a.len() + b.len()).max(1) as f64
 }
 
@@ -100,6 +102,23 @@ const PARTING: [&str; 13] =
     [" | ", " – ", " — ", " - ", " :: ", " · ", " • ", " » ", " « ", " // ", " / ", "｜", " ｜ "];
 /// The same in Chinese and Japanese, which put no spaces around them.
 const TIGHT: [&str; 6] = ["|", "_", "－", "-", "―", "—"];
+
+/// The site's name that a document's title has behind or before the headline; none if it has neither.
+pub(crate) fn site_beside(document: &str, headline: &str) -> Option<String> {
+    /// Most words of a site's name.
+    const WORDS: usize = 6;
+    let (document, headline) = (document.trim(), headline.trim());
+    let parted = |side: &str, ends: fn(&str, &str) -> bool| PARTING.iter().any(|mark| ends(side, mark.trim_end()));
+    let behind = document.strip_prefix(headline).filter(|rest| parted(rest, |rest, mark| rest.starts_with(mark)));
+    let before = || {
+        let rest = document.strip_suffix(headline)?;
+        PARTING.iter().find_map(|mark| rest.strip_suffix(mark))
+    };
+    let rest = behind.or_else(before)?.trim_matches(|c: char| !c.is_alphanumeric());
+    // Several parts are a path of sections.
+    let single = !PARTING.iter().any(|mark| rest.contains(mark));
+    (!headline.is_empty() && !rest.is_empty() && single && words(rest) <= WORDS).then(|| rest.to_owned())
+}
 
 /// A title less the site's name at its end or beginning.
 fn without_site(title: &str, site: &str, outline: &Outline<'_>) -> String {

@@ -3,7 +3,7 @@
 use crate::boilerplate::{Kind, Names};
 use crate::changes::says_change;
 use crate::dom::{attr, text_of};
-use crate::elements::{block_tag, heading, is_mute, is_short_row, mark};
+use crate::elements::{block_tag, heading, instant, instant_in, is_called, is_mute, is_short_row, mark};
 use crate::glance::{CANONICALS, is_directive};
 use crate::microdata::{is_long, value};
 use crate::outline::{Block, Mark, Moment, Outline, Picture, Prop, Span, Tag, is_inline};
@@ -18,8 +18,9 @@ use url::Url;
 struct Open {
     serial: usize,
     start: usize,
-    /// Bytes of the line that was being read when it began.
+    /// Bytes of the line that was being read when it began, and whether they were more than white space.
     line: usize,
+    line_says: bool,
     kind: Option<Kind>,
     mark: Option<Mark>,
     /// Whether it begins an item of microdata.
@@ -31,6 +32,7 @@ pub(crate) fn walk<'a>(tree: &'a Html, page: &Url, limits: &Limits) -> Outline<'
     let mut walk = Walk::new(page, limits);
     let mut skipping: Option<NodeId> = None;
     for edge in tree.tree.root().traverse() {
+        walk.out.steps += 1;
         match edge {
             Edge::Open(node) if skipping.is_none() => match node.value() {
                 Node::Text(text) => walk.text(text),
@@ -51,6 +53,7 @@ pub(crate) fn walk<'a>(tree: &'a Html, page: &Url, limits: &Limits) -> Outline<'
         }
     }
     walk.flush();
+    walk.out.steps += (LOOKS - walk.looks) as u64;
     walk.out
 }
 
@@ -61,9 +64,16 @@ struct Walk<'a> {
     tags: Vec<Tag>,
     next: usize,
     line: String,
+    /// Whether the line holds more than white space; looking at it anew for each element would take as long as it is.
+    line_says: bool,
+    /// Steps left for reading the text below single elements.
+    looks: usize,
     link_chars: usize,
     own_link_chars: usize,
+    turn_chars: usize,
     links: usize,
+    /// Whether the last link that was opened leads to the page before or after this one.
+    turns: bool,
     /// Whether the last link that was opened leads to another page of the same host.
     own_link: bool,
     pre: usize,
@@ -84,6 +94,12 @@ struct Walk<'a> {
 
 /// Longest text of one block, in bytes; longer ones are cut here and go on in the next block.
 const BLOCK_BYTES: usize = 64 * 1024;
+/// Most bytes of the document's title that are read; most of them may be characters that vanish.
+const TITLE_BYTES: usize = 64 * 1024;
+/// Bytes of text that count as one step.
+const BYTES_A_STEP: u64 = 64;
+/// Steps for reading the text below single elements, all together: elements nest, so each of their texts holds the next.
+const LOOKS: usize = 2_000_000;
 /// Most JSON-LD that is read, in bytes: parsed it takes many times as much.
 const JSON_BYTES: usize = 1024 * 1024;
 /// Most elements named as the author that are kept.
@@ -93,37 +109,19 @@ const MANY: usize = 200;
 
 impl<'a> Walk<'a> {
     fn new(page: &Url, limits: &Limits) -> Walk<'a> {
-        let out = Outline {
-            base: page.clone(),
-            limits: *limits,
-            metas: Vec::new(),
-            meta_tags: 0,
-            robots: Vec::new(),
-            canonicals: Vec::new(),
-            html_lang: None,
-            title: None,
-            headings: Vec::new(),
-            json: Vec::new(),
-            props: Vec::new(),
-            items: Vec::new(),
-            bylines: Vec::new(),
-            moments: Vec::new(),
-            pictures: Vec::new(),
-            image_src: None,
-            blocks: Vec::new(),
-            spans: Vec::new(),
-            marks: Vec::new(),
-            parts: Vec::new(),
-        };
         Walk {
-            out,
+            out: Outline::new(page, limits),
             open: Vec::new(),
             tags: Vec::new(),
             next: 0,
             line: String::new(),
+            line_says: false,
+            looks: LOOKS,
             link_chars: 0,
             own_link_chars: 0,
+            turn_chars: 0,
             links: 0,
+            turns: false,
             own_link: false,
             pre: 0,
             whole_line: None,
@@ -152,7 +150,7 @@ impl<'a> Walk<'a> {
                 if self.out.title.is_none()
                     && node.parent().is_some_and(|parent| parent.value().as_element().is_none_or(|e| e.name() != "svg"))
                 {
-                    let title = text::line(&text_of(node, 16 * 1024), self.out.limits.title_chars);
+                    let title = text::line(&text_of(node, TITLE_BYTES, &mut self.looks), self.out.limits.title_chars);
                     self.out.title = (!title.is_empty()).then_some(title);
                 }
                 return false;
@@ -176,7 +174,7 @@ impl<'a> Walk<'a> {
 
     fn enter(&mut self, node: NodeRef<'a, Node>, element: &'a Element, tag: &str) {
         if matches!(tag, "table" | "tr") {
-            self.joined = tag == "tr" && is_short_row(node);
+            self.joined = tag == "tr" && is_short_row(node, &mut self.looks);
         }
         if !self.stays_in_line(tag) {
             self.flush();
@@ -184,6 +182,7 @@ impl<'a> Walk<'a> {
         if tag == "a" {
             self.links += 1;
             self.own_link = attr(element, "href").is_some_and(|href| links::is_own(&self.out.base, href));
+            self.turns = attr(element, "rel").is_some_and(links::turns);
         }
         if let Some(kind) = block_tag(tag) {
             self.tags.push(kind);
@@ -191,7 +190,7 @@ impl<'a> Walk<'a> {
         if tag == "pre" {
             self.pre += 1;
         }
-        if matches!(tag, "td" | "th") && !self.line.trim_start().is_empty() {
+        if matches!(tag, "td" | "th") && self.line_says {
             self.line.push_str(" | ");
         }
         let kind = self.names.kind(element);
@@ -201,7 +200,7 @@ impl<'a> Walk<'a> {
         if let Some(level) = heading(tag)
             && self.out.headings.len() < MANY
         {
-            let heading = text::line(&text_of(node, 4_096), self.out.limits.title_chars);
+            let heading = text::line(&text_of(node, 4_096, &mut self.looks), self.out.limits.title_chars);
             if !heading.is_empty() {
                 self.out.headings.push((level, heading, self.out.blocks.len()));
             }
@@ -215,8 +214,9 @@ impl<'a> Walk<'a> {
             self.items += 1;
             self.out.items.push(node.id());
         }
-        let (start, line) = (self.out.blocks.len(), self.line.len());
-        self.open.push(Open { serial: self.next, start, line, kind, mark: mark(element, tag, &mut self.names), item });
+        let (start, line, line_says) = (self.out.blocks.len(), self.line.len(), self.line_says);
+        let mark = mark(element, tag, &mut self.names);
+        self.open.push(Open { serial: self.next, start, line, line_says, kind, mark, item });
     }
 
     /// Whether an element begins no new block: inline ones, and cells of a row that is read as one line.
@@ -243,9 +243,9 @@ impl<'a> Walk<'a> {
         }
         self.items -= usize::from(open.item);
         if open.kind == Some(Kind::Hidden) && in_line && open.start == self.out.blocks.len() {
-            self.drop_from_line(open.line);
+            self.drop_from_line(open.line, open.line_says);
         }
-        let end = self.out.blocks.len() + usize::from(!self.line.trim().is_empty());
+        let end = self.out.blocks.len() + usize::from(self.line_says);
         if end == open.start {
             return;
         }
@@ -270,10 +270,11 @@ impl<'a> Walk<'a> {
     }
 
     /// Takes what is not the article's out of the line it stands in, such as a tooltip; long text is left.
-    fn drop_from_line(&mut self, from: usize) {
+    fn drop_from_line(&mut self, from: usize, says: bool) {
         const LONGEST: usize = 200;
         if self.line.len().saturating_sub(from) <= LONGEST && self.line.is_char_boundary(from) {
             self.line.truncate(from);
+            self.line_says = says;
         }
     }
 
@@ -285,8 +286,11 @@ impl<'a> Walk<'a> {
             let width = text::width(text);
             self.link_chars += width;
             self.own_link_chars += if self.own_link { width } else { 0 };
+            self.turn_chars += if self.turns { width } else { 0 };
         }
         self.line.push_str(text);
+        self.line_says |= text.contains(|c: char| !c.is_whitespace());
+        self.out.steps += text.len() as u64 / BYTES_A_STEP;
         if self.line.len() > BLOCK_BYTES {
             self.flush();
         }
@@ -299,20 +303,23 @@ impl<'a> Walk<'a> {
         } else {
             // Stands for a forced line break until white space is folded; text cannot hold it, for it is a control.
             self.line.push('\u{1}');
+            self.line_says = true;
         }
     }
 
     /// Ends the block that is being read.
     fn flush(&mut self) {
         let raw = std::mem::take(&mut self.line);
+        let says = std::mem::take(&mut self.line_says);
         let link_chars = std::mem::take(&mut self.link_chars);
         let own_link_chars = std::mem::take(&mut self.own_link_chars);
+        let turn_chars = std::mem::take(&mut self.turn_chars);
         if let Some((kind, span, length)) = self.whole_line.take()
             && raw.trim_end().len() <= length + length / 2
         {
             self.out.parts.push((kind, span));
         }
-        if raw.trim().is_empty() {
+        if !says {
             return;
         }
         let mut text = String::with_capacity(raw.len());
@@ -337,9 +344,16 @@ impl<'a> Walk<'a> {
         let chars = text::width(&text);
         if chars > 0 {
             let tag = self.tags.last().copied().unwrap_or(Tag::Other);
-            let (link_chars, own_link_chars) = (link_chars.min(chars), own_link_chars.min(chars));
-            let (by_itself, names_section) = (OnceCell::new(), OnceCell::new());
-            self.out.blocks.push(Block { text, chars, link_chars, own_link_chars, tag, by_itself, names_section });
+            self.out.blocks.push(Block {
+                text,
+                chars,
+                link_chars: link_chars.min(chars),
+                own_link_chars: own_link_chars.min(chars),
+                turn_chars: turn_chars.min(chars),
+                tag,
+                by_itself: OnceCell::new(),
+                names_section: OnceCell::new(),
+            });
         }
     }
 
@@ -402,27 +416,27 @@ impl<'a> Walk<'a> {
     }
 
     fn time(&mut self, node: NodeRef<'a, Node>, element: &'a Element) {
-        let value = attr(element, "datetime").map_or_else(|| text::line(&text_of(node, 256), 64), str::to_owned);
-        let says_of = |element: &Element, word: &str| {
-            ["class", "itemprop", "id"]
-                .iter()
-                .filter_map(|key| attr(element, key))
-                .any(|names| names.to_ascii_lowercase().contains(word))
-        };
-        let says = |word: &str| says_of(element, word);
+        if self.out.moments.len() >= MANY {
+            return;
+        }
+        let value = attr(element, "datetime").or_else(|| instant(element)).map(str::to_owned);
+        let value = value.unwrap_or_else(|| text::line(&text_of(node, 256, &mut self.looks), 64));
+        let says = |word: &str| is_called(element, &[word]);
         // Drupal names the field around it.
         let around = node.parent().and_then(|parent| parent.value().as_element());
-        let field = around.is_some_and(|field| ["changed", "updated", "modified"].iter().any(|w| says_of(field, w)));
+        let field = around.is_some_and(|field| is_called(field, &["changed", "updated", "modified"]));
         // WordPress names both of a post that was never changed; then the words before it decide.
         let modified = says("updated") || says("modif") || field;
         let published = attr(element, "pubdate").is_some() || says("publish") || says("entry-date") || says("created");
         let published = published && !(modified && says_change(&self.line));
-        self.moment(value, published, modified && !published);
+        let changes = says_change(&value);
+        self.moment(value, changes, published, modified && !published);
     }
 
-    fn moment(&mut self, value: String, published: bool, modified: bool) {
+    /// Notes a date; `changes` says that the words in it are about a change.
+    fn moment(&mut self, value: String, changes: bool, published: bool, modified: bool) {
         if self.out.moments.len() < MANY {
-            let modified = modified || (!published && (says_change(&self.line) || says_change(&value)));
+            let modified = modified || (!published && (says_change(&self.line) || changes));
             let inside =
                 |kinds: &[Kind]| self.open.iter().any(|open| open.kind.is_some_and(|kind| kinds.contains(&kind)));
             let foreign = inside(&[Kind::Comments, Kind::Hidden]);
@@ -443,20 +457,25 @@ impl<'a> Walk<'a> {
         let is_text = matches!(element.name(), "time");
         if let Some(name) = attr(element, "itemprop")
             && !is_long(name)
+            && self.out.props.len() < MANY
         {
-            self.prop(name, value(name, node, element));
+            let value = value(name, node, element, &mut self.looks);
+            self.prop(name, value);
         }
         let class = attr(element, "class").unwrap_or_default();
         let told = self.names.told(class);
         let author = attr(element, "rel")
             .is_some_and(|rel| rel.split_ascii_whitespace().any(|r| r.eq_ignore_ascii_case("author")));
         if (author || told.byline) && self.out.bylines.len() < BYLINES && !self.in_comments() {
-            self.out.bylines.push(text::line(&text_of(node, 512), 160));
+            self.out.bylines.push(text::line(&text_of(node, 512, &mut self.looks), 160));
         }
-        if !is_text && told.date {
-            let value = text::line(&text_of(node, 256), 80);
+        if !is_text && told.date && self.out.moments.len() < MANY {
+            let shown = text::line(&text_of(node, 256, &mut self.looks), 80);
+            let changes = says_change(&shown);
+            let value = instant_in(node, &mut self.looks).map_or(shown, str::to_owned);
             self.moment(
                 value,
+                changes,
                 class.contains("publish") || class.contains("post") || class.contains("entry"),
                 class.contains("updat") || class.contains("modif"),
             );

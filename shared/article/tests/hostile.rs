@@ -74,6 +74,54 @@ fn b04_a_tag_with_fifty_thousand_attributes_is_refused() {
 }
 
 #[test]
+fn b04_attributes_that_are_put_together_from_many_tags_are_refused() {
+    let names = |n: usize| (0..200).map(|name| format!(" n{n}x{name}")).collect::<String>();
+    for tag in ["html", "body"] {
+        let many: String = (0..40).map(|n| format!("<{tag}{}>", names(n))).collect();
+        assert_eq!(read(around(&many)), Err(Unreadable::TooManyAttributes), "{tag}");
+    }
+    assert!(read(around("<html lang=en><body class=a><html id=b>")).is_ok());
+    // End tags have none that mean anything, but the tokenizer compares them.
+    assert_eq!(read(around(&format!("</p{}{}>", names(1), names(2)))), Err(Unreadable::TooManyAttributes));
+    // Each paragraph opens the element again, with all of them.
+    let again = format!("<p><b{}>{}", names(1), "<p>x".repeat(100_000));
+    assert_eq!(read(again), Err(Unreadable::TooManyAttributes));
+}
+
+#[test]
+fn b03_formatting_that_is_never_closed_ends_soon() {
+    let tangled: String = (0..4_400).map(|n| format!("<b id={n}>")).collect();
+    for then in ["</i>", "<hr>", "</div>", "<b a=1 c=2></b>"] {
+        let outcome = read(format!("{tangled}{}", then.repeat(50_000)));
+        assert_eq!(outcome, Err(Unreadable::TooDeep), "{then}");
+    }
+    let each: String = (0..9_000).map(|n| format!("<p><b id={n}>x")).collect();
+    assert!(read(each).is_err());
+}
+
+#[test]
+fn pages_that_were_quadratic_end() {
+    // At these lengths a reader that is quadratic does not end before the test runner ends it.
+    let blanks = " ".repeat(60_000);
+    let streamed = (0..15_000).map(|n| format!("<div hidden id=S:{n}>x<template id=B:{}></template></div>", n + 1));
+    for html in [
+        format!("<p>{blanks}{}", "<b></b>".repeat(60_000)),
+        format!("<p>{blanks}{}", "<time class='updated entry-date'>a</time>".repeat(30_000)),
+        format!("<title>{}</title>{}", " ".repeat(8_000), "<title> </title>".repeat(60_000)),
+        format!("<p>{}", "&".repeat(400_000)),
+        format!("<title>{}</title><h1>{}</h1>", "y ".repeat(500), "x ".repeat(200_000)),
+        format!(
+            "<script type=application/ld+json>{{\"@type\":\"Article\",\"author\":\"{}\"}}</script>",
+            "<a".repeat(200_000)
+        ),
+        format!("<template id=B:0></template>{}", streamed.collect::<String>()),
+    ] {
+        let _ = look(&html);
+        let _ = read(html);
+    }
+}
+
+#[test]
 fn b05_a_drawing_of_twelve_thousand_paths_passes() {
     let drawing = format!("<svg viewBox='0 0 9 9'>{}</svg>", "<path d='M0 0L1 1'/>".repeat(12_000));
     let article = read(around(&drawing)).unwrap();

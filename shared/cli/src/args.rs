@@ -4,10 +4,11 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use curlew_fetcher::ResolveRule;
 use curlew_model::{Millis, Timestamp};
 use ipnet::IpNet;
+use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-/// A polite, feed-driven crawler and search engine that costs nothing while it is idle.
+/// A polite, feed-driven crawler and search engine that costs nearly nothing while it is idle.
 #[derive(Debug, Parser)]
 #[command(name = "curlew", version, max_term_width = 100, disable_help_subcommand = true)]
 pub(crate) struct Cli {
@@ -15,6 +16,28 @@ pub(crate) struct Cli {
     pub(crate) shared: Shared,
     #[command(subcommand)]
     pub(crate) command: Command,
+}
+
+impl Cli {
+    /// Reads the program's arguments.
+    ///
+    /// A word of a search may begin with `-`, and clap would take `-harbour` for `-h` and more. Such a word is handed to it
+    /// after a blank, which means nothing in a query.
+    pub(crate) fn read(args: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
+        let mut is_query = false;
+        Cli::try_parse_from(args.into_iter().map(|arg| {
+            let word = arg.to_str().filter(|word| is_query && is_excluded_word(word)).map(|word| format!(" {word}"));
+            is_query = (is_query || arg == "search") && arg != "--";
+            word.map_or(arg, OsString::from)
+        }))
+    }
+}
+
+/// Whether an argument is a word that begins with `-`, and no flag that all commands have.
+fn is_excluded_word(arg: &str) -> bool {
+    let is_flag =
+        |rest: &str| rest.is_empty() || rest.starts_with('-') || rest == "h" || rest.bytes().all(|b| b == b'v');
+    arg.strip_prefix('-').is_some_and(|rest| !is_flag(rest))
 }
 
 /// Flags that all commands share.
@@ -85,6 +108,14 @@ impl std::str::FromStr for Until {
 pub(crate) enum Command {
     /// Find the feeds of sites, poll them, fetch what is new, and publish the index
     Crawl(CrawlArgs),
+    /// Poll feeds now, whatever their schedule says; not before a hold, Retry-After or five minutes are over
+    Poll {
+        /// Sites or feeds that are known: host names, URLs or keys
+        #[arg(required = true, value_name = "SITE|FEED")]
+        names: Vec<String>,
+        #[command(flatten)]
+        output: Output,
+    },
     /// Crawl a bundled web of small sites on loopback and serve the result; needs no network
     Demo(DemoArgs),
     /// Serve the search page and the forms, with the schedules running
@@ -95,8 +126,7 @@ pub(crate) enum Command {
     },
     /// Search the published index
     Search {
-        /// Words, "a phrase", -word, site:HOST, lang:it, before:2026-05-01, after:…, sort:date
-        /// (put `--` before a query that begins with `-`)
+        /// Words, "a phrase", -word, author:NAME, site:HOST, lang:it, before:2026-05-01, after:…, sort:date
         #[arg(required = true)]
         query: Vec<String>,
         /// Most hits to show
@@ -175,6 +205,8 @@ pub(crate) enum Command {
         what: Import,
         /// The file
         file: PathBuf,
+        #[command(flatten)]
+        output: Output,
     },
     /// Ask one component, without a store or a network: JSON Lines in, JSON Lines out, or one plain document
     Check {
@@ -374,4 +406,41 @@ pub(crate) enum Check {
         #[command(flatten)]
         document: Document,
     },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_query_may_begin_with_a_minus() {
+        for (typed, query, limit, json) in [
+            ("curlew search -harbour", vec!["-harbour"], 10, false),
+            ("curlew search -harbour tide", vec!["-harbour", "tide"], 10, false),
+            ("curlew search tide -harbour --limit 5", vec!["tide", "-harbour"], 5, false),
+            (
+                "curlew search --json -harbour -site:example.org tide",
+                vec!["-harbour", "-site:example.org", "tide"],
+                10,
+                true,
+            ),
+            ("curlew search -tide --json --limit 7", vec!["-tide"], 7, true),
+            ("curlew search -- -harbour", vec!["-harbour"], 10, false),
+        ] {
+            let parsed = Cli::read(typed.split(' ').map(OsString::from)).map(|cli| cli.command);
+            let Ok(Command::Search { query: read, limit: most, output }) = parsed else {
+                panic!("{typed}: {parsed:?}");
+            };
+            assert_eq!(
+                (read.iter().map(|word| word.trim()).collect::<Vec<_>>(), most, output.json),
+                (query, limit, json),
+                "{typed}"
+            );
+        }
+        assert!(Cli::read(["curlew", "search"].map(OsString::from)).is_err(), "something has to be looked for");
+        assert!(
+            Cli::read(["curlew", "search", "-h"].map(OsString::from)).is_err_and(|e| !e.use_stderr()),
+            "help is help"
+        );
+    }
 }

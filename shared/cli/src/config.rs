@@ -1,11 +1,9 @@
 //! The settings of this run, as the flags name them.
 
 use crate::args::{LogForm, Shared};
+use crate::optional;
 use anyhow::Result;
-use curlew_onnx::Onnx;
-use curlew_rekognition::Rekognition;
 use curlew_wiring::{Flags, ImageScreening};
-use std::sync::Arc;
 
 pub(crate) use curlew_wiring::{BadSettings, Settings as Config};
 
@@ -35,13 +33,9 @@ pub(crate) async fn with_eye(config: Config) -> Result<Config> {
     Ok(match &config.image {
         ImageScreening::Off | ImageScreening::Skin => config,
         ImageScreening::Onnx(card) => {
-            let onnx = Onnx::load(card).map_err(|e| BadSettings::new(&format!("[screen]: {e}")))?;
-            config.with_eye(Arc::new(onnx))
+            let eye = optional::onnx(card)?;
+            config.with_eye(eye)
         }
-        ImageScreening::Rekognition => {
-            // Much is read to open it; every command would carry room for that.
-            let connection = Box::pin(curlew_aws::Connection::from_environment()).await;
-            config.with_eye(Arc::new(Rekognition::new(connection.config())))
-        }
+        ImageScreening::Rekognition => config.with_eye(optional::rekognition().await?),
     })
 }

@@ -6,24 +6,22 @@ mod commands;
 mod config;
 mod failure;
 mod front;
+mod log;
+mod optional;
 mod output;
 mod progress;
 mod runner;
+mod server;
 mod world;
 
 use anyhow::Result;
 use args::{Cli, Command};
-use clap::Parser;
 use clap::error::ErrorKind;
 use commands::Place;
-use config::Config;
-use curlew_wiring::LogForm;
-use std::io::IsTerminal;
 use std::process::ExitCode;
-use tracing_subscriber::EnvFilter;
 
 fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let cli = match Cli::read(std::env::args_os()) {
         Ok(cli) => cli,
         Err(error) => return unparsed(&error),
     };
@@ -64,23 +62,11 @@ fn run(cli: Cli) -> Result<()> {
         return check::run(what, &cli.shared);
     }
     let config = config::load(&cli.shared, std::env::vars())?;
-    start_log(&config, cli.shared.verbose);
+    log::start(config.log, cli.shared.verbose);
+    server::descriptors::raise();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let done = runtime.block_on(commands::run(cli.command, config, Place::of(&cli.shared)));
     // What still waits for a socket or a disk is not waited for: every step may run twice.
     runtime.shutdown_background();
     done
-}
-
-fn start_log(config: &Config, verbose: u8) {
-    let level = match verbose {
-        0 => "warn",
-        1 => "info,curlew=info",
-        _ => "debug,hyper=info,h2=info,rustls=info,reqwest=info,tantivy=warn",
-    };
-    let builder = tracing_subscriber::fmt().with_env_filter(EnvFilter::new(level)).with_writer(std::io::stderr);
-    match config.log {
-        LogForm::Json => builder.json().flatten_event(true).init(),
-        LogForm::Text => builder.with_target(false).with_ansi(std::io::stderr().is_terminal()).init(),
-    }
 }

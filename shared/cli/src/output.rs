@@ -28,9 +28,31 @@ pub(crate) fn error_line(text: &str) {
     let _unread = writeln!(io::stderr().lock(), "{text}");
 }
 
-/// A text made safe for a terminal: no control characters, no longer than `most` characters.
+/// A number and the noun that it counts: `1 page`, `2 pages`, `0 entries`.
+pub(crate) fn count(number: u64, noun: &str) -> String {
+    match (number, noun.strip_suffix('y')) {
+        (1, _) => format!("1 {noun}"),
+        (_, Some(stem)) => format!("{number} {stem}ies"),
+        (_, None) if noun.ends_with('s') => format!("{number} {noun}es"),
+        (_, None) => format!("{number} {noun}s"),
+    }
+}
+
+/// The same with the verb: `1 page is`, `2 pages are`.
+pub(crate) fn count_are(number: u64, noun: &str) -> String {
+    format!("{} {}", count(number, noun), if number == 1 { "is" } else { "are" })
+}
+
+/// Whether a character steers a terminal or the order of what it shows: control characters, line separators, and marks of
+/// direction (Unicode UAX #9).
+pub(crate) fn steers(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// A text made safe for a terminal: nothing that steers it, no longer than `most` characters.
 pub(crate) fn shown(text: &str, most: usize) -> String {
-    let clean: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let clean: String = text.chars().map(|c| if steers(c) { ' ' } else { c }).collect();
     if clean.chars().count() <= most {
         return clean;
     }
@@ -41,4 +63,25 @@ pub(crate) fn shown(text: &str, most: usize) -> String {
 pub(crate) fn faults(faults: &Faults) -> Value {
     let sentence = |fault: &Fault| json!({"line": fault.line, "column": fault.column, "code": fault.code, "message": fault.to_string()});
     json!({"count": faults.count, "first": faults.first.iter().map(sentence).collect::<Vec<_>>()})
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_and_nouns_agree() {
+        let said = [(0, "page"), (1, "page"), (2, "page"), (1, "entry"), (3, "entry"), (2, "address")]
+            .map(|(n, w)| count(n, w));
+        assert_eq!((count_are(1, "job"), count_are(0, "job")), ("1 job is".to_owned(), "0 jobs are".to_owned()));
+        assert_eq!(said, ["0 pages", "1 page", "2 pages", "1 entry", "3 entries", "2 addresses"]);
+    }
+
+    #[test]
+    fn nothing_that_is_shown_steers_a_terminal() {
+        let text: String = (0..=0x2070).filter_map(char::from_u32).filter(|c| steers(*c)).collect();
+        assert!(["\u{1b}", "\u{7}", "\r", "\u{9b}", "\u{202e}", "\u{2066}"].iter().all(|c| text.contains(c)));
+        assert_eq!(shown(&format!("a{text}b"), 1_000).trim_matches(['a', 'b', ' ']), "");
+        assert_eq!(shown("Größe 42 – ½ שלום", 1_000), "Größe 42 – ½ שלום");
+    }
 }

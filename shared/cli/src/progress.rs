@@ -1,5 +1,6 @@
 //! A line of progress on standard error, only on a terminal.
 
+use crate::output::count;
 use curlew_wiring::Tally;
 use indicatif::{HumanBytes, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
@@ -34,11 +35,11 @@ impl Progress {
                 drawn.set_length(c.entries_seen.max(1));
                 drawn.set_position(c.accepted + c.rejections() + c.aliases);
                 drawn.set_message(format!(
-                    "{} accepted, {} rejected, {} feeds, {} calls, {}",
+                    "{} accepted, {} rejected, {}, {}, {}",
                     c.accepted,
                     c.rejections(),
-                    c.feeds_found,
-                    c.calls,
+                    count(c.feeds_found, "feed"),
+                    count(c.calls, "call"),
                     HumanBytes(c.bytes)
                 ));
                 drawn.tick();

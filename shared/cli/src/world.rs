@@ -17,6 +17,7 @@ const LIST: usize = 500;
 pub(crate) struct World {
     pub(crate) config: Config,
     pub(crate) tally: Arc<Tally>,
+    pub(crate) memory: Memory,
     program: Program,
     /// The store of this machine, unless the run is about a stack.
     embedded: Option<Store>,
@@ -51,21 +52,7 @@ impl World {
 
     /// The stack of a name, by the credentials and the region of the environment.
     pub(crate) async fn of_stack(mut config: Config, name: &str) -> Result<World> {
-        let connection = curlew_aws::Connection::from_environment().await;
-        let bucket = curlew_aws::find_bucket(&connection, name).await?;
-        let store = curlew_aws::Store::new(&connection, curlew_aws::Names { stack: name.to_owned(), bucket });
-        let (hosts, jobs) = (store.hosts(), store.jobs());
-        let ports = Ports {
-            ledger: hosts.clone(),
-            hosts,
-            robots: store.robots(),
-            marks: store.marks(),
-            pages: store.pages(),
-            sources: store.sources(),
-            queue: jobs.clone(),
-            inbox: jobs,
-            blobs: store.objects(),
-        };
+        let ports = crate::optional::stack(name).await?;
         // This machine calls no site: the functions do, and they have a contact of their own.
         config.contact.get_or_insert_with(|| "https://curlew.invalid/".to_owned());
         World::over(config, ports, None)
@@ -76,10 +63,11 @@ impl World {
         let seeds: Arc<dyn Seeds> = Arc::new(SystemSeeds::new());
         let tally = Arc::new(Tally::default());
         config.warn();
-        let program = Program::new(&config, ports, clock, seeds, tally.clone(), &Memory::default())
+        let memory = Memory::new(&config);
+        let program = Program::new(&config, ports, clock, seeds, tally.clone(), &memory)
             .context("the HTTP client cannot be set up")?
             .looking_up(Arc::new(TxtRecords::new(config.name_server)));
-        Ok(World { config, tally, program, embedded })
+        Ok(World { config, tally, memory, program, embedded })
     }
 
     /// The same while the pages are served: hubs can tell of news.
@@ -91,7 +79,7 @@ impl World {
     /// holder is dead are broken, each at the cost of one pause. The store's lock says that there is no other process.
     pub(crate) async fn recover(&self) -> Result<()> {
         let Some(store) = &self.embedded else { return Ok(()) };
-        let jobs = store.recover(self.clock.now()).await?;
+        let jobs = store.recover().await?;
         let mut broken = 0;
         let mut after: Option<HostKey> = None;
         loop {

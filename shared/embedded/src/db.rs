@@ -29,9 +29,14 @@ struct Inner {
 
 impl Db {
     /// Takes over an open connection as the writer.
-    pub(crate) fn start(connection: Connection, path: &Path, lock: Option<Arc<Lock>>) -> std::io::Result<Db> {
+    pub(crate) fn start(
+        connection: Connection,
+        path: &Path,
+        mode: Mode,
+        lock: Option<Arc<Lock>>,
+    ) -> std::io::Result<Db> {
         let writer = Writer::start(connection)?;
-        let readers = Arc::new(Readers::new(path.to_owned()));
+        let readers = Arc::new(Readers::new(path.to_owned(), mode));
         Ok(Db(Arc::new(Inner { writer, readers, _lock: lock })))
     }
 
@@ -54,19 +59,48 @@ impl Db {
     }
 }
 
+/// How the database's file is opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// It is made if there is none.
+    Create,
+    /// It has to be there.
+    Write,
+    /// It is read as it lies there, and nothing beside it: neither the log nor the memory that processes share. Only for
+    /// a file that nobody changes.
+    Frozen,
+}
+
 /// Opens a connection with the settings that all of them share.
-pub(crate) fn connect(path: &Path, create: bool) -> rusqlite::Result<Connection> {
-    let mut flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    if create {
-        flags |= OpenFlags::SQLITE_OPEN_CREATE;
-    }
-    let connection = Connection::open_with_flags(path, flags)?;
+pub(crate) fn connect(path: &Path, mode: Mode) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = match mode {
+        Mode::Create => {
+            let flags = flags | OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
+            Connection::open_with_flags(path, flags)?
+        }
+        Mode::Write => Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_READ_WRITE)?,
+        Mode::Frozen => {
+            let flags = flags | OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
+            Connection::open_with_flags(frozen_uri(path), flags)?
+        }
+    };
     connection.busy_timeout(BUSY_TIMEOUT)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
     // FULL: a commit has reached the disk when it returns, so that an answer that was given survives a power cut.
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "foreign_keys", true)?;
     Ok(connection)
+}
+
+/// The file's name with the parameter that says that it does not change ("URI Filenames", sqlite.org/uri.html).
+fn frozen_uri(path: &Path) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-_.~".contains(&byte);
+    let escaped = path.as_os_str().as_encoded_bytes().iter().map(|byte| match plain(*byte) {
+        true => char::from(*byte).to_string(),
+        false => format!("%{byte:02X}"),
+    });
+    format!("file:{}?immutable=1", escaped.collect::<String>())
 }
 
 /// A limit as SQLite wants it.

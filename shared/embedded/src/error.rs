@@ -1,9 +1,13 @@
 //! What goes wrong with a store, in one line each: what is wrong and what to do.
 
+use curlew_model::Millis;
 use curlew_ports::PortError;
 use rusqlite::ErrorCode;
 use std::io;
 use std::path::{Path, PathBuf};
+
+/// How long to wait for a file descriptor.
+const DESCRIPTOR_WAIT: Millis = Millis::from_secs(1);
 
 /// Why a store was not opened. Nothing has been changed when one of these is returned.
 #[derive(Debug, thiserror::Error)]
@@ -39,6 +43,15 @@ pub enum OpenError {
     /// The folder or a file in it may not be written.
     #[error("the folder {dir} cannot be written: change its permissions, or name another folder", dir = dir.display())]
     ReadOnly {
+        /// The store's folder.
+        dir: PathBuf,
+        /// What the system said.
+        #[source]
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// The folder may not be written, and not all of its database can be read so.
+    #[error("the folder {dir} cannot be written, and the last changes in it are only read with that permission: run `curlew status` on it as the user who crawls, or wait until the crawl ends", dir = dir.display())]
+    Pending {
         /// The store's folder.
         dir: PathBuf,
         /// What the system said.
@@ -162,6 +175,9 @@ pub(crate) fn from_sql(what: &str, error: &rusqlite::Error) -> PortError {
 
 /// The port's error for an error of the file system. `what` is what was tried, such as "write the object a/b".
 pub(crate) fn from_io(what: &str, error: io::Error) -> PortError {
+    if is_out_of_descriptors(&error) {
+        return PortError::Throttled { retry_after: DESCRIPTOR_WAIT };
+    }
     let why = match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "the disk is full; free some space",
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => "the folder cannot be written",
@@ -170,7 +186,29 @@ pub(crate) fn from_io(what: &str, error: io::Error) -> PortError {
     PortError::unavailable(format!("cannot {what}: {why}"), error)
 }
 
+/// Whether this process, or the whole system, has as many files open as it may. Others close theirs after a while.
+fn is_out_of_descriptors(error: &io::Error) -> bool {
+    // EMFILE and ENFILE (POSIX, <errno.h>), the same numbers on Linux, macOS and the BSDs.
+    cfg!(unix) && matches!(error.raw_os_error(), Some(24 | 23))
+}
+
 /// A stored item that cannot be read.
 pub(crate) fn corrupt(what: impl Into<String>, why: impl ToString) -> PortError {
     PortError::Corrupt { what: what.into(), why: why.to_string() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn to_have_no_descriptor_left_asks_to_wait_and_is_no_failure_of_the_disk() {
+        for number in [23, 24] {
+            let error = from_io("read the object a", io::Error::from_raw_os_error(number));
+            assert!(matches!(error, PortError::Throttled { retry_after } if retry_after > Millis::ZERO), "{error}");
+        }
+        let denied = from_io("read the object a", io::Error::from_raw_os_error(13));
+        assert!(matches!(denied, PortError::Unavailable { .. }), "{denied}");
+    }
 }

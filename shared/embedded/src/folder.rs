@@ -6,7 +6,7 @@
 use crate::error::{corrupt, from_io};
 use crate::listing::Listing;
 use crate::lock::Lock;
-use crate::{Access, OpenError, keys};
+use crate::{Access, OpenError, keys, private};
 use async_trait::async_trait;
 use bytes::Bytes;
 use curlew_ports::{Blob, Blobs, PortError, Tag};
@@ -172,8 +172,10 @@ impl From<io::Error> for Trouble {
 impl Inner {
     /// Makes the folders and sweeps files that were never finished.
     fn prepare(&self, dir: &Path) -> io::Result<()> {
-        fs::create_dir_all(&self.objects)?;
-        fs::create_dir_all(&self.incoming)?;
+        for folder in [&self.objects, &self.incoming] {
+            private::create_dir_all(folder)?;
+            private::tighten(folder)?;
+        }
         for entry in fs::read_dir(&self.incoming)? {
             fs::remove_file(entry?.path())?;
         }
@@ -190,7 +192,7 @@ impl Inner {
     fn write(&self, bytes: &[u8]) -> io::Result<Incoming> {
         let number = self.next_file.fetch_add(1, Ordering::Relaxed);
         let path = self.incoming.join(format!("{}-{number}", std::process::id()));
-        let mut file = File::create_new(&path)?;
+        let mut file = private::create_new(&path)?;
         let incoming = Incoming { path };
         file.write_all(bytes)?;
         file.sync_all()?;
@@ -211,7 +213,7 @@ impl Inner {
             return Ok(());
         }
         self.make_parents(parent)?;
-        match fs::create_dir(parent) {
+        match private::create_dir(parent) {
             Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(error),
             _ => flush_folder(self::parent(parent)),
         }

@@ -3,6 +3,8 @@
 //! A store is one folder: `curlew.sqlite3` holds rows and queues, `objects/` holds objects as plain files,
 //! `incoming/` holds files that are still being written, and `curlew.lock` says who is at work.
 //!
+//! All of it is its owner's alone (0700, 0600): the secret that signs the pages' forms lies among the objects.
+//!
 //! Every answer to a write comes after the write has reached the disk. Many writes that arrive at once share one
 //! transaction and with it one flush.
 
@@ -15,6 +17,7 @@ mod listing;
 mod lock;
 mod marks;
 mod pages;
+mod private;
 mod queue;
 mod readers;
 mod robots;

@@ -1,7 +1,7 @@
 //! The lock that keeps a second process out of the folder.
 
-use crate::OpenError;
-use std::fs::{File, OpenOptions, TryLockError};
+use crate::{OpenError, private};
+use std::fs::{File, TryLockError};
 use std::io::{Read, Seek, Write};
 use std::path::Path;
 
@@ -20,8 +20,9 @@ impl Lock {
     /// Takes the lock of `dir` and writes down who has it.
     pub(crate) fn take(dir: &Path) -> Result<Lock, OpenError> {
         let io = |error| OpenError::from_io(dir, error);
-        let mut file =
-            OpenOptions::new().read(true).write(true).create(true).truncate(false).open(dir.join(NAME)).map_err(io)?;
+        let path = dir.join(NAME);
+        let mut file = private::open_or_create(&path).map_err(io)?;
+        private::tighten(&path).map_err(io)?;
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
@@ -34,6 +35,12 @@ impl Lock {
         write!(file, "{}", std::process::id()).map_err(io)?;
         Ok(Lock { _file: file })
     }
+}
+
+/// Whether another process holds the lock of `dir`, seen without writing anything.
+pub(crate) fn is_held(dir: &Path) -> bool {
+    let held = |file: File| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock));
+    File::open(dir.join(NAME)).is_ok_and(held)
 }
 
 /// The process number in the file; for people only, the lock itself is the system's.

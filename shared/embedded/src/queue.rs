@@ -29,14 +29,12 @@ impl JobTable {
         JobTable { db }
     }
 
-    /// Jobs that were handed out by a process that is no more are ready at `now`.
-    pub(crate) async fn recover(&self, now: Timestamp) -> Result<u64, PortError> {
+    /// Jobs that were handed out by a process that is no more are ready, before all others: those first that were handed out
+    /// most often, since they may be why it is no more.
+    pub(crate) async fn recover(&self) -> Result<u64, PortError> {
         self.db
             .write("take back jobs", move |c| {
-                let rows = c.execute(
-                    "UPDATE jobs SET handed_out = 0, due = min(due, ?1) WHERE handed_out = 1",
-                    [now.as_millis()],
-                )?;
+                let rows = c.execute("UPDATE jobs SET handed_out = 0, due = -receives WHERE handed_out = 1", [])?;
                 Ok(u64::try_from(rows).unwrap_or(u64::MAX))
             })
             .await

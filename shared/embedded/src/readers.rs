@@ -1,8 +1,10 @@
 //! Connections that only read, a few of them, shared by all callers.
 
-use crate::error::DbError;
+use crate::db::{Mode, connect};
+use crate::error::{DbError, from_io};
 use curlew_ports::PortError;
 use rusqlite::Connection;
+use std::fs::File;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::Semaphore;
@@ -14,14 +16,17 @@ const MAX_READERS: usize = 4;
 #[derive(Debug)]
 pub(crate) struct Readers {
     path: PathBuf,
+    mode: Mode,
     idle: Mutex<Vec<Connection>>,
     free: Arc<Semaphore>,
 }
 
 impl Readers {
-    /// For the database at `path`. Connections are opened when they are needed.
-    pub(crate) fn new(path: PathBuf) -> Readers {
-        Readers { path, idle: Mutex::default(), free: Arc::new(Semaphore::new(MAX_READERS)) }
+    /// For the database at `path`, which was opened so already. Connections are opened when they are needed.
+    pub(crate) fn new(path: PathBuf, mode: Mode) -> Readers {
+        // What is there is never made anew.
+        let mode = if mode == Mode::Create { Mode::Write } else { mode };
+        Readers { path, mode, idle: Mutex::default(), free: Arc::new(Semaphore::new(MAX_READERS)) }
     }
 
     /// Reads on a thread that may block.
@@ -49,7 +54,12 @@ impl Readers {
         if let Some(connection) = idle {
             return Ok(connection);
         }
-        let connection = crate::db::connect(&self.path, false)?;
+        // SQLite does not say why it cannot open a file.
+        let opened = connect(&self.path, self.mode).map_err(|error| match File::open(&self.path) {
+            Err(why) => from_io("open the database", why).into(),
+            Ok(_) => DbError::from(error),
+        });
+        let connection = opened?;
         connection.pragma_update(None, "query_only", true)?;
         Ok(connection)
     }

@@ -1,14 +1,13 @@
 //! Opening a store and taking its parts.
 
-use crate::db::{Db, connect};
-use crate::lock::Lock;
+use crate::db::{Db, Mode, connect};
+use crate::lock::{self, Lock};
 use crate::schema::{self, Standing};
-use crate::{Folder, HostTable, JobTable, MarkTable, OpenError, PageTable, RobotsTable, SourceTable};
-use curlew_model::Timestamp;
+use crate::{Folder, HostTable, JobTable, MarkTable, OpenError, PageTable, RobotsTable, SourceTable, private};
 use curlew_ports::PortError;
 use rusqlite::Connection;
-use std::fs;
-use std::path::Path;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The database's file.
@@ -23,7 +22,7 @@ pub enum Access {
     /// sweeps what a crash left behind. One process at a time.
     Exclusive,
     /// For looking, and for small changes to rows such as a block, while another process may be at work.
-    /// Makes nothing, migrates nothing, sweeps nothing.
+    /// Makes nothing, migrates nothing, sweeps nothing. A store that may not be written can be looked at all the same.
     Shared,
 }
 
@@ -42,7 +41,7 @@ impl Store {
     pub fn open(dir: &Path, access: Access) -> Result<Store, OpenError> {
         let lock = match access {
             Access::Exclusive => {
-                fs::create_dir_all(dir).map_err(|e| OpenError::from_io(dir, e))?;
+                private::create_dir_all(dir).map_err(|e| OpenError::from_io(dir, e))?;
                 Some(Arc::new(Lock::take(dir)?))
             }
             Access::Shared => None,
@@ -51,19 +50,22 @@ impl Store {
         if access == Access::Shared && !path.is_file() {
             return Err(OpenError::NotAStore { path: dir.to_owned(), why: format!("it has no {DATABASE}") });
         }
-        let connection = prepare(&path, access)?;
+        if access == Access::Exclusive {
+            keep_private(&path).map_err(|e| OpenError::from_io(dir, e))?;
+        }
+        let (connection, mode) = prepare(&path, access)?;
         let objects = Folder::open(dir, access, lock.clone())?;
-        let db = Db::start(connection, &path, lock).map_err(|e| OpenError::from_io(dir, e))?;
+        let db = Db::start(connection, &path, mode, lock).map_err(|e| OpenError::from_io(dir, e))?;
         Ok(Store { db, objects: Arc::new(objects) })
     }
 
-    /// After a crash, before the first worker starts: jobs that were handed out are ready again at `now`.
-    /// Says how many. Only with [`Access::Exclusive`]: another process's jobs would run twice.
+    /// After a crash, before the first worker starts: jobs that were handed out are ready again, before all others, and those
+    /// first that were handed out most often. Says how many. Only with [`Access::Exclusive`]: another process's jobs would run twice.
     ///
     /// # Errors
     /// Transport errors.
-    pub async fn recover(&self, now: Timestamp) -> Result<u64, PortError> {
-        JobTable::new(self.db.clone()).recover(now).await
+    pub async fn recover(&self) -> Result<u64, PortError> {
+        JobTable::new(self.db.clone()).recover().await
     }
 
     /// Host states: `HostLedger` and `Hosts`.
@@ -107,13 +109,33 @@ impl Store {
     }
 }
 
+/// Makes the database's file its owner's alone before SQLite does, which would let everybody read it. The files beside it
+/// get the permissions of this one.
+fn keep_private(path: &Path) -> io::Result<()> {
+    private::open_or_create(path)?;
+    [path.to_owned(), beside(path, "-wal"), beside(path, "-shm")].iter().try_for_each(|file| private::tighten(file))
+}
+
+/// A file that SQLite keeps beside the database.
+fn beside(path: &Path, end: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(end);
+    name.into()
+}
+
 /// Opens the database and makes sure that it is a store of the right version.
-fn prepare(path: &Path, access: Access) -> Result<Connection, OpenError> {
+fn prepare(path: &Path, access: Access) -> Result<(Connection, Mode), OpenError> {
     let sql = |error: rusqlite::Error| OpenError::from_sql(path, &error);
     let dir = path.parent().unwrap_or(path);
-    let mut connection = connect(path, access == Access::Exclusive).map_err(sql)?;
+    let (mut connection, standing, mode) = match access {
+        Access::Exclusive => stand(path, Mode::Create).map_err(sql)?,
+        Access::Shared => match stand(path, Mode::Write).map_err(sql) {
+            Err(OpenError::ReadOnly { source, .. }) => look(path, source)?,
+            opened => opened?,
+        },
+    };
     let known = schema::VERSION;
-    let from = match schema::standing(&connection).map_err(sql)? {
+    let from = match standing {
         Standing::Store(found) if found > known => {
             return Err(OpenError::NewerVersion { dir: dir.to_owned(), found, known });
         }
@@ -130,13 +152,34 @@ fn prepare(path: &Path, access: Access) -> Result<Connection, OpenError> {
         if from < known {
             return Err(OpenError::OlderVersion { dir: dir.to_owned(), found: from, known });
         }
-        return Ok(connection);
+        return Ok((connection, mode));
     }
     use_log(&connection, path)?;
     if from < known {
         schema::migrate(&mut connection, from).map_err(sql)?;
     }
-    Ok(connection)
+    Ok((connection, mode))
+}
+
+/// Opens the database and reads what it is.
+fn stand(path: &Path, mode: Mode) -> rusqlite::Result<(Connection, Standing, Mode)> {
+    let connection = connect(path, mode)?;
+    let standing = schema::standing(&connection)?;
+    Ok((connection, standing, mode))
+}
+
+/// Opens a database that may not be written, as on a medium that is read-only: the log wants to write even for those who
+/// only read. It is read without the log, as long as nothing stands in that and nobody is at work.
+fn look(
+    path: &Path,
+    source: Box<dyn std::error::Error + Send + Sync>,
+) -> Result<(Connection, Standing, Mode), OpenError> {
+    let dir = path.parent().unwrap_or(path);
+    let is_changing = lock::is_held(dir) || beside(path, "-wal").metadata().is_ok_and(|log| log.len() > 0);
+    if is_changing {
+        return Err(OpenError::Pending { dir: dir.to_owned(), source });
+    }
+    stand(path, Mode::Frozen).map_err(|error| OpenError::from_sql(path, &error))
 }
 
 /// Switches to a write-ahead log, so that people can look while a crawl runs.
@@ -150,4 +193,60 @@ fn use_log(connection: &Connection, path: &Path) -> Result<(), OpenError> {
         return Err(OpenError::Io { dir, why: why.into() });
     }
     connection.pragma_update(None, "journal_size_limit", WAL_LIMIT).map_err(sql)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use curlew_model::Timestamp;
+    use curlew_ports::{Marks, Version};
+    use std::collections::BTreeSet;
+    use std::fs;
+
+    fn names(dir: &Path) -> BTreeSet<String> {
+        let name =
+            |entry: std::io::Result<fs::DirEntry>| entry.expect("an entry").file_name().to_string_lossy().into_owned();
+        fs::read_dir(dir).expect("lists").map(name).collect()
+    }
+
+    async fn filled(dir: &Path) -> Store {
+        let store = Store::open(dir, Access::Exclusive).expect("opens");
+        store.marks().swap("m", Version::ABSENT, Timestamp::MAX).await.expect("swaps");
+        store
+    }
+
+    fn frozen(dir: &Path) -> Result<(Connection, Standing, Mode), OpenError> {
+        look(&dir.join(DATABASE), "it may not be written".into())
+    }
+
+    #[tokio::test]
+    async fn a_store_that_may_not_be_written_is_read_as_it_lies_there() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let dir = dir.path().join("odd ?#%&ü name");
+        drop(filled(&dir).await);
+        let before = names(&dir);
+        let (connection, standing, mode) = frozen(&dir).expect("opens");
+        assert!(matches!(standing, Standing::Store(_)) && mode == Mode::Frozen);
+        let store = Db::start(connection, &dir.join(DATABASE), mode, None).expect("starts");
+        let marks = MarkTable::new(store);
+        let (at, seen) = marks.load("m").await.expect("reads");
+        assert_eq!(at, Some(Timestamp::MAX));
+        let refused = marks.swap("m", seen, Timestamp::MIN).await.expect_err("nothing is written");
+        assert!(refused.to_string().contains("cannot be written"), "{refused}");
+        assert_eq!(names(&dir), before, "nothing is made beside it");
+    }
+
+    #[tokio::test]
+    async fn what_stands_in_the_log_or_is_being_changed_is_not_left_out_in_silence() {
+        let (dir, copy) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
+        let working = filled(dir.path()).await;
+        assert!(matches!(frozen(dir.path()), Err(OpenError::Pending { .. })), "somebody is at work");
+        for name in [DATABASE, "curlew.sqlite3-wal"] {
+            fs::copy(dir.path().join(name), copy.path().join(name)).expect("copies");
+        }
+        drop(working);
+        let error = frozen(copy.path()).expect_err("its log was never read");
+        assert!(matches!(error, OpenError::Pending { .. }) && !error.to_string().contains('\n'), "{error}");
+        assert!(frozen(dir.path()).is_ok(), "it was ended well");
+    }
 }

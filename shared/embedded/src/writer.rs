@@ -160,7 +160,7 @@ mod tests {
 
     fn job(n: u64, length: usize) -> Job {
         let feed = SourceKey::new(&format!("{n:032x}")).expect("a key");
-        Job::Poll(PollJob { feed, url: "x".repeat(length), deferrals: 0 })
+        Job::Poll(PollJob { feed, url: "x".repeat(length), deferrals: 0, on_request: false })
     }
 
     fn mark(c: &Connection, name: &str) -> rusqlite::Result<usize> {
@@ -253,7 +253,7 @@ mod tests {
             async move { db.write("wait", move |_| Ok(wait.recv().is_ok())).await }
         });
         let data_version = |c: &Connection| c.query_row("PRAGMA data_version", [], |row| row.get::<_, i64>(0));
-        let watcher = crate::db::connect(&dir.path().join("curlew.sqlite3"), false).expect("connects");
+        let watcher = crate::db::connect(&dir.path().join("curlew.sqlite3"), crate::db::Mode::Write).expect("connects");
         let before = data_version(&watcher).expect("reads");
         let waiting: Vec<_> = (0..100)
             .map(|n| {

@@ -43,7 +43,7 @@ fn say(what: &str) {
 
 fn job(n: u64) -> Job {
     let feed = SourceKey::new(&format!("{n:032x}")).expect("a key");
-    Job::Poll(PollJob { feed, url: String::new(), deferrals: 0 })
+    Job::Poll(PollJob { feed, url: String::new(), deferrals: 0, on_request: false })
 }
 
 /// The other process; as a test of its own it has nothing to do.

@@ -34,7 +34,7 @@ fn host(name: &str) -> HostKey {
 
 fn job(n: u64) -> Job {
     let feed = SourceKey::new(&format!("{n:032x}")).expect("a key");
-    Job::Poll(PollJob { feed, url: String::new(), deferrals: 0 })
+    Job::Poll(PollJob { feed, url: String::new(), deferrals: 0, on_request: false })
 }
 
 #[tokio::test]
@@ -47,6 +47,49 @@ async fn a_store_is_read_back_after_it_was_closed() {
     let store = open(dir.path());
     assert_eq!(store.marks().load("m").await.expect("loads"), (Some(Timestamp::MAX), version));
     assert_eq!(store.objects().get("a/b").await.expect("reads").expect("is there").bytes, "x");
+}
+
+/// All files and folders below one, itself included.
+#[cfg(unix)]
+fn everything(path: &Path) -> Vec<std::path::PathBuf> {
+    let mut all = vec![path.to_owned()];
+    if path.is_dir() {
+        all.extend(fs::read_dir(path).expect("lists").flat_map(|entry| everything(&entry.expect("an entry").path())));
+    }
+    all
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_store_is_its_owners_alone_and_one_of_an_earlier_version_becomes_so() {
+    use std::os::unix::fs::PermissionsExt;
+    let open_to_others = |path: &Path| fs::metadata(path).expect("is there").permissions().mode() & 0o077 != 0;
+    let dir = dir();
+    let folder = dir.path().join("new/store");
+    let fill = async |store: &Store| {
+        store.marks().swap("m", Version::ABSENT, Timestamp::MAX).await.expect("swaps");
+        store.objects().put("web-secret", Bytes::from_static(b"x")).await.expect("writes");
+        store.objects().put_if_absent("a/b/c", Bytes::from_static(b"x")).await.expect("writes");
+    };
+    let store = open(&folder);
+    fill(&store).await;
+    let files = everything(&folder);
+    for name in ["curlew.sqlite3", "curlew.sqlite3-wal", "curlew.sqlite3-shm", "curlew.lock", "a/b/c"] {
+        assert!(files.iter().any(|path| path.ends_with(name)), "{name}: {files:?}");
+    }
+    assert_eq!(
+        files.into_iter().filter(|path| open_to_others(path)).collect::<Vec<_>>(),
+        [] as [std::path::PathBuf; 0]
+    );
+    drop(store);
+    for path in everything(&folder) {
+        let mode = if path.is_dir() { 0o755 } else { 0o644 };
+        fs::set_permissions(&path, fs::Permissions::from_mode(mode)).expect("changes");
+    }
+    let _store = open(&folder);
+    for path in ["objects", "incoming", "curlew.sqlite3", "curlew.lock"] {
+        assert!(!open_to_others(&folder.join(path)), "{path}");
+    }
 }
 
 #[tokio::test]
@@ -95,13 +138,20 @@ async fn jobs_of_a_process_that_is_no_more_are_ready_again() {
     drop(store);
 
     let store = open(dir.path());
-    assert_eq!(store.recover(now).await.expect("recovers"), 1);
-    assert_eq!(store.recover(now).await.expect("recovers"), 0);
+    assert_eq!(store.recover().await.expect("recovers"), 1);
+    assert_eq!(store.recover().await.expect("recovers"), 0);
     store.jobs().ack(&before[0].receipt).await.expect("is harmless");
     let received = store.jobs().receive(Stage::Poll, 10, hour, now).await.expect("receives");
-    let mut jobs: Vec<_> = received.iter().map(|d| (d.job.clone().expect("a job"), d.receives)).collect();
-    jobs.sort_by_key(|(_, receives)| *receives);
-    assert_eq!(jobs, [(job(2), 1), (job(1), 2)]);
+    let jobs: Vec<_> = received.iter().map(|d| (d.job.clone().expect("a job"), d.receives)).collect();
+    assert_eq!(jobs, [(job(1), 2), (job(2), 1)], "the job that was handed out comes first");
+    drop(store);
+
+    let store = open(dir.path());
+    store.jobs().send(&[(job(4), Timestamp::EPOCH)]).await.expect("sends");
+    assert_eq!(store.recover().await.expect("recovers"), 2);
+    let received = store.jobs().receive(Stage::Poll, 2, hour, now).await.expect("receives");
+    let receives: Vec<_> = received.iter().map(|d| d.receives).collect();
+    assert_eq!(receives, [3, 2], "and the one that was handed out most often before the others");
 }
 
 #[test]

@@ -23,6 +23,9 @@ pub struct FeedLink {
     /// The media type that the page gives it, lower case; empty for `rel="feed"` without one.
     #[serde(rename = "type")]
     pub media_type: String,
+    /// It carries comments instead of articles, by its address, its title, or its relation to the page.
+    #[serde(skip)]
+    pub of_comments: bool,
 }
 
 /// The feeds that a page names, in the order of the document, those of comments last, each once: two addresses that
@@ -39,17 +42,17 @@ pub fn discover(html: &[u8], content_type: Option<&str>, page: &Url) -> Vec<Feed
     let base = found.base.as_deref().and_then(|b| page.join(b).ok()).filter(|b| matches!(b.scheme(), "http" | "https"));
     let base = base.as_ref().unwrap_or(page);
     let mut seen = HashSet::new();
-    let mut feeds: Vec<(bool, FeedLink)> = Vec::new();
+    let mut feeds: Vec<FeedLink> = Vec::new();
     for link in found.links {
         let Some(url) = address(&link.href, base, &limits) else { continue };
         if is_feed(&link, &url) && seen.insert(sameness(&url)) {
             let title = text::plain(&link.title, true, limits.title_chars);
             let last = is_comments(&link, &url, title.as_deref());
-            feeds.push((last, FeedLink { url, title, media_type: link.media_type }));
+            feeds.push(FeedLink { url, title, media_type: link.media_type, of_comments: last });
         }
     }
-    feeds.sort_by_key(|(last, _)| *last);
-    feeds.into_iter().map(|(_, link)| link).collect()
+    feeds.sort_by_key(|link| link.of_comments);
+    feeds
 }
 
 #[derive(Default)]
@@ -135,10 +138,12 @@ fn is_feed(link: &Link, url: &Url) -> bool {
 /// Whether a feed carries comments instead of articles, by its address, its title, or its relation to the page (`replies`
 /// is that of RFC 4685 §4). The host says nothing: a site about comments has articles too.
 fn is_comments(link: &Link, url: &Url, title: Option<&str>) -> bool {
-    let address = &url[url::Position::BeforePath..];
-    link.rel.split_whitespace().any(|r| r == "replies")
-        || comments::speaks_of(address)
-        || title.is_some_and(comments::speaks_of)
+    link.rel.split_whitespace().any(|r| r == "replies") || speaks_of_comments(url, title)
+}
+
+/// Whether a feed's address or title says that it carries comments instead of articles.
+pub fn speaks_of_comments(url: &Url, title: Option<&str>) -> bool {
+    comments::speaks_of(&url[url::Position::BeforePath..]) || title.is_some_and(comments::speaks_of)
 }
 
 /// Addresses that lead to one document on any sensible server count once: the same with and without TLS, with and

@@ -82,6 +82,7 @@ pub(crate) struct FeedDraft {
     pub(crate) link: Slot,
     pub(crate) language: Slot,
     pub(crate) image: Slot,
+    pub(crate) author: Slot,
     pub(crate) updated: Slot<Timestamp>,
     pub(crate) hints: Hints,
     pub(crate) deleted: Vec<Deletion>,
@@ -100,6 +101,8 @@ pub(crate) struct EntryDraft {
     pub(crate) published: Slot<Timestamp>,
     pub(crate) updated: Slot<Timestamp>,
     pub(crate) author: Slot,
+    /// An author stands in it, named or not.
+    pub(crate) has_author: bool,
     pub(crate) summary: Slot,
     pub(crate) content: Slot,
 }
@@ -115,7 +118,8 @@ impl EntryDraft {
             // Where RSS says nothing of a change, it is the time of publication that many repeat.
             updated: self.updated.take().filter(|u| atom || Some(*u) != published),
             published,
-            author: self.author.take(),
+            // One without a name is an author all the same, so that the feed's is none.
+            author: self.author.take().or_else(|| self.has_author.then(String::new)),
             summary: self.summary.take(),
             content: self.content.take(),
         }

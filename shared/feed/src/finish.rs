@@ -2,10 +2,11 @@
 
 use crate::byline::byline;
 use crate::draft::Deletion;
+use crate::work::Work;
 use crate::{Deleted, Entry, Feed, Limits, Repair, link, text};
 use curlew_model::{Timestamp, hex};
 use sha2::{Digest as _, Sha256};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use url::Url;
 
 /// An entry as a reader found it. A title says whether it is literal text.
@@ -21,24 +22,45 @@ pub(crate) struct Raw {
     pub(crate) content: Option<String>,
 }
 
+impl Raw {
+    /// Bytes of all texts.
+    fn bytes(&self) -> usize {
+        let title = self.title.as_ref().map_or(0, |(_, title)| title.len());
+        let texts = [&self.link, &self.author, &self.summary, &self.content];
+        self.id.len() + title + texts.into_iter().flatten().map(String::len).sum::<usize>()
+    }
+}
+
 /// Completes a feed of which title and entries are missing and texts are raw.
-pub(crate) fn finish(feed: &mut Feed, title: Option<(bool, String)>, entries: Vec<Raw>, limits: &Limits) {
+pub(crate) fn finish(feed: &mut Feed, title: Option<(bool, String)>, entries: Vec<Raw>, limits: &Limits, work: &Work) {
     (feed.title, feed.title_html) = titles(title, limits);
     feed.description = feed.description.take().and_then(|d| text::body(&d, limits.text_chars));
     let mut repairs = Vec::new();
-    let mut seen = HashSet::new();
+    let (mut seen, mut said) = (HashSet::new(), HashSet::new());
+    let mut deletions = Deletions::of(&mut feed.deleted);
     for raw in entries {
-        let named = !raw.id.trim().is_empty() || raw.link.is_some();
-        let entry = complete(raw, limits, &mut repairs);
-        if is_superseded(&entry, &mut feed.deleted) {
+        let has_id = !raw.id.trim().is_empty();
+        let named = has_id || raw.link.is_some();
+        work.add(raw.bytes());
+        let mut entry = complete(raw, limits, &mut repairs);
+        if deletions.supersede(&entry) {
             continue;
         }
-        if !named || seen.insert(entry.key()) {
+        let is_first = seen.insert(entry.key());
+        let own = own_id(&entry);
+        let is_new = said.insert(own.clone());
+        // An id and a link together are one entry, whatever it says; with only one of them, what says something else is
+        // another: many a site has one page for all, or one id.
+        if named && !is_first && is_new && !(has_id && entry.link.is_some()) {
+            entry.id = own;
+            feed.entries.push(entry);
+        } else if !named || is_first {
             feed.entries.push(entry);
         } else {
             repairs.push(Repair::Duplicate);
         }
     }
+    feed.deleted = deletions.left();
     for repair in repairs {
         if !feed.repairs.contains(&repair) {
             feed.repairs.push(repair);
@@ -59,17 +81,51 @@ pub(crate) fn deletions(drafts: Vec<Deletion>, limits: &Limits) -> Vec<Deleted> 
         .collect()
 }
 
-/// Whether the feed says that this entry is deleted. Of an entry and a deletion the later one counts (RFC 6721 §2), and
-/// the deletion if there is no telling; one that does not count is taken away, the other learns the entry's page.
-fn is_superseded(entry: &Entry, deleted: &mut Vec<Deleted>) -> bool {
-    let Some(at) = deleted.iter().position(|d| d.id == entry.id) else { return false };
-    let later = entry.updated.or(entry.published).zip(deleted[at].when).is_some_and(|(entry, deleted)| entry > deleted);
-    if later {
-        deleted.remove(at);
-    } else if entry.link.is_some() {
-        deleted[at].url.clone_from(&entry.link);
+/// The deletions that a feed states, by the ids of the entries.
+struct Deletions {
+    all: Vec<Option<Deleted>>,
+    /// Where that of each id stands.
+    by_id: HashMap<String, usize>,
+}
+
+impl Deletions {
+    fn of(deleted: &mut Vec<Deleted>) -> Deletions {
+        let (mut all, mut by_id): (Vec<Option<Deleted>>, HashMap<String, usize>) = Default::default();
+        for deleted in std::mem::take(deleted) {
+            match by_id.get(&deleted.id).and_then(|at| all.get_mut(*at)?.as_mut()) {
+                // Of two for one entry the later one counts.
+                Some(known) => {
+                    known.when = known.when.max(deleted.when);
+                    known.url = known.url.take().or(deleted.url);
+                }
+                None => {
+                    by_id.insert(deleted.id.clone(), all.len());
+                    all.push(Some(deleted));
+                }
+            }
+        }
+        Deletions { all, by_id }
     }
-    !later
+
+    /// Whether the feed says that this entry is deleted. Of an entry and a deletion the later one counts (RFC 6721 §2), and
+    /// the deletion if there is no telling; one that does not count is taken away, the other learns the entry's page.
+    fn supersede(&mut self, entry: &Entry) -> bool {
+        let Some(place) = self.by_id.get(&entry.id).and_then(|at| self.all.get_mut(*at)) else { return false };
+        let Some(deletion) = place else { return false };
+        let changed = entry.updated.or(entry.published);
+        if changed.zip(deletion.when).is_some_and(|(changed, deleted)| changed > deleted) {
+            *place = None;
+            return false;
+        }
+        if entry.link.is_some() {
+            deletion.url.clone_from(&entry.link);
+        }
+        true
+    }
+
+    fn left(self) -> Vec<Deleted> {
+        self.all.into_iter().flatten().collect()
+    }
 }
 
 /// A stated id in the form that is kept.
@@ -103,6 +159,12 @@ fn complete(raw: Raw, limits: &Limits, repairs: &mut Vec<Repair>) -> Entry {
         summary,
         content,
     }
+}
+
+/// A hash that tells an entry from others of the same id and link: of its title, or its text if it has none, and its date.
+fn own_id(entry: &Entry) -> String {
+    let text = entry.title.as_deref().or(entry.summary.as_deref()).or(entry.content.as_deref());
+    hashed(&[Some(&entry.id), entry.link.as_deref(), text], entry.published.or(entry.updated))
 }
 
 /// A title as plain text, and as it was written if that says more.

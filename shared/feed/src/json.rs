@@ -1,6 +1,7 @@
 //! JSON Feed 1.0 and 1.1, read so that one field of the wrong type costs that field and not the feed.
 
 use crate::finish::{Raw, finish};
+use crate::work::Work;
 use crate::{Feed, FeedError, Format, Hints, Limits, NotAFeed, Repair, date, link};
 use curlew_model::Faults;
 use serde::Deserialize;
@@ -10,10 +11,11 @@ use std::marker::PhantomData;
 use url::Url;
 
 /// Reads a JSON Feed.
-pub(crate) fn parse(text: &str, url: &Url, limits: &Limits) -> Result<Feed, FeedError> {
+pub(crate) fn parse(text: &str, url: &Url, limits: &Limits, work: &Work) -> Result<Feed, FeedError> {
+    work.add(text.len());
     let document = Document::deserialize(&mut serde_json::Deserializer::from_str(text)).map_err(|e| {
         if text.contains("jsonfeed.org/version") {
-            FeedError::Unreadable(e.to_string())
+            FeedError::unreadable(&e.to_string())
         } else {
             FeedError::NotAFeed(NotAFeed::NoMarkup)
         }
@@ -53,7 +55,7 @@ pub(crate) fn parse(text: &str, url: &Url, limits: &Limits) -> Result<Feed, Feed
     let kept = items.0.into_iter().take(limits.entries);
     let entries = kept.map(|item| mender.entry(item, author.as_deref())).collect();
     feed.repairs = mender.repairs;
-    finish(&mut feed, document.title.take().map(|t| (false, t)), entries, limits);
+    finish(&mut feed, document.title.take().map(|t| (false, t)), entries, limits, work);
     Ok(feed)
 }
 
@@ -298,7 +300,7 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> Result<Feed, FeedError> {
-        parse(text, &"https://example.org/feed.json".parse().expect("a URL"), &Limits::default())
+        parse(text, &"https://example.org/feed.json".parse().expect("a URL"), &Limits::default(), &Work::default())
     }
 
     #[test]

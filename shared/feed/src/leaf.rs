@@ -2,10 +2,13 @@
 
 use crate::draft::Kind;
 use crate::entity;
-use crate::names::Ns;
-use crate::token::{Tag, attributes};
+use crate::entity::Declared;
+use crate::names::{Ns, is_xhtml};
+use crate::token::Tag;
+use crate::work::Work;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use std::rc::Rc;
 use url::Url;
 
 /// How an element's text is written down (RFC 4287 §3.1 and §4.1.3; Atom 0.3 §3.1).
@@ -30,7 +33,7 @@ impl Construct {
             return Construct::Html;
         }
         let (mut media, mut mode) = (String::new(), String::new());
-        for (name, value) in attributes(tag.attributes).take(16) {
+        for (name, value) in tag.attributes().take(16) {
             match name {
                 "type" => media = value.trim().to_ascii_lowercase(),
                 "mode" => mode = value.trim().to_ascii_lowercase(),
@@ -55,26 +58,44 @@ impl Construct {
 }
 
 /// The text of an element while it is read.
-pub(crate) struct Leaf {
+pub(crate) struct Leaf<'a> {
     construct: Construct,
     out: String,
     max_bytes: usize,
     /// Where relative addresses inside the text start from, if the feed says so.
     base: Option<Url>,
+    /// Prefix of the elements of XHTML, which are kept without it.
+    prefix: Option<&'a str>,
+    declared: Rc<Declared<'a>>,
+    work: &'a Work,
     /// An unusual reference was met.
     pub(crate) odd_reference: bool,
 }
 
-impl Leaf {
-    pub(crate) fn new(construct: Construct, max_chars: usize, base: Option<Url>) -> Leaf {
+impl<'a> Leaf<'a> {
+    pub(crate) fn new(construct: Construct, max_chars: usize, base: Option<Url>, work: &'a Work) -> Leaf<'a> {
         // A character has at most four bytes; a little markup may stand before the first that counts.
         let max_bytes = max_chars.saturating_mul(4);
-        Leaf { construct, out: String::new(), max_bytes, base, odd_reference: false }
+        Leaf {
+            construct,
+            out: String::new(),
+            max_bytes,
+            base,
+            prefix: None,
+            declared: Rc::default(),
+            work,
+            odd_reference: false,
+        }
     }
 
-    /// Whether markup is where it belongs.
-    pub(crate) fn is_xhtml(&self) -> bool {
-        self.construct == Construct::Xhtml
+    /// With what the document has declared: a prefix for XHTML, and entities.
+    pub(crate) fn declared(self, prefix: Option<&'a str>, declared: Rc<Declared<'a>>) -> Leaf<'a> {
+        Leaf { prefix, declared, ..self }
+    }
+
+    /// Whether markup is where it belongs, or nothing is kept.
+    pub(crate) fn takes_markup(&self) -> bool {
+        matches!(self.construct, Construct::Xhtml | Construct::Binary)
     }
 
     fn full(&self) -> bool {
@@ -93,12 +114,13 @@ impl Leaf {
             return;
         }
         let raw = self.fitting(raw);
+        self.work.add(raw.len());
         if self.construct == Construct::Xhtml {
             let mut decoded = String::new();
-            self.odd_reference |= entity::decode_into(raw, &mut decoded);
+            self.odd_reference |= entity::decode_declared(raw, &mut decoded, &self.declared);
             escape_markup(&decoded, &mut self.out);
         } else {
-            self.odd_reference |= entity::decode_into(raw, &mut self.out);
+            self.odd_reference |= entity::decode_declared(raw, &mut self.out, &self.declared);
         }
     }
 
@@ -108,26 +130,47 @@ impl Leaf {
             return;
         }
         let text = self.fitting(text);
+        self.work.add(text.len());
         if self.construct == Construct::Xhtml { escape_markup(text, &mut self.out) } else { self.out.push_str(text) }
     }
 
     /// A tag inside the text.
-    pub(crate) fn start(&mut self, tag: &Tag<'_>) {
+    pub(crate) fn start(&mut self, tag: &Tag<'a>) {
         if self.full() || tag.raw.len() > self.max_bytes {
             return;
         }
-        self.out.push_str(tag.raw);
+        self.work.add(tag.raw.len());
+        match tag.name.split_once(':') {
+            Some((prefix, local)) if self.is_xhtml_prefix(prefix, tag) => {
+                self.out.extend(["<", local, &tag.raw[1 + tag.name.len()..]]);
+            }
+            _ => self.out.push_str(tag.raw),
+        }
     }
 
     /// The end of an element inside the text.
     pub(crate) fn end(&mut self, name: &str) {
         if !self.full() {
-            self.out.extend(["</", name, ">"]);
+            let local = name.split_once(':').filter(|(prefix, _)| self.prefix == Some(prefix)).map(|(_, local)| local);
+            self.out.extend(["</", local.unwrap_or(name), ">"]);
         }
     }
 
-    /// The whole text.
-    pub(crate) fn finish(mut self) -> String {
+    /// Whether a prefix stands for XHTML: by what is declared around the text, by custom, or by the tag that it begins.
+    fn is_xhtml_prefix(&mut self, prefix: &'a str, tag: &Tag<'a>) -> bool {
+        let is_declared = || {
+            let mut declared = tag.attributes().filter_map(|(name, value)| Some((name.strip_prefix("xmlns:")?, value)));
+            declared.any(|(declared, uri)| declared == prefix && is_xhtml(uri))
+        };
+        if self.prefix != Some(prefix) && (prefix == "xhtml" || tag.raw.contains("xmlns:") && is_declared()) {
+            self.prefix = Some(prefix);
+        }
+        self.prefix == Some(prefix)
+    }
+
+    /// The whole text. As its addresses are made absolute, it may grow by as many bytes as `growth_left` says.
+    pub(crate) fn finish(mut self, growth_left: &mut usize) -> String {
+        self.work.add(self.out.len());
         match self.construct {
             Construct::Binary => String::new(),
             Construct::Base64 => {
@@ -137,23 +180,23 @@ impl Leaf {
             Construct::Plain => self.out,
             // Escaped XHTML brings the wrapper of inline XHTML along.
             Construct::Html if self.out.trim_start().starts_with("<div xmlns=") => {
-                self.rebased(without_wrapper(self.out.trim()))
+                self.rebased(without_wrapper(self.out.trim()), growth_left)
             }
             Construct::Html if self.base.is_none() => {
                 // Most texts of most feeds end here, and need not be copied once more.
                 self.out.truncate(self.out.trim_end().len());
                 if self.out.starts_with(char::is_whitespace) { self.out.trim_start().to_owned() } else { self.out }
             }
-            Construct::Html => self.rebased(self.out.trim()),
-            Construct::Xhtml => self.rebased(without_wrapper(self.out.trim())),
+            Construct::Html => self.rebased(self.out.trim(), growth_left),
+            Construct::Xhtml => self.rebased(without_wrapper(self.out.trim()), growth_left),
         }
     }
 
-    fn rebased(&self, html: &str) -> String {
-        match &self.base {
-            Some(base) => absolute_addresses(html, base),
-            None => html.to_owned(),
-        }
+    fn rebased(&self, html: &str, growth_left: &mut usize) -> String {
+        let Some(base) = &self.base else { return html.to_owned() };
+        let whole = absolute_addresses(html, base, growth_left);
+        self.work.add(html.len() + whole.len());
+        whole
     }
 }
 
@@ -190,8 +233,9 @@ fn without_wrapper(html: &str) -> &str {
     inner.trim()
 }
 
-/// Addresses in `href` and `src` made absolute (XML Base §4.1); everything else stays as written.
-fn absolute_addresses(html: &str, base: &Url) -> String {
+/// Addresses in `href` and `src` made absolute (XML Base §4.1); everything else stays as written, and so does an address
+/// that would grow by more than is left: a long base and many short addresses could make gigabytes.
+fn absolute_addresses(html: &str, base: &Url, growth_left: &mut usize) -> String {
     let mut out = String::with_capacity(html.len());
     let mut rest = html;
     while let Some(at) = rest.find(['h', 's', 'H', 'S']) {
@@ -199,9 +243,14 @@ fn absolute_addresses(html: &str, base: &Url) -> String {
         match address_at(&rest[at..]).filter(|_| after_space) {
             Some((before, value, length)) => {
                 out.push_str(&rest[..at + before]);
-                match base.join(&entity::decode(value)) {
-                    Ok(url) => escape_markup(url.as_str(), &mut out),
-                    Err(_) => out.push_str(value),
+                let url = base.join(&entity::decode(value)).ok();
+                let left = url.as_ref().and_then(|url| growth_left.checked_sub(url.as_str().len()));
+                match url.zip(left) {
+                    Some((url, left)) => {
+                        *growth_left = left + value.len();
+                        escape_markup(url.as_str(), &mut out);
+                    }
+                    None => out.push_str(value),
                 }
                 rest = &rest[at + length..];
             }
@@ -241,6 +290,10 @@ mod tests {
         let base: Url = "https://example.org/a/".parse().expect("a URL");
         let html = "<a title='x' href=\"b?c=1&amp;d=2\">href=\"no\"</a> <img src='/e.png'/>";
         let wanted = "<a title='x' href=\"https://example.org/a/b?c=1&amp;d=2\">href=\"no\"</a> <img src='https://example.org/e.png'/>";
-        assert_eq!(absolute_addresses(html, &base), wanted);
+        assert_eq!(absolute_addresses(html, &base, &mut 1_000), wanted);
+        // Each grows by twenty bytes.
+        let three = "<a href='1'><a href='2'><a href='3'>";
+        let two = "<a href='https://example.org/a/1'><a href='https://example.org/a/2'><a href='3'>";
+        assert_eq!(absolute_addresses(three, &base, &mut 60), two);
     }
 }

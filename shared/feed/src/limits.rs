@@ -19,9 +19,11 @@ pub struct Limits {
     pub attributes: usize,
     /// Namespace declarations in force at one time; more are refused.
     pub namespaces: usize,
+    /// Addresses and dates read in one document; further ones are not looked at. Each costs many times what its bytes do.
+    pub values: usize,
     /// Attempts at mending that are listed in [`crate::Feed::repairs`].
     pub repairs: usize,
-    /// Faults that are listed in [`crate::Feed::faults`]; the rest is counted.
+    /// Faults that are listed in [`crate::Feed::faults`]; more are counted, up to 100,000.
     pub faults: usize,
 }
 
@@ -36,6 +38,7 @@ impl Default for Limits {
             depth: 256,
             attributes: 256,
             namespaces: 256,
+            values: 20_000,
             repairs: 16,
             faults: 50,
         }

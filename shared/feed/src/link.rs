@@ -25,7 +25,7 @@ pub(crate) fn rebase(value: &str, outer: &Url, max_bytes: usize) -> Option<Url> 
     if value.len() > max_bytes {
         return None;
     }
-    outer.join(value).ok().filter(|u| matches!(u.scheme(), "http" | "https"))
+    outer.join(value).ok().filter(|u| matches!(u.scheme(), "http" | "https") && u.as_str().len() <= max_bytes)
 }
 
 /// Whether an id could serve as the address of the entry's page: `guid` says so unless told otherwise.

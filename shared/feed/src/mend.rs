@@ -5,21 +5,25 @@
 //! the document.
 
 mod fill;
+mod root;
 
 use self::fill::{attribute, has_href};
 use crate::draft::{Deletion, EntryDraft, FeedDraft, Kind};
+use crate::entity::Declared;
 use crate::finish::{Raw, deletions, finish};
 use crate::leaf::Leaf;
 use crate::names::{Names, Ns};
-use crate::token::{Tag, Token, Tokens, attributes};
+use crate::token::{Tag, Token, Tokens};
 use crate::vocabulary::{Role, ends_a_text, ends_a_word, in_entry, in_feed, is_loose_html};
+use crate::work::Work;
 use crate::{Feed, FeedError, Format, Limits, NotAFeed, Repair, date, entity, link};
 use curlew_model::{Faults, Millis};
+use std::rc::Rc;
 use url::Url;
 
 /// Reads `text`, which came from `page`.
-pub(crate) fn mend(text: &str, page: &Url, limits: &Limits) -> Result<Feed, FeedError> {
-    let mut mender = Mender::new(text, page, limits);
+pub(crate) fn mend(text: &str, page: &Url, limits: &Limits, work: &Work) -> Result<Feed, FeedError> {
+    let mut mender = Mender::new(text, page, limits, work);
     mender.find_root()?;
     while let Some(token) = mender.tokens.next() {
         match token {
@@ -27,6 +31,12 @@ pub(crate) fn mend(text: &str, page: &Url, limits: &Limits) -> Result<Feed, Feed
             Token::End(name) => mender.end(name),
             Token::Text(_) | Token::CData(_) => {}
         }
+        if mender.in_page && mender.open.is_empty() {
+            break;
+        }
+    }
+    if mender.in_page && mender.entries.is_empty() {
+        return Err(FeedError::NotAFeed(NotAFeed::WebPage));
     }
     Ok(mender.finish())
 }
@@ -35,6 +45,7 @@ pub(crate) fn mend(text: &str, page: &Url, limits: &Limits) -> Result<Feed, Feed
 struct Open<'a> {
     place: Place,
     name: &'a str,
+    prefix: Option<&'a str>,
     names: usize,
     bases: usize,
 }
@@ -50,6 +61,10 @@ enum Place {
     Image,
     /// In an Atom author.
     Author,
+    /// In `media:group`.
+    Group,
+    /// In the `source` of an entry.
+    Source,
     /// In `skipHours`.
     SkipHours,
     /// In `skipDays`.
@@ -60,6 +75,7 @@ enum Place {
 
 struct Mender<'a> {
     tokens: Tokens<'a>,
+    work: &'a Work,
     limits: &'a Limits,
     page: &'a Url,
     names: Names<'a>,
@@ -68,17 +84,25 @@ struct Mender<'a> {
     open: Vec<Open<'a>>,
     format: Format,
     atom: bool,
+    /// The feed stands in a web page.
+    in_page: bool,
+    declared: Rc<Declared<'a>>,
     feed: FeedDraft,
     entry: Option<EntryDraft>,
     entries: Vec<Raw>,
     repairs: Vec<Repair>,
     truncated: bool,
+    /// Addresses and dates that may still be read.
+    values_left: usize,
+    /// Bytes by which texts may still grow as the addresses in them are made absolute.
+    growth_left: usize,
 }
 
 impl<'a> Mender<'a> {
-    fn new(text: &'a str, page: &'a Url, limits: &'a Limits) -> Mender<'a> {
+    fn new(text: &'a str, page: &'a Url, limits: &'a Limits, work: &'a Work) -> Mender<'a> {
         Mender {
-            tokens: Tokens::new(text),
+            tokens: Tokens::new(text, work),
+            work,
             limits,
             page,
             names: Names::default(),
@@ -86,11 +110,15 @@ impl<'a> Mender<'a> {
             open: Vec::new(),
             format: Format::Rss2,
             atom: false,
+            in_page: false,
+            declared: Rc::default(),
             feed: FeedDraft::default(),
             entry: None,
             entries: Vec::new(),
             repairs: Vec::new(),
             truncated: false,
+            values_left: limits.values,
+            growth_left: text.len().saturating_mul(4).max(LEAST_GROWTH),
         }
     }
 
@@ -100,83 +128,17 @@ impl<'a> Mender<'a> {
         }
     }
 
-    /// Passes over whatever stands before the feed's first element.
-    fn find_root(&mut self) -> Result<(), FeedError> {
-        let mut first = None;
-        while let Some(token) = self.tokens.next() {
-            match token {
-                Token::Start(tag) => {
-                    let mark = self.names.mark();
-                    self.names.declare(tag.attributes, self.limits)?;
-                    let (ns, local) = self.names.resolve(tag.name);
-                    if local == "html" {
-                        return Err(FeedError::NotAFeed(NotAFeed::WebPage));
-                    }
-                    if self.enter_root(&tag, ns, &local, first.is_none()) {
-                        return Ok(());
-                    }
-                    self.names.restore(mark);
-                    first.get_or_insert(local.into_owned());
-                    self.repaired(Repair::LeadingJunk);
-                }
-                Token::Text(text) if text.trim().is_empty() => {}
-                _ => self.repaired(Repair::LeadingJunk),
-            }
-        }
-        Err(FeedError::NotAFeed(match first {
-            Some(name) if matches!(name.as_str(), "head" | "body" | "script" | "div" | "meta" | "title") => {
-                NotAFeed::WebPage
-            }
-            Some(name) => NotAFeed::Other(name),
-            None => NotAFeed::NoMarkup,
-        }))
-    }
-
-    /// Enters the root if this is one. A lone channel or entry has to be the first element of all.
-    fn enter_root(&mut self, tag: &Tag<'a>, ns: Ns, local: &str, first: bool) -> bool {
-        let version =
-            attributes(tag.attributes).find(|(n, _)| n.eq_ignore_ascii_case("version")).map_or("", |(_, v)| v.trim());
-        let format = match local {
-            "rss" if version.starts_with("0.9") => Format::Rss09x,
-            "rss" if version.starts_with("1.") => Format::Rss1,
-            "rss" => Format::Rss2,
-            "rdf" if tag.attributes.contains("netscape.com/rdf") => Format::Rss09x,
-            "rdf" => Format::Rss1,
-            "feed" if version.starts_with("0.") || tag.attributes.contains("purl.org/atom/ns") => Format::Atom03,
-            "feed" => Format::Atom,
-            "entry" if first => Format::Atom,
-            "channel" if first => Format::Rss2,
-            _ => return false,
-        };
-        if ns == Ns::Other && !matches!(local, "rss" | "rdf" | "feed") {
-            return false;
-        }
-        self.format = format;
-        self.atom = matches!(format, Format::Atom | Format::Atom03);
-        if !self.atom {
-            self.names.own_default();
-        }
-        let language = attribute(tag, "xml:lang").unwrap_or_default();
-        self.feed.language.offer(2, language, Kind::Plain);
-        let mark = self.names.mark();
-        if local == "entry" {
-            self.enter(Place::Entry, tag, mark);
-        } else {
-            self.enter(Place::Feed, tag, mark);
-        }
-        true
-    }
-
     /// Opens a structural element. `mark` is the state of the declarations before it.
     fn enter(&mut self, place: Place, tag: &Tag<'a>, mark: usize) {
         let bases = self.bases.len();
-        if let Some(base) = self.own_base(tag) {
+        if let Some(base) = self.own_base(tag).filter(|_| matches!(place, Place::Feed | Place::Entry | Place::Deleted))
+        {
             self.bases.push(base);
         }
-        self.open.push(Open { place, name: tag.name, names: mark, bases });
+        self.open.push(Open { place, name: tag.name, prefix: prefix(tag.name), names: mark, bases });
         if place == Place::Entry {
             let mut entry = EntryDraft::default();
-            if let Some(about) = attributes(tag.attributes).find(|(n, _)| n.ends_with("about")) {
+            if let Some(about) = tag.attributes().find(|(n, _)| n.ends_with("about")) {
                 entry.id.offer(2, entity::decode(about.1), Kind::Plain);
             }
             self.entry = Some(entry);
@@ -201,14 +163,22 @@ impl<'a> Mender<'a> {
         self.entries.push(entry.into_raw(self.atom));
     }
 
-    fn own_base(&self, tag: &Tag<'_>) -> Option<Url> {
-        let value = attribute(tag, "xml:base")?;
-        link::rebase(&value, self.bases.last().unwrap_or(self.page), self.limits.url_bytes)
+    fn own_base(&mut self, tag: &Tag<'_>) -> Option<Url> {
+        let value = attribute(tag, "xml:base").filter(|_| self.may_read_value())?;
+        let outer = self.bases.last().unwrap_or(self.page);
+        self.work.add(value.len() + outer.as_str().len());
+        link::rebase(&value, outer, self.limits.url_bytes)
+    }
+
+    /// Whether one more address or date may be read; counts it.
+    fn may_read_value(&mut self) -> bool {
+        self.values_left.checked_sub(1).map(|left| self.values_left = left).is_some()
     }
 
     fn start(&mut self, tag: &Tag<'a>) -> Result<(), FeedError> {
         let mark = self.names.mark();
-        self.names.declare(tag.attributes, self.limits)?;
+        self.names.declare(tag, self.limits)?;
+        self.work.add(tag.name.len() + self.names.mark());
         let (ns, local) = self.names.resolve(tag.name);
         let place = self.place_for(&local);
         let role = match place {
@@ -220,7 +190,10 @@ impl<'a> Mender<'a> {
             Place::Entry => in_entry(ns, &local, self.atom),
             Place::Deleted if local == "link" && has_href(tag) => Role::AtomLink,
             Place::Image if local == "url" => Role::Image(0),
-            Place::Author if local == "name" => Role::Author(0),
+            Place::Author if local == "name" => Role::Author(if self.is_in_source() { 3 } else { 0 }),
+            Place::Group if ns == Ns::Media && local == "title" => Role::Title(4),
+            Place::Group if ns == Ns::Media && local == "description" => Role::Summary(5),
+            Place::Source if local == "author" => Role::AuthorElement,
             Place::SkipHours if local == "hour" => Role::SkipHours,
             Place::SkipDays if local == "day" => Role::SkipDays,
             _ => Role::Other,
@@ -230,6 +203,11 @@ impl<'a> Mender<'a> {
             self.names.restore(mark);
         }
         Ok(())
+    }
+
+    /// Whether the reader is in a part of an entry's source.
+    fn is_in_source(&self) -> bool {
+        self.open.iter().any(|open| open.place == Place::Source)
     }
 
     /// The innermost place, after leaving an author that was not closed before the next part of the entry.
@@ -265,11 +243,16 @@ impl<'a> Mender<'a> {
             Role::Channel if self.open.len() > 1 => return Ok(false),
             Role::Channel => self.enter(Place::Feed, tag, mark),
             Role::Deleted => return Ok(self.begin_deletion(tag, mark)),
-            Role::AuthorElement => self.enter(Place::Author, tag, mark),
+            Role::AuthorElement => {
+                if let Some(entry) = self.entry.as_mut().filter(|_| place == Place::Entry) {
+                    entry.has_author = true;
+                }
+                self.enter(Place::Author, tag, mark);
+            }
+            Role::Group => self.enter(Place::Group, tag, mark),
+            Role::Source => self.enter(Place::Source, tag, mark),
             Role::ImageElement => {
-                if let Some(resource) =
-                    attributes(tag.attributes).find(|(n, _)| n.ends_with("resource") || *n == "href")
-                {
+                if let Some(resource) = tag.attributes().find(|(n, _)| n.ends_with("resource") || *n == "href") {
                     self.offer_image(3, resource.1);
                 }
                 self.enter(Place::Image, tag, mark);
@@ -351,7 +334,7 @@ impl<'a> Mender<'a> {
 
     /// Reads up to the end of an element: its own end tag, the end of something around it, or the beginning of
     /// something that cannot stand in it.
-    fn inside(&mut self, tag: &Tag<'a>, local: &str, mut leaf: Option<&mut Leaf>) -> Result<(), FeedError> {
+    fn inside(&mut self, tag: &Tag<'a>, local: &str, mut leaf: Option<&mut Leaf<'a>>) -> Result<(), FeedError> {
         let (mut same_name, mut inner_open) = (0_usize, 0_usize);
         let mut depth = self.open.len();
         let long_text = leaf.is_some()
@@ -360,7 +343,7 @@ impl<'a> Mender<'a> {
                 "description" | "content" | "encoded" | "summary" | "body" | "div" | "subtitle" | "tagline"
             );
         let is_leaf = leaf.is_some();
-        let naked = leaf.as_ref().is_some_and(|l| !l.is_xhtml());
+        let naked = leaf.as_ref().is_some_and(|l| !l.takes_markup());
         while let Some(token) = self.tokens.next() {
             match token {
                 Token::Text(text) => {
@@ -425,9 +408,7 @@ impl<'a> Mender<'a> {
 
     /// Whether a tag inside an element shows that the element was not closed.
     fn is_boundary(&self, outer: &Tag<'_>, inner: &Tag<'a>, is_leaf: bool, long_text: bool) -> bool {
-        let prefix = |name: &'a str| name.split_once(':').map(|(p, _)| p);
-        let structural = self.open.last().map(|o| o.name);
-        if prefix(inner.name) != structural.and_then(prefix) || inner.name == outer.name && long_text {
+        if prefix(inner.name) != self.open.last().and_then(|o| o.prefix) || inner.name == outer.name && long_text {
             return false;
         }
         let local = lower(inner.name);
@@ -477,15 +458,28 @@ impl<'a> Mender<'a> {
             faults: Faults::default(),
             truncated: self.truncated,
         };
+        // An entry without an author has the feed's (RFC 4287 §4.2.1).
+        let author = draft.author.take().filter(|_| self.atom);
+        for entry in self.entries.iter_mut().filter(|entry| entry.author.is_none()) {
+            entry.author.clone_from(&author);
+        }
         let title = draft.title.with_kind().map(|(literal, title)| (literal && self.atom, title));
-        finish(&mut feed, title, self.entries, self.limits);
+        finish(&mut feed, title, self.entries, self.limits, self.work);
         feed
     }
 }
 
+/// Bytes by which the texts of a feed may grow in any case as the addresses in them are made absolute; those of a large one
+/// may by four times its length.
+const LEAST_GROWTH: usize = 64 * 1024;
+
 /// Something like a language tag (RFC 5646 §2.1), unchecked.
 fn is_language(text: &str) -> bool {
     (2..=35).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
+}
+
+fn prefix(name: &str) -> Option<&str> {
+    name.split_once(':').map(|(prefix, _)| prefix)
 }
 
 fn lower(name: &str) -> String {

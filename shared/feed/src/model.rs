@@ -1,5 +1,6 @@
 //! What comes out of a feed.
 
+use crate::text;
 use curlew_model::{Faults, Millis, Timestamp};
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
@@ -100,8 +101,9 @@ impl Feed {
 /// An entry of a feed.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Entry {
-    /// The feed's own id (`guid`, `atom:id`, `rdf:about`), else the link, else a hash of what the entry says. Means
-    /// nothing outside its feed: another feed may claim the same one.
+    /// The feed's own id (`guid`, `atom:id`, `rdf:about`), else the link, else a hash of what the entry says. A hash too
+    /// where an entry before it has the same link and none of them an id, or the same id and none of them a link, and they
+    /// differ in title or date. Means nothing outside its feed: another feed may claim the same one.
     pub id: String,
     /// Title as plain text.
     pub title: Option<String>,
@@ -178,13 +180,13 @@ pub enum Repair {
     Cut,
     /// An entity or character reference that XML does not know.
     Reference,
-    /// A document type declaration was left out; its entities are never expanded.
+    /// A document type declaration was left out; of its entities only those that stand for literal text are known.
     Doctype,
     /// Markup stood where text was wanted.
     NakedMarkup,
     /// An entry had no id of its own.
     MissingId,
-    /// Entries said the same id and link more than once.
+    /// An entry stood there more than once.
     Duplicate,
     /// A date could not be read.
     Date,
@@ -222,10 +224,29 @@ pub enum NotAFeed {
     /// A web page: worth a look for links to feeds.
     #[error("it is a web page")]
     WebPage,
-    /// Another kind of document.
+    /// Another kind of document, by the beginning of its first element's name, which has no controls in it.
     #[error("its first element is '{0}'")]
     Other(String),
     /// No markup and no JSON Feed.
     #[error("it is neither XML nor a JSON Feed")]
     NoMarkup,
 }
+
+impl NotAFeed {
+    /// Another kind of document, by the name of its first element as it is written there.
+    pub(crate) fn other(name: &str) -> NotAFeed {
+        NotAFeed::Other(text::plain(name, true, MAX_NAME).unwrap_or_default())
+    }
+}
+
+impl FeedError {
+    /// It cannot be read, by what a library says of it, which may quote the document.
+    pub(crate) fn unreadable(why: &str) -> FeedError {
+        FeedError::Unreadable(text::plain(why, true, MAX_REASON).unwrap_or_default())
+    }
+}
+
+/// Characters of an element's name that are told.
+const MAX_NAME: usize = 32;
+/// Characters of a reason that are told.
+const MAX_REASON: usize = 200;

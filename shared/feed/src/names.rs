@@ -1,5 +1,6 @@
 //! Namespaces: which vocabulary a prefix stands for, declared or not.
 
+use crate::token::Tag;
 use crate::{FeedError, Limits};
 use std::borrow::Cow;
 
@@ -22,6 +23,8 @@ pub(crate) enum Ns {
     Rdf,
     /// XHTML.
     Xhtml,
+    /// Media RSS.
+    Media,
     /// Atom's tombstones (RFC 6721).
     Tombstone,
     /// Anything else.
@@ -46,12 +49,12 @@ impl<'a> Names<'a> {
     }
 
     /// Takes up the declarations among a tag's attributes.
-    pub(crate) fn declare(&mut self, attributes: &'a str, limits: &Limits) -> Result<(), FeedError> {
+    pub(crate) fn declare(&mut self, tag: &Tag<'a>, limits: &Limits) -> Result<(), FeedError> {
         // No declaration is shorter than `xmlns`.
-        if attributes.len() < 5 || !attributes.contains("xmlns") && !attributes.contains("XMLNS") {
+        if tag.attributes.len() < 5 || !tag.attributes.contains("xmlns") && !tag.attributes.contains("XMLNS") {
             return Ok(());
         }
-        for (name, value) in crate::token::attributes(attributes) {
+        for (name, value) in tag.attributes() {
             let prefix = match name.split_once(':') {
                 Some((xmlns, prefix)) if xmlns.eq_ignore_ascii_case("xmlns") => prefix,
                 None if name.eq_ignore_ascii_case("xmlns") => "",
@@ -73,6 +76,15 @@ impl<'a> Names<'a> {
         }
     }
 
+    /// The prefix that stands for XHTML, if one does.
+    pub(crate) fn xhtml_prefix(&self) -> Option<&'a str> {
+        self.declared
+            .iter()
+            .rev()
+            .find(|(prefix, ns)| *ns == Ns::Xhtml && !prefix.is_empty())
+            .map(|(prefix, _)| *prefix)
+    }
+
     /// The vocabulary and the local name, in lower case, of an element as it is written.
     pub(crate) fn resolve(&self, name: &'a str) -> (Ns, Cow<'a, str>) {
         let (prefix, local) = name.split_once(':').unwrap_or(("", name));
@@ -83,6 +95,11 @@ impl<'a> Names<'a> {
         let local = if plain { Cow::Borrowed(local) } else { Cow::Owned(lower()) };
         (declared.unwrap_or_else(|| of_prefix(prefix)), local)
     }
+}
+
+/// Whether an address is that of XHTML.
+pub(crate) fn is_xhtml(uri: &str) -> bool {
+    of_uri(uri.trim(), "x") == Ns::Xhtml
 }
 
 /// What an address stands for. Trailing signs, letter case and the old spellings differ in the wild.
@@ -97,6 +114,7 @@ fn of_uri(uri: &str, prefix: &str) -> Ns {
         "purl.org/rss/1.0/modules/syndication" => Ns::Sy,
         "www.w3.org/1999/02/22-rdf-syntax-ns" => Ns::Rdf,
         "www.w3.org/1999/xhtml" => Ns::Xhtml,
+        "search.yahoo.com/mrss" | "tools.search.yahoo.com/mrss" => Ns::Media,
         "purl.org/atompub/tombstones/1.0" => Ns::Tombstone,
         // A default namespace that nobody knows was meant for the feed's own elements.
         _ if prefix.is_empty() => Ns::Core,
@@ -124,6 +142,7 @@ fn of_prefix(prefix: &str) -> Ns {
         "sy" => Ns::Sy,
         "rdf" => Ns::Rdf,
         "xhtml" => Ns::Xhtml,
+        "media" => Ns::Media,
         "at" => Ns::Tombstone,
         _ => Ns::Other,
     }

@@ -2,20 +2,22 @@
 //! documents, but it is another one, and what two readers refuse is no feed.
 
 use crate::finish::{Raw, finish};
+use crate::work::Work;
 use crate::{Feed, Format, Hints, Limits, date, link};
 use curlew_model::{Faults, Timestamp};
 use feed_rs::model;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use url::Url;
 
-/// Longer documents get no second look: feed-rs knows no limit on entries.
-const MOST_BYTES: usize = 1024 * 1024;
+/// Longer documents get no second look: feed-rs knows no limits, of entries or of time.
+const MOST_BYTES: usize = 256 * 1024;
 
 /// What feed-rs makes of a document, if that is a feed with entries.
-pub(crate) fn read(text: &str, url: &Url, limits: &Limits) -> Option<Feed> {
+pub(crate) fn read(text: &str, url: &Url, limits: &Limits, work: &Work) -> Option<Feed> {
     if text.len() > MOST_BYTES {
         return None;
     }
+    work.add(text.len());
     let parser = feed_rs::parser::Builder::new()
         // It makes up random ids; ours are made in `finish`, from what the entry says.
         .id_generator(|_, _, _| String::new())
@@ -52,7 +54,7 @@ pub(crate) fn read(text: &str, url: &Url, limits: &Limits) -> Option<Feed> {
         truncated: read.entries.len() > limits.entries,
     };
     let entries = read.entries.into_iter().take(limits.entries).map(|e| entry(e, atom, &address)).collect();
-    finish(&mut feed, read.title.map(|t| title(t, atom)), entries, limits);
+    finish(&mut feed, read.title.map(|t| title(t, atom)), entries, limits, work);
     Some(feed)
 }
 
@@ -96,7 +98,8 @@ mod tests {
         ];
         for document in documents {
             let ours = crate::parse(document.as_bytes(), None, &base, &limits).unwrap_or_else(|e| panic!("{e}"));
-            let theirs = read(document, &base, &limits).unwrap_or_else(|| panic!("feed-rs reads none: {document}"));
+            let theirs = read(document, &base, &limits, &Work::default())
+                .unwrap_or_else(|| panic!("feed-rs reads none: {document}"));
             assert_eq!(theirs.format, ours.format);
             assert_eq!(theirs.title, ours.title);
             let said = |feed: &Feed| {
@@ -111,7 +114,7 @@ mod tests {
     fn what_is_no_feed_or_kills_feed_rs_gives_none() {
         let base = Url::parse("https://example.org/feed").unwrap_or_else(|e| panic!("{e}"));
         for document in ["<html><body>no</body></html>", "<a><?xml version='1.0' encoding='x'?></a>", "", "<rss"] {
-            assert_eq!(read(document, &base, &Limits::default()), None, "{document}");
+            assert_eq!(read(document, &base, &Limits::default(), &Work::default()), None, "{document}");
         }
     }
 }

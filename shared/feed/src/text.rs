@@ -1,6 +1,6 @@
 //! Plain text out of what feeds put into titles, and text that is safe to keep.
 
-use crate::entity;
+use crate::entity::{self, is_c1, windows_1252};
 use unicode_normalization::char::is_combining_mark;
 use unicode_normalization::{IsNormalized, UnicodeNormalization as _, is_nfc_quick};
 
@@ -19,7 +19,8 @@ pub(crate) fn body(text: &str, max_chars: usize) -> Option<String> {
 }
 
 /// Takes out what has no place in kept text: controls, overrides of the writing direction, invisible characters; piles
-/// of combining marks are cut down; normal form C. `None` if nothing is left.
+/// of combining marks are cut down; normal form C. A control between ASCII and Latin-1 is what Windows-1252 has in its place.
+/// `None` if nothing is left.
 ///
 /// Below U+0300 nothing combines with anything, so most of most texts is copied as it is.
 fn clean(text: &str, max_chars: usize) -> Option<String> {
@@ -61,7 +62,7 @@ fn push_simple(text: &str, out: &mut String) {
     // 0xC2 begins the C1 controls, among others. To look at all without a way out in the middle is many times as fast.
     let odd = |b: u8| b < b' ' && b != b'\t' && b != b'\n' || b == 0x7F || b == 0xC2;
     if text.bytes().fold(false, |found, b| found | odd(b)) {
-        out.extend(text.chars().filter(|c| !is_unwanted(*c)));
+        out.extend(text.chars().filter_map(admitted));
     } else {
         out.push_str(text);
     }
@@ -70,7 +71,7 @@ fn push_simple(text: &str, out: &mut String) {
 /// Any text: without what is unwanted, no more marks than may be on one letter, in normal form C.
 fn push_any(text: &str, out: &mut String) {
     let mut marks = 0;
-    let kept = text.chars().filter(|c| !is_unwanted(*c)).filter(|c| {
+    let kept = text.chars().filter_map(admitted).filter(|c| {
         marks = if is_combining_mark(*c) { marks + 1 } else { 0 };
         marks <= MAX_MARKS
     });
@@ -81,7 +82,13 @@ fn push_any(text: &str, out: &mut String) {
     }
 }
 
-fn is_unwanted(c: char) -> bool {
+/// The character to keep for one that was read, if any.
+fn admitted(c: char) -> Option<char> {
+    if is_c1(c) { windows_1252(c) } else { Some(c).filter(|c| !is_unwanted(*c)) }
+}
+
+/// Whether a character has no place in kept text.
+pub(crate) fn is_unwanted(c: char) -> bool {
     match c {
         '\t' | '\n' => false,
         // Direction overrides and isolates, which make text read as something else than it says.
@@ -94,10 +101,11 @@ fn is_unwanted(c: char) -> bool {
     }
 }
 
-/// White space of any length becomes one space. What only ASCII calls white space is a control character to XML (§2.2).
+/// White space of any length becomes one space. What only ASCII calls white space is a control character to XML (§2.2), and
+/// U+0085 is an ellipsis that was decoded wrongly.
 fn fold(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    let space = |c: char| c.is_whitespace() && !matches!(c, '\u{B}' | '\u{C}');
+    let space = |c: char| c.is_whitespace() && !matches!(c, '\u{B}' | '\u{C}' | '\u{85}');
     for word in text.split(space).filter(|word| !word.is_empty()) {
         if !out.is_empty() {
             out.push(' ');
@@ -204,6 +212,17 @@ mod tests {
     }
 
     #[test]
+    fn c1_controls_are_read_as_their_references_are() {
+        for code in 0x80..=0x9F_u8 {
+            let raw = title(&format!("a{}b", char::from(code)));
+            assert_eq!(raw, title(&format!("a&#{code};b")), "{code:X}");
+            assert!(raw.is_some_and(|raw| !raw.contains(char::is_control)), "{code:X}");
+        }
+        assert_eq!(title("it\u{92}s \u{93}so\u{94}\u{85}").as_deref(), Some("it\u{2019}s \u{201c}so\u{201d}\u{2026}"));
+        assert_eq!(body("it\u{92}s", 9).as_deref(), Some("it\u{2019}s"));
+    }
+
+    #[test]
     fn long_titles_are_cut_at_a_character() {
         let long = "\u{e9}".repeat(5_000);
         assert_eq!(title(&long).map(|t| t.chars().count()), Some(1_000));
@@ -219,7 +238,7 @@ mod tests {
             "\u{AC00}\u{11A8} \u{1112}\u{1161}\u{11AB} \u{30AB}\u{3099}x",
             "plain\u{85}t\u{AD}ext\r\n\t\u{200B}.",
         ] {
-            let wanted: String = text.chars().filter(|c| !is_unwanted(*c)).nfc().collect();
+            let wanted: String = text.chars().filter_map(admitted).nfc().collect();
             assert_eq!(clean(text, 1_000).as_deref(), Some(wanted.trim()), "{text:?}");
         }
         assert_eq!(clean("\u{1F426}a\u{e9}bc", 3).as_deref(), Some("\u{1F426}a\u{e9}"));

@@ -1,7 +1,9 @@
 //! Cuts text into tags, text and CDATA without ever failing, in linear time.
 //!
 //! quick-xml stops at the first fault, and half of the broken feeds on the web have one that leaves no doubt about what
-//! is meant. Every search here either ends where the next one begins, or is remembered as hopeless.
+//! is meant. Every search here either ends where the next one begins, or what it found is remembered.
+
+use crate::work::Work;
 
 /// A piece of a document. Comments, declarations and processing instructions are left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +29,15 @@ pub(crate) struct Tag<'a> {
     pub(crate) empty: bool,
     /// The whole tag.
     pub(crate) raw: &'a str,
+    work: &'a Work,
+}
+
+impl<'a> Tag<'a> {
+    /// The attributes: names as written, values with their references unresolved. Lenient about quotes.
+    pub(crate) fn attributes(&self) -> impl Iterator<Item = (&'a str, &'a str)> {
+        let work = self.work;
+        attributes(self.attributes).inspect(move |(name, value)| work.add(name.len() + value.len() + 1))
+    }
 }
 
 /// A document that is being cut.
@@ -34,19 +45,36 @@ pub(crate) struct Tokens<'a> {
     text: &'a str,
     at: usize,
     last: usize,
-    /// No further quote of this kind follows: double, single.
-    hopeless: [bool; 2],
+    work: &'a Work,
+    /// Offset from which on no quote of this kind follows: double, single.
+    hopeless: [usize; 2],
+    /// Offset up to which something that looked like a start tag was followed until it turned out to be none. No value that
+    /// begins before it may hold a `<`: otherwise each `<` passed over by that tag could be followed to the same end.
+    doubtful: usize,
     /// The document ends inside a tag, a comment or CDATA.
     pub(crate) cut: bool,
     /// A document type declaration was passed over.
     pub(crate) doctype: bool,
+    /// The internal subset of the document type declaration, without its brackets.
+    pub(crate) subset: &'a str,
     /// A `<` was met that begins nothing.
     pub(crate) bare: bool,
 }
 
 impl<'a> Tokens<'a> {
-    pub(crate) fn new(text: &'a str) -> Tokens<'a> {
-        Tokens { text, at: 0, last: 0, hopeless: [false; 2], cut: false, doctype: false, bare: false }
+    pub(crate) fn new(text: &'a str, work: &'a Work) -> Tokens<'a> {
+        Tokens {
+            text,
+            at: 0,
+            last: 0,
+            work,
+            hopeless: [usize::MAX; 2],
+            doubtful: 0,
+            cut: false,
+            doctype: false,
+            subset: "",
+            bare: false,
+        }
     }
 
     /// Puts the token that was returned last back.
@@ -59,6 +87,11 @@ impl<'a> Tokens<'a> {
         self.last
     }
 
+    /// What was not read yet.
+    pub(crate) fn rest(&self) -> &'a str {
+        &self.text[self.at..]
+    }
+
     /// Gives up the rest of the document.
     pub(crate) fn stop(&mut self) {
         self.at = self.text.len();
@@ -66,6 +99,14 @@ impl<'a> Tokens<'a> {
 
     /// The next piece, or `None` at the end.
     pub(crate) fn next(&mut self) -> Option<Token<'a>> {
+        let from = self.at;
+        let token = self.advance();
+        // Every search but those of `tag_end`, which counts them itself, ends where the token does.
+        self.work.add(1 + self.at - from);
+        token
+    }
+
+    fn advance(&mut self) -> Option<Token<'a>> {
         loop {
             self.last = self.at;
             let rest = &self.text[self.at..];
@@ -130,13 +171,15 @@ impl<'a> Tokens<'a> {
     }
 
     /// `<!DOCTYPE …>` with or without an internal subset, once; any other declaration ends at its first `>`.
-    fn declaration(&mut self, rest: &str) {
+    fn declaration(&mut self, rest: &'a str) {
         // Only the first is searched for its end, so that many of them cost no more than one.
-        if !std::mem::replace(&mut self.doctype, true)
-            && let Some(end) = doctype_end(rest)
-        {
-            self.at += end;
-            return;
+        if !std::mem::replace(&mut self.doctype, true) {
+            self.work.add(rest.len());
+            if let Some((subset, end)) = doctype(rest) {
+                self.subset = subset;
+                self.at += end;
+                return;
+            }
         }
         self.at += short_end(rest);
     }
@@ -151,7 +194,7 @@ impl<'a> Tokens<'a> {
         let attributes = &rest[name_end..end];
         let empty = attributes.ends_with('/');
         let attributes = attributes.strip_suffix('/').unwrap_or(attributes);
-        Token::Start(Tag { name, attributes, empty, raw: &rest[..=end] })
+        Token::Start(Tag { name, attributes, empty, raw: &rest[..=end], work: self.work })
     }
 
     /// Where the tag's `>` stands. A `<` outside of quotes means that there is none.
@@ -161,14 +204,22 @@ impl<'a> Tokens<'a> {
         let mut after_equals = false;
         while let Some(byte) = bytes.get(at) {
             match byte {
-                b'>' => return Some(at),
-                b'<' => return None,
+                b'>' => {
+                    self.work.add(at - from);
+                    return Some(at);
+                }
+                b'<' => {
+                    self.work.add(at - from);
+                    self.doubtful = self.doubtful.max(self.at + at);
+                    return None;
+                }
                 b'"' | b'\'' if after_equals => at = self.quote_end(at, rest).unwrap_or(at),
                 _ => {}
             }
             after_equals = *byte == b'=' || after_equals && byte.is_ascii_whitespace();
             at += 1;
         }
+        self.work.add(at - from);
         self.cut = true;
         self.stop_before_last();
         None
@@ -178,18 +229,21 @@ impl<'a> Tokens<'a> {
     fn quote_end(&mut self, from: usize, rest: &str) -> Option<usize> {
         let double = rest.as_bytes()[from] == b'"';
         let (quote, flag) = if double { ('"', 0) } else { ('\'', 1) };
-        if self.hopeless[flag] {
+        if self.at + from >= self.hopeless[flag] {
             return None;
         }
         let Some(length) = rest[from + 1..].find(quote) else {
-            self.hopeless[flag] = true;
+            self.work.add(rest.len() - from);
+            self.hopeless[flag] = self.at + from;
             return None;
         };
+        self.work.add(2 * length);
         let end = from + 1 + length;
         let value = &rest[from + 1..end];
         // A value that runs over a tag is only believed if an attribute could end where it ends.
-        let plausible = rest.as_bytes().get(end + 1).is_none_or(|b| b.is_ascii_whitespace() || b"/>?".contains(b));
-        (!value.contains('<') || plausible).then_some(end)
+        let plausible = self.at >= self.doubtful
+            && rest.as_bytes().get(end + 1).is_none_or(|b| b.is_ascii_whitespace() || b"/>?".contains(b));
+        (plausible || !value.contains('<')).then_some(end)
     }
 
     /// The document ends inside a tag: nothing of that tag is worth keeping.
@@ -198,8 +252,7 @@ impl<'a> Tokens<'a> {
     }
 }
 
-/// Attributes of a tag: names as written, values with their references unresolved. Lenient about quotes.
-pub(crate) fn attributes(text: &str) -> impl Iterator<Item = (&str, &str)> {
+fn attributes(text: &str) -> impl Iterator<Item = (&str, &str)> {
     let mut rest = text;
     std::iter::from_fn(move || {
         rest = rest.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '=' | '/' | '?'));
@@ -239,13 +292,14 @@ fn cdata_end(body: &str) -> Option<usize> {
     None
 }
 
-/// The end of a document type declaration that has an internal subset.
-fn doctype_end(rest: &str) -> Option<usize> {
-    let start = rest.find(['[', '>']).filter(|at| rest[*at..].starts_with('['))?;
+/// The internal subset of a document type declaration that has one, and the length of the declaration.
+fn doctype(rest: &str) -> Option<(&str, usize)> {
+    let start = rest.find(['[', '>']).filter(|at| rest[*at..].starts_with('['))? + 1;
     let subset = &rest[start..];
-    let closed =
-        subset.match_indices(']').map(|(at, _)| subset[at + 1..].trim_start()).find(|after| after.starts_with('>'))?;
-    Some(rest.len() - closed.len() + 1)
+    subset.match_indices(']').find_map(|(at, _)| {
+        let after = subset[at + 1..].trim_start();
+        after.starts_with('>').then(|| (&subset[..at], rest.len() - after.len() + 1))
+    })
 }
 
 /// The end of a declaration or instruction: after its `>`, but never past the next `<`.
@@ -267,7 +321,8 @@ mod tests {
     use super::*;
 
     fn names(text: &str) -> Vec<String> {
-        let mut tokens = Tokens::new(text);
+        let work = Work::default();
+        let mut tokens = Tokens::new(text, &work);
         std::iter::from_fn(|| tokens.next())
             .map(|t| match t {
                 Token::Start(tag) => format!("<{}{}", tag.name, if tag.empty { "/" } else { "" }),
@@ -292,6 +347,10 @@ mod tests {
         assert_eq!(names("<a>x</a><b c="), ["<a", "x", "/a", "<"]);
         assert_eq!(names("<a><![CDATA[x"), ["<a", "[x]"]);
         assert_eq!(names("<a <b>c"), ["<", "a ", "<b", "c"]);
+        // What stands in the values of a tag that turns out to be none is read as it stands there.
+        assert_eq!(names("<a b='<c d=\"1\">' <e>f"), ["<", "a b='", "<c", "' ", "<e", "f"]);
+        // A quote that is never closed says nothing of those before it.
+        assert_eq!(names("<a b=\"<c d='>'>\" e=\"<f>g"), ["<", "a b=\"", "<c", "\" e=\"", "<f", "g"]);
     }
 
     #[test]

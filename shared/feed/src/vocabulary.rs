@@ -33,6 +33,10 @@ pub(crate) enum Role {
     ImageHref(u8),
     /// RSS's `image` element.
     ImageElement,
+    /// Media RSS's `media:group`.
+    Group,
+    /// The feed that an entry was taken from.
+    Source,
     /// An entry.
     Entry,
     /// An entry that was deleted.
@@ -55,11 +59,15 @@ pub(crate) enum Role {
 
 /// The role of an element inside an entry.
 pub(crate) fn in_entry(ns: Ns, local: &str, atom: bool) -> Role {
-    use Ns::{Atom, Content, Core, Dc, Itunes, Xhtml};
+    use Ns::{Atom, Content, Core, Dc, Itunes, Media, Xhtml};
     match (ns, local) {
         (Core | Atom, "title") => Role::Title(u8::from(ns == Atom && !atom)),
         (Dc, "title") => Role::Title(2),
         (Itunes, "title") => Role::Title(3),
+        (Media, "title") => Role::Title(4),
+        (Media, "group") => Role::Group,
+        (Atom, "source") => Role::Source,
+        (Core, "source") if atom => Role::Source,
         (Atom, "link") => Role::AtomLink,
         (Core, "link") if atom => Role::AtomLink,
         (Core, "link") => Role::Link(0),
@@ -82,6 +90,7 @@ pub(crate) fn in_entry(ns: Ns, local: &str, atom: bool) -> Role {
         (Dc, "description" | "abstract") => Role::Summary(2),
         (Itunes, "summary") => Role::Summary(3),
         (Itunes, "description" | "subtitle") => Role::Summary(4),
+        (Media, "description") => Role::Summary(5),
         (Content, "encoded") => Role::Content(0),
         (Core | Atom, "content") => Role::Content(1),
         (Core | Xhtml, "body" | "div" | "fulltext") => Role::Content(2),
@@ -105,6 +114,7 @@ pub(crate) fn in_feed(ns: Ns, local: &str, atom: bool) -> Role {
         (Dc, "description") => Role::Summary(1),
         (Itunes, "summary" | "description") => Role::Summary(2),
         (Itunes, "subtitle") => Role::Summary(3),
+        (Core | Atom, "author") if atom => Role::AuthorElement,
         (Core, "language") => Role::Language(0),
         (Dc, "language") => Role::Language(1),
         (Core, "lastbuilddate") => Role::Updated(0),

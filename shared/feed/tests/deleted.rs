@@ -53,6 +53,8 @@ fn of_an_entry_and_its_deletion_the_later_one_counts() {
     let gone = atom(&format!("{entry}{}", tombstone("2026-05-03T00:00:00Z")));
     assert_eq!((gone.entries.len(), gone.deleted.len()), (0, 1));
     assert_eq!(gone.deleted[0].url.as_deref(), Some("https://mudflat.example/1"));
+    let twice = format!("{}{entry}{}", tombstone("2026-05-01T00:00:00Z"), tombstone("2026-05-03T00:00:00Z"));
+    assert_eq!((atom(&twice).entries.len(), atom(&twice).deleted.len()), (0, 1));
     let back = atom(&format!("{}{entry}", tombstone("2026-05-01T00:00:00Z")));
     assert_eq!((back.entries.len(), back.deleted.len()), (1, 0));
 }

@@ -77,6 +77,9 @@ fn x06_deep_documents_are_refused() {
             assert!(matches!(refused, Err(FeedError::TooLarge { what: "nested elements", .. })), "{name}: {refused:?}");
         }
     }
+    // A short one is not handed on to a reader that knows no limit.
+    let refused = read(item(&"<a>".repeat(300)).as_bytes());
+    assert!(matches!(refused, Err(FeedError::TooLarge { .. })), "{refused:?}");
     // Three hundred line breaks are no depth.
     let body = item(&format!("<description>{}</description>", "a<br>b<p>c<hr/>".repeat(300)));
     assert_eq!(read(body.as_bytes()).unwrap().entries.len(), 1);

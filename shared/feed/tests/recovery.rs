@@ -1,7 +1,7 @@
 //! What is broken but readable is read all the same; every dialect is known; and what is nobody's business is not taken.
 #![allow(clippy::unwrap_used)] // a test that cannot go on fails
 
-use curlew_feed::{Feed, Format, Limits, Repair, parse};
+use curlew_feed::{Feed, FeedError, Format, Limits, NotAFeed, Repair, parse};
 
 fn read_bytes(body: &[u8]) -> Feed {
     parse(body, None, &"https://mudflat.example/feed".parse().unwrap(), &Limits::default()).unwrap()
@@ -217,4 +217,154 @@ fn one_feed_in_two_dialects_is_known_as_one() {
     assert!(!read(&rss("")).is_same_as(&read(&rss(""))));
     let own = "<atom:link rel='self' href='https://mudflat.example/feed'/>";
     assert!(read(&rss(&format!("{own}{}", items(0..1)))).is_same_as(&read(&rss(&format!("{own}{}", items(5..9))))));
+}
+
+#[test]
+fn xhtml_is_kept_without_its_prefix() {
+    let content = |feed: &str, inside: &str| {
+        let feed = read(&format!(
+            "<feed xmlns='http://www.w3.org/2005/Atom'{feed}><title>W</title><entry><id>1</id>{inside}</entry></feed>"
+        ));
+        feed.entries[0].content.clone().unwrap()
+    };
+    let xhtml = "http://www.w3.org/1999/xhtml";
+    let inside = "<xh:div><xh:p class='a'>A <xh:b>B</xh:b><xh:br/></xh:p></xh:div>";
+    let wanted = "<p class='a'>A <b>B</b><br/></p>";
+    let declared = format!(" xmlns:xh='{xhtml}'");
+    let in_content = format!("<content type='xhtml'{declared}>{inside}</content>");
+    let in_div =
+        format!("<content type='xhtml'>{}</content>", inside.replacen("<xh:div", &format!("<xh:div{declared}"), 1));
+    let plain = format!("<content type='xhtml'>{inside}</content>");
+    assert_eq!(content(&declared, &plain), wanted);
+    assert_eq!(content("", &in_content), wanted);
+    assert_eq!(content("", &in_div), wanted);
+    // What is no XHTML keeps the name that it has.
+    let math = "<content type='xhtml'><div><m:math xmlns:m='http://www.w3.org/1998/Math/MathML'><m:mi>x</m:mi></m:math></div></content>";
+    assert!(content("", math).contains("<m:mi>x</m:mi>"));
+    let feed = read(&rss(&format!(
+        "<item><xhtml:body xmlns:xhtml='{xhtml}'><xhtml:p>A <xhtml:i>B</xhtml:i></xhtml:p></xhtml:body></item>"
+    )));
+    assert_eq!(feed.entries[0].content.as_deref(), Some("<p>A <i>B</i></p>"));
+}
+
+#[test]
+fn entities_that_a_document_declares_are_known() {
+    let doctype = "<!DOCTYPE rss [\n<!-- ours --><!ENTITY id \"https://a.example/1\"><!ENTITY caf 'caf&#233;'>]>";
+    let feed = read(&format!("{doctype}{}", rss("<item><title>A &caf; &nope;</title><link>&id;</link></item>")));
+    assert_eq!(
+        (first_title(&feed), feed.entries[0].link.as_deref()),
+        ("A caf\u{e9} &nope;", Some("https://a.example/1"))
+    );
+}
+
+#[test]
+fn a_video_has_the_title_and_description_of_its_media_group() {
+    let group = "<media:group><media:title>Curlews at dusk</media:title><media:content url='https://a.example/v'/>\
+        <media:description>At the Eider, 3 May.\nSecond line.</media:description><media:credit>Nobody</media:credit></media:group>";
+    let entry = |inside: &str| {
+        read(&format!(
+            "<feed xmlns='http://www.w3.org/2005/Atom' xmlns:media='http://search.yahoo.com/mrss/'><title>W</title>\
+             <entry><id>1</id>{inside}<link href='/1'/></entry></feed>"
+        ))
+    };
+    let feed = entry(group);
+    let first = &feed.entries[0];
+    assert_eq!(first.title.as_deref(), Some("Curlews at dusk"));
+    assert_eq!(first.summary.as_deref(), Some("At the Eider, 3 May.\nSecond line."));
+    assert!(first.link.is_some() && feed.repairs.is_empty(), "{:?}", feed.repairs);
+    let feed = entry(&format!("{group}<title>T</title><summary>S</summary>"));
+    assert_eq!((first_title(&feed), feed.entries[0].summary.as_deref()), ("T", Some("S")));
+}
+
+#[test]
+fn an_atom_feed_in_a_web_page_is_read() {
+    let feed = "<feed xmlns='http://www.w3.org/2005/Atom'><title>Waders</title>\
+        <entry><id>1</id><title>T</title><link href='/1'/></entry></feed>";
+    let page = |body: &str| {
+        format!(
+            "<!DOCTYPE html><html><head><title>Page</title><script>'<feed xmlns=\"http://www.w3.org/2005/Atom\">'</script></head>\
+             <body><p>Hello{body}<title>Not this</title><p><a href='/x'>x</a></body></html>"
+        )
+    };
+    let read_in_page = read(&page(feed));
+    assert_eq!((read_in_page.title.as_deref(), first_title(&read_in_page)), (Some("Waders"), "T"));
+    assert_eq!((read_in_page.entries.len(), read_in_page.truncated), (1, false));
+    for none in
+        ["", "<feed><entry><title>T</title></entry></feed>", "<rss version='2.0'><channel><item/></channel></rss>"]
+    {
+        let refused = parse(page(none).as_bytes(), None, &"https://a.example/".parse().unwrap(), &Limits::default());
+        assert_eq!(refused, Err(FeedError::NotAFeed(NotAFeed::WebPage)), "{none}");
+    }
+}
+
+#[test]
+fn an_entry_without_an_author_has_the_feeds() {
+    let authors = |own: &str, feed: &str| {
+        let feed = read(&format!(
+            "<feed xmlns='http://www.w3.org/2005/Atom'><title>W</title>{feed}<entry><id>1</id>{own}</entry>\
+             <entry><id>2</id><author><name>Kim</name></author></entry></feed>"
+        ));
+        feed.entries.iter().map(|e| e.author.clone().unwrap_or_default()).collect::<Vec<_>>()
+    };
+    let ines = "<author><name>Ines Marsh</name><uri>/ines</uri></author>";
+    assert_eq!(authors("", ines), ["Ines Marsh", "Kim"]);
+    assert_eq!(authors("", &format!("{ines}<author><name>Lee</name></author>")), ["Ines Marsh", "Kim"]);
+    assert_eq!(authors("<author><name>Bo</name></author>", ines), ["Bo", "Kim"]);
+    // What an entry was taken from speaks for it before the feed does, and an author without a name is one.
+    let source = "<source><id>urn:2</id><title>Theirs</title><author><name>Sam</name></author></source>";
+    assert_eq!(authors(source, ines), ["Sam", "Kim"]);
+    assert_eq!(authors(&format!("{source}<author><name>Bo</name></author>"), ines), ["Bo", "Kim"]);
+    assert_eq!(authors("<author><email>bo@mudflat.example</email></author>", ines), ["", "Kim"]);
+    assert_eq!(authors("<contributor><name>Lee</name></contributor>", ""), ["", "Kim"]);
+    // RSS knows no author of a feed.
+    let feed = read(&rss(&format!("{ines}<item><title>T</title></item>")));
+    assert_eq!(feed.entries[0].author, None);
+}
+
+#[test]
+fn entries_that_share_a_link_or_an_id_are_lost_only_if_they_are_the_same() {
+    let said = |items: &str| {
+        let feed = read(&rss(items));
+        let keys: std::collections::BTreeSet<u64> = feed.entries.iter().map(|e| e.key()).collect();
+        let ids: std::collections::BTreeSet<&str> = feed.entries.iter().map(|e| e.id.as_str()).collect();
+        assert_eq!((keys.len(), ids.len()), (feed.entries.len(), feed.entries.len()), "{items}");
+        feed.entries.iter().map(|e| e.title.clone().unwrap_or_default()).collect::<Vec<_>>()
+    };
+    let link = "<link>https://a.example/</link>";
+    let item = |title: &str, rest: &str| format!("<item><title>{title}</title>{rest}</item>");
+    assert_eq!(said(&format!("{}{}", item("A", link), item("B", link))), ["A", "B"]);
+    let dated = |day: u8| item("A", &format!("{link}<pubDate>2026-05-0{day}</pubDate>"));
+    assert_eq!(said(&format!("{}{}{}", dated(1), dated(2), dated(1))), ["A", "A"]);
+    let untitled = |text: &str| format!("<item>{link}<description>{text}</description></item>");
+    assert_eq!(said(&format!("{}{}{}", untitled("a"), untitled("b"), untitled("a"))).len(), 2);
+    let guid = "<guid isPermaLink='false'>1</guid>";
+    assert_eq!(said(&format!("{}{}{}", item("A", guid), item("B", guid), item("A", guid))), ["A", "B"]);
+    // An id and a link are one entry, whatever else it says; and so is what has an id of its own.
+    let both = format!("{guid}{link}");
+    assert_eq!(said(&format!("{}{}", item("A", &both), item("B", &both))), ["A"]);
+    let other = format!("<guid isPermaLink='false'>2</guid>{link}");
+    assert_eq!(said(&format!("{}{}", item("A", &both), item("A", &other))), ["A", "A"]);
+}
+
+#[test]
+fn what_the_document_says_is_told_without_controls() {
+    let refused = |body: &str| {
+        let url = "https://a.example/".parse().unwrap();
+        parse(body.as_bytes(), None, &url, &Limits::default()).unwrap_err().to_string()
+    };
+    let escape = "\u{1b}]0;PWNED\u{7}\u{9b}31m\u{202e}";
+    for body in [
+        format!("<rdf{escape}x><a/></rdf{escape}x>"),
+        format!("<x{escape}>"),
+        format!("{{\"version\": \"https://jsonfeed.org/version/1.1\", \"title\": \"T\", \"items\": [\"{escape}\"]}}"),
+        format!("{{\"version\": \"https://jsonfeed.org/version/1.1\", \"items\": [\"{}\"]}}", "x".repeat(9_000)),
+        format!("{{\"version\": \"https://jsonfeed.org/version/1.1\", \"items\": {escape}}}"),
+    ] {
+        let told = refused(&body);
+        assert!(!told.contains(|c: char| c.is_control() || c == '\u{202e}'), "{told:?}");
+        assert!(told.chars().count() < 300, "{told}");
+    }
+    let feed = read(&rss(&format!("<item><pubDate>{escape}</pubDate><x{escape}>a</item>")));
+    let told: String = feed.faults.first.iter().map(|f| format!("{f} {} {}", f.at, f.found)).collect();
+    assert!(!feed.faults.is_empty() && !told.contains(|c: char| c.is_control() || c == '\u{202e}'), "{told:?}");
 }

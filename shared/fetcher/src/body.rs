@@ -3,6 +3,7 @@
 use crate::config::Config;
 use crate::decode::{Broken, Coding, DecodeError, Decoder, is_gzip_file};
 use crate::failure;
+use crate::room::{Room, Share};
 use bytes::Bytes;
 use curlew_ports::{CallKind, FetchError};
 use reqwest::Response;
@@ -13,6 +14,7 @@ pub(crate) async fn read(
     mut response: Response,
     kind: CallKind,
     config: &Config,
+    room: &Room,
     deadline: Instant,
 ) -> Result<Bytes, FetchError> {
     let max_bytes = config.bytes.of(kind);
@@ -21,9 +23,13 @@ pub(crate) async fn read(
     if !cut_is_fine && response.content_length().is_some_and(|announced| announced > max_bytes as u64) {
         return Err(too_large(max_bytes));
     }
-    let mut decoder = Decoder::new(coding, max_bytes, config.max_ratio).map_err(undecodable)?;
-    let pace = Pace { started: Instant::now(), grace: config.rate_grace.0, min_rate: config.min_rate };
+    let mut decoder = Decoder::new(coding, max_bytes, config.max_ratio, room.share()).map_err(undecodable)?;
+    let mut pace = Pace { started: Instant::now(), grace: config.rate_grace.0, min_rate: config.min_rate };
     loop {
+        let waiting = Instant::now();
+        timeout_at(deadline, decoder.wait_for_room()).await.map_err(|_| no_room())?;
+        // The server is not to blame for it.
+        pace.started += waiting.elapsed();
         let chunk = timeout_at(deadline, response.chunk()).await.map_err(|_| took_too_long())?;
         let Some(chunk) = chunk.map_err(|e| failure::of(&e))? else { break };
         // A server that always has something ready would keep the timer from being looked at.
@@ -36,34 +42,41 @@ pub(crate) async fn read(
                 if !cut_is_fine {
                     return Err(too_large(max_bytes));
                 }
-                return finished(decoder.into_partial(), coding, kind, config, Cut(true));
+                return finished(decoder.into_partial(), coding, kind, config, room, Cut(true));
             }
             Err(e) => return Err(undecodable(e)),
         }
         pace.check(decoder.coded())?;
     }
     let body = decoder.finish().map_err(undecodable)?;
-    finished(body, coding, kind, config, Cut(false))
+    finished(body, coding, kind, config, room, Cut(false))
 }
 
 /// Whether reading stopped at the limit.
 struct Cut(bool);
 
 /// A body that came uncoded may be a gzip file all the same. One layer is undone, under the same limits.
-fn finished(body: Vec<u8>, coding: Coding, kind: CallKind, config: &Config, cut: Cut) -> Result<Bytes, FetchError> {
+fn finished(
+    (body, share): (Vec<u8>, Share),
+    coding: Coding,
+    kind: CallKind,
+    config: &Config,
+    room: &Room,
+    cut: Cut,
+) -> Result<Bytes, FetchError> {
     if coding != Coding::Identity || kind == CallKind::Image || !is_gzip_file(&body) {
-        return Ok(body.into());
+        return Ok(share.keep(body));
     }
     let max_bytes = config.bytes.of(kind);
-    let mut decoder = Decoder::new(Coding::Gzip, max_bytes, config.max_ratio).map_err(undecodable)?;
-    let done = match decoder.push(&body) {
+    let mut decoder = Decoder::new(Coding::Gzip, max_bytes, config.max_ratio, room.share()).map_err(undecodable)?;
+    let (body, share) = match decoder.push(&body) {
         Ok(()) if cut.0 => decoder.into_partial(),
         Ok(()) => decoder.finish().map_err(undecodable)?,
         Err(DecodeError::Limit(Broken::Bytes)) if kind == CallKind::Robots => decoder.into_partial(),
         Err(DecodeError::Limit(Broken::Bytes)) => return Err(too_large(max_bytes)),
         Err(e) => return Err(undecodable(e)),
     };
-    Ok(done.into())
+    Ok(share.keep(body))
 }
 
 /// The least speed: once the grace is over, each further second has to have brought `min_rate` bytes.
@@ -92,9 +105,15 @@ fn took_too_long() -> FetchError {
     FetchError::Limit("the body was not complete in the time of the call".into())
 }
 
+/// As if the connection had broken: it says little about the host, and the document is asked for another time.
+fn no_room() -> FetchError {
+    FetchError::Cut("there was no room for the body beside other large ones".into())
+}
+
 fn undecodable(error: DecodeError) -> FetchError {
     match error {
         DecodeError::Limit(Broken::Bytes) => FetchError::Limit("the body is larger than allowed".into()),
+        DecodeError::Limit(Broken::Room) => no_room(),
         DecodeError::Limit(Broken::Ratio) => FetchError::Limit("the body grows beyond reason when decompressed".into()),
         DecodeError::Corrupt(reason) => FetchError::Protocol(reason),
     }

@@ -23,6 +23,9 @@ pub struct Config {
     pub rate_grace: Millis,
     /// The largest bodies.
     pub bytes: ByteLimits,
+    /// Bytes that large bodies may take together: those that are being read, and those that are still in somebody's hands. The
+    /// largest single body fits in any case.
+    pub bodies_bytes: usize,
     /// How many times larger than its coded form a body may become once it has more than 1 MiB.
     pub max_ratio: u64,
     /// Where calls may go.
@@ -43,6 +46,7 @@ impl Config {
             min_rate: 1_024,
             rate_grace: Millis::from_secs(5),
             bytes: ByteLimits::default(),
+            bodies_bytes: BODIES_BYTES,
             max_ratio: 200,
             guard: Guard::default(),
             extra_roots: Vec::new(),
@@ -70,6 +74,11 @@ impl Default for ByteLimits {
 }
 
 impl ByteLimits {
+    /// The largest of them.
+    pub(crate) fn largest(&self) -> usize {
+        self.robots.max(self.page).max(self.feed).max(self.image)
+    }
+
     /// The limit of a kind of call.
     pub fn of(&self, kind: CallKind) -> usize {
         match kind {
@@ -83,6 +92,8 @@ impl ByteLimits {
     }
 }
 
+/// Memory for large bodies where nothing else is said: ten feeds or forty pages of the largest size at once.
+const BODIES_BYTES: usize = 128 << 20;
 /// The largest file that may hold a proof, in bytes: a few lines.
 const PROOF_BYTES: usize = 4 << 10;
 

@@ -3,6 +3,7 @@
 //! The HTTP library's own decoders are not used: they hide how many bytes came over the wire, take brotli's large
 //! windows and zstd windows of 128 MiB, and pass an upper-case or stacked coding on as if it were the document.
 
+use crate::room::Share;
 use brotli_decompressor::{BrotliDecompressStream, BrotliResult, BrotliState, StandardAlloc};
 use flate2::write::MultiGzDecoder;
 use reqwest::header::{CONTENT_ENCODING, HeaderMap};
@@ -64,6 +65,8 @@ pub(crate) enum Broken {
     Bytes,
     /// More times its coded size than is plausible.
     Ratio,
+    /// More than there is room for just now, beside other bodies.
+    Room,
 }
 
 /// Why a body cannot be decoded further.
@@ -90,7 +93,7 @@ enum State {
 
 impl Decoder {
     /// A decoder whose output is at most `max_bytes`, and at most `max_ratio` times its input once it is large.
-    pub(crate) fn new(coding: Coding, max_bytes: usize, max_ratio: u64) -> Result<Decoder, DecodeError> {
+    pub(crate) fn new(coding: Coding, max_bytes: usize, max_ratio: u64, share: Share) -> Result<Decoder, DecodeError> {
         let state = match coding {
             Coding::Identity => State::Identity,
             Coding::Gzip => State::Gzip(Box::new(MultiGzDecoder::new(Vec::new()))),
@@ -101,12 +104,17 @@ impl Decoder {
             }
             Coding::Zstd => State::Zstd { raw: Box::new(zstd_raw().map_err(corrupt)?), ended: false },
         };
-        Ok(Decoder { state, out: Output { bytes: Vec::new(), coded: 0, max_bytes, max_ratio } })
+        Ok(Decoder { state, out: Output { bytes: Vec::new(), coded: 0, max_bytes, max_ratio, share } })
     }
 
     /// Coded bytes given so far.
     pub(crate) fn coded(&self) -> u64 {
         self.out.coded
+    }
+
+    /// Waits until the next piece finds room.
+    pub(crate) async fn wait_for_room(&mut self) {
+        self.out.share.wait(self.out.bytes.len()).await;
     }
 
     /// Takes the next coded bytes.
@@ -124,11 +132,11 @@ impl Decoder {
         }
     }
 
-    /// Ends the body, which has to be complete.
-    pub(crate) fn finish(mut self) -> Result<Vec<u8>, DecodeError> {
+    /// Ends the body, which has to be complete; it comes with its share of the room.
+    pub(crate) fn finish(mut self) -> Result<(Vec<u8>, Share), DecodeError> {
         // Nothing at all is an empty document in every coding: servers label empty answers too.
         if self.out.coded == 0 {
-            return Ok(Vec::new());
+            return Ok(self.into_partial());
         }
         let truncated = || DecodeError::Corrupt("the compressed body is cut short".into());
         match &mut self.state {
@@ -139,12 +147,12 @@ impl Decoder {
             State::Brotli { ended: false, .. } | State::Zstd { ended: false, .. } => return Err(truncated()),
             _ => {}
         }
-        Ok(self.out.bytes)
+        Ok(self.into_partial())
     }
 
     /// What was decoded before a limit stopped it.
-    pub(crate) fn into_partial(self) -> Vec<u8> {
-        self.out.bytes
+    pub(crate) fn into_partial(self) -> (Vec<u8>, Share) {
+        (self.out.bytes, self.out.share)
     }
 }
 
@@ -158,12 +166,17 @@ struct Output {
     coded: u64,
     max_bytes: usize,
     max_ratio: u64,
+    share: Share,
 }
 
 impl Output {
     fn take(&mut self, decoded: &[u8]) -> Result<(), DecodeError> {
         let room = self.max_bytes.saturating_sub(self.bytes.len());
-        self.bytes.extend_from_slice(&decoded[..decoded.len().min(room)]);
+        let taken = decoded.len().min(room);
+        if !self.share.grow(self.bytes.len() + taken) {
+            return Err(DecodeError::Limit(Broken::Room));
+        }
+        self.bytes.extend_from_slice(&decoded[..taken]);
         if decoded.len() > room {
             return Err(DecodeError::Limit(Broken::Bytes));
         }

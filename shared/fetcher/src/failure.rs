@@ -2,6 +2,7 @@
 
 use crate::guard::Refusal;
 use crate::resolver::LookupFailed;
+use curlew_model::{Failure, FailureCause};
 use curlew_ports::FetchError;
 use std::error::Error;
 use std::io;
@@ -14,20 +15,23 @@ pub(crate) fn of(error: &reqwest::Error) -> FetchError {
     if let Some(refusal) = find::<Refusal>(error) {
         return FetchError::Refused(refusal.to_string());
     }
+    if chain(error).any(is_out_of_descriptors) {
+        return FetchError::Local("this process has no file descriptor left for one more connection".into());
+    }
     if let Some(failed) = find::<LookupFailed>(error) {
-        return FetchError::Network(failed.to_string());
+        return FetchError::Network(Failure::new(FailureCause::Dns, failed.to_string()));
     }
     if error.is_builder() {
         return FetchError::Refused("the URL cannot be sent".into());
     }
     if error.is_timeout() {
         return match error.is_connect() {
-            true => FetchError::Network("no connection in time".into()),
+            true => FetchError::Network(Failure::new(FailureCause::Timeout, "no connection in time")),
             false => FetchError::Cut("the server was silent for too long".into()),
         };
     }
     if error.is_connect() {
-        return FetchError::Network(format!("no connection: {}", reason(error)));
+        return FetchError::Network(Failure::new(unconnected(error), format!("no connection: {}", reason(error))));
     }
     let hyper = find::<hyper::Error>(error);
     if hyper.is_some_and(hyper::Error::is_incomplete_message) {
@@ -45,6 +49,18 @@ pub(crate) fn of(error: &reqwest::Error) -> FetchError {
     }
 }
 
+/// Why there is no connection, by the innermost error of the system or of TLS, whose errors are of invalid data, or of an
+/// end where a handshake should go on.
+fn unconnected(error: &reqwest::Error) -> FailureCause {
+    let kinds = chain(error).filter_map(|e| e.downcast_ref::<io::Error>()).map(io::Error::kind);
+    match kinds.last() {
+        Some(io::ErrorKind::ConnectionRefused) => FailureCause::ConnectionRefused,
+        Some(io::ErrorKind::TimedOut) => FailureCause::Timeout,
+        Some(io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof) => FailureCause::Tls,
+        _ => FailureCause::Network,
+    }
+}
+
 /// The first error of a type in the chain of sources. The chain of an `io::Error` goes on in what it wraps.
 fn find<'a, T: Error + 'static>(error: &'a (dyn Error + 'static)) -> Option<&'a T> {
     chain(error).find_map(|e| e.downcast_ref::<T>())
@@ -59,6 +75,13 @@ fn cause<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a (dyn Error + 'stati
         Some(inner) => Some(inner),
         None => error.source(),
     }
+}
+
+/// Whether this process, or the whole system, has as many files open as it may.
+fn is_out_of_descriptors(error: &(dyn Error + 'static)) -> bool {
+    // EMFILE and ENFILE (POSIX, <errno.h>), the same numbers on Linux, macOS and the BSDs.
+    let number = error.downcast_ref::<io::Error>().and_then(io::Error::raw_os_error);
+    cfg!(unix) && matches!(number, Some(24 | 23))
 }
 
 /// The innermost error's text: what happened, without the layers that passed it on. It may quote the other side.

@@ -7,8 +7,8 @@ use crate::guard;
 use crate::headers::{self, Agents};
 use crate::media;
 use crate::resolver::{Lookup, SystemLookup, VettingResolver};
+use crate::room::Room;
 use async_trait::async_trait;
-use bytes::Bytes;
 use curlew_model::Millis;
 use curlew_ports::{Call, Fetch, FetchError, Reply};
 use reqwest::header::{CONTENT_TYPE, HOST, HeaderValue};
@@ -16,7 +16,7 @@ use reqwest::{Certificate, Client, ClientBuilder, Method, Request, Response, Sta
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, sleep, timeout_at};
 use url::{Host, Url};
 
 /// How long a connection is kept for the next call. Below the 5 s after which common servers close it: a request that
@@ -29,6 +29,9 @@ const MAX_HEADER_LIST_BYTES: u32 = 64 << 10;
 /// Header lines over HTTP/1.1.
 const MAX_HEADER_LINES: usize = 100;
 
+/// How long to wait before a socket is asked for again when this process may open none.
+const DESCRIPTOR_WAIT: Duration = Duration::from_millis(250);
+
 /// Makes calls over HTTP/1.1 and HTTP/2. Cheap to share, costly to build: one for a process or an invocation.
 pub struct HttpFetcher {
     config: Config,
@@ -37,6 +40,7 @@ pub struct HttpFetcher {
     client: Client,
     /// For calls whose `Host` names another port than the one connected to, which HTTP/2 cannot say.
     http1: Client,
+    room: Room,
 }
 
 impl HttpFetcher {
@@ -57,11 +61,23 @@ impl HttpFetcher {
         } else {
             client.clone()
         };
-        Ok(HttpFetcher { config, agents, resolver, client, http1 })
+        let room = Room::of(config.bodies_bytes, config.bytes.largest());
+        Ok(HttpFetcher { config, agents, resolver, client, http1, room })
     }
 
-    /// Sends the request and waits for the end of the headers.
+    /// Sends the request and waits for the end of the headers; for a socket, too, if there is none to be had.
     async fn send(&self, call: &Call, url: &Url, deadline: Instant) -> Result<Response, FetchError> {
+        loop {
+            match self.send_once(call, url, deadline).await {
+                Err(FetchError::Local(_)) if Instant::now() + DESCRIPTOR_WAIT < deadline => {
+                    sleep(DESCRIPTOR_WAIT).await
+                }
+                sent => return sent,
+            }
+        }
+    }
+
+    async fn send_once(&self, call: &Call, url: &Url, deadline: Instant) -> Result<Response, FetchError> {
         let method = if call.form.is_some() { Method::POST } else { Method::GET };
         let mut request = Request::new(method, url.clone());
         *request.headers_mut() = headers::of_call(call, &self.agents);
@@ -119,8 +135,9 @@ impl Fetch for HttpFetcher {
             let content_type = response.headers().get(CONTENT_TYPE).map(|v| String::from_utf8_lossy(v.as_bytes()));
             reply.body_skipped = !media::is_wanted(call.kind, content_type.as_deref());
             let skipped = reply.body_skipped || status == StatusCode::NO_CONTENT;
-            reply.body =
-                if skipped { Bytes::new() } else { body::read(response, call.kind, &self.config, deadline).await? };
+            if !skipped {
+                reply.body = body::read(response, call.kind, &self.config, &self.room, deadline).await?;
+            }
         }
         reply.took = Millis::from_duration_ceil(started.elapsed());
         Ok(reply)

@@ -1,18 +1,20 @@
 //! Names to addresses, judged in the same step: the connection is made to the addresses that passed and no others.
 //!
-//! The system's resolver does the looking up, since it works in every network and needs no tree of crates. It is asked
-//! for the absolute name (trailing dot), so search domains play no part and `/etc/hosts` hardly ever matches; what
+//! The hosts file is asked first, as by any other program, and then the system's resolver, since it works in every network
+//! and needs no tree of crates. It is asked for the absolute name (trailing dot), so search domains play no part; what
 //! modules the system's name service may still ask (mDNS, a container's DNS) only matters as far as it yields public
 //! addresses. What an own DNS client would add: cancelling a look-up (here a thread stays busy until the system gives
 //! up, so the number of look-ups is limited), and a parser of hostile answers written in Rust.
 
 use crate::guard::{self, Guard, Refusal};
+use crate::hosts_file;
 use async_trait::async_trait;
 use curlew_ports::FetchError;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use std::collections::HashMap;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::Semaphore;
@@ -36,14 +38,19 @@ pub(crate) trait Lookup: Send + Sync {
     async fn addresses(&self, name: &str) -> io::Result<Vec<IpAddr>>;
 }
 
-/// The system's resolver.
+/// The hosts file and the system's resolver.
 pub(crate) struct SystemLookup {
     slots: Arc<Semaphore>,
+    hosts_file: PathBuf,
 }
 
 impl SystemLookup {
     pub(crate) fn new() -> SystemLookup {
-        SystemLookup { slots: Arc::new(Semaphore::new(MAX_LOOKUPS)) }
+        SystemLookup::with_hosts_file(hosts_file::PATH)
+    }
+
+    pub(crate) fn with_hosts_file(path: impl Into<PathBuf>) -> SystemLookup {
+        SystemLookup { slots: Arc::new(Semaphore::new(MAX_LOOKUPS)), hosts_file: path.into() }
     }
 }
 
@@ -51,10 +58,16 @@ impl SystemLookup {
 impl Lookup for SystemLookup {
     async fn addresses(&self, name: &str) -> io::Result<Vec<IpAddr>> {
         let slot = self.slots.clone().acquire_owned().await.map_err(io::Error::other)?;
-        let absolute = format!("{name}.");
+        let (name, absolute, path) = (name.to_owned(), format!("{name}."), self.hosts_file.clone());
         // A task of its own, so that the slot is given back when the look-up ends and not when its caller gives up.
         let lookup = tokio::spawn(async move {
             let _slot = slot;
+            let listed = tokio::task::spawn_blocking(move || hosts_file::look_up(&path, &name));
+            let mut listed = listed.await.map_err(io::Error::other)??;
+            if !listed.is_empty() {
+                listed.truncate(guard::MAX_ADDRESSES + 1);
+                return Ok(listed);
+            }
             let found = tokio::net::lookup_host((absolute, 0)).await?;
             Ok(found.map(|address| address.ip()).take(guard::MAX_ADDRESSES + 1).collect())
         });

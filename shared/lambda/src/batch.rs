@@ -5,24 +5,20 @@
 //! Nothing is begun that may outlast the invocation, and nothing runs on after [`Batch::run`] has returned.
 
 use crate::plan::{Plan, Task, chunks, length, plan, unpacked};
-use crate::words::with_causes;
 use async_trait::async_trait;
 use curlew_model::{ExtractJob, Job, Millis, Stage, Timestamp};
 use curlew_policy::Rules;
 use curlew_policy::address::{self, HostGroups};
+use curlew_policy::delivery::{AfterFailure, after_failure, never_ends};
 use curlew_ports::{Clock, PortError};
 use curlew_stages::{StageError, Verdict};
+use curlew_wiring::{said_in_panic, with_causes};
 use futures::{FutureExt, StreamExt};
-use std::any::Any;
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::task::JoinSet;
 use tracing::Instrument;
 
-/// A message that failed so often is given up. Below the queue's own limit (8), so that the reason is known.
-pub(crate) const MAX_RECEIVES: u32 = 5;
-/// First wait after a failure; three times as long each time, so that the last try is over six minutes after the first.
-const RETRY: Millis = Millis::from_secs(10);
 /// Kept for the end of an invocation: sending again what waits, and the answer.
 pub(crate) const LAST_THINGS: Millis = Millis::from_secs(3);
 /// The most time that one page takes to be extracted and written.
@@ -62,6 +58,8 @@ pub(crate) trait Desk: Send + Sync {
     async fn send(&self, jobs: &[(Job, Timestamp)]) -> Result<(), PortError>;
     /// A message that is going to be reported as failed is handed out again at `due`.
     async fn put_back(&self, letter: &Letter, due: Timestamp) -> Result<(), PortError>;
+    /// Deletes a message whose job is done, before the invocation ends.
+    async fn delete(&self, letter: &Letter) -> Result<(), PortError>;
     /// Copies a message to the dead ones, with the reason.
     async fn give_up(&self, letter: &Letter, why: &str, now: Timestamp) -> Result<(), PortError>;
 }
@@ -171,7 +169,12 @@ impl Batch {
         bounds: Bounds,
     ) -> Batch {
         let board = Mutex::new(Board { outcomes: vec![None; letters.len()], ..Board::default() });
-        let reading = futures::stream::iter(letters.iter().map(|letter| desk.read(letter)));
+        let reading = futures::stream::iter(letters.iter().map(|letter| async {
+            match never_ends(letter.receives) {
+                Some(why) => Err(Unread::Never(why)),
+                None => desk.read(letter).await,
+            }
+        }));
         let read: Vec<Result<Job, Unread>> = reading.buffered(READS).collect().await;
         let mut batch = Batch { stage, desk, clock, bounds, letters, jobs: Vec::with_capacity(read.len()), board };
         for (n, read) in read.into_iter().enumerate() {
@@ -198,9 +201,10 @@ impl Batch {
 
     /// What is run, in which order, and with which turn.
     pub(crate) fn plan(&self) -> Plan {
-        let readable: Vec<usize> = (0..self.jobs.len()).filter(|n| self.jobs[*n].is_some()).collect();
+        let readable = (0..self.jobs.len()).filter(|n| self.jobs[*n].is_some());
+        let (alone, readable): (Vec<usize>, Vec<usize>) = readable.partition(|n| self.letters[*n].receives > 1);
         if self.stage == Stage::Extract {
-            return Plan { lanes: self.chunks(&readable), turn: self.bounds.rules.slice };
+            return Plan { alone, lanes: self.chunks(&readable), turn: self.bounds.rules.slice };
         }
         let jobs = readable.iter().filter_map(|n| self.jobs[*n].as_ref().map(|job| (*n, job)));
         let tasks: Vec<Task> =
@@ -211,7 +215,7 @@ impl Batch {
                 *n = readable[*n];
             }
         }
-        plan
+        Plan { alone, ..plan }
     }
 
     /// Whose lease a job needs. A job whose URL has no host has a lane of its own; its stage says what is wrong.
@@ -228,16 +232,13 @@ impl Batch {
         key.map_or_else(|| format!("#{n}"), |key| key.to_string())
     }
 
-    /// Pages that share a segment. One that failed before is on its own, so that it fails alone.
+    /// Pages that share a segment.
     fn chunks(&self, readable: &[usize]) -> Vec<Vec<usize>> {
         // Half of the time is enough for a chunk, so that a late one can still begin.
         let time = self.bounds.deadline.saturating_sub(LAST_THINGS).saturating_sub(self.clock.monotonic());
         let most = usize::try_from(time.0 / PAGE_TIME.0 / 2).unwrap_or(1);
-        let (alone, together): (Vec<usize>, Vec<usize>) = readable.iter().partition(|n| self.letters[**n].receives > 1);
-        let sizes: Vec<usize> = together.iter().map(|n| self.jobs[*n].as_ref().map_or(0, unpacked)).collect();
-        let chunks = chunks(&sizes, most).into_iter();
-        let chunks = chunks.map(|chunk| chunk.into_iter().map(|n| together[n]).collect());
-        chunks.chain(alone.into_iter().map(|n| vec![n])).collect()
+        let sizes: Vec<usize> = readable.iter().map(|n| self.jobs[*n].as_ref().map_or(0, unpacked)).collect();
+        chunks(&sizes, most).into_iter().map(|chunk| chunk.into_iter().map(|n| readable[n]).collect()).collect()
     }
 
     /// Sends every job again for `until`, without having begun it.
@@ -256,10 +257,12 @@ impl Batch {
         let began = self.clock.monotonic();
         // Extraction needs a core and waits for little; two chunks at once would only share it.
         let slots = if self.stage == Stage::Extract { 1 } else { self.bounds.slots }.min(plan.lanes.len());
+        let slots = slots.max(usize::from(!plan.alone.is_empty()));
         let this = Arc::new(self);
         let stop = this.bounds.deadline.saturating_sub(LAST_THINGS);
         let mut lanes = plan.lanes.into_iter();
         let mut tasks = JoinSet::new();
+        this.alone(worker.as_ref(), &plan.alone, plan.turn, stop).await;
         loop {
             while tasks.len() < slots
                 && let Some(lane) = lanes.next()
@@ -309,9 +312,9 @@ impl Batch {
         match AssertUnwindSafe(worker.run(job)).catch_unwind().await {
             Ok(outcome) => self.settle(n, outcome).await,
             Err(panic) => {
-                let why = said(panic.as_ref());
+                let why = said_in_panic(panic.as_ref());
                 drop(panic);
-                self.try_again(n, &why, Millis::ZERO).await;
+                self.after(n, &why, (true, Millis::ZERO)).await;
             }
         }
     }
@@ -352,25 +355,18 @@ impl Batch {
     }
 
     async fn failed(&self, n: usize, error: &StageError) {
-        if !error.is_transient() {
-            return self.give_up(n, &with_causes(error)).await;
-        }
-        let asked = match error {
-            StageError::Port(PortError::Throttled { retry_after }) => *retry_after,
-            _ => Millis::ZERO,
-        };
-        self.try_again(n, &with_causes(error), asked).await;
+        self.after(n, &with_causes(error), (error.is_transient(), error.retry_after())).await;
     }
 
     /// SQS hands the message out again, unless it has failed often enough.
-    async fn try_again(&self, n: usize, why: &str, at_least: Millis) {
+    async fn after(&self, n: usize, why: &str, (is_transient, asked): (bool, Millis)) {
         let letter = &self.letters[n];
-        if letter.receives >= MAX_RECEIVES {
-            return self.give_up(n, why).await;
-        }
+        let at = match after_failure(letter.receives, is_transient, asked, self.clock.now()) {
+            AfterFailure::Retry(at) => at,
+            AfterFailure::DeadLetter => return self.give_up(n, why).await,
+        };
         tracing::warn!(message = %letter.id, error = why, receives = letter.receives, "a job failed and is tried again");
-        let wait = RETRY.saturating_mul(3u64.saturating_pow(letter.receives.saturating_sub(1))).max(at_least);
-        if let Err(error) = self.desk.put_back(letter, self.clock.now() + wait).await {
+        if let Err(error) = self.desk.put_back(letter, at).await {
             // Then it is handed out again when its visibility ends, which is later.
             tracing::warn!(message = %letter.id, error = %with_causes(&error), "a message could not be put back sooner");
         }
@@ -455,12 +451,6 @@ impl Batch {
     }
 }
 
-/// What a job said when it panicked.
-fn said(panic: &(dyn Any + Send)) -> String {
-    let text = panic.downcast_ref::<&str>().copied().or(panic.downcast_ref::<String>().map(String::as_str));
-    format!("the job panicked: {}", text.unwrap_or("without a word"))
-}
-
 /// Counts the time of a lane, also of one that is broken off.
 struct Busy<'a> {
     batch: &'a Batch,
@@ -475,5 +465,6 @@ impl Drop for Busy<'_> {
     }
 }
 
+mod alone;
 #[cfg(test)]
 mod tests;

@@ -2,12 +2,11 @@
 
 use crate::endpoints;
 use crate::failure::Failure;
-use crate::words::with_causes;
 use curlew_aws::{Connection, Names, Store};
 use curlew_ports::{Clock, Events, Seeds};
 use curlew_rekognition::Rekognition;
 use curlew_screen::image::ImageClassifier;
-use curlew_wiring::{Flags, ImageScreening, Memory, Ports, Program, Settings, SystemClock, SystemSeeds};
+use curlew_wiring::{Flags, ImageScreening, Memory, Ports, Program, Settings, SystemClock, SystemSeeds, with_causes};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -18,6 +17,10 @@ const STACK: &str = "CURLEW_STACK";
 const BUCKET: &str = "CURLEW_BUCKET";
 /// The kill switch: `true` stops all crawling.
 const PAUSED: &str = "CURLEW_PAUSED";
+/// The function's memory in MB.
+const MEMORY: &str = "AWS_LAMBDA_FUNCTION_MEMORY_SIZE";
+/// The part of it that large bodies may take, in percent. What is made of them while they are read takes about as much again.
+const BODIES_PERCENT: usize = 40;
 /// Set by every Lambda runtime, and by those that stand in for it.
 const RUNTIME_API: &str = "AWS_LAMBDA_RUNTIME_API";
 
@@ -65,6 +68,7 @@ impl Cold {
             settings = settings.with_eye(eye);
         }
         let store = Store::new(&connection, names);
+        let memory = Memory::new(&settings);
         Ok(Cold {
             settings,
             stack,
@@ -72,10 +76,15 @@ impl Cold {
             clock: Arc::new(SystemClock::default()),
             seeds: Arc::new(SystemSeeds::default()),
             paused,
-            memory: Memory::default(),
+            memory,
             init: began.elapsed(),
             first: AtomicBool::new(true),
         })
+    }
+
+    /// Whether this process should end, so that Lambda starts another one: see [`Memory::is_worn_out`].
+    pub(crate) fn is_worn_out(&self) -> bool {
+        self.memory.is_worn_out()
     }
 
     /// The stages for one invocation. The HTTP client is a new one: the connections of the last may be dead after a thaw.
@@ -132,6 +141,9 @@ fn read(environment: &[(String, String)]) -> Result<Read, Failure> {
             "[screen]: image = \"onnx\" is for one machine; use \"rekognition\" here".to_owned(),
         ));
     }
+    if let Some(memory) = value(MEMORY).and_then(|megabytes| megabytes.parse::<usize>().ok()) {
+        settings.limits.bodies_bytes.get_or_insert(memory.saturating_mul(1 << 20) / 100 * BODIES_PERCENT);
+    }
     settings.guard.refused_endpoints.extend(endpoints::refused(environment));
     Ok(Read { settings, names, paused })
 }
@@ -155,7 +167,9 @@ mod tests {
 
     #[test]
     fn settings_come_from_the_environment() {
-        let read = read(&environment(&[("CURLEW_WORKERS", "7"), (PAUSED, "true")])).unwrap_or_else(|e| panic!("{e}"));
+        let set = [("CURLEW_WORKERS", "7"), (PAUSED, "true"), (MEMORY, "256")];
+        let read = read(&environment(&set)).unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(read.settings.limits.bodies_bytes.map(|bytes| bytes >> 20), Some(102));
         assert_eq!((read.settings.workers, read.paused, read.names.stack.as_str()), (7, true, "curlew"));
         assert!(read.settings.guard.refused_endpoints.iter().any(|e| e.to_string() == "127.0.0.1:9001"));
     }

@@ -30,6 +30,10 @@ impl Desk for Post {
         self.jobs.put_back_message(self.stage, &letter.handle, due).await
     }
 
+    async fn delete(&self, letter: &Letter) -> Result<(), PortError> {
+        self.jobs.delete_message(self.stage, &letter.handle).await
+    }
+
     async fn give_up(&self, letter: &Letter, why: &str, now: Timestamp) -> Result<(), PortError> {
         self.jobs.give_up(self.stage, &letter.body, why, now).await
     }

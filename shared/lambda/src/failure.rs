@@ -1,7 +1,7 @@
 //! Why an invocation fails as a whole.
 
-use crate::words::with_causes;
 use curlew_stages::StageError;
+use curlew_wiring::with_causes;
 use lambda_runtime::Diagnostic;
 
 /// Why an invocation fails, shaped by who has to do something about it.

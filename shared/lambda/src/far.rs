@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use curlew_aws::{Connection, Names, Objects, Store, provision};
 use curlew_fixtureweb::{Text, texts};
-use curlew_model::{HostKey, Location, Page, PageId, PageState, Record, SegmentKey, SnippetLimit, Stage};
+use curlew_model::{HostKey, Location, Page, PageId, PageState, Record, SegmentKey, SnippetLimit, Stage, Validators};
 use curlew_ports::{Blob, Blobs, PortError, Start, Tag};
 use curlew_stages::Finder;
 use curlew_wiring::{Program, SystemClock};
@@ -131,6 +131,7 @@ async fn accept(program: &Program, n: usize, Text { language, title, text, .. }:
         usage: None,
         simhash: None,
         image_phash: None,
+        replaces: None,
     };
     let frame = zstd::bulk::compress(&serde_json::to_vec(&record).unwrap(), 1).unwrap();
     let key = format!("segments/{}/{}.jsonl.zst", now.day().replace('-', "/"), record.id);
@@ -146,6 +147,7 @@ async fn accept(program: &Program, n: usize, Text { language, title, text, .. }:
         checked_at: None,
         expires: None,
         doubted_at: None,
+        validators: Validators::default(),
     };
     assert!(program.ports.pages.insert(&row).await.unwrap());
 }

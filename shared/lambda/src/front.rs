@@ -1,11 +1,10 @@
 //! What the search page sees of a deployed stack.
 
-use crate::words::with_causes;
 use async_trait::async_trait;
 use curlew_model::Stage;
 use curlew_ports::{PortError, QueueStatus, Status};
 use curlew_stages::{indexed_years, kept_census};
-use curlew_wiring::{Program, Served};
+use curlew_wiring::{Program, Served, with_causes};
 
 /// A stack, whose pages are served.
 pub(crate) struct Stack(pub(crate) Program);

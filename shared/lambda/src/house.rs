@@ -6,13 +6,13 @@ use crate::batch::{Batch, Bounds, Desk, Letter, Summary, Unread};
 use async_trait::async_trait;
 use bytes::Bytes;
 use curlew_model::{
-    EntryHints, ExtractJob, HostKey, Job, Millis, PageBody, Purpose, Stage, Timestamp, VisitItem, VisitJob,
+    EntryHints, ExtractJob, HostKey, Job, Millis, PageBody, Purpose, Stage, Timestamp, Validators, VisitItem, VisitJob,
 };
 use curlew_policy::Rules;
 use curlew_policy::address::{self, HostGroups};
 use curlew_policy::chance::between;
 use curlew_ports::{
-    Blob, Blobs, Call, Clock, Fetch as Calls, FetchError, Inbox, PortError, Queue, Receipt, Reply, Tag,
+    Blob, Blobs, Call, Clock, Fetch as Calls, FetchError, Inbox, InlinePool, PortError, Queue, Receipt, Reply, Tag,
 };
 use curlew_stages::Manners;
 use curlew_testkit::conformance::mail::SendRaw;
@@ -80,6 +80,7 @@ impl House {
             token: "CurlewBot".into(),
             scope: Arc::default(),
             known: Arc::default(),
+            pool: Arc::new(InlinePool),
         });
         let bounds = Bounds { slots: 100, rules, groups, deadline: Millis::from_mins(15) };
         House { stage, clock, jobs, web, manners, bounds, ports }
@@ -165,6 +166,8 @@ pub(crate) fn page(url: &str) -> Job {
         fetched_at: "2026-11-21T11:59:00Z".parse().unwrap(),
         image: None,
         calls_left: 0,
+        validators: Validators::default(),
+        replaces: None,
     }))
 }
 
@@ -190,6 +193,10 @@ impl Desk for Office {
 
     async fn put_back(&self, letter: &Letter, due: Timestamp) -> Result<(), PortError> {
         self.0.put_back(&Receipt(letter.handle.clone()), due).await
+    }
+
+    async fn delete(&self, letter: &Letter) -> Result<(), PortError> {
+        self.0.ack(&Receipt(letter.handle.clone())).await
     }
 
     async fn give_up(&self, letter: &Letter, why: &str, now: Timestamp) -> Result<(), PortError> {
@@ -221,7 +228,7 @@ impl Calls for Web {
     }
 }
 
-/// Objects, one of which makes its reader panic, and one of which is out of reach.
+/// Objects, one of which makes its reader panic, one of which is out of reach, and one of which never comes.
 #[derive(Default)]
 struct Trap(MemoryBlobs);
 
@@ -229,6 +236,9 @@ struct Trap(MemoryBlobs);
 impl Blobs for Trap {
     async fn get(&self, key: &str) -> Result<Option<Blob>, PortError> {
         assert!(key != "bodies/panic", "this object is too much");
+        if key == "bodies/hang" {
+            std::future::pending::<()>().await;
+        }
         if key == "bodies/later" {
             return Err(PortError::Unavailable { what: "the object store is out of reach".into(), source: None });
         }

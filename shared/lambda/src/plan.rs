@@ -39,6 +39,8 @@ pub(crate) struct Task {
 /// A batch in the order of its work.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Plan {
+    /// What was handed out before, one at a time and before all else: one of them may have ended the process.
+    pub(crate) alone: Vec<usize>,
     /// Indices of tasks: lanes with the longest first, and in each lane the tasks in their own order.
     pub(crate) lanes: Vec<Vec<usize>>,
     /// After so long a lane begins nothing more.
@@ -93,7 +95,7 @@ pub(crate) fn plan(tasks: &[Task], slots: usize, slice: Millis) -> Plan {
     let turn = turn(&lengths, slots, slice);
     // Equal lengths stay in the order in which they came.
     lanes.sort_by_key(|(length, _)| std::cmp::Reverse(*length));
-    Plan { lanes: lanes.into_iter().map(|(_, members)| members).collect(), turn }
+    Plan { alone: Vec::new(), lanes: lanes.into_iter().map(|(_, members)| members).collect(), turn }
 }
 
 /// The longest turn with which all slots have work until it ends; where there is not enough work for that, the turn that

@@ -6,10 +6,10 @@
 use crate::batch::LAST_THINGS;
 use crate::failure::Failure;
 use crate::serve::{Answer, Call, serve};
-use crate::words::with_causes;
-use curlew_model::{Timestamp, Year};
+use curlew_model::{Millis, Timestamp, Year};
 use curlew_ports::PortError;
-use curlew_stages::{Published, StageError};
+use curlew_stages::{Dispatched, Published, StageError, TickLimits};
+use curlew_wiring::with_causes;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -18,6 +18,8 @@ use std::process::ExitCode;
 
 /// The name under which it is kept for which time a sample was drawn last.
 const SAMPLE_MARK: &str = "sample";
+/// Time left to a tick of dispatch for the last list of rows, for sending their jobs and for the mark.
+const LAST_LIST: Millis = Millis::from_secs(10);
 
 /// Runs dispatch: sends the jobs that are due, and gives back what was parked.
 pub async fn dispatch() -> ExitCode {
@@ -85,14 +87,20 @@ async fn tick(call: &Call, meant_for: Option<Timestamp>) -> Result<Value, Failur
         return Ok(paused());
     }
     let program = cold.program(call.meter.clone())?;
-    let sent = program.dispatch.tick().await?;
-    let now = cold.clock.now();
-    let marks = program.ports.marks.as_ref();
-    let released = cold.store.jobs().release_parked(marks, now).await.map_err(StageError::from)?;
-    let late_s = meant_for.map(|time| now.since(time).0 / 1_000);
-    tracing::debug!(slots = sent.slots, polls = sent.polls, released, late_s, "what is due was sent");
+    // First what waited longest, and whatever becomes of it, what is due now.
+    let released = cold.store.jobs().release_parked(program.ports.marks.as_ref(), cold.clock.now()).await;
+    let until = call.deadline.saturating_sub(LAST_THINGS).saturating_sub(LAST_LIST);
+    let sent = program.dispatch.tick_within(TickLimits::until(until)).await?;
+    let released = released.map_err(StageError::from)?;
+    let late_s = meant_for.map(|time| cold.clock.now().since(time).0 / 1_000);
+    let Dispatched { slots, rows, polls, discoveries, is_behind } = sent;
+    if is_behind {
+        tracing::warn!(slots, rows, polls, "dispatch has not sent all that is due; the next tick goes on");
+    }
+    tracing::debug!(slots, rows, polls, discoveries, released, late_s, "what is due was sent");
     Ok(json!({
-        "slots": sent.slots, "polls": sent.polls, "discoveries": sent.discoveries, "released": released, "late_s": late_s
+        "slots": slots, "rows": rows, "polls": polls, "discoveries": discoveries, "behind": is_behind,
+        "released": released, "late_s": late_s
     }))
 }
 

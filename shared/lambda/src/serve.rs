@@ -15,6 +15,9 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+/// Exit code of a process whose pool is worn out.
+const WORN_OUT: i32 = 1;
+
 /// One invocation.
 pub(crate) struct Call {
     pub(crate) cold: Arc<Cold>,
@@ -57,6 +60,12 @@ where
     let Some(cold) = start(eyes).await else { return ExitCode::FAILURE };
     let (cold, act) = (&cold, &act);
     let handler = |event: LambdaEvent<Value>| async move {
+        if cold.is_worn_out() {
+            tracing::error!(
+                "too many documents are still being parsed long after their limit; Lambda starts another process"
+            );
+            std::process::exit(WORN_OUT);
+        }
         let invocation = Invocation::begin(function, cold.clone(), &event.context);
         let outcome = match invocation.call(event.payload) {
             Ok(call) => Box::pin(act(call)).await,

@@ -6,9 +6,8 @@ use crate::front::Stack;
 use crate::meter::Meter;
 use crate::serve::{Answer, Invocation, ended, start};
 use crate::shelf::{FolderShelf, SHELF_BYTES};
-use crate::words::with_causes;
 use curlew_web::{Caller, router};
-use curlew_wiring::{Behind, Program, web_secret};
+use curlew_wiring::{Behind, Program, web_secret, with_causes};
 use lambda_http::request::RequestContext;
 use lambda_http::{Request, RequestExt, service_fn};
 use std::net::IpAddr;
@@ -35,9 +34,8 @@ pub async fn web() -> ExitCode {
 }
 
 async fn answer(router: axum::Router, mut request: Request) -> Result<http::Response<axum::body::Body>, Failure> {
-    if let Some(ip) = caller(&request) {
-        request.extensions_mut().insert(Caller(ip));
-    }
+    let caller = Caller(caller(&request));
+    request.extensions_mut().insert(caller);
     router.oneshot(request).await.map_err(|never| match never {})
 }
 
@@ -53,6 +51,7 @@ async fn open(cold: &Cold) -> Result<axum::Router, Failure> {
     let failed = |e| Failure::Work(format!("the page's secret: {}", with_causes(&e)));
     let secret = web_secret(cold.store.objects().as_ref()).await.map_err(failed)?;
     let program = cold.program(Arc::new(Meter::default()))?;
+    program.finder.sign_cursors(secret);
     let shelf = FolderShelf::new(std::env::temp_dir().join(format!("curlew-shelf-{}", cold.stack)), SHELF_BYTES);
     let program = Program { finder: program.finder.with_shelf(Arc::new(shelf)), ..program };
     Ok(router(Arc::new(Behind(Stack(program))), cold.clock.clone(), cold.settings.pages(secret)))

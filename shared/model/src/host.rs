@@ -38,6 +38,9 @@ pub struct HostState {
     /// Pages that were sent to extraction lately, where that is remembered here and not in rows of their own.
     #[serde(skip_serializing_if = "SentPages::is_empty")]
     pub sent: SentPages,
+    /// Texts that stood in place of pages lately.
+    #[serde(skip_serializing_if = "Substitutes::is_empty")]
+    pub substitutes: Substitutes,
 }
 
 impl HostState {
@@ -83,6 +86,36 @@ impl SentPages {
     fn digits(page: &PageId) -> &str {
         page.as_str().get(..Self::DIGITS).unwrap_or_default()
     }
+}
+
+/// Texts that pages of a host key showed lately in place of their own, since a page last showed its own.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Substitutes {
+    /// A few, the one seen last at the end.
+    #[serde(rename = "t", skip_serializing_if = "Vec::is_empty")]
+    pub texts: Vec<Substitute>,
+    /// Number of holds in a row that were laid down for one of them.
+    #[serde(rename = "n")]
+    pub holds: u32,
+}
+
+impl Substitutes {
+    /// Whether none is remembered.
+    pub fn is_empty(&self) -> bool {
+        *self == Substitutes::default()
+    }
+}
+
+/// A text that stood in place of pages.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Substitute {
+    /// A short hash of the text.
+    #[serde(rename = "h")]
+    pub text: u32,
+    /// Short hashes of the pages that showed it; a few are enough.
+    #[serde(rename = "p")]
+    pub pages: Vec<u32>,
 }
 
 /// The right to call a host key, held by one visit.
@@ -150,7 +183,7 @@ pub struct Hold {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum HoldReason {
-    /// 403 Forbidden.
+    /// 403 Forbidden, 402 Payment Required, or 451 Unavailable For Legal Reasons.
     Forbidden,
     /// 429 Too Many Requests (RFC 6585 §4).
     TooManyRequests,
@@ -162,6 +195,8 @@ pub enum HoldReason {
     NotFound,
     /// Repeated answers that break limits: bombs, endless bodies.
     Hostile,
+    /// One text stands in place of all pages: a bot wall, a challenge, a login.
+    Interstitial,
     /// The hour for one visit window is used up.
     WindowSpent,
 }
@@ -176,6 +211,7 @@ impl HoldReason {
             HoldReason::Network => "network",
             HoldReason::NotFound => "not_found",
             HoldReason::Hostile => "hostile",
+            HoldReason::Interstitial => "interstitial",
             HoldReason::WindowSpent => "window_spent",
         }
     }
@@ -236,8 +272,11 @@ mod tests {
         };
         // A host either sends pages on or is in trouble; hardly ever much of both at once.
         let busy = HostState { sent: SentPages("0123456789".repeat(24)), ..state.clone() };
+        let text = Substitute { text: u32::MAX, pages: vec![u32::MAX; 3] };
+        let substitutes = Substitutes { texts: vec![text; 3], holds: 9 };
+        let walled = HostState { substitutes, ..state.clone() };
         let trouble = Trouble { url: u32::MAX, what: HoldReason::ServerError, until: Timestamp::MAX, before: 9 };
-        for state in [busy, HostState { troubles: vec![trouble; 5], ..state }] {
+        for state in [busy, walled, HostState { troubles: vec![trouble; 5], ..state }] {
             let bytes = serde_json::to_vec(&state).expect("it is written").len();
             assert!(bytes < 1024, "{bytes}");
         }

@@ -1,6 +1,6 @@
 //! Jobs: what travels through the queues. Every job may be delivered more than once.
 
-use crate::{Challenge, EntryHints, HostKey, ImageId, PageId, SourceKey, Timestamp, Wish};
+use crate::{Challenge, EntryHints, HostKey, ImageId, Location, PageId, SourceKey, Timestamp, Validators, Wish};
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
@@ -159,6 +159,9 @@ pub struct OwnJob {
     pub challenge: Challenge,
     /// What is to be done.
     pub wish: Wish,
+    /// A proof is looked for in the DNS alone; the site is not called.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub dns_only: bool,
     /// How often this job was put off.
     #[serde(default)]
     pub deferrals: u32,
@@ -174,6 +177,16 @@ pub struct PollJob {
     /// How often this job was put off.
     #[serde(default)]
     pub deferrals: u32,
+    /// A person asked for it, so that the feed's schedule plays no part.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub on_request: bool,
+}
+
+impl PollJob {
+    /// The first one for a feed, as its schedule sends it.
+    pub fn new(feed: SourceKey, url: String) -> PollJob {
+        PollJob { feed, url, deferrals: 0, on_request: false }
+    }
 }
 
 /// Ask a feed's hub to tell of news, or no more.
@@ -294,6 +307,13 @@ pub struct ExtractJob {
     /// Calls that the page may still cost: one for its main image, if neither that nor a redirect has used it up.
     #[serde(default)]
     pub calls_left: u32,
+    /// The validators of the document, for the next conditional request.
+    #[serde(default, skip_serializing_if = "Validators::is_empty")]
+    pub validators: Validators,
+    /// A re-check found a changed text: the record that the page's row points to, which the new one replaces. What the row
+    /// says stays if the page would not be taken now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replaces: Option<Location>,
 }
 
 /// A page's main image that was asked for right after the page.
@@ -358,7 +378,7 @@ mod tests {
 
     fn poll() -> Result<Job, crate::InvalidId> {
         let feed = SourceKey::new("0123456789abcdef0123456789abcdef")?;
-        Ok(Job::Poll(PollJob { feed, url: "https://example.org/feed".into(), deferrals: 2 }))
+        Ok(Job::Poll(PollJob { feed, url: "https://example.org/feed".into(), deferrals: 2, on_request: false }))
     }
 
     #[test]

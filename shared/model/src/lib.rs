@@ -3,6 +3,7 @@
 //! Everything here is plain data that serialises with serde. Nothing in this crate decides anything;
 //! decisions live in `curlew-policy`, and effects live in adapters.
 
+mod failure;
 mod fault;
 mod fingerprint;
 mod hex;
@@ -18,10 +19,14 @@ mod source;
 mod thumbnail;
 mod time;
 
+pub use failure::{Failure, FailureCause};
 pub use fault::{Fault, FaultCode, Faults};
 pub use fingerprint::Fingerprint;
 pub use hex::{hex, unhex};
-pub use host::{Circuit, Hold, HoldReason, HostState, Lease, SentPages, TokenBucket, Trouble, Window, is_at_or_below};
+pub use host::{
+    Circuit, Hold, HoldReason, HostState, Lease, SentPages, Substitute, Substitutes, TokenBucket, Trouble, Window,
+    is_at_or_below,
+};
 pub use ids::{HostKey, ImageId, InvalidId, Origin, PageId, SegmentKey, SourceKey};
 pub use job::{
     DiscoverJob, ExtractJob, Job, MainImage, OwnJob, PageBody, PollJob, Purpose, Stage, SubscribeJob, VisitItem,

@@ -1,6 +1,6 @@
 //! Pages: one row for every URL that was ever taken up, and what became of it.
 
-use crate::{HostKey, Location, PageId, SourceKey, Timestamp};
+use crate::{HostKey, Location, PageId, SourceKey, Timestamp, Validators};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -32,6 +32,9 @@ pub struct Page {
     /// When a re-check found something else in its place; a second look decides whether it is gone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub doubted_at: Option<Timestamp>,
+    /// For the next conditional request; those of the document that the record was made of.
+    #[serde(default, skip_serializing_if = "Validators::is_empty")]
+    pub validators: Validators,
 }
 
 /// What became of a page.

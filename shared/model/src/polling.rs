@@ -17,6 +17,9 @@ pub struct Polling {
     /// Which of all inputs gave the feed's interval or put its next poll off.
     #[serde(skip_serializing_if = "is_default")]
     pub why: Why,
+    /// The instant that the last answer named by `Retry-After`, within its cap.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retry_at: Option<Timestamp>,
     /// What is wrong with the feed at present.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ailment: Option<Ailment>,
@@ -186,6 +189,9 @@ pub struct Trust {
     /// validators of the older document since then. Until it is decided, these validators are kept.
     #[serde(skip_serializing_if = "is_default")]
     pub doubts: u8,
+    /// Whole answers in a row to conditional requests that brought the same document under the same validators.
+    #[serde(skip_serializing_if = "is_default")]
+    pub ignored: u8,
     /// The server's 304s are false: it is asked unconditionally from then on, and less often.
     #[serde(skip_serializing_if = "is_default")]
     pub distrusted: bool,

@@ -24,6 +24,8 @@ pub enum QueryError {
     Wildcard(String),
     /// Only words that pages must not have.
     OnlyExcluded,
+    /// `author:` without a name.
+    Author(String),
     /// `site:` without a host name.
     Site(String),
     /// `lang:` without a language.
@@ -32,9 +34,11 @@ pub enum QueryError {
     Date(String),
     /// `sort:` with an unknown order.
     Order(String),
+    /// A name before a `:` that is that of no filter; it was looked for as a word.
+    Filter(String),
     /// `after:` a day that is not before that of `before:`.
     NoDays,
-    /// A cursor of another query, or one that is damaged.
+    /// A cursor of another query or of another site, or one that is damaged.
     Cursor,
 }
 
@@ -54,6 +58,9 @@ impl fmt::Display for QueryError {
             QueryError::OnlyExcluded => f.write_str(
                 "The query only says what pages must not have; add at least one word that they should have.",
             ),
+            QueryError::Author(typed) => {
+                write!(f, "'{typed}' is not a name; write for example author:Rossi or author:\"Anna Rossi\".")
+            }
             QueryError::Site(typed) => {
                 write!(f, "'{typed}' is not a host name; write for example site:example.org.")
             }
@@ -64,12 +71,18 @@ impl fmt::Display for QueryError {
                 write!(f, "'{typed}' is not a date; write for example before:2026-05-01.")
             }
             QueryError::Order(typed) => write!(f, "'{typed}' is not an order; write sort:date or sort:relevance."),
+            QueryError::Filter(typed) => {
+                write!(
+                    f,
+                    "There is no filter '{typed}:', so it was looked for as words; there are author:, site:, lang:, before:, after: and sort:."
+                )
+            }
             QueryError::NoDays => f.write_str(
                 "No day is after one date and before the other; after: takes the earlier day, before: the later one.",
             ),
-            QueryError::Cursor => {
-                f.write_str("The link to further results was not whole, so these are the first ones.")
-            }
+            QueryError::Cursor => f.write_str(
+                "The link to further results is not valid here, so these are counted anew from the first one.",
+            ),
         }
     }
 }

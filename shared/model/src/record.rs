@@ -92,6 +92,9 @@ pub struct Record {
     /// that was not there yet when the record was made, since it lies on another host.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub image_phash: Option<Fingerprint>,
+    /// Where the record lay that this one replaced, since the page had changed. Publishing erases it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replaces: Option<Location>,
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]

@@ -1,6 +1,6 @@
 //! Sources: feeds that are polled, and sites whose feeds are still to be found.
 
-use crate::{Faults, Millis, Polling, SourceKey, Timestamp};
+use crate::{Failure, Faults, Millis, Polling, SourceKey, Timestamp};
 use serde::{Deserialize, Serialize};
 
 /// The minute of the eight-hour cycle at which a source is due: 0 to [`Slot::COUNT`] - 1.
@@ -140,6 +140,10 @@ pub struct FeedSource {
     /// each, the lowest first; read as a list of numbers too, as it was written once.
     #[serde(default, with = "ring")]
     pub seen: Vec<u64>,
+    /// Short hashes of what the feed said of entries when it was read last, in the order of [`FeedSource::seen`]: of those that
+    /// it listed then. Zero where it is not known.
+    #[serde(default, with = "stamps", skip_serializing_if = "Vec::is_empty")]
+    pub stamps: Vec<u16>,
     /// What is wrong with the document by the letter of its format, as far as its row keeps it.
     #[serde(default, skip_serializing_if = "Faults::is_empty")]
     pub faults: Faults,
@@ -169,6 +173,7 @@ impl FeedSource {
             moved: None,
             polling: Polling::default(),
             seen: vec![],
+            stamps: vec![],
             faults: Faults::default(),
         }
     }
@@ -207,6 +212,24 @@ mod ring {
     }
 }
 
+/// As [`ring`], two bytes each.
+mod stamps {
+    use base64::Engine as _;
+    use base64::engine::general_purpose::STANDARD;
+    use serde::de::Error as _;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(stamps: &[u16], s: S) -> Result<S::Ok, S::Error> {
+        let bytes: Vec<u8> = stamps.iter().flat_map(|stamp| stamp.to_le_bytes()).collect();
+        s.serialize_str(&STANDARD.encode(bytes))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<Vec<u16>, D::Error> {
+        let bytes = STANDARD.decode(String::deserialize(d)?).map_err(D::Error::custom)?;
+        Ok(bytes.as_chunks::<2>().0.iter().map(|stamp| u16::from_le_bytes(*stamp)).collect())
+    }
+}
+
 /// A further minute of the cycle at which a feed is looked at, since its interval is shorter than the cycle. The key is
 /// made so that it leads to the slot, as every source's does. It stays when the interval grows; the feed's own row says
 /// whether it is due.
@@ -241,6 +264,9 @@ pub struct SiteSource {
     /// Discoveries in a row that failed.
     #[serde(default)]
     pub failures: u32,
+    /// Why the last look at it came to nothing; `None` while it works or was not looked at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<Failure>,
 }
 
 /// What became of a site.
@@ -275,6 +301,7 @@ mod tests {
         let key = SourceKey::new("0123456789abcdef0123456789abcdef")?;
         let mut feed = FeedSource::new(key, Slot::of(7), "https://example.org/feed.xml");
         feed.seen = (0..50).map(|n| u64::MAX - n).collect();
+        feed.stamps = vec![u16::MAX; 25];
         let json = serde_json::to_string(&feed)?;
         assert!(json.len() < 1_024, "{} bytes", json.len());
         assert_eq!(serde_json::from_str::<FeedSource>(&json)?, feed);

@@ -17,12 +17,24 @@ pub const META: &str = "curlew-challenge";
 pub const CLAIM_LIFE: Millis = Millis::from_days(7);
 /// How long a proof holds; then it is to be looked for again.
 pub const PROOF_LIFE: Millis = Millis::from_days(90);
-/// Looks for proofs that one host is called for in a day, whoever asks.
+/// Looks for proofs that one host is called for in a day, whoever asks. Those in the DNS cost it no call and are not counted:
+/// whoever uses up the others keeps no owner from a proof.
 pub const LOOKS_A_DAY: usize = 12;
+/// Of these, looks that are kept for claims that were never looked for before.
+pub const LOOKS_FOR_NEW_CLAIMS: usize = 4;
 /// Claims that are remembered of one host. Of more, the oldest that was never proven is forgotten; it may be made again.
 pub const MAX_CLAIMS: usize = 16;
 /// The longest file that can hold a challenge, in bytes: the challenge, and line ends.
 const MAX_FILE: usize = 64;
+
+/// How far a wish is granted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Granted {
+    /// Whole.
+    Whole,
+    /// The proof is looked for in the DNS alone.
+    ByDnsOnly,
+}
 
 /// Why a wish is not granted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,8 +117,15 @@ const fn pause(wish: Wish) -> Millis {
     }
 }
 
-/// A claimant asks for something: the state with that noted, and whether it is granted.
-pub fn ask(mut all: Ownership, challenge: &Challenge, wish: Wish, now: Timestamp) -> (Ownership, Result<(), NotNow>) {
+/// A claimant asks for something: the state with that noted, and whether it is granted. Unless the claimant `may_call`, a
+/// proof is looked for in the DNS alone.
+pub fn ask(
+    mut all: Ownership,
+    challenge: &Challenge,
+    wish: Wish,
+    may_call: bool,
+    now: Timestamp,
+) -> (Ownership, Result<Granted, NotNow>) {
     let known = claim(&all, challenge);
     if wish != Wish::Look && known.and_then(|claim| proven_until(claim, now)).is_none() {
         return (all, Err(NotNow::Unproven));
@@ -119,21 +138,20 @@ pub fn ask(mut all: Ownership, challenge: &Challenge, wish: Wish, now: Timestamp
     if let Some(again) = again.filter(|again| *again > now) {
         return (all, Err(NotNow::Until(again)));
     }
-    if wish == Wish::Look {
-        let day = Millis::from_days(1);
-        all.looks.retain(|look| *look + day > now);
-        if let Some(first) = all.looks.first().copied().filter(|_| all.looks.len() >= LOOKS_A_DAY) {
-            return (all, Err(NotNow::Until(first + day)));
-        }
-        all.looks.push(now);
+    let is_new = known.is_none();
+    if place(&mut all, challenge, now).map(|claim| claim.asked.insert(wish, now)).is_none() {
+        return (all, Err(NotNow::Full));
     }
-    match place(&mut all, challenge, now) {
-        Some(claim) => {
-            claim.asked.insert(wish, now);
-            (all, Ok(()))
-        }
-        None => (all, Err(NotNow::Full)),
+    if wish != Wish::Look {
+        return (all, Ok(Granted::Whole));
     }
+    all.looks.retain(|look| *look + Millis::from_days(1) > now);
+    let room = if is_new { LOOKS_A_DAY } else { LOOKS_A_DAY - LOOKS_FOR_NEW_CLAIMS };
+    if !may_call || all.looks.len() >= room {
+        return (all, Ok(Granted::ByDnsOnly));
+    }
+    all.looks.push(now);
+    (all, Ok(Granted::Whole))
 }
 
 /// The claim, made if there is room for it.
@@ -217,8 +235,8 @@ mod tests {
     }
 
     fn proven(n: usize) -> Ownership {
-        let (all, granted) = ask(Ownership::default(), &challenge(n), Wish::Look, T0);
-        assert_eq!(granted, Ok(()));
+        let (all, granted) = ask(Ownership::default(), &challenge(n), Wish::Look, true, T0);
+        assert_eq!(granted, Ok(Granted::Whole));
         looked(all, &challenge(n), Some(Way::File), vec![(Way::Dns, Miss::Absent)], T0)
     }
 
@@ -249,38 +267,60 @@ mod tests {
     #[test]
     fn i06_w06_without_a_proof_nothing_but_a_look_is_granted() {
         for wish in [Wish::Report, Wish::Block, Wish::Unblock, Wish::Visit, Wish::Forget] {
-            let (after, granted) = ask(Ownership::default(), &challenge(1), wish, T0);
+            let (after, granted) = ask(Ownership::default(), &challenge(1), wish, true, T0);
             assert_eq!((after, granted), (Ownership::default(), Err(NotNow::Unproven)));
-            assert_eq!(ask(proven(1), &challenge(2), wish, T0).1, Err(NotNow::Unproven), "another's proof");
-            assert_eq!(ask(proven(1), &challenge(1), wish, T0).1, Ok(()));
-            assert_eq!(ask(proven(1), &challenge(1), wish, T0 + PROOF_LIFE).1, Err(NotNow::Unproven), "too long ago");
+            assert_eq!(ask(proven(1), &challenge(2), wish, true, T0).1, Err(NotNow::Unproven), "another's proof");
+            assert_eq!(ask(proven(1), &challenge(1), wish, true, T0).1, Ok(Granted::Whole));
+            assert_eq!(
+                ask(proven(1), &challenge(1), wish, true, T0 + PROOF_LIFE).1,
+                Err(NotNow::Unproven),
+                "too long ago"
+            );
         }
     }
 
     #[test]
     fn what_is_asked_for_again_has_to_wait() {
-        let (all, first) = ask(proven(1), &challenge(1), Wish::Visit, T0);
-        assert_eq!(first, Ok(()));
+        let (all, first) = ask(proven(1), &challenge(1), Wish::Visit, true, T0);
+        assert_eq!(first, Ok(Granted::Whole));
         let later = T0 + LOST;
-        assert_eq!(ask(all.clone(), &challenge(1), Wish::Visit, later).1, Ok(()), "the job may have been lost");
+        assert_eq!(
+            ask(all.clone(), &challenge(1), Wish::Visit, true, later).1,
+            Ok(Granted::Whole),
+            "the job may have been lost"
+        );
         let all = done(all, &challenge(1), Wish::Visit, T0 + Millis::from_secs(1));
-        let (all, again) = ask(all, &challenge(1), Wish::Visit, T0 + Millis::from_hours(23));
+        let (all, again) = ask(all, &challenge(1), Wish::Visit, true, T0 + Millis::from_hours(23));
         assert_eq!(again, Err(NotNow::Until(T0 + Millis::from_days(1))));
-        assert_eq!(ask(all.clone(), &challenge(1), Wish::Visit, T0 + Millis::from_days(1)).1, Ok(()));
-        assert_eq!(ask(all, &challenge(1), Wish::Block, T0).1, Ok(()));
+        assert_eq!(ask(all.clone(), &challenge(1), Wish::Visit, true, T0 + Millis::from_days(1)).1, Ok(Granted::Whole));
+        assert_eq!(ask(all, &challenge(1), Wish::Block, true, T0).1, Ok(Granted::Whole));
     }
 
     #[test]
-    fn w06_a_host_is_looked_at_a_few_times_a_day_whoever_asks() {
+    fn w06_a_host_is_called_a_few_times_a_day_whoever_asks() {
         let mut all = Ownership::default();
-        for n in 0..LOOKS_A_DAY {
-            let (next, granted) = ask(all, &challenge(n), Wish::Look, T0 + Millis(n as u64));
-            assert_eq!(granted, Ok(()));
+        let mut look = |n: usize, may_call, at| {
+            let (next, granted) = ask(std::mem::take(&mut all), &challenge(n), Wish::Look, may_call, at);
             all = next;
+            granted
+        };
+        let minute = |n: usize| T0 + Millis::from_mins(2 * n as u64);
+        assert_eq!(look(0, false, T0), Ok(Granted::ByDnsOnly), "who may not call takes nothing away");
+        for n in 1..=LOOKS_A_DAY - LOOKS_FOR_NEW_CLAIMS {
+            assert_eq!(look(n % 3, true, minute(n)), Ok(Granted::Whole), "{n}");
         }
-        let (next, granted) = ask(all, &challenge(99), Wish::Look, T0 + Millis::from_hours(1));
-        assert_eq!(granted, Err(NotNow::Until(T0 + Millis::from_days(1))));
-        assert_eq!(ask(next, &challenge(99), Wish::Look, T0 + Millis::from_days(1)).1, Ok(()));
+        assert_eq!(look(1, true, minute(20)), Ok(Granted::ByDnsOnly), "the rest is kept for claims that are new");
+        for n in 0..LOOKS_FOR_NEW_CLAIMS {
+            assert_eq!(look(10 + n, true, minute(30 + n)), Ok(Granted::Whole), "{n}");
+        }
+        for n in 20..60 {
+            assert_eq!(
+                look(n, true, minute(n)),
+                Ok(Granted::ByDnsOnly),
+                "a record in the DNS is looked up all the same"
+            );
+        }
+        assert_eq!(look(60, true, T0 + Millis::from_days(2)), Ok(Granted::Whole), "another day");
     }
 
     #[test]
@@ -291,12 +331,12 @@ mod tests {
         let words =
             [(1, Wish::Block, true), (2, Wish::Unblock, false), (1, Wish::Visit, false), (2, Wish::Forget, true)];
         for (minute, (n, wish, blocked)) in words.into_iter().enumerate() {
-            let (next, granted) = ask(all, &challenge(n), wish, T0 + Millis::from_mins(minute as u64));
-            assert_eq!((granted, is_to_be_blocked(&next)), (Ok(()), blocked), "{wish:?}");
+            let (next, granted) = ask(all, &challenge(n), wish, true, T0 + Millis::from_mins(minute as u64));
+            assert_eq!((granted, is_to_be_blocked(&next)), (Ok(Granted::Whole), blocked), "{wish:?}");
             all = next;
         }
-        let (both, _) = ask(proven(1), &challenge(1), Wish::Unblock, T0);
-        assert!(is_to_be_blocked(&ask(both, &challenge(1), Wish::Block, T0).0), "in doubt a site is left alone");
+        let (both, _) = ask(proven(1), &challenge(1), Wish::Unblock, true, T0);
+        assert!(is_to_be_blocked(&ask(both, &challenge(1), Wish::Block, true, T0).0), "in doubt a site is left alone");
     }
 
     #[test]
@@ -304,8 +344,8 @@ mod tests {
         let mut all = proven(0);
         for n in 1..40 {
             let now = T0 + Millis::from_hours(3 * n as u64);
-            let (next, granted) = ask(all, &challenge(n), Wish::Look, now);
-            assert_eq!(granted, Ok(()), "{n}");
+            let (next, granted) = ask(all, &challenge(n), Wish::Look, true, now);
+            assert_eq!(granted, Ok(Granted::Whole), "{n}");
             all = next;
         }
         assert_eq!(all.claims.len(), MAX_CLAIMS);
@@ -314,7 +354,7 @@ mod tests {
         for claim in &mut all.claims {
             claim.proof = Some((Way::Dns, T0));
         }
-        assert_eq!(ask(all.clone(), &challenge(99), Wish::Look, now).1, Err(NotNow::Full));
+        assert_eq!(ask(all.clone(), &challenge(99), Wish::Look, true, now).1, Err(NotNow::Full));
         assert!(!is_over(&all, now) && is_over(&all, T0 + PROOF_LIFE + CLAIM_LIFE));
     }
 

@@ -45,7 +45,7 @@ pub struct Rules {
     pub window_limit: Millis,
     /// Length of a visit window.
     pub window: Millis,
-    /// Hold after 403 and 429: of the URL, or of the host key if the answer speaks for it.
+    /// Hold after 402, 403, 429 and 451: of the URL, or of the host key if the answer speaks for it.
     pub hold_refused: Millis,
     /// Hold after 5xx: of the URL, or of the host key if the answer speaks for it.
     pub hold_server_error: Millis,
@@ -53,7 +53,7 @@ pub struct Rules {
     pub hold_network: Millis,
     /// Hold after [`Rules::broken_limit`] URLs whose answers broke limits.
     pub hold_hostile: Millis,
-    /// So many URLs that answer 403 speak for their host key; each counts as long as it is held itself.
+    /// So many URLs that answer 402, 403 or 451 speak for their host key; each counts as long as it is held itself.
     pub forbidden_limit: u32,
     /// So many URLs that answer 5xx speak for their host key, as above; 503 does by itself.
     pub server_error_limit: u32,
@@ -98,6 +98,8 @@ pub struct Rules {
     pub feeds_per_site: usize,
     /// Least time between two polls of a feed that gives validators.
     pub poll_floor: Millis,
+    /// Least time from a poll to the next one that a person asks for.
+    pub poll_on_request: Millis,
     /// Usual time between two polls.
     pub poll_interval: Millis,
     /// Least time between two polls of a feed that gives no validators.
@@ -196,6 +198,7 @@ impl Default for Rules {
             calls_per_page: 2,
             feeds_per_site: 3,
             poll_floor: Millis::from_hours(1),
+            poll_on_request: Millis::from_mins(5),
             poll_interval: Millis::from_hours(8),
             poll_interval_blind: Millis::from_hours(24),
             poll_cap: Millis::from_days(7),

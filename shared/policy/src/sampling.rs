@@ -9,6 +9,14 @@ const ONE_IN: u64 = 150;
 /// So many times as many pages are weighed as are chosen.
 const WEIGHED: usize = 3;
 
+/// Maximum number of pages that one poll has re-checked since their entries have changed; the others follow with the next.
+const LOOKED_INTO_PER_POLL: usize = 10;
+/// Number of entries of a feed from which on it tells something if most of them have changed.
+const TELLING_ENTRIES: usize = 4;
+/// How long a doubt counts: longer than a host is held however often, so that only one is left out whose second look was
+/// given up.
+const DOUBT_LASTS: Millis = Millis::from_days(90);
+
 /// Whether an accepted page may be re-checked now.
 pub fn is_candidate(page: &Page, rules: &Rules, now: Timestamp) -> bool {
     matches!(page.state, PageState::Accepted { .. }) && now >= last_seen(page) + rules.recheck_after
@@ -49,6 +57,13 @@ fn last_seen(page: &Page) -> Timestamp {
     page.checked_at.unwrap_or(page.at)
 }
 
+/// How many pages are re-checked since their entries say something else than at the last poll: `changed` of `known` entries
+/// do. None if most of them do, since such a feed changes what it says of entries by itself, with each poll perhaps.
+pub fn to_look_into(changed: usize, known: usize) -> usize {
+    let is_habit = known >= TELLING_ENTRIES && changed.saturating_mul(2) > known;
+    if is_habit { 0 } else { changed.min(LOOKED_INTO_PER_POLL) }
+}
+
 /// What a re-check found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recheck {
@@ -56,8 +71,13 @@ pub enum Recheck {
     Present,
     /// It must not be found any more.
     Gone(Gone),
-    /// Something else is there: a second look decides, no sooner than at this instant.
-    Doubtful(Timestamp),
+    /// Something else is there: a second look decides.
+    Doubtful {
+        /// The second look comes no sooner.
+        until: Timestamp,
+        /// Whether the doubt begins now.
+        is_new: bool,
+    },
     /// The answer says nothing; the page stays and is asked again another time.
     Unknown,
 }
@@ -72,13 +92,14 @@ pub const fn by_status(status: u16) -> Recheck {
     }
 }
 
-/// What follows when something else was found in place of a page, which was doubted at an earlier time or was not: the first
-/// time a second look, then that the page is gone for this reason.
+/// What follows when something else was found in place of a page, or it asks not to be indexed, and it was doubted at an
+/// earlier time or was not: the first time a second look, then that the page is gone for this reason. A doubt that nobody
+/// looked into for [`DOUBT_LASTS`] begins anew.
 pub fn by_doubt(doubted_at: Option<Timestamp>, reason: Gone, rules: &Rules, now: Timestamp) -> Recheck {
-    match doubted_at {
+    match doubted_at.filter(|at| now < *at + DOUBT_LASTS.max(rules.second_look)) {
         Some(at) if now >= at + rules.second_look => Recheck::Gone(reason),
-        Some(at) => Recheck::Doubtful(at + rules.second_look),
-        None => Recheck::Doubtful(now + rules.second_look),
+        Some(at) => Recheck::Doubtful { until: at + rules.second_look, is_new: false },
+        None => Recheck::Doubtful { until: now + rules.second_look, is_new: true },
     }
 }
 
@@ -86,7 +107,7 @@ pub fn by_doubt(doubted_at: Option<Timestamp>, reason: Gone, rules: &Rules, now:
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
     use super::*;
-    use curlew_model::{HostKey, Location, PageId, SegmentKey};
+    use curlew_model::{HostKey, Location, PageId, SegmentKey, Validators};
 
     fn page(n: u8, at: u64, checked: Option<u64>) -> Page {
         let day = |days| Timestamp::EPOCH + Millis::from_days(days);
@@ -105,6 +126,7 @@ mod tests {
             checked_at: checked.map(day),
             expires: None,
             doubted_at: None,
+            validators: Validators::default(),
         }
     }
 
@@ -112,7 +134,7 @@ mod tests {
     fn only_not_found_and_gone_remove() {
         assert_eq!(by_status(404), Recheck::Gone(Gone::NotFound));
         assert_eq!(by_status(410), Recheck::Gone(Gone::Gone));
-        for status in [401, 403, 429, 500, 503, 301] {
+        for status in [401, 402, 403, 429, 451, 500, 503, 301] {
             assert_eq!(by_status(status), Recheck::Unknown, "{status}");
         }
         assert_eq!(by_status(200), Recheck::Present);
@@ -140,16 +162,28 @@ mod tests {
     }
 
     #[test]
+    fn entries_that_changed_are_looked_into_unless_most_of_them_did() {
+        for (changed, known, looked_into) in
+            [(0, 20, 0), (1, 20, 1), (10, 20, 10), (11, 20, 0), (20, 20, 0), (3, 3, 3), (4, 4, 0), (40, 500, 10)]
+        {
+            assert_eq!(to_look_into(changed, known), looked_into, "{changed} of {known}");
+        }
+    }
+
+    #[test]
     fn the_rate_grows_with_the_index() {
         assert_eq!([0, 100, 15_000, 1_500_000].map(|pages| a_day(pages, 100)), [100, 100, 100, 10_000]);
     }
 
     #[test]
     fn a_second_look_decides() {
-        let (rules, now) = (Rules::default(), Timestamp::EPOCH + Millis::from_days(9));
+        let (rules, now) = (Rules::default(), Timestamp::EPOCH + Millis::from_days(99));
         let look = |at| by_doubt(at, Gone::Replaced, &rules, now);
-        assert_eq!(look(None), Recheck::Doubtful(now + rules.second_look));
-        assert_eq!(look(Some(now)), Recheck::Doubtful(now + rules.second_look), "one look that ran twice is one look");
+        let new = Recheck::Doubtful { until: now + rules.second_look, is_new: true };
+        assert_eq!(look(None), new);
+        let same = Recheck::Doubtful { until: now + rules.second_look, is_new: false };
+        assert_eq!(look(Some(now)), same, "one look that ran twice is one look");
         assert_eq!(look(Some(now - rules.second_look)), Recheck::Gone(Gone::Replaced));
+        assert_eq!(look(Some(Timestamp::EPOCH)), new, "nobody looked into it");
     }
 }

@@ -1,7 +1,7 @@
 //! What the answer to a call means for the next one: the pause, holds, the circuit.
 //!
 //! A hold is as wide as what the answer speaks for. 429, 503, and a server that cannot be reached speak for the host key.
-//! 403, other 5xx, and answers that are cut short or break limits speak for their URL, until several URLs say the same.
+//! 402, 403, 451, other 5xx, and answers that are cut short or break limits speak for their URL, until several URLs say the same.
 
 use crate::Rules;
 use crate::chance::{between, mix};
@@ -59,12 +59,24 @@ enum Scope {
 }
 
 impl Outcome {
+    /// The same of a robots.txt: 402 and 451 mean that there is none (RFC 9309 §2.3.1.3), and refuse nothing else.
+    #[must_use]
+    pub fn of_robots(self) -> Outcome {
+        match self {
+            Outcome::Answered { status: 402 | 451, retry_after } => Outcome::Answered { status: 404, retry_after },
+            other => other,
+        }
+    }
+
     fn scope(self, rules: &Rules) -> Option<Scope> {
         match self {
             Outcome::Answered { status: 429, .. } => Some(Scope::Host(HoldReason::TooManyRequests)),
             // RFC 9110 §15.6.4: it is the server that cannot handle the request.
             Outcome::Answered { status: 503, .. } => Some(Scope::Host(HoldReason::ServerError)),
-            Outcome::Answered { status: 403, .. } => Some(Scope::Url(HoldReason::Forbidden, rules.forbidden_limit)),
+            // RFC 9110 §15.5.3 and RFC 7725 §3: 402 and 451 refuse as 403 does.
+            Outcome::Answered { status: 402 | 403 | 451, .. } => {
+                Some(Scope::Url(HoldReason::Forbidden, rules.forbidden_limit))
+            }
             Outcome::Answered { status: 500.., .. } => {
                 Some(Scope::Url(HoldReason::ServerError, rules.server_error_limit))
             }
@@ -201,7 +213,7 @@ fn hold(
 
 fn base(rules: &Rules, reason: HoldReason) -> Millis {
     match reason {
-        HoldReason::Forbidden | HoldReason::TooManyRequests => rules.hold_refused,
+        HoldReason::Forbidden | HoldReason::TooManyRequests | HoldReason::Interstitial => rules.hold_refused,
         HoldReason::ServerError => rules.hold_server_error,
         HoldReason::Network => rules.hold_network,
         HoldReason::Hostile => rules.hold_hostile,
@@ -226,7 +238,7 @@ pub fn hold_not_found(mut state: HostState, rules: &Rules, now: Timestamp, seed:
 
 /// The base doubled for each hold in a row, or what Retry-After asks if that is longer; up to a tenth
 /// longer by chance, so that hosts held together do not return together.
-fn hold_length(base: Millis, asked: Millis, in_a_row: u32, rules: &Rules, seed: u64) -> Millis {
+pub(crate) fn hold_length(base: Millis, asked: Millis, in_a_row: u32, rules: &Rules, seed: u64) -> Millis {
     let doubled = base.saturating_mul(1u64 << in_a_row.min(16)).max(asked).min(rules.hold_cap);
     (doubled + Millis(between(mix(seed), 0, doubled.0 / 10))).min(rules.hold_cap)
 }

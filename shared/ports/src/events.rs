@@ -33,6 +33,10 @@ pub enum Event<'a> {
     Removed(Gone),
     /// An indexed page was re-checked and is still there.
     StillThere,
+    /// The record of an indexed page was replaced, since its text has changed.
+    Revised,
+    /// A re-check found something else in place of an indexed page, or that it asks not to be indexed: a second look decides.
+    Doubted,
     /// A hold was laid on a host key.
     Held {
         /// The host key.

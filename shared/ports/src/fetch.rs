@@ -1,6 +1,6 @@
 use async_trait::async_trait;
 use bytes::Bytes;
-use curlew_model::{Millis, Validators};
+use curlew_model::{Failure, Millis, Validators};
 
 /// One GET to a site, or one POST to a hub. Exactly one: redirects come back as replies, since each further hop is a
 /// call that politeness has to admit first.
@@ -106,7 +106,10 @@ pub enum FetchError {
     Limit(String),
     /// The server was not reached: DNS, connection, TLS. The host is in trouble, or our own network is.
     #[error("{0}")]
-    Network(String),
+    Network(Failure),
+    /// Nothing was sent, and the reason lies in this process: it may not open one more socket. Says nothing about the host.
+    #[error("{0}")]
+    Local(String),
     /// The server was reached, but no answer came in time, or it was cut short. One such document says little about its
     /// host.
     #[error("{0}")]

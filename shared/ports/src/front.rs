@@ -32,12 +32,19 @@ pub trait Front: Send + Sync {
     /// Transport errors.
     async fn hub_asks(&self, callback: &str, asked: &HubAsks<'_>) -> Result<HubAnswer, PortError>;
 
-    /// Takes what a hub delivers under a callback (WebSub §7): by the signature (`X-Hub-Signature`) of the body it is
-    /// believed that there is news, and nothing else of it is. Nothing is fetched here.
+    /// Begins to take what a hub delivers under a callback (WebSub §7), by the signature that it gives (`X-Hub-Signature`)
+    /// and before anything of the body is read.
     ///
     /// # Errors
     /// Transport errors.
-    async fn hub_tells(&self, callback: &str, signature: Option<&str>, body: &[u8]) -> Result<HubAnswer, PortError>;
+    async fn hub_delivers(&self, callback: &str, signature: Option<&str>) -> Result<HubDelivery, PortError>;
+
+    /// Takes a delivery whose body was genuine: it is believed that there is news, and nothing else of it is. Nothing is
+    /// fetched here.
+    ///
+    /// # Errors
+    /// Transport errors.
+    async fn hub_delivered(&self, callback: &str) -> Result<HubAnswer, PortError>;
 
     /// The host that somebody names as theirs, in canonical form.
     ///
@@ -51,11 +58,12 @@ pub trait Front: Send + Sync {
     /// Transport errors.
     async fn claimed(&self, host: &str, challenge: &Challenge) -> Result<Claimed, PortError>;
 
-    /// Takes what a claimant asks for. No call is made before this returns.
+    /// Takes what a claimant asks for. No call is made before this returns. Unless it `may_call`, a proof is only looked for
+    /// where that costs the site nothing.
     ///
     /// # Errors
     /// Transport errors.
-    async fn wished(&self, host: &str, challenge: &Challenge, wish: Wish) -> Result<Wished, PortError>;
+    async fn wished(&self, host: &str, challenge: &Challenge, wish: Wish, may_call: bool) -> Result<Wished, PortError>;
 
     /// Takes a message for the operator.
     ///
@@ -75,8 +83,8 @@ pub trait Front: Send + Sync {
 pub enum Start<'a> {
     /// After so many hits.
     Offset(usize),
-    /// After the page that gave this as [`Found::next`]. One of another query, or one that is damaged, is said in
-    /// [`Found::notes`] and begins at the first hit.
+    /// After the page that gave this as [`Found::next`]. One of another query, of another secret, or one that is damaged is
+    /// [`QueryError::Cursor`].
     After(&'a str),
 }
 
@@ -102,11 +110,33 @@ pub enum HubAnswer {
     Unknown,
 }
 
+/// What is done with the body of a delivery.
+pub enum HubDelivery {
+    /// There is no subscription under its callback, or no more.
+    Unknown,
+    /// It is not read, since it is not signed in a way that could be believed.
+    Unsigned,
+    /// It is read and given to this, piece by piece.
+    Signed(Box<dyn SignedBody>),
+}
+
+/// Checks the signature of a body while that is read, so that nothing of it is kept.
+pub trait SignedBody: Send {
+    /// Takes the next piece.
+    fn take(&mut self, piece: &[u8]);
+
+    /// Whether all pieces together are what was signed.
+    fn is_genuine(self: Box<Self>) -> bool;
+}
+
 /// A page of results.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Found {
-    /// How many pages match in all.
+    /// How many pages match in all; pages that say the same count as one, and only one of them is given.
     pub total: u64,
+    /// How many pages match besides, which say the same as one that is counted.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub copies: u64,
     /// The hits of this page.
     pub hits: Vec<FoundHit>,
     /// Hits on the pages before this one.
@@ -155,8 +185,8 @@ pub struct FoundHit {
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
-fn is_zero(n: &u32) -> bool {
-    *n == 0
+fn is_zero<N: Default + PartialEq>(n: &N) -> bool {
+    *n == N::default()
 }
 
 fn as_sentences<S: Serializer>(notes: &[QueryError], serializer: S) -> Result<S::Ok, S::Error> {
@@ -239,6 +269,8 @@ pub enum BlockedBy {
 pub enum Wished {
     /// It is granted; what is not done yet is on its way.
     Granted,
+    /// A proof is looked for in the DNS alone: the site has been called for proofs as often as it is in a day.
+    ByDnsOnly,
     /// The claim is not proven, or no more.
     Unproven,
     /// The same was asked for lately; from then on it may be asked for again.

@@ -5,6 +5,7 @@
 
 mod blobs;
 mod clock;
+mod cpu;
 mod error;
 mod events;
 mod fetch;
@@ -20,12 +21,13 @@ mod status;
 
 pub use blobs::{Blob, Blobs, Tag};
 pub use clock::{Clock, Seeds};
+pub use cpu::{CpuError, CpuPool, CpuTask, InlinePool, LARGE_DOCUMENT, compute};
 pub use error::PortError;
 pub use events::{Event, Events};
 pub use fetch::{Call, CallKind, Fetch, FetchError, Reply, ReplyHeaders};
 pub use front::{
-    About, BlockedBy, Claimed, FindError, Found, FoundHit, Front, HubAnswer, HubAsks, Kept, Message, Refusal, Refused,
-    RobotsSeen, Start, SuggestError, Suggested, Told, Wished,
+    About, BlockedBy, Claimed, FindError, Found, FoundHit, Front, HubAnswer, HubAsks, HubDelivery, Kept, Message,
+    Refusal, Refused, RobotsSeen, SignedBody, Start, SuggestError, Suggested, Told, Wished,
 };
 pub use ledger::{
     HostLedger, Hosts, Marks, RobotsCopy, RobotsStore, SWAP_TRIES, Version, update_host, update_host_from,

@@ -25,8 +25,8 @@ pub struct PageSettings {
     /// How many forms an hour are taken of all callers together, by one process, before each has to be worked or waited
     /// for. 0: each has to. More than 8,192 count as so many.
     pub calm_forms_per_hour: usize,
-    /// How many searches, page or API, one address may make a minute. Calls from the loopback
-    /// address are not counted: they are the operator's own, or a proxy's, which has to count for itself.
+    /// How many searches, page or API, one address may make a minute. Calls from the loopback address are not counted while
+    /// `base_url` names no address but this machine's: then they are its user's own.
     pub searches_per_minute: u32,
     /// What the bot page says of the crawler's manners.
     pub manners: ShownManners,

@@ -134,6 +134,7 @@ fn record(number: usize, text: Text) -> Done<Record> {
         usage: None,
         simhash: None,
         image_phash: None,
+        replaces: None,
     })
 }
 

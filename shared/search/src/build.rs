@@ -75,7 +75,8 @@ pub fn build_split(records: impl Iterator<Item = Record>, budget: &BuildBudget) 
 
 /// Merges several splits into one, leaving out some pages; nothing is taken apart anew.
 ///
-/// Of a page that is in several of them the one in the later split is taken. `None` if nothing is left. Besides the
+/// Of a page that is in several of them the one in the later split is taken, and none that is
+/// [outdated](Split::set_outdated). `None` if nothing is left. Besides the
 /// splits this takes about one and a half times the memory of the result.
 ///
 /// # Errors
@@ -90,10 +91,15 @@ pub fn merge_splits(
     let mut parts = Vec::with_capacity(splits.len());
     for split in splits.iter().rev() {
         let mut dead = Vec::new();
+        let outdated = split.outdated();
         for id in split.ids() {
             let id = id?;
-            let repeated = !seen.insert(schema::id_bytes(&id));
             let unwanted = leave_out.contains(&id);
+            if outdated.contains(&id) && !unwanted {
+                dead.extend(split.doc_of(&id)?);
+                continue;
+            }
+            let repeated = !seen.insert(schema::id_bytes(&id));
             if repeated || unwanted {
                 dead.extend(split.doc_of(&id)?);
             }

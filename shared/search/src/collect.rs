@@ -23,6 +23,8 @@ const FRESHNESS_HALF_LIFE: Millis = Millis::from_days(30);
 pub(crate) struct Found {
     /// All that matches.
     pub(crate) total: u64,
+    /// What of it comes after the place that was asked for.
+    pub(crate) rest: u64,
     /// The best of what comes after the place that was asked for, in no order.
     pub(crate) best: Vec<Candidate>,
 }
@@ -114,7 +116,7 @@ impl Collector for Ranking {
 
     fn for_segment(&self, _ordinal: SegmentOrdinal, _segment: &SegmentReader) -> tantivy::Result<SegmentRanking> {
         let best = BinaryHeap::with_capacity(self.keep.saturating_add(1).min(1024));
-        Ok(SegmentRanking { ranking: self.clone(), total: 0, best })
+        Ok(SegmentRanking { ranking: self.clone(), total: 0, rest: 0, best })
     }
 
     fn requires_scoring(&self) -> bool {
@@ -131,6 +133,7 @@ impl Collector for Ranking {
 pub(crate) struct SegmentRanking {
     ranking: Ranking,
     total: u64,
+    rest: u64,
     /// The worst of the best is on top.
     best: BinaryHeap<Reverse<Candidate>>,
 }
@@ -151,16 +154,17 @@ impl SegmentCollector for SegmentRanking {
             Sort::Relevance => (ordered, date),
             Sort::Date => (date, ordered),
         };
+        let key = || self.ranking.keys.first(doc).unwrap_or(u64::MAX);
+        if self.ranking.after.is_some_and(|after| !Place { rank, key: key() }.comes_after(after)) {
+            return;
+        }
+        self.rest += 1;
         let worst = self.best.peek().filter(|_| self.best.len() >= self.ranking.keep);
         if worst.is_some_and(|worst| rank < worst.0.rank) {
             return;
         }
-        let key = Reverse(self.ranking.keys.first(doc).unwrap_or(u64::MAX));
         let print = self.ranking.prints.first(doc);
-        let candidate = Candidate { rank, key, doc, score: score.to_bits(), print };
-        if self.ranking.after.is_some_and(|after| !candidate.place().comes_after(after)) {
-            return;
-        }
+        let candidate = Candidate { rank, key: Reverse(key()), doc, score: score.to_bits(), print };
         self.best.push(Reverse(candidate));
         if self.best.len() > self.ranking.keep {
             self.best.pop();
@@ -168,7 +172,8 @@ impl SegmentCollector for SegmentRanking {
     }
 
     fn harvest(self) -> Found {
-        Found { total: self.total, best: self.best.into_iter().map(|candidate| candidate.0).collect() }
+        let best = self.best.into_iter().map(|candidate| candidate.0).collect();
+        Found { total: self.total, rest: self.rest, best }
     }
 }
 

@@ -1,17 +1,25 @@
 //! Where the next page of results goes on.
 //!
 //! A cursor names the last result that was shown, not how many there were: what is published meanwhile neither repeats a
-//! result nor leaves one out. It keeps the present of the first page too, since scores fade with time.
+//! result nor leaves one out. It keeps the present of the first page too, since scores fade with time. It is signed: whoever
+//! could write one could choose where results begin and how many were seen, which bounds how deep anybody looks.
 
 use curlew_model::{Timestamp, hex, unhex};
-use sha2::{Digest, Sha256};
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::Sha256;
 
 /// The form that is written and read.
-const FORM: u8 = 1;
-/// Bytes of a cursor before its checksum.
+const FORM: u8 = 2;
+/// Bytes of a cursor before its signature.
 const BODY_BYTES: usize = 1 + 5 * 8;
-/// Bytes of the checksum, which covers the query too.
-const CHECKSUM_BYTES: usize = 8;
+/// Bytes of the signature, which covers the query too: 128 bits cannot be guessed.
+const SIGNATURE_BYTES: usize = 16;
+/// Bytes of the key that cursors are signed by.
+pub const CURSOR_KEY_BYTES: usize = 32;
+/// The block of SHA-256 in bytes, to which HMAC fills its key up with zeros (RFC 2104 §2).
+const BLOCK_BYTES: usize = 64;
+/// Keeps this use of the key apart from every other one.
+const PURPOSE: &[u8] = b"curlew cursor 1";
 
 /// Where a result stands among all results of a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,26 +59,26 @@ impl Cursor {
         self.now
     }
 
-    /// As text for a link; it fits only to this query.
-    pub fn encode(&self, query: &str) -> String {
+    /// As text for a link; it fits only to this query, and is read only by this key.
+    pub fn encode(&self, query: &str, key: &[u8; CURSOR_KEY_BYTES]) -> String {
         let numbers = [self.seen as i64, self.now.as_millis(), self.place.rank.0, self.place.rank.1];
         let mut bytes = vec![FORM];
         bytes.extend(numbers.iter().flat_map(|number| number.to_be_bytes()));
         bytes.extend(self.place.key.to_be_bytes());
-        let checksum = checksum(&bytes, query);
-        bytes.extend(checksum);
+        let signature = signer(&bytes, query, key).finalize().into_bytes();
+        bytes.extend(&signature[..SIGNATURE_BYTES]);
         hex(&bytes)
     }
 
-    /// Reads what [`Cursor::encode`] wrote for the same query; none if it is anything else.
-    pub fn decode(text: &str, query: &str) -> Option<Cursor> {
-        if text.len() != 2 * (BODY_BYTES + CHECKSUM_BYTES) {
+    /// Reads what [`Cursor::encode`] wrote for the same query by the same key; none if it is anything else.
+    pub fn decode(text: &str, query: &str, key: &[u8; CURSOR_KEY_BYTES]) -> Option<Cursor> {
+        if text.len() != 2 * (BODY_BYTES + SIGNATURE_BYTES) {
             return None;
         }
         let bytes = unhex(text)?;
-        let (body, sum) = bytes.split_at_checked(BODY_BYTES)?;
+        let (body, signature) = bytes.split_at_checked(BODY_BYTES)?;
         let (form, numbers) = body.split_first()?;
-        if *form != FORM || checksum(body, query).as_slice() != sum {
+        if *form != FORM || signer(body, query, key).verify_truncated_left(signature).is_err() {
             return None;
         }
         let (numbers, _) = numbers.as_chunks::<8>();
@@ -83,31 +91,38 @@ impl Cursor {
     }
 }
 
-fn checksum(body: &[u8], query: &str) -> [u8; CHECKSUM_BYTES] {
-    let hash = Sha256::new().chain_update(body).chain_update(query).finalize();
-    std::array::from_fn(|at| hash[at])
+fn signer(body: &[u8], query: &str, key: &[u8; CURSOR_KEY_BYTES]) -> Hmac<Sha256> {
+    let mut block = [0; BLOCK_BYTES];
+    block[..CURSOR_KEY_BYTES].copy_from_slice(key);
+    let mac = <Hmac<Sha256> as KeyInit>::new(&block.into());
+    mac.chain_update(PURPOSE).chain_update(body).chain_update(query)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const KEY: [u8; CURSOR_KEY_BYTES] = [7; CURSOR_KEY_BYTES];
+
     #[test]
     fn it_reads_back_what_it_writes_and_nothing_else() {
         let place = Place { rank: (-7, i64::MAX), key: u64::MAX };
         let cursor = Cursor { seen: 10, now: Timestamp::from_millis(-5), place };
-        let text = cursor.encode("pane");
-        assert_eq!(Cursor::decode(&text, "pane"), Some(cursor));
-        assert_eq!(Cursor::decode(&text, "olio"), None);
-        assert_eq!(Cursor::decode(&text[2..], "pane"), None);
-        assert_eq!(Cursor::decode(&text.replacen(&text[4..5], "x", 1), "pane"), None);
-        for wrong in ["", "0", "é", &"0".repeat(98), &"ü".repeat(49), &"f".repeat(10_000)] {
-            assert_eq!(Cursor::decode(wrong, "pane"), None, "{wrong}");
+        let text = cursor.encode("pane", &KEY);
+        assert_eq!(Cursor::decode(&text, "pane", &KEY), Some(cursor));
+        assert_eq!(Cursor::decode(&text, "olio", &KEY), None);
+        assert_eq!(Cursor::decode(&text, "pane", &[8; CURSOR_KEY_BYTES]), None, "another's");
+        let earlier = format!("01{}", &text[2..]);
+        assert_eq!(Cursor::decode(&earlier, "pane", &KEY), None, "another form");
+        assert_eq!(Cursor::decode(&text[2..], "pane", &KEY), None);
+        assert_eq!(Cursor::decode(&text.replacen(&text[4..5], "x", 1), "pane", &KEY), None);
+        for wrong in ["", "0", "é", &"0".repeat(114), &"ü".repeat(57), &"f".repeat(10_000)] {
+            assert_eq!(Cursor::decode(wrong, "pane", &KEY), None, "{wrong}");
         }
         for at in 0..text.len() {
             let digit = if text.as_bytes()[at] == b'0' { "1" } else { "0" };
             let changed = format!("{}{digit}{}", &text[..at], &text[at + 1..]);
-            assert_eq!(Cursor::decode(&changed, "pane"), None, "{at}");
+            assert_eq!(Cursor::decode(&changed, "pane", &KEY), None, "{at}");
         }
     }
 }

@@ -4,10 +4,12 @@
 //! over from what it finds when somebody was faster.
 
 use crate::{SearchError, Tier};
-use curlew_model::{PageId, SegmentKey, Timestamp, Year};
+use curlew_model::{Millis, PageId, SegmentKey, Timestamp, Year};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
+/// Clocks of two machines differ by less.
+const CLOCKS_DIFFER: Millis = Millis::from_mins(5);
 /// The form that is written and read.
 const FORM: u32 = 1;
 
@@ -24,6 +26,9 @@ pub struct Manifest {
     pub splits: Vec<SplitEntry>,
     /// Pages that must no longer be found.
     pub tombstones: BTreeSet<PageId>,
+    /// Pages that were published anew, since they had changed: older copies of them are no longer found.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub superseded: BTreeMap<PageId, Superseded>,
     /// Pages that must no longer be found from an instant on, where that was learned after they were indexed.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub expiries: BTreeMap<PageId, Timestamp>,
@@ -35,6 +40,17 @@ pub struct Manifest {
     /// reads by an older manifest gets some time before they are deleted.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub retired: BTreeMap<String, Timestamp>,
+}
+
+/// A page of which a newer copy was published.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Superseded {
+    /// The generation in which it was. A split that knows less is outdated for this page.
+    pub generation: u64,
+    /// The split of the newer copy, until it is merged; empty if that is in another year.
+    pub split: String,
+    /// When it was published. Once all splits were purged after this, no outdated copy is left.
+    pub at: Timestamp,
 }
 
 /// One split of a manifest.
@@ -62,6 +78,9 @@ pub struct SplitEntry {
     /// It holds no page that had a tombstone before this instant.
     #[serde(default)]
     pub purged_at: Timestamp,
+    /// The generation of the manifest that was read before it was built: it holds nothing newer.
+    #[serde(default)]
+    pub generation: u64,
     /// When the first of its pages is to vanish by its own wish (`unavailable_after`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_expiry: Option<Timestamp>,
@@ -97,6 +116,7 @@ impl Manifest {
             generation: 0,
             splits: Vec::new(),
             tombstones: BTreeSet::new(),
+            superseded: BTreeMap::new(),
             expiries: BTreeMap::new(),
             segments: BTreeSet::new(),
             sealed_through: None,
@@ -146,6 +166,7 @@ impl Manifest {
         }
         self.changed(|next| {
             next.splits.clear();
+            next.superseded.clear();
             next.segments.clear();
             next.sealed_through = None;
         })
@@ -154,6 +175,17 @@ impl Manifest {
     /// Pages in all splits, those with a tombstone included.
     pub fn docs(&self) -> u64 {
         self.splits.iter().map(|split| split.docs).sum()
+    }
+
+    /// Whether it lists copies of pages that a merge would leave out.
+    pub fn hides_any(&self) -> bool {
+        !self.tombstones.is_empty() || !self.superseded.is_empty()
+    }
+
+    /// How many pages can be found, as far as it can be told without opening a split: a page that was revised counts twice until
+    /// a merge has left its older copy out.
+    pub fn findable(&self) -> u64 {
+        self.docs().saturating_sub(self.tombstones.len() as u64)
     }
 
     /// With one more split, made of these segments. A split that is listed already is not listed twice.
@@ -172,6 +204,58 @@ impl Manifest {
             next.splits.push(entry);
             next.add_segments(segments.iter().cloned());
         }))
+    }
+
+    /// With one more split, as [`Manifest::with_split`]; `revised` are those of its pages that replace an older copy, which is
+    /// outdated at the same moment.
+    ///
+    /// # Errors
+    /// [`SearchError::Stale`] as there, and if a newer copy of one of these pages was published after the manifest was read
+    /// that the split was built by: which of the two is newer has to be looked up again.
+    pub fn with_revisions(
+        &self,
+        entry: SplitEntry,
+        segments: &[SegmentKey],
+        revised: &BTreeSet<PageId>,
+        now: Timestamp,
+    ) -> Result<Manifest, SearchError> {
+        let is_newer = |id: &&PageId| self.superseded.get(*id).is_some_and(|known| known.generation > entry.generation);
+        let is_listed = self.splits.iter().any(|split| split.key == entry.key);
+        if let Some(id) = revised.iter().find(is_newer).filter(|_| !is_listed) {
+            return Err(SearchError::Stale(id.to_string()));
+        }
+        let split = entry.key.clone();
+        let mut next = self.with_split(entry, segments)?;
+        if next != *self {
+            next.supersede(revised, &split, now);
+        }
+        Ok(next)
+    }
+
+    /// With the note that newer copies of some pages were published in another year.
+    #[must_use]
+    pub fn superseding(&self, ids: &BTreeSet<PageId>, now: Timestamp) -> Manifest {
+        self.changed(|next| {
+            // What `changed` will make of it.
+            next.generation += 1;
+            next.supersede(ids, "", now);
+            next.generation -= 1;
+        })
+    }
+
+    fn supersede(&mut self, ids: &BTreeSet<PageId>, split: &str, at: Timestamp) {
+        for id in ids {
+            let superseded = Superseded { generation: self.generation, split: split.to_owned(), at };
+            self.superseded.insert(id.clone(), superseded);
+            // A newer copy says itself when it expires.
+            self.expiries.remove(id);
+        }
+    }
+
+    /// The pages of which a split has only an outdated copy, if it has any.
+    pub fn outdated_in(&self, split: &SplitEntry) -> BTreeSet<PageId> {
+        let is_outdated = |by: &Superseded| split.generation < by.generation && split.key != by.split;
+        self.superseded.iter().filter(|(_, by)| is_outdated(by)).map(|(id, _)| id.clone()).collect()
     }
 
     /// With segments that hold nothing to index.
@@ -247,11 +331,13 @@ impl Manifest {
             let first = next.splits.iter().position(|split| merged.contains(&split.key)).unwrap_or_default();
             next.splits.retain(|split| !merged.contains(&split.key));
             next.retired.extend(merged.iter().map(|key| (key.clone(), now)));
-            next.tombstones.retain(|id| !dropped.contains(id));
+            // Of a page that was published anew there may be a copy elsewhere.
+            next.tombstones.retain(|id| !dropped.contains(id) || next.superseded.contains_key(id));
             if let Some(by) = by {
                 next.retired.remove(&by.key);
                 next.splits.insert(first.min(next.splits.len()), by);
             }
+            next.forget_superseded();
         }))
     }
 
@@ -262,6 +348,7 @@ impl Manifest {
             for split in next.splits.iter_mut().filter(|split| split.key == key) {
                 split.purged_at = at.max(split.purged_at);
             }
+            next.forget_superseded();
         })
     }
 
@@ -300,6 +387,12 @@ impl Manifest {
         })
     }
 
+    /// Forgets superseded copies once every split was purged of them.
+    fn forget_superseded(&mut self) {
+        let purged = self.splits.iter().map(|split| split.purged_at).min();
+        self.superseded.retain(|_, by| purged.is_some_and(|purged| purged <= by.at + CLOCKS_DIFFER));
+    }
+
     fn changed(&self, change: impl FnOnce(&mut Manifest)) -> Manifest {
         let mut next = self.clone();
         change(&mut next);
@@ -334,127 +427,4 @@ fn day_of(segment: &SegmentKey) -> Option<String> {
 }
 
 #[cfg(test)]
-mod tests {
-    #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
-    use super::*;
-
-    fn entry(key: &str, bytes: u64) -> SplitEntry {
-        let (languages, built_at) = (BTreeSet::new(), Timestamp::EPOCH);
-        SplitEntry {
-            key: key.into(),
-            docs: 1,
-            bytes,
-            languages,
-            built_at,
-            form: crate::FORM,
-            tier: Tier::Delta,
-            since: built_at,
-            purged_at: built_at,
-            first_expiry: None,
-            tail: 0,
-        }
-    }
-
-    fn segment(day: &str) -> SegmentKey {
-        SegmentKey::new(&format!("segments/2026/05/{day}/a.jsonl.zst")).unwrap()
-    }
-
-    fn id(digit: char) -> PageId {
-        PageId::new(&digit.to_string().repeat(32)).unwrap()
-    }
-
-    #[test]
-    fn segments_are_indexed_by_name_or_by_day() {
-        let year = Manifest::new(2026).with_split(entry("a", 1), &[segment("01"), segment("02")]).unwrap();
-        assert!(year.is_indexed(&segment("01")) && !year.is_indexed(&segment("03")));
-        let sealed = year.seal("2026-05-01");
-        assert_eq!(sealed.segments, [segment("02")].into());
-        assert!(sealed.is_indexed(&segment("01")) && sealed.is_indexed(&segment("02")));
-        assert!(!sealed.is_indexed(&segment("03")));
-        assert_eq!(sealed.seal("2026-04-30"), sealed);
-        assert_eq!(sealed.generation, 2);
-        let odd = SegmentKey::new("segments/elsewhere.jsonl.zst").unwrap();
-        assert!(!sealed.is_indexed(&odd));
-    }
-
-    #[test]
-    fn doing_it_twice_leaves_what_doing_it_once_leaves() {
-        let once = Manifest::new(2026).with_split(entry("a", 1), &[segment("01")]).unwrap().with_tombstones([id('1')]);
-        let twice = once.with_split(entry("a", 1), &[segment("01")]).unwrap().with_tombstones([id('1')]);
-        assert_eq!(once, twice);
-    }
-
-    #[test]
-    fn a_tombstone_goes_when_its_page_is_left_out() {
-        let mut year = Manifest::new(2026).with_tombstones([id('1'), id('2')]);
-        for key in ["a", "b", "c"] {
-            year = year.with_split(entry(key, 1), &[]).unwrap();
-        }
-        let merged = ["a".into(), "b".into()];
-        let some = year.replaced(&merged, Some(entry("ab", 2)), &[id('1')].into(), Timestamp::EPOCH).unwrap();
-        assert_eq!(some.tombstones, [id('2')].into());
-        assert_eq!(some.splits.iter().map(|s| s.key.as_str()).collect::<Vec<_>>(), ["ab", "c"]);
-        assert_eq!(some.retired.len(), 2);
-        let again = some.replaced(&merged, None, &BTreeSet::new(), Timestamp::EPOCH);
-        assert!(matches!(again, Err(SearchError::Stale(key)) if key == "a"));
-    }
-
-    #[test]
-    fn splits_of_another_form_are_built_anew() {
-        let old = Manifest::new(2026)
-            .with_split(entry("a", 1), &[segment("01")])
-            .unwrap()
-            .with_tombstones([id('1')])
-            .seal("2026-04-01");
-        assert!(!old.is_outdated() && old.begun_anew() == old);
-        let mut json: serde_json::Value = serde_json::from_slice(&old.to_json()).unwrap();
-        json["splits"][0].as_object_mut().unwrap().remove("form");
-        let old = Manifest::from_json(&serde_json::to_vec(&json).unwrap()).unwrap();
-        assert!(old.is_outdated());
-        let anew = old.begun_anew();
-        assert!(anew.splits.is_empty() && !anew.is_indexed(&segment("01")) && anew.generation > old.generation);
-        assert_eq!(anew.tombstones, old.tombstones);
-    }
-
-    #[test]
-    fn it_reads_back_what_it_writes() {
-        let year = Manifest::new(2026).with_split(entry("a", 1), &[segment("01")]).unwrap().with_tombstones([id('1')]);
-        assert_eq!(Manifest::from_json(&year.to_json()).unwrap(), year);
-        let other = br#"{"version": 9, "whatever": true}"#;
-        assert!(matches!(Manifest::from_json(other), Err(SearchError::UnknownForm { found: 9, .. })));
-        assert!(matches!(Manifest::from_json(b"{"), Err(SearchError::Damaged { .. })));
-    }
-
-    #[test]
-    fn who_is_second_with_a_segment_starts_over() {
-        let year = Manifest::new(2026).with_split(entry("a", 1), &[segment("01"), segment("02")]).unwrap();
-        let second = year.with_split(entry("b", 1), &[segment("02"), segment("03")]);
-        assert!(matches!(second, Err(SearchError::Stale(_))));
-        assert_eq!(year.with_split(entry("b", 1), &[segment("03")]).unwrap().splits.len(), 2);
-        assert!(matches!(
-            year.seal("2026-05-04").with_split(entry("b", 1), &[segment("04")]),
-            Err(SearchError::Stale(_))
-        ));
-    }
-
-    #[test]
-    fn what_is_no_longer_listed_is_deleted_after_a_while() {
-        let at = |hours| Timestamp::EPOCH + curlew_model::Millis::from_hours(hours);
-        let there = ["a", "b", "left"].map(str::to_owned);
-        let year = Manifest::new(2026).with_split(entry("a", 1), &[]).unwrap();
-        let (year, over) = year.replaced(&["a".into()], Some(entry("b", 1)), &BTreeSet::new(), at(1)).unwrap().swept(
-            &there,
-            at(9),
-            at(0),
-        );
-        assert!(over.is_empty());
-        assert_eq!(year.retired, [("a".to_owned(), at(1)), ("left".to_owned(), at(9))].into());
-        let (later, over) = year.swept(&there, at(10), at(5));
-        assert_eq!((over, later.retired.len()), (vec!["a".to_owned()], 1));
-        // One that is listed after all is kept, and so is one that was deleted and is put again.
-        let listed = later.with_split(entry("left", 1), &[]).unwrap();
-        assert!(listed.retired.is_empty());
-        let (listed, over) = listed.swept(&there, at(99), at(98));
-        assert!(over.is_empty() && listed.retired.contains_key("a"));
-    }
-}
+mod tests;

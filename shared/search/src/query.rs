@@ -1,4 +1,5 @@
-//! The query language: words, `"a phrase"`, `-word`, `site:HOST`, `lang:it`, `before:2026-05-01`, `after:…`, `sort:date`.
+//! The query language: words, `"a phrase"`, `-word`, `author:NAME`, `site:HOST`, `lang:it`, `before:2026-05-01`,
+//! `after:…`, `sort:date`.
 
 use crate::schema::head;
 use curlew_model::{MAX_QUERY_BYTES, MAX_QUERY_TERMS, QueryError, Timestamp};
@@ -9,17 +10,25 @@ use std::str::FromStr;
 /// So many characters of what was typed are repeated in a sentence about it.
 const MAX_SHOWN_CHARS: usize = 60;
 
+/// Shortest name that is taken for that of a filter, in letters.
+const MIN_FILTER_NAME: usize = 2;
+
 /// What is looked for.
 ///
-/// All words must be found. Of several `site:` or `lang:` one is enough. A day is taken in UTC: `after:` includes it,
-/// `before:` ends as it begins. A `-` before a word, phrase, `site:` or `lang:` leaves out what has it. What is no
-/// operator is a word: `12:30` is looked for as a phrase of two numbers.
+/// All words must be found, in the title, the text or the author's name. Of several `author:`, `site:` or `lang:` one is
+/// enough. The value of an operator may stand in quotation marks, as in `author:"Anna Rossi"`. A day is taken in UTC:
+/// `after:` includes it, `before:` ends as it begins. A `-` before a word, phrase, `author:`, `site:` or `lang:` leaves out
+/// what has it. What is no operator is a word: `12:30` is looked for as a phrase of two numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Query {
     /// Words and phrases that a page must have.
     pub wanted: Vec<Clause>,
     /// Words and phrases that it must not have.
     pub unwanted: Vec<Clause>,
+    /// Names of authors: of one of them all words must stand side by side in the author's name.
+    pub authors: BTreeSet<String>,
+    /// Names of authors that are left out.
+    pub not_authors: BTreeSet<String>,
     /// Hosts in lower-case A-label form; pages of what is below them count.
     pub sites: BTreeSet<String>,
     /// Hosts that are left out.
@@ -85,10 +94,11 @@ impl Query {
         reading.end()
     }
 
-    /// Whether there is nothing to look for.
+    /// Whether there is nothing to look for. The newest of all pages are something; the best of all are nothing.
     pub fn is_empty(&self) -> bool {
-        let filtered = !self.sites.is_empty() || !self.languages.is_empty();
-        self.wanted.is_empty() && !filtered && self.before.is_none() && self.after.is_none()
+        let filtered = !self.authors.is_empty() || !self.sites.is_empty() || !self.languages.is_empty();
+        let is_dated = self.before.is_some() || self.after.is_some() || self.sort == Sort::Date;
+        self.wanted.is_empty() && !filtered && !is_dated
     }
 }
 
@@ -98,6 +108,8 @@ struct Reading {
     query: Query,
     terms: usize,
     left_out: Vec<QueryError>,
+    /// Something was typed that holds no letter and no digit.
+    has_signs: bool,
 }
 
 impl Reading {
@@ -117,13 +129,18 @@ impl Reading {
     }
 
     fn take_whole(&mut self, piece: &Piece<'_>) -> Result<(), QueryError> {
-        if piece.quoted {
-            self.take_words(piece);
-            return Ok(());
-        }
         let query = &mut self.query;
-        let operator = piece.text.split_once(':').map(|(name, value)| (name.to_ascii_lowercase(), value));
+        let operator = match piece.operator {
+            Some(name) => Some((name, piece.text)),
+            None if piece.quoted => None,
+            None => piece.text.split_once(':'),
+        };
+        let operator = operator.map(|(name, value)| (name.to_ascii_lowercase(), value));
         match operator.as_ref().map(|(name, value)| (name.as_str(), *value)) {
+            Some(("author", value)) => {
+                let authors = if piece.negated { &mut query.not_authors } else { &mut query.authors };
+                authors.insert(author(value)?);
+            }
             Some(("site", value)) => {
                 let sites = if piece.negated { &mut query.not_sites } else { &mut query.sites };
                 sites.insert(host(value)?);
@@ -135,7 +152,11 @@ impl Reading {
             Some(("before", value)) => query.before = Some(earlier(query.before, day(value)?)),
             Some(("after", value)) => query.after = query.after.max(Some(day(value)?)),
             Some(("sort", value)) => query.sort = value.parse()?,
-            _ if piece.text.contains('*') => return Err(QueryError::Wildcard(shown(piece.text))),
+            _ if !piece.quoted && piece.text.contains('*') => return Err(QueryError::Wildcard(shown(piece.text))),
+            Some((name, value)) if looks_like_filter(name, value) => {
+                self.left_out.push(QueryError::Filter(shown(name)));
+                self.take_words(piece);
+            }
             _ => self.take_words(piece),
         }
         Ok(())
@@ -146,19 +167,33 @@ impl Reading {
         if piece.text.chars().any(char::is_alphanumeric) {
             let clauses = if piece.negated { &mut self.query.unwanted } else { &mut self.query.wanted };
             clauses.push(Clause { text: piece.text.to_owned(), at: piece.at..piece.at + piece.text.len() });
+        } else {
+            self.has_signs = true;
         }
     }
 
     fn end(mut self) -> (Query, Vec<QueryError>) {
+        // Signs alone are nothing to look for, and do not stand for all pages either.
+        let unsorted = Query { sort: Sort::Relevance, ..self.query.clone() };
+        if self.has_signs && unsorted.is_empty() {
+            self.query = unsorted;
+        }
         let query = &self.query;
         if query.is_empty() {
-            let excluded = !query.unwanted.is_empty() || !query.not_sites.is_empty() || !query.not_languages.is_empty();
+            let filtered = [&query.not_authors, &query.not_sites, &query.not_languages];
+            let excluded = !query.unwanted.is_empty() || filtered.iter().any(|left_out| !left_out.is_empty());
             self.left_out.push(if excluded { QueryError::OnlyExcluded } else { QueryError::Empty });
         } else if query.after.zip(query.before).is_some_and(|(after, before)| after >= before) {
             self.left_out.push(QueryError::NoDays);
         }
         (self.query, self.left_out)
     }
+}
+
+/// Whether somebody may have meant a filter that there is not: `inurl:tide`, but neither `12:30` nor an address.
+fn looks_like_filter(name: &str, value: &str) -> bool {
+    let is_word = name.len() >= MIN_FILTER_NAME && name.bytes().all(|byte| byte.is_ascii_alphabetic());
+    is_word && value.starts_with(char::is_alphanumeric)
 }
 
 /// What was typed, as it may stand in a sentence.
@@ -182,9 +217,14 @@ impl FromStr for Sort {
     }
 }
 
+/// Operators, whose value may stand in quotation marks.
+const OPERATORS: [&str; 6] = ["author", "site", "lang", "before", "after", "sort"];
+
 /// What stands between spaces, or between quotation marks.
 #[derive(Clone, Copy)]
 struct Piece<'a> {
+    /// The operator that stands before the quotation mark.
+    operator: Option<&'a str>,
     text: &'a str,
     /// Where the text begins.
     at: usize,
@@ -214,6 +254,11 @@ fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
         if negated {
             rest = &rest[1..];
         }
+        let quoted_operator = rest.split_once(is_quote).and_then(|(before, _)| before.strip_suffix(':'));
+        let operator = quoted_operator.filter(|name| OPERATORS.iter().any(|known| known.eq_ignore_ascii_case(name)));
+        if let Some(name) = operator {
+            rest = &rest[name.len() + 1..];
+        }
         let first = rest.chars().next()?;
         if is_quote(first) {
             let inside = &rest[first.len_utf8()..];
@@ -221,13 +266,13 @@ fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
             // A quotation mark that is never closed reaches to the end.
             let end = inside.find(is_quote).unwrap_or(inside.len());
             rest = inside[end..].trim_start_matches(is_quote);
-            return Some(Piece { text: &inside[..end], at, quoted: true, negated });
+            return Some(Piece { operator, text: &inside[..end], at, quoted: true, negated });
         }
         let at = text.len() - rest.len();
         let end = rest.find(|c| is_space(c) || is_quote(c)).unwrap_or(rest.len());
         let piece = &rest[..end];
         rest = &rest[end..];
-        Some(Piece { text: piece, at, quoted: false, negated })
+        Some(Piece { operator: None, text: piece, at, quoted: false, negated })
     })
 }
 
@@ -237,6 +282,12 @@ fn is_space(c: char) -> bool {
 
 fn is_quote(c: char) -> bool {
     matches!(c, '"' | '“' | '”' | '„' | '«' | '»' | '「' | '」')
+}
+
+/// The name of `author:`, which holds a letter or a digit.
+fn author(text: &str) -> Result<String, QueryError> {
+    let name = text.trim();
+    if name.chars().any(char::is_alphanumeric) { Ok(name.to_owned()) } else { Err(QueryError::Author(shown(text))) }
 }
 
 /// The host of `site:`, also when a whole URL was pasted.
@@ -292,6 +343,23 @@ mod tests {
     }
 
     #[test]
+    fn an_author_is_a_word_or_a_name_in_quotation_marks() {
+        let query = Query::parse("pane author:Rossi Author:\"Anna Maria Rossi\" -author:“Bo Ek”x site:\"example.org\"")
+            .unwrap();
+        assert_eq!(texts(&query.wanted), ["pane", "x"]);
+        assert_eq!(query.authors, ["Rossi".to_owned(), "Anna Maria Rossi".to_owned()].into());
+        assert_eq!(query.not_authors, ["Bo Ek".to_owned()].into());
+        assert_eq!(query.sites, ["example.org".to_owned()].into());
+        assert!(Query::parse("author:Rossi").is_ok(), "a name is enough to look for");
+        assert_eq!(Query::parse("-author:Rossi"), Err(QueryError::OnlyExcluded));
+        assert_eq!(Query::parse("author:"), Err(QueryError::Author(String::new())));
+        assert_eq!(Query::parse("x author:\"…\""), Err(QueryError::Author("…".into())));
+        assert_eq!(texts(&Query::read("co-author:\"Anna Rossi\"").0.wanted), ["co-author:", "Anna Rossi"]);
+        let (query, said) = Query::read(&format!("author:\"{}\"", "a ".repeat(17)));
+        assert_eq!((query.authors.first().unwrap().split_whitespace().count(), said.len()), (MAX_QUERY_TERMS, 1));
+    }
+
+    #[test]
     fn hosts_are_brought_into_one_form() {
         for (typed, host) in [
             ("site:Bücher.example", "xn--bcher-kva.example"),
@@ -311,7 +379,9 @@ mod tests {
             ("", QueryError::Empty),
             (" \u{0} ", QueryError::Empty),
             ("… ---", QueryError::Empty),
-            ("sort:date", QueryError::Empty),
+            ("sort:relevance", QueryError::Empty),
+            ("([… sort:date", QueryError::Empty),
+            ("inurl:tide", QueryError::Filter("inurl".into())),
             ("-pane", QueryError::OnlyExcluded),
             ("*pane", QueryError::Wildcard("*pane".into())),
             ("pa*ne", QueryError::Wildcard("pa*ne".into())),
@@ -323,6 +393,29 @@ mod tests {
             let refused = Query::parse(typed).unwrap_err();
             assert_eq!(refused, error, "{typed}");
             assert!(refused.to_string().ends_with('.'), "{refused}");
+        }
+    }
+
+    #[test]
+    fn a_filter_that_there_is_not_is_said_and_looked_for_as_words() {
+        for (typed, is_said) in [
+            ("foo:bar tide", true),
+            ("12:30", false),
+            ("https://example.org/", false),
+            ("std::vec", false),
+            ("note: x", false),
+        ] {
+            let (query, said) = Query::read(typed);
+            assert_eq!(said.iter().any(|why| matches!(why, QueryError::Filter(_))), is_said, "{typed}: {said:?}");
+            assert_eq!(query.wanted[0].text, typed.split(' ').next().unwrap(), "{typed}");
+        }
+    }
+
+    #[test]
+    fn the_newest_of_all_pages_can_be_asked_for() {
+        for typed in ["sort:date", "-pane sort:date"] {
+            let query = Query::parse(typed).unwrap();
+            assert!(!query.is_empty() && query.wanted.is_empty(), "{typed}");
         }
     }
 
@@ -397,7 +490,7 @@ mod tests {
         }
 
         #[test]
-        fn no_row_of_operators_makes_it_panic(text in "([a-zà-ü東\"“: *()-]|site:|lang:|before:|after:|sort:|2026-13-01|\\[){0,40}") {
+        fn no_row_of_operators_makes_it_panic(text in "([a-zà-ü東\"“: *()-]|author:|site:|lang:|before:|after:|sort:|2026-13-01|\\[){0,40}") {
             if let Ok(query) = Query::parse(&text) {
                 prop_assert!(query.wanted.len() + query.unwanted.len() <= MAX_QUERY_TERMS);
             }

@@ -2,7 +2,7 @@
 
 use crate::analyze::{Analyzers, Mode, rules};
 use crate::collect::{Candidate, Ranking};
-use crate::query::{Clause, Query, Sort};
+use crate::query::{Query, Sort};
 use crate::schema::{self, Fields};
 use crate::snippet::{Snippet, snippet};
 use crate::split::Split;
@@ -13,7 +13,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use tantivy::query::{
     AllQuery, Bm25StatisticsProvider, BooleanQuery, BoostQuery, ConstScoreQuery, DisjunctionMaxQuery, EmptyQuery,
-    EnableScoring, Occur, PhraseQuery, Query as EngineQuery, TermQuery, TermSetQuery,
+    EnableScoring, PhraseQuery, Query as EngineQuery, TermQuery, TermSetQuery,
 };
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{BitSet, Score, Term};
@@ -24,7 +24,7 @@ pub const MAX_DEPTH: usize = 10_000;
 pub const COPY_BITS: u32 = 10;
 /// So many times as many pages are ranked as are shown, since copies are shown as one.
 const RANKED: usize = 2;
-/// Among so many of the best pages copies are looked for.
+/// Among so many of the best pages copies are looked for, and counted.
 const GROUPED: usize = 1_000;
 /// How much more a word counts in the title than in the text.
 const TITLE_BOOST: Score = 2.5;
@@ -69,9 +69,11 @@ pub struct Request<'a> {
 /// An answer.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Results {
-    /// All pages that match and are not hidden. A page that lies in two splits, because a job ran twice, is given once;
-    /// it is counted once if both of its copies are among the best.
+    /// The pages that match and are not hidden, as many as can be given: pages that say the same count as one. A page that
+    /// lies in two splits, because a job ran twice, is given once; it is counted once if both are among the best.
     pub total: u64,
+    /// How many pages match besides, which say the same as one that is counted.
+    pub copies: u64,
     /// The best ones.
     pub hits: Vec<Hit>,
     /// Where the next page of results goes on, if there is more.
@@ -123,9 +125,10 @@ pub fn search(splits: &[&Split], hidden: &Hidden, request: Request<'_>) -> Resul
     let room = MAX_DEPTH.saturating_sub(seen);
     let depth = request.offset.saturating_add(request.limit).min(room);
 
-    // One more than is shown tells whether there is more.
-    let keep = (depth + 1).saturating_mul(RANKED);
-    let (mut total, mut cut) = (0, false);
+    // One more than is shown tells whether there is more. Copies can be counted only if all are ranked among which they are
+    // looked for.
+    let keep = (depth + 1).saturating_mul(RANKED).max(GROUPED);
+    let (mut total, mut rest, mut cut) = (0, 0, false);
     let mut ranked = Vec::new();
     for (number, split) in splits.iter().enumerate() {
         let excluded = plan.excluded(split, hidden)?;
@@ -133,6 +136,7 @@ pub fn search(splits: &[&Split], hidden: &Hidden, request: Request<'_>) -> Resul
         let ranking = ranking.after(request.after.map(|cursor| cursor.place));
         let found = split.searcher().search_with_statistics_provider(&plan.query, &ranking, &corpus)?;
         total += found.total;
+        rest += found.rest;
         cut |= found.best.len() >= keep;
         ranked.extend(found.best.into_iter().map(|candidate| Ranked {
             split: number,
@@ -143,10 +147,14 @@ pub fn search(splits: &[&Split], hidden: &Hidden, request: Request<'_>) -> Resul
             candidate,
         }));
     }
-    let copies = keep_newest_copies(&mut ranked);
+    let repeated = keep_newest_copies(&mut ranked);
     ranked.sort_unstable_by_key(|ranked| Reverse((ranked.candidate.rank, ranked.candidate.key)));
+    ranked.truncate(keep);
     // Who asks for a site wants its pages, whether or not two of them are alike.
     let groups = groups(&ranked, request.query.sites.is_empty());
+    let copies = (ranked.len() - groups.len()) as u64;
+    // What came before the place that was asked for has been counted as it was given.
+    let given = seen as u64 + rest - repeated - copies;
     let shown = groups.get(request.offset.min(groups.len())..depth.min(groups.len())).unwrap_or_default();
     let last = match shown.last() {
         Some(last) if groups.len() > depth => Some(&ranked[last.best]),
@@ -169,7 +177,7 @@ pub fn search(splits: &[&Split], hidden: &Hidden, request: Request<'_>) -> Resul
         let copies = group.size - 1;
         hits.push(Hit { copies, ..hit(record?, score, &plan.marked, &mut analyzers) });
     }
-    Ok(Results { total: total - copies, hits, next })
+    Ok(Results { total: given, copies: (total - repeated).saturating_sub(given), hits, next })
 }
 
 /// Pages that say the same; mostly one alone.
@@ -189,11 +197,12 @@ fn groups(ranked: &[Ranked], may_group: bool) -> Vec<Group> {
     let date = |at: usize| ranked[at].date;
     for (at, Ranked { candidate, .. }) in ranked.iter().enumerate() {
         let print = candidate.print.filter(|_| may_group && at < GROUPED);
-        let is_copy = |group: &&mut Group| {
-            let other = ranked[group.best].candidate.print;
-            print.zip(other).is_some_and(|(one, two)| (one ^ two).count_ones() <= COPY_BITS)
-        };
-        match groups.iter_mut().take(GROUPED).find(is_copy) {
+        let copy_of = print.and_then(|print| {
+            let others = groups.iter_mut().take(GROUPED);
+            let is_copy = |other: u64| (print ^ other).count_ones() <= COPY_BITS;
+            others.into_iter().find(|group| ranked[group.best].candidate.print.is_some_and(is_copy))
+        });
+        match copy_of {
             Some(group) => {
                 group.size += 1;
                 if date(at) < date(group.first) {
@@ -288,22 +297,27 @@ impl Plan {
         let mut wanted = Vec::new();
         let mut marked = HashSet::new();
         for clause in &query.wanted {
-            let forms = words.forms(clause);
+            let forms = words.forms(&clause.text);
             wanted.push(words.query(&forms));
             marked.extend(forms.into_iter().flatten().map(|(_, form)| form));
         }
-        let synonyms = std::mem::take(&mut words.synonyms);
         if query.wanted.is_empty() {
             wanted.push(unscored(AllQuery));
+        }
+        if !query.authors.is_empty() {
+            let any = query.authors.iter().map(|name| words.author_query(name)).collect();
+            wanted.push(unscored(BooleanQuery::union(any)));
         }
         wanted.extend(any_of(fields.host, &query.sites).map(unscored));
         wanted.extend(any_of(fields.language, &query.languages).map(unscored));
 
-        let mut unwanted = Vec::new();
+        let synonyms = std::mem::take(&mut words.synonyms);
+        let mut unwanted: Vec<Box<dyn EngineQuery>> = Vec::new();
         for clause in &query.unwanted {
-            let forms = words.forms(clause);
+            let forms = words.forms(&clause.text);
             unwanted.push(words.query(&forms));
         }
+        unwanted.extend(query.not_authors.iter().map(|name| words.author_query(name)));
         unwanted.extend(any_of(fields.host, &query.not_sites).map(unscored));
         unwanted.extend(any_of(fields.language, &query.not_languages).map(unscored));
         let terms = std::mem::take(&mut words.terms);
@@ -338,6 +352,14 @@ fn unscored(query: impl EngineQuery) -> Box<dyn EngineQuery> {
 /// One way to write a clause: forms and their positions.
 type Form = Vec<(usize, String)>;
 
+/// The ways to write a clause by the rules of one language: with accents and without.
+fn forms_in(analyzers: &mut Analyzers, language: &str, text: &str) -> BTreeSet<Form> {
+    let words = analyzers.of(language).words(text, Mode::Query);
+    let first = words.iter().map(|word| (word.position, word.form.clone())).collect();
+    let other = words.into_iter().map(|word| (word.position, word.other.unwrap_or(word.form))).collect();
+    [first, other].into_iter().filter(|form: &Form| !form.is_empty()).collect()
+}
+
 /// Makes queries of words.
 struct Words<'a> {
     fields: &'a Fields,
@@ -349,27 +371,26 @@ struct Words<'a> {
 
 impl Words<'_> {
     /// All ways to write a clause, over all languages.
-    fn forms(&mut self, clause: &Clause) -> BTreeSet<Form> {
-        let mut forms: BTreeSet<Form> = BTreeSet::new();
-        for language in self.languages {
-            let words = self.analyzers.of(language).words(&clause.text, Mode::Query);
-            forms.insert(words.iter().map(|word| (word.position, word.form.clone())).collect());
-            let other = words.into_iter().map(|word| (word.position, word.other.unwrap_or(word.form)));
-            forms.insert(other.collect());
-        }
-        forms.retain(|form| !form.is_empty());
-        forms
+    fn forms(&mut self, text: &str) -> BTreeSet<Form> {
+        self.languages.iter().flat_map(|language| forms_in(self.analyzers, language, text)).collect()
     }
 
-    /// Finds a clause in the title or the text.
+    /// Finds a clause in the title, the text or the author's name.
     fn query(&mut self, forms: &BTreeSet<Form>) -> Box<dyn EngineQuery> {
         if forms.is_empty() {
             return Box::new(EmptyQuery);
         }
         let title = self.field_query(self.fields.title, forms);
         let body = self.field_query(self.fields.body, forms);
+        let author = self.field_query(self.fields.author, forms);
         let title = Box::new(BoostQuery::new(title, TITLE_BOOST));
-        Box::new(BooleanQuery::new(vec![(Occur::Should, title), (Occur::Should, body)]))
+        Box::new(BooleanQuery::union(vec![title, body, author]))
+    }
+
+    /// Finds the pages of an author.
+    fn author_query(&mut self, name: &str) -> Box<dyn EngineQuery> {
+        let forms = forms_in(self.analyzers, "", name);
+        if forms.is_empty() { Box::new(EmptyQuery) } else { self.field_query(self.fields.author, &forms) }
     }
 
     /// The best match of any form: a page that has two forms of one word has it no better than once.

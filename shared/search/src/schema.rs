@@ -28,6 +28,8 @@ pub(crate) struct Fields {
     pub(crate) title: Field,
     /// Stems of the text, with positions.
     pub(crate) body: Field,
+    /// Words of the author's name, with positions; a name has no stems.
+    pub(crate) author: Field,
     /// [`date`] in milliseconds.
     pub(crate) date: Field,
     /// `unavailable_after` in milliseconds.
@@ -68,7 +70,8 @@ pub(crate) fn schema() -> (Schema, Fields) {
         host: builder.add_text_field("host", exact.clone()),
         language: builder.add_text_field("language", exact),
         title: builder.add_text_field("title", words.clone()),
-        body: builder.add_text_field("body", words),
+        body: builder.add_text_field("body", words.clone()),
+        author: builder.add_text_field("author", words),
         date: builder.add_i64_field(DATE, column.clone()),
         expires: builder.add_i64_field(EXPIRES, column.clone()),
         likeness: builder.add_u64_field(LIKENESS, column),
@@ -105,6 +108,9 @@ pub(crate) fn document(record: &Record, fields: &Fields, budget: &BuildBudget) -
     }
     document.add_text(fields.title, of_language(&language, head(&record.title, budget.text_bytes)));
     document.add_text(fields.body, of_language(&language, head(&record.text, budget.text_bytes)));
+    if let Some(author) = &record.author {
+        document.add_text(fields.author, of_language("", head(author, budget.text_bytes)));
+    }
     document.add_i64(fields.date, date(record).as_millis());
     if let Some(expires) = record.unavailable_after {
         document.add_i64(fields.expires, expires.as_millis());

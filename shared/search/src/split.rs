@@ -31,11 +31,13 @@ pub struct Split {
     /// Where the bytes come from, if they are not all here.
     cold: Option<Arc<Cold>>,
     dead: Mutex<Option<Dead>>,
+    outdated: Mutex<Arc<BTreeSet<PageId>>>,
 }
 
 /// Where the hidden pages lie in a split. Looked up once, since what is hidden lasts for many queries.
 struct Dead {
     tombstones: Arc<BTreeSet<PageId>>,
+    outdated: Arc<BTreeSet<PageId>>,
     hosts: BTreeSet<String>,
     docs: Arc<BitSet>,
 }
@@ -79,17 +81,28 @@ impl Split {
         let keys = columns.u64(schema::KEY)?;
         let prints =
             columns.column_opt(schema::LIKENESS)?.unwrap_or_else(|| Column::build_empty_column(contents.docs as u32));
-        Ok(Split { contents, fields, dates, expires, keys, prints, searcher, cold, dead: Mutex::new(None) })
+        Ok(Split {
+            contents,
+            fields,
+            dates,
+            expires,
+            keys,
+            prints,
+            searcher,
+            cold,
+            dead: Mutex::new(None),
+            outdated: Mutex::default(),
+        })
     }
 
     /// Reads what every search reads, so that it can be laid where it is read with the tail.
     pub(crate) fn read_what_is_read_first(contents: Contents, directory: BundleDirectory) -> Result<(), SearchError> {
         let split = Split::over(contents, directory, None)?;
         let fields = split.fields;
-        for field in [fields.id, fields.host, fields.language, fields.title, fields.body] {
+        for field in [fields.id, fields.host, fields.language, fields.title, fields.body, fields.author] {
             split.segment().inverted_index(field)?;
         }
-        for field in [fields.title, fields.body] {
+        for field in [fields.title, fields.body, fields.author] {
             split.segment().get_fieldnorms_reader(field)?;
         }
         Ok(())
@@ -159,23 +172,43 @@ impl Split {
         schema::record(&document, &self.fields)
     }
 
+    /// Names the pages of which it has only an outdated copy ([`crate::Manifest::outdated_in`]): these are not found in it, and
+    /// not taken over when it is merged.
+    pub fn set_outdated(&self, ids: Arc<BTreeSet<PageId>>) {
+        *self.outdated.lock().unwrap_or_else(PoisonError::into_inner) = ids;
+    }
+
+    pub(crate) fn outdated(&self) -> Arc<BTreeSet<PageId>> {
+        self.outdated.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     /// The documents of pages that are hidden.
     pub(crate) fn dead(&self, hidden: &Hidden) -> Result<Arc<BitSet>, SearchError> {
         let mut known = self.dead.lock().unwrap_or_else(PoisonError::into_inner);
         // The set of tombstones is kept, so its address cannot have become that of another one.
-        let same = |dead: &&Dead| Arc::ptr_eq(&dead.tombstones, &hidden.tombstones) && dead.hosts == hidden.hosts;
+        let outdated = self.outdated();
+        let same = |dead: &&Dead| {
+            Arc::ptr_eq(&dead.tombstones, &hidden.tombstones)
+                && Arc::ptr_eq(&dead.outdated, &outdated)
+                && dead.hosts == hidden.hosts
+        };
         if let Some(dead) = known.as_ref().filter(same) {
             return Ok(dead.docs.clone());
         }
         let mut docs = BitSet::with_max_value(self.max_doc());
-        for id in hidden.tombstones.iter() {
+        for id in hidden.tombstones.iter().chain(outdated.iter()) {
             self.insert_docs(&schema::id_term(&self.fields, id), &mut docs)?;
         }
         for host in &hidden.hosts {
             self.insert_docs(&Term::from_field_text(self.fields.host, host), &mut docs)?;
         }
         let docs = Arc::new(docs);
-        *known = Some(Dead { tombstones: hidden.tombstones.clone(), hosts: hidden.hosts.clone(), docs: docs.clone() });
+        *known = Some(Dead {
+            tombstones: hidden.tombstones.clone(),
+            outdated,
+            hosts: hidden.hosts.clone(),
+            docs: docs.clone(),
+        });
         Ok(docs)
     }
 

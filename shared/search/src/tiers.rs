@@ -121,6 +121,7 @@ mod tests {
             tier,
             since: at,
             purged_at: at,
+            generation: 0,
             first_expiry: None,
             tail: 0,
         }

@@ -81,7 +81,7 @@ pub(crate) async fn reopen_site(
     }
     tracing::info!(site = %site.url, feed = %feed.url, "the site has lost its last feed and is looked at again");
     feed.polling.reopened = true;
-    let open = SiteSource { state: SiteState::Waiting, not_before: now, failures: 0, ..site };
+    let open = SiteSource { state: SiteState::Waiting, not_before: now, failures: 0, failure: None, ..site };
     sources.swap(seen, &Source::Site(open)).await?;
     Ok(())
 }

@@ -4,6 +4,7 @@
 //! one host key. Below a public suffix, or a platform that is split, there are many: those that are known are all written,
 //! and a host key that is visited for the first time is held against the list (`Manners::open`).
 
+use crate::bulk::Bulk;
 use crate::listing::each_host;
 use crate::{StageError, object};
 use curlew_model::{
@@ -160,10 +161,11 @@ impl Blocks {
     /// Sends visits for pages of a host that were rejected for a reason that has passed.
     async fn take_up(&self, name: &str) -> Result<(), StageError> {
         let now = self.clock.now();
+        let mut taken_up = Bulk::new(self.queue.as_ref());
         let mut after: Option<PageId> = None;
         loop {
             let rows = self.pages.list(after.as_ref(), LIST).await?;
-            let Some(last) = rows.last() else { return Ok(()) };
+            let Some(last) = rows.last() else { return Ok(taken_up.send().await?) };
             after = Some(last.id.clone());
             let mut visits: BTreeMap<(HostKey, Option<SourceKey>), Vec<VisitItem>> = BTreeMap::new();
             for page in rows.into_iter().filter(|page| page.state.may_be_taken_up() && is_on(&page.url, name)) {
@@ -171,9 +173,10 @@ impl Blocks {
                     VisitItem { url: page.url, page: page.id, purpose: Purpose::New { hints: EntryHints::default() } };
                 visits.entry((page.host, page.feed)).or_default().push(item);
             }
-            let jobs: Vec<(Job, Timestamp)> = visits.iter().flat_map(|(of, items)| jobs(of, items, now)).collect();
-            if !jobs.is_empty() {
-                self.queue.send(&jobs).await?;
+            for (of, items) in &visits {
+                for job in jobs(of, items, now) {
+                    taken_up.push(job).await?;
+                }
             }
         }
     }

@@ -4,20 +4,25 @@
 //! is kept once. A site that has moved its home to another host key is looked at under the lease of that one. The home
 //! page is called once, however often the job is put off: what it named travels with the job.
 
+mod rest;
+
 use crate::aftermath::revived;
 use crate::feed_row::{content_hash, learn, parse};
 use crate::intake::Intake;
 use crate::manners::Opening;
+use crate::parsing::parsed;
 use crate::visit::{End, Got, Visit};
-use crate::{Manners, Stage, StageError, Verdict};
+use crate::{Manners, Stage, StageError, Verdict, failures};
 use curlew_article::{Limits, decode, glance};
 use curlew_feed::{Feed, discover};
 use curlew_model::{
-    DiscoverJob, FeedSource, Job, PollJob, Rejection, SiteSource, SiteState, Source, SourceKey, Timestamp, Validators,
+    DiscoverJob, Failure, FeedSource, Job, PollJob, Rejection, SiteSource, SiteState, Source, SourceKey, Timestamp,
+    Validators,
 };
 use curlew_policy::address;
 use curlew_policy::admission;
 use curlew_ports::{Blobs, CallKind, Event, Pages, Queue, Reply, Sources, Version};
+use rest::Rest;
 use std::sync::Arc;
 use url::Url;
 
@@ -35,41 +40,13 @@ enum Step {
     /// These feeds work; the rest could not be tried yet and are left to be polled.
     Found { working: Vec<SourceKey>, untried: Vec<Url> },
     /// There is none.
-    None(String),
+    None(Failure),
     /// The site must not be crawled.
-    Refused(String),
+    Refused(Failure),
     /// Not now; when it is, go on from here.
     Later { until: Timestamp, held: bool, rest: Rest },
     /// The home page is on another host key, whose turn it is.
     Onward(Rest),
-}
-
-/// What is left to do of a discovery, as its job carries it.
-#[derive(Clone, PartialEq, Eq)]
-struct Rest {
-    /// The home page's address, once it was read.
-    home: Option<Url>,
-    /// Feeds that it names and that are still to be tried.
-    links: Vec<Url>,
-    /// The usual address that is tried next, once the links are done with.
-    next_guess: Option<u8>,
-}
-
-impl Rest {
-    fn of(job: &DiscoverJob) -> Rest {
-        let url = |text: &String| address::parse(text, None).ok();
-        let links = job.links.iter().filter_map(url).collect();
-        Rest { home: job.home.as_ref().and_then(url), links, next_guess: job.next_guess }
-    }
-
-    fn job(&self, job: &DiscoverJob) -> DiscoverJob {
-        DiscoverJob {
-            home: self.home.as_ref().map(|url| url.as_str().to_owned()),
-            links: self.links.iter().map(|url| url.as_str().to_owned()).collect(),
-            next_guess: self.next_guess,
-            ..job.clone()
-        }
-    }
 }
 
 /// What the home page told.
@@ -170,9 +147,9 @@ impl Discover {
         let reply = match &got.end {
             End::Reply(reply) => reply,
             End::Rejected(why @ (Rejection::Robots | Rejection::Blocked | Rejection::Excluded(_))) => {
-                return Ok(Home::Ends(Step::Refused(why.to_string())));
+                return Ok(Home::Ends(Step::Refused(failures::of_rejection(why))));
             }
-            End::Rejected(why) => return Ok(Home::Ends(Step::None(why.to_string()))),
+            End::Rejected(why) => return Ok(Home::Ends(Step::None(failures::of_rejection(why)))),
             End::Later(until) => return Ok(Home::Ends(Step::Later { until: *until, held: false, rest: nothing })),
             End::Held(until, _) | End::Elsewhere(until) => {
                 return Ok(Home::Ends(Step::Later { until: *until, held: true, rest: nothing }));
@@ -190,19 +167,31 @@ impl Discover {
             return Ok(Home::Ends(Step::Later { until, held: true, rest: nothing }));
         }
         if reply.status != 200 {
-            return Ok(Home::Ends(Step::None(format!("the home page answered {}", reply.status))));
+            return Ok(Home::Ends(Step::None(failures::home_answered(reply.status))));
         }
-        if let Ok(feed) = parse(reply, &got.url) {
+        let pool = self.manners().pool.as_ref();
+        if let Ok(feed) = parse(pool, reply, &got.url).await? {
             // Somebody named a feed and not a site.
             let key = self.keep(site, &got.url, &feed, reply).await?;
             return Ok(Home::Ends(Step::Found { working: vec![key], untried: vec![] }));
         }
-        let content_type = reply.headers.content_type.as_deref();
-        if let Ok(seen) = glance(&decode(&reply.body, content_type), &got.url, &Limits::default()) {
-            site.image = seen.image.map(String::from);
+        let (body, media, url) = (reply.body.clone(), reply.headers.content_type.clone(), got.url.clone());
+        let read = move || {
+            let seen = glance(&decode(&body, media.as_deref()), &url, &Limits::default());
+            (seen.map(|seen| seen.image), discover(&body, media.as_deref(), &url))
+        };
+        let (image, links) = match parsed(pool, reply.body.len(), read).await? {
+            Ok(read) => read,
+            Err(overrun) => return Ok(Home::Ends(Step::None(failures::unreadable(&overrun)))),
+        };
+        if let Ok(image) = image {
+            site.image = image.map(String::from);
         }
-        let links = discover(&reply.body, content_type, &got.url)
+        // Comments are no articles: their feed is taken only where there is no other one.
+        let has_articles = links.iter().any(|link| !link.of_comments);
+        let links = links
             .into_iter()
+            .filter(|link| !has_articles || !link.of_comments)
             .filter_map(|link| address::parse(link.url.as_str(), None).ok())
             .take(self.manners().rules.feeds_per_site)
             .collect();
@@ -229,7 +218,7 @@ impl Discover {
         let working: Vec<SourceKey> = working.into_iter().map(|found| found.key).collect();
         Ok(match (working.is_empty(), until) {
             (false, _) => Step::Found { working, untried },
-            (true, None) => Step::None("none of the feeds that the home page names works".into()),
+            (true, None) => Step::None(failures::no_feed("none of the feeds that the home page names works")),
             // Without one feed that works the site is not done.
             (true, Some(until)) => {
                 let held = visit.state.hold.is_some();
@@ -257,7 +246,7 @@ impl Discover {
                 }
             }
         }
-        Ok(Step::None("no feed is named on the home page or found at the usual addresses".into()))
+        Ok(Step::None(failures::no_feed("no feed is named on the home page or found at the usual addresses")))
     }
 
     /// Fetches a candidate and keeps it if it is a feed that is not known yet.
@@ -274,13 +263,15 @@ impl Discover {
         }
         let got = visit.get(url, CallKind::Feed, &Validators::default()).await?;
         match &got.end {
-            End::Reply(reply) if reply.status == 200 => match parse(reply, &got.url) {
-                Ok(feed) => Ok(Tried::Works(self.validated(site, url, &got, feed, reply, found).await?)),
-                Err(why) => {
-                    tracing::debug!(%url, reason = %why, "no feed");
-                    Ok(Tried::Useless)
+            End::Reply(reply) if reply.status == 200 => {
+                match parse(self.manners().pool.as_ref(), reply, &got.url).await? {
+                    Ok(feed) => Ok(Tried::Works(self.validated(site, url, &got, feed, reply, found).await?)),
+                    Err(why) => {
+                        tracing::debug!(%url, reason = %why, "no feed");
+                        Ok(Tried::Useless)
+                    }
                 }
-            },
+            }
             // One that is refused is no feed for us; one in trouble may be.
             End::Reply(reply) if reply.status >= 500 => {
                 Ok(visit.url_held_until(reply, 0).map_or(Tried::Useless, Tried::NotYet))
@@ -371,7 +362,7 @@ impl Discover {
         for url in urls {
             let feed = new_feed(url, Some(site));
             keys.push(feed.key.clone());
-            let job = Job::Poll(PollJob { feed: feed.key.clone(), url: feed.url.clone(), deferrals: 0 });
+            let job = Job::Poll(PollJob::new(feed.key.clone(), feed.url.clone()));
             self.sources.insert(&Source::Feed(feed)).await?;
             self.intake.queue.send(&[(job, at)]).await?;
         }
@@ -396,19 +387,23 @@ impl Discover {
                 }
                 site.state = SiteState::Working { feeds: working };
                 site.failures = 0;
+                site.failure = None;
             }
-            Step::None(reason) => {
+            Step::None(why) => {
                 self.manners().events.note(&Event::Feedless);
-                tracing::info!(site = %site.url, reason = %reason, "no feed was found");
+                tracing::info!(site = %site.url, reason = %why, "no feed was found");
                 site.failures = site.failures.saturating_add(1);
                 site.not_before =
                     now + rules.hold_not_found.saturating_mul(1 << site.failures.min(4).saturating_sub(1));
-                site.state = SiteState::Feedless { reason };
+                site.state = SiteState::Feedless { reason: why.to_string() };
+                site.failure = Some(why);
             }
-            Step::Refused(reason) => {
+            Step::Refused(why) => {
                 self.manners().events.note(&Event::Feedless);
+                tracing::info!(site = %site.url, reason = %why, "the site must not be crawled");
                 site.not_before = now + rules.hold_not_found;
-                site.state = SiteState::Feedless { reason };
+                site.state = SiteState::Feedless { reason: why.to_string() };
+                site.failure = Some(why);
             }
             Step::Onward(rest) => {
                 self.intake.queue.send(&[(Job::Discover(rest.job(job)), now)]).await?;
@@ -422,6 +417,8 @@ impl Discover {
                     self.manners().events.note(&Event::PutOff);
                     let next = Job::Discover(rest.job(job));
                     let next = if held { next.deferred() } else { next };
+                    let reason = site.failure.as_ref().map(tracing::field::display);
+                    tracing::info!(site = %site.url, reason, %until, "the site is looked at later");
                     self.intake.queue.send(&[(next, until)]).await?;
                     site.not_before = until;
                 }
@@ -458,7 +455,7 @@ impl Stage for Discover {
             return Ok(Verdict::Drop("the site was looked at already".into()));
         }
         let Ok(start) = address::parse(&site.url, None) else {
-            return self.apply(site, seen, Step::Refused("the start address is not valid".into()), job).await;
+            return self.apply(site, seen, Step::Refused(failures::bad_address()), job).await;
         };
         let rest = Rest::of(job);
         let host = self.manners().key_of(rest.home.as_ref().unwrap_or(&start));
@@ -467,13 +464,18 @@ impl Stage for Discover {
             Opening::Open(visit) => visit,
             Opening::Busy(until) => return Ok(Verdict::Defer(until)),
             Opening::Held(until, why) => {
+                // What led to the hold may have been told by a call for this very site, and better.
+                site.failure.get_or_insert_with(|| failures::held(why));
                 let step = Step::Later { until, held: admission::counts(why), rest };
                 return self.apply(site, seen, step, job).await;
             }
-            Opening::Blocked => return self.apply(site, seen, Step::Refused("the host is blocked".into()), job).await,
+            Opening::Blocked => {
+                return self.apply(site, seen, Step::Refused(failures::of_rejection(&Rejection::Blocked)), job).await;
+            }
         };
         let step = self.look(&mut visit, &mut site, &start, rest.clone()).await;
         let calls = visit.calls;
+        site.failure = visit.failure.take().or(site.failure.take());
         visit.close().await?;
         let step = match step? {
             // What began and did not come further within a visit may never do so, so it counts.

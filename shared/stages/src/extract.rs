@@ -4,18 +4,22 @@ use crate::body::{discard, unpack};
 use crate::image::{Pictures, opened};
 use crate::likeness;
 use crate::overrules;
-use crate::segment::{self, Draft};
+use crate::parsing::{parsed, told};
+use crate::segment::{self, Draft, segment_year};
 use crate::variant::{content_hash, same_page};
 use crate::{Judge, Picture, Stage, StageError, Verdict};
 use bytes::Bytes;
 use curlew_article::{Article, Limits, decode, extract, validity};
+use curlew_feed::speaks_of_comments;
 use curlew_model::{
-    ExtractJob, HostKey, ImageId, Job, Location, Page, PageId, PageState, Purpose, Record, Rejection, Screened, Source,
-    SourceKey, ThumbnailId, Timestamp, VisitItem, VisitJob,
+    ExtractJob, FeedSource, HostKey, ImageId, Job, Location, Page, PageId, PageState, Purpose, Record, Rejection,
+    Screened, SiteSource, SiteState, Source, SourceKey, ThumbnailId, Timestamp, Validators, VisitItem, VisitJob,
 };
 use curlew_policy::address::{self, HostGroups};
+use curlew_policy::dates;
+use curlew_policy::publication;
 use curlew_policy::scope::Scope;
-use curlew_ports::{Blobs, Clock, Event, Events, Pages, PortError, Queue, Sources, Version};
+use curlew_ports::{Blobs, Clock, CpuPool, Event, Events, Pages, PortError, Queue, Sources, Version};
 use curlew_screen::{Overrule, Screening, Verdict as Judged};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
@@ -46,6 +50,8 @@ pub struct Extract {
     pub judge: Arc<Judge>,
     /// For whose meta tags are not heeded.
     pub scope: Arc<Scope>,
+    /// Where documents are parsed.
+    pub pool: Arc<dyn CpuPool>,
 }
 
 /// What is needed of a feed.
@@ -141,15 +147,14 @@ impl Extract {
     async fn make(&self, job: &ExtractJob, batch: &mut Batch) -> Result<(Seen, Made), StageError> {
         // What it writes is a swap against this: if it is too old to be true, the row is read again.
         let seen = match self.pages.glimpse(&job.page).await? {
-            Some((page, _)) if is_decided(&page.state) => return Ok((None, Made::Known)),
+            Some((page, _)) if is_decided(job, &page.state) => return Ok((None, Made::Known)),
             row => row.map(|(_, seen)| seen),
         };
         let body = unpack(self.blobs.as_ref(), &job.body).await?;
-        let html = decode(&body, job.content_type.as_deref());
         let base = Url::parse(&job.final_url).map_err(|e| StageError::Job(e.to_string()))?;
-        let article = match extract(&html, &base, &Limits::default()) {
+        let article = match self.article(body, job.content_type.clone(), base.clone()).await? {
             Ok(article) => article,
-            Err(why) => return Ok((seen, Made::Rejected(Rejection::Unreadable(why.to_string())))),
+            Err(why) => return Ok((seen, Made::Rejected(why))),
         };
         let feed = self.feed_facts(job.feed.as_ref(), &mut batch.feeds).await?;
         let draft = match self.draft(job, &base, article, feed, &mut batch.pictures).await? {
@@ -157,10 +162,27 @@ impl Extract {
             Err(why) => return Ok((seen, Made::Rejected(why))),
         };
         let content_hash = content_hash(&draft.record);
-        if let Some(of) = same_page(self.pages.as_ref(), job, &content_hash, self.clock.now()).await? {
+        // A page that is indexed stays a page of its own.
+        if job.replaces.is_none()
+            && let Some(of) = same_page(self.pages.as_ref(), job, &content_hash, self.clock.now()).await?
+        {
             return Ok((seen, Made::Same(of)));
         }
         Ok((seen, Made::Record(Box::new(draft), content_hash)))
+    }
+
+    async fn article(
+        &self,
+        body: Bytes,
+        content_type: Option<String>,
+        base: Url,
+    ) -> Result<Result<Article, Rejection>, StageError> {
+        let bytes = body.len();
+        let read = move || extract(&decode(&body, content_type.as_deref()), &base, &Limits::default());
+        Ok(match parsed(self.pool.as_ref(), bytes, read).await? {
+            Ok(article) => article.map_err(|why| Rejection::Unreadable(why.to_string())),
+            Err(overrun) => Err(Rejection::Limit(overrun.to_string())),
+        })
     }
 
     /// The record of a page, or why it is not taken.
@@ -201,11 +223,14 @@ impl Extract {
         let language = article.language.as_deref();
         let page = curlew_screen::Page { title: &title, text: &article.text, language, host: Some(&host) };
         let rules = self.judge.rules(self.blobs.as_ref(), self.clock.as_ref()).await?;
-        let screening = overruled(self.judge.page(&page, picture).await, &rules, &job.url);
+        let screening = match told(self.judge.page(self.pool.as_ref(), &page, picture).await)? {
+            Ok(screening) => overruled(screening, &rules, &job.url),
+            Err(overrun) => return Ok(Err(Rejection::Limit(overrun.to_string()))),
+        };
         if screening.verdict == Judged::Reject {
             return Ok(Err(Rejection::Screened(Screened::new(screening.rejected_for(), screening.because()))));
         }
-        let not_future = |at: Timestamp| at.min(job.fetched_at);
+        let plausible = |stated: Timestamp| dates::plausible(stated, job.fetched_at);
         let record = Record {
             id: job.page.clone(),
             url: job.url.clone(),
@@ -221,14 +246,15 @@ impl Extract {
             thumbnail_frame: 0,
             image,
             language: article.language.or(feed.language),
-            published: article.published.or(job.hints.published).map(not_future),
-            modified: article.modified.map(not_future),
+            published: publication::at(article.published.and_then(plausible), job.hints.published.and_then(plausible)),
+            modified: article.modified.and_then(plausible),
             author: article.author.or_else(|| job.hints.author.clone()),
             fetched_at: job.fetched_at,
             snippet_limit: directives.snippet_limit(),
             no_archive: directives.noarchive,
             unavailable_after: directives.unavailable_after,
             usage: job.usage.clone(),
+            replaces: job.replaces.clone(),
         };
         Ok(Ok(Draft { record, thumbnail: thumbnail.beside() }))
     }
@@ -243,7 +269,11 @@ impl Extract {
             return Ok(facts.clone());
         }
         let facts = match self.sources.get(key).await? {
-            Some((Source::Feed(f), _)) => {
+            Some((Source::Feed(mut f), _)) => {
+                // A feed of comments is named after its site's, and says so.
+                if is_of_comments(&f) {
+                    f.title = self.title_of_site(&f).await?;
+                }
                 FeedFacts { url: Some(f.url), title: f.title, image: f.image, language: f.language }
             }
             _ => FeedFacts::default(),
@@ -252,8 +282,29 @@ impl Extract {
         Ok(facts)
     }
 
+    /// The title of the first feed of a site that is not one of comments.
+    async fn title_of_site(&self, feed: &FeedSource) -> Result<Option<String>, StageError> {
+        let Some(site) = &feed.site else { return Ok(None) };
+        let Some((Source::Site(SiteSource { state: SiteState::Working { feeds }, .. }), _)) =
+            self.sources.get(site).await?
+        else {
+            return Ok(None);
+        };
+        for key in feeds.iter().filter(|key| **key != feed.key) {
+            if let Some((Source::Feed(other), _)) = self.sources.get(key).await?
+                && other.title.is_some()
+                && !is_of_comments(&other)
+            {
+                return Ok(other.title);
+            }
+        }
+        Ok(None)
+    }
+
     async fn rejected(&self, job: &ExtractJob, seen: Seen, reason: Rejection) -> Result<Verdict, StageError> {
-        if self.write(job, seen, PageState::Rejected { reason: reason.clone() }).await? {
+        if job.replaces.is_some() {
+            tracing::info!(url = %job.url, %reason, "an indexed page that has changed stays as it was");
+        } else if self.write(job, seen, PageState::Rejected { reason: reason.clone() }).await? {
             self.events.note(&Event::Rejected(&reason));
         }
         discard(self.blobs.as_ref(), &job.body).await?;
@@ -267,10 +318,10 @@ impl Extract {
     }
 
     async fn accepted(&self, kept: &Kept<'_>, location: Location) -> Result<Verdict, StageError> {
-        let year = segment_year(&location);
+        let year = segment_year(&location).unwrap_or_default();
         let content_hash = kept.content_hash.clone();
         if self.write(kept.job, kept.seen, PageState::Accepted { year, location, content_hash }).await? {
-            self.events.note(&Event::Accepted);
+            self.events.note(if kept.job.replaces.is_some() { &Event::Revised } else { &Event::Accepted });
         }
         discard(self.blobs.as_ref(), &kept.job.body).await?;
         Ok(Verdict::Done)
@@ -307,21 +358,33 @@ impl Extract {
         Ok(())
     }
 
-    /// Writes the row of a page that is still pending, or has none; says whether it was written. Whoever is first decides.
+    /// Writes the row of a page that is still pending, or has none, or whose record is replaced; says whether it was written.
+    /// Whoever is first decides.
     async fn write(&self, job: &ExtractJob, mut seen: Seen, state: PageState) -> Result<bool, StageError> {
-        let row = Page {
+        let is_accepted = matches!(state, PageState::Accepted { .. });
+        let mut row = Page {
             id: job.page.clone(),
             url: job.url.clone(),
             host: job.host.clone(),
             feed: job.feed.clone(),
             state,
             at: self.clock.now(),
-            checked_at: None,
+            checked_at: job.replaces.as_ref().map(|_| job.fetched_at),
             expires: None,
             doubted_at: None,
+            validators: if is_accepted { job.validators.clone() } else { Validators::default() },
         };
         for _ in 0..ROW_TRIES {
-            // What was read when the batch began is mostly still so, and reading costs as much as anything here.
+            // What was read when the batch began is mostly still so, and reading costs as much as anything here. When the page
+            // was accepted is in the row that is replaced.
+            if job.replaces.is_some() {
+                match self.pages.get(&job.page).await? {
+                    Some((page, now)) if !is_decided(job, &page.state) => {
+                        (row.at, row.feed, seen) = (page.at, page.feed, Some(now));
+                    }
+                    _ => return Ok(false),
+                }
+            }
             let written = match seen {
                 None => self.pages.insert(&row).await?,
                 Some(seen) => match self.pages.swap(seen, &row).await {
@@ -334,7 +397,7 @@ impl Extract {
                 return Ok(true);
             }
             seen = match self.pages.get(&job.page).await? {
-                Some((page, _)) if is_decided(&page.state) => return Ok(false),
+                Some((page, _)) if is_decided(job, &page.state) => return Ok(false),
                 row => row.map(|(_, seen)| seen),
             };
         }
@@ -342,8 +405,12 @@ impl Extract {
     }
 }
 
+fn is_of_comments(feed: &FeedSource) -> bool {
+    Url::parse(&feed.url).is_ok_and(|url| speaks_of_comments(&url, feed.title.as_deref()))
+}
+
 /// What the operator makes of what screening says of a page.
-fn overruled(screening: Screening, rules: &[Overrule], url: &str) -> Screening {
+pub(crate) fn overruled(screening: Screening, rules: &[Overrule], url: &str) -> Screening {
     match overrules::about(rules, url) {
         Some(rule) => rule.apply(screening),
         None => screening,
@@ -379,18 +446,18 @@ fn thumbnail_of(job: &ExtractJob, image: Option<&str>) -> Thumbnail {
     }
 }
 
-fn image_id_of(url: &str) -> Option<ImageId> {
+pub(crate) fn image_id_of(url: &str) -> Option<ImageId> {
     address::parse(url, None).ok().map(|u| address::image_id(&u))
 }
 
-fn segment_year(location: &Location) -> curlew_model::Year {
-    segment::segment_day(&location.segment).get(..4).and_then(|y| y.parse().ok()).unwrap_or(0)
-}
-
 /// Whether a row says what became of its page. One that says something which may pass does not: the fetcher sends a page on
-/// before it writes the row anew, and this may be what it sent.
-fn is_decided(state: &PageState) -> bool {
-    *state != PageState::Pending && !state.may_be_taken_up()
+/// before it writes the row anew, and this may be what it sent. Nor does one that points to the record that is replaced.
+fn is_decided(job: &ExtractJob, state: &PageState) -> bool {
+    match (&job.replaces, state) {
+        (Some(old), PageState::Accepted { location, .. }) => location != old,
+        (Some(_), _) => true,
+        (None, state) => *state != PageState::Pending && !state.may_be_taken_up(),
+    }
 }
 
 impl Stage for Extract {

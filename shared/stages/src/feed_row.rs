@@ -1,21 +1,29 @@
 //! What an answer makes of a feed's row: facts in, the next row out. Nothing is called or stored here.
 
-use curlew_feed::{Feed, FeedError};
+use crate::StageError;
+use crate::parsing::parsed;
+use curlew_feed::{Entry, Feed, FeedError};
 use curlew_model::{FeedSource, Habit, Millis, Timestamp, Wishes};
 use curlew_policy::chance::mix;
 use curlew_policy::fate::{self, Fate, Wrong};
 use curlew_policy::schedule::{self, Inputs};
 use curlew_policy::{Rules, conditional, http, push, websub};
-use curlew_ports::{Reply, ReplyHeaders};
+use curlew_ports::{CpuPool, Reply, ReplyHeaders};
 use url::Url;
 
 /// Two spans of freshness that differ by less than this part of them count as one: an `Expires` is never exactly so far
 /// away as the last time.
 const STEADY: u64 = 8;
 
-/// Reads an answer as a feed.
-pub(crate) fn parse(reply: &Reply, url: &Url) -> Result<Feed, FeedError> {
-    curlew_feed::parse(&reply.body, reply.headers.content_type.as_deref(), url, &curlew_feed::Limits::default())
+/// Reads an answer as a feed. One that overruns its limit cannot be read.
+///
+/// # Errors
+/// The inner error if it is no feed or cannot be read, the outer one if it could not be parsed now.
+pub(crate) async fn parse(pool: &dyn CpuPool, reply: &Reply, url: &Url) -> Result<Result<Feed, FeedError>, StageError> {
+    let (body, media, url) = (reply.body.clone(), reply.headers.content_type.clone(), url.clone());
+    let read = move || curlew_feed::parse(&body, media.as_deref(), &url, &curlew_feed::Limits::default());
+    let read = parsed(pool, reply.body.len(), read).await?;
+    Ok(read.unwrap_or_else(|overrun| Err(FeedError::Unreadable(overrun.to_string()))))
 }
 
 /// A hash of what a feed says, as far as anything here depends on it: its entries, their links, titles and dates. What
@@ -31,6 +39,20 @@ pub(crate) fn content_hash(feed: &Feed, most: usize) -> u64 {
         }
     }
     hash.max(1)
+}
+
+/// A short hash of what a feed says of an entry, by which a changed one is known: title and date of change, or title and
+/// content where no such date is given. Never zero.
+pub(crate) fn stamp(entry: &Entry) -> u16 {
+    let mut hash = mix(entry.updated.map_or(0, |at| at.as_millis().unsigned_abs()));
+    let content = entry.content.as_deref().or(entry.summary.as_deref()).filter(|_| entry.updated.is_none());
+    for text in [entry.title.as_deref(), content] {
+        for chunk in text.unwrap_or_default().as_bytes().chunks(8) {
+            hash = mix(chunk.iter().fold(hash, |hash, byte| hash.rotate_left(8) ^ u64::from(*byte)));
+        }
+        hash = mix(hash ^ 1);
+    }
+    u16::try_from(hash & 0xffff).unwrap_or_default().max(1)
 }
 
 /// Writes what a good answer says into the feed's row. `new` entries were in it, and `is_check` says that it was asked for
@@ -74,6 +96,7 @@ pub(crate) fn learn(
         (habit, _) => schedule::news(habit, new, now),
     };
     well(feed);
+    feed.polling.retry_at = retry_at(headers.retry_after.as_deref(), rules, now);
     let made = schedule::plan(&inputs(feed, headers, rules, now), rules, now);
     (feed.interval, feed.not_before, feed.polling.why) = (made.interval, made.not_before, made.why);
 }
@@ -87,6 +110,7 @@ pub(crate) fn unchanged(feed: &mut FeedSource, reply: &Reply, rules: &Rules, now
         feed.polling.wishes.fresh_for = fresh_for(headers, feed.polling.wishes.fresh_for, now);
     }
     well(feed);
+    feed.polling.retry_at = retry_at(headers.retry_after.as_deref(), rules, now);
     let made = schedule::plan(&inputs(feed, headers, rules, now), rules, now);
     let is_same = schedule::same_slots(made.interval, feed.interval, rules) && made.why == feed.polling.why;
     if !is_same || headers.retry_after.is_some() {
@@ -115,6 +139,7 @@ pub(crate) fn failed(
             tracing::info!(feed = %feed.url, failures = feed.failures, reason = %words, "the feed could not be read");
             feed.polling.ailment = ailment;
             feed.trouble = Some(words.to_owned());
+            feed.polling.retry_at = retry_at(retry_after, rules, now);
             let retry_after = retry_after.and_then(|value| http::retry_after(value, now));
             let inputs = Inputs {
                 wishes: Wishes { fresh_for: None, ..feed.polling.wishes },
@@ -135,6 +160,12 @@ fn well(feed: &mut FeedSource) {
     feed.polling.ailment = None;
 }
 
+/// The instant that `Retry-After` names, if it is still to come.
+fn retry_at(retry_after: Option<&str>, rules: &Rules, now: Timestamp) -> Option<Timestamp> {
+    let at = http::retry_after(retry_after?, now)?.min(now + rules.retry_after_cap);
+    (at > now).then_some(at)
+}
+
 fn inputs(feed: &FeedSource, headers: &ReplyHeaders, rules: &Rules, now: Timestamp) -> Inputs {
     Inputs {
         wishes: feed.polling.wishes,
@@ -142,7 +173,9 @@ fn inputs(feed: &FeedSource, headers: &ReplyHeaders, rules: &Rules, now: Timesta
         age: http::age(headers.age.as_deref()),
         retry_after: headers.retry_after.as_deref().and_then(|value| http::retry_after(value, now)),
         pushed: push::slows(feed, rules, now),
-        conditional: !feed.validators.is_empty() && !feed.polling.trust.distrusted,
+        conditional: !feed.validators.is_empty()
+            && !feed.polling.trust.distrusted
+            && !conditional::is_blind(&feed.polling.trust),
         ..Inputs::default()
     }
 }

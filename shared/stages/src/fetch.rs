@@ -2,10 +2,13 @@
 
 mod ending;
 mod images;
+mod interstitial;
 mod recheck;
+mod revision;
 
 use crate::body::pack;
 use crate::manners::Opening;
+use crate::parsing::parsed;
 use crate::remembered::Remembered;
 use crate::robots::Permission;
 use crate::usage::{Stated, Tdm};
@@ -17,8 +20,8 @@ use curlew_model::{
     EntryHints, ExtractJob, Gone, HostKey, ImageId, Job, MainImage, Millis, PageId, PageState, Purpose, Rejection,
     Timestamp, Validators, VisitItem, VisitJob,
 };
-use curlew_policy::address;
 use curlew_policy::directives::Directives;
+use curlew_policy::{address, conditional};
 use curlew_ports::{Blobs, CallKind, Event, Pages, Queue, Reply};
 use ending::page_row;
 use std::collections::BTreeMap;
@@ -150,10 +153,22 @@ impl Fetch {
         if let Some(until) = round.visit.url_held_until(reply, round.job.deferrals) {
             return Ok(Item::Apart(until));
         }
-        let seen = match self.look(reply, &got.url) {
+        let seen = match self.look(reply, &got.url).await? {
             Ok(seen) => seen,
-            Err(why) => return self.reject(round, item, why).await,
+            Err(why) => {
+                let hidden = match why {
+                    Rejection::Noindex => self.new_noindex_hidden(round, &item.page, &got.url, reply).await?,
+                    _ => None,
+                };
+                return match hidden {
+                    Some(waits) => Ok(waits),
+                    None => self.reject(round, item, why).await,
+                };
+            }
         };
+        if let Some(waits) = self.new_page_hidden(round, (&item.page, hints), &got.url, &seen).await? {
+            return Ok(waits);
+        }
         let usage = match round.visit.stated(&got.url, reply, &seen.glance.robots_meta).await? {
             Stated::MayBeFound(usage) => usage,
             Stated::Refused(why) => return self.reject(round, item, Rejection::Preference(why)).await,
@@ -207,28 +222,36 @@ impl Fetch {
     }
 
     /// Looks at an answer just closely enough to know whether it may be kept.
-    fn look(&self, reply: &Reply, url: &Url) -> Result<Seen, Rejection> {
+    async fn look(&self, reply: &Reply, url: &Url) -> Result<Result<Seen, Rejection>, StageError> {
         if reply.status != 200 {
-            return Err(Rejection::Status(reply.status));
+            return Ok(Err(Rejection::Status(reply.status)));
         }
         // The header speaks for every kind of document, one that cannot be read too.
         if self.directives(&[], reply, url).noindex {
-            return Err(Rejection::Noindex);
+            return Ok(Err(Rejection::Noindex));
         }
         if reply.body_skipped {
             let media = reply.headers.content_type.as_deref().unwrap_or("of an unknown type");
-            return Err(Rejection::MediaType(media.chars().take(60).collect()));
+            return Ok(Err(Rejection::MediaType(media.chars().take(60).collect())));
         }
-        let html = decode(&reply.body, reply.headers.content_type.as_deref()).into_owned();
-        let mut glance = glance(&html, url, &Limits::default()).map_err(|e| Rejection::Unreadable(e.to_string()))?;
+        let (body, media, base) = (reply.body.clone(), reply.headers.content_type.clone(), url.clone());
+        let read = move || {
+            let html = decode(&body, media.as_deref()).into_owned();
+            glance(&html, &base, &Limits::default()).map(|glance| (html, glance))
+        };
+        let (html, mut glance) = match parsed(self.manners.pool.as_ref(), reply.body.len(), read).await? {
+            Ok(Ok(read)) => read,
+            Ok(Err(why)) => return Ok(Err(Rejection::Unreadable(why.to_string()))),
+            Err(overrun) => return Ok(Err(Rejection::Limit(overrun.to_string()))),
+        };
         let wishes = self.directives(&glance.robots_meta, reply, url);
         if wishes.noindex {
-            return Err(Rejection::Noindex);
+            return Ok(Err(Rejection::Noindex));
         }
         if wishes.noimageindex {
             glance.image = None;
         }
-        Ok(Seen { html, glance, wishes })
+        Ok(Ok(Seen { html, glance, wishes }))
     }
 
     fn directives(&self, meta: &[(String, String)], reply: &Reply, url: &Url) -> Directives {
@@ -279,19 +302,34 @@ impl Fetch {
         (known_as, host): (&Url, &HostKey),
         hints: &EntryHints,
     ) -> Result<(), StageError> {
-        let now = self.manners.clock.now();
         let page = address::page_id(known_as);
+        let job = self.extract_job(found, page, known_as.as_str(), host).await?;
+        let feed = round.job.feed.clone();
+        let job = ExtractJob { feed, hints: hints.clone(), site_image: round.job.site_image.clone(), ..job };
+        let now = job.fetched_at;
+        Ok(self.queue.send(&[(Job::Extract(Box::new(job)), now)]).await?)
+    }
+
+    /// The job that makes a record of what was found.
+    async fn extract_job(
+        &self,
+        found: Found<'_>,
+        page: PageId,
+        url: &str,
+        host: &HostKey,
+    ) -> Result<ExtractJob, StageError> {
+        let now = self.manners.clock.now();
         let Found { got, reply, seen, usage, image, calls_left } = found;
         let besides = image.as_ref().and_then(|image| image.thumbnail.as_ref()).map_or(0, Bytes::len);
         let body = pack(self.blobs.as_ref(), &page, seen.html.as_bytes(), besides, now).await?;
-        let job = ExtractJob {
+        Ok(ExtractJob {
             page,
             host: host.clone(),
-            url: known_as.as_str().to_owned(),
+            url: url.to_owned(),
             final_url: got.url.as_str().to_owned(),
-            feed: round.job.feed.clone(),
-            hints: hints.clone(),
-            site_image: round.job.site_image.clone(),
+            feed: None,
+            hints: EntryHints::default(),
+            site_image: None,
             // It is sent as UTF-8 whatever it came as.
             content_type: Some("text/html; charset=utf-8".into()),
             robots_tags: reply.headers.robots_tags.clone(),
@@ -300,9 +338,9 @@ impl Fetch {
             fetched_at: now,
             image,
             calls_left,
-        };
-        self.queue.send(&[(Job::Extract(Box::new(job)), now)]).await?;
-        Ok(())
+            validators: conditional::for_page(&reply.headers.validators),
+            replaces: None,
+        })
     }
 }
 

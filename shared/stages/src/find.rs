@@ -5,10 +5,14 @@ use crate::index::{load_manifest, search_error};
 use crate::splits::{Listed, Opened, Splits, endless};
 use crate::{StageError, thumbnail};
 use curlew_model::{Millis, PageId, QueryError, ThumbnailId, Timestamp, Year};
-use curlew_ports::{Blobs, Clock, FindError, Found, FoundHit, PortError, Shelf, Start, Tag};
-use curlew_search::{Cursor, Hidden, Hit, Query, Request, Results, SearchError, Split, search, suggest, warm};
+use curlew_ports::{
+    Blobs, Clock, CpuPool, CpuTask, FindError, Found, FoundHit, InlinePool, PortError, Shelf, Start, Tag, compute,
+};
+use curlew_search::{
+    CURSOR_KEY_BYTES, Cursor, Hidden, Hit, Query, Request, Results, SearchError, Split, search, suggest, warm,
+};
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// Most years that have an index.
 const YEARS: usize = 200;
@@ -25,10 +29,13 @@ pub struct Finder {
     blobs: Arc<dyn Blobs>,
     clock: Arc<dyn Clock>,
     splits: Splits,
+    pool: Arc<dyn CpuPool>,
     /// The manifests as they were read last.
     read: Mutex<Arc<Read>>,
     /// The years that have a manifest, and when that was found out, by the monotonic clock.
     years: Mutex<Option<(BTreeSet<Year>, Millis)>>,
+    /// What cursors are signed by, if they are.
+    cursor_key: OnceLock<[u8; CURSOR_KEY_BYTES]>,
 }
 
 /// The manifests of all years, and what they say must not be found. Made anew only when one of them changes or a page's
@@ -37,6 +44,8 @@ pub struct Finder {
 struct Read {
     tags: Vec<(Year, Option<Tag>)>,
     splits: Vec<Listed>,
+    /// Pages of which each of the splits has only an outdated copy.
+    outdated: Vec<Arc<BTreeSet<PageId>>>,
     tombstones: Arc<BTreeSet<PageId>>,
     /// When one more page must not be found.
     until: Option<Timestamp>,
@@ -46,7 +55,22 @@ impl Finder {
     /// Over this object store.
     pub fn new(blobs: Arc<dyn Blobs>, clock: Arc<dyn Clock>) -> Finder {
         let splits = Splits::new(blobs.clone());
-        Finder { blobs, clock, splits, read: Mutex::default(), years: Mutex::default() }
+        let pool = Arc::new(InlinePool);
+        Finder {
+            blobs,
+            clock,
+            splits,
+            pool,
+            read: Mutex::default(),
+            years: Mutex::default(),
+            cursor_key: OnceLock::new(),
+        }
+    }
+
+    /// The same where splits are searched in a pool, and not on the thread of the caller.
+    #[must_use]
+    pub fn with_pool(self, pool: Arc<dyn CpuPool>) -> Finder {
+        Finder { pool, ..self }
     }
 
     /// The same with a shelf for what it reads of the index. Worth having where objects are far away and memory is small.
@@ -55,22 +79,30 @@ impl Finder {
         Finder { splits: self.splits.with_shelf(shelf), ..self }
     }
 
+    /// Signs cursors by the secret of the pages from now on. Without it none is given, and none is read.
+    pub fn sign_cursors(&self, key: [u8; CURSOR_KEY_BYTES]) {
+        // Of one store there is one secret; the first stays.
+        let _same = self.cursor_key.set(key);
+    }
+
     /// Runs a query: `limit` hits from `start` on; what of the query cannot be understood is left out, and said.
     ///
     /// # Errors
-    /// A sentence about the query if nothing of it is understood, or what the object store says.
+    /// A sentence about the query if nothing of it is understood, or about the cursor if it is none of this query; or what
+    /// the object store says.
     pub async fn find(&self, text: &str, start: Start<'_>, limit: usize) -> Result<Found, FindError> {
-        let (query, mut notes) = Query::read(text);
+        let (query, notes) = Query::read(text);
         if query.is_empty() {
             return Err(FindError::BadQuery(notes.into_iter().next().unwrap_or(QueryError::Empty)));
         }
         let mut request = Request { query: &query, limit, offset: 0, after: None, now: self.clock.now() };
         match start {
             Start::Offset(offset) => request.offset = offset,
-            Start::After(cursor) => match Cursor::decode(cursor, text) {
-                Some(cursor) => (request.after, request.now) = (Some(cursor), cursor.now()),
-                None => notes.push(QueryError::Cursor),
-            },
+            Start::After(cursor) => {
+                let cursor = self.cursor_key.get().and_then(|key| Cursor::decode(cursor, text, key));
+                let cursor = cursor.ok_or(FindError::BadQuery(QueryError::Cursor))?;
+                (request.after, request.now) = (Some(cursor), cursor.now());
+            }
         }
         let mut tries = 0;
         loop {
@@ -90,34 +122,40 @@ impl Finder {
         let now = self.clock.now();
         let read = self.manifests(now).await?;
         let splits = self.splits.all(&read.splits).await?;
+        for (opened, outdated) in splits.iter().zip(&read.outdated) {
+            opened.split.set_outdated(outdated.clone());
+        }
         let hosts = hidden_hosts(self.blobs.as_ref()).await?;
         let hidden = Hidden { tombstones: read.tombstones.clone(), hosts };
-        let (results, suggestion) = self.answer(&splits, &hidden, text, request).await?;
+        let (results, suggestion) = self.answer(&splits, hidden, text, request).await?;
         self.splits.trim();
         let mut hits = Vec::with_capacity(results.hits.len());
         for hit in results.hits {
             hits.push(self.shown(hit).await?);
         }
         let before = request.after.map_or(request.offset as u64, |cursor| cursor.seen());
-        let next = results.next.map(|next| next.encode(text));
-        Ok(Found { total: results.total, hits, before, next, suggestion, notes: vec![] })
+        let next = results.next.zip(self.cursor_key.get()).map(|(next, key)| next.encode(text, key));
+        Ok(Found { total: results.total, copies: results.copies, hits, before, next, suggestion, notes: vec![] })
     }
 
     /// Searches, and fetches what is not here, until all is.
     async fn answer(
         &self,
         splits: &[Opened],
-        hidden: &Hidden,
+        hidden: Hidden,
         text: &str,
         request: Request<'_>,
     ) -> Result<(Results, Option<String>), StageError> {
-        let refs: Vec<&Split> = splits.iter().map(|opened| opened.split.as_ref()).collect();
+        let Request { query, limit, offset, after, now } = request;
+        let open = splits.iter().map(|opened| opened.split.clone()).collect();
+        let question = Arc::new(Question { splits: open, hidden, text: text.to_owned(), query: query.clone() });
         for _ in 0..ROUNDS {
-            let error = match look(&refs, hidden, text, request) {
+            let question = question.clone();
+            let look = move || question.look(limit, offset, after, now);
+            let error = match compute(self.pool.as_ref(), CpuTask::Query, look).await.map_err(PortError::from)? {
                 Ok(answer) => return Ok(answer),
                 Err(error) => error,
             };
-            warm(&refs, hidden, request.query);
             // What is not here may be on its way for another query, and then it is not asked for again.
             if !self.splits.fetch(splits).await? && !error.is_not_here() {
                 return Err(search_error(error));
@@ -137,11 +175,12 @@ impl Finder {
         let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
         if read.tags != tags || read.until.is_some_and(|until| until <= now) {
             // What another version wrote is found again once the next publishing has built it anew.
-            let splits = manifests.iter().flat_map(|m| m.splits.iter().filter(|s| s.is_readable()));
-            let splits = splits.map(Listed::of).collect();
+            let splits =
+                manifests.iter().flat_map(|m| m.splits.iter().filter(|s| s.is_readable()).map(move |s| (m, s)));
+            let (splits, outdated) = splits.map(|(m, s)| (Listed::of(s), Arc::new(m.outdated_in(s)))).unzip();
             let tombstones = Hidden::of(&manifests, BTreeSet::new(), now).tombstones;
             let until = manifests.iter().filter_map(|m| m.next_expiry(now)).min();
-            *read = Arc::new(Read { tags, splits, tombstones, until });
+            *read = Arc::new(Read { tags, splits, outdated, tombstones, until });
         }
         Ok(read.clone())
     }
@@ -189,14 +228,29 @@ impl Finder {
     }
 }
 
-/// One search over what is here.
-fn look(
-    splits: &[&Split],
-    hidden: &Hidden,
-    text: &str,
-    request: Request<'_>,
-) -> Result<(Results, Option<String>), SearchError> {
-    let results = search(splits, hidden, request)?;
-    let suggestion = suggest(splits, hidden, (text, request.query), results.total, request.now)?;
-    Ok((results, suggestion))
+/// What is asked of which splits.
+struct Question {
+    splits: Vec<Arc<Split>>,
+    hidden: Hidden,
+    text: String,
+    query: Query,
+}
+
+impl Question {
+    /// Searches what is here. If something is not, all that the query needs is noted as wanted.
+    fn look(
+        &self,
+        limit: usize,
+        offset: usize,
+        after: Option<Cursor>,
+        now: Timestamp,
+    ) -> Result<(Results, Option<String>), SearchError> {
+        let Question { hidden, text, query, .. } = self;
+        let splits: Vec<&Split> = self.splits.iter().map(AsRef::as_ref).collect();
+        let answered = search(&splits, hidden, Request { query, limit, offset, after, now }).and_then(|results| {
+            let suggestion = suggest(&splits, hidden, (text, query), results.total, now)?;
+            Ok((results, suggestion))
+        });
+        answered.inspect_err(|_| warm(&splits, hidden, query))
+    }
 }

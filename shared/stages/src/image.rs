@@ -1,15 +1,18 @@
 //! Thumbnails: decoded under strict limits, scaled down, kept as JPEG. That of a page's own image travels with the page
 //! and lies beside its record; that of an image which had a visit of its own is an object under the hash of its URL.
 
+mod footprint;
+
+use crate::parsing::{parsed, within};
 use crate::{StageError, segment};
 use bytes::Bytes;
 use curlew_model::{ImageId, ThumbnailId};
-use curlew_ports::{Blobs, PortError};
+use curlew_ports::{Blobs, CpuPool, CpuTask, PortError};
+use footprint::Announced;
 use image::codecs::jpeg::JpegEncoder;
 use image::{DynamicImage, ImageDecoder, ImageReader, Limits, RgbImage};
 use std::collections::HashMap;
 use std::io::Cursor;
-use std::sync::{Mutex, PoisonError};
 
 /// Where thumbnails that are objects of their own are kept.
 pub const THUMBNAIL_PREFIX: &str = "thumbnails/";
@@ -17,15 +20,15 @@ pub const THUMBNAIL_PREFIX: &str = "thumbnails/";
 const THUMBNAIL: (u32, u32) = (320, 214);
 /// Widest and highest image that is decoded, in pixels.
 const MAX_SIDE: u32 = 10_000;
-/// Most memory that decoding may take.
+/// Most memory that decoding may take, with all that the decoder keeps besides the pixels: half of what the smallest
+/// function that decodes images has (256 MB, `infra/template.yaml`). That is a photograph of 44 megapixels, or of 22 if it
+/// is a progressive JPEG.
 const MAX_DECODED: u64 = 128 * 1024 * 1024;
 /// Most memory that a thumbnail may take.
 const MAX_THUMBNAIL: u64 = 1024 * 1024;
 /// An image that takes more memory than this is decoded while no other such image is: two that take all they may would
 /// not fit into a small function.
 const LARGE: u64 = 16 * 1024 * 1024;
-/// Held while a large image is decoded.
-static ONE_LARGE: Mutex<()> = Mutex::new(());
 /// Images with a shorter side are icons or pixels and give no thumbnail.
 const MIN_SIDE: u32 = 48;
 /// Quality of the JPEG, of 100.
@@ -75,34 +78,66 @@ impl Pictures {
     }
 }
 
-/// Makes a thumbnail; the error says why the image gives none. Large images are decoded one after the other.
+/// Makes a thumbnail in the pool, where large images are decoded one after the other.
+///
+/// # Errors
+/// The inner error is one line that says why the image gives none; the outer one if it could not be decoded now.
+pub(crate) async fn scaled_down_in(pool: &dyn CpuPool, image: Bytes) -> Result<Result<Bytes, String>, StageError> {
+    let small = image.clone();
+    let scale_small = move || match opened_for(&small) {
+        Ok((_, footprint)) if footprint > LARGE => None,
+        _ => Some(scaled_down(&small)),
+    };
+    let scaled = match parsed(pool, image.len(), scale_small).await? {
+        Ok(Some(scaled)) => Ok(scaled),
+        Ok(None) => within(pool, CpuTask::LargeDocument, move || scaled_down(&image)).await?,
+        Err(overrun) => Err(overrun),
+    };
+    Ok(scaled.unwrap_or_else(|overrun| Err(overrun.to_string())))
+}
+
+/// Makes a thumbnail.
 ///
 /// # Errors
 /// One line that says why the image gives none.
 pub fn scaled_down(bytes: &[u8]) -> Result<Bytes, String> {
-    let mut limits = Limits::default();
-    limits.max_image_width = Some(MAX_SIDE);
-    limits.max_image_height = Some(MAX_SIDE);
-    limits.max_alloc = Some(MAX_DECODED);
-    let mut reader = ImageReader::new(Cursor::new(bytes)).with_guessed_format().map_err(|e| e.to_string())?;
-    reader.limits(limits);
-    let decoder = reader.into_decoder().map_err(|e| e.to_string())?;
-    if decoder.total_bytes() > MAX_DECODED {
-        return Err(format!("the image takes {} bytes when it is decoded", decoder.total_bytes()));
-    }
-    let is_large = decoder.total_bytes() > LARGE;
-    // Nothing is guarded by it but memory, so a panic of another holder means nothing.
-    let _alone = is_large.then(|| ONE_LARGE.lock().unwrap_or_else(PoisonError::into_inner));
+    let (decoder, _) = opened_for(bytes)?;
     let picture = DynamicImage::from_decoder(decoder).map_err(|e| e.to_string())?;
-    if picture.width().min(picture.height()) < MIN_SIDE {
-        return Err(format!("the image is only {}x{} pixels", picture.width(), picture.height()));
-    }
     let small = picture.thumbnail(THUMBNAIL.0, THUMBNAIL.1);
     let mut jpeg = Vec::new();
     JpegEncoder::new_with_quality(&mut jpeg, QUALITY)
         .encode_image(&DynamicImage::ImageRgb8(small.to_rgb8()))
         .map_err(|e| e.to_string())?;
     Ok(jpeg.into())
+}
+
+/// The decoder of an image whose header is read and keeps to the limits, and the memory that decoding takes, in bytes.
+fn opened_for(bytes: &[u8]) -> Result<(impl ImageDecoder, u64), String> {
+    let mut reader = ImageReader::new(Cursor::new(bytes)).with_guessed_format().map_err(|e| e.to_string())?;
+    reader.limits(limits(MAX_DECODED));
+    let format = reader.format().ok_or("the format of the image is not known")?;
+    let mut decoder = reader.into_decoder().map_err(|e| e.to_string())?;
+    let (width, height) = decoder.dimensions();
+    if width.min(height) < MIN_SIDE {
+        return Err(format!("the image is only {width}x{height} pixels"));
+    }
+    let announced = Announced { format, width, height, pixels: decoder.total_bytes() };
+    let footprint = announced.footprint(bytes)?;
+    let Some(left) = MAX_DECODED.checked_sub(footprint) else {
+        return Err(format!("the image takes {footprint} bytes while it is decoded"));
+    };
+    // Heeded for a GIF's frame, which takes a fourth more for its indices.
+    decoder.set_limits(limits(left / 5 * 4)).map_err(|e| e.to_string())?;
+    Ok((decoder, footprint))
+}
+
+/// The limits of a decoder that may take so many bytes besides the pixels.
+fn limits(bytes: u64) -> Limits {
+    let mut limits = Limits::default();
+    limits.max_image_width = Some(MAX_SIDE);
+    limits.max_image_height = Some(MAX_SIDE);
+    limits.max_alloc = Some(bytes);
+    limits
 }
 
 /// The pixels of a thumbnail; none if it is no picture of a thumbnail's size.
@@ -142,6 +177,7 @@ mod tests {
         huge[20..24].copy_from_slice(&50_000u32.to_be_bytes());
         assert!(scaled_down(&huge).is_err());
         assert!(scaled_down(&png(1, 1)).is_err());
+        assert!(scaled_down(&png(10_000, 47)).is_err());
         assert!(scaled_down(b"<svg xmlns='http://www.w3.org/2000/svg'/>").is_err());
         assert!(scaled_down(b"").is_err());
     }

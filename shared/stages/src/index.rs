@@ -3,13 +3,13 @@
 use crate::listing::all_keys;
 use crate::{StageError, object, segment};
 use bytes::Bytes;
-use curlew_model::{Millis, PageId, PageState, Record, SegmentKey, Timestamp, Year};
-use curlew_ports::{Blobs, Clock, Pages, PortError, Tag};
+use curlew_model::{Location, Millis, PageId, PageState, Record, SegmentKey, Timestamp, Year};
+use curlew_ports::{Blobs, Clock, CpuPool, CpuTask, Pages, PortError, Tag, compute};
 use curlew_search::{
     BuildBudget, Due, FORM, Hidden, Manifest, SearchError, Split, SplitBuilt, SplitEntry, Tier, build_split, chunks,
     due, merge_splits,
 };
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// A split is closed once it holds so many pages, so that building one never needs much memory.
@@ -38,6 +38,8 @@ pub struct Index {
     pub pages: Arc<dyn Pages>,
     /// Time.
     pub clock: Arc<dyn Clock>,
+    /// Where splits are built and merged.
+    pub pool: Arc<dyn CpuPool>,
 }
 
 /// What publishing did.
@@ -97,6 +99,8 @@ struct Batch {
     segments: Vec<SegmentKey>,
     records: Vec<Record>,
     text: usize,
+    /// Pages that were published before with another text, by the year of the older copy.
+    revised: BTreeMap<Year, BTreeSet<PageId>>,
 }
 
 impl Index {
@@ -121,7 +125,7 @@ impl Index {
         }
         let until = now - PURGE_AFTER;
         for split in manifest.splits.iter().filter(|split| split.tier >= Tier::Month && split.purged_at < until) {
-            if !manifest.tombstones.is_empty() {
+            if manifest.hides_any() {
                 self.merge(year, std::slice::from_ref(&split.key), None, &mut done).await?;
             }
         }
@@ -136,17 +140,17 @@ impl Index {
             tracing::warn!(year, "the index is of another version and is built anew from the records");
             manifest = change_manifest(self.blobs.as_ref(), year, |m| Ok(m.begun_anew())).await?;
         }
-        let began = self.clock.now();
+        let read = (self.clock.now(), manifest.generation);
         let mut batch = Batch::default();
         let segments = self.new_segments(year, &manifest).await?;
         let is_something_new = !segments.is_empty();
         for key in segments {
             self.read(key, &mut batch).await?;
             if batch.records.len() >= PAGES_PER_SPLIT || batch.text >= TEXT_PER_SPLIT {
-                self.add(year, std::mem::take(&mut batch), began, done).await?;
+                self.add(year, std::mem::take(&mut batch), read, done).await?;
             }
         }
-        self.add(year, batch, began, done).await?;
+        self.add(year, batch, read, done).await?;
         if is_something_new {
             let sealed = (self.clock.now() - Millis::from_days(SEALED_AFTER_DAYS)).day();
             change_manifest(self.blobs.as_ref(), year, |m| Ok(m.seal(&sealed))).await?;
@@ -169,7 +173,7 @@ impl Index {
         }
         // What was too large to be merged with another one is still rid of what is gone.
         let alone = manifest.splits.iter().filter(|split| !groups.iter().flatten().any(|key| *key == split.key));
-        for split in alone.filter(|_| !manifest.tombstones.is_empty()) {
+        for split in alone.filter(|_| manifest.hides_any()) {
             self.merge(year, std::slice::from_ref(&split.key), None, &mut done).await?;
         }
         done.splits = load_manifest(self.blobs.as_ref(), year).await?.0.splits.len() as u64;
@@ -196,8 +200,11 @@ impl Index {
         let lapsed = |split: &&SplitEntry| split.is_readable() && split.first_expiry.is_some_and(|first| first <= now);
         for split in manifest.splits.iter().filter(lapsed) {
             let Some(blob) = self.blobs.get(&split.key).await? else { continue };
+            // What an outdated copy says of its page counts no more.
+            let outdated = manifest.outdated_in(split);
             let split = Split::open(blob.bytes).map_err(search_error)?;
-            expired.extend(split.lapsed(&Hidden::default(), now).map_err(search_error)?);
+            let lapsed = split.lapsed(&Hidden::default(), now).map_err(search_error)?;
+            expired.extend(lapsed.into_iter().filter(|id| !outdated.contains(id)));
         }
         expired.sort();
         expired.dedup();
@@ -211,8 +218,7 @@ impl Index {
     /// What the object store says, or that the index is damaged.
     pub async fn indexed(&self, year: Year) -> Result<u64, StageError> {
         let (manifest, _) = load_manifest(self.blobs.as_ref(), year).await?;
-        let docs: u64 = manifest.splits.iter().map(|split| split.docs).sum();
-        Ok(docs.saturating_sub(manifest.tombstones.len() as u64))
+        Ok(manifest.findable())
     }
 
     /// The years that have an index or records.
@@ -250,17 +256,35 @@ impl Index {
         };
         let settled_before = (self.clock.now() - Millis::from_days(UNDECIDED_DAYS)).day().replace('-', "/");
         let is_settled = segment::segment_day(&key) < settled_before.as_str();
-        let (mut counted, mut strays) = (Vec::new(), Vec::new());
+        let (mut counted, mut strays, mut replaced) = (Vec::new(), Vec::new(), Vec::new());
         for (location, record) in segment::decode_all(&key, &blob.bytes)? {
             // Late news of a row does no harm: the segment waits for the next time, or the page has its tombstone already.
             match self.pages.glimpse(&record.id).await?.map(|(page, _)| page.state) {
-                Some(PageState::Accepted { location: at, .. }) if at == location => counted.push(record),
+                Some(PageState::Accepted { location: at, .. }) if at == location => {
+                    replaced.extend(record.replaces.clone().map(|old| (record.id.clone(), old)));
+                    counted.push(record);
+                }
                 None | Some(PageState::Pending) if !is_settled => {
                     // Its row is being written, or the batch that wrote the segment died and runs again: next time.
                     return Ok(());
                 }
-                _ => strays.push((location, record)),
+                Some(PageState::Accepted { location: at, .. }) if record.replaces.as_ref() == Some(&at) => {
+                    // The same of a page that has changed.
+                    if !is_settled {
+                        return Ok(());
+                    }
+                    strays.push((location, record));
+                }
+                _ => {
+                    replaced.extend(record.replaces.clone().map(|old| (record.id.clone(), old)));
+                    strays.push((location, record));
+                }
             }
+        }
+        for (page, old) in replaced {
+            self.erase_replaced(&page, &old).await?;
+            let year = segment::segment_year(&old).unwrap_or_default();
+            batch.revised.entry(year).or_default().insert(page);
         }
         if !strays.is_empty() {
             segment::erase(self.blobs.as_ref(), &key, &strays).await?;
@@ -271,24 +295,48 @@ impl Index {
         Ok(())
     }
 
-    /// Publishes a batch whose rows were read from `began` on.
-    async fn add(&self, year: Year, batch: Batch, began: Timestamp, done: &mut Published) -> Result<(), StageError> {
-        let Batch { segments, records, .. } = batch;
+    /// Erases the record of a page whose row points to a newer one.
+    async fn erase_replaced(&self, page: &PageId, at: &Location) -> Result<(), StageError> {
+        let blobs = self.blobs.as_ref();
+        match segment::RecordReader(blobs).read(at).await {
+            Ok(Some(record)) if record.id == *page => segment::erase(blobs, &at.segment, &[(at.clone(), record)]).await,
+            Ok(_) | Err(StageError::Port(PortError::NotFound(_))) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Publishes a batch whose rows were read from `began` on, after the manifest of this generation.
+    async fn add(
+        &self,
+        year: Year,
+        batch: Batch,
+        (began, generation): (Timestamp, u64),
+        done: &mut Published,
+    ) -> Result<(), StageError> {
+        let Batch { segments, records, revised, .. } = batch;
         if segments.is_empty() {
             return Ok(());
         }
         let blobs = self.blobs.as_ref();
+        for (other, pages) in revised.iter().filter(|(other, _)| **other != year) {
+            let now = self.clock.now();
+            change_manifest(blobs, *other, |m| Ok(m.superseding(pages, now))).await?;
+        }
         done.segments += segments.len() as u64;
         if records.is_empty() {
             change_manifest(blobs, year, |m| Ok(m.with_segments(segments.clone()))).await?;
             return Ok(());
         }
-        let built = build_split(records.into_iter(), &BuildBudget::default()).map_err(search_error)?;
+        let ids: HashSet<PageId> = records.iter().map(|record| record.id.clone()).collect();
+        let build = move || build_split(records.into_iter(), &BuildBudget::default());
+        let built = self.built(build).await?.map_err(search_error)?;
         let docs = built.docs;
         let now = self.clock.now();
         let (mut entry, bytes) = entry_of(year, built, now);
-        (entry.since, entry.purged_at) = (now, began);
-        self.list(year, entry, bytes, |m, entry| m.with_split(entry, &segments)).await?;
+        (entry.since, entry.purged_at, entry.generation) = (now, began, generation);
+        // All of them are in this split, also those that replace a record of another year.
+        let revised: BTreeSet<PageId> = revised.into_values().flatten().filter(|id| ids.contains(id)).collect();
+        self.list(year, entry, bytes, |m, entry| m.with_revisions(entry, &segments, &revised, now)).await?;
         done.added += docs;
         Ok(())
     }
@@ -328,13 +376,18 @@ impl Index {
         let mut splits = Vec::with_capacity(keys.len());
         for split in &listed {
             let Some(blob) = self.blobs.get(&split.key).await? else { return Ok(()) };
-            splits.push(Split::open(blob.bytes).map_err(search_error)?);
+            let opened = Split::open(blob.bytes).map_err(search_error)?;
+            opened.set_outdated(Arc::new(manifest.outdated_in(split)));
+            splits.push(opened);
         }
-        let gone: HashSet<_> = manifest.tombstones.iter().cloned().collect();
+        let gone: Arc<HashSet<PageId>> = Arc::new(manifest.tombstones.iter().cloned().collect());
+        let splits = Arc::new(splits);
         let tier = match (tier, listed.as_slice()) {
             (Some(tier), _) => tier,
             (None, [only]) => {
-                if !holds_any(&splits[0], &gone)? {
+                let splits = splits.clone();
+                let ids: Vec<PageId> = gone.iter().cloned().chain(manifest.outdated_in(only)).collect();
+                if !self.built(move || holds_any(&splits[0], &ids)).await?? {
                     let change = |m: &Manifest| Ok(m.with_purged(&only.key, began));
                     change_manifest(self.blobs.as_ref(), year, change).await?;
                     return Ok(());
@@ -343,9 +396,10 @@ impl Index {
             }
             (None, _) => Tier::Year,
         };
-        let refs: Vec<&Split> = splits.iter().collect();
         let before: u64 = splits.iter().map(Split::docs).sum();
-        let built = merge_splits(&refs, &gone, &BuildBudget::default()).map_err(search_error)?;
+        let merged = splits.clone();
+        let merge = move || merge_splits(&merged.iter().collect::<Vec<_>>(), &gone, &BuildBudget::default());
+        let built = self.built(merge).await?.map_err(search_error)?;
         let replaced = match built {
             None => {
                 let ids = splits.iter().flat_map(Split::ids).collect::<Result<BTreeSet<PageId>, _>>();
@@ -361,7 +415,7 @@ impl Index {
                 let (mut entry, bytes) = entry_of(year, built, self.clock.now());
                 entry.tier = tier;
                 entry.since = listed.iter().map(|split| split.since).min().unwrap_or(began);
-                entry.purged_at = began;
+                (entry.purged_at, entry.generation) = (began, manifest.generation);
                 self.list(year, entry, bytes, |m, entry| m.replaced(keys, Some(entry), &dropped, began)).await
             }
         };
@@ -369,6 +423,10 @@ impl Index {
             Err(error) if is_race(&error) => Ok(()),
             replaced => replaced,
         }
+    }
+
+    async fn built<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T, PortError> {
+        Ok(compute(self.pool.as_ref(), CpuTask::Build, work).await?)
     }
 
     /// Deletes objects that have not been listed for a while: splits that were merged, and those that a program put which
@@ -396,7 +454,7 @@ fn is_race(error: &StageError) -> bool {
     matches!(error, StageError::Port(PortError::Conflict))
 }
 
-fn holds_any(split: &Split, ids: &HashSet<PageId>) -> Result<bool, StageError> {
+fn holds_any<'a>(split: &Split, ids: impl IntoIterator<Item = &'a PageId>) -> Result<bool, StageError> {
     for id in ids {
         if split.holds(id).map_err(search_error)? {
             return Ok(true);
@@ -416,6 +474,7 @@ fn entry_of(year: Year, built: SplitBuilt, now: Timestamp) -> (SplitEntry, Bytes
         tier: Tier::Delta,
         since: now,
         purged_at: now,
+        generation: 0,
         first_expiry: built.first_expiry,
         tail: built.tail,
     };

@@ -1,13 +1,13 @@
 //! From the entries of a feed to visits: what is new, and to whom it belongs.
 
-use crate::{Manners, Removal, StageError};
+use crate::{Manners, Removal, StageError, feed_row};
 use curlew_feed::{Deleted, Entry, Feed};
 use curlew_model::{
     EntryHints, FeedSource, Gone, HostKey, Job, Page, PageId, PageState, Purpose, Rejection, SubscribeJob, Taken,
-    Timestamp, VisitItem, VisitJob,
+    Timestamp, Validators, VisitItem, VisitJob,
 };
-use curlew_policy::address;
 use curlew_policy::push::{self, Step};
+use curlew_policy::{address, dates, sampling};
 use curlew_ports::{Blobs, Event, Pages, Queue};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -83,6 +83,8 @@ impl Intake {
         let mut visits: BTreeMap<HostKey, Vec<VisitItem>> = BTreeMap::new();
         let mut taken: BTreeSet<PageId> = BTreeSet::new();
         let mut now_listed = Vec::new();
+        let before: BTreeMap<u64, u16> = source.seen.iter().copied().zip(source.stamps.iter().copied()).collect();
+        let (mut stamps, mut known, mut changed) = (BTreeMap::new(), 0, Vec::new());
         for entry in feed.entries.iter().take(rules.entries_per_poll) {
             let key = entry.key();
             let is_known = seen.contains(&key) || fresh.contains(&key);
@@ -90,9 +92,18 @@ impl Intake {
                 continue;
             }
             now_listed.push(key);
+            let stamp = feed_row::stamp(entry);
             if is_known {
+                if let Some(old) = before.get(&key).filter(|old| **old > 0 && !stamps.contains_key(&key)) {
+                    known += 1;
+                    if *old != stamp {
+                        changed.push((entry, *old));
+                    }
+                }
+                stamps.entry(key).or_insert(stamp);
                 continue;
             }
+            stamps.insert(key, stamp);
             fresh.insert(key);
             taken_today.entries += 1;
             match self.item(source, entry, now).await? {
@@ -100,6 +111,7 @@ impl Intake {
                 _ => {}
             }
         }
+        self.look_into(source, changed, known, &mut stamps, &mut visits).await?;
         let jobs: Vec<(Job, Timestamp)> =
             visits.into_iter().flat_map(|(h, i)| jobs(source, h, i)).map(|j| (j, now)).collect();
         if !jobs.is_empty() {
@@ -111,8 +123,49 @@ impl Intake {
         if new > 0 {
             source.polling.taken = taken_today;
         }
+        let listed = now_listed.len();
         remember(source, now_listed, rules.seen_ring);
+        let stamp = |key| stamps.get(key).or(before.get(key)).copied().unwrap_or_default();
+        source.stamps = source.seen.iter().take(listed).map(stamp).collect();
         Ok(new)
+    }
+
+    /// Adds re-checks of pages whose entries have changed, within a budget. What is left over keeps its old stamp, so that the
+    /// next poll finds it again.
+    async fn look_into(
+        &self,
+        source: &FeedSource,
+        changed: Vec<(&Entry, u16)>,
+        known: usize,
+        stamps: &mut BTreeMap<u64, u16>,
+        visits: &mut BTreeMap<HostKey, Vec<VisitItem>>,
+    ) -> Result<(), StageError> {
+        let (rules, now) = (&self.manners.rules, self.manners.clock.now());
+        let budget = sampling::to_look_into(changed.len(), known);
+        if budget == 0 {
+            return Ok(());
+        }
+        let base = Url::parse(&source.url).ok();
+        for (n, (entry, old)) in changed.into_iter().enumerate() {
+            let url = entry.link.as_deref().and_then(|link| address::parse(link, base.as_ref()).ok());
+            let Some(url) = url else { continue };
+            if n < budget {
+                match self.page_itself(&address::page_id(&address::canonical(&url))).await? {
+                    Some(page) if sampling::is_candidate(&page, rules, now) => {
+                        let item = VisitItem { url: page.url, page: page.id, purpose: Purpose::Recheck };
+                        visits.entry(page.host).or_default().push(item);
+                    }
+                    // It was looked at a moment ago, or is being taken in: later.
+                    Some(page) if matches!(page.state, PageState::Accepted { .. } | PageState::Pending) => {
+                        stamps.insert(entry.key(), old);
+                    }
+                    _ => {}
+                }
+            } else {
+                stamps.insert(entry.key(), old);
+            }
+        }
+        Ok(())
     }
 
     /// Removes the pages of entries that the feed has taken back (RFC 6721), as far as they are the feed's to remove: on
@@ -181,8 +234,10 @@ impl Intake {
         }
         let hints = EntryHints {
             title: entry.title.clone(),
-            // A date in the future is a mistake or an attempt to stay on top.
-            published: entry.published.or(entry.updated).map(|at| at.min(now)),
+            published: [entry.published, entry.updated]
+                .into_iter()
+                .flatten()
+                .find_map(|stated| dates::plausible(stated, now)),
             author: entry.author.clone(),
         };
         Ok(Some((host, VisitItem { url: url.into(), page, purpose: Purpose::New { hints } })))
@@ -214,6 +269,7 @@ impl Intake {
             checked_at: None,
             expires: None,
             doubted_at: None,
+            validators: Validators::default(),
         };
         if self.pages.insert(&page).await? {
             self.manners.events.note(&Event::Rejected(&reason));

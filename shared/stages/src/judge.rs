@@ -5,7 +5,7 @@ use crate::overrules;
 use crate::remembered::Remembered;
 use curlew_model::Millis;
 use curlew_policy::address::hash_hex;
-use curlew_ports::{Blobs, Clock, PortError};
+use curlew_ports::{Blobs, Clock, CpuError, CpuPool, CpuTask, PortError, compute};
 use curlew_screen::image::{ImageClassifier, Rgb, Seen, Shown};
 use curlew_screen::{Overrule, Page, Screener, Screening, Verdict};
 use image::RgbImage;
@@ -81,16 +81,35 @@ impl Judge {
 
     /// Judges a page by its words, and, if they let it pass, by its image as well. An image that cannot be classified says
     /// nothing: the page is judged by its words alone.
-    pub async fn page(&self, page: &Page<'_>, image: Option<Picture<'_>>) -> Screening {
-        let words = self.screener().screen(page);
+    ///
+    /// # Errors
+    /// If its words take too long to weigh, or cannot be weighed now.
+    pub async fn page(
+        &self,
+        pool: &dyn CpuPool,
+        page: &Page<'_>,
+        image: Option<Picture<'_>>,
+    ) -> Result<Screening, CpuError> {
+        let words = self.screened(pool, page, Vec::new()).await?;
         if words.verdict == Verdict::Reject {
-            return words;
+            return Ok(words);
         }
         let seen = match image {
             Some(image) => self.seen(image).await,
             None => Vec::new(),
         };
-        if seen.is_empty() { words } else { self.screener().screen_with(page, &seen) }
+        if seen.is_empty() { Ok(words) } else { self.screened(pool, page, seen).await }
+    }
+
+    async fn screened(&self, pool: &dyn CpuPool, page: &Page<'_>, seen: Vec<Seen>) -> Result<Screening, CpuError> {
+        let screener = self.screener.clone();
+        let (title, text) = (page.title.to_owned(), page.text.to_owned());
+        let (language, host) = (page.language.map(str::to_owned), page.host.map(str::to_owned));
+        let screen = move || {
+            let page = Page { title: &title, text: &text, language: language.as_deref(), host: host.as_deref() };
+            screener.as_deref().unwrap_or_else(|| Screener::standard()).screen_with(&page, &seen)
+        };
+        compute(pool, CpuTask::document(page.text.len()), screen).await
     }
 
     /// Judges a thumbnail that came later than its page's words.

@@ -7,11 +7,13 @@ mod aftermath;
 mod audit;
 mod block;
 mod body;
+mod bulk;
 mod callback;
 mod census;
 mod discover;
 mod dispatch;
 mod extract;
+mod failures;
 mod feed_row;
 mod fetch;
 mod find;
@@ -29,6 +31,7 @@ mod object;
 mod overrules;
 mod own;
 mod owner;
+mod parsing;
 mod poll;
 mod remembered;
 mod removal;
@@ -50,7 +53,7 @@ pub use body::{INLINE_LIMIT, pack, unpack};
 pub use callback::{Callbacks, SECRET_BYTES, WEB_SECRET, web_secret};
 pub use census::{Census, Population, kept_census};
 pub use discover::Discover;
-pub use dispatch::{Dispatch, Dispatched};
+pub use dispatch::{Dispatch, Dispatched, TickLimits};
 pub use extract::Extract;
 pub use fetch::Fetch;
 pub use find::Finder;
@@ -73,7 +76,7 @@ pub use subscribe::Subscribe;
 pub use suggest::{Named, Suggest};
 pub use visit::{End, Got, Visit};
 
-use curlew_model::Timestamp;
+use curlew_model::{Millis, Timestamp};
 use curlew_ports::PortError;
 use serde::{Serialize, de::DeserializeOwned};
 use std::future::Future;
@@ -120,6 +123,14 @@ impl From<StageError> for PortError {
 }
 
 impl StageError {
+    /// How long a port asked to be left alone; zero if none did.
+    pub fn retry_after(&self) -> Millis {
+        match self {
+            StageError::Port(PortError::Throttled { retry_after }) => *retry_after,
+            _ => Millis::ZERO,
+        }
+    }
+
     /// Whether trying again may help.
     pub fn is_transient(&self) -> bool {
         matches!(self, StageError::Port(e) if e.is_transient())

@@ -10,7 +10,7 @@ use curlew_policy::outage::{Blame, Heard};
 use curlew_policy::scope::Scope;
 use curlew_policy::{Rules, admit};
 use curlew_ports::{
-    Blobs, Clock, Events, Fetch, HostLedger, RobotsStore, Seeds, Version, update_host, update_host_from,
+    Blobs, Clock, CpuPool, Events, Fetch, HostLedger, RobotsStore, Seeds, Version, update_host, update_host_from,
 };
 use std::sync::{Arc, Mutex, PoisonError};
 use url::Url;
@@ -44,6 +44,8 @@ pub struct Manners {
     pub scope: Arc<Scope>,
     /// Rules of robots.txt files that this process has compiled already.
     pub known: Arc<KnownRobots>,
+    /// Where documents are parsed.
+    pub pool: Arc<dyn CpuPool>,
 }
 
 /// What this process has heard of the hosts that it called last, shared by all its visits.
@@ -56,6 +58,11 @@ impl Weather {
         let (next, answer) = change(std::mem::take(&mut *heard));
         *heard = next;
         answer
+    }
+
+    /// Whether most hosts that were called last are out of reach, so that our own network must be down.
+    pub fn is_down(&self) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).outage().is_some()
     }
 
     /// Takes in whether a host could be reached; says who is to blame.

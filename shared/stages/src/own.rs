@@ -3,9 +3,11 @@
 
 use crate::aftermath::revived;
 use crate::block::is_on;
+use crate::bulk::Bulk;
 use crate::listing::{each_page, each_source, pages_that};
 use crate::manners::Opening;
 use crate::owner;
+use crate::parsing::parsed;
 use crate::removal::Removal;
 use crate::segment::RecordReader;
 use crate::visit::{End, Visit};
@@ -98,7 +100,7 @@ impl Own {
             Ok(()) => found = Some(Way::Dns),
             Err(miss) => misses.push((Way::Dns, miss)),
         }
-        if found.is_none() {
+        if found.is_none() && !job.dns_only {
             let calls = match self.by_calls(job).await? {
                 Ok(calls) => calls,
                 Err(until) => return Ok(Some(until)),
@@ -183,8 +185,12 @@ impl Own {
             }
             return Ok(match reply.status {
                 200 => {
-                    let html = decode(&reply.body, reply.headers.content_type.as_deref());
-                    ownership::in_tags(&head_metas(&html, META), challenge)
+                    let (body, media) = (reply.body.clone(), reply.headers.content_type.clone());
+                    let read = move || head_metas(&decode(&body, media.as_deref()), META);
+                    match parsed(self.manners.pool.as_ref(), reply.body.len(), read).await? {
+                        Ok(tags) => ownership::in_tags(&tags, challenge),
+                        Err(_) => Err(Miss::Trouble),
+                    }
                 }
                 404 | 410 => Err(Miss::Absent),
                 _ => Err(Miss::Trouble),
@@ -226,13 +232,15 @@ impl Own {
     async fn visit(&self, host: &str) -> Result<(), StageError> {
         let now = self.manners.clock.now();
         let mut is_known = false;
+        let mut polls = Bulk::new(self.queue.as_ref());
         for feed in self.feeds(host).await? {
             is_known = true;
             let feed = self.revive(feed).await?;
             let at = may_poll_from(&feed, &self.manners.rules).max(now);
-            let job = PollJob { feed: feed.key.clone(), url: feed.url.clone(), deferrals: 0 };
-            self.queue.send(&[(Job::Poll(job), at)]).await?;
+            let job = PollJob::new(feed.key.clone(), feed.url.clone());
+            polls.push((Job::Poll(job), at)).await?;
         }
+        polls.send().await?;
         if !is_known
             && let Err(SuggestError::Port(error)) = self.suggest.site(&format!("{}://{host}/", self.scheme), true).await
         {

@@ -8,10 +8,10 @@ use crate::suggest::shortened;
 use crate::{StageError, object};
 use curlew_model::{Challenge, Job, OwnJob, Ownership, Timestamp, Wish};
 use curlew_policy::address::{self, hash_hex};
-use curlew_policy::ownership::{self, NotNow};
+use curlew_policy::ownership::{self, Granted, NotNow};
 use curlew_policy::{Rules, pace};
 use curlew_ports::{
-    Blobs, BlockedBy, Claimed, Clock, Fetch, HostLedger, Kept, PortError, Queue, Refusal, Refused, RobotsSeen,
+    Blobs, BlockedBy, Claimed, Clock, CpuPool, Fetch, HostLedger, Kept, PortError, Queue, Refusal, Refused, RobotsSeen,
     RobotsStore, Wished,
 };
 use std::sync::Arc;
@@ -48,6 +48,8 @@ pub struct Owners {
     pub token: String,
     /// How proofs are fetched: `https`, or `http` where the operator says so.
     pub scheme: &'static str,
+    /// Where robots.txt files are parsed.
+    pub pool: Arc<dyn CpuPool>,
 }
 
 impl Owners {
@@ -93,11 +95,17 @@ impl Owners {
         })
     }
 
-    /// Takes a wish.
+    /// Takes a wish. Unless it `may_call`, a proof is only looked for in the DNS.
     ///
     /// # Errors
     /// What the ports say; then it may be asked for again.
-    pub async fn wished(&self, host: &str, challenge: &Challenge, wish: Wish) -> Result<Wished, StageError> {
+    pub async fn wished(
+        &self,
+        host: &str,
+        challenge: &Challenge,
+        wish: Wish,
+        may_call: bool,
+    ) -> Result<Wished, StageError> {
         let now = self.clock.now();
         // Before it is noted: what is never done must not be waited for.
         if wish == Wish::Unblock && self.blocks.blocked_by(host).await? == BlockedBy::Operator {
@@ -106,13 +114,13 @@ impl Owners {
                 ownership::claim(&all, challenge).is_some_and(|c| ownership::proven_until(c, now).is_some());
             return Ok(if is_proven { Wished::Refused } else { Wished::Unproven });
         }
-        let granted = change(self.blobs.as_ref(), host, |all| ownership::ask(all, challenge, wish, now)).await?;
-        match granted {
-            Ok(()) => {}
+        let decide = |all| ownership::ask(all, challenge, wish, may_call, now);
+        let dns_only = match change(self.blobs.as_ref(), host, decide).await? {
+            Ok(granted) => granted == Granted::ByDnsOnly,
             Err(NotNow::Unproven) => return Ok(Wished::Unproven),
             Err(NotNow::Until(at)) => return Ok(Wished::TooSoon(at)),
             Err(NotNow::Full) => return Ok(Wished::Refused),
-        }
+        };
         if matches!(wish, Wish::Block | Wish::Forget) {
             settle(self.blobs.as_ref(), &self.blocks, host).await?;
         }
@@ -120,10 +128,10 @@ impl Owners {
         if wish == Wish::Block {
             change(self.blobs.as_ref(), host, |all| (ownership::done(all, challenge, wish, now), ())).await?;
         } else {
-            let job = OwnJob { host: host.to_owned(), challenge: challenge.clone(), wish, deferrals: 0 };
+            let job = OwnJob { host: host.to_owned(), challenge: challenge.clone(), wish, dns_only, deferrals: 0 };
             self.queue.send(&[(Job::Own(job), now)]).await?;
         }
-        Ok(Wished::Granted)
+        Ok(if dns_only { Wished::ByDnsOnly } else { Wished::Granted })
     }
 
     async fn kept(&self, host: &str, all: Ownership) -> Result<Kept, StageError> {
@@ -149,7 +157,7 @@ impl Owners {
             let origin = address::origin(&home).map_err(|e| StageError::Job(e.to_string()))?;
             let Some(copy) = self.robots.get(&origin).await? else { continue };
             let now = self.clock.now();
-            let rules = compile(&copy, &self.token, now);
+            let rules = compile(self.pool.as_ref(), &copy, &self.token, now).await?;
             let shown = copy.body.len().min(ROBOTS_SHOWN);
             return Ok(Some(RobotsSeen {
                 at: copy.fetched_at,

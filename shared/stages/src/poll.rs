@@ -6,10 +6,10 @@ use crate::manners::Opening;
 use crate::visit::{End, Got};
 use crate::{Manners, Stage, StageError, Verdict, aftermath};
 use curlew_feed::{Feed, FeedError};
-use curlew_model::{ExtraSlot, FeedSource, HoldReason, Job, PollJob, Source, Timestamp, Validators, Why};
+use curlew_model::{ExtraSlot, Failure, FeedSource, HoldReason, Job, PollJob, Source, Timestamp, Validators, Why};
 use curlew_policy::fate::{self, Wrong};
 use curlew_policy::{address, admission, conditional, schedule};
-use curlew_ports::{Blobs, CallKind, Event, Pages, Queue, Reply, Sources, Version};
+use curlew_ports::{Blobs, CallKind, CpuPool, Event, Pages, Queue, Reply, Sources, Version};
 use std::sync::Arc;
 use url::Url;
 
@@ -49,8 +49,13 @@ impl Poll {
     }
 
     /// Why a feed is not polled now, if it is not.
-    fn not_now(&self, feed: &FeedSource) -> Option<Verdict> {
+    fn not_now(&self, feed: &FeedSource, job: &PollJob) -> Option<Verdict> {
         let (rules, now) = (&self.manners().rules, self.manners().clock.now());
+        if job.on_request {
+            let is_now = !feed.gone && schedule::on_request(feed, rules, now) <= now;
+            return (!is_now)
+                .then(|| Verdict::Drop("the feed was polled a moment ago, or asks to be left alone".into()));
+        }
         if feed.gone || !schedule::is_soon(feed, rules, now) {
             return Some(Verdict::Drop("the feed was polled already, or polling it has stopped".into()));
         }
@@ -61,7 +66,8 @@ impl Poll {
         }
     }
 
-    /// The job is parked, and the row says until when: without that, each cycle until then would park one more.
+    /// The job is parked, and the row says until when: without that, each cycle until then would park one more. One that a
+    /// person asked for is not: the feed's schedule brings the next one.
     async fn put_off(
         &self,
         job: &PollJob,
@@ -70,7 +76,7 @@ impl Poll {
         why: &str,
     ) -> Result<Verdict, StageError> {
         self.manners().events.note(&Event::PutOff);
-        if !admission::given_up(job.deferrals, &self.manners().rules) {
+        if !job.on_request && !admission::given_up(job.deferrals, &self.manners().rules) {
             self.intake.queue.send(&[(Job::Poll(job.clone()).deferred(), until)]).await?;
         }
         feed.not_before = until;
@@ -87,21 +93,21 @@ impl Poll {
         (feed, seen): (FeedSource, Version),
         (asked, got): (&Asked, &Got),
         read: Option<&Read<'_>>,
-        calls: u32,
+        (calls, failure): (u32, Option<Failure>),
     ) -> Result<Verdict, StageError> {
         let manners = self.manners();
         let before = feed.clone();
+        let or_else = |words: &str| failure.as_ref().map_or_else(|| words.to_owned(), Failure::to_string);
         let next = match (&got.end, read) {
             // What began and did not end within a visit may never do so, so it counts.
             (End::Later(until), _) if calls > 0 => {
                 let again = manners.clock.now() + manners.rules.again_after(job.deferrals);
-                return self.put_off(job, (feed, seen), again.max(*until), "its answers take too long").await;
+                return self.put_off(job, (feed, seen), again.max(*until), &or_else("its answers take too long")).await;
             }
             (End::Later(until), _) => return Ok(Verdict::Defer(*until)),
             (End::Elsewhere(until), _) => {
-                return self
-                    .put_off(job, (feed, seen), *until, "it, its robots.txt or where it redirects to cannot be had")
-                    .await;
+                let why = or_else("it, its robots.txt or where it redirects to cannot be had");
+                return self.put_off(job, (feed, seen), *until, &why).await;
             }
             // The feed itself was refused, and its schedule brings it again: nothing is parked.
             (End::Held(until, HoldReason::Forbidden), _) if calls > 0 => {
@@ -109,7 +115,10 @@ impl Poll {
                 feed.not_before = feed.not_before.max(*until);
                 feed
             }
-            (End::Held(until, why), _) => return self.put_off(job, (feed, seen), *until, why.as_str()).await,
+            (End::Held(until, why), _) => {
+                let detail = failure.as_ref().map(|why| format!(" ({why})")).unwrap_or_default();
+                return self.put_off(job, (feed, seen), *until, &format!("{}{detail}", why.as_str())).await;
+            }
             (End::Rejected(why), _) => self.failed(feed, Wrong::Failed, &why.to_string(), None).await?,
             (End::Reply(_), Some(read)) => self.taken_in(feed, asked, got, read).await?,
             (End::Reply(_), None) => feed,
@@ -133,7 +142,7 @@ impl Poll {
         let for_the_hub = self.intake.for_the_hub(&mut next, false);
         let is_often = schedule::times_a_cycle(before.interval, rules) > 1;
         let was_put_off = job.deferrals > 0 || before.polling.why == Why::Held;
-        if is_often || was_put_off || !schedule::is_on_time(&before, rules, now) {
+        if job.on_request || is_often || was_put_off || !schedule::is_on_time(&before, rules, now) {
             // Off its minute, or after a job was parked: another one may be on its way, and must not call again at once.
             next.polled_at = now;
         } else if says_the_same(&before, &next, rules, now) {
@@ -209,7 +218,7 @@ impl Poll {
             (410, _) if got.hops == 0 || got.moved_for_good => (Wrong::Gone, String::new()),
             (404, _) => (Wrong::Lost, "the server answered 404".to_owned()),
             (status @ 500.., _) => (Wrong::Trouble, format!("the server answered {status}")),
-            (status @ (401 | 403), _) => (Wrong::Refused, format!("the server answered {status}")),
+            (status @ (401..=403 | 451), _) => (Wrong::Refused, format!("the server answered {status}")),
             (status, _) => (Wrong::Failed, format!("the server answered {status}")),
         };
         self.failed(feed, wrong, &words, reply.headers.retry_after.as_deref()).await
@@ -257,10 +266,10 @@ struct Read<'a> {
 }
 
 impl Read<'_> {
-    fn of(got: &Got) -> Option<Read<'_>> {
-        let End::Reply(reply) = &got.end else { return None };
-        let feed = (reply.status == 200).then(|| parse(reply, &got.url));
-        Some(Read { reply, feed })
+    async fn of<'a>(pool: &dyn CpuPool, got: &'a Got) -> Result<Option<Read<'a>>, StageError> {
+        let End::Reply(reply) = &got.end else { return Ok(None) };
+        let feed = if reply.status == 200 { Some(parse(pool, reply, &got.url).await?) } else { None };
+        Ok(Some(Read { reply, feed }))
     }
 
     /// Whether nothing follows from it: no visit is sent.
@@ -281,7 +290,7 @@ impl Stage for Poll {
         let Some((Source::Feed(feed), seen)) = self.sources.get(&job.feed).await? else {
             return Ok(Verdict::Drop("the feed is not known".into()));
         };
-        if let Some(verdict) = self.not_now(&feed) {
+        if let Some(verdict) = self.not_now(&feed, job) {
             return Ok(verdict);
         }
         let manners = self.manners();
@@ -308,8 +317,15 @@ impl Stage for Poll {
                 return Err(error);
             }
         };
-        let calls = visit.calls;
-        let read = Read::of(&got);
+        let (calls, failure) = (visit.calls, visit.failure.take());
+        let read = match Read::of(manners.pool.as_ref(), &got).await {
+            Ok(read) => read,
+            Err(error) => {
+                // As above.
+                let _ = visit.close().await;
+                return Err(error);
+            }
+        };
         // The lease is given back first: what follows needs no call, and the visits that it sends do. If none will be sent
         // and all is well, it runs out by itself: most polls bring nothing, and giving it back is most of what they cost.
         let is_quiet = read.as_ref().is_some_and(|read| read.brings_nothing(&feed));
@@ -318,7 +334,7 @@ impl Stage for Poll {
             // It runs out by itself; what was read is kept all the same.
             tracing::warn!(%error, %host, "a lease could not be given back");
         }
-        self.finish(job, (feed, seen), (&asked, &got), read.as_ref(), calls).await
+        self.finish(job, (feed, seen), (&asked, &got), read.as_ref(), (calls, failure)).await
     }
 }
 

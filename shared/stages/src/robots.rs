@@ -1,14 +1,15 @@
 //! Asking robots.txt: the stored copy while it is fresh, the server otherwise.
 
 use crate::StageError;
+use crate::parsing::parsed;
 use crate::visit::{End, Visit};
 use bytes::Bytes;
-use curlew_model::{Millis, Origin, Rejection, Timestamp, Validators};
+use curlew_model::{Failure, FailureCause, Millis, Origin, Rejection, Timestamp, Validators};
 use curlew_policy::address;
 use curlew_policy::preferences::Preferences;
 use curlew_policy::redirect::{Chain, NotFollowed, is_redirect};
 use curlew_policy::robots::{self, Fetched, Robots, Standing, WhileUnreachable};
-use curlew_ports::{CallKind, Reply, RobotsCopy};
+use curlew_ports::{CallKind, CpuPool, Reply, RobotsCopy};
 use std::sync::Arc;
 use url::Url;
 
@@ -19,6 +20,9 @@ pub(crate) enum Permission {
     /// It could not be asked now; this is why.
     Unknown(End),
 }
+
+/// Rules of more bytes than this are matched in the pool.
+const LONG_RULES: usize = 64 * 1024;
 
 /// How asking for the file ended.
 enum Asked {
@@ -46,7 +50,7 @@ impl Visit<'_> {
                 Err(end) => return Ok(Permission::Unknown(end)),
             },
         };
-        let allowed = rules.check(url).allowed;
+        let allowed = self.allows(&rules, url).await?;
         let delay = rules.crawl_delay().unwrap_or(Millis::ZERO).min(self.manners.rules.crawl_delay_cap);
         if delay > self.state.crawl_delay {
             // The pause after the last call was drawn before this delay was known. A call of an earlier visit may have
@@ -56,6 +60,17 @@ impl Visit<'_> {
         }
         self.state.crawl_delay = delay;
         Ok(if allowed { Permission::Allowed } else { Permission::Forbidden })
+    }
+
+    /// Whether the rules let us call a URL. Rules that take too long to match forbid it.
+    async fn allows(&self, rules: &Arc<Robots>, url: &Url) -> Result<bool, StageError> {
+        let bytes = rules.weight();
+        if bytes <= LONG_RULES {
+            return Ok(rules.check(url).allowed);
+        }
+        let (rules, url) = (rules.clone(), url.clone());
+        let checked = parsed(self.manners.pool.as_ref(), bytes, move || rules.check(&url).allowed).await?;
+        Ok(checked.unwrap_or(false))
     }
 
     /// The rules of an origin: known to this process, or kept in the store, or asked for now. The error is why there are
@@ -79,9 +94,10 @@ impl Visit<'_> {
         if standing(&copy.standing) == Standing::DisallowAll {
             // The file is refused to us (401, 403), and so is all else, but no rule says so of any page: what waits for it
             // is not lost at once.
+            self.without_robots("robots.txt is refused to the crawler (401 or 403), so nothing is called");
             return Ok(Err(End::Elsewhere(copy.fresh_until)));
         }
-        let Some(rules) = compile(&copy, &self.manners.token, now).map(Arc::new) else {
+        let Some(rules) = self.compile(&copy, now).await? else {
             return Ok(Err(self.unreachable(origin, &copy)));
         };
         if standing(&copy.standing) == Standing::Unreachable {
@@ -100,16 +116,21 @@ impl Visit<'_> {
         let known = self.compiled.get(&origin).cloned().or_else(|| self.manners.known.get(&origin, now));
         let rules = match known {
             Some(rules) => Some(rules),
-            None => {
-                let copy = self.manners.robots.get(&origin).await?;
-                copy.and_then(|copy| compile(&copy, &self.manners.token, now)).map(Arc::new)
-            }
+            None => match self.manners.robots.get(&origin).await? {
+                Some(copy) => self.compile(&copy, now).await?,
+                None => None,
+            },
         };
         Ok(rules.map(|rules| rules.usage(url)).unwrap_or_default())
     }
 
+    async fn compile(&self, copy: &RobotsCopy, now: Timestamp) -> Result<Option<Arc<Robots>>, StageError> {
+        Ok(compile(self.manners.pool.as_ref(), copy, &self.manners.token, now).await?.map(Arc::new))
+    }
+
     /// While the file is out of reach and no older copy may stand in, nothing is called.
-    fn unreachable(&self, origin: &Origin, copy: &RobotsCopy) -> End {
+    fn unreachable(&mut self, origin: &Origin, copy: &RobotsCopy) -> End {
+        self.without_robots("robots.txt is out of reach, so nothing is called");
         if copy.body_at > Timestamp::MIN {
             tracing::warn!(%origin, since = %copy.body_at, "robots.txt is out of reach for more than 30 days; nothing is called");
         }
@@ -118,6 +139,11 @@ impl Visit<'_> {
             // Others of the visit may lie at other origins; what waits for this file counts its tries.
             None => End::Elsewhere(copy.fresh_until),
         }
+    }
+
+    /// Notes why nothing is called, unless a call of this visit has told it better.
+    fn without_robots(&mut self, why: &str) {
+        self.failure.get_or_insert_with(|| Failure::new(FailureCause::RobotsUnavailable, why));
     }
 
     async fn ask(&mut self, url: &Url, old: Option<RobotsCopy>) -> Result<Asked, StageError> {
@@ -193,8 +219,23 @@ fn kept(old: Option<RobotsCopy>, fetched: &Fetched<'_>, reply: Option<&Reply>, n
     }
 }
 
-/// The rules to obey, or `None` while nothing may be called and nothing is known for good.
-pub(crate) fn compile(copy: &RobotsCopy, token: &str, now: Timestamp) -> Option<Robots> {
+/// The rules to obey, or `None` while nothing may be called and nothing is known for good. A file that overruns its limit is
+/// as good as out of reach (RFC 9309 §2.3.1.4).
+pub(crate) async fn compile(
+    pool: &dyn CpuPool,
+    copy: &RobotsCopy,
+    token: &str,
+    now: Timestamp,
+) -> Result<Option<Robots>, StageError> {
+    let (copy, token) = (copy.clone(), token.to_owned());
+    let compiled = parsed(pool, copy.body.len(), move || rules_of(&copy, &token, now)).await?;
+    Ok(compiled.unwrap_or_else(|overrun| {
+        tracing::warn!(reason = %overrun, "a robots.txt cannot be read; nothing is called");
+        None
+    }))
+}
+
+fn rules_of(copy: &RobotsCopy, token: &str, now: Timestamp) -> Option<Robots> {
     match standing(&copy.standing) {
         Standing::Rules => Some(Robots::parse(&copy.body, token)),
         Standing::AllowAll => Some(Robots::allow_all()),

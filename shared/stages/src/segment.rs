@@ -4,7 +4,7 @@
 
 use crate::StageError;
 use bytes::Bytes;
-use curlew_model::{Location, Record, SegmentKey, ThumbnailId, Timestamp};
+use curlew_model::{Location, Record, SegmentKey, ThumbnailId, Timestamp, Year};
 use curlew_policy::address::hash_hex;
 use curlew_ports::{Blobs, PortError};
 
@@ -30,8 +30,13 @@ pub fn segment_day(key: &SegmentKey) -> &str {
     key.as_str().get(9..19).unwrap_or_default()
 }
 
+/// The year of the segment at a location, as its key says.
+pub(crate) fn segment_year(at: &Location) -> Option<Year> {
+    segment_day(&at.segment).get(..4)?.parse().ok()
+}
+
 /// Where segments of a year are kept.
-pub(crate) fn year_prefix(year: curlew_model::Year) -> String {
+pub(crate) fn year_prefix(year: Year) -> String {
     format!("segments/{year:04}/")
 }
 

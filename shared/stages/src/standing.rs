@@ -22,8 +22,7 @@ pub async fn indexed_years(blobs: &dyn Blobs) -> Result<Vec<IndexedYear>, StageE
             continue;
         };
         let (manifest, _) = load_manifest(blobs, year).await?;
-        let docs: u64 = manifest.splits.iter().map(|split| split.docs).sum();
-        let pages = docs.saturating_sub(manifest.tombstones.len() as u64);
+        let pages = manifest.findable();
         years.push(IndexedYear { year, pages, published: manifest.splits.iter().map(|split| split.built_at).max() });
     }
     Ok(years)

@@ -2,6 +2,7 @@
 
 use crate::aftermath::revived;
 use crate::block::hidden_hosts;
+use crate::bulk::Bulk;
 use crate::discover::new_feed;
 use crate::object;
 use curlew_model::{
@@ -12,11 +13,15 @@ use curlew_policy::allowance::{self, Allowance, Full};
 use curlew_policy::schedule::site_is_due;
 use curlew_policy::scope::Scope;
 use curlew_ports::{Blobs, Clock, Fetch, PortError, Queue, Refusal, Refused, Sources, SuggestError, Suggested};
+use futures::StreamExt;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use url::Url;
 
 /// Where it is kept what was suggested today.
 const ALLOWANCE: &str = "suggested.json";
+/// Number of rows that are written at once.
+const AT_ONCE: usize = 32;
 
 /// Takes sites and feeds.
 #[derive(Clone)]
@@ -52,19 +57,59 @@ impl Suggest {
     /// # Errors
     /// Why it cannot be taken, or what the ports say.
     pub async fn site(&self, text: &str, at_once: bool) -> Result<Named, SuggestError> {
-        let url = self.vetted(text).await?;
-        let key = address::source_key(&url);
-        let site = SiteSource {
-            slot: address::slot(&key),
-            key: key.clone(),
-            url: url.into(),
-            state: SiteState::Waiting,
-            image: None,
-            not_before: Timestamp::MIN,
-            failures: 0,
-        };
-        let job = DiscoverJob::new(key.clone(), site.url.clone());
-        self.keep(Source::Site(site), Job::Discover(job), at_once).await
+        let url = self.vetted(text, &self.hidden().await?)?;
+        self.keep(site(&url), at_once).await
+    }
+
+    /// Writes many sites down, each to be discovered at once; says of each, in order, why it is refused if it is. The list of
+    /// blocked hosts is read once, rows are written side by side, and jobs are sent together.
+    ///
+    /// # Errors
+    /// What the ports say; then some are taken. They may be named again.
+    pub async fn sites(&self, texts: &[String]) -> Result<Vec<Result<Named, Refused>>, PortError> {
+        self.many(texts, site).await
+    }
+
+    /// The same for feeds.
+    ///
+    /// # Errors
+    /// As for [`Suggest::sites`].
+    pub async fn feeds(&self, texts: &[String]) -> Result<Vec<Result<Named, Refused>>, PortError> {
+        self.many(texts, feed).await
+    }
+
+    async fn many(
+        &self,
+        texts: &[String],
+        source_of: impl Fn(&Url) -> (Source, Job),
+    ) -> Result<Vec<Result<Named, Refused>>, PortError> {
+        let hidden = self.hidden().await?;
+        let vetted = texts.iter().map(|text| self.vetted(text, &hidden).map(|url| source_of(&url)));
+        let taking: Vec<_> = vetted.map(|source| self.take(source)).collect();
+        let mut taking = futures::stream::iter(taking).buffered(AT_ONCE);
+        let mut jobs = Bulk::new(self.queue.as_ref());
+        let mut outcomes = Vec::with_capacity(texts.len());
+        while let Some(taken) = taking.next().await {
+            match taken {
+                Ok((named, job)) => {
+                    if let Some(job) = job {
+                        jobs.push(job).await?;
+                    }
+                    outcomes.push(Ok(named));
+                }
+                Err(SuggestError::Refused(why)) => outcomes.push(Err(why)),
+                Err(SuggestError::Port(error)) => return Err(error),
+            }
+        }
+        jobs.send().await?;
+        Ok(outcomes)
+    }
+
+    async fn take(
+        &self,
+        source: Result<(Source, Job), SuggestError>,
+    ) -> Result<(Named, Option<(Job, Timestamp)>), SuggestError> {
+        self.write(source?, true).await
     }
 
     /// Takes a site that anybody may name. One that is not known takes of its host's allowance for the day.
@@ -72,13 +117,13 @@ impl Suggest {
     /// # Errors
     /// As for [`Suggest::site`], and that the allowance is used up.
     pub async fn offered(&self, text: &str) -> Result<Suggested, SuggestError> {
-        let url = self.vetted(text).await?;
+        let url = self.vetted(text, &self.hidden().await?)?;
         if self.sources.get(&address::source_key(&url)).await?.is_none() {
             let refused = |why| SuggestError::Refused(Refused { typed: shortened(text), why });
             let host = address::host_key(&url, &self.groups).map_err(|e| refused(Refusal::Form(e.to_string())))?;
             self.admit(&host).await?.map_err(refused)?;
         }
-        Ok(self.site(url.as_str(), false).await?.outcome)
+        Ok(self.keep(site(&url), false).await?.outcome)
     }
 
     async fn admit(&self, host: &HostKey) -> Result<Result<(), Refusal>, SuggestError> {
@@ -100,22 +145,32 @@ impl Suggest {
     /// # Errors
     /// Why it cannot be taken, or what the ports say.
     pub async fn feed(&self, text: &str, at_once: bool) -> Result<Named, SuggestError> {
-        let url = self.vetted(text).await?;
-        let feed = new_feed(&url, None);
-        let job = PollJob { feed: feed.key.clone(), url: feed.url.clone(), deferrals: 0 };
-        self.keep(Source::Feed(feed), Job::Poll(job), at_once).await
+        let url = self.vetted(text, &self.hidden().await?)?;
+        self.keep(feed(&url), at_once).await
     }
 
-    async fn keep(&self, source: Source, job: Job, at_once: bool) -> Result<Named, SuggestError> {
+    async fn keep(&self, source: (Source, Job), at_once: bool) -> Result<Named, SuggestError> {
+        let (named, job) = self.write(source, at_once).await?;
+        if let Some(job) = job {
+            self.queue.send(&[job]).await?;
+        }
+        Ok(named)
+    }
+
+    /// Writes a row, unless it is known; gives the job that it needs at once.
+    async fn write(
+        &self,
+        (source, job): (Source, Job),
+        at_once: bool,
+    ) -> Result<(Named, Option<(Job, Timestamp)>), SuggestError> {
         let key = source.key().clone();
         let now = self.clock.now();
         let new = self.sources.insert(&source).await?;
         let row = if new { Some(source) } else { self.known(&key).await? };
         // A row whose job was lost in a crash gets another one; a job that runs twice does no harm.
-        if at_once && row.is_some_and(|row| is_untried(&row, now)) {
-            self.queue.send(&[(job, now)]).await?;
-        }
-        Ok(Named { key, outcome: if new { Suggested::Taken } else { Suggested::Known } })
+        let is_wanted = at_once && row.is_some_and(|row| is_untried(&row, now));
+        let outcome = if new { Suggested::Taken } else { Suggested::Known };
+        Ok((Named { key, outcome }, is_wanted.then_some((job, now))))
     }
 
     /// The row as it is. A feed that was retired is polled again when somebody names it anew, unless it has moved and
@@ -140,8 +195,13 @@ impl Suggest {
         }
     }
 
+    /// The hosts that are blocked.
+    async fn hidden(&self) -> Result<BTreeSet<String>, PortError> {
+        Ok(hidden_hosts(self.blobs.as_ref()).await?)
+    }
+
     /// A bare host name means its home page over TLS, as browsers take it.
-    async fn vetted(&self, text: &str) -> Result<Url, SuggestError> {
+    fn vetted(&self, text: &str, hidden: &BTreeSet<String>) -> Result<Url, SuggestError> {
         let text = text.trim();
         let full = if text.contains("://") { text.to_owned() } else { format!("https://{text}") };
         let refused = |why| SuggestError::Refused(Refused { typed: shortened(text), why });
@@ -150,19 +210,36 @@ impl Suggest {
             return Err(refused(Refusal::Excluded(rule.to_string())));
         }
         self.fetch.vet(url.as_str()).map_err(|why| refused(Refusal::Unsafe(why)))?;
-        let hidden = hidden_hosts(self.blobs.as_ref()).await.map_err(|e| match e {
-            crate::StageError::Port(e) => SuggestError::Port(e),
-            crate::StageError::Job(why) => {
-                SuggestError::Port(PortError::Corrupt { what: "the block list".into(), why })
-            }
-        })?;
         let host = url.host_str().unwrap_or_default();
-        let is_hidden = hidden.iter().any(|h| is_at_or_below(host, h));
-        if is_hidden {
+        if hidden.iter().any(|h| is_at_or_below(host, h)) {
             return Err(refused(Refusal::Blocked));
         }
         Ok(url)
     }
+}
+
+/// The row of a site, and the job that looks at it.
+fn site(url: &Url) -> (Source, Job) {
+    let key = address::source_key(url);
+    let site = SiteSource {
+        slot: address::slot(&key),
+        key: key.clone(),
+        url: url.to_string(),
+        state: SiteState::Waiting,
+        image: None,
+        not_before: Timestamp::MIN,
+        failures: 0,
+        failure: None,
+    };
+    let job = DiscoverJob::new(key, site.url.clone());
+    (Source::Site(site), Job::Discover(job))
+}
+
+/// The row of a feed, and the job that polls it.
+fn feed(url: &Url) -> (Source, Job) {
+    let feed = new_feed(url, None);
+    let job = PollJob::new(feed.key.clone(), feed.url.clone());
+    (Source::Feed(feed), Job::Poll(job))
 }
 
 /// Whether a source waits for its first success and may be tried now.

@@ -6,7 +6,7 @@
 //! an article must not be able to take it from its author.
 
 use crate::StageError;
-use curlew_model::{ExtractJob, Page, PageId, PageState, Record, Timestamp};
+use curlew_model::{ExtractJob, Page, PageId, PageState, Record, Timestamp, Validators};
 use curlew_policy::address::{self, hash_hex};
 use curlew_ports::{Pages, PortError};
 use url::Url;
@@ -50,6 +50,7 @@ pub(crate) async fn same_page(
         checked_at: None,
         expires: None,
         doubted_at: None,
+        validators: Validators::default(),
     };
     if pages.insert(&guide).await? {
         return Ok(None);

@@ -1,9 +1,11 @@
 //! A visit: the lease of one host key in use. Every call to a site goes through [`Visit::get`].
 
-use crate::StageError;
 use crate::manners::{Manners, Opening};
 use crate::robots::Permission;
-use curlew_model::{HoldReason, HostKey, HostState, Lease, Millis, Origin, PageId, Rejection, Timestamp, Validators};
+use crate::{StageError, failures};
+use curlew_model::{
+    Failure, HoldReason, HostKey, HostState, Lease, Millis, Origin, PageId, Rejection, Timestamp, Validators,
+};
 use curlew_policy::admission;
 use curlew_policy::outage::{self, Blame};
 use curlew_policy::redirect::{Chain, NotFollowed, is_redirect};
@@ -59,6 +61,8 @@ pub struct Visit<'a> {
     pub calls: u32,
     /// What is posted to a hub.
     form: Option<String>,
+    /// Why the last call that failed did, for people.
+    pub(crate) failure: Option<Failure>,
 }
 
 /// How one call, or a chain of them, ended.
@@ -109,6 +113,7 @@ impl<'a> Visit<'a> {
             guests_over: HashMap::new(),
             calls: 0,
             form: None,
+            failure: None,
         }
     }
 
@@ -252,6 +257,7 @@ impl<'a> Visit<'a> {
                 let end = guest.hop(url, kind, validators, ask_robots).await;
                 self.calls += guest.calls;
                 let over = guest.over;
+                self.failure = guest.failure.take().or(self.failure.take());
                 self.guests_over.extend(over.map(|until| (key.clone(), until)));
                 guest.close().await?;
                 // Trouble with the other host key is no reason to leave this one.
@@ -342,8 +348,13 @@ impl<'a> Visit<'a> {
         }
         let rules = &self.manners.rules;
         let reached = !matches!(answer, Err(FetchError::Network(_)));
-        let blame = self.manners.weather.take_in(&self.host, reached, rules, now);
+        let blame = match answer {
+            Err(FetchError::Local(_)) => Blame::Ourselves,
+            _ => self.manners.weather.take_in(&self.host, reached, rules, now),
+        };
         let outcome = outcome(&answer, blame, now);
+        let outcome = if asked.is_robots { outcome.of_robots() } else { outcome };
+        self.failure = failures::of_answer(&answer, kind).or(self.failure.take());
         self.last_call_end = Some(now);
         if outcome != Outcome::Outage {
             // A call that nobody could have answered is no try.
@@ -362,7 +373,7 @@ impl<'a> Visit<'a> {
             (Err(FetchError::Limit(why)), _) => End::Rejected(Rejection::Limit(why)),
             (Err(FetchError::Protocol(why)), _) => End::Rejected(Rejection::Transport(why)),
             (_, Some(hold)) => End::Held(hold.until, hold.reason),
-            (Err(FetchError::Network(_)), None) => {
+            (Err(FetchError::Network(_) | FetchError::Local(_)), None) => {
                 let until = match outcome {
                     Outcome::Outage => outage::rest(rules, now, self.manners.seeds.next()),
                     _ => self.state.not_before,
@@ -458,7 +469,7 @@ impl<'a> Visit<'a> {
 fn outcome(answer: &Result<Reply, FetchError>, blame: Blame, now: Timestamp) -> Outcome {
     match answer {
         Ok(reply) => answered(reply, now),
-        Err(FetchError::Network(_)) if blame == Blame::Ourselves => Outcome::Outage,
+        Err(FetchError::Network(_) | FetchError::Local(_)) if blame == Blame::Ourselves => Outcome::Outage,
         Err(FetchError::Network(_)) => Outcome::Network,
         Err(FetchError::Cut(_)) => Outcome::Cut,
         Err(_) => Outcome::Broken,

@@ -2,7 +2,7 @@
 #![allow(missing_docs, reason = "a test")]
 
 use curlew_model::Timestamp;
-use curlew_ports::{Blobs, Marks, Pages, RobotsStore, Shelf, Sources};
+use curlew_ports::{Blobs, CpuPool, InlinePool, Marks, Pages, RobotsStore, Shelf, Sources};
 use curlew_testkit::conformance;
 use curlew_testkit::conformance::Fresh;
 use curlew_testkit::conformance::hosts::HostPorts;
@@ -49,6 +49,10 @@ mod plain {
         Fresh::new(Arc::new(MemoryShelf::default()))
     }
 
+    async fn cpu() -> Fresh<Arc<dyn CpuPool>> {
+        Fresh::new(Arc::new(InlinePool))
+    }
+
     conformance!(hosts, hosts);
     conformance!(robots, robots);
     conformance!(marks, marks);
@@ -58,6 +62,7 @@ mod plain {
     conformance!(mail_exact, mail);
     conformance!(blobs, blobs);
     conformance!(shelf, shelf);
+    conformance!(cpu, cpu);
 }
 
 mod wrapped {

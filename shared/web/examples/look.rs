@@ -15,7 +15,6 @@ mod support;
 use bytes::Bytes;
 use curlew_model::{HoldReason, Millis, Stage, ThumbnailId, Timestamp};
 use curlew_ports::{Clock, Counted, FoundHit, IndexedYear, QueueCount, QueueStatus, Status};
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 use support::{Shelf, page, settings};
@@ -27,7 +26,7 @@ async fn main() -> std::io::Result<()> {
     let settings = curlew_ports::PageSettings { base_url: None, ..settings() };
     let router = curlew_web::router(Arc::new(shelf()), clock, settings);
     let listener = tokio::net::TcpListener::bind(address).await?;
-    axum::serve(listener, router.into_make_service_with_connect_info::<SocketAddr>()).await
+    axum::serve(listener, router).await
 }
 
 struct WallClock(Instant);

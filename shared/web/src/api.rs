@@ -1,18 +1,21 @@
 //! The search API: the same JSON that the command line prints. Open to every origin, for reading only.
 
 use crate::app::{App, From};
+use crate::feeds::MAX_FEED_QUERY_CHARS;
 use crate::hit::web_url;
 use crate::language::Language;
 use crate::page::{self, A_DAY, REVALIDATED, typed, waiting};
-use crate::params::{MAX_REACH, PAGE_SIZE, Params};
+use crate::params::{MAX_QUERY_CHARS, MAX_REACH, PAGE_SIZE, Params};
 use crate::text::clean;
 use crate::words::Search;
+use askama::Template;
 use axum::Json;
 use axum::extract::State;
 use axum::http::header::{ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN, HeaderName, HeaderValue};
 use axum::http::{StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
-use curlew_ports::{FindError, Found, FoundHit, Start};
+use curlew_model::{Millis, QueryError};
+use curlew_ports::{FindError, Found, FoundHit, PortError, Start};
 use serde::Serialize;
 use std::sync::Arc;
 
@@ -39,19 +42,51 @@ pub(crate) async fn search(State(app): State<Arc<App>>, from: From, uri: Uri) ->
         Err(sentence) => return failure(StatusCode::BAD_REQUEST, "bad_query", sentence),
     };
     if let Err(wait) = app.admit_search(from) {
-        let sentence = "Too many searches from this address; see Retry-After.";
-        return waiting(failure(StatusCode::TOO_MANY_REQUESTS, "too_many_requests", sentence), wait);
+        return too_many(wait);
     }
     match app.front.find(&query, from_where.start(), limit).await {
         Ok(found) => ([ANY_ORIGIN], typed(JSON, REVALIDATED), Json(Answer::of(found))).into_response(),
-        Err(FindError::BadQuery(wrong)) => failure(StatusCode::BAD_REQUEST, "bad_query", wrong.to_string()),
-        Err(FindError::Port(error)) => match page::outcome("find", &error) {
-            (status, Some(wait)) => {
-                waiting(failure(status, "unavailable", "The index is out of reach at the moment."), wait)
-            }
-            (status, None) => failure(status, "internal", "Something went wrong on our side."),
-        },
+        Err(error) => not_found_out(error),
     }
+}
+
+/// The answer to a program whose search was not made.
+pub(crate) fn not_found_out(error: FindError) -> Response {
+    match error {
+        FindError::BadQuery(QueryError::Cursor) => failure(
+            StatusCode::BAD_REQUEST,
+            "bad_cursor",
+            "The cursor is not one that was given for this query, or it is too old; ask without it for the first results.",
+        ),
+        FindError::BadQuery(wrong) => failure(StatusCode::BAD_REQUEST, "bad_query", wrong.to_string()),
+        FindError::Port(error) => out_of_reach("find", &error),
+    }
+}
+
+/// The answer to a program for a port's error, which is logged here.
+pub(crate) fn out_of_reach(tried: &'static str, error: &PortError) -> Response {
+    match page::outcome(tried, error) {
+        (status, Some(wait)) => {
+            waiting(failure(status, "unavailable", "The index is out of reach at the moment."), wait)
+        }
+        (status, None) => failure(status, "internal", "Something went wrong on our side."),
+    }
+}
+
+/// The answer to a program that has used up its allowance.
+pub(crate) fn too_many(wait: Millis) -> Response {
+    let sentence = "Too many searches from this address; see Retry-After.";
+    waiting(failure(StatusCode::TOO_MANY_REQUESTS, "too_many_requests", sentence), wait)
+}
+
+/// The answer to a program for an address that leads nowhere.
+pub(crate) fn no_such_address() -> Response {
+    failure(StatusCode::NOT_FOUND, "not_found", "There is nothing at this address.")
+}
+
+/// Whether what lies at a path is for programs, which are answered in JSON whatever goes wrong.
+pub(crate) fn is_for_programs(path: &str) -> bool {
+    path.starts_with("/api/") || path.starts_with("/feed/") || path == "/status.json"
 }
 
 /// `OPTIONS /api/search`: what a browser may ask before it asks.
@@ -75,30 +110,45 @@ impl Begin {
     }
 }
 
+/// The interface described for programs, with the limits that hold.
+#[derive(Template)]
+#[template(path = "openapi.json", escape = "none")]
+struct Description {
+    max_query: usize,
+    max_feed_query: usize,
+    usual_limit: usize,
+    max_limit: usize,
+    max_offset: usize,
+}
+
 /// `GET /api/openapi.json`: the interface described for programs (OpenAPI 3.1).
 pub(crate) async fn description() -> Response {
-    ([ANY_ORIGIN], typed(JSON, A_DAY), include_str!("../assets/openapi.json")).into_response()
+    let description = Description {
+        max_query: MAX_QUERY_CHARS,
+        max_feed_query: MAX_FEED_QUERY_CHARS,
+        usual_limit: PAGE_SIZE,
+        max_limit: MAX_REACH,
+        max_offset: MAX_REACH - 1,
+    };
+    ([ANY_ORIGIN], page::text(StatusCode::OK, JSON, A_DAY, &description)).into_response()
 }
 
 fn asked(uri: &Uri) -> Result<(String, Begin, usize), String> {
     // Programs are spoken to in one language.
-    let t = Search::of(Language::English);
-    let params = Params::of(uri).map_err(|wrong| wrong.said(t))?;
-    let query = params.query();
-    if query.is_empty() {
-        return Err(t.no_question.to_owned());
-    }
+    let params = Params::of(uri).map_err(|wrong| wrong.said(Search::of(Language::English)))?;
+    let query = params.query_of_program(MAX_QUERY_CHARS)?;
     let limit = params.number("limit", PAGE_SIZE).ok().filter(|n| (1..=MAX_REACH).contains(n));
     let limit = limit.ok_or_else(|| format!("limit must be a number from 1 to {MAX_REACH}."))?;
     if let Some(cursor) = params.get("cursor").filter(|cursor| !cursor.is_empty()) {
         return Ok((query.to_owned(), Begin::After(cursor.to_owned()), limit));
     }
-    let offset = params.number("offset", 0).ok().filter(|n| n.saturating_add(limit) <= MAX_REACH);
-    let offset = offset.ok_or_else(|| format!("offset and limit together must not go beyond {MAX_REACH}."))?;
-    Ok((query.to_owned(), Begin::Offset(offset), limit))
+    let offset = params.number("offset", 0).ok().filter(|offset| *offset < MAX_REACH);
+    let offset = offset.ok_or_else(|| format!("offset must be a number from 0 to {}.", MAX_REACH - 1))?;
+    // As far as anybody may look, and no further.
+    Ok((query.to_owned(), Begin::Offset(offset), limit.min(MAX_REACH - offset)))
 }
 
-fn failure(status: StatusCode, kind: &'static str, message: impl Into<String>) -> Response {
+pub(crate) fn failure(status: StatusCode, kind: &'static str, message: impl Into<String>) -> Response {
     let failure = Failure { error: Fault { kind, message: message.into() } };
     (status, [ANY_ORIGIN], typed(JSON, "no-store"), Json(failure)).into_response()
 }
@@ -122,16 +172,20 @@ impl Answer {
 /// Leaves out what a program could be led astray by: characters that XML forbids, and addresses that are
 /// none of the web's.
 fn fit_for_programs(mut found: Found) -> Found {
+    let room = usize::try_from((MAX_REACH as u64).saturating_sub(found.before)).unwrap_or(MAX_REACH);
     let reached = found.before + found.hits.len() as u64;
-    let hits = std::mem::take(&mut found.hits).into_iter().filter(|h| web_url(&h.url).is_some()).map(|hit| FoundHit {
-        title: clean(&hit.title),
-        snippet: clean(&hit.snippet),
-        site: clean(&hit.site),
-        image: hit.image.filter(|i| web_url(i).is_some()),
-        // JSON has no word for what is not a number.
-        score: if hit.score.is_finite() { hit.score } else { 0.0 },
-        ..hit
-    });
+    let hits =
+        std::mem::take(&mut found.hits).into_iter().take(room).filter(|h| web_url(&h.url).is_some()).map(|hit| {
+            FoundHit {
+                title: clean(&hit.title),
+                snippet: clean(&hit.snippet),
+                site: clean(&hit.site),
+                image: hit.image.filter(|i| web_url(i).is_some()),
+                // JSON has no word for what is not a number.
+                score: if hit.score.is_finite() { hit.score } else { 0.0 },
+                ..hit
+            }
+        });
     let hits: Vec<FoundHit> = hits.collect();
     Found {
         hits,

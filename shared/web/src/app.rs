@@ -3,19 +3,21 @@
 use crate::language::Language;
 use crate::page::Site;
 use crate::quota::{self, Quota};
-use crate::settings::{Contact, origin};
+use crate::settings::{Contact, is_personal, origin};
 use crate::token::Spent;
 use crate::words::Frame;
-use crate::{api, contact, feeds, files, headers, info, owner, page, search, status, suggest, thumb, websub};
+use crate::{
+    api, compress, contact, feeds, files, headers, info, owner, page, search, status, suggest, thumb, validate, websub,
+};
 use axum::Router;
-use axum::extract::{ConnectInfo, FromRequestParts};
+use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
-use axum::middleware::{from_fn_with_state, map_response};
+use axum::middleware::{from_fn, from_fn_with_state, map_response};
 use axum::routing::get;
 use curlew_model::Millis;
 use curlew_ports::{Clock, Front, PageSettings, Status};
 use std::convert::Infallible;
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tower_http::catch_panic::CatchPanicLayer;
@@ -25,11 +27,16 @@ const DELIVERIES_PER_MINUTE: u32 = 600;
 /// Forms that one address may send a minute without work while many are sent.
 const UNWORKED_PER_MINUTE: u32 = 1;
 
+/// Messages that one address may send a day, of the number that is taken of all.
+const MESSAGES_PER_DAY: u32 = 5;
+/// Looks for proofs a minute, of all callers together: each may be a question to a name server of the caller's choice.
+const LOOKS_PER_MINUTE: u32 = 60;
+/// Looks for proofs that one address may have a host called for in a day, half of those that the host is called for at all.
+const CALLS_PER_DAY: u32 = 6;
+
 /// The pages, the API and the forms.
 ///
-/// Serve it with [`Router::into_make_service_with_connect_info`] for [`SocketAddr`], or set [`Caller`] as a
-/// request extension where there is no connection to look at (Lambda); without either, all callers share one
-/// allowance.
+/// Set [`Caller`] as an extension of each request; without it all callers share one allowance.
 pub fn router(front: Arc<dyn Front>, clock: Arc<dyn Clock>, settings: PageSettings) -> Router {
     let app = Arc::new(App::new(front, clock, settings));
     let outer = Arc::clone(&app);
@@ -52,19 +59,22 @@ pub fn router(front: Arc<dyn Front>, clock: Arc<dyn Clock>, settings: PageSettin
         .route("/style.css", get(files::style))
         .route("/work.js", get(files::work))
         .route("/favicon.svg", get(files::favicon))
+        .route("/favicon.ico", get(files::old_favicon))
         .route("/opensearch.xml", get(files::opensearch))
         .fallback(page::not_found)
         .method_not_allowed_fallback(page::wrong_method)
         .with_state(app)
         .layer(CatchPanicLayer::custom(|_| page::panicked()))
         .layer(from_fn_with_state(outer, page::apologise))
+        .layer(from_fn(validate::tagged))
+        .layer(compress::layer())
         .layer(map_response(headers::secure))
 }
 
-/// The address of the caller, set as a request extension by an outer shell that knows it better than the
-/// connection does: on Lambda `requestContext.http.sourceIp`, never `X-Forwarded-For`.
+/// The address of the caller, set as a request extension by the outer shell: [`crate::Proxies`] tell it, or on Lambda
+/// `requestContext.http.sourceIp`. `None` if it cannot be known; all such callers share one allowance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Caller(pub IpAddr);
+pub struct Caller(pub Option<IpAddr>);
 
 /// What the handlers share.
 pub(crate) struct App {
@@ -73,6 +83,9 @@ pub(crate) struct App {
     pub(crate) settings: PageSettings,
     /// Our own origin, if it is configured.
     pub(crate) origin: Option<String>,
+    /// The pages are reached from this machine alone, as far as the settings say: callers on loopback are its user. With an
+    /// address for the public, they may be anybody whom a proxy passes on without saying so.
+    is_personal: bool,
     /// Where to write to, if it is configured.
     pub(crate) contact: Option<Contact>,
     /// Numbers the forms of this process.
@@ -85,20 +98,27 @@ pub(crate) struct App {
     forms: Mutex<Quota>,
     unworked: Mutex<Quota>,
     deliveries: Mutex<Quota>,
+    messages: Mutex<Quota>,
+    looks: Mutex<Quota>,
+    calls: Mutex<Quota>,
 }
 
 impl App {
     fn new(front: Arc<dyn Front>, clock: Arc<dyn Clock>, settings: PageSettings) -> App {
         App {
+            is_personal: is_personal(&settings),
             origin: origin(&settings),
             contact: settings.contact.as_deref().and_then(Contact::of),
             serial: AtomicU64::new(0),
             spent: Mutex::default(),
             status: Mutex::default(),
-            searches: Mutex::new(Quota::new(settings.searches_per_minute)),
-            forms: Mutex::new(Quota::new(settings.forms_per_minute)),
-            unworked: Mutex::new(Quota::new(UNWORKED_PER_MINUTE)),
-            deliveries: Mutex::new(Quota::new(DELIVERIES_PER_MINUTE)),
+            searches: Mutex::new(Quota::a_minute(settings.searches_per_minute)),
+            forms: Mutex::new(Quota::a_minute(settings.forms_per_minute)),
+            unworked: Mutex::new(Quota::a_minute(UNWORKED_PER_MINUTE)),
+            deliveries: Mutex::new(Quota::a_minute(DELIVERIES_PER_MINUTE)),
+            messages: Mutex::new(Quota::a_day(MESSAGES_PER_DAY)),
+            looks: Mutex::new(Quota::a_minute(LOOKS_PER_MINUTE)),
+            calls: Mutex::new(Quota::a_day(CALLS_PER_DAY)),
             front,
             clock,
             settings,
@@ -119,7 +139,7 @@ impl App {
 
     /// Takes a search of the caller's allowance, or says how long to wait.
     pub(crate) fn admit_search(&self, from: From) -> Result<(), Millis> {
-        if from.0.is_some_and(|ip| ip.to_canonical().is_loopback()) {
+        if self.is_personal && from.0.is_some_and(|ip| ip.to_canonical().is_loopback()) {
             return Ok(());
         }
         held(&self.searches).take(self.key(from), self.clock.monotonic())
@@ -140,6 +160,21 @@ impl App {
         held(&self.deliveries).take(self.key(from), self.clock.monotonic())
     }
 
+    /// Takes a message of the caller's allowance, or says how long to wait.
+    pub(crate) fn admit_message(&self, from: From) -> Result<(), Millis> {
+        held(&self.messages).take(self.key(from), self.clock.monotonic())
+    }
+
+    /// Takes a look for a proof of everybody's allowance, or says how long to wait.
+    pub(crate) fn admit_look(&self) -> Result<(), Millis> {
+        held(&self.looks).take(0, self.clock.monotonic())
+    }
+
+    /// Whether a caller may have a host called for a proof, which is taken of the caller's allowance for that host.
+    pub(crate) fn admit_call(&self, from: From, host: &str) -> bool {
+        held(&self.calls).take(quota::key_for(self.key(from), host), self.clock.monotonic()).is_ok()
+    }
+
     fn key(&self, from: From) -> u64 {
         quota::key(&self.settings.secret, from.0, self.clock.now())
     }
@@ -158,8 +193,6 @@ impl<S: Send + Sync> FromRequestParts<S> for From {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<From, Infallible> {
-        let told = parts.extensions.get::<Caller>().map(|c| c.0);
-        let seen = || parts.extensions.get::<ConnectInfo<SocketAddr>>().map(|c| c.0.ip());
-        Ok(From(told.or_else(seen)))
+        Ok(From(parts.extensions.get::<Caller>().and_then(|caller| caller.0)))
     }
 }

@@ -72,6 +72,8 @@ fn admit(app: &App, from: From, language: Language, filled: &Filled) -> Result<M
         return Err(unfit(t.no_mail_address));
     }
     form::spend(app, language, ticket)?;
+    app.admit_message(from)
+        .map_err(|wait| No { wait: Some(wait), ..No::new(StatusCode::TOO_MANY_REQUESTS, t.enough) })?;
     Ok(Message {
         about: about(filled),
         address: address.to_owned(),

@@ -1,25 +1,30 @@
 //! Each search as a feed, so that a person can follow it in a feed reader: Atom (RFC 4287), RSS 2.0 and JSON Feed 1.1,
 //! newest pages first. They need our own address, so without one there are none.
 
+use crate::api;
 use crate::app::{App, From};
 use crate::hit::web_url;
 use crate::language::Language;
-use crate::page::{self, no_such_page, typed};
-use crate::params::Params;
+use crate::page::typed;
+use crate::params::{MAX_QUERY_CHARS, Params};
 use crate::text::{MAX_SITE, MAX_TITLE, clean, clipped};
 use crate::words::Search;
 use askama::Template;
 use axum::extract::{Path, State};
-use axum::http::header::{ETAG, HeaderName, HeaderValue, IF_NONE_MATCH};
-use axum::http::{HeaderMap, StatusCode, Uri};
+use axum::http::header::{HeaderName, HeaderValue};
+use axum::http::{StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use curlew_model::{Timestamp, hex};
-use curlew_ports::{FindError, Found, FoundHit, Start};
+use curlew_ports::{Found, FoundHit, Start};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 use url::form_urlencoded;
 
+/// Put before a query that says nothing of the order: at its end it would be cut off with what is too long.
+const NEWEST_FIRST: &str = "sort:date ";
+/// Longest query of a feed, in characters.
+pub(crate) const MAX_FEED_QUERY_CHARS: usize = MAX_QUERY_CHARS - NEWEST_FIRST.len();
 /// Entries of one feed.
 const ENTRIES: usize = 30;
 /// Minutes after which a reader may look again: as often as the index is published.
@@ -88,6 +93,11 @@ impl Entry {
         self.published.unwrap_or(Timestamp::EPOCH)
     }
 
+    /// The snippet as HTML, which is what a `description` of RSS holds, so that markup in it stays text.
+    fn description(&self) -> String {
+        as_html(&self.snippet)
+    }
+
     fn published_822(&self) -> Option<String> {
         self.published.map(rfc_822)
     }
@@ -107,65 +117,59 @@ struct Rss<'a> {
 }
 
 /// `GET /feed/atom?q=`, `/feed/rss?q=`, `/feed/json?q=`
-pub(crate) async fn show(
-    State(app): State<Arc<App>>,
-    from: From,
-    language: Language,
-    Path(form): Path<String>,
-    headers: HeaderMap,
-    uri: Uri,
-) -> Response {
-    let (site, t) = (app.site(language), Search::of(language));
-    let (Some(form), Some(origin)) = (Form::of(&form), app.origin.as_deref()) else { return no_such_page(site) };
-    let refused = |sentence: &str| page::message(site, StatusCode::BAD_REQUEST, t.no_feed, sentence);
+pub(crate) async fn show(State(app): State<Arc<App>>, from: From, Path(form): Path<String>, uri: Uri) -> Response {
+    let (Some(form), Some(origin)) = (Form::of(&form), app.origin.as_deref()) else { return api::no_such_address() };
+    // Feeds are asked for by programs, which are spoken to in one language.
+    let t = Search::of(Language::English);
+    let refused = |sentence: String| api::failure(StatusCode::BAD_REQUEST, "bad_query", sentence);
     let params = match Params::of(&uri) {
         Ok(params) => params,
-        Err(wrong) => return refused(wrong.said(t)),
+        Err(wrong) => return refused(wrong.said(t).to_owned()),
     };
-    let query = params.query();
-    if query.is_empty() {
-        return refused(t.no_question);
-    }
+    let query = match params.query_of_program(MAX_FEED_QUERY_CHARS) {
+        Ok(query) => query,
+        Err(sentence) => return refused(sentence),
+    };
     if let Err(wait) = app.admit_search(from) {
-        return page::too_many(site, wait);
+        return api::too_many(wait);
     }
     match app.front.find(&newest_first(query), Start::Offset(0), ENTRIES).await {
-        Ok(found) => answer(form, &Feed::of(site.title, origin, query, form, &found), &headers),
-        Err(FindError::BadQuery(wrong)) => refused(&(t.misread)(&wrong)),
-        Err(FindError::Port(error)) => page::trouble(site, "find", &error),
+        Ok(found) => answer(form, &Feed::of(&app.settings.title, origin, query, form, &found)),
+        Err(error) => api::not_found_out(error),
     }
 }
 
-/// A reader that has the feed as it is gets no more than that word (RFC 9110 §13.1.2).
-fn answer(form: Form, feed: &Feed<'_>, asked: &HeaderMap) -> Response {
+fn answer(form: Form, feed: &Feed<'_>) -> Response {
     let body = match form {
         Form::Atom => Atom { feed }.render(),
         Form::Rss => Rss { feed, ttl: TTL_MINUTES }.render(),
         Form::Json => Ok(json_feed(feed).to_string()),
     };
-    let body = match body {
-        Ok(body) => body,
+    match body {
+        Ok(body) => ([NOINDEX], typed(form.media_type(), AS_OFTEN), body).into_response(),
         Err(error) => {
             tracing::error!(%error, "a feed could not be rendered");
-            return StatusCode::INTERNAL_SERVER_ERROR.into_response();
+            StatusCode::INTERNAL_SERVER_ERROR.into_response()
         }
-    };
-    let tag = format!("\"{}\"", hex(&Sha256::digest(&body)[..8]));
-    let is_known = asked
-        .get(IF_NONE_MATCH)
-        .and_then(|v| v.to_str().ok())
-        .is_some_and(|known| known.split(',').any(|one| one.trim().trim_start_matches("W/") == tag));
-    let Ok(tag) = HeaderValue::from_str(&tag) else { return StatusCode::INTERNAL_SERVER_ERROR.into_response() };
-    let head = ([NOINDEX, (ETAG, tag)], typed(form.media_type(), AS_OFTEN));
-    if is_known { (StatusCode::NOT_MODIFIED, head).into_response() } else { (head, body).into_response() }
+    }
+}
+
+/// A text as HTML that says the same.
+fn as_html(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
 fn newest_first(query: &str) -> String {
     let is_sorted = query.split_whitespace().any(|word| word.starts_with("sort:"));
-    if is_sorted { query.to_owned() } else { format!("{query} sort:date") }
+    if is_sorted { query.to_owned() } else { format!("{NEWEST_FIRST}{query}") }
 }
 
 impl Feed<'_> {
+    /// The title as HTML, for a `description` of RSS.
+    fn description(&self) -> String {
+        as_html(&self.title)
+    }
+
     fn of<'a>(name: &'a str, origin: &str, query: &str, form: Form, found: &Found) -> Feed<'a> {
         let entries: Vec<Entry> = found.hits.iter().filter_map(entry).collect();
         let asked = form_urlencoded::Serializer::new(String::new()).append_pair("q", query).finish();
@@ -246,7 +250,7 @@ mod tests {
         assert_eq!(urn("mud flats"), urn("mud flats"));
         assert_ne!(urn("mud flats"), urn("mud"));
         assert_eq!(urn("mud").len(), "urn:uuid:00000000-0000-8000-8000-000000000000".len());
-        assert_eq!(newest_first("mud flats"), "mud flats sort:date");
+        assert_eq!(newest_first("mud flats"), "sort:date mud flats");
         assert_eq!(newest_first("mud sort:relevance"), "mud sort:relevance");
     }
 }

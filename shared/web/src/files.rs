@@ -15,6 +15,7 @@ use std::sync::{Arc, LazyLock};
 const STYLE: &str = include_str!("../assets/style.css");
 const WORK: &str = include_str!("../assets/work.js");
 const FAVICON: &str = include_str!("../assets/favicon.svg");
+const OLD_FAVICON: &[u8] = include_bytes!("../assets/favicon.ico");
 const PLAIN: &str = "text/plain; charset=utf-8";
 /// The style sheet and the script are asked for by their version, so one version never changes.
 const FOREVER: &str = "public, max-age=31536000, immutable";
@@ -61,6 +62,11 @@ pub(crate) async fn work() -> Response {
 /// `GET /favicon.svg`
 pub(crate) async fn favicon() -> Response {
     (typed("image/svg+xml", A_DAY), FAVICON).into_response()
+}
+
+/// `GET /favicon.ico`: for programs that ask for it whatever the pages say.
+pub(crate) async fn old_favicon() -> Response {
+    (typed("image/vnd.microsoft.icon", A_DAY), OLD_FAVICON).into_response()
 }
 
 /// `GET /robots.txt`: our results are not for other search engines, nor are other people's pictures.

@@ -9,12 +9,13 @@
 //! **Invariants.**
 //! Every answer carries the security headers, errors included. Text that came from the web reaches a page
 //! only through the escaping templates. The `Host` header is never part of an answer. The caller's address
-//! comes from the connection (or from [`Caller`], which the outer shell sets), never from a request header,
-//! and is kept only as a keyed hash, in memory, for minutes.
+//! comes from the connection (or from [`Caller`], which the outer shell sets), never from a request header
+//! unless [`Proxies`] that the operator trusts wrote it, and is kept only as a keyed hash, in memory, for minutes.
 
 mod api;
 mod app;
 mod claim;
+mod compress;
 mod contact;
 mod feeds;
 mod files;
@@ -28,6 +29,7 @@ mod origin;
 mod owner;
 mod page;
 mod params;
+mod proxy;
 mod quota;
 mod search;
 mod secret;
@@ -37,8 +39,10 @@ mod suggest;
 mod text;
 mod thumb;
 mod token;
+mod validate;
 mod websub;
 mod words;
 mod work;
 
 pub use app::{Caller, router};
+pub use proxy::Proxies;

@@ -17,7 +17,7 @@ use axum::http::StatusCode;
 use axum::http::header::{CACHE_CONTROL, HeaderValue, LOCATION};
 use axum::response::{IntoResponse, Response};
 use curlew_model::{Challenge, Timestamp, Wish};
-use curlew_ports::{BlockedBy, Claimed, Kept, Wished};
+use curlew_ports::{BlockedBy, Claimed, Kept, PortError, Wished};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -146,7 +146,8 @@ pub(crate) async fn wish(
     let (status, notice) = match read_wish(&filled) {
         None => unfit(t.no_wish),
         Some(Wish::Forget) if filled.get("sure") != "yes" => unfit(t.not_sure),
-        Some(wish) => match app.front.wished(&host, &challenge, wish).await {
+        Some(wish) => match ask(&app, from, &host, &challenge, wish).await {
+            Ok(Wished::ByDnsOnly) => (StatusCode::OK, Notice::good(t.by_dns_only)),
             Ok(Wished::Granted) => (StatusCode::OK, Notice::good((t.granted)(wish))),
             Ok(Wished::Unproven) => (StatusCode::FORBIDDEN, Notice::bad(t.unproven)),
             Ok(Wished::Refused) => (StatusCode::FORBIDDEN, Notice::bad(t.refused)),
@@ -157,6 +158,17 @@ pub(crate) async fn wish(
         },
     };
     answer(&app, language, status, &host, &key, &challenge, Some(notice)).await
+}
+
+/// Hands a wish on, with whether its caller may have the site called for it.
+async fn ask(app: &App, from: From, host: &str, challenge: &Challenge, wish: Wish) -> Result<Wished, PortError> {
+    if wish == Wish::Look
+        && let Err(wait) = app.admit_look()
+    {
+        return Ok(Wished::TooSoon(app.clock.now() + wait));
+    }
+    let may_call = wish != Wish::Look || app.admit_call(from, host);
+    app.front.wished(host, challenge, wish, may_call).await
 }
 
 fn read_wish(filled: &Filled) -> Option<Wish> {

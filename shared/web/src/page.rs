@@ -1,5 +1,6 @@
 //! Pages: how a template becomes an answer, and the pages that only say something.
 
+use crate::api;
 use crate::app::App;
 use crate::language::Language;
 use crate::words::{self, Frame, Said};
@@ -7,7 +8,7 @@ use askama::Template;
 use axum::Extension;
 use axum::extract::{Request, State};
 use axum::http::header::{CACHE_CONTROL, CONTENT_LANGUAGE, CONTENT_TYPE, HeaderValue, RETRY_AFTER, VARY};
-use axum::http::{HeaderName, StatusCode};
+use axum::http::{HeaderName, StatusCode, Uri};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use curlew_model::Millis;
@@ -93,7 +94,10 @@ fn said(site: Site<'_>, status: StatusCode, said: &Said) -> Response {
 }
 
 /// The page for an address that leads nowhere.
-pub(crate) async fn not_found(State(app): State<Arc<App>>, language: Language) -> Response {
+pub(crate) async fn not_found(State(app): State<Arc<App>>, language: Language, uri: Uri) -> Response {
+    if api::is_for_programs(uri.path()) {
+        return api::no_such_address();
+    }
     no_such_page(app.site(language))
 }
 
@@ -103,7 +107,10 @@ pub(crate) fn no_such_page(site: Site<'_>) -> Response {
 }
 
 /// The page for a method that an address does not know.
-pub(crate) async fn wrong_method(State(app): State<Arc<App>>, language: Language) -> Response {
+pub(crate) async fn wrong_method(State(app): State<Arc<App>>, language: Language, uri: Uri) -> Response {
+    if api::is_for_programs(uri.path()) {
+        return api::failure(StatusCode::METHOD_NOT_ALLOWED, "wrong_method", "Only GET is understood here.");
+    }
     said(app.site(language), StatusCode::METHOD_NOT_ALLOWED, &words::Message::of(language).wrong_method)
 }
 

@@ -1,11 +1,14 @@
 //! The query part of a URL, read strictly: bounded, the first value of a name counts, the rest is ignored.
 
+use crate::language::Language;
 use crate::words::Search;
 use axum::http::Uri;
+use curlew_model::MAX_QUERY_BYTES;
 use url::form_urlencoded;
 
-/// Longest query part in bytes; a query of 256 bytes takes 768 when every byte is percent-encoded.
-const MAX_RAW: usize = 2_048;
+/// Longest query part in bytes: a query of [`MAX_QUERY_CHARS`] takes 3,072 when each of its characters has four bytes and
+/// each of these is percent-encoded.
+const MAX_RAW: usize = 4_096;
 /// Parameters in one query part.
 const MAX_PAIRS: usize = 16;
 /// Hits on one page of results.
@@ -14,6 +17,10 @@ pub(crate) const PAGE_SIZE: usize = 10;
 pub(crate) const MAX_PAGE: usize = 10;
 /// How deep into the results anybody may look, page or API.
 pub(crate) const MAX_REACH: usize = PAGE_SIZE * MAX_PAGE;
+
+/// Longest query that programs may send, in characters. Of one that has more bytes than are read, as in other scripts than
+/// Latin, the beginning is looked for, and the answer says so.
+pub(crate) const MAX_QUERY_CHARS: usize = MAX_QUERY_BYTES;
 
 /// The parameters of a request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -66,6 +73,21 @@ impl Params {
         self.get("q").unwrap_or_default().trim()
     }
 
+    /// What a program searches for, in so many characters at most.
+    ///
+    /// # Errors
+    /// If there is nothing to search for, or too much; as a sentence.
+    pub(crate) fn query_of_program(&self, max_chars: usize) -> Result<&str, String> {
+        let query = self.query();
+        if query.is_empty() {
+            return Err(Search::of(Language::English).no_question.to_owned());
+        }
+        if query.chars().nth(max_chars).is_some() {
+            return Err(format!("q must have from 1 to {max_chars} characters."));
+        }
+        Ok(query)
+    }
+
     /// A whole number, or the default where there is none.
     ///
     /// # Errors
@@ -108,7 +130,7 @@ mod tests {
 
     #[test]
     fn length_and_count_are_bounded() {
-        assert_eq!(params(&format!("/?q={}", "a".repeat(3_000))), Err(BadParams::TooLong));
+        assert_eq!(params(&format!("/?q={}", "a".repeat(5_000))), Err(BadParams::TooLong));
         assert_eq!(params(&format!("/?{}", "a=1&".repeat(100))), Err(BadParams::TooMany));
     }
 }

@@ -6,20 +6,21 @@
 use crate::secret::keyed;
 use curlew_model::{Millis, Timestamp};
 use hmac::Mac;
+use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 use std::net::IpAddr;
 
 /// Addresses that are remembered at once; beyond it the one that was quiet for longest is forgotten.
 const MAX_ADDRESSES: usize = 4_096;
-/// The time over which a bucket fills up.
-const REFILL: Millis = Millis::from_mins(1);
 /// Keeps this use of the secret apart from every other one.
 const PURPOSE: &[u8] = b"curlew caller's address 1";
 
 /// Buckets of one kind of call.
 #[derive(Debug)]
 pub(crate) struct Quota {
-    per_minute: u32,
+    calls: u32,
+    /// The time over which a bucket fills up.
+    refill: Millis,
     buckets: HashMap<u64, Bucket>,
 }
 
@@ -33,22 +34,27 @@ struct Bucket {
 
 impl Quota {
     /// So many calls a minute, all of which may come at once.
-    pub(crate) fn new(per_minute: u32) -> Quota {
-        Quota { per_minute, buckets: HashMap::new() }
+    pub(crate) fn a_minute(calls: u32) -> Quota {
+        Quota { calls, refill: Millis::from_mins(1), buckets: HashMap::new() }
+    }
+
+    /// So many calls a day, all of which may come at once.
+    pub(crate) fn a_day(calls: u32) -> Quota {
+        Quota { refill: Millis::from_days(1), ..Quota::a_minute(calls) }
     }
 
     /// Takes one call of `key`'s allowance, or says how long to wait for one.
     pub(crate) fn take(&mut self, key: u64, now: Millis) -> Result<(), Millis> {
-        if self.per_minute == 0 {
-            return Err(REFILL);
+        if self.calls == 0 {
+            return Err(self.refill);
         }
-        let capacity = u64::from(self.per_minute) * 1_000;
+        let capacity = u64::from(self.calls) * 1_000;
         let bucket = self.buckets.get(&key).copied().unwrap_or(Bucket { milli: capacity, at: now });
-        let gained = now.saturating_sub(bucket.at).0.saturating_mul(capacity) / REFILL.0;
+        let gained = now.saturating_sub(bucket.at).0.saturating_mul(capacity) / self.refill.0;
         let milli = bucket.milli.saturating_add(gained).min(capacity);
         if milli < 1_000 {
             // Not written back: a caller that keeps asking must not lose what it gains in between.
-            return Err(Millis(((1_000 - milli) * REFILL.0).div_ceil(capacity)));
+            return Err(Millis(((1_000 - milli) * self.refill.0).div_ceil(capacity)));
         }
         self.make_room(key);
         self.buckets.insert(key, Bucket { milli: milli - 1_000, at: now });
@@ -64,6 +70,12 @@ impl Quota {
             self.buckets.remove(&quietest);
         }
     }
+}
+
+/// The key of what an address does to a host, of which each has a share of its own.
+pub(crate) fn key_for(key: u64, host: &str) -> u64 {
+    let hash = Sha256::new().chain_update(key.to_be_bytes()).chain_update(host).finalize();
+    hash.iter().take(8).fold(0, |key, byte| (key << 8) | u64::from(*byte))
 }
 
 /// The key of an address on the day of `now`. An IPv6 address counts as its /64, which is what one
@@ -87,7 +99,7 @@ mod tests {
 
     #[test]
     fn a_bucket_empties_and_fills_again() {
-        let mut quota = Quota::new(3);
+        let mut quota = Quota::a_minute(3);
         for _ in 0..3 {
             assert_eq!(quota.take(1, Millis(0)), Ok(()));
         }
@@ -99,13 +111,21 @@ mod tests {
     }
 
     #[test]
+    fn what_is_counted_by_the_day_comes_back_within_one() {
+        let mut quota = Quota::a_day(2);
+        assert_eq!([quota.take(1, Millis(0)), quota.take(1, Millis(0))], [Ok(()), Ok(())]);
+        assert_eq!(quota.take(1, Millis(0)), Err(Millis::from_hours(12)));
+        assert_eq!(quota.take(1, Millis::from_hours(12)), Ok(()));
+    }
+
+    #[test]
     fn nothing_a_minute_lets_nothing_through() {
-        assert_eq!(Quota::new(0).take(1, Millis(0)), Err(REFILL));
+        assert_eq!(Quota::a_minute(0).take(1, Millis(0)), Err(Millis::from_mins(1)));
     }
 
     #[test]
     fn memory_is_bounded_and_the_quietest_goes_first() {
-        let mut quota = Quota::new(1);
+        let mut quota = Quota::a_minute(1);
         for key in 0..(MAX_ADDRESSES as u64 * 2) {
             assert_eq!(quota.take(key, Millis(key)), Ok(()));
         }

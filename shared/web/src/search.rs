@@ -10,6 +10,7 @@ use askama::Template;
 use axum::extract::State;
 use axum::http::{StatusCode, Uri};
 use axum::response::Response;
+use curlew_model::QueryError;
 use curlew_ports::{FindError, Found, Start};
 use std::sync::Arc;
 use url::form_urlencoded;
@@ -36,6 +37,8 @@ struct Results<'a> {
     meant: Option<(&'a str, String)>,
     total: u64,
     total_shown: String,
+    /// A sentence about the copies that are not among them.
+    copies: Option<String>,
     hits: Vec<HitView>,
     pages: Pages,
     /// The query part of the feeds' addresses, where there are feeds.
@@ -64,7 +67,15 @@ pub(crate) async fn show(State(app): State<Arc<App>>, from: From, language: Lang
         Some(cursor) if !cursor.is_empty() => Start::After(cursor),
         _ => Start::Offset((number - 1) * PAGE_SIZE),
     };
-    match app.front.find(query, start, PAGE_SIZE).await {
+    let found = match app.front.find(query, start, PAGE_SIZE).await {
+        // The link is of another day's secret, or of another form: the page is found by its number.
+        Err(FindError::BadQuery(QueryError::Cursor)) => {
+            let counted = app.front.find(query, Start::Offset((number - 1) * PAGE_SIZE), PAGE_SIZE).await;
+            counted.map(|found| Found { notes: [vec![QueryError::Cursor], found.notes].concat(), ..found })
+        }
+        found => found,
+    };
+    match found {
         Ok(found) if found.before >= MAX_REACH as u64 => refused(site, query, t.only_ten_pages),
         Ok(found) => results(site, query, &found),
         Err(FindError::BadQuery(wrong)) => refused(site, query, &(t.misread)(&wrong)),
@@ -83,6 +94,7 @@ fn results(site: Site<'_>, query: &str, found: &Found) -> Response {
         meant: found.suggestion.as_deref().map(|meant| (meant, link(meant, 1, None))),
         total: found.total,
         total_shown: language.number(found.total),
+        copies: (found.copies > 0).then(|| (t.copies_of_them)(found.copies, &language.number(found.copies))),
         hits: found.hits.iter().take(PAGE_SIZE).map(|hit| HitView::of(hit, language)).collect(),
         pages: Pages::of(query, found),
         follow: site.opensearch.then(|| asked(query)),
@@ -101,6 +113,7 @@ fn refused(site: Site<'_>, query: &str, sentence: &str) -> Response {
         meant: None,
         total: 0,
         total_shown: String::new(),
+        copies: None,
         hits: Vec::new(),
         pages: Pages::default(),
         follow: None,

@@ -1,12 +1,24 @@
 //! What follows from the operator's settings of the pages.
 
 use curlew_ports::PageSettings;
-use url::Url;
+use url::{Host, Url};
 
 /// The origin of [`PageSettings::base_url`] without a slash at its end, if it is an http(s) URL.
 pub(crate) fn origin(settings: &PageSettings) -> Option<String> {
     let url = Url::parse(settings.base_url.as_deref()?).ok()?;
     matches!(url.scheme(), "http" | "https").then(|| url.origin().ascii_serialization())
+}
+
+/// Whether nobody but the user of this machine is told where the pages are: there is no address for the public, or it is
+/// that of the machine itself.
+pub(crate) fn is_personal(settings: &PageSettings) -> bool {
+    let Some(base) = settings.base_url.as_deref() else { return true };
+    match Url::parse(base).ok().as_ref().and_then(Url::host) {
+        Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
+        Some(Host::Ipv4(ip)) => ip.is_loopback(),
+        Some(Host::Ipv6(ip)) => ip.is_loopback(),
+        None => false,
+    }
 }
 
 /// Where to write to.
@@ -54,6 +66,19 @@ mod tests {
         assert_eq!(Contact::of("  \r\n"), None);
         assert!(!Contact::of("http://example.org/").unwrap().fit_for_security_txt);
         assert!(!Contact::of("help@example.org\r\nPolicy: https://evil.example").unwrap().text.contains('\n'));
+    }
+
+    #[test]
+    fn with_an_address_for_the_public_callers_on_loopback_may_be_anybody() {
+        let with = |base: Option<&str>| {
+            is_personal(&PageSettings { base_url: base.map(str::to_owned), ..PageSettings::new([1; 32]) })
+        };
+        for base in [None, Some("http://127.0.0.1:8080/"), Some("http://[::1]:8080"), Some("http://localhost:8080")] {
+            assert!(with(base), "{base:?}");
+        }
+        for base in ["https://search.example", "http://192.0.2.1", "http://localhost.example", "nonsense"] {
+            assert!(!with(Some(base)), "{base}");
+        }
     }
 
     #[test]

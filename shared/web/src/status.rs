@@ -1,6 +1,6 @@
 //! The status page: what there is and what is done, in numbers.
 
-use crate::api::JSON;
+use crate::api::{self, JSON};
 use crate::app::{App, held};
 use crate::language::Language;
 use crate::page::{self, Site, typed};
@@ -11,7 +11,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use curlew_model::{Millis, Timestamp};
-use curlew_ports::{Counted, QueueStatus, Status};
+use curlew_ports::{Counted, PortError, QueueStatus, Status};
 use serde::Serialize;
 use std::sync::Arc;
 
@@ -58,28 +58,27 @@ struct ForPrograms {
 /// `GET /status`
 pub(crate) async fn show(State(app): State<Arc<App>>, language: Language) -> Response {
     let site = app.site(language);
-    match gather(&app, site).await {
+    match gather(&app).await {
         Ok(status) => page::html(language, StatusCode::OK, "no-store", &Page::of(site, &status, app.clock.now())),
-        Err(trouble) => trouble,
+        Err(error) => page::trouble(site, "status", &error),
     }
 }
 
 /// `GET /status.json`
-pub(crate) async fn json(State(app): State<Arc<App>>, language: Language) -> Response {
-    match gather(&app, app.site(language)).await {
+pub(crate) async fn json(State(app): State<Arc<App>>) -> Response {
+    match gather(&app).await {
         Ok(status) => (typed(JSON, "no-store"), Json(ForPrograms { status })).into_response(),
-        Err(trouble) => trouble,
+        Err(error) => api::out_of_reach("status", &error),
     }
 }
 
-async fn gather(app: &App, site: Site<'_>) -> Result<Arc<Status>, Response> {
+async fn gather(app: &App) -> Result<Arc<Status>, PortError> {
     let now = app.clock.monotonic();
     let kept = held(&app.status).as_ref().filter(|(at, _)| now.saturating_sub(*at) < KEPT).map(|(_, s)| s.clone());
     if let Some(status) = kept {
         return Ok(status);
     }
-    let status = app.front.status().await.map_err(|error| page::trouble(site, "status", &error))?;
-    let status = Arc::new(status);
+    let status = Arc::new(app.front.status().await?);
     *held(&app.status) = Some((now, status.clone()));
     Ok(status)
 }

@@ -3,19 +3,23 @@
 
 use crate::app::{App, From};
 use crate::page::{outcome, typed, waiting};
-use axum::body::{Body, to_bytes};
+use axum::body::{Body, HttpBody};
 use axum::extract::{Path, RawQuery, State};
 use axum::http::header::CONTENT_LENGTH;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
-use curlew_ports::{HubAnswer, HubAsks, PortError};
+use curlew_ports::{HubAnswer, HubAsks, HubDelivery, PortError, SignedBody};
 use std::borrow::Cow;
+use std::future::poll_fn;
+use std::pin::pin;
 use std::sync::Arc;
 use url::form_urlencoded;
 
 /// Longest delivery that is read, in bytes: it is only a word that there is news. A feed that is larger is found by its
 /// polls.
 const MAX_BODY: usize = 1 << 20;
+/// The header by which a hub signs what it delivers (WebSub §7.1).
+const SIGNATURE: &str = "x-hub-signature";
 /// Longest challenge that is sent back, in bytes.
 const MAX_CHALLENGE: usize = 1_024;
 /// Fields of a question that are looked at; it has five.
@@ -70,15 +74,38 @@ pub(crate) async fn told(
     if length.is_some_and(|length| length > MAX_BODY as u64) {
         return said(StatusCode::PAYLOAD_TOO_LARGE, String::new());
     }
-    let Ok(bytes) = to_bytes(body, MAX_BODY).await else {
-        return said(StatusCode::PAYLOAD_TOO_LARGE, String::new());
+    let signature = headers.get(SIGNATURE).and_then(|v| v.to_str().ok());
+    let signed = match app.front.hub_delivers(&callback, signature).await {
+        Ok(HubDelivery::Signed(body)) => body,
+        Ok(HubDelivery::Unsigned) => return said(StatusCode::ACCEPTED, String::new()),
+        Ok(HubDelivery::Unknown) => return said(StatusCode::GONE, String::new()),
+        Err(error) => return trouble(&error),
     };
-    let signature = headers.get("x-hub-signature").and_then(|v| v.to_str().ok());
-    match app.front.hub_tells(&callback, signature, &bytes).await {
-        Ok(HubAnswer::Yes | HubAnswer::No) => said(StatusCode::ACCEPTED, String::new()),
-        Ok(HubAnswer::Unknown) => said(StatusCode::GONE, String::new()),
-        Err(error) => trouble(&error),
+    match is_genuine(signed, body).await {
+        Ok(true) => match app.front.hub_delivered(&callback).await {
+            Ok(HubAnswer::Yes | HubAnswer::No) => said(StatusCode::ACCEPTED, String::new()),
+            Ok(HubAnswer::Unknown) => said(StatusCode::GONE, String::new()),
+            Err(error) => trouble(&error),
+        },
+        // Its sender is not told (WebSub §8).
+        Ok(false) => said(StatusCode::ACCEPTED, String::new()),
+        Err(status) => said(status, String::new()),
     }
+}
+
+/// Reads a body to its end and keeps nothing of it; says whether it was signed as it should be.
+async fn is_genuine(mut signed: Box<dyn SignedBody>, body: Body) -> Result<bool, StatusCode> {
+    let (mut body, mut length) = (pin!(body), 0_usize);
+    while let Some(frame) = poll_fn(|cx| body.as_mut().poll_frame(cx)).await {
+        let frame = frame.map_err(|_cut_short| StatusCode::BAD_REQUEST)?;
+        let Some(piece) = frame.data_ref() else { continue };
+        length = length.saturating_add(piece.len());
+        if length > MAX_BODY {
+            return Err(StatusCode::PAYLOAD_TOO_LARGE);
+        }
+        signed.take(piece);
+    }
+    Ok(signed.is_genuine())
 }
 
 fn read(query: &str) -> Asked<'_> {

@@ -5,8 +5,8 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use curlew_model::{Challenge, ThumbnailId, Wish};
 use curlew_ports::{
-    Claimed, FindError, Found, Front, HubAnswer, HubAsks, Message, PortError, Refused, Start, Status, SuggestError,
-    Suggested, Told, Wished,
+    Claimed, FindError, Found, Front, HubAnswer, HubAsks, HubDelivery, Message, PortError, Refused, Start, Status,
+    SuggestError, Suggested, Told, Wished,
 };
 
 /// A program whose pages are served.
@@ -43,8 +43,8 @@ impl<S: Served> Front for Behind<S> {
         Ok(self.0.program().owners.claimed(host, challenge).await?)
     }
 
-    async fn wished(&self, host: &str, challenge: &Challenge, wish: Wish) -> Result<Wished, PortError> {
-        Ok(self.0.program().owners.wished(host, challenge, wish).await?)
+    async fn wished(&self, host: &str, challenge: &Challenge, wish: Wish, may_call: bool) -> Result<Wished, PortError> {
+        Ok(self.0.program().owners.wished(host, challenge, wish, may_call).await?)
     }
 
     async fn tell(&self, message: &Message) -> Result<Told, PortError> {
@@ -55,8 +55,12 @@ impl<S: Served> Front for Behind<S> {
         self.0.program().pushes.asked(callback, asked).await
     }
 
-    async fn hub_tells(&self, callback: &str, signature: Option<&str>, body: &[u8]) -> Result<HubAnswer, PortError> {
-        self.0.program().pushes.told(callback, signature, body).await
+    async fn hub_delivers(&self, callback: &str, signature: Option<&str>) -> Result<HubDelivery, PortError> {
+        self.0.program().pushes.delivers(callback, signature).await
+    }
+
+    async fn hub_delivered(&self, callback: &str) -> Result<HubAnswer, PortError> {
+        self.0.program().pushes.delivered(callback).await
     }
 
     async fn thumbnail(&self, id: &ThumbnailId) -> Result<Option<Bytes>, PortError> {

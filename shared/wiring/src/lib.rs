@@ -11,6 +11,8 @@ mod screening;
 mod secret;
 mod settings;
 mod tally;
+mod threads;
+mod words;
 
 pub use clock::{SystemClock, SystemSeeds};
 pub use front::{Behind, Served};
@@ -19,3 +21,5 @@ pub use screening::ImageScreening;
 pub use secret::web_secret;
 pub use settings::{BadSettings, Flags, Limits, LogForm, Settings, Web};
 pub use tally::{Counts, Tally};
+pub use threads::{CpuThreads, PARSE_TIME};
+pub use words::{said_in_panic, with_causes};

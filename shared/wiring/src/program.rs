@@ -2,6 +2,7 @@
 
 use crate::contact::ContactFirst;
 use crate::settings::Settings;
+use crate::threads::{CpuThreads, PARSE_TIME};
 use curlew_fetcher::{ConfigError, HttpFetcher};
 use curlew_model::{Gone, Job, PageId, Year};
 use curlew_policy::sampling;
@@ -44,10 +45,24 @@ pub struct Ports {
 
 /// What a process learns and may use in its next program: without it, a function would learn anew in each invocation
 /// that our own network is down, and compile the same rules again.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub struct Memory {
     weather: Arc<Weather>,
     known: Arc<KnownRobots>,
+    pool: Arc<CpuThreads>,
+}
+
+impl Memory {
+    /// What a process that has just begun knows, and its threads for CPU-bound tasks.
+    pub fn new(settings: &Settings) -> Memory {
+        let pool = Arc::new(CpuThreads::new(settings.limits.parse_time.unwrap_or(PARSE_TIME)));
+        Memory { weather: Arc::default(), known: Arc::default(), pool }
+    }
+
+    /// Whether so many documents are still being parsed beyond their limit that the process should be started again.
+    pub fn is_worn_out(&self) -> bool {
+        self.pool.is_worn_out()
+    }
 }
 
 /// All stages over one store.
@@ -123,6 +138,7 @@ impl Program {
             token: settings.token.clone(),
             scope: Arc::new(settings.scope.clone()),
             known: memory.known.clone(),
+            pool: memory.pool.clone(),
         });
         let program = Program::over(manners, ports, settings.judge.clone());
         let own = Own { scheme: settings.proof_scheme(), ..program.own };
@@ -133,7 +149,7 @@ impl Program {
     /// The stages over one store, with these manners and this judge of pages.
     pub fn over(manners: Arc<Manners>, ports: Ports, judge: Arc<Judge>) -> Program {
         let Ports { pages, sources, queue, blobs, .. } = &ports;
-        let Manners { clock, events, rules, groups, scope, .. } = &*manners;
+        let Manners { clock, events, rules, groups, scope, pool, .. } = &*manners;
         let callbacks = Arc::new(Callbacks::new(None, blobs.clone()));
         let blocks = Blocks {
             ledger: ports.ledger.clone(),
@@ -176,6 +192,7 @@ impl Program {
                 rules: rules.clone(),
                 token: manners.token.clone(),
                 scheme: "https",
+                pool: pool.clone(),
             },
             messages: Messages { blobs: blobs.clone(), clock: clock.clone() },
             subscribe: Subscribe {
@@ -205,8 +222,9 @@ impl Program {
                 token: manners.token.clone(),
                 judge,
                 scope: scope.clone(),
+                pool: pool.clone(),
             },
-            index: Index { blobs: blobs.clone(), pages: pages.clone(), clock: clock.clone() },
+            index: Index { blobs: blobs.clone(), pages: pages.clone(), clock: clock.clone(), pool: pool.clone() },
             census: Census {
                 pages: pages.clone(),
                 sources: sources.clone(),
@@ -225,7 +243,7 @@ impl Program {
             suggest,
             blocks,
             overrules: Overrules::new(pages.clone(), blobs.clone(), queue.clone(), clock.clone(), events.clone()),
-            finder: Finder::new(blobs.clone(), clock.clone()),
+            finder: Finder::new(blobs.clone(), clock.clone()).with_pool(pool.clone()),
             removal: Removal::new(pages.clone(), blobs.clone(), clock.clone(), events.clone()),
             clock: clock.clone(),
             ports,
@@ -356,6 +374,7 @@ fn fetcher(settings: &Settings) -> Result<Arc<dyn FetchPort>, ConfigError> {
     config.bytes.page = limits.page_bytes.unwrap_or(config.bytes.page);
     config.bytes.feed = limits.feed_bytes.unwrap_or(config.bytes.feed);
     config.bytes.image = limits.image_bytes.unwrap_or(config.bytes.image);
+    config.bodies_bytes = limits.bodies_bytes.unwrap_or(config.bodies_bytes);
     let http = HttpFetcher::new(config)?;
     if settings.contact.is_some() {
         return Ok(Arc::new(http));

@@ -177,6 +177,10 @@ pub struct Limits {
     pub feed_bytes: Option<usize>,
     /// Bytes of an image.
     pub image_bytes: Option<usize>,
+    /// Processor time that parsing one document may take.
+    pub parse_time: Option<Millis>,
+    /// Bytes that large bodies may take together.
+    pub bodies_bytes: Option<usize>,
 }
 
 /// The search page.
@@ -191,6 +195,8 @@ pub struct Web {
     pub proof_over_http: bool,
     /// Forms an hour, of all callers together, before each has to be worked or waited for.
     pub calm_forms_per_hour: Option<usize>,
+    /// Proxies in front of the search page whose `X-Forwarded-For` says who calls.
+    pub trusted_proxies: Vec<IpNet>,
 }
 
 /// A setting that cannot be used; one line that says which and why.

@@ -26,6 +26,10 @@ pub struct Counts {
     pub removed: BTreeMap<&'static str, u64>,
     /// Indexed pages re-checked and still there.
     pub still_there: u64,
+    /// Indexed pages whose records were replaced.
+    pub revised: u64,
+    /// Indexed pages that a second look is to decide about.
+    pub doubted: u64,
     /// Thumbnails made.
     pub thumbnails: u64,
     /// Holds laid on host keys, by the word for the reason.
@@ -80,6 +84,8 @@ impl Events for Tally {
             Event::Alias => counts.aliases += 1,
             Event::Removed(why) => *counts.removed.entry(why.as_str()).or_default() += 1,
             Event::StillThere => counts.still_there += 1,
+            Event::Revised => counts.revised += 1,
+            Event::Doubted => counts.doubted += 1,
             Event::PutOff => counts.put_off += 1,
             Event::Thumbnail => counts.thumbnails += 1,
             Event::Held { reason, .. } => *counts.held.entry(reason.as_str()).or_default() += 1,

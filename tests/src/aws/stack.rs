@@ -429,7 +429,7 @@ fn sam_deploy(emulator: &Emulator, name: &str, parameters: &[(&str, &str)], home
     sam.arg("deploy").arg("--template-file").arg(&template);
     sam.args(["--stack-name", name, "--s3-bucket", ARTIFACTS, "--region", REGION, "--no-confirm-changeset"]);
     // AUTO_EXPAND for the stack in the stack: what watches.
-    sam.args(["--capabilities", "CAPABILITY_IAM", "CAPABILITY_NAMED_IAM", "CAPABILITY_AUTO_EXPAND"]);
+    sam.args(["--capabilities", "CAPABILITY_IAM", "CAPABILITY_AUTO_EXPAND"]);
     sam.arg("--parameter-overrides").args(parameters.iter().map(|(key, value)| format!("{key}={value}")));
     sam.env("HOME", home).env("SAM_CLI_TELEMETRY", "0").current_dir(home).stdin(Stdio::null());
     Child::spawn(sam).wait(DEPLOY).ok();

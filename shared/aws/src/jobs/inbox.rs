@@ -127,6 +127,15 @@ impl Inbox for Jobs {
 }
 
 impl Jobs {
+    /// Deletes a message that an event source mapping has handed to this function, before the mapping does it when the
+    /// function returns.
+    ///
+    /// # Errors
+    /// Transport errors; then the mapping deletes it. A handle that has run out is no error.
+    pub async fn delete_message(&self, stage: Stage, handle: &str) -> Result<(), PortError> {
+        self.delete(stage, self.address(stage).await?, handle).await
+    }
+
     /// A message that an event source mapping has handed to this function, and that the function is going to report as
     /// failed, is handed out again at `due`, and not only when its visibility ends; at the latest after 12 hours.
     ///

@@ -5,7 +5,7 @@ use super::{Stack, poll};
 use crate::jobs::{Jobs, ReadError};
 use crate::{Connection, Names, Store};
 use bytes::Bytes;
-use curlew_model::{EntryHints, ExtractJob, HostKey, Job, Millis, PageBody, PageId, Stage, Timestamp};
+use curlew_model::{EntryHints, ExtractJob, HostKey, Job, Millis, PageBody, PageId, Stage, Timestamp, Validators};
 use curlew_ports::{Blobs, Inbox, PortError, Queue};
 use futures::future::join_all;
 use serde_json::{Value, json};
@@ -31,6 +31,8 @@ fn extract(n: u64, bytes: usize, title: &str) -> Job {
         fetched_at: Timestamp::EPOCH,
         image: None,
         calls_left: 1,
+        validators: Validators::default(),
+        replaces: None,
     }))
 }
 

@@ -1,4 +1,5 @@
 use super::{Answer, Question, Trouble, bad_input, fields};
+use curlew_ports::InlinePool;
 use curlew_screen::Page;
 use curlew_stages::{Judge, Picture, opened, scaled_down};
 use serde_json::{Value, json};
@@ -19,7 +20,8 @@ pub(super) async fn answer(question: &Question, judge: &Judge) -> Answer {
     };
     let pixels = image.as_deref().and_then(opened);
     let picture = image.as_deref().zip(pixels.as_ref()).map(|(jpeg, pixels)| Picture { jpeg, pixels });
-    let screening = judge.page(&page, picture).await;
+    let screened = judge.page(&InlinePool, &page, picture).await;
+    let screening = screened.map_err(|why| Trouble { kind: "unreadable", message: why.to_string() })?;
     let mut answer = fields(json!(screening));
     answer.insert("explanation".into(), Value::from(screening.explain()));
     if let (Some(eye), true) = (judge.eye(), picture.is_some()) {

@@ -2,7 +2,7 @@
 
 use crate::args::{ListArgs, ListWhat};
 use crate::commands::list::{page_state, why};
-use crate::output::{self, shown};
+use crate::output::{self, count, shown};
 use crate::world::World;
 use anyhow::{Result, bail};
 use curlew_model::Job;
@@ -29,7 +29,10 @@ async fn list(world: &World, json: bool) -> Result<()> {
     let mut after: Option<String> = None;
     loop {
         let keys = world.ports.blobs.list(PREFIX, after.as_deref(), LIST).await?;
-        let Some(last) = keys.last() else { return Ok(()) };
+        let Some(last) = keys.last() else {
+            let is_empty = after.is_none() && !json;
+            return if is_empty { Ok(output::line("Nothing was removed yet.")?) } else { Ok(()) };
+        };
         after = Some(last.clone());
         for key in &keys {
             let Some(blob) = world.ports.blobs.get(key).await? else { continue };
@@ -68,8 +71,10 @@ async fn show(world: &World, key: &str, json: bool) -> Result<()> {
         output::line(&in_words(line))?;
     }
     output::line(&format!(
-        "{} records, {} times in the index, {jobs} jobs on their way",
-        trail.records, trail.indexed
+        "{}, {} in the index, {} on their way",
+        count(trail.records, "record"),
+        count(trail.indexed, "time"),
+        count(jobs as u64, "job")
     ))?;
     for key in &trail.unread {
         output::line(&format!("not read, since another version has written it: {key}"))?;

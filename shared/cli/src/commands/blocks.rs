@@ -46,6 +46,6 @@ pub(super) async fn redrive(world: &World) -> Result<()> {
             count += 1;
         }
     }
-    output::line(&format!("{count} jobs are back in their queues; the next crawl runs them"))?;
+    output::line(&format!("{} back in the queues; the next crawl runs them", output::count_are(count, "job")))?;
     Ok(())
 }

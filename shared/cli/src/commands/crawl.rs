@@ -1,22 +1,28 @@
 //! `curlew crawl`: from a list of sites to a published index.
 
+use super::named::{self, LeftOut};
 use super::summary::Summary;
-use super::{exclusive, opml, stop_on_signal};
+use super::{exclusive, stop_on_signal};
 use crate::args::{CrawlArgs, Until};
 use crate::config::Config;
 use crate::failure::usage;
-use crate::output;
+use crate::output::{self, shown};
 use crate::progress::Progress;
 use crate::runner::{End, Runner};
 use crate::world::World;
-use anyhow::{Context, Result};
-use curlew_ports::SuggestError;
-use std::path::Path;
+use anyhow::{Result, bail};
+use curlew_feed::OpmlFeed;
+use curlew_model::SourceKey;
+use curlew_ports::{Refused, SuggestError};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// The most bytes of a list of sites.
-const MAX_LIST: u64 = 64 * 1024 * 1024;
+/// Characters of a refusal that are shown.
+const REFUSAL: usize = 400;
+
+/// Number of sites or feeds that are taken at once.
+const PART: usize = 500;
 
 /// What is said when there is no site yet.
 const NOTHING_NAMED: &str = "nothing to crawl: name a site, as in `curlew crawl example.org --contact you@example.org`";
@@ -32,14 +38,19 @@ pub(super) async fn run(args: CrawlArgs, config: Config) -> Result<()> {
     }
     // What is due by the schedule first: what is named now gets jobs of its own.
     world.dispatch.tick().await?;
-    named.take(&world).await?;
-    let (summary, ran) = until_end(&world, args.until, args.output.json, stop_on_signal()).await?;
+    let (keys, left_out) = named.take(&world).await?;
+    let (summary, ran) = until_end(&world, (args.until, &keys), args.output.json, stop_on_signal()).await?;
+    let summary = summary.with_left_out(left_out);
     if args.output.json {
         output::json(&summary)?
     } else {
         summary.print()?
     }
-    ran
+    ran?;
+    if !keys.is_empty() && summary.failures() == keys.len() {
+        bail!("none of what was named could be read: `failed` in the summary says why, and what to do");
+    }
+    Ok(())
 }
 
 /// Names sites and feeds to a stack, which crawls them by itself.
@@ -48,13 +59,14 @@ pub(super) async fn name_only(args: CrawlArgs, world: &World) -> Result<()> {
     if named.is_empty() {
         return Err(usage(NOTHING_NAMED));
     }
-    named.take(world).await?;
+    let (_, left_out) = named.take(world).await?;
+    let taken = named.len().saturating_sub(left_out.len());
     if args.output.json {
-        return Ok(output::json(&serde_json::json!({"named": named.len()}))?);
+        return Ok(output::json(&serde_json::json!({"named": taken, "left_out": left_out}))?);
     }
     output::line(&format!(
-        "{} sites and feeds are named; the stack looks at those that are new within a minute: see `curlew --aws status`",
-        named.len()
+        "{taken} sites and feeds are named, {} left out; the stack looks at those that are new within a minute: see `curlew --aws status`",
+        left_out.len()
     ))?;
     Ok(())
 }
@@ -63,7 +75,7 @@ pub(super) async fn name_only(args: CrawlArgs, world: &World) -> Result<()> {
 /// published in any case.
 pub(super) async fn until_end(
     world: &Arc<World>,
-    until: Until,
+    (until, named): (Until, &BTreeSet<SourceKey>),
     quiet: bool,
     stop: Arc<AtomicBool>,
 ) -> Result<(Summary, Result<()>)> {
@@ -79,30 +91,23 @@ pub(super) async fn until_end(
     for year in world.index.years().await? {
         world.index.publish(year).await?;
     }
-    Ok((Summary::gather(world, began).await?, ran))
+    Ok((Summary::gather(world, began, named).await?, ran))
 }
 
 /// What a person named, before it is looked at.
 struct Named {
     sites: Vec<String>,
     feeds: Vec<String>,
-    from_opml: Vec<String>,
+    from_opml: Vec<OpmlFeed>,
 }
 
 impl Named {
     fn gather(args: &CrawlArgs) -> Result<Named> {
         let mut sites = args.sites.clone();
         if let Some(path) = &args.sites_file {
-            let text = read_limited(path)?;
-            let lines = text.lines().map(|l| l.split('#').next().unwrap_or_default().trim());
-            sites.extend(lines.filter(|l| !l.is_empty()).map(str::to_owned));
+            sites.extend(named::sites(path)?);
         }
-        let from_opml = match &args.opml {
-            None => vec![],
-            Some(path) => {
-                opml::feeds(&read_limited(path)?).with_context(|| format!("{} cannot be used", path.display()))?
-            }
-        };
+        let from_opml = args.opml.as_deref().map(named::opml).transpose()?.unwrap_or_default();
         Ok(Named { sites, feeds: args.feed.clone(), from_opml })
     }
 
@@ -114,48 +119,45 @@ impl Named {
         self.sites.len() + self.feeds.len() + self.from_opml.len()
     }
 
-    /// Writes all of them down. What is named on the command line must be usable, or nothing is begun; a bad line of a
-    /// long list is told and stepped over.
-    async fn take(&self, world: &World) -> Result<()> {
-        let from_flags = |e: SuggestError| match e {
-            SuggestError::Refused(why) => usage(why.to_string()),
-            SuggestError::Port(e) => e.into(),
-        };
-        let mut refused = 0;
-        for (n, site) in self.sites.iter().enumerate() {
-            match world.suggest.site(site, true).await {
-                Ok(_) => {}
-                Err(SuggestError::Refused(why)) if self.sites.len() > 1 => {
-                    refused += 1;
-                    output::error_line(&format!("curlew: site {} is left out: {why}", n + 1));
+    /// Writes all of them down, and tells which could not be taken. A site alone, and a feed named on the command line, must
+    /// be usable, or nothing is begun; a bad line of a long list is told and stepped over.
+    async fn take(&self, world: &World) -> Result<(BTreeSet<SourceKey>, Vec<LeftOut>)> {
+        let from_flags = |why: Refused| usage(shown(&why.to_string(), REFUSAL));
+        let (mut keys, mut left_out) = (BTreeSet::new(), vec![]);
+        for part in self.sites.chunks(PART) {
+            for (site, outcome) in part.iter().zip(world.suggest.sites(part).await?) {
+                match outcome {
+                    Err(why) if self.sites.len() > 1 => left_out.push(LeftOut::told("the site", site, &why)),
+                    other => drop(keys.insert(other.map_err(from_flags)?.key)),
                 }
-                Err(other) => return Err(from_flags(other)),
             }
         }
-        if refused == self.sites.len() && refused > 0 && self.feeds.is_empty() && self.from_opml.is_empty() {
+        let is_none_left = !left_out.is_empty() && left_out.len() == self.sites.len();
+        if is_none_left && self.feeds.is_empty() && self.from_opml.is_empty() {
             return Err(usage("none of the sites can be crawled"));
         }
         for feed in &self.feeds {
-            world.suggest.feed(feed, true).await.map_err(from_flags)?;
+            keys.insert(
+                world
+                    .suggest
+                    .feed(feed, true)
+                    .await
+                    .map_err(|e| match e {
+                        SuggestError::Refused(why) => from_flags(why),
+                        SuggestError::Port(e) => e.into(),
+                    })?
+                    .key,
+            );
         }
-        for feed in &self.from_opml {
-            match world.suggest.feed(feed, true).await {
-                Ok(_) => {}
-                Err(SuggestError::Refused(why)) => output::error_line(&format!("curlew: a feed is left out: {why}")),
-                Err(SuggestError::Port(e)) => return Err(e.into()),
+        for part in self.from_opml.chunks(PART) {
+            let urls: Vec<String> = part.iter().map(|feed| feed.url.clone()).collect();
+            for (url, outcome) in urls.iter().zip(world.suggest.feeds(&urls).await?) {
+                match outcome {
+                    Ok(named) => drop(keys.insert(named.key)),
+                    Err(why) => left_out.push(LeftOut::told("the feed", url, &why)),
+                }
             }
         }
-        Ok(())
+        Ok((keys, left_out))
     }
-}
-
-/// Reads a text file that a person named.
-pub(super) fn read_limited(path: &Path) -> Result<String> {
-    let unreadable = || format!("{} cannot be read", path.display());
-    let size = std::fs::metadata(path).with_context(unreadable)?.len();
-    if size > MAX_LIST {
-        anyhow::bail!("{} is larger than {} MiB", path.display(), MAX_LIST >> 20);
-    }
-    let bytes = std::fs::read(path).with_context(unreadable)?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }

@@ -12,7 +12,7 @@ use curlew_fetcher::ResolveRule;
 use curlew_fixtureweb::{Farm, Mode, Running, judge};
 use curlew_model::{HostKey, HostState, Page, PageId, PageState};
 use curlew_stages::HowMany;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv4Addr;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -29,11 +29,13 @@ pub(super) async fn run(args: DemoArgs, mut config: Config) -> Result<()> {
     let web = curlew_fixtureweb::serve(farm.clone(), listener).await;
     let rule: ResolveRule = format!("*.test={}", web.addr()).parse().map_err(|e| anyhow::anyhow!("{e}"))?;
     config.guard.resolve.push(rule);
+    // The demo ends before a second look would come that decides about pages which ask not to be indexed any more.
+    config.rules.second_look = curlew_model::Millis::ZERO;
     let folder = fresh_folder(&mut config)?;
     let quiet = args.output.json;
     if !quiet {
         output::line(&format!(
-            "{} small sites are up on {}. Curlew pauses at least a second between two calls to a site, as it would on the real web: this takes about a minute and a half.",
+            "{} small sites are up on {}. Curlew pauses at least a second between two calls to a site, as it would on the real web: this takes about a minute.",
             farm.sites().len(),
             web.addr()
         ))?;
@@ -43,7 +45,7 @@ pub(super) async fn run(args: DemoArgs, mut config: Config) -> Result<()> {
         world.suggest.site(&site.start_url, true).await?;
     }
     let stop = stop_on_signal();
-    let (summary, ran) = until_end(&world, Until::Idle, quiet, stop.clone()).await?;
+    let (summary, ran) = until_end(&world, (Until::Idle, &BTreeSet::new()), quiet, stop.clone()).await?;
     ran?;
     let removed = vanish(&world, &web).await?;
     if quiet {
@@ -56,7 +58,7 @@ pub(super) async fn run(args: DemoArgs, mut config: Config) -> Result<()> {
         output::line(&removed)?;
     }
     if !args.no_serve && !stop.load(Ordering::Relaxed) {
-        serve::pages(world.clone(), args.listen, stop).await?;
+        serve::pages(world.clone(), args.listen, stop, None).await?;
     }
     web.stop().await;
     drop(world);

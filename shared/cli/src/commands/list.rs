@@ -1,11 +1,13 @@
 //! `curlew sites`, `feeds`, `pages`, `holds` and `parked`: lists for people who look.
 
+use super::failures;
 use crate::args::{ListArgs, ListWhat};
 use crate::output::{self, shown};
 use crate::world::World;
 use anyhow::{Result, bail};
 use curlew_model::{
-    FeedSource, HostKey, Job, Millis, Page, PageId, PageState, SiteState, Source, SourceKey, Timestamp, Why,
+    FeedSource, HostKey, Job, Millis, Page, PageId, PageState, SiteSource, SiteState, Source, SourceKey, Timestamp,
+    Why, is_at_or_below,
 };
 use curlew_policy::{Rules, address, push, schedule};
 use serde_json::{Value, json};
@@ -14,6 +16,8 @@ use serde_json::{Value, json};
 const LIST: usize = 500;
 /// The most waiting or dead jobs that are listed.
 const MOST: usize = 10_000;
+/// Addresses that are offered if a key is about several.
+const CANDIDATES: usize = 20;
 /// Characters of an address in a line for people.
 pub(super) const ADDRESS: usize = 90;
 
@@ -22,6 +26,7 @@ struct View<'a> {
     key: Option<&'a str>,
     json: bool,
     found: bool,
+    listed: bool,
 }
 
 impl<'a> View<'a> {
@@ -30,7 +35,7 @@ impl<'a> View<'a> {
             Some(ListWhat::Show { key }) => Some(key.as_str()),
             Some(ListWhat::List) | None => None,
         };
-        View { key, json: args.json, found: false }
+        View { key, json: args.json, found: false, listed: false }
     }
 
     /// Shows a row if it is asked for: a line of a list, or the whole of it.
@@ -42,55 +47,97 @@ impl<'a> View<'a> {
                 let whole = whole();
                 if self.json { output::json(&whole)? } else { output::line(&serde_json::to_string_pretty(&whole)?)? }
             }
-            None if self.json => output::json(&whole())?,
-            None => output::line(&line())?,
+            None => {
+                self.listed = true;
+                if self.json { output::json(&whole())? } else { output::line(&line())? }
+            }
         }
         Ok(())
     }
 
-    fn end(self, what: &str) -> Result<()> {
+    /// Says so if there was nothing to show: `empty` to a person who asked for all of them.
+    fn end(self, what: &str, empty: &str) -> Result<()> {
         match self.key {
             Some(key) if !self.found => bail!("there is no {what} '{}'", shown(key, ADDRESS)),
+            None if !self.listed && !self.json => Ok(output::line(empty)?),
             _ => Ok(()),
         }
     }
+}
+
+/// Whether a person who types `name` means this address: by its host, or by the address with or without scheme, `www.` and
+/// the last slash.
+pub(super) fn is_about(url: &str, name: &str) -> bool {
+    let (url, name) = (bare(url), bare(name));
+    let host = url.split(['/', '?', ':']).next().unwrap_or_default();
+    !name.is_empty() && (url == name || !name.contains(['/', '?']) && is_at_or_below(host, &name))
+}
+
+fn bare(address: &str) -> String {
+    let rest = address.trim().split_once("://").map_or(address, |(_, rest)| rest);
+    let (host, path) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
+    let host = host.to_ascii_lowercase();
+    format!("{}{}", host.strip_prefix("www.").unwrap_or(&host), path.strip_suffix('/').unwrap_or(path))
+}
+
+/// Says which of several the person may have meant.
+fn which(what: &str, key: &str, urls: &[String]) -> Result<()> {
+    let some: Vec<String> = urls.iter().take(CANDIDATES).map(|url| shown(url, ADDRESS)).collect();
+    let more = if urls.len() > CANDIDATES { format!(" and {} more", urls.len() - CANDIDATES) } else { String::new() };
+    bail!(
+        "'{}' is about {}: name one of {}{more}",
+        shown(key, ADDRESS),
+        output::count(urls.len() as u64, what),
+        some.join(" ")
+    )
 }
 
 pub(super) async fn sites(world: &World, args: &ListArgs) -> Result<()> {
     let mut view = View::of(args);
     each_source(world, |source| {
         let Source::Site(site) = source else { return Ok(()) };
-        let state = match &site.state {
-            SiteState::Waiting => "waiting".to_owned(),
-            SiteState::Working { feeds } => format!("{} feeds", feeds.len()),
-            SiteState::Feedless { reason } => format!("no feed: {reason}"),
-            SiteState::Refused { reason } => format!("refused: {reason}"),
-        };
-        let line = || format!("{}  {state}", shown(&site.url, ADDRESS));
+        let line = || format!("{}  {}", shown(&site.url, ADDRESS), shown(&site_state(site), 2 * ADDRESS));
         view.row(&[site.key.as_str(), &site.url], line, || json!(site))
     })
     .await?;
     match view.key {
         // A host has many rows, or none of its own: what is known of it comes from all of them.
         Some(host) if !view.found && super::site::show(world, host, view.json).await? => Ok(()),
-        _ => view.end("site"),
+        _ => view.end("site", "No site was named yet: `curlew crawl SITE` begins."),
+    }
+}
+
+/// What became of a site: for one that could not be looked at also why, and what the person who named it can do.
+pub(super) fn site_state(site: &SiteSource) -> String {
+    let remedy = site.failure.as_ref().and_then(|failure| failures::remedy(failure.cause, &site.url));
+    let remedy = remedy.map(|text| format!(" ({text})")).unwrap_or_default();
+    match (&site.state, &site.failure) {
+        (SiteState::Waiting, None) => "not looked at yet".to_owned(),
+        (SiteState::Waiting, Some(failure)) => format!("not reached yet: {failure}{remedy}"),
+        (SiteState::Working { feeds }, _) => output::count(feeds.len() as u64, "feed"),
+        (SiteState::Feedless { reason }, _) => format!("no feed: {reason}{remedy}"),
+        (SiteState::Refused { reason }, _) => format!("refused: {reason}{remedy}"),
     }
 }
 
 pub(super) async fn feeds(world: &World, args: &ListArgs) -> Result<()> {
     let mut view = View::of(args);
     let now = world.clock.now();
+    let mut meant: Vec<FeedSource> = Vec::new();
     each_source(world, |source| {
         let Source::Feed(feed) = source else { return Ok(()) };
+        if view.key.is_some_and(|key| is_about(&feed.url, key)) {
+            meant.push(feed.clone());
+        }
         let state = match (&feed.trouble, feed.gone) {
             (_, true) => "gone".to_owned(),
             (Some(why), _) if feed.failures == 0 => why.clone(),
-            (Some(why), _) => format!("failed {} times: {why}", feed.failures),
+            (Some(why), _) => format!("failed {}: {why}", output::count(feed.failures.into(), "time")),
+            (None, _) if feed.interval == Millis::ZERO => "not polled yet".to_owned(),
             (None, _) => {
                 let faults = match feed.faults.count {
                     0 => String::new(),
-                    1 => ", 1 fault".to_owned(),
-                    n => format!(", {n} faults"),
+                    n => format!(", {}", output::count(n.into(), "fault")),
                 };
                 format!("{}, every {} h{faults}", feed.format, feed.interval.0 / 3_600_000)
             }
@@ -100,7 +147,16 @@ pub(super) async fn feeds(world: &World, args: &ListArgs) -> Result<()> {
         view.row(&[feed.key.as_str(), &feed.url], line, || whole_feed(feed, &world.manners.rules, now))
     })
     .await?;
-    view.end("feed")
+    match (view.key, &meant[..]) {
+        (Some(key), [feed]) if !view.found => {
+            view.row(&[key], String::new, || whole_feed(feed, &world.manners.rules, now))?;
+        }
+        (Some(key), [_, _, ..]) if !view.found => {
+            return which("feed", key, &meant.iter().map(|feed| feed.url.clone()).collect::<Vec<_>>());
+        }
+        _ => {}
+    }
+    view.end("feed", "No feed is known yet: `curlew crawl SITE` finds them.")
 }
 
 /// A feed's row, its faults as its author would want them, and when it is polled next and why in words.
@@ -161,17 +217,41 @@ pub(super) async fn pages(world: &World, args: &ListArgs) -> Result<()> {
     if let Some(key) = view.key {
         // One row by its id or its URL needs no reading of all.
         let by_url = address::parse(key, None).ok().map(|u| address::page_id(&address::canonical(&u)));
-        let Some(id) = PageId::new(key).ok().or(by_url) else { return view.end("page") };
-        if let Some((page, _)) = world.ports.pages.get(&id).await? {
+        let page = match PageId::new(key).ok().or(by_url) {
+            Some(id) => world.ports.pages.get(&id).await?.map(|(page, _)| page),
+            None => None,
+        };
+        let page = match page {
+            Some(page) => Some(page),
+            None => page_about(world, key).await?,
+        };
+        if let Some(page) = page {
             view.row(&[key], String::new, || json!(page))?;
         }
-        return view.end("page");
+        return view.end("page", "");
     }
     each_page(world, async |page| {
         let state = page_state(&page.state);
         view.row(&[], || format!("{state:9}  {}{}", shown(&page.url, ADDRESS), why(&page.state)), || json!(page))
     })
-    .await
+    .await?;
+    view.end("page", "No page is known yet: `curlew crawl SITE` finds them.")
+}
+
+/// The one page that a key is about, if there is exactly one.
+async fn page_about(world: &World, key: &str) -> Result<Option<Page>> {
+    let mut meant: Vec<Page> = Vec::new();
+    each_page(world, async |page| {
+        if is_about(&page.url, key) {
+            meant.push(page.clone());
+        }
+        Ok(())
+    })
+    .await?;
+    if meant.len() > 1 {
+        which("page", key, &meant.iter().map(|page| page.url.clone()).collect::<Vec<_>>())?;
+    }
+    Ok(meant.pop())
 }
 
 pub(super) fn page_state(state: &PageState) -> &'static str {
@@ -216,7 +296,7 @@ pub(super) async fn holds(world: &World, args: &ListArgs) -> Result<()> {
             view.row(&[host.as_str()], line, || json!({"host": host, "state": state}))?;
         }
     }
-    view.end("host")
+    view.end("host", "No host is held or blocked.")
 }
 
 pub(super) async fn parked(world: &World, args: &ListArgs) -> Result<()> {
@@ -236,7 +316,7 @@ pub(super) async fn parked(world: &World, args: &ListArgs) -> Result<()> {
         let whole = || json!({"dead": dead.receipt.0, "stage": stage, "error": dead.error, "at": dead.at, "message": dead.message});
         view.row(&[&dead.receipt.0], line, whole)?;
     }
-    view.end("job")
+    view.end("job", "No job waits for later, and none was given up.")
 }
 
 /// What a job is about: a host for visits, an address otherwise.
@@ -246,7 +326,7 @@ pub(super) fn about(job: &Job) -> String {
         Job::Own(job) => job.host.clone(),
         Job::Poll(job) => job.url.clone(),
         Job::Subscribe(job) => job.url.clone(),
-        Job::Fetch(job) => format!("{} ({} addresses)", job.host, job.items.len()),
+        Job::Fetch(job) => format!("{} ({})", job.host, output::count(job.items.len() as u64, "address")),
         Job::Extract(job) => job.url.clone(),
     }
 }
@@ -255,6 +335,25 @@ pub(super) fn about(job: &Job) -> String {
 mod tests {
     use super::*;
     use curlew_model::{Hub, Slot, Subscription};
+
+    #[test]
+    fn a_name_is_about_an_address_by_its_host_or_without_its_trimmings() {
+        let url = "https://www.Example.org/feed/";
+        for name in [
+            "example.org",
+            "www.example.org",
+            "EXAMPLE.org/feed",
+            "http://example.org/feed",
+            url,
+            "https://example.org/",
+        ] {
+            assert!(is_about(url, name), "{name}");
+        }
+        for name in ["", "ample.org", "example.org/fee", "blog.example.org", "example.org/other", "https://"] {
+            assert!(!is_about(url, name), "{name}");
+        }
+        assert!(is_about("http://blog.example.org:8080/?feed=rss", "example.org"));
+    }
 
     #[test]
     fn f14_a_feed_says_when_it_is_polled_next_and_why_and_that_a_lease_lives() {

@@ -25,7 +25,11 @@ pub(super) async fn run(world: &World, args: MessagesArgs) -> Result<()> {
 }
 
 async fn list(world: &World, json: bool) -> Result<()> {
-    for (name, kept) in world.messages.list().await.map_err(explain)? {
+    let all = world.messages.list().await.map_err(explain)?;
+    if all.is_empty() && !json {
+        output::line("There is no message.")?;
+    }
+    for (name, kept) in all {
         if json {
             output::json(&named(&name, &kept))?;
         } else {

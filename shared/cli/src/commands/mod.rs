@@ -4,11 +4,14 @@ mod audit;
 mod blocks;
 mod crawl;
 mod demo;
+mod failures;
 mod list;
 mod messages;
+mod named;
 mod opml;
 mod overrule;
 mod owners;
+mod poll;
 mod publish;
 mod search;
 mod serve;
@@ -84,6 +87,8 @@ pub(crate) async fn run(command: Command, config: Config, place: Place) -> Resul
             place.here("serve")?;
             serve::run(Arc::new(exclusive(config).await?.listening()), listen).await
         }
+        // Much is read to do what a whole crawl does.
+        Command::Poll { names, output } => Box::pin(poll::run(&names, output, config, &place)).await,
         Command::Search { query, limit, output } => {
             search::run(&place.beside(config).await?, &query, limit, output.json).await
         }
@@ -106,8 +111,8 @@ pub(crate) async fn run(command: Command, config: Config, place: Place) -> Resul
         Command::Owners(args) => owners::run(&place.beside(config).await?, &args).await,
         Command::Redrive => blocks::redrive(&place.beside(config).await?).await,
         Command::Export { what, since } => transfer::export(&place.beside(config).await?, what, since).await,
-        Command::Import { what: Import::Opml, file } => {
-            transfer::import_opml(&*place.alone(config).await?, &file).await
+        Command::Import { what: Import::Opml, file, output } => {
+            transfer::import_opml(&*place.alone(config).await?, &file, output.json).await
         }
         Command::Check { .. } => Ok(()),
     }

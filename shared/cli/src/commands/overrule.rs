@@ -35,7 +35,11 @@ fn unknown(topic: &str) -> String {
 }
 
 async fn list(world: &World, json: bool) -> Result<()> {
-    for given in world.overrules.list().await.map_err(explain)? {
+    let all = world.overrules.list().await.map_err(explain)?;
+    if all.is_empty() && !json {
+        output::line("There is no overrule.")?;
+    }
+    for given in all {
         if json {
             output::json(&given)?;
         } else {

@@ -19,6 +19,9 @@ pub(super) async fn run(world: &World, args: &ListArgs) -> Result<()> {
     if let Some(host) = wanted.filter(|_| all.is_empty()) {
         bail!("nobody has claimed '{host}'");
     }
+    if all.is_empty() && !args.json {
+        output::line("Nobody has claimed a host.")?;
+    }
     for of in &all {
         if args.json { output::json(of)? } else { show(world, of)? }
     }

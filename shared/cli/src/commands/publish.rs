@@ -30,7 +30,8 @@ pub(super) async fn index(world: &World, year: Option<i16>, json: bool) -> Resul
         return Ok(output::json(&json!({ "years": years }))?);
     }
     for (year, p) in &done {
-        output::line(&format!("{year}: {} pages added, {} left out for good, {} splits", p.added, p.purged, p.splits))?;
+        let (added, splits) = (output::count(p.added, "page"), output::count(p.splits, "split"));
+        output::line(&format!("{year}: {added} added, {} left out for good, {splits}", p.purged))?;
     }
     if done.is_empty() {
         output::line("There is nothing to publish yet.")?;
@@ -48,7 +49,8 @@ pub(super) async fn sample_only(world: &World, count: usize, all: bool, json: bo
     if json {
         return Ok(output::json(&json!({ "sampled": sent }))?);
     }
-    output::line(&format!("{sent} pages are to be re-checked; the stack does so now: see `curlew --aws status`"))?;
+    let pages = output::count_are(sent as u64, "page");
+    output::line(&format!("{pages} to be re-checked; the stack does so now: see `curlew --aws status`"))?;
     Ok(())
 }
 
@@ -60,16 +62,24 @@ pub(super) async fn sample(world: Arc<World>, count: usize, all: bool, json: boo
     }
     let counts = world.tally.counts();
     if json {
-        let object = json!({"sampled": sent, "still_there": counts.still_there, "removed": counts.removed, "calls": counts.calls});
+        let object = json!({"sampled": sent, "still_there": counts.still_there, "removed": counts.removed, "doubted": counts.doubted, "revised": counts.revised, "calls": counts.calls});
         return Ok(output::json(&object)?);
     }
     let removed: u64 = counts.removed.values().sum();
     let why: Vec<String> = counts.removed.iter().map(|(why, n)| format!("{n} {why}")).collect();
     let why = if why.is_empty() { String::new() } else { format!(" ({})", why.join(", ")) };
+    let later = match counts.doubted {
+        0 => String::new(),
+        n => format!(", {n} look as if they were gone and are looked at once more in a day"),
+    };
+    let edited = match counts.revised {
+        0 => String::new(),
+        n => format!(" ({n} of them with a new text, which the next `index` publishes)"),
+    };
     output::line(&format!(
-        "{sent} pages were to be re-checked: {} are still there, {removed} were removed{why}, {} could not be asked now",
+        "{sent} pages were to be re-checked: {} are still there{edited}, {removed} were removed{why}{later}, {} could not be asked now",
         counts.still_there,
-        (sent as u64).saturating_sub(counts.still_there + removed)
+        (sent as u64).saturating_sub(counts.still_there + removed + counts.doubted)
     ))?;
     Ok(())
 }

@@ -4,10 +4,11 @@ use super::stop_on_signal;
 use crate::front::Here;
 use crate::output;
 use crate::runner::{End, Runner};
+use crate::server::{self, Limits, descriptors};
 use crate::world::World;
 use anyhow::{Context, Result};
 use curlew_model::Millis;
-use curlew_web::router;
+use curlew_web::{Proxies, router};
 use curlew_wiring::{Behind, web_secret};
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -22,6 +23,8 @@ const PUBLISH: Millis = Millis::from_hours(8);
 const SAMPLE: Millis = Millis::from_hours(24);
 /// How often older years are merged and what is gone leaves them for good.
 const ARCHIVE: Millis = Millis::from_days(30);
+/// What is said at the start if there is no contact.
+const WITHOUT_CONTACT: &str = "no contact is set, so no public host is called: no site is crawled and no page re-checked. Give a page or a mail address by --contact URL|MAIL, by `contact` in the settings, or by CURLEW_CONTACT.";
 /// How soon a request to stop is noticed.
 const NOTICE: Millis = Millis(200);
 
@@ -29,7 +32,7 @@ pub(super) async fn run(world: Arc<World>, listen: SocketAddr) -> Result<()> {
     let stop = stop_on_signal();
     let mut runner = tokio::spawn(Runner::new(world.clone(), stop.clone()).run(End::Never));
     let schedules = tokio::spawn(schedules(world.clone(), stop.clone()));
-    let serving = pages(world, listen, stop.clone());
+    let serving = pages(world, listen, stop.clone(), Some(WITHOUT_CONTACT));
     tokio::pin!(serving);
     // A search page over a crawl that has ended without a word would look well for weeks.
     let crawled = tokio::select! {
@@ -48,25 +51,34 @@ pub(super) async fn run(world: Arc<World>, listen: SocketAddr) -> Result<()> {
     crawled.context("crawling ended")
 }
 
-/// Serves the pages until told to stop.
-pub(super) async fn pages(world: Arc<World>, listen: SocketAddr, stop: Arc<AtomicBool>) -> Result<()> {
+/// Serves the pages until told to stop; logs the warning, if there is one, where there is no contact.
+pub(super) async fn pages(
+    world: Arc<World>,
+    listen: SocketAddr,
+    stop: Arc<AtomicBool>,
+    without_contact: Option<&str>,
+) -> Result<()> {
     let listener = TcpListener::bind(listen)
         .await
         .with_context(|| format!("cannot listen on {listen}: choose another address with --listen"))?;
     let addr = listener.local_addr()?;
     let secret = web_secret(world.ports.blobs.as_ref()).await.context("the page's secret cannot be had")?;
+    world.finder.sign_cursors(secret);
     let clock = world.clock.clone();
     let app = router(Arc::new(Behind(Here(world.clone()))), world.clock.clone(), world.config.pages(secret));
+    let proxies = Proxies::new(world.config.web.trusted_proxies.clone());
+    let limits = Limits::of(descriptors::connections(world.config.workers));
     output::line(&format!("Open http://{addr}/ in a browser; Ctrl-C stops."))?;
+    if let Some(warning) = without_contact.filter(|_| world.config.contact.is_none()) {
+        tracing::warn!("{warning}");
+    }
     let stopped = async move {
         while !stop.load(Ordering::Relaxed) {
             clock.sleep(NOTICE).await;
         }
     };
-    axum::serve(listener, app.into_make_service_with_connect_info::<SocketAddr>())
-        .with_graceful_shutdown(stopped)
-        .await
-        .context("the search page ended")
+    server::serve(listener, app, proxies, limits, stopped).await;
+    Ok(())
 }
 
 /// What EventBridge does in the cloud, here on the local clock. When each ran last is kept in the store, so that a

@@ -2,8 +2,8 @@
 //!
 //! It looks at each row of sources and pages, which is for people who ask and not for programs that crawl.
 
-use super::list::{ADDRESS, about, each_page, each_source, page_state, why};
-use crate::output::{self, shown};
+use super::list::{ADDRESS, about, each_page, each_source, page_state, site_state, why};
+use crate::output::{self, count, shown};
 use crate::world::World;
 use anyhow::Result;
 use curlew_model::{FeedSource, HostKey, HostState, Job, Millis, Page, SiteSource, SiteState, Source, Timestamp};
@@ -193,12 +193,11 @@ fn keep_latest(pages: &mut Vec<Page>) {
 
 fn site(row: &SiteSource, now: Timestamp) -> Value {
     let state = match &row.state {
-        SiteState::Waiting => "waiting for discovery".to_owned(),
-        SiteState::Working { feeds } => format!("{} feeds, never scanned again", feeds.len()),
-        SiteState::Feedless { reason } => format!("no feed: {reason}"),
-        SiteState::Refused { reason } => format!("refused: {reason}"),
+        SiteState::Working { .. } => format!("{}, never scanned again", site_state(row)),
+        _ => site_state(row),
     };
-    json!({"url": row.url, "state": state, "not_before": (row.not_before > now).then_some(row.not_before)})
+    let not_before = (row.not_before > now).then_some(row.not_before);
+    json!({"url": row.url, "state": state, "failure": row.failure, "not_before": not_before})
 }
 
 fn feed(row: &FeedSource, world: &World, now: Timestamp) -> Feed {
@@ -291,7 +290,10 @@ fn print(report: &Report) -> Result<()> {
         (curlew_model::Circuit::Probe, true) => "open",
         (curlew_model::Circuit::Probe, false) => "half open: the next call decides",
     };
-    output::line(&format!("circuit       {circuit}; {} calls in a row did not reach it", report.failures))?;
+    output::line(&format!(
+        "circuit       {circuit}; {} in a row did not reach it",
+        count(report.failures.into(), "call")
+    ))?;
     if report.urls_left_alone > 0 {
         output::line(&format!("left alone    {} of its URLs, after 403, 5xx or cut answers", report.urls_left_alone))?;
     }
@@ -334,13 +336,20 @@ fn length(time: Millis) -> String {
     }
 }
 
+/// An origin as people write it: without the port that its scheme has anyhow.
+fn plain(origin: &str) -> String {
+    Url::parse(origin).map_or_else(|_| origin.to_owned(), |url| url.as_str().trim_end_matches('/').to_owned())
+}
+
 fn print_robots(report: &Report) -> Result<()> {
     for rules in &report.robots {
-        let Rules { origin, standing, fetched_at, fresh_until, rules: count, .. } = rules;
+        let Rules { origin, standing, fetched_at, fresh_until, rules, lines, crawl_delay: _ } = rules;
         output::line(&format!(
-            "robots.txt    {origin}: {standing}, {count} rules for us, asked {fetched_at}, good until {fresh_until}"
+            "robots.txt    {}: {standing}, {} for us, asked {fetched_at}, good until {fresh_until}",
+            plain(origin),
+            count(*rules as u64, "rule")
         ))?;
-        for line in &rules.lines {
+        for line in lines {
             output::line(&format!("  {line}"))?;
         }
     }
@@ -350,7 +359,14 @@ fn print_robots(report: &Report) -> Result<()> {
 fn print_sources(report: &Report) -> Result<()> {
     for site in &report.sites {
         let text = |name: &str| site.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
-        output::line(&format!("site          {}  {}", shown(&text("url"), ADDRESS), shown(&text("state"), ADDRESS)))?;
+        output::line(&format!(
+            "site          {}  {}",
+            shown(&text("url"), ADDRESS),
+            shown(&text("state"), 2 * ADDRESS)
+        ))?;
+        if let Some(at) = site.get("not_before").and_then(Value::as_str) {
+            output::line(&format!("                looked at again from {at}"))?;
+        }
     }
     for feed in &report.feeds {
         let state = match (&feed.trouble, feed.gone) {

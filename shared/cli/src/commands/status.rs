@@ -67,7 +67,7 @@ impl Status {
         }
         for year in &self.index {
             let published = year.published.map(|at| format!(", published {at}")).unwrap_or_default();
-            lines.push((format!("index: {}", year.year), format!("{} pages{published}", year.pages)));
+            lines.push((format!("index: {}", year.year), format!("{}{published}", output::count(year.pages, "page"))));
         }
         let years: Vec<String> = self.years.iter().map(i16::to_string).collect();
         lines.push(("years".into(), if years.is_empty() { "none yet".into() } else { years.join(", ") }));

@@ -1,15 +1,21 @@
 //! What a crawl came to.
 
-use crate::output;
+use super::failures::{self, Failed};
+use super::list::each_source;
+use super::named::LeftOut;
+use crate::output::{self, count};
 use crate::world::World;
 use anyhow::Result;
-use curlew_model::{Job, Millis, Stage, Timestamp};
+use curlew_model::{Hold, HoldReason, HostKey, HostState, Job, Millis, Source, SourceKey, Stage, Timestamp};
 use curlew_wiring::Counts;
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use url::Url;
 
 /// The most waiting jobs that are looked at for the summary.
 const MOST_WAITING: usize = 100_000;
+/// Host states read at a time.
+const LIST: usize = 500;
 
 /// The object that `crawl --json` prints; the names are fixed.
 #[derive(Debug, Serialize)]
@@ -34,10 +40,16 @@ pub(crate) struct Summary {
     /// When the first parked job is due.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_due: Option<Timestamp>,
+    /// Sites and feeds that were named and could not be taken.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    left_out: Vec<LeftOut>,
+    /// Sites and feeds that could not be read: those that were named, or all if none was.
+    failed: Vec<Failed>,
 }
 
 impl Summary {
-    pub(crate) async fn gather(world: &World, began: Millis) -> Result<Summary> {
+    /// Counts what there is now; `named` are the sources that this crawl was told.
+    pub(crate) async fn gather(world: &World, began: Millis, named: &BTreeSet<SourceKey>) -> Result<Summary> {
         let Counts { entries_seen, pages_fetched, accepted, rejected, calls, calls_by_kind, bytes, aliases, .. } =
             world.tally.counts();
         let (sites, feeds) = world.census.sources().await?;
@@ -64,7 +76,19 @@ impl Summary {
             calls_by_kind,
             aliases,
             next_due: waiting.first().map(|w| w.due),
+            left_out: Vec::new(),
+            failed: failed(world, named, now).await?,
         })
+    }
+
+    /// With the sites and feeds that could not be taken.
+    pub(super) fn with_left_out(self, left_out: Vec<LeftOut>) -> Summary {
+        Summary { left_out, ..self }
+    }
+
+    /// Whether the crawl failed at so many sites and feeds.
+    pub(crate) fn failures(&self) -> usize {
+        self.failed.iter().filter(|failed| failed.is_failure).count()
     }
 
     /// For people.
@@ -79,12 +103,15 @@ impl Summary {
         output::line(&format!("entries   {} seen for the first time", self.entries_seen))?;
         output::line(&format!("accepted  {}", self.accepted))?;
         output::line(&format!("rejected  {}{}", sum(&self.rejected), reasons(&self.rejected)))?;
-        let hosts = if sum(&self.held) == 1 { "host" } else { "hosts" };
-        output::line(&format!("held      {} {hosts}{}", sum(&self.held), reasons(&self.held)))?;
+        failures::print(&self.failed)?;
+        output::line(&format!("held      {}{}", count(sum(&self.held), "host"), reasons(&self.held)))?;
         let due = self.next_due.map(|at| format!(", the first is due at {at}")).unwrap_or_default();
         output::line(&format!("parked    {} for later{due}", self.parked))?;
+        if !self.left_out.is_empty() {
+            output::line(&format!("left out  {} that were named, as told above", self.left_out.len()))?;
+        }
         if self.dead > 0 {
-            output::line(&format!("dead      {} jobs were given up: see `curlew parked list`", self.dead))?;
+            output::line(&format!("dead      {} given up: see `curlew parked list`", count(self.dead, "job")))?;
         }
         output::line(&format!(
             "calls     {}{}, {:.1} MB in {:.0} s, {:.2} s of CPU",
@@ -95,9 +122,45 @@ impl Summary {
             self.cpu_seconds
         ))?;
         if self.calls == 0 && self.entries_seen == 0 {
-            output::line("Nothing was due: feeds are polled three times a day, and not sooner because somebody asks.")?;
+            output::line("Nothing was due: feeds are polled three times a day. `curlew poll SITE` polls one now.")?;
         }
         Ok(())
+    }
+}
+
+/// What kept sources from being read: those that are named, or all of them if none is.
+async fn failed(world: &World, named: &BTreeSet<SourceKey>, now: Timestamp) -> Result<Vec<Failed>> {
+    let holds = holds(world, now).await?;
+    let is_offline = world.manners.weather.is_down();
+    let mut failed = Vec::new();
+    each_source(world, |source| {
+        let is_meant = if named.is_empty() { matches!(source, Source::Site(_)) } else { named.contains(source.key()) };
+        if is_meant {
+            let host = Url::parse(source.url()).ok().and_then(|url| world.manners.key_of(&url).ok());
+            failed.extend(Failed::of(source, host.and_then(|host| holds.get(&host)), is_offline));
+        }
+        Ok(())
+    })
+    .await?;
+    Ok(failed)
+}
+
+/// The hosts that are held, and those that are left alone for a while since calls did not reach them.
+async fn holds(world: &World, now: Timestamp) -> Result<BTreeMap<HostKey, Hold>> {
+    let (mut holds, mut after) = (BTreeMap::new(), None);
+    loop {
+        let rows = world.ports.hosts.list(after.as_ref(), LIST).await?;
+        let Some((last, _)) = rows.last() else { return Ok(holds) };
+        after = Some(last.clone());
+        let unreached = |state: &HostState| {
+            let (until, since) = (state.not_before, now);
+            (state.failures > 0).then_some(Hold { until, reason: HoldReason::Network, since })
+        };
+        let held = rows.into_iter().filter_map(|(host, state)| {
+            let unreached = unreached(&state);
+            Some((host, state.hold.or(unreached)?))
+        });
+        holds.extend(held.filter(|(_, hold)| hold.until > now));
     }
 }
 

@@ -1,17 +1,20 @@
 //! `curlew export` and `curlew import`.
 
-use super::crawl::read_limited;
 use super::list::each_page;
+use super::named::{self, LeftOut};
 use super::opml;
 use crate::args::Export;
 use crate::output;
 use crate::world::World;
-use anyhow::{Context, Result};
-use curlew_model::{PageState, Source, SourceKey, Timestamp};
+use anyhow::Result;
+use curlew_model::{FeedSource, PageState, Source, SourceKey, Timestamp};
 use curlew_ports::{SuggestError, Suggested};
 use curlew_stages::RecordReader;
+use serde_json::{Value, json};
 use std::path::Path;
 
+/// Fields of a feed's row that only its next poll needs; `curlew feeds list --json` has them.
+const INTERNAL: [&str; 4] = ["slot", "seen", "validators", "polling"];
 /// Rows read at a time.
 const LIST: usize = 500;
 
@@ -61,7 +64,7 @@ async fn feeds(world: &World, since: Timestamp, as_opml: bool) -> Result<()> {
                     let title = feed.title.as_deref().unwrap_or(&feed.url);
                     output::line(&opml::outline(title, &feed.url, feed.link.as_deref()))?;
                 }
-                Source::Feed(feed) if feed.polled_at >= since && !as_opml => output::json(&feed)?,
+                Source::Feed(feed) if feed.polled_at >= since && !as_opml => output::json(&exported(&feed))?,
                 _ => {}
             }
         }
@@ -72,22 +75,32 @@ async fn feeds(world: &World, since: Timestamp, as_opml: bool) -> Result<()> {
     Ok(())
 }
 
-pub(super) async fn import_opml(world: &World, file: &Path) -> Result<()> {
-    let feeds = opml::feeds(&read_limited(file)?).with_context(|| format!("{} cannot be used", file.display()))?;
-    let (mut new, mut known, mut refused) = (0, 0, 0);
-    for feed in &feeds {
-        match world.suggest.feed(feed, false).await {
+/// A feed's row without what serves only to poll it.
+fn exported(feed: &FeedSource) -> Value {
+    let mut whole = json!(feed);
+    if let Value::Object(fields) = &mut whole {
+        INTERNAL.iter().for_each(|name| drop(fields.remove(*name)));
+    }
+    whole
+}
+
+pub(super) async fn import_opml(world: &World, file: &Path, as_json: bool) -> Result<()> {
+    let (mut new, mut known, mut left_out) = (0, 0, vec![]);
+    for feed in named::opml(file)? {
+        match world.suggest.feed(&feed.url, false).await {
             Ok(named) if named.outcome == Suggested::Taken => new += 1,
             Ok(_) => known += 1,
-            Err(SuggestError::Refused(why)) => {
-                refused += 1;
-                output::error_line(&format!("curlew: {why}"));
-            }
+            Err(SuggestError::Refused(why)) => left_out.push(LeftOut::told("the feed", &feed.url, &why)),
             Err(SuggestError::Port(error)) => return Err(error.into()),
         }
     }
+    if as_json {
+        return Ok(output::json(&serde_json::json!({"new": new, "known": known, "left_out": left_out}))?);
+    }
     output::line(&format!(
-        "{new} feeds are new, {known} were known, {refused} were refused; each is polled when its minute comes, within eight hours"
+        "{} new, {known} were known, {} were left out; each is polled when its minute comes, within eight hours",
+        output::count_are(new, "feed"),
+        left_out.len()
     ))?;
     Ok(())
 }

@@ -1,10 +1,10 @@
 //! Puts what an element says where it belongs in the draft.
 
 use super::{Mender, Place};
-use crate::draft::Kind;
+use crate::draft::{Kind, Slot};
 use crate::leaf::{Construct, Leaf};
 use crate::names::Ns;
-use crate::token::{Tag, attributes};
+use crate::token::Tag;
 use crate::vocabulary::Role;
 use crate::{FeedError, Repair, date, entity, link};
 use curlew_model::Millis;
@@ -14,10 +14,10 @@ impl<'a> Mender<'a> {
     /// Reads the text of an element and puts it where its role says.
     pub(super) fn leaf(&mut self, role: Role, tag: &Tag<'a>, ns: Ns, local: &str) -> Result<(), FeedError> {
         let construct = Construct::of(tag, ns, self.atom);
-        let construct = if matches!(role, Role::Title(_) | Role::Summary(_) | Role::Content(_)) {
-            construct
-        } else {
-            Construct::Html
+        let construct = match role {
+            _ if !self.is_wanted(role) => Construct::Binary,
+            Role::Title(_) | Role::Summary(_) | Role::Content(_) => construct,
+            _ => Construct::Html,
         };
         let max_chars = match role {
             Role::Summary(_) | Role::Content(_) => self.limits.text_chars,
@@ -26,14 +26,15 @@ impl<'a> Mender<'a> {
         };
         let base = self.own_base(tag);
         let in_force = base.as_ref().or(self.bases.last()).cloned();
-        let mut leaf = Leaf::new(construct, max_chars, in_force.clone());
+        let mut leaf = Leaf::new(construct, max_chars, in_force.clone(), self.work)
+            .declared(self.names.xhtml_prefix(), self.declared.clone());
         if !tag.empty {
             self.inside(tag, local, Some(&mut leaf))?;
         }
         if leaf.odd_reference {
             self.repaired(Repair::Reference);
         }
-        let text = leaf.finish();
+        let text = leaf.finish(&mut self.growth_left);
         let base = in_force.unwrap_or_else(|| self.page.clone());
         match (role, attribute(tag, "src").or_else(|| attribute(tag, "href"))) {
             (Role::Content(_), Some(src)) if self.atom => self.offer_link(5, &src, &base),
@@ -44,10 +45,26 @@ impl<'a> Mender<'a> {
         Ok(())
     }
 
+    /// Whether a text of that role would be taken: of what is not, nothing is read but where it ends.
+    fn is_wanted(&self, role: Role) -> bool {
+        match (&self.entry, role) {
+            (Some(entry), Role::Title(rank)) => entry.title.wants(rank),
+            (Some(entry), Role::Author(rank)) => entry.author.wants(rank),
+            (Some(entry), Role::Summary(rank)) => entry.summary.wants(rank),
+            (Some(entry), Role::Content(rank)) => entry.content.wants(rank),
+            (Some(entry), Role::Published(rank)) => entry.published.wants(rank),
+            (Some(entry), Role::Updated(rank)) => entry.updated.wants(rank),
+            (None, Role::Title(rank)) => self.feed.title.wants(rank),
+            (None, Role::Summary(rank)) => self.feed.summary.wants(rank),
+            (None, Role::Published(rank) | Role::Updated(rank)) => self.feed.updated.wants(rank),
+            _ => true,
+        }
+    }
+
     /// A link as Atom writes it (RFC 4287 §4.2.7).
     pub(super) fn atom_link(&mut self, tag: &Tag<'a>, ns: Ns, local: &str) -> Result<(), FeedError> {
         let (mut href, mut rel, mut media) = (None, String::new(), String::new());
-        for (name, value) in attributes(tag.attributes).take(self.limits.attributes) {
+        for (name, value) in tag.attributes().take(self.limits.attributes) {
             match name.to_ascii_lowercase().as_str() {
                 "href" => href = Some(entity::decode(value)),
                 "rel" => rel = value.trim().to_ascii_lowercase(),
@@ -64,12 +81,12 @@ impl<'a> Mender<'a> {
         match rel.strip_prefix("http://www.iana.org/assignments/relation/").unwrap_or(&rel) {
             "" | "alternate" => self.offer_link(foreign + u8::from(!page), &href, &base),
             "self" if self.is_about_the_feed() => {
-                let own = link::resolve(&href, &base, self.limits.url_bytes);
-                self.feed.hints.self_url = self.feed.hints.self_url.take().or(own);
+                let own = self.feed.hints.self_url.take();
+                self.feed.hints.self_url = own.or_else(|| self.resolve(&href, &base));
             }
             "hub" if self.is_about_the_feed() => {
-                let hub = link::resolve(&href, &base, self.limits.url_bytes);
-                self.feed.hints.hub = self.feed.hints.hub.take().or(hub);
+                let hub = self.feed.hints.hub.take();
+                self.feed.hints.hub = hub.or_else(|| self.resolve(&href, &base));
             }
             _ => {}
         }
@@ -81,19 +98,31 @@ impl<'a> Mender<'a> {
         self.open.last().is_some_and(|o| o.place == Place::Feed)
     }
 
-    fn offer_link(&mut self, rank: u8, text: &str, base: &Url) {
-        let Some(link) = link::resolve(text, base, self.limits.url_bytes) else {
-            if !text.trim().is_empty() {
-                self.repaired(Repair::Link);
-            }
-            return;
-        };
-        let slot = match (&mut self.entry, self.feed.deleted.last_mut()) {
+    /// The address that a text means, if one more may be read.
+    fn resolve(&mut self, text: &str, base: &Url) -> Option<String> {
+        self.work.add(text.len() + base.as_str().len());
+        if self.may_read_value() { link::resolve(text, base, self.limits.url_bytes) } else { None }
+    }
+
+    /// The place for the link of what is being read.
+    fn link_slot(&mut self) -> &mut Slot {
+        match (&mut self.entry, self.feed.deleted.last_mut()) {
             (Some(entry), _) => &mut entry.link,
             (None, Some(deletion)) if self.open.last().is_some_and(|o| o.place == Place::Deleted) => &mut deletion.link,
             (None, _) => &mut self.feed.link,
+        }
+    }
+
+    fn offer_link(&mut self, rank: u8, text: &str, base: &Url) {
+        let atom = self.atom;
+        if text.trim().is_empty() || atom && !self.link_slot().wants(rank) {
+            return;
+        }
+        let Some(link) = self.resolve(text, base) else {
+            return self.repaired(Repair::Link);
         };
-        if self.atom {
+        let slot = self.link_slot();
+        if atom {
             slot.offer(rank, link, Kind::Plain);
         } else {
             // Where RSS has several links the last one counts, as feed readers have always done.
@@ -102,8 +131,11 @@ impl<'a> Mender<'a> {
     }
 
     pub(super) fn offer_image(&mut self, rank: u8, text: &str) {
-        let base = self.bases.last().unwrap_or(self.page);
-        if let Some(image) = link::resolve(&entity::decode(text), base, self.limits.url_bytes) {
+        if !self.feed.image.wants(rank) {
+            return;
+        }
+        let base = self.bases.last().unwrap_or(self.page).clone();
+        if let Some(image) = self.resolve(&entity::decode(text), &base) {
             self.feed.image.offer(rank, image, Kind::Plain);
         }
     }
@@ -129,6 +161,7 @@ impl<'a> Mender<'a> {
             (Some(entry), Role::Content(rank)) => (&mut entry.content, rank),
             (None, Role::Title(rank)) => (&mut self.feed.title, rank),
             (None, Role::Summary(rank)) => (&mut self.feed.summary, rank),
+            (None, Role::Author(rank)) => (&mut self.feed.author, rank),
             (None, Role::Language(rank)) => (&mut self.feed.language, rank),
             (_, role) => return self.hint(role, text.trim()),
         };
@@ -136,11 +169,12 @@ impl<'a> Mender<'a> {
     }
 
     fn offer_date(&mut self, role: Role, text: &str) {
-        let Some(time) = date::parse(text) else {
-            if !text.trim().is_empty() {
-                self.repaired(Repair::Date);
-            }
+        if text.trim().is_empty() {
             return;
+        }
+        self.work.add(text.len());
+        let Some(time) = Some(text).filter(|_| self.may_read_value()).and_then(date::parse) else {
+            return self.repaired(Repair::Date);
         };
         let (slot, rank) = match (&mut self.entry, role) {
             (Some(entry), Role::Published(rank)) => (&mut entry.published, rank),
@@ -168,10 +202,7 @@ impl<'a> Mender<'a> {
 
 /// The value of an attribute, its references resolved.
 pub(super) fn attribute(tag: &Tag<'_>, name: &str) -> Option<String> {
-    attributes(tag.attributes)
-        .take(MAX_LOOKED_AT)
-        .find(|(n, _)| n.eq_ignore_ascii_case(name))
-        .map(|(_, v)| entity::decode(v))
+    tag.attributes().take(MAX_LOOKED_AT).find(|(n, _)| n.eq_ignore_ascii_case(name)).map(|(_, v)| entity::decode(v))
 }
 
 /// Whether a link is written as Atom writes it; RSS feeds do so with and without a prefix.

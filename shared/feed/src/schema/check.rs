@@ -3,8 +3,12 @@
 use super::place::Notes;
 use super::xsd::{Complex, MAX_CHILDREN, Open, Schema, TypeId};
 use crate::Limits;
-use crate::token::{Tag, Token, Tokens, attributes};
+use crate::token::{Tag, Token, Tokens};
+use crate::work::Work;
 use curlew_model::FaultCode;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::fmt;
 
 /// Attributes of one tag among which the same is looked for twice.
 const MAX_COMPARED: usize = 32;
@@ -14,16 +18,19 @@ const MAX_VALUE: usize = 4_096;
 const XML: &str = "http://www.w3.org/XML/1998/namespace";
 
 /// Notes the faults of a document. Without a schema only those of its XML.
-pub(super) fn check(text: &str, schema: Option<&Schema>, limits: &Limits, notes: &mut Notes<'_>) {
+pub(super) fn check(text: &str, schema: Option<&Schema>, limits: &Limits, work: &Work, notes: &mut Notes<'_>) {
+    work.add(text.len());
     control_characters(text, notes);
     let mut checker = Checker {
-        tokens: Tokens::new(text),
+        tokens: Tokens::new(text, work),
+        work,
         text,
         schema,
         limits,
         notes,
         scopes: vec![("xml", XML)],
         open: Vec::new(),
+        names: HashMap::new(),
         value: String::new(),
         begun: false,
         ended: false,
@@ -35,6 +42,9 @@ pub(super) fn check(text: &str, schema: Option<&Schema>, limits: &Limits, notes:
             Token::End(name) => checker.end(name),
             Token::Text(text) => checker.text(text, true),
             Token::CData(text) => checker.text(text, false),
+        }
+        if checker.notes.is_full() {
+            return;
         }
     }
     checker.finish();
@@ -53,6 +63,7 @@ struct Frame<'a> {
 
 struct Checker<'a, 'n, 't> {
     tokens: Tokens<'a>,
+    work: &'a Work,
     text: &'a str,
     schema: Option<&'a Schema>,
     limits: &'a Limits,
@@ -60,6 +71,8 @@ struct Checker<'a, 'n, 't> {
     /// Declarations in force: prefix and namespace, innermost last.
     scopes: Vec<(&'a str, &'a str)>,
     open: Vec<Frame<'a>>,
+    /// How many elements of each name are open, so that an end tag without a start costs no search.
+    names: HashMap<&'a str, usize>,
     /// The text of the innermost element so far, if it has to be looked at.
     value: String,
     /// The root element has begun.
@@ -94,6 +107,7 @@ impl<'a> Checker<'a, '_, '_> {
         };
         self.attributes(tag, kind, offset);
         self.value.clear();
+        *self.names.entry(tag.name).or_default() += 1;
         self.open.push(Frame { name: tag.name, offset, kind, seen: [0; MAX_CHILDREN], scopes });
         if tag.empty {
             self.close();
@@ -116,9 +130,10 @@ impl<'a> Checker<'a, '_, '_> {
         }
         self.begun = true;
         self.open.clear();
+        self.names.clear();
         self.late_declaration(before);
         if found.is_none() || namespace != schema.namespace {
-            self.notes.add(offset, FaultCode::UnknownRoot, &quoted(tag.name), "");
+            self.notes.add(offset, FaultCode::UnknownRoot, quoted(tag.name), "");
             return None;
         }
         found
@@ -141,12 +156,12 @@ impl<'a> Checker<'a, '_, '_> {
             let seen = &mut parent.seen[at];
             *seen = seen.saturating_add(1);
             if *seen == child.most.saturating_add(1) {
-                self.notes.add(offset, FaultCode::TooMany, &quoted(parent.name), &quoted(tag.name));
+                self.notes.add(offset, FaultCode::TooMany, quoted(parent.name), quoted(tag.name));
             }
             return Some(child.kind);
         }
         if !(kind.open == Open::Any || kind.open == Open::Other && !own) {
-            self.notes.add(offset, FaultCode::Unexpected, &quoted(parent.name), &quoted(tag.name));
+            self.notes.add(offset, FaultCode::Unexpected, quoted(parent.name), quoted(tag.name));
         }
         None
     }
@@ -157,11 +172,11 @@ impl<'a> Checker<'a, '_, '_> {
             return;
         }
         let mut names: [&str; MAX_COMPARED] = [""; MAX_COMPARED];
-        for (n, (name, value)) in attributes(tag.attributes).take(self.limits.attributes).enumerate() {
+        for (n, (name, value)) in tag.attributes().take(self.limits.attributes).enumerate() {
             if !is_quoted(tag.attributes, value) {
-                self.notes.add(offset, FaultCode::AttributeSyntax, &quoted(tag.name), "");
+                self.notes.add(offset, FaultCode::AttributeSyntax, quoted(tag.name), "");
             } else if names.iter().take(n).any(|other| *other == name) {
-                self.notes.add(offset, FaultCode::AttributeTwice, &quoted(tag.name), name);
+                self.notes.add(offset, FaultCode::AttributeTwice, quoted(tag.name), name);
             }
             if let Some(place) = names.get_mut(n) {
                 *place = name;
@@ -180,11 +195,13 @@ impl<'a> Checker<'a, '_, '_> {
     /// The namespace and local name that a name means. `tag` is the element that it stands in.
     fn resolve(&mut self, name: &'a str, tag: &str, offset: usize) -> (&'a str, &'a str) {
         let (prefix, local) = name.split_once(':').unwrap_or(("", name));
-        match self.scopes.iter().rev().find(|(p, _)| *p == prefix) {
+        let found = self.scopes.iter().rposition(|(declared, _)| *declared == prefix);
+        self.work.add(name.len() + self.scopes.len() - found.unwrap_or(0));
+        match found.and_then(|at| self.scopes.get(at)) {
             Some((_, namespace)) => (namespace, local),
             None if prefix.is_empty() => ("", local),
             None => {
-                self.notes.add(offset, FaultCode::UndeclaredPrefix, &quoted(tag), prefix);
+                self.notes.add(offset, FaultCode::UndeclaredPrefix, quoted(tag), prefix);
                 // In a namespace that nobody knows, so that it counts as an extension.
                 (name, local)
             }
@@ -193,7 +210,7 @@ impl<'a> Checker<'a, '_, '_> {
 
     fn attributes(&mut self, tag: &Tag<'a>, kind: Option<TypeId>, offset: usize) {
         let Some(kind) = self.kind(kind) else { return };
-        for (name, value) in attributes(tag.attributes).take(self.limits.attributes) {
+        for (name, value) in tag.attributes().take(self.limits.attributes) {
             if name.starts_with("xmlns") {
                 continue;
             }
@@ -201,16 +218,21 @@ impl<'a> Checker<'a, '_, '_> {
                 Some(known) => {
                     let value = crate::entity::decode(value);
                     if let Some(code) = known.kind.fault(&value) {
-                        self.notes.add(offset, code, &format!("'{name}' of {}", quoted(tag.name)), shown(code, &value));
+                        self.notes.add(
+                            offset,
+                            code,
+                            format_args!("'{name}' of {}", quoted(tag.name)),
+                            shown(code, &value),
+                        );
                     }
                 }
                 None if name.contains(':') && kind.any_attribute => {}
-                None => self.notes.add(offset, FaultCode::UnexpectedAttribute, &quoted(tag.name), name),
+                None => self.notes.add(offset, FaultCode::UnexpectedAttribute, quoted(tag.name), name),
             }
         }
         for needed in kind.attributes.iter().filter(|a| a.required) {
-            if !attributes(tag.attributes).any(|(name, _)| name == needed.name) {
-                self.notes.add(offset, FaultCode::MissingAttribute, &quoted(tag.name), &needed.name);
+            if !tag.attributes().any(|(name, _)| name == needed.name) {
+                self.notes.add(offset, FaultCode::MissingAttribute, quoted(tag.name), &needed.name);
             }
         }
     }
@@ -242,12 +264,13 @@ impl<'a> Checker<'a, '_, '_> {
                 }
             }
             None if kind.mixed || text.trim().is_empty() => {}
-            None => self.notes.add(offset, FaultCode::UnexpectedText, &quoted(frame.name), text),
+            None => self.notes.add(offset, FaultCode::UnexpectedText, quoted(frame.name), text),
         }
     }
 
     /// Notes every `&` that does not begin a reference which XML knows. With a document type declaration there may be more.
     fn references(&mut self, raw: &str) {
+        self.work.add(raw.len());
         let mut rest = raw;
         while let Some(at) = rest.find('&') {
             if let Some((length, _)) = crate::entity::frequent(&rest[at..]) {
@@ -269,38 +292,47 @@ impl<'a> Checker<'a, '_, '_> {
     }
 
     fn end(&mut self, name: &'a str) {
-        match self.open.iter().rposition(|frame| frame.name == name) {
+        let at =
+            if self.names.contains_key(name) { self.open.iter().rposition(|frame| frame.name == name) } else { None };
+        match at {
             Some(at) => {
+                self.work.add(self.open.len() - at);
                 while self.open.len() > at + 1 {
                     if let Some(frame) = self.open.last() {
-                        self.notes.add(frame.offset, FaultCode::Unclosed, &quoted(frame.name), "");
+                        self.notes.add(frame.offset, FaultCode::Unclosed, quoted(frame.name), "");
                     }
                     self.close();
                 }
                 self.close();
             }
-            None => self.notes.add(self.tokens.offset(), FaultCode::Unopened, &format!("</{name}>"), ""),
+            None => self.notes.add(self.tokens.offset(), FaultCode::Unopened, format_args!("</{name}>"), ""),
         }
     }
 
     /// Closes the innermost element: what it should have had is known now.
     fn close(&mut self) {
         let Some(frame) = self.open.pop() else { return };
+        if let Entry::Occupied(mut open) = self.names.entry(frame.name) {
+            *open.get_mut() -= 1;
+            if *open.get() == 0 {
+                open.remove();
+            }
+        }
         self.scopes.truncate(frame.scopes);
         self.ended |= self.begun && self.open.is_empty();
         let Some(kind) = self.kind(frame.kind) else { return };
         let at = || quoted(frame.name);
         let named = |name: &str| match frame.name.split_once(':') {
             Some((prefix, _)) => format!("<{prefix}:{name}>"),
-            None => quoted(name),
+            None => quoted(name).to_string(),
         };
         if let Some(code) = kind.text.as_ref().filter(|t| !t.takes_all()).and_then(|t| t.fault(&self.value)) {
-            self.notes.add(frame.offset, code, &at(), shown(code, &self.value));
+            self.notes.add(frame.offset, code, at(), shown(code, &self.value));
         }
         self.value.clear();
         for (child, seen) in kind.children.iter().zip(frame.seen) {
             if seen < child.least {
-                self.notes.add(frame.offset, FaultCode::Missing, &at(), &named(&child.name));
+                self.notes.add(frame.offset, FaultCode::Missing, at(), named(&child.name));
             }
         }
         for names in &kind.one_of {
@@ -308,7 +340,7 @@ impl<'a> Checker<'a, '_, '_> {
                 |name: &String| kind.children.iter().position(|c| c.name == *name).is_some_and(|n| frame.seen[n] > 0);
             if !names.iter().any(seen) {
                 let names: Vec<String> = names.iter().map(|name| named(name)).collect();
-                self.notes.add(frame.offset, FaultCode::Missing, &at(), &names.join(" or "));
+                self.notes.add(frame.offset, FaultCode::Missing, at(), names.join(" or "));
             }
         }
     }
@@ -364,12 +396,21 @@ fn control_characters(text: &str, notes: &mut Notes<'_>) {
     let piece = bytes.chunks(4_096).position(|chunk| chunk.iter().fold(false, |bad, b| bad | is_bad(b)));
     let Some(from) = piece.map(|n| n * 4_096) else { return };
     if let Some(at) = bytes[from..].iter().position(is_bad) {
-        notes.add(from + at, FaultCode::ControlCharacter, "", &format!("U+{:04X}", bytes[from + at]));
+        notes.add(from + at, FaultCode::ControlCharacter, "", format_args!("U+{:04X}", bytes[from + at]));
     }
 }
 
-fn quoted(name: &str) -> String {
-    format!("<{name}>")
+/// A name as a tag, which is only written out where it is shown.
+struct Quoted<'a>(&'a str);
+
+fn quoted(name: &str) -> Quoted<'_> {
+    Quoted(name)
+}
+
+impl fmt::Display for Quoted<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "<{}>", self.0)
+    }
 }
 
 /// What may be shown of a wrong value: nothing where it may be somebody's address.

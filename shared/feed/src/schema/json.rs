@@ -95,13 +95,13 @@ impl Checker<'_, '_, '_> {
         let has = |name: &Value| members.iter().any(|(key, _)| Some(*key) == name.as_str());
         let needed = |schema: &Value| schema["required"].as_array().cloned().unwrap_or_default();
         for name in needed(schema).iter().filter(|name| !has(name)) {
-            self.notes.add(node.at, FaultCode::Missing, path, &name.to_string());
+            self.notes.add(node.at, FaultCode::Missing, path, name);
         }
         if let Some(choices) = schema["anyOf"].as_array()
             && !choices.iter().any(|choice| needed(choice).iter().all(has))
         {
             let names: Vec<String> = choices.iter().flat_map(needed).map(|name| name.to_string()).collect();
-            self.notes.add(node.at, FaultCode::Missing, path, &names.join(" or "));
+            self.notes.add(node.at, FaultCode::Missing, path, names.join(" or "));
         }
         for (key, member) in members {
             let known = &schema["properties"][*key];

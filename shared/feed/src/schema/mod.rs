@@ -14,6 +14,7 @@ mod xsd;
 
 use self::place::Notes;
 use self::xsd::Schema;
+use crate::work::Work;
 use crate::{Format, Limits};
 use curlew_model::{FaultCode, Faults};
 use std::sync::LazyLock;
@@ -27,18 +28,19 @@ static JSON_1_1: LazyLock<Option<json::Schema>> =
     LazyLock::new(|| json::Schema::read(include_str!("../../schemas/json-feed-1.1.json")));
 
 /// The faults of a document that was read as `format`. `misencoded` tells that its bytes are not what was stated.
-pub(crate) fn faults(text: &str, format: Format, misencoded: bool, limits: &Limits) -> Faults {
+pub(crate) fn faults(text: &str, format: Format, misencoded: bool, limits: &Limits, work: &Work) -> Faults {
     let mut notes = Notes::new(text, limits.faults);
     if misencoded {
         notes.add(0, FaultCode::Encoding, "", "");
     }
     match format {
-        Format::Rss2 => check::check(text, RSS_2.as_ref(), limits, &mut notes),
-        Format::Atom => check::check(text, ATOM_1.as_ref(), limits, &mut notes),
-        Format::Rss1 | Format::Rss09x | Format::Atom03 => check::check(text, None, limits, &mut notes),
+        Format::Rss2 => check::check(text, RSS_2.as_ref(), limits, work, &mut notes),
+        Format::Atom => check::check(text, ATOM_1.as_ref(), limits, work, &mut notes),
+        Format::Rss1 | Format::Rss09x | Format::Atom03 => check::check(text, None, limits, work, &mut notes),
         Format::Json => {
             let first = text.contains("jsonfeed.org/version/1\"");
             if let Some(schema) = if first { &*JSON_1_0 } else { &*JSON_1_1 } {
+                work.add(text.len());
                 json::check(text, schema, &mut notes);
             }
         }

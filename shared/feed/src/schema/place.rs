@@ -1,9 +1,13 @@
 //! Collects faults by their offset, and tells lines and columns at the end.
 
+use crate::text::is_unwanted;
 use curlew_model::{Fault, FaultCode, Faults};
+use std::fmt::{self, Display, Write as _};
 
 /// Characters of an excerpt.
 const EXCERPT: usize = 60;
+/// Faults that are counted: a document with more of them has enough.
+const MOST_COUNTED: u32 = 100_000;
 
 /// Faults that are being collected.
 pub(super) struct Notes<'a> {
@@ -21,11 +25,18 @@ impl<'a> Notes<'a> {
 
     /// A fault at an offset. Faults come about in the order of the document, but for what is only known at the end of an
     /// element.
-    pub(super) fn add(&mut self, offset: usize, code: FaultCode, at: &str, found: &str) {
-        self.count = self.count.saturating_add(1);
+    ///
+    /// Only those that are listed are written out, since a name may be as long as the document.
+    pub(super) fn add(&mut self, offset: usize, code: FaultCode, at: impl Display, found: impl Display) {
+        self.count = (self.count + 1).min(MOST_COUNTED);
         if self.first.len() < self.most {
             self.first.push((offset, code, excerpt(at), excerpt(found)));
         }
+    }
+
+    /// Whether no more faults are counted.
+    pub(super) fn is_full(&self) -> bool {
+        self.count == MOST_COUNTED
     }
 
     /// The document's bytes before `part`, which is a part of it.
@@ -35,17 +46,24 @@ impl<'a> Notes<'a> {
 
     pub(super) fn finish(mut self) -> Faults {
         self.first.sort_by_key(|(offset, ..)| *offset);
-        let (mut line, mut line_start, mut at) = (1_u32, 0, 0);
+        let (mut line, mut column, mut at) = (1_u32, 1, 0);
         let text = self.text;
         let mut first = Vec::with_capacity(self.first.len());
         for (offset, code, subject, found) in self.first {
             let offset = text.floor_char_boundary(offset.min(text.len()));
-            for (newline, _) in text[at..offset].match_indices('\n') {
-                line += 1;
-                line_start = at + newline + 1;
-            }
+            let between = &text[at..offset];
+            let last_line = match between.rsplit_once('\n') {
+                Some((lines, last)) => {
+                    line = line
+                        .saturating_add(u32::try_from(lines.matches('\n').count()).unwrap_or(u32::MAX))
+                        .saturating_add(1);
+                    column = 1;
+                    last
+                }
+                None => between,
+            };
+            column += last_line.chars().count();
             at = offset;
-            let column = text[line_start..offset].chars().count() + 1;
             first.push(Fault { line, column: u32::try_from(column).unwrap_or(u32::MAX), code, at: subject, found });
         }
         Faults { count: self.count, first }
@@ -53,10 +71,37 @@ impl<'a> Notes<'a> {
 }
 
 /// A short piece of a text, on one line.
-fn excerpt(text: &str) -> String {
-    let mut out: String = text.trim().chars().take(EXCERPT).map(|c| if c.is_control() { ' ' } else { c }).collect();
-    if text.trim().chars().nth(EXCERPT).is_some() {
-        out.push('…');
+fn excerpt(text: impl Display) -> String {
+    let mut clip = Clip::default();
+    // The error says that the rest was not needed.
+    let _ = write!(clip, "{text}");
+    let end = if clip.cut { "…" } else { "" };
+    format!("{}{end}", clip.out.trim_end())
+}
+
+/// Takes the beginning of a text.
+#[derive(Default)]
+struct Clip {
+    out: String,
+    chars: usize,
+    cut: bool,
+}
+
+impl fmt::Write for Clip {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        let text = if self.chars == 0 { text.trim_start() } else { text };
+        for c in text.chars() {
+            if !c.is_control() && is_unwanted(c) {
+                continue;
+            }
+            if self.chars < EXCERPT {
+                self.out.push(if c.is_control() { ' ' } else { c });
+                self.chars += 1;
+            } else if !c.is_whitespace() {
+                self.cut = true;
+                return Err(fmt::Error);
+            }
+        }
+        Ok(())
     }
-    out
 }

@@ -10,7 +10,8 @@
 
 use super::value::{Simple, code_of};
 use crate::entity;
-use crate::token::{Tag, Token, Tokens, attributes};
+use crate::token::{Tag, Token, Tokens};
+use crate::work::Work;
 use regex::Regex;
 use std::collections::HashMap;
 
@@ -238,13 +239,14 @@ impl Node {
 
     fn of(tag: &Tag<'_>) -> Result<Node, String> {
         let Some(name) = tag.name.strip_prefix("xs:") else { return Err(format!("<{}>", tag.name)) };
-        let attributes = attributes(tag.attributes).map(|(n, v)| (n.to_owned(), entity::decode(v))).collect();
+        let attributes = tag.attributes().map(|(n, v)| (n.to_owned(), entity::decode(v))).collect();
         Ok(Node { name: name.to_owned(), attributes, children: Vec::new() })
     }
 }
 
 fn tree(text: &str) -> Result<Node, String> {
-    let mut tokens = Tokens::new(text);
+    let work = Work::default();
+    let mut tokens = Tokens::new(text, &work);
     let mut open: Vec<Node> = vec![Node::default()];
     while let Some(token) = tokens.next() {
         let closed = match token {

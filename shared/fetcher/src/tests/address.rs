@@ -1,8 +1,11 @@
 //! Where connections go, seen from the servers.
 
 use super::server::{FakeLookup, Server, call, get, html};
+use crate::resolver::SystemLookup;
 use crate::{Config, HttpFetcher};
+use curlew_model::FailureCause;
 use curlew_ports::{CallKind, Fetch, FetchError};
+use std::sync::Arc;
 use tokio::io::AsyncWriteExt;
 
 /// A fetcher that may call these networks on the server's port, and asks this resolver.
@@ -64,13 +67,37 @@ async fn u20_u21_what_cannot_be_looked_up_is_not_called() {
         let lookup = FakeLookup::answering(answers);
         let result =
             call(&fetcher(&server, &["127.0.0.0/8"], &lookup), CallKind::Page, &url(&server, "no.example")).await;
-        assert!(matches!(&result, Err(FetchError::Network(why)) if why.contains("no.example")), "{result:?}");
+        assert!(
+            matches!(&result, Err(FetchError::Network(why)) if why.cause == FailureCause::Dns && why.detail.contains("no.example")),
+            "{result:?}"
+        );
     }
     let only_v6 = FakeLookup::answering(&[&["::1"]]);
     let result =
         call(&fetcher(&server, &["127.0.0.0/8"], &only_v6), CallKind::Page, &url(&server, "six.example")).await;
     assert!(matches!(&result, Err(FetchError::Refused(why)) if why.contains("::1")), "{result:?}");
     assert_eq!(server.connections(), 0);
+}
+
+#[tokio::test]
+async fn a_name_of_the_hosts_file_is_called_there_and_judged_as_any_other() {
+    let server = Server::saying(html("in")).await;
+    let path = std::env::temp_dir().join(format!("curlew-hosts-{}-{}", std::process::id(), server.addr.port()));
+    tokio::fs::write(&path, "127.0.0.1 localhost intranet.example\n").await.unwrap();
+    let with = |nets: &[&str]| {
+        let mut config = Config::new("Test/1", "Test/1");
+        config.guard.ports.insert(server.addr.port());
+        config.guard.allow_nets = nets.iter().map(|net| net.parse().unwrap()).collect();
+        HttpFetcher::with_lookup(config, Arc::new(SystemLookup::with_hosts_file(&path))).unwrap()
+    };
+    let address = url(&server, "intranet.example");
+    let refused = call(&with(&[]), CallKind::Page, &address).await;
+    assert!(matches!(&refused, Err(FetchError::Refused(why)) if why.contains("127.0.0.1")), "{refused:?}");
+    assert_eq!(server.connections(), 0);
+    let allowed = call(&with(&["127.0.0.0/8"]), CallKind::Page, &address).await;
+    let gone = tokio::fs::remove_file(&path).await;
+    assert_eq!((allowed.unwrap().status, server.connections()), (200, 1));
+    gone.unwrap();
 }
 
 #[tokio::test]

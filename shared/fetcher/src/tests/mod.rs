@@ -6,6 +6,7 @@ mod address;
 mod coding;
 mod guard;
 mod manners;
+mod room;
 pub(crate) mod server;
 mod tls;
 mod transport;

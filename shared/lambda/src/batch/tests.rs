@@ -4,6 +4,7 @@ mod simulation;
 
 use super::*;
 use crate::house::{House, page, stored, visit};
+use curlew_policy::delivery::{MAX_HANDOUTS, MAX_RECEIVES, RETRY};
 use curlew_ports::Inbox;
 
 #[tokio::test(start_paused = true)]
@@ -20,6 +21,17 @@ async fn what_cannot_be_read_is_given_up_with_the_reason_and_the_rest_is_done() 
         assert!(reasons.iter().any(|why| why.contains(says)), "{says}: {reasons:?}");
     }
     assert_eq!(house.web.inner.calls().len(), 2, "robots.txt and the page");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_killed_its_function_time_and_again_is_given_up_without_another_run() {
+    let house = House::new(Stage::Fetch);
+    let poison = visit("poison.example", &["https://poison.example/a"]).to_message().unwrap();
+    let good = visit("example.org", &["https://example.org/a"]).to_message().unwrap();
+    let summary = house.run(&[(&poison, MAX_HANDOUTS), (&good, MAX_HANDOUTS - 1)]).await;
+    assert_eq!((summary.done, summary.given_up), (1, 1));
+    assert!(house.reasons().await[0].contains("without an end"));
+    assert!(house.web.inner.calls().iter().all(|call| !call.url.contains("poison")));
 }
 
 #[tokio::test(start_paused = true)]
@@ -159,4 +171,55 @@ async fn an_empty_batch_is_no_trouble() {
     let summary = House::new(Stage::Poll).run(&[]).await;
     assert_eq!(summary, Summary::default());
     assert_eq!(summary.utilisation(), None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_job_that_ends_the_process_costs_itself_alone_once_it_is_handed_out_again() {
+    for stage in [Stage::Fetch, Stage::Extract] {
+        let mut house = House::new(stage);
+        let message = |name: &str| {
+            let url = format!("https://{name}.example/a");
+            let job = if stage == Stage::Fetch { visit(&format!("{name}.example"), &[&url]) } else { page(&url) };
+            job.to_message().unwrap()
+        };
+        let poison = match stage {
+            Stage::Extract => stored("bodies/hang").to_message().unwrap(),
+            _ => message("hang"),
+        };
+        let [new, first, last] = ["new", "first", "last"].map(message);
+        let batch = house.open(&[(&new, 1), (&first, 2), (&poison, 2), (&last, 3)]).await;
+        let plan = batch.plan();
+        assert_eq!((plan.alone.as_slice(), plan.lanes.as_slice()), ([1, 2, 3].as_slice(), [vec![0]].as_slice()));
+        let program = std::sync::Arc::new(house.program());
+        // The process ends while the poison is under way.
+        tokio::select! {
+            summary = batch.run(plan, program) => panic!("{summary:?}"),
+            () = house.clock.sleep(Millis::from_mins(5)) => {}
+        }
+        let left: Vec<String> =
+            house.jobs.left().into_iter().filter(|(of, _)| *of == stage).map(|(_, job)| job).collect();
+        assert_eq!(left, [new.clone(), poison.clone(), last.clone()], "what was done is out of the queue");
+        let called = house.web.inner.calls().iter().any(|call| call.url.contains("//new.example/"));
+        assert!(!called, "nothing ran beside it");
+        // Given up at last, it leaves the others alone.
+        house.clock.sleep(Millis::from_hours(2)).await;
+        house.bounds.deadline = house.clock.monotonic() + Millis::from_mins(15);
+        let summary = house.run(&[(&new, 2), (&last, 4)]).await;
+        assert_eq!((summary.done, summary.failures.len()), (2, 0), "{summary:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn jobs_that_are_run_alone_leave_half_of_the_time_to_the_others() {
+    let mut house = House::new(Stage::Fetch);
+    house.bounds.deadline = house.bounds.least_time(Stage::Fetch) + Millis::from_mins(5);
+    let host = |n: usize| format!("h{n}.example");
+    let again: Vec<String> =
+        (0..200).map(|n| visit(&host(n), &[&format!("https://{}/", host(n))]).to_message().unwrap()).collect();
+    let new = visit("new.example", &["https://new.example/"]).to_message().unwrap();
+    let letters: Vec<(&str, u32)> = again.iter().map(|job| (job.as_str(), 2)).chain([(new.as_str(), 1)]).collect();
+    let summary = house.run(&letters).await;
+    assert_eq!((summary.done + summary.deferred, summary.failures.len()), (201, 0));
+    assert!(summary.done > 50 && summary.deferred > 20, "{summary:?}");
+    assert!(house.web.inner.calls().iter().any(|call| call.url == "https://new.example/"));
 }

@@ -140,3 +140,27 @@ fn h06_rows_from_before_checks_existed_are_checked_eight_days_after_their_last_c
     let first = whole(&feed, 9, &tags("\"1\""), true, &rules, t(8));
     assert!(!first.distrusted, "nothing is known to compare with");
 }
+
+#[test]
+fn h01_a_tag_that_was_changed_on_its_way_has_another_form() {
+    for (etag, other) in [
+        ("\"x\"", None),
+        ("W/\"x\"", Some("\"x\"")),
+        ("\"x-gzip\"", Some("\"x-gzip\", \"x\"")),
+        ("\"x;gzip\"", Some("\"x;gzip\", \"x\"")),
+        ("W/\"x-gzip\"", Some("W/\"x-gzip\", \"x\"")),
+        ("\"x--gzip\"", Some("\"x--gzip\", \"x\"")),
+        ("\"-gzip\"", None),
+        ("\"\"", None),
+        ("W/\"\"", None),
+        ("x", None),
+        ("\"a\", \"b\"", None),
+    ] {
+        assert_eq!(other_form(etag).as_deref(), other, "{etag}");
+    }
+    let asked = |etag: &str| to_ask(&Validators { etag: Some(etag.into()), last_modified: None }).etag;
+    assert_eq!(asked("W/\"x\"").as_deref(), Some("W/\"x\", \"x\""));
+    assert_eq!(asked("\"x-gzip\"").as_deref(), Some("\"x-gzip\", \"x\""));
+    assert_eq!(asked("\"x\"").as_deref(), Some("\"x\""));
+    assert_eq!(to_ask(&Validators::default()), Validators::default());
+}

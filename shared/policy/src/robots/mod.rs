@@ -1,8 +1,8 @@
 //! robots.txt: the Robots Exclusion Protocol (RFC 9309), matched by our own code.
 //!
 //! [`Robots::parse`] keeps only the rules that hold for one product token, most specific first, and a tree of what stands
-//! before their first star. [`Robots::check`] walks down that tree along the path, and of the rules that it meets it
-//! takes the most specific one that matches. [`classify`] and [`fresh_until`] say what a fetch of the file means and how
+//! before their first star. [`Robots::check`] descends that tree once, and of the rules that it meets it takes the most
+//! specific one that matches. [`classify`] and [`fresh_until`] say what a fetch of the file means and how
 //! long its result may be used.
 //!
 //! Where the RFC leaves a choice, the one that fetches less is taken, and the place says so.
@@ -19,15 +19,16 @@ pub use standing::{
 
 use crate::preferences::Preferences;
 use curlew_model::Millis;
-use pattern::Steps;
+use pattern::{Steps, TooManySteps};
 use std::borrow::Cow;
 use tree::Tree;
 use url::Url;
 
 /// Decompressed bytes that are read of a file; RFC 9309 §2.5 asks for at least 500 KiB.
 pub const MAX_BYTES: usize = 512 * 1024;
-/// Bytes that are read of a line, eight times the longest URL of old browsers, as Google's matcher has it.
-pub const MAX_LINE_BYTES: usize = 16_664;
+/// Bytes that are read of a line, as Google's matcher has it: a buffer of eight times the longest URL of old browsers, less
+/// the NUL that ends it.
+pub const MAX_LINE_BYTES: usize = 8 * 2_083 - 1;
 /// Byte comparisons that one check may take. A file that needs more was made to be slow: nothing is allowed then.
 pub const MAX_STEPS: u64 = 1 << 24;
 
@@ -62,6 +63,9 @@ struct Rule {
     anchored: bool,
     /// Octets of the canonical pattern, by which the most specific rule is found.
     octets: u16,
+    /// Octets of the pattern before its first star.
+    prefix: u16,
+    /// In canonical form; that of a `Disallow` is [folded](pattern::folded) besides.
     pattern: Span,
     text: Span,
 }
@@ -113,18 +117,38 @@ impl Robots {
         if path_and_query == ROBOTS_PATH {
             return Decision { allowed: true, rule: None };
         }
+        self.decide(path_and_query, &mut Steps::new(MAX_STEPS))
+    }
+
+    /// As [`Robots::check_path`], with the steps that it may take.
+    fn decide(&self, path_and_query: &str, steps: &mut Steps) -> Decision {
         let path = pattern::canonical_path(path_and_query.as_bytes());
-        let mut steps = Steps::new(MAX_STEPS);
-        let prefix_of = |rank: u32| self.rules.get(rank as usize).map_or(&[][..], |rule| self.prefix(rule));
-        for rank in self.tree.met(&path, prefix_of) {
-            let Some(rule) = self.rules.get(rank as usize) else { continue };
-            match pattern::matches(self.slice(rule.pattern), rule.anchored, &path, &mut steps) {
+        let folded = pattern::folded(&path);
+        let Ok(met) = self.met(&path, &folded, steps) else { return Decision { allowed: false, rule: None } };
+        for rule in met.into_iter().filter_map(|rank| self.rules.get(rank as usize)) {
+            let rest = if rule.allow { &path } else { &folded }.get(usize::from(rule.prefix)..).unwrap_or_default();
+            let tail = self.slice(rule.pattern).get(usize::from(rule.prefix)..).unwrap_or_default();
+            match pattern::tail_matches(tail, rule.anchored, rest, steps) {
                 Ok(false) => {}
                 Ok(true) => return Decision { allowed: rule.allow, rule: Some(self.line(rule)) },
-                Err(pattern::TooManySteps) => return Decision { allowed: false, rule: Some(self.line(rule)) },
+                Err(TooManySteps) => return Decision { allowed: false, rule: Some(self.line(rule)) },
             }
         }
         Decision { allowed: true, rule: None }
+    }
+
+    /// Ranks of the rules whose prefix a path begins with, best first.
+    fn met(&self, path: &[u8], folded: &[u8], steps: &mut Steps) -> Result<Vec<u32>, TooManySteps> {
+        let rule_of = |rank: u32| self.rules.get(rank as usize);
+        let prefix_of = |rank: u32| rule_of(rank).map_or(&[][..], |rule| self.prefix(rule));
+        let mut met = self.tree.met(path, steps, prefix_of)?;
+        if path != folded {
+            met.retain(|rank| rule_of(*rank).is_some_and(|rule| rule.allow));
+            let forbidding = self.tree.met(folded, steps, prefix_of)?;
+            met.extend(forbidding.into_iter().filter(|rank| rule_of(*rank).is_some_and(|rule| !rule.allow)));
+            met.sort_unstable();
+        }
+        Ok(met)
     }
 
     /// The `Crawl-delay` of the group, rounded up to a whole millisecond; the longest if there are several.
@@ -162,7 +186,7 @@ impl Robots {
     /// Bytes of memory that this takes, about.
     pub fn weight(&self) -> usize {
         let usage: usize = self.usage.iter().map(|rule| size_of::<Usage>() + rule.pattern.len()).sum();
-        size_of::<Robots>() + self.rules.len() * (size_of::<Rule>() + size_of::<u32>()) + self.bytes.len() + usage
+        size_of::<Robots>() + self.rules.len() * (size_of::<Rule>() + Tree::BYTES_PER_RULE) + self.bytes.len() + usage
     }
 
     /// How many rules are kept.
@@ -182,7 +206,7 @@ impl Robots {
 
     /// What stands before the first star of a rule.
     fn prefix(&self, rule: &Rule) -> &[u8] {
-        self.slice(rule.pattern).split(|b| *b == b'*').next().unwrap_or_default()
+        self.slice(rule.pattern).get(..usize::from(rule.prefix)).unwrap_or_default()
     }
 
     fn line(&self, rule: &Rule) -> String {
@@ -224,4 +248,51 @@ pub fn product_token(user_agent: &str) -> &str {
 /// `tchar` of RFC 9110 §5.6.2, of which a product name is made.
 fn is_token_char(c: char) -> bool {
     c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Steps that one check takes.
+    fn steps(rules: &[String], path: &str) -> u64 {
+        let file = format!("User-agent: *\n{}\n", rules.join("\n"));
+        let mut steps = Steps::new(u64::MAX);
+        let _ = Robots::parse(file.as_bytes(), "CurlewBot").decide(path, &mut steps);
+        u64::MAX - steps.left()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+
+        /// Rules made of a unit as the URL is, some of which end in what the URL has not. The file stays below its limit.
+        #[test]
+        fn r24_twice_the_rules_or_the_url_takes_about_twice_the_steps(
+            unit in "[ab/]{1,3}",
+            tails in prop::collection::vec("(|[ab]|[*][ab]{1,3}|[*]aab[$]|b[$]|%3A|c)", 2..16),
+            times in 100_usize..500,
+        ) {
+            let rule = |times: usize, tail: &String| format!("Disallow: /{}{tail}", unit.repeat(times));
+            let url = |times: usize| format!("/{}", unit.repeat(times));
+            let rules = |times: usize| tails.iter().map(|tail| rule(times, tail)).collect::<Vec<String>>();
+            let once = steps(&rules(times), &url(times));
+            let more: Vec<String> = [rules(times), rules(times - 1)].concat();
+            for (what, twice) in [
+                ("rules as long", steps(&more, &url(times))),
+                ("longer rules", steps(&rules(2 * times), &url(times))),
+                ("a longer URL", steps(&rules(times), &url(2 * times))),
+                ("longer rules and URL", steps(&rules(2 * times), &url(2 * times))),
+            ] {
+                prop_assert!(2 * twice <= 5 * once, "{what}: {once} became {twice}");
+            }
+        }
+    }
+
+    #[test]
+    fn r24_long_rules_and_a_long_url_stay_far_below_the_limit() {
+        let rules: Vec<String> = (0..30).map(|n| format!("Allow: /{}{n}", "a".repeat(16_000))).collect();
+        let taken = steps(&rules, &format!("/{}", "a".repeat(16_000)));
+        assert!(taken < 100_000, "{taken}");
+    }
 }

@@ -167,17 +167,21 @@ struct Collected {
 
 impl Collected {
     fn push(&mut self, allow: bool, value: &[u8]) {
-        let pattern = pattern::canonical_pattern(value);
+        let pattern::Pattern { bytes, anchored, octets } = pattern::canonical_pattern(value);
+        let canonical = Cow::Owned(bytes);
+        let compared = if allow { canonical } else { pattern::folded(&canonical) };
         let text = self.store(value);
         // Most patterns are in canonical form as they stand; those are kept once.
-        let kept = if value.starts_with(&pattern.bytes) {
-            Some(Span { start: text.start, length: u16::try_from(pattern.bytes.len()).unwrap_or(u16::MAX) })
+        let kept = if value.starts_with(&compared) {
+            Some(Span { start: text.start, length: u16::try_from(compared.len()).unwrap_or(u16::MAX) })
         } else {
             None
         };
-        let span = kept.unwrap_or_else(|| self.store(&pattern.bytes));
-        let octets = u16::try_from(pattern.octets).unwrap_or(u16::MAX);
-        self.rules.push(Rule { allow, anchored: pattern.anchored, octets, pattern: span, text });
+        let span = kept.unwrap_or_else(|| self.store(&compared));
+        let octets = u16::try_from(octets).unwrap_or(u16::MAX);
+        let prefix =
+            compared.iter().position(|b| *b == b'*').map_or(span.length, |n| u16::try_from(n).unwrap_or(u16::MAX));
+        self.rules.push(Rule { allow, anchored, octets, prefix, pattern: span, text });
     }
 
     /// A line is at most [`MAX_LINE_BYTES`] long and encoding at most triples it, so both numbers fit.

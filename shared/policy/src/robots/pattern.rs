@@ -4,8 +4,19 @@
 //! else that is not reserved is percent-encoded with upper-case digits. A reserved character that came encoded stays
 //! so, since `%2F` is not `/`. Three characters are encoded always, so that a literal one is never taken for a special
 //! one: `*`, `$`, and `'`, which URL parsers encode in queries only.
+//!
+//! Of the other reserved characters RFC 9309 §2.2.2 can be read in two ways: its first paragraph has both sides encode
+//! them before the comparison, by which `:` and `%3A` are the same, and its second decodes unreserved ones alone, by which
+//! they are not. The reading that fetches less is taken: a `Disallow` forbids both ([`folded`]), an `Allow` allows only what
+//! it says. `/`, `?` and `#` are left out of this, since they divide a URL into parts where they stand plainly and are
+//! mere data where they are encoded; the RFC's own table encodes those in a query's value, and not those that divide.
 
+use memchr::memmem;
 use std::borrow::Cow;
+
+/// The reserved characters that a `Disallow` takes for the same when they are encoded: those of RFC 3986 §2.2 that
+/// [`stays_as_it_is`] without those that divide a URL into parts.
+const FOLDED: &[u8] = b":[]@!&()+,;=";
 
 /// The byte comparisons that are left to one check.
 pub(crate) struct Steps(u64);
@@ -21,11 +32,11 @@ impl Steps {
 
     /// How many are left.
     #[cfg(test)]
-    fn left(&self) -> u64 {
+    pub(super) fn left(&self) -> u64 {
         self.0
     }
 
-    fn spend(&mut self, steps: usize) -> Result<(), TooManySteps> {
+    pub(super) fn spend(&mut self, steps: usize) -> Result<(), TooManySteps> {
         self.0 = self.0.checked_sub(steps as u64).ok_or(TooManySteps)?;
         Ok(())
     }
@@ -68,49 +79,61 @@ pub(crate) fn canonical_path(path: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(out)
 }
 
-/// Whether the pattern matches the path from its first octet on.
-///
-/// Every piece between two stars is sought once, as far left as possible; nothing is ever tried again.
-pub(crate) fn matches(pattern: &[u8], anchored: bool, path: &[u8], steps: &mut Steps) -> Result<bool, TooManySteps> {
-    let mut pieces = pattern.split(|b| *b == b'*');
-    let first = pieces.next().unwrap_or_default();
-    steps.spend(1 + first.len().min(path.len()))?;
-    let Some(mut rest) = path.strip_prefix(first) else { return Ok(false) };
-    let mut last: Option<&[u8]> = None;
-    for piece in pieces {
-        if let Some(middle) = last.replace(piece) {
-            match find(rest, middle, steps)? {
-                Some(end) => rest = rest.get(end..).unwrap_or_default(),
-                None => return Ok(false),
-            }
-        }
+/// A canonical path or pattern in which reserved characters stand plainly that came encoded: what a `Disallow` compares.
+pub(crate) fn folded<'a>(canonical: &Cow<'a, [u8]>) -> Cow<'a, [u8]> {
+    let is_folded =
+        |at: usize| hex_pair(canonical.get(at + 1..)?).map(|(value, _)| value).filter(|v| FOLDED.contains(v));
+    if !memchr::memchr_iter(b'%', canonical).any(|at| is_folded(at).is_some()) {
+        return canonical.clone();
     }
-    match last {
-        None => Ok(!anchored || rest.is_empty()),
-        Some(piece) if anchored => {
-            steps.spend(piece.len().min(rest.len()))?;
-            Ok(rest.ends_with(piece))
-        }
-        Some(piece) => Ok(find(rest, piece, steps)?.is_some()),
+    let mut out = Vec::with_capacity(canonical.len());
+    let mut at = 0;
+    while let Some(byte) = canonical.get(at) {
+        let plain = if *byte == b'%' { is_folded(at) } else { None };
+        out.push(plain.unwrap_or(*byte));
+        at += if plain.is_some() { 3 } else { 1 };
     }
+    Cow::Owned(out)
 }
 
-/// Where the leftmost `needle` ends.
-fn find(hay: &[u8], needle: &[u8], steps: &mut Steps) -> Result<Option<usize>, TooManySteps> {
-    let Some(first) = needle.first() else { return Ok(Some(0)) };
-    let mut from = 0;
-    while let Some(window) = hay.get(from..).filter(|w| w.len() >= needle.len()) {
-        let Some(at) = window.iter().position(|b| b == first) else {
-            steps.spend(window.len())?;
-            return Ok(None);
+/// Whether the pattern matches the path from its first octet on.
+///
+/// # Errors
+/// If it takes more steps than are left.
+pub(crate) fn matches(pattern: &[u8], anchored: bool, path: &[u8], steps: &mut Steps) -> Result<bool, TooManySteps> {
+    let (prefix, tail) = pattern.split_at(memchr::memchr(b'*', pattern).unwrap_or(pattern.len()));
+    steps.spend(1 + prefix.len().min(path.len()))?;
+    path.strip_prefix(prefix).map_or(Ok(false), |rest| tail_matches(tail, anchored, rest, steps))
+}
+
+/// Whether what follows the prefix of a pattern, which is empty or begins with a star, matches what follows it in the path.
+///
+/// Every piece between two stars is sought once, as far left as possible; nothing is ever tried again. The search for
+/// one takes time linear in what it passes, so all of them take as long as pattern and path together.
+///
+/// # Errors
+/// If it takes more steps than are left.
+pub(super) fn tail_matches(
+    tail: &[u8],
+    anchored: bool,
+    mut rest: &[u8],
+    steps: &mut Steps,
+) -> Result<bool, TooManySteps> {
+    let Some(pieces) = tail.strip_prefix(b"*") else { return Ok(!anchored || rest.is_empty()) };
+    let mut pieces = pieces.split(|b| *b == b'*');
+    let last = if anchored { pieces.next_back() } else { None };
+    for piece in pieces {
+        let Some(at) = memmem::find(rest, piece) else {
+            steps.spend(piece.len() + rest.len())?;
+            return Ok(false);
         };
-        steps.spend(at + needle.len())?;
-        if window.get(at..at + needle.len()) == Some(needle) {
-            return Ok(Some(from + at + needle.len()));
-        }
-        from += at + 1;
+        let end = at + piece.len();
+        steps.spend(piece.len() + end)?;
+        rest = rest.get(end..).unwrap_or_default();
     }
-    Ok(None)
+    let last = last.unwrap_or_default();
+    steps.spend(last.len().min(rest.len()))?;
+    Ok(rest.ends_with(last))
 }
 
 fn canonical(raw: &[u8], is_pattern: bool, out: &mut Vec<u8>) {
@@ -225,9 +248,17 @@ mod tests {
         assert_eq!(form(&form("/%7ejoe/%62%2f%é*%")), form("/%7ejoe/%62%2f%é*%"));
     }
 
+    #[test]
+    fn a_disallow_takes_reserved_characters_for_the_same_encoded_or_not() {
+        let form = |text: &str| String::from_utf8_lossy(&folded(&canonical_path(text.as_bytes()))).into_owned();
+        assert_eq!(form("/a%3Ab:c%40%5b%5D%21%26%28%29%2b%2C%3b%3D"), "/a:b:c@[]!&()+,;=");
+        assert_eq!(form("/%2F%3F%23%2A%24%27%25%C3"), "/%2F%3F%23%2A%24%27%25%C3", "what divides or is special stays");
+        assert_eq!(form("/%253A%"), "/%253A%25", "nothing is decoded twice");
+    }
+
     /// The bound that is claimed, counted in comparisons, on patterns made to be slow.
     #[test]
-    fn r24_a_match_takes_no_more_steps_than_rule_times_path() {
+    fn r24_a_match_takes_no_more_steps_than_rule_and_path_together() {
         let spent = |pattern: &str, path: &str| {
             let pattern = canonical_pattern(pattern.as_bytes());
             let mut steps = Steps::new(u64::MAX);
@@ -237,15 +268,10 @@ mod tests {
         for (rule, path) in [("*a", "a"), ("*aaaab", "a"), ("*a*ab", "ab"), ("a*a*aab$", "a"), ("*ab*ba", "abba")] {
             for times in [1, 10, 100, 400] {
                 let (rule, path) = (format!("/{}", rule.repeat(times)), format!("/{}", path.repeat(times * 8)));
-                let bound = (rule.len() as u64 + 2) * (path.len() as u64 + 2);
+                let bound = (rule.len() + path.len() + 2) as u64;
                 assert!(spent(&rule, &path) <= bound, "{rule:.40} {path:.40} {times}");
             }
         }
-        // One piece that is sought everywhere: twice the path, twice the steps.
-        let rule = format!("/*{}b", "a".repeat(50));
-        let (short, long) =
-            (spent(&rule, &format!("/{}", "a".repeat(1_000))), spent(&rule, &format!("/{}", "a".repeat(2_000))));
-        assert!(long > short && long <= 2 * short + rule.len().pow(2) as u64, "{short} {long}");
     }
 
     #[test]

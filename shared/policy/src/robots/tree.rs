@@ -1,40 +1,83 @@
 //! A prefix tree of rules by what stands before their first star.
 //!
-//! It is kept flat: the rules in the order of their prefixes, in which all that share a beginning lie side by side. Going
-//! down one octet narrows the range, so a walk takes as many steps as the path is long, and each costs a search by halves.
+//! It is kept flat: the rules in the order of their prefixes, and with each its parent, the longest other prefix that it
+//! begins with. Of all prefixes that are not greater than a path, the greatest begins with every prefix that the path
+//! begins with, since it lies between them and the path. So one binary search finds a leaf, and the rules that are met
+//! are that leaf and its ancestors as far as they are no longer than what leaf and path have in common.
 
-/// Ranks of rules in the order of their prefixes.
+use super::pattern::{Steps, TooManySteps};
+
+/// Rules in the order of their prefixes.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Tree(Box<[u32]>);
+pub(super) struct Tree(Box<[Node]>);
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Node {
+    rank: u32,
+    /// Place in the tree of the longest prefix that this one begins with.
+    parent: Option<std::num::NonZeroU32>,
+}
+
+impl Node {
+    /// Parents count from one, so that none takes no room.
+    fn parent(&self) -> Option<usize> {
+        self.parent.map(|place| place.get() as usize - 1)
+    }
+}
 
 impl Tree {
-    /// The tree of these prefixes; the rank of each is its place.
+    /// Bytes of memory that one rule takes.
+    pub(super) const BYTES_PER_RULE: usize = size_of::<Node>();
+
+    /// The tree of these prefixes; the rank of each is its place. Takes as long as sorting them does.
     pub(super) fn of<'a>(prefixes: impl Iterator<Item = &'a [u8]>) -> Tree {
         let mut order: Vec<(&[u8], u32)> = prefixes.zip(0..).collect();
         order.sort_unstable();
-        Tree(order.into_iter().map(|(_, rank)| rank).collect())
+        let mut open: Vec<(&[u8], u32)> = Vec::new();
+        let nodes = order.into_iter().zip(1..).map(|((prefix, rank), place)| {
+            while open.pop_if(|(above, _)| !prefix.starts_with(above)).is_some() {}
+            let parent = open.last().and_then(|(_, place)| std::num::NonZeroU32::new(*place));
+            open.push((prefix, place));
+            Node { rank, parent }
+        });
+        Tree(nodes.collect())
     }
 
     /// Ranks of the rules whose prefix the path begins with, best first. `prefix_of` gives the prefix of a rank.
-    pub(super) fn met<'a>(&self, path: &[u8], prefix_of: impl Fn(u32) -> &'a [u8]) -> Vec<u32> {
-        let mut met = Vec::new();
-        let mut range = &*self.0;
-        for depth in 0..=path.len() {
-            // Of those that share the path so far, the ones that end here come first.
-            let end = range.partition_point(|rank| prefix_of(*rank).len() == depth);
-            let (ending, longer) = range.split_at(end);
-            met.extend_from_slice(ending);
-            let Some(next) = path.get(depth) else { break };
-            let octet = |rank: &u32| prefix_of(*rank).get(depth).copied().unwrap_or_default();
-            let low = longer.partition_point(|rank| octet(rank) < *next);
-            let high = low + longer.get(low..).unwrap_or_default().partition_point(|rank| octet(rank) == *next);
-            range = longer.get(low..high).unwrap_or_default();
-            if range.is_empty() {
-                break;
+    ///
+    /// # Errors
+    /// If it takes more steps than are left.
+    pub(super) fn met<'a>(
+        &self,
+        path: &[u8],
+        steps: &mut Steps,
+        prefix_of: impl Fn(u32) -> &'a [u8],
+    ) -> Result<Vec<u32>, TooManySteps> {
+        // All before `low` are not greater than the path, all from `high` on are.
+        let (mut low, mut high, mut shared) = (0, self.0.len(), 0);
+        while low < high {
+            let middle = low.midpoint(high);
+            let Some(node) = self.0.get(middle) else { break };
+            let prefix = prefix_of(node.rank);
+            let alike = prefix.iter().zip(path).take_while(|(a, b)| a == b).count();
+            steps.spend(1 + alike)?;
+            if prefix.get(alike) <= path.get(alike) {
+                (low, shared) = (middle + 1, alike);
+            } else {
+                high = middle;
             }
         }
+        let mut met = Vec::new();
+        let mut next = low.checked_sub(1);
+        while let Some(node) = next.and_then(|place| self.0.get(place)) {
+            steps.spend(1)?;
+            if prefix_of(node.rank).len() <= shared {
+                met.push(node.rank);
+            }
+            next = node.parent();
+        }
         met.sort_unstable();
-        met
+        Ok(met)
     }
 }
 
@@ -42,14 +85,48 @@ impl Tree {
 mod tests {
     use super::*;
 
+    fn met(prefixes: &[Vec<u8>], path: &[u8]) -> (Vec<u32>, u64) {
+        let tree = Tree::of(prefixes.iter().map(Vec::as_slice));
+        let mut steps = Steps::new(u64::MAX);
+        let met = tree.met(path, &mut steps, |rank| &prefixes[rank as usize]).unwrap_or_default();
+        (met, u64::MAX - steps.left())
+    }
+
     #[test]
     fn all_that_the_path_begins_with_and_nothing_else() {
-        let prefixes: Vec<&[u8]> = vec![b"/ab", b"", b"/", b"/abc", b"/b", b"/ab", b"/\xFF", b"/ab/"];
-        let tree = Tree::of(prefixes.iter().copied());
+        let prefixes: Vec<Vec<u8>> =
+            [&b"/ab"[..], b"", b"/", b"/abc", b"/b", b"/ab", b"/\xFF", b"/ab/"].map(Vec::from).into();
         for path in [&b"/abc/d"[..], b"/ab", b"/a", b"/", b"", b"/b", b"/ab/x", b"/\xFF\xFF", b"x"] {
             let obvious: Vec<u32> = (0..).zip(&prefixes).filter(|(_, p)| path.starts_with(p)).map(|(n, _)| n).collect();
-            assert_eq!(tree.met(path, |rank| prefixes[rank as usize]), obvious, "{path:?}");
+            assert_eq!(met(&prefixes, path).0, obvious, "{path:?}");
         }
-        assert!(Tree::default().met(b"/a", |_| &[]).is_empty());
+        assert!(met(&[], b"/a").0.is_empty());
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn agrees_with_asking_each_prefix(
+            prefixes in proptest::collection::vec("[ab]{0,6}", 0..24), path in "[ab]{0,8}"
+        ) {
+            let prefixes: Vec<Vec<u8>> = prefixes.into_iter().map(String::into_bytes).collect();
+            let path = path.as_bytes();
+            let obvious: Vec<u32> = (0..).zip(&prefixes).filter(|(_, p)| path.starts_with(p)).map(|(n, _)| n).collect();
+            proptest::prop_assert_eq!(met(&prefixes, path).0, obvious);
+        }
+    }
+
+    #[test]
+    fn r24_a_descent_compares_the_path_once_for_each_halving_of_the_rules() {
+        for (rules, octets) in [(1, 16_000), (30, 16_000), (30, 32_000), (1_000, 400)] {
+            let path = b"a".repeat(octets);
+            let alike = vec![path.clone(); rules];
+            let each_longer: Vec<Vec<u8>> = (0..rules).map(|n| b"a".repeat(n * octets / rules)).collect();
+            let late: Vec<Vec<u8>> = (0..rules).map(|n| [&path[..octets - n % 9], b"b"].concat()).collect();
+            for prefixes in [alike, each_longer, late] {
+                let (_, spent) = met(&prefixes, &path);
+                let halvings = rules.ilog2() as usize + 1;
+                assert!(spent <= (halvings * (octets + 1) + rules) as u64, "{rules} {octets} {spent}");
+            }
+        }
     }
 }

@@ -3,19 +3,22 @@
 //! - `plan`: the interval of a feed and the earliest next poll, out of everything that speaks for waiting, and why.
 //! - `slots`: how an interval becomes minutes of the cycle, so that a poll that is due is found without an index of
 //!   times and without a write.
+//! - `due`: which slots dispatch has to look at, and from which place within them.
 //! - `skips`: skipHours and skipDays.
 //! - `habit`: what a feed's own history says (adaptive mode).
 
+mod due;
 mod habit;
 mod plan;
 mod skips;
 mod slots;
 
+pub use due::{DueSlot, slots_due};
 pub use habit::{estimate, news, start};
 pub use plan::{Inputs, Plan, plan};
 pub use skips::{after_skips, skips};
 pub use slots::{
-    early, extra_slots, feed_is_due, is_on_time, is_soon, may_poll_from, next_poll, postponed, same_slots, slots_due,
+    early, extra_slots, feed_is_due, is_on_time, is_soon, may_poll_from, next_poll, on_request, postponed, same_slots,
     times_a_cycle,
 };
 

@@ -9,21 +9,13 @@ use crate::Rules;
 use curlew_model::{FeedSource, Millis, Slot, SourceKey, Timestamp};
 
 /// Minutes in a cycle.
-const CYCLE: i64 = Slot::COUNT as i64;
+pub(super) const CYCLE: i64 = Slot::COUNT as i64;
 /// Minutes after its slot within which a poll counts as on time: as long as a batch of polls may be gathered and run.
 const ON_TIME_MINUTES: i64 = 15;
 /// How often a cycle a feed may be polled; each divides the cycle evenly.
 const TIMES: [u16; 3] = [8, 4, 2];
 /// Minutes beyond the interval within which the next poll is found, whatever days are skipped.
 const LOOK_AHEAD: i64 = 8 * 3 * CYCLE;
-
-/// The slots that have come due after the minute of `last` up to the minute of `now`; each at most once,
-/// however long ago `last` is. Without a `last`, all of them.
-pub fn slots_due(last: Option<Timestamp>, now: Timestamp) -> Vec<Slot> {
-    let to = now.minute();
-    let from = last.map_or(to - CYCLE, |l| l.minute().max(to - CYCLE));
-    (from + 1..=to).map(|minute| Slot::of(minute.rem_euclid(CYCLE).unsigned_abs())).collect()
-}
 
 /// How often a cycle a feed with this interval is looked at: 1, 2, 4 or 8 times, never closer together than the interval.
 pub fn times_a_cycle(interval: Millis, rules: &Rules) -> u16 {
@@ -112,6 +104,15 @@ pub fn early(feed: &FeedSource, rules: &Rules, now: Timestamp) -> Option<Timesta
     let from = now.max(may_poll_from(feed, rules)).max(unwritten + rules.poll_floor);
     let at = after_skips(from, &feed.polling.wishes);
     next_poll(feed, rules, now).is_none_or(|next| at < next).then_some(at)
+}
+
+/// When a feed is polled that a person asks to be polled: now, whatever its interval, its freshness and earlier failures
+/// say, unless its last poll was less than [`Rules::poll_on_request`] ago, its server has named an instant by `Retry-After`,
+/// or it asks to be left alone in these hours.
+pub fn on_request(feed: &FeedSource, rules: &Rules, now: Timestamp) -> Timestamp {
+    let rested = feed.polled_at + rules.poll_on_request;
+    let asked = feed.polling.retry_at.unwrap_or(Timestamp::MIN);
+    after_skips(now.max(rested).max(asked), &feed.polling.wishes)
 }
 
 fn between_slots(feed: &FeedSource, rules: &Rules) -> Millis {

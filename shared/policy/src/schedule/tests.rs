@@ -33,15 +33,43 @@ fn each_slot_comes_once_a_cycle_whatever_the_ticks() {
     let mut last = t(1_000_000);
     for step in [1, 1, 2, 5, 60, 100, 311] {
         let now = t(last.minute() + step);
-        for slot in slots_due(Some(last), now) {
-            seen[usize::from(slot.index())] += 1;
+        for due in slots_due(Some(last), None, now) {
+            seen[usize::from(due.slot.index())] += 1;
         }
-        assert!(slots_due(Some(now), now).is_empty(), "a tick that fires twice does nothing");
+        assert!(slots_due(Some(now), None, now).is_empty(), "a tick that fires twice does nothing");
         last = now;
     }
     assert!(seen.iter().all(|n| *n == 1));
-    assert_eq!(slots_due(Some(t(0)), t(10_000_000)).len(), 480, "what was missed is caught up once");
-    assert_eq!(slots_due(None, t(5)).len(), 480);
+    assert_eq!(slots_due(Some(t(0)), None, t(10_000_000)).len(), 480, "what was missed is caught up once");
+    assert_eq!(slots_due(None, None, t(5)).len(), 480);
+}
+
+#[test]
+fn a_place_within_a_slot_is_taken_up_and_one_that_is_old_or_of_the_future_is_not() {
+    let (done, now) = (t(1_000_000), t(1_000_010));
+    let within = t(1_000_004) + Millis(30_000);
+    let due = slots_due(Some(done), Some(within), now);
+    assert_eq!((due.len(), due[0].came, due[0].from), (7, t(1_000_004), within));
+    assert!(due[1..].iter().all(|due| due.from == due.came && due.after().is_none()));
+    for other in [t(1_000_000), t(999_000), t(1_000_011)] {
+        assert_eq!(slots_due(Some(done), Some(other), now), slots_due(Some(done), None, now), "{other}");
+    }
+    let longer = slots_due(Some(t(0)), Some(t(5)), now);
+    assert_eq!((longer.len(), longer[0].from), (480, longer[0].came), "it is of another cycle");
+}
+
+proptest::proptest! {
+    /// No key is left out, whatever was the last one before a tick was cut off, and the next tick goes on behind it.
+    #[test]
+    fn after_a_place_come_all_keys_that_have_it_or_a_later_one(last: u64, next: u64) {
+        let key = |number: u64| SourceKey::new(&format!("{number:016x}0123456789abcdef")).unwrap_or_else(|e| panic!("{e}"));
+        let slot = slots_due(Some(t(6)), None, t(7)).remove(0);
+        let place = slot.place_of(&key(last));
+        let again = DueSlot { from: place, ..slot.clone() };
+        let is_read = again.after().is_none_or(|after| key(next) > after);
+        proptest::prop_assert_eq!(is_read, slot.place_of(&key(next)) >= place);
+        proptest::prop_assert_eq!(place.minute(), 7);
+    }
 }
 
 /// Minutes of a week at which dispatch finds the feed due, under whichever slot it is listed.
@@ -50,8 +78,8 @@ fn polls_of_a_week(feed: &FeedSource, rules: &Rules) -> Vec<i64> {
     slots.extend(extra_slots(feed, times_a_cycle(feed.interval, rules)).into_iter().map(|(_, slot)| slot));
     let due = |minute: &i64| {
         let now = t(START + minute);
-        let came = slots_due(Some(now - Millis::from_mins(1)), now);
-        slots.iter().any(|slot| came.contains(slot) && feed_is_due(feed, *slot, rules, now))
+        let came = slots_due(Some(now - Millis::from_mins(1)), None, now);
+        slots.iter().any(|slot| came.iter().any(|due| due.slot == *slot) && feed_is_due(feed, *slot, rules, now))
     };
     (0..7 * 1_440).filter(due).collect()
 }
@@ -271,4 +299,21 @@ fn f08_the_estimate_follows_the_history_between_an_hour_and_a_week() {
     assert_eq!(estimate(&Habit::default(), &rules, t(0)), None);
     let off = Inputs { habit: Habit { gap: Some(HOUR), news_at: None }, ..asking() };
     assert_eq!(plan(&off, &Rules::default(), t(0)).why, Why::Usual, "off by default");
+}
+
+#[test]
+fn a_person_waits_for_the_last_poll_retry_after_and_skip_hours_and_for_nothing_else() {
+    let rules = Rules::default();
+    let now = at("2026-11-24T12:00:00Z");
+    let wanted = |change: &dyn Fn(&mut FeedSource)| {
+        let mut feed = FeedSource { not_before: now + Millis::from_days(5), ..feed(7, Millis::from_days(7)) };
+        change(&mut feed);
+        on_request(&feed, &rules, now)
+    };
+    assert_eq!(wanted(&|_| {}), now, "neither interval nor back-off");
+    assert_eq!(wanted(&|feed| feed.polled_at = now - rules.poll_on_request), now);
+    assert_eq!(wanted(&|feed| feed.polled_at = now), now + rules.poll_on_request);
+    assert_eq!(wanted(&|feed| feed.polling.retry_at = Some(now + HOUR)), now + HOUR);
+    assert_eq!(wanted(&|feed| feed.polling.retry_at = Some(now - HOUR)), now);
+    assert_eq!(wanted(&|feed| feed.polling.wishes.skip_hours = 0b11 << 12), now + HOUR + HOUR);
 }

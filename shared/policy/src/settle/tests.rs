@@ -99,6 +99,17 @@ fn one_url_that_is_forbidden_does_not_speak_for_its_host_and_two_do() {
 }
 
 #[test]
+fn answers_402_and_451_refuse_as_403_does() {
+    for status in [402, 451] {
+        let one = after(none(), &[(page(1), answered(status)); 5]);
+        assert_eq!((held(&one), one.troubles.len()), (None, 1), "{status}");
+        let two = after(none(), &[(page(1), answered(status)), (page(3), answered(200)), (page(2), answered(403))]);
+        assert_eq!(held(&two), Some(HoldReason::Forbidden), "{status}");
+        assert!(two.hold.is_some_and(|hold| hold.until >= at(hours(72))), "{status}");
+    }
+}
+
+#[test]
 fn one_url_with_a_server_error_does_not_speak_for_its_host_but_503_does() {
     assert_eq!(held(&after(none(), &[(page(1), answered(500)); 9])), None);
     let two = after(none(), &[(page(1), answered(500)), (page(2), answered(502))]);

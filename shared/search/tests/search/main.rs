@@ -164,7 +164,7 @@ fn copies_are_given_as_the_earliest_of_them() {
         let splits = splits(&pages, parts);
         let results = ask_all(&splits, &Hidden::default(), "pane");
         let given: Vec<_> = results.hits.iter().map(|h| (h.url.rsplit('/').next().unwrap(), h.copies)).collect();
-        assert_eq!((results.total, given[0]), (5, ("first", 2)), "where the best copy stands");
+        assert_eq!((results.total, results.copies, given[0]), (3, 2, ("first", 2)), "where the best copy stands");
         assert_eq!(given.len(), 3);
         let by_date = ask_all(&splits, &Hidden::default(), "pane sort:date");
         let given: Vec<_> = by_date.hits.iter().map(|h| h.url.rsplit('/').next().unwrap()).collect();
@@ -189,6 +189,68 @@ fn copies_are_given_as_the_earliest_of_them() {
         }
     }
     assert!(after.is_none() && seen.contains(&"https://example.org/z".to_owned()), "{seen:?}");
+}
+
+#[test]
+fn as_many_are_counted_as_can_be_given() {
+    let print = 0x0123_4567_89ab_cdef_u64;
+    let texts = [(9, print), (1, !print), (4, print.rotate_left(11)), (30, 0)];
+    let pages = texts.iter().flat_map(|(count, print)| {
+        (0..*count)
+            .map(move |n| Page::it(&format!("{count}-{n}"), "Pane", "Il pane.").print(*print ^ u64::from(n == 1)))
+    });
+    let mut pages: Vec<Page> = pages.collect();
+    pages.extend((0..20).map(|n| Page::it(&format!("alone-{n}"), "Pane", "Il pane.")));
+    for (text, given, copies) in [("pane", 24, 40), ("pane sort:date", 24, 40), ("pane site:example.org", 64, 0)] {
+        for parts in [1, 3] {
+            let splits = splits(&pages, parts);
+            let (splits, query) = (splits.iter().collect::<Vec<&Split>>(), Query::parse(text).unwrap());
+            for limit in [1, 7, 100] {
+                let mut hits = 0;
+                for offset in (0..100).step_by(limit) {
+                    let request = Request { query: &query, limit, offset, after: None, now: now() };
+                    let page = search(&splits, &Hidden::default(), request).unwrap();
+                    assert_eq!((page.total, page.copies), (given, copies), "{text} {parts} {limit} {offset}");
+                    hits += page.hits.len() as u64;
+                }
+                assert_eq!(hits, given, "{text} {parts} {limit}");
+            }
+        }
+    }
+}
+
+#[test]
+fn pages_are_found_by_their_author() {
+    let pages = [
+        Page::en("mud", "Mud", "Along the shore.").author("Marta Lindqvist"),
+        Page::it("pane", "Pane", "Il pane di Marta.").author("José García Runnings"),
+        Page::it("both", "Notizie", "Il pane.").author("Anna Rossi, Marta Bianchi"),
+        Page::en("none", "News", "Of Lindqvist nothing is known, nor of Anna and Rossi."),
+    ];
+    let split = split(&pages);
+    for (text, expected) in [
+        ("lindqvist", vec!["mud", "none"]),
+        ("marta", vec!["both", "mud", "pane"]),
+        ("marta shore", vec!["mud"]),
+        ("author:Lindqvist", vec!["mud"]),
+        ("author:marta", vec!["both", "mud"]),
+        ("author:\"Marta Lindqvist\"", vec!["mud"]),
+        ("author:\"Lindqvist Marta\"", vec![]),
+        ("author:\"anna rossi\" author:lindqvist", vec!["both", "mud"]),
+        ("author:garcia", vec!["pane"]),
+        ("author:running", vec![]),
+        ("pane author:marta", vec!["both"]),
+        ("marta -author:marta", vec!["pane"]),
+        ("-lindqvist author:marta", vec!["both"]),
+        ("\"marta lindqvist\"", vec!["mud"]),
+    ] {
+        assert_eq!(sorted(found(&split, text)), expected, "{text}");
+    }
+    // What was merged is found as what was built.
+    let parts = splits(&pages, 2);
+    let merged = merge_splits(&parts.iter().collect::<Vec<_>>(), &HashSet::new(), &BuildBudget::default()).unwrap();
+    let merged = Split::open(merged.unwrap().bytes.into()).unwrap();
+    assert_eq!(sorted(found(&merged, "author:\"marta bianchi\"")), ["both"]);
 }
 
 #[test]
@@ -317,7 +379,7 @@ fn cursors_lead_through_all_results_while_others_publish() {
             parts.extend(part.hits);
             let Some(next) = part.next else { break };
             assert_eq!(next.seen(), parts.len() as u64);
-            cursor = Cursor::decode(&next.encode(text), text);
+            cursor = Cursor::decode(&next.encode(text, &[7; 32]), text, &[7; 32]);
             assert!(cursor.is_some());
         }
         assert_eq!(parts, whole.hits, "{text}");

@@ -41,6 +41,7 @@ impl Page {
             unavailable_after: None,
             simhash: None,
             image_phash: None,
+            replaces: None,
         })
     }
 
@@ -70,6 +71,11 @@ impl Page {
 
     pub(crate) fn until(mut self, day: &str) -> Page {
         self.0.unavailable_after = Some(instant(day));
+        self
+    }
+
+    pub(crate) fn author(mut self, name: &str) -> Page {
+        self.0.author = Some(name.into());
         self
     }
 

@@ -3,7 +3,7 @@
 use super::{Fetch, Item, Round};
 use crate::{StageError, Verdict, row};
 use curlew_model::{
-    HoldReason, HostKey, Job, Page, PageId, PageState, Purpose, Rejection, Timestamp, VisitItem, VisitJob,
+    HoldReason, HostKey, Job, Page, PageId, PageState, Purpose, Rejection, Timestamp, Validators, VisitItem, VisitJob,
 };
 use curlew_policy::admission;
 use curlew_policy::robots::UNREACHABLE_RETRY;
@@ -139,5 +139,6 @@ pub(super) fn page_row(
         checked_at: None,
         expires: None,
         doubted_at: None,
+        validators: Validators::default(),
     }
 }

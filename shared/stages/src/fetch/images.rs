@@ -2,7 +2,7 @@
 
 use super::{Fetch, Item, Round, waits};
 use crate::StageError;
-use crate::image::{keep, scaled_down, tried};
+use crate::image::{keep, scaled_down_in, tried};
 use crate::visit::End;
 use bytes::Bytes;
 use curlew_article::Glance;
@@ -35,11 +35,15 @@ impl Fetch {
             return Some(MainImage { id, thumbnail });
         }
         let thumbnail = match round.visit.hop(&url, CallKind::Image, &Validators::default(), true).await {
-            Ok(End::Reply(reply)) => self.thumbnail(&url, &reply),
-            Ok(End::Rejected(_)) => None,
+            Ok(End::Reply(reply)) => self.thumbnail(&url, &reply).await,
+            Ok(End::Rejected(_)) => Ok(None),
             Ok(End::Later(_) | End::Elsewhere(_) | End::Held(..)) => return None,
+            Err(error) => Err(error),
+        };
+        let thumbnail = match thumbnail {
+            Ok(thumbnail) => thumbnail,
             Err(error) => {
-                tracing::warn!(%error, %url, "a main image could not be asked for");
+                tracing::warn!(%error, %url, "a main image could not be had");
                 return None;
             }
         };
@@ -48,18 +52,18 @@ impl Fetch {
     }
 
     /// The thumbnail of an image, if it gives one.
-    fn thumbnail(&self, url: &Url, reply: &Reply) -> Option<Bytes> {
+    async fn thumbnail(&self, url: &Url, reply: &Reply) -> Result<Option<Bytes>, StageError> {
         if reply.status != 200 || reply.body_skipped {
-            return None;
+            return Ok(None);
         }
-        match scaled_down(&reply.body) {
+        match scaled_down_in(self.manners.pool.as_ref(), reply.body.clone()).await? {
             Ok(jpeg) => {
                 self.manners.events.note(&Event::Thumbnail);
-                Some(jpeg)
+                Ok(Some(jpeg))
             }
             Err(why) => {
                 tracing::debug!(%url, reason = %why, "no thumbnail");
-                None
+                Ok(None)
             }
         }
     }
@@ -77,7 +81,7 @@ impl Fetch {
         }
         let end = round.visit.hop(url, CallKind::Image, &Validators::default(), true).await?;
         let thumbnail = match end {
-            End::Reply(reply) => self.thumbnail(url, &reply),
+            End::Reply(reply) => self.thumbnail(url, &reply).await?,
             End::Rejected(_) => None,
             end => return Ok(waits(&end).unwrap_or(Item::Done)),
         };

@@ -152,3 +152,39 @@ async fn h06_what_is_asked_with_is_kept_with_the_row() {
     assert_eq!(other.calls(CallKind::Feed)[0].validators.etag.as_deref(), Some("W/\"a \\\" b\""));
     assert_eq!(other.sources.get(row.key()).await.unwrap().unwrap().0.url(), FEED);
 }
+
+#[tokio::test(start_paused = true)]
+async fn h01_a_server_that_knows_its_tag_in_another_form_is_asked_in_that_and_one_that_never_does_is_asked_less() {
+    // WordPress behind a proxy that compresses; Apache with a module that compresses; one that looks at nothing.
+    for (given, known) in
+        [("W/\"x\"", Some("\"x\"")), ("\"x-gzip\"", Some("\"x-gzip\", \"x\"")), ("\"x\"", None), ("W/\"y\"", None)]
+    {
+        let house = House::new();
+        house.with_feed(|_| {}).await;
+        let known_by = Validators { etag: Some(known.unwrap_or("never").into()), last_modified: None };
+        house.web.keep_as(FEED, tagged(ITEM, given), known_by);
+        house.poll(0).await;
+        house.next_slot().await;
+        house.days(5).await;
+        let sent: Vec<Option<String>> =
+            house.calls(CallKind::Feed).into_iter().map(|call| call.validators.etag).collect();
+        assert_eq!(sent[..2], [None, Some(given.to_owned())], "as it came, first");
+        let feed = house.feed().await;
+        match known {
+            Some(known) => {
+                assert!(sent.len() > 12 && sent[2..].iter().all(|sent| sent.as_deref() == Some(known)), "{sent:?}");
+                assert_eq!((feed.interval, feed.polling.trust.ignored), (house.manners.rules.poll_interval, 1));
+            }
+            None => {
+                assert!(sent.len() < 9, "{given}: {} whole answers in five days", sent.len());
+                assert_eq!((feed.interval, feed.polling.why), (house.manners.rules.poll_interval_blind, Why::Blind));
+            }
+        }
+        assert_eq!(feed.validators.etag.as_deref(), Some(given));
+        // It is mended: a 304 brings the usual interval back, whatever the form.
+        let last = sent.last().cloned().flatten();
+        house.web.keep_as(FEED, tagged(ITEM, given), Validators { etag: last, last_modified: None });
+        house.days(2).await;
+        assert_eq!(house.feed().await.interval, house.manners.rules.poll_interval, "{given}");
+    }
+}

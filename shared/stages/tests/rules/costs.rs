@@ -118,7 +118,8 @@ async fn a_poll_that_brings_nothing_costs_one_write_and_one_cheap_read_of_its_ho
     let ledger = Counted::over(&house.hosts);
     let manners = manners(&house, ledger.clone());
     let poll = Poll::new(manners, house.sources.clone(), house.pages.clone(), house.jobs.clone(), house.blobs.clone());
-    let job = curlew_model::PollJob { feed: crate::house::key(FEED), url: FEED.into(), deferrals: 0 };
+    let job =
+        curlew_model::PollJob { feed: crate::house::key(FEED), url: FEED.into(), deferrals: 0, on_request: false };
     poll.run(&job).await.unwrap();
     house.manners.clock.sleep(Millis::from_hours(9)).await;
     ledger.taken();

@@ -1,8 +1,8 @@
 //! How the feeds of a site are found: in which order, with how many calls, and never twice.
 
 use crate::house::{House, key, moved, rss, status};
-use curlew_model::{DiscoverJob, Job, Millis, SiteState, Stage as QueueName, Validators};
-use curlew_ports::{CallKind, Reply};
+use curlew_model::{DiscoverJob, Job, Millis, SiteState, Source, Stage as QueueName, Validators};
+use curlew_ports::{CallKind, Reply, Sources};
 use curlew_stages::{Stage, Verdict};
 
 const HOME: &str = "https://example.org/";
@@ -250,4 +250,52 @@ async fn p15_files_that_no_standard_knows_are_not_asked_for() {
         house.fetch(&visit).await;
     }
     assert_eq!(addresses(&house), ["robots.txt", "", "feed", "a"].map(|path| format!("{HOME}{path}")));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_feed_of_comments_is_taken_only_where_there_is_no_other_one() {
+    for (links, expected) in [(vec!["/comments/feed", "/a"], "/a"), (vec!["/comments/feed"], "/comments/feed")] {
+        let house = House::new();
+        house.with_site(HOME, SiteState::Waiting).await;
+        house.web.serve(HOME, "text/html", page(&links));
+        for link in &links {
+            house.web.serve(&format!("https://example.org{link}"), "application/rss+xml", item(link));
+        }
+        house.discover(HOME).await;
+        assert_eq!(working(&house).await, [key(&format!("https://example.org{expected}"))]);
+        assert_eq!(house.calls(CallKind::Feed).len(), 1, "the other one is not called");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_page_is_never_named_after_a_feed_of_comments() {
+    for (url, title) in [
+        ("https://example.org/comments/feed", "Waders of the bay"),
+        ("https://example.org/feed/2", "Comments for Waders of the bay"),
+    ] {
+        let house = House::new();
+        let main = "https://example.org/feed/1";
+        let feeds = vec![key(url), key(main)];
+        house.with_site(HOME, SiteState::Working { feeds }).await;
+        for (url, title) in [(url, title), (main, "Waders")] {
+            let slot = curlew_model::Slot::of(0);
+            let feed = curlew_model::FeedSource {
+                title: Some(title.into()),
+                site: Some(key(HOME)),
+                ..curlew_model::FeedSource::new(key(url), slot, url)
+            };
+            assert!(house.sources.insert(&Source::Feed(feed)).await.unwrap());
+        }
+        let a = "https://example.org/a";
+        house.web.serve(a, "text/html", crate::house::html(""));
+        let visit = crate::house::visit("example.org", &[a], &crate::house::new());
+        let site_image = Some("https://example.org/logo.png".to_owned());
+        house.fetch(&curlew_model::VisitJob { feed: Some(key(url)), site_image, ..visit }).await;
+        let queued = house.queued(QueueName::Extract).await;
+        let [(Job::Extract(job), _)] = queued.as_slice() else { panic!("{queued:?}") };
+        curlew_stages::Stage::run(&house.extract(), job).await.unwrap();
+        let Some(curlew_model::PageState::Accepted { location, .. }) = house.state(a).await else { panic!("{url}") };
+        let record = curlew_stages::RecordReader(house.blobs.as_ref()).read(&location).await.unwrap().unwrap();
+        assert_eq!(record.site_name.as_deref(), Some("Waders"), "{url}");
+    }
 }

@@ -2,7 +2,7 @@
 
 use crate::house::{FEED, House, accepted, html, key, page, status};
 use curlew_model::{
-    FeedSource, Gone, HostKey, Job, Millis, PageState, PollJob, Slot, Source, Stage as QueueName, VisitJob,
+    FeedSource, Gone, HostKey, Job, Millis, PageState, PollJob, Purpose, Slot, Source, Stage as QueueName, VisitJob,
 };
 use curlew_ports::{Blobs, CallKind, Pages, Reply, Sources};
 use curlew_stages::{Stage, Verdict};
@@ -38,7 +38,7 @@ async fn an_article_in_36_feeds_is_one_page_and_called_once() {
         let item =
             format!("<item><guid isPermaLink='false'>{id}</guid><link>https://example.org/a{form}</link></item>");
         house.web.answer(&url, Ok(rss(&item)));
-        let job = PollJob { feed: key(&url), url, deferrals: 0 };
+        let job = PollJob { feed: key(&url), url, deferrals: 0, on_request: false };
         assert_eq!(poll.run(&job).await.unwrap(), Verdict::Done);
     }
     let pages: std::collections::BTreeSet<_> =
@@ -122,6 +122,41 @@ async fn f09_an_entry_with_other_text_or_another_id_is_not_new() {
     }
     assert_eq!(house.calls(CallKind::Feed).len(), 3);
     assert_eq!(visits(&house).await.len(), 1, "one visit for one page");
+}
+
+#[tokio::test(start_paused = true)]
+async fn entries_of_one_link_are_one_visit_and_all_are_remembered() {
+    let house = House::new();
+    house.with_feed(|_| {}).await;
+    let items: String = (0..15)
+        .map(|n| format!("<item><title>Count {n}</title><link>https://example.org/counts</link></item>"))
+        .collect();
+    house.web.answer(FEED, Ok(rss(&items)));
+    house.poll(0).await;
+    let visits = visits(&house).await;
+    assert_eq!((visits.len(), visits[0].items.len(), house.feed().await.seen.len()), (1, 1, 15));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_date_of_an_entry_that_lies_days_ahead_is_no_date() {
+    let house = House::new();
+    house.with_feed(|_| {}).await;
+    let now = house.manners.clock.now();
+    let dates = [now + Millis::from_days(2), now + Millis::from_hours(3), now - Millis::from_days(2)];
+    let item = |(n, date)| format!("<item><link>https://example.org/{n}</link><pubDate>{date}</pubDate></item>");
+    house.web.answer(FEED, Ok(rss(&dates.iter().enumerate().map(item).collect::<String>())));
+    house.poll(0).await;
+    let visits = visits(&house).await;
+    let hinted: Vec<_> = visits
+        .iter()
+        .flat_map(|visit| &visit.items)
+        .map(|item| match &item.purpose {
+            Purpose::New { hints } => hints.published,
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    let now = house.feed().await.polled_at;
+    assert_eq!(hinted, [None, Some(now), Some(dates[2])]);
 }
 
 /// A page that is accepted, and whose record lies in a segment.

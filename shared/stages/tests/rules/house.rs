@@ -2,11 +2,11 @@
 
 use curlew_model::{
     DiscoverJob, FeedSource, HostKey, Job, Millis, Page, PageId, PageState, PollJob, Purpose, SiteSource, SiteState,
-    Slot, Source, SourceKey, Stage as QueueName, Timestamp, VisitItem, VisitJob,
+    Slot, Source, SourceKey, Stage as QueueName, Timestamp, Validators, VisitItem, VisitJob,
 };
 use curlew_policy::scope::Scope;
 use curlew_policy::{Rules, address};
-use curlew_ports::{CallKind, FetchError, Inbox, Pages, Reply, Sources};
+use curlew_ports::{CallKind, FetchError, Inbox, InlinePool, Pages, Reply, Sources};
 use curlew_stages::{
     Discover, Dispatch, Extract, Fetch, Index, Judge, Manners, Overrules, Poll, Stage, Suggest, Verdict,
 };
@@ -70,6 +70,7 @@ impl House {
             token: "CurlewBot".into(),
             scope: Arc::new(scope),
             known: Arc::default(),
+            pool: Arc::new(InlinePool),
         };
         House {
             web,
@@ -96,7 +97,10 @@ impl House {
     }
 
     pub(crate) async fn poll(&self, deferrals: u32) -> Verdict {
-        self.poll_stage().run(&PollJob { feed: key(FEED), url: FEED.into(), deferrals }).await.unwrap()
+        self.poll_stage()
+            .run(&PollJob { feed: key(FEED), url: FEED.into(), deferrals, on_request: false })
+            .await
+            .unwrap()
     }
 
     pub(crate) fn poll_stage(&self) -> Poll {
@@ -136,6 +140,7 @@ impl House {
             token: "CurlewBot".into(),
             judge: self.judge.clone(),
             scope: self.manners.scope.clone(),
+            pool: self.manners.pool.clone(),
         }
     }
 
@@ -145,7 +150,12 @@ impl House {
     }
 
     pub(crate) fn index(&self) -> Index {
-        Index { blobs: self.blobs.clone(), pages: self.pages.clone(), clock: self.manners.clock.clone() }
+        Index {
+            blobs: self.blobs.clone(),
+            pages: self.pages.clone(),
+            clock: self.manners.clock.clone(),
+            pool: self.manners.pool.clone(),
+        }
     }
 
     pub(crate) async fn with_feed(&self, change: impl FnOnce(&mut FeedSource)) {
@@ -209,6 +219,7 @@ impl House {
             image: None,
             not_before: Timestamp::MIN,
             failures: 0,
+            failure: None,
         };
         assert!(self.sources.insert(&Source::Site(site)).await.unwrap());
     }
@@ -318,5 +329,6 @@ pub(crate) fn accepted(url: &str) -> Page {
         checked_at: None,
         expires: None,
         doubted_at: None,
+        validators: Validators::default(),
     }
 }

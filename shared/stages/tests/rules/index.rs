@@ -2,7 +2,8 @@
 
 use crate::house::{House, host, page};
 use curlew_model::{
-    Gone, Location, Millis, Page, PageId, PageState, Record, SegmentKey, SnippetLimit, Timestamp, Year,
+    Gone, Location, Millis, Page, PageId, PageState, QueryError, Record, SegmentKey, SnippetLimit, Timestamp,
+    Validators, Year,
 };
 use curlew_ports::{Blobs, FindError, Found, Pages, Start};
 use curlew_search::Manifest;
@@ -35,6 +36,7 @@ pub(crate) async fn accept(house: &House, name: &str, text: &str) -> PageId {
         usage: None,
         simhash: None,
         image_phash: None,
+        replaces: None,
     };
     let frame = zstd::bulk::compress(&serde_json::to_vec(&record).unwrap(), 3).unwrap();
     let key = format!("segments/{}/{}.jsonl.zst", now.day().replace('-', "/"), record.id);
@@ -51,6 +53,7 @@ pub(crate) async fn accept(house: &House, name: &str, text: &str) -> PageId {
         checked_at: None,
         expires: None,
         doubted_at: None,
+        validators: Validators::default(),
     };
     assert!(house.pages.insert(&row).await.unwrap());
     record.id
@@ -235,6 +238,7 @@ async fn o12_odd_queries_are_answered_with_what_was_understood() {
     house.index().publish(2026).await.unwrap();
     let finder = Finder::new(house.blobs.clone(), house.manners.clock.clone());
     let find = async |query: &str, start: Start<'_>| finder.find(query, start, 10).await;
+    finder.sign_cursors([7; 32]);
 
     let long = format!("curlew {}", "mud ".repeat(2_500));
     let found = find(&long, Start::Offset(0)).await.unwrap();
@@ -251,8 +255,16 @@ async fn o12_odd_queries_are_answered_with_what_was_understood() {
     assert_eq!((second.before, second.hits.len(), second.notes.len()), (10, 10, 0));
     assert!(second.hits.iter().all(|hit| first.hits.iter().all(|other| other.url != hit.url)));
     for (query, cursor) in [("curlew", "nonsense"), ("curlew", &next[1..]), ("mud", &next), ("curlew", "")] {
-        let found = find(query, Start::After(cursor)).await.unwrap();
-        assert_eq!((found.before, found.hits.len(), found.notes.len()), (0, 10, 1), "{cursor}");
+        let refused = find(query, Start::After(cursor)).await;
+        assert!(matches!(refused, Err(FindError::BadQuery(QueryError::Cursor))), "{cursor}: {refused:?}");
     }
+    let other = || Finder::new(house.blobs.clone(), house.manners.clock.clone());
+    for (key, why) in [(None, "where nobody signs"), (Some([8; 32]), "where another signs")] {
+        let finder = other();
+        key.into_iter().for_each(|key| finder.sign_cursors(key));
+        let refused = finder.find("curlew", Start::After(&next), 10).await;
+        assert!(matches!(refused, Err(FindError::BadQuery(QueryError::Cursor))), "{why}: {refused:?}");
+    }
+    assert_eq!(other().find("curlew", Start::Offset(0), 10).await.unwrap().next, None);
     assert_eq!(find("curlw", Start::Offset(0)).await.unwrap().suggestion.as_deref(), Some("curlew"));
 }

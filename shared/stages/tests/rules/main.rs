@@ -2,19 +2,25 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 
+mod bulk;
 mod census;
 mod conditional;
 mod costs;
 mod discovery;
+mod dispatch;
 mod entries;
 mod fate;
 mod house;
 mod index;
+mod interstitial;
 mod manners;
+mod on_request;
+mod overruns;
 mod owner;
 mod polls;
 mod push;
 mod removal;
+mod revision;
 mod robots;
 mod schedule;
 mod scope;
@@ -257,6 +263,10 @@ async fn p04_p07_a_recheck_removes_what_is_gone_expired_or_blocked_and_nothing_e
         house.pages.swap(seen, &row).await.unwrap();
         house.web.answer(url, Ok(reply));
         house.fetch(&visit("example.org", &[url], &Purpose::Recheck)).await;
+        if gone == Some(Gone::Noindex) {
+            house.manners.clock.sleep(house.manners.rules.second_look).await;
+            house.fetch(&visit("example.org", &[url], &Purpose::Recheck)).await;
+        }
         let state = house.state(url).await.unwrap();
         match gone {
             Some(reason) => {

@@ -3,7 +3,8 @@
 use crate::house::{House, host, html, new, page, status, visit};
 use async_trait::async_trait;
 use curlew_model::{
-    Circuit, HoldReason, HostState, Job, Millis, Page, PageState, Rejection, Stage as QueueName, Timestamp, VisitJob,
+    Circuit, HoldReason, HostState, Job, Millis, Page, PageState, Rejection, Stage as QueueName, Timestamp, Validators,
+    VisitJob,
 };
 use curlew_ports::{Blobs, Call, Clock, Fetch, FetchError, HostLedger, Inbox, Pages, Reply};
 use curlew_stages::{Blocks, Manners, Verdict};
@@ -321,6 +322,7 @@ async fn unblock_takes_up_what_was_out_of_reach_too_and_leaves_what_is_decided()
         checked_at: None,
         expires: None,
         doubted_at: None,
+        validators: Validators::default(),
     };
     for row in [row(A, Rejection::HostUnavailable("held".into())), row(B, Rejection::NoTitle)] {
         house.pages.insert(&row).await.unwrap();

@@ -5,7 +5,7 @@ use crate::index::{accept, ask, traces};
 use async_trait::async_trait;
 use bytes::Bytes;
 use curlew_model::{Challenge, Gone, Job, Millis, Miss, OwnJob, PageState, Stage as QueueName, Way, Wish};
-use curlew_policy::ownership::{CLAIM_LIFE, PROOF_LIFE};
+use curlew_policy::ownership::{CLAIM_LIFE, LOOKS_A_DAY, PROOF_LIFE};
 use curlew_ports::{
     About, Blobs, BlockedBy, CallKind, HostLedger, Inbox, Message, Names, Pages, SuggestError, Told, Wished,
 };
@@ -73,6 +73,7 @@ impl Town {
             rules: house.manners.rules.clone(),
             token: "CurlewBot".into(),
             scheme: "https",
+            pool: house.manners.pool.clone(),
         }
     }
 
@@ -106,7 +107,7 @@ impl Town {
     }
 
     async fn wish(&self, n: u64, wish: Wish) -> Wished {
-        let answer = self.owners().wished(HOST, &challenge(n), wish).await.unwrap();
+        let answer = self.owners().wished(HOST, &challenge(n), wish, true).await.unwrap();
         self.work().await;
         answer
     }
@@ -159,6 +160,23 @@ async fn i05_i08_each_of_the_three_ways_proves_and_dns_costs_the_site_no_call() 
     let (found, misses) = town.look(4).await;
     assert_eq!((found, misses), (Some(Way::Meta), vec![(Way::Dns, Miss::Other), (Way::File, Miss::Other)]));
     assert_eq!(town.look(5).await.0, None, "another claim is not proven by it");
+}
+
+#[tokio::test(start_paused = true)]
+async fn i05_w06_whoever_uses_up_the_calls_keeps_no_owner_from_a_proof_in_the_dns() {
+    let town = Town::new().await;
+    for n in 1..=LOOKS_A_DAY as u64 {
+        assert_eq!(town.look(n).await.0, None);
+    }
+    let calls = town.house.web.calls().len();
+    assert_eq!(town.wish(50, Wish::Look).await, Wished::ByDnsOnly);
+    let claim = town.owners().claimed(HOST, &challenge(50)).await.unwrap().claim.unwrap();
+    assert_eq!((claim.proof, claim.misses), (None, vec![(Way::Dns, Miss::Absent)]), "and nothing is said of the rest");
+    town.in_dns(51);
+    assert_eq!(town.wish(51, Wish::Look).await, Wished::ByDnsOnly);
+    assert_eq!(town.wish(51, Wish::Block).await, Wished::Granted);
+    assert_eq!(town.found().await, 0);
+    assert_eq!(town.house.web.calls().len(), calls, "the site was not called");
 }
 
 #[tokio::test(start_paused = true)]
@@ -253,7 +271,7 @@ async fn an_owner_is_told_what_is_kept() {
 async fn i05_a_block_counts_from_the_next_query_and_call_and_is_taken_back() {
     let town = Town::proven().await;
     assert_eq!(town.found().await, 2);
-    assert_eq!(town.owners().wished(HOST, &challenge(1), Wish::Block).await.unwrap(), Wished::Granted);
+    assert_eq!(town.owners().wished(HOST, &challenge(1), Wish::Block, true).await.unwrap(), Wished::Granted);
     assert_eq!(town.found().await, 0, "before any job has run");
     let kept = town.owners().claimed(HOST, &challenge(1)).await.unwrap().held.unwrap();
     assert_eq!(kept.block, BlockedBy::Owner);
@@ -277,7 +295,7 @@ async fn i05_a_job_that_comes_late_does_not_undo_what_was_asked_for_after_it() {
     let town = Town::proven().await;
     let blocked = || async { town.blocks().blocked_by(HOST).await.unwrap() };
     let late = async |wish| {
-        let job = OwnJob { host: HOST.into(), challenge: challenge(1), wish, deferrals: 0 };
+        let job = OwnJob { host: HOST.into(), challenge: challenge(1), wish, dns_only: false, deferrals: 0 };
         town.own().run(&job).await.unwrap()
     };
     assert_eq!(town.wish(1, Wish::Block).await, Wished::Granted);

@@ -2,7 +2,7 @@
 
 use crate::house::{FEED, HOUR, House, key, moved, rss, status};
 use curlew_model::{Job, Millis, Stage as QueueName, SubscribeJob, Subscription, Timestamp, Why, hex};
-use curlew_ports::{Blobs, CallKind, FetchError, HostLedger, HubAnswer, HubAsks, Inbox, Reply};
+use curlew_ports::{Blobs, CallKind, FetchError, HostLedger, HubAnswer, HubAsks, HubDelivery, Inbox, Reply};
 use curlew_stages::{Callbacks, Pushes, Stage, Subscribe, Verdict, WEB_SECRET};
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
@@ -52,7 +52,7 @@ impl Listening {
     }
 
     fn poll_job(&self) -> curlew_model::PollJob {
-        curlew_model::PollJob { feed: key(FEED), url: FEED.into(), deferrals: 0 }
+        curlew_model::PollJob { feed: key(FEED), url: FEED.into(), deferrals: 0, on_request: false }
     }
 
     /// The jobs for hubs that wait; they are taken out.
@@ -106,7 +106,15 @@ impl Listening {
     async fn told(&self, body: &[u8], secret: &str) -> HubAnswer {
         let mac = Hmac::<Sha256>::new_from_slice(secret.as_bytes()).unwrap().chain_update(body);
         let digits = hex(&mac.finalize().into_bytes());
-        self.pushes.told(&self.callback(), Some(&format!("sha256={digits}")), body).await.unwrap()
+        let callback = self.callback();
+        match self.pushes.delivers(&callback, Some(&format!("sha256={digits}"))).await.unwrap() {
+            HubDelivery::Unknown => HubAnswer::Unknown,
+            HubDelivery::Unsigned => panic!("it is signed"),
+            HubDelivery::Signed(mut signed) => {
+                signed.take(body);
+                if signed.is_genuine() { self.pushes.delivered(&callback).await.unwrap() } else { HubAnswer::Yes }
+            }
+        }
     }
 
     async fn polls(&self) -> Vec<Timestamp> {
@@ -212,7 +220,11 @@ async fn f12_f14_only_the_right_signature_sends_one_poll_and_nothing_is_fetched_
     this.house.manners.clock.sleep(Millis::from_hours(2)).await;
     let calls = this.house.web.calls().len();
     assert_eq!(this.told(b"news", "another secret").await, HubAnswer::Yes, "its sender is not told");
-    assert_eq!(this.pushes.told(&this.callback(), None, b"news").await.unwrap(), HubAnswer::Yes);
+    for unsigned in [None, Some("sha256=00"), Some("sha1=effcdf6ae5eb2fa2d27416d5f184df9c259a7c79"), Some("")] {
+        let taken = this.pushes.delivers(&this.callback(), unsigned).await.unwrap();
+        assert!(matches!(taken, HubDelivery::Unsigned), "its body need not be read: {unsigned:?}");
+    }
+    assert!(matches!(this.pushes.delivers("made.up.00", None).await.unwrap(), HubDelivery::Unknown));
     assert_eq!(this.polls().await, []);
     for body in [&b"<rss>what it says counts for nothing</rss>"[..], b"more", b""] {
         assert_eq!(this.told(body, &secret).await, HubAnswer::Yes);

@@ -4,7 +4,7 @@
 ///
 /// The second argument is an async function without arguments that gives a
 /// [`Fresh`](crate::conformance::Fresh) subject. Suites: `hosts`, `robots`, `marks`, `pages`, `sources`, `mail`, `blobs`,
-/// `shelf`; and `mail_exact` for queues that know order and their own clock.
+/// `shelf`, `cpu`; and `mail_exact` for queues that know order and their own clock.
 #[macro_export]
 macro_rules! conformance {
     (hosts, $make:path) => {
@@ -29,6 +29,14 @@ macro_rules! conformance {
             a_copy_at_the_bounds_is_read_back
             the_last_copy_wins
             origins_do_not_disturb_each_other
+        );
+    };
+    (cpu, $make:path) => {
+        $crate::behaviours!(
+            cpu, $make:
+            a_result_comes_back
+            a_panic_continues_in_the_caller
+            all_tasks_have_their_turn
         );
     };
     (marks, $make:path) => {
@@ -179,6 +187,7 @@ mod tests {
             ("mail_exact", include_str!("mail_exact.rs")),
             ("blobs", include_str!("blobs.rs")),
             ("shelf", include_str!("shelf.rs")),
+            ("cpu", include_str!("cpu.rs")),
         ];
         let here = include_str!("macros.rs");
         for (suite, source) in suites {

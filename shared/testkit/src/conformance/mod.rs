@@ -4,6 +4,7 @@
 //! behaviour. Each test gets a fresh, empty store.
 
 pub mod blobs;
+pub mod cpu;
 pub mod hosts;
 mod macros;
 pub mod mail;

@@ -2,10 +2,11 @@
 
 use bytes::Bytes;
 use curlew_model::{
-    Ailment, AilmentKind, Circuit, EntryHints, ExtraSlot, ExtractJob, Fault, FaultCode, Faults, FeedSource, Gone,
-    Habit, Hold, HoldReason, HostKey, HostState, Hub, Job, Lease, Location, Millis, Page, PageBody, PageId, PageState,
-    PollJob, Polling, Rejection, Screened, SegmentKey, SentPages, SiteSource, SiteState, Slot, Source, SourceKey,
-    Subscription, Taken, Timestamp, TokenBucket, Trouble, Trust, Validators, Why, Window, Wishes,
+    Ailment, AilmentKind, Circuit, EntryHints, ExtraSlot, ExtractJob, Failure, FailureCause, Fault, FaultCode, Faults,
+    FeedSource, Gone, Habit, Hold, HoldReason, HostKey, HostState, Hub, Job, Lease, Location, Millis, Page, PageBody,
+    PageId, PageState, PollJob, Polling, Rejection, Screened, SegmentKey, SentPages, SiteSource, SiteState, Slot,
+    Source, SourceKey, Subscription, Substitute, Substitutes, Taken, Timestamp, TokenBucket, Trouble, Trust,
+    Validators, Why, Window, Wishes,
 };
 use futures::future::join_all;
 use std::future::Future;
@@ -51,6 +52,7 @@ pub(super) fn full_state() -> HostState {
         last_response: Millis(1),
         crawl_delay: Millis(u64::MAX),
         sent: sent_pages(),
+        substitutes: Substitutes { texts: vec![Substitute { text: u32::MAX, pages: vec![0, 7] }], holds: 3 },
     }
 }
 
@@ -71,6 +73,7 @@ pub(super) fn page(n: u64, state: PageState) -> Page {
         checked_at: n.is_multiple_of(3).then(|| at(5)),
         expires: n.is_multiple_of(5).then(|| at(6)),
         doubted_at: None,
+        validators: Validators { etag: Some(AWKWARD.into()), last_modified: Some(String::new()) },
     }
 }
 
@@ -99,6 +102,7 @@ pub(super) fn site(n: u64, slot: u64) -> Source {
         image: None,
         not_before: at(0),
         failures: 0,
+        failure: None,
     })
 }
 
@@ -129,12 +133,14 @@ pub(super) fn full_feed(n: u64, slot: u64) -> Source {
         moved: Some(("https://example.org/new".into(), 2)),
         polling: full_polling(),
         seen: (0..1_000).map(|i| u64::MAX - i).collect(),
+        stamps: (0..1_000).map(|i| u16::MAX - i).collect(),
         faults: Faults { count: u32::MAX, first: vec![fault(); Faults::KEPT] },
     })
 }
 
 fn full_polling() -> Polling {
     Polling {
+        retry_at: Some(at(11)),
         wishes: Wishes {
             ttl: Some(Millis(u64::MAX)),
             update_period: Some(Millis(1)),
@@ -145,7 +151,7 @@ fn full_polling() -> Polling {
         habit: Habit { gap: Some(Millis(7)), news_at: Some(Timestamp::MIN) },
         why: Why::RetryAfter,
         ailment: Some(Ailment { kind: AilmentKind::Lost, since: at(0), times: u32::MAX }),
-        trust: Trust { content: u64::MAX, verify_at: Some(at(9)), proofs: 1, doubts: 2, distrusted: true },
+        trust: Trust { content: u64::MAX, verify_at: Some(at(9)), proofs: 1, doubts: 2, distrusted: true, ignored: 2 },
         moved_at: Some(at(4)),
         reopened: true,
         extra_slots: 7,
@@ -180,12 +186,18 @@ pub(super) fn working_site(n: u64, slot: u64) -> Source {
         image: Some(AWKWARD.into()),
         not_before: at(1),
         failures: 3,
+        failure: Some(Failure::new(FailureCause::Dns, AWKWARD)),
     })
 }
 
 /// A job for the poll queue, told apart by its number.
 pub(super) fn poll(n: u64) -> Job {
-    Job::Poll(PollJob { feed: source_key(n), url: format!("https://example.org/feed/{n}"), deferrals: 0 })
+    Job::Poll(PollJob {
+        feed: source_key(n),
+        url: format!("https://example.org/feed/{n}"),
+        deferrals: 0,
+        on_request: false,
+    })
 }
 
 /// A job for the extract queue whose message is longer than `bytes`.
@@ -206,6 +218,8 @@ pub(super) fn extract(n: u64, bytes: usize) -> Job {
         fetched_at: at(0),
         image: None,
         calls_left: 1,
+        validators: Validators::default(),
+        replaces: None,
     }))
 }
 

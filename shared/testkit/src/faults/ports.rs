@@ -219,7 +219,7 @@ impl<P: ?Sized> Faulty<P> {
 #[async_trait]
 impl<P: Fetch + ?Sized> Fetch for Faulty<P> {
     async fn call(&self, call: &Call) -> Result<Reply, FetchError> {
-        let ended = || FetchError::Network(super::Crashed.to_string());
+        let ended = || FetchError::Network(super::Crashed.to_string().as_str().into());
         let fate = self.faults.next_fate();
         match fate {
             Fate::CrashBefore => return Err(ended()),

@@ -16,8 +16,8 @@ use curlew_model::{
 };
 use curlew_policy::{Rules, address};
 use curlew_ports::{
-    Call, Clock, Delivery, Event, Events, Fetch as FetchPort, FetchError, HostLedger, Inbox, PortError, Queue, Reply,
-    RobotsStore, Sources,
+    Call, Clock, Delivery, Event, Events, Fetch as FetchPort, FetchError, HostLedger, Inbox, InlinePool, PortError,
+    Queue, Reply, RobotsStore, Sources,
 };
 use curlew_stages::{Blocks, Dispatch, Fetch, KnownRobots, Manners, Poll, Stage, StageError, Verdict};
 use std::collections::BTreeMap;
@@ -212,6 +212,7 @@ impl Crawler {
                 Some(Rule::Robots) => Arc::new(KnownRobots::with_room(0, 0)),
                 _ => Arc::default(),
             },
+            pool: Arc::new(InlinePool),
         });
         let (jobs, sources) = (world.jobs.clone(), world.sources.clone());
         Crawler {

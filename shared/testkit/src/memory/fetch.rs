@@ -2,6 +2,7 @@
 
 use super::lock;
 use async_trait::async_trait;
+use curlew_model::Validators;
 use curlew_ports::{Call, Fetch, FetchError, Reply};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Mutex;
@@ -24,6 +25,8 @@ struct State {
 #[derive(Debug)]
 struct Kept {
     reply: Reply,
+    /// By which validators the server knows it.
+    known_by: Validators,
     /// Nobody who asks conditionally gets it.
     is_hidden: bool,
 }
@@ -43,13 +46,20 @@ impl MemoryFetch {
 
     /// What is at a URL from now on, as a well-kept server gives it: who asks with its validators gets 304.
     pub fn keep(&self, url: &str, reply: Reply) {
-        lock(&self.state).kept.insert(url.to_owned(), Kept { reply, is_hidden: false });
+        let known_by = reply.headers.validators.clone();
+        self.keep_as(url, reply, known_by);
+    }
+
+    /// The same of a server that knows its document by other validators than it gives, as one behind a proxy does.
+    pub fn keep_as(&self, url: &str, reply: Reply, known_by: Validators) {
+        lock(&self.state).kept.insert(url.to_owned(), Kept { reply, known_by, is_hidden: false });
     }
 
     /// What is at a URL from now on, as a server gives it that takes any validators for the present ones: who asks with some
     /// gets 304, and only who asks without gets the document.
     pub fn hide(&self, url: &str, reply: Reply) {
-        lock(&self.state).kept.insert(url.to_owned(), Kept { reply, is_hidden: true });
+        let known_by = reply.headers.validators.clone();
+        lock(&self.state).kept.insert(url.to_owned(), Kept { reply, known_by, is_hidden: true });
     }
 
     /// Makes the address guard refuse a URL.
@@ -69,8 +79,8 @@ impl Fetch for MemoryFetch {
         self.vet(&call.url).map_err(FetchError::Refused)?;
         let mut state = lock(&self.state);
         state.calls.push(call.clone());
-        if let Some(Kept { reply, is_hidden }) = state.kept.get(&call.url) {
-            let is_known = *is_hidden || call.validators == reply.headers.validators;
+        if let Some(Kept { reply, known_by, is_hidden }) = state.kept.get(&call.url) {
+            let is_known = *is_hidden || call.validators == *known_by;
             let is_304 = is_known && !call.validators.is_empty();
             return Ok(if is_304 { Reply { status: 304, ..Reply::default() } } else { reply.clone() });
         }
@@ -89,7 +99,7 @@ impl Fetch for MemoryFetch {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use curlew_model::{Millis, Validators};
+    use curlew_model::Millis;
     use curlew_ports::CallKind;
 
     #[tokio::test]

@@ -185,7 +185,7 @@ pub(super) fn vet(url: &str) -> Result<(), String> {
 }
 
 fn network(why: &str) -> Result<Reply, FetchError> {
-    Err(FetchError::Network(why.to_owned()))
+    Err(FetchError::Network(why.into()))
 }
 
 fn troubled(trouble: Trouble) -> Result<Reply, FetchError> {
@@ -239,6 +239,8 @@ fn home(feeds: &[String]) -> String {
     )
 }
 
+/// The word that a page has in its text once it was revised.
+pub(super) const REVISED_WORD: &str = "misprint";
 /// The word that every page of the model web has in its text.
 pub(super) const COMMON_WORD: &str = "estuary";
 
@@ -257,6 +259,7 @@ fn page_reply(page: &Page, now: Moment) -> Reply {
     if noindex && !page.noindex_by_header {
         head.push_str("<meta name=\"robots\" content=\"noindex\">");
     }
+    let revised = page.revised_from.is_some_and(|from| from <= now);
     let text = if page.short {
         "<p>Nothing to tell today.</p>".to_owned()
     } else {
@@ -265,8 +268,9 @@ fn page_reply(page: &Page, now: Moment) -> Reply {
              down where each of them stood and what it was looking for in the mud. The wind came from the west all \
              morning, so the birds kept close to the sea wall.</p><p>After noon the water went out again and the \
              flock moved to the far bank, out of sight of the path. We sat on the steps, drank tea from the flask, \
-             and agreed to come back when the days grow longer.</p>",
-            page.number
+             and agreed to come back when the days grow longer.</p>{1}",
+            page.number,
+            if revised { format!("<p>The {REVISED_WORD} has been put right since.</p>") } else { String::new() }
         )
     };
     let body = format!(

@@ -44,6 +44,7 @@ pub fn all(trace: &Trace, rules: &Rules) -> Result<(), Violation> {
     nothing_vanishes(trace)?;
     nothing_gone_is_found(trace)?;
     everything_once(trace)?;
+    edits_arrive(trace)?;
     it_comes_to_rest(trace)?;
     nobody_panics(trace)
 }
@@ -222,6 +223,21 @@ pub fn everything_once(trace: &Trace) -> Result<(), Violation> {
     }
     match trace.end.unreadable.first() {
         Some(url) => violated(NAME, trace.end.at, format!("the record of {url} cannot be read")),
+        None => Ok(()),
+    }
+}
+
+/// 7. A page's record says what its last re-check saw, unless the job that makes it was given up.
+///
+/// # Errors
+/// The first page whose record is older.
+pub fn edits_arrive(trace: &Trace) -> Result<(), Violation> {
+    let given_up = |page: &PageId| trace.end.dead.iter().any(|(job, _)| pages_of(job).contains(&page));
+    match trace.end.unrevised.iter().find(|page| !given_up(&page.id)) {
+        Some(page) => {
+            let what = format!("{} was revised before its re-check, and its record was not", page.url);
+            violated("7 edits arrive", trace.end.at, what)
+        }
         None => Ok(()),
     }
 }

@@ -11,8 +11,9 @@ use super::world::{HOUR, MINUTE, Moment};
 use super::{MACHINE_RATES, Mutation};
 use crate::faults::{Faults, Faulty, Rates};
 use crate::memory::CountingSeeds;
-use curlew_model::{ExtractJob, Job, Millis, Stage as Of, Timestamp};
-use curlew_ports::{Blobs, Clock, Delivery, HostLedger, Inbox, Pages, PortError, Queue, Receipt, Sources};
+use curlew_model::{ExtractJob, Job, Millis, Stage as Of};
+use curlew_policy::delivery::{AfterFailure, after_failure};
+use curlew_ports::{Blobs, Clock, Delivery, HostLedger, Inbox, InlinePool, Pages, PortError, Queue, Receipt, Sources};
 use curlew_stages::{
     Blocks, Discover, Dispatch, Extract, Fetch, Index, Manners, Poll, Sample, Stage, StageError, Suggest, Verdict,
 };
@@ -24,10 +25,6 @@ use tokio::task::JoinSet;
 const VISIBILITY: Millis = Millis::from_mins(15);
 /// Pages that are extracted in one batch and share a segment.
 const BATCH: usize = 4;
-/// A job that failed so often is given up.
-const MAX_RECEIVES: u32 = 5;
-/// First wait after a failure; doubled each time.
-const RETRY: Millis = Millis::from_secs(2);
 /// How long a machine waits when it could not look at its queues.
 const LOOK_AGAIN: Millis = Millis::from_secs(1);
 /// So much of each hour is bad.
@@ -82,6 +79,7 @@ impl Machine {
             token: "CurlewBot".into(),
             scope: Arc::default(),
             known: Arc::default(),
+            pool: Arc::new(InlinePool),
         });
         Machine {
             shared: shared.clone(),
@@ -101,6 +99,7 @@ impl Machine {
                 token: manners.token.clone(),
                 judge: Arc::default(),
                 scope: manners.scope.clone(),
+                pool: manners.pool.clone(),
             },
             dispatch: Dispatch {
                 marks: Arc::new(Faulty::new(shared.marks.clone(), faults.clone())),
@@ -109,7 +108,12 @@ impl Machine {
                 clock: clock.clone(),
                 rules: shared.rules.clone(),
             },
-            index: Index { blobs: blobs.clone(), pages: pages.clone(), clock: clock.clone() },
+            index: Index {
+                blobs: blobs.clone(),
+                pages: pages.clone(),
+                clock: clock.clone(),
+                pool: manners.pool.clone(),
+            },
             sample: Sample { manners: manners.clone(), pages: pages.clone(), queue: queue.clone() },
             suggest: Suggest {
                 sources,
@@ -359,10 +363,10 @@ async fn apply(
             }
             None => machine.inbox.put_back(receipt, until).await,
         },
-        Err(error) if error.is_transient() && receives < MAX_RECEIVES => {
-            machine.inbox.put_back(receipt, retry_at(now, receives)).await
-        }
-        Err(error) => machine.inbox.bury(receipt, &error.to_string(), now).await,
+        Err(error) => match after_failure(receives, error.is_transient(), error.retry_after(), now) {
+            AfterFailure::Retry(at) => machine.inbox.put_back(receipt, at).await,
+            AfterFailure::DeadLetter => machine.inbox.bury(receipt, &error.to_string(), now).await,
+        },
     }
 }
 
@@ -370,10 +374,6 @@ async fn apply(
 /// that some are forgotten.
 fn few_rows(shared: &Shared) -> usize {
     if shared.plan.seed.is_multiple_of(2) { 0 } else { 4 }
-}
-
-fn retry_at(now: Timestamp, receives: u32) -> Timestamp {
-    now + RETRY.saturating_mul(1 << receives.min(10))
 }
 
 fn named(job: &Job) -> String {

@@ -24,6 +24,7 @@ pub use invariants::Violation;
 pub use trace::{CallSeen, CameTo, End, EntrySeen, LedgerSeen, QuerySeen, RobotsSeen, Trace};
 
 use crate::faults::Rates;
+use answer::REVISED_WORD;
 use curlew_model::{Location, Millis, Page, PageState, Source, ThumbnailId, Timestamp};
 use curlew_policy::{Rules, address};
 use curlew_ports::{Clock, Inbox, Pages, Sources};
@@ -34,7 +35,7 @@ use std::sync::atomic::Ordering;
 use stores::Shared;
 use tokio::task::JoinSet;
 use url::Url;
-use world::{HOUR, MINUTE, Moment};
+use world::{HOUR, MINUTE, Moment, Page as Shown, Route};
 
 /// When every run begins: 2026-03-02T00:00:00Z.
 const START: i64 = 1_772_409_600_000;
@@ -207,9 +208,12 @@ async fn until_nothing_is_left(shared: &Shared) {
 async fn end(shared: &Arc<Shared>) {
     let found = if shared.plan.index { Some(office::publish_and_search(shared).await) } else { None };
     let pages = shared.pages.list(None, ROWS).await.unwrap_or_default();
-    let mut unreadable = vec![];
+    let (mut unreadable, mut unrevised) = (vec![], vec![]);
     for page in &pages {
         let PageState::Accepted { location, .. } = &page.state else { continue };
+        if is_outdated(shared, page, location).await {
+            unrevised.push(page.clone());
+        }
         if !is_whole(shared, page, location).await {
             unreadable.push(page.url.clone());
         }
@@ -224,8 +228,20 @@ async fn end(shared: &Arc<Shared>) {
         pages,
         found,
         unreadable,
+        unrevised,
     };
     shared.trace().end = end;
+}
+
+/// Whether a page was revised before its last re-check began, and its record does not say so.
+async fn is_outdated(shared: &Shared, page: &Page, location: &Location) -> bool {
+    let Some(Route::Page(Shown { revised_from: Some(from), .. })) = shared.world.routes.get(&page.url) else {
+        return false;
+    };
+    let known_from = Timestamp::from_millis(START) + Millis(*from) + shared.plan.rules().lease_length();
+    let is_late = page.checked_at.is_some_and(|at| at > known_from);
+    let record = RecordReader(shared.blobs.as_ref()).read(location).await;
+    is_late && record.is_ok_and(|record| record.is_some_and(|record| !record.text.contains(REVISED_WORD)))
 }
 
 /// Whether the record of a page can be read, and its thumbnail, if that lies beside it.

@@ -113,6 +113,8 @@ pub struct End {
     pub found: Option<Vec<String>>,
     /// Accepted pages whose records cannot be read, or the thumbnails beside them.
     pub unreadable: Vec<String>,
+    /// Pages whose records do not say what their last re-check saw.
+    pub unrevised: Vec<Page>,
 }
 
 /// Everything that happened.

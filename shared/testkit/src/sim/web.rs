@@ -106,7 +106,7 @@ impl MachineWeb {
 #[async_trait]
 impl Fetch for MachineWeb {
     async fn call(&self, call: &Call) -> Result<Reply, FetchError> {
-        let ended = || FetchError::Network("the machine has crashed".to_owned());
+        let ended = || FetchError::Network("the machine has crashed".into());
         if self.faults.has_crashed() {
             return Err(ended());
         }

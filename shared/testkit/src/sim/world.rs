@@ -110,6 +110,8 @@ pub(super) struct Page {
     /// By a header instead of a tag.
     pub(super) noindex_by_header: bool,
     pub(super) gone_from: Option<(Moment, u16)>,
+    /// From then on it says something more.
+    pub(super) revised_from: Option<Moment>,
 }
 
 /// A path that some robots.txt files forbid.
@@ -319,7 +321,10 @@ impl Maker {
             _ => "/posts/",
         };
         let url = format!("https://{name}{folder}{number}");
-        let mut page = Page { number, image: Some(self.image(name, n, number)), ..Page::default() };
+        // Not by the dice, so that all else stays as it is.
+        let revised_from = (!self.steady && number.is_multiple_of(3)).then_some(number * 37 % 12 * HOUR + MINUTE);
+        let image = Some(self.image(name, n, number));
+        let mut page = Page { number, image, revised_from, ..Page::default() };
         let mut link = url.clone();
         match self.dice.between(0, 99) {
             0..=9 => {

@@ -40,6 +40,7 @@ pub(crate) struct Owner {
     pub(crate) refused: &'static str,
     /// Before a moment.
     pub(crate) too_soon: &'static str,
+    pub(crate) by_dns_only: &'static str,
     pub(crate) granted: fn(Wish) -> &'static str,
     /// What is asked for and not done yet.
     pub(crate) waits: fn(Wish) -> &'static str,
@@ -117,6 +118,7 @@ const ENGLISH: Owner = Owner {
     unproven: "This needs a proof that the site is yours.",
     refused: "This cannot be done: the operator’s word stands against it. Please write to us.",
     too_soon: "This was asked for lately. You can ask for it again on",
+    by_dns_only: "The site is called a few times a day for this, which is used up. The TXT record is looked up now, in a minute or so; the file and the tag not before tomorrow.",
     granted: |wish| match wish {
         Wish::Look => "It will be looked at within a minute or two, unless others come first.",
         Wish::Report => "It is being put together.",
@@ -217,6 +219,7 @@ const ITALIAN: Owner = Owner {
     unproven: "Per questo serve la prova che il sito è tuo.",
     refused: "Non si può fare: il gestore ha deciso diversamente. Scrivici.",
     too_soon: "È stato chiesto da poco. Si può chiedere di nuovo il",
+    by_dns_only: "Per questo il sito si chiama poche volte al giorno, e per oggi basta. Il record TXT si cerca ora, entro un minuto circa; il file e il tag non prima di domani.",
     granted: |wish| match wish {
         Wish::Look => "Sarà controllato entro un minuto o due, se altri non vengono prima.",
         Wish::Report => "Lo stiamo raccogliendo.",

@@ -10,7 +10,7 @@ pub(crate) struct Search {
     pub(crate) button: &'static str,
     pub(crate) examples_heading: &'static str,
     /// What can be typed, and what it means.
-    pub(crate) examples: [(&'static str, &'static str); 8],
+    pub(crate) examples: [(&'static str, &'static str); 9],
     /// Heads a page of results that has none to show, for those who hear it.
     pub(crate) heading: &'static str,
     /// Around a link to another query.
@@ -21,6 +21,8 @@ pub(crate) struct Search {
     pub(crate) of: &'static str,
     pub(crate) page_for: &'static str,
     pub(crate) pages_for: &'static str,
+    /// How many pages are not shown since they say the same as one that is.
+    pub(crate) copies_of_them: fn(u64, &str) -> String,
     pub(crate) none_here: &'static str,
     pub(crate) one_copy: &'static str,
     pub(crate) copies: fn(u32) -> String,
@@ -35,7 +37,6 @@ pub(crate) struct Search {
     pub(crate) too_many_parameters: &'static str,
     /// What of a query was left out, and why.
     pub(crate) misread: fn(&QueryError) -> String,
-    pub(crate) no_feed: &'static str,
     pub(crate) no_question: &'static str,
 }
 
@@ -54,6 +55,7 @@ const ENGLISH: Search = Search {
         ("curlew estuary", "pages with both words"),
         ("\"spring tide\"", "the words side by side"),
         ("curlew -stone", "without a word"),
+        ("tide author:\"Anna Rossi\"", "written by somebody"),
         ("tide site:example.org", "from one site only"),
         ("marea lang:it", "in one language"),
         ("wader before:2026-05-01", "published before a day"),
@@ -67,6 +69,10 @@ const ENGLISH: Search = Search {
     of: "of",
     page_for: "page for",
     pages_for: "pages for",
+    copies_of_them: |n, shown| match n {
+        1 => "One more page says the same as one of them.".to_owned(),
+        _ => format!("{shown} more pages say the same as one of them."),
+    },
     none_here: "There are no results on this page any more.",
     one_copy: "One later page says the same.",
     copies: |n| format!("{n} later pages say the same."),
@@ -80,7 +86,6 @@ const ENGLISH: Search = Search {
     address_too_long: "This address is too long. Please ask a shorter question.",
     too_many_parameters: "This address has too many parameters.",
     misread: QueryError::to_string,
-    no_feed: "No feed of that",
     no_question: "Say what to look for: q is empty.",
 };
 
@@ -93,6 +98,7 @@ const ITALIAN: Search = Search {
         ("chiurlo laguna", "pagine con entrambe le parole"),
         ("\"alta marea\"", "le parole una accanto all’altra"),
         ("pane -burro", "senza una parola"),
+        ("marea author:\"Anna Rossi\"", "scritte da una persona"),
         ("marea site:example.org", "solo da un sito"),
         ("tide lang:en", "in una lingua"),
         ("uccelli before:2026-05-01", "pubblicate prima di un giorno"),
@@ -106,6 +112,10 @@ const ITALIAN: Search = Search {
     of: "di",
     page_for: "pagina per",
     pages_for: "pagine per",
+    copies_of_them: |n, shown| match n {
+        1 => "Un’altra pagina dice lo stesso di una di queste.".to_owned(),
+        _ => format!("Altre {shown} pagine dicono lo stesso di una di queste."),
+    },
     none_here: "In questa pagina non ci sono più risultati.",
     one_copy: "Un’altra pagina, più recente, dice lo stesso.",
     copies: |n| format!("Altre {n} pagine, più recenti, dicono lo stesso."),
@@ -119,7 +129,6 @@ const ITALIAN: Search = Search {
     address_too_long: "Questo indirizzo è troppo lungo. Prova con una domanda più breve.",
     too_many_parameters: "Questo indirizzo ha troppi parametri.",
     misread: misread_in_italian,
-    no_feed: "Di questo non c’è un feed",
     no_question: "Scrivi che cosa cercare: q è vuoto.",
 };
 
@@ -139,6 +148,9 @@ fn misread_in_italian(error: &QueryError) -> String {
             "La ricerca dice solo che cosa le pagine non devono avere: aggiungi almeno una parola che devono avere."
                 .to_owned()
         }
+        QueryError::Author(typed) => {
+            format!("«{typed}» non è un nome: scrivi per esempio author:Rossi oppure author:\"Anna Rossi\".")
+        }
         QueryError::Site(typed) => {
             format!("«{typed}» non è il nome di un sito: scrivi per esempio site:example.org.")
         }
@@ -149,9 +161,16 @@ fn misread_in_italian(error: &QueryError) -> String {
         QueryError::Order(typed) => {
             format!("«{typed}» non è un ordinamento: scrivi sort:date oppure sort:relevance.")
         }
+        QueryError::Filter(typed) => {
+            format!(
+                "Il filtro «{typed}:» non esiste, e si è cercato come parole: ci sono author:, site:, lang:, before:, after: e sort:."
+            )
+        }
         QueryError::NoDays => "Nessun giorno viene dopo una data e prima dell’altra: after: vuole il primo giorno, \
                                before: l’ultimo."
             .to_owned(),
-        QueryError::Cursor => "Il collegamento agli altri risultati non era intero: questi sono i primi.".to_owned(),
+        QueryError::Cursor => {
+            "Il collegamento agli altri risultati qui non vale: questi si contano di nuovo dal primo.".to_owned()
+        }
     }
 }

@@ -108,24 +108,26 @@ const ITALIAN: Status = Status {
 
 const fn hold_in_english(why: HoldReason) -> &'static str {
     match why {
-        HoldReason::Forbidden => "Access refused (403)",
+        HoldReason::Forbidden => "Access refused (402, 403, 451)",
         HoldReason::TooManyRequests => "Too many requests (429)",
         HoldReason::ServerError => "Server errors (5xx)",
         HoldReason::Network => "Not to be reached",
         HoldReason::NotFound => "Nothing at the address that was named",
         HoldReason::Hostile => "Answers beyond the limits",
+        HoldReason::Interstitial => "A wall in place of all pages",
         HoldReason::WindowSpent => "Visited enough for this hour",
     }
 }
 
 const fn hold_in_italian(why: HoldReason) -> &'static str {
     match why {
-        HoldReason::Forbidden => "Accesso rifiutato (403)",
+        HoldReason::Forbidden => "Accesso rifiutato (402, 403, 451)",
         HoldReason::TooManyRequests => "Troppe richieste (429)",
         HoldReason::ServerError => "Errori del server (5xx)",
         HoldReason::Network => "Non raggiungibili",
         HoldReason::NotFound => "Nulla all’indirizzo indicato",
         HoldReason::Hostile => "Risposte oltre i limiti",
+        HoldReason::Interstitial => "Un muro al posto di tutte le pagine",
         HoldReason::WindowSpent => "Visitati abbastanza in quest’ora",
     }
 }

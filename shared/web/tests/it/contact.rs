@@ -5,6 +5,7 @@ use crate::support::{Answer, Shelf, World};
 use axum::http::StatusCode;
 use curlew_model::Millis;
 use curlew_ports::{About, Message};
+use curlew_web::Caller;
 
 async fn write(world: &World, fields: &[(&str, &str)]) -> Answer {
     let token = token_of(world).await;
@@ -81,4 +82,25 @@ async fn w01_w05_a_message_needs_a_person_and_fits_into_a_form() {
     let full = write(&world, &[("text", "and again")]).await;
     assert_eq!(full.status, StatusCode::SERVICE_UNAVAILABLE);
     assert_eq!(full.text("textarea"), "and again");
+}
+
+#[tokio::test]
+async fn w05_one_sender_does_not_fill_the_day() {
+    let world = World::of(Shelf { room: Some(100), ..Shelf::default() });
+    let mut sent = vec![];
+    for n in 0..8 {
+        sent.push(write(&world, &[("text", &format!("message {n}"))]).await.status);
+        world.clock.advance(Millis::from_mins(10));
+    }
+    assert_eq!(sent.iter().filter(|status| **status == StatusCode::OK).count(), 5, "{sent:?}");
+    assert_eq!(sent.last(), Some(&StatusCode::TOO_MANY_REQUESTS));
+    let refused = write(&world, &[("text", "one more")]).await;
+    assert_eq!((refused.status, refused.text("textarea")), (StatusCode::TOO_MANY_REQUESTS, "one more".into()));
+    assert!(!refused.header("retry-after").is_empty());
+    let token = token_of(&world).await;
+    let mut other = form_to("/contact", &[("token", &token), ("text", "of another")]);
+    other.extensions_mut().insert(Caller(Some([198, 51, 100, 7].into())));
+    assert_eq!(world.send(other).await.status, StatusCode::OK, "another has a share of their own");
+    world.clock.advance(Millis::from_days(1));
+    assert_eq!(write(&world, &[("text", "tomorrow")]).await.status, StatusCode::OK);
 }

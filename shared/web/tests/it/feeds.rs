@@ -62,7 +62,7 @@ async fn a_search_can_be_followed_in_three_forms() {
     );
     assert_eq!(json["items"][1]["title"], "https://mud.example/");
     let asked = world.shelf.asked.lock().unwrap().clone();
-    assert!(asked.iter().all(|(query, offset, limit)| query == "curlew sort:date" && (*offset, *limit) == (0, 30)));
+    assert!(asked.iter().all(|(query, offset, limit)| query == "sort:date curlew" && (*offset, *limit) == (0, 30)));
 }
 
 #[tokio::test]
@@ -74,7 +74,7 @@ async fn a_reader_that_has_the_feed_is_told_no_more_than_that() {
         assert_eq!((first.header("x-robots-tag"), first.header("cache-control")), ("noindex", "public, max-age=3600"));
         let again = |tag: &str| Request::get(&path).header("if-none-match", tag).body(Body::empty()).unwrap();
         let tag = first.header("etag").to_owned();
-        let same: Answer = world.send(again(&format!("\"x\", W/{tag}"))).await;
+        let same: Answer = world.send(again(&format!("\"x\", {tag}"))).await;
         assert_eq!(
             (same.status, same.body.as_str(), same.header("etag")),
             (StatusCode::NOT_MODIFIED, "", tag.as_str())
@@ -100,12 +100,47 @@ async fn o10_a_feed_of_hostile_text_is_sound() {
 }
 
 #[tokio::test]
+async fn what_readers_take_for_html_has_no_markup_of_a_site_or_a_query() {
+    let script = "<script>alert(1)</script>";
+    let mut hit = page("https://tide.example/", &format!("safe{script}"), &format!("curlew {script} & co"));
+    hit.site = script.into();
+    let world = World::of(shelf(vec![hit]));
+    let rss = world.get("/feed/rss?q=curlew").await.body;
+    // A description is HTML once its XML is read (RSS 2.0), so it is escaped twice; the rest is text.
+    assert!(rss.contains("<description>curlew &#38;lt;script&#38;gt;alert(1)"), "{rss}");
+    assert!(rss.contains("/script&#38;gt; &#38;amp; co</description>"), "{rss}");
+    let asked = world.get("/feed/rss?q=curlew%3Cscript%3E").await.body;
+    assert!(asked.contains("<description>curlew&#38;lt;script&#38;gt;"), "{asked}");
+    for xml in [rss, asked] {
+        assert!(!elements(&xml).contains(&"script".to_owned()), "{xml}");
+    }
+}
+
+#[tokio::test]
 async fn there_is_no_feed_of_nothing_nor_without_an_address_of_our_own() {
     let world = world();
-    for path in ["/feed/atom", "/feed/atom?q=", "/feed/rss?q=*x", "/feed/json?q=%28a"] {
-        assert_eq!(world.get(path).await.status, StatusCode::BAD_REQUEST, "{path}");
+    for path in
+        ["/feed/atom", "/feed/atom?q=", "/feed/rss?q=*x", "/feed/json?q=%28a", "/feed/atom?q=%2A%FF%F3%AF%88%B1%5B"]
+    {
+        let answer = world.get(path).await;
+        assert_eq!(
+            (answer.status, answer.header("content-type")),
+            (StatusCode::BAD_REQUEST, "application/json"),
+            "{path}"
+        );
+        assert_eq!(answer.json()["error"]["kind"], "bad_query", "{path}");
     }
     assert_eq!(world.get("/feed/html?q=curlew").await.status, StatusCode::NOT_FOUND);
+    for path in ["/feed/html?q=curlew", "/feed/", "/api/", "/api/search/", "/api/nowhere"] {
+        assert_eq!(world.get(path).await.json()["error"]["kind"], "not_found", "{path}");
+    }
+    for path in ["/feed/atom?q=x", "/api/search?q=x", "/status.json"] {
+        let posted = world.send(Request::post(path).body(Body::empty()).unwrap()).await;
+        assert_eq!(
+            (posted.status, &posted.json()["error"]["kind"]),
+            (StatusCode::METHOD_NOT_ALLOWED, &"wrong_method".into())
+        );
+    }
     let bare = World::with(Shelf::default(), PageSettings { base_url: None, ..settings() });
     assert_eq!(bare.get("/feed/atom?q=curlew").await.status, StatusCode::NOT_FOUND);
     assert!(bare.get("/?q=curlew").await.attributes("link[rel=alternate]", "href").is_empty());
@@ -145,10 +180,52 @@ async fn the_interface_for_programs_is_described_and_is_as_described() {
         assert_eq!(answer.status, StatusCode::OK, "{path}");
     }
     let hit = world.get("/api/search?q=curlew").await.json()["hits"][0].take();
-    let described = &document["components"]["schemas"]["Hit"]["properties"];
-    let (mut ours, mut theirs): (Vec<_>, Vec<_>) =
-        (hit.as_object().unwrap().keys().collect(), described.as_object().unwrap().keys().collect());
-    ours.sort();
-    theirs.sort();
-    assert_eq!(ours, theirs);
+    let described = &document["components"]["schemas"]["Hit"];
+    let mut ours: Vec<&str> = hit.as_object().unwrap().keys().map(String::as_str).collect();
+    let mut always: Vec<&str> =
+        described["required"].as_array().unwrap().iter().filter_map(|name| name.as_str()).collect();
+    ours.sort_unstable();
+    always.sort_unstable();
+    assert_eq!(ours, always);
+    assert!(always.iter().chain(&["copies"]).all(|name| described["properties"][name].is_object()));
+}
+
+/// The description's parameter of a path.
+fn parameter<'a>(document: &'a serde_json::Value, path: &str, name: &str) -> &'a serde_json::Value {
+    let all = document["paths"][path]["get"]["parameters"].as_array().unwrap();
+    &all.iter().find(|parameter| parameter["name"] == name).unwrap()["schema"]
+}
+
+#[tokio::test]
+async fn the_limits_that_are_described_are_those_that_hold() {
+    let world = world();
+    let document = world.get("/api/openapi.json").await.json();
+    let number = |name: &str, limit: &str| parameter(&document, "/api/search", name)[limit].as_u64().unwrap();
+    let status = async |path: String| world.get(&path).await.status;
+    for path in ["/api/search", "/feed/{form}"] {
+        let longest = parameter(&document, path, "q")["maxLength"].as_u64().unwrap() as usize;
+        let path = path.replace("{form}", "atom");
+        for character in ["a", "%C3%A0", "%F0%9F%A6%86"] {
+            let within = status(format!("{path}?q={}", character.repeat(longest))).await;
+            let said_by_index = character != "a" && within == StatusCode::BAD_REQUEST;
+            assert!(within == StatusCode::OK || said_by_index, "{path} {character}");
+            assert_eq!(status(format!("{path}?q={}", character.repeat(longest + 1))).await, StatusCode::BAD_REQUEST);
+        }
+    }
+    let reach = number("limit", "maximum");
+    for limit in [number("limit", "minimum"), number("limit", "default"), reach] {
+        for offset in [number("offset", "minimum"), number("offset", "maximum")] {
+            let path = format!("/api/search?q=curlew&limit={limit}&offset={offset}");
+            assert_eq!(status(path).await, StatusCode::OK, "each is valid, so both are: {limit} {offset}");
+        }
+    }
+    let asked = world.shelf.asked.lock().unwrap().clone();
+    assert!(asked.iter().all(|(_, offset, limit)| offset + limit <= reach as usize), "{asked:?}");
+    for beyond in [
+        format!("limit={}", number("limit", "minimum") - 1),
+        format!("limit={}", reach + 1),
+        format!("offset={}", number("offset", "maximum") + 1),
+    ] {
+        assert_eq!(status(format!("/api/search?q=curlew&{beyond}")).await, StatusCode::BAD_REQUEST, "{beyond}");
+    }
 }

@@ -161,6 +161,9 @@ async fn the_style_sheet_and_the_icon_are_our_own() {
     assert_eq!(style.header("content-type"), "text/css; charset=utf-8");
     assert!(style.body.contains("prefers-color-scheme: dark"));
     assert!(!style.body.contains("url(") && !style.body.contains("@import"));
+    let old = world.get("/favicon.ico").await;
+    assert_eq!((old.status, old.header("content-type")), (StatusCode::OK, "image/vnd.microsoft.icon"));
+    assert!(old.body.starts_with("\0\0\u{1}\0\u{1}\0"), "an icon, and one of it");
     let icon = world.get("/favicon.svg").await;
     assert_eq!(icon.header("content-type"), "image/svg+xml");
     let events = quick_xml::Reader::from_str(&icon.body).read_event();

@@ -18,7 +18,7 @@ fn world() -> World {
 }
 
 /// Every page that can be got, and some that cannot.
-const PATHS: [&str; 11] = [
+const PATHS: [&str; 10] = [
     "/",
     "/?q=curlew",
     "/?q=curlew&page=10",
@@ -29,7 +29,6 @@ const PATHS: [&str; 11] = [
     "/bot",
     "/status",
     "/nowhere",
-    "/feed/atom",
 ];
 
 #[tokio::test]
@@ -100,8 +99,6 @@ async fn what_was_not_understood_is_said_in_the_language_of_the_page() {
     let world = world();
     let wild = world.get_in(ITALIAN, "/?q=*x").await;
     assert_eq!(wild.text(".bad"), "I caratteri jolly, come in «<*x>», non sono previsti: scrivi la parola per intero.");
-    let feed = world.get_in(ITALIAN, "/feed/rss?q=*x").await;
-    assert_eq!(feed.text("h1"), "Di questo non c’è un feed");
     let token = token_of(&world).await;
     let mut request = form(&[("url", "https://blocked.example"), ("token", &token)]);
     request.headers_mut().insert("accept-language", ITALIAN.parse().unwrap());
@@ -118,7 +115,7 @@ async fn what_programs_read_says_that_it_depends_on_the_language_or_does_not() {
     let api = world.get_in(ITALIAN, "/api/search?q=").await;
     assert_eq!(api.json()["error"]["message"], "Say what to look for: q is empty.");
     for path in ["/style.css", "/robots.txt", "/feed/atom?q=curlew", "/api/search?q=curlew", "/status.json"] {
-        assert_eq!(world.get_in(ITALIAN, path).await.header("vary"), "", "{path}");
+        assert!(["", "accept-encoding"].contains(&world.get_in(ITALIAN, path).await.header("vary")), "{path}");
     }
 }
 

@@ -6,6 +6,7 @@ use axum::body::Body;
 use axum::http::{Request, StatusCode};
 use curlew_model::{Challenge, Claim, Dossier, FeedLine, Millis, Miss, PageLine, Timestamp, Way, Wish};
 use curlew_ports::{BlockedBy, Clock, Kept, RobotsSeen};
+use curlew_web::Caller;
 use std::collections::BTreeMap;
 
 async fn begin(world: &World, host: &str) -> Answer {
@@ -85,6 +86,33 @@ async fn i05_a_claim_begins_with_what_is_to_be_published() {
         ("no-store", vec!["noindex".to_owned()])
     );
     assert!(world.shelf.wishes.lock().unwrap().is_empty(), "nothing is looked for before it is asked for");
+}
+
+#[tokio::test]
+async fn i05_w06_nobody_uses_up_the_looks_of_others() {
+    let world = World::of(Shelf::default());
+    let path = claim(&world).await;
+    let from = |ip: [u8; 4]| {
+        let mut request = form_to(&path, &[("wish", "look")]);
+        request.extensions_mut().insert(Caller(Some(ip.into())));
+        request
+    };
+    let mut granted = 0;
+    for _ in 0..8 {
+        let answer = world.send(from([192, 0, 2, 1])).await;
+        assert_eq!(answer.status, StatusCode::OK, "{}", answer.text(".bad"));
+        granted += usize::from(!answer.text(".good").contains("TXT record is looked up"));
+    }
+    assert_eq!(granted, 6, "half of what the site is called for in a day");
+    assert_eq!(world.shelf.wishes.lock().unwrap().len(), 6);
+    assert!(!world.send(from([192, 0, 2, 2])).await.text(".good").contains("TXT record is looked up"));
+    for n in 0..60 {
+        world.send(from([203, 0, 113, n])).await;
+    }
+    let flooded = world.send(from([198, 51, 100, 7])).await;
+    assert_eq!(flooded.status, StatusCode::TOO_MANY_REQUESTS, "each may be a question to somebody's name server");
+    world.clock.advance(Millis::from_mins(1));
+    assert_eq!(world.send(from([198, 51, 100, 7])).await.status, StatusCode::OK, "but for a minute at most");
 }
 
 #[tokio::test]

@@ -2,12 +2,11 @@
 
 use crate::support::{Shelf, World, page, settings, shelf};
 use axum::body::Body;
-use axum::extract::ConnectInfo;
 use axum::http::{Request, StatusCode};
 use curlew_model::{Millis, ThumbnailId};
 use curlew_ports::PageSettings;
 use curlew_web::Caller;
-use std::net::SocketAddr;
+use tower::ServiceExt;
 
 fn many(count: usize) -> World {
     let pages = (1..=count).map(|n| page(&format!("https://tide.example/{n}"), &format!("Curlew {n}"), "On the mud."));
@@ -22,7 +21,7 @@ async fn the_start_page_has_the_form_and_explains_the_language() {
     assert_eq!(home.attributes("form", "action"), ["/"]);
     assert_eq!(home.attributes("input", "name"), ["q"]);
     let examples = home.all("dt").join(" ");
-    for word in ["\"spring tide\"", "-stone", "site:", "lang:", "before:", "after:", "sort:date"] {
+    for word in ["\"spring tide\"", "-stone", "author:", "site:", "lang:", "before:", "after:", "sort:date"] {
         assert!(examples.contains(word), "{word} in {examples}");
     }
     assert!(home.header("cache-control").contains("max-age"));
@@ -68,8 +67,22 @@ async fn copies_that_are_not_shown_are_counted() {
     for (copies, said) in [(0, ""), (1, "One later page says the same."), (3, "3 later pages say the same.")] {
         let mut hit = page("https://tide.example/mud", "Mud", "A curlew.");
         hit.copies = copies;
-        let results = World::of(shelf(vec![hit])).get("/?q=curlew").await;
+        let world = World::of(shelf(vec![hit]));
+        let results = world.get("/?q=curlew").await;
         assert_eq!(results.all(".source").get(1).map_or("", String::as_str), said);
+        assert_eq!(results.text("h1"), "1 page for curlew", "copies are not counted among what is shown");
+        let in_all = results.all("p.quiet").into_iter().find(|sentence| sentence.contains("the same"));
+        let expected = match copies {
+            0 => None,
+            1 => Some("One more page says the same as one of them.".to_owned()),
+            more => Some(format!("{more} more pages say the same as one of them.")),
+        };
+        assert_eq!(in_all, expected);
+        let answer = world.get("/api/search?q=curlew").await.json();
+        assert_eq!(
+            (answer["total"].as_u64(), answer["copies"].as_u64()),
+            (Some(1), Some(copies.into()).filter(|n| *n > 0))
+        );
     }
 }
 
@@ -101,7 +114,7 @@ async fn results_come_ten_a_page() {
     assert_eq!(third.text("h1"), "21–25 of 25 pages for curlew");
     assert_eq!(third.attributes("nav.pages a[rel=prev]", "href"), ["/?q=curlew&page=2"]);
     let damaged = world.get("/?q=curlew&page=3&from=nonsense").await;
-    assert_eq!((damaged.status, damaged.text("h1").as_str()), (StatusCode::OK, "1–10 of 25 pages for curlew"));
+    assert_eq!((damaged.status, damaged.text("h1").as_str()), (StatusCode::OK, "21–25 of 25 pages for curlew"));
     let too_deep = many(150).get("/?q=curlew&page=3&from=100").await;
     assert_eq!(too_deep.status, StatusCode::BAD_REQUEST);
 
@@ -151,7 +164,7 @@ async fn the_api_says_what_is_wrong_with_a_question() {
         "?q=x&limit=0",
         "?q=x&limit=101",
         "?q=x&limit=-1",
-        "?q=x&offset=91",
+        "?q=x&offset=100",
         "?q=x&offset=99999999999999999999",
         "?q=*x",
     ] {
@@ -170,10 +183,73 @@ async fn the_api_says_what_is_wrong_with_a_question() {
 }
 
 #[tokio::test]
+async fn a_cursor_that_is_none_of_ours_is_refused_and_a_link_to_a_page_falls_back_on_its_number() {
+    let world = many(25);
+    let api = world.get("/api/search?q=curlew&cursor=forged").await;
+    assert_eq!((api.status, api.json()["error"]["kind"].as_str()), (StatusCode::BAD_REQUEST, Some("bad_cursor")));
+    let page = world.get("/?q=curlew&page=2&from=forged").await;
+    assert_eq!((page.status, page.all(".hits li").len()), (StatusCode::OK, 10));
+    assert!(page.text(".notice").contains("counted anew"), "{}", page.body);
+    assert_eq!(world.shelf.asked.lock().unwrap().last(), Some(&("curlew".to_owned(), 10, 10)));
+}
+
+#[tokio::test]
+async fn what_a_caller_has_is_not_sent_again() {
+    let world = many(3);
+    for path in
+        ["/", "/?q=curlew", "/bot", "/api/search?q=curlew", "/api/openapi.json", "/robots.txt", "/opensearch.xml"]
+    {
+        let first = world.get(path).await;
+        let tag = first.header("etag").to_owned();
+        assert!(first.status == StatusCode::OK && tag.starts_with("W/\""), "{path}: {tag}");
+        for known in [tag.clone(), format!("\"x\", {}", tag.trim_start_matches("W/")), "*".to_owned()] {
+            let request = Request::get(path).header("if-none-match", &known).body(Body::empty()).unwrap();
+            let same = world.send(request).await;
+            assert_eq!((same.status, same.body.as_str()), (StatusCode::NOT_MODIFIED, ""), "{path} {known}");
+            assert_eq!(
+                (same.header("etag"), same.header("cache-control")),
+                (tag.as_str(), first.header("cache-control"))
+            );
+            assert_eq!(same.header("vary"), first.header("vary"));
+        }
+        let changed = Request::get(path).header("if-none-match", "W/\"x\"").body(Body::empty()).unwrap();
+        assert_eq!(world.send(changed).await.status, StatusCode::OK, "{path}");
+    }
+    let in_italian = world.get_in("it", "/").await;
+    assert_ne!(in_italian.header("etag"), world.get("/").await.header("etag"));
+    for path in ["/suggest", "/contact", "/owner", "/status", "/nowhere", "/?q=x&page=99"] {
+        let request = Request::get(path).header("if-none-match", "*").body(Body::empty()).unwrap();
+        let answer = world.send(request).await;
+        assert!(answer.header("etag").is_empty() && answer.status != StatusCode::NOT_MODIFIED, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn text_is_compressed_unless_it_holds_a_secret_or_is_short() {
+    let world = many(10);
+    let encoding = async |path: &str, accepted: &str| {
+        let request = Request::get(path).header("accept-encoding", accepted).body(Body::empty()).unwrap();
+        let response = world.router.clone().oneshot(request).await.unwrap();
+        let vary: Vec<&str> = response.headers().get_all("vary").iter().map(|v| v.to_str().unwrap()).collect();
+        let encoding = response.headers().get("content-encoding").map(|v| v.to_str().unwrap().to_owned());
+        (encoding, vary.contains(&"accept-encoding"))
+    };
+    let style = world.get("/").await.attributes("link[rel=stylesheet]", "href").remove(0);
+    for path in ["/", "/?q=curlew", "/bot", "/feed/atom?q=curlew", "/api/openapi.json", style.as_str()] {
+        assert_eq!(encoding(path, "gzip, br").await, (Some("gzip".into()), true), "{path}");
+        assert_eq!(encoding(path, "identity").await, (None, true), "{path}");
+    }
+    // A form's token, the key of a claim: beside what the caller chose they would be guessed by the length.
+    for path in ["/suggest", "/contact", "/owner", "/status", "/robots.txt"] {
+        assert_eq!(encoding(path, "gzip").await.0, None, "{path}");
+    }
+}
+
+#[tokio::test]
 async fn trouble_behind_the_page_is_told_without_its_details() {
     for (broken, status, kind) in [(true, 503, "unavailable"), (false, 500, "internal")] {
         let world = World::of(Shelf { broken: Some(broken), ..Shelf::default() });
-        for path in ["/?q=x", "/status", "/thumb/11111111111111111111111111111111"] {
+        for path in ["/?q=x", "/status", "/status.json", "/thumb/11111111111111111111111111111111"] {
             let answer = world.get(path).await;
             assert_eq!(answer.status.as_u16(), status, "{path}");
             assert!(!answer.body.contains("torn") && !answer.body.contains("manifest"));
@@ -195,7 +271,7 @@ async fn w02_a_flood_of_searches_is_told_to_wait() {
     let world = World::with(shelf(Vec::new()), PageSettings { searches_per_minute: 2, ..settings() });
     let from = |ip: [u8; 4], path: &str| {
         let mut request = Request::get(path).body(Body::empty()).unwrap();
-        request.extensions_mut().insert(ConnectInfo(SocketAddr::from((ip, 4711))));
+        request.extensions_mut().insert(Caller(Some(ip.into())));
         request
     };
     for path in ["/?q=x", "/api/search?q=x"] {
@@ -208,9 +284,16 @@ async fn w02_a_flood_of_searches_is_told_to_wait() {
     assert_eq!(api.json()["error"]["kind"], "too_many_requests");
     assert_eq!(world.send(from([192, 0, 2, 1], "/")).await.status, StatusCode::OK, "the form is always there");
     assert_eq!(world.send(from([192, 0, 2, 2], "/?q=x")).await.status, StatusCode::OK);
-    for _ in 0..5 {
-        assert_eq!(world.send(from([127, 0, 0, 1], "/?q=x")).await.status, StatusCode::OK);
-    }
+    let last = async |world: &World| {
+        let mut last = StatusCode::OK;
+        for _ in 0..5 {
+            last = world.send(from([127, 0, 0, 1], "/?q=x")).await.status;
+        }
+        last
+    };
+    assert_eq!(last(&world).await, StatusCode::TOO_MANY_REQUESTS, "a proxy that does not say for whom it calls");
+    let settings = PageSettings { searches_per_minute: 2, base_url: None, ..settings() };
+    assert_eq!(last(&World::with(shelf(Vec::new()), settings)).await, StatusCode::OK, "the user of this machine");
     world.clock.advance(Millis::from_secs(30));
     assert_eq!(world.send(from([192, 0, 2, 1], "/?q=x")).await.status, StatusCode::OK);
 }
@@ -222,7 +305,7 @@ async fn w10_a_forwarded_for_header_is_not_believed() {
         let request =
             Request::get("/?q=x").header("x-forwarded-for", claimed).header("forwarded", format!("for={claimed}"));
         let mut request = request.body(Body::empty()).unwrap();
-        request.extensions_mut().insert(Caller([198, 51, 100, 7].into()));
+        request.extensions_mut().insert(Caller(Some([198, 51, 100, 7].into())));
         request
     };
     assert_eq!(world.send(claiming("192.0.2.1")).await.status, StatusCode::OK);

@@ -3,14 +3,39 @@
 use crate::support::{Answer, Shelf, World};
 use axum::body::Body;
 use axum::http::{Request, StatusCode};
+use bytes::Bytes;
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll};
 
 async fn asked(world: &World, callback: &str, query: &str) -> Answer {
     world.get(&format!("/websub/{callback}?{query}")).await
 }
 
-async fn told(world: &World, callback: &str, signature: &str, body: Vec<u8>) -> StatusCode {
+async fn told(world: &World, callback: &str, signature: &str, body: impl Into<Body>) -> StatusCode {
     let request = Request::post(format!("/websub/{callback}")).header("x-hub-signature", signature);
-    world.send(request.body(Body::from(body)).unwrap()).await.status
+    world.send(request.body(body.into()).unwrap()).await.status
+}
+
+/// A body in pieces, without an end if it has `None`; the flag says whether any of it was read.
+struct Pieces(Vec<Option<Vec<u8>>>, Arc<AtomicBool>);
+
+impl axum::body::HttpBody for Pieces {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<hyper::body::Frame<Bytes>, Infallible>>> {
+        self.1.store(true, Ordering::SeqCst);
+        match self.0.pop() {
+            Some(None) => Poll::Pending,
+            piece => Poll::Ready(piece.flatten().map(|piece| Ok(hyper::body::Frame::data(piece.into())))),
+        }
+    }
 }
 
 #[tokio::test]
@@ -38,17 +63,42 @@ async fn f11_a_challenge_is_sent_back_as_plain_text_or_not_at_all() {
 #[tokio::test]
 async fn f12_f13_deliveries_are_capped_and_an_unknown_callback_is_gone() {
     let world = World::of(Shelf::default());
-    assert_eq!(told(&world, "ours", "sha256=00", b"news".to_vec()).await, StatusCode::ACCEPTED);
-    assert_eq!(told(&world, "other", "sha256=00", b"news".to_vec()).await, StatusCode::GONE);
-    assert_eq!(told(&world, "ours", "sha256=00", vec![b'a'; (1 << 20) + 1]).await, StatusCode::PAYLOAD_TOO_LARGE);
-    let delivered = world.shelf.delivered.lock().unwrap().clone();
-    assert_eq!(delivered[0], ("ours".into(), Some("sha256=00".into()), 4));
-    assert_eq!(delivered.len(), 2, "what is too long is not handed on");
+    assert_eq!(told(&world, "ours", "4", "news").await, StatusCode::ACCEPTED);
+    assert_eq!(told(&world, "ours", "5", "news").await, StatusCode::ACCEPTED, "its sender is not told");
+    assert_eq!(told(&world, "other", "4", "news").await, StatusCode::GONE);
+    let long = vec![b'a'; (1 << 20) + 1];
+    assert_eq!(told(&world, "ours", &long.len().to_string(), long).await, StatusCode::PAYLOAD_TOO_LARGE);
+    assert_eq!(*world.shelf.delivered.lock().unwrap(), ["ours"], "one was genuine and not too long");
     let broken = World::of(Shelf { broken: Some(true), ..Shelf::default() });
-    assert_eq!(told(&broken, "ours", "sha256=00", vec![]).await, StatusCode::SERVICE_UNAVAILABLE, "it comes again");
+    assert_eq!(told(&broken, "ours", "0", "").await, StatusCode::SERVICE_UNAVAILABLE, "it comes again");
     let mut last = StatusCode::OK;
     for _ in 0..700 {
-        last = told(&world, "ours", "sha256=00", vec![]).await;
+        last = told(&world, "ours", "0", "").await;
     }
     assert_eq!(last, StatusCode::TOO_MANY_REQUESTS);
+}
+
+#[tokio::test]
+async fn f12_a_body_that_nothing_would_be_believed_of_is_not_read() {
+    let world = World::of(Shelf::default());
+    for (callback, signature, status) in [
+        ("other", Some("1"), StatusCode::GONE),
+        ("other", None, StatusCode::GONE),
+        ("ours", None, StatusCode::ACCEPTED),
+    ] {
+        let is_read = Arc::new(AtomicBool::new(false));
+        let endless = Body::new(Pieces(vec![None], is_read.clone()));
+        let mut request = Request::post(format!("/websub/{callback}"));
+        if let Some(signature) = signature {
+            request = request.header("x-hub-signature", signature);
+        }
+        assert_eq!(world.send(request.body(endless).unwrap()).await.status, status, "{callback} {signature:?}");
+        assert!(!is_read.load(Ordering::SeqCst), "{callback} {signature:?}");
+    }
+    let pieces = || Body::new(Pieces(vec![Some(b"ws".to_vec()), Some(b"ne".to_vec())], Arc::default()));
+    assert_eq!(told(&world, "ours", "4", pieces()).await, StatusCode::ACCEPTED);
+    assert_eq!(world.shelf.delivered.lock().unwrap().len(), 1, "a body in pieces is one body");
+    let unannounced = (0..17).map(|_| Some(vec![b'a'; 1 << 16])).collect();
+    let unannounced = Body::new(Pieces(unannounced, Arc::default()));
+    assert_eq!(told(&world, "ours", "1114112", unannounced).await, StatusCode::PAYLOAD_TOO_LARGE);
 }

@@ -103,3 +103,12 @@ fn lists_come_from_the_environment_too() {
     assert_eq!(config.guard.allow_nets.len(), 2);
     assert_eq!(config.guard.resolve.len(), 1);
 }
+
+#[test]
+fn trusted_proxies_are_address_ranges() {
+    let load = |value: &str| Settings::load(&Flags::default(), env(&[("CURLEW_WEB_TRUSTED_PROXIES", value)]));
+    let ranges = load("[\"127.0.0.1/32\", \"2001:db8::/32\"]").unwrap().web.trusted_proxies;
+    assert_eq!(ranges, ["127.0.0.1/32".parse::<IpNet>().unwrap(), "2001:db8::/32".parse().unwrap()]);
+    assert!(load("[\"proxy.example\"]").is_err());
+    assert!(Settings::load(&Flags::default(), env(&[])).unwrap().web.trusted_proxies.is_empty());
+}

@@ -1,0 +1,199 @@
+//! Sites and feeds that were named and could not be read: why, and what the person who named them can do.
+
+use super::list::ADDRESS;
+use crate::output::{self, shown};
+use anyhow::Result;
+use curlew_model::{Failure, FailureCause, FeedSource, Hold, SiteSource, SiteState, Source, Timestamp};
+use serde::Serialize;
+use url::Url;
+
+/// The most failures that a summary for people lists.
+const MOST: usize = 20;
+
+/// One site or feed that could not be read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct Failed {
+    /// `site` or `feed`.
+    kind: &'static str,
+    url: String,
+    /// The kind of failure; unknown for a feed, whose row keeps words only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cause: Option<FailureCause>,
+    reason: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    remedy: Option<String>,
+    /// Curlew itself tries again then, or in the first minute of its schedule after that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    again_at: Option<Timestamp>,
+    /// Whether the crawl failed at it; what a site asks for, or its hold, is no failure of the crawl.
+    #[serde(skip)]
+    pub(crate) is_failure: bool,
+}
+
+impl Failed {
+    /// What kept a source from being read, if anything did. `hold` is that of its host key.
+    pub(crate) fn of(source: &Source, hold: Option<&Hold>, is_offline: bool) -> Option<Failed> {
+        match source {
+            Source::Site(site) => Failed::site(site, hold, is_offline),
+            Source::Feed(feed) => Failed::feed(feed, hold),
+            Source::Extra(_) => None,
+        }
+    }
+
+    fn site(site: &SiteSource, hold: Option<&Hold>, is_offline: bool) -> Option<Failed> {
+        let is_waiting = site.state == SiteState::Waiting;
+        let failure = match (&site.state, &site.failure) {
+            (SiteState::Working { .. }, _) => held(hold)?,
+            (_, Some(failure)) => failure.clone(),
+            (SiteState::Feedless { reason } | SiteState::Refused { reason }, None) => {
+                Failure::new(FailureCause::NoFeed, reason.as_str())
+            }
+            (SiteState::Waiting, None) if is_offline => {
+                Failure::from("most hosts are out of reach: your own network seems to be down")
+            }
+            (SiteState::Waiting, None) => held(hold)?,
+        };
+        let cause = failure.cause;
+        let is_failure =
+            if is_waiting { cause.is_unreached() || cause == FailureCause::Broken } else { !cause.is_wanted() };
+        Some(Failed {
+            kind: "site",
+            url: site.url.clone(),
+            cause: Some(cause),
+            reason: failure.detail,
+            remedy: remedy(cause, &site.url),
+            again_at: Some(hold.map_or(site.not_before, |hold| hold.until.max(site.not_before)))
+                .filter(|at| *at > Timestamp::MIN),
+            is_failure,
+        })
+    }
+
+    fn feed(feed: &FeedSource, hold: Option<&Hold>) -> Option<Failed> {
+        let held = held(hold);
+        let cause = if held.is_some() { Some(FailureCause::Held) } else { None };
+        let reason = feed.trouble.clone().or_else(|| held.map(|held| held.detail))?;
+        Some(Failed {
+            kind: "feed",
+            url: feed.url.clone(),
+            cause,
+            reason,
+            remedy: Some(format!("`curlew feeds show {}` says when it is polled next", feed.url)),
+            again_at: (!feed.gone && feed.not_before > Timestamp::MIN).then_some(feed.not_before),
+            is_failure: hold.is_none(),
+        })
+    }
+
+    /// For people: what, why, and what to do.
+    pub(crate) fn lines(&self) -> Vec<String> {
+        let mut lines = vec![format!("          {}: {}", shown(&self.url, ADDRESS), shown(&self.reason, 2 * ADDRESS))];
+        let again = self.again_at.map(|at| format!("tried again from {at}"));
+        let advice: Vec<String> = self.remedy.iter().map(|text| shown(text, 2 * ADDRESS)).chain(again).collect();
+        if !advice.is_empty() {
+            lines.push(format!("            {}", advice.join("; ")));
+        }
+        lines
+    }
+}
+
+/// The sites and feeds that failed, for people.
+pub(super) fn print(failed: &[Failed]) -> Result<()> {
+    let Some(first) = failed.first() else { return Ok(()) };
+    let kinds = if failed.iter().all(|other| other.kind == first.kind) { first.kind } else { "source" };
+    output::line(&format!("failed    {}", output::count(failed.len() as u64, kinds)))?;
+    for one in failed.iter().take(MOST) {
+        one.lines().iter().try_for_each(|line| output::line(line))?;
+    }
+    if failed.len() > MOST {
+        output::line(&format!("          and {} more: see `curlew sites`", failed.len() - MOST))?;
+    }
+    Ok(())
+}
+
+fn held(hold: Option<&Hold>) -> Option<Failure> {
+    let hold = hold?;
+    Some(Failure::new(FailureCause::Held, format!("the host is held until {} ({})", hold.until, hold.reason.as_str())))
+}
+
+/// What the person who named an address can do.
+pub(crate) fn remedy(cause: FailureCause, url: &str) -> Option<String> {
+    let parsed = Url::parse(url).ok();
+    let host = parsed.as_ref().and_then(Url::host_str).unwrap_or(url);
+    let is_https = parsed.as_ref().is_some_and(|url| url.scheme() == "https");
+    Some(match cause {
+        FailureCause::Dns => format!("check the spelling of {host}"),
+        FailureCause::ConnectionRefused | FailureCause::Tls | FailureCause::Timeout if is_https => {
+            format!("if the site has no TLS, name it as http://{host}/")
+        }
+        FailureCause::ConnectionRefused | FailureCause::Timeout | FailureCause::Network | FailureCause::Tls => {
+            format!("check in a browser that {host} answers")
+        }
+        FailureCause::NoFeed | FailureCause::Status | FailureCause::Redirect => {
+            "if it has a feed, name it with `curlew crawl --feed URL`".to_owned()
+        }
+        FailureCause::Robots | FailureCause::RobotsUnavailable => {
+            "its robots.txt has to let the crawler in; nothing here overrides that".to_owned()
+        }
+        FailureCause::Held => format!("`curlew sites show {host}` says why"),
+        FailureCause::Blocked => format!("`curlew unblock {host}` takes the block back"),
+        FailureCause::Excluded => "a setting of [exclude] says so".to_owned(),
+        FailureCause::Address | FailureCause::Broken => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use curlew_model::{HoldReason, Slot};
+    use curlew_policy::address;
+
+    fn site(url: &str, state: SiteState, failure: Option<Failure>) -> Source {
+        let key = address::source_key(&Url::parse(url).unwrap_or_else(|e| panic!("{e}")));
+        let (slot, not_before) = (Slot::of(0), Timestamp::MIN);
+        Source::Site(SiteSource { key, slot, url: url.into(), state, image: None, not_before, failures: 0, failure })
+    }
+
+    fn failed(cause: FailureCause, url: &str) -> Failed {
+        let source = site(url, SiteState::Waiting, Some(Failure::new(cause, "so it is")));
+        Failed::of(&source, None, false).unwrap_or_else(|| panic!("{cause:?} is a failure"))
+    }
+
+    #[test]
+    fn a_site_says_why_it_failed_and_what_to_do() {
+        for (cause, url, remedy, is_failure) in [
+            (FailureCause::Dns, "https://nosuch.example/", Some("check the spelling of nosuch.example"), true),
+            (FailureCause::ConnectionRefused, "https://a.example/", Some("name it as http://a.example/"), true),
+            (FailureCause::Tls, "https://a.example/", Some("name it as http://a.example/"), true),
+            (FailureCause::Timeout, "https://a.example/", Some("name it as http://a.example/"), true),
+            (FailureCause::Timeout, "http://a.example/", Some("a.example answers"), true),
+            (FailureCause::Robots, "http://a.example/", Some("robots.txt"), false),
+            (FailureCause::Held, "http://a.example/", Some("curlew sites show a.example"), false),
+            (FailureCause::Address, "http://a.example/", None, false),
+        ] {
+            let failed = failed(cause, url);
+            assert_eq!(failed.is_failure, is_failure, "{cause:?}");
+            let said = failed.remedy.as_deref();
+            assert!(
+                said.is_some() == remedy.is_some() && said.unwrap_or("").contains(remedy.unwrap_or("")),
+                "{said:?}"
+            );
+            let lines = failed.lines().concat();
+            assert!(lines.contains(url) && lines.contains("so it is"), "{lines}");
+        }
+    }
+
+    #[test]
+    fn a_site_without_a_feed_fails_and_one_that_works_does_not_unless_its_host_is_held() {
+        let reason = "no feed is named".to_owned();
+        let feedless = site("http://a.example/", SiteState::Feedless { reason }, None);
+        let failed = Failed::of(&feedless, None, false).unwrap_or_else(|| panic!("it has no feed"));
+        assert!(failed.is_failure && failed.remedy.is_some_and(|text| text.contains("--feed")));
+        let working = site("http://a.example/", SiteState::Working { feeds: vec![] }, None);
+        assert_eq!(Failed::of(&working, None, false), None);
+        let hold = Hold { until: Timestamp::MAX, reason: HoldReason::TooManyRequests, since: Timestamp::MIN };
+        let held = Failed::of(&working, Some(&hold), false).unwrap_or_else(|| panic!("its host is held"));
+        assert!(!held.is_failure && held.reason.contains("too_many_requests"), "{held:?}");
+        let untried = site("http://a.example/", SiteState::Waiting, None);
+        assert_eq!(Failed::of(&untried, None, false), None);
+        assert!(Failed::of(&untried, None, true).is_some_and(|failed| failed.reason.contains("your own network")));
+    }
+}

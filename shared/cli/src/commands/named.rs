@@ -1,0 +1,75 @@
+//! Files in which a person names sites and feeds, and what of them could not be taken.
+
+use crate::output::{self, shown};
+use anyhow::{Context, Result};
+use curlew_feed::OpmlFeed;
+use curlew_ports::Refused;
+use serde::Serialize;
+use std::path::Path;
+
+/// The most bytes of a list.
+const MAX_LIST: u64 = 64 * 1024 * 1024;
+/// Characters of an address or a reason that are shown.
+const SHOWN: usize = 300;
+
+/// A site or feed that was named and could not be taken.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct LeftOut {
+    /// As it was named.
+    named: String,
+    /// Why, in English.
+    reason: String,
+}
+
+impl LeftOut {
+    /// Tells it on standard error at once, and keeps it for the end.
+    pub(super) fn told(what: &str, named: &str, refused: &Refused) -> LeftOut {
+        let (named, reason) = (shown(named, SHOWN), shown(&refused.why.to_string(), SHOWN));
+        output::error_line(&format!("curlew: {what} '{named}' is left out: {reason}"));
+        LeftOut { named, reason }
+    }
+}
+
+/// The sites of a file with one a line. What follows a `#` is a comment.
+pub(super) fn sites(path: &Path) -> Result<Vec<String>> {
+    let bytes = read(path)?;
+    let text = curlew_feed::decode_text(&bytes);
+    let lines = text.lines().map(|line| line.split('#').next().unwrap_or_default().trim());
+    Ok(lines.filter(|line| !line.is_empty()).map(str::to_owned).collect())
+}
+
+/// The feeds of a file as other feed readers export it.
+pub(super) fn opml(path: &Path) -> Result<Vec<OpmlFeed>> {
+    curlew_feed::feeds_of_opml(&read(path)?).with_context(|| format!("{} cannot be used", path.display()))
+}
+
+/// Reads a file that a person named.
+fn read(path: &Path) -> Result<Vec<u8>> {
+    let unreadable = || format!("{} cannot be read", path.display());
+    let size = std::fs::metadata(path).with_context(unreadable)?.len();
+    if size > MAX_LIST {
+        anyhow::bail!("{} is larger than {} MiB", path.display(), MAX_LIST >> 20);
+    }
+    std::fs::read(path).with_context(unreadable)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_of_sites_is_read_in_the_encodings_of_text_editors() -> Result<()> {
+        let text = "# my blogs\r\nhttp://a.test/ # the first\r\n\r\n  m\u{fc}nchen.test\n";
+        let wide = |bytes: fn(u16) -> [u8; 2]| format!("\u{feff}{text}").encode_utf16().flat_map(bytes).collect();
+        let latin = text.chars().map(|c| u8::try_from(u32::from(c))).collect::<Result<Vec<u8>, _>>()?;
+        let folder = tempfile::tempdir()?;
+        let path = folder.path().join("sites.txt");
+        let files: [Vec<u8>; 5] =
+            [text.into(), format!("\u{feff}{text}").into(), wide(u16::to_le_bytes), wide(u16::to_be_bytes), latin];
+        for bytes in files {
+            std::fs::write(&path, &bytes)?;
+            assert_eq!(sites(&path)?, ["http://a.test/", "m\u{fc}nchen.test"], "{bytes:?}");
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,98 @@
+//! The log of this process, on standard error. What sites say reaches it in messages and fields: whatever of it would steer a
+//! terminal, or begin a line of its own, is written as an escape.
+
+use crate::output::steers;
+use curlew_wiring::LogForm;
+use std::fmt::{self, Write};
+use std::io::IsTerminal;
+use tracing::field::Field;
+use tracing_subscriber::EnvFilter;
+use tracing_subscriber::fmt::format::{Writer, debug_fn};
+
+/// Starts it.
+pub(crate) fn start(form: LogForm, verbose: u8) {
+    let level = match verbose {
+        0 => "warn",
+        1 => "info,curlew=info",
+        _ => "debug,hyper=info,h2=info,rustls=info,reqwest=info,tantivy=warn",
+    };
+    let builder = tracing_subscriber::fmt().with_env_filter(EnvFilter::new(level)).with_writer(std::io::stderr);
+    match form {
+        LogForm::Json => builder.json().flatten_event(true).init(),
+        LogForm::Text => {
+            let builder = builder.with_target(false).with_ansi(std::io::stderr().is_terminal());
+            builder.fmt_fields(debug_fn(field)).init();
+        }
+    }
+}
+
+/// A field for people: the message as it is, others with their names.
+fn field(writer: &mut Writer<'_>, field: &Field, value: &dyn fmt::Debug) -> fmt::Result {
+    let mut writer = Escaping(writer);
+    match field.name() {
+        "message" => write!(writer, "{value:?}"),
+        name => write!(writer, "{}={value:?}", name.strip_prefix("r#").unwrap_or(name)),
+    }
+}
+
+/// Writes on, with escapes in place of what steers a terminal.
+struct Escaping<W>(W);
+
+impl<W: Write> Write for Escaping<W> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        let mut rest = text;
+        while let Some((at, c)) = rest.char_indices().find(|(_, c)| steers(*c)) {
+            self.0.write_str(&rest[..at])?;
+            write!(self.0, "{}", c.escape_default())?;
+            rest = &rest[at + c.len_utf8()..];
+        }
+        self.0.write_str(rest)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io;
+    use std::sync::{Arc, Mutex, PoisonError};
+    use tracing_subscriber::fmt::MakeWriter;
+
+    /// Keeps what is logged.
+    #[derive(Clone, Default)]
+    struct Kept(Arc<Mutex<Vec<u8>>>);
+
+    impl io::Write for Kept {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap_or_else(PoisonError::into_inner).extend(bytes);
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    impl<'a> MakeWriter<'a> for Kept {
+        type Writer = Kept;
+        fn make_writer(&'a self) -> Kept {
+            self.clone()
+        }
+    }
+
+    #[test]
+    fn o09_no_field_of_a_log_line_steers_a_terminal() {
+        let kept = Kept::default();
+        let log = tracing_subscriber::fmt().with_ansi(false).with_target(false).fmt_fields(debug_fn(field));
+        let trap = "<rss\u{1b}]0;PWNED\u{7}\r\n2026-01-01 ERROR forged\u{9b}31m \u{202e}gpj.exe\u{2066}\u{2028}";
+        tracing::subscriber::with_default(log.with_writer(kept.clone()).finish(), || {
+            tracing::warn!(shown = %trap, quoted = trap, debug = ?trap, number = 7, "a message {trap}");
+        });
+        let said = String::from_utf8(kept.0.lock().unwrap_or_else(PoisonError::into_inner).clone()).unwrap_or_default();
+        let line = said.strip_suffix('\n').unwrap_or_default();
+        assert!(!line.is_empty() && !line.contains(steers), "{line:?}");
+        for part in
+            ["shown=<rss\\u{1b}]0;PWNED\\u{7}\\r\\n", "number=7", "a message <rss", "\\u{202e}gpj.exe", "quoted=\"<rss"]
+        {
+            assert!(line.contains(part), "{part} is not in {line}");
+        }
+    }
+}

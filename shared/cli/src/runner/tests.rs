@@ -1,0 +1,142 @@
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
+
+use super::*;
+use curlew_embedded::Access;
+use curlew_model::{EntryHints, HostKey, PollJob, Purpose, VisitItem};
+use curlew_policy::address;
+use curlew_policy::delivery::{MAX_HANDOUTS, MAX_RECEIVES};
+use curlew_wiring::{Flags, Settings};
+use std::path::Path;
+use tempfile::TempDir;
+use url::Url;
+
+/// The next process over a store.
+async fn world(dir: &Path) -> Arc<World> {
+    let settings = |name: &str, value: &str| (format!("CURLEW_{name}"), value.to_owned());
+    let environment = [settings("DATA", dir.to_str().unwrap()), settings("CONTACT", "curlew@example.org")];
+    let settings = Settings::load(&Flags::default(), environment.into_iter()).unwrap();
+    let world = World::open(settings, Access::Exclusive).unwrap();
+    world.recover().await.unwrap();
+    Arc::new(world)
+}
+
+/// A poll that is dropped as soon as it is run, since nobody knows its feed.
+fn poll(url: &str) -> Job {
+    Job::Poll(PollJob::new(address::source_key(&Url::parse(url).unwrap()), url.into()))
+}
+
+fn visit(pages: usize) -> VisitJob {
+    let item = |n| {
+        let url = format!("https://example.org/{n}");
+        let page = address::page_id(&Url::parse(&url).unwrap());
+        VisitItem { url, page, purpose: Purpose::New { hints: EntryHints::default() } }
+    };
+    let items = (0..pages).map(item).collect();
+    VisitJob { host: HostKey::new("example.org").unwrap(), feed: None, site_image: None, items, deferrals: 0 }
+}
+
+/// Hands a job out to processes that die with it.
+async fn killed(dir: &Path, stage: Queue, times: u32) {
+    for _ in 0..times {
+        let world = world(dir).await;
+        let handed = world.ports.inbox.receive(stage, 1, VISIBILITY, world.clock.now()).await.unwrap();
+        assert_eq!(handed.len(), 1);
+    }
+}
+
+async fn ended(world: &Arc<World>) -> Vec<String> {
+    let end = End::Idle(None);
+    Runner::new(world.clone(), Arc::default()).run(end).await.unwrap();
+    world.ports.inbox.dead(10).await.unwrap().into_iter().map(|dead| dead.error).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_kills_its_process_each_time_is_given_up_and_the_rest_is_done() {
+    let dir = TempDir::new().unwrap();
+    let first = world(dir.path()).await;
+    first.ports.queue.send(&[(poll("https://poison.example/"), Timestamp::EPOCH)]).await.unwrap();
+    drop(first);
+    killed(dir.path(), Queue::Poll, MAX_HANDOUTS - 1).await;
+    let last = world(dir.path()).await;
+    last.ports.queue.send(&[(poll("https://example.org/"), Timestamp::EPOCH)]).await.unwrap();
+    let dead = ended(&last).await;
+    assert_eq!(dead, ["handed out 7 times without an end; the last process died or was killed"]);
+    let left = last.ports.inbox.count(Queue::Poll, last.clock.now()).await.unwrap();
+    assert_eq!((left.ready, left.waiting, left.in_flight), (0, 0, 0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_job_may_outlive_more_deaths_than_failures() {
+    let dir = TempDir::new().unwrap();
+    let first = world(dir.path()).await;
+    first.ports.queue.send(&[(poll("https://example.org/"), Timestamp::EPOCH)]).await.unwrap();
+    drop(first);
+    killed(dir.path(), Queue::Poll, MAX_RECEIVES).await;
+    assert!(ended(&world(dir.path()).await).await.is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_visit_that_never_ends_is_split_into_its_pages() {
+    let dir = TempDir::new().unwrap();
+    let world = world(dir.path()).await;
+    world.ports.queue.send(&[(Job::Fetch(visit(3)), Timestamp::EPOCH)]).await.unwrap();
+    for receives in 1..=SUSPECT {
+        let mut handed = world.ports.inbox.receive(Queue::Fetch, 9, VISIBILITY, world.clock.now()).await.unwrap();
+        assert_eq!((handed.len(), handed[0].receives), (1, receives));
+        if receives == SUSPECT {
+            run(&world, handed, true).await.unwrap();
+        } else {
+            world.ports.inbox.put_back(&handed.remove(0).receipt, Timestamp::EPOCH).await.unwrap();
+        }
+    }
+    let handed = world.ports.inbox.receive(Queue::Fetch, 9, VISIBILITY, world.clock.now()).await.unwrap();
+    let pages: Vec<_> = handed
+        .iter()
+        .map(|delivery| match &delivery.job {
+            Ok(Job::Fetch(visit)) => (delivery.receives, visit.items.len()),
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    assert_eq!(pages, [(1, 1), (1, 1), (1, 1)]);
+}
+
+/// Two processes have died with some jobs in hand: of those, one is run at a time, and no other job is handed out before
+/// they are done with.
+#[tokio::test(flavor = "multi_thread")]
+async fn suspects_are_handed_out_one_at_a_time() {
+    let dir = TempDir::new().unwrap();
+    let first = world(dir.path()).await;
+    let jobs: Vec<_> = (0..4).map(|n| (poll(&format!("https://h{n}.example/")), Timestamp::EPOCH)).collect();
+    first.ports.queue.send(&jobs).await.unwrap();
+    drop(first);
+    for _ in 1..SUSPECT {
+        let world = world(dir.path()).await;
+        let handed = world.ports.inbox.receive(Queue::Poll, 9, VISIBILITY, world.clock.now()).await.unwrap();
+        assert_eq!(handed.len(), 4);
+    }
+    let last = world(dir.path()).await;
+    let mut runner = Runner::new(last.clone(), Arc::default());
+    let in_flight = async || last.ports.inbox.count(Queue::Poll, last.clock.now()).await.unwrap().in_flight;
+    for _ in 0..4 {
+        while runner.start_what_is_due().await.unwrap() == 0 {}
+        assert!(in_flight().await <= 1);
+        while runner.tasks.join_next().await.is_some() {}
+    }
+    runner.start_what_is_due().await.unwrap();
+    assert!(runner.unsettled.is_empty());
+    assert_eq!(last.ports.inbox.next_due().await.unwrap(), None);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_job_that_is_interrupted_has_not_failed() {
+    let dir = TempDir::new().unwrap();
+    let world = world(dir.path()).await;
+    world.ports.queue.send(&[(poll("https://example.org/"), Timestamp::EPOCH)]).await.unwrap();
+    let handed = world.ports.inbox.receive(Queue::Poll, 9, VISIBILITY, world.clock.now()).await.unwrap();
+    let mut runner = Runner::new(world.clone(), Arc::new(AtomicBool::new(true)));
+    runner.under_way.add(&handed);
+    runner.tasks.spawn(std::future::pending());
+    runner.finish().await;
+    let handed = world.ports.inbox.receive(Queue::Poll, 9, VISIBILITY, world.clock.now()).await.unwrap();
+    assert_eq!(handed.iter().map(|delivery| delivery.receives).collect::<Vec<_>>(), [1]);
+}

@@ -1,0 +1,75 @@
+//! File descriptors: as many as the system gives, and shared out so that callers of the pages leave the crawler its own.
+
+use super::MAX_CONNECTIONS;
+
+/// Number of descriptors that is asked for, if the system allows as many.
+#[cfg(unix)]
+const WANTED: u64 = 65_536;
+/// Descriptors kept for the store: database, log, lock, objects that are read and written, standard streams.
+const OF_STORE: u64 = 64;
+/// Descriptors kept for each visit under way: a connection, and a look-up of a name or an object beside it.
+const OF_VISIT: u64 = 2;
+/// Number of connections that the pages have in any case: without them `serve` serves nothing.
+const MIN_CONNECTIONS: usize = 16;
+
+/// Raises the limit of open files from the usual one to the most that this process may have.
+#[cfg(unix)]
+pub(crate) fn raise() {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
+    let wanted = maximum.map_or(WANTED, |maximum| maximum.min(WANTED));
+    if current.is_some_and(|current| current < wanted)
+        && let Err(error) = setrlimit(Resource::Nofile, Rlimit { current: Some(wanted), maximum })
+    {
+        tracing::debug!(%error, wanted, "the limit of open files could not be raised");
+    }
+}
+
+/// Limits of open files are a matter of Unix.
+#[cfg(not(unix))]
+pub(crate) fn raise() {}
+
+/// Returns how many connections the pages may hold while so many visits are under way at most.
+pub(crate) fn connections(visits: usize) -> usize {
+    share(limit(), visits)
+}
+
+#[cfg(unix)]
+fn limit() -> Option<u64> {
+    rustix::process::getrlimit(rustix::process::Resource::Nofile).current
+}
+
+#[cfg(not(unix))]
+fn limit() -> Option<u64> {
+    None
+}
+
+fn share(limit: Option<u64>, visits: usize) -> usize {
+    let kept = OF_STORE.saturating_add(OF_VISIT.saturating_mul(visits as u64));
+    let left = limit.map_or(usize::MAX, |limit| usize::try_from(limit.saturating_sub(kept)).unwrap_or(usize::MAX));
+    left.clamp(MIN_CONNECTIONS, MAX_CONNECTIONS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_pages_get_what_the_crawler_leaves() {
+        assert_eq!(share(None, 100), MAX_CONNECTIONS);
+        assert_eq!(share(Some(1_024), 100), MAX_CONNECTIONS);
+        assert_eq!(share(Some(1_024), 450), 1_024 - 64 - 900);
+        assert_eq!(share(Some(1_024), 1_000), MIN_CONNECTIONS);
+        assert_eq!(share(Some(160), 100), MIN_CONNECTIONS, "few, but some");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn the_limit_is_raised_as_far_as_it_may_be() {
+        use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+        let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
+        setrlimit(Resource::Nofile, Rlimit { current: Some(256), maximum }).expect("a lower limit is always allowed");
+        raise();
+        assert_eq!(limit(), Some(maximum.map_or(WANTED, |maximum| maximum.min(WANTED))));
+    }
+}

@@ -1,0 +1,73 @@
+//! Files and folders that only the user who runs the program may read: the store holds the secret of the pages, and what
+//! people wrote to the operator.
+
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io;
+use std::path::Path;
+
+/// Permissions of a folder: its owner's alone.
+#[cfg(unix)]
+const FOLDER: u32 = 0o700;
+/// Permissions of a file: its owner's alone.
+#[cfg(unix)]
+const FILE: u32 = 0o600;
+
+/// Makes a folder and all that are missing above it.
+pub(crate) fn create_dir_all(path: &Path) -> io::Result<()> {
+    folders().recursive(true).create(path)
+}
+
+/// Makes one folder.
+pub(crate) fn create_dir(path: &Path) -> io::Result<()> {
+    folders().create(path)
+}
+
+/// Makes a file that must not be there yet.
+pub(crate) fn create_new(path: &Path) -> io::Result<File> {
+    files().write(true).create_new(true).open(path)
+}
+
+/// Opens a file to read and write it as it is; makes it if there is none.
+pub(crate) fn open_or_create(path: &Path) -> io::Result<File> {
+    files().read(true).write(true).create(true).truncate(false).open(path)
+}
+
+/// Closes a folder or file of an earlier version to everybody but its owner. One that is not there is left alone, and so is
+/// one that belongs to somebody else, who has decided who may read it.
+#[cfg(unix)]
+pub(crate) fn tighten(path: &Path) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    let done = std::fs::metadata(path).and_then(|data| {
+        let wanted = if data.is_dir() { FOLDER } else { FILE };
+        if data.permissions().mode() & 0o777 & !wanted == 0 {
+            return Ok(());
+        }
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(wanted))
+    });
+    match done {
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied) => Ok(()),
+        done => done,
+    }
+}
+
+/// Permissions are a matter of Unix.
+#[cfg(not(unix))]
+pub(crate) fn tighten(_: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+fn folders() -> DirBuilder {
+    #[allow(unused_mut, reason = "it is only changed on Unix")]
+    let mut builder = DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, FOLDER);
+    builder
+}
+
+fn files() -> OpenOptions {
+    #[allow(unused_mut, reason = "it is only changed on Unix")]
+    let mut options = OpenOptions::new();
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, FILE);
+    options
+}

@@ -1,0 +1,106 @@
+//! Finds the element that a feed begins with, whatever stands before it.
+
+use super::fill::attribute;
+use super::{Mender, Place};
+use crate::draft::Kind;
+use crate::entity::Declared;
+use crate::names::Ns;
+use crate::token::{Tag, Token};
+use crate::{FeedError, Format, NotAFeed, Repair};
+use std::rc::Rc;
+
+/// The namespace of Atom without its scheme.
+const ATOM_ADDRESS: &str = "www.w3.org/2005/Atom";
+
+impl<'a> Mender<'a> {
+    /// Passes over whatever stands before the feed's first element.
+    pub(super) fn find_root(&mut self) -> Result<(), FeedError> {
+        let mut first = None;
+        while let Some(token) = self.tokens.next() {
+            match token {
+                Token::Start(tag) => {
+                    let mark = self.names.mark();
+                    self.names.declare(&tag, self.limits)?;
+                    let (ns, local) = self.names.resolve(tag.name);
+                    if local == "html" && !self.may_hold_a_feed() {
+                        return Err(FeedError::NotAFeed(NotAFeed::WebPage));
+                    }
+                    self.in_page |= local == "html";
+                    if self.in_page && matches!(&*local, "script" | "style" | "textarea") {
+                        self.pass_over(tag.name);
+                    }
+                    if self.enter_root(&tag, ns, &local, first.is_none()) {
+                        return Ok(());
+                    }
+                    self.names.restore(mark);
+                    first.get_or_insert(local.into_owned());
+                    self.repaired(Repair::LeadingJunk);
+                }
+                Token::Text(text) if text.trim().is_empty() => {}
+                _ => self.repaired(Repair::LeadingJunk),
+            }
+        }
+        Err(FeedError::NotAFeed(match first {
+            Some(name) if matches!(name.as_str(), "html" | "head" | "body" | "script" | "div" | "meta" | "title") => {
+                NotAFeed::WebPage
+            }
+            Some(name) => NotAFeed::other(&name),
+            None => NotAFeed::NoMarkup,
+        }))
+    }
+
+    /// Whether a web page may have a feed inside, as some programs serve it.
+    fn may_hold_a_feed(&self) -> bool {
+        let rest = self.tokens.rest();
+        self.work.add(rest.len());
+        rest.contains("<feed") && rest.contains(ATOM_ADDRESS)
+    }
+
+    /// Passes over what a page does not mean as markup.
+    fn pass_over(&mut self, name: &str) {
+        while let Some(token) = self.tokens.next() {
+            if matches!(token, Token::End(end) if end.eq_ignore_ascii_case(name)) {
+                return;
+            }
+        }
+    }
+
+    /// Enters the root if this is one. A lone channel or entry has to be the first element of all.
+    fn enter_root(&mut self, tag: &Tag<'a>, ns: Ns, local: &str, first: bool) -> bool {
+        let version = tag.attributes().find(|(n, _)| n.eq_ignore_ascii_case("version")).map_or("", |(_, v)| v.trim());
+        let format = match local {
+            "rss" if version.starts_with("0.9") => Format::Rss09x,
+            "rss" if version.starts_with("1.") => Format::Rss1,
+            "rss" => Format::Rss2,
+            "rdf" if tag.attributes.contains("netscape.com/rdf") => Format::Rss09x,
+            "rdf" => Format::Rss1,
+            "feed" if version.starts_with("0.") || tag.attributes.contains("purl.org/atom/ns") => Format::Atom03,
+            "feed" => Format::Atom,
+            "entry" if first => Format::Atom,
+            "channel" if first => Format::Rss2,
+            _ => return false,
+        };
+        if ns == Ns::Other && !matches!(local, "rss" | "rdf" | "feed") {
+            return false;
+        }
+        // In a page there may be elements of any name.
+        if self.in_page && !(ns == Ns::Atom && local == "feed") {
+            return false;
+        }
+        self.declared = Rc::new(Declared::of(self.tokens.subset));
+        self.format = format;
+        self.atom = matches!(format, Format::Atom | Format::Atom03);
+        if !self.atom {
+            self.names.own_default();
+        }
+        let language = attribute(tag, "xml:lang").unwrap_or_default();
+        self.feed.language.offer(2, language, Kind::Plain);
+        let mark = self.names.mark();
+        if local == "entry" {
+            self.enter(Place::Entry, tag, mark);
+        } else {
+            self.enter(Place::Feed, tag, mark);
+        }
+        true
+    }
+}

@@ -1,0 +1,163 @@
+//! Lists of feeds as feed readers exchange them: OPML 1.0 and 2.0, read as tolerantly as a feed is.
+
+use crate::token::{Tag, Token, Tokens};
+use crate::work::Work;
+use crate::{decode, entity, text};
+
+/// Feeds of one list that are kept.
+const MAX_FEEDS: usize = 1_000_000;
+/// Characters of a title that are kept.
+const MAX_TITLE: usize = 200;
+/// Names of the attribute that holds the address of an outline's feed: that of OPML, and what other programs have written
+/// in its place.
+const ADDRESSES: [&str; 2] = ["xmlUrl", "feedUrl"];
+
+/// A feed of a list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpmlFeed {
+    /// The address as it is written there, its references resolved; not checked.
+    pub url: String,
+    /// The title that the list gives it, as plain text.
+    pub title: Option<String>,
+}
+
+/// Why a document is no list of feeds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotOpml {
+    /// Neither `<opml>` nor an `<outline>` is in it.
+    #[error("it is no OPML: there is no <opml> in it")]
+    NoOpml,
+    /// It names too many feeds.
+    #[error("it names more than {MAX_FEEDS} feeds")]
+    TooMany,
+}
+
+/// The feeds of a list, in the order of the document, in whatever folder they stand. What is broken costs as little as it
+/// can: a bare `&`, a `<` in a value, outlines that are not closed, a file that was cut off, any encoding.
+///
+/// # Errors
+/// If the document is no such list.
+pub fn feeds_of_opml(body: &[u8]) -> Result<Vec<OpmlFeed>, NotOpml> {
+    let decoded = decode::decode(body, None);
+    let work = Work::default();
+    let mut tokens = Tokens::new(&decoded.text, &work);
+    let mut feeds = Vec::new();
+    let mut is_opml = false;
+    while let Some(token) = tokens.next() {
+        let Token::Start(tag) = token else { continue };
+        is_opml |= tag.name.eq_ignore_ascii_case("opml");
+        if !tag.name.eq_ignore_ascii_case("outline") {
+            continue;
+        }
+        if let Some(feed) = feed(&tag) {
+            if feeds.len() == MAX_FEEDS {
+                return Err(NotOpml::TooMany);
+            }
+            feeds.push(feed);
+        }
+    }
+    if is_opml || !feeds.is_empty() { Ok(feeds) } else { Err(NotOpml::NoOpml) }
+}
+
+/// The feed that an outline names; one without an address is a folder.
+fn feed(tag: &Tag<'_>) -> Option<OpmlFeed> {
+    let value = |wanted: &str| {
+        let found =
+            tag.attributes().find(|(name, value)| name.eq_ignore_ascii_case(wanted) && !value.trim().is_empty());
+        found.map(|(_, value)| entity::decode(value).trim().to_owned())
+    };
+    let title = value("title").or_else(|| value("text"));
+    Some(OpmlFeed {
+        url: ADDRESSES.iter().find_map(|name| value(name))?,
+        title: title.and_then(|title| text::plain(&title, true, MAX_TITLE)),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn urls(body: &[u8]) -> Vec<String> {
+        let feeds = feeds_of_opml(body).unwrap_or_else(|error| panic!("{error}"));
+        feeds.into_iter().map(|feed| feed.url).collect()
+    }
+
+    fn list(outlines: &str) -> Vec<String> {
+        urls(format!("<?xml version='1.0'?><opml version='2.0'><body>{outlines}</body></opml>").as_bytes())
+    }
+
+    #[test]
+    fn feeds_are_found_in_folders_of_any_depth_with_their_titles() {
+        let body = "<opml version='1.1'><head><title>All</title></head><body>\
+            <outline text='Folder'><outline text='Waders &amp; co' type='rss' xmlUrl=' https://a.example/f '/>\
+              <outline text='Inner'><OUTLINE TEXT='B' TITLE='Terns' XMLURL='https://b.example/f?x=1&amp;y=2'></OUTLINE></outline>\
+            </outline><outline type='link' url='https://c.example/' text='no feed'/>\
+            <outline xmlUrl='https://d.example/f' htmlUrl='https://d.example/'/></body></opml>";
+        let feeds = feeds_of_opml(body.as_bytes()).unwrap_or_else(|error| panic!("{error}"));
+        let said: Vec<_> = feeds.iter().map(|f| (f.url.as_str(), f.title.as_deref())).collect();
+        assert_eq!(
+            said,
+            [
+                ("https://a.example/f", Some("Waders & co")),
+                ("https://b.example/f?x=1&y=2", Some("Terns")),
+                ("https://d.example/f", None),
+            ]
+        );
+    }
+
+    #[test]
+    fn what_is_not_well_formed_costs_no_feed() {
+        let two = "<outline text='B' xmlUrl='https://b.example/f'/>";
+        for (broken, url) in [
+            ("<outline text='A' xmlUrl='https://a.example/f?u=1&id=2'/>", "https://a.example/f?u=1&id=2"),
+            ("<outline text=\"Nerd's | R&D\" xmlUrl=\"https://a.example/f&x=1\"/>", "https://a.example/f&x=1"),
+            ("<outline text='a < b' xmlUrl='https://a.example/f'/>", "https://a.example/f"),
+            ("<outline text=\"<b>A</b> & <i\" xmlUrl=\"https://a.example/f\"/>", "https://a.example/f"),
+            ("<outline text='A' xmlUrl='https://a.example/f'>", "https://a.example/f"),
+            ("<outline text='A' xmlUrl=https://a.example/f />", "https://a.example/f"),
+            ("<outline text='A' xmlUrl='' xmlUrl='https://a.example/f'/>", "https://a.example/f"),
+            ("<outline text='A&nbsp;&hellip;&nope;' xmlUrl='https://a.example/f'/>", "https://a.example/f"),
+            (
+                "<outline text=\"A\" description=\"Some call it \"the world's best,\" others \"fine.\"\" xmlUrl=\"https://a.example/f\"/>",
+                "https://a.example/f",
+            ),
+            ("</body></outline><outline xmlUrl='https://a.example/f'/>", "https://a.example/f"),
+            ("<!-- a -- b --><outline xmlUrl='https://a.example/f'/>", "https://a.example/f"),
+        ] {
+            assert_eq!(list(&format!("{broken}{two}")), [url, "https://b.example/f"], "{broken}");
+            assert_eq!(list(&format!("{two}{broken}")), ["https://b.example/f", url], "{broken}");
+        }
+        assert_eq!(
+            urls(b"<opml><outline xmlUrl='https://a.example/f'/><outline xmlUrl='https://b"),
+            ["https://a.example/f"]
+        );
+        assert_eq!(urls(b"<outline xmlUrl='https://a.example/f'/>"), ["https://a.example/f"]);
+    }
+
+    #[test]
+    fn every_encoding_of_a_list_is_the_same_list() {
+        let text = "<?xml version='1.0'?>\n<opml><body><outline text='Br\u{fc}cke' xmlUrl='https://a.example/br\u{fc}cke'/></body></opml>";
+        let utf_16 = |mark: &str, bytes: fn(u16) -> [u8; 2]| -> Vec<u8> {
+            format!("{mark}{text}").encode_utf16().flat_map(bytes).collect()
+        };
+        let latin: Vec<u8> = text.replace("'1.0'", "'1.0' encoding='iso-8859-1'").chars().map(|c| c as u8).collect();
+        for body in [
+            text.as_bytes().to_vec(),
+            format!("\u{feff}{text}").into_bytes(),
+            utf_16("\u{feff}", u16::to_le_bytes),
+            utf_16("\u{feff}", u16::to_be_bytes),
+            utf_16("", u16::to_le_bytes),
+            latin,
+        ] {
+            assert_eq!(urls(&body), ["https://a.example/br\u{fc}cke"]);
+        }
+    }
+
+    #[test]
+    fn what_is_no_opml_is_said_to_be_none() {
+        for text in ["", "hello", "<html><body></body></html>", "<rss><channel/></rss>", "{}"] {
+            assert_eq!(feeds_of_opml(text.as_bytes()), Err(NotOpml::NoOpml), "{text:?}");
+        }
+        assert_eq!(feeds_of_opml(b"<opml><body/></opml>"), Ok(Vec::new()));
+    }
+}

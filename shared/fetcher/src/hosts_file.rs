@@ -1,0 +1,60 @@
+//! The system's hosts file, read with each look-up, as the system's resolver does: an entry takes effect with the next
+//! connection. It is read here and not by that resolver, which compares it with what it is asked for byte by byte, and it is
+//! asked for absolute names.
+
+use std::io::{self, Read as _};
+use std::net::IpAddr;
+use std::path::Path;
+
+/// The file (hosts(5)).
+pub(crate) const PATH: &str = "/etc/hosts";
+/// Bytes that are read of it; lists that block advertisements have a few million.
+const MAX_BYTES: u64 = 16 << 20;
+
+/// The addresses that the file gives a name, in its order; none if there is no such file.
+///
+/// # Errors
+/// If it is there and cannot be read: then nobody knows what it says.
+#[allow(clippy::disallowed_types, reason = "the system keeps names in this file")]
+pub(crate) fn look_up(path: &Path, name: &str) -> io::Result<Vec<IpAddr>> {
+    let file = match std::fs::File::open(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(vec![]),
+        other => other?,
+    };
+    let mut text = Vec::new();
+    file.take(MAX_BYTES).read_to_end(&mut text)?;
+    Ok(addresses(&String::from_utf8_lossy(&text), name))
+}
+
+/// A line is an address and its names, divided by white space; `#` begins a comment. Names are compared without regard to
+/// case and to a trailing dot. What is no address is no entry.
+fn addresses(text: &str, name: &str) -> Vec<IpAddr> {
+    let is_it = |known: &str| known.strip_suffix('.').unwrap_or(known).eq_ignore_ascii_case(name);
+    let entry = |line: &str| {
+        let mut words = line.split('#').next()?.split_whitespace();
+        let address = words.next()?.parse().ok()?;
+        words.any(is_it).then_some(address)
+    };
+    text.lines().filter_map(entry).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_has_the_addresses_of_all_its_lines() {
+        let text = "127.0.0.1\tlocalhost\n# 10.0.0.9 wiki.example\n10.0.0.1  wiki.example Wiki.Example.  # ours\r\n\
+                    fd00::1 other.example wiki.example\nwiki.example 10.0.0.3\n10.0.0.4\n\n10.0.0.5 my.wiki.example";
+        let expected: Vec<IpAddr> = ["10.0.0.1", "fd00::1"].iter().filter_map(|ip| ip.parse().ok()).collect();
+        assert_eq!(addresses(text, "wiki.example"), expected);
+        assert_eq!(addresses(text, "ours"), [] as [IpAddr; 0]);
+        assert_eq!(addresses(text, "example"), [] as [IpAddr; 0]);
+    }
+
+    #[test]
+    fn without_a_file_there_is_no_entry() {
+        assert_eq!(look_up(Path::new("/no/such/file"), "wiki.example").ok(), Some(vec![]));
+        assert!(look_up(Path::new("/"), "wiki.example").is_err(), "a folder is no file");
+    }
+}

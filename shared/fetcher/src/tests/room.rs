@@ -1,0 +1,89 @@
+//! Large bodies share a bounded memory, and small ones never wait for them.
+
+use super::coding::gzip;
+use super::server::{Server, get, make, ok};
+use crate::{ByteLimits, HttpFetcher};
+use curlew_model::Millis;
+use curlew_ports::{Call, CallKind, Fetch, FetchError};
+use std::sync::Arc;
+use tokio::task::JoinSet;
+
+/// The largest body of these tests.
+const LARGE: usize = 1 << 20;
+
+/// Serves `/large`, `/bomb` (the same, compressed) and `/small`; its fetcher has room for so many large bodies.
+async fn server() -> Server {
+    // Of a shape that compresses a hundredfold, which is plausible.
+    let text: Vec<u8> =
+        (0..LARGE / 256).flat_map(|n| [format!("{n:08}").into_bytes(), vec![b'a'; 248]].concat()).collect();
+    let large = ok("Content-Type: text/html\r\n", &text);
+    let bomb = ok("Content-Type: text/html\r\nContent-Encoding: gzip\r\n", &gzip(&text));
+    let small = ok("Content-Type: text/html\r\n", &text[..LARGE / 5]);
+    Server::with("127.0.0.1:0", move |mut stream, head| {
+        let answer = match head.split(['/', '?']).nth(1) {
+            Some("large") => large.clone(),
+            Some("bomb") => bomb.clone(),
+            _ => small.clone(),
+        };
+        async move {
+            tokio::io::AsyncWriteExt::write_all(&mut stream, &answer).await.ok();
+            stream
+        }
+    })
+    .await
+}
+
+fn fetcher(server: &Server, large_bodies: usize) -> Arc<HttpFetcher> {
+    let mut config = server.config();
+    config.bytes = ByteLimits { robots: LARGE, page: LARGE, feed: LARGE, image: LARGE };
+    config.bodies_bytes = large_bodies * LARGE;
+    Arc::new(HttpFetcher::new(config).unwrap())
+}
+
+fn page(name: &str) -> Call {
+    Call { time: Millis::from_secs(3), ..get(CallKind::Page, &format!("http://site.test/{name}")) }
+}
+
+#[tokio::test]
+async fn a_large_body_has_its_room_until_nobody_has_it_any_more() {
+    let server = server().await;
+    let fetcher = fetcher(&server, 1);
+    let first = make(&fetcher, &page("large")).await.unwrap();
+    let part = first.body.slice(..9);
+    drop(first);
+    for name in ["large", "bomb"] {
+        let refused = make(&fetcher, &page(name)).await;
+        assert!(matches!(&refused, Err(FetchError::Cut(why)) if why.contains("no room")), "{refused:?}");
+    }
+    assert_eq!(make(&fetcher, &page("small")).await.unwrap().body.len(), LARGE / 5, "small bodies never wait");
+    // One that waits goes on as soon as there is room.
+    let waits = tokio::spawn({
+        let fetcher = fetcher.clone();
+        async move { fetcher.call(&Call { time: Millis::from_secs(20), ..page("large") }).await }
+    });
+    while server.heads().len() < 5 {
+        tokio::task::yield_now().await;
+    }
+    drop(part);
+    assert_eq!(waits.await.unwrap().unwrap().body.len(), LARGE);
+    assert_eq!(make(&fetcher, &page("bomb")).await.unwrap().body.len(), LARGE);
+}
+
+#[tokio::test]
+async fn many_large_bodies_at_once_never_take_more_than_their_room() {
+    let server = server().await;
+    for name in ["large", "bomb"] {
+        let fetcher = fetcher(&server, 3);
+        let mut calls = JoinSet::new();
+        for _ in 0..20 {
+            let fetcher = fetcher.clone();
+            calls.spawn(async move { fetcher.call(&page(name)).await });
+        }
+        let replies = calls.join_all().await;
+        let kept = replies.iter().filter(|reply| reply.is_ok()).count();
+        // A quarter of a MiB of each is not counted.
+        assert!(kept <= 4, "{kept} bodies of 1 MiB in 3 MiB");
+        drop(replies);
+        assert!(make(&fetcher, &page(name)).await.is_ok(), "what was taken is given back");
+    }
+}

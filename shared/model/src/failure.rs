@@ -1,0 +1,83 @@
+//! Why a site could not be looked at, for the person who named it.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// Why the last look at a site came to nothing, or a call did not reach its server.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failure {
+    /// The kind of failure, by which a remedy is chosen.
+    pub cause: FailureCause,
+    /// The failure in words; it may quote the server.
+    pub detail: String,
+}
+
+impl Failure {
+    /// A failure of this kind, in these words.
+    pub fn new(cause: FailureCause, detail: impl Into<String>) -> Failure {
+        Failure { cause, detail: detail.into() }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.detail)
+    }
+}
+
+impl From<&str> for Failure {
+    /// The server was not reached, for a reason that has no cause of its own.
+    fn from(detail: &str) -> Failure {
+        Failure::new(FailureCause::Network, detail)
+    }
+}
+
+/// Kind of a failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FailureCause {
+    /// The host name has no address.
+    Dns,
+    /// The server refused the connection.
+    ConnectionRefused,
+    /// The TLS handshake failed.
+    Tls,
+    /// The connection was not made in time.
+    Timeout,
+    /// The server was not reached for another reason.
+    Network,
+    /// The server was reached, but its answer did not come, was cut short, broke a limit or was no HTTP.
+    Broken,
+    /// The server answered with a status other than 200.
+    Status,
+    /// A redirect was not followed.
+    Redirect,
+    /// robots.txt forbids the home page.
+    Robots,
+    /// robots.txt is refused or out of reach, so nothing may be called.
+    RobotsUnavailable,
+    /// The host is held.
+    Held,
+    /// The host is blocked.
+    Blocked,
+    /// The settings exclude the address.
+    Excluded,
+    /// The address may not be called.
+    Address,
+    /// No working feed was found.
+    NoFeed,
+}
+
+impl FailureCause {
+    /// Whether the server could not be reached at all.
+    pub const fn is_unreached(self) -> bool {
+        use FailureCause::{ConnectionRefused, Dns, Network, Timeout, Tls};
+        matches!(self, Dns | ConnectionRefused | Tls | Timeout | Network)
+    }
+
+    /// Whether the site, its operator or ours asked for it: then it is no failure of the crawl.
+    pub const fn is_wanted(self) -> bool {
+        use FailureCause::{Blocked, Excluded, Held, Robots, RobotsUnavailable};
+        matches!(self, Robots | RobotsUnavailable | Held | Blocked | Excluded)
+    }
+}

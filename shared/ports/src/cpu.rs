@@ -1,0 +1,104 @@
+use crate::PortError;
+use async_trait::async_trait;
+use curlew_model::Millis;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Documents of at least this many bytes are [`CpuTask::LargeDocument`]: a parsed page takes dozens of times its length.
+pub const LARGE_DOCUMENT: usize = 1024 * 1024;
+
+/// Kind of a CPU-bound task. It decides which limits hold for the task and which other tasks it waits for, so that no
+/// document can keep a query waiting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum CpuTask {
+    /// Reading a document that a stranger wrote. Its processor time is limited.
+    Document,
+    /// The same for a document that needs much memory: one runs at a time.
+    LargeDocument,
+    /// A visitor's query. Its processor time is limited.
+    Query,
+    /// Building or merging splits: unlimited, one runs at a time.
+    Build,
+}
+
+impl CpuTask {
+    /// The kind of a document of this many bytes.
+    pub fn document(bytes: usize) -> CpuTask {
+        if bytes < LARGE_DOCUMENT { CpuTask::Document } else { CpuTask::LargeDocument }
+    }
+}
+
+/// Why a task has no result.
+#[derive(Debug, thiserror::Error)]
+pub enum CpuError {
+    /// The task took more processor time than its kind may, and was abandoned. Running it again does not help.
+    #[error("it takes more than {} s of processor time", .0.0.div_ceil(1000))]
+    Overrun(Millis),
+    /// The task could not be run now; running it again later may help.
+    #[error(transparent)]
+    Unavailable(PortError),
+}
+
+/// For tasks that no document overruns: whoever waits for one may try again.
+impl From<CpuError> for PortError {
+    fn from(error: CpuError) -> PortError {
+        match error {
+            CpuError::Overrun(_) => PortError::Unavailable { what: error.to_string(), source: None },
+            CpuError::Unavailable(error) => error,
+        }
+    }
+}
+
+/// Runs CPU-bound tasks off the threads that serve sockets and timers, a bounded number of each kind at a time.
+///
+/// A task owns its input. Nothing can stop a task from outside: one that overruns its limit is abandoned, which means that
+/// its caller goes on and its place is given to the next task. Dropping the future abandons the task as well.
+#[async_trait]
+pub trait CpuPool: Send + Sync {
+    /// Runs a task to its end. A task must not panic; [`compute`] makes sure of that.
+    ///
+    /// # Errors
+    /// See [`CpuError`]; then the task has not run to its end, and it may still be running.
+    async fn run(&self, kind: CpuTask, work: Box<dyn FnOnce() + Send>) -> Result<(), CpuError>;
+}
+
+/// Returns the result of `work`, which runs in the pool. A panic of `work` continues in the caller.
+///
+/// # Errors
+/// See [`CpuError`].
+pub async fn compute<T: Send + 'static>(
+    pool: &dyn CpuPool,
+    kind: CpuTask,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, CpuError> {
+    let result = Arc::new(Mutex::new(None));
+    let slot = result.clone();
+    // The task owns what it changes, so nobody can see it half changed.
+    let work = move || {
+        let outcome = catch_unwind(AssertUnwindSafe(work));
+        *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(outcome);
+    };
+    pool.run(kind, Box::new(work)).await?;
+    let outcome = result.lock().unwrap_or_else(PoisonError::into_inner).take();
+    match outcome {
+        Some(Ok(value)) => Ok(value),
+        Some(Err(panic)) => resume_unwind(panic),
+        None => Err(CpuError::Unavailable(PortError::Unavailable {
+            what: "a task of the pool ended without a result".to_owned(),
+            source: None,
+        })),
+    }
+}
+
+/// Runs each task at once on the thread of its caller, without limits. For simulations, where nothing may depend on real
+/// threads, and for programs that read one document and end.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct InlinePool;
+
+#[async_trait]
+impl CpuPool for InlinePool {
+    async fn run(&self, _: CpuTask, work: Box<dyn FnOnce() + Send>) -> Result<(), CpuError> {
+        work();
+        Ok(())
+    }
+}

@@ -1,0 +1,60 @@
+//! Failures in words: what is kept of a site that could not be looked at, for the person who named it.
+
+use curlew_model::{Failure, FailureCause, HoldReason, Rejection};
+use curlew_ports::{CallKind, FetchError, Reply};
+
+/// The failure of a call, if it is one. That there is no robots.txt is none.
+pub(crate) fn of_answer(answer: &Result<Reply, FetchError>, kind: CallKind) -> Option<Failure> {
+    let (cause, detail) = match answer {
+        Ok(Reply { status: status @ (401 | 403 | 429 | 500..), .. }) => {
+            (FailureCause::Status, format!("the server answered {status}"))
+        }
+        Ok(_) => return None,
+        Err(FetchError::Network(why)) => return Some(why.clone()),
+        Err(FetchError::Local(why)) => return Some(Failure::from(why.as_str())),
+        Err(FetchError::Refused(why)) => (FailureCause::Address, why.clone()),
+        Err(error) => (FailureCause::Broken, error.to_string()),
+    };
+    Some(match kind {
+        CallKind::Robots => Failure::new(FailureCause::RobotsUnavailable, format!("robots.txt: {detail}")),
+        _ => Failure::new(cause, detail),
+    })
+}
+
+/// The failure of a site whose home page is rejected.
+pub(crate) fn of_rejection(why: &Rejection) -> Failure {
+    let cause = match why {
+        Rejection::Robots => FailureCause::Robots,
+        Rejection::Blocked => FailureCause::Blocked,
+        Rejection::Excluded(_) => FailureCause::Excluded,
+        Rejection::Address(_) => FailureCause::Address,
+        Rejection::Redirect(_) => FailureCause::Redirect,
+        _ => FailureCause::Broken,
+    };
+    Failure::new(cause, why.to_string())
+}
+
+/// The failure of a site whose host is held.
+pub(crate) fn held(why: HoldReason) -> Failure {
+    Failure::new(FailureCause::Held, format!("the host is held ({})", why.as_str()))
+}
+
+/// The failure of a site whose home page answers with another status than 200.
+pub(crate) fn home_answered(status: u16) -> Failure {
+    Failure::new(FailureCause::Status, format!("the home page answered {status}"))
+}
+
+/// The failure of a site whose home page cannot be read, and why.
+pub(crate) fn unreadable(why: &impl std::fmt::Display) -> Failure {
+    Failure::new(FailureCause::Broken, format!("the home page cannot be read: {why}"))
+}
+
+/// The failure of a site whose address is none.
+pub(crate) fn bad_address() -> Failure {
+    Failure::new(FailureCause::Address, "the start address is not valid")
+}
+
+/// The failure of a site without a working feed.
+pub(crate) fn no_feed(why: &str) -> Failure {
+    Failure::new(FailureCause::NoFeed, why)
+}

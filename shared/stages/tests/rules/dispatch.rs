@@ -1,0 +1,152 @@
+//! Dispatch after a stop: it catches up, whatever its length and wherever its ticks end.
+
+use crate::house::{House, key};
+use curlew_model::{FeedSource, Job, Millis, Slot, Source, SourceKey, Stage as QueueName, Timestamp};
+use curlew_policy::address;
+use curlew_policy::schedule::slots_due;
+use curlew_ports::{Inbox, Marks, Sources, Version};
+use curlew_stages::{Dispatch, TickLimits};
+use curlew_testkit::faults::{Faults, Faulty};
+use curlew_testkit::memory::MemoryMarks;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Feeds of a stack, with the marks of its dispatch.
+struct Stack {
+    house: House,
+    marks: Arc<MemoryMarks>,
+    slots: BTreeMap<SourceKey, Slot>,
+}
+
+impl Stack {
+    async fn with(feeds: impl IntoIterator<Item = SourceKey>) -> Stack {
+        let house = House::new();
+        let mut slots = BTreeMap::new();
+        for key in feeds {
+            let slot = address::slot(&key);
+            let feed = FeedSource::new(key.clone(), slot, format!("https://example.org/{key}"));
+            assert!(house.sources.insert(&Source::Feed(feed)).await.unwrap());
+            slots.insert(key, slot);
+        }
+        Stack { house, marks: Arc::default(), slots }
+    }
+
+    fn dispatch(&self) -> Dispatch {
+        Dispatch { marks: self.marks.clone(), ..self.house.dispatch_stage() }
+    }
+
+    /// The same stage in a process that ends just before a call.
+    fn dispatch_that_ends(&self, at_call: u64) -> Dispatch {
+        let faults = Faults::crash_at(at_call, self.house.manners.clock.clone());
+        Dispatch {
+            marks: Arc::new(Faulty::new(self.marks.clone(), faults.clone())),
+            sources: Arc::new(Faulty::new(self.house.sources.clone(), faults.clone())),
+            queue: Arc::new(Faulty::new(self.house.jobs.clone(), faults)),
+            ..self.house.dispatch_stage()
+        }
+    }
+
+    /// How often each feed was sent since this was asked last.
+    async fn polls(&self) -> BTreeMap<SourceKey, u32> {
+        let mut polls = BTreeMap::new();
+        for delivery in self.house.jobs.receive(QueueName::Poll, usize::MAX, Millis(1), self.house.now()).await.unwrap()
+        {
+            let Ok(Job::Poll(job)) = delivery.job else { panic!("no poll") };
+            *polls.entry(job.feed).or_default() += 1;
+            self.house.jobs.ack(&delivery.receipt).await.unwrap();
+        }
+        polls
+    }
+
+    async fn wait(&self, time: Millis) {
+        self.house.manners.clock.sleep(time).await;
+    }
+}
+
+fn hashed(n: u64) -> SourceKey {
+    key(&format!("https://h{n}.example/feed"))
+}
+
+/// A key of slot 0 that begins with this number, or one a little below it.
+fn in_slot_0(number: u64, n: u64) -> SourceKey {
+    SourceKey::new(&format!("{:016x}{n:016x}", number - number % u64::from(Slot::COUNT))).unwrap()
+}
+
+#[tokio::test(start_paused = true)]
+async fn dispatch_catches_up_after_any_stop_though_each_tick_is_cut_off() {
+    let stack = Stack::with((0..12_000).map(hashed)).await;
+    stack.dispatch().tick().await.unwrap();
+    stack.polls().await;
+    for (stop, is_late) in [(Millis::from_mins(1), false), (Millis::from_mins(170), true), (Millis::from_days(3), true)]
+    {
+        stack.wait(stop).await;
+        let stopped = (stack.marks.load("dispatch").await.unwrap().0, stack.house.now());
+        let (mut polls, mut ticks) = (BTreeMap::<SourceKey, u32>::new(), 0);
+        // Each of these ticks ends when it has looked at a quarter of all slots.
+        while stack.dispatch_that_ends(250).tick().await.is_err() {
+            ticks += 1;
+            assert!(ticks < 40, "dispatch does not come on");
+            stack.wait(Millis::from_mins(1)).await;
+            stack.polls().await.into_iter().for_each(|(feed, n)| *polls.entry(feed).or_default() += n);
+        }
+        assert_eq!(ticks > 0, is_late);
+        stack.polls().await.into_iter().for_each(|(feed, n)| *polls.entry(feed).or_default() += n);
+        let due = slots_due(stopped.0, None, stopped.1);
+        for (feed, _) in stack.slots.iter().filter(|(_, slot)| due.iter().any(|due| due.slot == **slot)) {
+            assert!(polls.contains_key(feed), "{feed} was not polled after {stop:?}");
+        }
+        let twice: u32 = polls.values().map(|n| n - 1).sum();
+        assert!(twice <= ticks * 3_000, "{twice} polls were sent again in {ticks} ticks");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_slot_with_more_rows_than_a_tick_may_read_is_gone_through_part_by_part() {
+    let spread = (0..6_000_u64).map(|n| in_slot_0(n.wrapping_mul(0x9E37_79B9_7F4A_7C15), n));
+    // Somebody has looked for URLs whose keys all begin alike.
+    let alike = (0..2_000_u64).map(|n| in_slot_0(1 << 63, n));
+    let stack = Stack::with(spread.chain(alike)).await;
+    // A mark of an older program, in the middle of a minute; the slot has come in the next one.
+    let midnight = stack.house.now();
+    assert_eq!(midnight.minute() % i64::from(Slot::COUNT), 0);
+    stack.marks.swap("dispatch", Version::ABSENT, Timestamp::from_millis(midnight.as_millis() - 1)).await.unwrap();
+    let (mut polls, mut ticks, mut most) = (BTreeMap::<SourceKey, u32>::new(), 0, 0);
+    loop {
+        // Nothing is read any more once the first list of rows was.
+        let limits = TickLimits { rows: 1, until: Millis::ZERO };
+        let sent = stack.dispatch().tick_within(limits).await.unwrap();
+        most = most.max(sent.rows);
+        stack.polls().await.into_iter().for_each(|(feed, n)| *polls.entry(feed).or_default() += n);
+        if !sent.is_behind {
+            break;
+        }
+        ticks += 1;
+        assert!(ticks < 40, "dispatch does not come on");
+        stack.wait(Millis::from_mins(1)).await;
+    }
+    assert_eq!(polls.len(), 8_000);
+    assert!(ticks >= 10 && most <= 3_000, "{ticks} ticks of at most {most} rows");
+    let twice: u32 = polls.values().map(|n| n - 1).sum();
+    // A tick ends within those that begin alike, and then the part of them that it had read is read again.
+    assert!(twice <= 500 + 3 * ticks, "{twice} polls were sent again: more than those at the edge of a tick");
+    let (mark, _) = stack.marks.load("dispatch").await.unwrap();
+    assert_eq!(mark, Some(stack.house.now()), "it is an instant as ever");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_tick_that_is_on_time_moves_the_mark_once_and_sends_its_jobs_together() {
+    let stack = Stack::with((0..48_000).map(|n| in_slot_0(n * 480 * 7_919 * 1_000_003, n)).take(150)).await;
+    stack.dispatch().tick().await.unwrap();
+    stack.polls().await;
+    stack.wait(Millis::from_mins(479)).await;
+    stack.dispatch().tick().await.unwrap();
+    let before = stack.marks.load("dispatch").await.unwrap().1;
+    stack.wait(Millis::from_mins(1)).await;
+    // One mark is read, rows are listed twice, and jobs are sent once: the mark is the fifth call.
+    assert!(stack.dispatch_that_ends(4).tick().await.is_err());
+    assert_eq!(stack.marks.load("dispatch").await.unwrap().1, before);
+    assert_eq!(stack.polls().await.len(), 150);
+    let sent = stack.dispatch_that_ends(5).tick().await.unwrap();
+    assert_eq!((sent.slots, sent.rows, sent.polls, sent.is_behind), (1, 150, 150, false));
+    assert!(stack.marks.load("dispatch").await.unwrap().1 != before);
+}

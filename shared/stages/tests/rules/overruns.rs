@@ -1,0 +1,115 @@
+//! Documents that take more processor time than they may: each is given up with a reason, and nothing else is.
+
+use crate::house::{FEED, House, html, new, rss, visit};
+use curlew_model::{ExtractJob, Job, PageState, Purpose, Rejection, Stage as QueueName};
+use curlew_ports::{CallKind, Pages};
+use curlew_stages::{Manners, Verdict};
+use curlew_testkit::faults::OverrunPool;
+use std::io::Cursor;
+use std::sync::Arc;
+
+const A: &str = "https://example.org/a";
+
+/// A site of one page, read by a process in which all documents after the first few overrun.
+fn house(spared: usize) -> House {
+    let mut house = House::new();
+    house.web.serve(A, "text/html", html("<meta property=\"og:image\" content=\"https://example.org/a.png\">"));
+    let mut png = Cursor::new(Vec::new());
+    image::DynamicImage::new_rgb8(64, 64).write_to(&mut png, image::ImageFormat::Png).unwrap();
+    house.web.serve("https://example.org/a.png", "image/png", png.into_inner());
+    overrun_after(&mut house, spared);
+    house
+}
+
+fn overrun_after(house: &mut House, spared: usize) {
+    let pool = Arc::new(OverrunPool::after(spared));
+    house.manners = Arc::new(Manners { pool, ..Manners::clone(&house.manners) });
+}
+
+async fn extract_job(house: &House) -> ExtractJob {
+    let mut queued = house.queued(QueueName::Extract).await;
+    match queued.pop() {
+        Some((Job::Extract(job), _)) => *job,
+        other => panic!("{other:?}"),
+    }
+}
+
+async fn rejected(house: &House) -> Rejection {
+    match house.state(A).await {
+        Some(PageState::Rejected { reason }) => reason,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn is_limit(reason: &Rejection) -> bool {
+    matches!(reason, Rejection::Limit(why) if why == "it takes more than 10 s of processor time")
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_robots_txt_that_overruns_is_as_good_as_out_of_reach() {
+    let house = house(0);
+    assert_eq!(house.fetch(&visit("example.org", &[A], &new())).await, Verdict::Done);
+    assert!(house.calls(CallKind::Page).is_empty(), "nothing is called");
+    let waiting = house.queued(QueueName::Fetch).await;
+    assert!(waiting.iter().any(|(_, due)| *due > house.now()), "the page waits: {waiting:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_page_that_overruns_is_rejected() {
+    let house = house(1);
+    assert_eq!(house.fetch(&visit("example.org", &[A], &new())).await, Verdict::Done);
+    let reason = rejected(&house).await;
+    assert!(is_limit(&reason), "{reason:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_image_that_overruns_gives_no_thumbnail() {
+    let house = house(2);
+    assert_eq!(house.fetch(&visit("example.org", &[A], &new())).await, Verdict::Done);
+    let image = extract_job(&house).await.image.unwrap();
+    assert_eq!(image.thumbnail, None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_overruns_in_extraction_or_screening_is_rejected() {
+    for spared in [0, 1] {
+        let mut house = house(usize::MAX);
+        assert_eq!(house.fetch(&visit("example.org", &[A], &new())).await, Verdict::Done);
+        let job = extract_job(&house).await;
+        overrun_after(&mut house, spared);
+        let verdicts = house.extract().run_batch(std::slice::from_ref(&job)).await;
+        assert!(matches!(verdicts[..], [Ok(Verdict::Done)]), "{verdicts:?}");
+        let reason = rejected(&house).await;
+        assert!(is_limit(&reason), "{reason:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_feed_that_overruns_says_so_and_is_polled_again() {
+    let mut house = House::new();
+    house.with_feed(|_| {}).await;
+    house.web.serve(FEED, "application/rss+xml", rss(""));
+    overrun_after(&mut house, 1);
+    assert_eq!(house.poll(0).await, Verdict::Done);
+    let feed = house.feed().await;
+    assert_eq!(feed.failures, 1);
+    assert!(!feed.gone);
+    let trouble = feed.trouble.unwrap();
+    assert_eq!(trouble, "the feed cannot be read: it takes more than 10 s of processor time");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_page_that_overruns_when_it_is_checked_again_stays() {
+    let mut house = house(usize::MAX);
+    assert_eq!(house.fetch(&visit("example.org", &[A], &new())).await, Verdict::Done);
+    let job = extract_job(&house).await;
+    assert!(house.extract().run_batch(std::slice::from_ref(&job)).await.iter().all(Result::is_ok));
+    let before = house.pages.get(&job.page).await.unwrap().unwrap().0.state;
+    assert!(matches!(before, PageState::Accepted { .. }), "{before:?}");
+    // Neither while it is only glanced at, nor when its text is compared.
+    for spared in [0, 1] {
+        overrun_after(&mut house, spared);
+        assert_eq!(house.fetch(&visit("example.org", &[A], &Purpose::Recheck)).await, Verdict::Done);
+        assert_eq!(house.state(A).await, Some(before.clone()));
+    }
+}

@@ -1,0 +1,33 @@
+//! A pool whose documents overrun their limit.
+
+use async_trait::async_trait;
+use curlew_model::Millis;
+use curlew_ports::{CpuError, CpuPool, CpuTask};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Runs tasks at once, as [`curlew_ports::InlinePool`] does, but says of all documents after the first few that they
+/// overran.
+#[derive(Debug)]
+pub struct OverrunPool {
+    spared: AtomicUsize,
+}
+
+impl OverrunPool {
+    /// The first `spared` documents are read.
+    pub fn after(spared: usize) -> OverrunPool {
+        OverrunPool { spared: AtomicUsize::new(spared) }
+    }
+}
+
+#[async_trait]
+impl CpuPool for OverrunPool {
+    async fn run(&self, kind: CpuTask, work: Box<dyn FnOnce() + Send>) -> Result<(), CpuError> {
+        let is_document = matches!(kind, CpuTask::Document | CpuTask::LargeDocument);
+        let spare = |left: usize| left.checked_sub(1);
+        if is_document && self.spared.fetch_update(Ordering::Relaxed, Ordering::Relaxed, spare).is_err() {
+            return Err(CpuError::Overrun(Millis::from_secs(10)));
+        }
+        work();
+        Ok(())
+    }
+}

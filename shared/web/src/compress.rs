@@ -1,0 +1,42 @@
+//! Which answers are compressed.
+//!
+//! Text that may be kept, and nothing else. An answer that is `no-store` may hold a secret (a form's token, the key of a
+//! claim) beside what a caller has chosen; compressed together, the length would tell how alike they are (BREACH). A page of
+//! results repeats the query, too, but holds nothing that is secret from whoever asked.
+
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName};
+use tower_http::CompressionLevel;
+use tower_http::compression::predicate::{And, SizeAbove};
+use tower_http::compression::{CompressionLayer, Predicate};
+
+/// Shortest body that is compressed, in bytes: a shorter one fits into one packet either way.
+const MIN_BYTES: u64 = 1_024;
+/// Media types of text.
+const TEXTS: [&str; 9] = [
+    "text/html",
+    "text/css",
+    "text/plain",
+    "text/javascript",
+    "image/svg+xml",
+    "application/json",
+    "application/feed+json",
+    "application/atom+xml",
+    "application/rss+xml",
+];
+
+/// Compresses what [`Keepable`] says and is long enough.
+pub(crate) fn layer() -> CompressionLayer<And<SizeAbove, Keepable>> {
+    CompressionLayer::new().quality(CompressionLevel::Fastest).compress_when(SizeAbove::new(MIN_BYTES).and(Keepable))
+}
+
+/// Text that may be kept.
+#[derive(Clone, Copy)]
+pub(crate) struct Keepable;
+
+impl Predicate for Keepable {
+    fn should_compress<B: axum::body::HttpBody>(&self, response: &axum::http::Response<B>) -> bool {
+        let header = |name: HeaderName| response.headers().get(name).and_then(|v| v.to_str().ok()).unwrap_or_default();
+        let is_kept = !header(CACHE_CONTROL).is_empty() && !header(CACHE_CONTROL).contains("no-store");
+        is_kept && TEXTS.contains(&header(CONTENT_TYPE).split(';').next().unwrap_or_default())
+    }
+}

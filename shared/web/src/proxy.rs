@@ -1,0 +1,125 @@
+//! Who a caller is when requests come through a proxy.
+//!
+//! Only `X-Forwarded-For` is read, and only behind a proxy that the operator names: `Forwarded` (RFC 7239) is passed on
+//! untouched by proxies that write the other, so that whoever heeded both could be told anything by anybody.
+
+use axum::http::header::{FORWARDED, HeaderName, VIA};
+use axum::http::{HeaderMap, HeaderValue};
+use ipnet::IpNet;
+use std::net::{IpAddr, SocketAddr};
+
+/// The list of hops that a request came through, the nearest last.
+const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
+/// Headers by which a request shows that a proxy passed it on.
+const MARKS: [HeaderName; 4] = [FORWARDED_FOR, FORWARDED, VIA, HeaderName::from_static("x-real-ip")];
+/// Maximum number of hops that are looked at, from the nearest on.
+const MAX_HOPS: usize = 16;
+
+/// The reverse proxies whose word about a caller's address is believed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Proxies(Vec<IpNet>);
+
+impl Proxies {
+    /// Proxies in these address ranges.
+    pub fn new(ranges: Vec<IpNet>) -> Proxies {
+        Proxies(ranges)
+    }
+
+    /// Whether this address is one of them.
+    pub fn trusts(&self, address: IpAddr) -> bool {
+        let address = address.to_canonical();
+        self.0.iter().any(|range| range.contains(&address))
+    }
+
+    /// Returns the address of the caller of a request that came from `peer`: the last hop that is no trusted proxy. `None` if
+    /// it cannot be known: a trusted proxy did not say it, or a proxy of this machine that is not trusted passed it on.
+    pub fn caller(&self, peer: IpAddr, headers: &HeaderMap) -> Option<IpAddr> {
+        let peer = peer.to_canonical();
+        if self.trusts(peer) {
+            let hops = headers.get_all(FORWARDED_FOR).iter().rev().flat_map(hops);
+            let first_untrusted = hops.take(MAX_HOPS).find(|hop| hop.is_none_or(|hop| !self.trusts(hop)));
+            return first_untrusted.flatten();
+        }
+        let is_passed_on = peer.is_loopback() && MARKS.iter().any(|mark| headers.contains_key(mark));
+        (!is_passed_on).then_some(peer)
+    }
+}
+
+/// The hops of one header line, the nearest first; `None` for one that is no address.
+fn hops(line: &HeaderValue) -> impl Iterator<Item = Option<IpAddr>> + '_ {
+    line.to_str().unwrap_or_default().rsplit(',').map(|hop| address(hop.trim()))
+}
+
+/// An address, which some proxies write with its port.
+fn address(hop: &str) -> Option<IpAddr> {
+    let bare = hop.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(hop);
+    let address = bare.parse().ok().or_else(|| Some(hop.parse::<SocketAddr>().ok()?.ip()));
+    address.map(|address: IpAddr| address.to_canonical())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may panic")]
+    use super::*;
+
+    fn caller(trusted: &[&str], peer: &str, lines: &[(&str, &str)]) -> Option<String> {
+        let proxies = Proxies::new(trusted.iter().map(|range| range.parse().unwrap()).collect());
+        let mut headers = HeaderMap::new();
+        for (name, value) in lines {
+            headers.append(HeaderName::try_from(*name).unwrap(), value.parse().unwrap());
+        }
+        proxies.caller(peer.parse().unwrap(), &headers).map(|address| address.to_string())
+    }
+
+    fn forwarded(line: &str) -> [(&str, &str); 1] {
+        [("x-forwarded-for", line)]
+    }
+
+    #[test]
+    fn without_a_trusted_proxy_no_header_says_who_calls() {
+        let spoofed =
+            [("x-forwarded-for", "203.0.113.9"), ("forwarded", "for=203.0.113.9"), ("x-real-ip", "203.0.113.9")];
+        assert_eq!(caller(&[], "198.51.100.7", &spoofed).as_deref(), Some("198.51.100.7"));
+        assert_eq!(caller(&["10.0.0.0/8"], "198.51.100.7", &spoofed).as_deref(), Some("198.51.100.7"));
+        assert_eq!(caller(&[], "127.0.0.1", &[]).as_deref(), Some("127.0.0.1"));
+        assert_eq!(caller(&[], "::ffff:127.0.0.1", &[]).as_deref(), Some("127.0.0.1"));
+        for (name, value) in spoofed.into_iter().chain([("via", "1.1 caddy")]) {
+            assert_eq!(
+                caller(&[], "127.0.0.1", &[(name, value)]),
+                None,
+                "a proxy on this machine that is not named: {name}"
+            );
+            assert_eq!(caller(&[], "::1", &[(name, value)]), None);
+        }
+    }
+
+    #[test]
+    fn behind_trusted_proxies_the_last_hop_that_is_none_of_them_calls() {
+        let (local, chain) = (["127.0.0.1/32"], ["127.0.0.0/8", "10.0.0.0/8", "2001:db8::/64"]);
+        let told = |trusted: &[&str], line| caller(trusted, "127.0.0.1", &forwarded(line));
+        assert_eq!(told(&local, "203.0.113.9").as_deref(), Some("203.0.113.9"));
+        assert_eq!(
+            told(&local, "1.2.3.4, 203.0.113.9").as_deref(),
+            Some("203.0.113.9"),
+            "what stands before is made up"
+        );
+        assert_eq!(told(&chain, "1.2.3.4, 203.0.113.9, 10.0.0.1").as_deref(), Some("203.0.113.9"));
+        assert_eq!(told(&chain, "203.0.113.9,[2001:db8::5]:443").as_deref(), Some("203.0.113.9"));
+        assert_eq!(told(&local, "203.0.113.9:1234").as_deref(), Some("203.0.113.9"));
+        assert_eq!(told(&local, "[2001:db8::1]").as_deref(), Some("2001:db8::1"));
+        assert_eq!(told(&local, "::ffff:203.0.113.9").as_deref(), Some("203.0.113.9"));
+        let lines = [("x-forwarded-for", "1.2.3.4"), ("x-forwarded-for", "203.0.113.9, 10.0.0.1")];
+        assert_eq!(caller(&chain, "127.0.0.1", &lines).as_deref(), Some("203.0.113.9"), "several lines are one list");
+    }
+
+    #[test]
+    fn what_a_trusted_proxy_does_not_say_is_not_known() {
+        for line in ["", "unknown", "1.2.3.4, _hidden", "1.2.3.4,", "127.0.0.1, 127.0.0.1"] {
+            assert_eq!(caller(&["127.0.0.1/32"], "127.0.0.1", &forwarded(line)), None, "{line:?}");
+        }
+        assert_eq!(caller(&["127.0.0.1/32"], "127.0.0.1", &[]), None);
+        assert_eq!(caller(&["127.0.0.1/32"], "127.0.0.1", &[("forwarded", "for=203.0.113.9")]), None);
+        let endless = format!("203.0.113.9{}", ", 127.0.0.1".repeat(MAX_HOPS));
+        assert_eq!(caller(&["127.0.0.1/32"], "127.0.0.1", &forwarded(&endless)), None);
+    }
+}

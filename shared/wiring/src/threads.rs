@@ -1,0 +1,346 @@
+//! CPU-bound tasks on threads of their own.
+//!
+//! A task gets a new thread, which costs some ten microseconds and makes the thread's processor time the task's own. That
+//! time is what is limited, so a document is judged alike on an idle machine and on a busy one. Where the platform does
+//! not tell it, the wall clock is the limit, and it is the outer limit everywhere.
+//!
+//! A thread cannot be stopped. One that overruns is abandoned: its place is free at once, and
+//! it ends when its task does. The threads are not tokio's, whose runtime waits for the tasks that it runs, so an
+//! abandoned one never keeps the process from ending. When [`MAX_ABANDONED`] of them are running, the pool is worn out:
+//! it takes no more tasks, and the program has to be started again.
+
+use async_trait::async_trait;
+use curlew_model::Millis;
+use curlew_ports::{CpuError, CpuPool, CpuTask, PortError};
+use std::num::NonZero;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Instant;
+use tokio::sync::{Semaphore, oneshot};
+
+/// Processor time that a document or a query may take: over thirty times what the slowest page takes that the limits of
+/// `article` let in (BENCHMARKS.md).
+pub const PARSE_TIME: Millis = Millis::from_secs(10);
+/// How many times its processor time a task may take by the wall clock, so that one that gets only a part of a core is not
+/// cut short.
+const WALL_FACTOR: u64 = 12;
+/// A thread's processor time is not read more often than this.
+const LEAST_WAIT: Millis = Millis(20);
+/// Stack of a task's thread, in bytes. The deepest pages that the limits let in are read with an eighth of it; what is not
+/// touched takes no memory (BENCHMARKS.md).
+const STACK: usize = 8 * 1024 * 1024;
+/// Abandoned threads at which the pool is worn out. Each may hold the memory of a large document.
+const MAX_ABANDONED: usize = 8;
+
+/// Runs tasks on threads of their own; as many documents, and as many queries, as there are cores at a time.
+pub struct CpuThreads {
+    parse_time: Millis,
+    documents: Semaphore,
+    large_documents: Semaphore,
+    queries: Semaphore,
+    builds: Semaphore,
+    abandoned: Arc<AtomicUsize>,
+}
+
+impl CpuThreads {
+    /// A pool whose documents and queries may take this much processor time.
+    pub fn new(parse_time: Millis) -> CpuThreads {
+        let cores = thread::available_parallelism().map_or(1, NonZero::get);
+        CpuThreads {
+            parse_time,
+            documents: Semaphore::new(cores),
+            large_documents: Semaphore::new(1),
+            queries: Semaphore::new(cores),
+            builds: Semaphore::new(1),
+            abandoned: Arc::default(),
+        }
+    }
+
+    /// Whether so many tasks were abandoned, and are still running, that the pool takes no more.
+    pub fn is_worn_out(&self) -> bool {
+        self.abandoned.load(Ordering::Relaxed) >= MAX_ABANDONED
+    }
+
+    fn places(&self, kind: CpuTask) -> &Semaphore {
+        match kind {
+            CpuTask::Document => &self.documents,
+            CpuTask::LargeDocument => &self.large_documents,
+            CpuTask::Query => &self.queries,
+            CpuTask::Build => &self.builds,
+        }
+    }
+
+    fn limit(&self, kind: CpuTask) -> Option<Millis> {
+        match kind {
+            CpuTask::Document | CpuTask::LargeDocument | CpuTask::Query => Some(self.parse_time),
+            CpuTask::Build => None,
+        }
+    }
+}
+
+impl Default for CpuThreads {
+    fn default() -> CpuThreads {
+        CpuThreads::new(PARSE_TIME)
+    }
+}
+
+#[async_trait]
+impl CpuPool for CpuThreads {
+    async fn run(&self, kind: CpuTask, work: Box<dyn FnOnce() + Send>) -> Result<(), CpuError> {
+        let unavailable =
+            |what: &str, source| CpuError::Unavailable(PortError::Unavailable { what: what.into(), source });
+        // A semaphore of the pool is never closed.
+        let _place = self.places(kind).acquire().await;
+        if self.is_worn_out() {
+            return Err(unavailable("too many documents are still being parsed beyond their limit", None));
+        }
+        let task = Arc::new(Task::new(self.abandoned.clone()));
+        let (ended, end) = oneshot::channel();
+        let running = task.clone();
+        let run = move || {
+            let ending = Ending(running);
+            if ending.0.begin() {
+                work();
+            }
+            drop(ending);
+            // Nobody listens if the task was abandoned.
+            let _ = ended.send(());
+        };
+        let began = Instant::now();
+        let spawned = thread::Builder::new().name("curlew-cpu".to_owned()).stack_size(STACK).spawn(run);
+        spawned.map_err(|error| unavailable("a thread could not be had", Some(Box::new(error))))?;
+        let watched = Watched(task);
+        let Some(limit) = self.limit(kind) else {
+            let _ = end.await;
+            return Ok(());
+        };
+        tokio::pin!(end);
+        loop {
+            let lasted = Millis(u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX));
+            let used = watched.0.processor_time().unwrap_or(lasted);
+            if used >= limit || lasted >= limit.saturating_mul(WALL_FACTOR) {
+                tracing::warn!(kind = ?kind, processor_ms = used.0, wall_ms = lasted.0, "a task overran its limit and is abandoned");
+                return Err(CpuError::Overrun(limit));
+            }
+            // Processor time passes no faster than the wall clock, so nothing can be over before that.
+            let wait = limit.saturating_sub(used).max(LEAST_WAIT);
+            if tokio::time::timeout(wait.as_duration(), &mut end).await.is_ok() {
+                return Ok(());
+            }
+        }
+    }
+}
+
+/// Abandons its task when it is dropped, unless that has ended.
+struct Watched(Arc<Task>);
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        self.0.abandon();
+    }
+}
+
+/// Notes the end of its task when it is dropped, by a panic too.
+struct Ending(Arc<Task>);
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        self.0.end();
+    }
+}
+
+/// A task on its thread.
+struct Task {
+    state: Mutex<State>,
+    /// Counts the abandoned tasks of the pool that are still running.
+    abandoned: Arc<AtomicUsize>,
+}
+
+#[derive(Clone, Copy)]
+enum State {
+    Starting,
+    Running(Thread),
+    Abandoned,
+    Ended,
+}
+
+impl Task {
+    fn new(abandoned: Arc<AtomicUsize>) -> Task {
+        Task { state: Mutex::new(State::Starting), abandoned }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether the task is still wanted.
+    fn begin(&self) -> bool {
+        let mut state = self.state();
+        let is_wanted = matches!(*state, State::Starting);
+        if is_wanted {
+            *state = State::Running(Thread::current());
+        }
+        is_wanted
+    }
+
+    fn end(&self) {
+        let before = std::mem::replace(&mut *self.state(), State::Ended);
+        if matches!(before, State::Abandoned) {
+            self.abandoned.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+
+    fn abandon(&self) {
+        let mut state = self.state();
+        if matches!(*state, State::Starting | State::Running(_)) {
+            *state = State::Abandoned;
+            self.abandoned.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Processor time that the task has taken, if the platform tells it.
+    fn processor_time(&self) -> Option<Millis> {
+        match *self.state() {
+            State::Running(thread) => thread.processor_time(),
+            // The thread waits for a core, or has ended just now.
+            State::Starting | State::Abandoned | State::Ended => Some(Millis::ZERO),
+        }
+    }
+}
+
+/// A thread of this process, by its number. Only Linux tells of them (proc(5)).
+#[derive(Clone, Copy)]
+struct Thread(Option<u64>);
+
+impl Thread {
+    /// Ticks of processor time in a second, as `/proc` gives them (`sysconf(_SC_CLK_TCK)`): 100 on all platforms of Linux.
+    const TICKS: u64 = 100;
+    /// Place of `utime` behind the name of the command in `/proc/PID/task/TID/stat`; `stime` follows (proc(5)).
+    const UTIME: usize = 11;
+
+    fn current() -> Thread {
+        let link = std::fs::read_link("/proc/thread-self").ok();
+        Thread(link.and_then(|link| link.file_name()?.to_str()?.parse().ok()))
+    }
+
+    fn processor_time(self) -> Option<Millis> {
+        let stat = std::fs::read_to_string(format!("/proc/self/task/{}/stat", self.0?)).ok()?;
+        // The name may hold anything, blanks and brackets too, and ends at the last bracket.
+        let mut fields = stat.rsplit_once(')')?.1.split_ascii_whitespace().skip(Thread::UTIME);
+        let mut ticks = || fields.next()?.parse::<u64>().ok();
+        Some(Millis((ticks()? + ticks()?) * 1_000 / Thread::TICKS))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may panic")]
+    use super::*;
+    use curlew_ports::compute;
+    use curlew_testkit::conformance;
+    use curlew_testkit::conformance::Fresh;
+    use std::sync::atomic::AtomicBool;
+
+    async fn cpu() -> Fresh<Arc<dyn CpuPool>> {
+        Fresh::new(Arc::new(CpuThreads::default()))
+    }
+
+    conformance!(cpu, cpu);
+
+    /// So short a limit that a loop overruns it at once.
+    const SHORT: Millis = Millis(30);
+
+    /// A task that takes processor time until it is told to stop.
+    #[derive(Clone, Default)]
+    struct Busy(Arc<AtomicBool>);
+
+    impl Busy {
+        fn work(&self) -> impl FnOnce() + Send + 'static {
+            let stop = self.0.clone();
+            move || {
+                while !stop.load(Ordering::Relaxed) {
+                    std::hint::spin_loop();
+                }
+            }
+        }
+
+        fn stop(&self) {
+            self.0.store(true, Ordering::Relaxed);
+        }
+    }
+
+    async fn until(mut is_so: impl FnMut() -> bool) {
+        while !is_so() {
+            tokio::time::sleep(SHORT.as_duration()).await;
+        }
+    }
+
+    #[tokio::test]
+    async fn what_overruns_is_abandoned_and_its_place_is_free() {
+        let (pool, busy) = (CpuThreads::new(SHORT), Busy::default());
+        // One of this kind runs at a time, so the second would wait for ever for the first.
+        for abandoned in 1..=2 {
+            let overrun = compute(&pool, CpuTask::LargeDocument, busy.work()).await;
+            assert!(matches!(overrun, Err(CpuError::Overrun(SHORT))), "{overrun:?}");
+            assert_eq!(pool.abandoned.load(Ordering::Relaxed), abandoned);
+        }
+        assert!(matches!(compute(&pool, CpuTask::LargeDocument, || 7).await, Ok(7)));
+        busy.stop();
+        until(|| pool.abandoned.load(Ordering::Relaxed) == 0).await;
+    }
+
+    #[tokio::test]
+    async fn queries_do_not_wait_for_documents() {
+        // Nothing overruns here: all places of documents stay taken.
+        let (pool, busy) = (Arc::new(CpuThreads::default()), Busy::default());
+        let documents: Vec<_> = (0..100)
+            .map(|_| {
+                let (pool, work) = (pool.clone(), busy.work());
+                tokio::spawn(async move { compute(pool.as_ref(), CpuTask::Document, work).await })
+            })
+            .collect();
+        until(|| pool.documents.available_permits() == 0).await;
+        assert!(matches!(compute(pool.as_ref(), CpuTask::Query, || 7).await, Ok(7)));
+        assert!(matches!(compute(pool.as_ref(), CpuTask::Build, || 7).await, Ok(7)));
+        busy.stop();
+        for document in documents {
+            assert!(document.await.unwrap().is_ok());
+        }
+    }
+
+    #[tokio::test]
+    async fn nobody_waits_for_a_task_whose_caller_is_gone() {
+        let (pool, busy) = (Arc::new(CpuThreads::default()), Busy::default());
+        let (caller, work) = (pool.clone(), busy.work());
+        let caller = tokio::spawn(async move { compute(caller.as_ref(), CpuTask::LargeDocument, work).await });
+        until(|| pool.large_documents.available_permits() == 0).await;
+        caller.abort();
+        assert!(matches!(compute(pool.as_ref(), CpuTask::LargeDocument, || 7).await, Ok(7)));
+        busy.stop();
+        until(|| pool.abandoned.load(Ordering::Relaxed) == 0).await;
+    }
+
+    #[tokio::test]
+    async fn too_many_abandoned_tasks_wear_the_pool_out() {
+        let (pool, busy) = (CpuThreads::new(SHORT), Busy::default());
+        for _ in 0..MAX_ABANDONED {
+            assert!(!pool.is_worn_out());
+            assert!(matches!(compute(&pool, CpuTask::Document, busy.work()).await, Err(CpuError::Overrun(_))));
+        }
+        assert!(pool.is_worn_out());
+        assert!(matches!(compute(&pool, CpuTask::Query, || 7).await, Err(CpuError::Unavailable(_))));
+        busy.stop();
+        until(|| !pool.is_worn_out()).await;
+        assert!(matches!(compute(&pool, CpuTask::Query, || 7).await, Ok(7)));
+    }
+
+    /// As on a machine whose cores others keep busy.
+    #[cfg(target_os = "linux")]
+    #[tokio::test]
+    async fn only_processor_time_counts() {
+        let pool = CpuThreads::new(Millis(100));
+        let waits = compute(&pool, CpuTask::Document, || thread::park_timeout(Millis(300).as_duration())).await;
+        assert!(waits.is_ok(), "{waits:?}");
+    }
+}
