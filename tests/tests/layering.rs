@@ -54,6 +54,7 @@ const REKOGNITION: &str = "curlew-rekognition";
 const WIRING: &str = "curlew-wiring";
 const LAMBDA: &str = "curlew-lambda";
 const TESTS: &str = "curlew-tests";
+const FUZZ: &str = "curlew-fuzz";
 const XTASK: &str = "xtask";
 
 /// One row a member of the workspace.
@@ -120,6 +121,7 @@ const RULES: &[Rule] = &[
     },
     // Their library is shared by tests only. They look at programs from outside, so they need little of what is inside.
     Rule { name: TESTS, knows: &[MODEL, FIXTUREWEB, TESTKIT], kind: Kind::Workshop },
+    Rule { name: FUZZ, knows: &[MODEL, POLICY, FEED, ARTICLE, SEARCH, STAGES], kind: Kind::Workshop },
     Rule { name: XTASK, knows: &[], kind: Kind::Workshop },
 ];
 

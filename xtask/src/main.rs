@@ -7,6 +7,7 @@ mod bench;
 mod cost;
 mod emulator;
 mod functions;
+mod fuzz;
 mod lint;
 mod run;
 mod score;
@@ -20,6 +21,7 @@ usage: cargo xtask TASK
 
   bench [PART…]      processor time, memory and speed of the release binaries, held against their bars (BENCHMARKS.md)
   cost [OPTION…]     what AWS would bill, metered on an emulator, held against its bars (BENCHMARKS.md)
+  fuzz [SECONDS] [TARGET…]  every fuzz target for a minute each (fuzz/)
   lint               formatting, clippy, the rules for dependencies (deny.toml), the template (infra/)
   score PATH [PART…] how right `curlew check` is on labelled pages, feeds and robots.txt files that lie at PATH (BENCHMARKS.md)
   test [ARGS…]       every test of the workspace; ARGS go to `cargo nextest run`, as in: cargo xtask test -E 'test(robots)'";
@@ -32,6 +34,7 @@ fn main() -> ExitCode {
     let done = match args.split_first().map(|(task, rest)| (task.as_str(), rest)) {
         Some(("bench", parts)) => bench::bench(parts),
         Some(("cost", options)) => cost::cost(options),
+        Some(("fuzz", words)) => fuzz::fuzz(words),
         Some(("lint", [])) => lint::lint(),
         Some(("score", words)) => score::score(words),
         Some(("test", rest)) => test::test(rest),

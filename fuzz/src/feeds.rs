@@ -1,0 +1,65 @@
+//! Feeds, lists of feeds, and the search for them in pages.
+
+use crate::input::{first_line, unfolded, within};
+use curlew_feed::{Limits, feeds_of_opml, parse, parse_counted};
+use std::collections::HashSet;
+use url::Url;
+
+/// Steps that a byte of a feed may cost, and an empty one.
+const FEED: (u64, u64) = (300_000, 300);
+
+fn is_web(url: &Url) -> bool {
+    matches!(url.scheme(), "http" | "https") && url.username().is_empty() && url.password().is_none()
+}
+
+/// The first line is the `Content-Type`, the rest is the document.
+pub(crate) fn feed(data: &[u8]) {
+    let (head, body) = first_line(data);
+    let (content_type, body) = (String::from_utf8_lossy(head), unfolded(body));
+    let Ok(url) = Url::parse("https://feeds.example/all") else { return };
+    let limits =
+        Limits { entries: 8, title_chars: 40, text_chars: 200, url_bytes: 120, faults: 6, ..Limits::default() };
+    let (read, steps) = parse_counted(&body, Some(&content_type), &url, &limits);
+    within(steps, FEED.0, FEED.1, body.len());
+    let Ok(feed) = read else { return };
+    assert_eq!(Ok(&feed), parse(&body, Some(&content_type), &url, &limits).as_ref(), "the same twice");
+    assert!(feed.entries.len() <= limits.entries && feed.deleted.len() <= limits.entries);
+    assert!(feed.faults.first.len() <= limits.faults && feed.faults.first.len() <= feed.faults.count as usize);
+    for fault in &feed.faults.first {
+        assert!(fault.line >= 1 && fault.column >= 1 && !fault.to_string().is_empty());
+    }
+    for entry in &feed.entries {
+        assert!(!entry.id.is_empty());
+        assert!(feed.deleted.iter().all(|deleted| deleted.id != entry.id), "an entry is there or deleted");
+        if let Some(link) = &entry.link {
+            assert!(link.len() <= limits.url_bytes && Url::parse(link).is_ok_and(|link| is_web(&link)));
+        }
+        for (text, most) in [(&entry.title, limits.title_chars), (&entry.summary, limits.text_chars)] {
+            assert!(text.as_ref().is_none_or(|text| !text.is_empty() && text.chars().count() <= most));
+        }
+    }
+}
+
+/// Autodiscovery in a page.
+pub(crate) fn discover(data: &[u8]) {
+    let page = unfolded(data);
+    let Ok(url) = Url::parse("https://site.example/blog/") else { return };
+    let links = curlew_feed::discover(&page, None, &url);
+    assert_eq!(links, curlew_feed::discover(&page, None, &url), "the same twice");
+    let mut seen = HashSet::new();
+    for link in &links {
+        assert!(is_web(&link.url) && link.url.fragment().is_none());
+        assert!(seen.insert(link.url.as_str()), "each address once");
+    }
+}
+
+/// Lists of feeds, as a person exports them from another program.
+pub(crate) fn opml(data: &[u8]) {
+    let list = unfolded(data);
+    let Ok(feeds) = feeds_of_opml(&list) else { return };
+    assert_eq!(Ok(&feeds), feeds_of_opml(&list).as_ref(), "the same twice");
+    for feed in &feeds {
+        assert!(!feed.url.is_empty() && feed.url.trim() == feed.url);
+        assert!(feed.title.as_ref().is_none_or(|title| !title.is_empty() && !title.contains(char::is_control)));
+    }
+}

@@ -1,0 +1,43 @@
+//! Pages and images.
+
+use crate::input::{first_line, unfolded, within};
+use curlew_article::{Limits, glance, measure};
+use curlew_stages::scaled_down;
+use url::Url;
+
+/// Steps that an empty page may take, and each byte more (`shared/article/tests/work.rs`).
+const ARTICLE: (u64, u64) = (9_000_000, 12);
+/// Most bytes of a thumbnail: twice its pixels.
+const MAX_THUMBNAIL: usize = 320 * 214 * 3 * 2;
+
+/// A page's text.
+pub(crate) fn article(data: &[u8]) {
+    let html = unfolded(data);
+    let html = String::from_utf8_lossy(&html);
+    let Ok(url) = Url::parse("https://news.example.org/2026/05/01/story.html") else { return };
+    let limits = Limits::default();
+    let (read, work) = measure(&html, &url, &limits);
+    within(work.total(), ARTICLE.0, ARTICLE.1, html.len());
+    let _ = glance(&html, &url, &Limits::default());
+    let Ok(article) = read else { return };
+    assert_eq!(Ok(&article), measure(&html, &url, &limits).0.as_ref(), "the same twice");
+    assert!(article.text.len() <= 4 * html.len() + 4, "a text is no longer than its page");
+}
+
+/// The first line is the `Content-Type`, the rest the body.
+pub(crate) fn decode(data: &[u8]) {
+    let (head, body) = first_line(data);
+    let (content_type, body) = (String::from_utf8_lossy(head), unfolded(body));
+    for content_type in [None, Some(&*content_type)] {
+        let text = curlew_article::decode(&body, content_type);
+        assert!(text.len() <= 3 * body.len() + 3, "a byte becomes one character at most, of three bytes at most");
+    }
+}
+
+/// An image that becomes a thumbnail.
+pub(crate) fn image(data: &[u8]) {
+    match scaled_down(data) {
+        Ok(jpeg) => assert!(jpeg.len() <= MAX_THUMBNAIL && jpeg.starts_with(&[0xFF, 0xD8])),
+        Err(why) => assert!(!why.is_empty()),
+    }
+}

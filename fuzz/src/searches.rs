@@ -1,0 +1,103 @@
+//! Queries, and splits that were damaged on their way.
+
+use crate::input::{edited, unfolded};
+use bytes::Bytes;
+use curlew_model::{MAX_QUERY_TERMS, PageId, Record, SnippetLimit, Timestamp};
+use curlew_search::{BuildBudget, Hidden, Query, Request, Results, SearchError, Split, build_split, search};
+use std::sync::LazyLock;
+
+/// Most bytes of the end of a split that a cold one is opened by.
+const TAIL_BYTES: usize = 64 * 1024;
+
+fn record(name: u8, title: &str, text: &str) -> Record {
+    Record {
+        id: PageId::new(&format!("{name:032x}")).expect("32 hexadecimal digits are an id"),
+        url: format!("https://example.org/{name}"),
+        host: "example.org".into(),
+        feed: None,
+        site_name: None,
+        title: title.into(),
+        text: text.into(),
+        image: None,
+        thumbnail: None,
+        thumbnail_frame: 0,
+        language: Some("en".into()),
+        published: None,
+        modified: None,
+        author: Some("Ann Example".into()),
+        fetched_at: Timestamp::EPOCH,
+        snippet_limit: SnippetLimit(None),
+        image_of_site: false,
+        no_archive: false,
+        usage: None,
+        unavailable_after: None,
+        simhash: None,
+        image_phash: None,
+        replaces: None,
+    }
+}
+
+static SPLIT: LazyLock<Vec<u8>> = LazyLock::new(|| {
+    let records = (0..40).map(|name| {
+        let text = format!("Rain fell on the hills, page {name} of them, and the library stayed open. L'albero. 12:30");
+        record(name, &format!("The library of the north, {name}"), &text)
+    });
+    build_split(records, &BuildBudget::default()).expect("pages of our own make a split").bytes
+});
+
+fn ask(split: &Split, query: &Query) -> Result<Results, SearchError> {
+    let request = Request { query, limit: 10, offset: 0, after: None, now: Timestamp::EPOCH };
+    search(&[split], &Hidden::default(), request)
+}
+
+/// A query, read and asked.
+pub(crate) fn query(data: &[u8]) {
+    static OPENED: LazyLock<Split> = LazyLock::new(|| Split::open(SPLIT.clone().into()).expect("a whole split opens"));
+    let typed = unfolded(data);
+    let typed = String::from_utf8_lossy(&typed);
+    let (query, left_out) = Query::read(&typed);
+    assert!(!query.is_empty() || !left_out.is_empty(), "what finds nothing says why");
+    assert!(query.wanted.len() + query.unwanted.len() <= MAX_QUERY_TERMS);
+    for clause in query.wanted.iter().chain(&query.unwanted) {
+        assert!(typed.get(clause.at.clone()).is_some(), "a clause stands in the query");
+    }
+    for why in &left_out {
+        assert!(!why.to_string().is_empty());
+    }
+    let found = ask(&OPENED, &query).expect("a whole split is searched");
+    assert!(found.hits.len() <= 10 && found.hits.len() as u64 <= found.total);
+}
+
+/// A split with some bytes changed, or its end cut off: it is refused, or it answers as before.
+pub(crate) fn split(data: &[u8]) {
+    let damaged = Bytes::from(edited(&SPLIT, data));
+    let is_whole = damaged.as_ref() == SPLIT.as_slice();
+    let (query, _) = Query::read("library rain");
+    if let Ok(split) = Split::open(damaged.clone()) {
+        assert!(is_whole, "a damaged split was opened");
+        assert!(ask(&split, &query).is_ok_and(|found| found.total == 40));
+    }
+    let tail = damaged.slice(damaged.len().saturating_sub(TAIL_BYTES)..);
+    let Ok(split) = Split::open_cold(tail, damaged.len() as u64) else { return };
+    loop {
+        let answer = ask(&split, &query);
+        let wanted = split.wanted();
+        if wanted.is_empty() {
+            // Chunks are checked one by one as they arrive, and only those that a search asks for.
+            if let Ok(found) = answer {
+                assert_eq!(found.total, 40);
+            }
+            return;
+        }
+        for range in wanted {
+            let Some(bytes) =
+                (range.end <= damaged.len() as u64).then(|| damaged.slice(range.start as usize..range.end as usize))
+            else {
+                return;
+            };
+            if split.supply(range.start, &bytes).is_err() {
+                return;
+            }
+        }
+    }
+}

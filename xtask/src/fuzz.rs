@@ -1,0 +1,111 @@
+//! `cargo xtask fuzz`: every fuzz target for a while, on the stable toolchain.
+
+use crate::run::{cargo, program, root, run};
+use crate::test::target;
+use anyhow::{Context, Result, bail};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Mutex;
+use std::thread;
+
+/// A target: its name, the longest input that is tried in bytes, and folders of the repository that it begins with besides
+/// `fuzz/corpus/NAME`.
+type Target = (&'static str, usize, &'static [&'static str]);
+
+/// All of them, as `fuzz/src/main.rs` names them.
+const TARGETS: &[Target] = &[
+    ("article", 4_096, &["shared/article/tests/fixtures"]),
+    ("decode", 4_096, &[]),
+    ("image", 16_384, &[]),
+    ("feed", 4_096, &["shared/feed/tests/fixtures"]),
+    ("discover", 4_096, &[]),
+    ("opml", 4_096, &[]),
+    ("robots", 4_096, &[]),
+    ("matching", 512, &[]),
+    ("directives", 1_024, &[]),
+    ("query", 512, &[]),
+    ("split", 256, &[]),
+];
+/// How long each target runs if nothing is said.
+const SECONDS: u32 = 60;
+/// An input that takes longer is a finding. Counted work is what the targets bound; this is for what is not counted.
+const HANG_SECONDS: u32 = 10;
+/// A target that takes more memory than this has found something.
+const MEMORY_MB: u32 = 1_024;
+
+/// Runs the named targets, or all, so many at a time as there are cores.
+pub(crate) fn fuzz(args: &[String]) -> Result<()> {
+    let (seconds, names) = match args.split_first() {
+        Some((first, names)) if first.parse::<u32>().is_ok() => (first.parse()?, names),
+        _ => (SECONDS, args),
+    };
+    if let Some(name) = names.iter().find(|name| TARGETS.iter().all(|(known, ..)| known != name)) {
+        bail!("there is no fuzz target '{name}'");
+    }
+    let fuzzer = build()?;
+    let chosen = TARGETS.iter().filter(|(name, ..)| names.is_empty() || names.iter().any(|n| n == name));
+    let left = Mutex::new(chosen.collect::<Vec<_>>().into_iter().rev().collect::<Vec<_>>());
+    let failed = Mutex::new(Vec::new());
+    let work = || {
+        while let Some(target) = left.lock().expect("no holder panics").pop() {
+            if let Err(error) = fuzz_one(&fuzzer, target, seconds) {
+                failed.lock().expect("no holder panics").push(format!("{error:#}"));
+            }
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(work);
+        }
+    });
+    let failed = failed.into_inner()?;
+    if !failed.is_empty() {
+        bail!("{}", failed.join("\n"));
+    }
+    Ok(())
+}
+
+/// Builds the one program of all targets in the profile of the tests, with counters in the crates of this workspace.
+fn build() -> Result<PathBuf> {
+    run(cargo()
+        .args(["build", "--workspace", "--locked", "--bin", "curlew-fuzz"])
+        .env("RUSTC_WORKSPACE_WRAPPER", root().join("fuzz/instrument")))?;
+    Ok(target()?.join("debug/curlew-fuzz"))
+}
+
+fn fuzz_one(fuzzer: &Path, (name, max_len, folders): &Target, seconds: u32) -> Result<()> {
+    let home = target()?.join("fuzz").join(name);
+    // New inputs are written into the first folder; the ones of the repository are only read.
+    let corpus = home.join("corpus");
+    std::fs::create_dir_all(&corpus).with_context(|| format!("{} cannot be made", corpus.display()))?;
+    let own = format!("fuzz/corpus/{name}");
+    let given =
+        std::iter::once(own.as_str()).chain(folders.iter().copied()).filter(|folder| root().join(folder).is_dir());
+    let mut command: Command = program(fuzzer);
+    command
+        .env("CURLEW_FUZZ_TARGET", name)
+        .arg(format!("-max_total_time={seconds}"))
+        .arg(format!("-timeout={HANG_SECONDS}"))
+        .arg(format!("-rss_limit_mb={MEMORY_MB}"))
+        .arg(format!("-max_len={max_len}"))
+        .arg(format!("-artifact_prefix={}/", home.display()))
+        .arg("-print_final_stats=1")
+        .arg(&corpus)
+        .args(given);
+    let output = command.output().with_context(|| format!("{} cannot be started", fuzzer.display()))?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    let log = home.join("log");
+    std::fs::write(&log, &*said).with_context(|| format!("{} cannot be written", log.display()))?;
+    if !output.status.success() {
+        let end: Vec<&str> = said.lines().rev().take(40).collect();
+        let end: Vec<&str> = end.into_iter().rev().collect();
+        bail!("fuzz target {name} has a finding; its log is {}\n{}", log.display(), end.join("\n"));
+    }
+    let stat = |key: &str| {
+        let line = said.lines().find_map(|line| line.strip_prefix("stat::")?.strip_prefix(key));
+        line.map_or("?", |rest| rest.trim_start_matches(':').trim()).to_owned()
+    };
+    let (runs, memory) = (stat("number_of_executed_units"), stat("peak_rss_mb"));
+    eprintln!("xtask: fuzz {name}: {runs} runs in {seconds} s, {memory} MB, nothing found");
+    Ok(())
+}
