@@ -4,17 +4,6 @@
 //! header; a crawler is told `--resolve '*.test=127.0.0.1:PORT'`. All content is made from constants: two farms of the
 //! same make are the same, byte for byte. [`Site::expect`] says what a right crawler makes of each site, and [`judge`]
 //! says from the log how it behaved.
-//!
-//! ```no_run
-//! # async fn example() -> std::io::Result<()> {
-//! use curlew_fixtureweb::{Farm, judge, serve};
-//! let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
-//! let running = serve(Farm::demo().into(), listener).await;
-//! // … crawl the start URLs of running.farm().sites() …
-//! let closest = judge::closest_gap(&running.calls(), judge::registrable);
-//! running.stop().await;
-//! # Ok(()) }
-//! ```
 
 mod blog;
 mod body;

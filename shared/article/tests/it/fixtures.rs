@@ -1,0 +1,54 @@
+//! Pages and what is taken out of them, side by side: `fixtures/*.html` and the snapshots of the same names.
+
+use curlew_article::{Limits, decode, extract, glance, validity};
+
+fn check(name: &str, body: &[u8], url: &str) {
+    let html = decode(body, Some("text/html; charset=utf-8"));
+    let url = url.parse().unwrap();
+    let seen = glance(&html, &url, &Limits::default()).unwrap();
+    let article = extract(&html, &url, &Limits::default()).unwrap();
+    assert_eq!(seen.robots_meta, article.robots_meta);
+    let show = |value: Option<String>| value.unwrap_or_else(|| "-".into());
+    let report = format!(
+        "title: {}\nauthor: {}\nsite: {}\nlanguage: {}\npublished: {}\nmodified: {}\nimage: {}\ncanonical: {}\nrobots: {:?}\nfrom: {}\nvalid: {:?}\n\n{}",
+        show(article.title.clone()),
+        show(article.author),
+        show(article.site_name),
+        show(article.language),
+        show(article.published.map(|t| t.to_string())),
+        show(article.modified.map(|t| t.to_string())),
+        show(article.image.as_ref().map(ToString::to_string)),
+        show(article.canonical.map(|u| u.to_string())),
+        article.robots_meta,
+        article.from,
+        validity(article.title.as_deref(), &article.text, article.image.as_ref().map(url::Url::as_str)),
+        article.text,
+    );
+    insta::with_settings!({ snapshot_path => "fixtures", prepend_module_to_snapshot => false, omit_expression => true }, {
+        insta::assert_snapshot!(name, report);
+    });
+}
+
+#[test]
+fn wordpress_in_italian() {
+    check(
+        "wordpress_it",
+        include_bytes!("fixtures/wordpress_it.html"),
+        "https://gazzetta.example.it/2026/05/il-faro-riapre/?utm_source=x",
+    );
+}
+
+#[test]
+fn microdata_in_english() {
+    check("microdata_en", include_bytes!("fixtures/microdata_en.html"), "https://fenland.example.org/heron");
+}
+
+#[test]
+fn json_ld_in_english() {
+    check("jsonld_en", include_bytes!("fixtures/jsonld_en.html"), "https://harbour.example.com/clockmaker");
+}
+
+#[test]
+fn tables_and_line_breaks() {
+    check("plain_en", include_bytes!("fixtures/plain_en.html"), "http://walls.example.net/mend.html");
+}

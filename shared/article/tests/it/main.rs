@@ -1,0 +1,8 @@
+//! What is true of pages of all kinds.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
+
+mod fixtures;
+mod hostile;
+mod scripts;
+mod soup;
+mod work;

@@ -1,0 +1,137 @@
+//! Two processes, and one that is killed.
+//!
+//! The test binary calls itself: with a folder in its environment, the test named `child` plays the other process.
+
+use bytes::Bytes;
+use curlew_embedded::{Access, Store};
+use curlew_model::{Job, Millis, PollJob, SourceKey, Stage, Timestamp};
+use curlew_ports::{Blobs, Inbox, Queue};
+use std::collections::BTreeSet;
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+const FOLDER: &str = "CURLEW_TEST_FOLDER";
+const ROLE: &str = "CURLEW_TEST_ROLE";
+/// Pages and jobs that the parent waits for before it kills.
+const LINES: usize = 60;
+
+fn start(dir: &Path, role: &str) -> Child {
+    Command::new(std::env::current_exe().expect("this program"))
+        .args(["--exact", "processes::child", "--nocapture", "--test-threads=1"])
+        .env(FOLDER, dir)
+        .env(ROLE, role)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("starts")
+}
+
+/// What the child says, without what the test harness says.
+fn said(child: &mut Child, most: usize) -> Vec<String> {
+    let out = BufReader::new(child.stdout.take().expect("a pipe"));
+    let lines = out.lines().map_while(Result::ok);
+    lines.filter_map(|line| line.split_once("said: ").map(|(_, said)| said.to_owned())).take(most).collect()
+}
+
+fn say(what: &str) {
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "said: {what}").expect("the parent listens");
+    out.flush().expect("the parent listens");
+}
+
+fn job(n: u64) -> Job {
+    let feed = SourceKey::new(&format!("{n:032x}")).expect("a key");
+    Job::Poll(PollJob { feed, url: String::new(), deferrals: 0, on_request: false })
+}
+
+/// The other process; as a test of its own it has nothing to do.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn child() {
+    let (Some(dir), Ok(role)) = (std::env::var_os(FOLDER), std::env::var(ROLE)) else { return };
+    let dir = Path::new(&dir);
+    match role.as_str() {
+        "open" => match Store::open(dir, Access::Exclusive) {
+            Ok(_) => say("opened"),
+            Err(error) => say(&error.to_string()),
+        },
+        "look" => match Store::open(dir, Access::Shared) {
+            Ok(store) => say(&format!("{:?}", store.jobs().next_due().await)),
+            Err(error) => say(&error.to_string()),
+        },
+        _ => write_without_end(Store::open(dir, Access::Exclusive).expect("opens")).await,
+    }
+}
+
+/// Several writers at once, each telling every number that the store has taken.
+async fn write_without_end(store: Store) {
+    let writers: Vec<_> = (0..4)
+        .map(|writer| {
+            let store = store.clone();
+            tokio::spawn(async move {
+                for n in (0..1_000_000).map(|n| n * 4 + writer) {
+                    let body = Bytes::from(vec![u8::try_from(n % 251).unwrap_or(0); 3_000]);
+                    store.objects().put(&format!("o/{n}"), body).await.expect("writes");
+                    store.jobs().send(&[(job(n), Timestamp::EPOCH)]).await.expect("sends");
+                    say(&n.to_string());
+                }
+            })
+        })
+        .collect();
+    for writer in writers {
+        writer.await.expect("writes until it is killed");
+    }
+}
+
+#[test]
+fn a_second_process_is_refused_and_told_who_is_first() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let store = Store::open(dir.path(), Access::Exclusive).expect("opens");
+    let mut child = start(dir.path(), "open");
+    let said_first = said(&mut child, 1);
+    child.wait().expect("ends");
+    let number = std::process::id();
+    assert!(said_first[0].contains(&format!("in use by another curlew (process {number})")), "{said_first:?}");
+
+    let mut child = start(dir.path(), "look");
+    assert_eq!(said(&mut child, 1), ["Ok(None)"]);
+    child.wait().expect("ends");
+
+    drop(store);
+    let mut child = start(dir.path(), "open");
+    assert_eq!(said(&mut child, 1), ["opened"]);
+    child.wait().expect("ends");
+}
+
+#[tokio::test]
+async fn what_a_killed_process_was_told_is_there() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let mut seen = BTreeSet::new();
+    for _ in 0..3 {
+        let mut child = start(dir.path(), "write");
+        let told = said(&mut child, LINES);
+        child.kill().expect("is killed");
+        child.wait().expect("ends");
+        assert_eq!(told.len(), LINES);
+        seen.extend(told.iter().map(|n| n.parse::<u64>().expect("a number")));
+    }
+    let store = Store::open(dir.path(), Access::Exclusive).expect("opens after it was killed");
+    let hour = Millis::from_hours(1);
+    let received = store.jobs().receive(Stage::Poll, 100_000, hour, Timestamp::EPOCH).await.expect("receives");
+    let jobs: BTreeSet<u64> = received
+        .into_iter()
+        .map(|delivery| match delivery.job {
+            Ok(Job::Poll(job)) => u64::from_str_radix(job.feed.as_str(), 16).expect("a number"),
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    assert!(jobs.is_superset(&seen), "jobs were lost: {:?}", seen.difference(&jobs));
+    for n in &jobs {
+        let blob = store.objects().get(&format!("o/{n}")).await.expect("reads").expect("comes before its job");
+        assert!(blob.bytes.len() == 3_000 && blob.bytes.iter().all(|b| u64::from(*b) == n % 251), "object {n}");
+    }
+    let objects = store.objects().list("o/", None, 1_000_000).await.expect("lists");
+    for key in objects {
+        assert_eq!(store.objects().get(&key).await.expect("reads").expect("is there").bytes.len(), 3_000, "{key}");
+    }
+}

@@ -1,0 +1,361 @@
+//! Opening, refusing, sharing and coming back.
+
+use bytes::Bytes;
+use curlew_embedded::{Access, OpenError, Store};
+use curlew_model::{HostKey, HostState, Job, Millis, PollJob, SourceKey, Stage, Timestamp};
+use curlew_ports::{Blobs, HostLedger, Inbox, Marks, PortError, Queue, Version};
+use rusqlite::Connection;
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+use tempfile::TempDir;
+
+const DATABASE: &str = "curlew.sqlite3";
+
+fn dir() -> TempDir {
+    tempfile::tempdir().expect("a temporary folder")
+}
+
+fn open(dir: &Path) -> Store {
+    Store::open(dir, Access::Exclusive).expect("opens")
+}
+
+/// The error, which has to be one line.
+fn refusal(dir: &Path, access: Access) -> OpenError {
+    let error = Store::open(dir, access).expect_err("is refused");
+    assert!(!error.to_string().contains('\n'), "{error}");
+    error
+}
+
+fn host(name: &str) -> HostKey {
+    HostKey::new(name).expect("a host key")
+}
+
+fn job(n: u64) -> Job {
+    let feed = SourceKey::new(&format!("{n:032x}")).expect("a key");
+    Job::Poll(PollJob { feed, url: String::new(), deferrals: 0, on_request: false })
+}
+
+#[tokio::test]
+async fn a_store_is_read_back_after_it_was_closed() {
+    let dir = dir();
+    let store = open(dir.path());
+    let version = store.marks().swap("m", Version::ABSENT, Timestamp::MAX).await.expect("swaps");
+    store.objects().put("a/b", Bytes::from_static(b"x")).await.expect("writes");
+    drop(store);
+    let store = open(dir.path());
+    assert_eq!(store.marks().load("m").await.expect("loads"), (Some(Timestamp::MAX), version));
+    assert_eq!(store.objects().get("a/b").await.expect("reads").expect("is there").bytes, "x");
+}
+
+/// All files and folders below one, itself included.
+#[cfg(unix)]
+fn everything(path: &Path) -> Vec<std::path::PathBuf> {
+    let mut all = vec![path.to_owned()];
+    if path.is_dir() {
+        all.extend(fs::read_dir(path).expect("lists").flat_map(|entry| everything(&entry.expect("an entry").path())));
+    }
+    all
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_store_is_its_owners_alone_and_one_of_an_earlier_version_becomes_so() {
+    use std::os::unix::fs::PermissionsExt;
+    let open_to_others = |path: &Path| fs::metadata(path).expect("is there").permissions().mode() & 0o077 != 0;
+    let dir = dir();
+    let folder = dir.path().join("new/store");
+    let fill = async |store: &Store| {
+        store.marks().swap("m", Version::ABSENT, Timestamp::MAX).await.expect("swaps");
+        store.objects().put("web-secret", Bytes::from_static(b"x")).await.expect("writes");
+        store.objects().put_if_absent("a/b/c", Bytes::from_static(b"x")).await.expect("writes");
+    };
+    let store = open(&folder);
+    fill(&store).await;
+    let files = everything(&folder);
+    for name in ["curlew.sqlite3", "curlew.sqlite3-wal", "curlew.sqlite3-shm", "curlew.lock", "a/b/c"] {
+        assert!(files.iter().any(|path| path.ends_with(name)), "{name}: {files:?}");
+    }
+    assert_eq!(
+        files.into_iter().filter(|path| open_to_others(path)).collect::<Vec<_>>(),
+        [] as [std::path::PathBuf; 0]
+    );
+    drop(store);
+    for path in everything(&folder) {
+        let mode = if path.is_dir() { 0o755 } else { 0o644 };
+        fs::set_permissions(&path, fs::Permissions::from_mode(mode)).expect("changes");
+    }
+    let _store = open(&folder);
+    for path in ["objects", "incoming", "curlew.sqlite3", "curlew.lock"] {
+        assert!(!open_to_others(&folder.join(path)), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn the_lock_is_held_until_the_last_part_is_dropped() {
+    let dir = dir();
+    let store = open(dir.path());
+    let marks = store.marks();
+    let objects = store.objects();
+    drop(store);
+    assert!(matches!(refusal(dir.path(), Access::Exclusive), OpenError::InUse { .. }));
+    drop(marks);
+    assert!(matches!(refusal(dir.path(), Access::Exclusive), OpenError::InUse { .. }));
+    drop(objects);
+    open(dir.path());
+}
+
+#[tokio::test]
+async fn people_can_look_and_block_while_another_is_at_work() {
+    let dir = dir();
+    let working = open(dir.path());
+    let seen = working.hosts().swap(&host("a.example"), Version::ABSENT, HostState::default()).await.expect("swaps");
+    working.objects().put("a", Bytes::from_static(b"x")).await.expect("writes");
+
+    let looking = Store::open(dir.path(), Access::Shared).expect("opens");
+    let (state, version) = looking.hosts().load(&host("a.example")).await.expect("loads");
+    assert_eq!((&state, version), (&HostState::default(), seen));
+    assert_eq!(looking.objects().get("a").await.expect("reads").expect("is there").bytes, "x");
+    let blocked = HostState { blocked: ["a.example".to_owned()].into(), ..state };
+    looking.hosts().swap(&host("a.example"), version, blocked.clone()).await.expect("swaps");
+
+    let refused = working.hosts().swap(&host("a.example"), seen, HostState::default()).await;
+    assert!(matches!(refused, Err(PortError::Conflict)), "{refused:?}");
+    assert_eq!(working.hosts().load(&host("a.example")).await.expect("loads").0, blocked);
+    drop(looking);
+    working.marks().swap("m", Version::ABSENT, Timestamp::MIN).await.expect("still works");
+}
+
+#[tokio::test]
+async fn jobs_of_a_process_that_is_no_more_are_ready_again() {
+    let dir = dir();
+    let now = Timestamp::from_millis(1_790_000_000_000);
+    let store = open(dir.path());
+    let hour = Millis::from_hours(1);
+    store.jobs().send(&[(job(1), now), (job(2), now), (job(3), now + hour)]).await.expect("sends");
+    let before = store.jobs().receive(Stage::Poll, 1, hour, now).await.expect("receives");
+    drop(store);
+
+    let store = open(dir.path());
+    assert_eq!(store.recover().await.expect("recovers"), 1);
+    assert_eq!(store.recover().await.expect("recovers"), 0);
+    store.jobs().ack(&before[0].receipt).await.expect("is harmless");
+    let received = store.jobs().receive(Stage::Poll, 10, hour, now).await.expect("receives");
+    let jobs: Vec<_> = received.iter().map(|d| (d.job.clone().expect("a job"), d.receives)).collect();
+    assert_eq!(jobs, [(job(1), 2), (job(2), 1)], "the job that was handed out comes first");
+    drop(store);
+
+    let store = open(dir.path());
+    store.jobs().send(&[(job(4), Timestamp::EPOCH)]).await.expect("sends");
+    assert_eq!(store.recover().await.expect("recovers"), 2);
+    let received = store.jobs().receive(Stage::Poll, 2, hour, now).await.expect("receives");
+    let receives: Vec<_> = received.iter().map(|d| d.receives).collect();
+    assert_eq!(receives, [3, 2], "and the one that was handed out most often before the others");
+}
+
+#[test]
+fn a_store_of_a_later_version_is_left_alone() {
+    let dir = dir();
+    drop(open(dir.path()));
+    let database = Connection::open(dir.path().join(DATABASE)).expect("opens");
+    database.pragma_update(None, "user_version", 99).expect("writes");
+    drop(database);
+    for access in [Access::Exclusive, Access::Shared] {
+        let error = refusal(dir.path(), access);
+        assert!(matches!(error, OpenError::NewerVersion { found: 99, known: 1, .. }), "{error:?}");
+        assert!(error.to_string().contains("use a newer curlew"), "{error}");
+    }
+    let database = Connection::open(dir.path().join(DATABASE)).expect("opens");
+    let version: i64 = database.query_row("PRAGMA user_version", [], |row| row.get(0)).expect("reads");
+    assert_eq!(version, 99);
+}
+
+#[test]
+fn another_programs_database_is_left_alone() {
+    let dir = dir();
+    let database = Connection::open(dir.path().join(DATABASE)).expect("opens");
+    database.execute_batch("CREATE TABLE t (x); INSERT INTO t VALUES (7);").expect("writes");
+    drop(database);
+    for access in [Access::Exclusive, Access::Shared] {
+        let error = refusal(dir.path(), access);
+        assert!(matches!(&error, OpenError::NotAStore { why, .. } if why.contains("another program")), "{error:?}");
+    }
+    let database = Connection::open(dir.path().join(DATABASE)).expect("opens");
+    let x: i64 = database.query_row("SELECT x FROM t", [], |row| row.get(0)).expect("reads");
+    assert_eq!(x, 7);
+}
+
+#[test]
+fn a_file_that_is_no_database_is_left_alone() {
+    let dir = dir();
+    let text = "These are my notes, and they are not a database at all. ".repeat(100);
+    fs::write(dir.path().join(DATABASE), &text).expect("writes");
+    for access in [Access::Exclusive, Access::Shared] {
+        let error = refusal(dir.path(), access);
+        assert!(matches!(&error, OpenError::NotAStore { why, .. } if why.contains("not a database")), "{error:?}");
+    }
+    assert_eq!(fs::read_to_string(dir.path().join(DATABASE)).expect("reads"), text);
+}
+
+#[test]
+fn a_damaged_database_is_told() {
+    let dir = dir();
+    drop(open(dir.path()));
+    let path = dir.path().join(DATABASE);
+    let mut bytes = fs::read(&path).expect("reads");
+    // The header stays; the page that says which tables there are does not.
+    bytes[100..4_096].fill(0xaa);
+    fs::write(&path, bytes).expect("writes");
+    for access in [Access::Exclusive, Access::Shared] {
+        let error = refusal(dir.path(), access);
+        assert!(matches!(error, OpenError::Damaged { .. }), "{error:?}");
+        assert!(error.to_string().contains("put back a copy"), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn a_damaged_table_is_told() {
+    let dir = dir();
+    let store = open(dir.path());
+    for n in 0..200 {
+        let name = format!("mark-{n}");
+        store.marks().swap(&name, Version::ABSENT, Timestamp::MIN).await.expect("swaps");
+    }
+    drop(store);
+    let path = dir.path().join(DATABASE);
+    let mut bytes = fs::read(&path).expect("reads");
+    bytes[4_096..].fill(0xaa);
+    fs::write(&path, bytes).expect("writes");
+    let store = open(dir.path());
+    let error = store.marks().load("mark-1").await.expect_err("is damaged");
+    assert!(matches!(error, PortError::Corrupt { .. }), "{error:?}");
+}
+
+#[tokio::test]
+async fn a_row_that_cannot_be_read_names_itself() {
+    let dir = dir();
+    let store = open(dir.path());
+    let database = Connection::open(dir.path().join(DATABASE)).expect("opens");
+    let insert = "INSERT INTO hosts (host, version, state) VALUES ('a.example', 1, '{\"failures\":-1}')";
+    database.execute(insert, []).expect("writes");
+    let error = store.hosts().load(&host("a.example")).await.expect_err("cannot be read");
+    assert!(matches!(&error, PortError::Corrupt { what, .. } if what.contains("a.example")), "{error:?}");
+}
+
+#[test]
+fn nothing_there_is_no_store_to_look_at() {
+    let dir = dir();
+    let missing = dir.path().join("missing");
+    for path in [dir.path(), &missing] {
+        let error = refusal(path, Access::Shared);
+        assert!(matches!(error, OpenError::NotAStore { .. }), "{error:?}");
+        assert!(error.to_string().contains("crawl something first"), "{error}");
+    }
+    assert!(!missing.exists());
+    assert_eq!(fs::read_dir(dir.path()).expect("reads").count(), 0, "looking leaves nothing behind");
+}
+
+#[test]
+fn a_file_in_the_way_is_told() {
+    let dir = dir();
+    let file = dir.path().join("file");
+    fs::write(&file, "x").expect("writes");
+    for path in [file.clone(), file.join("below")] {
+        let error = refusal(&path, Access::Exclusive);
+        assert!(matches!(&error, OpenError::NotAStore { why, .. } if why.contains("in the way")), "{error:?}");
+    }
+    assert_eq!(fs::read_to_string(&file).expect("reads"), "x");
+}
+
+/// Nobody makes folders there, not even the superuser.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_folder_that_cannot_be_written_is_told() {
+    let error = refusal(Path::new("/sys/curlew-store"), Access::Exclusive);
+    assert!(matches!(error, OpenError::ReadOnly { .. }), "{error:?}");
+    assert!(error.to_string().contains("permissions"), "{error}");
+}
+
+#[tokio::test]
+async fn what_was_never_finished_is_swept() {
+    let dir = dir();
+    let store = open(dir.path());
+    store.objects().put("a/b", Bytes::from_static(b"x")).await.expect("writes");
+    drop(store);
+    let left = dir.path().join("incoming").join("123-0");
+    fs::write(&left, "half an obj").expect("writes");
+    let looking = Store::open(dir.path(), Access::Shared).expect("opens");
+    assert!(left.exists(), "another process may still be writing it");
+    drop(looking);
+    let store = open(dir.path());
+    assert!(!left.exists());
+    assert_eq!(store.objects().list("", None, 10).await.expect("lists"), ["a/b"]);
+    store.objects().put("c", Bytes::from_static(b"y")).await.expect("writes");
+    assert!(!store.objects().put_if_absent("c", Bytes::from_static(b"z")).await.expect("tries"));
+    assert_eq!(fs::read_dir(dir.path().join("incoming")).expect("reads").count(), 0);
+}
+
+#[tokio::test]
+async fn objects_that_cannot_be_written_leave_the_old_ones() {
+    let dir = dir();
+    let store = open(dir.path());
+    store.objects().put("a/b", Bytes::from_static(b"old")).await.expect("writes");
+    // No superuser can write a file into a folder that is none.
+    fs::remove_dir(dir.path().join("incoming")).expect("removes");
+    fs::write(dir.path().join("incoming"), "").expect("writes");
+    let error = store.objects().put("a/b", Bytes::from_static(b"new")).await;
+    assert!(error.is_err());
+    assert_eq!(store.objects().get("a/b").await.expect("reads").expect("is there").bytes, "old");
+}
+
+#[tokio::test]
+async fn a_key_that_is_a_folder_of_others_is_refused() {
+    let dir = dir();
+    let objects = open(dir.path()).objects();
+    objects.put("a/b", Bytes::new()).await.expect("writes");
+    for key in ["a", "a/b/c"] {
+        for refused in [
+            objects.put(key, Bytes::new()).await.err(),
+            objects.put_if_absent(key, Bytes::new()).await.err(),
+            objects.swap(key, None, Bytes::new()).await.err(),
+        ] {
+            assert!(matches!(refused, Some(PortError::Corrupt { .. })), "{key}: {refused:?}");
+        }
+        assert_eq!(objects.get(key).await.expect("reads"), None);
+        objects.delete(key).await.expect("deletes nothing");
+    }
+    assert_eq!(objects.list("", None, 10).await.expect("lists"), ["a/b"]);
+}
+
+#[tokio::test]
+async fn files_that_are_no_objects_are_not_listed() {
+    let dir = dir();
+    let objects = open(dir.path()).objects();
+    objects.put("a", Bytes::new()).await.expect("writes");
+    for name in ["a~", "a b", ".DS Store"] {
+        fs::write(dir.path().join("objects").join(name), "").expect("writes");
+    }
+    assert_eq!(objects.list("", None, 10).await.expect("lists"), ["a"]);
+}
+
+#[tokio::test]
+async fn many_use_one_store_at_once() {
+    let dir = dir();
+    let store = Arc::new(open(dir.path()));
+    let tasks: Vec<_> = (0..200)
+        .map(|n| {
+            let store = Arc::clone(&store);
+            tokio::spawn(async move {
+                store.jobs().send(&[(job(n), Timestamp::EPOCH)]).await.expect("sends");
+                store.marks().swap(&n.to_string(), Version::ABSENT, Timestamp::EPOCH).await.expect("swaps");
+                store.objects().put(&format!("o/{n}"), Bytes::new()).await.expect("writes");
+                assert!(store.marks().load(&n.to_string()).await.expect("loads").0.is_some(), "reads its own write");
+            })
+        })
+        .collect();
+    for task in tasks {
+        task.await.expect("ends");
+    }
+    assert_eq!(store.jobs().count(Stage::Poll, Timestamp::EPOCH).await.expect("counts").ready, 200);
+    assert_eq!(store.objects().list("o/", None, 1_000).await.expect("lists").len(), 200);
+}

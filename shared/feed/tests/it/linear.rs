@@ -1,0 +1,146 @@
+//! The work on a document grows with its length and no faster, whatever the document is: it is counted, not timed.
+
+use curlew_feed::{Limits, parse_counted};
+use proptest::prelude::*;
+
+/// Steps that a byte of a large document may cost.
+const STEPS_A_BYTE: u64 = 300;
+
+/// Steps that a byte of a document costs where nothing is read twice. Below that, a second document may cost more than twice
+/// the first only since its pieces meet its end in another way.
+const PLAIN_STEPS_A_BYTE: u64 = 6;
+
+/// Pieces that a reader has to look ahead, look back, or keep something for.
+const PIECES: [&str; 62] = [
+    "<q b=\" \" c=\" ",
+    "<q b=' ' c=' ",
+    "<q b=\"<\" c='<' d=\"",
+    "<a b=\"'\" c='\"' <",
+    "<a b=\"><c d='>",
+    "<a b = \" \" = ' ' ",
+    "=\" ' ",
+    "=' \" ",
+    "<",
+    ">",
+    "&",
+    "&#",
+    "&#x",
+    "&amp",
+    "&amp;",
+    "&#55357;",
+    "&#0;",
+    "&e1;",
+    "&CounterClockwiseContourIntegral",
+    "]",
+    "]]>",
+    "] >",
+    "<!",
+    "<!--",
+    "-->",
+    "<![CDATA[",
+    "<![CDATA[]]>",
+    "<!DOCTYPE [",
+    "<!ENTITY e1 'x'>",
+    "<?",
+    "<?a?>",
+    "</",
+    "</x>",
+    "</title>",
+    "<a b=\"",
+    "<a b='",
+    "<a ",
+    "a='1' ",
+    "xmlns:a='u' ",
+    "<item>",
+    "<entry>",
+    "<item",
+    "<title>",
+    "<description>",
+    "<content type='xhtml'>",
+    "<link>b</link>",
+    "<link href='b'/>",
+    "<guid/>",
+    "<pubDate>a b c d e f g h</pubDate>",
+    "<author><name>x</name></author>",
+    "<channel xml:base='b/'>",
+    "<image><url>b</url>",
+    "<skipHours><hour>1</hour>",
+    "<media:group><media:title>",
+    "<at:deleted-entry ref='b'/>",
+    "<id>b</id>",
+    "<br/>",
+    "<a:b xmlns:a='u'/>",
+    "<x:b/>",
+    " href='b'",
+    "\u{301}",
+    "\0",
+];
+
+/// What stands before and after the pieces.
+const PLACES: [(&str, &str); 10] = [
+    ("", ""),
+    ("", "\" ><rss><channel>"),
+    ("<rss version='2.0'><channel>", "\" <x></x></channel></rss>"),
+    ("<rss version='2.0'><channel><item><title>", "</title></item></channel></rss>"),
+    (
+        "<rss version='2.0' xml:base='https://b.example/c/d/'><channel><item><description>",
+        "</description></item></channel>",
+    ),
+    ("<feed xmlns='http://www.w3.org/2005/Atom'>", "</feed>"),
+    (
+        "<feed xmlns='http://www.w3.org/2005/Atom'><entry><content type='xhtml' xml:base='/c/d/'><div>",
+        "</div></content></entry></feed>",
+    ),
+    ("<html><body><feed xmlns='http://www.w3.org/2005/Atom'>", "</feed></body></html>"),
+    ("<!DOCTYPE rss [", "]><rss version='2.0'><channel><item><title>&e1;</title>"),
+    ("{\"version\": \"https://jsonfeed.org/version/1.1\", \"title\": \"", "\", \"items\": []}"),
+];
+
+/// Reads a document of that many bytes, filled with a piece, and counts the steps.
+fn steps(place: (&str, &str), piece: &str, bytes: usize) -> u64 {
+    let body = format!("{}{}{}", place.0, piece.repeat(bytes.div_ceil(piece.len())), place.1);
+    let (_, steps) = parse_counted(body.as_bytes(), None, &"https://a.example/f".parse().unwrap(), &Limits::default());
+    assert!(steps >= body.len() as u64, "{steps} steps were counted for {} bytes", body.len());
+    assert!(
+        steps <= STEPS_A_BYTE * body.len() as u64,
+        "{steps} steps for {} bytes of {piece:?} in {place:?}",
+        body.len()
+    );
+    steps
+}
+
+/// Twice the document is at most two and a half times the work.
+fn grows_linearly(piece: &str, bytes: usize) {
+    for place in PLACES {
+        let (once, twice) = (steps(place, piece, bytes), steps(place, piece, 2 * bytes));
+        let once = once.max(PLAIN_STEPS_A_BYTE * bytes as u64);
+        assert!(twice * 2 <= once * 5, "{once} steps, then {twice} for twice as much of {piece:?} in {place:?}");
+    }
+}
+
+#[test]
+fn every_piece_repeated_takes_linear_work() {
+    for piece in PIECES {
+        grows_linearly(piece, 16 * 1024);
+    }
+}
+
+#[test]
+fn a_long_name_is_not_looked_at_again_for_each_element() {
+    let long = "n".repeat(64 * 1024);
+    for (root, inner) in [("rss", "<title>a<b/></title>"), ("feed", "<zz/>"), ("feed", "<entry><content>a<b/>")] {
+        let atom = "http://www.w3.org/2005/Atom";
+        let place = format!("<{long}:{root} xmlns='{atom}' xmlns:{long}='{atom}'>");
+        let (once, twice) = (steps((&place, ""), inner, 64 * 1024), steps((&place, ""), inner, 128 * 1024));
+        assert!(twice * 2 <= once * 5, "{once} steps, then {twice} for twice as much of {inner:?}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn pieces_in_any_order_take_linear_work(pieces in prop::collection::vec(prop::sample::select(&PIECES[..]), 2..7)) {
+        grows_linearly(&pieces.concat(), 8 * 1024);
+    }
+}

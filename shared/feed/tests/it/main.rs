@@ -1,0 +1,10 @@
+//! Feeds of all kinds, whole and broken.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod deleted;
+mod faults;
+mod hostile;
+mod linear;
+mod properties;
+mod recovery;
+mod snapshots;

@@ -1,0 +1,369 @@
+//! What is broken but readable is read all the same; every dialect is known; and what is nobody's business is not taken.
+
+use curlew_feed::{Feed, FeedError, Format, Limits, NotAFeed, Repair, parse};
+
+fn read_bytes(body: &[u8]) -> Feed {
+    parse(body, None, &"https://mudflat.example/feed".parse().unwrap(), &Limits::default()).unwrap()
+}
+
+fn read(body: &str) -> Feed {
+    read_bytes(body.as_bytes())
+}
+
+fn rss(inside: &str) -> String {
+    format!("<?xml version=\"1.0\"?><rss version=\"2.0\"><channel><title>Waders</title>{inside}</channel></rss>")
+}
+
+fn first_title(feed: &Feed) -> &str {
+    feed.entries[0].title.as_deref().unwrap()
+}
+
+/// Read, mended in this way, and told to the author.
+fn mended(body: &str, repair: Repair) -> Feed {
+    let feed = read(body);
+    assert!(feed.repairs.contains(&repair), "{:?} in {body}", feed.repairs);
+    assert!(!feed.faults.is_empty(), "{body}");
+    feed
+}
+
+#[test]
+fn x11_bare_ampersands_and_undefined_entities_are_read() {
+    let feed = mended(&rss("<item><title>Reed & marsh &copy;&nope;</title></item>"), Repair::Reference);
+    assert_eq!(first_title(&feed), "Reed & marsh \u{a9}&nope;");
+}
+
+#[test]
+fn bad_encodings_are_read() {
+    let feed = read_bytes(b"<?xml version='1.0' encoding='utf-8'?><rss version='2.0'><channel><item><title>caf\xE9</title></item></channel></rss>");
+    assert_eq!(first_title(&feed), "caf\u{e9}");
+    assert!(feed.repairs.contains(&Repair::Encoding));
+}
+
+#[test]
+fn x10_control_characters_are_left_out() {
+    let feed = read(&rss("<item><title>A\u{1}B\u{1f}C</title></item>"));
+    assert_eq!(first_title(&feed), "ABC");
+    assert!(!feed.faults.is_empty());
+}
+
+#[test]
+fn missing_namespaces_are_taken_as_they_are_meant() {
+    let feed =
+        read(&rss("<item><title>T</title><dc:creator>Bo</dc:creator><content:encoded>C</content:encoded></item>"));
+    assert_eq!((feed.entries[0].author.as_deref(), feed.entries[0].content.as_deref()), (Some("Bo"), Some("C")));
+    assert!(!feed.faults.is_empty());
+    let feed = read("<feed><title>Waders</title><entry><title>T</title><link href='/1'/></entry></feed>");
+    assert_eq!((feed.format, first_title(&feed)), (Format::Atom, "T"));
+    let feed = read(
+        "<RDF><channel><title>W</title></channel><item><title>T</title><link>https://a.example/</link></item></RDF>",
+    );
+    assert_eq!((feed.format, first_title(&feed)), (Format::Rss1, "T"));
+}
+
+#[test]
+fn x14_bad_dates_cost_the_date_only() {
+    let feed = mended(&rss("<item><title>T</title><pubDate>the day before</pubDate></item>"), Repair::Date);
+    assert_eq!((feed.entries.len(), feed.entries[0].published), (1, None));
+    let feed = read(&rss("<item><title>T</title><pubDate>3 Maggio 2026, 17:05 CEST</pubDate></item>"));
+    assert_eq!(feed.entries[0].published.unwrap().to_string(), "2026-05-03T15:05:00Z");
+}
+
+#[test]
+fn html_before_the_document_is_passed_over() {
+    let feed = mended(
+        &format!("<br />\n<b>Warning</b>: line 3<br />\n{}", rss("<item><title>T</title></item>")),
+        Repair::LeadingJunk,
+    );
+    assert_eq!(first_title(&feed), "T");
+}
+
+#[test]
+fn a_truncated_end_costs_what_was_cut_only() {
+    let whole = rss("<item><title>One</title></item><item><title>Two</title><description>and so</description></item>");
+    let feed = mended(&whole[..whole.find("so</").unwrap()], Repair::Cut);
+    assert_eq!((feed.entries.len(), first_title(&feed), feed.truncated), (2, "One", true));
+    assert_eq!(feed.entries[1].summary.as_deref(), Some("and"));
+}
+
+#[test]
+fn every_dialect_is_known() {
+    let item = "<item><title>T</title><link>https://a.example/1</link></item>";
+    let rdf = |ns: &str| {
+        format!(
+            "<rdf:RDF xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#' xmlns='{ns}'><channel><title>W</title></channel>{item}</rdf:RDF>"
+        )
+    };
+    let old = |version: &str| format!("<rss version='{version}'><channel><title>W</title>{item}</channel></rss>");
+    let atom = |attributes: &str| {
+        format!(
+            "<feed {attributes}><title>W</title><entry><title>T</title><link rel='alternate' href='https://a.example/1'/></entry></feed>"
+        )
+    };
+    let json = |version: &str| {
+        format!(
+            "{{\"version\":\"https://jsonfeed.org/version/{version}\",\"title\":\"W\",\"items\":[{{\"id\":\"1\",\"url\":\"https://a.example/1\",\"title\":\"T\",\"content_text\":\"C\"}}]}}"
+        )
+    };
+    for (body, format) in [
+        (rdf("http://my.netscape.com/rdf/simple/0.9/"), Format::Rss09x),
+        (old("0.91"), Format::Rss09x),
+        (old("0.92"), Format::Rss09x),
+        (rdf("http://purl.org/rss/1.0/"), Format::Rss1),
+        (old("2.0"), Format::Rss2),
+        (atom("version='0.3' xmlns='http://purl.org/atom/ns#'"), Format::Atom03),
+        (atom("xmlns='http://www.w3.org/2005/Atom'"), Format::Atom),
+        (json("1"), Format::Json),
+        (json("1.1"), Format::Json),
+    ] {
+        let feed = read(&body);
+        let entry = &feed.entries[0];
+        assert_eq!((feed.title.as_deref(), first_title(&feed)), (Some("W"), "T"), "{body}");
+        assert_eq!(entry.link.as_deref(), Some("https://a.example/1"), "{body}");
+        assert_eq!(feed.format, format, "{body}");
+    }
+}
+
+#[test]
+fn no_e_mail_address_is_collected() {
+    let person = "ines@mudflat.example";
+    let rss = rss(&format!(
+        "<managingEditor>{person} (Ines Marsh)</managingEditor><webMaster>{person}</webMaster>\
+         <item><title>A</title><author>{person} (Ines Marsh)</author></item>\
+         <item><title>B</title><author>{person}</author><itunes:email>{person}</itunes:email></item>\
+         <item><title>C</title><dc:creator>Ines Marsh &lt;{person}&gt;</dc:creator></item>"
+    ));
+    let atom = format!(
+        "<feed xmlns='http://www.w3.org/2005/Atom'><title>W</title><author><name>Ines Marsh</name><email>{person}</email></author>\
+         <entry><title>A</title><author><name>Ines Marsh</name><email>{person}</email></author></entry>\
+         <entry><title>B</title><author><email>{person}</email></author></entry>\
+         <entry><title>C</title><author><name>Ines Marsh ({person})</name></author></entry></feed>"
+    );
+    let json = format!(
+        "{{\"version\":\"https://jsonfeed.org/version/1.1\",\"title\":\"W\",\"items\":[\
+         {{\"id\":\"1\",\"title\":\"A\",\"authors\":[{{\"name\":\"Ines Marsh\",\"url\":\"mailto:{person}\"}}]}},\
+         {{\"id\":\"2\",\"title\":\"B\",\"authors\":[{{\"name\":\"{person}\"}}]}},\
+         {{\"id\":\"3\",\"title\":\"C\",\"author\":{{\"name\":\"{person} (Ines Marsh)\"}}}}]}}"
+    );
+    for body in [rss, atom, json] {
+        let feed = read(&body);
+        let authors: Vec<Option<&str>> = feed.entries.iter().map(|e| e.author.as_deref()).collect();
+        assert_eq!(authors, [Some("Ines Marsh"), None, Some("Ines Marsh")], "{body}");
+        let told: String = feed.faults.first.iter().map(ToString::to_string).collect();
+        let parts = serde_json::to_string(&feed.entries).unwrap();
+        assert!(!told.contains('@') && !parts.contains('@'), "{told} {parts}");
+    }
+}
+
+#[test]
+fn f05_f08_a_ttl_is_told_as_it_is_written() {
+    let ttl = |text: &str| read(&rss(&format!("<ttl>{text}</ttl>"))).hints.ttl_minutes;
+    assert_eq!((ttl(" 90 "), ttl("0"), ttl("1000000000")), (Some(90), Some(0), Some(1_000_000_000)));
+    assert_eq!((ttl("-5"), ttl("soon"), ttl("99999999999999")), (None, None, None));
+}
+
+#[test]
+fn f06_hours_and_days_to_skip_are_told() {
+    let feed = read(&rss("<skipHours><hour>3</hour><hour>24</hour><hour>25</hour><hour>x</hour></skipHours>\
+        <skipDays><day>Sunday</day><day> monday</day><day>Montag</day></skipDays>"));
+    assert_eq!((feed.hints.skip_hours, feed.hints.skip_days), (vec![0, 3], vec![0, 6]));
+}
+
+#[test]
+fn f07_the_period_of_updates_is_told() {
+    let period = |inside: &str| read(&rss(inside)).hints.update_period.map(|p| p.0 / 3_600_000);
+    assert_eq!(period("<sy:updatePeriod>daily</sy:updatePeriod><sy:updateFrequency>4</sy:updateFrequency>"), Some(6));
+    assert_eq!(period("<sy:updatePeriod>hourly</sy:updatePeriod>"), Some(1));
+    assert_eq!(
+        period("<sy:updatePeriod>weekly</sy:updatePeriod><sy:updateFrequency>0</sy:updateFrequency>"),
+        Some(168)
+    );
+    assert_eq!(
+        period("<sy:updatePeriod>weekly</sy:updatePeriod><sy:updateFrequency>-2</sy:updateFrequency>"),
+        Some(168)
+    );
+    assert_eq!(period("<sy:updatePeriod>often</sy:updatePeriod>"), None);
+}
+
+#[test]
+fn f09_ids_are_stable_and_one_id_is_one_entry() {
+    let key = |inside: &str| read(&rss(&format!("<item>{inside}</item>"))).entries[0].key();
+    assert_eq!(
+        key("<guid>1</guid><title>A</title>"),
+        key("<guid>1</guid><title>B</title><description>new</description>")
+    );
+    assert_eq!(
+        key("<link>https://a.example/1</link><title>A</title>"),
+        key("<link>https://a.example/1</link><title>B</title>")
+    );
+    assert_eq!(key("<title>A</title>"), key("<title>A</title>"));
+    assert_ne!(key("<title>A</title>"), key("<title>B</title>"));
+}
+
+#[test]
+fn one_feed_in_two_dialects_is_known_as_one() {
+    let items = |pages: std::ops::Range<u32>| {
+        pages.map(|n| format!("<item><link>https://mudflat.example/{n}</link></item>")).collect::<String>()
+    };
+    let entries = |pages: std::ops::Range<u32>| {
+        let all: String = pages.map(|n| format!("<entry><id>urn:{n}</id><link href='/{n}'/></entry>")).collect();
+        read(&format!("<feed xmlns='http://www.w3.org/2005/Atom'><title>W</title>{all}</feed>"))
+    };
+    let feed = read(&rss(&items(0..10)));
+    assert!(feed.is_same_as(&entries(0..10)) && feed.is_same_as(&entries(0..7)));
+    for other in [entries(1..10), entries(0..3), entries(0..0), entries(5..15)] {
+        assert!(!feed.is_same_as(&other) && !other.is_same_as(&feed));
+    }
+    assert!(!read(&rss("")).is_same_as(&read(&rss(""))));
+    let own = "<atom:link rel='self' href='https://mudflat.example/feed'/>";
+    assert!(read(&rss(&format!("{own}{}", items(0..1)))).is_same_as(&read(&rss(&format!("{own}{}", items(5..9))))));
+}
+
+#[test]
+fn xhtml_is_kept_without_its_prefix() {
+    let content = |feed: &str, inside: &str| {
+        let feed = read(&format!(
+            "<feed xmlns='http://www.w3.org/2005/Atom'{feed}><title>W</title><entry><id>1</id>{inside}</entry></feed>"
+        ));
+        feed.entries[0].content.clone().unwrap()
+    };
+    let xhtml = "http://www.w3.org/1999/xhtml";
+    let inside = "<xh:div><xh:p class='a'>A <xh:b>B</xh:b><xh:br/></xh:p></xh:div>";
+    let wanted = "<p class='a'>A <b>B</b><br/></p>";
+    let declared = format!(" xmlns:xh='{xhtml}'");
+    let in_content = format!("<content type='xhtml'{declared}>{inside}</content>");
+    let in_div =
+        format!("<content type='xhtml'>{}</content>", inside.replacen("<xh:div", &format!("<xh:div{declared}"), 1));
+    let plain = format!("<content type='xhtml'>{inside}</content>");
+    assert_eq!(content(&declared, &plain), wanted);
+    assert_eq!(content("", &in_content), wanted);
+    assert_eq!(content("", &in_div), wanted);
+    // What is no XHTML keeps the name that it has.
+    let math = "<content type='xhtml'><div><m:math xmlns:m='http://www.w3.org/1998/Math/MathML'><m:mi>x</m:mi></m:math></div></content>";
+    assert!(content("", math).contains("<m:mi>x</m:mi>"));
+    let feed = read(&rss(&format!(
+        "<item><xhtml:body xmlns:xhtml='{xhtml}'><xhtml:p>A <xhtml:i>B</xhtml:i></xhtml:p></xhtml:body></item>"
+    )));
+    assert_eq!(feed.entries[0].content.as_deref(), Some("<p>A <i>B</i></p>"));
+}
+
+#[test]
+fn entities_that_a_document_declares_are_known() {
+    let doctype = "<!DOCTYPE rss [\n<!-- ours --><!ENTITY id \"https://a.example/1\"><!ENTITY caf 'caf&#233;'>]>";
+    let feed = read(&format!("{doctype}{}", rss("<item><title>A &caf; &nope;</title><link>&id;</link></item>")));
+    assert_eq!(
+        (first_title(&feed), feed.entries[0].link.as_deref()),
+        ("A caf\u{e9} &nope;", Some("https://a.example/1"))
+    );
+}
+
+#[test]
+fn a_video_has_the_title_and_description_of_its_media_group() {
+    let group = "<media:group><media:title>Curlews at dusk</media:title><media:content url='https://a.example/v'/>\
+        <media:description>At the Eider, 3 May.\nSecond line.</media:description><media:credit>Nobody</media:credit></media:group>";
+    let entry = |inside: &str| {
+        read(&format!(
+            "<feed xmlns='http://www.w3.org/2005/Atom' xmlns:media='http://search.yahoo.com/mrss/'><title>W</title>\
+             <entry><id>1</id>{inside}<link href='/1'/></entry></feed>"
+        ))
+    };
+    let feed = entry(group);
+    let first = &feed.entries[0];
+    assert_eq!(first.title.as_deref(), Some("Curlews at dusk"));
+    assert_eq!(first.summary.as_deref(), Some("At the Eider, 3 May.\nSecond line."));
+    assert!(first.link.is_some() && feed.repairs.is_empty(), "{:?}", feed.repairs);
+    let feed = entry(&format!("{group}<title>T</title><summary>S</summary>"));
+    assert_eq!((first_title(&feed), feed.entries[0].summary.as_deref()), ("T", Some("S")));
+}
+
+#[test]
+fn an_atom_feed_in_a_web_page_is_read() {
+    let feed = "<feed xmlns='http://www.w3.org/2005/Atom'><title>Waders</title>\
+        <entry><id>1</id><title>T</title><link href='/1'/></entry></feed>";
+    let page = |body: &str| {
+        format!(
+            "<!DOCTYPE html><html><head><title>Page</title><script>'<feed xmlns=\"http://www.w3.org/2005/Atom\">'</script></head>\
+             <body><p>Hello{body}<title>Not this</title><p><a href='/x'>x</a></body></html>"
+        )
+    };
+    let read_in_page = read(&page(feed));
+    assert_eq!((read_in_page.title.as_deref(), first_title(&read_in_page)), (Some("Waders"), "T"));
+    assert_eq!((read_in_page.entries.len(), read_in_page.truncated), (1, false));
+    for none in
+        ["", "<feed><entry><title>T</title></entry></feed>", "<rss version='2.0'><channel><item/></channel></rss>"]
+    {
+        let refused = parse(page(none).as_bytes(), None, &"https://a.example/".parse().unwrap(), &Limits::default());
+        assert_eq!(refused, Err(FeedError::NotAFeed(NotAFeed::WebPage)), "{none}");
+    }
+}
+
+#[test]
+fn an_entry_without_an_author_has_the_feeds() {
+    let authors = |own: &str, feed: &str| {
+        let feed = read(&format!(
+            "<feed xmlns='http://www.w3.org/2005/Atom'><title>W</title>{feed}<entry><id>1</id>{own}</entry>\
+             <entry><id>2</id><author><name>Kim</name></author></entry></feed>"
+        ));
+        feed.entries.iter().map(|e| e.author.clone().unwrap_or_default()).collect::<Vec<_>>()
+    };
+    let ines = "<author><name>Ines Marsh</name><uri>/ines</uri></author>";
+    assert_eq!(authors("", ines), ["Ines Marsh", "Kim"]);
+    assert_eq!(authors("", &format!("{ines}<author><name>Lee</name></author>")), ["Ines Marsh", "Kim"]);
+    assert_eq!(authors("<author><name>Bo</name></author>", ines), ["Bo", "Kim"]);
+    // What an entry was taken from speaks for it before the feed does, and an author without a name is one.
+    let source = "<source><id>urn:2</id><title>Theirs</title><author><name>Sam</name></author></source>";
+    assert_eq!(authors(source, ines), ["Sam", "Kim"]);
+    assert_eq!(authors(&format!("{source}<author><name>Bo</name></author>"), ines), ["Bo", "Kim"]);
+    assert_eq!(authors("<author><email>bo@mudflat.example</email></author>", ines), ["", "Kim"]);
+    assert_eq!(authors("<contributor><name>Lee</name></contributor>", ""), ["", "Kim"]);
+    // RSS knows no author of a feed.
+    let feed = read(&rss(&format!("{ines}<item><title>T</title></item>")));
+    assert_eq!(feed.entries[0].author, None);
+}
+
+#[test]
+fn entries_that_share_a_link_or_an_id_are_lost_only_if_they_are_the_same() {
+    let said = |items: &str| {
+        let feed = read(&rss(items));
+        let keys: std::collections::BTreeSet<u64> = feed.entries.iter().map(|e| e.key()).collect();
+        let ids: std::collections::BTreeSet<&str> = feed.entries.iter().map(|e| e.id.as_str()).collect();
+        assert_eq!((keys.len(), ids.len()), (feed.entries.len(), feed.entries.len()), "{items}");
+        feed.entries.iter().map(|e| e.title.clone().unwrap_or_default()).collect::<Vec<_>>()
+    };
+    let link = "<link>https://a.example/</link>";
+    let item = |title: &str, rest: &str| format!("<item><title>{title}</title>{rest}</item>");
+    assert_eq!(said(&format!("{}{}", item("A", link), item("B", link))), ["A", "B"]);
+    let dated = |day: u8| item("A", &format!("{link}<pubDate>2026-05-0{day}</pubDate>"));
+    assert_eq!(said(&format!("{}{}{}", dated(1), dated(2), dated(1))), ["A", "A"]);
+    let untitled = |text: &str| format!("<item>{link}<description>{text}</description></item>");
+    assert_eq!(said(&format!("{}{}{}", untitled("a"), untitled("b"), untitled("a"))).len(), 2);
+    let guid = "<guid isPermaLink='false'>1</guid>";
+    assert_eq!(said(&format!("{}{}{}", item("A", guid), item("B", guid), item("A", guid))), ["A", "B"]);
+    // An id and a link are one entry, whatever else it says; and so is what has an id of its own.
+    let both = format!("{guid}{link}");
+    assert_eq!(said(&format!("{}{}", item("A", &both), item("B", &both))), ["A"]);
+    let other = format!("<guid isPermaLink='false'>2</guid>{link}");
+    assert_eq!(said(&format!("{}{}", item("A", &both), item("A", &other))), ["A", "A"]);
+}
+
+#[test]
+fn what_the_document_says_is_told_without_controls() {
+    let refused = |body: &str| {
+        let url = "https://a.example/".parse().unwrap();
+        parse(body.as_bytes(), None, &url, &Limits::default()).unwrap_err().to_string()
+    };
+    let escape = "\u{1b}]0;PWNED\u{7}\u{9b}31m\u{202e}";
+    for body in [
+        format!("<rdf{escape}x><a/></rdf{escape}x>"),
+        format!("<x{escape}>"),
+        format!("{{\"version\": \"https://jsonfeed.org/version/1.1\", \"title\": \"T\", \"items\": [\"{escape}\"]}}"),
+        format!("{{\"version\": \"https://jsonfeed.org/version/1.1\", \"items\": [\"{}\"]}}", "x".repeat(9_000)),
+        format!("{{\"version\": \"https://jsonfeed.org/version/1.1\", \"items\": {escape}}}"),
+    ] {
+        let told = refused(&body);
+        assert!(!told.contains(|c: char| c.is_control() || c == '\u{202e}'), "{told:?}");
+        assert!(told.chars().count() < 300, "{told}");
+    }
+    let feed = read(&rss(&format!("<item><pubDate>{escape}</pubDate><x{escape}>a</item>")));
+    let told: String = feed.faults.first.iter().map(|f| format!("{f} {} {}", f.at, f.found)).collect();
+    assert!(!feed.faults.is_empty() && !told.contains(|c: char| c.is_control() || c == '\u{202e}'), "{told:?}");
+}

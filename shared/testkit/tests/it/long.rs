@@ -1,0 +1,64 @@
+//! A month of politeness, judged call by call; and that the judge notices when a rule is taken out.
+
+use curlew_testkit::long::{Plan, Report, Rule, run};
+
+#[test]
+fn a_month_of_five_hundred_hosts_is_simulated_without_a_violation() {
+    let report = run(Plan::new(1, 500, 30));
+    eprintln!("{report:#?}");
+    assert_eq!((report.violations, report.missed, report.blamed), (0, 0, 0), "{report:#?}");
+    assert!(report.hosts >= 500 && report.feeds > 600, "{report:#?}");
+    assert!(report.polls > report.feeds as u64 * 80, "three a day, but for those in trouble");
+    assert!(report.pages > 2_000 && report.excused > 0);
+    for reason in ["forbidden", "too_many_requests", "server_error", "network"] {
+        assert!(report.holds.contains_key(reason), "{reason}: {report:#?}");
+    }
+}
+
+#[test]
+fn a_month_of_intervals_that_follow_the_feeds_is_simulated_with_a_quarter_fewer_polls() {
+    let slots = run(Plan::new(2, 120, 30));
+    let adaptive = run(Plan { adaptive: true, ..Plan::new(2, 120, 30) });
+    for report in [&slots, &adaptive] {
+        assert_eq!((report.violations, report.missed, report.blamed), (0, 0, 0), "{report:#?}");
+    }
+    assert!(adaptive.polls * 10 < slots.polls * 8, "{} polls instead of {}", adaptive.polls, slots.polls);
+    eprintln!(
+        "{} polls instead of {}; mean age {} ms, {} ms",
+        adaptive.polls, slots.polls, adaptive.mean_age, slots.mean_age
+    );
+}
+
+#[test]
+fn a_long_run_is_simulated_identically_from_its_seed() {
+    let plan = Plan::new(7, 40, 4);
+    assert_eq!(run(plan), run(plan));
+    assert_ne!(run(plan), run(Plan::new(8, 40, 4)));
+}
+
+fn without(rule: Rule) -> Report {
+    run(Plan { without: Some(rule), ..Plan::new(3, 100, 12) })
+}
+
+#[test]
+fn with_all_rules_the_small_run_is_simulated_without_a_violation() {
+    let report = run(Plan::new(3, 100, 12));
+    assert_eq!((report.violations, report.missed, report.blamed), (0, 0, 0), "{report:#?}");
+}
+
+#[test]
+fn taking_out_any_rule_is_noticed_in_the_simulation() {
+    for rule in
+        [Rule::CompareAndSwap, Rule::Pause, Rule::CrawlDelay, Rule::Hold, Rule::UrlHold, Rule::Robots, Rule::Block]
+    {
+        let report = without(rule);
+        assert!(report.violations > 0, "{rule:?}: {report:#?}");
+        eprintln!("{rule:?}: {} violations; {:?}", report.violations, report.first.first());
+    }
+}
+
+#[test]
+fn without_the_breaker_for_our_own_network_hosts_are_blamed_in_the_simulation() {
+    let report = without(Rule::Outage);
+    assert!(report.blamed > 0, "{report:#?}");
+}

@@ -1,0 +1,111 @@
+//! The fakes do what adapters have to do, also behind fault wrappers that are switched off.
+
+use curlew_model::Timestamp;
+use curlew_ports::{Blobs, CpuPool, InlinePool, Marks, Pages, RobotsStore, Shelf, Sources};
+use curlew_testkit::conformance;
+use curlew_testkit::conformance::Fresh;
+use curlew_testkit::conformance::hosts::HostPorts;
+use curlew_testkit::conformance::mail::MailPorts;
+use curlew_testkit::faults::{Faults, Faulty};
+use curlew_testkit::memory::{
+    MemoryBlobs, MemoryHosts, MemoryJobs, MemoryMarks, MemoryPages, MemoryRobots, MemoryShelf, MemorySources,
+    TokioClock,
+};
+use std::sync::Arc;
+
+mod plain {
+    use super::*;
+
+    async fn hosts() -> Fresh<HostPorts> {
+        Fresh::new(HostPorts::of(Arc::new(MemoryHosts::default())))
+    }
+
+    async fn mail() -> Fresh<MailPorts> {
+        Fresh::new(MailPorts::of(Arc::new(MemoryJobs::default())))
+    }
+
+    async fn robots() -> Fresh<Arc<dyn RobotsStore>> {
+        Fresh::new(Arc::new(MemoryRobots::default()))
+    }
+
+    async fn marks() -> Fresh<Arc<dyn Marks>> {
+        Fresh::new(Arc::new(MemoryMarks::default()))
+    }
+
+    async fn pages() -> Fresh<Arc<dyn Pages>> {
+        Fresh::new(Arc::new(MemoryPages::default()))
+    }
+
+    async fn sources() -> Fresh<Arc<dyn Sources>> {
+        Fresh::new(Arc::new(MemorySources::default()))
+    }
+
+    async fn blobs() -> Fresh<Arc<dyn Blobs>> {
+        Fresh::new(Arc::new(MemoryBlobs::default()))
+    }
+
+    async fn shelf() -> Fresh<Arc<dyn Shelf>> {
+        Fresh::new(Arc::new(MemoryShelf::default()))
+    }
+
+    async fn cpu() -> Fresh<Arc<dyn CpuPool>> {
+        Fresh::new(Arc::new(InlinePool))
+    }
+
+    conformance!(hosts, hosts);
+    conformance!(robots, robots);
+    conformance!(marks, marks);
+    conformance!(pages, pages);
+    conformance!(sources, sources);
+    conformance!(mail, mail);
+    conformance!(mail_exact, mail);
+    conformance!(blobs, blobs);
+    conformance!(shelf, shelf);
+    conformance!(cpu, cpu);
+}
+
+mod wrapped {
+    use super::*;
+
+    fn calm<P>(port: P) -> Arc<Faulty<P>> {
+        let clock = Arc::new(TokioClock::starting_at(Timestamp::EPOCH));
+        Arc::new(Faulty::new(Arc::new(port), Faults::none(clock)))
+    }
+
+    async fn hosts() -> Fresh<HostPorts> {
+        Fresh::new(HostPorts::of(calm(MemoryHosts::default())))
+    }
+
+    async fn mail() -> Fresh<MailPorts> {
+        Fresh::new(MailPorts::of(calm(MemoryJobs::default())))
+    }
+
+    async fn robots() -> Fresh<Arc<dyn RobotsStore>> {
+        Fresh::new(calm(MemoryRobots::default()))
+    }
+
+    async fn marks() -> Fresh<Arc<dyn Marks>> {
+        Fresh::new(calm(MemoryMarks::default()))
+    }
+
+    async fn pages() -> Fresh<Arc<dyn Pages>> {
+        Fresh::new(calm(MemoryPages::default()))
+    }
+
+    async fn sources() -> Fresh<Arc<dyn Sources>> {
+        Fresh::new(calm(MemorySources::default()))
+    }
+
+    async fn blobs() -> Fresh<Arc<dyn Blobs>> {
+        Fresh::new(calm(MemoryBlobs::default()))
+    }
+
+    conformance!(hosts, hosts);
+    conformance!(robots, robots);
+    conformance!(marks, marks);
+    conformance!(pages, pages);
+    conformance!(sources, sources);
+    conformance!(mail, mail);
+    conformance!(mail_exact, mail);
+    conformance!(blobs, blobs);
+}

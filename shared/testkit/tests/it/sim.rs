@@ -1,0 +1,122 @@
+//! The simulator over many seeds. `CURLEW_SIM_SEEDS=n` runs more of them, `CURLEW_SIM_SEED=n` one with its trace.
+
+use curlew_testkit::sim::{Mutation, Plan, Violation, invariants, run};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// Seeds that every test run tries.
+const SEEDS: u64 = 2_000;
+/// Lines of the trace that a failure shows.
+const TAIL: usize = 60;
+
+fn check(plan: Plan) -> Result<(), Violation> {
+    invariants::all(&run(plan), &plan.rules())
+}
+
+fn number(name: &str) -> Option<u64> {
+    std::env::var(name).ok().and_then(|text| text.parse().ok())
+}
+
+/// The first failure of many runs, on all processors.
+fn first_failure(seeds: impl Fn(u64) -> Option<Plan> + Sync, count: u64) -> Option<(Plan, Violation)> {
+    let (next, found) = (AtomicU64::new(0), AtomicBool::new(false));
+    let failure = Mutex::new(None);
+    let threads = std::thread::available_parallelism().map_or(2, std::num::NonZero::get);
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                while !found.load(Ordering::Relaxed) {
+                    let n = next.fetch_add(1, Ordering::Relaxed);
+                    if n >= count {
+                        break;
+                    }
+                    let Some(plan) = seeds(n) else { continue };
+                    if let Err(violation) = check(plan) {
+                        found.store(true, Ordering::Relaxed);
+                        *failure.lock().expect("no panic") = Some((plan, violation));
+                    }
+                }
+            });
+        }
+    });
+    failure.into_inner().expect("no panic")
+}
+
+#[test]
+fn seeds_hold() {
+    if let Some(seed) = number("CURLEW_SIM_SEED") {
+        let plan = Plan::of(seed);
+        let trace = run(plan);
+        eprintln!("{}{plan:?}\n{:?}", trace.tail(usize::MAX), plan.rules());
+        invariants::all(&trace, &plan.rules()).expect("holds");
+        return;
+    }
+    let count = number("CURLEW_SIM_SEEDS").unwrap_or(SEEDS);
+    if let Some((plan, violation)) = first_failure(|seed| Some(Plan::of(seed)), count) {
+        let tail = run(plan).tail(TAIL);
+        panic!("{tail}seed {}: {violation}\nCURLEW_SIM_SEED={} shows the whole trace", plan.seed, plan.seed);
+    }
+}
+
+/// Seeds that once found a fault, with what it was.
+const REGRESSIONS: [(u64, &str); 3] = [
+    (1, "the Crawl-delay of another origin of the same host key began one call too late"),
+    (396, "a visit went on although another one, whose lease was lost, had written a hold meanwhile"),
+    (3, "polls of a host whose robots.txt cannot be had went round for ever, uncounted"),
+];
+
+#[test]
+fn regressions_hold() {
+    for (seed, fault) in REGRESSIONS {
+        if let Err(violation) = check(Plan::of(seed)) {
+            panic!("seed {seed}, {fault}: {violation}");
+        }
+    }
+}
+
+#[test]
+fn a_seed_replays_identically() {
+    for seed in [0, 1, 2, 3, 6, 12] {
+        let plan = Plan::of(seed);
+        assert_eq!(run(plan).fingerprint(), run(plan).fingerprint(), "seed {seed}");
+    }
+    assert_ne!(run(Plan::of(1)).fingerprint(), run(Plan::of(2)).fingerprint());
+}
+
+#[test]
+fn running_twice_is_running_once() {
+    let seeds = number("CURLEW_SIM_SEED").map_or(0..60, |seed| seed..seed + 1);
+    for seed in seeds {
+        let (troubled, calm) = (run(Plan::steady(seed, true)), run(Plan::steady(seed, false)));
+        invariants::all(&troubled, &Plan::steady(seed, true).rules()).expect("holds");
+        if let Err(violation) = invariants::twice_is_once(&troubled, &calm) {
+            let lines = number("CURLEW_SIM_SEED").map_or(TAIL, |_| usize::MAX);
+            panic!("{}seed {seed}: {violation}", troubled.tail(lines));
+        }
+    }
+}
+
+/// Within so many seeds a mutation has to be noticed; the run ends at the first that does, which is an early one.
+const MUTANT_SEEDS: u64 = 2_000;
+
+fn noticed(mutation: Mutation, invariant: &str) {
+    let plan = |seed| Some(Plan::of(seed).without(mutation));
+    let (plan, violation) = first_failure(plan, MUTANT_SEEDS).expect("the mutation is noticed");
+    eprintln!("{mutation:?} was noticed at seed {}: {violation}", plan.seed);
+    assert!(violation.invariant.starts_with(invariant), "seed {}: {violation}", plan.seed);
+}
+
+#[test]
+fn without_compare_and_swap_the_simulator_fails() {
+    noticed(Mutation::NoCompareAndSwap, "1");
+}
+
+#[test]
+fn without_the_pause_after_a_lost_lease_the_simulator_fails() {
+    noticed(Mutation::NoPauseAfterLease, "1");
+}
+
+#[test]
+fn acknowledging_before_the_work_is_done_makes_the_simulator_fail() {
+    noticed(Mutation::AckFirst, "4");
+}

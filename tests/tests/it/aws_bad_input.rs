@@ -1,0 +1,136 @@
+//! What a stack does with messages that nobody can read, and with settings that name what is not there: it says so, and
+//! does the rest.
+
+use curlew_fixtureweb::Uniform;
+use curlew_model::Stage;
+use curlew_tests::aws::emulator::Emulator;
+use curlew_tests::aws::stack::{DeadLetter, Stack};
+use curlew_tests::{Steps, Web};
+use serde_json::{Value, json};
+use std::time::{Duration, Instant};
+
+const HOSTS: usize = 2;
+const PAGES: usize = 2;
+/// Everything must have been crawled within this time.
+const CRAWL: Duration = Duration::from_secs(240);
+/// How often it is looked whether a queue has what it should have.
+const LOOK: Duration = Duration::from_millis(200);
+/// An object that is not there.
+const LOST: &str = "bodies/2026-01-01/lost.zst";
+
+#[test]
+fn what_cannot_be_read_is_given_up_with_the_reason_and_the_rest_is_done() {
+    let web =
+        Web::uniform(&Uniform { hosts: HOSTS, pages: PAGES, bytes: 8 * 1024, images: false, prefix: "bad".into() });
+    let emulator = Emulator::start();
+    let stack = Stack::over(&emulator, "bad", &web, &emulator.url(), &[("Watch", "false")]);
+    let mut steps = Steps::new();
+
+    // Good and bad ones wait together, so that they are one batch.
+    stack.map(Stage::Discover, false);
+    stack.map(Stage::Extract, false);
+    stack.name_sites(&web.starts());
+    let unreadable = [
+        ("this is no JSON", "not a job"),
+        (r#"{"v":9,"job":"discover","site":"x","url":"http://bad-0001.test/"}"#, "version 9"),
+        (r#"{"v":1,"job":"dance"}"#, "unknown variant"),
+        (r#"{"claim":"claims/lost"}"#, "no longer in the bucket"),
+        (
+            r#"{"v":1,"job":"poll","feed":"0123456789abcdef0123456789abcdef","url":"http://bad-0001.test/f"}"#,
+            "wrong queue",
+        ),
+    ];
+    unreadable.iter().for_each(|(body, _)| stack.send(Stage::Discover, body));
+    wait_for(&stack, Stage::Discover, HOSTS + unreadable.len());
+    stack.map(Stage::Discover, true);
+    wait_for(&stack, Stage::Extract, HOSTS * PAGES);
+    steps.step("messages", || {
+        let letters = stack.dead_letters(Stage::Discover);
+        assert_eq!(letters.len(), unreadable.len(), "{letters:?}");
+        unreadable.iter().for_each(|(body, reason)| judge(&letters, body, reason));
+    });
+
+    let lost = lose_a_body(&stack);
+    stack.map(Stage::Extract, true);
+    stack.come_to_rest(CRAWL);
+    steps.step("a body that is gone", || {
+        let letters = stack.dead_letters(Stage::Extract);
+        assert_eq!(letters.len(), 1, "{letters:?}");
+        judge(&letters, &lost, LOST);
+    });
+    steps.step("the rest is done", || {
+        assert_eq!(stack.records().len(), HOSTS * PAGES - 1);
+        assert_eq!(stack.all_dead(), unreadable.len() + 1);
+    });
+    steps.step("the operator sees why", || {
+        let rows = stack.list("parked");
+        let said = format!("{rows:?}");
+        for (_, reason) in unreadable {
+            assert!(said.contains(reason), "'{reason}' is missing: {said}");
+        }
+    });
+    missing(&mut steps, &stack);
+    steps.end();
+}
+
+/// Settings that name a table and a bucket that nobody has made.
+fn missing(steps: &mut Steps, stack: &Stack) {
+    steps.step("a table that is missing", || {
+        stack.set(&[("CURLEW_STACK", "nobody")]);
+        refused(stack, "dispatch", &json!({}), &["table", "nobody-"]);
+    });
+    steps.step("a bucket that is missing", || {
+        stack.set(&[("CURLEW_STACK", stack.name()), ("CURLEW_BUCKET", "nobody-data")]);
+        refused(stack, "index", &json!({ "what": "publish" }), &["bucket", "nobody-data"]);
+    });
+    steps.step("an event that is none", || {
+        stack.set(&[("CURLEW_BUCKET", stack.bucket())]);
+        refused(stack, "fetch", &json!({ "hello": "world" }), &["no event of SQS"]);
+        refused(stack, "sample", &json!({ "count": "many" }), &["not understood"]);
+    });
+    steps.step("a setting that is wrong", || {
+        stack.set(&[("CURLEW_RULES_SLICE", "soon")]);
+        refused(stack, "poll", &json!({ "Records": [] }), &["settings", "no length of time"]);
+    });
+}
+
+/// Calls a function, which must fail and say these words.
+#[track_caller]
+fn refused(stack: &Stack, function: &str, event: &Value, words: &[&str]) {
+    let done = stack.invoke(function, event);
+    let said = done.payload.to_string().to_lowercase();
+    assert!(done.failed, "{said}");
+    for word in words {
+        assert!(said.contains(&word.to_lowercase()), "'{word}' is missing: {said}");
+    }
+    assert!(!said.contains("panicked"), "{said}");
+}
+
+/// Takes one page's message out of its queue and puts it back with a body that is not there; gives the new message.
+#[track_caller]
+fn lose_a_body(stack: &Stack) -> String {
+    let body = stack.take(Stage::Extract).expect("pages wait for extraction");
+    let mut message: Value = serde_json::from_str(&body).unwrap();
+    message["body"] = json!({ "stored": LOST });
+    let lost = message.to_string();
+    stack.send(Stage::Extract, &lost);
+    lost
+}
+
+#[track_caller]
+fn judge(letters: &[DeadLetter], body: &str, reason: &str) {
+    let letter = letters.iter().find(|letter| letter.body == body).unwrap_or_else(|| panic!("not given up: {body}"));
+    let error = letter.error.as_deref().unwrap_or_default();
+    assert!(error.contains(reason), "'{reason}' is missing: {error}");
+    assert!(letter.at.as_deref().is_some_and(|at| at.ends_with('Z')), "{letter:?}");
+}
+
+#[track_caller]
+fn wait_for(stack: &Stack, stage: Stage, messages: usize) {
+    let began = Instant::now();
+    while stack.waiting(stage) != messages {
+        let waiting = stack.waiting(stage);
+        assert!(began.elapsed() < CRAWL, "{} has {waiting} messages, not {messages}: {}", stage.as_str(), stack.told());
+        std::thread::sleep(LOOK);
+    }
+}

@@ -1,0 +1,132 @@
+//! One invocation of fetch with a thousand visits, most of them short and some of them long: how well they share the
+//! slots, and what that takes.
+
+use curlew_fixtureweb::{Call, Kind, Uniform, judge};
+use curlew_model::{EntryHints, HostKey, Job, Purpose, Stage, VisitItem, VisitJob};
+use curlew_policy::address;
+use curlew_tests::Web;
+use curlew_tests::aws::emulator::Emulator;
+use curlew_tests::aws::random::Random;
+use curlew_tests::aws::stack::Stack;
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+/// Visits of the batch: the most that the mapping hands over at once.
+const VISITS: usize = 1_000;
+/// The longest visit, in pages.
+const LONGEST: usize = 40;
+/// The pause that the program promises, in microseconds.
+const PAUSE: u64 = 1_000_000;
+/// What fetch may have resident with all its slots in use, in KiB.
+const MOST_KB: u64 = 256 * 1024;
+/// What is sent on must be there within this time.
+const REST: Duration = Duration::from_secs(120);
+/// How often it is looked whether it is.
+const LOOK: Duration = Duration::from_millis(200);
+/// Lengths are drawn by this seed.
+const SEED: u64 = 20_261_121;
+
+#[test]
+fn a_thousand_visits_share_the_slots() {
+    let web =
+        Web::uniform(&Uniform { hosts: VISITS, pages: LONGEST, bytes: 4 * 1024, images: true, prefix: "many".into() });
+    let emulator = Emulator::start();
+    let stack = Stack::over(&emulator, "many", &web, &emulator.url(), &[("Watch", "false")]);
+    // What fetch sends on stays where it is, to be looked at.
+    stack.map(Stage::Fetch, false);
+    stack.map(Stage::Extract, false);
+    let mut random = Random::new(SEED);
+    let visits: Vec<VisitJob> = web.farm().sites().iter().map(|site| visit(&site.host, length(&mut random))).collect();
+    let pages: usize = visits.iter().map(|visit| visit.items.len()).sum();
+
+    let answer = stack.invoked("fetch", &event(&stack, &visits));
+    assert_eq!(answer, json!({ "batchItemFailures": [] }));
+    let calls = web.calls();
+    let called: BTreeSet<String> = calls.iter().filter(|call| call.kind == Kind::Page).map(address_of).collect();
+    let left = left(&stack);
+    assert!(called.is_disjoint(&left), "what was sent on is what was not fetched");
+    assert_eq!(called.len() + left.len(), pages, "no page is lost");
+    assert_eq!(stack.waiting(Stage::Extract), called.len(), "every page that was fetched went on");
+    assert_eq!(judge::repeated(&calls), []);
+    assert_eq!(judge::overlaps(&calls, judge::registrable), []);
+    assert_eq!(judge::closer_than(&calls, judge::registrable, PAUSE), []);
+    assert_eq!(stack.all_dead(), 0, "{}", stack.told());
+
+    let lines = stack.logged("fetch");
+    let line = lines.iter().find(|line| line["messages"] == VISITS).expect("the invocation says what it has done");
+    let figure = |name: &str| line[name].as_u64().unwrap_or_else(|| panic!("{name} is not logged: {line}"));
+    let (used, slots, memory) = (figure("slots_used_percent"), figure("slots"), figure("max_rss_kb"));
+    eprintln!(
+        "{VISITS} visits of {pages} pages, {} of them sent on: {used} % of {slots} slots used, {} s, {} ms of processor time, {memory} KiB",
+        left.len(),
+        figure("wall_ms") / 1_000,
+        figure("cpu_ms"),
+    );
+    assert_eq!(slots, 100);
+    assert!(memory <= MOST_KB, "{memory} KiB");
+}
+
+/// Most visits are short, some are very long: Pareto's law with an exponent of 1.5.
+fn length(random: &mut Random) -> usize {
+    const EXPONENT: f64 = 1.5;
+    const PARTS: u64 = 1 << 32;
+    let share = (random.below(PARTS) + 1) as f64 / PARTS as f64;
+    (share.powf(-1.0 / EXPONENT) as usize).clamp(1, LONGEST)
+}
+
+fn visit(host: &str, pages: usize) -> VisitJob {
+    let item = |number: usize| {
+        let url = format!("http://{host}/news/{number}.html");
+        let page = address::page_id(&address::canonical(&address::parse(&url, None).unwrap()));
+        VisitItem { url, page, purpose: Purpose::New { hints: EntryHints::default() } }
+    };
+    let site_image = Some(format!("http://{host}/images/site.png"));
+    let host = HostKey::new(host).unwrap();
+    VisitJob { host, feed: None, site_image, items: (0..pages).map(item).collect(), deferrals: 0 }
+}
+
+/// What the mapping of the queue hands over.
+fn event(stack: &Stack, visits: &[VisitJob]) -> Value {
+    let records = visits.iter().enumerate().map(|(number, visit)| {
+        json!({
+            "messageId": format!("00000000-0000-4000-8000-{number:012}"),
+            "receiptHandle": format!("receipt-{number}"),
+            "body": Job::Fetch(visit.clone()).to_message().unwrap(),
+            "attributes": {
+                "ApproximateReceiveCount": "1", "SentTimestamp": "1795262400000",
+                "SenderId": "000000000000", "ApproximateFirstReceiveTimestamp": "1795262400000"
+            },
+            "messageAttributes": {},
+            "md5OfBody": "",
+            "eventSource": "aws:sqs",
+            "eventSourceARN": format!("arn:aws:sqs:us-east-1:000000000000:{}", stack.called("fetch")),
+            "awsRegion": "us-east-1"
+        })
+    });
+    json!({ "Records": records.collect::<Vec<_>>() })
+}
+
+/// The pages that visits did not come to in their time, as they were sent on.
+fn left(stack: &Stack) -> BTreeSet<String> {
+    let mut left = BTreeSet::new();
+    let began = Instant::now();
+    while stack.waiting(Stage::Fetch) > 0 {
+        match stack.take(Stage::Fetch).map(|body| Job::from_message(&body)) {
+            Some(Ok(Job::Fetch(visit))) => {
+                for item in visit.items.iter().filter(|item| matches!(item.purpose, Purpose::New { .. })) {
+                    let url = item.url.trim_start_matches("http://").to_owned();
+                    assert!(left.insert(url), "{} was sent on twice", item.url);
+                }
+            }
+            Some(other) => panic!("not a visit: {other:?}"),
+            None => std::thread::sleep(LOOK),
+        }
+        assert!(began.elapsed() < REST, "what was sent on is not handed out");
+    }
+    left
+}
+
+fn address_of(call: &Call) -> String {
+    format!("{}{}", call.host, call.path)
+}

@@ -1,0 +1,289 @@
+//! The bundled web, crawled by a stack on the emulator: the same as one process makes of it, with the same manners.
+
+use curlew_fixtureweb::{Call, Farm, Kind, Mode, judge};
+use curlew_tests::aws::door::Door;
+use curlew_tests::aws::emulator::Emulator;
+use curlew_tests::aws::stack::{FUNCTIONS, Stack};
+use curlew_tests::{Browser, LIMIT, Steps, Store, Web};
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+/// The pause that the program promises, in microseconds.
+const PAUSE: u64 = 1_000_000;
+/// The stack must have crawled everything within this time.
+const CRAWL: Duration = Duration::from_secs(480);
+/// Its pages vanish in the end.
+const LOSES_ITS_PAGES: &str = "json-orchard.test";
+/// Its pages stay.
+const STAYS: &str = "bird-ledger.test";
+/// How long a person takes to fill in a form, at least.
+const FILLING_IN: Duration = Duration::from_millis(3_200);
+/// A schedule of one minute must have fired within this time.
+const TICK: Duration = Duration::from_secs(150);
+/// What a function logs last of each invocation.
+const DONE: &str = "invocation done";
+/// The most bytes of a function's zip.
+const MOST_BYTES: u64 = 12 * 1024 * 1024;
+/// The most memory that a function may have had resident, in KiB; those that need more are not measured by this.
+const MOST_KB: [(&str, u64); 5] = [
+    ("dispatch", 128 * 1024),
+    ("poll", 128 * 1024),
+    ("sample", 128 * 1024),
+    ("web", 128 * 1024),
+    ("fetch", 256 * 1024),
+];
+
+#[test]
+fn a_stack_makes_of_the_web_what_one_process_makes_of_it() {
+    // Two of it: some sites count how often they are called.
+    let (web, other_web) = (Web::demo(), Web::demo());
+    let store = Store::new(&other_web);
+    let named = named(&web);
+    let named: Vec<&str> = ["crawl", "--json"].into_iter().chain(named.iter().map(String::as_str)).collect();
+    let crawl = store.start(&named);
+
+    let emulator = Emulator::strict();
+    let stack = Stack::over(&emulator, "whole", &web, &emulator.url(), &[("Scale", "large")]);
+    stack.grant_batches();
+    stack.run(&named).ok();
+    stack.come_to_rest(CRAWL);
+    crawl.wait(LIMIT).ok();
+    let calls = web.calls();
+
+    let mut steps = Steps::new();
+    steps.step("the same pages", || assert_eq!(rows(&stack.list("pages")), rows(&store.list("pages"))));
+    steps.step("the same records", || assert_eq!(records(&stack.records()), records(&store.records())));
+    steps.step("manners", || judge_manners(&calls, web.farm()));
+    steps.step("nothing is given up", || assert_eq!(stack.all_dead(), 0, "{}", stack.told()));
+    searching(&mut steps, &stack, &store);
+    vanishing(&mut steps, &stack, &store, &web);
+    owning(&mut steps, &stack, &web);
+    steps.step("the schedule", || await_tick(&stack));
+    steps.step("zips", || judge_zips(&stack));
+    steps.step("memory", || judge_memory(&stack));
+    steps.end();
+}
+
+/// All sites, two of them by their feeds: what is found by discovery is not polled by poll the first time.
+fn named(web: &Web) -> Vec<String> {
+    let by_feed = [STAYS, LOSES_ITS_PAGES];
+    let sites = web.farm().sites().iter().filter(|site| !by_feed.contains(&site.host.as_str()));
+    let feeds = by_feed.iter().flat_map(|host| web.farm().site(host).unwrap().feed_urls());
+    sites.map(|site| site.start_url.clone()).chain(feeds.map(|feed| format!("--feed={feed}"))).collect()
+}
+
+/// What became of each page, by address, but for when.
+fn rows(pages: &[Value]) -> BTreeMap<String, String> {
+    let state = |page: &Value| {
+        let state = &page["state"];
+        format!("{} {} {}", state["state"], state["reason"], state["of"])
+    };
+    pages.iter().map(|page| (text(page, "url"), state(page))).collect()
+}
+
+/// What is kept of each page, by id, but for when.
+fn records(records: &[Value]) -> BTreeMap<String, [String; 6]> {
+    let kept = |record: &Value| ["url", "title", "text", "lang", "image", "host"].map(|name| record[name].to_string());
+    let by_id: BTreeMap<_, _> = records.iter().map(|record| (text(record, "id"), kept(record))).collect();
+    assert_eq!(by_id.len(), records.len(), "a page is exported twice");
+    by_id
+}
+
+fn judge_manners(calls: &[Call], farm: &Farm) {
+    assert_eq!(judge::overlaps(calls, judge::registrable), []);
+    assert_eq!(judge::closer_than(calls, judge::registrable, PAUSE), []);
+    assert_eq!(judge::impatient(calls, farm), []);
+    assert_eq!(judge::forbidden(calls, farm), []);
+    assert_eq!(judge::unasked(calls), BTreeSet::new());
+    assert_eq!(judge::indiscreet(calls), []);
+    let twice: Vec<_> = judge::repeated(calls).into_iter().filter(|repeat| repeat.kind != Kind::Other).collect();
+    assert!(twice.is_empty(), "called twice: {twice:?}");
+    assert!(judge::calls_per_page(calls) <= 2.0, "{:?}", judge::tally(calls));
+}
+
+/// Index, then search: the stack's page finds what the command line finds in the other store.
+fn searching(steps: &mut Steps, stack: &Stack, store: &Store) {
+    let published = stack.invoked("index", &json!({ "what": "publish" }));
+    steps.step("index", || {
+        let added: u64 =
+            published["years"].as_array().unwrap().iter().map(|year| year["added"].as_u64().unwrap()).sum();
+        assert_eq!(added, store.records().len() as u64, "{published}");
+        let again = stack.invoked("index", &json!({ "what": "publish" }));
+        assert_eq!(again["years"][0]["added"], 0, "what is published is not published again: {again}");
+    });
+    steps.step("search", || {
+        for host in [LOSES_ITS_PAGES, STAYS] {
+            let query = format!("site:{host}");
+            let (mut here, mut there) = (stack.found(&query), store.found(&query));
+            here.sort();
+            there.sort();
+            assert_eq!(here, there);
+            assert!(!here.is_empty());
+        }
+        let (status, page) = stack.get("/", "");
+        assert_eq!(status, 200);
+        assert!(page.contains("<html"), "{page}");
+    });
+}
+
+/// Pages turn away, the sample function has them asked again, and they are not found any more.
+fn vanishing(steps: &mut Steps, stack: &Stack, store: &Store, web: &Web) {
+    web.set_mode(LOSES_ITS_PAGES, Mode::Pages(410));
+    web.clear_calls();
+    // The pages were fetched a minute ago, and are left in peace for a day.
+    stack.set(&[("CURLEW_RULES_RECHECK_AFTER", "1s")]);
+    let sampled = stack.invoked("sample", &json!({ "count": 10_000 }));
+    stack.come_to_rest(CRAWL);
+    steps.step("sample", || {
+        assert!(sampled["pages"].as_u64().unwrap() > 0, "{sampled}");
+        let calls = web.calls();
+        assert_eq!(judge::closer_than(&calls, judge::registrable, PAUSE), []);
+        assert_eq!(judge::overlaps(&calls, judge::registrable), []);
+        assert!(calls.iter().all(|call| call.kind == Kind::Page), "a re-check asks for the page only");
+        assert!(calls.iter().any(|call| call.host == LOSES_ITS_PAGES && call.status == 410));
+    });
+    steps.step("the status, as it was counted with the sample", || {
+        let (code, said) = stack.get("/status.json", "");
+        assert_eq!(code, 200, "{said}");
+        let status = &serde_json::from_str::<Value>(&said).unwrap()["status"];
+        let here = store.run(&["status", "--json"]).ok().json();
+        let (counted, pages) = (&status["counted"], &here["pages"]);
+        assert_eq!((&counted["sites"], &counted["feeds"]), (&here["sites"], &here["feeds"]), "{status}");
+        // The sample has removed those whose time is over.
+        let taken_in = |of: &Value| of["accepted"].as_u64().unwrap_or(0) + of["gone"].as_u64().unwrap_or(0);
+        assert_eq!((taken_in(counted), &counted["rejected"]), (taken_in(pages), &pages["rejected"]), "{status}");
+        assert!(status["counted_at"].is_string() && status["queues"].as_array().unwrap().len() == 4, "{status}");
+        let (_, page) = stack.get("/status", "");
+        assert!(page.contains("were counted on"), "{page}");
+    });
+    steps.step("what is gone is not found", || {
+        assert_eq!(stack.found(&format!("site:{LOSES_ITS_PAGES}")), Vec::<String>::new());
+        assert!(!stack.found(&format!("site:{STAYS}")).is_empty());
+        assert!(stack.records().iter().all(|record| record["host"] != LOSES_ITS_PAGES));
+        let audit = stack.list("audit");
+        assert!(audit.iter().any(|line| text(line, "url").contains(LOSES_ITS_PAGES)), "{audit:?}");
+        assert_eq!(stack.all_dead(), 0, "{}", stack.told());
+    });
+}
+
+/// The owner of a site proves that it is theirs, blocks it, and has everything removed.
+fn owning(steps: &mut Steps, stack: &Stack, web: &Web) {
+    let names = web.name_server();
+    let addr = names.addr().to_string();
+    stack.set(&[("CURLEW_WEB_PROOF_OVER_HTTP", "true"), ("CURLEW_NETWORK_NAME_SERVER", &addr)]);
+    web.clear_calls();
+    let (mut page, is_shut) = (String::new(), AtomicBool::new(false));
+    std::thread::scope(|scope| {
+        let door = Door::open(scope, stack, &is_shut);
+        let browser = Browser::beside(web);
+        page = by_browser(steps, stack, web, &door, &browser);
+    });
+    steps.step("everything is removed", || {
+        assert_eq!(stack.post(&page, "wish=forget").0, 422, "not by a slip of the hand");
+        assert_eq!(stack.post(&page, "wish=forget&sure=yes").0, 200);
+        stack.come_to_rest(CRAWL);
+        assert!(stack.records().iter().all(|record| record["host"] != STAYS));
+        let trail = stack.run(&["audit", "show", STAYS, "--json"]).ok().json();
+        assert_eq!(trail["clean"], true, "{trail}");
+        let calls = web.calls();
+        assert_eq!(judge::closer_than(&calls, judge::registrable, PAUSE), []);
+        assert_eq!(stack.all_dead(), 0, "{}", stack.told());
+    });
+    steps.step("a message reaches the operator", || {
+        let (_, form) = stack.get("/contact", "");
+        std::thread::sleep(FILLING_IN);
+        let token = between(&form, "name=\"token\" value=\"", "\"");
+        let (status, said, _) = stack.post("/contact", &format!("about=abuse&text=Hello&token={token}"));
+        assert_eq!(status, 200, "{said}");
+        let messages = stack.list("messages");
+        assert!(messages.len() == 1 && messages[0]["text"] == "Hello", "{messages:?}");
+    });
+}
+
+/// What people do at the pages of the function, in a browser; gives the path of the owner's page.
+fn by_browser(steps: &mut Steps, stack: &Stack, web: &Web, door: &Door<'_>, browser: &Browser) -> String {
+    let results = door.url(&format!("/?q=site%3A{STAYS}"));
+    let mut page = String::new();
+    steps.step("a person searches and follows a result", || {
+        browser.open(&results);
+        assert!(!browser.find_all("main ol article").is_empty());
+        assert_eq!(browser.barriers(), Vec::<String>::new());
+        assert_eq!(browser.complaints(), Vec::<String>::new());
+        browser.find("article h2 a").click();
+        browser.wait_for(&format!("return location.hostname === '{STAYS}'"));
+        assert!(web.calls().iter().any(|call| call.host == STAYS && call.user_agent.contains("Chrome")));
+        web.clear_calls();
+    });
+    steps.step("a person suggests a site", || {
+        browser.open(&door.url("/suggest"));
+        std::thread::sleep(FILLING_IN);
+        browser.find("#url").type_keys("never-heard-of.test\u{e007}");
+        assert!(browser.find(".notice.good").text().contains("written down"));
+    });
+    steps.step("a claim is proven by a file", || {
+        browser.open(&door.url("/owner"));
+        std::thread::sleep(FILLING_IN);
+        browser.find("#host").type_keys(&format!("{STAYS}\u{e007}"));
+        let challenge = browser.find("#challenge").text();
+        page = browser.script("return location.pathname").as_str().unwrap().to_owned();
+        assert_eq!(stack.post(&page, "wish=block").0, 403, "nothing without a proof");
+        assert!(web.put(STAYS, "/.well-known/curlew-challenge.txt", "text/plain", &challenge));
+        browser.submit("form:has(input[value=look]) button");
+        stack.come_to_rest(CRAWL);
+        browser.open(&door.url(&page));
+        let told = browser.find("main").text();
+        assert!(told.contains("The site is yours: the file says so.") && told.contains("can be found since"), "{told}");
+    });
+    steps.step("a block counts at once, and its pages vanish", || {
+        browser.submit("form:has(input[value=block]) button");
+        assert!(browser.find(".notice.good").text().contains("Blocked"));
+        browser.open(&results);
+        assert!(browser.find("main h1").text().contains("Nothing found"));
+    });
+    page
+}
+
+fn between(text: &str, before: &str, after: &str) -> String {
+    let (_, rest) = text.split_once(before).unwrap_or_else(|| panic!("there is no {before} in {text}"));
+    rest.split_once(after).unwrap().0.to_owned()
+}
+
+/// Nobody has called dispatch: its schedule does, each minute.
+fn await_tick(stack: &Stack) {
+    let began = Instant::now();
+    while !stack.logged("dispatch").iter().any(|line| line["message"] == DONE) {
+        assert!(began.elapsed() < TICK, "the schedule does not fire");
+        std::thread::sleep(Duration::from_secs(1));
+    }
+}
+
+/// Prints how large each function's zip is, and judges that.
+fn judge_zips(stack: &Stack) {
+    for (function, bytes) in stack.zips() {
+        eprintln!("{function}: a zip of {bytes} bytes");
+        assert!(bytes > 0 && bytes <= MOST_BYTES, "the zip of {function} has {bytes} bytes");
+    }
+}
+
+/// Prints what each function has used, and judges its memory.
+fn judge_memory(stack: &Stack) {
+    let mut wrong = Vec::new();
+    for function in FUNCTIONS {
+        let done: Vec<Value> = stack.logged(function).into_iter().filter(|line| line["message"] == DONE).collect();
+        let most = |name: &str| done.iter().filter_map(|line| line[name].as_u64()).max();
+        let (runs, memory) = (done.len(), most("max_rss_kb").unwrap_or(0));
+        eprintln!("{function}: {runs} invocations, at most {memory} KiB, start at most {:?} ms", most("init_ms"));
+        assert!(runs > 0 && memory > 0, "{function} has logged nothing");
+        let bar = MOST_KB.iter().find(|(name, _)| *name == function);
+        if bar.is_some_and(|(_, bar)| memory > *bar) {
+            wrong.push(format!("{function} had {memory} KiB"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("; "));
+}
+
+fn text(value: &Value, name: &str) -> String {
+    value[name].as_str().unwrap_or_default().to_owned()
+}

@@ -1,0 +1,199 @@
+//! A stack whose tables are throttled, whose calls to AWS fail, whose messages come twice and whose functions are killed:
+//! the same records as an undisturbed run, and the same manners.
+
+use curlew_fixtureweb::{Call, Uniform, judge};
+use curlew_model::Stage;
+use curlew_tests::aws::call::Service;
+use curlew_tests::aws::emulator::Emulator;
+use curlew_tests::aws::faults::{Fault, Plan, Rule};
+use curlew_tests::aws::proxy::Proxy;
+use curlew_tests::aws::random::Random;
+use curlew_tests::aws::stack::Stack;
+use curlew_tests::{Store, Web};
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::{Duration, Instant};
+
+/// Rounds, each with sites and a seed of its own, unless [`ROUNDS`] says otherwise.
+const FEW_ROUNDS: usize = 3;
+/// Names another number of rounds.
+const ROUNDS: &str = "CURLEW_AWS_ROUNDS";
+/// Names the seed of the first round, to see a run again.
+const SEED: &str = "CURLEW_AWS_SEED";
+/// Hosts of one round.
+const HOSTS: usize = 8;
+const PAGES: usize = 4;
+/// Deaths in one round: fewer than the five times that a message may be handed out.
+const KILLS: usize = 3;
+/// A death comes after at most so many further calls to sites,
+const MOST_CALLS: u64 = 12;
+/// and then within so many milliseconds.
+const MOST_MILLIS: u64 = 400;
+/// After so long without a call the round is believed to be over, and nobody is left to kill.
+const SILENCE: Duration = Duration::from_secs(5);
+/// A round must come to rest within this time.
+const ROUND: Duration = Duration::from_secs(400);
+/// The pause of the settings below, in microseconds.
+const PAUSE: u64 = 60_000;
+/// A message that a dead function had is handed out again after so many seconds: above the time that its batch takes.
+const HIDDEN: u32 = 30;
+/// Faster than usual, so that a lease whose holder was killed runs out within half a minute. `slice` must be above twice
+/// the sum of `crawl_delay_cap` and `call_time`.
+const SETTINGS: [(&str, &str); 9] = [
+    ("CURLEW_RULES_MIN_PAUSE", "60ms"),
+    ("CURLEW_RULES_JITTER", r#"["10ms", "20ms"]"#),
+    ("CURLEW_RULES_POISSON_MEAN", "0ms"),
+    ("CURLEW_RULES_REFILL", "1ms"),
+    ("CURLEW_RULES_CRAWL_DELAY_CAP", "1s"),
+    ("CURLEW_RULES_CALL_TIME", "5s"),
+    ("CURLEW_RULES_SLICE", "13s"),
+    ("CURLEW_RULES_LEASE_MARGIN", "2s"),
+    ("CURLEW_RULES_BUSY_RETRY", "1s"),
+];
+/// The same for the undisturbed run.
+const UNDISTURBED: &str = r#"
+[rules]
+min_pause = "60ms"
+jitter = ["10ms", "20ms"]
+poisson_mean = "0ms"
+refill = "1ms"
+"#;
+
+#[test]
+fn faults_and_deaths_lose_nothing_and_break_no_manners() {
+    let number = |name: &str| std::env::var(name).ok().and_then(|value| value.parse::<u64>().ok());
+    let rounds = number(ROUNDS).map_or(FEW_ROUNDS, |rounds| rounds as usize);
+    let seed = number(SEED).unwrap_or(20_261_121);
+    let spec = Uniform { hosts: HOSTS * rounds, pages: PAGES, bytes: 8 * 1024, images: true, prefix: "frail".into() };
+    let web = Web::uniform(&spec);
+    let mut store = Store::new(&web);
+    store.configure(UNDISTURBED);
+    store.crawl(&web.starts());
+    let expected = by_address(&store.records());
+    assert_eq!(expected.len(), HOSTS * PAGES * rounds);
+    web.clear_calls();
+
+    let emulator = Emulator::start();
+    let proxy = Proxy::start(&emulator.url());
+    // Two fetch functions at once on one queue: the least that a mapping has.
+    let stack = Stack::over(&emulator, "frail", &web, &proxy.url(), &[("Watch", "false"), ("Scale", "small")]);
+    stack.set(&SETTINGS);
+    Stage::ALL.into_iter().for_each(|stage| stack.hide_for(stage, HIDDEN));
+    let mut at_once = 0;
+    for (round, sites) in web.starts().chunks(HOSTS).enumerate() {
+        let seed = seed + round as u64;
+        eprintln!("round {round}: {SEED}={seed}");
+        web.clear_calls();
+        proxy.faults().set(plan(seed));
+        let began = Instant::now();
+        stack.name_sites(sites);
+        let kills = kill(&emulator, &web, &mut Random::new(seed));
+        stack.come_to_rest(ROUND);
+        proxy.faults().set(Plan::default());
+        at_once = at_once.max(emulator.functions().iter().filter(|function| function.name == "frail-fetch").count());
+
+        judge_calls(&web.calls(), kills);
+        assert_eq!(stack.all_dead(), 0, "{}", stack.told());
+        let so_far: BTreeMap<_, _> = expected
+            .iter()
+            .filter(|(url, _)| web.starts()[..(round + 1) * HOSTS].iter().any(|site| url.starts_with(site)))
+            .collect();
+        let records = by_address(&stack.records());
+        assert_eq!(records.iter().collect::<BTreeMap<_, _>>(), so_far, "round {round} came to something else");
+        eprintln!("round {round}: {kills} kills, {} calls, {:?}", web.calls().len(), began.elapsed());
+    }
+    // A second process is started only while the first one is at work.
+    assert!(at_once >= 2, "two fetch functions never worked at once");
+    let mut faults: BTreeMap<Fault, u64> = BTreeMap::new();
+    proxy.faults().made().iter().for_each(|(made, times)| *faults.entry(made.fault).or_default() += times);
+    eprintln!("faults: {faults:?}");
+    for fault in [Fault::Throttled, Fault::ServerError, Fault::CutAfter, Fault::ErrorAfter, Fault::Twice] {
+        assert!(faults.contains_key(&fault), "{fault:?} never happened: {faults:?}");
+    }
+    judge_index(&stack, &web, &expected);
+}
+
+/// The index has each page once; the sites of the last round are asked for, since the search page takes only so many
+/// questions a minute.
+#[track_caller]
+fn judge_index(stack: &Stack, web: &Web, expected: &BTreeMap<String, [String; 3]>) {
+    let published = stack.invoked("index", &json!({ "what": "publish" }));
+    let added: u64 = published["years"].as_array().unwrap().iter().map(|year| year["added"].as_u64().unwrap()).sum();
+    assert_eq!(added, expected.len() as u64, "{published}");
+    for site in web.farm().sites().iter().rev().take(HOSTS) {
+        let found = stack.found(&format!("site:{}", site.host));
+        let of_site: BTreeSet<&String> = expected.keys().filter(|url| url.starts_with(&site.start_url)).collect();
+        assert_eq!(found.len(), of_site.len(), "the index has each page once");
+        assert_eq!(found.iter().collect::<BTreeSet<_>>(), of_site);
+    }
+}
+
+/// What goes wrong between the functions and AWS.
+fn plan(seed: u64) -> Plan {
+    let rules = vec![
+        Rule::all(Service::DynamoDb, Fault::Throttled, 0.06),
+        Rule::all(Service::DynamoDb, Fault::CutAfter, 0.03),
+        Rule::all(Service::DynamoDb, Fault::ErrorAfter, 0.03),
+        Rule::all(Service::Sqs, Fault::Twice, 0.2),
+        Rule::all(Service::Sqs, Fault::CutAfter, 0.05),
+        Rule::all(Service::Sqs, Fault::ServerError, 0.03),
+        Rule::all(Service::S3, Fault::ServerError, 0.05),
+        Rule::all(Service::S3, Fault::CutAfter, 0.05),
+    ];
+    Plan { seed, rules }
+}
+
+/// Kills functions while the sites are called; gives how many it has killed.
+fn kill(emulator: &Emulator, web: &Web, random: &mut Random) -> usize {
+    let mut kills = 0;
+    let mut last = (0, Instant::now());
+    let mut next = random.below(MOST_CALLS) as usize + 1;
+    while kills < KILLS && last.1.elapsed() < ROUND {
+        let calls = web.calls().len();
+        if calls != last.0 {
+            last = (calls, Instant::now());
+        } else if calls > 0 && last.1.elapsed() > SILENCE {
+            break;
+        }
+        if calls >= next {
+            std::thread::sleep(Duration::from_millis(random.below(MOST_MILLIS)));
+            let queued =
+                |name: &str| Stage::ALL.into_iter().any(|stage| name.ends_with(&format!("-{}", stage.as_str())));
+            let alive: Vec<_> = emulator.functions().into_iter().filter(|function| queued(&function.name)).collect();
+            if let Some(victim) = alive.get(random.below(alive.len().max(1) as u64) as usize) {
+                eprintln!("  after {calls} calls: kill -9 {}", victim.name);
+                victim.kill();
+                kills += 1;
+            }
+            next = web.calls().len() + random.below(MOST_CALLS) as usize + 1;
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    kills
+}
+
+/// The manners over all calls of a round, its deaths included.
+#[track_caller]
+fn judge_calls(calls: &[Call], kills: usize) {
+    assert_eq!(judge::overlaps(calls, judge::registrable), []);
+    assert_eq!(judge::closer_than(calls, judge::registrable, PAUSE), []);
+    assert_eq!(judge::unasked(calls), BTreeSet::new());
+    assert_eq!(judge::indiscreet(calls), []);
+    // A visit that died has told nobody what it had sent on: each death costs a page at most one more fetch, or its image.
+    let again: Vec<_> = judge::repeated(calls).into_iter().filter(|repeat| repeat.times > 1 + kills).collect();
+    assert!(again.is_empty(), "called more often than {kills} kills explain: {again:?}");
+}
+
+/// Title and text of each record, by address.
+#[track_caller]
+fn by_address(records: &[Value]) -> BTreeMap<String, [String; 3]> {
+    let kept: BTreeMap<String, [String; 3]> = records
+        .iter()
+        .map(|record| {
+            let of = |name: &str| record[name].as_str().unwrap_or_default().to_owned();
+            (of("url"), [of("id"), of("title"), of("text")])
+        })
+        .collect();
+    assert_eq!(kept.len(), records.len(), "a page is exported twice");
+    kept
+}

@@ -1,0 +1,196 @@
+//! Every page in a real browser, in each language, light and dark, on a telephone and on a desk: no barrier to anybody (WCAG
+//! by axe-core), nothing that moves while it loads, no complaint of the browser; all of it by keyboard. A picture of each is
+//! left in `screenshots` beside what cargo builds, to be looked at.
+
+use curlew_fixtureweb::Farm;
+use curlew_tests::{Browser, Screen, Server, Steps, Store, Web};
+use sha2::{Digest, Sha256};
+use std::time::{Duration, Instant};
+
+/// Bundled sites: with pictures, and with long and hostile titles.
+const SITES: [&str; 3] = ["cucina-di-casa.test", "harbour-lantern.test", "sharp-tongues.test"];
+/// The most that a page of ten results may take, style sheet and all but pictures, in bytes.
+const MOST_BYTES: usize = 60 * 1024;
+/// More than this of a page must not move while it loads. Web Vitals calls ten times as much good.
+const MOST_MOVED: f64 = 0.01;
+/// How long a person takes to fill in a form, at least.
+const FILLING_IN: Duration = Duration::from_millis(3_200);
+/// Beside this lie the pictures.
+const TMPDIR: &str = env!("CARGO_TARGET_TMPDIR");
+const TAB: char = '\u{e004}';
+const ENTER: char = '\u{e007}';
+
+/// The pages: a name for the picture, and the path.
+const PAGES: [(&str, &str); 12] = [
+    ("home", "/"),
+    ("results", "/?q=site%3Aharbour-lantern.test"),
+    ("results-many", "/?q=site%3Atest&page=2"),
+    ("results-words", "/?q=farina+uova"),
+    ("results-hostile", "/?q=site%3Asharp-tongues.test"),
+    ("results-none", "/?q=xyzzyqwertz"),
+    ("suggest", "/suggest"),
+    ("owner", "/owner"),
+    ("contact", "/contact"),
+    ("bot", "/bot"),
+    ("status", "/status"),
+    ("refused", "/?q=-nothing"),
+];
+
+/// Tens of thousands of hashes: seconds in a browser that has a core for itself.
+const WORKING: Duration = Duration::from_secs(180);
+
+#[test]
+fn w05_in_a_rush_of_forms_the_browser_works_so_that_a_person_need_not_wait() {
+    let web = Web::of(Farm::demo());
+    let mut store = Store::new(&web);
+    store.configure("[web]\ncalm_forms_per_hour = 0\n");
+    store.crawl(&[web.farm().site(SITES[1]).unwrap().start_url.clone()]);
+    let server = Server::start(&store);
+    let browser = Browser::start();
+    browser.open(&server.url("/suggest"));
+    assert_eq!(browser.barriers(), Vec::<String>::new());
+    browser.keep_picture(TMPDIR, "suggest-rush-en-desktop-light");
+    let began = Instant::now();
+    while browser.script("return document.querySelector('input[name=work]').value") == "" {
+        assert!(began.elapsed() < WORKING, "the work is not done");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    let field = |name: &str| browser.script(&format!("return document.querySelector('input[name={name}]').value"));
+    let worked = format!("{} {}", field("token").as_str().unwrap(), field("work").as_str().unwrap());
+    assert!(Sha256::digest(&worked).starts_with(&[0, 0]), "{worked}");
+    assert_eq!(browser.find("#rush").text(), "This form can be sent now.");
+    std::thread::sleep(FILLING_IN);
+    browser.find("#url").type_keys("bird-ledger.test");
+    browser.submit("form.suggest button");
+    assert!(browser.find(".notice").text().contains("written down"), "{}", browser.find("main").text());
+    assert_eq!(browser.complaints(), Vec::<String>::new());
+}
+
+#[test]
+fn every_page_is_fit_for_everybody() {
+    let web = Web::of(Farm::demo());
+    let mut store = Store::new(&web);
+    store.configure("contact = \"me@search.example\"\n[web]\nbase_url = \"http://search.example\"\n");
+    let starts: Vec<String> = SITES.iter().map(|host| web.farm().site(host).unwrap().start_url.clone()).collect();
+    store.crawl(&starts);
+    let server = Server::start(&store);
+    let browser = Browser::start();
+    let mut steps = Steps::new();
+    let claim = claim(&browser, &server);
+    let pages: Vec<(&str, &str)> = PAGES.into_iter().chain([("claim", claim.as_str())]).collect();
+
+    for (languages, tag) in [("en", "en"), ("it-IT,it;q=0.9,en;q=0.5", "it")] {
+        browser.speak(languages);
+        for (screen, size) in [(Screen::PHONE, "phone"), (Screen::DESKTOP, "desktop")] {
+            browser.be(screen);
+            for (dark, scheme) in [(false, "light"), (true, "dark")] {
+                browser.prefer_dark(dark);
+                for &(name, path) in &pages {
+                    let title = format!("{name}, {tag}, {size}, {scheme}");
+                    steps.step(&title, || {
+                        browser.open(&server.url(path));
+                        must_be_fit(&browser, tag, &title);
+                        browser.keep_picture(TMPDIR, &format!("{name}-{tag}-{size}-{scheme}"));
+                    });
+                }
+            }
+        }
+    }
+    browser.speak("en");
+    steps.step("a form that was refused", || {
+        for (screen, size) in [(Screen::PHONE, "phone"), (Screen::DESKTOP, "desktop")] {
+            browser.be(screen);
+            browser.open(&server.url("/suggest"));
+            browser.find("#url").type_keys("mailto:me@example.org\u{e007}");
+            browser.find(".notice.bad");
+            must_be_fit(&browser, "en", "the form");
+            browser.keep_picture(TMPDIR, &format!("suggest-refused-en-{size}-dark"));
+        }
+    });
+    steps.step("a page that is not there", || {
+        browser.open(&server.url("/nowhere"));
+        must_be_fit(&browser, "en", "nowhere");
+        browser.keep_picture(TMPDIR, "nowhere-en-desktop-dark");
+    });
+    steps.step("all is reached by keyboard, and the focus is seen", || by_keyboard(&browser, &server));
+    steps.step("ten results are small", || ten_results_are_small(&server));
+    drop(browser);
+    server.stop();
+    steps.end();
+}
+
+/// Begins a claim as an owner does, and gives the path of its page.
+fn claim(browser: &Browser, server: &Server) -> String {
+    browser.open(&server.url("/owner"));
+    // A form that is sent at once is not taken for one of a person.
+    std::thread::sleep(FILLING_IN);
+    browser.find("#host").type_keys("harbour-lantern.test\u{e007}");
+    browser.find("#challenge");
+    browser.script("return location.pathname").as_str().unwrap().to_owned()
+}
+
+#[track_caller]
+fn must_be_fit(browser: &Browser, language: &str, name: &str) {
+    browser.find("main h1");
+    assert_eq!(browser.script("return document.documentElement.lang"), language, "{name}");
+    assert_eq!(browser.barriers(), Vec::<String>::new(), "{name}");
+    let moved = browser.moved();
+    assert!(moved < MOST_MOVED, "{moved} of {name} has moved");
+    let wide = "return document.documentElement.scrollWidth > document.documentElement.clientWidth";
+    assert_eq!(browser.script(wide), false, "{name} is wider than the screen");
+    // A browser notes each answer that is an error; that is no fault of the page.
+    let complaints = browser.complaints();
+    let faults: Vec<&String> =
+        complaints.iter().filter(|c| !c.contains("the server responded with a status")).collect();
+    assert_eq!(faults, Vec::<&String>::new(), "{name}");
+}
+
+fn by_keyboard(browser: &Browser, server: &Server) {
+    browser.be(Screen::DESKTOP);
+    browser.open(&server.url("/?q=site%3Aharbour-lantern.test"));
+    for expected in ["a.skip", "a.mark", "input#q", "form button", "article h2 a"] {
+        browser.press(TAB);
+        must_have_focus(browser, expected);
+    }
+    browser.open(&server.url("/?q=site%3Aharbour-lantern.test"));
+    browser.press(TAB);
+    browser.press(ENTER);
+    browser.press(TAB);
+    must_have_focus(browser, "article h2 a");
+    browser.open(&server.url("/"));
+    must_have_focus(browser, "input#q");
+    browser.open(&server.url("/suggest"));
+    for expected in ["a.skip", "a.mark", "main a", "input#url", "form.suggest button"] {
+        browser.press(TAB);
+        must_have_focus(browser, expected);
+    }
+    browser.open(&server.url("/contact"));
+    for expected in ["a.skip", "a.mark", "select", "#address", "textarea", "#reply_to", "form.suggest button"] {
+        browser.press(TAB);
+        must_have_focus(browser, expected);
+    }
+}
+
+/// It has the focus, lies on the screen, and shows an outline.
+#[track_caller]
+fn must_have_focus(browser: &Browser, selector: &str) {
+    let script = format!(
+        "const e = document.activeElement, s = getComputedStyle(e), r = e.getBoundingClientRect();
+         return {{is: e.matches('{selector}'), what: e.outerHTML.slice(0, 80),
+                 seen: s.outlineStyle !== 'none' && parseFloat(s.outlineWidth) >= 2
+                       && r.left >= 0 && r.top >= 0 && r.right <= innerWidth && r.bottom <= innerHeight}}"
+    );
+    let focus = browser.script(&script);
+    assert_eq!(focus["is"], true, "{selector} is expected, the focus is on {}", focus["what"]);
+    assert_eq!(focus["seen"], true, "the focus on {selector} is not seen");
+}
+
+fn ten_results_are_small(server: &Server) {
+    let page = server.get("/?q=site%3Atest");
+    let html = page.text();
+    assert_eq!(html.matches("<article>").count(), 10, "ten results");
+    let (_, rest) = html.split_once("href=\"/style.css").unwrap();
+    let style = server.get(&format!("/style.css{}", rest.split('"').next().unwrap()));
+    let bytes = page.body.len() + style.body.len();
+    assert!(bytes <= MOST_BYTES, "{bytes} bytes");
+}

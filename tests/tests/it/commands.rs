@@ -1,0 +1,490 @@
+//! Every command on a crawled store: what it prints for people and for programs, and what it says when it is used wrongly
+//! or cannot go on.
+
+use curlew_fixtureweb::{Farm, Uniform};
+use curlew_tests::{LIMIT, Ran, Server, Steps, Store, Web, binary, curlew, start};
+use rusqlite::Connection;
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::net::TcpListener;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// Some of the bundled sites: three languages, refusals, a hold, a page that asks for no copy, a site without a feed.
+const SITES: [&str; 7] = [
+    "cucina-di-casa.test",
+    "harbour-lantern.test",
+    "waldwege.test",
+    "short-quotes.test",
+    "dead-links.test",
+    "forno-affollato.test",
+    "senza-feed.test",
+];
+/// What `crawl --json` prints at least.
+const SUMMARY: &str =
+    "sites feeds entries_seen pages_fetched accepted rejected held parked dead calls bytes seconds cpu_seconds";
+
+fn text<'a>(value: &'a Value, name: &str) -> &'a str {
+    value[name].as_str().unwrap_or_else(|| panic!("no {name} in {value}"))
+}
+
+fn urls(rows: &[Value]) -> BTreeSet<String> {
+    rows.iter().map(|row| text(row, "url").to_owned()).collect()
+}
+
+#[test]
+fn commands_on_a_crawled_store() {
+    let web = Web::of(Farm::demo());
+    let store = Store::new(&web);
+    let starts: Vec<String> = SITES.iter().map(|host| web.farm().site(host).unwrap().start_url.clone()).collect();
+    let summary = store.crawl(&starts);
+    let accepted: usize = SITES.iter().map(|host| web.farm().site(host).unwrap().expect.accepted).sum();
+
+    let mut steps = Steps::new();
+    steps.step("crawl: the summary has all its names", || {
+        for name in SUMMARY.split(" ") {
+            assert!(!summary[name].is_null(), "{name} is missing: {summary}");
+        }
+        assert_eq!((&summary["sites"], &summary["accepted"]), (&json!(SITES.len()), &json!(accepted)));
+        assert_eq!(summary["rejected"], json!({"not_found": 2, "gone": 1, "media_type": 1}));
+        assert_eq!(summary["held"], json!({"too_many_requests": 1}));
+        assert!(summary["parked"].as_u64().unwrap() >= 4, "{summary}");
+        assert!(summary["seconds"].as_f64().unwrap() > summary["cpu_seconds"].as_f64().unwrap());
+    });
+    searching(&mut steps, &store);
+    lists(&mut steps, &store, accepted);
+    moving(&mut steps, &web, &store, accepted);
+    upkeep(&mut steps, &store, accepted);
+    serving(&mut steps, &store);
+    steps.end();
+}
+
+fn searching(steps: &mut Steps, store: &Store) {
+    steps.step("search: for programs", || {
+        let answer = store.run(&["search", "torta", "--json", "--limit", "2"]).ok().json();
+        let names: BTreeSet<&str> = answer.as_object().unwrap().keys().map(String::as_str).collect();
+        assert_eq!(names, BTreeSet::from(["total", "hits"]));
+        let hits = answer["hits"].as_array().unwrap();
+        assert_eq!(hits.len(), 2);
+        assert!(answer["total"].as_u64().unwrap() >= 2);
+        for hit in hits {
+            let names: BTreeSet<&str> = hit.as_object().unwrap().keys().map(String::as_str).collect();
+            assert_eq!(names, BTreeSet::from(["url", "title", "snippet", "image", "site", "published", "score"]));
+            assert!(text(hit, "published").ends_with('Z'));
+        }
+        assert!(hits[0]["score"].as_f64() >= hits[1]["score"].as_f64(), "the best comes first");
+    });
+    steps.step("search: for people", || {
+        let said = store.run(&["search", "torta"]).ok().stdout;
+        assert!(said.contains("http://cucina-di-casa.test/") && said.contains("pages"), "{said}");
+        assert_eq!(store.run(&["search", "xyzzyqwertz"]).ok().stdout.trim(), "0 pages");
+    });
+    steps.step("search: words and phrases", || {
+        let torta = store.found("torta");
+        assert!(!torta.is_empty());
+        assert_eq!(store.found("TORTE"), torta, "words are stemmed and their case is nothing");
+        let phrase = store.found("\"torta di mele\"");
+        assert!(!phrase.is_empty() && phrase.iter().all(|url| torta.contains(url)));
+        assert_eq!(store.found("\"mele di torta\""), Vec::<String>::new());
+        assert_eq!(store.found("torta -mele").len() + store.found("torta mele").len(), torta.len());
+        // As a shell hands them over: words apart, a phrase without its quotes.
+        let apart = store.run(&["search", "torta di mele", "burro", "--json"]).ok().json();
+        assert!(apart["total"].as_u64().unwrap() > 0);
+    });
+    steps.step("search: filters and order", || {
+        let all = store.found("site:cucina-di-casa.test");
+        assert!(!all.is_empty() && all.iter().all(|url| url.starts_with("http://cucina-di-casa.test/")));
+        let german = store.found("lang:de");
+        assert!(!german.is_empty() && german.iter().all(|url| url.contains("waldwege.test")));
+        let at = |query: &str| -> Vec<String> {
+            let answer = store.run(&["search", query, "--json", "--limit", "100"]).ok().json();
+            answer["hits"].as_array().unwrap().iter().map(|hit| text(hit, "published").to_owned()).collect()
+        };
+        let newest_first = at("site:cucina-di-casa.test sort:date");
+        assert!(newest_first.is_sorted_by(|a, b| a >= b), "{newest_first:?}");
+        let middle = &newest_first[newest_first.len() / 2][..10];
+        let (before, after) = (
+            at(&format!("site:cucina-di-casa.test before:{middle}")),
+            at(&format!("site:cucina-di-casa.test after:{middle}")),
+        );
+        assert_eq!(before.len() + after.len(), newest_first.len());
+        assert!(before.iter().all(|at| at.as_str() < middle) && after.iter().all(|at| at.as_str() >= middle));
+    });
+    steps.step("search: used wrongly", || {
+        store.run(&["search", "before:soon"]).refused(2, &["soon", "before:2026"]);
+        store.run(&["search", ""]).refused(2, &["word"]);
+        store.run(&["search", "a", "--limit", "1000000"]).refused(2, &["--limit"]);
+        store.run(&["search"]).refused(2, &["QUERY"]);
+    });
+}
+
+fn lists(steps: &mut Steps, store: &Store, accepted: usize) {
+    steps.step("sites", || {
+        let rows = store.list("sites");
+        assert_eq!(rows.len(), SITES.len());
+        let show = store.run(&["sites", "show", "http://senza-feed.test/", "--json"]).ok().json();
+        assert_eq!(show["state"]["state"], "feedless", "{show}");
+        assert!(store.run(&["sites"]).ok().stdout.contains("no feed:"));
+    });
+    steps.step("feeds", || {
+        let rows = store.list("feeds");
+        let kitchen = rows.iter().find(|row| text(row, "url").contains("cucina-di-casa")).unwrap();
+        assert_eq!(text(kitchen, "title"), "Cucina di casa");
+        assert!(text(&kitchen["validators"], "etag").starts_with('"'));
+        let show = store.run(&["feeds", "show", text(kitchen, "key"), "--json"]).ok().json();
+        assert_eq!(show["url"], kitchen["url"]);
+        assert!(text(&show, "next_poll") > text(&show, "polled_at"), "{show}");
+        assert!(text(&show, "next_poll_because").starts_with("every 8 h, since this is the usual"), "{show}");
+        let host = text(kitchen, "url").split('/').nth(2).unwrap();
+        let site = store.run(&["sites", "show", host, "--json"]).ok().json();
+        assert_eq!(
+            (&site["feeds"][0]["url"], &site["feeds"][0]["next"]),
+            (&kitchen["url"], &show["next_poll"]),
+            "{site}"
+        );
+        assert!(site["pages"]["accepted"].as_u64().unwrap() > 0 && !site["latest"][0]["url"].is_null(), "{site}");
+        assert!(site["hold"].is_null() && site["pace"]["ruled_by"].is_string() && !site["robots"].is_null(), "{site}");
+        let told = store.run(&["sites", "show", host]).ok().stdout;
+        assert!(told.contains(text(kitchen, "url")) && told.contains("robots.txt"), "{told}");
+    });
+    steps.step("pages", || {
+        let rows = store.list("pages");
+        let is = |state: &str| rows.iter().filter(|row| row["state"]["state"] == state).count();
+        assert_eq!((is("accepted"), is("rejected"), is("pending")), (accepted, 4, 0));
+        let rejected = rows.iter().find(|row| row["state"]["reason"]["why"] == "media_type").unwrap();
+        let show = store.run(&["pages", "show", text(rejected, "url")]).ok().stdout;
+        assert!(show.contains("application/pdf"), "the reason is in the page's row: {show}");
+        let listed = store.run(&["pages", "list"]).ok().stdout;
+        assert!(listed.contains("the server answered 410"), "{listed}");
+    });
+    steps.step("holds and parked", || {
+        let holds = store.list("holds");
+        assert_eq!(holds.len(), 1, "{holds:?}");
+        assert_eq!(holds[0]["host"], "forno-affollato.test");
+        let said = store.run(&["holds"]).ok().stdout;
+        assert!(said.contains("too_many_requests until 20"), "{said}");
+        let parked = store.list("parked");
+        let waits = parked.iter().find(|row| {
+            row["job"]["host"] == "forno-affollato.test"
+                && row["job"]["items"].as_array().is_some_and(|items| items.len() == 4)
+        });
+        let row = waits.unwrap_or_else(|| panic!("{parked:?}"));
+        assert!(text(row, "due") > text(&holds[0]["state"]["hold"], "since"));
+        let show = store.run(&["parked", "show", text(row, "about"), "--json"]).ok().rows();
+        assert!(show.iter().any(|shown| shown["due"] == row["due"]));
+    });
+    steps.step("status", || {
+        let status = store.run(&["status", "--json"]).ok().json();
+        assert_eq!((&status["sites"], &status["pages"]["accepted"]), (&json!(SITES.len()), &json!(accepted)));
+        assert_eq!(status["rejected"], json!({"not_found": 2, "gone": 1, "media_type": 1}));
+        assert_eq!((&status["held"], &status["dead"]), (&json!({"too_many_requests": 1}), &json!(0)));
+        let said = store.run(&["status"]).ok().stdout;
+        assert!(said.contains("rejected: media_type") && said.contains("too_many_requests"), "{said}");
+    });
+    steps.step("what is not there", || {
+        for what in ["sites", "feeds", "pages", "holds", "parked", "audit"] {
+            store.run(&[what, "show", "http://nowhere.test/"]).refused(1, &["nowhere.test"]);
+        }
+        assert_eq!(store.list("audit"), Vec::<Value>::new());
+    });
+}
+
+fn moving(steps: &mut Steps, web: &Web, store: &Store, accepted: usize) {
+    let feeds = store.list("feeds");
+    steps.step("export records", || {
+        let records = store.records();
+        assert_eq!(records.len(), accepted);
+        for record in &records {
+            let no_copy = record["no_archive"] == true;
+            assert_eq!(text(record, "text").is_empty(), no_copy, "a page may ask that no copy of it is offered");
+            assert!(!text(record, "title").is_empty() && text(record, "fetched_at").ends_with('Z'));
+        }
+        assert_eq!(records.iter().filter(|record| record["no_archive"] == true).count(), 1);
+        assert_eq!(store.run(&["export", "records", "--since", "2020-01-01"]).ok().rows().len(), accepted);
+        assert_eq!(store.run(&["export", "records", "--since", "2199-01-01"]).ok().stdout, "");
+        store.run(&["export", "records", "--since", "yesterday"]).refused(2, &["yesterday"]);
+    });
+    steps.step("export feeds", || {
+        assert_eq!(urls(&store.run(&["export", "feeds"]).ok().rows()), urls(&feeds));
+        assert_eq!(store.run(&["export", "feeds", "--since", "2199-01-01"]).ok().stdout, "");
+    });
+    let opml = store.around().join("feeds.opml");
+    let opml = opml.to_str().unwrap();
+    steps.step("export opml, import opml", || {
+        let said = store.run(&["export", "opml"]).ok().stdout;
+        assert!(said.starts_with("<?xml") && said.contains("<opml version=\"2.0\">"), "{said}");
+        std::fs::write(opml, &said).unwrap();
+        let other = Store::new(web);
+        let said = other.run(&["import", "opml", opml]).ok().stdout;
+        assert!(said.contains(&format!("{} feeds are new", feeds.len())), "{said}");
+        assert!(other.run(&["import", "opml", opml]).ok().stdout.starts_with("0 feeds are new"));
+        assert_eq!(urls(&other.list("feeds")), urls(&feeds));
+    });
+    steps.step("crawl --opml, --feed, --sites, --until", || {
+        let other = Store::new(web);
+        let file = |name: &str, text: &str| {
+            let path = other.around().join(name);
+            std::fs::write(&path, text).unwrap();
+            path.to_str().unwrap().to_owned()
+        };
+        let feed = |host: &str| web.farm().site(host).unwrap().feed_urls().remove(0);
+        let outline =
+            format!("<outline text=\"x\"><outline type=\"rss\" xmlUrl=\"{}\"/></outline>", feed("early-echo.test"));
+        let opml = file("one.opml", &format!("<opml version=\"1.1\"><body>{outline}</body></opml>"));
+        let sites = file("sites.txt", "# Sites\n\n http://brief-notes.test/  # short ones\n");
+        let relics = feed("rdf-relics.test");
+        let args = ["crawl", "--opml", &opml, "--sites", &sites, "--feed", &relics, "--json", "--until", "3m"];
+        let summary = other.run(&args).ok().json();
+        let of = |host: &str| web.farm().site(host).unwrap().expect.accepted;
+        assert_eq!(
+            summary["accepted"],
+            of("early-echo.test") + of("rdf-relics.test") + of("brief-notes.test"),
+            "{summary}"
+        );
+        assert_eq!((&summary["sites"], &summary["feeds"]), (&json!(1), &json!(3)));
+    });
+    steps.step("crawl: for people, and nothing due", || {
+        let said = store.run(&["crawl"]).ok().stdout;
+        assert!(said.contains("sites     7") && said.contains("Nothing was due"), "{said}");
+    });
+    steps.step("crawl and import: used wrongly", || {
+        let other = Store::new(web);
+        other.run(&["crawl"]).refused(2, &["nothing to crawl", "name a site"]);
+        other.run(&["crawl", "--sites", "/no/such/file"]).refused(1, &["/no/such/file", "cannot be read"]);
+        other.run(&["crawl", "--until", "soon", "http://a.test/"]).refused(2, &["soon"]);
+        other.run(&["import", "opml", "/no/such/file"]).refused(1, &["/no/such/file", "cannot be read"]);
+        let text = other.around().join("text.txt");
+        std::fs::write(&text, "no feeds here").unwrap();
+        other.run(&["import", "opml", text.to_str().unwrap()]).refused(1, &["OPML"]);
+    });
+}
+
+fn upkeep(steps: &mut Steps, store: &Store, accepted: usize) {
+    steps.step("index", || {
+        let done = store.run(&["index", "--json"]).ok().json();
+        assert_eq!(done["years"][0]["added"], 0, "the crawl has published already");
+        let year = done["years"][0]["year"].to_string();
+        let done = store.run(&["index", "--year", &year, "--json"]).ok().json();
+        assert_eq!(done["years"][0]["splits"], 1);
+        assert!(store.run(&["index"]).ok().stdout.starts_with(&year));
+        store.run(&["index", "--year", "12"]).refused(2, &["12"]);
+    });
+    steps.step("sample", || {
+        // Pages that were fetched today are left in peace unless all are asked for.
+        let some = store.run(&["sample", "--count", "2", "--json"]).ok().json();
+        for name in ["sampled", "still_there", "removed", "calls"] {
+            assert!(!some[name].is_null(), "{name}: {some}");
+        }
+        assert!(some["sampled"].as_u64().unwrap() <= 2);
+        assert_eq!(store.records().len(), accepted);
+        store.run(&["sample", "--count", "few"]).refused(2, &["few"]);
+    });
+    steps.step("redrive", || {
+        assert!(store.run(&["redrive"]).ok().stdout.starts_with("0 jobs"));
+    });
+}
+
+fn serving(steps: &mut Steps, store: &Store) {
+    steps.step("serve", || {
+        let server = Server::start(store);
+        let home = server.get("/");
+        assert_eq!(home.status, 200);
+        assert!(home.text().contains("<form") && home.header("content-security-policy").is_some());
+        let answer: Value = serde_json::from_slice(&server.get("/api/search?q=farina").body).unwrap();
+        let found = store.found("farina");
+        assert_eq!(answer["total"], found.len());
+        assert_eq!(answer["hits"][0]["url"], found[0].as_str());
+        let page = server.get("/?q=farina").text();
+        assert!(page.contains(&found[0]) && page.contains("<mark>"));
+        for path in ["/bot", "/status", "/suggest", "/robots.txt", "/style.css"] {
+            assert_eq!(server.get(path).status, 200, "{path}");
+        }
+        assert!(server.get("/bot").text().contains("CurlewBot"));
+        assert!(server.get("/status").text().contains("Too many requests (429)"));
+        assert_eq!(server.get("/nowhere").status, 404);
+        // Others may look and block while it runs, and a block is seen by the next search.
+        store.run(&["block", "cucina-di-casa.test"]).ok();
+        let hidden: Value = serde_json::from_slice(&server.get("/api/search?q=site:cucina-di-casa.test").body).unwrap();
+        assert_eq!(hidden["total"], 0);
+        store.run(&["unblock", "cucina-di-casa.test"]).ok();
+        // But not a second one that writes.
+        store.run(&["crawl"]).refused(1, &["in use", &format!("process {}", server.id())]);
+        server.stop();
+    });
+    steps.step("serve: the address is taken", || {
+        let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+        let addr = taken.local_addr().unwrap().to_string();
+        store.run(&["serve", "--listen", &addr]).refused(1, &[&addr, "--listen"]);
+        store.run(&["serve", "--listen", "here"]).refused(2, &["here"]);
+    });
+}
+
+#[test]
+fn wrong_usage_is_one_line_and_two() {
+    let alone = Store::alone();
+    alone.run(&["crawl", "--frobnicate", "a.test"]).refused(2, &["--frobnicate", "--help"]);
+    alone.run(&["frobnicate"]).refused(2, &["frobnicate", "--help"]);
+    alone.run(&["crawl", "--workers", "many", "a.test"]).refused(2, &["many"]);
+    alone.run(&["crawl", "--workers", "0", "a.test"]).refused(2, &["workers"]);
+    alone.run(&["crawl", "--allow-net", "10.0.0.0/99", "a.test"]).refused(2, &["10.0.0.0/99"]);
+    alone.run(&["crawl", "--resolve", "nonsense", "a.test"]).refused(2, &["nonsense"]);
+    alone.run(&["crawl", "--contact", "me", "a.test"]).refused(2, &["contact"]);
+    let mut nothing = curlew([] as [&str; 0]);
+    nothing.current_dir(alone.around());
+    let ran = curlew_tests::Child::spawn(nothing).wait(LIMIT);
+    assert_eq!(ran.code(), 2, "{ran:?}");
+    for site in [
+        "::nonsense::",
+        "http://",
+        "ftp://example.org/",
+        "http://user:secret@example.org/",
+        "http://127.0.0.1:22/",
+        "http://[fe80::1]/",
+    ] {
+        alone.run(&["crawl", site, "--contact", "me@example.org"]).refused(2, &["cannot be crawled"]);
+    }
+    alone.run(&["crawl", "example.org"]).refused(2, &["contact", "--contact"]);
+    alone.run(&["crawl", "--feed", "https://example.org/feed.xml"]).refused(2, &["contact", "--contact"]);
+    assert_eq!(start(["--version"]).wait(LIMIT).ok().stdout.split(' ').next(), Some("curlew"));
+    assert!(start(["--help"]).wait(LIMIT).ok().stdout.contains("Usage:"));
+}
+
+#[test]
+fn a_store_that_cannot_be_used_says_why() {
+    let web = Web::uniform(&Uniform { hosts: 1, pages: 1, bytes: 4096, images: false, prefix: "store".into() });
+    let made = Store::new(&web);
+    for command in ["status", "sites", "search"] {
+        let args: &[&str] = if command == "search" { &["search", "x"] } else { &[command] };
+        made.run(args).refused(1, &["no", "store", "crawl something first"]);
+    }
+    made.crawl(&web.starts());
+
+    // Nobody may make a folder there, whoever they are.
+    for command in [&["crawl", "http://store-0001.test/"][..], &["serve"]] {
+        let mut readonly = curlew(command);
+        readonly.args(["--data", "/sys/kernel/curlew", "--resolve", &web.resolve()]).current_dir(made.around());
+        curlew_tests::Child::spawn(readonly)
+            .wait(LIMIT)
+            .refused(1, &["/sys/kernel/curlew", "cannot be written", "name another folder"]);
+    }
+    let in_the_way = made.around().join("file");
+    std::fs::write(&in_the_way, "not a folder").unwrap();
+    let path = in_the_way.to_str().unwrap();
+    let blocked = start(["crawl", "http://store-0001.test/", "--resolve", &web.resolve(), "--data", path]);
+    blocked.wait(LIMIT).refused(1, &[path, "a file is in the way"]);
+
+    Connection::open(made.database()).unwrap().pragma_update(None, "user_version", 9_999).unwrap();
+    for args in [&["crawl"][..], &["status"], &["serve"]] {
+        made.run(args).refused(1, &["version 9999", "use a newer curlew"]);
+    }
+    std::fs::write(
+        made.database(),
+        "this is no database, and long enough to be looked at as one, line after line\n".repeat(100),
+    )
+    .unwrap();
+    made.run(&["status"]).refused(1, &["not a store"]);
+}
+
+#[test]
+fn a_second_process_on_the_folder_is_refused() {
+    let web = Web::uniform(&Uniform { hosts: 2, pages: 4, bytes: 4096, images: false, prefix: "twice".into() });
+    let store = Store::new(&web);
+    let first = store.start_crawl(&web.starts());
+    let deadline = Instant::now() + LIMIT;
+    while web.calls().is_empty() {
+        assert!(Instant::now() < deadline, "the crawl does not begin");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let named = format!("process {}", first.id());
+    for args in [&["crawl", "http://twice-0002.test/"][..], &["serve"], &["sample", "--all"], &["index"]] {
+        store.run(args).refused(1, &["in use", &named, "wait until it ends"]);
+    }
+    // To look is allowed.
+    store.run(&["status"]).ok();
+    assert_eq!(first.wait(LIMIT).ok().json()["accepted"], 8, "the first has not been disturbed");
+}
+
+/// A crawl asked to stop ends soon and well, and the next one goes on.
+#[test]
+fn a_crawl_that_is_asked_to_stop_or_has_a_deadline_is_taken_up_again() {
+    let web = Web::uniform(&Uniform { hosts: 3, pages: 4, bytes: 4096, images: false, prefix: "pause".into() });
+    let store = Store::new(&web);
+    let began = Instant::now();
+    let args: Vec<&str> = ["crawl", "--json", "--until", "2s"].to_vec();
+    let starts = web.starts();
+    let args: Vec<&str> = args.into_iter().chain(starts.iter().map(String::as_str)).collect();
+    let first = store.run(&args).ok().json();
+    assert!(first["accepted"].as_u64().unwrap() < 12, "{first}");
+    assert!(began.elapsed() < Duration::from_secs(40), "{:?}", began.elapsed());
+
+    let second = store.start(&["crawl", "--json"]);
+    std::thread::sleep(Duration::from_millis(1_500));
+    second.terminate();
+    let asked = Instant::now();
+    second.wait(LIMIT).ok();
+    assert!(asked.elapsed() < Duration::from_secs(20), "{:?}", asked.elapsed());
+
+    let last = store.run(&["crawl", "--json"]).ok().json();
+    assert_eq!((&last["dead"], &last["parked"]), (&json!(0), &json!(0)));
+    assert_eq!(store.records().len(), 12, "nothing was lost");
+    let found: usize = web.farm().sites().iter().map(|site| store.found(&format!("site:{}", site.host)).len()).sum();
+    assert_eq!(found, 12);
+}
+
+/// The disk is a small one in memory, in a mount namespace of its own. Where that is not allowed, files may not grow.
+const FULL_DISK: &str = r#"
+set -u
+data="$1"; shift
+mkdir -p "$data"
+if mount -t tmpfs -o size=640k curlew-test "$data" 2>/dev/null; then
+    "$@" >full.out 2>full.err; echo "full $?"
+    "$@" >again.out 2>again.err; echo "again $?"
+    mount -o remount,size=64m "$data"
+else
+    (trap '' XFSZ; ulimit -f 384; exec "$@") >full.out 2>full.err; echo "full $?"
+    (trap '' XFSZ; ulimit -f 384; exec "$@") >again.out 2>again.err; echo "again $?"
+fi
+"$@" >free.out 2>free.err; echo "free $?"
+"$CURLEW" export records --data "$data" >records.out
+"$CURLEW" status --json --data "$data" >status.out
+"#;
+
+#[test]
+fn a_full_disk_is_said_and_loses_nothing() {
+    const PAGES: usize = 24;
+    let web = Web::uniform(&Uniform { hosts: 12, pages: 2, bytes: 60 * 1024, images: true, prefix: "full".into() });
+    let mut store = Store::new(&web);
+    store.configure(
+        "[rules]\nmin_pause = \"20ms\"\njitter = [\"1ms\", \"2ms\"]\npoisson_mean = \"0ms\"\nrefill = \"1ms\"\n",
+    );
+    let mut crawl = Command::new(binary());
+    crawl.args(["crawl", "--json"]).args(web.starts());
+    store.on_this_store(&mut crawl);
+    let mut script = if is_root() { Command::new("unshare") } else { Command::new("bash") };
+    if is_root() {
+        script.args(["--mount", "bash"]);
+    }
+    script.args(["-c", FULL_DISK, "full-disk"]).arg(store.data()).arg(crawl.get_program()).args(crawl.get_args());
+    script.env("CURLEW", binary()).current_dir(store.around()).stdin(Stdio::null());
+    let ran: Ran = curlew_tests::Child::spawn(script).wait(LIMIT);
+    let read = |name: &str| std::fs::read_to_string(store.around().join(name)).unwrap_or_default();
+    let all =
+        format!("{}\nfull: {}\nagain: {}\nfree: {}", ran.stdout, read("full.err"), read("again.err"), read("free.err"));
+
+    assert!(ran.stdout.contains("full 1"), "a full disk is a failure: {all}");
+    let said = read("full.err");
+    let last = said.trim_end().lines().last().unwrap_or_default();
+    assert!(last.starts_with("curlew: ") && last.contains("full") && last.contains("free some space"), "{all}");
+    assert!(!said.contains("panicked"), "{all}");
+    assert!(ran.stdout.contains("free 0"), "with space it goes on: {all}");
+    let records: Vec<Value> = read("records.out").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(urls(&records).len(), PAGES, "nothing is lost: {all}\n{}", read("free.out"));
+    assert_eq!(records.len(), PAGES);
+    let status: Value = serde_json::from_str(&read("status.out")).unwrap();
+    assert_eq!(status["dead"], 0, "{status}");
+}
+
+fn is_root() -> bool {
+    let said = Command::new("id").arg("-u").output().unwrap();
+    said.stdout.trim_ascii() == b"0"
+}

@@ -1,0 +1,416 @@
+//! The bundled web, crawled by the real program: what became of every site and every entry, and how the crawler behaved
+//! by the sites' own logs. Then pages vanish, and what is gone must be gone everywhere.
+
+use curlew_fixtureweb::{Call, Expect, Farm, Kind, Mode, Outcome, Site, judge};
+use curlew_tests::{LIMIT, Steps, Store, Web, start, unpacked_objects};
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+use tempfile::TempDir;
+
+/// The pause that the program promises, in microseconds.
+const PAUSE: u64 = 1_000_000;
+/// Two of its sites turn away from us later, each in another way; a third does by itself.
+const ASKS_NOT_TO_BE_INDEXED: &str = "bird-ledger.test";
+const LOSES_ITS_PAGES: &str = "json-orchard.test";
+const FADES: &str = "inchiostro-che-svanisce.test";
+
+#[test]
+fn every_site_ends_as_expected_and_what_vanishes_is_gone_everywhere() {
+    let web = Web::demo();
+    let mut store = Store::new(&web);
+    // The second look at a page that asks not to be indexed comes at once.
+    store.configure("[rules]\nsecond_look = \"0s\"\n");
+    let summary = store.crawl(&web.starts());
+    let seen = Seen::of(&store, web.farm());
+    let calls = web.calls();
+
+    let mut steps = Steps::new();
+    steps.step("sites", || seen.judge_sites(web.farm()));
+    steps.step("entries", || seen.judge_entries(web.farm()));
+    steps.step("summary", || judge_summary(&summary, &seen, web.farm(), &calls));
+    steps.step("manners", || judge_manners(&calls, web.farm()));
+    steps.step("search", || judge_search(&store, &seen));
+    vanishing(&mut steps, &web, &store, &seen);
+    steps.end();
+}
+
+#[test]
+fn the_demo_command_crawls_its_own_web_and_ends() {
+    let folder = TempDir::with_prefix("curlew-e2e-").unwrap();
+    let data = folder.path().join("data");
+    let args = ["demo", "--no-serve", "--json", "--data", data.to_str().unwrap()];
+    let summary = start(args).wait(LIMIT).ok().json();
+    let farm = Farm::demo();
+    assert_eq!(summary["sites"], farm.sites().len());
+    let accepted: usize = farm.sites().iter().map(|site| site.expect.accepted).sum();
+    assert_eq!(summary["accepted"], accepted);
+    assert_eq!(summary["dead"], 0);
+    judge_readme(&summary);
+    // Pages that vanish at its end are gone from the store that it leaves.
+    let audit = start(["audit", "list", "--json", "--data", data.to_str().unwrap()]).wait(LIMIT).ok().rows();
+    assert_eq!(audit.len(), 4, "{audit:?}");
+}
+
+/// README shows the end of a run: its figures are those of this one, as far as no pause decides them.
+fn judge_readme(summary: &Value) {
+    let reasons = |of: &str| {
+        let counts: BTreeMap<String, u64> = serde_json::from_value(summary[of].clone()).unwrap();
+        let parts: Vec<String> = counts.iter().map(|(why, count)| format!("{count} {why}")).collect();
+        (counts.values().sum::<u64>(), parts.join(", "))
+    };
+    let ((rejected, why_rejected), (held, why_held)) = (reasons("rejected"), reasons("held"));
+    let sites = &summary["sites"];
+    let readme = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../README.md")).unwrap();
+    let missing: Vec<String> = [
+        format!("crawl a bundled web of {sites} small sites"),
+        format!("    {sites} small sites are up on "),
+        format!("\n    accepted  {}\n", summary["accepted"]),
+        format!("\n    rejected  {rejected} ({why_rejected})\n"),
+        format!("\n    held      {held} hosts ({why_held})\n"),
+    ]
+    .into_iter()
+    .filter(|line| !readme.contains(line))
+    .collect();
+    assert!(missing.is_empty(), "README tells of another run of the demo; write there:\n{}", missing.join("\n"));
+}
+
+/// What the program's own lists say after a crawl.
+struct Seen {
+    /// Host of the site, for each feed's key.
+    feeds: BTreeMap<String, String>,
+    /// By address.
+    pages: BTreeMap<String, Value>,
+    /// By id.
+    ids: BTreeMap<String, Value>,
+    /// Feed's key and address of each page that waits.
+    parked: Vec<(String, String)>,
+    /// Reason, by host key.
+    holds: BTreeMap<String, String>,
+}
+
+impl Seen {
+    fn of(store: &Store, farm: &Farm) -> Seen {
+        let site_of = |feed: &Value| {
+            let address = text(feed, "url");
+            let host = address.trim_start_matches("http://").split('/').next().unwrap();
+            farm.site(host).unwrap().host.clone()
+        };
+        let works = |feed: &&Value| feed["trouble"].is_null() && feed["gone"] == false;
+        let feeds = store.list("feeds");
+        let pages = store.list("pages");
+        let new_pages = |row: &Value| -> Vec<(String, String)> {
+            let job = &row["job"];
+            let items = job["items"].as_array().cloned().unwrap_or_default();
+            let is_new = |item: &&Value| item["purpose"]["for"] == "new";
+            items.iter().filter(is_new).map(|item| (text(job, "feed"), text(item, "url"))).collect()
+        };
+        let hold = |row: &Value| Some((text(row, "host"), row["state"]["hold"]["reason"].as_str()?.to_owned()));
+        Seen {
+            feeds: feeds.iter().filter(works).map(|feed| (text(feed, "key"), site_of(feed))).collect(),
+            ids: pages.iter().map(|page| (text(page, "id"), page.clone())).collect(),
+            pages: pages.into_iter().map(|page| (text(&page, "url"), page)).collect(),
+            parked: store.list("parked").iter().flat_map(new_pages).collect(),
+            holds: store.list("holds").iter().filter_map(hold).collect(),
+        }
+    }
+
+    fn accepted(&self) -> usize {
+        self.pages.values().filter(|page| page["state"]["state"] == "accepted").count()
+    }
+
+    /// What a site came to, counted as the farm counts it: by the feed that names an entry.
+    fn site(&self, site: &Site) -> Expect {
+        let is_its = |feed: &str| self.feeds.get(feed) == Some(&site.host);
+        let mut came_to =
+            Expect { feeds: self.feeds.values().filter(|host| **host == site.host).count(), ..Expect::default() };
+        for page in self.pages.values().filter(|page| is_its(page["feed"].as_str().unwrap_or_default())) {
+            match page["state"]["state"].as_str().unwrap() {
+                "accepted" => came_to.accepted += 1,
+                // An entry that names nothing that could be called has a row too, under the feed's own address.
+                "rejected" if text(page, "url").contains("#entry-") => {}
+                "rejected" => *came_to.rejected.entry(code(&page["state"]["reason"])).or_default() += 1,
+                "alias" => {}
+                other => panic!("a page is left {other}: {page}"),
+            }
+        }
+        came_to.parked = self.parked.iter().filter(|(feed, _)| is_its(feed)).count();
+        came_to.duplicates = self.duplicates(site);
+        let keys: BTreeSet<String> = site.hosts().iter().map(|host| judge::registrable(host)).collect();
+        came_to.held = keys.iter().find_map(|key| self.holds.get(key)).map(|reason| known(reason));
+        came_to
+    }
+
+    /// Entries beyond the first that lead to one page under addresses of their own.
+    fn duplicates(&self, site: &Site) -> usize {
+        let addresses: BTreeSet<&str> = site.entries().iter().map(|(url, _)| bare(url)).collect();
+        let ends: Vec<String> = addresses
+            .iter()
+            .filter_map(|url| self.end(url))
+            .filter(|page| page["state"]["state"] == "accepted")
+            .map(|page| text(page, "id"))
+            .collect();
+        ends.len() - ends.iter().collect::<BTreeSet<_>>().len()
+    }
+
+    /// The row in which an address ends, aliases followed.
+    fn end(&self, url: &str) -> Option<&Value> {
+        let page = self.pages.get(bare(url))?;
+        match page["state"]["of"].as_str() {
+            Some(of) => self.ids.get(of),
+            None => Some(page),
+        }
+    }
+
+    fn judge_sites(&self, farm: &Farm) {
+        let mut wrong = Vec::new();
+        for site in farm.sites() {
+            let (mut came_to, expected) = (self.site(site), site.expect.clone());
+            let extra = came_to.feeds.saturating_sub(expected.feeds);
+            if extra <= expected.optional_feeds {
+                came_to.feeds = came_to.feeds.min(expected.feeds);
+                came_to.optional_feeds = expected.optional_feeds;
+            }
+            if came_to != expected {
+                wrong.push(format!("{} ({})\n  came to  {came_to:?}\n  expected {expected:?}", site.host, site.about));
+            }
+        }
+        assert!(wrong.is_empty(), "{} sites came to something else:\n{}", wrong.len(), wrong.join("\n"));
+    }
+
+    fn judge_entries(&self, farm: &Farm) {
+        let mut wrong = Vec::new();
+        for site in farm.sites().iter().filter(|site| site.expect.entries() > 0) {
+            for (url, outcome) in site.entries() {
+                let page = self.end(url);
+                let state = page.map(|page| text(&page["state"], "state")).unwrap_or_default();
+                let fits = match outcome {
+                    Outcome::Accepted | Outcome::Duplicate | Outcome::Repeat => {
+                        state == "accepted" || *outcome == Outcome::Repeat && page.is_some()
+                    }
+                    Outcome::Rejected(why) => {
+                        page.is_some_and(|page| state == "rejected" && code(&page["state"]["reason"]) == *why)
+                    }
+                    Outcome::Parked => page.is_none() && self.parked.iter().any(|(_, parked)| parked == url),
+                    Outcome::Ignored => page.is_none(),
+                };
+                if !fits {
+                    wrong.push(format!(
+                        "{url}: expected {outcome:?}, but {}",
+                        page.map_or("there is no row".to_owned(), Value::to_string)
+                    ));
+                }
+            }
+        }
+        assert!(wrong.is_empty(), "{} entries ended otherwise:\n{}", wrong.len(), wrong.join("\n"));
+    }
+}
+
+fn judge_summary(summary: &Value, seen: &Seen, farm: &Farm, calls: &[Call]) {
+    let sites = farm.sites();
+    assert_eq!(summary["sites"], sites.len());
+    assert_eq!(summary["accepted"], seen.accepted());
+    assert_eq!(summary["accepted"], sites.iter().map(|site| site.expect.accepted).sum::<usize>());
+    assert_eq!(summary["feeds"], seen.feeds.len());
+    assert_eq!(summary["dead"], 0, "{summary}");
+    assert_eq!(summary["calls"], calls.len(), "calls that the program made, and calls that the sites saw");
+    let mut rejected: BTreeMap<&str, usize> = BTreeMap::new();
+    for (why, count) in seen
+        .pages
+        .values()
+        .filter(|page| page["state"]["state"] == "rejected")
+        .map(|page| (code(&page["state"]["reason"]), 1))
+    {
+        *rejected.entry(why).or_default() += count;
+    }
+    assert_eq!(summary["rejected"], json!(rejected));
+    let held: BTreeMap<&str, usize> = seen.holds.values().fold(BTreeMap::new(), |mut held, reason| {
+        *held.entry(reason.as_str()).or_default() += 1;
+        held
+    });
+    assert_eq!(summary["held"], json!(held));
+    assert!(summary["parked"].as_u64().unwrap() >= seen.parked.len() as u64, "{summary}");
+}
+
+fn judge_manners(calls: &[Call], farm: &Farm) {
+    assert!(calls.len() > 500, "the crawl made only {} calls", calls.len());
+    assert_eq!(judge::overlaps(calls, judge::registrable), []);
+    assert_eq!(judge::closer_than(calls, judge::registrable, PAUSE), []);
+    assert_eq!(judge::impatient(calls, farm), []);
+    assert_eq!(judge::forbidden(calls, farm), []);
+    assert_eq!(judge::unasked(calls), BTreeSet::new());
+    assert_eq!(judge::indiscreet(calls), []);
+    let twice: Vec<_> = judge::repeated(calls).into_iter().filter(|repeat| repeat.kind != Kind::Other).collect();
+    assert!(twice.is_empty(), "called twice: {twice:?}");
+    let odd: Vec<&Call> =
+        calls.iter().filter(|call| call.method != "GET" || !call.user_agent.contains("CurlewBot/")).collect();
+    assert!(odd.is_empty(), "{odd:?}");
+    // The site that counts calls has not had to defend itself.
+    assert!(calls.iter().filter(|call| call.host == "metronome.test").all(|call| call.status != 429));
+}
+
+fn judge_search(store: &Store, seen: &Seen) {
+    for page in store.records().iter().step_by(25) {
+        let (title, url) = (text(page, "title"), text(page, "url"));
+        let words: Vec<&str> = title.split(|c: char| !c.is_alphanumeric()).filter(|word| word.len() > 1).collect();
+        assert!(store.found(&words.join(" ")).contains(&url), "{url} is not found by its title: {words:?}");
+    }
+    assert_eq!(store.records().len(), seen.accepted());
+}
+
+/// Pages turn away, are re-checked, and are gone: from the search, from the lists, from the segments.
+fn vanishing(steps: &mut Steps, web: &Web, store: &Store, before: &Seen) {
+    let records = store.records();
+    let text_of = |url: &str| {
+        let record =
+            records.iter().find(|record| record["url"] == url).unwrap_or_else(|| panic!("{url} has no record"));
+        text(record, "text")
+    };
+    web.set_mode(FADES, Mode::Later);
+    web.set_mode(ASKS_NOT_TO_BE_INDEXED, Mode::NoindexMeta);
+    web.set_mode(LOSES_ITS_PAGES, Mode::Pages(410));
+    web.clear_calls();
+    let mut gone: BTreeMap<String, &str> = BTreeMap::new();
+    let of =
+        |host: &str| web.farm().site(host).unwrap().entries().iter().map(|(url, _)| url.clone()).collect::<Vec<_>>();
+    gone.extend(of(ASKS_NOT_TO_BE_INDEXED).into_iter().map(|url| (url, "noindex")));
+    gone.extend(of(LOSES_ITS_PAGES).into_iter().map(|url| (url, "gone")));
+    gone.extend(of(FADES).into_iter().zip(["not_found", "gone", "noindex", "noindex"]));
+
+    let sampled = store.run(&["sample", "--all", "--json"]).ok().json();
+    steps.step("sample", || {
+        assert_eq!(sampled["sampled"], before.accepted());
+        let mut removed: BTreeMap<&str, usize> = BTreeMap::new();
+        gone.values().for_each(|why| *removed.entry(*why).or_default() += 1);
+        assert_eq!(sampled["removed"], json!(removed));
+        // Pages of hosts that are held are asked later.
+        let held: usize =
+            web.farm().sites().iter().filter(|site| site.expect.held.is_some()).map(|site| site.expect.accepted).sum();
+        assert_eq!(sampled["still_there"], before.accepted() - gone.len() - held, "{sampled}");
+    });
+    steps.step("manners of the sample", || {
+        let calls = web.calls();
+        assert_eq!(judge::closer_than(&calls, judge::registrable, PAUSE), []);
+        assert_eq!(judge::impatient(&calls, web.farm()), []);
+        assert_eq!(judge::forbidden(&calls, web.farm()), []);
+        let other: Vec<_> = calls.iter().filter(|call| call.kind != Kind::Page).collect();
+        assert!(other.is_empty(), "a re-check asks for the page only: {other:?}");
+    });
+    steps.step("gone from the search", || {
+        assert_eq!(store.found(&format!("site:{ASKS_NOT_TO_BE_INDEXED}")), Vec::<String>::new());
+        assert_eq!(store.found(&format!("site:{LOSES_ITS_PAGES}")), Vec::<String>::new());
+        assert_eq!(store.found(&format!("site:{FADES}")).len(), 2);
+    });
+    steps.step("gone from the lists, noted in the audit", || {
+        let audit: BTreeMap<String, String> =
+            store.list("audit").iter().map(|line| (text(line, "url"), text(line, "reason"))).collect();
+        let expected: BTreeMap<String, String> =
+            gone.iter().map(|(url, why)| (url.clone(), (*why).to_owned())).collect();
+        assert_eq!(audit, expected);
+        for url in gone.keys() {
+            assert_eq!(store.run(&["pages", "show", url, "--json"]).ok().json()["state"]["state"], "gone");
+        }
+        let shown = store.run(&["audit", "show", gone.keys().next().unwrap()]).ok();
+        assert_eq!(shown.stdout.lines().filter(|line| line.contains("  removed  ")).count(), 1, "{}", shown.stdout);
+        assert!(shown.stdout.contains("0 records") && !shown.stdout.contains("LEFT"), "{}", shown.stdout);
+    });
+    steps.step("gone from the store", || {
+        let left: BTreeSet<String> = store.records().iter().map(|record| text(record, "url")).collect();
+        assert_eq!(left.len(), before.accepted() - gone.len());
+        let kept = unpacked_objects(&store.data());
+        let kept: Vec<Value> = kept.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        for url in gone.keys() {
+            assert!(!left.contains(url), "{url} is still exported");
+            let gone = text_of(url);
+            assert!(
+                kept.iter().all(|record| record["url"] != **url && text(record, "text") != gone),
+                "{url} is still kept"
+            );
+        }
+        assert_eq!(kept.len(), left.len(), "segments hold what is exported and nothing else");
+    });
+    steps.step("gone from a refreshed index too", || {
+        let year = store.run(&["status", "--json"]).ok().json()["years"][0].to_string();
+        let done = store.run(&["index", "--year", &year, "--json"]).ok().json();
+        assert_eq!(done["years"][0]["year"].to_string(), year);
+        assert_eq!(store.found(&format!("site:{LOSES_ITS_PAGES}")), Vec::<String>::new());
+        assert_eq!(store.found(&format!("site:{FADES}")).len(), 2);
+    });
+}
+
+fn text(value: &Value, name: &str) -> String {
+    value[name].as_str().unwrap_or_default().to_owned()
+}
+
+/// An address as it is kept: without a fragment and what only tracks readers.
+fn bare(url: &str) -> &str {
+    let url = url.split('#').next().unwrap_or(url);
+    let tracks = |query: &str| query.starts_with("utm_") || query.starts_with("fbclid=");
+    url.split_once('?').filter(|(_, query)| tracks(query)).map_or(url, |(bare, _)| bare)
+}
+
+/// The word that a rejection is counted under, from its row.
+fn code(reason: &Value) -> &'static str {
+    match (reason["why"].as_str().unwrap(), reason["detail"].as_u64()) {
+        ("status", Some(404)) => "not_found",
+        ("status", Some(410)) => "gone",
+        (why, _) => known(why),
+    }
+}
+
+/// A word for good, so that it can stand in an [`Expect`].
+fn known(word: &str) -> &'static str {
+    const WORDS: [&str; 24] = [
+        "robots",
+        "address",
+        "blocked",
+        "noindex",
+        "status",
+        "redirect",
+        "limit",
+        "transport",
+        "media_type",
+        "unreadable",
+        "no_title",
+        "short_text",
+        "no_image",
+        "screened",
+        "host_unavailable",
+        "not_found",
+        "gone",
+        "forbidden",
+        "too_many_requests",
+        "server_error",
+        "network",
+        "hostile",
+        "refused",
+        "blocked",
+    ];
+    WORDS.into_iter().find(|known| *known == word).unwrap_or_else(|| panic!("an unknown word: {word}"))
+}
+
+#[test]
+fn o09_what_a_site_says_makes_no_line_of_its_own_in_the_log() {
+    let web = Web::of(Farm::demo());
+    let host = "sharp-tongues.test";
+    let trap = "x\u{1b}[31m\u{202e}\r\n2026-01-01T00:00:00Z ERROR forged";
+    let feed = format!(
+        "<rss version=\"2.0\"><channel><title>{trap}</title><link>http://{host}/</link><item><title>{trap}</title>\
+         <link>http://{host}/{trap}</link><guid>{trap}</guid></item></channel></rss>"
+    );
+    assert!(web.put(host, "/traps", "application/rss+xml", &feed));
+    let url = format!("http://{host}/traps");
+    for form in ["json", "text"] {
+        // A site without a feed, whose address wants to be a line of its own: that it has none is logged.
+        let site = "http://senza-feed.test/\u{1b}[31m%0d%0a2026-01-01T00:00:00Z ERROR forged";
+        let ran = Store::new(&web).run(&["-vv", "--log", form, "crawl", "--json", "--feed", &url, site]).ok();
+        assert_eq!(ran.json()["entries_seen"], 1);
+        let lines: Vec<&str> = ran.stderr.lines().collect();
+        assert!(!lines.is_empty(), "it logs");
+        for line in lines {
+            assert!(!line.chars().any(char::is_control) && !line.starts_with("2026-01-01"), "{line:?}");
+            if form == "json" {
+                assert!(serde_json::from_str::<Value>(line).is_ok_and(|line| line.is_object()), "{line}");
+            }
+        }
+    }
+}

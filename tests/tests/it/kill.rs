@@ -1,0 +1,138 @@
+//! `kill -9` at random moments of a crawl, and then the same records as an undisturbed run.
+
+use curlew_fixtureweb::{Uniform, judge};
+use curlew_tests::{LIMIT, Store, Web, unpacked_objects};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::{Duration, Instant};
+
+/// Kills in all, over as many crawls as that takes.
+const KILLS: usize = 50;
+const HOSTS: usize = 10;
+const PAGES: usize = 6;
+/// As in the settings below, in microseconds.
+const PAUSE: u64 = 60_000;
+/// Everything as ever but faster, so that fifty deaths fit into a minute.
+const SETTINGS: &str = r#"
+[rules]
+min_pause = "60ms"
+jitter = ["10ms", "20ms"]
+poisson_mean = "0ms"
+refill = "1ms"
+"#;
+/// A kill comes after at most so many further calls,
+const MOST_CALLS: u64 = 8;
+/// and then within so many milliseconds.
+const MOST_MILLIS: u64 = 120;
+/// Names a seed, to see a run again.
+const SEED: &str = "CURLEW_KILL_SEED";
+
+/// SplitMix64 (Steele, Lea, Flood 2014).
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        (z ^ (z >> 31)) % limit
+    }
+}
+
+#[test]
+fn fifty_kills_lose_nothing_and_repeat_nothing() {
+    let seed = std::env::var(SEED).ok().and_then(|seed| seed.parse().ok()).unwrap_or(20_261_121);
+    eprintln!("{SEED}={seed}");
+    let mut random = Random(seed);
+    let web =
+        Web::uniform(&Uniform { hosts: HOSTS, pages: PAGES, bytes: 8 * 1024, images: true, prefix: "mortal".into() });
+
+    let undisturbed = new_store(&web);
+    undisturbed.crawl(&web.starts());
+    let expected = judge_store(&undisturbed, &web);
+    assert_eq!(expected.len(), HOSTS * PAGES);
+    judge_calls(&web, 0);
+
+    let (mut kills, mut crawls) = (0, 0);
+    while kills < KILLS {
+        web.clear_calls();
+        let store = new_store(&web);
+        let before = kills;
+        while kills < KILLS && kill_once(&store, &web, &mut random) {
+            kills += 1;
+        }
+        crawls += 1;
+        eprintln!("crawl {crawls}: {} kills, {} calls", kills - before, web.calls().len());
+        let summary = store.crawl(&web.starts());
+        assert_eq!(summary["dead"], 0, "{summary}");
+        assert_eq!(judge_store(&store, &web), expected, "crawl {crawls} came to something else");
+        judge_calls(&web, kills - before);
+    }
+}
+
+fn new_store(web: &Web) -> Store {
+    let mut store = Store::new(web);
+    store.configure(SETTINGS);
+    store
+}
+
+/// Starts the crawl and kills it at a random moment; false if it came to its end before.
+fn kill_once(store: &Store, web: &Web, random: &mut Random) -> bool {
+    let (further, millis) = (random.below(MOST_CALLS) as usize, random.below(MOST_MILLIS));
+    let so_far = web.calls().len();
+    let mut crawl = store.start_crawl(&web.starts());
+    let deadline = Instant::now() + LIMIT;
+    while crawl.is_running() && web.calls().len() < so_far + further {
+        assert!(Instant::now() < deadline, "the crawl makes no calls and does not end");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    std::thread::sleep(Duration::from_millis(millis));
+    let in_time = crawl.is_running();
+    crawl.kill();
+    in_time
+}
+
+/// The manners over all calls of one store's life, its deaths included.
+#[track_caller]
+fn judge_calls(web: &Web, kills: usize) {
+    let calls = web.calls();
+    assert_eq!(judge::overlaps(&calls, judge::registrable), []);
+    assert_eq!(judge::closer_than(&calls, judge::registrable, PAUSE), []);
+    assert_eq!(judge::unasked(&calls), BTreeSet::new());
+    // A call whose answer died with the process is made again, and no other: for each host and death at most one page, and
+    // its image, for which the page waits before it is sent on.
+    let again: usize = judge::repeated(&calls).iter().map(|repeat| repeat.times - 1).sum();
+    assert!(again <= 2 * kills * HOSTS, "{again} calls were made again after {kills} kills");
+}
+
+/// Judges a store after its last run; gives its records, by address.
+#[track_caller]
+fn judge_store(store: &Store, web: &Web) -> BTreeMap<String, (String, String)> {
+    assert_eq!(store.sql("PRAGMA integrity_check"), ["ok"]);
+    let records = store.records();
+    let of = |record: &Value, name: &str| record[name].as_str().unwrap().to_owned();
+    let by_address: BTreeMap<String, (String, String)> =
+        records.iter().map(|record| (of(record, "url"), (of(record, "title"), of(record, "text")))).collect();
+    assert_eq!(by_address.len(), records.len(), "a page is exported twice");
+
+    let rows = store.list("pages");
+    let accepted: BTreeSet<String> =
+        rows.iter().filter(|row| row["state"]["state"] == "accepted").map(|row| of(row, "url")).collect();
+    assert_eq!(accepted, by_address.keys().cloned().collect(), "each row that is accepted has its record");
+    assert_eq!(rows.len(), accepted.len(), "no row is left half done");
+
+    let found: Vec<String> =
+        web.farm().sites().iter().flat_map(|site| store.found(&format!("site:{}", site.host))).collect();
+    assert_eq!(found.len(), accepted.len(), "the index finds each page once");
+    assert_eq!(found.into_iter().collect::<BTreeSet<_>>(), accepted);
+
+    let kept = unpacked_objects(&store.data());
+    let kept: Vec<String> = kept.lines().map(|line| of(&serde_json::from_str(line).unwrap(), "url")).collect();
+    assert_eq!(kept.len(), accepted.len(), "segments hold a page twice");
+
+    let status = store.run(&["status", "--json"]).ok().json();
+    assert_eq!(status["dead"], 0, "{status}");
+    assert_eq!(status["parked"], 0, "{status}");
+    by_address
+}

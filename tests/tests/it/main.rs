@@ -1,0 +1,23 @@
+//! End-to-end tests: the real binary, the bundled web, a real browser, the stack on an emulator; and the rules of this repository.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod aws_bad_input;
+mod aws_batch;
+mod aws_crawl;
+mod aws_faults;
+mod browser;
+mod browser_pages;
+mod checks;
+mod commands;
+mod demo;
+mod farm;
+mod kill;
+mod layering;
+mod manners;
+mod meter;
+mod overruns;
+mod owner;
+mod permissions;
+mod profiles;
+mod requests;
+mod websub;

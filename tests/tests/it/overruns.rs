@@ -1,0 +1,102 @@
+//! Documents that take too long, and jobs whose process dies each time: they are given up with a reason, and nothing else is.
+
+use curlew_fixtureweb::Uniform;
+use curlew_tests::{LIMIT, Server, Store, Web};
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+/// As ever, but faster.
+const FAST: &str = r#"
+[rules]
+min_pause = "60ms"
+jitter = ["10ms", "20ms"]
+poisson_mean = "0ms"
+refill = "1ms"
+"#;
+/// Far less than a page of [`LONG_PAGE`] bytes takes, and far more than a feed.
+const SHORT_TIME: &str = "[limits]\nparse_time = \"60ms\"\n";
+const LONG_PAGE: usize = 2_500_000;
+/// A job that has been handed out for so long is not about to be put off, but calls its page.
+const AT_WORK: Duration = Duration::from_millis(300);
+
+fn long_pages(hosts: usize, pages: usize) -> Web {
+    Web::uniform(&Uniform { hosts, pages, bytes: LONG_PAGE, images: false, prefix: "long".into() })
+}
+
+fn states(store: &Store) -> Vec<Value> {
+    store.list("pages").into_iter().map(|row| row["state"].clone()).collect()
+}
+
+fn is_overrun(state: &Value) -> bool {
+    state["state"] == "rejected" && state.to_string().contains("of processor time")
+}
+
+#[test]
+fn pages_that_take_too_long_are_rejected_while_searches_are_answered() {
+    let web = long_pages(2, 2);
+    let mut store = Store::new(&web);
+    store.configure(&format!("{FAST}{SHORT_TIME}"));
+    // The sites are named, and what follows is left to the process that serves.
+    let named: Vec<String> = ["crawl"].into_iter().map(String::from).chain(web.starts()).collect();
+    let named: Vec<&str> = named.iter().map(String::as_str).chain(["--until", "1s", "--json"]).collect();
+    store.run(&named).ok();
+    let server = Server::start(&store);
+    let deadline = Instant::now() + LIMIT;
+    loop {
+        assert_eq!(server.get("/?q=curlew").status, 200);
+        let states = states(&store);
+        if states.len() == 4 && states.iter().all(|state| state["state"] != "pending") {
+            assert!(states.iter().all(is_overrun), "{states:?}");
+            break;
+        }
+        assert!(Instant::now() < deadline, "{states:?}");
+    }
+    server.stop();
+}
+
+#[test]
+fn a_page_that_kills_its_process_each_time_is_given_up_and_the_rest_is_done() {
+    let web = Web::demo();
+    let mut store = Store::new(&web);
+    store.configure(FAST);
+    let sites = ["http://slow-drip.test/".to_owned()];
+    // Its answer takes longer than a process lives here. What a dead process had in hand stays so until the next one looks.
+    let handed_out = "SELECT id || '-' || receives FROM jobs JOIN messages USING (id)
+        WHERE handed_out = 1 AND message LIKE '%/special%'";
+    let (mut deaths, mut last) = (0, Vec::new());
+    // Makes the database.
+    store.run(&["crawl", &sites[0], "--until", "0s", "--json"]).ok();
+    loop {
+        let mut crawl = store.start_crawl(&sites);
+        let deadline = Instant::now() + LIMIT;
+        let (mut now, mut seen) = (Vec::new(), Instant::now());
+        while crawl.is_running() && (now.is_empty() || now == last || seen.elapsed() < AT_WORK) {
+            let before = std::mem::replace(&mut now, store.sql(handed_out));
+            if now != before {
+                seen = Instant::now();
+            }
+            assert!(Instant::now() < deadline, "the crawl neither comes to the page nor ends");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        if !crawl.is_running() {
+            crawl.wait(LIMIT).ok();
+            break;
+        }
+        crawl.kill();
+        last = now;
+        deaths += 1;
+        assert!(deaths < 30, "the page comes back for ever");
+    }
+    let dead = store.sql("SELECT error FROM dead");
+    let left = store.sql("SELECT due || ' ' || receives || ' ' || message FROM jobs JOIN messages USING (id)");
+    assert_eq!(dead.len(), 1, "{deaths} deaths; left: {left:?}; pages: {:?}", states(&store));
+    assert_eq!(dead, ["handed out 7 times without an end; the last process died or was killed"]);
+    let accepted: BTreeSet<String> = store
+        .list("pages")
+        .iter()
+        .filter(|row| row["state"]["state"] == "accepted")
+        .map(|row| row["url"].as_str().unwrap().to_owned())
+        .collect();
+    assert_eq!(accepted.len(), 3, "{accepted:?}");
+}
