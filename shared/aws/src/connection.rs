@@ -79,7 +79,7 @@ impl Connection {
 
 /// What does not depend on where it goes.
 fn loader() -> ConfigLoader {
-    let tls = tls::Provider::Rustls(tls::rustls_provider::CryptoMode::AwsLc);
+    let tls = tls::Provider::Rustls(tls::rustls_provider::CryptoMode::Ring);
     let http = aws_smithy_http_client::Builder::new().pool_idle_timeout(IDLE_TIME).tls_provider(tls).build_https();
     aws_config::defaults(BehaviorVersion::latest())
         .http_client(http)

@@ -53,6 +53,8 @@ impl HttpFetcher {
     }
 
     pub(crate) fn with_lookup(config: Config, lookup: Arc<dyn Lookup>) -> Result<HttpFetcher, ConfigError> {
+        // The provider of cryptography is the process's. One that stands already is as good.
+        let _stands_already = rustls::crypto::ring::default_provider().install_default();
         let agents = Agents::new(&config)?;
         let resolver = VettingResolver::new(Arc::new(config.guard.clone()), lookup);
         let client = builder(&config, &resolver)?.build().map_err(ConfigError::Client)?;
