@@ -14,9 +14,9 @@ jitter = ["10ms", "20ms"]
 poisson_mean = "0ms"
 refill = "1ms"
 "#;
-/// Far less than a page of [`LONG_PAGE`] bytes takes, and far more than a feed.
-const SHORT_TIME: &str = "[limits]\nparse_time = \"60ms\"\n";
-const LONG_PAGE: usize = 2_500_000;
+/// Far less than a page of [`LONG_PAGE`] bytes takes on any machine, and far more than a feed.
+const SHORT_TIME: &str = "[limits]\nparse_time = \"30ms\"\npage_bytes = 6000000\n";
+const LONG_PAGE: usize = 5_500_000;
 /// A job that has been handed out for so long is not about to be put off, but calls its page.
 const AT_WORK: Duration = Duration::from_millis(300);
 
