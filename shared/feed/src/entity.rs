@@ -219,7 +219,7 @@ mod tests {
 
     #[test]
     fn every_name_of_the_standard_is_resolved() {
-        let list = include_str!("../tests/fixtures/character-references.txt");
+        let list = include_str!("../tests/it/fixtures/character-references.txt");
         let (mut names, mut without_semicolon) = (0, 0);
         for line in list.lines().filter(|line| !line.starts_with('#')) {
             let mut words = line.split(' ');

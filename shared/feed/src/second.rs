@@ -92,9 +92,9 @@ mod tests {
         let base = Url::parse("https://example.org/feed").unwrap_or_else(|e| panic!("{e}"));
         let limits = Limits::default();
         let documents = [
-            include_str!("../tests/fixtures/rss2.xml"),
-            include_str!("../tests/fixtures/atom.xml"),
-            include_str!("../tests/fixtures/rss1.xml"),
+            include_str!("../tests/it/fixtures/rss2.xml"),
+            include_str!("../tests/it/fixtures/atom.xml"),
+            include_str!("../tests/it/fixtures/rss1.xml"),
         ];
         for document in documents {
             let ours = crate::parse(document.as_bytes(), None, &base, &limits).unwrap_or_else(|e| panic!("{e}"));

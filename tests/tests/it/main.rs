@@ -1,5 +1,9 @@
 //! End-to-end tests: the real binary, the bundled web, a real browser, the stack on an emulator; and the rules of this repository.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stderr,
+    reason = "a test fails by panicking, and some say what they have measured"
+)]
 
 mod aws_bad_input;
 mod aws_batch;

@@ -1,5 +1,10 @@
 //! Texts and images that are screened.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stdout, reason = "a test fails by panicking, and some are asked for their figures")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::print_stdout,
+    reason = "a test fails by panicking, and some are asked for their figures"
+)]
 
 mod image;
 mod labelled;

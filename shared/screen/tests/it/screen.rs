@@ -1,12 +1,11 @@
 //! Pages that must be kept out, pages that must not, and those that are hard to tell apart from them.
 
-
+use crate::pages::{ADULT, DRUGS, GAMBLING, OFFENSIVE, PASS, Page, VIOLENCE};
 use curlew_screen::image::{Region, Seen};
 use curlew_screen::{
     Allowed, List, Overrule, Page as Screened, Person, REJECT_AT, Scope, Screener, Screening, Settings, Topic,
     TopicRule, TopicScore, Verdict, screen,
 };
-use crate::pages::{ADULT, DRUGS, GAMBLING, OFFENSIVE, PASS, Page, VIOLENCE};
 
 fn result((title, text, language): Page) -> Screening {
     screen(title, text, Some(language))

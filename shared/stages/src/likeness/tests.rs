@@ -122,7 +122,7 @@ fn the_more_words_differ_the_more_bits_do() {
 /// The texts of the labelled set for screening: 602 short ones of many subjects in six languages.
 #[test]
 fn texts_that_have_only_their_language_in_common_are_never_close() {
-    let lines = include_str!("../../../screen/tests/labelled.jsonl").lines();
+    let lines = include_str!("../../../screen/tests/it/labelled.jsonl").lines();
     let texts: Vec<String> = lines
         .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap()["text"].as_str().unwrap().to_owned())
         .filter(|text| text.chars().count() >= 250)
