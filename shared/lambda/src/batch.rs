@@ -202,7 +202,13 @@ impl Batch {
     /// What is run, in which order, and with which turn.
     pub(crate) fn plan(&self) -> Plan {
         let readable = (0..self.jobs.len()).filter(|n| self.jobs[*n].is_some());
-        let (alone, readable): (Vec<usize>, Vec<usize>) = readable.partition(|n| self.letters[*n].receives > 1);
+        let (mut alone, readable): (Vec<usize>, Vec<usize>) = readable.partition(|n| self.letters[*n].receives > 1);
+        // One order, and the next time the other way round: the jobs on both sides of one that ends the process are done
+        // long before it is given up.
+        alone.sort_by_key(|n| &self.letters[*n].id);
+        if alone.iter().map(|n| self.letters[*n].receives).max().is_some_and(|receives| receives % 2 == 0) {
+            alone.reverse();
+        }
         if self.stage == Stage::Extract {
             return Plan { alone, lanes: self.chunks(&readable), turn: self.bounds.rules.slice };
         }

@@ -210,6 +210,20 @@ async fn a_job_that_ends_the_process_costs_itself_alone_once_it_is_handed_out_ag
 }
 
 #[tokio::test(start_paused = true)]
+async fn jobs_that_are_run_alone_come_from_either_end_in_turn() {
+    let house = House::new(Stage::Fetch);
+    let jobs = ["a", "poison", "b"].map(|name| {
+        let host = format!("{name}.example");
+        visit(&host, &[&format!("https://{host}/a")]).to_message().unwrap()
+    });
+    let letters = |receives: u32| jobs.each_ref().map(|job| (job.as_str(), receives));
+    let forth = house.open(&letters(3)).await.plan().alone;
+    let mut back = house.open(&letters(2)).await.plan().alone;
+    back.reverse();
+    assert_eq!((forth.len(), &forth), (3, &back));
+}
+
+#[tokio::test(start_paused = true)]
 async fn jobs_that_are_run_alone_leave_half_of_the_time_to_the_others() {
     let mut house = House::new(Stage::Fetch);
     house.bounds.deadline = house.bounds.least_time(Stage::Fetch) + Millis::from_mins(5);
