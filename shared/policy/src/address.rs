@@ -208,7 +208,7 @@ fn domain_key(name: &str, groups: &HostGroups) -> String {
     if let Some(platform) = groups.platforms.iter().find(|platform| is_at_or_below(name, platform)) {
         return platform.clone();
     }
-    psl::domain_str(name).unwrap_or(name).to_owned()
+    curlew_suffix::registrable(name).unwrap_or(name).to_owned()
 }
 
 /// The scope of robots.txt for a URL (RFC 9309 §2.3).

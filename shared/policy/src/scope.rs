@@ -122,12 +122,13 @@ fn own(text: &str) -> Result<Own, String> {
         Ok(Host::Ipv6(ip)) => Ok(Own::Net(IpNet::from(std::net::IpAddr::V6(ip)))),
         Ok(Host::Domain(name)) => {
             let name = name.trim_end_matches('.').to_owned();
-            let suffix = psl::suffix(name.as_bytes()).filter(|s| s.is_known() && s.as_bytes() == name.as_bytes());
-            match suffix {
+            if curlew_suffix::is_public(&name) {
                 // `com`, `co.uk`, `github.io`: what is below them belongs to many.
-                Some(_) => Err(format!("'{text}' is a public suffix, and not one owner's")),
-                None if is_name(&name) => Ok(Own::Name(name)),
-                None => Err(format!("'{text}' is neither a host nor a network")),
+                Err(format!("'{text}' is a public suffix, and not one owner's"))
+            } else if is_name(&name) {
+                Ok(Own::Name(name))
+            } else {
+                Err(format!("'{text}' is neither a host nor a network"))
             }
         }
         Err(why) => Err(format!("'{text}' is neither a host nor a network ({why})")),

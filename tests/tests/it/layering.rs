@@ -36,6 +36,7 @@ enum Kind {
 
 const MODEL: &str = "curlew-model";
 const POLICY: &str = "curlew-policy";
+const SUFFIX: &str = "curlew-suffix";
 const FEED: &str = "curlew-feed";
 const ARTICLE: &str = "curlew-article";
 const SCREEN: &str = "curlew-screen";
@@ -60,7 +61,8 @@ const XTASK: &str = "xtask";
 /// One row a member of the workspace.
 const RULES: &[Rule] = &[
     Rule { name: MODEL, knows: &[], kind: Kind::Pure },
-    Rule { name: POLICY, knows: &[MODEL], kind: Kind::Pure },
+    Rule { name: SUFFIX, knows: &[], kind: Kind::Pure },
+    Rule { name: POLICY, knows: &[MODEL, SUFFIX], kind: Kind::Pure },
     Rule { name: FEED, knows: &[MODEL], kind: Kind::Pure },
     Rule { name: ARTICLE, knows: &[MODEL], kind: Kind::Pure },
     Rule { name: SCREEN, knows: &[MODEL], kind: Kind::Pure },
