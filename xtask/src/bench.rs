@@ -10,6 +10,7 @@ mod feeds;
 pub(crate) mod process;
 mod search;
 mod served;
+mod siege;
 mod simulation;
 mod table;
 mod web;
@@ -26,7 +27,7 @@ use table::Table;
 type Part = fn(&Bench, &mut Table) -> Result<()>;
 
 /// All parts, in the order of their running.
-const PARTS: [(&str, Part); 7] = [
+const PARTS: [(&str, Part); 8] = [
     ("documents", documents::measure),
     ("feeds", feeds::measure),
     ("search", search::measure),
@@ -34,6 +35,7 @@ const PARTS: [(&str, Part); 7] = [
     ("pages", crawls::pages),
     ("hosts", crawls::hosts),
     ("demo", crawls::demo),
+    ("siege", siege::measure_siege),
 ];
 
 pub(crate) fn bench(names: &[String]) -> Result<()> {

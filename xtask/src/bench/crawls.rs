@@ -23,7 +23,7 @@ const MEMORY_BAR: f64 = 200.0;
 const DEMO_BAR: f64 = 120.0;
 
 /// What is searched for: words that many and few pages have, a phrase, filters, another order.
-const QUERIES: [&str; 6] = [
+pub(crate) const QUERIES: [&str; 6] = [
     "harbour",
     "the boats of the harbour",
     "\"the old town\"",
@@ -84,7 +84,7 @@ pub(crate) fn demo(bench: &Bench, table: &mut Table) -> Result<()> {
 }
 
 /// A crawl that has ended, with every page accepted.
-struct Crawl {
+pub(crate) struct Crawl {
     used: Used,
     summary: Value,
 }
@@ -95,7 +95,7 @@ impl Crawl {
     }
 }
 
-fn crawl(bench: &Bench, web: &Web, size: Size, data: &Path) -> Result<Crawl> {
+pub(crate) fn crawl(bench: &Bench, web: &Web, size: Size, data: &Path) -> Result<Crawl> {
     let (list, rule) = (web.list(bench)?, web.rule());
     let mut command = bench.curlew(&["crawl", "--json", "--workers", WORKERS, "--resolve", &rule]);
     command.arg("--sites").arg(list).arg("--data").arg(data);

@@ -21,29 +21,52 @@ pub(crate) fn measure(bench: &Bench, data: &Path, rule: &str, queries: &[&str], 
     let mut command = bench.curlew(&["serve", "--listen", "127.0.0.1:0", "--resolve", rule]);
     command.arg("--data").arg(data);
     let served = Served::start(command)?;
-    let paths: Vec<String> = queries.iter().map(|query| format!("/?q={}", encoded(query))).collect();
-    // The first of each opens what the others find open.
-    for path in &paths {
-        served.first_byte(path)?;
-    }
-    let mut times: Vec<f64> = Vec::with_capacity(paths.len() * ROUNDS);
-    for path in paths.iter().cycle().take(paths.len() * ROUNDS) {
-        times.push(served.first_byte(path)?.as_secs_f64() * 1e3);
-    }
-    times.sort_by(f64::total_cmp);
+    let times = first_bytes(&served.addr, queries)?;
     table.barred("first byte of a page of results, warm, median", times[times.len() / 2], "ms", BAR);
     table.figure("first byte of a page of results, warm, 95th percentile", times[times.len() * 95 / 100], "ms");
     Ok(())
 }
 
+/// Milliseconds until the first byte of each answer, sorted: the queries in turn, [`ROUNDS`] times, after one round that
+/// is not counted.
+pub(crate) fn first_bytes(addr: &str, queries: &[&str]) -> Result<Vec<f64>> {
+    let paths: Vec<String> = queries.iter().map(|query| format!("/?q={}", encoded(query))).collect();
+    // The first of each opens what the others find open.
+    for path in &paths {
+        first_byte(addr, path)?;
+    }
+    let mut times: Vec<f64> = Vec::with_capacity(paths.len() * ROUNDS);
+    for path in paths.iter().cycle().take(paths.len() * ROUNDS) {
+        times.push(first_byte(addr, path)?.as_secs_f64() * 1e3);
+    }
+    times.sort_by(f64::total_cmp);
+    Ok(times)
+}
+
+/// From the connection to the first byte of the answer, which is read to its end.
+fn first_byte(addr: &str, path: &str) -> Result<Duration> {
+    let began = Instant::now();
+    let mut stream = TcpStream::connect(addr)?;
+    stream.set_read_timeout(Some(TIMEOUT))?;
+    write!(stream, "GET {path} HTTP/1.1\r\nHost: {addr}\r\nConnection: close\r\n\r\n")?;
+    let mut answer = vec![0];
+    stream.read_exact(&mut answer)?;
+    let first = began.elapsed();
+    stream.read_to_end(&mut answer)?;
+    if !answer.starts_with(b"HTTP/1.1 200 ") {
+        bail!("{path} is not answered with a page");
+    }
+    Ok(first)
+}
+
 /// The program at work. Dropping it ends it.
-struct Served {
+pub(crate) struct Served {
     child: Child,
-    addr: String,
+    pub(crate) addr: String,
 }
 
 impl Served {
-    fn start(mut command: Command) -> Result<Served> {
+    pub(crate) fn start(mut command: Command) -> Result<Served> {
         let mut child =
             command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().context("curlew cannot be started")?;
         let said = child.stdout.take();
@@ -57,20 +80,14 @@ impl Served {
         bail!("curlew ended before it listened")
     }
 
-    /// From the connection to the first byte of the answer, which is read to its end.
-    fn first_byte(&self, path: &str) -> Result<Duration> {
-        let began = Instant::now();
-        let mut stream = TcpStream::connect(&self.addr)?;
-        stream.set_read_timeout(Some(TIMEOUT))?;
-        write!(stream, "GET {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", self.addr)?;
-        let mut answer = vec![0];
-        stream.read_exact(&mut answer)?;
-        let first = began.elapsed();
-        stream.read_to_end(&mut answer)?;
-        if !answer.starts_with(b"HTTP/1.1 200 ") {
-            bail!("{path} is not answered with a page");
+    /// Asks it to end, as a service manager does, and waits until it has.
+    pub(crate) fn stop(mut self) -> Result<()> {
+        let asked = Command::new("kill").arg(self.child.id().to_string()).status().context("kill cannot be started")?;
+        let status = self.child.wait()?;
+        if !asked.success() || !status.success() {
+            bail!("curlew did not end well: {status}");
         }
-        Ok(first)
+        Ok(())
     }
 }
 

@@ -1,0 +1,78 @@
+//! Searches while the program is besieged: documents that take as long as documents can, and connections that never finish
+//! what they ask for.
+
+use super::Bench;
+use super::crawls::{QUERIES, crawl};
+use super::process::measure;
+use super::served::{Served, first_bytes};
+use super::table::Table;
+use super::web::{Size, Web};
+use anyhow::{Context, Result};
+use std::fs;
+use std::io::Write;
+use std::net::TcpStream;
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+/// What is searched in.
+const QUIET: Size = Size { hosts: 20, pages: 10, bytes: 20 * 1024 };
+/// What is crawled meanwhile: pages of the greatest length that is read.
+const HEAVY: Size = Size { hosts: 4, pages: 40, bytes: 5_900_000 };
+/// Settings that let such pages in, one after the other.
+const SETTINGS: &str = "[limits]\npage_bytes = 6000000\n[rules]\nmin_pause = \"60ms\"\njitter = [\"10ms\", \"20ms\"]\npoisson_mean = \"0ms\"\nrefill = \"1ms\"\n";
+/// Connections that send a byte of their header from time to time.
+const SLOW: usize = 500;
+/// How often they do, and are replaced when they were closed.
+const DRIP: Duration = Duration::from_secs(1);
+/// Until the first byte of a page of results for nineteen of twenty searches, milliseconds.
+const BAR: f64 = 50.0;
+
+pub(crate) fn measure_siege(bench: &Bench, table: &mut Table) -> Result<()> {
+    let (quiet, heavy) = (Web::start(bench, QUIET)?, Web::start(bench, HEAVY)?);
+    let data = bench.folder.join("siege");
+    crawl(bench, &quiet, QUIET, &data)?;
+    let settings = bench.folder.join("siege.toml");
+    fs::write(&settings, SETTINGS).with_context(|| settings.display().to_string())?;
+    let (list, rule) = (heavy.list(bench)?, heavy.rule());
+    let on_heavy = |args: &[&str]| -> Command {
+        let mut command = bench.curlew(args);
+        command.arg("--data").arg(&data).arg("--config").arg(&settings).args(["--resolve", &rule]);
+        command
+    };
+    let mut name = on_heavy(&["crawl", "--json", "--until", "0s", "--sites"]);
+    name.arg(list);
+    measure(name, None)?;
+    // Those who besiege come by one address, and those who search by another.
+    let served = Served::start(on_heavy(&["serve", "--listen", "[::]:0"]))?;
+    let port = served.addr.rsplit(':').next().context("an address has a port")?.to_owned();
+    let (besiegers, searchers) = (format!("[::1]:{port}"), format!("127.0.0.1:{port}"));
+    let is_over = AtomicBool::new(false);
+    let times = thread::scope(|scope| {
+        scope.spawn(|| besiege(&besiegers, &is_over));
+        thread::sleep(2 * DRIP);
+        let times = first_bytes(&searchers, &QUERIES);
+        is_over.store(true, Ordering::Relaxed);
+        times
+    })?;
+    let what = format!("first byte of a page of results, {SLOW} slow connections and pages of 5.9 MB being read");
+    table.figure(format!("{what}, median"), times[times.len() / 2], "ms");
+    table.barred(format!("{what}, 95th percentile"), times[times.len() * 95 / 100], "ms", BAR);
+    served.stop()
+}
+
+/// Holds so many connections whose header does not end, until it is over.
+fn besiege(addr: &str, is_over: &AtomicBool) {
+    let mut held: Vec<TcpStream> = Vec::new();
+    while !is_over.load(Ordering::Relaxed) {
+        held.retain_mut(|stream| stream.write_all(b"a").is_ok());
+        while held.len() < SLOW {
+            let Ok(mut stream) = TcpStream::connect(addr) else { break };
+            if stream.write_all(b"GET /?q=a HTTP/1.1\r\nHost: a\r\nX-A: ").is_ok() {
+                held.push(stream);
+            }
+        }
+        thread::sleep(DRIP);
+    }
+}
