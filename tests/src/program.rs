@@ -13,20 +13,20 @@ pub const LIMIT: Duration = Duration::from_secs(240);
 /// How often a run is looked at.
 const LOOK: Duration = Duration::from_millis(5);
 
-/// The program under test: `CURLEW_BIN`, or the workspace's release build.
+/// The program under test: `CURLEW_BIN`, or what `cargo xtask test` built last.
 ///
 /// # Panics
 /// If there is neither.
 pub fn binary() -> PathBuf {
-    built("CURLEW_BIN", "curlew")
+    named("CURLEW_BIN", "target/programs/curlew")
 }
 
-/// The fixture web as a program: `CURLEW_FIXTUREWEB_BIN`, or the workspace's release build.
+/// The fixture web as a program: `CURLEW_FIXTUREWEB_BIN`, or what `cargo xtask test` built last.
 ///
 /// # Panics
 /// If there is neither.
 pub fn fixtureweb_binary() -> PathBuf {
-    built("CURLEW_FIXTUREWEB_BIN", "curlew-fixtureweb")
+    named("CURLEW_FIXTUREWEB_BIN", "target/programs/curlew-fixtureweb")
 }
 
 /// A program that the tests need beside the workspace's own: what the variable names, or a path in the workspace.
@@ -38,22 +38,6 @@ pub(crate) fn named(variable: &str, path: &str) -> PathBuf {
     let path = std::env::var_os(variable).map_or_else(|| root.join(path), PathBuf::from);
     let what = "run the tests by `cargo xtask test`, which installs it";
     assert!(path.exists(), "{} is not there: {what}, or name it by {variable}", path.display());
-    path
-}
-
-fn built(variable: &str, name: &str) -> PathBuf {
-    if let Some(path) = std::env::var_os(variable).map(PathBuf::from) {
-        assert!(path.is_file(), "{variable} names {}, which is no file", path.display());
-        return path;
-    }
-    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned();
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |dir| root.join(dir));
-    let path = target.join("release").join(name);
-    assert!(
-        path.is_file(),
-        "the end-to-end tests need the program: run them by `cargo xtask test`, or build it with `cargo build --release -p curlew -p curlew-fixtureweb`, or name it by {variable} ({} is not there)",
-        path.display()
-    );
     path
 }
 

@@ -7,7 +7,7 @@ use anyhow::Result;
 
 pub(crate) fn cost(options: &[String]) -> Result<()> {
     let (ministack, sam) = (tools::ministack()?, tools::sam()?);
-    let built = functions::build()?;
+    let built = functions::release()?;
     run(cargo().args(["build", "--locked", "-p", "curlew-tests", "--bin", "curlew-cost"]))?;
     run(program(target()?.join("debug/curlew-cost"))
         .args(options)

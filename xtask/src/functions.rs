@@ -1,59 +1,138 @@
-//! The functions, built as they are deployed: release binaries for AWS Lambda's machines, beside the template. And with them
-//! the programs that tests run in release: one build for all, since another linker would mean to compile everything twice.
+//! The functions, and the programs that are tested beside them.
+//!
+//! Tests run what is compiled in their own profile, so that each crate is compiled once ([`build`]). What is measured is
+//! built as it is deployed: in release, for AWS Lambda's machines, by `sam build` ([`release`]).
 
-use crate::run::{cargo, program, run};
+use crate::run::{cargo, output, program, root, run};
 use crate::test::target;
 use crate::tools;
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The template of the whole application.
 pub(crate) const TEMPLATE: &str = "infra/template.yaml";
 /// What watches it: a stack inside that stack.
 pub(crate) const WATCH: &str = "infra/watch.yaml";
-/// The packages of the functions.
-const FUNCTIONS: &str = "curlew-fn-*";
-/// The other programs that are tested in release, named as their packages are.
+/// What the functions' packages are called before their own name, and where their folders lie.
+const FUNCTION: (&str, &str) = ("curlew-fn-", "functions");
+/// The other programs, named as their packages are.
 const PROGRAMS: [&str; 2] = ["curlew", "curlew-fixtureweb"];
 /// Their cargo features: the tests work on a stack with `curlew`, too.
 const FEATURES: &str = "curlew/aws,curlew/onnx";
 /// The architecture that the emulator can run.
 const ARCHITECTURE: &str = "x86_64";
+/// The most bytes of a function's zip: a larger one takes longer to start.
+const MOST_BYTES: u64 = 12 * 1024 * 1024;
 
 /// What was built.
 pub(crate) struct Built {
-    /// The folder with the built template in it.
+    /// The folder with the template to deploy in it.
     pub(crate) stack: PathBuf,
     /// The folder with the programs.
     pub(crate) programs: PathBuf,
 }
 
-/// Builds all of them, the functions by `sam build`.
+/// Builds all of them in the profile of the tests. The stack is the template with a zip for each function, which `sam
+/// deploy` loads up as they are.
 pub(crate) fn build() -> Result<Built> {
-    let stack = target()?.join("sam");
+    run(cargo().args(["build", "--workspace", "--bins", "--locked", "--features", FEATURES]))?;
+    let built = target()?.join("debug");
+    let stack = emptied("stack")?;
+    let mut template = read(TEMPLATE)?;
+    for name in names()? {
+        let bootstrap = stack.join("bootstrap");
+        // The emulator unpacks it for each process that it starts.
+        run(program("strip").arg("-o").arg(&bootstrap).arg(built.join(format!("{}{name}", FUNCTION.0))))?;
+        zip(&bootstrap, &stack.join(format!("{name}.zip")), 1)?;
+        fs::remove_file(&bootstrap)?;
+        let (folder, zip) = (format!("CodeUri: ../{}/{name}\n", FUNCTION.1), format!("CodeUri: ./{name}.zip\n"));
+        if template.matches(&folder).count() != 1 {
+            bail!("{TEMPLATE} does not name the folder of {name} once");
+        }
+        template = template.replace(&folder, &zip);
+    }
+    fs::write(stack.join("template.yaml"), template)?;
+    fs::write(stack.join("watch.yaml"), read(WATCH)?)?;
+    Ok(Built { stack, programs: programs(|name| built.join(name))? })
+}
+
+/// Builds all of them as they are deployed, and holds each function's zip against its bar.
+pub(crate) fn release() -> Result<Built> {
+    let (target, stack) = (target()?, target()?.join("sam"));
+    let functions = format!("{}*", FUNCTION.0);
     // All at once first: each package's build, which is what SAM asks for, finds its work done then.
     run(with_cargo_lambda(&mut cargo())?
         .args(["lambda", "build", "--release", "--locked", "--features", FEATURES])
-        .args([FUNCTIONS].iter().chain(&PROGRAMS).flat_map(|package| ["--package", *package])))?;
+        .args([functions.as_str()].iter().chain(&PROGRAMS).flat_map(|package| ["--package", *package])))?;
     let architecture = format!("Architecture={ARCHITECTURE}");
     run(with_cargo_lambda(&mut sam()?)?
         .args(["build", "--template-file", TEMPLATE, "--parameter-overrides", &architecture, "--build-dir"])
         .arg(&stack))?;
-    Ok(Built { stack, programs: programs()? })
+    let zips = emptied("zips")?;
+    let mut too_large = Vec::new();
+    for name in names()? {
+        let mut logical: String = name.clone();
+        logical[..1].make_ascii_uppercase();
+        let archive = zips.join(format!("{name}.zip"));
+        zip(&stack.join(format!("{logical}Function/bootstrap")), &archive, 6)?;
+        let bytes = fs::metadata(&archive)?.len();
+        eprintln!("xtask: the zip of {name} has {bytes} bytes");
+        if bytes > MOST_BYTES {
+            too_large.push(name);
+        }
+    }
+    if !too_large.is_empty() {
+        bail!("a zip may have {MOST_BYTES} bytes, and these have more: {}", too_large.join(", "));
+    }
+    // cargo-lambda calls whatever it builds a bootstrap.
+    Ok(Built { stack, programs: programs(|name| target.join("lambda").join(name).join("bootstrap"))? })
 }
 
-/// The programs under their own names: cargo-lambda calls whatever it builds a bootstrap.
-fn programs() -> Result<PathBuf> {
-    let target = target()?;
-    let folder = target.join("programs");
-    std::fs::create_dir_all(&folder).with_context(|| format!("{} cannot be made", folder.display()))?;
+/// The names of the functions, which are those of their folders.
+fn names() -> Result<Vec<String>> {
+    let mut names = Vec::new();
+    for entry in fs::read_dir(root().join(FUNCTION.1))? {
+        names.push(entry?.file_name().to_string_lossy().into_owned());
+    }
+    names.sort();
+    Ok(names)
+}
+
+/// A zip of one program, as SAM makes it.
+fn zip(bootstrap: &Path, archive: &Path, level: u8) -> Result<()> {
+    const SCRIPT: &str = "import sys, zipfile
+with zipfile.ZipFile(sys.argv[2], 'w', zipfile.ZIP_DEFLATED, compresslevel=int(sys.argv[3])) as archive:
+    archive.write(sys.argv[1], 'bootstrap')";
+    let mut python = program("python3");
+    output(python.args(["-c", SCRIPT]).arg(bootstrap).arg(archive).arg(level.to_string())).map(drop)
+}
+
+/// The programs under their own names, in a folder where no later build replaces them.
+fn programs(built: impl Fn(&str) -> PathBuf) -> Result<PathBuf> {
+    let folder = emptied("programs")?;
     for name in PROGRAMS {
-        let (built, copy) = (target.join("lambda").join(name).join("bootstrap"), folder.join(name));
-        std::fs::copy(&built, &copy).with_context(|| format!("{} cannot be copied", built.display()))?;
+        let (built, copy) = (built(name), folder.join(name));
+        fs::copy(&built, &copy).with_context(|| format!("{} cannot be copied", built.display()))?;
     }
     Ok(folder)
+}
+
+/// A folder of that name among what is built, with nothing in it.
+fn emptied(name: &str) -> Result<PathBuf> {
+    let folder = target()?.join(name);
+    let cannot = || format!("{} cannot be emptied", folder.display());
+    if folder.exists() {
+        fs::remove_dir_all(&folder).with_context(cannot)?;
+    }
+    fs::create_dir_all(&folder).with_context(cannot)?;
+    Ok(folder)
+}
+
+fn read(path: &str) -> Result<String> {
+    fs::read_to_string(root().join(path)).with_context(|| format!("{path} cannot be read"))
 }
 
 /// SAM, which tells nobody what it does.
@@ -65,13 +144,9 @@ pub(crate) fn sam() -> Result<Command> {
 
 /// Puts cargo-lambda, and the Python that has its zig, first on the path.
 fn with_cargo_lambda(command: &mut Command) -> Result<&mut Command> {
-    Ok(command.env("PATH", path_with_cargo_lambda()?))
-}
-
-/// The path with cargo-lambda's folder before all others.
-pub(crate) fn path_with_cargo_lambda() -> Result<OsString> {
     let tool = tools::cargo_lambda()?;
     let folder = tool.parent().context("cargo-lambda lies in a folder")?.to_owned();
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::join_paths(std::iter::once(folder).chain(std::env::split_paths(&path))).context("PATH has a quote in it")
+    let path: OsString = std::env::var_os("PATH").unwrap_or_default();
+    let path = std::env::join_paths(std::iter::once(folder).chain(std::env::split_paths(&path)));
+    Ok(command.env("PATH", path.context("PATH has a quote in it")?))
 }

@@ -23,6 +23,7 @@ usage: cargo xtask TASK
   cost [OPTION…]     what AWS would bill, metered on an emulator, held against its bars (BENCHMARKS.md)
   fuzz [SECONDS] [TARGET…]  every fuzz target for a minute each (fuzz/)
   lint               formatting, clippy, the rules for dependencies (deny.toml), the template (infra/)
+  release            the functions as they are deployed, by `sam build`, each zip held against its bar (BENCHMARKS.md)
   score PATH [PART…] how right `curlew check` is on labelled pages, feeds and robots.txt files that lie at PATH (BENCHMARKS.md)
   test [ARGS…]       every test of the workspace; ARGS go to `cargo nextest run`, as in: cargo xtask test -E 'test(robots)'";
 
@@ -36,6 +37,7 @@ fn main() -> ExitCode {
         Some(("cost", options)) => cost::cost(options),
         Some(("fuzz", words)) => fuzz::fuzz(words),
         Some(("lint", [])) => lint::lint(),
+        Some(("release", [])) => functions::release().map(drop),
         Some(("score", words)) => score::score(words),
         Some(("test", rest)) => test::test(rest),
         Some(("help" | "--help" | "-h", _)) => {

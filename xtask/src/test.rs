@@ -16,8 +16,6 @@ pub(crate) fn test(args: &[String]) -> Result<()> {
     let built = functions::build()?;
 
     none_ignored(&nextest)?;
-    // Before the others, so that the closing line is the one of nextest, which counts nearly all.
-    run(cargo().args(["test", "--doc", "--workspace", "--locked"]))?;
     let emulator = Emulator::start(&ministack, &target()?.join("ministack"))?;
     run(program(&nextest)
         .args(["nextest", "run", "--workspace", "--locked", "--no-tests=fail"])
@@ -30,7 +28,6 @@ pub(crate) fn test(args: &[String]) -> Result<()> {
         .env("CURLEW_MINISTACK", ministack)
         .env("CURLEW_SAM", sam)
         .env("CURLEW_FUNCTIONS", built.stack)
-        .env("PATH", functions::path_with_cargo_lambda()?)
         .env("AWS_ENDPOINT_URL", emulator.url())
         .env("AWS_ACCESS_KEY_ID", ACCOUNT)
         .env("AWS_SECRET_ACCESS_KEY", "test")

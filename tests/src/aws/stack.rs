@@ -1,4 +1,4 @@
-//! A deployed stack: this very template with the real release binaries, on an emulator.
+//! A deployed stack: this very template with the real programs, on an emulator.
 //!
 //! What differs from a deployment to AWS, and is made by API instead of by the template, is all in this file:
 //!
@@ -272,16 +272,6 @@ impl Stack {
         self.api.lambda("PUT", &path, Some(&json!({ "Enabled": enabled })));
     }
 
-    /// The bytes of each function's zip, as SAM has loaded it up.
-    #[track_caller]
-    pub fn zips(&self) -> Vec<(String, u64)> {
-        let size = |function: &str| {
-            let path = format!("/2015-03-31/functions/{}/configuration", self.called(function));
-            self.api.lambda("GET", &path, None)["CodeSize"].as_u64().unwrap()
-        };
-        FUNCTIONS.iter().map(|function| ((*function).to_owned(), size(function))).collect()
-    }
-
     /// Gets a path of the search page, through its function.
     ///
     /// # Panics
@@ -423,7 +413,7 @@ impl Stack {
 
 /// Deploys the template as it was built.
 fn sam_deploy(emulator: &Emulator, name: &str, parameters: &[(&str, &str)], home: &Path) {
-    let template = named("CURLEW_FUNCTIONS", "target/sam").join("template.yaml");
+    let template = named("CURLEW_FUNCTIONS", "target/stack").join("template.yaml");
     let mut sam = Command::new(named("CURLEW_SAM", ".tools/aws-sam-cli/bin/sam"));
     on_endpoint(&mut sam, &emulator.url());
     sam.arg("deploy").arg("--template-file").arg(&template);

@@ -24,8 +24,6 @@ const FILLING_IN: Duration = Duration::from_millis(3_200);
 const TICK: Duration = Duration::from_secs(150);
 /// What a function logs last of each invocation.
 const DONE: &str = "invocation done";
-/// The most bytes of a function's zip.
-const MOST_BYTES: u64 = 12 * 1024 * 1024;
 /// The most memory that a function may have had resident, in KiB; those that need more are not measured by this.
 const MOST_KB: [(&str, u64); 5] = [
     ("dispatch", 128 * 1024),
@@ -61,7 +59,6 @@ fn a_stack_makes_of_the_web_what_one_process_makes_of_it() {
     vanishing(&mut steps, &stack, &store, &web);
     owning(&mut steps, &stack, &web);
     steps.step("the schedule", || await_tick(&stack));
-    steps.step("zips", || judge_zips(&stack));
     steps.step("memory", || judge_memory(&stack));
     steps.end();
 }
@@ -256,14 +253,6 @@ fn await_tick(stack: &Stack) {
     while !stack.logged("dispatch").iter().any(|line| line["message"] == DONE) {
         assert!(began.elapsed() < TICK, "the schedule does not fire");
         std::thread::sleep(Duration::from_secs(1));
-    }
-}
-
-/// Prints how large each function's zip is, and judges that.
-fn judge_zips(stack: &Stack) {
-    for (function, bytes) in stack.zips() {
-        eprintln!("{function}: a zip of {bytes} bytes");
-        assert!(bytes > 0 && bytes <= MOST_BYTES, "the zip of {function} has {bytes} bytes");
     }
 }
 
