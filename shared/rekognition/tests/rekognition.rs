@@ -47,6 +47,7 @@ async fn endpoint(status: &'static str, body: Value) -> (Arc<Mutex<Vec<Asked>>>,
         }
     });
     let config = aws_config::defaults(BehaviorVersion::latest()).endpoint_url(url).region(Region::new("eu-west-1"));
+    let config = config.http_client(aws_smithy_http_client::Builder::new().build_http());
     (asked, Rekognition::new(&config.test_credentials().load().await))
 }
 

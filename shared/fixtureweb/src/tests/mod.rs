@@ -22,6 +22,7 @@ async fn running(farm: Farm) -> Running {
 fn client() -> reqwest::Client {
     thread_local! {
         static CLIENT: reqwest::Client = {
+            let _stands_already = rustls::crypto::ring::default_provider().install_default();
             let builder = reqwest::Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none());
             builder.pool_max_idle_per_host(0).user_agent("CurlewBot/0 (test)").build().unwrap()
         };
