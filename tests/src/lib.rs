@@ -20,5 +20,5 @@ pub use http::{Answer, get, request};
 pub use program::{Child, LIMIT, Ran, binary, curlew, curlew_with_input, fixtureweb_binary, start};
 pub use server::Server;
 pub use steps::Steps;
-pub use store::{Store, unpacked_objects};
+pub use store::{BRISK, BRISK_PAUSE, Store, unpacked_objects};
 pub use web::Web;

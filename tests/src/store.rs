@@ -8,12 +8,23 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::TempDir;
 
+/// Settings that make every pause short, for tests of anything but pauses, as the environment gives them to the program.
+pub const BRISK: [(&str, &str); 4] = [
+    ("CURLEW_RULES_MIN_PAUSE", "60ms"),
+    ("CURLEW_RULES_JITTER", r#"["10ms", "20ms"]"#),
+    ("CURLEW_RULES_POISSON_MEAN", "0ms"),
+    ("CURLEW_RULES_REFILL", "1ms"),
+];
+/// The pause that a brisk program still promises, in microseconds.
+pub const BRISK_PAUSE: u64 = 60_000;
+
 /// A folder for one store. Goes away with it.
 #[derive(Debug)]
 pub struct Store {
     folder: TempDir,
     resolve: Option<String>,
     config: Option<PathBuf>,
+    settings: &'static [(&'static str, &'static str)],
 }
 
 impl Store {
@@ -22,12 +33,17 @@ impl Store {
         Store { resolve: Some(web.resolve()), ..Store::alone() }
     }
 
+    /// The same with [short pauses](BRISK).
+    pub fn brisk(web: &Web) -> Store {
+        Store { settings: &BRISK, ..Store::new(web) }
+    }
+
     /// A store that crawls nothing.
     ///
     /// # Panics
     /// If the folder cannot be made.
     pub fn alone() -> Store {
-        Store { folder: TempDir::with_prefix("curlew-e2e-").unwrap(), resolve: None, config: None }
+        Store { folder: TempDir::with_prefix("curlew-e2e-").unwrap(), resolve: None, config: None, settings: &[] }
     }
 
     /// From now on the program runs with these settings.
@@ -62,8 +78,9 @@ impl Store {
         command
     }
 
-    /// Adds the flags that say which store and which web.
+    /// Adds the flags that say which store and which web, and the settings of a brisk one.
     pub fn on_this_store(&self, command: &mut Command) {
+        command.envs(self.settings.iter().copied());
         command.arg("--data").arg(self.data()).current_dir(self.folder.path());
         if let Some(rule) = &self.resolve {
             command.args(["--resolve", rule]);

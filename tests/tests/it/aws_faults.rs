@@ -9,7 +9,7 @@ use curlew_tests::aws::faults::{Fault, Plan, Rule};
 use curlew_tests::aws::proxy::Proxy;
 use curlew_tests::aws::random::Random;
 use curlew_tests::aws::stack::Stack;
-use curlew_tests::{Store, Web};
+use curlew_tests::{BRISK, BRISK_PAUSE, Store, Web};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
@@ -33,32 +33,17 @@ const MOST_MILLIS: u64 = 400;
 const SILENCE: Duration = Duration::from_secs(5);
 /// A round must come to rest within this time.
 const ROUND: Duration = Duration::from_secs(400);
-/// The pause of the settings below, in microseconds.
-const PAUSE: u64 = 60_000;
 /// A message that a dead function had is handed out again after so many seconds: above the time that its batch takes.
 const HIDDEN: u32 = 30;
-/// Faster than usual, so that a lease whose holder was killed runs out within half a minute. `slice` must be above twice
+/// Besides the short pauses: a lease whose holder was killed runs out within half a minute. `slice` must be above twice
 /// the sum of `crawl_delay_cap` and `call_time`.
-const SETTINGS: [(&str, &str); 9] = [
-    ("CURLEW_RULES_MIN_PAUSE", "60ms"),
-    ("CURLEW_RULES_JITTER", r#"["10ms", "20ms"]"#),
-    ("CURLEW_RULES_POISSON_MEAN", "0ms"),
-    ("CURLEW_RULES_REFILL", "1ms"),
+const SETTINGS: [(&str, &str); 5] = [
     ("CURLEW_RULES_CRAWL_DELAY_CAP", "1s"),
     ("CURLEW_RULES_CALL_TIME", "5s"),
     ("CURLEW_RULES_SLICE", "13s"),
     ("CURLEW_RULES_LEASE_MARGIN", "2s"),
     ("CURLEW_RULES_BUSY_RETRY", "1s"),
 ];
-/// The same for the undisturbed run.
-const UNDISTURBED: &str = r#"
-[rules]
-min_pause = "60ms"
-jitter = ["10ms", "20ms"]
-poisson_mean = "0ms"
-refill = "1ms"
-"#;
-
 #[test]
 fn faults_and_deaths_lose_nothing_and_break_no_manners() {
     let number = |name: &str| std::env::var(name).ok().and_then(|value| value.parse::<u64>().ok());
@@ -66,8 +51,7 @@ fn faults_and_deaths_lose_nothing_and_break_no_manners() {
     let seed = number(SEED).unwrap_or(20_261_121);
     let spec = Uniform { hosts: HOSTS * rounds, pages: PAGES, bytes: 8 * 1024, images: true, prefix: "frail".into() };
     let web = Web::uniform(&spec);
-    let mut store = Store::new(&web);
-    store.configure(UNDISTURBED);
+    let store = Store::brisk(&web);
     store.crawl(&web.starts());
     let expected = by_address(&store.records());
     assert_eq!(expected.len(), HOSTS * PAGES * rounds);
@@ -77,7 +61,7 @@ fn faults_and_deaths_lose_nothing_and_break_no_manners() {
     let proxy = Proxy::start(&emulator.url());
     // Two fetch functions at once on one queue: the least that a mapping has.
     let stack = Stack::over(&emulator, "frail", &web, &proxy.url(), &[("Watch", "false"), ("Scale", "small")]);
-    stack.set(&SETTINGS);
+    stack.set(&[BRISK.as_slice(), &SETTINGS].concat());
     Stage::ALL.into_iter().for_each(|stage| stack.hide_for(stage, HIDDEN));
     let mut at_once = 0;
     for (round, sites) in web.starts().chunks(HOSTS).enumerate() {
@@ -176,7 +160,7 @@ fn kill(emulator: &Emulator, web: &Web, random: &mut Random) -> usize {
 #[track_caller]
 fn judge_calls(calls: &[Call], kills: usize) {
     assert_eq!(judge::overlaps(calls, judge::registrable), []);
-    assert_eq!(judge::closer_than(calls, judge::registrable, PAUSE), []);
+    assert_eq!(judge::closer_than(calls, judge::registrable, BRISK_PAUSE), []);
     assert_eq!(judge::unasked(calls), BTreeSet::new());
     assert_eq!(judge::indiscreet(calls), []);
     // A visit that died has told nobody what it had sent on: each death costs a page at most one more fetch, or its image.

@@ -9,7 +9,7 @@ const SITES: [&str; 3] = ["cucina-di-casa.test", "harbour-lantern.test", "sharp-
 #[test]
 fn a_person_searches_and_sees_results() {
     let web = Web::of(Farm::demo());
-    let store = Store::new(&web);
+    let store = Store::brisk(&web);
     let starts: Vec<String> = SITES.iter().map(|host| web.farm().site(host).unwrap().start_url.clone()).collect();
     let accepted: usize = SITES.iter().map(|host| web.farm().site(host).unwrap().expect.accepted).sum();
     assert_eq!(store.crawl(&starts)["accepted"], accepted);

@@ -42,7 +42,7 @@ const WORKING: Duration = Duration::from_secs(180);
 #[test]
 fn w05_in_a_rush_of_forms_the_browser_works_so_that_a_person_need_not_wait() {
     let web = Web::of(Farm::demo());
-    let mut store = Store::new(&web);
+    let mut store = Store::brisk(&web);
     store.configure("[web]\ncalm_forms_per_hour = 0\n");
     store.crawl(&[web.farm().site(SITES[1]).unwrap().start_url.clone()]);
     let server = Server::start(&store);
@@ -69,7 +69,7 @@ fn w05_in_a_rush_of_forms_the_browser_works_so_that_a_person_need_not_wait() {
 #[test]
 fn every_page_is_fit_for_everybody() {
     let web = Web::of(Farm::demo());
-    let mut store = Store::new(&web);
+    let mut store = Store::brisk(&web);
     store.configure("contact = \"me@search.example\"\n[web]\nbase_url = \"http://search.example\"\n");
     let starts: Vec<String> = SITES.iter().map(|host| web.farm().site(host).unwrap().start_url.clone()).collect();
     store.crawl(&starts);

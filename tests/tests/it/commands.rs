@@ -35,7 +35,7 @@ fn urls(rows: &[Value]) -> BTreeSet<String> {
 #[test]
 fn commands_on_a_crawled_store() {
     let web = Web::of(Farm::demo());
-    let store = Store::new(&web);
+    let store = Store::brisk(&web);
     let starts: Vec<String> = SITES.iter().map(|host| web.farm().site(host).unwrap().start_url.clone()).collect();
     let summary = store.crawl(&starts);
     let accepted: usize = SITES.iter().map(|host| web.farm().site(host).unwrap().expect.accepted).sum();
@@ -214,14 +214,14 @@ fn moving(steps: &mut Steps, web: &Web, store: &Store, accepted: usize) {
         let said = store.run(&["export", "opml"]).ok().stdout;
         assert!(said.starts_with("<?xml") && said.contains("<opml version=\"2.0\">"), "{said}");
         std::fs::write(opml, &said).unwrap();
-        let other = Store::new(web);
+        let other = Store::brisk(web);
         let said = other.run(&["import", "opml", opml]).ok().stdout;
         assert!(said.contains(&format!("{} feeds are new", feeds.len())), "{said}");
         assert!(other.run(&["import", "opml", opml]).ok().stdout.starts_with("0 feeds are new"));
         assert_eq!(urls(&other.list("feeds")), urls(&feeds));
     });
     steps.step("crawl --opml, --feed, --sites, --until", || {
-        let other = Store::new(web);
+        let other = Store::brisk(web);
         let file = |name: &str, text: &str| {
             let path = other.around().join(name);
             std::fs::write(&path, text).unwrap();
@@ -248,7 +248,7 @@ fn moving(steps: &mut Steps, web: &Web, store: &Store, accepted: usize) {
         assert!(said.contains("sites     7") && said.contains("Nothing was due"), "{said}");
     });
     steps.step("crawl and import: used wrongly", || {
-        let other = Store::new(web);
+        let other = Store::brisk(web);
         other.run(&["crawl"]).refused(2, &["nothing to crawl", "name a site"]);
         other.run(&["crawl", "--sites", "/no/such/file"]).refused(1, &["/no/such/file", "cannot be read"]);
         other.run(&["crawl", "--until", "soon", "http://a.test/"]).refused(2, &["soon"]);

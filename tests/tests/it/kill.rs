@@ -1,7 +1,7 @@
 //! `kill -9` at random moments of a crawl, and then the same records as an undisturbed run.
 
 use curlew_fixtureweb::{Uniform, judge};
-use curlew_tests::{LIMIT, Store, Web, unpacked_objects};
+use curlew_tests::{BRISK_PAUSE, LIMIT, Store, Web, unpacked_objects};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
@@ -10,16 +10,6 @@ use std::time::{Duration, Instant};
 const KILLS: usize = 50;
 const HOSTS: usize = 10;
 const PAGES: usize = 6;
-/// As in the settings below, in microseconds.
-const PAUSE: u64 = 60_000;
-/// Everything as ever but faster, so that fifty deaths fit into a minute.
-const SETTINGS: &str = r#"
-[rules]
-min_pause = "60ms"
-jitter = ["10ms", "20ms"]
-poisson_mean = "0ms"
-refill = "1ms"
-"#;
 /// A kill comes after at most so many further calls,
 const MOST_CALLS: u64 = 8;
 /// and then within so many milliseconds.
@@ -48,7 +38,7 @@ fn fifty_kills_lose_nothing_and_repeat_nothing() {
     let web =
         Web::uniform(&Uniform { hosts: HOSTS, pages: PAGES, bytes: 8 * 1024, images: true, prefix: "mortal".into() });
 
-    let undisturbed = new_store(&web);
+    let undisturbed = Store::brisk(&web);
     undisturbed.crawl(&web.starts());
     let expected = judge_store(&undisturbed, &web);
     assert_eq!(expected.len(), HOSTS * PAGES);
@@ -57,7 +47,7 @@ fn fifty_kills_lose_nothing_and_repeat_nothing() {
     let (mut kills, mut crawls) = (0, 0);
     while kills < KILLS {
         web.clear_calls();
-        let store = new_store(&web);
+        let store = Store::brisk(&web);
         let before = kills;
         while kills < KILLS && kill_once(&store, &web, &mut random) {
             kills += 1;
@@ -69,12 +59,6 @@ fn fifty_kills_lose_nothing_and_repeat_nothing() {
         assert_eq!(judge_store(&store, &web), expected, "crawl {crawls} came to something else");
         judge_calls(&web, kills - before);
     }
-}
-
-fn new_store(web: &Web) -> Store {
-    let mut store = Store::new(web);
-    store.configure(SETTINGS);
-    store
 }
 
 /// Starts the crawl and kills it at a random moment; false if it came to its end before.
@@ -98,7 +82,7 @@ fn kill_once(store: &Store, web: &Web, random: &mut Random) -> bool {
 fn judge_calls(web: &Web, kills: usize) {
     let calls = web.calls();
     assert_eq!(judge::overlaps(&calls, judge::registrable), []);
-    assert_eq!(judge::closer_than(&calls, judge::registrable, PAUSE), []);
+    assert_eq!(judge::closer_than(&calls, judge::registrable, BRISK_PAUSE), []);
     assert_eq!(judge::unasked(&calls), BTreeSet::new());
     // A call whose answer died with the process is made again, and no other: for each host and death at most one page, and
     // its image, for which the page waits before it is sent on.

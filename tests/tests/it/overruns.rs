@@ -6,14 +6,6 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-/// As ever, but faster.
-const FAST: &str = r#"
-[rules]
-min_pause = "60ms"
-jitter = ["10ms", "20ms"]
-poisson_mean = "0ms"
-refill = "1ms"
-"#;
 /// Far less than a page of [`LONG_PAGE`] bytes takes on any machine, and far more than a feed.
 const SHORT_TIME: &str = "[limits]\nparse_time = \"30ms\"\npage_bytes = 6000000\n";
 const LONG_PAGE: usize = 5_500_000;
@@ -35,8 +27,8 @@ fn is_overrun(state: &Value) -> bool {
 #[test]
 fn pages_that_take_too_long_are_rejected_while_searches_are_answered() {
     let web = long_pages(2, 2);
-    let mut store = Store::new(&web);
-    store.configure(&format!("{FAST}{SHORT_TIME}"));
+    let mut store = Store::brisk(&web);
+    store.configure(SHORT_TIME);
     // The sites are named, and what follows is left to the process that serves.
     let named: Vec<String> = ["crawl"].into_iter().map(String::from).chain(web.starts()).collect();
     let named: Vec<&str> = named.iter().map(String::as_str).chain(["--until", "1s", "--json"]).collect();
@@ -58,8 +50,7 @@ fn pages_that_take_too_long_are_rejected_while_searches_are_answered() {
 #[test]
 fn a_page_that_kills_its_process_each_time_is_given_up_and_the_rest_is_done() {
     let web = Web::demo();
-    let mut store = Store::new(&web);
-    store.configure(FAST);
+    let store = Store::brisk(&web);
     let sites = ["http://slow-drip.test/".to_owned()];
     // Its answer takes longer than a process lives here. What a dead process had in hand stays so until the next one looks.
     let handed_out = "SELECT id || '-' || receives FROM jobs JOIN messages USING (id)

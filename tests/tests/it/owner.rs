@@ -2,7 +2,7 @@
 //! removed; and somebody who only says so.
 
 use curlew_fixtureweb::{Farm, Record, judge};
-use curlew_tests::{Browser, Screen, Server, Steps, Store, Web, unpacked_objects};
+use curlew_tests::{BRISK_PAUSE, Browser, Screen, Server, Steps, Store, Web, unpacked_objects};
 use std::time::{Duration, Instant};
 
 /// The site that is claimed, and one that is not.
@@ -13,8 +13,6 @@ const FILE: &str = "/.well-known/curlew-challenge.txt";
 const FILLING_IN: Duration = Duration::from_millis(3_200);
 /// Everything that is waited for happens within this time.
 const PATIENCE: Duration = Duration::from_secs(90);
-/// The pause that the program promises, in microseconds.
-const PAUSE: u64 = 1_000_000;
 const ENTER: &str = "\u{e007}";
 
 fn until(what: &str, mut holds: impl FnMut() -> bool) {
@@ -53,7 +51,7 @@ fn told(browser: &Browser, url: &str, what: &str) {
 fn i05_i06_i08_an_owner_proves_blocks_and_removes_and_nobody_else_does() {
     let web = Web::of(Farm::demo());
     let names = web.name_server();
-    let mut store = Store::new(&web);
+    let mut store = Store::brisk(&web);
     store.configure(&format!("[web]\nproof_over_http = true\n[network]\nname_server = \"{}\"\n", names.addr()));
     let starts: Vec<String> =
         [HOST, OTHER].iter().map(|host| web.farm().site(host).unwrap().start_url.clone()).collect();
@@ -145,7 +143,7 @@ fn i05_i06_i08_an_owner_proves_blocks_and_removes_and_nobody_else_does() {
     steps.step("it was called with the manners of every visit", || {
         let calls = calls();
         assert_eq!(judge::overlaps(&calls, judge::registrable), []);
-        assert_eq!(judge::closer_than(&calls, judge::registrable, PAUSE), []);
+        assert_eq!(judge::closer_than(&calls, judge::registrable, BRISK_PAUSE), []);
     });
     drop(browser);
     server.stop();

@@ -25,7 +25,7 @@ fn failed<'a>(summary: &'a Value, host: &str) -> &'a Value {
 #[test]
 fn a_site_that_fails_says_why_and_what_to_do() {
     let web = Web::of(Farm::demo());
-    let store = Store::new(&web);
+    let store = Store::brisk(&web);
     let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let refused = format!("refused.example={closed}");
     // Bare names mean TLS, which the bundled web does not speak.
@@ -66,7 +66,7 @@ fn a_site_that_fails_says_why_and_what_to_do() {
 #[test]
 fn a_person_may_have_a_feed_polled_now() {
     let web = Web::of(Farm::demo());
-    let mut store = Store::new(&web);
+    let mut store = Store::brisk(&web);
     store.run(&["poll", LIVELY]).refused(1, &["crawl something first"]);
     store.crawl(&[format!("http://{LIVELY}/"), format!("http://{HELD}/")]);
     let found = store.records().len();
@@ -104,7 +104,7 @@ fn a_person_may_have_a_feed_polled_now() {
 #[test]
 fn lists_without_anything_say_so_to_people_and_nothing_to_programs() {
     let web = Web::of(Farm::demo());
-    let store = Store::new(&web);
+    let store = Store::brisk(&web);
     store.crawl(&[format!("http://{LIVELY}/")]);
     for (what, said) in [
         ("holds", "No host is held"),

@@ -21,7 +21,7 @@ fn until(what: &str, mut holds: impl FnMut() -> bool) {
 #[test]
 fn f11_f12_f13_f14_news_of_a_hub_reach_the_index_by_way_of_a_poll() {
     let web = Web::of(Farm::demo());
-    let mut store = Store::new(&web);
+    let mut store = Store::brisk(&web);
     let addr = Server::free_address();
     store.configure(&format!(
         "[web]\nbase_url = \"http://{addr}\"\n[rules]\nwebsub_without_tls = true\npoll_floor = \"1s\"\n"
