@@ -48,7 +48,10 @@ pub(crate) fn fuzz(args: &[String]) -> Result<()> {
     let left = Mutex::new(chosen.collect::<Vec<_>>().into_iter().rev().collect::<Vec<_>>());
     let failed = Mutex::new(Vec::new());
     let work = || {
-        while let Some(target) = left.lock().expect("no holder panics").pop() {
+        loop {
+            // The lock is let go before the target runs.
+            let next = left.lock().expect("no holder panics").pop();
+            let Some(target) = next else { break };
             if let Err(error) = fuzz_one(&fuzzer, target, seconds) {
                 failed.lock().expect("no holder panics").push(format!("{error:#}"));
             }
