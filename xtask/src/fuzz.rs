@@ -85,8 +85,11 @@ fn fuzz_one(fuzzer: &Path, (name, max_len, folders): &Target, seconds: u32) -> R
     let own = format!("fuzz/corpus/{name}");
     let given =
         std::iter::once(own.as_str()).chain(folders.iter().copied()).filter(|folder| root().join(folder).is_dir());
-    let mut command: Command = program(fuzzer);
+    // Tests that run beside it mostly wait, and what they leave is enough.
+    let mut command: Command = program("nice");
     command
+        .args(["-n", "19"])
+        .arg(fuzzer)
         .env("CURLEW_FUZZ_TARGET", name)
         .arg(format!("-max_total_time={seconds}"))
         .arg(format!("-timeout={HANG_SECONDS}"))
