@@ -3,7 +3,7 @@
 use crate::input::{first_line, unfolded};
 use curlew_policy::directives::{Directives, parse_date};
 use curlew_policy::preferences::{Preferences, TdmFile};
-use curlew_policy::robots::Robots;
+use curlew_policy::robots::{MAX_LINE_BYTES, Robots};
 use url::Url;
 
 /// The first line is the path that is asked about, the rest is the file.
@@ -31,6 +31,8 @@ pub(crate) fn matching(data: &[u8]) {
     let path = format!("/{}", String::from_utf8_lossy(path).replace('*', "c"));
     let rules: Vec<(bool, bool, String)> = rules
         .split(|byte| *byte == b'\n')
+        // Beyond that a line is not read, and its end with it.
+        .filter(|rule| rule.len() + "Disallow: /$".len() <= MAX_LINE_BYTES)
         .map(|rule| (rule.len() % 2 == 0, rule.len() % 3 == 0, format!("/{}", String::from_utf8_lossy(rule))))
         .take(64)
         .collect();
