@@ -79,7 +79,7 @@ fn a_person_may_have_a_feed_polled_now() {
     let soon = store.run(&["poll", LIVELY, "--json"]).ok().json();
     assert_eq!((&soon["requested"][0]["outcome"], &soon["summary"]), (&"too soon".into(), &Value::Null), "{soon}");
 
-    store.configure("[rules]\npoll_on_request = \"1s\"\n");
+    store.configure("[rules]\npoll_on_request = \"10ms\"\n");
     let ran = store.run(&["poll", LIVELY, HELD, "--json"]).ok().json();
     let outcomes: Vec<&str> =
         ran["requested"].as_array().unwrap().iter().map(|one| one["outcome"].as_str().unwrap()).collect();
