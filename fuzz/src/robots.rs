@@ -47,20 +47,15 @@ pub(crate) fn matching(data: &[u8]) {
     assert_eq!(allowed, best.is_none_or(|(_, allow)| allow), "{path} by\n{file}");
 }
 
-/// Whether a pattern with stars meets a path. Greedy: what stands between two stars is taken where it comes first.
+/// True if a path is met by a pattern with stars. Greedy: a piece between two stars is taken where it comes first.
 fn meets(pattern: &[u8], anchored: bool, path: &[u8]) -> bool {
     let mut pieces = pattern.split(|byte| *byte == b'*');
-    let first = pieces.next().unwrap_or_default();
-    let Some(mut rest) = path.strip_prefix(first) else { return false };
-    let mut pieces: Vec<&[u8]> = pieces.collect();
-    let last = pieces.pop().filter(|_| anchored);
+    let Some(mut rest) = path.strip_prefix(pieces.next().unwrap_or_default()) else { return false };
+    let last = if anchored { pieces.next_back() } else { None };
     if anchored && last.is_none() {
         return rest.is_empty();
     }
-    if !anchored {
-        pieces = pattern.split(|byte| *byte == b'*').skip(1).collect();
-    }
-    for piece in pieces.into_iter().filter(|piece| !piece.is_empty()) {
+    for piece in pieces.filter(|piece| !piece.is_empty()) {
         let Some(at) = rest.windows(piece.len()).position(|window| window == piece) else { return false };
         rest = &rest[at + piece.len()..];
     }
