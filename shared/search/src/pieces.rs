@@ -58,7 +58,8 @@ impl Pieces<'_> {
 }
 
 fn begins_word(c: char) -> bool {
-    c.is_alphanumeric() && !is_unparted(c)
+    // One of the apostrophes is a letter by its class (U+02BC).
+    c.is_alphanumeric() && !is_unparted(c) && !is_apostrophe(c)
 }
 
 impl Iterator for Pieces<'_> {
@@ -66,7 +67,7 @@ impl Iterator for Pieces<'_> {
 
     fn next(&mut self) -> Option<Piece> {
         let rest = &self.text[self.at..];
-        let (skipped, first) = rest.char_indices().find(|(_, c)| is_unparted(*c) || c.is_alphanumeric())?;
+        let (skipped, first) = rest.char_indices().find(|(_, c)| is_unparted(*c) || begins_word(*c))?;
         let start = self.at + skipped;
         Some(if is_unparted(first) { self.run(start) } else { self.word(start) })
     }
@@ -96,4 +97,31 @@ pub(crate) fn is_apostrophe(c: char) -> bool {
 /// Soft hyphen and zero-width characters.
 pub(crate) fn is_invisible(c: char) -> bool {
     matches!(u32::from(c), 0x00ad | 0x200b..=0x200d | 0x2060 | 0xfeff)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every character by itself, before and behind every kind of other one: no piece is empty, or the next one would be the
+    /// same again, for ever.
+    #[test]
+    fn every_piece_leads_further() {
+        let others = ["", "a", "é", " ", "'", "ʼ", "東", "\u{301}", "\u{ad}"];
+        let mut text = String::new();
+        for c in char::MIN..=char::MAX {
+            for before in others {
+                for after in others {
+                    text.clear();
+                    text.extend([before, c.encode_utf8(&mut [0; 4]), after]);
+                    let mut end = 0;
+                    for piece in Pieces::of(&text) {
+                        let (Piece::Word { span, .. } | Piece::Run(span)) = piece;
+                        assert!(end <= span.start && span.start < span.end, "{text:?}");
+                        end = span.end;
+                    }
+                }
+            }
+        }
+    }
 }
