@@ -126,12 +126,15 @@ pub(crate) enum Command {
     },
     /// Search the published index
     Search {
-        /// Words, "a phrase", -word, author:NAME, site:HOST, lang:it, before:2026-05-01, after:…, sort:date
+        /// Words, "a phrase", +word, -word, author:NAME, site:HOST, lang:it, before:2026-05-01, after:…, sort:date
         #[arg(required = true)]
         query: Vec<String>,
         /// Most hits to show
         #[arg(long, value_name = "N", default_value_t = 10)]
         limit: usize,
+        /// Show how the score of each hit came about
+        #[arg(long)]
+        explain: bool,
         #[command(flatten)]
         output: Output,
     },
@@ -428,7 +431,7 @@ mod tests {
             ("curlew search -- -harbour", vec!["-harbour"], 10, false),
         ] {
             let parsed = Cli::read(typed.split(' ').map(OsString::from)).map(|cli| cli.command);
-            let Ok(Command::Search { query: read, limit: most, output }) = parsed else {
+            let Ok(Command::Search { query: read, limit: most, output, .. }) = parsed else {
                 panic!("{typed}: {parsed:?}");
             };
             assert_eq!(

@@ -3,9 +3,9 @@
 use std::fmt;
 
 /// Longest query that is read, in bytes.
-pub const MAX_QUERY_BYTES: usize = 256;
+pub const MAX_QUERY_BYTES: usize = 1024;
 /// Most words (those in phrases counted one by one) and filters together.
-pub const MAX_QUERY_TERMS: usize = 16;
+pub const MAX_QUERY_TERMS: usize = 64;
 
 /// Why a part of a query was left out, or all of it. It is displayed as a sentence for the person who typed it, in
 /// English; where people are spoken to in their own language, the words are made of the value.

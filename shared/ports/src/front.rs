@@ -132,9 +132,17 @@ pub trait SignedBody: Send {
 /// A page of results.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Found {
-    /// How many pages match in all; pages that say the same count as one, and only one of them is given.
+    /// How many pages have all words; pages that say the same count as one, and only one of them is given.
     pub total: u64,
-    /// How many pages match besides, which say the same as one that is counted.
+    /// How many pages have only some of the words. They come behind the others, unless they are mixed.
+    pub partial: u64,
+    /// Whether pages with all words and pages with some stand among each other, since the query is a sentence.
+    #[serde(skip)]
+    pub is_mixed: bool,
+    /// Words of the query that are in no page at all.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unknown: Vec<String>,
+    /// How many pages have all words besides, which say the same as one that is counted.
     #[serde(skip_serializing_if = "is_zero")]
     pub copies: u64,
     /// The hits of this page.
@@ -151,6 +159,17 @@ pub struct Found {
     /// What of the query was left out, and why; for programs a sentence each.
     #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "as_sentences")]
     pub notes: Vec<QueryError>,
+}
+
+/// How the score of a result came about: it is the sum of the words' times both factors.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Explanation {
+    /// Words and phrases of the query, and what each adds; zero if the page does not have it.
+    pub words: Vec<(String, f32)>,
+    /// The factor for words that stand near each other.
+    pub proximity: f32,
+    /// The factor for what is new.
+    pub freshness: f32,
 }
 
 /// One result.
@@ -174,6 +193,14 @@ pub struct FoundHit {
     pub site: String,
     /// When it was published.
     pub published: Option<Timestamp>,
+    /// Whether it has all words of the query.
+    pub all_words: bool,
+    /// Words of the query that it does not have.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub missing: Vec<String>,
+    /// How its score came about, if that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub explanation: Option<Explanation>,
     /// Its language, as its page gives it.
     #[serde(skip)]
     pub language: Option<String>,

@@ -26,8 +26,8 @@ pub use error::PortError;
 pub use events::{Event, Events};
 pub use fetch::{Call, CallKind, Fetch, FetchError, Reply, ReplyHeaders};
 pub use front::{
-    About, BlockedBy, Claimed, FindError, Found, FoundHit, Front, HubAnswer, HubAsks, HubDelivery, Kept, Message,
-    Refusal, Refused, RobotsSeen, SignedBody, Start, SuggestError, Suggested, Told, Wished,
+    About, BlockedBy, Claimed, Explanation, FindError, Found, FoundHit, Front, HubAnswer, HubAsks, HubDelivery, Kept,
+    Message, Refusal, Refused, RobotsSeen, SignedBody, Start, SuggestError, Suggested, Told, Wished,
 };
 pub use ledger::{
     HostLedger, Hosts, Marks, RobotsCopy, RobotsStore, SWAP_TRIES, Version, update_host, update_host_from,

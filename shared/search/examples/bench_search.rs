@@ -180,7 +180,7 @@ fn open(files: &[(PathBuf, u64, u64)]) -> Done<Vec<Cold>> {
 fn ask(splits: &[Cold], text: &str) -> Done<(Results, usize)> {
     let (query, _) = Query::read(text);
     let refs: Vec<&Split> = splits.iter().map(|cold| &cold.split).collect();
-    let request = Request { query: &query, limit: LIMIT, offset: 0, after: None, now: now() };
+    let request = Request::new(&query, LIMIT, now());
     let hidden = Hidden::default();
     let mut reads = vec![1; splits.len()];
     loop {
@@ -294,7 +294,7 @@ fn ranking(records: &[Record], judged: &[Judged]) -> Done<(f64, f64)> {
             return Err(format!("no article answers '{text}'").into());
         }
         let (query, _) = Query::read(text);
-        let request = Request { query: &query, limit: LIMIT, offset: 0, after: None, now: now() };
+        let request = Request::new(&query, LIMIT, now());
         let hits = search(&[&split], &Hidden::default(), request)?.hits;
         let found = hits.iter().map(|hit| records.iter().find(|record| record.id == hit.id));
         let found: Vec<bool> = found.map(|r| r.is_some_and(|r| is_answer(&r.title, &r.text))).collect();

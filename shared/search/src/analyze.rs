@@ -8,7 +8,7 @@
 use crate::pieces::{Piece, Pieces, is_apostrophe, is_ideograph, is_invisible};
 use std::collections::HashMap;
 use std::ops::Range;
-use tantivy::tokenizer::{Language, RawTokenizer, Stemmer, TextAnalyzer};
+use tantivy::tokenizer::{Language, RawTokenizer, Stemmer, StopWordFilter, TextAnalyzer};
 use unicode_normalization::UnicodeNormalization;
 
 /// Longer words are cut; what is alike in so many characters is found alike.
@@ -83,6 +83,8 @@ pub(crate) fn rules(language: &str) -> &str {
 /// Takes texts of one language apart.
 pub(crate) struct Analyzer {
     stemmer: Option<TextAnalyzer>,
+    /// Lets everything pass but stop words.
+    stop_words: Option<TextAnalyzer>,
     apostrophe: Apostrophe,
     dotless_i: bool,
     remembered: Remembered,
@@ -133,7 +135,21 @@ impl Analyzer {
         };
         let stemmer = stemmer_language(language)
             .map(|language| TextAnalyzer::builder(RawTokenizer::default()).filter(Stemmer::new(language)).build());
-        Analyzer { stemmer, apostrophe, dotless_i: matches!(language, "tr" | "az"), remembered: Remembered::default() }
+        let stop_words = stemmer_language(language)
+            .and_then(stop_words)
+            .map(|filter| TextAnalyzer::builder(RawTokenizer::default()).filter(filter).build());
+        let dotless_i = matches!(language, "tr" | "az");
+        Analyzer { stemmer, stop_words, apostrophe, dotless_i, remembered: Remembered::default() }
+    }
+
+    /// Whether a word says nothing about what a page is about: an article, a preposition, the first word of a question.
+    pub(crate) fn is_stop_word(&mut self, word: &str) -> bool {
+        let Some(stop_words) = &mut self.stop_words else { return false };
+        let lower = lower(word, self.dotless_i);
+        let mut parts = lower.split(is_apostrophe).enumerate();
+        // Of `what's` and `don't` only a letter stands behind the apostrophe.
+        let is_ending = |number: usize, part: &str| number > 0 && part.chars().nth(1).is_none();
+        parts.all(|(number, part)| is_ending(number, part) || !stop_words.token_stream(part).advance())
     }
 
     /// The words of a text, in their order.
@@ -241,6 +257,23 @@ fn stemmer_language(language: &str) -> Option<Language> {
         _ => return None,
     })
 }
+
+/// The stop words of a language, after Snowball. Of English the engine has only Lucene's 33, without those of questions.
+fn stop_words(language: Language) -> Option<StopWordFilter> {
+    if language == Language::English {
+        return Some(StopWordFilter::remove(ENGLISH_STOP_WORDS.split_whitespace().map(str::to_owned)));
+    }
+    StopWordFilter::new(language)
+}
+
+/// Articles, pronouns, prepositions, conjunctions, auxiliary verbs, and the words that questions begin with.
+const ENGLISH_STOP_WORDS: &str = "a about after again all also am an and any are aren as at be because been before being \
+    between both but by can cannot could couldn did didn do does doesn doing don during each few for from further had hadn \
+    has hasn have haven having he her here hers herself him himself his how i if in into is isn it its itself just let me \
+    more most much my myself no nor not of off on once only or other our ours ourselves out over own same shall she should \
+    shouldn so some such than that the their theirs them themselves then there these they this those through to too under \
+    until up upon us very via was wasn we were weren what when where which while who whom whose why will with without won \
+    would wouldn you your yours yourself yourselves";
 
 fn stem(stemmer: &mut TextAnalyzer, word: &str) -> String {
     let mut stream = stemmer.token_stream(word);
@@ -398,6 +431,28 @@ mod tests {
         assert_eq!(forms("tr", "İstanbul'da"), forms("tr", "istanbul"));
         assert_eq!(forms("", "l'albero"), ["l", "albero"]);
         assert_eq!(forms("it", "un po' d'"), forms("it", "un po d"));
+    }
+
+    #[test]
+    fn stop_words_say_nothing_in_their_language() {
+        for (language, word, is_stop_word) in [
+            ("en", "The", true),
+            ("en", "what’s", true),
+            ("en", "don't", true),
+            ("en", "who", true),
+            ("en", "a", true),
+            ("en", "c", false),
+            ("en", "die", false),
+            ("en", "tide", false),
+            ("de", "die", true),
+            ("it", "dell'", true),
+            ("it", "come", true),
+            ("it", "l'olio", false),
+            ("", "the", false),
+            ("ja", "の", false),
+        ] {
+            assert_eq!(Analyzer::new(language).is_stop_word(word), is_stop_word, "{language} {word}");
+        }
     }
 
     #[test]

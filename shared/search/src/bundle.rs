@@ -25,7 +25,7 @@ use tantivy::directory::{DirectoryLock, FileHandle, Lock, OwnedBytes, WatchCallb
 use tantivy::{Directory, HasLen};
 
 /// The form that is written and read. It grows with every change of the schema or of the way words are taken apart.
-pub const FORM: u32 = 4;
+pub const FORM: u32 = 5;
 const MAGIC: &[u8; 8] = b"CURLEWSP";
 const CHECKSUM_BYTES: usize = 32;
 /// Form and magic.

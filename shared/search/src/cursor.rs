@@ -4,14 +4,15 @@
 //! result nor leaves one out. It keeps the present of the first page too, since scores fade with time. It is signed: whoever
 //! could write one could choose where results begin and how many were seen, which bounds how deep anybody looks.
 
+use crate::listing::AHEAD;
 use curlew_model::{Timestamp, hex, unhex};
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
 /// The form that is written and read.
-const FORM: u8 = 2;
-/// Bytes of a cursor before its signature.
-const BODY_BYTES: usize = 1 + 5 * 8;
+const FORM: u8 = 3;
+/// Numbers of a cursor before the keys of what was drawn forward, of 8 bytes each.
+const NUMBERS: usize = 8;
 /// Bytes of the signature, which covers the query too: 128 bits cannot be guessed.
 const SIGNATURE_BYTES: usize = 16;
 /// Bytes of the key that cursors are signed by.
@@ -37,15 +38,27 @@ impl Place {
     }
 }
 
+/// How many pages a query found when its first page of results was asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Counts {
+    pub(crate) total: u64,
+    pub(crate) partial: u64,
+    pub(crate) copies: u64,
+}
+
 /// The end of a page of results.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cursor {
     /// Results on this page and those before.
     pub(crate) seen: u64,
     /// The present when the first page was asked for.
     pub(crate) now: Timestamp,
-    /// The last result.
+    /// The last result up to which all were shown.
     pub(crate) place: Place,
+    /// What was counted then.
+    pub(crate) counts: Counts,
+    /// The keys of results that come after the place and were shown before their turn, at most [`AHEAD`].
+    pub(crate) ahead: Vec<u64>,
 }
 
 impl Cursor {
@@ -61,10 +74,11 @@ impl Cursor {
 
     /// As text for a link; it fits only to this query, and is read only by this key.
     pub fn encode(&self, query: &str, key: &[u8; CURSOR_KEY_BYTES]) -> String {
-        let numbers = [self.seen as i64, self.now.as_millis(), self.place.rank.0, self.place.rank.1];
+        let Counts { total, partial, copies } = self.counts;
+        let (now, rank) = (self.now.as_millis() as u64, (self.place.rank.0 as u64, self.place.rank.1 as u64));
+        let numbers = [self.seen, now, rank.0, rank.1, self.place.key, total, partial, copies];
         let mut bytes = vec![FORM];
-        bytes.extend(numbers.iter().flat_map(|number| number.to_be_bytes()));
-        bytes.extend(self.place.key.to_be_bytes());
+        bytes.extend(numbers.iter().chain(&self.ahead).flat_map(|number| number.to_be_bytes()));
         let signature = signer(&bytes, query, key).finalize().into_bytes();
         bytes.extend(&signature[..SIGNATURE_BYTES]);
         hex(&bytes)
@@ -72,21 +86,25 @@ impl Cursor {
 
     /// Reads what [`Cursor::encode`] wrote for the same query by the same key; none if it is anything else.
     pub fn decode(text: &str, query: &str, key: &[u8; CURSOR_KEY_BYTES]) -> Option<Cursor> {
-        if text.len() != 2 * (BODY_BYTES + SIGNATURE_BYTES) {
+        if text.len() > 2 * (1 + 8 * (NUMBERS + AHEAD) + SIGNATURE_BYTES) {
             return None;
         }
         let bytes = unhex(text)?;
-        let (body, signature) = bytes.split_at_checked(BODY_BYTES)?;
+        let (body, signature) = bytes.split_at_checked(bytes.len().checked_sub(SIGNATURE_BYTES)?)?;
         let (form, numbers) = body.split_first()?;
         if *form != FORM || signer(body, query, key).verify_truncated_left(signature).is_err() {
             return None;
         }
         let (numbers, _) = numbers.as_chunks::<8>();
-        let number = |at: usize| numbers.get(at).map(|bytes| i64::from_be_bytes(*bytes));
+        let numbers: Vec<u64> = numbers.iter().map(|bytes| u64::from_be_bytes(*bytes)).collect();
+        let ([seen, now, first, second, key, total, partial, copies], ahead) =
+            numbers.split_first_chunk::<NUMBERS>()?;
         Some(Cursor {
-            seen: u64::try_from(number(0)?).ok()?,
-            now: Timestamp::from_millis(number(1)?),
-            place: Place { rank: (number(2)?, number(3)?), key: number(4)? as u64 },
+            seen: *seen,
+            now: Timestamp::from_millis(*now as i64),
+            place: Place { rank: (*first as i64, *second as i64), key: *key },
+            counts: Counts { total: *total, partial: *partial, copies: *copies },
+            ahead: ahead.to_vec(),
         })
     }
 }
@@ -107,7 +125,8 @@ mod tests {
     #[test]
     fn it_reads_back_what_it_writes_and_nothing_else() {
         let place = Place { rank: (-7, i64::MAX), key: u64::MAX };
-        let cursor = Cursor { seen: 10, now: Timestamp::from_millis(-5), place };
+        let counts = Counts { total: 25, partial: 3, copies: 1 };
+        let cursor = Cursor { seen: 10, now: Timestamp::from_millis(-5), place, counts, ahead: vec![3, u64::MAX] };
         let text = cursor.encode("pane", &KEY);
         assert_eq!(Cursor::decode(&text, "pane", &KEY), Some(cursor));
         assert_eq!(Cursor::decode(&text, "olio", &KEY), None);

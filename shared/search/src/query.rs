@@ -1,4 +1,4 @@
-//! The query language: words, `"a phrase"`, `-word`, `author:NAME`, `site:HOST`, `lang:it`, `before:2026-05-01`,
+//! The query language: words, `"a phrase"`, `+word`, `-word`, `author:NAME`, `site:HOST`, `lang:it`, `before:2026-05-01`,
 //! `after:…`, `sort:date`.
 
 use crate::schema::head;
@@ -15,13 +15,13 @@ const MIN_FILTER_NAME: usize = 2;
 
 /// What is looked for.
 ///
-/// All words must be found, in the title, the text or the author's name. Of several `author:`, `site:` or `lang:` one is
+/// Words are looked for in the title, the text and the author's name. A phrase, and a word after a `+`, must be there. Of several `author:`, `site:` or `lang:` one is
 /// enough. The value of an operator may stand in quotation marks, as in `author:"Anna Rossi"`. A day is taken in UTC:
 /// `after:` includes it, `before:` ends as it begins. A `-` before a word, phrase, `author:`, `site:` or `lang:` leaves out
 /// what has it. What is no operator is a word: `12:30` is looked for as a phrase of two numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Query {
-    /// Words and phrases that a page must have.
+    /// Words and phrases that a page should have, or must.
     pub wanted: Vec<Clause>,
     /// Words and phrases that it must not have.
     pub unwanted: Vec<Clause>,
@@ -50,6 +50,8 @@ pub struct Query {
 pub struct Clause {
     /// As it was typed, without quotation marks.
     pub text: String,
+    /// Whether a page must have it: a phrase, or a word after a `+`.
+    pub must: bool,
     /// Where it stands in what was typed.
     pub at: Range<usize>,
 }
@@ -166,7 +168,8 @@ impl Reading {
         // What holds no letter and no digit cannot be found, so it is not asked for.
         if piece.text.chars().any(char::is_alphanumeric) {
             let clauses = if piece.negated { &mut self.query.unwanted } else { &mut self.query.wanted };
-            clauses.push(Clause { text: piece.text.to_owned(), at: piece.at..piece.at + piece.text.len() });
+            let at = piece.at..piece.at + piece.text.len();
+            clauses.push(Clause { text: piece.text.to_owned(), must: piece.quoted || piece.is_strict, at });
         } else {
             self.has_signs = true;
         }
@@ -230,6 +233,8 @@ struct Piece<'a> {
     at: usize,
     quoted: bool,
     negated: bool,
+    /// A `+` stands before it.
+    is_strict: bool,
 }
 
 impl<'a> Piece<'a> {
@@ -250,8 +255,8 @@ fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
     let mut rest = text;
     std::iter::from_fn(move || {
         rest = rest.trim_start_matches(is_space);
-        let negated = rest.starts_with('-');
-        if negated {
+        let (negated, is_strict) = (rest.starts_with('-'), rest.starts_with('+'));
+        if negated || is_strict {
             rest = &rest[1..];
         }
         let quoted_operator = rest.split_once(is_quote).and_then(|(before, _)| before.strip_suffix(':'));
@@ -266,13 +271,13 @@ fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
             // A quotation mark that is never closed reaches to the end.
             let end = inside.find(is_quote).unwrap_or(inside.len());
             rest = inside[end..].trim_start_matches(is_quote);
-            return Some(Piece { operator, text: &inside[..end], at, quoted: true, negated });
+            return Some(Piece { operator, text: &inside[..end], at, quoted: true, negated, is_strict });
         }
         let at = text.len() - rest.len();
         let end = rest.find(|c| is_space(c) || is_quote(c)).unwrap_or(rest.len());
         let piece = &rest[..end];
         rest = &rest[end..];
-        Some(Piece { operator: None, text: piece, at, quoted: false, negated })
+        Some(Piece { operator: None, text: piece, at, quoted: false, negated, is_strict })
     })
 }
 
@@ -337,6 +342,8 @@ mod tests {
         assert_eq!(query.sites, ["example.org".to_owned()].into());
         assert_eq!(query.not_sites, ["blog.example.org".to_owned()].into());
         assert_eq!(query.languages, ["it".to_owned()].into());
+        assert_eq!(query.wanted.iter().map(|clause| clause.must).collect::<Vec<_>>(), [false, true, false]);
+        assert_eq!(Query::parse("+pane +\"olio nuovo\" c++").unwrap().wanted.iter().filter(|c| c.must).count(), 2);
         assert_eq!(query.before, Timestamp::parse_day_or_instant("2026-05-01").ok());
         assert_eq!(query.after, Timestamp::parse_day_or_instant("2026-04-01").ok());
         assert_eq!(query.sort, Sort::Date);
@@ -355,7 +362,7 @@ mod tests {
         assert_eq!(Query::parse("author:"), Err(QueryError::Author(String::new())));
         assert_eq!(Query::parse("x author:\"…\""), Err(QueryError::Author("…".into())));
         assert_eq!(texts(&Query::read("co-author:\"Anna Rossi\"").0.wanted), ["co-author:", "Anna Rossi"]);
-        let (query, said) = Query::read(&format!("author:\"{}\"", "a ".repeat(17)));
+        let (query, said) = Query::read(&format!("author:\"{}\"", "a ".repeat(MAX_QUERY_TERMS + 1)));
         assert_eq!((query.authors.first().unwrap().split_whitespace().count(), said.len()), (MAX_QUERY_TERMS, 1));
     }
 
@@ -422,9 +429,9 @@ mod tests {
     #[test]
     fn limits_hold() {
         assert_eq!(Query::parse(&"a ".repeat(10_000)), Err(QueryError::TooLong { bytes: 20_000 }));
-        assert_eq!(Query::parse(&"a ".repeat(17)), Err(QueryError::TooManyTerms));
-        assert_eq!(Query::parse(&format!("\"{}\"", "a ".repeat(17))), Err(QueryError::TooManyTerms));
-        assert!(Query::parse(&"a ".repeat(16)).is_ok());
+        assert_eq!(Query::parse(&"a ".repeat(MAX_QUERY_TERMS + 1)), Err(QueryError::TooManyTerms));
+        assert_eq!(Query::parse(&format!("\"{}\"", "a ".repeat(MAX_QUERY_TERMS + 1))), Err(QueryError::TooManyTerms));
+        assert!(Query::parse(&"a ".repeat(MAX_QUERY_TERMS)).is_ok());
         assert_eq!(Query::parse(&"(".repeat(200)), Err(QueryError::Empty));
     }
 
@@ -459,7 +466,7 @@ mod tests {
         assert_eq!(said, [QueryError::TooLong { bytes: 10_000 }, QueryError::TooManyTerms]);
         let (query, _) = Query::read(&format!("pane {}", "x".repeat(10_000)));
         assert_eq!(texts(&query.wanted), ["pane"], "half a word is not looked for");
-        let (query, said) = Query::read(&format!("\"{}\"", "a ".repeat(40)));
+        let (query, said) = Query::read(&format!("\"{}\"", "a ".repeat(2 * MAX_QUERY_TERMS)));
         assert_eq!((query.wanted[0].text.split_whitespace().count(), said.len()), (MAX_QUERY_TERMS, 1));
         let (query, said) = Query::read(&"(".repeat(10_000));
         assert!(query.is_empty() && said.len() == 2, "{said:?}");

@@ -3,6 +3,7 @@
 use crate::tokens::{self, of_language};
 use crate::{BuildBudget, SearchError};
 use curlew_model::{PageId, Record, Timestamp, hex};
+use sha2::{Digest, Sha256};
 use std::io;
 use tantivy::schema::{
     BytesOptions, Field, INDEXED, IndexRecordOption, NumericOptions, STORED, Schema, TextFieldIndexing, TextOptions,
@@ -24,9 +25,7 @@ pub(crate) struct Fields {
     pub(crate) host: Field,
     /// The primary language subtag.
     pub(crate) language: Field,
-    /// Stems of the title, with positions.
-    pub(crate) title: Field,
-    /// Stems of the text, with positions.
+    /// Stems of title, author and text, with positions; the title stands there [`TITLE_TIMES`] times.
     pub(crate) body: Field,
     /// Words of the author's name, with positions; a name has no stems.
     pub(crate) author: Field,
@@ -34,6 +33,8 @@ pub(crate) struct Fields {
     pub(crate) date: Field,
     /// `unavailable_after` in milliseconds.
     pub(crate) expires: Field,
+    /// Which site a page is of, as a number ([`site`]).
+    pub(crate) site: Field,
     /// The fingerprint of the text, by which copies are known.
     pub(crate) likeness: Field,
     /// The whole record as JSON, for results and for building anew.
@@ -48,6 +49,13 @@ pub(crate) const EXPIRES: &str = "expires";
 pub(crate) const LIKENESS: &str = "likeness";
 /// As [`DATE`].
 pub(crate) const KEY: &str = "key";
+/// As [`DATE`].
+pub(crate) const SITE: &str = "site";
+
+/// How often a title is counted among the words of its page. As words of the one field they share its statistics (BM25F,
+/// Robertson and others 2004); a field of its own would have statistics of its own, by which one word of a title outweighs
+/// everything.
+const TITLE_TIMES: usize = 2;
 
 /// The schema of form [`crate::bundle::FORM`].
 pub(crate) fn schema() -> (Schema, Fields) {
@@ -62,6 +70,12 @@ pub(crate) fn schema() -> (Schema, Fields) {
             .set_tokenizer(tokens::NAME)
             .set_index_option(IndexRecordOption::WithFreqsAndPositions),
     );
+    let names = TextOptions::default().set_indexing_options(
+        TextFieldIndexing::default()
+            .set_tokenizer(tokens::NAME)
+            .set_index_option(IndexRecordOption::WithFreqsAndPositions)
+            .set_fieldnorms(false),
+    );
     let column = NumericOptions::default().set_fast();
     let mut builder = Schema::builder();
     let fields = Fields {
@@ -69,11 +83,11 @@ pub(crate) fn schema() -> (Schema, Fields) {
         key: builder.add_u64_field(KEY, column.clone()),
         host: builder.add_text_field("host", exact.clone()),
         language: builder.add_text_field("language", exact),
-        title: builder.add_text_field("title", words.clone()),
-        body: builder.add_text_field("body", words.clone()),
-        author: builder.add_text_field("author", words),
+        body: builder.add_text_field("body", words),
+        author: builder.add_text_field("author", names),
         date: builder.add_i64_field(DATE, column.clone()),
         expires: builder.add_i64_field(EXPIRES, column.clone()),
+        site: builder.add_u64_field(SITE, column.clone()),
         likeness: builder.add_u64_field(LIKENESS, column),
         record: builder.add_bytes_field("record", BytesOptions::from(STORED)),
     };
@@ -106,11 +120,18 @@ pub(crate) fn document(record: &Record, fields: &Fields, budget: &BuildBudget) -
     if !language.is_empty() {
         document.add_text(fields.language, &language);
     }
-    document.add_text(fields.title, of_language(&language, head(&record.title, budget.text_bytes)));
-    document.add_text(fields.body, of_language(&language, head(&record.text, budget.text_bytes)));
-    if let Some(author) = &record.author {
-        document.add_text(fields.author, of_language("", head(author, budget.text_bytes)));
+    let mut add = |field, language: &str, text: &str| {
+        document.add_text(field, of_language(language, head(text, budget.text_bytes)));
+    };
+    for _ in 0..TITLE_TIMES {
+        add(fields.body, &language, &record.title);
     }
+    if let Some(author) = &record.author {
+        add(fields.author, "", author);
+        add(fields.body, &language, author);
+    }
+    add(fields.body, &language, &record.text);
+    document.add_u64(fields.site, site(&record.host));
     document.add_i64(fields.date, date(record).as_millis());
     if let Some(expires) = record.unavailable_after {
         document.add_i64(fields.expires, expires.as_millis());
@@ -127,6 +148,12 @@ pub(crate) fn record(document: &TantivyDocument, fields: &Fields) -> Result<Reco
     let json = document.get_first(fields.record).and_then(|value| value.as_bytes());
     let json = json.ok_or_else(|| SearchError::damaged_split("a page without its record"))?;
     serde_json::from_slice(json).map_err(|error| SearchError::damaged_split(error.to_string()))
+}
+
+/// A number for a site, which pages of one host share, with and without its `www.`.
+fn site(host: &str) -> u64 {
+    let hash: [u8; 32] = Sha256::digest(host.strip_prefix("www.").unwrap_or(host)).into();
+    u64::from(u32::from_le_bytes([hash[0], hash[1], hash[2], hash[3]]))
 }
 
 /// A page id as a term.

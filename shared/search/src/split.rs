@@ -27,6 +27,7 @@ pub struct Split {
     dates: Column<i64>,
     expires: Column<i64>,
     keys: Column<u64>,
+    sites: Column<u64>,
     prints: Column<u64>,
     /// Where the bytes come from, if they are not all here.
     cold: Option<Arc<Cold>>,
@@ -79,6 +80,7 @@ impl Split {
         let expires =
             columns.column_opt(schema::EXPIRES)?.unwrap_or_else(|| Column::build_empty_column(contents.docs as u32));
         let keys = columns.u64(schema::KEY)?;
+        let sites = columns.u64(schema::SITE)?;
         let prints =
             columns.column_opt(schema::LIKENESS)?.unwrap_or_else(|| Column::build_empty_column(contents.docs as u32));
         Ok(Split {
@@ -87,6 +89,7 @@ impl Split {
             dates,
             expires,
             keys,
+            sites,
             prints,
             searcher,
             cold,
@@ -99,12 +102,10 @@ impl Split {
     pub(crate) fn read_what_is_read_first(contents: Contents, directory: BundleDirectory) -> Result<(), SearchError> {
         let split = Split::over(contents, directory, None)?;
         let fields = split.fields;
-        for field in [fields.id, fields.host, fields.language, fields.title, fields.body, fields.author] {
+        for field in [fields.id, fields.host, fields.language, fields.body, fields.author] {
             split.segment().inverted_index(field)?;
         }
-        for field in [fields.title, fields.body, fields.author] {
-            split.segment().get_fieldnorms_reader(field)?;
-        }
+        split.segment().get_fieldnorms_reader(fields.body)?;
         Ok(())
     }
 
@@ -212,7 +213,7 @@ impl Split {
         Ok(docs)
     }
 
-    fn insert_docs(&self, term: &Term, docs: &mut BitSet) -> Result<(), SearchError> {
+    pub(crate) fn insert_docs(&self, term: &Term, docs: &mut BitSet) -> Result<(), SearchError> {
         let inverted = self.segment().inverted_index(term.field())?;
         if let Some(mut postings) = inverted.read_postings(term, IndexRecordOption::Basic)? {
             while postings.doc() != TERMINATED {
@@ -234,7 +235,7 @@ impl Split {
         lapsed.map(|doc| Ok(self.record(doc)?.id)).collect()
     }
 
-    fn has_expired(&self, doc: DocId, now: Timestamp) -> bool {
+    pub(crate) fn has_expired(&self, doc: DocId, now: Timestamp) -> bool {
         self.expires.first(doc).is_some_and(|expires| expires <= now.as_millis())
     }
 
@@ -275,12 +276,12 @@ impl Split {
         &self.dates
     }
 
-    pub(crate) fn expires(&self) -> &Column<i64> {
-        &self.expires
-    }
-
     pub(crate) fn keys(&self) -> &Column<u64> {
         &self.keys
+    }
+
+    pub(crate) fn sites(&self) -> &Column<u64> {
+        &self.sites
     }
 
     pub(crate) fn prints(&self) -> &Column<u64> {

@@ -4,15 +4,27 @@
 //! text, which is taken apart where it is needed. The schema of every split names one tokenizer for all its fields
 //! ([`NAME`]), so a text says itself that it is to be taken apart, and by which language's rules; any other is one word.
 
-use crate::analyze::{Analyzers, Mode};
+use crate::analyze::{Analyzers, Mode, rules};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 use tantivy::tokenizer::{Token, TokenStream, Tokenizer, TokenizerManager};
 
 /// The tokenizer's name in the schema.
 pub(crate) const NAME: &str = "raw";
-/// Stands on both sides of the language of a text that is to be taken apart. No host name and no language has it in it.
+/// Stands on both sides of the language of a text that is to be taken apart, and between a form and the language by whose
+/// rules it was made. No host name, no language and no word has it in it.
 const MARK: char = '\u{1}';
+
+/// A form as it is indexed. Its language stands behind it: a word in the form of one language is found on pages of that
+/// language alone, and the forms of one word lie side by side in the dictionary.
+pub(crate) fn term_text(form: &str, rules: &str) -> String {
+    if rules.is_empty() { form.to_owned() } else { format!("{form}{MARK}{rules}") }
+}
+
+/// The form and the language that an indexed form was made of.
+pub(crate) fn form_and_rules(term: &str) -> (&str, &str) {
+    term.split_once(MARK).unwrap_or((term, ""))
+}
 
 /// A text that is to be taken apart by the rules of a language (primary subtag, or empty).
 pub(crate) fn of_language(language: &str, text: &str) -> String {
@@ -55,9 +67,14 @@ impl Tokens {
             return;
         };
         let mut analyzers = self.analyzers.lock().unwrap_or_else(PoisonError::into_inner);
+        let rules = rules(language);
         analyzers.of(language).each(text, Mode::Index, &mut |word| {
             for form in [Some(word.form), word.other].into_iter().flatten() {
                 self.forms.push_str(form);
+                if !rules.is_empty() {
+                    self.forms.push(MARK);
+                    self.forms.push_str(rules);
+                }
                 self.laid.push(Laid { end: self.forms.len(), position: word.position, span: word.span.clone() });
             }
         });
@@ -119,7 +136,8 @@ mod tests {
     #[test]
     fn a_text_of_a_language_is_taken_apart_and_any_other_is_one_word() {
         let words = laid(&of_language("it", "La città d'arte 東京"));
-        let forms: Vec<_> = words.iter().map(|(form, at, span)| (form.as_str(), *at, span.clone())).collect();
+        assert!(words.iter().all(|(term, ..)| form_and_rules(term).1 == "it"));
+        let forms: Vec<_> = words.iter().map(|(term, at, span)| (form_and_rules(term).0, *at, span.clone())).collect();
         let expected = [
             ("la", 0, 0..2),
             ("citt", 1, 3..9),
@@ -132,6 +150,9 @@ mod tests {
         assert_eq!(laid("www.example.org"), [("www.example.org".to_owned(), 0, 0..15)]);
         assert_eq!(laid(&of_language("", "")), []);
         let wild = laid(&of_language("en", "a\u{1}b"));
-        assert_eq!(wild.iter().map(|(form, ..)| form.as_str()).collect::<Vec<_>>(), ["a", "b"]);
+        assert_eq!(
+            wild.iter().map(|(form, ..)| form.clone()).collect::<Vec<_>>(),
+            ["a", "b"].map(|f| term_text(f, "en"))
+        );
     }
 }

@@ -6,7 +6,8 @@ use crate::splits::{Listed, Opened, Splits, endless};
 use crate::{StageError, thumbnail};
 use curlew_model::{Millis, PageId, QueryError, ThumbnailId, Timestamp, Year};
 use curlew_ports::{
-    Blobs, Clock, CpuPool, CpuTask, FindError, Found, FoundHit, InlinePool, PortError, Shelf, Start, Tag, compute,
+    Blobs, Clock, CpuPool, CpuTask, Explanation, FindError, Found, FoundHit, InlinePool, PortError, Shelf, Start, Tag,
+    compute,
 };
 use curlew_search::{
     CURSOR_KEY_BYTES, Cursor, Hidden, Hit, Query, Request, Results, SearchError, Split, search, suggest, warm,
@@ -91,23 +92,37 @@ impl Finder {
     /// A sentence about the query if nothing of it is understood, or about the cursor if it is none of this query; or what
     /// the object store says.
     pub async fn find(&self, text: &str, start: Start<'_>, limit: usize) -> Result<Found, FindError> {
+        self.run(text, start, limit, false).await
+    }
+
+    /// The first hits of a query, each with how its score came about.
+    ///
+    /// # Errors
+    /// As [`Finder::find`].
+    pub async fn explain(&self, text: &str, limit: usize) -> Result<Found, FindError> {
+        self.run(text, Start::Offset(0), limit, true).await
+    }
+
+    async fn run(&self, text: &str, start: Start<'_>, limit: usize, explain: bool) -> Result<Found, FindError> {
         let (query, notes) = Query::read(text);
         if query.is_empty() {
             return Err(FindError::BadQuery(notes.into_iter().next().unwrap_or(QueryError::Empty)));
         }
-        let mut request = Request { query: &query, limit, offset: 0, after: None, now: self.clock.now() };
+        let (mut after, mut now, mut offset) = (None, self.clock.now(), 0);
         match start {
-            Start::Offset(offset) => request.offset = offset,
+            Start::Offset(from) => offset = from,
             Start::After(cursor) => {
                 let cursor = self.cursor_key.get().and_then(|key| Cursor::decode(cursor, text, key));
                 let cursor = cursor.ok_or(FindError::BadQuery(QueryError::Cursor))?;
-                (request.after, request.now) = (Some(cursor), cursor.now());
+                now = cursor.now();
+                after = Some(cursor);
             }
         }
+        let question = Arc::new(Question { text: text.to_owned(), query, after, now, offset, limit, explain });
         let mut tries = 0;
         loop {
             tries += 1;
-            match self.once(text, request).await {
+            match self.once(&question).await {
                 Err(StageError::Port(PortError::NotFound(_))) if tries < TRIES => {}
                 Err(StageError::Port(error)) => return Err(FindError::Port(error)),
                 Err(StageError::Job(why)) => {
@@ -118,40 +133,37 @@ impl Finder {
         }
     }
 
-    async fn once(&self, text: &str, request: Request<'_>) -> Result<Found, StageError> {
-        let now = self.clock.now();
-        let read = self.manifests(now).await?;
+    async fn once(&self, question: &Arc<Question>) -> Result<Found, StageError> {
+        let read = self.manifests(self.clock.now()).await?;
         let splits = self.splits.all(&read.splits).await?;
         for (opened, outdated) in splits.iter().zip(&read.outdated) {
             opened.split.set_outdated(outdated.clone());
         }
         let hosts = hidden_hosts(self.blobs.as_ref()).await?;
-        let hidden = Hidden { tombstones: read.tombstones.clone(), hosts };
-        let (results, suggestion) = self.answer(&splits, hidden, text, request).await?;
+        let hidden = Arc::new(Hidden { tombstones: read.tombstones.clone(), hosts });
+        let (results, suggestion) = self.answer(&splits, &hidden, question).await?;
         self.splits.trim();
         let mut hits = Vec::with_capacity(results.hits.len());
         for hit in results.hits {
             hits.push(self.shown(hit).await?);
         }
-        let before = request.after.map_or(request.offset as u64, |cursor| cursor.seen());
-        let next = results.next.zip(self.cursor_key.get()).map(|(next, key)| next.encode(text, key));
-        Ok(Found { total: results.total, copies: results.copies, hits, before, next, suggestion, notes: vec![] })
+        let before = question.after.as_ref().map_or(question.offset as u64, Cursor::seen);
+        let next = results.next.zip(self.cursor_key.get()).map(|(next, key)| next.encode(&question.text, key));
+        let Results { total, partial, is_mixed, copies, unknown, .. } = results;
+        Ok(Found { total, partial, is_mixed, unknown, copies, hits, before, next, suggestion, notes: vec![] })
     }
 
     /// Searches, and fetches what is not here, until all is.
     async fn answer(
         &self,
         splits: &[Opened],
-        hidden: Hidden,
-        text: &str,
-        request: Request<'_>,
+        hidden: &Arc<Hidden>,
+        question: &Arc<Question>,
     ) -> Result<(Results, Option<String>), StageError> {
-        let Request { query, limit, offset, after, now } = request;
-        let open = splits.iter().map(|opened| opened.split.clone()).collect();
-        let question = Arc::new(Question { splits: open, hidden, text: text.to_owned(), query: query.clone() });
+        let open: Arc<[Arc<Split>]> = splits.iter().map(|opened| opened.split.clone()).collect();
         for _ in 0..ROUNDS {
-            let question = question.clone();
-            let look = move || question.look(limit, offset, after, now);
+            let (question, open, hidden) = (question.clone(), open.clone(), hidden.clone());
+            let look = move || question.look(&open, &hidden);
             let error = match compute(self.pool.as_ref(), CpuTask::Query, look).await.map_err(PortError::from)? {
                 Ok(answer) => return Ok(answer),
                 Err(error) => error,
@@ -222,33 +234,39 @@ impl Finder {
             site: hit.site,
             published: hit.published,
             language: hit.language,
+            all_words: hit.has_all,
+            missing: hit.missing,
+            explanation: hit.explanation.map(|why| Explanation {
+                words: why.words,
+                proximity: why.proximity,
+                freshness: why.freshness,
+            }),
             score: hit.score,
             copies: hit.copies,
         })
     }
 }
 
-/// What is asked of which splits.
+/// What is asked.
 struct Question {
-    splits: Vec<Arc<Split>>,
-    hidden: Hidden,
     text: String,
     query: Query,
+    after: Option<Cursor>,
+    now: Timestamp,
+    offset: usize,
+    limit: usize,
+    explain: bool,
 }
 
 impl Question {
     /// Searches what is here. If something is not, all that the query needs is noted as wanted.
-    fn look(
-        &self,
-        limit: usize,
-        offset: usize,
-        after: Option<Cursor>,
-        now: Timestamp,
-    ) -> Result<(Results, Option<String>), SearchError> {
-        let Question { hidden, text, query, .. } = self;
-        let splits: Vec<&Split> = self.splits.iter().map(AsRef::as_ref).collect();
-        let answered = search(&splits, hidden, Request { query, limit, offset, after, now }).and_then(|results| {
-            let suggestion = suggest(&splits, hidden, (text, query), results.total, now)?;
+    fn look(&self, splits: &[Arc<Split>], hidden: &Hidden) -> Result<(Results, Option<String>), SearchError> {
+        let Question { text, query, after, now, offset, limit, explain } = self;
+        let splits: Vec<&Split> = splits.iter().map(AsRef::as_ref).collect();
+        let after = after.as_ref();
+        let request = Request { offset: *offset, after, explain: *explain, ..Request::new(query, *limit, *now) };
+        let answered = search(&splits, hidden, request).and_then(|results| {
+            let suggestion = suggest(&splits, hidden, (text, query), results.total, *now)?;
             Ok((results, suggestion))
         });
         answered.inspect_err(|_| warm(&splits, hidden, query))

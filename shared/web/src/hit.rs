@@ -9,6 +9,8 @@ use url::Url;
 
 /// Longest language tag that is taken for one, in bytes (RFC 5646 §4.4.1).
 const MAX_TAG: usize = 35;
+/// Longest word that is said to be missing, in characters.
+const MAX_MISSING: usize = 40;
 /// Longest path that is shown after the host, in characters.
 const MAX_PATH: usize = 48;
 
@@ -37,6 +39,8 @@ pub(crate) struct HitView {
     pub(crate) lang: Option<String>,
     /// What that language is called, if it is another than the page's own.
     pub(crate) language: Option<String>,
+    /// Words of the query that it does not have.
+    pub(crate) missing: Vec<String>,
     /// That later pages say the same and are not shown.
     pub(crate) copies: Option<String>,
 }
@@ -61,6 +65,7 @@ impl HitView {
             href: url.map(String::from),
             language: lang.as_deref().and_then(|lang| language.name_of(lang)),
             lang,
+            missing: hit.missing.iter().map(|word| clipped(word, MAX_MISSING)).collect(),
             copies: copies(hit.copies, language),
             host,
         }
@@ -122,6 +127,9 @@ mod tests {
             site: site.to_owned(),
             published: None,
             language: None,
+            all_words: true,
+            missing: Vec::new(),
+            explanation: None,
             score: 1.0,
             copies: 0,
         }

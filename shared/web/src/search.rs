@@ -5,13 +5,14 @@ use crate::hit::HitView;
 use crate::language::Language;
 use crate::page::{self, AN_HOUR, REVALIDATED, Site};
 use crate::params::{MAX_PAGE, MAX_REACH, PAGE_SIZE, Params};
+use crate::text::clipped;
 use crate::words::Search;
 use askama::Template;
 use axum::extract::State;
 use axum::http::{StatusCode, Uri};
 use axum::response::Response;
 use curlew_model::QueryError;
-use curlew_ports::{FindError, Found, Start};
+use curlew_ports::{FindError, Found, FoundHit, Start};
 use std::sync::Arc;
 use url::form_urlencoded;
 
@@ -35,11 +36,17 @@ struct Results<'a> {
     notes: Vec<String>,
     /// What may have been meant, and the link to it.
     meant: Option<(&'a str, String)>,
+    /// Words that no page has, as a sentence.
+    unknown: Option<String>,
+    /// Pages with all words and with some.
     total: u64,
     total_shown: String,
+    /// How many of them have all words, as a sentence, if not all have.
+    all_words: Option<String>,
     /// A sentence about the copies that are not among them.
     copies: Option<String>,
-    hits: Vec<HitView>,
+    /// The hits with all words, and behind a heading those with some.
+    parts: Vec<(Option<&'static str>, Vec<HitView>)>,
     pages: Pages,
     /// The query part of the feeds' addresses, where there are feeds.
     follow: Option<String>,
@@ -92,14 +99,41 @@ fn results(site: Site<'_>, query: &str, found: &Found) -> Response {
         notice: None,
         notes: found.notes.iter().map(t.misread).collect(),
         meant: found.suggestion.as_deref().map(|meant| (meant, link(meant, 1, None))),
-        total: found.total,
-        total_shown: language.number(found.total),
+        unknown: (!found.unknown.is_empty()).then(|| (t.in_no_page)(&quoted(&found.unknown))),
+        total: in_all(found),
+        total_shown: language.number(in_all(found)),
+        all_words: (found.partial > 0).then(|| (t.have_all_words)(found.total, &language.number(found.total))),
         copies: (found.copies > 0).then(|| (t.copies_of_them)(found.copies, &language.number(found.copies))),
-        hits: found.hits.iter().take(PAGE_SIZE).map(|hit| HitView::of(hit, language)).collect(),
+        parts: parts(found, language),
         pages: Pages::of(query, found),
         follow: site.opensearch.then(|| asked(query)),
     };
     page::html(language, StatusCode::OK, REVALIDATED, &view)
+}
+
+/// Pages with all words and with some.
+fn in_all(found: &Found) -> u64 {
+    found.total.saturating_add(found.partial)
+}
+
+/// Longest word that is repeated in a sentence, in characters.
+const MAX_WORD: usize = 40;
+
+fn quoted(words: &[String]) -> String {
+    let quoted: Vec<String> = words.iter().map(|word| format!("“{}”", clipped(word, MAX_WORD))).collect();
+    quoted.join(", ")
+}
+
+/// The hits of a page of results in parts: it is said where those with all words end. In answer to a sentence they are mixed.
+fn parts(found: &Found, language: Language) -> Vec<(Option<&'static str>, Vec<HitView>)> {
+    let is_first = |hit: &FoundHit| hit.all_words || found.is_mixed;
+    let hits = found.hits.get(..PAGE_SIZE).unwrap_or(&found.hits);
+    let parts = hits.chunk_by(|one, two| is_first(one) == is_first(two));
+    let part = |hits: &[FoundHit]| {
+        let heading = hits.first().filter(|hit| !is_first(hit)).map(|_| Search::of(language).some_words);
+        (heading, hits.iter().map(|hit| HitView::of(hit, language)).collect())
+    };
+    parts.map(part).collect()
 }
 
 /// The form with what was typed, and a sentence about it.
@@ -111,10 +145,12 @@ fn refused(site: Site<'_>, query: &str, sentence: &str) -> Response {
         notice: Some(sentence),
         notes: Vec::new(),
         meant: None,
+        unknown: None,
         total: 0,
         total_shown: String::new(),
+        all_words: None,
         copies: None,
-        hits: Vec::new(),
+        parts: Vec::new(),
         pages: Pages::default(),
         follow: None,
     };
@@ -156,7 +192,7 @@ struct Pages {
 impl Pages {
     fn of(query: &str, found: &Found) -> Pages {
         let whole = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
-        let (total, number) = (whole(found.total), whole(found.before) / PAGE_SIZE + 1);
+        let (total, number) = (whole(in_all(found)), whole(found.before) / PAGE_SIZE + 1);
         let count = total.div_ceil(PAGE_SIZE).min(MAX_PAGE);
         let numbered = |n: usize| link(query, n, None);
         let first = (number - 1) * PAGE_SIZE + 1;

@@ -89,8 +89,8 @@ pub(crate) async fn run(command: Command, config: Config, place: Place) -> Resul
         }
         // Much is read to do what a whole crawl does.
         Command::Poll { names, output } => Box::pin(poll::run(&names, output, config, &place)).await,
-        Command::Search { query, limit, output } => {
-            search::run(&place.beside(config).await?, &query, limit, output.json).await
+        Command::Search { query, limit, explain, output } => {
+            search::run(&place.beside(config).await?, &query, limit, explain, output.json).await
         }
         Command::Sample { count, all, output } => match &place {
             Place::Here => publish::sample(place.alone(config).await?, count, all, output.json).await,

@@ -4,7 +4,7 @@ use crate::failure::usage;
 use crate::output::{self, shown};
 use crate::world::World;
 use anyhow::Result;
-use curlew_ports::{FindError, Start};
+use curlew_ports::{FindError, Found, FoundHit, Start};
 use curlew_stages::web_secret;
 
 /// The most hits that one search shows.
@@ -14,7 +14,7 @@ const AUTHOR: &str = "author:";
 /// Characters of a line for people.
 const LINE: usize = 100;
 
-pub(super) async fn run(world: &World, words: &[String], limit: usize, json: bool) -> Result<()> {
+pub(super) async fn run(world: &World, words: &[String], limit: usize, explain: bool, json: bool) -> Result<()> {
     if limit > MOST {
         return Err(usage(format!("--limit may be at most {MOST}")));
     }
@@ -26,7 +26,12 @@ pub(super) async fn run(world: &World, words: &[String], limit: usize, json: boo
     if json && let Some(secret) = web_secret(world.ports.blobs.as_ref()).await? {
         world.finder.sign_cursors(secret);
     }
-    let found = match world.finder.find(&query.join(" "), Start::Offset(0), limit).await {
+    let query = query.join(" ");
+    let found = match explain {
+        true => world.finder.explain(&query, limit).await,
+        false => world.finder.find(&query, Start::Offset(0), limit).await,
+    };
+    let found = match found {
         Ok(found) => found,
         Err(FindError::BadQuery(why)) => return Err(usage(why.to_string())),
         Err(FindError::Port(error)) => return Err(error.into()),
@@ -37,19 +42,53 @@ pub(super) async fn run(world: &World, words: &[String], limit: usize, json: boo
     for note in &found.notes {
         output::line(&shown(&note.to_string(), 4 * LINE))?;
     }
+    for word in &found.unknown {
+        output::line(&format!("No page has '{}'.", shown(word, LINE)))?;
+    }
+    output::line(&heading(&found))?;
+    let mut was_first = true;
+    for hit in &found.hits {
+        let is_first = hit.all_words || found.is_mixed;
+        if was_first && !is_first {
+            output::line("\nPages with some of your words")?;
+        }
+        was_first = is_first;
+        show(hit)?;
+    }
+    if let Some(meant) = &found.suggestion {
+        output::line(&format!("\nDid you mean: {}", shown(meant, 4 * LINE)))?;
+    }
+    Ok(())
+}
+
+fn heading(found: &Found) -> String {
     let copies = match found.copies {
         0 => String::new(),
         1 => ", and one copy that is not shown".to_owned(),
         more => format!(", and {more} copies that are not shown"),
     };
-    output::line(&format!("{}{copies}", output::count(found.total, "page")))?;
-    for hit in &found.hits {
-        let day = hit.published.map(|at| format!(", {}", at.day())).unwrap_or_default();
-        output::line(&format!("\n{}\n  {}{day}", shown(&hit.title, LINE), shown(&hit.site, LINE)))?;
-        output::line(&format!("  {}\n  {}", shown(&hit.url, 2_048), shown(&hit.snippet, 4 * LINE)))?;
+    let all = output::count(found.total, "page");
+    match found.partial {
+        0 => format!("{all}{copies}"),
+        some => format!("{all} with all words{copies}; {some} with some of them"),
     }
-    if let Some(meant) = &found.suggestion {
-        output::line(&format!("\nDid you mean: {}", shown(meant, 4 * LINE)))?;
+}
+
+fn show(hit: &FoundHit) -> Result<()> {
+    let day = hit.published.map(|at| format!(", {}", at.day())).unwrap_or_default();
+    output::line(&format!("\n{}\n  {}{day}", shown(&hit.title, LINE), shown(&hit.site, LINE)))?;
+    output::line(&format!("  {}\n  {}", shown(&hit.url, 2_048), shown(&hit.snippet, 4 * LINE)))?;
+    if !hit.missing.is_empty() {
+        output::line(&format!("  Without: {}", shown(&hit.missing.join(", "), LINE)))?;
+    }
+    if let Some(why) = &hit.explanation {
+        let words: Vec<String> = why.words.iter().map(|(word, adds)| format!("{word} {adds:.2}")).collect();
+        let (proximity, freshness) = (why.proximity, why.freshness);
+        let words = shown(&words.join(" + "), 4 * LINE);
+        output::line(&format!(
+            "  Score {:.2} = ({words}) × {proximity:.2} for words side by side × {freshness:.2} for what is new",
+            hit.score
+        ))?;
     }
     Ok(())
 }
@@ -59,7 +98,7 @@ fn quoted(word: &str) -> String {
     if !word.contains(' ') || word.contains('"') {
         return word.to_owned();
     }
-    let (minus, rest) = word.split_at(usize::from(word.starts_with('-')));
+    let (minus, rest) = word.split_at(usize::from(word.starts_with(['-', '+'])));
     let (author, phrase) = rest.split_at(if rest.starts_with(AUTHOR) { AUTHOR.len() } else { 0 });
     format!("{minus}{author}\"{phrase}\"")
 }
@@ -74,6 +113,7 @@ mod tests {
             ("tide", "tide"),
             ("spring tide", "\"spring tide\""),
             ("-spring tide", "-\"spring tide\""),
+            ("+spring tide", "+\"spring tide\""),
             ("author:Anna Rossi", "author:\"Anna Rossi\""),
             ("-author:Anna Rossi", "-author:\"Anna Rossi\""),
             ("author:\"Anna Rossi\"", "author:\"Anna Rossi\""),

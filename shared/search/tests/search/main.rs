@@ -4,10 +4,11 @@
 mod built;
 mod oracle;
 mod pages;
+mod ranking;
 
 use curlew_model::{Millis, PageId, SnippetLimit, Timestamp};
 use curlew_search::{
-    BuildBudget, Cursor, Hidden, Manifest, Query, Request, Results, SearchError, Split, build_split, joined,
+    BuildBudget, Cursor, Hidden, Manifest, Query, Request, Results, Scope, SearchError, Split, build_split, joined,
     merge_splits, search, suggest, warm,
 };
 use pages::{Page, id, split, splits};
@@ -19,16 +20,20 @@ fn now() -> Timestamp {
     Timestamp::parse_day_or_instant("2026-11-21").unwrap()
 }
 
+/// A request for the first hits of pages with all words.
+fn first(query: &Query, limit: usize) -> Request<'_> {
+    Request { scope: Scope::AllWords, ..Request::new(query, limit, now()) }
+}
+
 fn ask_all(splits: &[Split], hidden: &Hidden, text: &str) -> Results {
     let splits: Vec<&Split> = splits.iter().collect();
     let query = Query::parse(text).unwrap();
-    search(&splits, hidden, Request { query: &query, limit: 100, offset: 0, after: None, now: now() }).unwrap()
+    search(&splits, hidden, first(&query, 100)).unwrap()
 }
 
 fn ask(split: &Split, text: &str) -> Results {
     let query = Query::parse(text).unwrap();
-    search(&[split], &Hidden::default(), Request { query: &query, limit: 100, offset: 0, after: None, now: now() })
-        .unwrap()
+    search(&[split], &Hidden::default(), first(&query, 100)).unwrap()
 }
 
 /// The paths of the hits, in their order.
@@ -178,9 +183,9 @@ fn copies_are_given_as_the_earliest_of_them() {
     many.push(Page::it("z", "Altro", "Poco pane in molte altre parole."));
     let splits = splits(&many, 2);
     let (splits, query) = (splits.iter().collect::<Vec<_>>(), Query::parse("pane").unwrap());
-    let (mut after, mut seen) = (None, Vec::new());
+    let (mut after, mut seen) = (None::<Cursor>, Vec::new());
     for _ in 0..20 {
-        let request = Request { query: &query, limit: 5, offset: 0, after, now: now() };
+        let request = Request { after: after.as_ref(), ..first(&query, 5) };
         let results = search(&splits, &Hidden::default(), request).unwrap();
         seen.extend(results.hits.iter().map(|hit| hit.url.clone()));
         after = results.next;
@@ -208,7 +213,7 @@ fn as_many_are_counted_as_can_be_given() {
             for limit in [1, 7, 100] {
                 let mut hits = 0;
                 for offset in (0..100).step_by(limit) {
-                    let request = Request { query: &query, limit, offset, after: None, now: now() };
+                    let request = Request { offset, ..first(&query, limit) };
                     let page = search(&splits, &Hidden::default(), request).unwrap();
                     assert_eq!((page.total, page.copies), (given, copies), "{text} {parts} {limit} {offset}");
                     hits += page.hits.len() as u64;
@@ -343,7 +348,7 @@ fn pages_of_results_are_parts_of_the_whole() {
     let splits: Vec<&Split> = splits.iter().collect();
     let query = Query::parse("pane").unwrap();
     let page = |offset, limit| {
-        let request = Request { query: &query, limit, offset, after: None, now: now() };
+        let request = Request { offset, ..first(&query, limit) };
         search(&splits, &Hidden::default(), request).unwrap()
     };
     let whole = page(0, 1000);
@@ -365,16 +370,16 @@ fn cursors_lead_through_all_results_while_others_publish() {
     let after = splits(&Page::many(40), 4);
     for text in ["pane", "pane sort:date", "site:example.org"] {
         let query = Query::parse(text).unwrap();
-        let ask = |splits: &[Split], limit, after: Option<Cursor>| {
+        let ask = |splits: &[Split], limit, after: Option<&Cursor>| {
             let splits: Vec<&Split> = splits.iter().collect();
-            let request = Request { query: &query, limit, offset: 0, after, now: now() };
+            let request = Request { after, ..first(&query, limit) };
             search(&splits, &Hidden::default(), request).unwrap()
         };
         let whole = ask(&before, 1000, None);
         assert_eq!(whole.next, None);
-        let (mut parts, mut cursor) = (Vec::new(), None);
+        let (mut parts, mut cursor) = (Vec::new(), None::<Cursor>);
         loop {
-            let part = ask(&before, 4, cursor);
+            let part = ask(&before, 4, cursor.as_ref());
             assert_eq!(part.total, whole.total);
             parts.extend(part.hits);
             let Some(next) = part.next else { break };
@@ -387,7 +392,7 @@ fn cursors_lead_through_all_results_while_others_publish() {
         // By date nothing moves when something is published: no result comes twice, and none is left out.
         if text == "pane sort:date" {
             let first = ask(&before, 10, None);
-            let second = ask(&after, 1000, first.next);
+            let second = ask(&after, 1000, first.next.as_ref());
             let shown: HashSet<&PageId> = first.hits.iter().map(|hit| &hit.id).collect();
             assert!(second.hits.iter().all(|hit| !shown.contains(&hit.id)));
             let rest = whole.hits.iter().skip(10);
@@ -400,7 +405,7 @@ fn cursors_lead_through_all_results_while_others_publish() {
 fn meant(splits: &[Split], hidden: &Hidden, text: &str) -> Option<String> {
     let splits: Vec<&Split> = splits.iter().collect();
     let (query, _) = Query::read(text);
-    let request = Request { query: &query, limit: 0, offset: 0, after: None, now: now() };
+    let request = first(&query, 0);
     let found = search(&splits, hidden, request).unwrap().total;
     suggest(&splits, hidden, (text, &query), found, now()).unwrap()
 }
@@ -450,7 +455,7 @@ fn odd_pages_and_odd_queries_do_no_harm() {
     }
     let none: &[&Split] = &[];
     let query = Query::parse("pane").unwrap();
-    let request = Request { query: &query, limit: 10, offset: 0, after: None, now: now() };
+    let request = first(&query, 10);
     assert_eq!(search(none, &Hidden::default(), request).unwrap(), Results::default());
 }
 
@@ -469,7 +474,7 @@ proptest! {
     ) {
         if let Ok(query) = Query::parse(&text) {
             let splits: Vec<&Split> = ANY.iter().collect();
-            let request = Request { query: &query, limit: 5, offset: 1, after: None, now: now() };
+            let request = Request { offset: 1, ..first(&query, 5) };
             let results = search(&splits, &Hidden::default(), request).unwrap();
             prop_assert!(results.total as usize >= results.hits.len());
             for hit in results.hits {
@@ -494,7 +499,7 @@ proptest! {
                 if query.wanted.len() != 1 || query.wanted[0].text != word {
                     continue; // a quotation mark inside it
                 }
-                let request = Request { query: &query, limit: 10, offset: 0, after: None, now: now() };
+                let request = first(&query, 10);
                 let results = search(&[&split], &Hidden::default(), request).unwrap();
                 prop_assert!(results.hits.iter().any(|hit| hit.id == id(&format!("p{number}"))), "{word:?}");
             }

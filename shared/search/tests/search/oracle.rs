@@ -68,7 +68,7 @@ proptest! {
 
         let query = Query::parse(&text).unwrap();
         let splits: Vec<&Split> = SPLITS.iter().collect();
-        let request = Request { query: &query, limit: 10_000, offset: 0, after: None, now: Timestamp::MAX };
+        let request = Request { now: Timestamp::MAX, ..crate::first(&query, 10_000) };
         let results = search(&splits, &Hidden::default(), request).unwrap();
         let found: BTreeSet<String> = results.hits.iter().map(|hit| hit.url.clone()).collect();
         prop_assert_eq!(results.total as usize, expected.len(), "{}", text);

@@ -10,7 +10,7 @@ pub(crate) struct Search {
     pub(crate) button: &'static str,
     pub(crate) examples_heading: &'static str,
     /// What can be typed, and what it means.
-    pub(crate) examples: [(&'static str, &'static str); 9],
+    pub(crate) examples: [(&'static str, &'static str); 10],
     /// Heads a page of results that has none to show, for those who hear it.
     pub(crate) heading: &'static str,
     /// Around a link to another query.
@@ -23,6 +23,14 @@ pub(crate) struct Search {
     pub(crate) pages_for: &'static str,
     /// How many pages are not shown since they say the same as one that is.
     pub(crate) copies_of_them: fn(u64, &str) -> String,
+    /// How many pages have all words where others have only some.
+    pub(crate) have_all_words: fn(u64, &str) -> String,
+    /// Heads the pages that have only some of the words.
+    pub(crate) some_words: &'static str,
+    /// Before the words that a page does not have.
+    pub(crate) without: &'static str,
+    /// Which words are in no page.
+    pub(crate) in_no_page: fn(&str) -> String,
     pub(crate) none_here: &'static str,
     pub(crate) one_copy: &'static str,
     pub(crate) copies: fn(u32) -> String,
@@ -52,7 +60,8 @@ const ENGLISH: Search = Search {
     button: "Search",
     examples_heading: "What you can type",
     examples: [
-        ("curlew estuary", "pages with both words"),
+        ("curlew estuary", "pages with both words, then those with one"),
+        ("curlew +estuary", "only pages with this word"),
         ("\"spring tide\"", "the words side by side"),
         ("curlew -stone", "without a word"),
         ("tide author:\"Anna Rossi\"", "written by somebody"),
@@ -73,6 +82,14 @@ const ENGLISH: Search = Search {
         1 => "One more page says the same as one of them.".to_owned(),
         _ => format!("{shown} more pages say the same as one of them."),
     },
+    have_all_words: |n, shown| match n {
+        0 => "No page has all of your words.".to_owned(),
+        1 => "One of them has all of your words.".to_owned(),
+        _ => format!("{shown} of them have all of your words."),
+    },
+    some_words: "Pages with some of your words",
+    without: "Without",
+    in_no_page: |words| format!("No page here has {words}."),
     none_here: "There are no results on this page any more.",
     one_copy: "One later page says the same.",
     copies: |n| format!("{n} later pages say the same."),
@@ -95,7 +112,8 @@ const ITALIAN: Search = Search {
     button: "Cerca",
     examples_heading: "Che cosa si può scrivere",
     examples: [
-        ("chiurlo laguna", "pagine con entrambe le parole"),
+        ("chiurlo laguna", "pagine con entrambe le parole, poi con una sola"),
+        ("chiurlo +laguna", "solo pagine con questa parola"),
         ("\"alta marea\"", "le parole una accanto all’altra"),
         ("pane -burro", "senza una parola"),
         ("marea author:\"Anna Rossi\"", "scritte da una persona"),
@@ -116,6 +134,14 @@ const ITALIAN: Search = Search {
         1 => "Un’altra pagina dice lo stesso di una di queste.".to_owned(),
         _ => format!("Altre {shown} pagine dicono lo stesso di una di queste."),
     },
+    have_all_words: |n, shown| match n {
+        0 => "Nessuna pagina ha tutte le parole cercate.".to_owned(),
+        1 => "Una di queste ha tutte le parole cercate.".to_owned(),
+        _ => format!("{shown} di queste hanno tutte le parole cercate."),
+    },
+    some_words: "Pagine con alcune delle parole cercate",
+    without: "Senza",
+    in_no_page: |words| format!("Qui nessuna pagina ha {words}."),
     none_here: "In questa pagina non ci sono più risultati.",
     one_copy: "Un’altra pagina, più recente, dice lo stesso.",
     copies: |n| format!("Altre {n} pagine, più recenti, dicono lo stesso."),

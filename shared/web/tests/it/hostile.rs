@@ -6,7 +6,7 @@ use axum::body::Body;
 use axum::body::HttpBody;
 use axum::http::{Request, StatusCode};
 use bytes::Bytes;
-use curlew_model::Millis;
+use curlew_model::{MAX_QUERY_BYTES, MAX_QUERY_TERMS, Millis};
 use curlew_ports::PageSettings;
 use hyper::body::Frame;
 use sha2::{Digest, Sha256};
@@ -147,7 +147,7 @@ async fn o11_nothing_leads_away_on_demand() {
 #[tokio::test]
 async fn o12_a_query_beyond_the_limits_gets_a_sentence_and_keeps_the_form() {
     let world = World::of(Shelf::default());
-    let cases = ["a".repeat(257), "a ".repeat(17), "*x".to_owned(), "(".repeat(200)];
+    let cases = ["a".repeat(MAX_QUERY_BYTES + 1), "a ".repeat(MAX_QUERY_TERMS + 1), "*x".to_owned(), "(".repeat(200)];
     for query in cases {
         let encoded: String = url::form_urlencoded::byte_serialize(query.as_bytes()).collect();
         let answer = world.get(&format!("/?q={encoded}")).await;

@@ -127,6 +127,28 @@ async fn results_come_ten_a_page() {
 }
 
 #[tokio::test]
+async fn it_is_said_where_all_words_end() {
+    let mut some = page("https://tide.example/2", "Curlew", "A curlew, but no other wader.");
+    (some.all_words, some.missing) = (false, vec!["whimbrel".into(), "x<b>".into()]);
+    let all = page("https://tide.example/1", "Curlew", "A curlew.");
+    let world = World::of(shelf(vec![all, some.clone()]));
+    let results = world.get("/?q=curlew").await;
+    assert_eq!(results.text("h1"), "2 pages for curlew");
+    assert_eq!(results.all("p.quiet")[0], "One of them has all of your words.");
+    assert_eq!(results.all("h2.part, article h2"), ["Curlew", "Pages with some of your words", "Curlew"]);
+    assert_eq!(results.all(".source s"), ["whimbrel", "x<b>"]);
+    assert_eq!(results.all("p.notice"), ["No page here has “x<b>”."]);
+    assert_eq!(world.get("/?q=curlew&lang=it").await.status, StatusCode::OK);
+    let none = World::of(shelf(vec![some])).get("/?q=curlew").await;
+    assert_eq!(none.all("p.quiet")[0], "No page has all of your words.");
+    assert_eq!(none.all("h2.part"), ["Pages with some of your words"]);
+    let answer = world.get("/api/search?q=curlew").await.json();
+    assert_eq!((answer["total"].as_u64(), answer["partial"].as_u64()), (Some(1), Some(1)));
+    assert_eq!(answer["hits"][1]["missing"][0], "whimbrel");
+    assert_eq!(answer["unknown"][0], "x<b>");
+}
+
+#[tokio::test]
 async fn nothing_found_is_said_kindly_with_examples() {
     let none = many(3).get("/?q=albatross").await;
     assert_eq!((none.status, none.text("h1").as_str()), (StatusCode::OK, "Nothing found for albatross"));
@@ -144,7 +166,7 @@ async fn the_api_answers_as_the_command_line_does() {
     assert_eq!(answer.header("access-control-allow-credentials"), "");
     assert_eq!(
         answer.body,
-        r#"{"total":2,"hits":[{"url":"https://tide.example/1","title":"Curlew","snippet":"A curlew.","image":"https://tide.example/1.jpg","site":"Tidal Notes","published":"2026-05-01T00:00:00Z","score":1.5}],"next":"1"}"#
+        r#"{"total":2,"partial":0,"hits":[{"url":"https://tide.example/1","title":"Curlew","snippet":"A curlew.","image":"https://tide.example/1.jpg","site":"Tidal Notes","published":"2026-05-01T00:00:00Z","all_words":true,"score":1.5}],"next":"1"}"#
     );
     let after = world.get("/api/search?q=curlew&limit=1&cursor=1").await.json();
     assert_eq!(after["hits"][0]["url"], "https://tide.example/2");

@@ -5,7 +5,9 @@ use axum::Router;
 use axum::body::Body;
 use axum::http::{HeaderMap, Method, Request, Response, StatusCode};
 use bytes::Bytes;
-use curlew_model::{Challenge, Claim, Millis, QueryError, ThumbnailId, Timestamp, Wish};
+use curlew_model::{
+    Challenge, Claim, MAX_QUERY_BYTES, MAX_QUERY_TERMS, Millis, QueryError, ThumbnailId, Timestamp, Wish,
+};
 use curlew_ports::PageSettings;
 use curlew_ports::{
     Claimed, Clock, FindError, Found, FoundHit, Front, HubAnswer, HubAsks, HubDelivery, Kept, Message, PortError,
@@ -17,10 +19,6 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
 use tower::ServiceExt;
-
-/// The limits of a query, as hostile.md's O12 sets them.
-const MAX_QUERY: usize = 256;
-const MAX_TERMS: usize = 16;
 
 /// Pages in memory.
 #[derive(Default)]
@@ -91,10 +89,10 @@ impl Front for Shelf {
         self.trouble()?;
         let words: Vec<String> = query.split_whitespace().map(str::to_lowercase).collect();
         let refuse = |wrong| Err(FindError::BadQuery(wrong));
-        if query.len() > MAX_QUERY {
+        if query.len() > MAX_QUERY_BYTES {
             return refuse(QueryError::TooLong { bytes: query.len() });
         }
-        if words.len() > MAX_TERMS {
+        if words.len() > MAX_QUERY_TERMS {
             return refuse(QueryError::TooManyTerms);
         }
         if let Some(word) = words.iter().find(|w| w.starts_with('*') || w.starts_with('(')) {
@@ -106,10 +104,13 @@ impl Front for Shelf {
                 hit.marks = marks(&hit.snippet, &words);
             }
         }
-        let total = hits.len() as u64;
-        let next = (total as usize > offset + limit).then(|| (offset + limit).to_string());
+        let total = hits.iter().filter(|hit| hit.all_words).count() as u64;
+        let next = (hits.len() > offset + limit).then(|| (offset + limit).to_string());
         Ok(Found {
             total,
+            partial: hits.len() as u64 - total,
+            is_mixed: query.ends_with('?'),
+            unknown: hits.iter().flat_map(|hit| hit.missing.clone()).filter(|word| word.starts_with('x')).collect(),
             copies: hits.iter().map(|hit| u64::from(hit.copies)).sum(),
             hits: hits.into_iter().skip(offset).take(limit).collect(),
             before: offset as u64,
@@ -429,6 +430,9 @@ pub fn page(url: &str, title: &str, snippet: &str) -> FoundHit {
         site: "Tidal Notes".into(),
         published: Some(Timestamp::parse_day_or_instant("2026-05-01").unwrap()),
         language: None,
+        all_words: true,
+        missing: Vec::new(),
+        explanation: None,
         score: 1.5,
         copies: 0,
     }

@@ -1,0 +1,90 @@
+//! What a page of results shows of what was ranked: copies as one, and no site more than twice in a row.
+
+use crate::COPY_BITS;
+use crate::rank::Candidate;
+use std::collections::HashMap;
+
+/// Among so many of the best pages copies are looked for, and counted.
+pub(crate) const GROUPED: usize = 1_000;
+/// So many results of one site stand one after another, if there are others.
+const IN_A_ROW: usize = 2;
+/// A result is drawn forward past at most so many others.
+pub(crate) const AHEAD: usize = 20;
+
+/// Pages that say the same; mostly one alone.
+pub(crate) struct Group {
+    /// The one that matches best, as the place of the group among the results.
+    pub(crate) best: Candidate,
+    /// The one that was there first, which is shown.
+    pub(crate) first: Candidate,
+    /// How many there are.
+    pub(crate) size: u32,
+}
+
+/// Leaves of each page only the copy in the latest split, and says how many were left out: of those with all words, and of
+/// the others.
+pub(crate) fn keep_newest_copies(ranked: &mut Vec<Candidate>) -> [u64; 2] {
+    let mut newest: HashMap<u64, usize> = HashMap::new();
+    for candidate in ranked.iter() {
+        let split = newest.entry(candidate.key.0).or_insert(candidate.at.0);
+        *split = candidate.at.0.max(*split);
+    }
+    let mut left_out = [0, 0];
+    ranked.retain(|candidate| {
+        let is_newest = newest.get(&candidate.key.0) == Some(&candidate.at.0);
+        left_out[usize::from(!candidate.has_all)] += u64::from(!is_newest);
+        is_newest
+    });
+    left_out
+}
+
+/// Pages by their rank, copies as one. A copy of a page that was shown further before, at the end of another answer, is on
+/// its own; so is each page unless `may_group`.
+pub(crate) fn groups(ranked: &[Candidate], may_group: bool) -> Vec<Group> {
+    let mut groups: Vec<Group> = Vec::with_capacity(ranked.len());
+    for (at, candidate) in ranked.iter().enumerate() {
+        let print = candidate.print.filter(|_| may_group && at < GROUPED);
+        let copy_of = print.and_then(|print| {
+            let is_copy = |other: u64| (print ^ other).count_ones() <= COPY_BITS;
+            let is_same_tier = |group: &Group| group.best.has_all == candidate.has_all;
+            let mut others = groups.iter_mut().take(GROUPED);
+            others.find(|group| is_same_tier(group) && group.best.print.is_some_and(is_copy))
+        });
+        match copy_of {
+            Some(group) => {
+                group.size += 1;
+                if candidate.date < group.first.date {
+                    group.first = *candidate;
+                }
+            }
+            None => groups.push(Group { best: *candidate, first: *candidate, size: 1 }),
+        }
+    }
+    groups
+}
+
+/// Which of the groups stand where, as numbers: in the order of their rank, but of one site no more than [`IN_A_ROW`] in a row.
+/// Nothing is drawn from the second part into the first.
+pub(crate) fn order(groups: &[Group], mix_sites: bool, count: usize) -> Vec<usize> {
+    let mut order: Vec<usize> = Vec::with_capacity(count.min(groups.len()));
+    let mut shown = vec![false; groups.len()];
+    let mut front = 0;
+    while order.len() < count {
+        while shown.get(front).is_some_and(|shown| *shown) {
+            front += 1;
+        }
+        let Some(next) = groups.get(front) else { break };
+        let tail = &order[order.len().saturating_sub(IN_A_ROW)..];
+        let is_new = |group: &Group| {
+            let is_same = |shown: &usize| groups[*shown].first.site == group.first.site;
+            tail.len() < IN_A_ROW || !tail.iter().all(is_same)
+        };
+        let same_tier = |group: &Group| group.best.standing.is_first() == next.best.standing.is_first();
+        let near = front..groups.len().min(front + AHEAD);
+        let mut near = near.filter(|at| mix_sites && !shown[*at] && same_tier(&groups[*at]));
+        let at = near.find(|at| is_new(&groups[*at])).unwrap_or(front);
+        shown[at] = true;
+        order.push(at);
+    }
+    order
+}

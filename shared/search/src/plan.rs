@@ -1,0 +1,327 @@
+//! What a query asks of an index: words and phrases in the forms of each language, and which of them a page must have.
+
+use crate::analyze::{Analyzers, Mode, rules};
+use crate::query::{Clause, Query};
+use crate::schema::Fields;
+use crate::split::Split;
+use crate::tokens::term_text;
+use crate::{Hidden, MAX_QUERY_TERMS, SearchError};
+use std::collections::{BTreeSet, HashSet};
+use std::sync::Arc;
+use tantivy::query::{DisjunctionMaxQuery, EnableScoring, PhraseQuery, Query as _};
+use tantivy::schema::{Field, IndexRecordOption};
+use tantivy::{BitSet, Term};
+
+/// One bit for each word and phrase of a query.
+pub(crate) type Bits = u64;
+const _: () = assert!(MAX_QUERY_TERMS <= Bits::BITS as usize);
+
+/// From so many stop words and so many others on a query is a sentence.
+const SENTENCE_STOP_WORDS: usize = 2;
+const SENTENCE_WORDS: usize = 3;
+
+/// A query as it is run.
+pub(crate) struct Plan {
+    /// Words and phrases that are scored; the place of each is its bit.
+    pub(crate) units: Vec<Unit>,
+    /// The languages by whose rules pages were indexed, and which units a page in each must have.
+    pub(crate) languages: Vec<Language>,
+    /// Units that a page must have in any case: phrases, and words after a `+`.
+    pub(crate) strict: Bits,
+    /// Whether it is no list of words but a sentence, such as a question. Nobody expects a page to have all words of that, and
+    /// a page that has them all is more often a long one than the right one: the score alone decides.
+    pub(crate) is_sentence: bool,
+    unwanted: Vec<Unit>,
+    filters: Vec<Filter>,
+    left_out: Vec<Filter>,
+}
+
+/// A language of the index.
+pub(crate) struct Language {
+    /// Its rules ([`rules`]).
+    pub(crate) rules: String,
+    /// Units that a page in it has if it has all words: all but stop words, unless there is nothing else.
+    pub(crate) required: Bits,
+}
+
+/// A word or a phrase of a query.
+pub(crate) struct Unit {
+    /// As it was typed.
+    pub(crate) text: String,
+    /// How it is written in each of the plan's languages.
+    pub(crate) written: Vec<Written>,
+}
+
+/// How a word or a phrase is written in a language.
+pub(crate) enum Written {
+    /// It is a stop word, or nothing that can be looked for.
+    Not,
+    /// One or two forms of a word: its stem, and the stem of what it is without accents.
+    Word(Vec<Term>),
+    /// The same for a phrase: terms and their positions.
+    Phrase(Vec<Vec<(usize, Term)>>),
+}
+
+impl Written {
+    fn terms(&self) -> impl Iterator<Item = &Term> {
+        let (words, phrases) = match self {
+            Written::Not => (None, None),
+            Written::Word(terms) => (Some(terms), None),
+            Written::Phrase(phrases) => (None, Some(phrases)),
+        };
+        let phrases = phrases.into_iter().flatten().flatten().map(|(_, term)| term);
+        words.into_iter().flatten().chain(phrases)
+    }
+
+    /// The engine's query for a phrase: the better one of its forms.
+    pub(crate) fn phrase_query(phrases: &[Vec<(usize, Term)>]) -> DisjunctionMaxQuery {
+        let phrase = |terms: &Vec<(usize, Term)>| Box::new(PhraseQuery::new_with_offset(terms.clone())) as Box<_>;
+        DisjunctionMaxQuery::new(phrases.iter().map(phrase).collect())
+    }
+
+    /// Adds the pages of a split that have it.
+    fn insert_docs(&self, split: &Split, docs: &mut BitSet) -> Result<(), SearchError> {
+        match self {
+            Written::Not => {}
+            Written::Word(terms) => terms.iter().try_for_each(|term| split.insert_docs(term, docs))?,
+            Written::Phrase(phrases) => {
+                let scoring = EnableScoring::disabled_from_searcher(split.searcher());
+                let weight = Written::phrase_query(phrases).weight(scoring)?;
+                weight.for_each_no_score(split.segment(), &mut |found| {
+                    for doc in found {
+                        docs.insert(*doc);
+                    }
+                })?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What pages are chosen by: any of these.
+struct Filter(Vec<Written>);
+
+impl Filter {
+    fn docs(&self, split: &Split) -> Result<BitSet, SearchError> {
+        let mut docs = BitSet::with_max_value(split.max_doc());
+        self.0.iter().try_for_each(|any| any.insert_docs(split, &mut docs))?;
+        Ok(docs)
+    }
+}
+
+impl Plan {
+    pub(crate) fn new(query: &Query, languages: BTreeSet<String>, fields: &Fields, analyzers: &mut Analyzers) -> Plan {
+        let languages: Vec<String> = languages.into_iter().collect();
+        let mut words = Words { fields, languages: &languages, analyzers };
+        let wanted = parts(&query.wanted);
+        let stop_words: Vec<Bits> = languages.iter().map(|language| words.stop_words(&wanted, language)).collect();
+        let units: Vec<Unit> = wanted.iter().map(|(text, _)| words.unit(text)).collect();
+        let unwanted = query.unwanted.iter().map(|clause| words.unit(&clause.text)).collect();
+        let exact = |field: Field, texts: &BTreeSet<String>| {
+            let terms = texts.iter().map(|text| Term::from_field_text(field, text)).collect();
+            Filter(vec![Written::Word(terms)])
+        };
+        let mut filters = |authors: &BTreeSet<String>, sites, tags| {
+            let authors = Filter(authors.iter().map(|name| words.author(name)).collect());
+            [authors, exact(fields.host, sites), exact(fields.language, tags)]
+        };
+        let given = [!query.authors.is_empty(), !query.sites.is_empty(), !query.languages.is_empty()];
+        let all = filters(&query.authors, &query.sites, &query.languages);
+        let left_out = filters(&query.not_authors, &query.not_sites, &query.not_languages).into();
+        let filters = all.into_iter().zip(given).filter_map(|(filter, given)| given.then_some(filter)).collect();
+        let strict = bits(wanted.iter().map(|(_, must)| *must));
+        let is_sentence = stop_words.iter().any(|stop_words| {
+            let stop_words = stop_words.count_ones() as usize;
+            stop_words >= SENTENCE_STOP_WORDS && wanted.len() - stop_words >= SENTENCE_WORDS
+        });
+        let languages = languages.into_iter().enumerate().zip(stop_words);
+        let languages = languages.map(|((number, rules), stop_words)| {
+            let required = bits(units.iter().map(|unit| !matches!(unit.written[number], Written::Not)));
+            let telling = required & !stop_words;
+            Language { rules, required: strict | if telling == 0 { required } else { telling } }
+        });
+        let languages: Vec<Language> = languages.collect();
+        let mut plan = Plan { units, languages, strict, is_sentence, unwanted, filters, left_out };
+        plan.drop_stop_words();
+        plan
+    }
+
+    /// What is not required is a stop word, and is not even looked up: nearly every page has it.
+    fn drop_stop_words(&mut self) {
+        for (bit, unit) in self.units.iter_mut().enumerate() {
+            for (written, language) in unit.written.iter_mut().zip(&self.languages) {
+                if language.required & (1 << bit) == 0 {
+                    *written = Written::Not;
+                }
+            }
+        }
+    }
+
+    /// The documents of a split that may be found: none of them is hidden, and all pass the filters.
+    pub(crate) fn allowed(&self, split: &Split, hidden: &Hidden) -> Result<Allowed, SearchError> {
+        let mut excluded = split.dead(hidden)?;
+        let unwanted = self.unwanted.iter().flat_map(|unit| &unit.written);
+        for unwanted in unwanted.chain(self.left_out.iter().flat_map(|filter| &filter.0)) {
+            unwanted.insert_docs(split, Arc::make_mut(&mut excluded))?;
+        }
+        let filters = self.filters.iter().map(|filter| filter.docs(split)).collect::<Result<_, _>>()?;
+        Ok(Allowed { excluded, filters })
+    }
+
+    /// Asks a split for all that the query reads before anything is ranked.
+    pub(crate) fn touch(&self, split: &Split) {
+        // Errors come up again, and are told, when the search is run.
+        let filters = self.filters.iter().chain(&self.left_out).flat_map(|filter| &filter.0);
+        let units = self.units.iter().chain(&self.unwanted).flat_map(|unit| &unit.written);
+        let is_proximate = self.units.len() > 1;
+        for (written, is_unit) in units.map(|written| (written, true)).chain(filters.map(|written| (written, false))) {
+            let is_phrase = matches!(written, Written::Phrase(_));
+            let option = match is_phrase || (is_unit && is_proximate) {
+                true => IndexRecordOption::WithFreqsAndPositions,
+                false => IndexRecordOption::WithFreqs,
+            };
+            for term in written.terms() {
+                let inverted = split.segment().inverted_index(term.field());
+                let _ = inverted.map(|inverted| inverted.read_postings(term, option).map(drop));
+            }
+        }
+    }
+
+    /// The forms that are marked in the snippet of a page in a language.
+    pub(crate) fn marked(&self, language: &str) -> HashSet<String> {
+        let number = self.languages.iter().position(|other| other.rules == rules(language));
+        let written = self.units.iter().filter_map(|unit| unit.written.get(number?));
+        let terms = written.flat_map(Written::terms).filter_map(|term| term.value().as_str().map(str::to_owned));
+        terms.map(|text| crate::tokens::form_and_rules(&text).0.to_owned()).collect()
+    }
+}
+
+/// Which documents of a split may be found.
+pub(crate) struct Allowed {
+    excluded: Arc<BitSet>,
+    filters: Vec<BitSet>,
+}
+
+impl Allowed {
+    pub(crate) fn contains(&self, doc: u32) -> bool {
+        !self.excluded.contains(doc) && self.filters.iter().all(|filter| filter.contains(doc))
+    }
+}
+
+fn bits(flags: impl Iterator<Item = bool>) -> Bits {
+    flags.enumerate().filter(|(_, flag)| *flag).fold(0, |bits, (bit, _)| bits | (1 << bit))
+}
+
+/// The languages by whose rules words are stemmed: those asked for, or else those there are; and always none.
+pub(crate) fn languages(splits: &[&Split], query: &Query) -> BTreeSet<String> {
+    let there = splits.iter().flat_map(|split| split.languages());
+    let asked = there.filter(|language| query.languages.is_empty() || query.languages.contains(*language));
+    let left = asked.filter(|language| !query.not_languages.contains(*language));
+    left.map(|language| rules(language).to_owned()).chain([String::new()]).collect()
+}
+
+/// What is looked for, each once, and whether a page must have it. `olive-oil` and `input/output` are two words each, as in
+/// `olive oil`: where they stand side by side a page gains by that.
+fn parts(clauses: &[Clause]) -> Vec<(&str, bool)> {
+    let parts = clauses.iter().flat_map(|clause| {
+        let parts = clause.text.split(|c| matches!(c, '-' | '/') && !clause.must);
+        let has_words = |part: &&str| part.chars().any(char::is_alphanumeric);
+        parts.filter(has_words).map(|part| (part, clause.must))
+    });
+    let mut seen = HashSet::new();
+    parts.filter(|(text, must)| seen.insert((text.to_lowercase(), *must))).take(MAX_QUERY_TERMS).collect()
+}
+
+/// One way to write a clause: forms and their positions.
+type Form = Vec<(usize, String)>;
+
+/// The ways to write a clause by the rules of one language: with accents and without.
+fn forms_in(analyzers: &mut Analyzers, language: &str, text: &str) -> BTreeSet<Form> {
+    let words = analyzers.of(language).words(text, Mode::Query);
+    let first = words.iter().map(|word| (word.position, word.form.clone())).collect();
+    let other = words.into_iter().map(|word| (word.position, word.other.unwrap_or(word.form))).collect();
+    [first, other].into_iter().filter(|form: &Form| !form.is_empty()).collect()
+}
+
+/// Finds the forms of words.
+struct Words<'a> {
+    fields: &'a Fields,
+    languages: &'a [String],
+    analyzers: &'a mut Analyzers,
+}
+
+impl Words<'_> {
+    fn unit(&mut self, text: &str) -> Unit {
+        let languages = self.languages.iter();
+        let written = languages.map(|rules| written(self.fields.body, forms_in(self.analyzers, rules, text), rules));
+        Unit { text: text.to_owned(), written: written.collect() }
+    }
+
+    /// An author's name; a name has no stems, and is the same in all languages.
+    fn author(&mut self, name: &str) -> Written {
+        written(self.fields.author, forms_in(self.analyzers, "", name), "")
+    }
+
+    fn stop_words(&mut self, wanted: &[(&str, bool)], language: &str) -> Bits {
+        let analyzer = self.analyzers.of(language);
+        bits(wanted.iter().map(|(text, must)| !must && analyzer.is_stop_word(text)))
+    }
+}
+
+fn written(field: Field, forms: BTreeSet<Form>, rules: &str) -> Written {
+    let term = |form: &str| Term::from_field_text(field, &term_text(form, rules));
+    if forms.is_empty() {
+        Written::Not
+    } else if forms.iter().all(|form| form.len() == 1) {
+        Written::Word(forms.iter().flatten().map(|(_, form)| term(form)).collect())
+    } else {
+        let phrase = |form: Form| form.into_iter().map(|(at, form)| (at, term(&form))).collect();
+        Written::Phrase(forms.into_iter().map(phrase).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
+    use super::*;
+    use crate::schema::schema;
+
+    fn plan(text: &str) -> Plan {
+        let languages = ["", "de", "en"].map(str::to_owned).into();
+        Plan::new(&Query::parse(text).unwrap(), languages, &schema().1, &mut Analyzers::default())
+    }
+
+    /// The words that a page in a language must have to have them all.
+    fn required(plan: &Plan, language: usize) -> Vec<&str> {
+        let of = |bit: &usize| plan.languages[language].required & (1 << bit) != 0;
+        (0..plan.units.len()).filter(of).map(|bit| plan.units[bit].text.as_str()).collect()
+    }
+
+    #[test]
+    fn stop_words_of_a_language_are_not_required_of_its_pages() {
+        let die_hard = plan("die hard");
+        assert_eq!([0, 1, 2].map(|language| required(&die_hard, language).len()), [2, 1, 2]);
+        assert_eq!(required(&plan("to be or not"), 2), ["to", "be", "or", "not"], "there is nothing else");
+        assert_eq!(required(&plan("+the tide"), 2), ["the", "tide"]);
+        assert_eq!(required(&plan("\"the tide\" of"), 2), ["the tide"]);
+    }
+
+    #[test]
+    fn a_question_is_a_sentence_and_a_few_words_are_none() {
+        assert!(plan("how do i prune an olive tree").is_sentence);
+        for text in ["olive tree", "war and peace", "the tide of the estuary", "olive tree prune winter pests frost"] {
+            assert!(!plan(text).is_sentence, "{text}");
+        }
+    }
+
+    #[test]
+    fn words_are_looked_for_once_and_by_their_parts() {
+        let texts = |text: &str| plan(text).units.iter().map(|unit| unit.text.clone()).collect::<Vec<_>>();
+        assert_eq!(
+            texts("tide Tide state-of-the-art in/out 12:30 \"co-op x\""),
+            ["tide", "state", "of", "the", "art", "in", "out", "12:30", "co-op x"]
+        );
+        assert_eq!(texts(&"word ".repeat(60)).len(), 1);
+        assert_eq!(texts(&(0..40).map(|n| format!("a{n}-b{n} ")).collect::<String>()).len(), MAX_QUERY_TERMS);
+    }
+}

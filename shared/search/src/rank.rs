@@ -1,0 +1,410 @@
+//! Scores the pages of one split, counts them, and keeps the best.
+//!
+//! Word after word is read, and adds to the scores of the pages that have it (term at a time): then it is known of each page
+//! which of the words it has, and so whether it has all of them.
+
+use crate::cursor::Place;
+use crate::plan::{Allowed, Bits, Language, Plan, Written};
+use crate::query::{Query, Sort};
+use crate::split::Split;
+use crate::{Hidden, SearchError};
+use curlew_model::{Millis, Timestamp};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::ops::Range;
+use tantivy::postings::{Postings, SegmentPostings};
+use tantivy::query::{Bm25StatisticsProvider, EnableScoring, Query as _};
+use tantivy::schema::{Field, IndexRecordOption};
+use tantivy::{DocId, DocSet, TERMINATED, Term};
+
+/// How soon more of the same word counts for no more (BM25, Robertson and Zaragoza 2009).
+const K1: f32 = 1.2;
+/// How much a long page is held against it (the same).
+const B: f32 = 0.75;
+/// What a page of today gains over one of long ago with the same words: it decides between equals.
+const FRESHNESS_GAIN: f64 = 0.02;
+/// After so long, half of that is left.
+const FRESHNESS_HALF_LIFE: Millis = Millis::from_days(30);
+
+/// What is found in one split.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    /// Pages that have all words.
+    pub(crate) total: u64,
+    /// Pages that have some of them.
+    pub(crate) partial: u64,
+    /// The best of all, in no order.
+    pub(crate) head: Vec<Candidate>,
+    /// The best of what comes after the place that was asked for, in no order.
+    pub(crate) best: Vec<Candidate>,
+}
+
+/// A page that may become a hit. The greater one is the better one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Candidate {
+    /// What is compared first and second: [`Standing`] and date, or date and standing.
+    pub(crate) rank: (i64, i64),
+    /// The page's key.
+    pub(crate) key: Reverse<u64>,
+    /// The split, and the document in it.
+    pub(crate) at: (usize, DocId),
+    pub(crate) standing: Standing,
+    /// Whether it has all words.
+    pub(crate) has_all: bool,
+    /// Which of the words it has.
+    pub(crate) has: Bits,
+    /// Its language, by its number in the plan.
+    pub(crate) language: u8,
+    /// In milliseconds.
+    pub(crate) date: i64,
+    /// Which site it is of.
+    pub(crate) site: u64,
+    /// The fingerprint of the text.
+    pub(crate) print: Option<u64>,
+}
+
+/// Whether a page is of the first part, and its score, as one number: the first part is of the pages that have all words, and
+/// stands before the others; of a sentence there is no first part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Standing(i64);
+
+impl Standing {
+    pub(crate) fn new(is_first: bool, score: f32) -> Standing {
+        // The bits of floats that are not negative have the order of the floats.
+        Standing(i64::from(is_first) << 32 | i64::from(score.max(0.0).to_bits()))
+    }
+
+    pub(crate) fn is_first(self) -> bool {
+        self.0 >> 32 != 0
+    }
+
+    pub(crate) fn score(self) -> f32 {
+        f32::from_bits(self.0 as u32)
+    }
+}
+
+impl Candidate {
+    /// Where it stands among all results.
+    pub(crate) fn place(&self) -> Place {
+        Place { rank: self.rank, key: self.key.0 }
+    }
+
+    /// The same with a better score.
+    #[must_use]
+    pub(crate) fn times(self, factor: f32) -> Candidate {
+        let standing = Standing::new(self.standing.is_first(), self.standing.score() * factor);
+        Candidate { standing, rank: (standing.0, self.rank.1), ..self }
+    }
+}
+
+/// What is to be found in a split.
+pub(crate) struct Wish<'a> {
+    pub(crate) query: &'a Query,
+    pub(crate) hidden: &'a Hidden,
+    /// Whether pages count that have only some of the words.
+    pub(crate) partial: bool,
+    /// The present.
+    pub(crate) now: Timestamp,
+    /// Only what comes after it is among the best.
+    pub(crate) after: Option<Place>,
+    /// How many of the best, and how many of the very best, are kept; at least one.
+    pub(crate) keep: usize,
+    pub(crate) head: usize,
+}
+
+impl Wish<'_> {
+    /// Only pages of these dates count, in milliseconds.
+    fn dated(&self) -> Range<i64> {
+        let millis = |at: Option<Timestamp>, or| at.map_or(or, Timestamp::as_millis);
+        millis(self.query.after, i64::MIN)..millis(self.query.before, i64::MAX)
+    }
+}
+
+/// What a page has of the query.
+#[derive(Clone, Copy, Default)]
+struct Tally {
+    has: Bits,
+    score: f32,
+    language: u8,
+}
+
+/// The pages of a split that have any of the words, and what they have.
+pub(crate) struct Tallies {
+    /// One for each document.
+    all: Vec<Tally>,
+    /// The documents that have any.
+    touched: Vec<DocId>,
+}
+
+impl Tallies {
+    fn add(&mut self, doc: DocId, bit: usize, language: u8, score: f32) {
+        let Some(tally) = self.all.get_mut(doc as usize) else { return };
+        if tally.has == 0 {
+            self.touched.push(doc);
+        }
+        *tally = Tally { has: tally.has | (1 << bit), score: tally.score + score, language };
+    }
+
+    /// What a document has, and what it scores for that.
+    pub(crate) fn of(&self, doc: DocId) -> (Bits, f32) {
+        self.all.get(doc as usize).map_or((0, 0.0), |tally| (tally.has, tally.score))
+    }
+}
+
+/// Scores the pages of a split by the words that `bits` names.
+pub(crate) fn tally(split: &Split, plan: &Plan, corpus: &Corpus<'_>, bits: Bits) -> Result<Tallies, SearchError> {
+    let mut tallies = Tallies { all: vec![Tally::default(); split.max_doc() as usize], touched: Vec::new() };
+    let lengths = split.segment().get_fieldnorms_reader(split.fields().body)?;
+    for (bit, unit) in plan.units.iter().enumerate().filter(|(bit, _)| bits & (1 << bit) != 0) {
+        for (language, written) in (0_u8..).zip(&unit.written) {
+            match written {
+                Written::Not => {}
+                Written::Word(terms) => {
+                    let weight = corpus.weights[bit];
+                    each_posting(split, terms, &mut |doc, times| {
+                        let (times, norm) = (times as f32, corpus.norms[usize::from(lengths.fieldnorm_id(doc))]);
+                        tallies.add(doc, bit, language, weight * times / (times + norm));
+                    })?;
+                }
+                Written::Phrase(phrases) => {
+                    let scoring = EnableScoring::enabled_from_statistics_provider(corpus, split.searcher());
+                    let weight = Written::phrase_query(phrases).weight(scoring)?;
+                    weight.for_each(split.segment(), &mut |doc, score| tallies.add(doc, bit, language, score))?;
+                }
+            }
+        }
+    }
+    Ok(tallies)
+}
+
+/// Shows each page that has any of some terms, and how often it has the one that it has most often.
+fn each_posting(split: &Split, terms: &[Term], show: &mut dyn FnMut(DocId, u32)) -> Result<(), SearchError> {
+    let inverted = split.segment().inverted_index(split.fields().body)?;
+    let mut lists: Vec<SegmentPostings> = Vec::with_capacity(terms.len());
+    for term in terms {
+        lists.extend(inverted.read_postings(term, IndexRecordOption::WithFreqs)?);
+    }
+    loop {
+        let doc = lists.iter().map(DocSet::doc).min().unwrap_or(TERMINATED);
+        if doc == TERMINATED {
+            return Ok(());
+        }
+        let mut most = 0;
+        for list in lists.iter_mut().filter(|list| list.doc() == doc) {
+            most = list.term_freq().max(most);
+            list.advance();
+        }
+        show(doc, most);
+    }
+}
+
+/// Ranks the pages of a split.
+pub(crate) fn rank(
+    (number, split): (usize, &Split),
+    plan: &Plan,
+    corpus: &Corpus<'_>,
+    wish: &Wish<'_>,
+) -> Result<Found, SearchError> {
+    let tallies = tally(split, plan, corpus, Bits::MAX)?;
+    let mut ranking = Ranking {
+        number,
+        split,
+        wish,
+        dated: wish.dated(),
+        allowed: plan.allowed(split, wish.hidden)?,
+        is_sentence: plan.is_sentence,
+        found: Found::default(),
+        heads: Best::new(wish.head),
+        bests: Best::new(wish.keep),
+    };
+    if plan.units.is_empty() {
+        (0..split.max_doc()).for_each(|doc| ranking.look(doc, Tally::default(), true));
+    }
+    for doc in tallies.touched {
+        let tally = tallies.all[doc as usize];
+        let Language { required, .. } = plan.languages[usize::from(tally.language)];
+        if tally.has & plan.strict == plan.strict {
+            ranking.look(doc, tally, tally.has & required == required);
+        }
+    }
+    Ok(Found { head: ranking.heads.into_vec(), best: ranking.bests.into_vec(), ..ranking.found })
+}
+
+struct Ranking<'a> {
+    number: usize,
+    split: &'a Split,
+    wish: &'a Wish<'a>,
+    dated: Range<i64>,
+    allowed: Allowed,
+    is_sentence: bool,
+    found: Found,
+    heads: Best,
+    bests: Best,
+}
+
+impl Ranking<'_> {
+    fn look(&mut self, doc: DocId, tally: Tally, has_all: bool) {
+        let date = self.split.dates().first(doc).unwrap_or(Timestamp::MIN.as_millis());
+        let is_wanted = (has_all || self.wish.partial) && self.dated.contains(&date) && self.allowed.contains(doc);
+        if !is_wanted || self.split.has_expired(doc, self.wish.now) {
+            return;
+        }
+        *if has_all { &mut self.found.total } else { &mut self.found.partial } += 1;
+        let score = tally.score * freshness(Timestamp::from_millis(date), self.wish.now);
+        let standing = Standing::new(has_all && !self.is_sentence, score);
+        let rank = match self.wish.query.sort {
+            Sort::Relevance => (standing.0, date),
+            Sort::Date => (date, standing.0),
+        };
+        let key = || Reverse(self.split.keys().first(doc).unwrap_or(u64::MAX));
+        let is_after = self.wish.after.is_none_or(|after| Place { rank, key: key().0 }.comes_after(after));
+        if !self.heads.takes(rank) && !(is_after && self.bests.takes(rank)) {
+            return;
+        }
+        let candidate = Candidate {
+            rank,
+            key: key(),
+            at: (self.number, doc),
+            standing,
+            has_all,
+            has: tally.has,
+            language: tally.language,
+            date,
+            site: self.split.sites().first(doc).unwrap_or_default(),
+            print: self.split.prints().first(doc),
+        };
+        self.heads.push(candidate);
+        if is_after {
+            self.bests.push(candidate);
+        }
+    }
+}
+
+/// The best of all candidates that it was shown.
+struct Best {
+    most: usize,
+    /// The worst of them is on top.
+    heap: BinaryHeap<Reverse<Candidate>>,
+}
+
+impl Best {
+    fn new(most: usize) -> Best {
+        Best { most, heap: BinaryHeap::new() }
+    }
+
+    /// Whether a candidate of this rank may be among the best.
+    fn takes(&self, rank: (i64, i64)) -> bool {
+        self.heap.len() < self.most || self.heap.peek().is_some_and(|worst| rank >= worst.0.rank)
+    }
+
+    fn push(&mut self, candidate: Candidate) {
+        if self.takes(candidate.rank) {
+            self.heap.push(Reverse(candidate));
+            if self.heap.len() > self.most {
+                self.heap.pop();
+            }
+        }
+    }
+
+    fn into_vec(self) -> Vec<Candidate> {
+        self.heap.into_iter().map(|candidate| candidate.0).collect()
+    }
+}
+
+/// Between 1 for what is old and 1 + [`FRESHNESS_GAIN`] for what is of now.
+pub(crate) fn freshness(date: Timestamp, now: Timestamp) -> f32 {
+    let half_lives = now.since(date).0 as f64 / FRESHNESS_HALF_LIFE.0 as f64;
+    (1.0 + FRESHNESS_GAIN * (-half_lives).exp2()) as f32
+}
+
+/// Statistics of all splits together, so that it does not matter how pages are spread over them.
+pub(crate) struct Corpus<'a> {
+    splits: &'a [&'a Split],
+    docs: u64,
+    /// The most that each unit of the plan can add to a score; none of a phrase.
+    weights: Vec<f32>,
+    /// How many pages have each of the units; of a phrase it is not known without reading.
+    pub(crate) pages: Vec<Option<u64>>,
+    /// What the length of a page does to its score, by the number that stands for the length.
+    norms: [f32; 256],
+}
+
+impl<'a> Corpus<'a> {
+    pub(crate) fn new(splits: &'a [&'a Split], plan: &Plan) -> Result<Corpus<'a>, SearchError> {
+        let docs = splits.iter().map(|split| u64::from(split.segment().max_doc())).sum();
+        let mut corpus = Corpus { splits, docs, weights: Vec::new(), pages: Vec::new(), norms: [0.0; 256] };
+        if let Some(split) = splits.first() {
+            let mean = corpus.total_num_tokens(split.fields().body)? as f32 / docs.max(1) as f32;
+            for (id, norm) in (0_u8..=u8::MAX).zip(&mut corpus.norms) {
+                let length = tantivy::fieldnorm::FieldNormReader::id_to_fieldnorm(id) as f32;
+                *norm = K1 * (1.0 - B + B * length / mean.max(1.0));
+            }
+        }
+        for unit in &plan.units {
+            let mut pages = Some(0);
+            for written in &unit.written {
+                pages = match written {
+                    Written::Not => pages,
+                    Written::Phrase(_) => None,
+                    // A page has one language, so the pages of two languages are not the same.
+                    Written::Word(terms) => {
+                        let most = terms
+                            .iter()
+                            .map(|term| corpus.doc_freq(term))
+                            .max_by_key(|pages| pages.as_ref().ok().copied());
+                        let most = most.transpose()?.unwrap_or_default();
+                        pages.map(|pages| pages + most)
+                    }
+                };
+            }
+            corpus.weights.push(pages.map_or(0.0, |pages| corpus.weight(pages)));
+            corpus.pages.push(pages);
+        }
+        Ok(corpus)
+    }
+
+    /// What a word is worth that so many pages have.
+    fn weight(&self, pages: u64) -> f32 {
+        let (docs, pages) = (self.docs.max(pages) as f32, pages as f32);
+        (1.0 + K1) * (1.0 + (docs - pages + 0.5) / (pages + 0.5)).ln()
+    }
+}
+
+impl Bm25StatisticsProvider for Corpus<'_> {
+    fn total_num_tokens(&self, field: Field) -> tantivy::Result<u64> {
+        let tokens = self.splits.iter().map(|split| split.segment().inverted_index(field));
+        tokens.map(|inverted| Ok(inverted?.total_num_tokens())).sum()
+    }
+
+    fn total_num_docs(&self) -> tantivy::Result<u64> {
+        Ok(self.docs)
+    }
+
+    fn doc_freq(&self, term: &Term) -> tantivy::Result<u64> {
+        self.splits.iter().map(|split| split.searcher().doc_freq(term)).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn freshness_fades_gently() {
+        let now = Timestamp::from_millis(1_800_000_000_000);
+        let at = |age| freshness(now - Millis::from_days(age), now);
+        assert!((at(0) - 1.02).abs() < 1e-6 && (at(30) - 1.01).abs() < 1e-6 && (at(3650) - 1.0).abs() < 1e-6);
+        assert!((freshness(now + Millis::from_days(9), now) - 1.02).abs() < 1e-6);
+    }
+
+    #[test]
+    fn all_words_stand_before_any_score() {
+        let rising =
+            [(false, 0.0), (false, 1e-9), (false, 3.5), (false, f32::MAX), (true, 0.0), (true, 0.1), (true, 9e9)];
+        assert!(rising.is_sorted_by_key(|(is_first, score)| Standing::new(*is_first, *score)));
+        for (is_first, score) in rising {
+            let standing = Standing::new(is_first, score);
+            assert_eq!((standing.is_first(), standing.score().to_bits()), (is_first, score.to_bits()));
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! Which pages come first, and what is said of them.
+
+use super::*;
+use curlew_search::Hit;
+
+/// The answer of pages with all words, and behind them of those with some.
+fn both(splits: &[Split], text: &str) -> Results {
+    let splits: Vec<&Split> = splits.iter().collect();
+    let (query, _) = Query::read(text);
+    search(&splits, &Hidden::default(), Request { explain: true, ..Request::new(&query, 100, now()) }).unwrap()
+}
+
+fn names(results: &Results) -> Vec<&str> {
+    results.hits.iter().map(|hit| hit.url.rsplit('/').next().unwrap()).collect()
+}
+
+#[test]
+fn pages_with_all_words_come_first_and_the_others_say_what_they_lack() {
+    let pages = [
+        Page::en("some", "Olive olive olive", "Olive trees, olives, and the olive tree again: an olive."),
+        Page::en(
+            "all",
+            "A garden diary",
+            &format!("{} In frost the olive tree is pruned.", "Other words. ".repeat(60)),
+        ),
+        Page::en("one", "Frost", "It was cold."),
+        Page::en("none", "Ships", "They sail."),
+    ];
+    for parts in [1, 2, 4] {
+        let splits = splits(&pages, parts);
+        let results = both(&splits, "olive tree frost");
+        assert_eq!(names(&results), ["all", "some", "one"], "{parts}");
+        assert_eq!((results.total, results.partial, results.is_mixed), (1, 2, false));
+        let of = |hit: &Hit| (hit.has_all, hit.missing.join(" "));
+        let said: Vec<_> = results.hits.iter().map(of).collect();
+        assert_eq!(said, [(true, String::new()), (false, "frost".into()), (false, "olive tree".into())]);
+        // Whoever sorts by date, or has a feed of a search, gets what has all words.
+        let by_date = both(&splits, "olive tree frost sort:date");
+        assert_eq!((names(&by_date), by_date.partial), (vec!["all"], 0));
+        let strict = both(&splits, "olive tree +frost");
+        assert_eq!((names(&strict), strict.total, strict.partial), (vec!["all", "one"], 1, 1));
+        let phrase = both(&splits, "\"olive tree\" frost");
+        assert_eq!((names(&phrase), phrase.total), (vec!["all", "some"], 1));
+        let without = both(&splits, "olive tree frost -cold");
+        assert_eq!(names(&without), ["all", "some"]);
+    }
+}
+
+#[test]
+fn stop_words_are_not_missed() {
+    let pages = [
+        Page::en("tree", "The olive", "An olive needs sun."),
+        Page::en("is", "What it is", "This is what it is, and of the how: to do or not to do."),
+        Page::new("die", "de", "Die Ernte", "Oliven wachsen im Süden."),
+    ];
+    let split = [split(&pages)];
+    let results = both(&split, "what is an olive");
+    assert_eq!((names(&results)[0], results.total, &results.hits[0].missing), ("tree", 1, &vec![]));
+    assert_eq!(names(&both(&split, "to be or not to be")), ["is"], "if there is nothing else they are looked for");
+    assert_eq!(names(&both(&split, "die ernte")), ["die"]);
+    assert!(results.hits[0].snippet.marks.iter().all(|mark| results.hits[0].snippet.text[mark.clone()] == *"olive"));
+}
+
+#[test]
+fn of_a_question_the_score_decides() {
+    let long = format!("Water, prune, olives and trees, {} winter.", "and many other words besides ".repeat(80));
+    let pages = [
+        Page::en("right", "Pruning olive trees", "Prune an olive tree when the frost is over."),
+        Page::en("long", "Everything", &long),
+    ];
+    let results = both(&[split(&pages)], "how do i prune an olive tree in winter");
+    assert_eq!((names(&results), results.is_mixed), (vec!["right", "long"], true));
+    assert_eq!((results.total, results.partial), (1, 1));
+    assert_eq!(names(&both(&[split(&pages)], "prune olive tree winter")), ["long", "right"], "words are words");
+}
+
+#[test]
+fn a_stem_is_one_of_its_language_only() {
+    let pages = [
+        Page::en("freight", "Rail freight", "Freight goes by rail."),
+        Page::new("frachter", "de", "Ein Freighter", "Der Freighter liegt im Hafen."),
+        Page::new("nothing", "", "Freighter", "A page of no known language."),
+    ];
+    let splits = splits(&pages, 2);
+    let mut found = both(&splits, "freighter");
+    found.hits.sort_by(|a, b| a.url.cmp(&b.url));
+    assert_eq!(names(&found), ["frachter", "nothing"], "German strips what English keeps");
+}
+
+#[test]
+fn neighbours_of_the_query_are_best_as_neighbours() {
+    let apart = "The old mill. Much was said that day about other things, and then somebody saw the tide.";
+    let pages = [
+        Page::en("apart", "A day", apart),
+        Page::en("near", "A day", "The old tide mill. Much was said that day about other things, and somebody saw it."),
+    ];
+    let results = both(&[split(&pages)], "tide mill");
+    assert_eq!(names(&results), ["near", "apart"]);
+    let why = |at: usize| results.hits[at].explanation.clone().unwrap();
+    assert!(why(0).proximity > 1.2 && (why(1).proximity - 1.0).abs() < 1e-3, "{results:?}");
+    for hit in &results.hits {
+        let why = hit.explanation.clone().unwrap();
+        let sum: f32 = why.words.iter().map(|(_, adds)| adds).sum();
+        assert!((sum * why.proximity * why.freshness / hit.score - 1.0).abs() < 1e-4, "{why:?}");
+    }
+}
+
+#[test]
+fn one_word_of_a_title_does_not_outweigh_all_others() {
+    let filler: Vec<Page> = (0..40).map(|n| Page::en(&format!("f{n}"), "Harbour", "Ships and sailors.")).collect();
+    let mut pages = filler;
+    pages.push(Page::en("title", "Fog", "Nothing more to say about ships."));
+    pages.push(Page::en("text", "A walk", "Fog over Gullhaven: the fog came in at Gullhaven by night."));
+    let results = both(&[split(&pages)], "fog gullhaven");
+    assert_eq!(names(&results)[..2], ["text", "title"]);
+}
+
+#[test]
+fn one_site_does_not_fill_the_first_page() {
+    let mut pages: Vec<Page> =
+        (0..9).map(|n| Page::en(&format!("a{n}"), "Curlew curlew", "A curlew.").host("www.a.example")).collect();
+    pages.extend((0..3).map(|n| Page::en(&format!("b{n}"), "Birds", "Far out a curlew called.").host("b.example")));
+    pages.push(Page::en("c", "A whimbrel", "No other wader but the mud.").host("c.example"));
+    for parts in [1, 3] {
+        let splits = splits(&pages, parts);
+        let results = both(&splits, "curlew mud");
+        assert_eq!(results.total, 0, "nothing has both");
+        let results = both(&splits, "curlew");
+        let sites: String =
+            results.hits.iter().map(|hit| hit.host.trim_start_matches("www.").chars().next().unwrap()).collect();
+        assert_eq!(sites, "aabaabaabaaa");
+        // Page by page no hit is left out, and none comes twice.
+        let (query, mut after, mut seen) = (Query::parse("curlew").unwrap(), None::<Cursor>, Vec::new());
+        let splits: Vec<&Split> = splits.iter().collect();
+        loop {
+            let request = Request { after: after.as_ref(), ..Request::new(&query, 2, now()) };
+            let page = search(&splits, &Hidden::default(), request).unwrap();
+            assert_eq!((page.total, page.partial), (12, 0));
+            seen.extend(page.hits.into_iter().map(|hit| hit.url));
+            let Some(next) = page.next else { break };
+            after = Cursor::decode(&next.encode("curlew", &[7; 32]), "curlew", &[7; 32]);
+            assert!(after.is_some());
+        }
+        let distinct: HashSet<&String> = seen.iter().collect();
+        assert_eq!((seen.len(), distinct.len()), (12, 12));
+        let of_one = both(&[split(&pages)], "curlew site:a.example");
+        assert_eq!(of_one.hits.len(), 9);
+        let by_date = both(&[split(&pages)], "curlew sort:date");
+        assert_eq!(by_date.hits.len(), 12);
+    }
+}
+
+#[test]
+fn words_that_no_page_has_are_named() {
+    let split = [split(&[Page::en("a", "Tide", "The tide comes in.")])];
+    let results = both(&split, "tide xylomarimbula \"tide mill\"");
+    assert_eq!((results.total, results.partial, results.unknown.clone()), (0, 0, vec!["xylomarimbula".to_owned()]));
+    let results = both(&split, "tide xylomarimbula");
+    assert_eq!((results.total, results.partial, names(&results)), (0, 1, vec!["a"]));
+    assert_eq!(both(&split, "tide").unknown, Vec::<String>::new());
+}
+
+#[test]
+fn pages_of_results_run_on_from_all_words_into_some() {
+    let mut pages: Vec<Page> = (0..7).map(|n| Page::en(&format!("all{n}"), "Tide", "The mill by the tide.")).collect();
+    pages.extend((0..8).map(|n| Page::en(&format!("some{n}"), "Tide", "No other word.")));
+    let splits = splits(&pages, 3);
+    let splits: Vec<&Split> = splits.iter().collect();
+    let query = Query::parse("tide mill").unwrap();
+    let whole = search(&splits, &Hidden::default(), Request::new(&query, 100, now())).unwrap();
+    assert_eq!((whole.total, whole.partial, whole.hits.len()), (7, 8, 15));
+    assert!(whole.hits.is_sorted_by_key(|hit| !hit.has_all));
+    let (mut by_offset, mut by_cursor, mut after) = (Vec::new(), Vec::new(), None::<Cursor>);
+    for offset in (0..15).step_by(4) {
+        let request = Request { offset, ..Request::new(&query, 4, now()) };
+        by_offset.extend(search(&splits, &Hidden::default(), request).unwrap().hits);
+        let request = Request { after: after.as_ref(), ..Request::new(&query, 4, now()) };
+        let page = search(&splits, &Hidden::default(), request).unwrap();
+        assert_eq!((page.total, page.partial), (7, 8));
+        by_cursor.extend(page.hits);
+        after = page.next;
+    }
+    assert!(after.is_none());
+    assert_eq!((by_offset, by_cursor), (whole.hits.clone(), whole.hits));
+}
+
+/// What nobody would type is answered, and not slowly: every word is read once, and no page is scored twice for it.
+#[test]
+fn hostile_queries_are_answered() {
+    let splits = splits(&Page::many(200), 2);
+    let long: String = (0..512).map(|n| format!("w{n} ")).collect();
+    for text in [
+        long.as_str(),
+        &"pane ".repeat(500),
+        "a b c d e f g h",
+        "the of and to in",
+        "pane 東京 книга \u{5d0}\u{5d1} pane",
+        "\"pane nuovo",
+        "pane lang:qq",
+        &"%".repeat(10_000),
+        "ʼ",
+        "ʼ ʼpane ʼ",
+        "+ - +- -+ ++",
+        &"pane-".repeat(200),
+        &"+pane ".repeat(64),
+    ] {
+        let (query, said) = Query::read(text);
+        assert!(!query.is_empty() || !said.is_empty(), "{text:.60}");
+        let results = both(&splits, text);
+        assert!(results.hits.len() as u64 <= results.total + results.partial, "{text:.60}");
+    }
+    assert_eq!(both(&splits, &"pane ".repeat(500)).total, both(&splits, "pane").total);
+}
