@@ -87,7 +87,26 @@ pub(crate) struct Analyzer {
     stop_words: Option<TextAnalyzer>,
     apostrophe: Apostrophe,
     dotless_i: bool,
+    /// Whether a form begins as its word does. The Dutch stemmer cuts `ge` off.
+    keeps_first_letter: bool,
     remembered: Remembered,
+}
+
+/// The ASCII letters and digits with which some forms begin. Nearly all stemmers keep the first letter of a word that begins
+/// with one of these, so a word with another one has none of the forms.
+#[derive(Default)]
+pub(crate) struct FirstLetters(u128);
+
+impl FirstLetters {
+    pub(crate) fn of<'a>(forms: impl IntoIterator<Item = &'a String>) -> FirstLetters {
+        let ascii = forms.into_iter().filter_map(|form| form.bytes().next()).filter(u8::is_ascii);
+        FirstLetters(ascii.fold(0, |letters, first| letters | 1 << first))
+    }
+
+    fn may_begin(&self, word: &str) -> bool {
+        let first = word.as_bytes().first().copied().unwrap_or_default();
+        !first.is_ascii() || self.0 & (1 << first.to_ascii_lowercase()) != 0
+    }
 }
 
 /// The forms of words as they are written.
@@ -139,7 +158,8 @@ impl Analyzer {
             .and_then(stop_words)
             .map(|filter| TextAnalyzer::builder(RawTokenizer::default()).filter(filter).build());
         let dotless_i = matches!(language, "tr" | "az");
-        Analyzer { stemmer, stop_words, apostrophe, dotless_i, remembered: Remembered::default() }
+        let keeps_first_letter = language != "nl";
+        Analyzer { stemmer, stop_words, apostrophe, dotless_i, keeps_first_letter, remembered: Remembered::default() }
     }
 
     /// Whether a word says nothing about what a page is about: an article, a preposition, the first word of a question.
@@ -161,9 +181,29 @@ impl Analyzer {
 
     /// Shows the words of a text, in their order, without making anything for each.
     pub(crate) fn each(&mut self, text: &str, mode: Mode, show: &mut dyn FnMut(Met<'_>)) {
+        self.each_of(None, text, mode, show);
+    }
+
+    /// The same, but for words that begin with other letters than these; some of them may be shown all the same.
+    pub(crate) fn each_beginning(
+        &mut self,
+        first: &FirstLetters,
+        text: &str,
+        mode: Mode,
+        show: &mut dyn FnMut(Met<'_>),
+    ) {
+        self.each_of(Some(first).filter(|_| self.keeps_first_letter), text, mode, show);
+    }
+
+    fn each_of(&mut self, first: Option<&FirstLetters>, text: &str, mode: Mode, show: &mut dyn FnMut(Met<'_>)) {
         let mut position = 0;
         for piece in Pieces::of(text) {
             match piece {
+                Piece::Word { span, apostrophes: false }
+                    if first.is_some_and(|first| !first.may_begin(&text[span.clone()])) =>
+                {
+                    position += 1;
+                }
                 Piece::Word { span, apostrophes: false } => {
                     self.show(&text[span.clone()], span, &mut position, show);
                 }
@@ -494,6 +534,17 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn stemmers_keep_the_first_letter(
+            word in "[A-Za-z0-9][a-zà-öø-üışğ0-9]{0,12}",
+            language in "(ar|da|en|fi|fr|de|el|hu|it|no|pt|ro|ru|es|sv|ta|tr|az|ca|)",
+        ) {
+            let forms = forms(&language, &word);
+            for form in &forms {
+                prop_assert!(FirstLetters::of([form]).may_begin(&word), "{language} {word} {form}");
+            }
+        }
+
         #[test]
         fn any_text_is_taken_apart(text in any::<String>(), language in "(it|en|fr|tr|de|ar|ru|el|ja|)") {
             let mut last = None;

@@ -1,15 +1,15 @@
 //! The part of a text that shows why a page was found.
 
-use crate::analyze::{Analyzer, Mode};
+use crate::analyze::{Analyzer, FirstLetters, Mode};
 use crate::schema::head;
 use curlew_model::SnippetLimit;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 /// Most characters of a snippet.
 pub const SNIPPET_CHARS: usize = 240;
 /// So much of the beginning of a text is looked through, in bytes.
-const SCANNED_BYTES: usize = 64 * 1024;
+const SCANNED_BYTES: usize = 256 * 1024;
 /// At most so many characters are shown before the first match.
 const LEAD_CHARS: usize = 60;
 /// At most so many characters are given up at the end so as not to cut a word.
@@ -43,17 +43,19 @@ pub(crate) fn snippet(text: &str, limit: SnippetLimit, marked: &HashSet<String>,
 /// A word of the text that was looked for.
 struct Match {
     span: Range<usize>,
-    form: String,
+    /// Its form, by a number.
+    form: usize,
 }
 
 fn matches(text: &str, marked: &HashSet<String>, analyzer: &mut Analyzer) -> Vec<Match> {
     if marked.is_empty() {
         return Vec::new();
     }
+    let forms: HashMap<&str, usize> = marked.iter().map(String::as_str).zip(0..).collect();
     let mut matches = Vec::new();
-    analyzer.each(text, Mode::Index, &mut |word| {
-        let form = [Some(word.form), word.other].into_iter().flatten().find(|form| marked.contains(*form));
-        matches.extend(form.map(|form| Match { span: word.span.clone(), form: form.to_owned() }));
+    analyzer.each_beginning(&FirstLetters::of(marked), text, Mode::Index, &mut |word| {
+        let form = [Some(word.form), word.other].into_iter().flatten().find_map(|form| forms.get(form));
+        matches.extend(form.map(|form| Match { span: word.span.clone(), form: *form }));
     });
     matches
 }
@@ -62,16 +64,26 @@ fn matches(text: &str, marked: &HashSet<String>, analyzer: &mut Analyzer) -> Vec
 fn best_window(matches: &[Match], limit: usize) -> Option<usize> {
     let mut best = (0, 0);
     let mut begin = None;
+    let mut times: HashMap<usize, usize> = HashMap::new();
+    let mut end = 0;
     for (number, first) in matches.iter().enumerate() {
         // Bytes stand for characters here: a window of fewer characters is still a window.
-        let inside = matches[number..].iter().take_while(|m| m.span.end <= first.span.start + limit);
-        let mut forms: Vec<&str> = inside.map(|m| m.form.as_str()).collect();
-        let words = forms.len();
-        forms.sort_unstable();
-        forms.dedup();
-        if (forms.len(), words) > best {
-            best = (forms.len(), words);
+        while let Some(next) =
+            matches.get(end).filter(|next| end == number || next.span.end <= first.span.start + limit)
+        {
+            *times.entry(next.form).or_default() += 1;
+            end += 1;
+        }
+        let shown = (times.len(), end - number);
+        if shown > best {
+            best = shown;
             begin = Some(first.span.start);
+        }
+        if let Some(left) = times.get_mut(&first.form) {
+            *left -= 1;
+            if *left == 0 {
+                times.remove(&first.form);
+            }
         }
     }
     begin
