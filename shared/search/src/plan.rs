@@ -3,6 +3,7 @@
 use crate::analyze::{Analyzers, Mode, rules};
 use crate::query::{Clause, Query};
 use crate::schema::Fields;
+use crate::spelling::Stem;
 use crate::split::Split;
 use crate::tokens::term_text;
 use crate::{Hidden, MAX_QUERY_TERMS, SearchError};
@@ -154,6 +155,19 @@ impl Plan {
                     *written = Written::Not;
                 }
             }
+        }
+    }
+
+    /// Looks for some stems besides, in place of a word that is in no page. They add to scores, and are not missed.
+    pub(crate) fn stand_in(&mut self, word: &str, stems: &[Stem], split: &Split) {
+        let written = |language: &Language| {
+            let terms = stems.iter().filter(|stem| stem.rules == language.rules).map(|stem| stem.term(split));
+            let terms: Vec<Term> = terms.collect();
+            if terms.is_empty() { Written::Not } else { Written::Word(terms) }
+        };
+        if self.units.len() < MAX_QUERY_TERMS && !stems.is_empty() {
+            let written = self.languages.iter().map(written).collect();
+            self.units.push(Unit { text: format!("like {word}"), written });
         }
     }
 

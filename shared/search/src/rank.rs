@@ -340,7 +340,13 @@ impl<'a> Corpus<'a> {
                 *norm = K1 * (1.0 - B + B * length / mean.max(1.0));
             }
         }
-        for unit in &plan.units {
+        corpus.weigh(plan)?;
+        Ok(corpus)
+    }
+
+    /// Weighs the units of a plan that it has not weighed yet.
+    pub(crate) fn weigh(&mut self, plan: &Plan) -> Result<(), SearchError> {
+        for unit in plan.units.iter().skip(self.pages.len()) {
             let mut pages = Some(0);
             for written in &unit.written {
                 pages = match written {
@@ -350,17 +356,17 @@ impl<'a> Corpus<'a> {
                     Written::Word(terms) => {
                         let most = terms
                             .iter()
-                            .map(|term| corpus.doc_freq(term))
+                            .map(|term| self.doc_freq(term))
                             .max_by_key(|pages| pages.as_ref().ok().copied());
                         let most = most.transpose()?.unwrap_or_default();
                         pages.map(|pages| pages + most)
                     }
                 };
             }
-            corpus.weights.push(pages.map_or(0.0, |pages| corpus.weight(pages)));
-            corpus.pages.push(pages);
+            self.weights.push(pages.map_or(0.0, |pages| self.weight(pages)));
+            self.pages.push(pages);
         }
-        Ok(corpus)
+        Ok(())
     }
 
     /// What a word is worth that so many pages have.

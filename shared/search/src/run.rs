@@ -3,12 +3,13 @@
 use crate::analyze::Analyzers;
 use crate::cursor::{Counts, Cursor, Place};
 use crate::listing::{self, AHEAD, GROUPED, Group, groups, keep_newest_copies};
-use crate::plan::{Bits, Plan, languages};
+use crate::plan::{Plan, languages};
 use crate::proximity;
 use crate::query::{Query, Sort};
 use crate::rank::{Candidate, Corpus, Found, Wish, freshness, rank, tally};
 use crate::schema;
 use crate::snippet::{Snippet, snippet};
+use crate::spelling::{DOUBTED, stand_ins};
 use crate::split::Split;
 use crate::{Manifest, SearchError};
 use curlew_model::{PageId, Record, ThumbnailId, Timestamp};
@@ -161,8 +162,17 @@ pub fn search(splits: &[&Split], hidden: &Hidden, request: Request<'_>) -> Resul
     let Some(first) = splits.first() else { return Ok(Results::default()) };
     let Request { query, .. } = request;
     let mut analyzers = Analyzers::default();
-    let plan = Plan::new(query, languages(&splits, query), first.fields(), &mut analyzers);
-    let corpus = Corpus::new(&splits, &plan)?;
+    let mut plan = Plan::new(query, languages(&splits, query), first.fields(), &mut analyzers);
+    let mut corpus = Corpus::new(&splits, &plan)?;
+    let unknown = plan.units.iter().zip(&corpus.pages).filter(|(_, pages)| **pages == Some(0));
+    let unknown: Vec<String> = unknown.map(|(unit, _)| unit.text.clone()).collect();
+    let by_relevance = query.sort == Sort::Relevance;
+    let partial = by_relevance && request.scope == Scope::SomeWords;
+    for word in unknown.iter().take(if partial { DOUBTED } else { 0 }) {
+        let languages: Vec<String> = plan.languages.iter().map(|language| language.rules.clone()).collect();
+        plan.stand_in(word, &stand_ins(&splits, &languages, word, &mut analyzers)?, first);
+    }
+    corpus.weigh(&plan)?;
     let seen = request.after.map_or(0, |cursor| usize::try_from(cursor.seen()).unwrap_or(MAX_DEPTH));
     let room = MAX_DEPTH.saturating_sub(seen);
     let depth = request.offset.saturating_add(request.limit).min(room);
@@ -170,11 +180,10 @@ pub fn search(splits: &[&Split], hidden: &Hidden, request: Request<'_>) -> Resul
     // One more than is shown tells whether there is more. Copies can be counted only if all are ranked among which they are
     // looked for.
     let keep = (depth + AHEAD + 1).saturating_mul(RANKED).max(GROUPED);
-    let by_relevance = query.sort == Sort::Relevance;
     let wish = Wish {
         query,
         hidden,
-        partial: by_relevance && request.scope == Scope::SomeWords,
+        partial,
         now: request.now,
         after: request.after.map(|cursor| cursor.place),
         keep,
@@ -222,8 +231,6 @@ pub fn search(splits: &[&Split], hidden: &Hidden, request: Request<'_>) -> Resul
             request.explain.then(|| explain(&splits, &plan, &corpus, &group.best, request.now)).transpose()?;
         hits.push(Hit { explanation, ..hit(record?, group, &plan, &mut analyzers) });
     }
-    let unknown = plan.units.iter().zip(&corpus.pages).filter(|(_, pages)| **pages == Some(0));
-    let unknown = unknown.map(|(unit, _)| unit.text.clone()).collect();
     let Counts { total, partial, copies } = counts;
     Ok(Results { total, partial, is_mixed: plan.is_sentence, copies, hits, next, unknown })
 }
@@ -322,7 +329,7 @@ fn hit(record: Record, group: &Group, plan: &Plan, analyzers: &mut Analyzers) ->
     let language = schema::primary_language(record.language.as_deref());
     let snippet = snippet(&record.text, record.snippet_limit, &plan.marked(&language), analyzers.of(&language));
     let required = plan.languages.get(usize::from(group.best.language)).map_or(0, |language| language.required);
-    let is_missing = |bit: usize| required & !group.best.has & (1 << bit) as Bits != 0;
+    let is_missing = |bit: usize| required & !group.best.has & (1 << bit) != 0;
     let missing = plan.units.iter().enumerate().filter(|(bit, _)| is_missing(*bit));
     Hit {
         missing: missing.map(|(_, unit)| unit.text.clone()).collect(),

@@ -12,7 +12,7 @@ use crate::split::Split;
 use crate::tokens::{form_and_rules, term_text};
 use crate::{Results, SearchError};
 use curlew_model::Timestamp;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use strsim::osa_distance as distance;
 use tantivy::query::FuzzyTermQuery;
 use tantivy::schema::IndexRecordOption;
@@ -38,6 +38,8 @@ const PAGES_READ: usize = 2;
 const TEXT_READ: usize = 16 * 1024;
 /// With this many results nobody needs a suggestion.
 const ENOUGH: u64 = 3;
+/// So many words of a query are doubted: looking for similar ones is dear.
+pub(crate) const DOUBTED: usize = 3;
 
 /// The query as it may have been meant, if that finds more than it did; `text` is what [`Query::read`] was given, and
 /// `found` how many pages have all words of that query.
@@ -54,11 +56,11 @@ pub fn suggest(
     if found >= ENOUGH {
         return Ok(None);
     }
-    let mut words = Lookup { splits, hidden, analyzers: Analyzers::default(), query };
+    let mut words = Lookup { splits, hidden, analyzers: Analyzers::default(), languages: languages(splits, query) };
     let mut meant = String::new();
-    let mut done = 0;
+    let (mut done, mut doubted) = (0, 0);
     for clause in &query.wanted {
-        let Some(word) = words.meant(clause)? else { continue };
+        let Some(word) = words.meant(clause, &mut doubted)? else { continue };
         let Some(before) = text.get(done..clause.at.start) else { continue };
         meant.push_str(before);
         meant.push_str(&word);
@@ -78,18 +80,18 @@ struct Lookup<'a> {
     splits: &'a [&'a Split],
     hidden: &'a Hidden,
     analyzers: Analyzers,
-    query: &'a Query,
+    languages: BTreeSet<String>,
 }
 
 /// A stem by the rules of a language.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-struct Stem {
-    rules: String,
+pub(crate) struct Stem {
+    pub(crate) rules: String,
     form: String,
 }
 
 impl Stem {
-    fn term(&self, split: &Split) -> Term {
+    pub(crate) fn term(&self, split: &Split) -> Term {
         Term::from_field_text(split.fields().body, &term_text(&self.form, &self.rules))
     }
 }
@@ -102,32 +104,89 @@ struct Neighbour {
     distance: usize,
 }
 
+/// The stems that stand nearest to those of a word that is in no page, of pages in any of some languages.
+pub(crate) fn stand_ins<'a>(
+    splits: &[&Split],
+    languages: impl IntoIterator<Item = &'a String>,
+    word: &str,
+    analyzers: &mut Analyzers,
+) -> Result<Vec<Stem>, SearchError> {
+    let word = word.to_lowercase();
+    let stems = stems_of(&word, languages, analyzers);
+    let mut near = neighbours(splits, &stems, most_slips(&word))?;
+    let nearest = near.first().map(|first| first.distance);
+    near.retain(|other| Some(other.distance) == nearest);
+    near.truncate(CLOSE_LOOKS);
+    Ok(near.into_iter().map(|near| near.stem).collect())
+}
+
+/// The stems of a word that may be a slip of the fingers, in some languages; none of any other word.
+fn stems_of<'a>(word: &str, languages: impl IntoIterator<Item = &'a String>, analyzers: &mut Analyzers) -> Vec<Stem> {
+    if !(SHORTEST..=LONGEST).contains(&word.chars().count()) || !word.chars().all(char::is_alphabetic) {
+        return Vec::new();
+    }
+    let mut stems = Vec::new();
+    for rules in languages {
+        let words = analyzers.of(rules).words(word, Mode::Query);
+        let [only] = words.as_slice() else { return Vec::new() };
+        let forms = [Some(only.form.clone()), only.other.clone()].into_iter().flatten();
+        stems.extend(forms.map(|form| Stem { rules: rules.clone(), form }));
+    }
+    stems
+}
+
+/// How many slips a word may have.
+fn most_slips(word: &str) -> usize {
+    if word.chars().count() < LONG { 1 } else { 2 }
+}
+
+/// Stems of the index that are like some others, the nearest first, and of equals those of the most pages.
+fn neighbours(splits: &[&Split], stems: &[Stem], most: usize) -> Result<Vec<Neighbour>, SearchError> {
+    let mut near: HashMap<Stem, (u64, usize)> = HashMap::new();
+    for stem in stems {
+        let letters = stem.form.chars().count();
+        for cut in 0..=ENDING.min(letters.saturating_sub(SHORTEST)) {
+            let begin = Stem { form: stem.form.chars().take(letters - cut).collect(), ..stem.clone() };
+            let slips = if cut == 0 { most } else { 1 };
+            for split in splits {
+                let query = FuzzyTermQuery::new(begin.term(split), slips as u8, true);
+                let inverted = split.segment().inverted_index(split.fields().body)?;
+                let mut terms = inverted.terms().search(query.automaton()?).into_stream()?;
+                while terms.advance() {
+                    let Ok(term) = std::str::from_utf8(terms.key()) else { continue };
+                    let (form, rules) = form_and_rules(term);
+                    if rules == stem.rules {
+                        let other = Stem { rules: rules.to_owned(), form: form.to_owned() };
+                        let known = near.entry(other).or_insert((0, usize::MAX));
+                        known.0 = known.0.max(u64::from(terms.value().doc_freq));
+                        known.1 = known.1.min(distance(&stem.form, form));
+                    }
+                }
+            }
+        }
+    }
+    let near = near.into_iter().filter(|(stem, _)| !stems.contains(stem));
+    let mut near: Vec<_> = near.map(|(stem, (pages, distance))| Neighbour { stem, pages, distance }).collect();
+    near.sort_by(|a, b| a.distance.cmp(&b.distance).then(b.pages.cmp(&a.pages)).then_with(|| a.stem.cmp(&b.stem)));
+    Ok(near)
+}
+
 impl Lookup<'_> {
-    /// The word that was meant by a clause of one word.
-    fn meant(&mut self, clause: &Clause) -> Result<Option<String>, SearchError> {
+    /// The word that was meant by a clause of one word; counts the words that are doubted.
+    fn meant(&mut self, clause: &Clause, doubted: &mut usize) -> Result<Option<String>, SearchError> {
         let word = clause.text.to_lowercase();
-        let length = word.chars().count();
-        if !(SHORTEST..=LONGEST).contains(&length) || !word.chars().all(char::is_alphabetic) {
-            return Ok(None);
-        }
-        let mut stems = Vec::new();
-        for rules in languages(self.splits, self.query) {
-            let words = self.analyzers.of(&rules).words(&word, Mode::Query);
-            let [only] = words.as_slice() else { return Ok(None) };
-            let forms = [Some(only.form.clone()), only.other.clone()].into_iter().flatten();
-            stems.extend(forms.map(|form| Stem { rules: rules.clone(), form }));
-        }
+        let stems = stems_of(&word, &self.languages, &mut self.analyzers);
         let mut known = 0;
         for stem in &stems {
             known = self.pages_with(stem)?.max(known);
         }
-        if known >= KNOWN_FROM {
+        if stems.is_empty() || known >= KNOWN_FROM || *doubted >= DOUBTED {
             return Ok(None);
         }
-        let most = if length < LONG { 1 } else { 2 };
-        let mut near = self.neighbours(&stems, most)?;
+        *doubted += 1;
+        let most = most_slips(&word);
+        let mut near = neighbours(self.splits, &stems, most)?;
         near.retain(|other| other.pages > known.saturating_mul(MORE_BY));
-        near.sort_by(|a, b| a.distance.cmp(&b.distance).then(b.pages.cmp(&a.pages)).then_with(|| a.stem.cmp(&b.stem)));
         let mut best: Option<(usize, String)> = None;
         for other in near.iter().take(CLOSE_LOOKS) {
             let found = self.word_of(other, &word)?.filter(|found| *found != word);
@@ -144,34 +203,6 @@ impl Lookup<'_> {
 
     fn pages_with(&self, stem: &Stem) -> Result<u64, SearchError> {
         self.splits.iter().map(|split| Ok(split.searcher().doc_freq(&stem.term(split))?)).sum()
-    }
-
-    fn neighbours(&self, stems: &[Stem], most: usize) -> Result<Vec<Neighbour>, SearchError> {
-        let mut near: HashMap<Stem, (u64, usize)> = HashMap::new();
-        for stem in stems {
-            let letters = stem.form.chars().count();
-            for cut in 0..=ENDING.min(letters.saturating_sub(SHORTEST)) {
-                let begin = Stem { form: stem.form.chars().take(letters - cut).collect(), ..stem.clone() };
-                let slips = if cut == 0 { most } else { 1 };
-                for split in self.splits {
-                    let query = FuzzyTermQuery::new(begin.term(split), slips as u8, true);
-                    let inverted = split.segment().inverted_index(split.fields().body)?;
-                    let mut terms = inverted.terms().search(query.automaton()?).into_stream()?;
-                    while terms.advance() {
-                        let Ok(term) = std::str::from_utf8(terms.key()) else { continue };
-                        let (form, rules) = form_and_rules(term);
-                        if rules == stem.rules {
-                            let other = Stem { rules: rules.to_owned(), form: form.to_owned() };
-                            let known = near.entry(other).or_insert((0, usize::MAX));
-                            known.0 = known.0.max(u64::from(terms.value().doc_freq));
-                            known.1 = known.1.min(distance(&stem.form, form));
-                        }
-                    }
-                }
-            }
-        }
-        let near = near.into_iter().filter(|(stem, _)| !stems.contains(stem));
-        Ok(near.map(|(stem, (pages, distance))| Neighbour { stem, pages, distance }).collect())
     }
 
     /// The word with this stem that is most like another word, on one of the pages that may be shown.

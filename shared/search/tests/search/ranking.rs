@@ -161,6 +161,28 @@ fn words_that_no_page_has_are_named() {
 }
 
 #[test]
+fn a_slip_of_the_fingers_is_looked_past() {
+    let pages = [
+        Page::en("damson", "Damsons", "Bees among damsons."),
+        Page::en("bees", "Bees", "Bees among apples and bees."),
+        Page::it("susine", "Susine", "Le api fra le susine."),
+    ];
+    let splits = splits(&pages, 2);
+    let results = both(&splits, "bees among damosns");
+    assert_eq!((names(&results), results.total, results.partial), (vec!["damson", "bees"], 0, 2));
+    assert_eq!(
+        (&results.unknown[..], &results.hits[0].missing[..]),
+        (&["damosns".to_owned()][..], &["damosns".to_owned()][..])
+    );
+    assert_eq!(results.hits[0].snippet.marks.len(), 3, "what it was taken for is marked too");
+    let explained = results.hits[0].explanation.clone().unwrap().words;
+    assert!(explained.iter().any(|(word, adds)| word == "like damosns" && *adds > 0.0), "{explained:?}");
+    for strict in ["bees among +damosns", "bees among damosns sort:date", "bees \"among damosns\""] {
+        assert_eq!(names(&both(&splits, strict)), [""; 0], "{strict}");
+    }
+}
+
+#[test]
 fn pages_of_results_run_on_from_all_words_into_some() {
     let mut pages: Vec<Page> = (0..7).map(|n| Page::en(&format!("all{n}"), "Tide", "The mill by the tide.")).collect();
     pages.extend((0..8).map(|n| Page::en(&format!("some{n}"), "Tide", "No other word.")));
@@ -187,10 +209,15 @@ fn pages_of_results_run_on_from_all_words_into_some() {
 /// What nobody would type is answered, and not slowly: every word is read once, and no page is scored twice for it.
 #[test]
 fn hostile_queries_are_answered() {
-    let splits = splits(&Page::many(200), 2);
+    let mut pages = Page::many(200);
+    let words: String = (0..70).map(|n| format!("v{n} ")).collect();
+    pages.extend([Page::en("words", "Words", &words), Page::en("half", "Half", &words[..words.len() / 2])]);
+    let splits = splits(&pages, 2);
     let long: String = (0..512).map(|n| format!("w{n} ")).collect();
     for text in [
         long.as_str(),
+        words.as_str(),
+        "curlewww godwittt whimbrelll sandpiperrr xylomarimbula paneee artcoli",
         &"pane ".repeat(500),
         "a b c d e f g h",
         "the of and to in",
@@ -210,4 +237,7 @@ fn hostile_queries_are_answered() {
         assert!(results.hits.len() as u64 <= results.total + results.partial, "{text:.60}");
     }
     assert_eq!(both(&splits, &"pane ".repeat(500)).total, both(&splits, "pane").total);
+    let results = both(&splits, &words);
+    assert_eq!((results.total, results.partial, names(&results)), (1, 1, vec!["words", "half"]));
+    assert!(results.hits[1].missing.len() > 25, "{:?}", results.hits[1].missing);
 }
