@@ -8,8 +8,8 @@ mod ranking;
 
 use curlew_model::{Millis, PageId, SnippetLimit, Timestamp};
 use curlew_search::{
-    BuildBudget, Cursor, Hidden, Manifest, Query, Request, Results, Scope, SearchError, Split, build_split, joined,
-    merge_splits, search, suggest, warm,
+    BuildBudget, Cursor, Hidden, Manifest, Query, Request, Results, Scope, SearchError, Sort, Split, build_split,
+    joined, merge_splits, search, suggest, warm,
 };
 use pages::{Page, id, split, splits};
 use proptest::prelude::*;
@@ -25,15 +25,38 @@ fn first(query: &Query, limit: usize) -> Request<'_> {
     Request { scope: Scope::AllWords, ..Request::new(query, limit, now()) }
 }
 
+/// What has all words. Whatever else follows it if some words will do obeys the same filters, and the same things are hidden.
 fn ask_all(splits: &[Split], hidden: &Hidden, text: &str) -> Results {
     let splits: Vec<&Split> = splits.iter().collect();
     let query = Query::parse(text).unwrap();
-    search(&splits, hidden, first(&query, 100)).unwrap()
+    let strict = search(&splits, hidden, first(&query, 100)).unwrap();
+    let both = search(&splits, hidden, Request::new(&query, 100, now())).unwrap();
+    let (all, some): (Vec<_>, Vec<_>) = both.hits.into_iter().partition(|hit| hit.has_all);
+    assert_eq!((strict.total, strict.copies, strict.partial), (both.total, both.copies, 0), "{text}");
+    assert!(both.is_mixed || all == strict.hits, "{text}: {all:?} {:?}", strict.hits);
+    assert!(some.len() as u64 == both.partial && (some.is_empty() || query.sort == Sort::Relevance), "{text}");
+    let is_below = |host: &str, names: &BTreeSet<String>| {
+        names.iter().any(|name| format!(".{host}").ends_with(&format!(".{name}")))
+    };
+    for hit in some {
+        let date = hit.published.unwrap_or(now());
+        assert!(!hidden.tombstones.contains(&hit.id) && !is_below(&hit.host, &hidden.hosts), "{text}: {hit:?}");
+        assert!(query.sites.is_empty() || is_below(&hit.host, &query.sites), "{text}: {hit:?}");
+        assert!(!is_below(&hit.host, &query.not_sites), "{text}: {hit:?}");
+        let language = hit.language.clone().unwrap_or_default();
+        assert!(query.languages.is_empty() || query.languages.contains(&language), "{text}: {hit:?}");
+        assert!(
+            query.before.is_none_or(|before| date < before) && query.after.is_none_or(|after| date >= after),
+            "{text}"
+        );
+        assert!(!hit.missing.is_empty() && hit.copies == 0, "{text}: {hit:?}");
+    }
+    strict
 }
 
 fn ask(split: &Split, text: &str) -> Results {
-    let query = Query::parse(text).unwrap();
-    search(&[split], &Hidden::default(), first(&query, 100)).unwrap()
+    let splits = std::slice::from_ref(split);
+    ask_all(splits, &Hidden::default(), text)
 }
 
 /// The paths of the hits, in their order.
@@ -274,6 +297,10 @@ fn what_is_hidden_is_neither_found_nor_counted() {
     let blocked = Hidden { hosts: ["example.net".to_owned()].into(), ..gone };
     assert_eq!(paths(&ask_all(&splits, &blocked, "pane")), ["e"]);
     assert_eq!(ask_all(&splits, &Hidden::default(), "pane").total, 4, "what was hidden once need not stay so");
+    for filter in ["", "site:otherexample.net", "-site:otherexample.net", "lang:it", "after:2026-10-31", "-burro"] {
+        let some = format!("pane xylomarimbula {filter}");
+        assert_eq!(ask_all(&splits, &blocked, &some).total, 0, "{some}");
+    }
 
     let lapsed: HashSet<PageId> = splits.iter().flat_map(|split| split.lapsed(&blocked, now()).unwrap()).collect();
     assert_eq!(lapsed, ["a", "b", "c", "d"].map(id).into());
