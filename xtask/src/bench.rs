@@ -52,7 +52,7 @@ pub(crate) fn bench(names: &[String]) -> Result<()> {
     table.print()?;
     let missed = table.missed();
     if !missed.is_empty() {
-        bail!("over the bar: {}", missed.join("; "));
+        bail!("beyond the bar: {}", missed.join("; "));
     }
     Ok(())
 }

@@ -63,6 +63,23 @@ pub(crate) fn axe() -> Result<PathBuf> {
         .with_context(|| format!("the wheel {list} has no script"))
 }
 
+/// A Python with bm25s and its stemmers, which `bench search` holds ours against.
+pub(crate) fn bm25s() -> Result<PathBuf> {
+    python_tool("bm25s", "python")
+}
+
+/// A Python with Xapian and SQLite's FTS5, for the same: Debian's own, or the one that `CURLEW_XAPIAN_PYTHON` names.
+pub(crate) fn xapian() -> Result<PathBuf> {
+    let python = named("CURLEW_XAPIAN_PYTHON")?.unwrap_or_else(|| DEBIAN_PYTHON.into());
+    let has_it = || output(program(&python).args(["-c", "import sqlite3, xapian"])).map(drop);
+    if has_it().is_err() {
+        apt_install(&["python3-xapian"])
+            .context("Xapian is missing: name a Python that has it by CURLEW_XAPIAN_PYTHON")?;
+    }
+    has_it().with_context(|| format!("{} has no Xapian", python.display()))?;
+    Ok(python)
+}
+
 /// A program of a list of wheels.
 fn python_tool(list: &str, name: &str) -> Result<PathBuf> {
     let tool = |venv: &Path| venv.join("bin").join(name);
@@ -81,6 +98,9 @@ fn environment(list: &str, is_there: impl Fn(&Path) -> bool) -> Result<PathBuf> 
     }
     Ok(venv)
 }
+
+/// What Debian's packages of Python modules are for, whichever Python comes first on the path.
+const DEBIAN_PYTHON: &str = "/usr/bin/python3";
 
 /// A subcommand of cargo.
 struct CargoTool {
@@ -216,7 +236,7 @@ mod tests {
 
     #[test]
     fn everything_that_a_python_tool_needs_is_pinned_by_hash() {
-        for tool in ["ministack", "aws-sam-cli", "cfn-lint", "cargo-lambda", "axe-playwright-python"] {
+        for tool in ["ministack", "aws-sam-cli", "cfn-lint", "cargo-lambda", "axe-playwright-python", "bm25s"] {
             let list = std::fs::read_to_string(pinned(tool)).expect("a list for each tool");
             assert!(list.contains(&format!("\n{tool}==")), "tools/{tool}.txt does not pin {tool}");
             let lines = || list.lines().filter(|line| !line.starts_with('#'));

@@ -13,21 +13,32 @@ struct Row {
     what: String,
     value: f64,
     unit: &'static str,
-    at_most: Option<f64>,
+    bar: Option<Bar>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Bar {
+    AtMost(f64),
+    AtLeast(f64),
 }
 
 impl Table {
     /// A figure.
     pub(crate) fn figure(&mut self, what: impl Into<String>, value: f64, unit: &'static str) {
-        self.rows.push(Row { what: what.into(), value, unit, at_most: None });
+        self.rows.push(Row { what: what.into(), value, unit, bar: None });
     }
 
     /// A figure that must not be larger than its bar.
     pub(crate) fn barred(&mut self, what: impl Into<String>, value: f64, unit: &'static str, at_most: f64) {
-        self.rows.push(Row { what: what.into(), value, unit, at_most: Some(at_most) });
+        self.rows.push(Row { what: what.into(), value, unit, bar: Some(Bar::AtMost(at_most)) });
     }
 
-    /// The figures that are over their bars.
+    /// A figure that must not be less than its bar.
+    pub(crate) fn at_least(&mut self, what: impl Into<String>, value: f64, unit: &'static str, at_least: f64) {
+        self.rows.push(Row { what: what.into(), value, unit, bar: Some(Bar::AtLeast(at_least)) });
+    }
+
+    /// The figures that miss their bars.
     pub(crate) fn missed(&self) -> Vec<String> {
         let missed = self.rows.iter().filter(|row| row.is_missed());
         missed.map(|row| format!("{}: {}", row.what, amount(row.value, row.unit))).collect()
@@ -55,12 +66,21 @@ impl Table {
 impl Row {
     /// What is no number holds no bar.
     fn is_missed(&self) -> bool {
-        self.at_most.is_some_and(|bar| self.value.is_nan() || self.value > bar)
+        match self.bar {
+            None => false,
+            Some(_) if self.value.is_nan() => true,
+            Some(Bar::AtMost(bar)) => self.value > bar,
+            Some(Bar::AtLeast(bar)) => self.value < bar,
+        }
     }
 
     fn cells(&self) -> [String; 4] {
-        let bar = self.at_most.map(|bar| format!("at most {bar} {}", self.unit)).unwrap_or_default();
-        let held = match self.at_most {
+        let bar = match self.bar {
+            None => String::new(),
+            Some(Bar::AtMost(bar)) => format!("at most {bar} {}", self.unit),
+            Some(Bar::AtLeast(bar)) => format!("at least {bar} {}", self.unit),
+        };
+        let held = match self.bar {
             None => "",
             Some(_) if self.is_missed() => "NO",
             Some(_) => "yes",
@@ -71,7 +91,12 @@ impl Row {
 
 /// With three digits that count.
 fn amount(value: f64, unit: &str) -> String {
-    let places = if value.abs() < 10.0 { 2 } else { usize::from(value.abs() < 100.0) };
+    let places = match value.abs() {
+        ..1.0 => 3,
+        ..10.0 => 2,
+        ..100.0 => 1,
+        _ => 0,
+    };
     format!("{value:.places$} {unit}").trim_end().to_owned()
 }
 
@@ -80,19 +105,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_bar_is_missed_by_what_is_above_it_and_by_what_is_no_number() {
+    fn a_bar_is_missed_by_what_is_beyond_it_and_by_what_is_no_number() {
         let mut table = Table::default();
         table.figure("free", 1e9, "ms");
         table.barred("just so", 10.0, "ms", 10.0);
         assert_eq!(table.missed(), Vec::<String>::new());
         table.barred("too much", 10.004, "ms", 10.0);
         table.barred("nothing", f64::NAN, "ms", 10.0);
-        assert_eq!(table.missed(), ["too much: 10.0 ms", "nothing: NaN ms"]);
+        table.at_least("so good", 0.9, "", 0.9);
+        table.at_least("too little", 0.896, "", 0.9);
+        assert_eq!(table.missed(), ["too much: 10.0 ms", "nothing: NaN ms", "too little: 0.896"]);
     }
 
     #[test]
     fn amounts_have_three_digits() {
-        let shown = [(7.4567, "ms"), (63.08, "MB"), (1_234.5, "pages/s"), (2.0, "")].map(|(v, unit)| amount(v, unit));
-        assert_eq!(shown, ["7.46 ms", "63.1 MB", "1234 pages/s", "2.00"]);
+        let shown = [(7.4567, "ms"), (63.08, "MB"), (1_234.5, "pages/s"), (2.0, ""), (0.0567, "")]
+            .map(|(v, unit)| amount(v, unit));
+        assert_eq!(shown, ["7.46 ms", "63.1 MB", "1234 pages/s", "2.00", "0.057"]);
     }
 }

@@ -1,0 +1,103 @@
+//! The judged queries, and which articles answer them.
+//!
+//! Each names what the articles say that answer it. `judged.jsonl` has words that a person may type, inflected otherwise and
+//! without accents; `habits.jsonl` what people do besides: questions, slips of the fingers, names, a word too many.
+
+use crate::{Article, Done, lines};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::Path;
+
+/// Articles that the judged queries are asked of.
+const JUDGED: usize = 3_200;
+/// The sets of queries by their names.
+const SETS: [(&str, &str); 2] =
+    [("words", include_str!("../judged.jsonl")), ("habits", include_str!("../habits.jsonl"))];
+
+/// A query, and how well articles answer it.
+#[derive(Deserialize, Serialize)]
+pub(crate) struct Query {
+    pub(crate) query: String,
+    /// What it belongs to; queries that have no part in one are of a set without a name.
+    #[serde(default, alias = "half")]
+    pub(crate) set: String,
+    #[serde(default)]
+    pub(crate) kind: String,
+    /// What it is asked in, which we are not told, and the peers are.
+    #[serde(default)]
+    language: String,
+    /// Grades by the articles' ids. What has none is no answer.
+    pub(crate) grades: BTreeMap<String, f64>,
+}
+
+/// A query as a person has judged it.
+#[derive(Deserialize)]
+struct Judgement {
+    query: String,
+    kind: String,
+    language: String,
+    answers: Vec<Rule>,
+}
+
+/// What an article has to say to be given a grade: all that is named.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Rule {
+    grade: f64,
+    #[serde(default)]
+    title: String,
+    #[serde(default)]
+    text: String,
+}
+
+impl Rule {
+    fn is_met(&self, article: &Article) -> bool {
+        article.title.contains(&self.title) && article.text.contains(&self.text)
+    }
+}
+
+/// Writes the articles and the queries with their grades.
+pub(crate) fn judge(folder: &Path) -> Done<Value> {
+    let articles = lines(&folder.join("texts.jsonl"))?.take(JUDGED).enumerate();
+    let articles = articles.map(|(number, article)| Ok(Article { id: number.to_string(), ..article? }));
+    let articles: Vec<Article> = articles.collect::<Done<_>>()?;
+    let mut queries = Vec::new();
+    for (set, judgements) in SETS {
+        for line in judgements.lines() {
+            queries.push(serde_json::from_str::<Judgement>(line)?.resolved(set, &articles)?);
+        }
+    }
+    write(&folder.join("docs.jsonl"), &articles)?;
+    write(&folder.join("queries.jsonl"), &queries)?;
+    Ok(json!({"articles": articles.len(), "queries": queries.len()}))
+}
+
+impl Judgement {
+    /// An article has the grade of the best rule that it meets.
+    fn resolved(self, set: &str, articles: &[Article]) -> Done<Query> {
+        let mut grades = BTreeMap::new();
+        for rule in &self.answers {
+            let met: Vec<&Article> = articles.iter().filter(|article| rule.is_met(article)).collect();
+            if met.is_empty() {
+                return Err(format!("no article answers '{}' as '{}{}' does", self.query, rule.title, rule.text).into());
+            }
+            for article in met {
+                let grade: &mut f64 = grades.entry(article.id.clone()).or_default();
+                *grade = grade.max(rule.grade);
+            }
+        }
+        Ok(Query { query: self.query, set: set.to_owned(), kind: self.kind, language: self.language, grades })
+    }
+}
+
+fn write<T: Serialize>(path: &Path, rows: &[T]) -> Done<()> {
+    let mut file = BufWriter::new(File::create(path)?);
+    for row in rows {
+        serde_json::to_writer(&mut file, row)?;
+        file.write_all(b"\n")?;
+    }
+    Ok(file.flush()?)
+}

@@ -1,0 +1,97 @@
+//! Measures indexing, searching and ranking, for `cargo xtask bench search`:
+//!
+//! - `judge FOLDER` makes `docs.jsonl` and `queries.jsonl` of the first articles of `texts.jsonl` (`curlew-fixtureweb --texts N`)
+//!   and of the judged queries beside this program;
+//! - `rank FOLDER` asks these queries, and holds the answers of tantivy used directly, and those of the peers that have left
+//!   `NAME.ranks.jsonl` there, beside ours. Any folder with such files will do;
+//! - `speed FOLDER` indexes and searches the articles.
+//!
+//! Each prints one JSON object of figures. `rank` writes the score of each query to standard error besides if
+//! `CURLEW_BENCH_QUERIES` is set.
+#![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "it measures")]
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "it tells what it measured")]
+
+mod judged;
+mod plain;
+mod ranking;
+mod speed;
+
+use curlew_model::{PageId, Record, SnippetLimit, Timestamp};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use std::error::Error;
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+
+type Done<T> = Result<T, Box<dyn Error>>;
+
+/// Hits of one page.
+const LIMIT: usize = 10;
+
+fn main() -> Done<()> {
+    let mut arguments = std::env::args().skip(1);
+    let (Some(what), Some(folder)) = (arguments.next(), arguments.next().map(PathBuf::from)) else {
+        return Err("say what to measure, and in which folder".into());
+    };
+    let told = match what.as_str() {
+        "judge" => judged::judge(&folder)?,
+        "rank" => ranking::rank(&folder)?,
+        "speed" => speed::speed(&folder)?,
+        _ => return Err(format!("'{what}' is none of judge, rank and speed").into()),
+    };
+    println!("{told}");
+    Ok(())
+}
+
+/// What is indexed.
+#[derive(Deserialize, Serialize)]
+struct Article {
+    #[serde(default)]
+    id: String,
+    language: String,
+    /// Articles of one subject are told in the same words.
+    #[serde(default, skip_serializing)]
+    subject: String,
+    title: String,
+    text: String,
+}
+
+impl Article {
+    /// Its record, with nothing in it that it does not say itself: a site of its own, and no date.
+    fn record(self, number: usize) -> Done<Record> {
+        let id = format!("{:032x}", (number as u128 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835));
+        let host = format!("site{number}.example");
+        Ok(Record {
+            id: PageId::new(&id)?,
+            url: format!("https://{host}/{number}"),
+            host,
+            feed: None,
+            site_name: None,
+            title: self.title,
+            text: self.text,
+            image: None,
+            image_of_site: false,
+            thumbnail: None,
+            thumbnail_frame: 0,
+            language: Some(self.language),
+            published: None,
+            modified: None,
+            author: None,
+            fetched_at: Timestamp::EPOCH,
+            snippet_limit: SnippetLimit(None),
+            no_archive: false,
+            unavailable_after: None,
+            usage: None,
+            simhash: None,
+            image_phash: None,
+            replaces: None,
+        })
+    }
+}
+
+/// The lines of a file of JSON Lines.
+fn lines<T: DeserializeOwned>(path: &Path) -> Done<impl Iterator<Item = Done<T>> + use<T>> {
+    let file = File::open(path).map_err(|why| format!("{}: {why}", path.display()))?;
+    Ok(BufReader::new(file).lines().map(|line| Ok(serde_json::from_str(&line?)?)))
+}

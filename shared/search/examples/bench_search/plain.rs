@@ -1,0 +1,66 @@
+//! tantivy as its own examples use it: its default words, BM25 over title and text, the same stored records, one segment.
+
+use crate::{Done, LIMIT};
+use curlew_model::Record;
+use tantivy::collector::TopDocs;
+use tantivy::directory::RamDirectory;
+use tantivy::query::QueryParser;
+use tantivy::schema::{Field, STORED, Schema, TEXT, Value as _};
+use tantivy::store::{Compressor, ZstdCompressor};
+use tantivy::{Index, IndexBuilder, IndexSettings, Searcher, SingleSegmentIndexWriter, TantivyDocument};
+
+/// Memory of the writer; all fits in, so that nothing is merged.
+const ARENA: usize = 2_000_000_000;
+
+pub(crate) struct Plain {
+    searcher: Searcher,
+    parser: QueryParser,
+    record: Field,
+    /// Of the index.
+    pub(crate) bytes: usize,
+}
+
+impl Plain {
+    pub(crate) fn new(records: impl Iterator<Item = Done<Record>>) -> Done<Plain> {
+        let mut schema = Schema::builder();
+        let (title, body) = (schema.add_text_field("title", TEXT), schema.add_text_field("body", TEXT));
+        let record = schema.add_bytes_field("record", STORED);
+        let settings = IndexSettings {
+            docstore_compression: Compressor::Zstd(ZstdCompressor::default()),
+            docstore_compress_dedicated_thread: false,
+            docstore_blocksize: 64 * 1024,
+            ..IndexSettings::default()
+        };
+        let directory = RamDirectory::create();
+        let builder = IndexBuilder::new().schema(schema.build()).settings(settings);
+        let mut writer: SingleSegmentIndexWriter = builder.single_segment_index_writer(directory.clone(), ARENA)?;
+        for page in records {
+            let page = page?;
+            let mut document = TantivyDocument::new();
+            document.add_text(title, &page.title);
+            document.add_text(body, &page.text);
+            document.add_bytes(record, &serde_json::to_vec(&page)?);
+            writer.add_document(document)?;
+        }
+        let index: Index = writer.finalize()?;
+        let parser = QueryParser::for_index(&index, vec![title, body]);
+        let searcher = index.reader()?.searcher();
+        Ok(Plain { searcher, parser, record, bytes: directory.total_mem_usage() })
+    }
+
+    /// From now on pages must have all words; by default they may have any.
+    pub(crate) fn ask_for_all_words(&mut self) {
+        self.parser.set_conjunction_by_default();
+    }
+
+    pub(crate) fn ask(&self, text: &str) -> Done<Vec<Record>> {
+        let (query, _) = self.parser.parse_query_lenient(text);
+        let top = self.searcher.search(&query, &TopDocs::with_limit(LIMIT).order_by_score())?;
+        let record = |(_, at)| {
+            let document: TantivyDocument = self.searcher.doc(at)?;
+            let json = document.get_first(self.record).and_then(|value| value.as_bytes()).ok_or("no record")?;
+            Ok(serde_json::from_slice(json)?)
+        };
+        top.into_iter().map(record).collect()
+    }
+}

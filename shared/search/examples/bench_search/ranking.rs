@@ -1,0 +1,155 @@
+//! How right the order of the results is: ours, and that of others over the same articles.
+
+use crate::judged::Query;
+use crate::plain::Plain;
+use crate::{Article, Done, LIMIT, lines};
+use curlew_model::{PageId, Record, Timestamp};
+use curlew_search::{BuildBudget, Hidden, Request, Results, Split, build_split, search};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, HashMap};
+use std::fs;
+use std::path::Path;
+
+/// How a peer's file ends.
+const RANKS: &str = ".ranks.jsonl";
+
+/// What an engine answers: the ids of articles for each of the queries.
+type Answers = Vec<Vec<String>>;
+
+/// What a peer answers to one query.
+#[derive(Deserialize)]
+struct Ranked {
+    query: String,
+    ranks: Vec<String>,
+}
+
+/// nDCG@10 and the share of queries without any result, by set, kind (`all` of them, too) and engine; and that share of the
+/// queries whose words are all there.
+pub(crate) fn rank(folder: &Path) -> Done<Value> {
+    let queries: Vec<Query> = lines(&folder.join("queries.jsonl"))?.collect::<Done<_>>()?;
+    let articles: Vec<Article> = lines(&folder.join("docs.jsonl"))?.collect::<Done<_>>()?;
+    let mut ids = HashMap::new();
+    let mut records = Vec::new();
+    for (number, article) in articles.into_iter().enumerate() {
+        let id = article.id.clone();
+        let record = article.record(number)?;
+        ids.insert(record.id.clone(), id);
+        records.push(record);
+    }
+    let (ours, is_known) = ours(&queries, &records, &ids)?;
+    let mut engines = plain(&queries, &records, &ids)?;
+    engines.extend(peers(&queries, folder)?);
+    engines.insert("curlew".to_owned(), ours);
+
+    let mut means: BTreeMap<(&str, &str, &str), Mean> = BTreeMap::new();
+    let mut known: BTreeMap<&str, Mean> = BTreeMap::new();
+    let is_told = std::env::var_os("CURLEW_BENCH_QUERIES").is_some();
+    for (number, query) in queries.iter().enumerate() {
+        let mut told = String::new();
+        for (engine, answers) in &engines {
+            let answer = &answers[number];
+            let score = ndcg(answer, &query.grades);
+            for kind in ["all", query.kind.as_str()] {
+                means.entry((&query.set, kind, engine)).or_default().add(score, answer.is_empty());
+            }
+            if engine == "curlew" && is_known[number] {
+                known.entry(&query.set).or_default().add(score, answer.is_empty());
+            }
+            told += &format!("{engine} {score:.2} ");
+        }
+        if is_told {
+            eprintln!("{told}{} {} {}: {}", query.grades.len(), query.set, query.kind, query.query);
+        }
+    }
+    let mut sets = json!({});
+    for ((set, kind, engine), mean) in means {
+        sets[set][kind][engine] = mean.told();
+    }
+    for (set, mean) in known {
+        sets[set]["known"] = mean.told();
+    }
+    Ok(sets)
+}
+
+/// Our answers, and of which queries each word is in some page. What is said to be unknown is asked for by itself, since a
+/// stop word of one language is that of another language's pages, too, where it is missed.
+fn ours(queries: &[Query], records: &[Record], ids: &HashMap<PageId, String>) -> Done<(Answers, Vec<bool>)> {
+    let built = build_split(records.iter().cloned(), &BuildBudget::default())?;
+    let split = Split::open(built.bytes.into())?;
+    let ask = |text: &str| -> Done<Results> {
+        let (query, _) = curlew_search::Query::read(text);
+        Ok(search(&[&split], &Hidden::default(), Request::new(&query, LIMIT, Timestamp::EPOCH))?)
+    };
+    let (mut answers, mut is_known) = (Vec::new(), Vec::new());
+    for judged in queries {
+        let results = ask(&judged.query)?;
+        answers.push(results.hits.iter().map(|hit| ids[&hit.id].clone()).collect());
+        let is_alone = |word: &String| ask(word).map(|results| results.total > 0);
+        let found: Vec<bool> = results.unknown.iter().map(is_alone).collect::<Done<_>>()?;
+        is_known.push(!found.contains(&false));
+    }
+    Ok((answers, is_known))
+}
+
+/// tantivy used directly, by any of the words and by all of them.
+fn plain(queries: &[Query], records: &[Record], ids: &HashMap<PageId, String>) -> Done<BTreeMap<String, Answers>> {
+    let mut plain = Plain::new(records.iter().cloned().map(Ok))?;
+    let mut engines = BTreeMap::new();
+    for name in ["tantivy-or", "tantivy-and"] {
+        if name == "tantivy-and" {
+            plain.ask_for_all_words();
+        }
+        let answer = |query: &Query| {
+            let found = plain.ask(&query.query)?;
+            Ok(found.iter().map(|record| ids[&record.id].clone()).collect())
+        };
+        engines.insert(name.to_owned(), queries.iter().map(answer).collect::<Done<_>>()?);
+    }
+    Ok(engines)
+}
+
+/// What the peers have left in the folder.
+fn peers(queries: &[Query], folder: &Path) -> Done<BTreeMap<String, Answers>> {
+    let mut engines = BTreeMap::new();
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        let Some(name) = path.file_name().and_then(|name| name.to_str()?.strip_suffix(RANKS)) else { continue };
+        let ranked: Vec<Ranked> = lines(&path)?.collect::<Done<_>>()?;
+        if !ranked.iter().map(|ranked| &ranked.query).eq(queries.iter().map(|query| &query.query)) {
+            return Err(format!("{name} has answered other queries").into());
+        }
+        engines.insert(name.to_owned(), ranked.into_iter().map(|ranked| ranked.ranks).collect());
+    }
+    Ok(engines)
+}
+
+#[derive(Default)]
+struct Mean {
+    queries: f64,
+    score: f64,
+    nothing: f64,
+}
+
+impl Mean {
+    fn add(&mut self, score: f64, is_nothing: bool) {
+        self.queries += 1.0;
+        self.score += score;
+        self.nothing += f64::from(u8::from(is_nothing));
+    }
+
+    fn told(&self) -> Value {
+        let Mean { queries, score, nothing } = self;
+        json!({"queries": queries, "ndcg": score / queries, "nothing": nothing / queries})
+    }
+}
+
+/// Normalised discounted cumulative gain of the first ten.
+fn ndcg(answer: &[String], grades: &BTreeMap<String, f64>) -> f64 {
+    let sum = |gains: &mut dyn Iterator<Item = f64>| -> f64 {
+        gains.take(LIMIT).enumerate().fold(0.0, |sum, (at, gain)| sum + gain / (at as f64 + 2.0).log2())
+    };
+    let mut best: Vec<f64> = grades.values().copied().collect();
+    best.sort_by(|a, b| b.total_cmp(a));
+    sum(&mut answer.iter().map(|id| grades.get(id).copied().unwrap_or_default())) / sum(&mut best.into_iter())
+}

@@ -1,0 +1,123 @@
+"""What other search engines answer: `peers.py DOCS QUERIES ENGINE` prints {"query", "ranks": [id, ...]} for each query.
+
+DOCS     JSON Lines: {"id", "language", "title", "text"}
+QUERIES  JSON Lines: {"query", "language" (or else that of the first document)}
+ENGINE   fts5-or   SQLite FTS5, any of the words, its own bm25()
+         fts5-and  SQLite FTS5, all of the words
+         xapian    any of the words, BM25, the title counted twice
+         bm25s     with PyStemmer
+
+Each has its default settings. What has stemmers and stop words takes those of each document's language, and is told that of
+the query, which nobody would tell it. SQLite stems English alone, so it does that to all.
+"""
+
+import json
+import re
+import sqlite3
+import sys
+import tempfile
+
+LANGUAGES = {"en": "english", "it": "italian", "de": "german", "fr": "french", "es": "spanish", "nl": "dutch", "pt": "portuguese"}
+DEPTH = 10
+
+
+def lines(path):
+    with open(path, encoding="utf-8") as file:
+        return [json.loads(line) for line in file]
+
+
+class Fts5:
+    """A query's words go in as strings, so that none is read as an operator."""
+
+    def __init__(self, docs, operator):
+        self.operator = operator
+        self.ids = [doc["id"] for doc in docs]
+        self.base = sqlite3.connect(":memory:")
+        self.base.execute("CREATE VIRTUAL TABLE docs USING fts5(title, text, tokenize = 'porter unicode61')")
+        rows = ((number, doc["title"], doc["text"]) for number, doc in enumerate(docs))
+        self.base.executemany("INSERT INTO docs(rowid, title, text) VALUES (?, ?, ?)", rows)
+
+    def search(self, query, language):
+        match = self.operator.join(f'"{word}"' for word in re.findall(r"[^\W_]+", query))
+        if not match:
+            return []
+        rows = self.base.execute("SELECT rowid FROM docs WHERE docs MATCH ? ORDER BY rank LIMIT ?", (match, DEPTH))
+        return [self.ids[number] for (number,) in rows]
+
+
+class Xapian:
+    def __init__(self, docs):
+        import xapian
+
+        self.stemmer = lambda language: xapian.Stem(LANGUAGES.get(language, "none"))
+        self.folder = tempfile.TemporaryDirectory()
+        base = xapian.WritableDatabase(self.folder.name, xapian.DB_CREATE | xapian.DB_NO_SYNC)
+        generator = xapian.TermGenerator()
+        for doc in docs:
+            generator.set_stemmer(self.stemmer(doc["language"]))
+            entry = xapian.Document()
+            entry.set_data(doc["id"])
+            generator.set_document(entry)
+            generator.set_termpos(0)
+            generator.index_text(doc["title"], 2)
+            generator.increase_termpos()
+            generator.index_text(doc["text"])
+            base.add_document(entry)
+        base.commit()
+        self.parser = xapian.QueryParser()
+        self.parser.set_stemming_strategy(xapian.QueryParser.STEM_SOME)
+        self.parser.set_default_op(xapian.Query.OP_OR)
+        self.enquire = xapian.Enquire(base)
+        self.enquire.set_weighting_scheme(xapian.BM25Weight())
+
+    def search(self, query, language):
+        self.parser.set_stemmer(self.stemmer(language))
+        # No query syntax; lower case, because Xapian does not stem capitalised words.
+        self.enquire.set_query(self.parser.parse_query(query.lower(), 0))
+        return [match.document.get_data().decode() for match in self.enquire.get_mset(0, DEPTH)]
+
+
+class Bm25s:
+    def __init__(self, docs):
+        import bm25s
+        import Stemmer
+
+        stemmers = {language: Stemmer.Stemmer(name) for language, name in LANGUAGES.items()}
+
+        def words(text, language):
+            stop_words = language if language in LANGUAGES else None
+            stemmer = stemmers.get(language)
+            return bm25s.tokenize([text], stopwords=stop_words, stemmer=stemmer, return_ids=False, show_progress=False)[0]
+
+        self.words = words
+        self.ids = [doc["id"] for doc in docs]
+        self.index = bm25s.BM25()
+        texts = [words(doc["title"] + "\n" + doc["text"], doc["language"]) for doc in docs]
+        self.index.index(texts, show_progress=False)
+
+    def search(self, query, language):
+        words = [word for word in self.words(query, language) if word in self.index.vocab_dict]
+        if not words:
+            return []
+        found, scores = self.index.retrieve([words], k=min(DEPTH, len(self.ids)), show_progress=False)
+        return [self.ids[number] for number, score in zip(found[0], scores[0]) if score > 0]
+
+
+ENGINES = {
+    "fts5-or": lambda docs: Fts5(docs, " OR "),
+    "fts5-and": lambda docs: Fts5(docs, " "),
+    "xapian": Xapian,
+    "bm25s": Bm25s,
+}
+
+
+def main():
+    docs, queries = lines(sys.argv[1]), lines(sys.argv[2])
+    engine = ENGINES[sys.argv[3]](docs)
+    for query in queries:
+        ranks = engine.search(query["query"], query.get("language", docs[0]["language"]))
+        print(json.dumps({"query": query["query"], "ranks": ranks}, ensure_ascii=False))
+
+
+if __name__ == "__main__":
+    main()
