@@ -18,7 +18,7 @@ const SUM_BYTES: usize = 8;
 /// Chunks that are so near to each other are read in one go, in bytes: reading them takes less time than asking once more.
 const NEAR_BYTES: u64 = 256 * 1024;
 /// So many reads at a time are enough for what lies not too far apart.
-const READS: usize = 4;
+const READS: usize = 3;
 /// What lies further apart is read by itself, in bytes.
 const FAR_BYTES: u64 = 4 * 1024 * 1024;
 

@@ -32,6 +32,8 @@ pub(crate) struct Plan {
     /// Whether it is no list of words but a sentence, such as a question. Nobody expects a page to have all words of that, and
     /// a page that has them all is more often a long one than the right one: the score alone decides.
     pub(crate) is_sentence: bool,
+    /// Units that are stop words in any of the languages.
+    pub(crate) stop_words: Bits,
     unwanted: Vec<Unit>,
     filters: Vec<Filter>,
     left_out: Vec<Filter>,
@@ -146,7 +148,8 @@ impl Plan {
             Language { rules, required: strict | if telling == 0 { required } else { telling } }
         });
         let languages: Vec<Language> = languages.collect();
-        let mut plan = Plan { units, languages, strict, is_sentence, unwanted, filters, left_out };
+        let mut plan =
+            Plan { units, languages, strict, is_sentence, stop_words: anywhere, unwanted, filters, left_out };
         plan.drop_stop_words();
         plan
     }

@@ -323,8 +323,8 @@ pub(crate) struct Corpus<'a> {
     docs: u64,
     /// The most that each unit of the plan can add to a score; none of a phrase.
     weights: Vec<f32>,
-    /// How many pages have each of the units; of a phrase it is not known without reading.
-    pub(crate) pages: Vec<Option<u64>>,
+    /// Whether any page may have each of the units; of a phrase it is not known without reading.
+    pub(crate) is_known: Vec<bool>,
     /// What the length of a page does to its score, by the number that stands for the length.
     norms: [f32; 256],
 }
@@ -332,7 +332,7 @@ pub(crate) struct Corpus<'a> {
 impl<'a> Corpus<'a> {
     pub(crate) fn new(splits: &'a [&'a Split], plan: &Plan) -> Result<Corpus<'a>, SearchError> {
         let docs = splits.iter().map(|split| u64::from(split.segment().max_doc())).sum();
-        let mut corpus = Corpus { splits, docs, weights: Vec::new(), pages: Vec::new(), norms: [0.0; 256] };
+        let mut corpus = Corpus { splits, docs, weights: Vec::new(), is_known: Vec::new(), norms: [0.0; 256] };
         if let Some(split) = splits.first() {
             let mean = corpus.total_num_tokens(split.fields().body)? as f32 / docs.max(1) as f32;
             for (id, norm) in (0_u8..=u8::MAX).zip(&mut corpus.norms) {
@@ -346,25 +346,21 @@ impl<'a> Corpus<'a> {
 
     /// Weighs the units of a plan that it has not weighed yet.
     pub(crate) fn weigh(&mut self, plan: &Plan) -> Result<(), SearchError> {
-        for unit in plan.units.iter().skip(self.pages.len()) {
-            let mut pages = Some(0);
+        for unit in plan.units.iter().skip(self.weights.len()) {
+            // A page has one language, so the pages of two languages are not the same.
+            let mut pages = 0;
             for written in &unit.written {
-                pages = match written {
-                    Written::Not => pages,
-                    Written::Phrase(_) => None,
-                    // A page has one language, so the pages of two languages are not the same.
-                    Written::Word(terms) => {
-                        let most = terms
-                            .iter()
-                            .map(|term| self.doc_freq(term))
-                            .max_by_key(|pages| pages.as_ref().ok().copied());
-                        let most = most.transpose()?.unwrap_or_default();
-                        pages.map(|pages| pages + most)
+                if let Written::Word(terms) = written {
+                    let mut most = 0;
+                    for term in terms {
+                        most = self.doc_freq(term)?.max(most);
                     }
-                };
+                    pages += most;
+                }
             }
-            self.weights.push(pages.map_or(0.0, |pages| self.weight(pages)));
-            self.pages.push(pages);
+            let has_phrase = unit.written.iter().any(|written| matches!(written, Written::Phrase(_)));
+            self.weights.push(self.weight(pages));
+            self.is_known.push(has_phrase || pages > 0);
         }
         Ok(())
     }

@@ -164,8 +164,9 @@ pub fn search(splits: &[&Split], hidden: &Hidden, request: Request<'_>) -> Resul
     let mut analyzers = Analyzers::default();
     let mut plan = Plan::new(query, languages(&splits, query), first.fields(), &mut analyzers);
     let mut corpus = Corpus::new(&splits, &plan)?;
-    let unknown = plan.units.iter().zip(&corpus.pages).filter(|(_, pages)| **pages == Some(0));
-    let unknown: Vec<String> = unknown.map(|(unit, _)| unit.text.clone()).collect();
+    let is_unknown = |bit: &usize| !corpus.is_known[*bit] && plan.stop_words & (1 << bit) == 0;
+    let unknown = (0..plan.units.len()).filter(is_unknown).map(|bit| plan.units[bit].text.clone());
+    let unknown: Vec<String> = unknown.collect();
     let by_relevance = query.sort == Sort::Relevance;
     let partial = by_relevance && request.scope == Scope::SomeWords;
     for word in unknown.iter().take(if partial { DOUBTED } else { 0 }) {

@@ -152,12 +152,13 @@ fn one_site_does_not_fill_the_first_page() {
 
 #[test]
 fn words_that_no_page_has_are_named() {
-    let split = [split(&[Page::en("a", "Tide", "The tide comes in.")])];
+    let split = [split(&[Page::en("a", "Tide", "The tide comes in."), Page::it("b", "Mare", "Il mare.")])];
     let results = both(&split, "tide xylomarimbula \"tide mill\"");
     assert_eq!((results.total, results.partial, results.unknown.clone()), (0, 0, vec!["xylomarimbula".to_owned()]));
     let results = both(&split, "tide xylomarimbula");
     assert_eq!((results.total, results.partial, names(&results)), (0, 1, vec!["a"]));
     assert_eq!(both(&split, "tide").unknown, Vec::<String>::new());
+    assert_eq!(both(&split, "how about the tide").unknown, Vec::<String>::new(), "nobody misses a stop word");
 }
 
 #[test]
@@ -204,6 +205,20 @@ fn pages_of_results_run_on_from_all_words_into_some() {
     }
     assert!(after.is_none());
     assert_eq!((by_offset, by_cursor), (whole.hits.clone(), whole.hits));
+}
+
+#[test]
+fn an_elided_word_counts_for_as_much_as_the_word() {
+    let pages = [
+        Page::it("orto", "Ricci", "I ricci nell'orto mangiano le lumache."),
+        Page::it("ghiaia", "Ricci", "I ricci sulle ghiaie, e le lumache."),
+        Page::en("en", "Hedgehogs", "They eat slugs."),
+    ];
+    let splits = splits(&pages, 2);
+    let results = both(&splits, "ricci nell'orto");
+    assert_eq!((names(&results), results.total), (vec!["orto", "ghiaia"], 1));
+    let words = |text: &str| both(&splits, text).hits[0].explanation.clone().unwrap().words;
+    assert!((words("ricci nell'orto")[1].1 - words("ricci orto")[1].1).abs() < 1e-6);
 }
 
 /// What nobody would type is answered, and not slowly: every word is read once, and no page is scored twice for it.
