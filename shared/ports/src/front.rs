@@ -135,6 +135,7 @@ pub struct Found {
     /// How many pages have all words; pages that say the same count as one, and only one of them is given.
     pub total: u64,
     /// How many pages have only some of the words. They come behind the others, unless they are mixed.
+    #[serde(skip_serializing_if = "is_zero")]
     pub partial: u64,
     /// Whether pages with all words and pages with some stand among each other, since the query is a sentence.
     #[serde(skip)]
@@ -193,7 +194,8 @@ pub struct FoundHit {
     pub site: String,
     /// When it was published.
     pub published: Option<Timestamp>,
-    /// Whether it has all words of the query.
+    /// Whether it has all words of the query; for programs it is said of those that have not.
+    #[serde(skip_serializing_if = "is_true")]
     pub all_words: bool,
     /// Words of the query that it does not have.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -212,6 +214,10 @@ pub struct FoundHit {
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+fn is_true(flag: &bool) -> bool {
+    *flag
+}
+
 fn is_zero<N: Default + PartialEq>(n: &N) -> bool {
     *n == N::default()
 }

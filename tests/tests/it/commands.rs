@@ -77,7 +77,23 @@ fn searching(steps: &mut Steps, store: &Store) {
     steps.step("search: for people", || {
         let said = store.run(&["search", "torta"]).ok().stdout;
         assert!(said.contains("http://cucina-di-casa.test/") && said.contains("pages"), "{said}");
-        assert_eq!(store.run(&["search", "xyzzyqwertz"]).ok().stdout.trim(), "0 pages");
+        assert_eq!(store.run(&["search", "xyzzyqwertz"]).ok().stdout, "0 pages\nNo page has 'xyzzyqwertz'.\n");
+    });
+    steps.step("search: pages with some of the words follow, and say so", || {
+        let answer = store.run(&["search", "torta", "xyzzyqwertz", "--json", "--limit", "1"]).ok().json();
+        let (hit, all) = (&answer["hits"][0], store.found("torta").len() as u64);
+        assert_eq!((answer["total"].as_u64(), answer["partial"].as_u64()), (Some(0), Some(all)));
+        assert_eq!((&hit["all_words"], &hit["missing"][0]), (&false.into(), &"xyzzyqwertz".into()));
+        let said = store.run(&["search", "torta", "xyzzyqwertz", "--explain"]).ok().stdout;
+        for sentence in [
+            "0 pages with all words;",
+            "No page has 'xyzzyqwertz'.",
+            "Pages with some of your words",
+            "Without: xyzzyqwertz",
+        ] {
+            assert!(said.contains(sentence), "{sentence}: {said}");
+        }
+        assert!(said.contains("  Score ") && said.contains(" = (torta "), "{said}");
     });
     steps.step("search: words and phrases", || {
         let torta = store.found("torta");

@@ -42,10 +42,10 @@ pub(super) async fn run(world: &World, words: &[String], limit: usize, explain: 
     for note in &found.notes {
         output::line(&shown(&note.to_string(), 4 * LINE))?;
     }
+    output::line(&heading(&found))?;
     for word in &found.unknown {
         output::line(&format!("No page has '{}'.", shown(word, LINE)))?;
     }
-    output::line(&heading(&found))?;
     let mut was_first = true;
     for hit in &found.hits {
         let is_first = hit.all_words || found.is_mixed;

@@ -6,6 +6,7 @@ use axum::http::{Request, StatusCode};
 use curlew_model::{Millis, ThumbnailId};
 use curlew_ports::PageSettings;
 use curlew_web::Caller;
+use serde_json::Value;
 use tower::ServiceExt;
 
 fn many(count: usize) -> World {
@@ -144,6 +145,7 @@ async fn it_is_said_where_all_words_end() {
     assert_eq!(none.all("h2.part"), ["Pages with some of your words"]);
     let answer = world.get("/api/search?q=curlew").await.json();
     assert_eq!((answer["total"].as_u64(), answer["partial"].as_u64()), (Some(1), Some(1)));
+    assert_eq!((&answer["hits"][0]["all_words"], &answer["hits"][1]["all_words"]), (&Value::Null, &false.into()));
     assert_eq!(answer["hits"][1]["missing"][0], "whimbrel");
     assert_eq!(answer["unknown"][0], "x<b>");
 }
@@ -166,7 +168,7 @@ async fn the_api_answers_as_the_command_line_does() {
     assert_eq!(answer.header("access-control-allow-credentials"), "");
     assert_eq!(
         answer.body,
-        r#"{"total":2,"partial":0,"hits":[{"url":"https://tide.example/1","title":"Curlew","snippet":"A curlew.","image":"https://tide.example/1.jpg","site":"Tidal Notes","published":"2026-05-01T00:00:00Z","all_words":true,"score":1.5}],"next":"1"}"#
+        r#"{"total":2,"hits":[{"url":"https://tide.example/1","title":"Curlew","snippet":"A curlew.","image":"https://tide.example/1.jpg","site":"Tidal Notes","published":"2026-05-01T00:00:00Z","score":1.5}],"next":"1"}"#
     );
     let after = world.get("/api/search?q=curlew&limit=1&cursor=1").await.json();
     assert_eq!(after["hits"][0]["url"], "https://tide.example/2");
