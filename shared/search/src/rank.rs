@@ -258,7 +258,8 @@ impl Ranking<'_> {
         };
         let key = || Reverse(self.split.keys().first(doc).unwrap_or(u64::MAX));
         let is_after = self.wish.after.is_none_or(|after| Place { rank, key: key().0 }.comes_after(after));
-        if !self.heads.takes(rank) && !(is_after && self.bests.takes(rank)) {
+        let is_kept = self.heads.takes(rank) || (is_after && self.bests.takes(rank));
+        if !is_kept {
             return;
         }
         let candidate = Candidate {
