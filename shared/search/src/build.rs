@@ -126,8 +126,9 @@ pub fn merge_splits(
 
 /// The engine cannot size its tables for less.
 const MIN_ARENA_BYTES: usize = 1_000_000;
-/// Bytes of a block of stored records before compression: a hit takes one apart.
-const STORE_BLOCK_BYTES: usize = 64 * 1024;
+/// Bytes of a block of stored records before compression. Each hit takes a block apart; in smaller ones short records that are
+/// alike are compressed less well.
+const STORE_BLOCK_BYTES: usize = 128 * 1024;
 /// The segment of every split has this name, in place of a random one, so that the same records give the same bytes.
 const SEGMENT: &str = "00000000000000000000000000000001";
 /// The engine's list of segments.

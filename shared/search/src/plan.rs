@@ -191,7 +191,6 @@ impl Plan {
 
     /// Asks a split for all that the query reads before anything is ranked.
     pub(crate) fn touch(&self, split: &Split) {
-        // Errors come up again, and are told, when the search is run.
         let filters = self.filters.iter().chain(&self.left_out).flat_map(|filter| &filter.0);
         let units = self.units.iter().chain(&self.unwanted).flat_map(|unit| &unit.written);
         let is_proximate = self.units.len() > 1;
@@ -201,10 +200,14 @@ impl Plan {
                 true => IndexRecordOption::WithFreqsAndPositions,
                 false => IndexRecordOption::WithFreqs,
             };
-            for term in written.terms() {
-                let inverted = split.segment().inverted_index(term.field());
-                let _ = inverted.map(|inverted| inverted.read_postings(term, option).map(drop));
-            }
+            read(split, written, option);
+        }
+    }
+
+    /// The same for the units from a number on.
+    pub(crate) fn touch_from(&self, number: usize, split: &Split) {
+        for written in self.units.iter().skip(number).flat_map(|unit| &unit.written) {
+            read(split, written, IndexRecordOption::WithFreqsAndPositions);
         }
     }
 
@@ -214,6 +217,14 @@ impl Plan {
         let written = self.units.iter().filter_map(|unit| unit.written.get(number?));
         let terms = written.flat_map(Written::terms).filter_map(|term| term.value().as_str().map(str::to_owned));
         terms.map(|text| crate::tokens::form_and_rules(&text).0.to_owned()).collect()
+    }
+}
+
+fn read(split: &Split, written: &Written, option: IndexRecordOption) {
+    for term in written.terms() {
+        // Errors come up again, and are told, when the search is run.
+        let inverted = split.segment().inverted_index(term.field());
+        let _ = inverted.map(|inverted| inverted.read_postings(term, option).map(drop));
     }
 }
 

@@ -169,11 +169,15 @@ pub fn search(splits: &[&Split], hidden: &Hidden, request: Request<'_>) -> Resul
     let unknown: Vec<String> = unknown.collect();
     let by_relevance = query.sort == Sort::Relevance;
     let partial = by_relevance && request.scope == Scope::SomeWords;
+    let typed = plan.units.len();
     for word in unknown.iter().take(if partial { DOUBTED } else { 0 }) {
         let languages: Vec<String> = plan.languages.iter().map(|language| language.rules.clone()).collect();
         plan.stand_in(word, &stand_ins(&splits, &languages, word, &mut analyzers)?, first);
     }
     corpus.weigh(&plan)?;
+    if typed < plan.units.len() {
+        splits.iter().for_each(|split| plan.touch_from(typed, split));
+    }
     let seen = request.after.map_or(0, |cursor| usize::try_from(cursor.seen()).unwrap_or(MAX_DEPTH));
     let room = MAX_DEPTH.saturating_sub(seen);
     let depth = request.offset.saturating_add(request.limit).min(room);

@@ -9,14 +9,15 @@ use crate::query::{Clause, Query};
 use crate::run::{Hidden, Request, search};
 use crate::schema::{self, head};
 use crate::split::Split;
-use crate::tokens::{form_and_rules, term_text};
+use crate::tokens::{MARK, form_and_rules, term_text};
 use crate::{Results, SearchError};
 use curlew_model::Timestamp;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use strsim::osa_distance as distance;
 use tantivy::query::FuzzyTermQuery;
 use tantivy::schema::IndexRecordOption;
 use tantivy::{DocSet, TERMINATED, Term};
+use tantivy_fst::Automaton;
 
 /// Shorter words have too many neighbours, in characters.
 const SHORTEST: usize = 4;
@@ -30,6 +31,8 @@ const KNOWN_FROM: u64 = 3;
 const MORE_BY: u64 = 20;
 /// A slip in the ending of a word keeps the ending on its stem, so stems are looked up without so many last letters too.
 const ENDING: usize = 4;
+/// Stems that stand in for one word.
+const STAND_INS: usize = 3;
 /// Similar stems that are looked at closely.
 const CLOSE_LOOKS: usize = 6;
 /// Pages of one stem that are read for a word.
@@ -116,7 +119,7 @@ pub(crate) fn stand_ins<'a>(
     let mut near = neighbours(splits, &stems, most_slips(&word))?;
     let nearest = near.first().map(|first| first.distance);
     near.retain(|other| Some(other.distance) == nearest);
-    near.truncate(CLOSE_LOOKS);
+    near.truncate(STAND_INS);
     Ok(near.into_iter().map(|near| near.stem).collect())
 }
 
@@ -142,25 +145,30 @@ fn most_slips(word: &str) -> usize {
 
 /// Stems of the index that are like some others, the nearest first, and of equals those of the most pages.
 fn neighbours(splits: &[&Split], stems: &[Stem], most: usize) -> Result<Vec<Neighbour>, SearchError> {
-    let mut near: HashMap<Stem, (u64, usize)> = HashMap::new();
+    // What is looked up, with how many slips, and whose stem it is: one look at the dictionary finds those of all languages.
+    let mut begins: BTreeMap<(String, usize), Vec<&Stem>> = BTreeMap::new();
     for stem in stems {
         let letters = stem.form.chars().count();
         for cut in 0..=ENDING.min(letters.saturating_sub(SHORTEST)) {
-            let begin = Stem { form: stem.form.chars().take(letters - cut).collect(), ..stem.clone() };
-            let slips = if cut == 0 { most } else { 1 };
-            for split in splits {
-                let query = FuzzyTermQuery::new(begin.term(split), slips as u8, true);
-                let inverted = split.segment().inverted_index(split.fields().body)?;
-                let mut terms = inverted.terms().search(query.automaton()?).into_stream()?;
-                while terms.advance() {
-                    let Ok(term) = std::str::from_utf8(terms.key()) else { continue };
-                    let (form, rules) = form_and_rules(term);
-                    if rules == stem.rules {
-                        let other = Stem { rules: rules.to_owned(), form: form.to_owned() };
-                        let known = near.entry(other).or_insert((0, usize::MAX));
-                        known.0 = known.0.max(u64::from(terms.value().doc_freq));
-                        known.1 = known.1.min(distance(&stem.form, form));
-                    }
+            let begin = stem.form.chars().take(letters - cut).collect();
+            begins.entry((begin, if cut == 0 { most } else { 1 })).or_default().push(stem);
+        }
+    }
+    let mut near: HashMap<Stem, (u64, usize)> = HashMap::new();
+    for ((begin, slips), of) in begins {
+        for split in splits {
+            let body = split.fields().body;
+            let query = FuzzyTermQuery::new(Term::from_field_text(body, &begin), slips as u8, true);
+            let inverted = split.segment().inverted_index(body)?;
+            let mut terms = inverted.terms().search(InAnyLanguage(query.automaton()?)).into_stream()?;
+            while terms.advance() {
+                let Ok(term) = std::str::from_utf8(terms.key()) else { continue };
+                let (form, rules) = form_and_rules(term);
+                for stem in of.iter().filter(|stem| stem.rules == rules) {
+                    let other = Stem { rules: rules.to_owned(), form: form.to_owned() };
+                    let known = near.entry(other).or_insert((0, usize::MAX));
+                    known.0 = known.0.max(u64::from(terms.value().doc_freq));
+                    known.1 = known.1.min(distance(&stem.form, form));
                 }
             }
         }
@@ -169,6 +177,53 @@ fn neighbours(splits: &[&Split], stems: &[Stem], most: usize) -> Result<Vec<Neig
     let mut near: Vec<_> = near.map(|(stem, (pages, distance))| Neighbour { stem, pages, distance }).collect();
     near.sort_by(|a, b| a.distance.cmp(&b.distance).then(b.pages.cmp(&a.pages)).then_with(|| a.stem.cmp(&b.stem)));
     Ok(near)
+}
+
+/// Finds the terms whose form another automaton finds, whatever language stands behind it ([`term_text`]).
+struct InAnyLanguage<A>(A);
+
+/// How far [`InAnyLanguage`] has read a term.
+#[derive(Clone)]
+enum Reading<S> {
+    Form(S),
+    Language,
+    Wrong,
+}
+
+impl<A: Automaton> Automaton for InAnyLanguage<A>
+where
+    A::State: Clone,
+{
+    type State = Reading<A::State>;
+
+    fn start(&self) -> Self::State {
+        Reading::Form(self.0.start())
+    }
+
+    fn is_match(&self, state: &Self::State) -> bool {
+        match state {
+            Reading::Form(state) => self.0.is_match(state),
+            Reading::Language => true,
+            Reading::Wrong => false,
+        }
+    }
+
+    fn can_match(&self, state: &Self::State) -> bool {
+        match state {
+            Reading::Form(state) => self.0.can_match(state),
+            Reading::Language => true,
+            Reading::Wrong => false,
+        }
+    }
+
+    fn accept(&self, state: &Self::State, byte: u8) -> Self::State {
+        match state {
+            Reading::Form(form) if byte != MARK as u8 => Reading::Form(self.0.accept(form, byte)),
+            Reading::Form(form) if !self.0.is_match(form) => Reading::Wrong,
+            Reading::Form(_) | Reading::Language => Reading::Language,
+            Reading::Wrong => Reading::Wrong,
+        }
+    }
 }
 
 impl Lookup<'_> {

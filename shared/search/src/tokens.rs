@@ -13,7 +13,7 @@ use tantivy::tokenizer::{Token, TokenStream, Tokenizer, TokenizerManager};
 pub(crate) const NAME: &str = "raw";
 /// Stands on both sides of the language of a text that is to be taken apart, and between a form and the language by whose
 /// rules it was made. No host name, no language and no word has it in it.
-const MARK: char = '\u{1}';
+pub(crate) const MARK: char = '\u{1}';
 
 /// A form as it is indexed. Its language stands behind it: a word in the form of one language is found on pages of that
 /// language alone, and the forms of one word lie side by side in the dictionary.
