@@ -162,21 +162,14 @@ pub fn search(splits: &[&Split], hidden: &Hidden, request: Request<'_>) -> Resul
     let Some(first) = splits.first() else { return Ok(Results::default()) };
     let Request { query, .. } = request;
     let mut analyzers = Analyzers::default();
-    let mut plan = Plan::new(query, languages(&splits, query), first.fields(), &mut analyzers);
-    let mut corpus = Corpus::new(&splits, &plan)?;
-    let is_unknown = |bit: &usize| !corpus.is_known[*bit] && plan.stop_words & (1 << bit) == 0;
-    let unknown = (0..plan.units.len()).filter(is_unknown).map(|bit| plan.units[bit].text.clone());
-    let unknown: Vec<String> = unknown.collect();
     let by_relevance = query.sort == Sort::Relevance;
     let partial = by_relevance && request.scope == Scope::SomeWords;
-    let typed = plan.units.len();
-    for word in unknown.iter().take(if partial { DOUBTED } else { 0 }) {
-        let languages: Vec<String> = plan.languages.iter().map(|language| language.rules.clone()).collect();
-        plan.stand_in(word, &stand_ins(&splits, &languages, word, &mut analyzers)?, first);
-    }
-    corpus.weigh(&plan)?;
-    if typed < plan.units.len() {
-        splits.iter().for_each(|split| plan.touch_from(typed, split));
+    let mut plan = Plan::new(query, languages(&splits, query), first.fields(), &mut analyzers);
+    let mut corpus = Corpus::new(&splits, &plan)?;
+    let unknown = unknown(&plan, &corpus);
+    if partial && !unknown.is_empty() {
+        stand_in(&splits, &unknown, &mut plan, &mut analyzers)?;
+        corpus.weigh(&plan)?;
     }
     let seen = request.after.map_or(0, |cursor| usize::try_from(cursor.seen()).unwrap_or(MAX_DEPTH));
     let room = MAX_DEPTH.saturating_sub(seen);
@@ -217,15 +210,14 @@ pub fn search(splits: &[&Split], hidden: &Hidden, request: Request<'_>) -> Resul
     let order = listing::order(&groups, is_mixed && by_relevance, depth);
     let shown = order.get(request.offset.min(order.len())..).unwrap_or_default();
     let is_more = groups.len() > order.len();
-    // All that was ranked is shown, as copies of few pages.
-    let last_ranked = ranked.last().filter(|_| listed.is_cut && !is_more && !shown.is_empty());
-    let next = match (is_more && !shown.is_empty(), last_ranked) {
-        _ if depth >= room => None,
-        (true, _) => Some(place_after(&groups, &order)),
-        (false, last) => last.map(|last| (last.place(), Vec::new())),
+    let place = match shown.is_empty() || depth >= room {
+        true => None,
+        false if is_more => Some(place_after(&groups, &order)),
+        // All that was ranked is shown, as copies of few pages.
+        false => ranked.last().filter(|_| listed.is_cut).map(|last| (last.place(), Vec::new())),
     };
-    let next =
-        next.map(|(place, ahead)| Cursor { seen: (seen + depth) as u64, now: request.now, place, counts, ahead });
+    let seen = (seen + depth) as u64;
+    let next = place.map(|(place, ahead)| Cursor { seen, now: request.now, place, counts, ahead });
 
     // All are asked for before one that is not here ends the search.
     let shown: Vec<&Group> = shown.iter().map(|at| &groups[*at]).collect();
@@ -238,6 +230,28 @@ pub fn search(splits: &[&Split], hidden: &Hidden, request: Request<'_>) -> Resul
     }
     let Counts { total, partial, copies } = counts;
     Ok(Results { total, partial, is_mixed: plan.is_sentence, copies, hits, next, unknown })
+}
+
+/// Words of the query that are in no page, as they were typed.
+fn unknown(plan: &Plan, corpus: &Corpus<'_>) -> Vec<String> {
+    let is_unknown = |bit: &usize| !corpus.is_known[*bit] && plan.stop_words & (1 << bit) == 0;
+    (0..plan.units.len()).filter(is_unknown).map(|bit| plan.units[bit].text.clone()).collect()
+}
+
+/// Has the words that are most like some unknown ones looked for in their place.
+fn stand_in(
+    splits: &[&Split],
+    unknown: &[String],
+    plan: &mut Plan,
+    analyzers: &mut Analyzers,
+) -> Result<(), SearchError> {
+    let typed = plan.units.len();
+    let languages: Vec<String> = plan.languages.iter().map(|language| language.rules.clone()).collect();
+    for word in unknown.iter().take(DOUBTED) {
+        plan.stand_in(word, &stand_ins(splits, &languages, word, analyzers)?, splits[0]);
+    }
+    splits.iter().for_each(|split| plan.touch_from(typed, split));
+    Ok(())
 }
 
 /// What was found in all splits.
