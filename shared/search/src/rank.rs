@@ -244,27 +244,37 @@ struct Ranking<'a> {
 
 impl Ranking<'_> {
     fn look(&mut self, doc: DocId, tally: Tally, has_all: bool) {
-        let date = self.split.dates().first(doc).unwrap_or(Timestamp::MIN.as_millis());
-        let is_wanted = (has_all || self.wish.partial) && self.dated.contains(&date) && self.allowed.contains(doc);
+        let is_wanted = (has_all || self.wish.partial) && self.allowed.contains(doc);
         if !is_wanted || self.split.has_expired(doc, self.wish.now) {
             return;
         }
+        let date_of = |split: &Split| split.dates().first(doc).unwrap_or(Timestamp::MIN.as_millis());
+        let is_filtered = self.dated != (i64::MIN..i64::MAX);
+        if is_filtered && !self.dated.contains(&date_of(self.split)) {
+            return;
+        }
         *if has_all { &mut self.found.total } else { &mut self.found.partial } += 1;
+        let is_first = has_all && !self.is_sentence;
+        // Most pages would not be among the best even if they were of today.
+        let most = Standing::new(is_first, tally.score * (1.0 + FRESHNESS_GAIN) as f32);
+        if self.wish.query.sort == Sort::Relevance && !self.takes((most.0, i64::MAX)) {
+            return;
+        }
+        let date = date_of(self.split);
         let score = tally.score * freshness(Timestamp::from_millis(date), self.wish.now);
-        let standing = Standing::new(has_all && !self.is_sentence, score);
+        let standing = Standing::new(is_first, score);
         let rank = match self.wish.query.sort {
             Sort::Relevance => (standing.0, date),
             Sort::Date => (date, standing.0),
         };
-        let key = || Reverse(self.split.keys().first(doc).unwrap_or(u64::MAX));
-        let is_after = self.wish.after.is_none_or(|after| Place { rank, key: key().0 }.comes_after(after));
-        let is_kept = self.heads.takes(rank) || (is_after && self.bests.takes(rank));
-        if !is_kept {
+        if !self.takes(rank) {
             return;
         }
+        let key = Reverse(self.split.keys().first(doc).unwrap_or(u64::MAX));
+        let is_after = self.wish.after.is_none_or(|after| Place { rank, key: key.0 }.comes_after(after));
         let candidate = Candidate {
             rank,
-            key: key(),
+            key,
             at: (self.number, doc),
             standing,
             has_all,
@@ -278,6 +288,11 @@ impl Ranking<'_> {
         if is_after {
             self.bests.push(candidate);
         }
+    }
+
+    /// Whether a candidate of this rank may be among the best.
+    fn takes(&self, rank: (i64, i64)) -> bool {
+        self.heads.takes(rank) || self.bests.takes(rank)
     }
 }
 
