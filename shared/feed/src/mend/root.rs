@@ -22,7 +22,8 @@ impl<'a> Mender<'a> {
                     let mark = self.names.mark();
                     self.names.declare(&tag, self.limits)?;
                     let (ns, local) = self.names.resolve(tag.name);
-                    if local == "html" && !self.may_hold_a_feed() {
+                    // Looked at once: a page of nothing but such tags would be read to its end for each of them.
+                    if local == "html" && !self.in_page && !self.may_hold_a_feed() {
                         return Err(FeedError::NotAFeed(NotAFeed::WebPage));
                     }
                     self.in_page |= local == "html";

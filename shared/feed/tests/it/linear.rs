@@ -11,7 +11,7 @@ const STEPS_A_BYTE: u64 = 300;
 const PLAIN_STEPS_A_BYTE: u64 = 6;
 
 /// Pieces that a reader has to look ahead, look back, or keep something for.
-const PIECES: [&str; 62] = [
+const PIECES: [&str; 65] = [
     "<q b=\" \" c=\" ",
     "<q b=' ' c=' ",
     "<q b=\"<\" c='<' d=\"",
@@ -72,12 +72,15 @@ const PIECES: [&str; 62] = [
     "<a:b xmlns:a='u'/>",
     "<x:b/>",
     " href='b'",
+    "<html>",
+    "<html><head><script></script>",
+    "<textarea>",
     "\u{301}",
     "\0",
 ];
 
 /// What stands before and after the pieces.
-const PLACES: [(&str, &str); 10] = [
+const PLACES: [(&str, &str); 11] = [
     ("", ""),
     ("", "\" ><rss><channel>"),
     ("<rss version='2.0'><channel>", "\" <x></x></channel></rss>"),
@@ -92,6 +95,8 @@ const PLACES: [(&str, &str); 10] = [
         "</div></content></entry></feed>",
     ),
     ("<html><body><feed xmlns='http://www.w3.org/2005/Atom'>", "</feed></body></html>"),
+    // A page in which a feed may come at any time.
+    ("", "<feed xmlns='http://www.w3.org/2005/Atom'></feed></html>"),
     ("<!DOCTYPE rss [", "]><rss version='2.0'><channel><item><title>&e1;</title>"),
     ("{\"version\": \"https://jsonfeed.org/version/1.1\", \"title\": \"", "\", \"items\": []}"),
 ];
