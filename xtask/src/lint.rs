@@ -25,7 +25,8 @@ pub(crate) fn lint(with_clippy: bool) -> Result<()> {
     let (advisories, done) = advisories(&deny);
     step(done);
     if failed.is_empty() {
-        eprintln!("xtask: lint passed: formatting, clippy, template, bans, licenses, sources{advisories}");
+        let clippy = if with_clippy { ", clippy" } else { "" };
+        eprintln!("xtask: lint passed: formatting{clippy}, template, bans, licenses, sources{advisories}");
         return Ok(());
     }
     bail!("lint failed:\n  {}", failed.join("\n  "))
