@@ -132,18 +132,18 @@ pub trait SignedBody: Send {
 /// A page of results.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Found {
-    /// How many pages have all words; pages that say the same count as one, and only one of them is given.
+    /// The number of pages with all words; pages that say the same count as one, and only one of them is given.
     pub total: u64,
-    /// How many pages have only some of the words. They come behind the others, unless they are mixed.
+    /// The number of pages with only some of the words. They come behind the others, unless they are mixed.
     #[serde(skip_serializing_if = "is_zero")]
     pub partial: u64,
-    /// Whether pages with all words and pages with some stand among each other, since the query is a sentence.
+    /// True if the query is a sentence: then pages with all words and pages with some stand among each other.
     #[serde(skip)]
     pub is_mixed: bool,
     /// Words of the query that are in no page at all.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unknown: Vec<String>,
-    /// How many pages have all words besides, which say the same as one that is counted.
+    /// The number of further pages with all words that say the same as one that is counted.
     #[serde(skip_serializing_if = "is_zero")]
     pub copies: u64,
     /// The hits of this page.
@@ -194,7 +194,7 @@ pub struct FoundHit {
     pub site: String,
     /// When it was published.
     pub published: Option<Timestamp>,
-    /// Whether it has all words of the query; for programs it is said of those that have not.
+    /// False if it lacks words of the query; programs are told only then.
     #[serde(skip_serializing_if = "is_true")]
     pub all_words: bool,
     /// Words of the query that it does not have.

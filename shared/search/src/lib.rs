@@ -11,13 +11,14 @@
 //! # What a query means
 //! Pages with all words come first; behind them, with [`Scope::SomeWords`], come those with some of them. A word matches in
 //! title, text or author's name, by its stem in the language of the page, with or without its accents. Stop words of that
-//! language need not be there; of a sentence, such as a question, the score alone decides; `"a phrase"` and `+word` must, `-word` must not.
+//! language need not be there; `"a phrase"` and `+word` must, `-word` must not. A sentence, such as a question, has no first
+//! part: the score alone decides.
 //!
 //! # How a score comes about
 //! Within either part pages are ordered by BM25 over one field, in which the title stands twice (BM25F); its statistics are
 //! summed over all splits, so that it does not matter how pages are spread over them. A page on which neighbours of the
-//! query are neighbours gains up to three tenths, what is new a fiftieth. Pages that say the same are given
-//! as one, the earliest of them, where the best of them stands; of one site no more than two stand in a row.
+//! query are neighbours gains up to three tenths, a new page a fiftieth. Pages that say the same are given as one, the
+//! earliest of them, where the best of them stands; of one site no more than two stand in a row.
 //! [`Request::explain`] has each hit say all of this in figures.
 
 mod analyze;
