@@ -32,7 +32,6 @@ fn record(name: u8, title: &str, text: &str) -> Record {
         usage: None,
         unavailable_after: None,
         simhash: None,
-        image_phash: None,
         replaces: None,
     }
 }

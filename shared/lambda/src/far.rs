@@ -130,7 +130,6 @@ async fn accept(program: &Program, n: usize, Text { language, title, text, .. }:
         unavailable_after: None,
         usage: None,
         simhash: None,
-        image_phash: None,
         replaces: None,
     };
     let frame = zstd::bulk::compress(&serde_json::to_vec(&record).unwrap(), 1).unwrap();

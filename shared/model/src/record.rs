@@ -88,10 +88,6 @@ pub struct Record {
     /// SimHash of the text, by which syndicated copies are known; records of older versions have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub simhash: Option<Fingerprint>,
-    /// Perceptual hash of the page's own image. None for the site's image, for one without anything to see, and for one
-    /// that was not there yet when the record was made, since it lies on another host.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub image_phash: Option<Fingerprint>,
     /// Where the record lay that this one replaced, since the page had changed. Publishing erases it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replaces: Option<Location>,

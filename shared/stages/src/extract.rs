@@ -239,7 +239,6 @@ impl Extract {
             site_name: article.site_name.or(feed.title),
             title,
             simhash: likeness::of_text(&article.text),
-            image_phash: pixels.as_ref().filter(|_| !image_of_site).and_then(likeness::of_picture),
             text: article.text,
             image_of_site,
             thumbnail: thumbnail.object(),

@@ -1,18 +1,148 @@
-//! Near-duplicates: fingerprints of texts and of pictures, and how far two may be apart. Pure functions of what they are
-//! given; records keep what they return for good, so a fingerprint must never change for the same text or picture.
+//! SimHash (Charikar 2002; Manku, Jain, Das Sarma 2007) of a text in any language, by which copies are known
+//! (`curlew_search::COPY_BITS`). Records keep it for good, so it must never change for the same text.
+//!
+//! What is counted are pairs of neighbouring words, in lower case and without punctuation. Scripts that are written
+//! without spaces have no words that one could see; there, three characters in a row are counted. A pair counts once
+//! however often it comes, so that phrases which a language repeats do not make all its texts alike.
 
-mod picture;
+use curlew_model::Fingerprint;
+use std::collections::HashSet;
+
 #[cfg(test)]
 mod tests;
-mod text;
 
-pub use picture::of_picture;
-pub use text::of_text;
+/// Bytes of a text that are looked at; what comes after changes no more than what says the same.
+const MAX_TEXT: usize = 256 * 1024;
+/// Bits of a fingerprint.
+const BITS: usize = 64;
+/// First and last characters of scripts that are written without spaces between words.
+const WITHOUT_SPACES: &[(char, char)] = &[
+    ('\u{0E00}', '\u{0EFF}'),   // Thai, Lao
+    ('\u{1000}', '\u{109F}'),   // Burmese
+    ('\u{1780}', '\u{17FF}'),   // Khmer
+    ('\u{3005}', '\u{3007}'),   // iteration marks, zero
+    ('\u{3040}', '\u{30FF}'),   // Hiragana, Katakana
+    ('\u{31F0}', '\u{31FF}'),   // Katakana extensions
+    ('\u{3400}', '\u{4DBF}'),   // Han
+    ('\u{4E00}', '\u{9FFF}'),   // Han
+    ('\u{F900}', '\u{FAFF}'),   // Han, compatibility
+    ('\u{FF66}', '\u{FF9D}'),   // Katakana, half width
+    ('\u{20000}', '\u{3FFFF}'), // Han, further planes
+];
 
-/// Texts whose fingerprints differ in at most so many bits say the same: copies with another headline, lead or credit line,
-/// or with one word in twenty changed. Texts that have only their language in common differ in about 31; the tests measure
-/// both. Of a million unrelated pairs less than one is expected within it.
-pub const SAME_TEXT: u32 = curlew_search::COPY_BITS;
-/// Pictures whose fingerprints differ in at most so many bits are the same picture, in another size, quality or brightness,
-/// or slightly cropped. Half of the bits of each are set, so two differ in an even number, and different ones in about 32.
-pub const SAME_PICTURE: u32 = 8;
+/// The fingerprint of a text; none if there is no word in it.
+pub fn of_text(text: &str) -> Option<Fingerprint> {
+    let head = text.get(..text.floor_char_boundary(MAX_TEXT)).unwrap_or(text);
+    let mut features = Features::default();
+    for c in head.chars().flat_map(char::to_lowercase) {
+        features.take(c);
+    }
+    features.end_of_word();
+    features.end_of_run();
+    let features = if features.all.is_empty() { features.words } else { features.all };
+    (!features.is_empty()).then(|| by_majority(&features))
+}
+
+/// Each bit as most features have it.
+fn by_majority(features: &HashSet<u64, Plain>) -> Fingerprint {
+    let mut ones = [0u32; BITS];
+    for feature in features {
+        for (bit, count) in ones.iter_mut().enumerate() {
+            *count += u32::from(feature >> bit & 1 == 1);
+        }
+    }
+    let half = features.len() as u32;
+    let bits = ones.iter().enumerate().filter(|(_, count)| **count * 2 > half);
+    Fingerprint(bits.fold(0, |sum, (bit, _)| sum | 1 << bit))
+}
+
+/// The features are well-mixed numbers already, and the order of a set decides nothing here.
+type Plain = std::hash::BuildHasherDefault<Mixed>;
+
+#[derive(Default)]
+struct Mixed(u64);
+
+impl std::hash::Hasher for Mixed {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|b| self.0 = self.0 << 8 | u64::from(*b));
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        self.0 = number;
+    }
+}
+
+/// What is gathered while the characters go by.
+#[derive(Default)]
+struct Features {
+    all: HashSet<u64, Plain>,
+    /// Single words: all there is of a text with one word.
+    words: HashSet<u64, Plain>,
+    /// The hash of the word that is being read.
+    word: Option<u64>,
+    /// The hash of the word before.
+    before: Option<u64>,
+    /// The last characters of a script without spaces, the latest last.
+    run: [Option<char>; 2],
+}
+
+impl Features {
+    fn take(&mut self, c: char) {
+        // Combining accents belong to the letter before; whether they are written apart says nothing.
+        if ('\u{0300}'..='\u{036F}').contains(&c) {
+            return;
+        }
+        if is_without_spaces(c) {
+            self.end_of_word();
+            self.in_run(c);
+        } else if c.is_alphanumeric() {
+            self.end_of_run();
+            self.word = Some(fnv(self.word.unwrap_or(FNV_START), c));
+        } else {
+            // Marks between characters of a run do not end it: copies differ in them first.
+            self.end_of_word();
+        }
+    }
+
+    fn in_run(&mut self, c: char) {
+        if let [Some(first), Some(second)] = self.run {
+            self.all.insert(mixed([first, second, c].into_iter().fold(FNV_START, fnv)));
+        }
+        self.words.insert(mixed(fnv(FNV_START, c)));
+        self.run = [self.run[1], Some(c)];
+    }
+
+    fn end_of_run(&mut self) {
+        self.run = [None, None];
+    }
+
+    fn end_of_word(&mut self) {
+        let Some(word) = self.word.take() else { return };
+        if let Some(before) = self.before {
+            self.all.insert(mixed(before.rotate_left(1) ^ mixed(word)));
+        }
+        self.words.insert(mixed(word));
+        self.before = Some(word);
+    }
+}
+
+fn is_without_spaces(c: char) -> bool {
+    WITHOUT_SPACES.iter().any(|(first, last)| (first..=last).contains(&&c))
+}
+
+/// The offset basis of FNV-1a with 64 bits.
+const FNV_START: u64 = 0xCBF2_9CE4_8422_2325;
+
+/// FNV-1a, over characters.
+const fn fnv(hash: u64, c: char) -> u64 {
+    (hash ^ c as u64).wrapping_mul(0x0000_0100_0000_01B3)
+}
+
+/// Spreads what differs over all bits.
+const fn mixed(hash: u64) -> u64 {
+    curlew_policy::chance::mix(hash)
+}

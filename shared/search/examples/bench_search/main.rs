@@ -84,7 +84,6 @@ impl Article {
             unavailable_after: None,
             usage: None,
             simhash: None,
-            image_phash: None,
             replaces: None,
         })
     }

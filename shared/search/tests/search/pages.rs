@@ -40,7 +40,6 @@ impl Page {
             usage: None,
             unavailable_after: None,
             simhash: None,
-            image_phash: None,
             replaces: None,
         })
     }

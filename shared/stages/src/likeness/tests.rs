@@ -1,9 +1,8 @@
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test may panic, and shows what it measures")]
 
-use super::{SAME_PICTURE, SAME_TEXT, of_picture, of_text};
+use super::of_text;
 use curlew_policy::chance::{between, mix};
-use image::{Rgb, RgbImage, imageops};
-use std::collections::HashSet;
+use curlew_search::COPY_BITS;
 
 const ARTICLE: &str = "The ferry that links the two shores of the lake has been out of service since Tuesday, when a rope \
     caught in its rudder within sight of the pier. Nobody was hurt, and the forty passengers were taken ashore in fishing \
@@ -86,18 +85,18 @@ fn a_copy_with_another_frame_is_known() {
     ];
     let distances: Vec<u32> = copies.iter().map(|copy| apart(ARTICLE, copy)).collect();
     assert_eq!((distances[2], distances[3]), (0, 0), "case, paragraphs and punctuation are not looked at");
-    assert!(distances.iter().all(|d| *d <= SAME_TEXT), "{distances:?}");
+    assert!(distances.iter().all(|d| *d <= COPY_BITS), "{distances:?}");
 }
 
 #[test]
 fn copies_are_known_in_every_script_and_texts_of_one_subject_are_not_taken_for_copies() {
     for (text, copy) in COPIES {
-        assert!(apart(text, copy) <= SAME_TEXT, "{} differ: {text}", apart(text, copy));
+        assert!(apart(text, copy) <= COPY_BITS, "{} differ: {text}", apart(text, copy));
     }
     let all: Vec<&str> = COPIES.iter().map(|(text, _)| *text).chain([ARTICLE]).collect();
     for (at, text) in all.iter().enumerate() {
         for other in &all[..at] {
-            assert!(apart(text, other) > 2 * SAME_TEXT, "{} differ: {text} and {other}", apart(text, other));
+            assert!(apart(text, other) > 2 * COPY_BITS, "{} differ: {text} and {other}", apart(text, other));
         }
     }
 }
@@ -116,7 +115,7 @@ fn the_more_words_differ_the_more_bits_do() {
     let means = [2, 5, 10, 20, 50].map(mean);
     println!("texts with 2, 5, 10, 20 and 50 % of their words changed: {means:?} bits on average");
     assert!(means.is_sorted(), "{means:?}");
-    assert!(means[0] <= SAME_TEXT && means[3] > SAME_TEXT, "{means:?}");
+    assert!(means[0] <= COPY_BITS && means[3] > COPY_BITS, "{means:?}");
 }
 
 /// The texts of the labelled set for screening: 602 short ones of many subjects in six languages.
@@ -132,7 +131,7 @@ fn texts_that_have_only_their_language_in_common_are_never_close() {
     let (closest, count, sum) = pairs.fold((64, 0u32, 0u32), |(low, n, sum), d| (low.min(d), n + 1, sum + d));
     println!("texts: {count} pairs, the closest {closest} bits apart, on average {}", sum / count);
     assert!(count > 50_000, "{count} pairs");
-    assert!(closest > SAME_TEXT && (28..=34).contains(&(sum / count)), "{closest} {}", sum / count);
+    assert!(closest > COPY_BITS && (28..=34).contains(&(sum / count)), "{closest} {}", sum / count);
 }
 
 #[test]
@@ -143,63 +142,4 @@ fn what_has_no_words_has_no_fingerprint_and_one_word_has_one() {
     assert!(of_text("湖").is_some());
     // Kept with records for good: the same in every version.
     assert_eq!(of_text(ARTICLE).unwrap().to_string(), "cf5d106f5e57d63f");
-}
-
-/// A scene of soft shapes, another one for each seed.
-fn scene(seed: u64, width: u32, height: u32) -> RgbImage {
-    let shapes: Vec<[f32; 5]> = (0..12)
-        .map(|n| std::array::from_fn(|k| between(mix(seed * 100 + n * 5 + k as u64), 0, 1_000) as f32 / 1_000.0))
-        .collect();
-    RgbImage::from_fn(width, height, |x, y| {
-        let (x, y) = (x as f32 / width as f32, y as f32 / height as f32);
-        let light = shapes.iter().fold(90.0, |light, [cx, cy, rx, ry, up]| {
-            let d = ((x - cx) / (0.1 + rx * 0.3)).powi(2) + ((y - cy) / (0.1 + ry * 0.3)).powi(2);
-            light + (up - 0.45) * 240.0 * (-d).exp()
-        });
-        let light = light.clamp(0.0, 255.0);
-        Rgb([light as u8, (light * 0.9) as u8, (255.0 - light) as u8])
-    })
-}
-
-#[test]
-fn a_picture_is_known_in_another_size_quality_and_brightness() {
-    let mut farthest = 0;
-    for seed in 0..40 {
-        let picture = scene(seed, 640, 426);
-        let print = of_picture(&picture).unwrap();
-        let mut jpeg = Vec::new();
-        image::codecs::jpeg::JpegEncoder::new_with_quality(&mut jpeg, 35).encode_image(&picture).unwrap();
-        let copies = [
-            imageops::resize(&picture, 320, 214, imageops::FilterType::Triangle),
-            imageops::resize(&picture, 97, 64, imageops::FilterType::Nearest),
-            image::load_from_memory(&jpeg).unwrap().into_rgb8(),
-            imageops::brighten(&picture, 20),
-            imageops::contrast(&picture, -25.0),
-            imageops::crop_imm(&picture, 6, 4, 628, 418).to_image(),
-        ];
-        for copy in &copies {
-            farthest = farthest.max(print.distance(of_picture(copy).unwrap()));
-        }
-    }
-    println!("copies of pictures: at most {farthest} bits");
-    assert!(farthest <= SAME_PICTURE, "{farthest}");
-}
-
-#[test]
-fn different_pictures_are_never_close() {
-    let prints: Vec<_> = (0..200).map(|seed| of_picture(&scene(seed, 160, 107)).unwrap()).collect();
-    let all: HashSet<_> = prints.iter().collect();
-    assert_eq!(all.len(), prints.len());
-    let pairs = prints.iter().enumerate().flat_map(|(at, p)| prints[..at].iter().map(|other| p.distance(*other)));
-    let closest = pairs.min().unwrap();
-    println!("different pictures: at least {closest} bits");
-    assert!(closest > SAME_PICTURE, "{closest}");
-}
-
-#[test]
-fn a_picture_with_nothing_to_see_has_no_fingerprint() {
-    assert_eq!(of_picture(&RgbImage::from_pixel(320, 214, Rgb([200, 30, 30]))), None);
-    assert_eq!(of_picture(&RgbImage::new(0, 0)), None);
-    // One pixel high, one wide: nothing to divide by.
-    assert!(of_picture(&RgbImage::from_fn(64, 1, |x, _| Rgb([(x * 4) as u8; 3]))).is_some());
 }

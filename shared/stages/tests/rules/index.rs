@@ -35,7 +35,6 @@ pub(crate) async fn accept(house: &House, name: &str, text: &str) -> PageId {
         unavailable_after: None,
         usage: None,
         simhash: None,
-        image_phash: None,
         replaces: None,
     };
     let frame = zstd::bulk::compress(&serde_json::to_vec(&record).unwrap(), 3).unwrap();
