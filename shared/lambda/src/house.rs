@@ -14,7 +14,7 @@ use curlew_policy::chance::between;
 use curlew_ports::{
     Blob, Blobs, Call, Clock, Fetch as Calls, FetchError, Inbox, InlinePool, PortError, Queue, Receipt, Reply, Tag,
 };
-use curlew_stages::Manners;
+use curlew_stages::politeness::access::Manners;
 use curlew_testkit::conformance::mail::SendRaw;
 use curlew_testkit::memory::{
     CountingSeeds, MemoryBlobs, MemoryFetch, MemoryHosts, MemoryJobs, MemoryMarks, MemoryPages, MemoryRobots,

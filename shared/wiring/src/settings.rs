@@ -11,7 +11,7 @@ use curlew_policy::scope::{OwnHosts, Scope};
 use curlew_ports::{PageSettings, ShownManners};
 use curlew_screen::Screener;
 use curlew_screen::image::{ImageClassifier, SkinRegions};
-use curlew_stages::Judge;
+use curlew_stages::pages::judge::Judge;
 use ipnet::IpNet;
 use serde::Deserialize;
 use std::collections::BTreeSet;

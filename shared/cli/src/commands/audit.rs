@@ -6,7 +6,7 @@ use crate::output::{self, count, shown};
 use crate::world::World;
 use anyhow::{Result, bail};
 use curlew_model::Job;
-use curlew_stages::{Audit, Subject, Trail};
+use curlew_stages::operator::audit::{Audit, Subject, Trail};
 use serde_json::{Value, json};
 
 /// Lines read at a time.

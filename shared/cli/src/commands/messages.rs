@@ -6,7 +6,7 @@ use crate::output::{self, shown};
 use crate::world::World;
 use anyhow::{Result, bail};
 use curlew_ports::About;
-use curlew_stages::Kept;
+use curlew_stages::operator::messages::Kept;
 use serde_json::{Value, json};
 
 /// Characters of a message in the list.

@@ -5,7 +5,8 @@ use crate::world::World;
 use anyhow::Result;
 use curlew_model::Stage;
 use curlew_ports::{IndexedYear, QueueCount, QueueStatus};
-use curlew_stages::{Population, indexed_years};
+use curlew_stages::catalog::indexed_years::indexed_years;
+use curlew_stages::operator::stats::Population;
 use serde::Serialize;
 use std::collections::BTreeMap;
 

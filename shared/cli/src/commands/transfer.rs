@@ -9,7 +9,7 @@ use crate::world::World;
 use anyhow::Result;
 use curlew_model::{FeedSource, PageState, Source, SourceKey, Timestamp};
 use curlew_ports::{SuggestError, Suggested};
-use curlew_stages::RecordReader;
+use curlew_stages::catalog::segment::RecordReader;
 use serde_json::{Value, json};
 use std::path::Path;
 

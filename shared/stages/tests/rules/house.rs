@@ -7,9 +7,17 @@ use curlew_model::{
 use curlew_policy::scope::Scope;
 use curlew_policy::{Rules, address};
 use curlew_ports::{CallKind, FetchError, Inbox, InlinePool, Pages, Reply, Sources};
-use curlew_stages::{
-    Discover, Dispatch, Extract, Fetch, Index, Judge, Manners, Overrules, Poll, Stage, Suggest, Verdict,
-};
+use curlew_stages::catalog::index::Index;
+use curlew_stages::feeds::discover::Discover;
+use curlew_stages::feeds::dispatch::Dispatch;
+use curlew_stages::feeds::poll::Poll;
+use curlew_stages::operator::overrides::Overrules;
+use curlew_stages::operator::suggest::Suggest;
+use curlew_stages::pages::extract::Extract;
+use curlew_stages::pages::fetch::Fetch;
+use curlew_stages::pages::judge::Judge;
+use curlew_stages::politeness::access::Manners;
+use curlew_stages::stage::{Stage, Verdict};
 use curlew_testkit::memory::{
     CountingSeeds, MemoryBlobs, MemoryFetch, MemoryHosts, MemoryJobs, MemoryMarks, MemoryPages, MemoryRobots,
     MemorySources, TokioClock,

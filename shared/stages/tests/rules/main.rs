@@ -30,7 +30,7 @@ mod turns;
 
 use curlew_model::{Gone, HoldReason, Job, Page, PageState, Purpose, Rejection, Stage as QueueName, VisitJob, Window};
 use curlew_ports::{Blobs, CallKind, FetchError, HostLedger, Inbox, Pages, Reply, Version};
-use curlew_stages::Verdict;
+use curlew_stages::stage::Verdict;
 use house::{FEED, HOUR, House, accepted, host, html, moved, new, page, status, visit};
 
 #[tokio::test(start_paused = true)]

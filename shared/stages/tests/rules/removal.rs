@@ -4,7 +4,8 @@ use crate::house::{House, moved, page, status, visit};
 use crate::index::{accept, ask, traces};
 use curlew_model::{Gone, HostKey, Job, Millis, Page, PageId, PageState, Purpose, Stage as QueueName};
 use curlew_ports::{Blobs, FetchError, Pages, Reply};
-use curlew_stages::{Audit, HowMany, Sample, Subject};
+use curlew_stages::operator::audit::{Audit, Subject};
+use curlew_stages::pages::sample::{HowMany, Sample};
 use std::collections::BTreeMap;
 
 const A: &str = "https://example.org/a";

@@ -5,7 +5,10 @@ use curlew_model::{
     Gone, Job, Millis, PageState, Purpose, Rejection, SiteState, Source, Stage as QueueName, Validators,
 };
 use curlew_ports::{Blobs, CallKind, FetchError, HostLedger, Reply, Sources, Start};
-use curlew_stages::{Discover, Finder, Stage, Suggest, Verdict};
+use curlew_stages::catalog::find::Finder;
+use curlew_stages::feeds::discover::Discover;
+use curlew_stages::operator::suggest::Suggest;
+use curlew_stages::stage::{Stage, Verdict};
 
 pub(crate) const ROBOTS: &str = "https://example.org/robots.txt";
 pub(crate) const A: &str = "https://example.org/a";

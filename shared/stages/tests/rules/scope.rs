@@ -156,7 +156,8 @@ mod preferences {
         fetch(&house, &[A]).await;
         extract_all(&house).await;
         let Some(PageState::Accepted { location, .. }) = house.state(A).await else { panic!("not accepted") };
-        let record = curlew_stages::RecordReader(house.blobs.as_ref()).read(&location).await.unwrap().unwrap();
+        let record =
+            curlew_stages::catalog::segment::RecordReader(house.blobs.as_ref()).read(&location).await.unwrap().unwrap();
         assert_eq!(record.usage.as_deref(), Some("search=y, train-ai=n"));
         // A page that says no from now on leaves the index with its next re-check.
         house.web.answer(A, page_with(&["search=n"], None, ""));

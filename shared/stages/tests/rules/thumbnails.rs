@@ -3,7 +3,11 @@
 use crate::house::{FEED, House, host, html, key, new, page, status, visit};
 use curlew_model::{ExtractJob, Job, Location, PageState, Purpose, Record, Stage as QueueName, ThumbnailId};
 use curlew_ports::{Blobs, CallKind, HostLedger, Pages, Start};
-use curlew_stages::{Finder, INLINE_LIMIT, RecordReader, Verdict, thumbnail};
+use curlew_stages::catalog::find::Finder;
+use curlew_stages::catalog::segment::RecordReader;
+use curlew_stages::catalog::thumbnails::thumbnail;
+use curlew_stages::pages::body::INLINE_LIMIT;
+use curlew_stages::stage::Verdict;
 use std::io::Cursor;
 
 const A: &str = "https://example.org/a";
@@ -213,7 +217,7 @@ async fn a_document_that_leaves_no_room_for_the_thumbnail_travels_beside_its_mes
     let now = house.now();
     let fits = noise(INLINE_LIMIT - thumbnail - 64);
     for (besides, beside) in [(0, false), (thumbnail, false), (thumbnail + 128, true)] {
-        let body = curlew_stages::pack(house.blobs.as_ref(), &id, &fits, besides, now).await.unwrap();
+        let body = curlew_stages::pages::body::pack(house.blobs.as_ref(), &id, &fits, besides, now).await.unwrap();
         assert_eq!(matches!(body, curlew_model::PageBody::Stored(_)), beside, "{besides}");
     }
 }

@@ -1,0 +1,8 @@
+//! Every call to a site: leases of hosts, robots.txt, pauses, holds.
+
+pub mod access;
+pub(crate) mod failures;
+pub(crate) mod robots;
+pub mod robots_cache;
+pub(crate) mod usage_preferences;
+pub mod visit;
