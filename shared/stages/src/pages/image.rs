@@ -54,7 +54,8 @@ pub(crate) async fn scaled_down_in(pool: &dyn CpuPool, image: Bytes) -> Result<R
 pub fn scaled_down(bytes: &[u8]) -> Result<Bytes, String> {
     let (decoder, _) = opened_for(bytes)?;
     let picture = DynamicImage::from_decoder(decoder).map_err(|e| e.to_string())?;
-    let small = picture.thumbnail(THUMBNAIL.0, THUMBNAIL.1);
+    // `thumbnail` would enlarge a smaller one.
+    let small = picture.thumbnail(THUMBNAIL.0.min(picture.width()), THUMBNAIL.1.min(picture.height()));
     let mut jpeg = Vec::new();
     JpegEncoder::new_with_quality(&mut jpeg, QUALITY)
         .encode_image(&DynamicImage::ImageRgb8(small.to_rgb8()))
@@ -115,9 +116,11 @@ mod tests {
 
     #[test]
     fn a_picture_becomes_a_small_jpeg() {
-        let jpeg = scaled_down(&png(640, 360)).unwrap_or_default();
-        let read = image::load_from_memory(&jpeg).unwrap_or_default();
-        assert_eq!((read.width(), read.height()), (320, 180));
+        for ((width, height), scaled) in [((640, 360), (320, 180)), ((60, 50), (60, 50)), ((640, 50), (320, 25))] {
+            let jpeg = scaled_down(&png(width, height)).unwrap_or_default();
+            let read = image::load_from_memory(&jpeg).unwrap_or_default();
+            assert_eq!((read.width(), read.height()), scaled);
+        }
     }
 
     #[test]
