@@ -8,9 +8,9 @@ use bytes::Bytes;
 use curlew_model::{
     EntryHints, ExtractJob, HostKey, Job, Millis, PageBody, Purpose, Stage, Timestamp, Validators, VisitItem, VisitJob,
 };
-use curlew_policy::Rules;
 use curlew_policy::address::{self, HostGroups};
 use curlew_policy::chance::between;
+use curlew_policy::rules::Rules;
 use curlew_ports::{
     Blob, Blobs, Call, Clock, Fetch as Calls, FetchError, Inbox, InlinePool, PortError, Queue, Receipt, Reply, Tag,
 };

@@ -5,7 +5,7 @@ use crate::settings::Settings;
 use crate::threads::{CpuThreads, PARSE_TIME};
 use curlew_fetcher::{ConfigError, HttpFetcher};
 use curlew_model::{Gone, Job, PageId, Year};
-use curlew_policy::sampling;
+use curlew_policy::page::sampling;
 use curlew_ports::{
     Blobs, Clock, Events, Fetch as FetchPort, HostLedger, Hosts, Inbox, Marks, Names, NoNames, Pages, Queue,
     RobotsStore, Seeds, Sources,

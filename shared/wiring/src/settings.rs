@@ -3,11 +3,11 @@
 use crate::screening::{ImageScreening, Screen};
 use curlew_fetcher::{Guard, HostPattern, ResolveRule};
 use curlew_model::Millis;
-use curlew_policy::Rules;
 use curlew_policy::address::HostGroups;
-use curlew_policy::exclusions::{Exclusions, Lists};
-use curlew_policy::push::is_private_enough;
-use curlew_policy::scope::{OwnHosts, Scope};
+use curlew_policy::politeness::scope::{OwnHosts, Scope};
+use curlew_policy::polling::subscription::is_private_enough;
+use curlew_policy::rules::Rules;
+use curlew_policy::site::exclusions::{Exclusions, Lists};
 use curlew_ports::{PageSettings, ShownManners};
 use curlew_screen::Screener;
 use curlew_screen::image::{ImageClassifier, SkinRegions};

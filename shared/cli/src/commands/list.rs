@@ -9,7 +9,9 @@ use curlew_model::{
     FeedSource, HostKey, Job, Millis, Page, PageId, PageState, SiteSource, SiteState, Source, SourceKey, Timestamp,
     Why, is_at_or_below,
 };
-use curlew_policy::{Rules, address, push, schedule};
+use curlew_policy::address;
+use curlew_policy::polling::{schedule, subscription};
+use curlew_policy::rules::Rules;
 use serde_json::{Value, json};
 
 /// Rows read at a time.
@@ -179,7 +181,7 @@ fn reason(feed: &FeedSource, rules: &Rules, now: Timestamp) -> String {
         return "it was never read".into();
     }
     let hours = feed.interval.0 / 3_600_000;
-    let pushed = match push::current(feed).filter(|known| known.is_live(now)).and_then(|known| known.until) {
+    let pushed = match subscription::current(feed).filter(|known| known.is_live(now)).and_then(|known| known.until) {
         Some(until) if feed.polling.why != Why::Pushed => format!("; its hub tells of news until {until}"),
         Some(until) => format!(", until {until}"),
         None => String::new(),
@@ -369,7 +371,8 @@ mod tests {
         assert_eq!(whole["url"], url.as_str());
         let hub = Hub { url: "https://hub.example/".into(), topic: feed.url.clone() };
         let until = Some("2026-11-30T00:00:00Z".parse().unwrap_or_default());
-        feed.polling.subscription = Some(Subscription { of: push::name(&hub), until, ..Subscription::default() });
+        feed.polling.subscription =
+            Some(Subscription { of: subscription::name(&hub), until, ..Subscription::default() });
         feed.polling.hub = Some(hub);
         assert!(reason(&feed, &rules, now).ends_with("(ttl); its hub tells of news until 2026-11-30T00:00:00Z"));
         feed.polling.why = Why::Pushed;

@@ -6,7 +6,7 @@ use crate::catalog::{index, segment};
 use crate::stage::StageError;
 use curlew_model::{Gone, ImageId, Location, Page, PageId, PageState, Record, ThumbnailId, Timestamp, Validators};
 use curlew_policy::address::hash_hex;
-use curlew_policy::directives::Directives;
+use curlew_policy::page::directives::Directives;
 use curlew_ports::{Blobs, Clock, Event, Events, Pages, PortError, Version};
 use serde::Serialize;
 use std::collections::BTreeSet;

@@ -22,7 +22,7 @@ use curlew_model::{
     Validators,
 };
 use curlew_policy::address;
-use curlew_policy::admission;
+use curlew_policy::politeness::admission;
 use curlew_ports::{Blobs, CallKind, Event, Pages, Queue, Reply, Sources, Version};
 use rest::Rest;
 use std::sync::Arc;

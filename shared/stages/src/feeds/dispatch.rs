@@ -7,8 +7,8 @@
 use crate::bulk::Bulk;
 use crate::stage::StageError;
 use curlew_model::{DiscoverJob, Job, Millis, PollJob, Slot, Source, Timestamp};
-use curlew_policy::Rules;
-use curlew_policy::schedule::{DueSlot, feed_is_due, postponed, site_is_due, slots_due};
+use curlew_policy::polling::schedule::{DueSlot, feed_is_due, postponed, site_is_due, slots_due};
+use curlew_policy::rules::Rules;
 use curlew_ports::{Clock, Marks, PortError, Queue, Sources, Version};
 use std::sync::Arc;
 

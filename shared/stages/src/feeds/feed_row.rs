@@ -5,9 +5,11 @@ use crate::stage::StageError;
 use curlew_feed::{Entry, Feed, FeedError};
 use curlew_model::{FeedSource, Habit, Millis, Timestamp, Wishes};
 use curlew_policy::chance::mix;
-use curlew_policy::fate::{self, Fate, Wrong};
-use curlew_policy::schedule::{self, Inputs};
-use curlew_policy::{Rules, conditional, http, push, websub};
+use curlew_policy::politeness::http;
+use curlew_policy::polling::failure::{self, Fate, Wrong};
+use curlew_policy::polling::schedule::{self, Inputs};
+use curlew_policy::polling::{conditional, subscription, websub};
+use curlew_policy::rules::Rules;
 use curlew_ports::{CpuPool, Reply, ReplyHeaders};
 use url::Url;
 
@@ -88,7 +90,7 @@ pub(crate) fn learn(
         .ok()
         .and_then(|base| websub::discover(&headers.links, hints.hub.as_deref(), hints.self_url.as_deref(), &base));
     // A subscription to a hub that the feed names no more is none: its callback is unknown from here on.
-    feed.polling.subscription = push::current(feed).copied();
+    feed.polling.subscription = subscription::current(feed).copied();
     feed.polling.wishes = wishes(parsed, headers, &feed.polling.wishes, now);
     let dates = parsed.entries.iter().filter_map(|entry| entry.published.or(entry.updated));
     feed.polling.habit = match (feed.polling.habit, schedule::start(dates, now)) {
@@ -128,7 +130,7 @@ pub(crate) fn failed(
     (now, seed): (Timestamp, u64),
 ) -> bool {
     feed.failures = feed.failures.saturating_add(1);
-    match fate::judge(feed.polling.ailment, feed.failures, wrong, rules, now, seed) {
+    match failure::judge(feed.polling.ailment, feed.failures, wrong, rules, now, seed) {
         Fate::Retired(why) => {
             tracing::info!(feed = %feed.url, reason = why.words(), "polling the feed has ended");
             feed.gone = true;
@@ -172,7 +174,7 @@ fn inputs(feed: &FeedSource, headers: &ReplyHeaders, rules: &Rules, now: Timesta
         habit: feed.polling.habit,
         age: http::age(headers.age.as_deref()),
         retry_after: headers.retry_after.as_deref().and_then(|value| http::retry_after(value, now)),
-        pushed: push::slows(feed, rules, now),
+        pushed: subscription::slows(feed, rules, now),
         conditional: !feed.validators.is_empty()
             && !feed.polling.trust.distrusted
             && !conditional::is_blind(&feed.polling.trust),

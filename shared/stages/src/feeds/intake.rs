@@ -9,8 +9,9 @@ use curlew_model::{
     EntryHints, FeedSource, Gone, HostKey, Job, Page, PageId, PageState, Purpose, Rejection, SubscribeJob, Taken,
     Timestamp, Validators, VisitItem, VisitJob,
 };
-use curlew_policy::push::{self, Step};
-use curlew_policy::{address, dates, sampling};
+use curlew_policy::address;
+use curlew_policy::page::{dates, sampling};
+use curlew_policy::polling::subscription::{self, Step};
 use curlew_ports::{Blobs, Event, Pages, Queue};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -52,15 +53,15 @@ impl Intake {
 
     /// The job for the feed's hub, if it is time for one, which the row then says. It is sent once the row is written: before,
     /// it would find nothing to ask for; one that is lost in between follows with the next poll after
-    /// [`curlew_policy::Rules::websub_retry`].
+    /// [`curlew_policy::rules::Rules::websub_retry`].
     pub(crate) fn for_the_hub(&self, feed: &mut FeedSource, blocked: bool) -> Option<Job> {
         let (rules, now) = (&self.manners.rules, self.manners.clock.now());
-        let step = if self.listening { push::step(feed, blocked, rules, now) } else { Step::Nothing };
+        let step = if self.listening { subscription::step(feed, blocked, rules, now) } else { Step::Nothing };
         if step == Step::Nothing {
             return None;
         }
         let url = feed.polling.hub.as_ref()?.url.clone();
-        feed.polling.subscription = push::sent(feed, step, rules, now, self.manners.seeds.next());
+        feed.polling.subscription = subscription::sent(feed, step, rules, now, self.manners.seeds.next());
         let job = SubscribeJob { feed: feed.key.clone(), url, end: step == Step::End, deferrals: 0 };
         Some(Job::Subscribe(job))
     }

@@ -1,7 +1,6 @@
 //! Poll: reads a feed, politely and conditionally, and sends visits for what is new.
 
-use crate::feeds::feed_row;
-use crate::feeds::feed_row::parse;
+use crate::feeds::feed_row::{self, parse};
 use crate::feeds::intake::Intake;
 use crate::feeds::relocation;
 use crate::politeness::access::Manners;
@@ -10,8 +9,10 @@ use crate::politeness::visit::{End, Got};
 use crate::stage::{Stage, StageError, Verdict};
 use curlew_feed::{Feed, FeedError};
 use curlew_model::{ExtraSlot, Failure, FeedSource, HoldReason, Job, PollJob, Source, Timestamp, Validators, Why};
-use curlew_policy::fate::{self, Wrong};
-use curlew_policy::{address, admission, conditional, schedule};
+use curlew_policy::address;
+use curlew_policy::politeness::admission;
+use curlew_policy::polling::failure::{self, Wrong};
+use curlew_policy::polling::{conditional, schedule};
 use curlew_ports::{Blobs, CallKind, CpuPool, Event, Pages, Queue, Reply, Sources, Version};
 use std::sync::Arc;
 use url::Url;
@@ -245,7 +246,7 @@ impl Poll {
     /// Counts a permanent redirect, and believes it in the end.
     async fn moved(&self, mut feed: FeedSource, got: &Got) -> Result<FeedSource, StageError> {
         let (rules, now) = (&self.manners().rules, self.manners().clock.now());
-        let (sightings, is_believed) = fate::moved(&feed, &got.url, got.moved_for_good, rules, now);
+        let (sightings, is_believed) = failure::moved(&feed, &got.url, got.moved_for_good, rules, now);
         (feed.moved, feed.polling.moved_at) = sightings;
         if is_believed {
             return relocation::relocate(self.sources.as_ref(), feed, &got.url).await;
@@ -255,7 +256,7 @@ impl Poll {
 }
 
 /// Whether two states of a row differ in nothing but when the feed was polled.
-fn says_the_same(before: &FeedSource, next: &FeedSource, rules: &curlew_policy::Rules, now: Timestamp) -> bool {
+fn says_the_same(before: &FeedSource, next: &FeedSource, rules: &curlew_policy::rules::Rules, now: Timestamp) -> bool {
     let next_slot = schedule::next_poll(before, rules, now);
     let same = FeedSource { not_before: before.not_before, polled_at: before.polled_at, ..next.clone() };
     same == *before && next_slot.is_some_and(|at| next.not_before <= at)

@@ -7,8 +7,9 @@ use crate::politeness::access::Opening;
 use crate::politeness::visit::End;
 use crate::stage::{Stage, StageError, Verdict};
 use curlew_model::{FeedSource, Job, Source, SourceKey, SubscribeJob, Subscription, Timestamp};
-use curlew_policy::push::{self, is_private_enough};
-use curlew_policy::{address, admission};
+use curlew_policy::address;
+use curlew_policy::politeness::admission;
+use curlew_policy::polling::subscription::{self, is_private_enough};
 use curlew_ports::{PortError, Queue, Sources, Version};
 use std::sync::Arc;
 use url::form_urlencoded::Serializer;
@@ -53,7 +54,7 @@ impl Stage for Subscribe {
         };
         let form = self.form(&feed, job.end, &callback);
         // Before the call: a hub may ask back before it answers.
-        let kept = if job.end { Ok(()) } else { self.keep(feed, push::asking(known, self.now()), seen).await };
+        let kept = if job.end { Ok(()) } else { self.keep(feed, subscription::asking(known, self.now()), seen).await };
         let end = match kept {
             Ok(()) => visit.post(&url, &form).await,
             Err(error) => Err(error),
@@ -81,7 +82,7 @@ impl Subscribe {
 
     async fn row(&self, key: &SourceKey) -> Result<Option<(FeedSource, Subscription, Version)>, StageError> {
         let Some((Source::Feed(feed), seen)) = self.sources.get(key).await? else { return Ok(None) };
-        Ok(push::current(&feed).copied().map(|known| (feed, known, seen)))
+        Ok(subscription::current(&feed).copied().map(|known| (feed, known, seen)))
     }
 
     /// The request (WebSub §5.1). The secret has 64 characters, of 199 that are allowed.
@@ -110,7 +111,7 @@ impl Subscribe {
         let Some((feed, known, seen)) = self.row(&job.feed).await?.filter(|_| !job.end) else {
             return Ok(Verdict::Drop(format!("the hub could not be asked: {why}")));
         };
-        let next = push::refused(known, &self.manners.rules, self.now(), self.manners.seeds.next());
+        let next = subscription::refused(known, &self.manners.rules, self.now(), self.manners.seeds.next());
         match self.keep(feed, next, seen).await {
             // Somebody has learned more of the feed at the same time; the request counts as one that was never confirmed.
             Ok(()) | Err(StageError::Port(PortError::Conflict)) => Ok(Verdict::Done),

@@ -3,8 +3,8 @@
 
 use crate::feeds::websub::Callbacks;
 use curlew_model::{FeedSource, Job, Millis, PollJob, Source, SourceKey, Subscription, Timestamp, unhex};
-use curlew_policy::Rules;
-use curlew_policy::push::{self, Answer, Mode, News, Question};
+use curlew_policy::polling::subscription::{self, Answer, Mode, News, Question};
+use curlew_policy::rules::Rules;
 use curlew_ports::{Clock, HubAnswer, HubAsks, HubDelivery, PortError, Queue, SignedBody, Sources};
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Sha256, Sha384, Sha512};
@@ -43,7 +43,7 @@ impl Pushes {
         };
         let lease = asked.lease_seconds.map(|seconds| Millis(seconds.saturating_mul(1_000)));
         let question = Question { mode, topic: asked.topic, lease };
-        self.change(&key, |feed, now| match push::verified(feed, begun, &question, &self.rules, now) {
+        self.change(&key, |feed, now| match subscription::verified(feed, begun, &question, &self.rules, now) {
             Answer::No => (HubAnswer::No, None),
             Answer::Declined(next) => (HubAnswer::No, Some(Some(next))),
             Answer::Yes(next) => {
@@ -76,7 +76,7 @@ impl Pushes {
         let Some((key, begun, _)) = self.callbacks.read(callback).await? else { return Ok(HubAnswer::Unknown) };
         let now = self.clock.now();
         let Some((Source::Feed(feed), _)) = self.sources.get(&key).await? else { return Ok(HubAnswer::Unknown) };
-        let at = match push::news(&feed, begun, &self.rules, now) {
+        let at = match subscription::news(&feed, begun, &self.rules, now) {
             News::Unknown => return Ok(HubAnswer::Unknown),
             News::Nothing => return Ok(HubAnswer::Yes),
             News::Poll(at, _) => at,
@@ -84,7 +84,7 @@ impl Pushes {
         // First the job: one too many is dropped by the poll, one too few would be missed for a day.
         let job = PollJob::new(feed.key, feed.url);
         self.queue.send(&[(Job::Poll(job), at)]).await?;
-        self.change(&key, |feed, now| match push::news(feed, begun, &self.rules, now) {
+        self.change(&key, |feed, now| match subscription::news(feed, begun, &self.rules, now) {
             News::Poll(_, next) => (HubAnswer::Yes, Some(Some(next))),
             News::Unknown | News::Nothing => (HubAnswer::Yes, None),
         })

@@ -13,7 +13,7 @@ use curlew_model::{
     EntryHints, HostKey, Job, PageId, Purpose, SourceKey, Timestamp, VisitItem, VisitJob, is_at_or_below,
 };
 use curlew_policy::address::{self, HostGroups};
-use curlew_policy::admission;
+use curlew_policy::politeness::admission;
 use curlew_ports::{Blobs, BlockedBy, Clock, HostLedger, Hosts, Pages, Queue, update_host};
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -22,9 +22,9 @@ use curlew_model::{
     Challenge, Dossier, FeedLine, FeedSource, Gone, HostKey, ImageId, Job, Miss, OwnJob, Page, PageLine, PageState,
     PollJob, Source, SourceKey, ThumbnailId, Timestamp, Validators, Way, Wish,
 };
-use curlew_policy::ownership::{self, META};
-use curlew_policy::redirect::{Chain, is_redirect};
-use curlew_policy::schedule::{may_poll_from, next_poll};
+use curlew_policy::politeness::redirect::{Chain, is_redirect};
+use curlew_policy::polling::schedule::{may_poll_from, next_poll};
+use curlew_policy::site::ownership::{self, META};
 use curlew_ports::{Blobs, CallKind, Names, Pages, PortError, Queue, Sources, SuggestError};
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -9,8 +9,9 @@ use crate::politeness::robots::compile;
 use crate::stage::StageError;
 use curlew_model::{Challenge, Job, OwnJob, Ownership, Timestamp, Wish};
 use curlew_policy::address::{self, hash_hex};
-use curlew_policy::ownership::{self, Granted, NotNow};
-use curlew_policy::{Rules, pace};
+use curlew_policy::politeness::pace;
+use curlew_policy::rules::Rules;
+use curlew_policy::site::ownership::{self, Granted, NotNow};
 use curlew_ports::{
     Blobs, BlockedBy, Claimed, Clock, CpuPool, Fetch, HostLedger, Kept, PortError, Queue, Refusal, Refused, RobotsSeen,
     RobotsStore, Wished,

@@ -9,9 +9,9 @@ use curlew_model::{
     DiscoverJob, HostKey, Job, PollJob, SiteSource, SiteState, Source, SourceKey, Timestamp, is_at_or_below,
 };
 use curlew_policy::address::{self, HostGroups};
-use curlew_policy::allowance::{self, Allowance, Full};
-use curlew_policy::schedule::site_is_due;
-use curlew_policy::scope::Scope;
+use curlew_policy::politeness::scope::Scope;
+use curlew_policy::polling::schedule::site_is_due;
+use curlew_policy::site::allowance::{self, Allowance, Full};
 use curlew_ports::{Blobs, Clock, Fetch, PortError, Queue, Refusal, Refused, Sources, SuggestError, Suggested};
 use futures::StreamExt;
 use std::collections::BTreeSet;

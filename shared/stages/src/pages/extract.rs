@@ -1,7 +1,6 @@
 //! Extract: makes records of fetched pages, many in one segment, and writes what became of each page.
 
-use crate::catalog::segment;
-use crate::catalog::segment::{Draft, segment_year};
+use crate::catalog::segment::{self, Draft, segment_year};
 use crate::catalog::thumbnails::Pictures;
 use crate::pages::body::{discard, unpack};
 use crate::pages::fingerprint;
@@ -19,9 +18,9 @@ use curlew_model::{
     Screened, SiteSource, SiteState, Source, SourceKey, ThumbnailId, Timestamp, Validators, VisitItem, VisitJob,
 };
 use curlew_policy::address::{self, HostGroups};
-use curlew_policy::dates;
-use curlew_policy::publication;
-use curlew_policy::scope::Scope;
+use curlew_policy::page::dates;
+use curlew_policy::page::publication;
+use curlew_policy::politeness::scope::Scope;
 use curlew_ports::{Blobs, Clock, CpuPool, Event, Events, Pages, PortError, Queue, Sources, Version};
 use curlew_screen::{Overrule, Screening, Verdict as Judged};
 use std::collections::{BTreeMap, HashMap, HashSet};

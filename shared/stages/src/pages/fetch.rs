@@ -24,8 +24,9 @@ use curlew_model::{
     EntryHints, ExtractJob, Gone, HostKey, ImageId, Job, MainImage, Millis, PageId, PageState, Purpose, Rejection,
     Timestamp, Validators, VisitItem, VisitJob,
 };
-use curlew_policy::directives::Directives;
-use curlew_policy::{address, conditional};
+use curlew_policy::address;
+use curlew_policy::page::directives::Directives;
+use curlew_policy::polling::conditional;
 use curlew_ports::{Blobs, CallKind, Event, Pages, Queue, Reply};
 use ending::page_row;
 use std::collections::BTreeMap;

@@ -5,7 +5,7 @@ use crate::catalog::listing::pages_that;
 use crate::politeness::access::Manners;
 use crate::stage::StageError;
 use curlew_model::{HostKey, Job, Page, PageId, PageState, Purpose, VisitItem, VisitJob};
-use curlew_policy::sampling;
+use curlew_policy::page::sampling;
 use curlew_ports::{Pages, Queue};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

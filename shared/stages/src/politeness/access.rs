@@ -6,10 +6,11 @@ use crate::politeness::visit::{Grant, Visit};
 use crate::stage::StageError;
 use curlew_model::{HoldReason, HostKey, HostState, Millis, Timestamp, is_at_or_below};
 use curlew_policy::address::{self, BadAddress, HostGroups};
-use curlew_policy::admission::{self, Admission};
-use curlew_policy::outage::{Blame, Heard};
-use curlew_policy::scope::Scope;
-use curlew_policy::{Rules, admit};
+use curlew_policy::politeness::admission::admit;
+use curlew_policy::politeness::admission::{self, Admission};
+use curlew_policy::politeness::outage::{Blame, Heard};
+use curlew_policy::politeness::scope::Scope;
+use curlew_policy::rules::Rules;
 use curlew_ports::{
     Blobs, Clock, CpuPool, Events, Fetch, HostLedger, RobotsStore, Seeds, Version, update_host, update_host_from,
 };

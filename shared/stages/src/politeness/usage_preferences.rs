@@ -8,8 +8,9 @@ use crate::stage::StageError;
 use bytes::Bytes;
 use curlew_model::{Origin, Timestamp, Validators};
 use curlew_policy::address;
-use curlew_policy::preferences::{Preferences, TdmFile, reservation_of, tdm_url};
+use curlew_policy::page::preferences::Preferences;
 use curlew_policy::robots::MAX_AGE;
+use curlew_policy::robots::tdmrep::{TdmFile, reservation_of, tdm_url};
 use curlew_ports::{CallKind, Reply, RobotsCopy};
 use url::Url;
 

@@ -7,11 +7,12 @@ use crate::stage::StageError;
 use curlew_model::{
     Failure, HoldReason, HostKey, HostState, Lease, Millis, Origin, PageId, Rejection, Timestamp, Validators,
 };
-use curlew_policy::admission;
-use curlew_policy::outage::{self, Blame};
-use curlew_policy::redirect::{Chain, NotFollowed, is_redirect};
+use curlew_policy::politeness::admission;
+use curlew_policy::politeness::outage::{self, Blame};
+use curlew_policy::politeness::outcome::{Asked, Outcome, record_outcome, url_held, url_held_until};
+use curlew_policy::politeness::redirect::{Chain, NotFollowed, is_redirect};
+use curlew_policy::politeness::{http, pace};
 use curlew_policy::robots::Robots;
-use curlew_policy::{Asked, Outcome, http, pace, settle, url_held, url_held_until};
 use curlew_ports::{Call, CallKind, Event, FetchError, Reply, Version, update_host, update_host_from};
 use std::collections::HashMap;
 use std::future::Future;
@@ -364,7 +365,7 @@ impl<'a> Visit<'a> {
             self.manners.events.note(&Event::Called { host: &self.host, kind, status, bytes });
         }
         let state = std::mem::take(&mut self.state);
-        self.state = settle(state, rules, asked, outcome, took, now, self.manners.seeds.next());
+        self.state = record_outcome(state, rules, asked, outcome, took, now, self.manners.seeds.next());
         if let Some(hold) = &self.state.hold {
             self.manners.events.note(&Event::Held { host: &self.host, reason: hold.reason });
             tracing::info!(host = %self.host, status, reason = hold.reason.as_str(), until = %hold.until,
@@ -412,7 +413,7 @@ impl<'a> Visit<'a> {
     pub(crate) fn hold_not_found(&mut self) {
         let (now, seed) = (self.manners.clock.now(), self.manners.seeds.next());
         let state = std::mem::take(&mut self.state);
-        self.state = curlew_policy::hold_not_found(state, &self.manners.rules, now, seed);
+        self.state = curlew_policy::politeness::outcome::hold_not_found(state, &self.manners.rules, now, seed);
         self.manners.events.note(&Event::Held { host: &self.host, reason: HoldReason::NotFound });
     }
 

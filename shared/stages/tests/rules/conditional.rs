@@ -2,7 +2,7 @@
 
 use crate::house::{FEED, House, rss, status};
 use curlew_model::{Millis, Source, Stage as QueueName, Validators, Why};
-use curlew_policy::conditional;
+use curlew_policy::polling::conditional;
 use curlew_ports::{CallKind, Reply, Sources};
 use curlew_stages::stage::Verdict;
 

@@ -4,8 +4,9 @@ use curlew_model::{
     DiscoverJob, FeedSource, HostKey, Job, Millis, Page, PageId, PageState, PollJob, Purpose, SiteSource, SiteState,
     Slot, Source, SourceKey, Stage as QueueName, Timestamp, Validators, VisitItem, VisitJob,
 };
-use curlew_policy::scope::Scope;
-use curlew_policy::{Rules, address};
+use curlew_policy::address;
+use curlew_policy::politeness::scope::Scope;
+use curlew_policy::rules::Rules;
 use curlew_ports::{CallKind, FetchError, Inbox, InlinePool, Pages, Reply, Sources};
 use curlew_stages::catalog::index::Index;
 use curlew_stages::feeds::discover::Discover;
@@ -193,7 +194,7 @@ impl House {
     /// Waits for the next slot of the feed, and a moment.
     pub(crate) async fn next_slot(&self) {
         let (feed, from) = (self.feed().await, self.now() + Millis::from_mins(1));
-        let at = curlew_policy::schedule::next_poll(&feed, &self.manners.rules, from).unwrap();
+        let at = curlew_policy::polling::schedule::next_poll(&feed, &self.manners.rules, from).unwrap();
         self.manners.clock.sleep(at.since(self.now())).await;
     }
 

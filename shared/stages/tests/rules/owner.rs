@@ -5,7 +5,7 @@ use crate::index::{accept, ask, traces};
 use async_trait::async_trait;
 use bytes::Bytes;
 use curlew_model::{Challenge, Gone, Job, Millis, Miss, OwnJob, PageState, Stage as QueueName, Way, Wish};
-use curlew_policy::ownership::{CLAIM_LIFE, LOOKS_A_DAY, PROOF_LIFE};
+use curlew_policy::site::ownership::{CLAIM_LIFE, LOOKS_A_DAY, PROOF_LIFE};
 use curlew_ports::{
     About, Blobs, BlockedBy, CallKind, HostLedger, Inbox, Message, Names, Pages, SuggestError, Told, Wished,
 };

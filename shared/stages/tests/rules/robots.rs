@@ -367,7 +367,7 @@ async fn p08_a_page_that_robots_txt_comes_to_forbid_leaves_the_index_without_a_c
 
 #[tokio::test(start_paused = true)]
 async fn robots_txt_and_meta_tags_of_the_operators_own_sites_may_be_left_aside() {
-    use curlew_policy::scope::{OwnHosts, Scope};
+    use curlew_policy::politeness::scope::{OwnHosts, Scope};
     let own = OwnHosts::read(&["example.org".to_owned()]).unwrap();
     let scope = Scope { robots_ignored: own.clone(), meta_ignored: own, ..Scope::default() };
     let house = House::with_scope(scope);

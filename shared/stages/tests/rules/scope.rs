@@ -5,8 +5,8 @@ mod exclusions {
     use crate::house::{FEED, House, accepted, html, key, moved, rss, visit};
     use crate::robots::{A, ROBOTS, called, fetch, rejected, suggest};
     use curlew_model::{Gone, Job, PageState, Purpose, Rejection, Source, Stage as QueueName};
-    use curlew_policy::exclusions::{Exclusions, Lists};
-    use curlew_policy::scope::Scope;
+    use curlew_policy::politeness::scope::Scope;
+    use curlew_policy::site::exclusions::{Exclusions, Lists};
     use curlew_ports::{Blobs, CallKind, Pages, Sources};
 
     fn house() -> House {
@@ -96,7 +96,7 @@ mod preferences {
     use crate::house::{House, html, status};
     use crate::robots::{A, ROBOTS, called, days, extract_all, fetch, recheck, rejected, text};
     use curlew_model::{Gone, Job, PageState, Rejection, Stage as QueueName, Timestamp};
-    use curlew_policy::scope::Scope;
+    use curlew_policy::politeness::scope::Scope;
     use curlew_ports::{FetchError, Reply};
 
     const TDM: &str = "https://example.org/.well-known/tdmrep.json";

@@ -14,7 +14,8 @@ use async_trait::async_trait;
 use curlew_model::{
     FeedSource, HoldReason, HostKey, HostState, Job, Millis, PollJob, Source, SourceKey, Stage as Of, Timestamp,
 };
-use curlew_policy::{Rules, address};
+use curlew_policy::address;
+use curlew_policy::rules::Rules;
 use curlew_ports::{
     Call, Clock, Delivery, Event, Events, Fetch as FetchPort, FetchError, HostLedger, Inbox, InlinePool, PortError,
     Queue, Reply, RobotsStore, Sources,

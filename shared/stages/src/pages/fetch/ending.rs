@@ -6,7 +6,7 @@ use crate::stage::{StageError, Verdict};
 use curlew_model::{
     HoldReason, HostKey, Job, Page, PageId, PageState, Purpose, Rejection, Timestamp, Validators, VisitItem, VisitJob,
 };
-use curlew_policy::admission;
+use curlew_policy::politeness::admission;
 use curlew_policy::robots::UNREACHABLE_RETRY;
 use curlew_ports::Event;
 use std::collections::BTreeMap;

@@ -6,7 +6,7 @@ use crate::politeness::visit::{End, Got, Visit};
 use crate::stage::StageError;
 use curlew_article::{Article, Limits, decode, extract, validity};
 use curlew_model::{EntryHints, HoldReason, HostState, Page, PageId, Rejection, Timestamp, Validators};
-use curlew_policy::interstitial::{self, text_key};
+use curlew_policy::politeness::interstitial::{self, text_key};
 use curlew_ports::{CallKind, Event, Reply};
 use url::Url;
 

@@ -12,9 +12,10 @@ use curlew_article::Article;
 use curlew_model::{
     EntryHints, Gone, Job, Page, PageState, Purpose, Record, Rejection, Timestamp, VisitItem, VisitJob,
 };
-use curlew_policy::likeness::{Said, is_same_page};
-use curlew_policy::sampling::{Recheck, by_doubt, by_status};
-use curlew_policy::{address, conditional};
+use curlew_policy::address;
+use curlew_policy::page::sampling::{Recheck, by_doubt, by_status};
+use curlew_policy::page::soft404::{Said, is_same_page};
+use curlew_policy::polling::conditional;
 use curlew_ports::{CallKind, PortError, Reply};
 use curlew_screen::{Overrule, Verdict as Judged};
 use url::Url;

@@ -3,8 +3,8 @@
 //! Wishes of sites are heeded always. The one exception is a site that is the operator's own: robots.txt and meta tags
 //! speak to strangers, and its owner may search it all the same. Such sites are named one by one.
 
-use crate::directives::Directives;
-use crate::exclusions::{Exclusions, Reason};
+use crate::page::directives::Directives;
+use crate::site::exclusions::{Exclusions, Reason};
 use curlew_model::is_at_or_below;
 use ipnet::IpNet;
 use url::{Host, Url};

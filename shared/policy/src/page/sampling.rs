@@ -1,6 +1,6 @@
 //! Which indexed pages are re-checked, and what the answer means.
 
-use crate::Rules;
+use crate::rules::Rules;
 use curlew_model::{Gone, Millis, Page, PageState, Timestamp};
 use std::cmp::Reverse;
 

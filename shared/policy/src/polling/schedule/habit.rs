@@ -1,6 +1,6 @@
 //! What a feed's own history says of how often to look: a decaying mean of the times between two new entries.
 
-use crate::Rules;
+use crate::rules::Rules;
 use curlew_model::{Habit, Millis, Timestamp};
 
 /// The newest gap counts for one part in so many of the mean.

@@ -1,7 +1,7 @@
 //! When a feed is polled next, and why: one function over everything that has a say in it.
 
 use super::{after_skips, estimate};
-use crate::Rules;
+use crate::rules::Rules;
 use curlew_model::{Habit, Millis, Timestamp, Why, Wishes};
 
 /// What speaks for waiting.

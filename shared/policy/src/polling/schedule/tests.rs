@@ -1,5 +1,5 @@
 use super::*;
-use crate::Rules;
+use crate::rules::Rules;
 use curlew_model::{FeedSource, Habit, Millis, Slot, SourceKey, Why, Wishes};
 
 const HOUR: Millis = Millis::from_hours(1);

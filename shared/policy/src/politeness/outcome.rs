@@ -3,10 +3,10 @@
 //! A hold is as wide as what the answer speaks for. 429, 503, and a server that cannot be reached speak for the host key.
 //! 402, 403, 451, other 5xx, and answers that are cut short or break limits speak for their URL, until several URLs say the same.
 
-use crate::Rules;
 use crate::chance::{between, mix};
-use crate::pace;
+use crate::politeness::pace;
 use crate::rules::MOST_TROUBLES;
+use crate::rules::Rules;
 use curlew_model::{Circuit, Hold, HoldReason, HostState, Millis, Timestamp, Trouble};
 
 /// By how much each further failure in a row lengthens [`Rules::network_backoff`].
@@ -96,7 +96,7 @@ impl Outcome {
 }
 
 /// Takes in what a call came to. `took` is from its start to its end, which was `now`.
-pub fn settle(
+pub fn record_outcome(
     mut state: HostState,
     rules: &Rules,
     asked: Asked,

@@ -1,6 +1,6 @@
 //! What caching and retry headers mean (RFC 9110, RFC 9111), as far as a crawler acts upon them.
 
-use crate::directives::parse_date;
+use crate::page::directives::parse_date;
 use curlew_model::{Millis, Timestamp};
 
 /// The instant that a `Retry-After` names: seconds or an HTTP-date (RFC 9110 §10.2.3). A date in the

@@ -1,5 +1,5 @@
 //! WebSub (W3C Recommendation, 23 January 2018): who tells of a feed's news. This is discovery; what is made of it is in
-//! [`crate::push`].
+//! [`crate::polling::subscription`].
 
 use crate::address;
 use curlew_model::Hub;

@@ -1,7 +1,7 @@
 //! How long to wait between two calls to one host key.
 
-use crate::Rules;
 use crate::chance::{between, mix, unit};
+use crate::rules::Rules;
 use curlew_model::{HostState, Millis, Timestamp, TokenBucket};
 
 /// Thousandths of a call that one call takes from the bucket.

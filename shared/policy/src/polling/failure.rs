@@ -3,8 +3,8 @@
 //! A feed is never given up for one bad answer, and never asked for ever: what is wrong with it decides how long it is
 //! left alone, and after how long polling ends.
 
-use crate::Rules;
 use crate::chance::between;
+use crate::rules::Rules;
 use curlew_model::{Ailment, AilmentKind, FeedSource, Millis, Timestamp, Why};
 use url::Url;
 

@@ -10,7 +10,8 @@
 //! polls that follow ask with the validators of the older document: a server that is honest answers with the present one,
 //! and only a false 304 can say that nothing has changed.
 
-use crate::{Rules, http};
+use crate::politeness::http;
+use crate::rules::Rules;
 use curlew_model::{FeedSource, Timestamp, Trust, Validators};
 
 /// Maximum length of one validator of a page, in bytes: a row is billed by the kilobyte.

@@ -5,9 +5,6 @@
 //! The use that Curlew makes of a page is `search`; it trains no model and writes no summaries.
 
 mod dictionary;
-mod tdmrep;
-
-pub use tdmrep::{TdmFile, reservation_of, reserved, tdm_url};
 
 use serde::{Deserialize, Serialize};
 

@@ -5,7 +5,7 @@
 //! ones, evenly spaced, by small rows that are written once (see [`curlew_model::ExtraSlot`]).
 
 use super::after_skips;
-use crate::Rules;
+use crate::rules::Rules;
 use curlew_model::{FeedSource, Millis, Slot, SourceKey, Timestamp};
 
 /// Minutes in a cycle.

@@ -1,15 +1,15 @@
 //! Who may call a host key.
 //!
-//! `admit` before the first call of a visit, [`crate::settle()`] after each call, `close` at the end; `block` and
+//! `admit` before the first call of a visit, [`crate::politeness::outcome()`] after each call, `close` at the end; `block` and
 //! `unblock` for operators and owners. All of them map a state to the next one and nothing else.
 //!
 //! A lease is charged to the visit window in full when it is granted; who gives it back gets back what is left of it. So
 //! what was never given back counts in full.
 
-use crate::Rules;
 use crate::chance::{between, mix};
-use crate::pace;
-use crate::settle::longer;
+use crate::politeness::outcome::longer;
+use crate::politeness::pace;
+use crate::rules::Rules;
 use curlew_model::{HoldReason, HostKey, HostState, Lease, Millis, Timestamp, Window};
 
 /// A visit with more calls than this gives its lease back; and a lease that was not given back costs so many calls of

@@ -1,7 +1,7 @@
 //! Tests of admission.
 
 use super::*;
-use crate::{Asked, Outcome, settle};
+use crate::politeness::outcome::{Asked, Outcome, record_outcome};
 use curlew_model::Circuit;
 use proptest::prelude::*;
 
@@ -113,7 +113,8 @@ fn whoever_has_something_to_tell_gives_the_lease_back() {
         other => panic!("{other:?}"),
     };
     let state = open(HostState::default());
-    let after = |outcome, took| settle(state.clone(), &rules, PAGE, outcome, Millis(took), at(100 + took as i64), 1);
+    let after =
+        |outcome, took| record_outcome(state.clone(), &rules, PAGE, outcome, Millis(took), at(100 + took as i64), 1);
     let quiet = |mine: &HostState, calls, used| may_run_out(&state, mine, &rules, calls, used, at(0));
     let long_ago = at(0) - rules.often;
     let good = after(answered(304), 200);
@@ -126,7 +127,7 @@ fn whoever_has_something_to_tell_gives_the_lease_back() {
     assert!(!quiet(&HostState { crawl_delay: Millis::from_secs(5), ..good.clone() }, 1, long_ago), "a Crawl-delay");
     let troubled = HostState { failures: 1, circuit: Circuit::Probe, ..HostState::default() };
     let state = open(troubled);
-    let mine = settle(state.clone(), &rules, PAGE, answered(200), Millis(9), at(100), 1);
+    let mine = record_outcome(state.clone(), &rules, PAGE, answered(200), Millis(9), at(100), 1);
     assert!(!may_run_out(&state, &mine, &rules, 1, long_ago, at(0)), "that the host is well again");
 }
 
@@ -149,7 +150,7 @@ proptest! {
                 break;
             }
             now = start + Millis(took);
-            mine = settle(mine, &rules, PAGE, answered(304), Millis(took), now, seed ^ n as u64);
+            mine = record_outcome(mine, &rules, PAGE, answered(304), Millis(took), now, seed ^ n as u64);
             made += 1;
         }
         prop_assume!(may_run_out(&given, &mine, &rules, made, Timestamp::MIN, at(begins)));
@@ -170,7 +171,7 @@ proptest! {
     #[test]
     fn after_any_call_the_next_is_at_least_a_pause_away(status in 100u16..600, took in 0u64..40_000, seed: u64) {
         let rules = Rules::default();
-        let state = settle(HostState::default(), &rules, PAGE, answered(status), Millis(took), at(0), seed);
+        let state = record_outcome(HostState::default(), &rules, PAGE, answered(status), Millis(took), at(0), seed);
         prop_assert!(pace::next_call_at(&state, &rules, at(0)) >= at(0) + rules.min_pause.max(Millis(took)));
     }
 }

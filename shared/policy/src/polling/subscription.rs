@@ -5,7 +5,8 @@
 //! costs a feed nothing but some hours, since polls go on all the while, only fewer.
 
 use crate::chance::{between, mix};
-use crate::{Rules, schedule};
+use crate::polling::schedule;
+use crate::rules::Rules;
 use curlew_model::{FeedSource, Hub, Millis, Subscription, Timestamp};
 use sha2::{Digest, Sha256};
 use url::Url;

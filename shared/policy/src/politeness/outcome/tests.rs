@@ -41,7 +41,7 @@ fn answered(status: u16) -> Outcome {
 /// What a sequence of calls makes of a state, each as the hold of the one before has ended.
 fn after(mut state: HostState, calls: &[(Asked, Outcome)]) -> HostState {
     for (n, (asked, outcome)) in calls.iter().enumerate() {
-        state = settle(state, &Rules::default(), *asked, *outcome, Millis(9), at(n as u64 * 1_000), 7);
+        state = record_outcome(state, &Rules::default(), *asked, *outcome, Millis(9), at(n as u64 * 1_000), 7);
     }
     state
 }
@@ -53,12 +53,12 @@ fn held(state: &HostState) -> Option<HoldReason> {
 #[test]
 fn h09_a_429_holds_the_whole_host_for_three_days_and_twice_as_long_if_it_goes_on() {
     let rules = Rules::default();
-    let state = settle(none(), &rules, page(1), answered(429), Millis(9), at(0), 1);
+    let state = record_outcome(none(), &rules, page(1), answered(429), Millis(9), at(0), 1);
     let hold = state.hold.clone().unwrap_or_else(|| panic!("no hold"));
     assert_eq!(hold.reason, HoldReason::TooManyRequests);
     assert!(hold.until >= at(hours(72)) && hold.until <= at(hours(80)));
     // Another URL of the same host, once the hold is over.
-    let again = settle(state, &rules, page(2), answered(429), Millis(9), hold.until, 2);
+    let again = record_outcome(state, &rules, page(2), answered(429), Millis(9), hold.until, 2);
     let next = again.hold.unwrap_or_else(|| panic!("no hold"));
     assert!(next.until.since(hold.until) >= Millis::from_hours(144));
 }
@@ -70,7 +70,7 @@ fn h18_holds_double_up_to_their_cap() {
         let mut state = none();
         let mut longest = Millis::ZERO;
         for n in 0..40 {
-            state = settle(state, &rules, page(1), answered(status), Millis(9), at(n), n);
+            state = record_outcome(state, &rules, page(1), answered(status), Millis(9), at(n), n);
             let length = state.hold.as_ref().map_or(Millis::ZERO, |hold| hold.until.since(at(n)));
             assert!(length >= longest && length <= rules.hold_cap, "{n}: {length:?}");
             // The tenth that chance adds is no doubling.
@@ -94,7 +94,7 @@ fn one_url_that_is_forbidden_does_not_speak_for_its_host_and_two_do() {
     assert_eq!(held(&well), None);
     // What is over does not count.
     let first = after(none(), &[(page(1), answered(403))]);
-    let long_ago = settle(first, &Rules::default(), page(2), answered(403), Millis(9), at(hours(80)), 1);
+    let long_ago = record_outcome(first, &Rules::default(), page(2), answered(403), Millis(9), at(hours(80)), 1);
     assert_eq!(held(&long_ago), None);
 }
 
@@ -159,7 +159,7 @@ fn a_deck_of_bombs_ends_in_a_hold() {
     let rules = Rules::default();
     let mut state = none();
     for n in 1..=rules.broken_limit {
-        state = settle(state, &rules, page(n), Outcome::Broken, Millis(1), at(0), 1);
+        state = record_outcome(state, &rules, page(n), Outcome::Broken, Millis(1), at(0), 1);
         assert_eq!(held(&state), (n == rules.broken_limit).then_some(HoldReason::Hostile));
     }
 }
@@ -167,7 +167,7 @@ fn a_deck_of_bombs_ends_in_a_hold() {
 #[test]
 fn the_circuit_opens_after_three_failures_in_a_row_and_one_probe_decides() {
     let rules = Rules::default();
-    let fail = |state, now| settle(state, &rules, page(1), Outcome::Network, Millis(9), at(now), 1);
+    let fail = |state, now| record_outcome(state, &rules, page(1), Outcome::Network, Millis(9), at(now), 1);
     let one = fail(none(), 0);
     assert_eq!((held(&one), one.failures, one.circuit), (None, 1, Circuit::Closed));
     assert!(one.not_before >= at(0) + rules.network_backoff, "but it is left alone for a short while");
@@ -182,21 +182,21 @@ fn the_circuit_opens_after_three_failures_in_a_row_and_one_probe_decides() {
     assert!(probed.hold.is_some_and(|hold| hold.until >= at(hours(88))));
     // And one success closes it; that of robots.txt, too, since the host is reached.
     for asked in [page(5), ROBOTS] {
-        let well = settle(three.clone(), &rules, asked, answered(200), Millis(9), at(hours(40)), 1);
+        let well = record_outcome(three.clone(), &rules, asked, answered(200), Millis(9), at(hours(40)), 1);
         assert_eq!((well.failures, well.holds_in_a_row, well.circuit), (0, 0, Circuit::Closed));
     }
     // Not in a row.
-    let between = settle(two, &rules, page(5), answered(404), Millis(9), at(hours(2)), 1);
+    let between = record_outcome(two, &rules, page(5), answered(404), Millis(9), at(hours(2)), 1);
     assert_eq!(held(&fail(between, hours(3))), None);
 }
 
 #[test]
 fn our_own_outage_is_nobody_s_fault() {
     let rules = Rules::default();
-    let state = settle(none(), &rules, page(1), Outcome::Network, Millis(40), at(0), 1);
+    let state = record_outcome(none(), &rules, page(1), Outcome::Network, Millis(40), at(0), 1);
     let mut same = state.clone();
     for n in 0..50 {
-        same = settle(same, &rules, page(n), Outcome::Outage, Millis(10_000), at(hours(1)), 1);
+        same = record_outcome(same, &rules, page(n), Outcome::Outage, Millis(10_000), at(hours(1)), 1);
     }
     assert_eq!((same.failures, held(&same), same.circuit), (1, None, Circuit::Closed));
     assert_eq!(same.last_response, state.last_response, "nor is the time that it took");
@@ -207,8 +207,15 @@ fn our_own_outage_is_nobody_s_fault() {
 fn robots_txt_that_works_does_not_shorten_the_next_hold_of_a_host_that_refuses_all_else() {
     let state = after(none(), &[(page(1), answered(403)), (page(2), answered(403)), (ROBOTS, answered(200))]);
     assert_eq!((state.holds_in_a_row, state.circuit), (1, Circuit::Probe));
-    let again =
-        settle(HostState { hold: None, ..state }, &Rules::default(), page(3), answered(403), Millis(9), at(0), 1);
+    let again = record_outcome(
+        HostState { hold: None, ..state },
+        &Rules::default(),
+        page(3),
+        answered(403),
+        Millis(9),
+        at(0),
+        1,
+    );
     assert!(again.hold.is_some_and(|hold| hold.until >= at(hours(144))), "one refusal is enough, twice as long");
 }
 
@@ -225,7 +232,7 @@ fn h08_t17_retry_after_lengthens_a_hold_and_is_capped() {
     for status in [429, 503] {
         let hold = |retry: Millis| {
             let outcome = Outcome::Answered { status, retry_after: Some(at(0) + retry) };
-            let state = settle(none(), &rules, page(1), outcome, Millis(1), at(0), 3);
+            let state = record_outcome(none(), &rules, page(1), outcome, Millis(1), at(0), 3);
             state.hold.map_or(Millis::ZERO, |hold| hold.until.since(at(0)))
         };
         assert!(hold(Millis::from_hours(2)) >= Millis::from_hours(2));
@@ -234,11 +241,11 @@ fn h08_t17_retry_after_lengthens_a_hold_and_is_capped() {
         assert!(hold(Millis::from_days(4_000)) <= Millis(rules.retry_after_cap.0 / 10 * 11));
     }
     let past = Outcome::Answered { status: 503, retry_after: Some(at(0) - Millis::from_days(9)) };
-    let state = settle(none(), &rules, page(1), past, Millis(1), at(0), 3);
+    let state = record_outcome(none(), &rules, page(1), past, Millis(1), at(0), 3);
     assert!(state.hold.is_some_and(|hold| hold.until >= at(0) + rules.hold_server_error));
     // With a redirect it is a pause (RFC 9110 §10.2.3).
     let moved = Outcome::Answered { status: 302, retry_after: Some(at(90_000)) };
-    assert!(settle(none(), &rules, page(1), moved, Millis(1), at(0), 3).not_before >= at(90_000));
+    assert!(record_outcome(none(), &rules, page(1), moved, Millis(1), at(0), 3).not_before >= at(90_000));
 }
 
 #[test]
@@ -248,7 +255,7 @@ fn a_url_in_trouble_is_left_alone_itself_and_for_longer_each_time() {
     let mut now = at(0);
     for days in [3, 6, 12, 14, 14] {
         assert_eq!(url_held(&state, page(1), now), None);
-        state = settle(state, &rules, page(1), answered(403), Millis(9), now, 1);
+        state = record_outcome(state, &rules, page(1), answered(403), Millis(9), now, 1);
         let until = url_held(&state, page(1), now).unwrap_or_else(|| panic!("{days}: not held"));
         assert!(until.since(now) >= Millis::from_days(days) && until.since(now) <= rules.hold_cap, "{days}");
         assert_eq!(url_held(&state, page(2), now), None);
@@ -257,7 +264,7 @@ fn a_url_in_trouble_is_left_alone_itself_and_for_longer_each_time() {
     }
     assert_eq!(held(&state), None);
     let asked = Outcome::Answered { status: 500, retry_after: Some(now + Millis::from_hours(100)) };
-    let state = settle(none(), &rules, page(1), asked, Millis(9), now, 1);
+    let state = record_outcome(none(), &rules, page(1), asked, Millis(9), now, 1);
     assert!(url_held(&state, page(1), now) >= Some(now + Millis::from_hours(100)));
 }
 
@@ -291,7 +298,7 @@ proptest! {
                 4 => Outcome::Network, 5 => Outcome::Cut, 6 => Outcome::Broken, _ => Outcome::Outage,
             };
             let now = at(n as u64 * 60_000);
-            state = settle(state, &rules, Asked { url, is_robots }, outcome, Millis(5), now, seed);
+            state = record_outcome(state, &rules, Asked { url, is_robots }, outcome, Millis(5), now, seed);
             prop_assert!(state.troubles.len() <= MOST_TROUBLES);
             prop_assert!(state.not_before >= now + rules.min_pause);
             if let Some(hold) = state.hold.take() {
@@ -309,13 +316,13 @@ fn a_hold_of_the_host_does_not_shorten_what_one_url_is_left_alone_for() {
     // Refused for the third time in a row, one page is left alone for twelve days.
     let mut state = none();
     for day in [0, 4, 11] {
-        state = settle(state, &rules, page(1), answered(403), Millis(9), at(hours(24 * day)), 7);
+        state = record_outcome(state, &rules, page(1), answered(403), Millis(9), at(hours(24 * day)), 7);
     }
     let until = url_held(&state, page(1), at(hours(24 * 12)));
     assert!(until.is_some_and(|until| until > at(hours(24 * 22))), "{state:?}");
     // Two others break down, and the host rests for two days.
     for url in [2, 3] {
-        state = settle(state, &rules, page(url), answered(500), Millis(9), at(hours(24 * 12)), 7);
+        state = record_outcome(state, &rules, page(url), answered(500), Millis(9), at(hours(24 * 12)), 7);
     }
     assert_eq!(held(&state), Some(HoldReason::ServerError));
     assert_eq!(url_held(&state, page(1), at(hours(24 * 15))), until);

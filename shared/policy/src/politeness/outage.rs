@@ -3,8 +3,8 @@
 //!
 //! What is remembered is small and belongs to one process: the newest outcome of the host keys that it called last.
 
-use crate::Rules;
 use crate::chance::between;
+use crate::rules::Rules;
 use curlew_model::{HostKey, Millis, Timestamp};
 use std::collections::VecDeque;
 
