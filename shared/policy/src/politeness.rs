@@ -1,6 +1,7 @@
 //! When a host may be called: admission, pauses, holds, the reading of answers, redirects, what is within the crawl.
 
 pub mod admission;
+pub mod deferral;
 pub mod http;
 pub mod interstitial;
 pub mod outage;
@@ -8,3 +9,4 @@ pub mod outcome;
 pub mod pace;
 pub mod redirect;
 pub mod scope;
+pub mod visit;

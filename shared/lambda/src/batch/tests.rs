@@ -147,7 +147,8 @@ async fn a_busy_host_puts_its_job_off_and_that_is_no_failure() {
     let house = House::new(Stage::Fetch);
     let host = curlew_model::HostKey::new("a.example").unwrap();
     let manners = house.manners.clone();
-    let curlew_stages::politeness::access::Opening::Open(_other) = manners.open(&host, "somebody else").await.unwrap()
+    let curlew_stages::politeness::visit::LeaseOutcome::Granted(_other) =
+        manners.open(&host, "somebody else").await.unwrap()
     else {
         panic!()
     };

@@ -1,6 +1,6 @@
 //! Who may call a host key.
 //!
-//! `admit` before the first call of a visit, [`crate::politeness::outcome()`] after each call, `close` at the end; `block` and
+//! `admit` before the first call of a visit, [`crate::politeness::outcome::record_outcome`] after each call, `close` at the end; `block` and
 //! `unblock` for operators and owners. All of them map a state to the next one and nothing else.
 //!
 //! A lease is charged to the visit window in full when it is granted; who gives it back gets back what is left of it. So
@@ -185,17 +185,6 @@ pub fn block(mut state: HostState, host: &str) -> HostState {
 pub fn unblock(mut state: HostState, host: &str) -> (HostState, bool) {
     let was = state.blocked.remove(host);
     (state, was)
-}
-
-/// Whether waiting for this reason counts against a job. That our own hour on a site is used up is no fault of the
-/// site: whatever queues behind it gets its turn.
-pub fn counts(reason: HoldReason) -> bool {
-    reason != HoldReason::WindowSpent
-}
-
-/// Whether a job that was put off so often is given up.
-pub fn given_up(deferrals: u32, rules: &Rules) -> bool {
-    deferrals >= rules.max_deferrals
 }
 
 #[cfg(test)]

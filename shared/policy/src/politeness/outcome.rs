@@ -14,19 +14,19 @@ const BACKOFF_GROWS: u64 = 4;
 
 /// What was called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Asked {
+pub struct CallTarget {
     /// A short hash of the URL.
     pub url: u32,
     /// Whether it is a robots.txt, which is often served where nothing else is: it forgives nothing.
     pub is_robots: bool,
 }
 
-impl Asked {
+impl CallTarget {
     /// Of a URL.
-    pub fn of(url: &str, is_robots: bool) -> Asked {
+    pub fn of(url: &str, is_robots: bool) -> CallTarget {
         // FNV-1a: two URLs of one host in trouble that cannot be told apart only make it seem less.
         let hash = url.bytes().fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
-        Asked { url: hash, is_robots }
+        CallTarget { url: hash, is_robots }
     }
 }
 
@@ -99,7 +99,7 @@ impl Outcome {
 pub fn record_outcome(
     mut state: HostState,
     rules: &Rules,
-    asked: Asked,
+    asked: CallTarget,
     outcome: Outcome,
     took: Millis,
     now: Timestamp,
@@ -145,7 +145,7 @@ fn unreached(mut state: HostState, rules: &Rules, now: Timestamp, seed: u64) -> 
 }
 
 /// A good answer forgives what it disproves. 403 and 5xx of other URLs stay, since one URL that works says little of them.
-fn answered_well(mut state: HostState, asked: Asked) -> HostState {
+fn answered_well(mut state: HostState, asked: CallTarget) -> HostState {
     state.troubles.retain(|trouble| {
         let is_refusal = matches!(trouble.what, HoldReason::Forbidden | HoldReason::ServerError);
         trouble.url != asked.url && (is_refusal || asked.is_robots)
@@ -180,7 +180,7 @@ fn remember(
 }
 
 /// Until when a URL is left alone, if it is. robots.txt has rules of its own for when it is asked again.
-pub fn url_held(state: &HostState, asked: Asked, now: Timestamp) -> Option<Timestamp> {
+pub fn url_held(state: &HostState, asked: CallTarget, now: Timestamp) -> Option<Timestamp> {
     let trouble = state.troubles.iter().find(|trouble| trouble.url == asked.url && trouble.until > now);
     trouble.filter(|_| !asked.is_robots).map(|trouble| trouble.until)
 }

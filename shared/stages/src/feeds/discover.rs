@@ -11,9 +11,9 @@ use crate::feeds::intake::Intake;
 use crate::feeds::relocation::revived;
 use crate::parsing::parsed;
 use crate::politeness::access::Manners;
-use crate::politeness::access::Opening;
 use crate::politeness::failures;
-use crate::politeness::visit::{End, Got, Visit};
+use crate::politeness::visit::LeaseOutcome;
+use crate::politeness::visit::{CallEnd, Fetched, Visit};
 use crate::stage::{Stage, StageError, Verdict};
 use curlew_article::{Limits, decode, glance};
 use curlew_feed::{Feed, discover};
@@ -22,7 +22,7 @@ use curlew_model::{
     Validators,
 };
 use curlew_policy::address;
-use curlew_policy::politeness::admission;
+use curlew_policy::politeness::deferral;
 use curlew_ports::{Blobs, CallKind, Event, Pages, Queue, Reply, Sources, Version};
 use rest::Rest;
 use std::sync::Arc;
@@ -126,7 +126,7 @@ impl Discover {
                 Home::Ends(step) => return Ok(step),
                 Home::Read(home, links) => {
                     rest = Rest { home: Some(home.clone()), links, next_guess: None };
-                    if self.manners().key_of(&home).is_ok_and(|key| key != visit.host) {
+                    if self.manners().key_of(&home).is_ok_and(|key| key != visit.state.host) {
                         return Ok(Step::Onward(rest));
                     }
                     home
@@ -147,19 +147,19 @@ impl Discover {
         let nothing = Rest { home: None, links: vec![], next_guess: None };
         let got = visit.get(start, CallKind::Home, &Validators::default()).await?;
         let reply = match &got.end {
-            End::Reply(reply) => reply,
-            End::Rejected(why @ (Rejection::Robots | Rejection::Blocked | Rejection::Excluded(_))) => {
+            CallEnd::Reply(reply) => reply,
+            CallEnd::Rejected(why @ (Rejection::Robots | Rejection::Blocked | Rejection::Excluded(_))) => {
                 return Ok(Home::Ends(Step::Refused(failures::of_rejection(why))));
             }
-            End::Rejected(why) => return Ok(Home::Ends(Step::None(failures::of_rejection(why)))),
-            End::Later(until) => return Ok(Home::Ends(Step::Later { until: *until, held: false, rest: nothing })),
-            End::Held(until, _) | End::Elsewhere(until) => {
+            CallEnd::Rejected(why) => return Ok(Home::Ends(Step::None(failures::of_rejection(why)))),
+            CallEnd::Later(until) => return Ok(Home::Ends(Step::Later { until: *until, held: false, rest: nothing })),
+            CallEnd::Held(until, _) | CallEnd::Elsewhere(until) => {
                 return Ok(Home::Ends(Step::Later { until: *until, held: true, rest: nothing }));
             }
         };
         if matches!(reply.status, 404 | 410)
             && got.url.path() == "/"
-            && self.manners().key_of(&got.url).is_ok_and(|key| key == visit.host)
+            && self.manners().key_of(&got.url).is_ok_and(|key| key == visit.state.host)
         {
             // Elsewhere than at its root a missing page says nothing of the host: whoever names a wrong address must
             // not be able to silence it.
@@ -223,7 +223,7 @@ impl Discover {
             (true, None) => Step::None(failures::no_feed("none of the feeds that the home page names works")),
             // Without one feed that works the site is not done.
             (true, Some(until)) => {
-                let held = visit.state.hold.is_some();
+                let held = visit.state.learned.hold.is_some();
                 Step::Later { until, held, rest: Rest { links: untried, ..rest.clone() } }
             }
         })
@@ -242,7 +242,7 @@ impl Discover {
                 Tried::Works(found) => return Ok(Step::Found { working: vec![found.key], untried: vec![] }),
                 Tried::Useless => {}
                 Tried::NotYet(until) | Tried::NotNow(until) => {
-                    let held = visit.state.hold.is_some();
+                    let held = visit.state.learned.hold.is_some();
                     let rest = Rest { next_guess: u8::try_from(n).ok(), ..rest };
                     return Ok(Step::Later { until, held, rest });
                 }
@@ -265,7 +265,7 @@ impl Discover {
         }
         let got = visit.get(url, CallKind::Feed, &Validators::default()).await?;
         match &got.end {
-            End::Reply(reply) if reply.status == 200 => {
+            CallEnd::Reply(reply) if reply.status == 200 => {
                 match parse(self.manners().pool.as_ref(), reply, &got.url).await? {
                     Ok(feed) => Ok(Tried::Works(self.validated(site, url, &got, feed, reply, found).await?)),
                     Err(why) => {
@@ -275,12 +275,12 @@ impl Discover {
                 }
             }
             // One that is refused is no feed for us; one in trouble may be.
-            End::Reply(reply) if reply.status >= 500 => {
+            CallEnd::Reply(reply) if reply.status >= 500 => {
                 Ok(visit.url_held_until(reply, 0).map_or(Tried::Useless, Tried::NotYet))
             }
-            End::Reply(_) | End::Rejected(_) => Ok(Tried::Useless),
-            End::Elsewhere(until) => Ok(Tried::NotYet(*until)),
-            End::Later(until) | End::Held(until, _) => Ok(Tried::NotNow(*until)),
+            CallEnd::Reply(_) | CallEnd::Rejected(_) => Ok(Tried::Useless),
+            CallEnd::Elsewhere(until) => Ok(Tried::NotYet(*until)),
+            CallEnd::Later(until) | CallEnd::Held(until, _) => Ok(Tried::NotNow(*until)),
         }
     }
 
@@ -289,7 +289,7 @@ impl Discover {
         &self,
         site: &SiteSource,
         url: &Url,
-        got: &Got,
+        got: &Fetched,
         feed: Feed,
         reply: &Reply,
         found: &[Working],
@@ -412,7 +412,7 @@ impl Discover {
                 site.not_before = now;
             }
             Step::Later { until, held, rest } => {
-                if held && admission::given_up(job.deferrals, rules) {
+                if held && deferral::is_given_up(job.deferrals, rules) {
                     site.state = SiteState::Feedless { reason: "the host stayed held or out of time".into() };
                     site.not_before = until;
                 } else {
@@ -463,26 +463,26 @@ impl Stage for Discover {
         let host = self.manners().key_of(rest.home.as_ref().unwrap_or(&start));
         let host = host.map_err(|e| StageError::Job(e.to_string()))?;
         let mut visit = match self.manners().open(&host, &format!("discover {}", site.key)).await? {
-            Opening::Open(visit) => visit,
-            Opening::Busy(until) => return Ok(Verdict::Defer(until)),
-            Opening::Held(until, why) => {
+            LeaseOutcome::Granted(visit) => visit,
+            LeaseOutcome::Busy(until) => return Ok(Verdict::Defer(until)),
+            LeaseOutcome::Held(until, why) => {
                 // What led to the hold may have been told by a call for this very site, and better.
                 site.failure.get_or_insert_with(|| failures::held(why));
-                let step = Step::Later { until, held: admission::counts(why), rest };
+                let step = Step::Later { until, held: deferral::counts(why), rest };
                 return self.apply(site, seen, step, job).await;
             }
-            Opening::Blocked => {
+            LeaseOutcome::Blocked => {
                 return self.apply(site, seen, Step::Refused(failures::of_rejection(&Rejection::Blocked)), job).await;
             }
         };
         let step = self.look(&mut visit, &mut site, &start, rest.clone()).await;
-        let calls = visit.calls;
+        let calls = visit.state.calls;
         site.failure = visit.failure.take().or(site.failure.take());
         visit.close().await?;
         let step = match step? {
             // What began and did not come further within a visit may never do so, so it counts.
             Step::Later { until, rest: left, .. } if calls > 0 && left == rest => {
-                let again = self.manners().clock.now() + self.manners().rules.again_after(job.deferrals);
+                let again = self.manners().clock.now() + deferral::least_wait(job.deferrals, &self.manners().rules);
                 Step::Later { until: until.max(again), held: true, rest }
             }
             other => other,

@@ -4,13 +4,13 @@ use crate::feeds::feed_row::{self, parse};
 use crate::feeds::intake::Intake;
 use crate::feeds::relocation;
 use crate::politeness::access::Manners;
-use crate::politeness::access::Opening;
-use crate::politeness::visit::{End, Got};
+use crate::politeness::visit::LeaseOutcome;
+use crate::politeness::visit::{CallEnd, Fetched};
 use crate::stage::{Stage, StageError, Verdict};
 use curlew_feed::{Feed, FeedError};
 use curlew_model::{ExtraSlot, Failure, FeedSource, HoldReason, Job, PollJob, Source, Timestamp, Validators, Why};
 use curlew_policy::address;
-use curlew_policy::politeness::admission;
+use curlew_policy::politeness::deferral;
 use curlew_policy::polling::failure::{self, Wrong};
 use curlew_policy::polling::{conditional, schedule};
 use curlew_ports::{Blobs, CallKind, CpuPool, Event, Pages, Queue, Reply, Sources, Version};
@@ -80,7 +80,7 @@ impl Poll {
         why: &str,
     ) -> Result<Verdict, StageError> {
         self.manners().events.note(&Event::PutOff);
-        if !job.on_request && !admission::given_up(job.deferrals, &self.manners().rules) {
+        if !job.on_request && !deferral::is_given_up(job.deferrals, &self.manners().rules) {
             self.intake.queue.send(&[(Job::Poll(job.clone()).deferred(), until)]).await?;
         }
         feed.not_before = until;
@@ -95,7 +95,7 @@ impl Poll {
         &self,
         job: &PollJob,
         (feed, seen): (FeedSource, Version),
-        (asked, got): (&Asked, &Got),
+        (asked, got): (&Asked, &Fetched),
         read: Option<&Read<'_>>,
         (calls, failure): (u32, Option<Failure>),
     ) -> Result<Verdict, StageError> {
@@ -104,28 +104,28 @@ impl Poll {
         let or_else = |words: &str| failure.as_ref().map_or_else(|| words.to_owned(), Failure::to_string);
         let next = match (&got.end, read) {
             // What began and did not end within a visit may never do so, so it counts.
-            (End::Later(until), _) if calls > 0 => {
-                let again = manners.clock.now() + manners.rules.again_after(job.deferrals);
+            (CallEnd::Later(until), _) if calls > 0 => {
+                let again = manners.clock.now() + deferral::least_wait(job.deferrals, &manners.rules);
                 return self.put_off(job, (feed, seen), again.max(*until), &or_else("its answers take too long")).await;
             }
-            (End::Later(until), _) => return Ok(Verdict::Defer(*until)),
-            (End::Elsewhere(until), _) => {
+            (CallEnd::Later(until), _) => return Ok(Verdict::Defer(*until)),
+            (CallEnd::Elsewhere(until), _) => {
                 let why = or_else("it, its robots.txt or where it redirects to cannot be had");
                 return self.put_off(job, (feed, seen), *until, &why).await;
             }
             // The feed itself was refused, and its schedule brings it again: nothing is parked.
-            (End::Held(until, HoldReason::Forbidden), _) if calls > 0 => {
+            (CallEnd::Held(until, HoldReason::Forbidden), _) if calls > 0 => {
                 let mut feed = self.failed(feed, Wrong::Refused, "the server answered 403", None).await?;
                 feed.not_before = feed.not_before.max(*until);
                 feed
             }
-            (End::Held(until, why), _) => {
+            (CallEnd::Held(until, why), _) => {
                 let detail = failure.as_ref().map(|why| format!(" ({why})")).unwrap_or_default();
                 return self.put_off(job, (feed, seen), *until, &format!("{}{detail}", why.as_str())).await;
             }
-            (End::Rejected(why), _) => self.failed(feed, Wrong::Failed, &why.to_string(), None).await?,
-            (End::Reply(_), Some(read)) => self.taken_in(feed, asked, got, read).await?,
-            (End::Reply(_), None) => feed,
+            (CallEnd::Rejected(why), _) => self.failed(feed, Wrong::Failed, &why.to_string(), None).await?,
+            (CallEnd::Reply(_), Some(read)) => self.taken_in(feed, asked, got, read).await?,
+            (CallEnd::Reply(_), None) => feed,
         };
         self.keep(job, before, next, seen).await
     }
@@ -191,7 +191,7 @@ impl Poll {
         &self,
         mut feed: FeedSource,
         asked: &Asked,
-        got: &Got,
+        got: &Fetched,
         read: &Read<'_>,
     ) -> Result<FeedSource, StageError> {
         let (rules, now) = (&self.manners().rules, self.manners().clock.now());
@@ -244,7 +244,7 @@ impl Poll {
     }
 
     /// Counts a permanent redirect, and believes it in the end.
-    async fn moved(&self, mut feed: FeedSource, got: &Got) -> Result<FeedSource, StageError> {
+    async fn moved(&self, mut feed: FeedSource, got: &Fetched) -> Result<FeedSource, StageError> {
         let (rules, now) = (&self.manners().rules, self.manners().clock.now());
         let (sightings, is_believed) = failure::moved(&feed, &got.url, got.moved_for_good, rules, now);
         (feed.moved, feed.polling.moved_at) = sightings;
@@ -270,8 +270,8 @@ struct Read<'a> {
 }
 
 impl Read<'_> {
-    async fn of<'a>(pool: &dyn CpuPool, got: &'a Got) -> Result<Option<Read<'a>>, StageError> {
-        let End::Reply(reply) = &got.end else { return Ok(None) };
+    async fn of<'a>(pool: &dyn CpuPool, got: &'a Fetched) -> Result<Option<Read<'a>>, StageError> {
+        let CallEnd::Reply(reply) = &got.end else { return Ok(None) };
         let feed = if reply.status == 200 { Some(parse(pool, reply, &got.url).await?) } else { None };
         Ok(Some(Read { reply, feed }))
     }
@@ -303,12 +303,12 @@ impl Stage for Poll {
         };
         let host = manners.key_of(&url).map_err(|e| StageError::Job(e.to_string()))?;
         let mut visit = match manners.open_briefly(&host, &format!("poll {}", feed.key)).await? {
-            Opening::Open(visit) => visit,
-            Opening::Busy(until) => return Ok(Verdict::Defer(until)),
-            Opening::Held(until, why) => return self.put_off(job, (feed, seen), until, why.as_str()).await,
-            Opening::Blocked => return self.blocked(feed, seen).await,
+            LeaseOutcome::Granted(visit) => visit,
+            LeaseOutcome::Busy(until) => return Ok(Verdict::Defer(until)),
+            LeaseOutcome::Held(until, why) => return self.put_off(job, (feed, seen), until, why.as_str()).await,
+            LeaseOutcome::Blocked => return self.blocked(feed, seen).await,
         };
-        if visit.repeats() {
+        if visit.state.repeats() {
             visit.close_or_leave().await?;
             return Ok(Verdict::Drop("the feed was polled a moment ago".into()));
         }
@@ -321,7 +321,7 @@ impl Stage for Poll {
                 return Err(error);
             }
         };
-        let (calls, failure) = (visit.calls, visit.failure.take());
+        let (calls, failure) = (visit.state.calls, visit.failure.take());
         let read = match Read::of(manners.pool.as_ref(), &got).await {
             Ok(read) => read,
             Err(error) => {

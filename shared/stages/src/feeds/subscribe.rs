@@ -3,12 +3,12 @@
 
 use crate::feeds::websub::{Callback, Callbacks};
 use crate::politeness::access::Manners;
-use crate::politeness::access::Opening;
-use crate::politeness::visit::End;
+use crate::politeness::visit::CallEnd;
+use crate::politeness::visit::LeaseOutcome;
 use crate::stage::{Stage, StageError, Verdict};
 use curlew_model::{FeedSource, Job, Source, SourceKey, SubscribeJob, Subscription, Timestamp};
 use curlew_policy::address;
-use curlew_policy::politeness::admission;
+use curlew_policy::politeness::deferral;
 use curlew_policy::polling::subscription::{self, is_private_enough};
 use curlew_ports::{PortError, Queue, Sources, Version};
 use std::sync::Arc;
@@ -47,10 +47,10 @@ impl Stage for Subscribe {
         };
         let host = self.manners.key_of(&url).map_err(|e| StageError::Job(e.to_string()))?;
         let mut visit = match self.manners.open(&host, &format!("subscribe {}", feed.key)).await? {
-            Opening::Open(visit) => visit,
-            Opening::Busy(until) => return Ok(Verdict::Defer(until)),
-            Opening::Held(until, _) => return self.put_off(job, until).await,
-            Opening::Blocked => return self.refused(job, "the hub is blocked").await,
+            LeaseOutcome::Granted(visit) => visit,
+            LeaseOutcome::Busy(until) => return Ok(Verdict::Defer(until)),
+            LeaseOutcome::Held(until, _) => return self.put_off(job, until).await,
+            LeaseOutcome::Blocked => return self.refused(job, "the hub is blocked").await,
         };
         let form = self.form(&feed, job.end, &callback);
         // Before the call: a hub may ask back before it answers.
@@ -64,13 +64,15 @@ impl Stage for Subscribe {
             tracing::warn!(%error, %host, "a lease could not be given back");
         }
         match end? {
-            End::Reply(reply) if matches!(reply.status, 200..300) => {
+            CallEnd::Reply(reply) if matches!(reply.status, 200..300) => {
                 tracing::info!(feed = %job.feed, hub = %job.url, end = job.end, "a hub was asked");
                 Ok(Verdict::Done)
             }
-            End::Reply(reply) => self.refused(job, &format!("it answered {}", reply.status)).await,
-            End::Rejected(why) => self.refused(job, &why.to_string()).await,
-            End::Later(until) | End::Elsewhere(until) | End::Held(until, _) => self.put_off(job, until).await,
+            CallEnd::Reply(reply) => self.refused(job, &format!("it answered {}", reply.status)).await,
+            CallEnd::Rejected(why) => self.refused(job, &why.to_string()).await,
+            CallEnd::Later(until) | CallEnd::Elsewhere(until) | CallEnd::Held(until, _) => {
+                self.put_off(job, until).await
+            }
         }
     }
 }
@@ -120,7 +122,7 @@ impl Subscribe {
     }
 
     async fn put_off(&self, job: &SubscribeJob, until: Timestamp) -> Result<Verdict, StageError> {
-        if admission::given_up(job.deferrals, &self.manners.rules) {
+        if deferral::is_given_up(job.deferrals, &self.manners.rules) {
             return self.refused(job, "its host is left alone").await;
         }
         self.queue.send(&[(Job::Subscribe(job.clone()).deferred(), until)]).await?;

@@ -14,8 +14,8 @@ use crate::operator::suggest::Suggest;
 use crate::pages::sample::Sample;
 use crate::parsing::parsed;
 use crate::politeness::access::Manners;
-use crate::politeness::access::Opening;
-use crate::politeness::visit::{End, Visit};
+use crate::politeness::visit::LeaseOutcome;
+use crate::politeness::visit::{CallEnd, Visit};
 use crate::stage::{Stage, StageError, Verdict};
 use curlew_article::{decode, head_metas};
 use curlew_model::{
@@ -143,10 +143,10 @@ impl Own {
         let Some(home) = ownership::home_url(&job.host, self.scheme) else { return neither(Miss::Trouble) };
         let key: HostKey = self.manners.key_of(&home).map_err(|e| StageError::Job(e.to_string()))?;
         let mut visit = match self.manners.open(&key, &format!("own {}", job.host)).await? {
-            Opening::Open(visit) => visit,
-            Opening::Busy(until) if job.deferrals < MAX_DEFERRALS => return Ok(Err(until)),
-            Opening::Busy(_) | Opening::Held(..) => return neither(Miss::Held),
-            Opening::Blocked => return neither(Miss::Blocked),
+            LeaseOutcome::Granted(visit) => visit,
+            LeaseOutcome::Busy(until) if job.deferrals < MAX_DEFERRALS => return Ok(Err(until)),
+            LeaseOutcome::Busy(_) | LeaseOutcome::Held(..) => return neither(Miss::Held),
+            LeaseOutcome::Blocked => return neither(Miss::Blocked),
         };
         let found = self.two_calls(&mut visit, job).await;
         visit.close().await?;
@@ -157,7 +157,7 @@ impl Own {
         let (host, challenge) = (job.host.as_str(), &job.challenge);
         let file = match ownership::file_url(host, self.scheme) {
             // No redirect is followed: whoever can lead visitors elsewhere need not own the site.
-            Some(file) => answered(visit.hop(&file, CallKind::Proof, &Validators::default(), true).await?)
+            Some(file) => answered(visit.hop(&file, CallKind::Proof, &Validators::default(), None).await?)
                 .and_then(|reply| ownership::in_file(reply.status, &reply.body, challenge)),
             None => Err(Miss::Trouble),
         };
@@ -178,7 +178,7 @@ impl Own {
         let mut chain = Chain::new(home, self.manners.rules.page_redirects);
         loop {
             let here = chain.current().clone();
-            let reply = match answered(visit.hop(&here, CallKind::Home, &Validators::default(), true).await?) {
+            let reply = match answered(visit.hop(&here, CallKind::Home, &Validators::default(), None).await?) {
                 Ok(reply) => reply,
                 Err(miss) => return Ok(Err(miss)),
             };
@@ -340,13 +340,13 @@ impl Own {
 }
 
 /// An answer, or why there is none.
-fn answered(end: End) -> Result<Box<curlew_ports::Reply>, Miss> {
+fn answered(end: CallEnd) -> Result<Box<curlew_ports::Reply>, Miss> {
     match end {
-        End::Reply(reply) => Ok(reply),
-        End::Rejected(curlew_model::Rejection::Robots) => Err(Miss::Robots),
-        End::Rejected(curlew_model::Rejection::Blocked) => Err(Miss::Blocked),
-        End::Rejected(_) => Err(Miss::Trouble),
-        End::Later(_) | End::Elsewhere(_) | End::Held(..) => Err(Miss::Held),
+        CallEnd::Reply(reply) => Ok(reply),
+        CallEnd::Rejected(curlew_model::Rejection::Robots) => Err(Miss::Robots),
+        CallEnd::Rejected(curlew_model::Rejection::Blocked) => Err(Miss::Blocked),
+        CallEnd::Rejected(_) => Err(Miss::Trouble),
+        CallEnd::Later(_) | CallEnd::Elsewhere(_) | CallEnd::Held(..) => Err(Miss::Held),
     }
 }
 

@@ -13,10 +13,9 @@ use crate::pages::page_row;
 use crate::pages::remembered::Remembered;
 use crate::parsing::parsed;
 use crate::politeness::access::Manners;
-use crate::politeness::access::Opening;
-use crate::politeness::robots::Permission;
 use crate::politeness::usage_preferences::{Stated, Tdm};
-use crate::politeness::visit::{End, Got, Visit};
+use crate::politeness::visit::LeaseOutcome;
+use crate::politeness::visit::{CallEnd, Fetched, Visit};
 use crate::stage::{Stage, StageError, Verdict};
 use bytes::Bytes;
 use curlew_article::{Glance, Limits, decode, glance};
@@ -26,6 +25,8 @@ use curlew_model::{
 };
 use curlew_policy::address;
 use curlew_policy::page::directives::Directives;
+use curlew_policy::politeness::deferral::Remainder;
+use curlew_policy::politeness::visit::Permission;
 use curlew_policy::polling::conditional;
 use curlew_ports::{Blobs, CallKind, Event, Pages, Queue, Reply};
 use ending::page_row;
@@ -151,8 +152,8 @@ impl Fetch {
         }
         let got = round.visit.get(url, CallKind::Page, &Validators::default()).await?;
         let reply = match &got.end {
-            End::Reply(reply) => reply,
-            End::Rejected(why) => return self.reject(round, item, why.clone()).await,
+            CallEnd::Reply(reply) => reply,
+            CallEnd::Rejected(why) => return self.reject(round, item, why.clone()).await,
             end => return Ok(waits(end).unwrap_or(Item::Done)),
         };
         if let Some(until) = round.visit.url_held_until(reply, round.job.deferrals) {
@@ -196,8 +197,8 @@ impl Fetch {
         let found = Found { got: &got, reply, seen: &seen, usage, image, calls_left };
         self.send_on(round, found, (&known_as, &host), hints).await?;
         let has_room = round.remembered < self.remembered && before == Row::None;
-        if has_room && host == round.visit.host {
-            round.visit.remember(&id, self.remembered);
+        if has_room && host == round.visit.state.host {
+            round.visit.state.remember_sent(&id, self.remembered);
             round.remembered += 1;
         } else {
             let row = page_row(&id, &known_as, &host, round.job, PageState::Pending, self.manners.clock.now());
@@ -211,7 +212,7 @@ impl Fetch {
 
     /// What a page's row says before the page is called.
     async fn row_of(&self, visit: &Visit<'_>, page: &PageId) -> Result<Row, StageError> {
-        if visit.has_sent(page) {
+        if visit.state.has_sent(page) {
             return Ok(Row::Decided);
         }
         let row = match self.remembered {
@@ -273,7 +274,7 @@ impl Fetch {
 
     /// The URL under which a page is kept: its canonical link if that stays on the same host key and may be called
     /// (RFC 6596 §3: a hint), otherwise the URL that answered.
-    async fn known_as(&self, visit: &mut Visit<'_>, got: &Got, glance: &Glance) -> Result<Url, StageError> {
+    async fn known_as(&self, visit: &mut Visit<'_>, got: &Fetched, glance: &Glance) -> Result<Url, StageError> {
         let answered = address::canonical(&got.url);
         let Some(link) = &glance.canonical else { return Ok(answered) };
         let Ok(link) = address::parse(link.as_str(), None) else { return Ok(answered) };
@@ -289,13 +290,13 @@ impl Fetch {
             return Ok(answered);
         }
         // Of the visit's own host its rules are at hand; what they forbid does not come into the index by name either.
-        let ours = self.manners.key_of(&link).ok().as_ref() == Some(&visit.host);
-        let allowed = ours && matches!(visit.permission(&link).await?, Permission::Allowed);
+        let ours = self.manners.key_of(&link).ok().as_ref() == Some(&visit.state.host);
+        let allowed = ours && matches!(visit.permission(&link).await?, Ok(Permission::Allowed));
         Ok(if allowed { link } else { answered })
     }
 
     /// Calls that a page may still cost after it was fetched; each redirect was one.
-    fn calls_left(&self, got: &Got) -> u32 {
+    fn calls_left(&self, got: &Fetched) -> u32 {
         let used = u32::try_from(got.hops).unwrap_or(u32::MAX).saturating_add(1);
         self.manners.rules.calls_per_page.saturating_sub(used)
     }
@@ -351,7 +352,7 @@ impl Fetch {
 
 /// A page that is sent on, and what was found with it.
 struct Found<'a> {
-    got: &'a Got,
+    got: &'a Fetched,
     reply: &'a Reply,
     seen: &'a Seen,
     usage: Option<String>,
@@ -367,12 +368,12 @@ struct Seen {
 }
 
 /// What becomes of an item whose call has no answer now; nothing if there is one.
-fn waits(end: &End) -> Option<Item> {
+fn waits(end: &CallEnd) -> Option<Item> {
     match end {
-        End::Elsewhere(until) => Some(Item::Apart(*until)),
-        End::Later(until) => Some(Item::Later { until: *until, held: false }),
-        End::Held(until, _) => Some(Item::Later { until: *until, held: true }),
-        End::Reply(_) | End::Rejected(_) => None,
+        CallEnd::Elsewhere(until) => Some(Item::Apart(*until)),
+        CallEnd::Later(until) => Some(Item::Later { until: *until, held: false }),
+        CallEnd::Held(until, _) => Some(Item::Later { until: *until, held: true }),
+        CallEnd::Reply(_) | CallEnd::Rejected(_) => None,
     }
 }
 
@@ -386,10 +387,10 @@ impl Stage for Fetch {
             None => return Ok(Verdict::Done),
         };
         let visit = match self.manners.open(&job.host, &owner).await? {
-            Opening::Open(visit) => visit,
-            Opening::Busy(until) => return Ok(Verdict::Defer(until)),
-            Opening::Held(until, reason) => return self.put_off(job, until, reason).await,
-            Opening::Blocked => {
+            LeaseOutcome::Granted(visit) => visit,
+            LeaseOutcome::Busy(until) => return Ok(Verdict::Defer(until)),
+            LeaseOutcome::Held(until, reason) => return self.put_off(job, until, reason).await,
+            LeaseOutcome::Blocked => {
                 for item in &job.items {
                     match item.purpose {
                         // A blocked page is not found already; with the re-check its text goes too.
@@ -425,11 +426,13 @@ impl Stage for Fetch {
             }
         }
         let Round { visit, apart, .. } = round;
-        let calls = visit.calls;
+        let calls = visit.state.calls;
         let closed = visit.close().await;
         let end = end?;
         self.leave_apart(job, apart).await?;
-        self.leave(job, (done, calls), end).await?;
+        if let Some((until, held)) = end {
+            self.leave(job, Remainder { done, calls, until, held }).await?;
+        }
         closed?;
         Ok(Verdict::Done)
     }

@@ -1,25 +1,18 @@
 //! Asking robots.txt: the stored copy while it is fresh, the server otherwise.
 
 use crate::parsing::parsed;
-use crate::politeness::visit::{End, Visit};
+use crate::politeness::visit::{CallEnd, Visit};
 use crate::stage::StageError;
 use bytes::Bytes;
-use curlew_model::{Failure, FailureCause, Millis, Origin, Rejection, Timestamp, Validators};
+use curlew_model::{Failure, FailureCause, Origin, Rejection, Timestamp, Validators};
 use curlew_policy::address;
 use curlew_policy::page::preferences::Preferences;
 use curlew_policy::politeness::redirect::{Chain, NotFollowed, is_redirect};
+use curlew_policy::politeness::visit::Permission;
 use curlew_policy::robots::{self, Fetched, Robots, Standing, WhileUnreachable};
 use curlew_ports::{CallKind, CpuPool, Reply, RobotsCopy};
 use std::sync::Arc;
 use url::Url;
-
-/// What robots.txt says of a URL.
-pub(crate) enum Permission {
-    Allowed,
-    Forbidden,
-    /// It could not be asked now; this is why.
-    Unknown(End),
-}
 
 /// Rules of more bytes than this are matched in the pool.
 const LONG_RULES: usize = 64 * 1024;
@@ -27,39 +20,32 @@ const LONG_RULES: usize = 64 * 1024;
 /// How asking for the file ended.
 enum Asked {
     Fetched(Box<RobotsCopy>),
-    NotNow(End),
+    NotNow(CallEnd),
 }
 
 impl Visit<'_> {
-    /// Whether robots.txt lets us call a URL of this host key.
-    pub(crate) async fn permission(&mut self, url: &Url) -> Result<Permission, StageError> {
+    /// Whether robots.txt lets us call a URL of this host key. The inner error is why it could not be asked now.
+    pub(crate) async fn permission(&mut self, url: &Url) -> Result<Result<Permission, CallEnd>, StageError> {
         let origin = match address::origin(url) {
             Ok(origin) => origin,
-            Err(why) => return Ok(Permission::Unknown(End::Rejected(Rejection::Address(why.to_string())))),
+            Err(why) => return Ok(Err(CallEnd::Rejected(Rejection::Address(why.to_string())))),
         };
         if self.manners.scope.robots_ignored.contains(url) {
             if self.compiled.insert(origin.clone(), Arc::default()).is_none() {
                 tracing::warn!(%origin, "robots.txt is not asked: the settings say that this site is the operator's own");
             }
-            return Ok(Permission::Allowed);
+            return Ok(Ok(Permission::Allowed));
         }
         let rules = match self.compiled.get(&origin) {
             Some(rules) => rules.clone(),
             None => match self.rules(&origin, url).await? {
                 Ok(rules) => rules,
-                Err(end) => return Ok(Permission::Unknown(end)),
+                Err(end) => return Ok(Err(end)),
             },
         };
         let allowed = self.allows(&rules, url).await?;
-        let delay = rules.crawl_delay().unwrap_or(Millis::ZERO).min(self.manners.rules.crawl_delay_cap);
-        if delay > self.state.crawl_delay {
-            // The pause after the last call was drawn before this delay was known. A call of an earlier visit may have
-            // ended just now.
-            let since = self.last_call_end.unwrap_or_else(|| self.manners.clock.now());
-            self.state.not_before = self.state.not_before.max(since + delay);
-        }
-        self.state.crawl_delay = delay;
-        Ok(if allowed { Permission::Allowed } else { Permission::Forbidden })
+        self.state.learn_crawl_delay(rules.crawl_delay(), &self.manners.rules, self.manners.clock.now());
+        Ok(Ok(if allowed { Permission::Allowed } else { Permission::Forbidden }))
     }
 
     /// Whether the rules let us call a URL. Rules that take too long to match forbid it.
@@ -75,7 +61,7 @@ impl Visit<'_> {
 
     /// The rules of an origin: known to this process, or kept in the store, or asked for now. The error is why there are
     /// none.
-    async fn rules(&mut self, origin: &Origin, url: &Url) -> Result<Result<Arc<Robots>, End>, StageError> {
+    async fn rules(&mut self, origin: &Origin, url: &Url) -> Result<Result<Arc<Robots>, CallEnd>, StageError> {
         let now = self.manners.clock.now();
         if let Some(rules) = self.manners.known.get(origin, now) {
             self.compiled.insert(origin.clone(), rules.clone());
@@ -95,7 +81,7 @@ impl Visit<'_> {
             // The file is refused to us (401, 403), and so is all else, but no rule says so of any page: what waits for it
             // is not lost at once.
             self.without_robots("robots.txt is refused to the crawler (401 or 403), so nothing is called");
-            return Ok(Err(End::Elsewhere(copy.fresh_until)));
+            return Ok(Err(CallEnd::Elsewhere(copy.fresh_until)));
         }
         let Some(rules) = self.compile(&copy, now).await? else {
             return Ok(Err(self.unreachable(origin, &copy)));
@@ -129,15 +115,15 @@ impl Visit<'_> {
     }
 
     /// While the file is out of reach and no older copy may stand in, nothing is called.
-    fn unreachable(&mut self, origin: &Origin, copy: &RobotsCopy) -> End {
+    fn unreachable(&mut self, origin: &Origin, copy: &RobotsCopy) -> CallEnd {
         self.without_robots("robots.txt is out of reach, so nothing is called");
         if copy.body_at > Timestamp::MIN {
             tracing::warn!(%origin, since = %copy.body_at, "robots.txt is out of reach for more than 30 days; nothing is called");
         }
-        match &self.state.hold {
-            Some(hold) => End::Held(hold.until, hold.reason),
+        match &self.state.learned.hold {
+            Some(hold) => CallEnd::Held(hold.until, hold.reason),
             // Others of the visit may lie at other origins; what waits for this file counts its tries.
-            None => End::Elsewhere(copy.fresh_until),
+            None => CallEnd::Elsewhere(copy.fresh_until),
         }
     }
 
@@ -149,22 +135,24 @@ impl Visit<'_> {
     async fn ask(&mut self, url: &Url, old: Option<RobotsCopy>) -> Result<Asked, StageError> {
         let validators = old.as_ref().map(|c| c.validators.clone()).unwrap_or_default();
         let Some(file) = robots::robots_url(url) else {
-            return Ok(Asked::NotNow(End::Rejected(Rejection::Address("the scheme is neither http nor https".into()))));
+            return Ok(Asked::NotNow(CallEnd::Rejected(Rejection::Address(
+                "the scheme is neither http nor https".into(),
+            ))));
         };
         let mut chain = Chain::new(file, self.manners.rules.robots_redirects);
         loop {
             let here = chain.current().clone();
             let first = chain.hops() == 0;
             let sent = if first { validators.clone() } else { Validators::default() };
-            let end = self.hop(&here, CallKind::Robots, &sent, false).await?;
+            let end = self.hop(&here, CallKind::Robots, &sent, Some(Permission::Allowed)).await?;
             let now = self.manners.clock.now();
             let reply = match end {
-                End::Reply(reply) => reply,
-                End::Held(..) => return Ok(Asked::Fetched(Box::new(kept(old, &Fetched::Unreachable, None, now)))),
-                End::Rejected(Rejection::Address(_) | Rejection::Blocked | Rejection::Excluded(_)) if !first => {
+                CallEnd::Reply(reply) => reply,
+                CallEnd::Held(..) => return Ok(Asked::Fetched(Box::new(kept(old, &Fetched::Unreachable, None, now)))),
+                CallEnd::Rejected(Rejection::Address(_) | Rejection::Blocked | Rejection::Excluded(_)) if !first => {
                     return Ok(Asked::Fetched(Box::new(kept(old, &Fetched::RefusedHop, None, now))));
                 }
-                End::Rejected(Rejection::Limit(_) | Rejection::Transport(_)) => {
+                CallEnd::Rejected(Rejection::Limit(_) | Rejection::Transport(_)) => {
                     return Ok(Asked::Fetched(Box::new(kept(old, &Fetched::Unreachable, None, now))));
                 }
                 end => return Ok(Asked::NotNow(end)),

@@ -3,7 +3,7 @@
 //!
 //! A site's `tdmrep.json` is asked for once a day and kept beside its robots.txt.
 
-use crate::politeness::visit::{End, Visit};
+use crate::politeness::visit::{CallEnd, Visit};
 use crate::stage::StageError;
 use bytes::Bytes;
 use curlew_model::{Origin, Timestamp, Validators};
@@ -26,14 +26,14 @@ pub(crate) enum Stated {
     /// It must not be found, because of this.
     Refused(String),
     /// It could not be asked now; this is why.
-    Unknown(End),
+    Unknown(CallEnd),
 }
 
 /// What a site's file says of a URL.
 pub(crate) enum Tdm {
     Says(Option<bool>),
     /// It could not be asked now; this is why.
-    Unknown(End),
+    Unknown(CallEnd),
 }
 
 impl Visit<'_> {
@@ -78,11 +78,11 @@ impl Visit<'_> {
                 let got = self.get(&file, CallKind::Robots, &Validators::default()).await?;
                 let now = self.manners.clock.now();
                 let (body, from, end) = match got.end {
-                    End::Reply(reply) if reply.status == 200 => (reply.body, now, None),
-                    End::Reply(_) | End::Rejected(_) => (Bytes::new(), now, None),
+                    CallEnd::Reply(reply) if reply.status == 200 => (reply.body, now, None),
+                    CallEnd::Reply(_) | CallEnd::Rejected(_) => (Bytes::new(), now, None),
                     // Whoever refuses this file is not asked for it again as soon as the hold is over: its pages would
                     // never have their turn.
-                    End::Held(until, why) => (Bytes::new(), until, Some(End::Held(until, why))),
+                    CallEnd::Held(until, why) => (Bytes::new(), until, Some(CallEnd::Held(until, why))),
                     end => return Ok(Tdm::Unknown(end)),
                 };
                 let copy = kept(body, now, from);

@@ -1,17 +1,19 @@
-//! A visit: the lease of one host key in use. Every call to a site goes through [`Visit::get`].
+//! A visit: the lease of one host key in use. Nobody calls a site without one, and every call goes through [`Visit::get`]
+//! or [`Visit::post`]. What happens next is decided by [`VisitState::next`] and the like; this shell does it.
 
-use crate::politeness::access::{Manners, Opening};
+use crate::catalog::hidden::hidden_hosts;
+use crate::politeness::access::Manners;
 use crate::politeness::failures;
-use crate::politeness::robots::Permission;
 use crate::stage::StageError;
 use curlew_model::{
-    Failure, HoldReason, HostKey, HostState, Lease, Millis, Origin, PageId, Rejection, Timestamp, Validators,
+    Failure, HoldReason, HostKey, HostState, Millis, Origin, Rejection, Timestamp, Validators, is_at_or_below,
 };
-use curlew_policy::politeness::admission;
-use curlew_policy::politeness::outage::{self, Blame};
-use curlew_policy::politeness::outcome::{Asked, Outcome, record_outcome, url_held, url_held_until};
+use curlew_policy::politeness::admission::{self, Admission, admit};
+use curlew_policy::politeness::http;
+use curlew_policy::politeness::outage::Blame;
+use curlew_policy::politeness::outcome::{CallTarget, Outcome, url_held_until};
 use curlew_policy::politeness::redirect::{Chain, NotFollowed, is_redirect};
-use curlew_policy::politeness::{http, pace};
+use curlew_policy::politeness::visit::{self, Answer, Attempt, Grant, Permission, Step, VisitState};
 use curlew_policy::robots::Robots;
 use curlew_ports::{Call, CallKind, Event, FetchError, Reply, Version, update_host, update_host_from};
 use std::collections::HashMap;
@@ -20,77 +22,42 @@ use std::pin::Pin;
 use std::sync::Arc;
 use url::Url;
 
-/// How often the end of a visit is tried to be written, should the ledger falter; the lease runs out by itself.
+/// How often the end of a visit is tried to be written, should the ledger falter; the lease expires by itself.
 const CLOSE_TRIES: u32 = 3;
-/// The clock counts in steps of this length and rounds down, so what ended now may have ended up to one step later.
-const CLOCK_STEP: Millis = Millis(1);
-/// A call that begins so soon after its lease was asked for needs no second look at the ledger.
-const FRESH: Millis = Millis::from_secs(1);
 
-/// A lease as it was granted.
-pub(crate) struct Grant {
-    pub(crate) lease: Lease,
-    /// The state that the ledger has since then, and its version.
-    pub(crate) state: HostState,
-    pub(crate) version: Version,
-    /// The monotonic clock before the lease was asked for.
-    pub(crate) opened: Millis,
-    /// The wall clock at the same moment.
-    pub(crate) at: Timestamp,
-    /// How long it lasts.
-    pub(crate) length: Millis,
-    /// When the host key was last in use before that.
-    pub(crate) used: Timestamp,
-    /// The same owner was here a moment ago.
-    pub(crate) repeats: bool,
+/// How one call, or a chain of them, ended.
+pub type CallEnd = visit::CallEnd<Box<Reply>>;
+
+/// What became of asking for the lease of a host key.
+pub enum LeaseOutcome<'a> {
+    /// The lease is ours.
+    Granted(Box<Visit<'a>>),
+    /// Somebody else is there, or the next call is too far away to wait for.
+    Busy(Timestamp),
+    /// The host key is held.
+    Held(Timestamp, HoldReason),
+    /// The host key is blocked.
+    Blocked,
 }
 
 /// The lease of one host key in use.
 pub struct Visit<'a> {
     pub(crate) manners: &'a Manners,
-    pub(crate) host: HostKey,
-    pub(crate) state: HostState,
-    grant: Grant,
+    pub(crate) state: VisitState,
     /// What the ledger was seen to hold last, under this lease.
-    seen: (HostState, Version),
-    pub(crate) last_call_end: Option<Timestamp>,
+    ledger_row: (HostState, Version),
     pub(crate) compiled: HashMap<Origin, Arc<Robots>>,
-    /// One of its URLs ended the visit: nothing more is called, and what is left waits until then.
-    over: Option<Timestamp>,
-    /// The same of visits to other host keys that redirects led to.
-    guests_over: HashMap<HostKey, Timestamp>,
-    /// Calls so far, those to other host keys included.
-    pub calls: u32,
     /// What is posted to a hub.
     form: Option<String>,
     /// Why the last call that failed did, for people.
     pub(crate) failure: Option<Failure>,
 }
 
-/// How one call, or a chain of them, ended.
-#[derive(Debug)]
-pub enum End {
-    /// There is an answer: any status but a redirect that was followed, or one that holds the host key. After a 403 or 5xx
-    /// that speaks for its URL alone, the visit makes no further call, and the URL is left alone as
-    /// [`Visit::url_held_until`] says.
-    Reply(Box<Reply>),
-    /// This URL is not to be had; the visit goes on.
-    Rejected(Rejection),
-    /// Not now: the slice or the lease is used up, another visit holds the host key that a redirect leads to, or one of the
-    /// visit's URLs has ended it.
-    Later(Timestamp),
-    /// This URL has to wait, and others of the visit need not for its sake: it is left alone itself, the host key that its
-    /// redirect leads to is held, or the robots.txt of its origin is out of reach.
-    Elsewhere(Timestamp),
-    /// The host key is left alone from now on; the visit is over.
-    Held(Timestamp, HoldReason),
-}
-
 /// What came of a URL.
 #[derive(Debug)]
-pub struct Got {
+pub struct Fetched {
     /// How it ended.
-    pub end: End,
+    pub end: CallEnd,
     /// The URL that was called last.
     pub url: Url,
     /// Redirects that were followed.
@@ -99,65 +66,95 @@ pub struct Got {
     pub moved_for_good: bool,
 }
 
-impl<'a> Visit<'a> {
-    pub(crate) fn new(manners: &'a Manners, host: HostKey, grant: Grant) -> Visit<'a> {
-        let state = grant.state.clone();
-        let seen = (state.clone(), grant.version);
-        Visit {
-            manners,
-            host,
-            state,
-            grant,
-            seen,
-            last_call_end: None,
-            compiled: HashMap::new(),
-            over: None,
-            guests_over: HashMap::new(),
-            calls: 0,
-            form: None,
-            failure: None,
+impl Manners {
+    /// Asks for the lease of a host key.
+    ///
+    /// # Errors
+    /// What the ledger says.
+    pub async fn open(&self, host: &HostKey, owner: &str) -> Result<LeaseOutcome<'_>, StageError> {
+        self.open_for(host, owner, self.rules.lease_length()).await
+    }
+
+    /// Asks for a brief lease, which is made longer if it turns out to be too short.
+    ///
+    /// # Errors
+    /// What the ledger says.
+    pub(crate) async fn open_briefly(&self, host: &HostKey, owner: &str) -> Result<LeaseOutcome<'_>, StageError> {
+        self.open_for(host, owner, self.rules.brief_length()).await
+    }
+
+    async fn open_for(&self, host: &HostKey, owner: &str, length: Millis) -> Result<LeaseOutcome<'_>, StageError> {
+        // Taken before the lease is, so that the visit ends before the ledger thinks so.
+        let opened = self.clock.monotonic();
+        let now = self.clock.now();
+        let seed = self.seeds.next();
+        if let Some(until) = self.weather.put_off(&self.rules, now, seed) {
+            return Ok(LeaseOutcome::Busy(until));
         }
+        let ledger = self.ledger.as_ref();
+        // An eventually consistent read is cheaper. A stale one is harmless: the compare-and-swap fails.
+        let first = ledger.glimpse(host).await?;
+        let is_first_visit = first.1 == Version::ABSENT;
+        let ((state, admission, used, repeats), version) = update_host_from(ledger, host, first, |state| {
+            let (used, repeats) = (admission::last_use(&state), admission::repeats(&state, owner, now));
+            let (next, admission) = admit(state, host, &self.rules, owner, length, now, seed);
+            (next.clone(), (next, admission, used, repeats))
+        })
+        .await?;
+        Ok(match admission {
+            // Its row is there by now: whoever blocks finds it, or has written the list before.
+            Admission::Granted(_) if is_first_visit && self.is_blocked_from_above(host).await? => LeaseOutcome::Blocked,
+            Admission::Granted(lease) => {
+                let grant = Grant { lease, state, opened, at: now, length, used, repeats };
+                LeaseOutcome::Granted(Box::new(Visit::new(self, host.clone(), grant, version)))
+            }
+            Admission::Busy { until } => LeaseOutcome::Busy(until),
+            Admission::Held { until, reason } => LeaseOutcome::Held(until, reason),
+            Admission::Blocked => LeaseOutcome::Blocked,
+        })
     }
 
-    /// Whether this page was sent to extraction lately.
-    pub(crate) fn has_sent(&self, page: &PageId) -> bool {
-        self.state.sent.contains(page)
+    /// Whether a host key that was never visited lies below a name that is blocked, such as a public suffix. The block is
+    /// then written into its own state, where the next call finds it.
+    async fn is_blocked_from_above(&self, host: &HostKey) -> Result<bool, StageError> {
+        let hidden = hidden_hosts(self.blobs.as_ref()).await?;
+        let Some(name) = hidden.iter().find(|name| is_at_or_below(host.as_str(), name)) else { return Ok(false) };
+        let blocked = |state| (HostState { lease: None, ..admission::block(state, name) }, ());
+        update_host(self.ledger.as_ref(), host, blocked).await?;
+        Ok(true)
     }
+}
 
-    /// Remembers with the host key, once the visit is closed, that this page was sent to extraction.
-    pub(crate) fn remember(&mut self, page: &PageId, most: usize) {
-        self.state.sent.add(page, most);
+impl<'a> Visit<'a> {
+    fn new(manners: &'a Manners, host: HostKey, grant: Grant, version: Version) -> Visit<'a> {
+        let ledger_row = (grant.state.clone(), version);
+        let state = VisitState::new(host, grant);
+        Visit { manners, state, ledger_row, compiled: HashMap::new(), form: None, failure: None }
     }
 
     /// How long ago the lease was asked for.
     pub(crate) fn lasted(&self) -> Millis {
-        Millis(self.manners.clock.monotonic().0.saturating_sub(self.grant.opened.0))
+        Millis(self.manners.clock.monotonic().0.saturating_sub(self.state.opened().0))
     }
 
     /// When the next call to this host key may begin; not before now.
     pub(crate) fn next_call_at(&self) -> Timestamp {
-        let now = self.manners.clock.now();
-        pace::next_call_at(&self.state, &self.manners.rules, now).max(now)
-    }
-
-    /// Whether a visit of the same owner ended here a moment ago, and nobody was told.
-    pub(crate) fn repeats(&self) -> bool {
-        self.grant.repeats
+        self.state.next_call_at(&self.manners.rules, self.manners.clock.now())
     }
 
     /// Gets a URL: robots.txt is asked, the pause is kept, and redirects are followed, for each hop anew.
     ///
     /// # Errors
     /// What the ports say.
-    pub async fn get(&mut self, url: &Url, kind: CallKind, validators: &Validators) -> Result<Got, StageError> {
+    pub async fn get(&mut self, url: &Url, kind: CallKind, validators: &Validators) -> Result<Fetched, StageError> {
         let mut chain = Chain::new(url.clone(), self.manners.rules.page_redirects);
         let mut validators = validators.clone();
         loop {
             let here = chain.current().clone();
-            let end = self.hop(&here, kind, &validators, true).await?;
-            let End::Reply(reply) = &end else { return Ok(got(end, chain)) };
+            let end = self.hop(&here, kind, &validators, None).await?;
+            let CallEnd::Reply(reply) = &end else { return Ok(fetched(end, chain)) };
             if !is_redirect(reply.status) {
-                return Ok(got(end, chain));
+                return Ok(fetched(end, chain));
             }
             match chain.follow(reply.status, reply.headers.location.as_deref()) {
                 Ok(next) if here.scheme() == "https" && next.scheme() == "http" => {
@@ -165,7 +162,7 @@ impl<'a> Visit<'a> {
                     // but without validators, which are no secret only to the server that gave them.
                     if kind == CallKind::Feed {
                         let why = Rejection::Redirect("it leads from https to http".into());
-                        return Ok(got(End::Rejected(why), chain));
+                        return Ok(fetched(CallEnd::Rejected(why), chain));
                     }
                     tracing::info!(from = %here, to = %next, "a redirect leads from https to http");
                     validators = Validators::default();
@@ -173,9 +170,9 @@ impl<'a> Visit<'a> {
                 Ok(_) => {}
                 // A hop to another scheme is refused as any address that may not be called.
                 Err(why @ NotFollowed::BadLocation(_)) => {
-                    return Ok(got(End::Rejected(Rejection::Address(why.to_string())), chain));
+                    return Ok(fetched(CallEnd::Rejected(Rejection::Address(why.to_string())), chain));
                 }
-                Err(why) => return Ok(got(End::Rejected(Rejection::Redirect(why.to_string())), chain)),
+                Err(why) => return Ok(fetched(CallEnd::Rejected(Rejection::Redirect(why.to_string())), chain)),
             }
         }
     }
@@ -185,60 +182,86 @@ impl<'a> Visit<'a> {
     ///
     /// # Errors
     /// What the ports say.
-    pub(crate) async fn post(&mut self, hub: &Url, form: &str) -> Result<End, StageError> {
+    pub(crate) async fn post(&mut self, hub: &Url, form: &str) -> Result<CallEnd, StageError> {
         self.form = Some(form.to_owned());
         let mut chain = Chain::new(hub.clone(), self.manners.rules.page_redirects);
         loop {
             let here = chain.current().clone();
-            let end = self.hop(&here, CallKind::Hub, &Validators::default(), true).await?;
-            let End::Reply(reply) = &end else { return Ok(end) };
+            let end = self.hop(&here, CallKind::Hub, &Validators::default(), None).await?;
+            let CallEnd::Reply(reply) = &end else { return Ok(end) };
             if !matches!(reply.status, 307 | 308) {
                 return Ok(end);
             }
             match chain.follow(reply.status, reply.headers.location.as_deref()) {
                 // The secret goes with it.
                 Ok(next) if here.scheme() == "https" && next.scheme() == "http" => {
-                    return Ok(End::Rejected(Rejection::Redirect("it leads from https to http".into())));
+                    return Ok(CallEnd::Rejected(Rejection::Redirect("it leads from https to http".into())));
                 }
                 Ok(_) => {}
-                Err(why) => return Ok(End::Rejected(Rejection::Redirect(why.to_string()))),
+                Err(why) => return Ok(CallEnd::Rejected(Rejection::Redirect(why.to_string()))),
             }
         }
     }
 
-    /// One call wherever the URL leads: under this lease, or under a lease of its own for another host key.
+    /// One call wherever the URL leads: under this lease, or under a lease of its own for another host key. Robots.txt is not
+    /// asked if it is known what it says, such as of itself.
     pub(crate) fn hop<'b>(
         &'b mut self,
         url: &'b Url,
         kind: CallKind,
         validators: &'b Validators,
-        ask_robots: bool,
-    ) -> Pin<Box<dyn Future<Output = Result<End, StageError>> + Send + 'b>> {
+        permission: Option<Permission>,
+    ) -> Pin<Box<dyn Future<Output = Result<CallEnd, StageError>> + Send + 'b>> {
         Box::pin(async move {
-            if let Err(why) = self.manners.fetch.vet(url.as_str()) {
-                return Ok(End::Rejected(Rejection::Address(why)));
-            }
-            // Of a robots.txt the rules are needed for the URLs that are not excluded.
-            let is_robots = kind == CallKind::Robots && url.path() == "/robots.txt";
-            if let Some(rule) = self.manners.scope.excludes(url).filter(|_| !is_robots) {
-                return Ok(End::Rejected(Rejection::Excluded(rule.to_string())));
-            }
-            let key = match self.manners.key_of(url) {
-                Ok(key) => key,
-                Err(why) => return Ok(End::Rejected(Rejection::Address(why.to_string()))),
-            };
-            if key != self.host {
-                return self.as_guest(&key, url, kind, validators, ask_robots).await;
-            }
-            if ask_robots {
-                match self.permission(url).await? {
-                    Permission::Allowed => {}
-                    Permission::Forbidden => return Ok(End::Rejected(Rejection::Robots)),
-                    Permission::Unknown(end) => return Ok(end),
+            let mut attempt = Attempt { permission, ..self.attempt(url, kind) };
+            loop {
+                let rules = &self.manners.rules;
+                match self.state.next(&attempt, rules, self.manners.clock.now(), self.lasted()) {
+                    Step::End(end) => return Ok(end),
+                    Step::OpenGuest(key) => return self.as_guest(&key, url, kind, validators, permission).await,
+                    Step::AskRobots => match self.permission(url).await? {
+                        Ok(permission) => attempt.permission = Some(permission),
+                        Err(end) => return Ok(end),
+                    },
+                    Step::Lengthen => {
+                        self.lengthen().await?;
+                        attempt.has_lengthened = true;
+                    }
+                    Step::Wait(wait) => {
+                        self.manners.clock.sleep(wait).await;
+                        attempt.has_waited = true;
+                    }
+                    Step::Confirm => {
+                        let latest = self.manners.ledger.load(&self.state.host).await?;
+                        if let Some(end) = self.state.confirm(&latest.0, rules, self.manners.clock.now()) {
+                            return Ok(end);
+                        }
+                        self.ledger_row = latest;
+                        attempt.has_confirmed = true;
+                    }
+                    Step::Call => return Ok(self.call(url, kind, validators, attempt.target).await),
                 }
             }
-            self.call(url, kind, validators).await
         })
+    }
+
+    /// What is known of a URL before anything is asked.
+    fn attempt<'u>(&self, url: &'u Url, kind: CallKind) -> Attempt<'u> {
+        let key = self.manners.fetch.vet(url.as_str());
+        let key = key.and_then(|()| self.manners.key_of(url).map_err(|why| why.to_string()));
+        let is_robots = kind == CallKind::Robots;
+        // Of a robots.txt the rules are needed for the URLs that are not excluded.
+        let excluded = self.manners.scope.excludes(url).filter(|_| !(is_robots && url.path() == "/robots.txt"));
+        Attempt {
+            key,
+            name: url.host_str().unwrap_or_default(),
+            excluded: excluded.as_ref().map(ToString::to_string),
+            permission: None,
+            target: CallTarget::of(url.as_str(), is_robots),
+            has_lengthened: false,
+            has_waited: false,
+            has_confirmed: false,
+        }
     }
 
     async fn as_guest(
@@ -247,216 +270,121 @@ impl<'a> Visit<'a> {
         url: &Url,
         kind: CallKind,
         validators: &Validators,
-        ask_robots: bool,
-    ) -> Result<End, StageError> {
-        let now = self.manners.clock.now();
-        if let Some(until) = self.guests_over.get(key).filter(|until| **until > now) {
-            return Ok(End::Elsewhere(*until));
-        }
-        match self.manners.open(key, &self.grant.lease.owner).await? {
-            Opening::Open(mut guest) => {
+        permission: Option<Permission>,
+    ) -> Result<CallEnd, StageError> {
+        match self.manners.open(key, self.state.owner()).await? {
+            LeaseOutcome::Granted(mut guest) => {
                 guest.form.clone_from(&self.form);
-                let end = guest.hop(url, kind, validators, ask_robots).await;
-                self.calls += guest.calls;
-                let over = guest.over;
+                let end = guest.hop(url, kind, validators, permission).await;
                 self.failure = guest.failure.take().or(self.failure.take());
-                self.guests_over.extend(over.map(|until| (key.clone(), until)));
+                let state = guest.state.clone();
                 guest.close().await?;
-                // Trouble with the other host key is no reason to leave this one.
-                match end? {
-                    End::Held(until, _) => Ok(End::Elsewhere(until)),
-                    End::Later(until) if over.is_some() => Ok(End::Elsewhere(until)),
-                    other => Ok(other),
-                }
+                Ok(self.state.after_guest(&state, end?))
             }
-            Opening::Busy(until) => Ok(End::Later(until)),
-            Opening::Held(until, _) => Ok(End::Elsewhere(until)),
-            Opening::Blocked => Ok(End::Rejected(Rejection::Blocked)),
+            LeaseOutcome::Busy(until) => Ok(CallEnd::Later(until)),
+            LeaseOutcome::Held(until, _) => Ok(CallEnd::Elsewhere(until)),
+            LeaseOutcome::Blocked => Ok(CallEnd::Rejected(Rejection::Blocked)),
         }
     }
 
-    /// One call under this lease: waits for its time, looks whether it is still allowed, calls, settles.
-    async fn call(&mut self, url: &Url, kind: CallKind, validators: &Validators) -> Result<End, StageError> {
-        if let Some(hold) = &self.state.hold {
-            return Ok(End::Held(hold.until, hold.reason));
-        }
-        if let Some(until) = self.over {
-            return Ok(End::Later(until));
-        }
-        let rules = &self.manners.rules;
-        let clock = &self.manners.clock;
-        let now = clock.now();
-        let asked = Asked::of(url.as_str(), kind == CallKind::Robots);
-        if let Some(until) = url_held(&self.state, asked, now) {
-            return Ok(End::Elsewhere(until));
-        }
-        let at = pace::next_call_at(&self.state, rules, now);
-        let wait = at.since(now);
-        if self.lasted() + wait > rules.slice {
-            return Ok(End::Later(at.max(now)));
-        }
-        let is_brief = self.grant.length < rules.lease_length();
-        if is_brief && self.lasted() + wait + rules.call_time + rules.lease_margin > self.grant.length {
-            // A lease that was lost shows below, as ever.
-            self.lengthen().await?;
-        }
-        if wait > Millis::ZERO {
-            clock.sleep(wait).await;
-        }
-        if let Some(end) = self.still_ours(url).await? {
-            return Ok(end);
-        }
-        // A slow ledger may have eaten the margin: a call must end before the lease does.
-        if self.lasted() + rules.call_time > self.grant.length {
-            return Ok(End::Later(clock.now()));
-        }
+    /// Calls a URL, and takes in the answer.
+    async fn call(&mut self, url: &Url, kind: CallKind, validators: &Validators, target: CallTarget) -> CallEnd {
+        let Manners { rules, clock, .. } = self.manners;
         let form = self.form.clone().filter(|_| kind == CallKind::Hub);
-        let (url, validators) = (url.as_str().to_owned(), validators.clone());
-        let call = Call { url, kind, validators, form, time: rules.call_time };
+        let call =
+            Call { url: url.as_str().to_owned(), kind, validators: validators.clone(), form, time: rules.call_time };
         let began = clock.monotonic();
         let answer = self.manners.fetch.call(&call).await;
         let took = Millis(clock.monotonic().0.saturating_sub(began.0));
-        Ok(self.settled(asked, kind, answer, took))
-    }
-
-    /// Reads the ledger once before each call, so that a block takes effect with the next call and a visit
-    /// that lost its lease falls silent. The first call of a visit needs no such look if the ledger was just read for its
-    /// lease.
-    async fn still_ours(&mut self, url: &Url) -> Result<Option<End>, StageError> {
-        if self.lasted() > FRESH {
-            let (latest, version) = self.manners.ledger.load(&self.host).await?;
-            if latest.lease.as_ref().is_none_or(|l| l.token != self.grant.lease.token) {
-                return Ok(Some(End::Later(self.manners.clock.now() + self.manners.rules.busy_retry)));
-            }
-            // Whoever lost this lease before may have learned late that the host is to be left alone.
-            let now = self.manners.clock.now();
-            let held = latest.hold.as_ref().filter(|hold| hold.until > now).map(|hold| (hold.until, hold.reason));
-            self.state.blocked.clone_from(&latest.blocked);
-            self.seen = (latest, version);
-            if let Some((until, reason)) = held {
-                return Ok(Some(End::Held(until, reason)));
-            }
-        }
-        let blocked =
-            self.state.is_blocked(self.host.as_str()) || url.host_str().is_some_and(|h| self.state.is_blocked(h));
-        Ok(blocked.then_some(End::Rejected(Rejection::Blocked)))
-    }
-
-    fn settled(&mut self, asked: Asked, kind: CallKind, answer: Result<Reply, FetchError>, took: Millis) -> End {
-        let now = self.manners.clock.now() + CLOCK_STEP;
-        let status = answer.as_ref().ok().map(|r| r.status);
+        let now = clock.now();
         if let Err(FetchError::Refused(why)) = answer {
-            return End::Rejected(Rejection::Address(why));
+            return CallEnd::Rejected(Rejection::Address(why));
         }
-        let rules = &self.manners.rules;
+        self.failure = failures::of_answer(&answer, kind).or(self.failure.take());
+        let (status, bytes) = answer.as_ref().map_or((None, 0), |r| (Some(r.status), r.body.len() as u64));
+        let error = answer.as_ref().err().map(ToString::to_string);
+        let answer = self.judged(answer, now);
+        let is_outage = answer.outcome(target) == Outcome::Outage;
+        let end = self.state.after_call(target, answer, took, rules, now, self.manners.seeds.next());
+        let (host, events) = (&self.state.host, &self.manners.events);
+        if !is_outage {
+            events.note(&Event::Called { host, kind, status, bytes });
+        }
+        if let Some(hold) = &self.state.learned.hold {
+            events.note(&Event::Held { host, reason: hold.reason });
+            tracing::info!(%host, status, reason = hold.reason.as_str(), until = %hold.until, error, "the host is held");
+        } else if let CallEnd::Elsewhere(until) = end {
+            tracing::info!(%host, error, %until, "a URL is held");
+        }
+        end
+    }
+
+    /// The answer in the words of policy. Whether the host could be reached also tells how our own network is.
+    fn judged(&self, answer: Result<Reply, FetchError>, now: Timestamp) -> Answer<Box<Reply>> {
         let reached = !matches!(answer, Err(FetchError::Network(_)));
         let blame = match answer {
             Err(FetchError::Local(_)) => Blame::Ourselves,
-            _ => self.manners.weather.take_in(&self.host, reached, rules, now),
+            _ => self.manners.weather.take_in(&self.state.host, reached, &self.manners.rules, now),
         };
-        let outcome = outcome(&answer, blame, now);
-        let outcome = if asked.is_robots { outcome.of_robots() } else { outcome };
-        self.failure = failures::of_answer(&answer, kind).or(self.failure.take());
-        self.last_call_end = Some(now);
-        if outcome != Outcome::Outage {
-            // A call that nobody could have answered is no try.
-            self.calls += 1;
-            let bytes = answer.as_ref().map_or(0, |r| r.body.len() as u64);
-            self.manners.events.note(&Event::Called { host: &self.host, kind, status, bytes });
-        }
-        let state = std::mem::take(&mut self.state);
-        self.state = record_outcome(state, rules, asked, outcome, took, now, self.manners.seeds.next());
-        if let Some(hold) = &self.state.hold {
-            self.manners.events.note(&Event::Held { host: &self.host, reason: hold.reason });
-            tracing::info!(host = %self.host, status, reason = hold.reason.as_str(), until = %hold.until,
-                error = answer.as_ref().err().map(tracing::field::display), "the host is held");
-        }
-        match (answer, &self.state.hold) {
-            (Err(FetchError::Limit(why)), _) => End::Rejected(Rejection::Limit(why)),
-            (Err(FetchError::Protocol(why)), _) => End::Rejected(Rejection::Transport(why)),
-            (_, Some(hold)) => End::Held(hold.until, hold.reason),
-            (Err(FetchError::Network(_) | FetchError::Local(_)), None) => {
-                let until = match outcome {
-                    Outcome::Outage => outage::rest(rules, now, self.manners.seeds.next()),
-                    _ => self.state.not_before,
-                };
-                self.over = Some(until);
-                End::Later(until)
+        match answer {
+            Ok(reply) => {
+                let retry_after = retry_after(&reply, now);
+                Answer::Reply { status: reply.status, retry_after, reply: Box::new(reply) }
             }
-            (Err(error), None) => {
-                self.over = Some(now + rules.visit_rest);
-                let until = url_held(&self.state, asked, now).unwrap_or(now + rules.visit_rest);
-                tracing::info!(host = %self.host, %error, %until, "a URL is left alone");
-                if asked.is_robots {
-                    End::Rejected(Rejection::Transport(error.to_string()))
-                } else {
-                    End::Elsewhere(until)
-                }
+            Err(FetchError::Network(_) | FetchError::Local(_)) => {
+                Answer::Unreached { is_local: blame == Blame::Ourselves }
             }
-            (Ok(reply), None) => {
-                if url_held_until(rules, outcome, 0, now, 0).is_some() {
-                    self.over = Some(now + rules.visit_rest);
-                }
-                End::Reply(Box::new(reply))
-            }
+            Err(FetchError::Cut(why)) => Answer::Cut(why),
+            Err(FetchError::Limit(why)) => Answer::Limit(why),
+            Err(FetchError::Protocol(why) | FetchError::Refused(why)) => Answer::Protocol(why),
         }
     }
 
-    /// Until when a page is left alone whose answer refuses it or tells of trouble, and speaks for this page alone; put off
-    /// so often before.
+    /// Until when a page is held whose answer is evidence about this page alone; after so many deferrals.
     pub(crate) fn url_held_until(&self, reply: &Reply, in_a_row: u32) -> Option<Timestamp> {
         let now = self.manners.clock.now();
-        url_held_until(&self.manners.rules, answered(reply, now), in_a_row, now, self.manners.seeds.next())
+        let outcome = Outcome::Answered { status: reply.status, retry_after: retry_after(reply, now) };
+        url_held_until(&self.manners.rules, outcome, in_a_row, now, self.manners.seeds.next())
     }
 
-    /// Nothing is where the site's home page should be: the host key is left alone once this visit is closed.
+    /// Nothing is where the site's home page should be: the host key is held once this visit is closed.
     pub(crate) fn hold_not_found(&mut self) {
         let (now, seed) = (self.manners.clock.now(), self.manners.seeds.next());
-        let state = std::mem::take(&mut self.state);
-        self.state = curlew_policy::politeness::outcome::hold_not_found(state, &self.manners.rules, now, seed);
-        self.manners.events.note(&Event::Held { host: &self.host, reason: HoldReason::NotFound });
+        self.state.hold_not_found(&self.manners.rules, now, seed);
+        self.manners.events.note(&Event::Held { host: &self.state.host, reason: HoldReason::NotFound });
     }
 
-    /// Makes a brief lease as long as others are.
+    /// Makes a brief lease as long as others are. A lease that was lost stays as it is.
     async fn lengthen(&mut self) -> Result<(), StageError> {
-        let by = self.manners.rules.lease_length().saturating_sub(self.grant.length);
-        let (token, now) = (self.grant.lease.token, self.manners.clock.now());
-        let until =
-            update_host(self.manners.ledger.as_ref(), &self.host, |latest| admission::lengthen(latest, token, by, now))
-                .await?;
-        if let Some(until) = until {
-            self.grant.length = self.grant.length + by;
-            self.grant.lease.until = until;
-            self.state.window.spent = self.state.window.spent + by;
+        let (by, token) = (self.state.missing_length(&self.manners.rules), self.state.token());
+        let now = self.manners.clock.now();
+        let longer = |latest| admission::lengthen(latest, token, by, now);
+        if let Some(until) = update_host(self.manners.ledger.as_ref(), &self.state.host, longer).await? {
+            self.state.lengthened(by, until);
         }
         Ok(())
     }
 
-    /// Ends a visit that leaves no work behind: if nobody has to be told anything, its brief lease runs out by itself.
+    /// Ends a visit that leaves no work behind: if nobody has to be told anything, its brief lease expires by itself.
     ///
     /// # Errors
-    /// What the ledger says; the lease then runs out by itself.
+    /// What the ledger says; the lease then expires by itself.
     pub(crate) async fn close_or_leave(self) -> Result<(), StageError> {
-        let Grant { state: granted, at, length, used, .. } = &self.grant;
-        let rules = &self.manners.rules;
-        let is_brief = *length == rules.brief_length();
-        if is_brief && admission::may_run_out(granted, &self.state, rules, self.calls, *used, *at) {
-            return Ok(());
-        }
-        self.close().await
+        if self.state.may_run_out(&self.manners.rules) { Ok(()) } else { self.close().await }
     }
 
     /// Gives the lease back, with all that was learned.
     ///
     /// # Errors
-    /// What the ledger says; the lease then runs out by itself.
+    /// What the ledger says; the lease then expires by itself.
     pub async fn close(self) -> Result<(), StageError> {
-        let token = self.grant.lease.token;
+        let token = self.state.token();
         let mut tried = 0;
         loop {
             let now = self.manners.clock.now();
-            let written = update_host_from(self.manners.ledger.as_ref(), &self.host, self.seen.clone(), |latest| {
-                (admission::close(latest, self.state.clone(), token, now), ())
+            let (ledger, host) = (self.manners.ledger.as_ref(), &self.state.host);
+            let written = update_host_from(ledger, host, self.ledger_row.clone(), |latest| {
+                (admission::close(latest, self.state.learned.clone(), token, now), ())
             })
             .await;
             tried += 1;
@@ -468,21 +396,10 @@ impl<'a> Visit<'a> {
     }
 }
 
-fn outcome(answer: &Result<Reply, FetchError>, blame: Blame, now: Timestamp) -> Outcome {
-    match answer {
-        Ok(reply) => answered(reply, now),
-        Err(FetchError::Network(_) | FetchError::Local(_)) if blame == Blame::Ourselves => Outcome::Outage,
-        Err(FetchError::Network(_)) => Outcome::Network,
-        Err(FetchError::Cut(_)) => Outcome::Cut,
-        Err(_) => Outcome::Broken,
-    }
+fn retry_after(reply: &Reply, now: Timestamp) -> Option<Timestamp> {
+    reply.headers.retry_after.as_deref().and_then(|value| http::retry_after(value, now))
 }
 
-fn answered(reply: &Reply, now: Timestamp) -> Outcome {
-    let retry_after = reply.headers.retry_after.as_deref().and_then(|v| http::retry_after(v, now));
-    Outcome::Answered { status: reply.status, retry_after }
-}
-
-fn got(end: End, chain: Chain) -> Got {
-    Got { end, url: chain.current().clone(), hops: chain.hops(), moved_for_good: chain.is_permanent() }
+fn fetched(end: CallEnd, chain: Chain) -> Fetched {
+    Fetched { end, url: chain.current().clone(), hops: chain.hops(), moved_for_good: chain.is_permanent() }
 }

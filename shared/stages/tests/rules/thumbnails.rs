@@ -251,8 +251,10 @@ async fn ids_that_somebody_made_up_show_nothing() {
 async fn a_record_keeps_a_fingerprint_of_its_text() {
     let house = House::new();
     for url in [A, B] {
-        house.web.serve(url, "text/html", html("").replace("</article>", &format!("<p>{url}</p></article>")));
+        let page = with_image("https://example.org/a.png").replace("</article>", &format!("<p>{url}</p></article>"));
+        house.web.serve(url, "text/html", page);
     }
+    house.web.serve("https://example.org/a.png", "image/png", png(64));
     assert_eq!(house.fetch(&visit("example.org", &[A, B], &new())).await, Verdict::Done);
     extracted(&house, &extract_jobs(&house).await).await;
     let (a, b) = (record(&house, A).await, record(&house, B).await);

@@ -16,7 +16,7 @@ fn a_missing_home_page_rests_the_host_key_for_a_day() {
     assert_eq!(hold_not_found(state, &rules, now, 7).hold, Some(longer));
 }
 
-const ROBOTS: Asked = Asked { url: 0, is_robots: true };
+const ROBOTS: CallTarget = CallTarget { url: 0, is_robots: true };
 
 fn none() -> HostState {
     HostState::default()
@@ -30,8 +30,8 @@ fn hours(n: u64) -> u64 {
     Millis::from_hours(n).0
 }
 
-fn page(url: u32) -> Asked {
-    Asked { url, is_robots: false }
+fn page(url: u32) -> CallTarget {
+    CallTarget { url, is_robots: false }
 }
 
 fn answered(status: u16) -> Outcome {
@@ -39,7 +39,7 @@ fn answered(status: u16) -> Outcome {
 }
 
 /// What a sequence of calls makes of a state, each as the hold of the one before has ended.
-fn after(mut state: HostState, calls: &[(Asked, Outcome)]) -> HostState {
+fn after(mut state: HostState, calls: &[(CallTarget, Outcome)]) -> HostState {
     for (n, (asked, outcome)) in calls.iter().enumerate() {
         state = record_outcome(state, &Rules::default(), *asked, *outcome, Millis(9), at(n as u64 * 1_000), 7);
     }
@@ -259,7 +259,7 @@ fn a_url_in_trouble_is_left_alone_itself_and_for_longer_each_time() {
         let until = url_held(&state, page(1), now).unwrap_or_else(|| panic!("{days}: not held"));
         assert!(until.since(now) >= Millis::from_days(days) && until.since(now) <= rules.hold_cap, "{days}");
         assert_eq!(url_held(&state, page(2), now), None);
-        assert_eq!(url_held(&state, Asked { is_robots: true, ..page(1) }, now), None);
+        assert_eq!(url_held(&state, CallTarget { is_robots: true, ..page(1) }, now), None);
         now = until;
     }
     assert_eq!(held(&state), None);
@@ -298,7 +298,7 @@ proptest! {
                 4 => Outcome::Network, 5 => Outcome::Cut, 6 => Outcome::Broken, _ => Outcome::Outage,
             };
             let now = at(n as u64 * 60_000);
-            state = record_outcome(state, &rules, Asked { url, is_robots }, outcome, Millis(5), now, seed);
+            state = record_outcome(state, &rules, CallTarget { url, is_robots }, outcome, Millis(5), now, seed);
             prop_assert!(state.troubles.len() <= MOST_TROUBLES);
             prop_assert!(state.not_before >= now + rules.min_pause);
             if let Some(hold) = state.hold.take() {

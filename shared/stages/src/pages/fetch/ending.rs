@@ -6,8 +6,7 @@ use crate::stage::{StageError, Verdict};
 use curlew_model::{
     HoldReason, HostKey, Job, Page, PageId, PageState, Purpose, Rejection, Timestamp, Validators, VisitItem, VisitJob,
 };
-use curlew_policy::politeness::admission;
-use curlew_policy::robots::UNREACHABLE_RETRY;
+use curlew_policy::politeness::deferral::{self, Deferral, Remainder};
 use curlew_ports::Event;
 use std::collections::BTreeMap;
 use url::Url;
@@ -55,16 +54,8 @@ impl Fetch {
         until: Timestamp,
         why: HoldReason,
     ) -> Result<Verdict, StageError> {
-        let counts = admission::counts(why);
-        if counts && admission::given_up(job.deferrals, &self.manners.rules) {
-            for item in &job.items {
-                self.write_rejection(job, item, Rejection::HostUnavailable(why.as_str().to_owned())).await?;
-            }
-            return Ok(Verdict::Done);
-        }
-        self.manners.events.note(&Event::PutOff);
-        let job = Job::Fetch(job.clone());
-        self.queue.send(&[(if counts { job.deferred() } else { job }, until)]).await?;
+        let after = deferral::of_held_host(job.deferrals, until, why, &self.manners.rules);
+        self.defer(job, &job.items, after, why.as_str()).await?;
         Ok(Verdict::Done)
     }
 
@@ -74,50 +65,34 @@ impl Fetch {
         job: &VisitJob,
         apart: BTreeMap<Timestamp, Vec<VisitItem>>,
     ) -> Result<(), StageError> {
-        let soonest = self.manners.clock.now() + UNREACHABLE_RETRY.saturating_mul(1 << job.deferrals.min(10));
+        let now = self.manners.clock.now();
         for (until, items) in apart {
-            let rest = VisitJob { items, ..job.clone() };
-            if admission::given_up(job.deferrals, &self.manners.rules) {
-                for item in &rest.items {
-                    let why = Rejection::HostUnavailable("refused, cut short or out of reach again and again".into());
-                    self.write_rejection(job, item, why).await?;
-                }
-            } else {
-                self.manners.events.note(&Event::PutOff);
-                self.queue.send(&[(Job::Fetch(rest).deferred(), until.max(soonest))]).await?;
-            }
+            let after = deferral::of_items_apart(job.deferrals, until, &self.manners.rules, now);
+            self.defer(job, &items, after, "refused, cut short or out of reach again and again").await?;
         }
         Ok(())
     }
 
-    /// Sends on what is left of a visit, before the job is acknowledged.
-    pub(super) async fn leave(
-        &self,
-        job: &VisitJob,
-        (done, calls): (usize, u32),
-        end: Option<(Timestamp, bool)>,
-    ) -> Result<(), StageError> {
-        let Some((until, held)) = end else { return Ok(()) };
-        // What began and did not end within a visit may never do so: without this, it would begin again for ever.
-        let held = held || (done == 0 && calls > 0);
-        let soonest = self.manners.clock.now() + self.manners.rules.again_after(job.deferrals);
-        let until = if done == 0 { until.max(soonest) } else { until };
-        // Progress starts the count anew: only a host that never lets anything through is given up.
-        let deferrals = match (held, done) {
-            (true, 0) => job.deferrals.saturating_add(1),
-            (true, _) => 1,
-            (false, _) => job.deferrals,
-        };
-        let rest = VisitJob { items: job.items[done..].to_vec(), deferrals, ..job.clone() };
-        if held && admission::given_up(job.deferrals, &self.manners.rules) && done == 0 {
-            let why = Rejection::HostUnavailable("held or out of time again and again".into());
-            for item in &rest.items {
-                self.write_rejection(job, item, why.clone()).await?;
+    /// Sends on what is left of a visit, before the job is acknowledged; or gives it up.
+    pub(super) async fn leave(&self, job: &VisitJob, rest: Remainder) -> Result<(), StageError> {
+        let after = deferral::of_remainder(job.deferrals, rest, &self.manners.rules, self.manners.clock.now());
+        self.defer(job, &job.items[rest.done..], after, "held or out of time again and again").await
+    }
+
+    async fn defer(&self, job: &VisitJob, items: &[VisitItem], after: Deferral, why: &str) -> Result<(), StageError> {
+        match after {
+            Deferral::GivenUp => {
+                for item in items {
+                    self.write_rejection(job, item, Rejection::HostUnavailable(why.to_owned())).await?;
+                }
+                Ok(())
             }
-            return Ok(());
+            Deferral::Again { at, deferrals } => {
+                self.manners.events.note(&Event::PutOff);
+                let rest = VisitJob { items: items.to_vec(), deferrals, ..job.clone() };
+                Ok(self.queue.send(&[(Job::Fetch(rest), at)]).await?)
+            }
         }
-        self.manners.events.note(&Event::PutOff);
-        Ok(self.queue.send(&[(Job::Fetch(rest), until)]).await?)
     }
 }
 

@@ -3,7 +3,7 @@
 use super::{Fetch, Item, Round, waits};
 use crate::catalog::thumbnails::{keep, tried};
 use crate::pages::image::scaled_down_in;
-use crate::politeness::visit::End;
+use crate::politeness::visit::CallEnd;
 use crate::stage::StageError;
 use bytes::Bytes;
 use curlew_article::Glance;
@@ -35,10 +35,10 @@ impl Fetch {
         if let Some(thumbnail) = self.images.get(&id) {
             return Some(MainImage { id, thumbnail });
         }
-        let thumbnail = match round.visit.hop(&url, CallKind::Image, &Validators::default(), true).await {
-            Ok(End::Reply(reply)) => self.thumbnail(&url, &reply).await,
-            Ok(End::Rejected(_)) => Ok(None),
-            Ok(End::Later(_) | End::Elsewhere(_) | End::Held(..)) => return None,
+        let thumbnail = match round.visit.hop(&url, CallKind::Image, &Validators::default(), None).await {
+            Ok(CallEnd::Reply(reply)) => self.thumbnail(&url, &reply).await,
+            Ok(CallEnd::Rejected(_)) => Ok(None),
+            Ok(CallEnd::Later(_) | CallEnd::Elsewhere(_) | CallEnd::Held(..)) => return None,
             Err(error) => Err(error),
         };
         let thumbnail = match thumbnail {
@@ -80,10 +80,10 @@ impl Fetch {
         if let Some(known) = tried(self.blobs.as_ref(), id).await? {
             return self.judge_image(&item.page, known).await;
         }
-        let end = round.visit.hop(url, CallKind::Image, &Validators::default(), true).await?;
+        let end = round.visit.hop(url, CallKind::Image, &Validators::default(), None).await?;
         let thumbnail = match end {
-            End::Reply(reply) => self.thumbnail(url, &reply).await?,
-            End::Rejected(_) => None,
+            CallEnd::Reply(reply) => self.thumbnail(url, &reply).await?,
+            CallEnd::Rejected(_) => None,
             end => return Ok(waits(&end).unwrap_or(Item::Done)),
         };
         keep(self.blobs.as_ref(), id, thumbnail.clone()).await?;

@@ -2,7 +2,7 @@
 
 use super::{Fetch, Item, Round, Seen, waits};
 use crate::parsing::parsed;
-use crate::politeness::visit::{End, Got, Visit};
+use crate::politeness::visit::{CallEnd, Fetched, Visit};
 use crate::stage::StageError;
 use curlew_article::{Article, Limits, decode, extract, validity};
 use curlew_model::{EntryHints, HoldReason, HostState, Page, PageId, Rejection, Timestamp, Validators};
@@ -82,7 +82,7 @@ impl Fetch {
             return None;
         }
         let until = round.visit.hold_interstitial();
-        tracing::info!(host = %round.visit.host, %url, %until, "one text stands in place of several pages; the host is held");
+        tracing::info!(host = %round.visit.state.host, %url, %until, "one text stands in place of several pages; the host is held");
         Some(Item::Later { until, held: true })
     }
 
@@ -92,15 +92,15 @@ impl Fetch {
         &self,
         round: &mut Round<'_, '_>,
         page: &Page,
-        got: &Got,
+        got: &Fetched,
         key: u32,
     ) -> Result<Option<Item>, StageError> {
         let home = Url::parse(&page.url).ok().and_then(|url| url.join("/").ok());
         let Some(home) = home.filter(|home| *home != got.url && home.as_str() != page.url) else { return Ok(None) };
         let answer = round.visit.get(&home, CallKind::Page, &Validators::default()).await?;
         let reply = match &answer.end {
-            End::Reply(reply) => reply,
-            End::Rejected(_) => return Ok(None),
+            CallEnd::Reply(reply) => reply,
+            CallEnd::Rejected(_) => return Ok(None),
             end => return Ok(waits(end)),
         };
         if let Some(until) = round.visit.url_held_until(reply, round.job.deferrals) {
@@ -133,12 +133,12 @@ impl Visit<'_> {
 
     /// Whether a text stood in place of a page of this host lately.
     pub(super) fn has_substitute(&self, text: u32) -> bool {
-        self.state.substitutes.texts.iter().any(|known| known.text == text)
+        self.state.learned.substitutes.texts.iter().any(|known| known.text == text)
     }
 
     /// Whether a text is known to stand in place of several pages of this host.
     pub(super) fn is_interstitial(&self, text: u32) -> bool {
-        interstitial::is_interstitial(&self.state, text)
+        interstitial::is_interstitial(&self.state.learned, text)
     }
 
     /// Leaves the host alone once this visit is closed, since it shows an interstitial; says until when.
@@ -146,13 +146,13 @@ impl Visit<'_> {
         let (now, seed) = (self.manners.clock.now(), self.manners.seeds.next());
         let rules = self.manners.rules.clone();
         self.change(|state| interstitial::hold_interstitial(state, &rules, now, seed));
-        self.manners.events.note(&Event::Held { host: &self.host, reason: HoldReason::Interstitial });
-        self.state.hold.as_ref().map_or(now, |hold| hold.until)
+        self.manners.events.note(&Event::Held { host: &self.state.host, reason: HoldReason::Interstitial });
+        self.state.learned.hold.as_ref().map_or(now, |hold| hold.until)
     }
 
     fn change(&mut self, change: impl FnOnce(HostState) -> HostState) {
-        let state = std::mem::take(&mut self.state);
-        self.state = change(state);
+        let state = std::mem::take(&mut self.state.learned);
+        self.state.learned = change(state);
     }
 }
 

@@ -6,7 +6,7 @@ use crate::catalog::segment::RecordReader;
 use crate::pages::overrides;
 use crate::pages::variant::hash_of;
 use crate::politeness::usage_preferences::Stated;
-use crate::politeness::visit::{End, Got};
+use crate::politeness::visit::{CallEnd, Fetched};
 use crate::stage::StageError;
 use curlew_article::Article;
 use curlew_model::{
@@ -50,11 +50,11 @@ impl Fetch {
         let got = round.visit.get(url, CallKind::Page, &validators).await?;
         let Some(page) = page else { return Ok(waits(&got.end).unwrap_or(Item::Done)) };
         let found = match &got.end {
-            End::Reply(reply) => return self.answered(round, &page, reply, &got).await,
-            End::Rejected(Rejection::Robots) => Recheck::Gone(Gone::Robots),
-            End::Rejected(Rejection::Blocked) => Recheck::Gone(Gone::Blocked),
-            End::Rejected(Rejection::Excluded(_)) => Recheck::Gone(Gone::Excluded),
-            End::Rejected(_) => Recheck::Unknown,
+            CallEnd::Reply(reply) => return self.answered(round, &page, reply, &got).await,
+            CallEnd::Rejected(Rejection::Robots) => Recheck::Gone(Gone::Robots),
+            CallEnd::Rejected(Rejection::Blocked) => Recheck::Gone(Gone::Blocked),
+            CallEnd::Rejected(Rejection::Excluded(_)) => Recheck::Gone(Gone::Excluded),
+            CallEnd::Rejected(_) => Recheck::Unknown,
             end => return Ok(waits(end).unwrap_or(Item::Done)),
         };
         self.apply(round, &page, found).await?;
@@ -72,7 +72,7 @@ impl Fetch {
         round: &mut Round<'_, '_>,
         page: &Page,
         reply: &Reply,
-        got: &Got,
+        got: &Fetched,
     ) -> Result<Item, StageError> {
         let found = match by_status(reply.status) {
             Recheck::Present if reply.status == 304 => match round.visit.stated(&got.url, reply, &[]).await? {
@@ -153,7 +153,7 @@ impl Fetch {
         &self,
         round: &mut Round<'_, '_>,
         page: &Page,
-        got: &Got,
+        got: &Fetched,
         shown: Shown,
         known_as: &Url,
     ) -> Result<Item, StageError> {
@@ -173,7 +173,7 @@ impl Fetch {
         &self,
         round: &mut Round<'_, '_>,
         page: &Page,
-        got: &Got,
+        got: &Fetched,
         shown: Shown,
         reason: Gone,
     ) -> Result<Item, StageError> {
@@ -238,7 +238,7 @@ impl Fetch {
             Recheck::Doubtful { until, is_new: true } => {
                 // First the visit: a doubt without one would last until the next sample.
                 let item = VisitItem { url: page.url.clone(), page: page.id.clone(), purpose: Purpose::Recheck };
-                tracing::info!(url = %page.url, host = %round.visit.host, "a page is replaced or asks not to be indexed; a second look decides");
+                tracing::info!(url = %page.url, host = %round.visit.state.host, "a page is replaced or asks not to be indexed; a second look decides");
                 self.send_visit(page, item, until).await?;
                 self.removal.doubt(&page.id).await
             }
