@@ -19,6 +19,7 @@ mod kill;
 mod layering;
 mod manners;
 mod meter;
+mod modules;
 mod overruns;
 mod owner;
 mod permissions;
