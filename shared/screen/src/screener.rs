@@ -8,7 +8,8 @@ use crate::lists::{BadList, EMBEDDED, List, read};
 use crate::persons::Persons;
 use crate::score::{In, Scored, Weighed, score};
 use crate::settings::Settings;
-use crate::verdict::{Evidence, Finding, NamedPerson, Place, REPORT_AT, Screening, TopicScore};
+use crate::topic::TopicScore;
+use crate::verdict::{Evidence, Finding, NamedPerson, Place, REPORT_AT, Screening};
 use std::fmt;
 use std::sync::LazyLock;
 
