@@ -214,7 +214,7 @@ impl Builder {
         if self.pages.len() as u64 >= self.budget.docs {
             return Err(SearchError::TooLarge { limit: self.budget.docs, unit: "pages" });
         }
-        let document = schema::document(record, &self.fields, &self.budget)?;
+        let document = schema::document(record, &self.fields, self.budget.text_bytes)?;
         self.writer.add_document(document)?;
         self.languages.insert(schema::primary_language(record.language.as_deref()));
         self.first_expiry = [self.first_expiry, record.unavailable_after].into_iter().flatten().min();

@@ -3,7 +3,7 @@
 //! Every change makes the next manifest of the present one; the caller swaps it in by compare-and-swap, and starts
 //! over from what it finds when somebody was faster.
 
-use crate::{SearchError, Tier};
+use crate::error::SearchError;
 use curlew_model::{Millis, PageId, SegmentKey, Timestamp, Year};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -51,6 +51,23 @@ pub struct Superseded {
     pub split: String,
     /// When it was published. Once all splits were purged after this, no outdated copy is left.
     pub at: Timestamp,
+}
+
+/// How far a split has been merged.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Tier {
+    /// One publishing.
+    #[default]
+    Delta,
+    /// What was published in a day.
+    Day,
+    /// In a week.
+    Week,
+    /// In a month.
+    Month,
+    /// In a year.
+    Year,
 }
 
 /// One split of a manifest.

@@ -1,12 +1,12 @@
 //! What a query asks of an index: words and phrases in the forms of each language, and which of them a page must have.
 
 use crate::analyze::{Analyzers, Mode, rules};
+use crate::hidden::Hidden;
 use crate::query::{Clause, Query};
 use crate::schema::Fields;
-use crate::spelling::Stem;
 use crate::split::Split;
 use crate::tokens::term_text;
-use crate::{Hidden, MAX_QUERY_TERMS, SearchError};
+use crate::{MAX_QUERY_TERMS, SearchError};
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 use tantivy::query::{DisjunctionMaxQuery, EnableScoring, PhraseQuery, Query as _};
@@ -242,6 +242,19 @@ impl Allowed {
 
 fn bits(flags: impl Iterator<Item = bool>) -> Bits {
     flags.enumerate().filter(|(_, flag)| *flag).fold(0, |bits, (bit, _)| bits | (1 << bit))
+}
+
+/// A stem by the rules of a language.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct Stem {
+    pub(crate) rules: String,
+    pub(crate) form: String,
+}
+
+impl Stem {
+    pub(crate) fn term(&self, split: &Split) -> Term {
+        Term::from_field_text(split.fields().body, &term_text(&self.form, &self.rules))
+    }
 }
 
 /// The languages by whose rules words are stemmed: those asked for, or else those there are; and always none.

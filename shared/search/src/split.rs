@@ -1,9 +1,10 @@
 //! Splits: immutable pieces of the index, opened and read.
 
+use crate::SearchError;
 use crate::bundle::{self, BundleDirectory, Contents};
 use crate::cold::Cold;
+use crate::hidden::Hidden;
 use crate::schema::{self, Fields};
-use crate::{Hidden, SearchError};
 use bytes::Bytes;
 use curlew_model::{PageId, Record, Timestamp};
 use std::collections::{BTreeSet, HashSet};

@@ -36,7 +36,6 @@ const UNDER_REDRAWING: &[&str] = &[
     "curlew",
     "curlew-aws",
     "curlew-embedded",
-    "curlew-search",
     "curlew-tests",
     "curlew-web",
     "curlew-wiring",
