@@ -5,8 +5,8 @@
 
 use crate::error::{corrupt, from_io};
 use crate::listing::Listing;
-use crate::lock::Lock;
-use crate::{Access, OpenError, keys, private};
+use crate::lock::{Access, Lock};
+use crate::{OpenError, keys, private};
 use async_trait::async_trait;
 use bytes::Bytes;
 use curlew_ports::{Blob, Blobs, PortError, Tag};

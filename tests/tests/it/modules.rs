@@ -35,7 +35,6 @@ const UNDER_REDRAWING: &[&str] = &[
     "curlew-feed",
     "curlew",
     "curlew-aws",
-    "curlew-embedded",
     "curlew-tests",
     "curlew-web",
     "curlew-wiring",
