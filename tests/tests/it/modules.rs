@@ -34,7 +34,6 @@ const UNDER_REDRAWING: &[&str] = &[
     "curlew-article",
     "curlew-feed",
     "curlew",
-    "curlew-aws",
     "curlew-tests",
     "curlew-web",
     "curlew-wiring",
