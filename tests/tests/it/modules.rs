@@ -36,7 +36,6 @@ const UNDER_REDRAWING: &[&str] = &[
     "curlew",
     "curlew-tests",
     "curlew-web",
-    "curlew-wiring",
     "xtask",
 ];
 
