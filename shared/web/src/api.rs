@@ -1,11 +1,10 @@
 //! The search API: the same JSON that the command line prints. Open to every origin, for reading only.
 
 use crate::app::{App, From};
-use crate::feeds::MAX_FEED_QUERY_CHARS;
 use crate::hit::web_url;
 use crate::language::Language;
 use crate::page::{self, A_DAY, REVALIDATED, typed, waiting};
-use crate::params::{MAX_QUERY_CHARS, MAX_REACH, PAGE_SIZE, Params};
+use crate::params::{MAX_FEED_QUERY_CHARS, MAX_QUERY_CHARS, MAX_REACH, PAGE_SIZE, Params};
 use crate::text::clean;
 use crate::words::Search;
 use askama::Template;

@@ -6,7 +6,7 @@ use crate::app::{App, From};
 use crate::hit::web_url;
 use crate::language::Language;
 use crate::page::typed;
-use crate::params::{MAX_QUERY_CHARS, Params};
+use crate::params::{MAX_FEED_QUERY_CHARS, NEWEST_FIRST, Params};
 use crate::text::{MAX_SITE, MAX_TITLE, clean, clipped};
 use crate::words::Search;
 use askama::Template;
@@ -21,10 +21,6 @@ use sha2::{Digest, Sha256};
 use std::sync::Arc;
 use url::form_urlencoded;
 
-/// Put before a query that says nothing of the order: at its end it would be cut off with what is too long.
-const NEWEST_FIRST: &str = "sort:date ";
-/// Longest query of a feed, in characters.
-pub(crate) const MAX_FEED_QUERY_CHARS: usize = MAX_QUERY_CHARS - NEWEST_FIRST.len();
 /// Entries of one feed.
 const ENTRIES: usize = 30;
 /// Minutes after which a reader may look again: as often as the index is published.
