@@ -2,13 +2,14 @@
 //!
 //! The emulator checks no signature. It reads from the header of one whose account is meant and which service.
 
-use super::emulator::REGION;
 use crate::http::{Answer, Call, exchange};
 use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use serde_json::{Value, json};
 use std::net::SocketAddr;
 use std::time::Duration;
 
+/// The region that it plays, and that every call names.
+pub const REGION: &str = "us-east-1";
 /// The account of everybody who names no other.
 pub const ACCOUNT: &str = "000000000000";
 /// A call of a table, a queue or an object must be answered within this time.

@@ -1,8 +1,8 @@
 //! A stack under the meter: the template on an emulator, a proxy between the functions and the emulator, a uniform web that
 //! they crawl. Ticks of the clock are made by hand, so that a phase holds what belongs to it and nothing else.
 
-use super::api::Api;
-use super::emulator::{Emulator, REGION};
+use super::api::{Api, REGION};
+use super::emulator::Emulator;
 use super::lambda::{Architecture, Run};
 use super::meter::Metered;
 use super::proxy::Proxy;
