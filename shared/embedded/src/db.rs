@@ -12,11 +12,11 @@ use std::sync::Arc;
 
 /// What the tables share.
 #[derive(Clone, Debug)]
-pub(crate) struct Db(Arc<Inner>);
+pub(crate) struct Db(Arc<Connections>);
 
 // Fields are dropped in this order: the lock goes last.
 #[derive(Debug)]
-struct Inner {
+struct Connections {
     writer: Writer,
     readers: Arc<Readers>,
     _lock: Option<Arc<Lock>>,
@@ -32,7 +32,7 @@ impl Db {
     ) -> std::io::Result<Db> {
         let writer = Writer::start(connection)?;
         let readers = Arc::new(Readers::new(path.to_owned(), mode));
-        Ok(Db(Arc::new(Inner { writer, readers, _lock: lock })))
+        Ok(Db(Arc::new(Connections { writer, readers, _lock: lock })))
     }
 
     /// Makes a write; returns after it has reached the disk.

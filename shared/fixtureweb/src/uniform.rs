@@ -46,19 +46,19 @@ pub(crate) struct UniformSite {
     pub(crate) house: House,
     pub(crate) pages: usize,
     images: bool,
-    shared: Arc<Shared>,
+    shared: Arc<PageParts>,
 }
 
 /// The parts of a page that all pages share.
 #[derive(Debug)]
-struct Shared {
+struct PageParts {
     script: Bytes,
-    furniture: Furniture,
+    furniture: LinkLists,
 }
 
 /// The lists of links around an article.
 #[derive(Debug)]
-enum Furniture {
+enum LinkLists {
     /// The same on each page, which compresses far better than what is found on the web.
     Same(Bytes),
     /// So many bytes, each page with keys of its own in it: about a fifth is left of such a page by zstd.
@@ -140,8 +140,8 @@ impl UniformSite {
 
     fn furniture(&self, number: usize) -> Bytes {
         match &self.shared.furniture {
-            Furniture::Same(bytes) => bytes.clone(),
-            Furniture::Keyed(bytes) => {
+            LinkLists::Same(bytes) => bytes.clone(),
+            LinkLists::Keyed(bytes) => {
                 let mut mixer = Mixer::new(self.house.seed() ^ (number as u64).rotate_left(32));
                 let mut key = || (0..KEY_WORDS).map(|_| format!("{:016x}", mixer.next())).collect::<String>();
                 Bytes::from(furniture(*bytes, || format!(" data-key=\"{}\"", key())))
@@ -197,7 +197,7 @@ fn number(name: &str, extension: &str) -> Option<usize> {
 }
 
 /// Script and furniture that bring a page to its size: a third of it script and data, the rest lists of links.
-fn shared(bytes: usize, keyed: bool) -> Shared {
+fn shared(bytes: usize, keyed: bool) -> PageParts {
     const ARTICLE: usize = 9 * 1024;
     let filler = bytes.saturating_sub(ARTICLE);
     let mut script = String::from("<script>\nwindow.gazette = {};\n");
@@ -209,10 +209,10 @@ fn shared(bytes: usize, keyed: bool) -> Shared {
     script.push_str("</script>\n");
     let rest = filler.saturating_sub(script.len());
     let furniture = match keyed {
-        true => Furniture::Keyed(rest),
-        false => Furniture::Same(Bytes::from(furniture(rest, String::new))),
+        true => LinkLists::Keyed(rest),
+        false => LinkLists::Same(Bytes::from(furniture(rest, String::new))),
     };
-    Shared { script: Bytes::from(script), furniture }
+    PageParts { script: Bytes::from(script), furniture }
 }
 
 /// So many bytes of links, at least; `key` gives a further attribute for each.

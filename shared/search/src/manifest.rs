@@ -148,10 +148,10 @@ impl Manifest {
     pub fn from_json(json: &[u8]) -> Result<Manifest, SearchError> {
         let damaged = |error: serde_json::Error| SearchError::Damaged { what: "manifest", reason: error.to_string() };
         #[derive(Deserialize)]
-        struct Form {
+        struct FormHeader {
             version: u32,
         }
-        let form: Form = serde_json::from_slice(json).map_err(damaged)?;
+        let form: FormHeader = serde_json::from_slice(json).map_err(damaged)?;
         if form.version != FORM {
             return Err(SearchError::UnknownForm { what: "manifest", found: form.version });
         }

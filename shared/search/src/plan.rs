@@ -278,14 +278,14 @@ fn parts(clauses: &[Clause]) -> Vec<(&str, bool)> {
 }
 
 /// One way to write a clause: forms and their positions.
-type Form = Vec<(usize, String)>;
+type Phrasing = Vec<(usize, String)>;
 
 /// The ways to write a clause by the rules of one language: with accents and without.
-fn forms_in(analyzers: &mut Analyzers, language: &str, text: &str) -> BTreeSet<Form> {
+fn forms_in(analyzers: &mut Analyzers, language: &str, text: &str) -> BTreeSet<Phrasing> {
     let words = analyzers.of(language).words(text, Mode::Query);
     let first = words.iter().map(|word| (word.position, word.form.clone())).collect();
     let other = words.into_iter().map(|word| (word.position, word.other.unwrap_or(word.form))).collect();
-    [first, other].into_iter().filter(|form: &Form| !form.is_empty()).collect()
+    [first, other].into_iter().filter(|form: &Phrasing| !form.is_empty()).collect()
 }
 
 /// Finds the forms of words.
@@ -313,14 +313,14 @@ impl Words<'_> {
     }
 }
 
-fn written(field: Field, forms: BTreeSet<Form>, rules: &str) -> Written {
+fn written(field: Field, forms: BTreeSet<Phrasing>, rules: &str) -> Written {
     let term = |form: &str| Term::from_field_text(field, &term_text(form, rules));
     if forms.is_empty() {
         Written::Not
     } else if forms.iter().all(|form| form.len() == 1) {
         Written::Word(forms.iter().flatten().map(|(_, form)| term(form)).collect())
     } else {
-        let phrase = |form: Form| form.into_iter().map(|(at, form)| (at, term(&form))).collect();
+        let phrase = |form: Phrasing| form.into_iter().map(|(at, form)| (at, term(&form))).collect();
         Written::Phrase(forms.into_iter().map(phrase).collect())
     }
 }

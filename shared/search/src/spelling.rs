@@ -113,7 +113,7 @@ struct InAnyLanguage<A>(A);
 
 /// How far [`InAnyLanguage`] has read a term.
 #[derive(Clone)]
-enum Reading<S> {
+enum TermState<S> {
     Form(S),
     Language,
     Wrong,
@@ -123,34 +123,34 @@ impl<A: Automaton> Automaton for InAnyLanguage<A>
 where
     A::State: Clone,
 {
-    type State = Reading<A::State>;
+    type State = TermState<A::State>;
 
     fn start(&self) -> Self::State {
-        Reading::Form(self.0.start())
+        TermState::Form(self.0.start())
     }
 
     fn is_match(&self, state: &Self::State) -> bool {
         match state {
-            Reading::Form(state) => self.0.is_match(state),
-            Reading::Language => true,
-            Reading::Wrong => false,
+            TermState::Form(state) => self.0.is_match(state),
+            TermState::Language => true,
+            TermState::Wrong => false,
         }
     }
 
     fn can_match(&self, state: &Self::State) -> bool {
         match state {
-            Reading::Form(state) => self.0.can_match(state),
-            Reading::Language => true,
-            Reading::Wrong => false,
+            TermState::Form(state) => self.0.can_match(state),
+            TermState::Language => true,
+            TermState::Wrong => false,
         }
     }
 
     fn accept(&self, state: &Self::State, byte: u8) -> Self::State {
         match state {
-            Reading::Form(form) if byte != MARK as u8 => Reading::Form(self.0.accept(form, byte)),
-            Reading::Form(form) if !self.0.is_match(form) => Reading::Wrong,
-            Reading::Form(_) | Reading::Language => Reading::Language,
-            Reading::Wrong => Reading::Wrong,
+            TermState::Form(form) if byte != MARK as u8 => TermState::Form(self.0.accept(form, byte)),
+            TermState::Form(form) if !self.0.is_match(form) => TermState::Wrong,
+            TermState::Form(_) | TermState::Language => TermState::Language,
+            TermState::Wrong => TermState::Wrong,
         }
     }
 }

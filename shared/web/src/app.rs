@@ -4,7 +4,7 @@ use crate::assets::style_version;
 use crate::language::Language;
 use crate::page::Site;
 use crate::quota::{self, Quota};
-use crate::settings::{Contact, is_personal, origin};
+use crate::settings::{OperatorContact, is_personal, origin};
 use crate::token::Spent;
 use crate::words::Frame;
 use axum::extract::FromRequestParts;
@@ -44,7 +44,7 @@ pub(crate) struct App {
     /// address for the public, they may be anybody whom a proxy passes on without saying so.
     is_personal: bool,
     /// Where to write to, if it is configured.
-    pub(crate) contact: Option<Contact>,
+    pub(crate) contact: Option<OperatorContact>,
     /// Numbers the forms of this process.
     pub(crate) serial: AtomicU64,
     /// Tokens that were used.
@@ -65,7 +65,7 @@ impl App {
         App {
             is_personal: is_personal(&settings),
             origin: origin(&settings),
-            contact: settings.contact.as_deref().and_then(Contact::of),
+            contact: settings.contact.as_deref().and_then(OperatorContact::of),
             serial: AtomicU64::new(0),
             spent: Mutex::default(),
             status: Mutex::default(),

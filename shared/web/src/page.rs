@@ -35,7 +35,7 @@ pub(crate) struct Site<'a> {
 
 #[derive(Template)]
 #[template(path = "message.html")]
-struct Message<'a> {
+struct MessagePage<'a> {
     site: Site<'a>,
     t: &'static words::Message,
     heading: &'a str,
@@ -80,7 +80,7 @@ pub(crate) fn typed(media_type: &'static str, cache: &'static str) -> [(HeaderNa
 /// A page that only says something.
 pub(crate) fn message(site: Site<'_>, status: StatusCode, heading: &str, text: &str) -> Response {
     let t = words::Message::of(site.language);
-    html(site.language, status, "no-store", &Message { site, t, heading, text })
+    html(site.language, status, "no-store", &MessagePage { site, t, heading, text })
 }
 
 pub(crate) fn said(site: Site<'_>, status: StatusCode, said: &Said) -> Response {

@@ -9,7 +9,7 @@ use super::proxy::Proxy;
 use super::sqs::Sent;
 use super::stack::{FUNCTIONS, Stack};
 use super::waker::Waker;
-use crate::http::{Call, exchange};
+use crate::http::{HttpCall, exchange};
 use crate::program::{Child, LIMIT};
 use crate::web::Web;
 use curlew_fixtureweb::{Farm, Uniform};
@@ -263,7 +263,7 @@ impl Stand {
             super::api::ACCOUNT
         );
         let headers = [("Authorization", scope.as_str())];
-        let call = Call { method: "DELETE", path: &path, headers: &headers, body: b"", patience: PATIENCE };
+        let call = HttpCall { method: "DELETE", path: &path, headers: &headers, body: b"", patience: PATIENCE };
         let answer = exchange(self.emulator.addr(), &call).unwrap();
         assert_eq!(answer.status, 200, "{path}: {}", answer.text());
     }

@@ -1,6 +1,6 @@
 //! Receiving, for operators and tests.
 
-use super::held::Kept;
+use super::held::ReceivedMessage;
 use super::park::Parked;
 use super::receive::BATCH;
 use super::{Jobs, ReadError, seconds_until, wall_clock};
@@ -154,11 +154,17 @@ impl Jobs {
             Err(ReadError::Unreadable(why)) => Err(why),
             Ok(job) => Ok(job),
         };
-        self.held.keep(wall_clock(), [(receipt.clone(), Kept { stage, body, until })]);
+        self.held.keep(wall_clock(), [(receipt.clone(), ReceivedMessage { stage, body, until })]);
         Ok(Delivery { receipt, job, receives })
     }
 
-    async fn park_instead(&self, stage: Stage, handle: &str, kept: &Kept, due: Timestamp) -> Result<(), PortError> {
+    async fn park_instead(
+        &self,
+        stage: Stage,
+        handle: &str,
+        kept: &ReceivedMessage,
+        due: Timestamp,
+    ) -> Result<(), PortError> {
         self.park(vec![(stage, kept.body.clone(), due)]).await?;
         self.delete(stage, self.address(stage).await?, handle).await
     }
