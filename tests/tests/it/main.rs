@@ -13,6 +13,7 @@ mod browser;
 mod browser_pages;
 mod checks;
 mod commands;
+mod commands_failing;
 mod demo;
 mod farm;
 mod kill;
