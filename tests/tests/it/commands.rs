@@ -1,5 +1,4 @@
-//! Every command on a crawled store: what it prints for people and for programs, and what it says when it is used wrongly
-//! or cannot go on.
+//! Every command on a crawled store: what it prints for people and for programs.
 
 use curlew_fixtureweb::Farm;
 use curlew_tests::{Server, Steps, Store, Web};
