@@ -1,9 +1,9 @@
 //! Copies of robots.txt files.
 
-use crate::Objects;
 use crate::chance::long_name;
 use crate::error::corrupt;
 use crate::item::{self, Item, STATE, number, text_of};
+use crate::objects::Objects;
 use crate::pack::{deflate, inflate, pack, unpack};
 use crate::table::{Read, Table};
 use async_trait::async_trait;

@@ -3,10 +3,11 @@
 //! A file is written in `incoming/`, flushed, and then takes its place in `objects/` by a rename or a hard link: it is
 //! there as a whole or not at all. The folder that holds its name is flushed too.
 
+use crate::error::OpenError;
 use crate::error::{corrupt, from_io};
 use crate::listing::Listing;
 use crate::lock::{Access, Lock};
-use crate::{OpenError, keys, private};
+use crate::{keys, private};
 use async_trait::async_trait;
 use bytes::Bytes;
 use curlew_ports::{Blob, Blobs, PortError, Tag};

@@ -1,6 +1,7 @@
 //! The lock that keeps a second process out of the folder.
 
-use crate::{OpenError, private};
+use crate::error::OpenError;
+use crate::private;
 use std::fs::{File, TryLockError};
 use std::io::{Read, Seek, Write};
 use std::path::Path;

@@ -2,9 +2,17 @@
 
 use crate::connect::{Mode, connect};
 use crate::db::Db;
+use crate::error::OpenError;
+use crate::folder::Folder;
+use crate::ledger::HostTable;
 use crate::lock::{self, Access, Lock};
+use crate::marks::MarkTable;
+use crate::pages::PageTable;
+use crate::private;
+use crate::queue::JobTable;
+use crate::robots::RobotsTable;
 use crate::schema::{self, Standing};
-use crate::{Folder, HostTable, JobTable, MarkTable, OpenError, PageTable, RobotsTable, SourceTable, private};
+use crate::sources::SourceTable;
 use curlew_ports::PortError;
 use rusqlite::Connection;
 use std::io;

@@ -1,6 +1,9 @@
 //! Records: what is kept of an accepted page, and where.
 
-use crate::{Fingerprint, Location, PageId, ThumbnailId, Timestamp};
+use crate::fingerprint::Fingerprint;
+use crate::ids::{Location, PageId};
+use crate::thumbnail::ThumbnailId;
+use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
 /// How much of the text may be shown with a result (`nosnippet`, `max-snippet:N`), in characters.

@@ -1,8 +1,10 @@
 //! Building splits of records and of other splits.
 
+use crate::bundle;
+use crate::error::SearchError;
 use crate::schema::{self, Fields};
+use crate::split::Split;
 use crate::tokens::Tokens;
-use crate::{SearchError, Split, bundle};
 use curlew_model::{PageId, Record, Timestamp};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};

@@ -9,8 +9,8 @@
 //! opens a split by reading its tail, all after the files. What was cut short has no magic at its end; what was changed has
 //! another checksum; so tantivy, which trusts its files, only ever sees what it has written.
 
-use crate::SearchError;
 use crate::cold::{Cold, sums};
+use crate::error::SearchError;
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};

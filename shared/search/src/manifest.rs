@@ -83,7 +83,7 @@ pub struct SplitEntry {
     pub languages: BTreeSet<String>,
     /// When it was built.
     pub built_at: Timestamp,
-    /// The form of its blob ([`crate::FORM`]).
+    /// The form of its blob ([`crate::bundle::FORM`]).
     #[serde(default = "first_form")]
     pub form: u32,
     /// How far it has been merged.
@@ -114,7 +114,7 @@ fn first_form() -> u32 {
 impl SplitEntry {
     /// Whether this version reads it.
     pub fn is_readable(&self) -> bool {
-        self.form == crate::FORM
+        self.form == crate::bundle::FORM
     }
 }
 

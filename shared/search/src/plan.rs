@@ -1,12 +1,13 @@
 //! What a query asks of an index: words and phrases in the forms of each language, and which of them a page must have.
 
+use crate::MAX_QUERY_TERMS;
 use crate::analyze::{Analyzers, Mode, rules};
+use crate::error::SearchError;
 use crate::hidden::Hidden;
 use crate::query::{Clause, Query};
 use crate::schema::Fields;
 use crate::split::Split;
 use crate::tokens::term_text;
-use crate::{MAX_QUERY_TERMS, SearchError};
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 use tantivy::query::{DisjunctionMaxQuery, EnableScoring, PhraseQuery, Query as _};

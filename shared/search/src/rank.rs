@@ -3,8 +3,8 @@
 //! Word after word is read, and adds to the scores of the pages that have it (term at a time): then it is known of each page
 //! which of the words it has, and so whether it has all of them.
 
-use crate::SearchError;
 use crate::cursor::Place;
+use crate::error::SearchError;
 use crate::hidden::Hidden;
 use crate::plan::{Allowed, Bits, Language, Plan, Written};
 use crate::query::{Query, Sort};

@@ -1,8 +1,8 @@
 //! Answers a query over several splits as if they were one index.
 
-use crate::SearchError;
 use crate::analyze::Analyzers;
 use crate::cursor::{AHEAD, Counts, Cursor, Place};
+use crate::error::SearchError;
 use crate::hidden::Hidden;
 use crate::listing::{self, GROUPED, Group, groups, keep_newest_copies};
 use crate::plan::{Plan, languages};

@@ -1,6 +1,6 @@
 //! The fields of the index, and how a record becomes a document.
 
-use crate::SearchError;
+use crate::error::SearchError;
 use crate::tokens::{self, of_language};
 use curlew_model::{PageId, Record, Timestamp, hex};
 use sha2::{Digest, Sha256};

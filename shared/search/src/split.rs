@@ -1,8 +1,8 @@
 //! Splits: immutable pieces of the index, opened and read.
 
-use crate::SearchError;
 use crate::bundle::{self, BundleDirectory, Contents};
 use crate::cold::Cold;
+use crate::error::SearchError;
 use crate::hidden::Hidden;
 use crate::schema::{self, Fields};
 use bytes::Bytes;

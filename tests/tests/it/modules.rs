@@ -31,18 +31,59 @@ use tree::{Edge, Sources, Tree};
 const UNDER_REDRAWING: &[&str] = &["curlew-stages", "curlew-policy", "curlew-article", "curlew-feed"];
 
 /// The rooms below the roots of some crates, from the lowest to the highest. A row has all rooms of its crate.
-const ROOMS: &[(&str, &[&str])] = &[];
+const ROOMS: &[(&str, &[&str])] = &[
+    (
+        "curlew-screen",
+        &[
+            "fold", "topic", "lists", "lexicon", "score", "settings", "image", "overrule", "persons", "verdict",
+            "screener",
+        ],
+    ),
+    (
+        "curlew-search",
+        &[
+            "cursor",
+            "error",
+            "cold",
+            "bundle",
+            "manifest",
+            "hidden",
+            "pieces",
+            "analyze",
+            "tiers",
+            "tokens",
+            "schema",
+            "query",
+            "snippet",
+            "split",
+            "build",
+            "plan",
+            "rank",
+            "listing",
+            "proximity",
+            "spelling",
+            "run",
+            "suggest",
+        ],
+    ),
+];
 
 /// Crates whose modules import each name from the module that defines it.
 const STRICT: &[&str] = &[
     "curlew-suffix",
+    "curlew-model",
+    "curlew-screen",
+    "curlew-search",
     "curlew-fetcher",
-    "curlew-web",
-    "curlew",
-    "curlew-testkit",
+    "curlew-embedded",
+    "curlew-aws",
     "curlew-onnx",
     "curlew-rekognition",
+    "curlew-web",
+    "curlew-fixtureweb",
     "curlew-lambda",
+    "curlew",
+    "curlew-testkit",
     "curlew-tests",
     "curlew-fuzz",
     "xtask",

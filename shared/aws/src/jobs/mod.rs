@@ -25,8 +25,9 @@ mod together;
 pub use letter::ReadError;
 
 use crate::error::Asked;
+use crate::names::Names;
+use crate::objects::Objects;
 use crate::table::Table;
-use crate::{Names, Objects};
 use addresses::Addresses;
 use async_trait::async_trait;
 use aws_sdk_sqs::Client;
