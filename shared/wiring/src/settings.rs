@@ -1,5 +1,6 @@
 //! Settings: defaults, then the file, then the environment, then flags. Read once, checked once.
 
+use crate::error::BadSettings;
 use crate::screening::{ImageScreening, Screen};
 use curlew_fetcher::{Guard, HostPattern, ResolveRule};
 use curlew_model::Millis;
@@ -197,18 +198,6 @@ pub struct Web {
     pub calm_forms_per_hour: Option<usize>,
     /// Proxies in front of the search page whose `X-Forwarded-For` says who calls.
     pub trusted_proxies: Vec<IpNet>,
-}
-
-/// A setting that cannot be used; one line that says which and why.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub struct BadSettings(pub(crate) String);
-
-impl BadSettings {
-    /// One line that says which setting is wrong, and why: for what only the driver finds out.
-    pub fn new(line: &str) -> BadSettings {
-        BadSettings(line.to_owned())
-    }
 }
 
 fn bad<T>(text: impl Into<String>) -> Result<T, BadSettings> {

@@ -2,8 +2,8 @@
 //!
 //! It looks at each row of sources and pages, which is for people who ask and not for programs that crawl.
 
-use super::list::{ADDRESS, about, each_page, each_source, page_state, site_state, why};
-use crate::output::{self, count, shown};
+use super::rows::{about, each_page, each_source, page_state, site_state, why};
+use crate::output::{self, ADDRESS, count, shown};
 use crate::world::World;
 use anyhow::Result;
 use curlew_model::{FeedSource, HostKey, HostState, Job, Millis, Page, SiteSource, SiteState, Source, Timestamp};

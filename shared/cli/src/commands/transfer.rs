@@ -1,8 +1,8 @@
 //! `curlew export` and `curlew import`.
 
-use super::list::each_page;
 use super::named::{self, LeftOut};
 use super::opml;
+use super::rows::each_page;
 use crate::args::Export;
 use crate::output;
 use crate::world::World;
