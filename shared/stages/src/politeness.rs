@@ -2,7 +2,6 @@
 
 pub mod access;
 pub(crate) mod failures;
-pub(crate) mod robots;
 pub mod robots_cache;
 pub(crate) mod usage_preferences;
 pub mod visit;

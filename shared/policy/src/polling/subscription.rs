@@ -18,7 +18,7 @@ const EARLY_LATE: Millis = Millis::from_hours(1);
 
 /// What is to be done about a feed's subscription.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum HubRequest {
     /// Nothing now.
     Nothing,
     /// The hub is asked to tell of news, for the first time or on.
@@ -51,7 +51,7 @@ pub struct Question<'a> {
 
 /// What is answered, and what is kept of it in the feed's row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Answer {
+pub enum HubReply {
     /// No (404): nobody asked for this.
     No,
     /// No, since too little is granted; to be kept.
@@ -89,21 +89,21 @@ pub fn slows(feed: &FeedSource, rules: &Rules, now: Timestamp) -> bool {
 }
 
 /// What is to be done about a feed's subscription once it was polled, or was found `blocked`.
-pub fn step(feed: &FeedSource, blocked: bool, rules: &Rules, now: Timestamp) -> Step {
+pub fn step(feed: &FeedSource, blocked: bool, rules: &Rules, now: Timestamp) -> HubRequest {
     let known = current(feed);
     if feed.gone || blocked {
         let is_live = known.is_some_and(|known| known.is_live(now) && !known.ending);
-        return if is_live { Step::End } else { Step::Nothing };
+        return if is_live { HubRequest::End } else { HubRequest::Nothing };
     }
     let is_fit = feed.polling.hub.as_ref().is_some_and(|hub| is_private_enough(&hub.url, rules));
     if !rules.websub || !is_fit || feed.failures > 0 {
-        return Step::Nothing;
+        return HubRequest::Nothing;
     }
     match known {
-        None => Step::Ask,
-        Some(known) if now < known.not_before || known.refusals >= rules.websub_refusals => Step::Nothing,
-        Some(known) if known.is_live(now) && known.renew_at.is_some_and(|at| now < at) => Step::Nothing,
-        Some(_) => Step::Ask,
+        None => HubRequest::Ask,
+        Some(known) if now < known.not_before || known.refusals >= rules.websub_refusals => HubRequest::Nothing,
+        Some(known) if known.is_live(now) && known.renew_at.is_some_and(|at| now < at) => HubRequest::Nothing,
+        Some(_) => HubRequest::Ask,
     }
 }
 
@@ -113,12 +113,12 @@ pub fn is_private_enough(url: &str, rules: &Rules) -> bool {
 }
 
 /// The subscription once a request for that step was put into the queue: none other follows before its time.
-pub fn sent(feed: &FeedSource, step: Step, rules: &Rules, now: Timestamp, seed: u64) -> Option<Subscription> {
+pub fn sent(feed: &FeedSource, step: HubRequest, rules: &Rules, now: Timestamp, seed: u64) -> Option<Subscription> {
     let known = current(feed).copied();
     match step {
-        Step::Nothing => feed.polling.subscription,
-        Step::End => known.map(|known| Subscription { until: None, renew_at: None, ending: true, ..known }),
-        Step::Ask => {
+        HubRequest::Nothing => feed.polling.subscription,
+        HubRequest::End => known.map(|known| Subscription { until: None, renew_at: None, ending: true, ..known }),
+        HubRequest::Ask => {
             let of = name(feed.polling.hub.as_ref()?);
             // A lease that goes on keeps its callback, so that no news is lost; any other subscription has its own.
             let begun = known.filter(|known| known.is_live(now) && !known.ending).map_or(now, |known| known.begun);
@@ -149,22 +149,28 @@ fn wait(refusals: u32, rules: &Rules, seed: u64) -> Millis {
 
 /// What a hub is answered that asks under the callback which `begun` names (WebSub §5.3: the topic must be one for which a
 /// request is pending). A yes is given once: the answer to it ends the waiting.
-pub fn verified(feed: &FeedSource, begun: Timestamp, question: &Question<'_>, rules: &Rules, now: Timestamp) -> Answer {
+pub fn verified(
+    feed: &FeedSource,
+    begun: Timestamp,
+    question: &Question<'_>,
+    rules: &Rules,
+    now: Timestamp,
+) -> HubReply {
     let is_topic = feed.polling.hub.as_ref().is_some_and(|hub| hub.topic == question.topic);
     let Some(known) = current(feed).copied().filter(|known| known.begun == begun && is_topic) else {
-        return Answer::No;
+        return HubReply::No;
     };
     let seed = mix(begun.as_millis().unsigned_abs());
     match question.mode {
-        Mode::Unsubscribe if known.ending => Answer::Yes(None),
+        Mode::Unsubscribe if known.ending => HubReply::Yes(None),
         Mode::Denied if known.pending.is_some() || known.is_live(now) => {
             let over = Subscription { until: None, renew_at: None, ..known };
-            Answer::Yes(Some(refused(over, rules, now, seed)))
+            HubReply::Yes(Some(refused(over, rules, now, seed)))
         }
         Mode::Subscribe if known.pending.is_some() && !known.ending && !feed.gone => {
             let lease = question.lease.unwrap_or(rules.websub_lease);
             if lease < rules.websub_least_lease {
-                return Answer::Declined(refused(known, rules, now, seed));
+                return HubReply::Declined(refused(known, rules, now, seed));
             }
             let lease = lease.min(rules.websub_lease.saturating_mul(MOST_LEASE));
             // Between a half and two thirds of the way, so that leases that began together do not end together, and some
@@ -172,9 +178,9 @@ pub fn verified(feed: &FeedSource, begun: Timestamp, question: &Question<'_>, ru
             let renew_at = now + Millis(between(seed, lease.0 / 2, lease.0 / 3 * 2));
             let until = Some(now + lease);
             let renew_at = Some(renew_at);
-            Answer::Yes(Some(Subscription { pending: None, until, renew_at, refusals: 0, ..known }))
+            HubReply::Yes(Some(Subscription { pending: None, until, renew_at, refusals: 0, ..known }))
         }
-        Mode::Subscribe | Mode::Unsubscribe | Mode::Denied => Answer::No,
+        Mode::Subscribe | Mode::Unsubscribe | Mode::Denied => HubReply::No,
     }
 }
 

@@ -11,7 +11,7 @@ use curlew_model::{
 };
 use curlew_policy::address;
 use curlew_policy::page::{dates, sampling};
-use curlew_policy::polling::subscription::{self, Step};
+use curlew_policy::polling::subscription::{self, HubRequest};
 use curlew_ports::{Blobs, Event, Pages, Queue};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -56,13 +56,13 @@ impl Intake {
     /// [`curlew_policy::rules::Rules::websub_retry`].
     pub(crate) fn for_the_hub(&self, feed: &mut FeedSource, blocked: bool) -> Option<Job> {
         let (rules, now) = (&self.manners.rules, self.manners.clock.now());
-        let step = if self.listening { subscription::step(feed, blocked, rules, now) } else { Step::Nothing };
-        if step == Step::Nothing {
+        let step = if self.listening { subscription::step(feed, blocked, rules, now) } else { HubRequest::Nothing };
+        if step == HubRequest::Nothing {
             return None;
         }
         let url = feed.polling.hub.as_ref()?.url.clone();
         feed.polling.subscription = subscription::sent(feed, step, rules, now, self.manners.seeds.next());
-        let job = SubscribeJob { feed: feed.key.clone(), url, end: step == Step::End, deferrals: 0 };
+        let job = SubscribeJob { feed: feed.key.clone(), url, end: step == HubRequest::End, deferrals: 0 };
         Some(Job::Subscribe(job))
     }
 

@@ -3,7 +3,7 @@
 
 use crate::feeds::websub::Callbacks;
 use curlew_model::{FeedSource, Job, Millis, PollJob, Source, SourceKey, Subscription, Timestamp, unhex};
-use curlew_policy::polling::subscription::{self, Answer, Mode, News, Question};
+use curlew_policy::polling::subscription::{self, HubReply, Mode, News, Question};
 use curlew_policy::rules::Rules;
 use curlew_ports::{Clock, HubAnswer, HubAsks, HubDelivery, PortError, Queue, SignedBody, Sources};
 use hmac::{Hmac, KeyInit, Mac};
@@ -44,9 +44,9 @@ impl Pushes {
         let lease = asked.lease_seconds.map(|seconds| Millis(seconds.saturating_mul(1_000)));
         let question = Question { mode, topic: asked.topic, lease };
         self.change(&key, |feed, now| match subscription::verified(feed, begun, &question, &self.rules, now) {
-            Answer::No => (HubAnswer::No, None),
-            Answer::Declined(next) => (HubAnswer::No, Some(Some(next))),
-            Answer::Yes(next) => {
+            HubReply::No => (HubAnswer::No, None),
+            HubReply::Declined(next) => (HubAnswer::No, Some(Some(next))),
+            HubReply::Yes(next) => {
                 tracing::info!(feed = %feed.url, mode = asked.mode, until = ?next.and_then(|next| next.until), "a hub was answered");
                 (HubAnswer::Yes, Some(next))
             }

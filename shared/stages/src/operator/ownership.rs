@@ -5,7 +5,7 @@ use crate::catalog::listing::all_keys;
 use crate::catalog::object;
 use crate::operator::block::Blocks;
 use crate::operator::suggest::shortened;
-use crate::politeness::robots::compile;
+use crate::politeness::visit::robots::compile;
 use crate::stage::StageError;
 use curlew_model::{Challenge, Job, OwnJob, Ownership, Timestamp, Wish};
 use curlew_policy::address::{self, hash_hex};

@@ -9,13 +9,13 @@ mod revision;
 use crate::catalog::removal::Removal;
 use crate::pages::body::pack;
 use crate::pages::judge::Judge;
+use crate::pages::overrides;
 use crate::pages::page_row;
 use crate::pages::remembered::Remembered;
 use crate::parsing::parsed;
 use crate::politeness::access::Manners;
 use crate::politeness::usage_preferences::{Stated, Tdm};
-use crate::politeness::visit::LeaseOutcome;
-use crate::politeness::visit::{CallEnd, Fetched, Visit};
+use crate::politeness::visit::{CallEnd, Fetched, LeaseOutcome, Visit};
 use crate::stage::{Stage, StageError, Verdict};
 use bytes::Bytes;
 use curlew_article::{Glance, Limits, decode, glance};
@@ -29,6 +29,7 @@ use curlew_policy::politeness::deferral::Remainder;
 use curlew_policy::politeness::visit::Permission;
 use curlew_policy::polling::conditional;
 use curlew_ports::{Blobs, CallKind, Event, Pages, Queue, Reply};
+use curlew_screen::Overrule;
 use ending::page_row;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -258,6 +259,12 @@ impl Fetch {
             glance.image = None;
         }
         Ok(Ok(Seen { html, glance, wishes }))
+    }
+
+    /// What the operator says of a page.
+    async fn overrule(&self, url: &str) -> Result<Option<Overrule>, StageError> {
+        let rules = self.judge.rules(self.blobs.as_ref(), self.manners.clock.as_ref()).await?;
+        Ok(overrides::about(&rules, url).cloned())
     }
 
     fn directives(&self, meta: &[(String, String)], reply: &Reply, url: &Url) -> Directives {

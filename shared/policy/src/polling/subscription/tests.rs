@@ -26,7 +26,7 @@ fn question(mode: Mode, lease: Millis) -> Question<'static> {
 /// A feed whose hub was asked at this hour.
 fn asked(hours: u64) -> FeedSource {
     let mut feed = feed();
-    let sent = sent(&feed, Step::Ask, &Rules::default(), t(hours), 1).unwrap();
+    let sent = sent(&feed, HubRequest::Ask, &Rules::default(), t(hours), 1).unwrap();
     feed.polling.subscription = Some(asking(sent, t(hours)));
     feed
 }
@@ -34,7 +34,7 @@ fn asked(hours: u64) -> FeedSource {
 fn living(hours: u64, lease: Millis) -> FeedSource {
     let mut feed = asked(hours);
     let begun = feed.polling.subscription.unwrap().begun;
-    let Answer::Yes(kept) = verified(&feed, begun, &question(Mode::Subscribe, lease), &Rules::default(), t(hours))
+    let HubReply::Yes(kept) = verified(&feed, begun, &question(Mode::Subscribe, lease), &Rules::default(), t(hours))
     else {
         unreachable!("it was pending")
     };
@@ -49,18 +49,18 @@ fn f11_a_challenge_is_answered_once_and_only_for_what_is_pending() {
     let begun = feed.polling.subscription.unwrap().begun;
     let subscribe = question(Mode::Subscribe, DAY);
     let answer = |feed: &FeedSource, begun, question: Question<'_>| verified(feed, begun, &question, &rules, t(2));
-    assert!(matches!(answer(&feed, begun, subscribe), Answer::Yes(Some(kept)) if kept.until == Some(t(26))));
-    assert_eq!(answer(&feed, begun + Millis(1), subscribe), Answer::No, "another callback");
+    assert!(matches!(answer(&feed, begun, subscribe), HubReply::Yes(Some(kept)) if kept.until == Some(t(26))));
+    assert_eq!(answer(&feed, begun + Millis(1), subscribe), HubReply::No, "another callback");
     let other = Question { topic: "https://example.org/other", ..subscribe };
-    assert_eq!(answer(&feed, begun, other), Answer::No, "another topic");
-    assert_eq!(answer(&feed, begun, question(Mode::Unsubscribe, DAY)), Answer::No, "nobody ended it");
-    assert_eq!(answer(&living(1, DAY), begun, subscribe), Answer::No, "it was answered before");
+    assert_eq!(answer(&feed, begun, other), HubReply::No, "another topic");
+    assert_eq!(answer(&feed, begun, question(Mode::Unsubscribe, DAY)), HubReply::No, "nobody ended it");
+    assert_eq!(answer(&living(1, DAY), begun, subscribe), HubReply::No, "it was answered before");
     let mut elsewhere = feed.clone();
     elsewhere.polling.hub = Some(Hub { url: "https://other.example/".into(), topic: feed.url.clone() });
-    assert_eq!(answer(&elsewhere, begun, subscribe), Answer::No, "the feed names another hub by now");
+    assert_eq!(answer(&elsewhere, begun, subscribe), HubReply::No, "the feed names another hub by now");
     let gone = FeedSource { gone: true, ..feed.clone() };
-    assert_eq!(answer(&gone, begun, subscribe), Answer::No);
-    assert_eq!(answer(&self::feed(), begun, subscribe), Answer::No, "nothing was asked");
+    assert_eq!(answer(&gone, begun, subscribe), HubReply::No);
+    assert_eq!(answer(&self::feed(), begun, subscribe), HubReply::No, "nothing was asked");
 }
 
 #[test]
@@ -69,11 +69,11 @@ fn f11_a_hub_that_says_no_or_nothing_is_asked_less_and_less_and_then_no_more() {
     let mut feed = feed();
     let mut now = t(0);
     let mut waits = vec![];
-    while step(&feed, false, &rules, now) == Step::Ask {
-        let next = sent(&feed, Step::Ask, &rules, now, 0).unwrap();
+    while step(&feed, false, &rules, now) == HubRequest::Ask {
+        let next = sent(&feed, HubRequest::Ask, &rules, now, 0).unwrap();
         waits.push(next.not_before.since(now).0 / HOUR.0);
         feed.polling.subscription = Some(asking(next, now));
-        assert_eq!(step(&feed, false, &rules, now), Step::Nothing);
+        assert_eq!(step(&feed, false, &rules, now), HubRequest::Nothing);
         now = next.not_before;
     }
     assert_eq!(waits.len(), 6);
@@ -82,13 +82,13 @@ fn f11_a_hub_that_says_no_or_nothing_is_asked_less_and_less_and_then_no_more() {
     }
     let mut denied = asked(1);
     let begun = denied.polling.subscription.unwrap().begun;
-    let Answer::Yes(kept) = verified(&denied, begun, &question(Mode::Denied, DAY), &rules, t(1)) else {
+    let HubReply::Yes(kept) = verified(&denied, begun, &question(Mode::Denied, DAY), &rules, t(1)) else {
         unreachable!("it was pending")
     };
     assert!(kept.is_some_and(|kept| kept.refusals == 1 && kept.pending.is_none()));
     denied.polling.subscription = kept;
-    assert_eq!(step(&denied, false, &rules, t(2)), Step::Nothing);
-    assert_eq!(verified(&denied, begun, &question(Mode::Subscribe, DAY), &rules, t(2)), Answer::No);
+    assert_eq!(step(&denied, false, &rules, t(2)), HubRequest::Nothing);
+    assert_eq!(verified(&denied, begun, &question(Mode::Subscribe, DAY), &rules, t(2)), HubReply::No);
 }
 
 #[test]
@@ -98,10 +98,10 @@ fn f13_a_lease_is_renewed_under_its_callback_long_before_it_ends_and_a_new_one_h
     let known = feed.polling.subscription.unwrap();
     let (until, renew_at) = (known.until.unwrap(), known.renew_at.unwrap());
     assert!(until.since(renew_at) >= Millis::from_days(3) && renew_at >= t(1 + 5 * 24));
-    assert_eq!(step(&feed, false, &rules, renew_at - Millis(1)), Step::Nothing);
-    assert_eq!(step(&feed, false, &rules, renew_at), Step::Ask);
-    assert_eq!(sent(&feed, Step::Ask, &rules, renew_at, 1).unwrap().begun, known.begun);
-    assert_eq!(sent(&feed, Step::Ask, &rules, until, 1).unwrap().begun, until, "it had run out");
+    assert_eq!(step(&feed, false, &rules, renew_at - Millis(1)), HubRequest::Nothing);
+    assert_eq!(step(&feed, false, &rules, renew_at), HubRequest::Ask);
+    assert_eq!(sent(&feed, HubRequest::Ask, &rules, renew_at, 1).unwrap().begun, known.begun);
+    assert_eq!(sent(&feed, HubRequest::Ask, &rules, until, 1).unwrap().begun, until, "it had run out");
     let renewals: Vec<Timestamp> = (0..20)
         .map(|n| {
             living(n, Millis::from_days(10)).polling.subscription.unwrap().renew_at.unwrap() - Millis::from_hours(n)
@@ -115,34 +115,36 @@ fn f13_nobody_is_asked_without_tls_and_a_lease_of_hours_is_declined() {
     let rules = Rules::default();
     let mut plain = feed();
     plain.polling.hub.as_mut().unwrap().url = "http://hub.example/".into();
-    assert_eq!(step(&plain, false, &rules, t(1)), Step::Nothing);
+    assert_eq!(step(&plain, false, &rules, t(1)), HubRequest::Nothing);
     let own = Rules { websub_without_tls: true, ..Rules::default() };
-    assert_eq!(step(&plain, false, &own, t(1)), Step::Ask);
-    assert_eq!(step(&feed(), false, &Rules { websub: false, ..Rules::default() }, t(1)), Step::Nothing);
-    assert_eq!(step(&FeedSource { failures: 1, ..feed() }, false, &rules, t(1)), Step::Nothing);
+    assert_eq!(step(&plain, false, &own, t(1)), HubRequest::Ask);
+    assert_eq!(step(&feed(), false, &Rules { websub: false, ..Rules::default() }, t(1)), HubRequest::Nothing);
+    assert_eq!(step(&FeedSource { failures: 1, ..feed() }, false, &rules, t(1)), HubRequest::Nothing);
     let feed = asked(1);
     let begun = feed.polling.subscription.unwrap().begun;
     let short = verified(&feed, begun, &question(Mode::Subscribe, HOUR), &rules, t(1));
-    assert!(matches!(short, Answer::Declined(kept) if kept.refusals == 1 && kept.until.is_none()), "{short:?}");
+    assert!(matches!(short, HubReply::Declined(kept) if kept.refusals == 1 && kept.until.is_none()), "{short:?}");
     let century = verified(&feed, begun, &question(Mode::Subscribe, Millis::from_days(36_500)), &rules, t(1));
-    assert!(matches!(century, Answer::Yes(Some(kept)) if kept.until == Some(t(1) + Millis::from_days(30))));
+    assert!(matches!(century, HubReply::Yes(Some(kept)) if kept.until == Some(t(1) + Millis::from_days(30))));
 }
 
 #[test]
 fn f13_a_subscription_ends_with_its_feed_or_its_site_s_block() {
     let rules = Rules::default();
     let mut feed = living(1, Millis::from_days(10));
-    assert_eq!(step(&feed, true, &rules, t(2)), Step::End);
+    assert_eq!(step(&feed, true, &rules, t(2)), HubRequest::End);
     feed.gone = true;
-    assert_eq!(step(&feed, false, &rules, t(2)), Step::End);
-    feed.polling.subscription = sent(&feed, Step::End, &rules, t(2), 1);
-    assert_eq!(step(&feed, false, &rules, t(2)), Step::Nothing, "once is enough");
+    assert_eq!(step(&feed, false, &rules, t(2)), HubRequest::End);
+    feed.polling.subscription = sent(&feed, HubRequest::End, &rules, t(2), 1);
+    assert_eq!(step(&feed, false, &rules, t(2)), HubRequest::Nothing, "once is enough");
     let begun = feed.polling.subscription.unwrap().begun;
     assert_eq!(news(&feed, begun, &rules, t(3)), News::Unknown);
-    assert_eq!(verified(&feed, begun, &question(Mode::Unsubscribe, DAY), &rules, t(3)), Answer::Yes(None));
+    assert_eq!(verified(&feed, begun, &question(Mode::Unsubscribe, DAY), &rules, t(3)), HubReply::Yes(None));
     feed.gone = false;
-    assert_eq!(step(&feed, false, &rules, t(24 * 20)), Step::Ask, "once it is free again, it begins anew");
-    assert!(sent(&feed, Step::Ask, &rules, t(24 * 20), 1).is_some_and(|next| next.begun != begun && !next.ending));
+    assert_eq!(step(&feed, false, &rules, t(24 * 20)), HubRequest::Ask, "once it is free again, it begins anew");
+    assert!(
+        sent(&feed, HubRequest::Ask, &rules, t(24 * 20), 1).is_some_and(|next| next.begun != begun && !next.ending)
+    );
 }
 
 #[test]

@@ -3,7 +3,6 @@
 use super::interstitial::key_of;
 use super::{Fetch, Found, Item, Round, waits};
 use crate::catalog::segment::RecordReader;
-use crate::pages::overrides;
 use crate::pages::variant::hash_of;
 use crate::politeness::usage_preferences::Stated;
 use crate::politeness::visit::{CallEnd, Fetched};
@@ -17,7 +16,7 @@ use curlew_policy::page::sampling::{Recheck, by_doubt, by_status};
 use curlew_policy::page::soft404::{Said, is_same_page};
 use curlew_policy::polling::conditional;
 use curlew_ports::{CallKind, PortError, Reply};
-use curlew_screen::{Overrule, Verdict as Judged};
+use curlew_screen::Verdict as Judged;
 use url::Url;
 
 /// What a page shows at a re-check.
@@ -59,12 +58,6 @@ impl Fetch {
         };
         self.apply(round, &page, found).await?;
         Ok(Item::Done)
-    }
-
-    /// What the operator says of a page.
-    pub(super) async fn overrule(&self, url: &str) -> Result<Option<Overrule>, StageError> {
-        let rules = self.judge.rules(self.blobs.as_ref(), self.manners.clock.as_ref()).await?;
-        Ok(overrides::about(&rules, url).cloned())
     }
 
     async fn answered(
