@@ -4,7 +4,8 @@ use crate::status;
 use crate::world::World;
 use async_trait::async_trait;
 use curlew_ports::{PortError, Status};
-use curlew_wiring::{Program, Served};
+use curlew_stages::program::Program;
+use curlew_wiring::Served;
 use std::sync::Arc;
 
 /// The embedded program, whose pages are served.

@@ -5,7 +5,7 @@
 
 use anyhow::Result;
 use curlew_screen::image::ImageClassifier;
-use curlew_wiring::Ports;
+use curlew_stages::program::Ports;
 use std::path::Path;
 use std::sync::Arc;
 

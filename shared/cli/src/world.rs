@@ -6,7 +6,8 @@ use curlew_embedded::{Access, Store};
 use curlew_fetcher::TxtRecords;
 use curlew_model::{HostKey, HostState};
 use curlew_ports::{Clock, Seeds};
-use curlew_wiring::{Memory, Ports, Program, SystemClock, SystemSeeds, Tally};
+use curlew_stages::program::{Ports, Program};
+use curlew_wiring::{Memory, SystemClock, SystemSeeds, Tally, program};
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -64,7 +65,7 @@ impl World {
         let tally = Arc::new(Tally::default());
         config.warn();
         let memory = Memory::new(&config);
-        let program = Program::new(&config, ports, clock, seeds, tally.clone(), &memory)
+        let program = program(&config, ports, clock, seeds, tally.clone(), &memory)
             .context("the HTTP client cannot be set up")?
             .looking_up(Arc::new(TxtRecords::new(config.name_server)));
         Ok(World { config, tally, memory, program, embedded })

@@ -6,7 +6,8 @@ use curlew_aws::{Connection, Names, Store};
 use curlew_ports::{Clock, Events, Seeds};
 use curlew_rekognition::Rekognition;
 use curlew_screen::image::ImageClassifier;
-use curlew_wiring::{Flags, ImageScreening, Memory, Ports, Program, Settings, SystemClock, SystemSeeds, with_causes};
+use curlew_stages::program::{Ports, Program};
+use curlew_wiring::{Flags, ImageScreening, Memory, Settings, SystemClock, SystemSeeds, program, with_causes};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -104,7 +105,7 @@ impl Cold {
             inbox: jobs,
             blobs: store.objects(),
         };
-        Program::new(&self.settings, ports, self.clock.clone(), self.seeds.clone(), events, &self.memory)
+        program(&self.settings, ports, self.clock.clone(), self.seeds.clone(), events, &self.memory)
             .map_err(|e| Failure::Settings(format!("the HTTP client cannot be set up: {}", with_causes(&e))))
     }
 

@@ -15,12 +15,12 @@ use curlew_ports::{
     Blob, Blobs, Call, Clock, Fetch as Calls, FetchError, Inbox, InlinePool, PortError, Queue, Receipt, Reply, Tag,
 };
 use curlew_stages::politeness::access::Manners;
+use curlew_stages::program::{Ports, Program};
 use curlew_testkit::conformance::mail::SendRaw;
 use curlew_testkit::memory::{
     CountingSeeds, MemoryBlobs, MemoryFetch, MemoryHosts, MemoryJobs, MemoryMarks, MemoryPages, MemoryRobots,
     MemorySources, TokioClock,
 };
-use curlew_wiring::{Ports, Program};
 use std::sync::Arc;
 use url::Url;
 

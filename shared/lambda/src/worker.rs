@@ -3,8 +3,8 @@
 use crate::batch::Worker;
 use async_trait::async_trait;
 use curlew_model::{ExtractJob, Job};
+use curlew_stages::program::Program;
 use curlew_stages::stage::{StageError, Verdict};
-use curlew_wiring::Program;
 
 #[async_trait]
 impl Worker for Program {

@@ -14,4 +14,5 @@ pub mod operator;
 pub mod pages;
 mod parsing;
 pub mod politeness;
+pub mod program;
 pub mod stage;

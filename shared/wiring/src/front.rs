@@ -1,6 +1,5 @@
 //! What the pages see of a program: the same in one process and on AWS, but for what is told of its status.
 
-use crate::Program;
 use async_trait::async_trait;
 use bytes::Bytes;
 use curlew_model::{Challenge, ThumbnailId, Wish};
@@ -8,6 +7,7 @@ use curlew_ports::{
     Claimed, FindError, Found, Front, HubAnswer, HubAsks, HubDelivery, Message, PortError, Refused, Start, Status,
     SuggestError, Suggested, Told, Wished,
 };
+use curlew_stages::program::Program;
 
 /// A program whose pages are served.
 #[async_trait]

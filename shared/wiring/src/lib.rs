@@ -1,6 +1,6 @@
 //! Settings, and the stages put together over any store, and as the pages see them.
 //!
-//! A driver (the command line, a function) opens its store, gives its ports to [`Program::new`], and runs what comes out.
+//! A driver (the command line, a function) opens its store, gives its ports to [`program()`], and runs what comes out.
 //! Nothing here knows which store it is.
 
 mod clock;
@@ -18,7 +18,7 @@ mod words;
 pub use clock::{SystemClock, SystemSeeds};
 pub use error::BadSettings;
 pub use front::{Behind, Served};
-pub use program::{Memory, Ports, Program};
+pub use program::{Memory, program};
 pub use screening::ImageScreening;
 pub use secret::web_secret;
 pub use settings::{Flags, Limits, LogForm, Settings, Web};

@@ -1,0 +1,321 @@
+//! The composition root: all stages, put together over one set of ports.
+
+use crate::catalog::find::Finder;
+use crate::catalog::index::{Index, Published};
+use crate::catalog::removal::Removal;
+use crate::feeds::discover::Discover;
+use crate::feeds::dispatch::Dispatch;
+use crate::feeds::poll::Poll;
+use crate::feeds::subscribe::Subscribe;
+use crate::feeds::websub::Callbacks;
+use crate::feeds::websub_delivery::Pushes;
+use crate::operator::block::Blocks;
+use crate::operator::messages::Messages;
+use crate::operator::overrides::Overrules;
+use crate::operator::owner_jobs::Own;
+use crate::operator::ownership::{Owners, expire_claims};
+use crate::operator::stats::Census;
+use crate::operator::suggest::Suggest;
+use crate::pages::extract::Extract;
+use crate::pages::fetch::Fetch;
+use crate::pages::judge::Judge;
+use crate::pages::sample::{HowMany, Sample};
+use crate::politeness::access::Manners;
+use crate::stage::{Stage, StageError, Verdict};
+use curlew_model::{Gone, Job, PageId, Year};
+use curlew_policy::page::sampling;
+use curlew_ports::{Blobs, Clock, HostLedger, Hosts, Inbox, Marks, Names, NoNames, Pages, Queue, RobotsStore, Sources};
+use std::sync::Arc;
+
+/// So many pages are re-checked a day, if there are as many that were not within the last day.
+const LEAST_SAMPLE: usize = 1_000;
+
+/// What a store has to offer.
+#[derive(Clone)]
+pub struct Ports {
+    /// The state of host keys, by compare-and-swap.
+    pub ledger: Arc<dyn HostLedger>,
+    /// The same, for people who look.
+    pub hosts: Arc<dyn Hosts>,
+    /// Copies of robots.txt.
+    pub robots: Arc<dyn RobotsStore>,
+    /// Named instants.
+    pub marks: Arc<dyn Marks>,
+    /// The rows of pages.
+    pub pages: Arc<dyn Pages>,
+    /// The rows of feeds and sites.
+    pub sources: Arc<dyn Sources>,
+    /// Where jobs go.
+    pub queue: Arc<dyn Queue>,
+    /// Where they come from.
+    pub inbox: Arc<dyn Inbox>,
+    /// Objects.
+    pub blobs: Arc<dyn Blobs>,
+}
+
+/// All stages over one store.
+pub struct Program {
+    /// What they stand on.
+    pub ports: Ports,
+    /// Time.
+    pub clock: Arc<dyn Clock>,
+    /// What every visit shares.
+    pub manners: Arc<Manners>,
+    /// Finds feeds.
+    pub discover: Discover,
+    /// Does what owners of sites ask for.
+    pub own: Own,
+    /// Takes what they ask for.
+    pub owners: Owners,
+    /// Takes messages.
+    pub messages: Messages,
+    /// Reads feeds.
+    pub poll: Poll,
+    /// Asks hubs to tell of news.
+    pub subscribe: Subscribe,
+    /// Takes what hubs tell.
+    pub pushes: Pushes,
+    /// Visits hosts.
+    pub fetch: Fetch,
+    /// Makes records.
+    pub extract: Extract,
+    /// Publishes.
+    pub index: Index,
+    /// Counts what there is.
+    pub census: Census,
+    /// Chooses pages to re-check.
+    pub sample: Sample,
+    /// Sends what is due.
+    pub dispatch: Dispatch,
+    /// Takes suggestions.
+    pub suggest: Suggest,
+    /// Blocks and unblocks hosts.
+    pub blocks: Blocks,
+    /// The operator's last word on pages and sites.
+    pub overrules: Overrules,
+    /// Runs queries.
+    pub finder: Finder,
+    /// Removes pages.
+    pub removal: Removal,
+}
+
+impl Program {
+    /// The stages over one store, with these manners and this judge of pages.
+    pub fn over(manners: Arc<Manners>, ports: Ports, judge: Arc<Judge>) -> Program {
+        let Ports { pages, sources, queue, blobs, .. } = &ports;
+        let Manners { clock, events, rules, groups, scope, pool, .. } = &*manners;
+        let callbacks = Arc::new(Callbacks::new(None, blobs.clone()));
+        let blocks = Blocks {
+            ledger: ports.ledger.clone(),
+            hosts: ports.hosts.clone(),
+            pages: pages.clone(),
+            queue: queue.clone(),
+            clock: clock.clone(),
+            blobs: blobs.clone(),
+            groups: groups.clone(),
+        };
+        let suggest = Suggest {
+            sources: sources.clone(),
+            blobs: blobs.clone(),
+            fetch: manners.fetch.clone(),
+            queue: queue.clone(),
+            clock: clock.clone(),
+            scope: scope.clone(),
+            groups: groups.clone(),
+        };
+        Program {
+            own: Own {
+                manners: manners.clone(),
+                names: Arc::new(NoNames),
+                blobs: blobs.clone(),
+                pages: pages.clone(),
+                sources: sources.clone(),
+                queue: queue.clone(),
+                blocks: blocks.clone(),
+                suggest: suggest.clone(),
+                scheme: "https",
+            },
+            owners: Owners {
+                blobs: blobs.clone(),
+                ledger: ports.ledger.clone(),
+                robots: ports.robots.clone(),
+                blocks: blocks.clone(),
+                queue: queue.clone(),
+                fetch: manners.fetch.clone(),
+                clock: clock.clone(),
+                rules: rules.clone(),
+                token: manners.token.clone(),
+                scheme: "https",
+                pool: pool.clone(),
+            },
+            messages: Messages { blobs: blobs.clone(), clock: clock.clone() },
+            subscribe: Subscribe {
+                manners: manners.clone(),
+                sources: sources.clone(),
+                queue: queue.clone(),
+                callbacks: callbacks.clone(),
+            },
+            pushes: Pushes {
+                sources: sources.clone(),
+                queue: queue.clone(),
+                clock: clock.clone(),
+                rules: rules.clone(),
+                callbacks,
+            },
+            discover: Discover::new(manners.clone(), sources.clone(), pages.clone(), queue.clone(), blobs.clone()),
+            poll: Poll::new(manners.clone(), sources.clone(), pages.clone(), queue.clone(), blobs.clone()),
+            fetch: Fetch::new(manners.clone(), pages.clone(), queue.clone(), blobs.clone()).with_judge(judge.clone()),
+            extract: Extract {
+                pages: pages.clone(),
+                sources: sources.clone(),
+                blobs: blobs.clone(),
+                queue: queue.clone(),
+                clock: clock.clone(),
+                events: events.clone(),
+                groups: groups.clone(),
+                token: manners.token.clone(),
+                judge,
+                scope: scope.clone(),
+                pool: pool.clone(),
+            },
+            index: Index { blobs: blobs.clone(), pages: pages.clone(), clock: clock.clone(), pool: pool.clone() },
+            census: Census {
+                pages: pages.clone(),
+                sources: sources.clone(),
+                hosts: ports.hosts.clone(),
+                blobs: blobs.clone(),
+                clock: clock.clone(),
+            },
+            sample: Sample { manners: manners.clone(), pages: pages.clone(), queue: queue.clone() },
+            dispatch: Dispatch {
+                marks: ports.marks.clone(),
+                sources: sources.clone(),
+                queue: queue.clone(),
+                clock: clock.clone(),
+                rules: rules.clone(),
+            },
+            suggest,
+            blocks,
+            overrules: Overrules::new(pages.clone(), blobs.clone(), queue.clone(), clock.clone(), events.clone()),
+            finder: Finder::new(blobs.clone(), clock.clone()).with_pool(pool.clone()),
+            removal: Removal::new(pages.clone(), blobs.clone(), clock.clone(), events.clone()),
+            clock: clock.clone(),
+            ports,
+            manners,
+        }
+    }
+
+    /// The same where hubs reach us under this address, if they do.
+    #[must_use]
+    pub fn reached_at(self, base: Option<String>) -> Program {
+        let callbacks = Arc::new(Callbacks::new(base, self.ports.blobs.clone()));
+        let subscribe = Subscribe { callbacks: callbacks.clone(), ..self.subscribe };
+        Program { subscribe, pushes: Pushes { callbacks, ..self.pushes }, ..self }
+    }
+
+    /// The same where names may be looked up, so that owners can prove by a TXT record that a site is theirs.
+    #[must_use]
+    pub fn looking_up(self, names: Arc<dyn Names>) -> Program {
+        Program { own: Own { names, ..self.own }, ..self }
+    }
+
+    /// The same where the pages are served, so that hubs can tell us of news: those that feeds name are asked to, if there
+    /// is an address for them to tell it to.
+    #[must_use]
+    pub fn listening(self) -> Program {
+        if !self.subscribe.callbacks.are_reachable() {
+            return self;
+        }
+        Program { discover: self.discover.listening(), poll: self.poll.listening(), ..self }
+    }
+
+    /// Gives a job to its stage.
+    ///
+    /// # Errors
+    /// What the stage says.
+    pub async fn run(&self, job: &Job) -> Result<Verdict, StageError> {
+        match job {
+            Job::Discover(job) => self.discover.run(job).await,
+            Job::Own(job) => self.own.run(job).await,
+            Job::Poll(job) => self.poll.run(job).await,
+            Job::Subscribe(job) => self.subscribe.run(job).await,
+            Job::Fetch(job) => self.fetch.run(job).await,
+            Job::Extract(job) => self.extract.run(job).await,
+        }
+    }
+
+    /// Three times a day: publishes what is new. Last year's too: what was accepted in its last hours is published in
+    /// the first of the next. And older ones that another version has written, once.
+    ///
+    /// # Errors
+    /// What the ports say; the next time does it again.
+    pub async fn publish(&self) -> Result<Vec<(Year, Published)>, StageError> {
+        let this = self.clock.now().year();
+        let mut done = Vec::new();
+        for year in self.index.years().await? {
+            if year >= this - 1 || self.index.is_outdated(year).await? {
+                done.push((year, self.index.publish(year).await?));
+            }
+        }
+        Ok(done)
+    }
+
+    /// Monthly: merges the indexes of older years, so that what is gone leaves them for good.
+    ///
+    /// # Errors
+    /// What the ports say; the next time does it again.
+    pub async fn archive(&self) -> Result<Vec<(Year, Published)>, StageError> {
+        let this = self.clock.now().year();
+        let mut done = Vec::new();
+        for older in self.index.years().await?.into_iter().filter(|y| *y != this) {
+            done.push((older, self.index.refresh(older).await?));
+        }
+        Ok(done)
+    }
+
+    /// Refreshes the index of one year by hand.
+    ///
+    /// # Errors
+    /// What the ports say.
+    pub async fn refresh(&self, year: Year) -> Result<Published, StageError> {
+        self.remove_expired(year).await?;
+        self.index.refresh(year).await
+    }
+
+    /// Forgets messages and claims whose time is over.
+    async fn forget(&self) -> Result<(), StageError> {
+        let messages = self.messages.expire().await?;
+        let claims = expire_claims(self.ports.blobs.as_ref(), self.clock.now()).await?;
+        tracing::debug!(messages, claims, "what was kept for long enough is forgotten");
+        Ok(())
+    }
+
+    /// Daily: forgets messages and claims whose time is over, removes pages whose time is over, and sends re-checks of
+    /// others; returns how many. Without a `count` as many as let every page have its turn at least twice a year, and a
+    /// thousand at least.
+    ///
+    /// # Errors
+    /// What the ports say; the next time does it again.
+    pub async fn recheck(&self, count: Option<usize>) -> Result<usize, StageError> {
+        self.forget().await?;
+        let mut indexed = 0;
+        for year in self.index.years().await? {
+            self.remove_expired(year).await?;
+            indexed += self.index.indexed(year).await?;
+        }
+        let daily = HowMany::Daily(sampling::a_day(indexed, LEAST_SAMPLE));
+        self.sample.run(count.map_or(daily, HowMany::AtMost)).await
+    }
+
+    /// Removes the pages of a year whose `unavailable_after` has passed; says how many.
+    ///
+    /// # Errors
+    /// What the ports say.
+    pub async fn remove_expired(&self, year: Year) -> Result<usize, StageError> {
+        let expired: Vec<PageId> = self.index.expired(year).await?;
+        for id in &expired {
+            self.removal.remove(id, Gone::Expired).await?;
+        }
+        Ok(expired.len())
+    }
+}
