@@ -2,14 +2,13 @@
 
 use crate::world::World;
 use anyhow::Result;
-use curlew_model::{ExtractJob, Job, Millis, Stage as Queue, Timestamp, VisitJob};
-use curlew_policy::delivery::{AfterFailure, after_failure, never_ends};
+use curlew_model::{Job, Millis, Stage as Queue, VisitJob};
+use curlew_policy::delivery::never_ends;
 use curlew_ports::{Delivery, PortError, Receipt};
-use curlew_stages::stage::{StageError, Verdict};
-use curlew_wiring::{said_in_panic, with_causes};
-use futures::FutureExt;
+use curlew_stages::program::{Ports, Program};
+use curlew_stages::stage::with_causes;
+use curlew_stages::worker::{Mailbox, Worker};
 use std::collections::{BTreeMap, BTreeSet};
-use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::task::JoinSet;
@@ -261,7 +260,7 @@ impl Runner {
             self.tasks.spawn(async move {
                 let _slots = (slot, suspect);
                 let receipts: Vec<Receipt> = some.iter().map(|delivery| delivery.receipt.clone()).collect();
-                let done = run(&world, some, is_suspect).await;
+                let done = run(&world, stage, some, is_suspect).await;
                 under_way.jobs().retain(|receipt, _| !receipts.contains(receipt));
                 done
             });
@@ -269,27 +268,21 @@ impl Runner {
     }
 }
 
-/// Runs jobs of one queue; those of extraction together. Of a suspect, which two processes died with, no more than one page
-/// is visited.
-async fn run(world: &World, deliveries: Vec<Delivery>, is_suspect: bool) -> Result<(), PortError> {
+/// Runs jobs of one queue. Of a suspect, which two processes died with, no more than one page is visited.
+async fn run(world: &World, stage: Queue, deliveries: Vec<Delivery>, is_suspect: bool) -> Result<(), PortError> {
     let mut rest = Vec::with_capacity(deliveries.len());
     for delivery in deliveries {
-        match (never_ends(delivery.receives), &delivery.job) {
-            (Some(why), _) => {
-                tracing::error!(error = why, receives = delivery.receives, "a job is given up");
-                bury(world, &delivery.receipt, &why).await?;
-            }
-            (None, Ok(Job::Fetch(visit))) if is_suspect && visit.items.len() > 1 => {
+        match &delivery.job {
+            Ok(Job::Fetch(visit)) if is_suspect && visit.items.len() > 1 && never_ends(delivery.receives).is_none() => {
                 split(world, &delivery.receipt, visit).await?;
             }
-            (None, _) => rest.push(delivery),
+            _ => rest.push(delivery),
         }
     }
-    match <[Delivery; 1]>::try_from(rest) {
-        Ok([delivery]) => one(world, delivery).await,
-        Err(rest) if rest.is_empty() => Ok(()),
-        Err(rest) => extract(world, rest).await,
-    }
+    let Ports { inbox, queue, .. } = &world.ports;
+    let mailbox = Mailbox { inbox: inbox.clone(), queue: queue.clone(), clock: world.clock.clone() };
+    let stages: &Program = world;
+    Worker { stages, queue: &mailbox, clock: world.clock.as_ref() }.deliver(stage, rest).await
 }
 
 /// Sends the pages of a visit one by one, so that only the one that kills the process is given up in the end.
@@ -300,116 +293,6 @@ async fn split(world: &World, receipt: &Receipt, visit: &VisitJob) -> Result<(),
     let jobs: Vec<_> = visit.items.iter().cloned().map(single).collect();
     world.ports.queue.send(&jobs).await?;
     world.ports.inbox.ack(receipt).await
-}
-
-async fn one(world: &World, delivery: Delivery) -> Result<(), PortError> {
-    let Delivery { receipt, job, receives } = delivery;
-    let job = match job {
-        Ok(job) => job,
-        Err(why) => return bury(world, &receipt, &why).await,
-    };
-    let outcome = match AssertUnwindSafe(world.run(&job)).catch_unwind().await {
-        Ok(outcome) => outcome,
-        Err(panic) => {
-            let why = said_in_panic(panic.as_ref());
-            return failed(world, &receipt, receives, &why, (true, Millis::ZERO)).await;
-        }
-    };
-    apply(world, &receipt, receives, job, outcome).await
-}
-
-async fn extract(world: &World, deliveries: Vec<Delivery>) -> Result<(), PortError> {
-    let mut jobs: Vec<ExtractJob> = Vec::with_capacity(deliveries.len());
-    let mut receipts = Vec::with_capacity(deliveries.len());
-    let alone = deliveries.iter().any(|d| d.receives > 1);
-    if alone {
-        // Something in this batch failed before: each on its own, so that it fails alone.
-        for delivery in deliveries {
-            one(world, delivery).await?;
-        }
-        return Ok(());
-    }
-    for delivery in deliveries {
-        match delivery.job {
-            Ok(Job::Extract(job)) => {
-                jobs.push(*job);
-                receipts.push((delivery.receipt, delivery.receives));
-            }
-            Ok(_) => bury(world, &delivery.receipt, "the job is in the wrong queue").await?,
-            Err(why) => bury(world, &delivery.receipt, &why).await?,
-        }
-    }
-    let outcomes = match AssertUnwindSafe(world.extract.run_batch(&jobs)).catch_unwind().await {
-        Ok(outcomes) => outcomes,
-        Err(panic) => {
-            // Next time each is run on its own, and only the one that panics fails.
-            let why = said_in_panic(panic.as_ref());
-            for (receipt, receives) in &receipts {
-                failed(world, receipt, *receives, &why, (true, Millis::ZERO)).await?;
-            }
-            return Ok(());
-        }
-    };
-    for (((receipt, receives), outcome), job) in receipts.iter().zip(outcomes).zip(jobs) {
-        apply(world, receipt, *receives, Job::Extract(Box::new(job)), outcome).await?;
-    }
-    Ok(())
-}
-
-async fn apply(
-    world: &World,
-    receipt: &Receipt,
-    receives: u32,
-    job: Job,
-    outcome: Result<Verdict, StageError>,
-) -> Result<(), PortError> {
-    match outcome {
-        Ok(Verdict::Done) => world.ports.inbox.ack(receipt).await,
-        Ok(Verdict::Drop(reason)) => {
-            tracing::debug!(reason, "a job was dropped");
-            world.ports.inbox.ack(receipt).await
-        }
-        Ok(Verdict::Defer(until)) => defer(world, receipt, job, until).await,
-        // As when all file descriptors are in use: others give theirs back, and the job itself has not failed.
-        Err(StageError::Port(PortError::Throttled { retry_after })) => {
-            tracing::warn!(wait_ms = retry_after.0, "the store asks to slow down; a job waits");
-            defer(world, receipt, job, world.clock.now() + retry_after).await
-        }
-        Err(error) => {
-            let how = (error.is_transient(), error.retry_after());
-            failed(world, receipt, receives, &with_causes(&error), how).await
-        }
-    }
-}
-
-/// Hands a job out again later. As a new message, and not the old one put back: waiting is no failure and must not count as
-/// one.
-async fn defer(world: &World, receipt: &Receipt, job: Job, until: Timestamp) -> Result<(), PortError> {
-    world.ports.queue.send(&[(job, until)]).await?;
-    world.ports.inbox.ack(receipt).await
-}
-
-async fn failed(
-    world: &World,
-    receipt: &Receipt,
-    receives: u32,
-    error: &str,
-    (is_transient, asked): (bool, Millis),
-) -> Result<(), PortError> {
-    match after_failure(receives, is_transient, asked, world.clock.now()) {
-        AfterFailure::Retry(at) => {
-            tracing::warn!(error, receives, "a job failed and is tried again");
-            world.ports.inbox.put_back(receipt, at).await
-        }
-        AfterFailure::DeadLetter => {
-            tracing::error!(error, receives, "a job is given up");
-            bury(world, receipt, error).await
-        }
-    }
-}
-
-async fn bury(world: &World, receipt: &Receipt, why: &str) -> Result<(), PortError> {
-    world.ports.inbox.bury(receipt, why, world.clock.now()).await
 }
 
 #[cfg(test)]

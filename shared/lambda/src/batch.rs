@@ -6,15 +6,15 @@
 
 use crate::plan::{Plan, Task, chunks, length, plan, unpacked};
 use async_trait::async_trait;
-use curlew_model::{ExtractJob, Job, Millis, Stage, Timestamp};
+use curlew_model::{Job, Millis, Stage, Timestamp};
 use curlew_policy::address::{self, HostGroups};
-use curlew_policy::delivery::{AfterFailure, after_failure, never_ends};
+use curlew_policy::delivery::never_ends;
 use curlew_policy::rules::Rules;
 use curlew_ports::{Clock, PortError};
-use curlew_stages::stage::{StageError, Verdict};
-use curlew_wiring::{said_in_panic, with_causes};
-use futures::{FutureExt, StreamExt};
-use std::panic::AssertUnwindSafe;
+use curlew_stages::stage::StageError;
+use curlew_stages::stage::with_causes;
+use curlew_stages::worker::{Settlement, Stages, Worker, settle_failure};
+use futures::StreamExt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::task::JoinSet;
 use tracing::Instrument;
@@ -62,15 +62,6 @@ pub(crate) trait Desk: Send + Sync {
     async fn delete(&self, letter: &Letter) -> Result<(), PortError>;
     /// Copies a message to the dead ones, with the reason.
     async fn give_up(&self, letter: &Letter, why: &str, now: Timestamp) -> Result<(), PortError>;
-}
-
-/// The stages as a batch sees them.
-#[async_trait]
-pub(crate) trait Worker: Send + Sync {
-    /// Does one job.
-    async fn run(&self, job: &Job) -> Result<Verdict, StageError>;
-    /// Makes the records of many pages; one verdict for each, in order.
-    async fn run_batch(&self, jobs: &[ExtractJob]) -> Vec<Result<Verdict, StageError>>;
 }
 
 /// What a batch must keep to.
@@ -190,7 +181,11 @@ impl Batch {
                     None
                 }
                 Err(Unread::NotNow(error)) => {
-                    batch.failed(n, &StageError::Port(error)).await;
+                    let error = StageError::Port(error);
+                    let (delivery, now) = ((&n, batch.letters[n].receives), batch.clock.now());
+                    let failure = (with_causes(&error), error.kind());
+                    let settled = settle_failure(&batch, delivery, None, (&failure.0, failure.1), now).await;
+                    batch.noted(settled);
                     None
                 }
             };
@@ -259,7 +254,7 @@ impl Batch {
     }
 
     /// Runs what was planned.
-    pub(crate) async fn run(self, plan: Plan, worker: Arc<dyn Worker>) -> Summary {
+    pub(crate) async fn run(self, plan: Plan, stages: Arc<dyn Stages>) -> Summary {
         let began = self.clock.monotonic();
         // Extraction needs a core and waits for little; two chunks at once would only share it.
         let slots = if self.stage == Stage::Extract { 1 } else { self.bounds.slots }.min(plan.lanes.len());
@@ -268,14 +263,14 @@ impl Batch {
         let stop = this.bounds.deadline.saturating_sub(LAST_THINGS);
         let mut lanes = plan.lanes.into_iter();
         let mut tasks = JoinSet::new();
-        this.alone(worker.as_ref(), &plan.alone, plan.turn, stop).await;
+        this.alone(stages.as_ref(), &plan.alone, plan.turn, stop).await;
         loop {
             while tasks.len() < slots
                 && let Some(lane) = lanes.next()
             {
                 if this.fits(&lane) {
-                    let (this, worker) = (this.clone(), worker.clone());
-                    tasks.spawn(async move { this.lane(worker.as_ref(), &lane, plan.turn).await }.in_current_span());
+                    let (this, stages) = (this.clone(), stages.clone());
+                    tasks.spawn(async move { this.lane(stages.as_ref(), &lane, plan.turn).await }.in_current_span());
                 } else {
                     this.leave(&lane);
                 }
@@ -298,10 +293,10 @@ impl Batch {
         this.summary(slots, span)
     }
 
-    async fn lane(&self, worker: &dyn Worker, members: &[usize], turn: Millis) {
+    async fn lane(&self, stages: &dyn Stages, members: &[usize], turn: Millis) {
         let _busy = Busy { batch: self, since: self.clock.monotonic() };
         if self.stage == Stage::Extract && members.len() > 1 {
-            return self.chunk(worker, members).await;
+            return self.chunk(stages, members).await;
         }
         let turn_ends = self.clock.monotonic() + turn;
         for (at, n) in members.iter().enumerate() {
@@ -309,74 +304,35 @@ impl Batch {
             if turn_over || !self.fits(&[*n]) {
                 return self.leave(&members[at..]);
             }
-            self.one(worker, *n).await;
+            self.one(stages, *n).await;
         }
     }
 
-    async fn one(&self, worker: &dyn Worker, n: usize) {
+    fn worker<'a>(&'a self, stages: &'a dyn Stages) -> Worker<'a, Batch> {
+        Worker { stages, queue: self, clock: self.clock.as_ref() }
+    }
+
+    async fn one(&self, stages: &dyn Stages, n: usize) {
         let Some(job) = &self.jobs[n] else { return };
-        match AssertUnwindSafe(worker.run(job)).catch_unwind().await {
-            Ok(outcome) => self.settle(n, outcome).await,
-            Err(panic) => {
-                let why = said_in_panic(panic.as_ref());
-                drop(panic);
-                self.after(n, &why, (true, Millis::ZERO)).await;
-            }
-        }
+        let settled = self.worker(stages).run(&n, self.letters[n].receives, job).await;
+        self.noted(settled);
     }
 
-    async fn chunk(&self, worker: &dyn Worker, members: &[usize]) {
-        let jobs: Vec<ExtractJob> = members
-            .iter()
-            .filter_map(|n| match &self.jobs[*n] {
-                Some(Job::Extract(job)) => Some(job.as_ref().clone()),
-                _ => None,
-            })
-            .collect();
-        if let Ok(outcomes) = AssertUnwindSafe(worker.run_batch(&jobs)).catch_unwind().await {
-            for (n, outcome) in members.iter().zip(outcomes) {
-                self.settle(*n, outcome).await;
-            }
-            return;
-        }
-        // Each on its own, so that only the one that panics fails. What was written is found written.
-        for (at, n) in members.iter().enumerate() {
-            if !self.fits(&[*n]) {
-                return self.leave(&members[at..]);
-            }
-            self.one(worker, *n).await;
-        }
-    }
-
-    async fn settle(&self, n: usize, outcome: Result<Verdict, StageError>) {
-        match outcome {
-            Ok(Verdict::Done) => self.note(n, Outcome::Done),
-            Ok(Verdict::Drop(reason)) => {
-                tracing::debug!(reason, "a job was dropped");
-                self.note(n, Outcome::Done);
-            }
-            Ok(Verdict::Defer(until)) => self.wait(n, until),
-            Err(error) => self.failed(n, &error).await,
-        }
-    }
-
-    async fn failed(&self, n: usize, error: &StageError) {
-        self.after(n, &with_causes(error), (error.is_transient(), error.retry_after())).await;
-    }
-
-    /// SQS hands the message out again, unless it has failed often enough.
-    async fn after(&self, n: usize, why: &str, (is_transient, asked): (bool, Millis)) {
-        let letter = &self.letters[n];
-        let at = match after_failure(letter.receives, is_transient, asked, self.clock.now()) {
-            AfterFailure::Retry(at) => at,
-            AfterFailure::DeadLetter => return self.give_up(n, why).await,
+    async fn chunk(&self, stages: &dyn Stages, members: &[usize]) {
+        let job_of = |n: &usize| match &self.jobs[*n] {
+            Some(Job::Extract(job)) => Some((*n, self.letters[*n].receives, job.as_ref().clone())),
+            _ => None,
         };
-        tracing::warn!(message = %letter.id, error = why, receives = letter.receives, "a job failed and is tried again");
-        if let Err(error) = self.desk.put_back(letter, at).await {
-            // Then it is handed out again when its visibility ends, which is later.
-            tracing::warn!(message = %letter.id, error = %with_causes(&error), "a message could not be put back sooner");
+        let pages = members.iter().filter_map(job_of).collect();
+        let left = self.worker(stages).run_together(pages, || self.fits(&[0])).await;
+        if let Some(left) = self.noted(left) {
+            self.leave(&members[members.len() - left..]);
         }
-        self.note(n, Outcome::Failed);
+    }
+
+    /// A message that could not be settled has no outcome, and is reported as failed.
+    fn noted<T>(&self, settled: Result<T, PortError>) -> Option<T> {
+        settled.inspect_err(|error| tracing::warn!(error = %with_causes(error), "a message could not be settled")).ok()
     }
 
     async fn give_up(&self, n: usize, why: &str) {
@@ -454,6 +410,38 @@ impl Batch {
             }
         }
         summary
+    }
+}
+
+/// The worker settles messages on the board; a handle is a message's number.
+#[async_trait]
+impl Settlement for Batch {
+    type Handle = usize;
+
+    async fn done(&self, n: &usize) -> Result<(), PortError> {
+        self.note(*n, Outcome::Done);
+        Ok(())
+    }
+
+    /// Jobs that wait are sent several at a time.
+    async fn defer(&self, n: &usize, _: &Job, until: Timestamp) -> Result<(), PortError> {
+        self.wait(*n, until);
+        Ok(())
+    }
+
+    async fn retry(&self, n: &usize, at: Timestamp) -> Result<(), PortError> {
+        let letter = &self.letters[*n];
+        if let Err(error) = self.desk.put_back(letter, at).await {
+            // Then it is handed out again when its visibility ends, which is later.
+            tracing::warn!(message = %letter.id, error = %with_causes(&error), "a message could not be put back sooner");
+        }
+        self.note(*n, Outcome::Failed);
+        Ok(())
+    }
+
+    async fn dead_letter(&self, n: &usize, why: &str) -> Result<(), PortError> {
+        self.give_up(*n, why).await;
+        Ok(())
     }
 }
 

@@ -1,7 +1,7 @@
 //! Why an invocation fails as a whole.
 
 use curlew_stages::stage::StageError;
-use curlew_wiring::with_causes;
+use curlew_stages::stage::with_causes;
 use lambda_runtime::Diagnostic;
 
 /// Why an invocation fails, shaped by who has to do something about it.

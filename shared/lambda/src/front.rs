@@ -6,7 +6,8 @@ use curlew_ports::{PortError, QueueStatus, Status};
 use curlew_stages::catalog::indexed_years::indexed_years;
 use curlew_stages::operator::stats::kept_census;
 use curlew_stages::program::Program;
-use curlew_wiring::{Served, with_causes};
+use curlew_stages::stage::with_causes;
+use curlew_wiring::Served;
 
 /// A stack, whose pages are served.
 pub(crate) struct Stack(pub(crate) Program);

@@ -12,7 +12,7 @@ use curlew_policy::address::{self, HostGroups};
 use curlew_policy::chance::between;
 use curlew_policy::rules::Rules;
 use curlew_ports::{
-    Blob, Blobs, Call, Clock, Fetch as Calls, FetchError, Inbox, InlinePool, PortError, Queue, Receipt, Reply, Tag,
+    Blob, Blobs, Call, Clock, Fetch as Calls, FetchError, Inbox, PortError, Queue, Receipt, Reply, Tag,
 };
 use curlew_stages::politeness::access::Manners;
 use curlew_stages::program::{Ports, Program};
@@ -66,22 +66,8 @@ impl House {
         };
         let rules = Rules::default();
         let groups = HostGroups::default();
-        let manners = Arc::new(Manners {
-            ledger: ports.ledger.clone(),
-            robots: ports.robots.clone(),
-            fetch: web.clone(),
-            clock: clock.clone(),
-            seeds: Arc::new(CountingSeeds::new(seed)),
-            events: Arc::new(()),
-            rules: Arc::new(rules.clone()),
-            groups: Arc::new(groups.clone()),
-            blobs: ports.blobs.clone(),
-            weather: Arc::default(),
-            token: "CurlewBot".into(),
-            scope: Arc::default(),
-            known: Arc::default(),
-            pool: Arc::new(InlinePool),
-        });
+        let manners = ports.politeness(web.clone(), clock.clone(), Arc::new(CountingSeeds::new(seed)));
+        let manners = Arc::new(Manners { rules: Arc::new(rules.clone()), groups: Arc::new(groups.clone()), ..manners });
         let bounds = Bounds { slots: 100, rules, groups, deadline: Millis::from_mins(15) };
         House { stage, clock, jobs, web, manners, bounds, ports }
     }

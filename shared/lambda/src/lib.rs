@@ -32,7 +32,6 @@ mod shelf;
 mod time;
 mod usage;
 mod web;
-mod worker;
 
 pub use curlew_model::Stage;
 pub use queue::{discover, judging_queue, queue};

@@ -11,7 +11,7 @@ use curlew_ports::PortError;
 use curlew_stages::catalog::index::Published;
 use curlew_stages::feeds::dispatch::{Dispatched, TickLimits};
 use curlew_stages::stage::StageError;
-use curlew_wiring::with_causes;
+use curlew_stages::stage::with_causes;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};

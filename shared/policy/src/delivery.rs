@@ -11,23 +11,37 @@ pub const MAX_HANDOUTS: u32 = 8;
 /// after the first.
 pub const RETRY: Millis = Millis::from_secs(10);
 
+/// How a job failed, as far as its next delivery depends on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FailureKind {
+    /// A port asked to be left alone for so long, as when all file descriptors are in use. The job itself has not failed.
+    Throttled(Millis),
+    /// Trying again may help.
+    Transient,
+    /// The job cannot be done, however often it is tried.
+    Permanent,
+}
+
 /// What follows from a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AfterFailure {
+    /// The job waits until this instant, and the failure is not counted.
+    Defer(Timestamp),
     /// The job is handed out again at this instant.
     Retry(Timestamp),
     /// The job is given up.
     DeadLetter,
 }
 
-/// Decides what follows from a failure of a job that was handed out `receives` times. `asked` is how long a port asked to be
-/// left alone.
-pub fn after_failure(receives: u32, is_transient: bool, asked: Millis, now: Timestamp) -> AfterFailure {
-    if !is_transient || receives >= MAX_RECEIVES {
-        return AfterFailure::DeadLetter;
+/// Decides what follows from a failure of a job that was handed out `receives` times.
+pub fn after_failure(receives: u32, kind: FailureKind, now: Timestamp) -> AfterFailure {
+    match kind {
+        FailureKind::Throttled(asked) => AfterFailure::Defer(now + asked),
+        FailureKind::Transient if receives < MAX_RECEIVES => {
+            AfterFailure::Retry(now + RETRY.saturating_mul(3u64.saturating_pow(receives.saturating_sub(1))))
+        }
+        FailureKind::Transient | FailureKind::Permanent => AfterFailure::DeadLetter,
     }
-    let wait = RETRY.saturating_mul(3u64.saturating_pow(receives.saturating_sub(1)));
-    AfterFailure::Retry(now + wait.max(asked))
 }
 
 /// Why a job that is handed out for the `receives`-th time is given up instead of being run: whoever had it before did not
@@ -46,22 +60,25 @@ mod tests {
     fn a_job_is_tried_five_times_within_seven_minutes() {
         let mut now = Timestamp::EPOCH;
         for receives in 1..MAX_RECEIVES {
-            match after_failure(receives, true, Millis::ZERO, now) {
+            match after_failure(receives, FailureKind::Transient, now) {
                 AfterFailure::Retry(at) => now = at,
-                AfterFailure::DeadLetter => panic!("given up after {receives} tries"),
+                other => panic!("{other:?} after {receives} tries"),
             }
         }
         assert_eq!(now, Timestamp::EPOCH + Millis::from_secs(400));
-        assert_eq!(after_failure(MAX_RECEIVES, true, Millis::ZERO, now), AfterFailure::DeadLetter);
-        assert_eq!(after_failure(1, false, Millis::ZERO, now), AfterFailure::DeadLetter);
-        assert_eq!(after_failure(u32::MAX, true, Millis::ZERO, now), AfterFailure::DeadLetter);
+        for (receives, kind) in
+            [(MAX_RECEIVES, FailureKind::Transient), (1, FailureKind::Permanent), (u32::MAX, FailureKind::Transient)]
+        {
+            assert_eq!(after_failure(receives, kind, now), AfterFailure::DeadLetter);
+        }
     }
 
     #[test]
     fn a_port_that_asks_for_time_is_given_it() {
         let (now, hour) = (Timestamp::EPOCH, Millis::from_hours(1));
-        assert_eq!(after_failure(1, true, hour, now), AfterFailure::Retry(now + hour));
-        assert_eq!(after_failure(1, true, Millis(1), now), AfterFailure::Retry(now + RETRY));
+        for receives in [1, MAX_RECEIVES, u32::MAX] {
+            assert_eq!(after_failure(receives, FailureKind::Throttled(hour), now), AfterFailure::Defer(now + hour));
+        }
     }
 
     #[test]

@@ -16,3 +16,4 @@ mod parsing;
 pub mod politeness;
 pub mod program;
 pub mod stage;
+pub mod worker;

@@ -22,9 +22,14 @@ use crate::pages::judge::Judge;
 use crate::pages::sample::{HowMany, Sample};
 use crate::politeness::access::Manners;
 use crate::stage::{Stage, StageError, Verdict};
-use curlew_model::{Gone, Job, PageId, Year};
+use crate::worker::Stages;
+use async_trait::async_trait;
+use curlew_model::{ExtractJob, Gone, Job, PageId, Year};
 use curlew_policy::page::sampling;
-use curlew_ports::{Blobs, Clock, HostLedger, Hosts, Inbox, Marks, Names, NoNames, Pages, Queue, RobotsStore, Sources};
+use curlew_ports::{
+    Blobs, Clock, Fetch as FetchPort, HostLedger, Hosts, Inbox, InlinePool, Marks, Names, NoNames, Pages, Queue,
+    RobotsStore, Seeds, Sources,
+};
 use std::sync::Arc;
 
 /// So many pages are re-checked a day, if there are as many that were not within the last day.
@@ -51,6 +56,29 @@ pub struct Ports {
     pub inbox: Arc<dyn Inbox>,
     /// Objects.
     pub blobs: Arc<dyn Blobs>,
+}
+
+impl Ports {
+    /// What politeness stands on over these ports, with the default rules and nothing learned yet; documents are parsed at
+    /// once. A caller changes fields of it.
+    pub fn politeness(&self, fetch: Arc<dyn FetchPort>, clock: Arc<dyn Clock>, seeds: Arc<dyn Seeds>) -> Manners {
+        Manners {
+            ledger: self.ledger.clone(),
+            robots: self.robots.clone(),
+            fetch,
+            clock,
+            seeds,
+            events: Arc::new(()),
+            rules: Arc::default(),
+            groups: Arc::default(),
+            blobs: self.blobs.clone(),
+            weather: Arc::default(),
+            token: "CurlewBot".to_owned(),
+            scope: Arc::default(),
+            known: Arc::default(),
+            pool: Arc::new(InlinePool),
+        }
+    }
 }
 
 /// All stages over one store.
@@ -229,21 +257,6 @@ impl Program {
         Program { discover: self.discover.listening(), poll: self.poll.listening(), ..self }
     }
 
-    /// Gives a job to its stage.
-    ///
-    /// # Errors
-    /// What the stage says.
-    pub async fn run(&self, job: &Job) -> Result<Verdict, StageError> {
-        match job {
-            Job::Discover(job) => self.discover.run(job).await,
-            Job::Own(job) => self.own.run(job).await,
-            Job::Poll(job) => self.poll.run(job).await,
-            Job::Subscribe(job) => self.subscribe.run(job).await,
-            Job::Fetch(job) => self.fetch.run(job).await,
-            Job::Extract(job) => self.extract.run(job).await,
-        }
-    }
-
     /// Three times a day: publishes what is new. Last year's too: what was accepted in its last hours is published in
     /// the first of the next. And older ones that another version has written, once.
     ///
@@ -317,5 +330,23 @@ impl Program {
             self.removal.remove(id, Gone::Expired).await?;
         }
         Ok(expired.len())
+    }
+}
+
+#[async_trait]
+impl Stages for Program {
+    async fn run(&self, job: &Job) -> Result<Verdict, StageError> {
+        match job {
+            Job::Discover(job) => self.discover.run(job).await,
+            Job::Own(job) => self.own.run(job).await,
+            Job::Poll(job) => self.poll.run(job).await,
+            Job::Subscribe(job) => self.subscribe.run(job).await,
+            Job::Fetch(job) => self.fetch.run(job).await,
+            Job::Extract(job) => self.extract.run(job).await,
+        }
+    }
+
+    async fn run_batch(&self, jobs: &[ExtractJob]) -> Vec<Result<Verdict, StageError>> {
+        self.extract.run_batch(jobs).await
     }
 }

@@ -1,8 +1,10 @@
 //! What a stage is, and what it answers.
 
-use curlew_model::{Millis, Timestamp};
+use curlew_model::Timestamp;
+use curlew_policy::delivery::FailureKind;
 use curlew_ports::PortError;
 use serde::{Serialize, de::DeserializeOwned};
+use std::error::Error;
 use std::future::Future;
 
 /// A stage that is woken by a job from its queue.
@@ -26,7 +28,7 @@ pub enum Verdict {
     Drop(String),
 }
 
-/// Why a job did not come to a verdict: it is tried again a few times, then buried with this error.
+/// Why a job did not come to a verdict: it is tried again a few times, then given up with this error.
 #[derive(Debug, thiserror::Error)]
 pub enum StageError {
     /// A port failed.
@@ -47,16 +49,27 @@ impl From<StageError> for PortError {
 }
 
 impl StageError {
-    /// How long a port asked to be left alone; zero if none did.
-    pub fn retry_after(&self) -> Millis {
+    /// How a job failed that ended with this error.
+    pub fn kind(&self) -> FailureKind {
         match self {
-            StageError::Port(PortError::Throttled { retry_after }) => *retry_after,
-            _ => Millis::ZERO,
+            StageError::Port(PortError::Throttled { retry_after }) => FailureKind::Throttled(*retry_after),
+            StageError::Port(error) if error.is_transient() => FailureKind::Transient,
+            _ => FailureKind::Permanent,
         }
     }
+}
 
-    /// Whether trying again may help.
-    pub fn is_transient(&self) -> bool {
-        matches!(self, StageError::Port(e) if e.is_transient())
+/// An error with its causes in one line; a cause that the text before it repeats is left out.
+pub fn with_causes(error: &dyn Error) -> String {
+    let mut line = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let text = error.to_string();
+        if !line.contains(&text) {
+            line.push_str(": ");
+            line.push_str(&text);
+        }
+        cause = error.source();
     }
+    line.replace(['\n', '\r'], " ")
 }

@@ -13,7 +13,6 @@ mod secret;
 mod settings;
 mod tally;
 mod threads;
-mod words;
 
 pub use clock::{SystemClock, SystemSeeds};
 pub use error::BadSettings;
@@ -24,4 +23,3 @@ pub use secret::web_secret;
 pub use settings::{Flags, Limits, LogForm, Settings, Web};
 pub use tally::{Counts, Tally};
 pub use threads::{CpuThreads, PARSE_TIME};
-pub use words::{said_in_panic, with_causes};

@@ -47,20 +47,15 @@ pub fn program(
     memory: &Memory,
 ) -> Result<Program, ConfigError> {
     let manners = Arc::new(Manners {
-        ledger: ports.ledger.clone(),
-        robots: ports.robots.clone(),
-        fetch: fetcher(settings)?,
-        clock,
-        seeds,
         events,
         rules: Arc::new(settings.rules.clone()),
         groups: Arc::new(settings.groups.clone()),
-        blobs: ports.blobs.clone(),
         weather: memory.weather.clone(),
         token: settings.token.clone(),
         scope: Arc::new(settings.scope.clone()),
         known: memory.known.clone(),
         pool: memory.pool.clone(),
+        ..ports.politeness(fetcher(settings)?, clock, seeds)
     });
     let program = Program::over(manners, ports, settings.judge.clone());
     let own = Own { scheme: settings.proof_scheme(), ..program.own };

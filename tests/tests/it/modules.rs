@@ -33,7 +33,10 @@ const UNDER_REDRAWING: &[&str] = &["curlew-article", "curlew-feed"];
 /// The rooms below the roots of some crates, from the lowest to the highest. A row has all rooms of its crate.
 const ROOMS: &[(&str, &[&str])] = &[
     ("curlew-policy", &["rules", "chance", "address", "delivery", "page", "robots", "site", "politeness", "polling"]),
-    ("curlew-stages", &["stage", "bulk", "parsing", "catalog", "politeness", "feeds", "pages", "operator"]),
+    (
+        "curlew-stages",
+        &["stage", "bulk", "parsing", "worker", "catalog", "politeness", "feeds", "pages", "operator", "program"],
+    ),
     (
         "curlew-screen",
         &[

@@ -2,7 +2,7 @@
 
 use super::*;
 use curlew_embedded::Access;
-use curlew_model::{EntryHints, HostKey, PollJob, Purpose, VisitItem};
+use curlew_model::{EntryHints, HostKey, PollJob, Purpose, Timestamp, VisitItem};
 use curlew_policy::address;
 use curlew_policy::delivery::{MAX_HANDOUTS, MAX_RECEIVES};
 use curlew_wiring::{Flags, Settings};
@@ -84,7 +84,7 @@ async fn a_visit_that_never_ends_is_split_into_its_pages() {
         let mut handed = world.ports.inbox.receive(Queue::Fetch, 9, VISIBILITY, world.clock.now()).await.unwrap();
         assert_eq!((handed.len(), handed[0].receives), (1, receives));
         if receives == SUSPECT {
-            run(&world, handed, true).await.unwrap();
+            run(&world, Queue::Fetch, handed, true).await.unwrap();
         } else {
             world.ports.inbox.put_back(&handed.remove(0).receipt, Timestamp::EPOCH).await.unwrap();
         }

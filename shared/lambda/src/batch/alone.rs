@@ -1,9 +1,10 @@
 //! Jobs that were handed out before. One of them may have ended the process of an earlier invocation, by a document that takes
 //! all memory or breaks a library, and would do it again.
 
-use super::{Batch, Outcome, Worker};
+use super::{Batch, Outcome};
 use curlew_model::Millis;
-use curlew_wiring::with_causes;
+use curlew_stages::stage::with_causes;
+use curlew_stages::worker::Stages;
 
 /// Part of an invocation's time that such jobs get at most: one in so many.
 const PART: u64 = 2;
@@ -12,7 +13,7 @@ impl Batch {
     /// Runs jobs one at a time, each of which has left the queue before the next one begins. So whatever ends the process
     /// costs that one job, and none beside it is handed out again and again until it is given up. Jobs that there is no time
     /// for are sent again as new messages.
-    pub(super) async fn alone(&self, worker: &dyn Worker, members: &[usize], turn: Millis, stop: Millis) {
+    pub(super) async fn alone(&self, stages: &dyn Stages, members: &[usize], turn: Millis, stop: Millis) {
         let began = self.clock.monotonic();
         let until = began + Millis(stop.saturating_sub(began).0 / PART);
         for (at, n) in members.iter().enumerate() {
@@ -22,7 +23,7 @@ impl Batch {
             }
             let lane = [*n];
             tokio::select! {
-                () = self.lane(worker, &lane, turn) => {}
+                () = self.lane(stages, &lane, turn) => {}
                 () = self.clock.sleep(stop.saturating_sub(self.clock.monotonic())) => {
                     tracing::warn!("the time is up; a job that ran alone is broken off and runs again");
                 }

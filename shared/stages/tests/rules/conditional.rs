@@ -145,7 +145,8 @@ async fn h06_what_is_asked_with_is_kept_with_the_row() {
     let again: Source = serde_json::from_str(&serde_json::to_string(&row).unwrap()).unwrap();
     assert_eq!(again, row);
     // Another process, over the same rows.
-    let other = House { sources: house.sources.clone(), ..House::new() };
+    let mut other = House::new();
+    (other.sources, other.ports.sources) = (house.sources.clone(), house.sources.clone());
     other.manners.clock.sleep(Millis::from_hours(9)).await;
     other.web.answer(FEED, Ok(status(304)));
     other.poll(0).await;

@@ -7,7 +7,7 @@ use curlew_model::{
 use curlew_policy::address;
 use curlew_policy::politeness::scope::Scope;
 use curlew_policy::rules::Rules;
-use curlew_ports::{CallKind, FetchError, Inbox, InlinePool, Pages, Reply, Sources};
+use curlew_ports::{CallKind, FetchError, Inbox, Pages, Reply, Sources};
 use curlew_stages::catalog::index::Index;
 use curlew_stages::feeds::discover::Discover;
 use curlew_stages::feeds::dispatch::Dispatch;
@@ -15,9 +15,9 @@ use curlew_stages::feeds::poll::Poll;
 use curlew_stages::operator::overrides::Overrules;
 use curlew_stages::operator::suggest::Suggest;
 use curlew_stages::pages::extract::Extract;
-use curlew_stages::pages::fetch::Fetch;
 use curlew_stages::pages::judge::Judge;
 use curlew_stages::politeness::access::Manners;
+use curlew_stages::program::{Ports, Program};
 use curlew_stages::stage::{Stage, Verdict};
 use curlew_testkit::memory::{
     CountingSeeds, MemoryBlobs, MemoryFetch, MemoryHosts, MemoryJobs, MemoryMarks, MemoryPages, MemoryRobots,
@@ -37,6 +37,7 @@ pub(crate) struct House {
     pub(crate) pages: Arc<MemoryPages>,
     pub(crate) jobs: Arc<MemoryJobs>,
     pub(crate) blobs: Arc<MemoryBlobs>,
+    pub(crate) ports: Ports,
     pub(crate) manners: Arc<Manners>,
     pub(crate) judge: Arc<Judge>,
 }
@@ -56,6 +57,7 @@ impl House {
             pages: other.pages.clone(),
             jobs: other.jobs.clone(),
             blobs: other.blobs.clone(),
+            ports: other.ports.clone(),
             manners: Arc::new(manners),
             judge: Arc::default(),
         }
@@ -63,34 +65,30 @@ impl House {
 
     pub(crate) fn with_scope(scope: Scope) -> House {
         let web = Arc::new(MemoryFetch::default());
-        let hosts = Arc::new(MemoryHosts::default());
+        let (hosts, jobs): (Arc<MemoryHosts>, Arc<MemoryJobs>) = Default::default();
+        let (sources, pages): (Arc<MemorySources>, Arc<MemoryPages>) = Default::default();
         let blobs: Arc<MemoryBlobs> = Arc::default();
-        let manners = Manners {
+        let ports = Ports {
             ledger: hosts.clone(),
+            hosts: hosts.clone(),
             robots: Arc::new(MemoryRobots::default()),
-            fetch: web.clone(),
-            clock: Arc::new(TokioClock::starting_at("2026-11-21T00:00:00Z".parse().unwrap())),
-            seeds: Arc::new(CountingSeeds::new(1)),
-            events: Arc::new(()),
-            rules: Arc::new(Rules::default()),
-            groups: Arc::default(),
+            marks: Arc::new(MemoryMarks::default()),
+            pages: pages.clone(),
+            sources: sources.clone(),
+            queue: jobs.clone(),
+            inbox: jobs.clone(),
             blobs: blobs.clone(),
-            weather: Arc::default(),
-            token: "CurlewBot".into(),
-            scope: Arc::new(scope),
-            known: Arc::default(),
-            pool: Arc::new(InlinePool),
         };
-        House {
-            web,
-            hosts,
-            sources: Arc::default(),
-            pages: Arc::default(),
-            jobs: Arc::default(),
-            blobs,
-            manners: Arc::new(manners),
-            judge: Arc::default(),
-        }
+        let clock = Arc::new(TokioClock::starting_at("2026-11-21T00:00:00Z".parse().unwrap()));
+        let seeds = Arc::new(CountingSeeds::new(1));
+        let manners = Manners { scope: Arc::new(scope), ..ports.politeness(web.clone(), clock, seeds) };
+        let (manners, judge) = (Arc::new(manners), Arc::default());
+        House { web, hosts, sources, pages, jobs, blobs, ports, manners, judge }
+    }
+
+    /// The stages over these ports.
+    pub(crate) fn program(&self) -> Program {
+        Program::over(self.manners.clone(), self.ports.clone(), self.judge.clone())
     }
 
     /// Before anything else holds the manners.
@@ -113,58 +111,31 @@ impl House {
     }
 
     pub(crate) fn poll_stage(&self) -> Poll {
-        let (pages, jobs, blobs) = (self.pages.clone(), self.jobs.clone(), self.blobs.clone());
-        Poll::new(self.manners.clone(), self.sources.clone(), pages, jobs, blobs)
+        self.program().poll
     }
 
     pub(crate) fn discover_stage(&self) -> Discover {
-        let (pages, jobs, blobs) = (self.pages.clone(), self.jobs.clone(), self.blobs.clone());
-        Discover::new(self.manners.clone(), self.sources.clone(), pages, jobs, blobs)
+        self.program().discover
     }
 
     pub(crate) fn dispatch_stage(&self) -> Dispatch {
-        Dispatch {
-            marks: Arc::new(MemoryMarks::default()),
-            sources: self.sources.clone(),
-            queue: self.jobs.clone(),
-            clock: self.manners.clock.clone(),
-            rules: self.manners.rules.clone(),
-        }
+        Dispatch { marks: Arc::new(MemoryMarks::default()), ..self.program().dispatch }
     }
 
     pub(crate) async fn fetch(&self, job: &VisitJob) -> Verdict {
-        let fetch = Fetch::new(self.manners.clone(), self.pages.clone(), self.jobs.clone(), self.blobs.clone());
-        fetch.with_judge(self.judge.clone()).run(job).await.unwrap()
+        self.program().fetch.run(job).await.unwrap()
     }
 
     pub(crate) fn extract(&self) -> Extract {
-        Extract {
-            pages: self.pages.clone(),
-            sources: self.sources.clone(),
-            blobs: self.blobs.clone(),
-            queue: self.jobs.clone(),
-            clock: self.manners.clock.clone(),
-            events: Arc::new(()),
-            groups: Arc::default(),
-            token: "CurlewBot".into(),
-            judge: self.judge.clone(),
-            scope: self.manners.scope.clone(),
-            pool: self.manners.pool.clone(),
-        }
+        self.program().extract
     }
 
     pub(crate) fn overrules(&self) -> Overrules {
-        let (pages, blobs, queue) = (self.pages.clone(), self.blobs.clone(), self.jobs.clone());
-        Overrules::new(pages, blobs, queue, self.manners.clock.clone(), Arc::new(()))
+        self.program().overrules
     }
 
     pub(crate) fn index(&self) -> Index {
-        Index {
-            blobs: self.blobs.clone(),
-            pages: self.pages.clone(),
-            clock: self.manners.clock.clone(),
-            pool: self.manners.pool.clone(),
-        }
+        self.program().index
     }
 
     pub(crate) async fn with_feed(&self, change: impl FnOnce(&mut FeedSource)) {
@@ -208,15 +179,7 @@ impl House {
     }
 
     pub(crate) fn suggest(&self) -> Suggest {
-        Suggest {
-            sources: self.sources.clone(),
-            blobs: self.blobs.clone(),
-            fetch: self.web.clone(),
-            queue: self.jobs.clone(),
-            clock: self.manners.clock.clone(),
-            scope: self.manners.scope.clone(),
-            groups: self.manners.groups.clone(),
-        }
+        self.program().suggest
     }
 
     pub(crate) async fn with_site(&self, url: &str, state: SiteState) {

@@ -17,16 +17,15 @@ use curlew_model::{
 use curlew_policy::address;
 use curlew_policy::rules::Rules;
 use curlew_ports::{
-    Call, Clock, Delivery, Event, Events, Fetch as FetchPort, FetchError, HostLedger, Inbox, InlinePool, PortError,
-    Queue, Reply, RobotsStore, Sources,
+    Call, Clock, Delivery, Event, Events, Fetch as FetchPort, FetchError, HostLedger, Inbox, PortError, Queue, Reply,
+    RobotsStore, Sources,
 };
 use curlew_stages::feeds::dispatch::Dispatch;
-use curlew_stages::feeds::poll::Poll;
-use curlew_stages::operator::block::Blocks;
-use curlew_stages::pages::fetch::Fetch;
 use curlew_stages::politeness::access::Manners;
 use curlew_stages::politeness::robots_cache::KnownRobots;
-use curlew_stages::stage::{Stage, StageError, Verdict};
+use curlew_stages::program::{Ports, Program};
+use curlew_stages::stage::StageError;
+use curlew_stages::worker::{Mailbox, Worker};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::task::JoinSet;
@@ -184,86 +183,52 @@ impl Queue for Tap {
 /// The stages that call sites.
 struct Crawler {
     world: Arc<World>,
-    poll: Poll,
-    fetch: Fetch,
-    dispatch: Dispatch,
-    blocks: Blocks,
+    program: Program,
 }
 
 impl Crawler {
     fn new(world: &Arc<World>, shard_seed: u64) -> Crawler {
         let clock: Arc<dyn Clock> = world.clock.clone();
-        let ledger: Arc<dyn HostLedger> =
-            Arc::new(Ledger { plain: world.hosts.clone(), clock: clock.clone(), without: world.plan.without });
         let mut robots: Arc<dyn RobotsStore> = Arc::new(MemoryRobots::default());
         if world.plan.without == Some(Rule::Robots) {
             robots = Arc::new(Lenient(robots));
         }
-        let (blobs, pages) = (Arc::new(MemoryBlobs::default()), Arc::new(MemoryPages::default()));
-        let rules = Arc::new(world.rules());
-        let manners = Arc::new(Manners {
-            ledger: ledger.clone(),
+        let ports = Ports {
+            ledger: Arc::new(Ledger { plain: world.hosts.clone(), clock: clock.clone(), without: world.plan.without }),
+            hosts: world.hosts.clone(),
             robots,
-            fetch: Arc::new(Wire(world.clone())),
-            clock: clock.clone(),
-            seeds: Arc::new(CountingSeeds::new(shard_seed)),
+            marks: Arc::new(MemoryMarks::default()),
+            pages: Arc::new(MemoryPages::default()),
+            sources: world.sources.clone(),
+            queue: world.jobs.clone(),
+            inbox: world.jobs.clone(),
+            blobs: Arc::new(MemoryBlobs::default()),
+        };
+        let seeds = Arc::new(CountingSeeds::new(shard_seed));
+        let manners = Manners {
             events: world.clone(),
-            rules: rules.clone(),
-            groups: Arc::default(),
-            blobs: blobs.clone(),
-            weather: Arc::default(),
-            token: "CurlewBot".into(),
-            scope: Arc::default(),
+            rules: Arc::new(world.rules()),
             // What is known already is not asked of the store, so a store that lies would hardly be heard.
             known: match world.plan.without {
                 Some(Rule::Robots) => Arc::new(KnownRobots::with_room(0, 0)),
                 _ => Arc::default(),
             },
-            pool: Arc::new(InlinePool),
-        });
-        let (jobs, sources) = (world.jobs.clone(), world.sources.clone());
-        Crawler {
-            world: world.clone(),
-            poll: Poll::new(manners.clone(), sources.clone(), pages.clone(), jobs.clone(), blobs.clone()),
-            fetch: Fetch::new(manners.clone(), pages.clone(), jobs.clone(), blobs.clone()),
-            dispatch: Dispatch {
-                marks: Arc::new(MemoryMarks::default()),
-                sources,
-                queue: Arc::new(Tap(world.clone())),
-                clock: clock.clone(),
-                rules,
-            },
-            blocks: Blocks {
-                ledger: world.hosts.clone(),
-                hosts: world.hosts.clone(),
-                pages,
-                queue: jobs,
-                clock,
-                blobs,
-                groups: manners.groups.clone(),
-            },
-        }
+            ..ports.politeness(Arc::new(Wire(world.clone())), clock, seeds)
+        };
+        let program = Program::over(Arc::new(manners), ports, Arc::default());
+        let dispatch = Dispatch { queue: Arc::new(Tap(world.clone())), ..program.dispatch };
+        Crawler { world: world.clone(), program: Program { dispatch, ..program } }
     }
 
-    /// Runs a job and applies its verdict, as the local runner does.
-    async fn one(&self, delivery: Delivery) {
-        let jobs = &self.world.jobs;
-        let Ok(job) = delivery.job else { return };
-        let outcome = match &job {
-            Job::Poll(job) => self.poll.run(job).await,
-            Job::Fetch(job) => self.fetch.run(job).await,
-            Job::Discover(_) | Job::Own(_) | Job::Subscribe(_) | Job::Extract(_) => Ok(Verdict::Done),
-        };
-        let done = match outcome {
-            Ok(Verdict::Done | Verdict::Drop(_)) => Ok(()),
-            Ok(Verdict::Defer(until)) => jobs.send(&[(job, until)]).await,
-            Err(StageError::Port(error)) if error.is_transient() => {
-                jobs.send(&[(job, self.world.clock.now() + TICK)]).await
-            }
-            Err(error) => panic!("the stage failed over ports that do not: {error}"),
-        };
-        done.unwrap_or_else(|error| panic!("the queue failed: {error}"));
-        jobs.ack(&delivery.receipt).await.unwrap_or_else(|error| panic!("the queue failed: {error}"));
+    /// Runs a job and settles it. The ports do not fail, so neither may a stage.
+    async fn one(&self, stage: Of, delivery: Delivery) {
+        let clock = &self.program.clock;
+        let jobs = self.world.jobs.clone();
+        let mailbox = Mailbox { inbox: jobs.clone(), queue: jobs, clock: clock.clone() };
+        let worker = Worker { stages: &self.program, queue: &mailbox, clock: clock.as_ref() };
+        worker.deliver(stage, vec![delivery]).await.unwrap_or_else(|error| panic!("the queue failed: {error}"));
+        let dead = self.world.jobs.dead(1).await.unwrap_or_else(|error| panic!("the queue failed: {error}"));
+        assert!(dead.is_empty(), "a job was given up over ports that do not fail: {dead:?}");
     }
 
     /// Starts what is due; what waits for extraction is counted and done with.
@@ -281,7 +246,7 @@ impl Crawler {
             }
             for delivery in jobs.receive(stage, free, VISIBILITY, now).await? {
                 let crawler = self.clone();
-                tasks.spawn(async move { crawler.one(delivery).await });
+                tasks.spawn(async move { crawler.one(stage, delivery).await });
             }
         }
         let mut judge = world.judge();
@@ -292,7 +257,7 @@ impl Crawler {
     /// Blocks some hosts when a third of the time is over.
     async fn block_some(&self) -> Result<(), StageError> {
         for (n, place) in self.world.web.places.iter().enumerate().step_by(BLOCKED) {
-            self.blocks.block(&place.key).await?;
+            self.program.blocks.block(&place.key).await?;
             self.world.judge().block(n, self.world.moment());
         }
         Ok(())
@@ -337,7 +302,7 @@ async fn work(crawler: &Arc<Crawler>, time: &mut Time) -> Result<(), StageError>
     let (mut next_tick, mut blocked) = (0, false);
     while world.moment() < end {
         if world.moment() >= next_tick {
-            crawler.dispatch.tick().await?;
+            crawler.program.dispatch.tick().await?;
             next_tick += TICK.0;
         }
         if !blocked && world.moment() >= block_at {

@@ -1,30 +1,25 @@
 //! One machine: takes jobs, runs the real stages over failing ports, applies verdicts, crashes and comes back.
 //!
-//! The loop is that of the local runner: receive, run, then acknowledge, send and acknowledge, put back or bury.
+//! The stages are those that ship, and so is the worker that runs jobs and settles them with the queue.
 
 use super::answer::A_MOMENT;
 use super::dice::Dice;
-use super::mutant::{ForgetsLeases, LastWriterWins};
+use super::mutant::{AcksFirst, ForgetsLeases, LastWriterWins};
 use super::stores::Shared;
 use super::web::MachineWeb;
 use super::world::{HOUR, MINUTE, Moment};
 use super::{MACHINE_RATES, Mutation};
 use crate::faults::{Faults, Faulty, Rates};
 use crate::memory::CountingSeeds;
+use async_trait::async_trait;
 use curlew_model::{ExtractJob, Job, Millis, Stage as Of};
-use curlew_policy::delivery::{AfterFailure, after_failure};
-use curlew_ports::{Blobs, Clock, Delivery, HostLedger, Inbox, InlinePool, Pages, PortError, Queue, Receipt, Sources};
-use curlew_stages::catalog::index::Index;
-use curlew_stages::feeds::discover::Discover;
-use curlew_stages::feeds::dispatch::Dispatch;
-use curlew_stages::feeds::poll::Poll;
-use curlew_stages::operator::block::Blocks;
-use curlew_stages::operator::suggest::Suggest;
-use curlew_stages::pages::extract::Extract;
-use curlew_stages::pages::fetch::Fetch;
-use curlew_stages::pages::sample::Sample;
+use curlew_ports::{Clock, Delivery, HostLedger, Inbox, PortError};
 use curlew_stages::politeness::access::Manners;
-use curlew_stages::stage::{Stage, StageError, Verdict};
+use curlew_stages::program::{Ports, Program};
+use curlew_stages::stage::{StageError, Verdict};
+use curlew_stages::worker::{Mailbox, Stages, Worker};
+use futures::FutureExt;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::task::JoinSet;
@@ -44,17 +39,7 @@ const TICK: Millis = Millis::from_mins(20);
 pub(super) struct Machine {
     shared: Arc<Shared>,
     number: usize,
-    inbox: Arc<dyn Inbox>,
-    queue: Arc<dyn Queue>,
-    discover: Discover,
-    poll: Poll,
-    fetch: Fetch,
-    extract: Extract,
-    dispatch: Dispatch,
-    pub(super) index: Index,
-    pub(super) sample: Sample,
-    pub(super) blocks: Blocks,
-    pub(super) suggest: Suggest,
+    pub(super) program: Program,
     /// Jobs under way.
     busy: AtomicUsize,
 }
@@ -62,89 +47,32 @@ pub(super) struct Machine {
 impl Machine {
     /// The next incarnation of machine `number`.
     pub(super) fn new(shared: &Arc<Shared>, number: usize, faults: &Arc<Faults>, incarnation: u64) -> Machine {
-        let clock: Arc<dyn Clock> = shared.clock.clone();
-        let pages: Arc<dyn Pages> = Arc::new(Faulty::new(shared.pages.clone(), faults.clone()));
-        let sources: Arc<dyn Sources> = Arc::new(Faulty::new(shared.sources.clone(), faults.clone()));
-        let blobs: Arc<dyn Blobs> = Arc::new(Faulty::new(shared.blobs.clone(), faults.clone()));
         let jobs = Arc::new(Faulty::new(shared.jobs.clone(), faults.clone()));
-        let queue: Arc<dyn Queue> = jobs.clone();
-        let ledger = ledger(shared, faults);
-        let events = Arc::new(());
+        let ports = Ports {
+            ledger: ledger(shared, faults),
+            hosts: shared.hosts.clone(),
+            robots: Arc::new(Faulty::new(shared.robots.clone(), faults.clone())),
+            marks: Arc::new(Faulty::new(shared.marks.clone(), faults.clone())),
+            pages: Arc::new(Faulty::new(shared.pages.clone(), faults.clone())),
+            sources: Arc::new(Faulty::new(shared.sources.clone(), faults.clone())),
+            queue: jobs.clone(),
+            inbox: match shared.plan.mutation {
+                Some(Mutation::AckFirst) => Arc::new(AcksFirst(jobs)),
+                _ => jobs,
+            },
+            blobs: Arc::new(Faulty::new(shared.blobs.clone(), faults.clone())),
+        };
         let cuts = if shared.is_calm() || !shared.plan.faults { 0 } else { 30 };
         let web = Arc::new(MachineWeb { shared: shared.clone(), faults: faults.clone(), machine: number, cuts });
         let seed = Dice::new(shared.plan.seed ^ incarnation, "seeds").between(number as u64, u64::MAX - 1);
-        let manners = Arc::new(Manners {
-            ledger: ledger.clone(),
-            robots: Arc::new(Faulty::new(shared.robots.clone(), faults.clone())),
-            fetch: web.clone(),
-            clock: clock.clone(),
-            seeds: Arc::new(CountingSeeds::new(seed)),
-            events: events.clone(),
+        let manners = Manners {
             rules: shared.rules.clone(),
             groups: shared.groups.clone(),
-            blobs: blobs.clone(),
-            weather: Arc::default(),
-            token: "CurlewBot".into(),
-            scope: Arc::default(),
-            known: Arc::default(),
-            pool: Arc::new(InlinePool),
-        });
-        Machine {
-            shared: shared.clone(),
-            number,
-            discover: Discover::new(manners.clone(), sources.clone(), pages.clone(), queue.clone(), blobs.clone()),
-            poll: Poll::new(manners.clone(), sources.clone(), pages.clone(), queue.clone(), blobs.clone()),
-            fetch: Fetch::new(manners.clone(), pages.clone(), queue.clone(), blobs.clone())
-                .with_few_rows(few_rows(shared)),
-            extract: Extract {
-                pages: pages.clone(),
-                sources: sources.clone(),
-                blobs: blobs.clone(),
-                queue: queue.clone(),
-                clock: clock.clone(),
-                events,
-                groups: shared.groups.clone(),
-                token: manners.token.clone(),
-                judge: Arc::default(),
-                scope: manners.scope.clone(),
-                pool: manners.pool.clone(),
-            },
-            dispatch: Dispatch {
-                marks: Arc::new(Faulty::new(shared.marks.clone(), faults.clone())),
-                sources: sources.clone(),
-                queue: queue.clone(),
-                clock: clock.clone(),
-                rules: shared.rules.clone(),
-            },
-            index: Index {
-                blobs: blobs.clone(),
-                pages: pages.clone(),
-                clock: clock.clone(),
-                pool: manners.pool.clone(),
-            },
-            sample: Sample { manners: manners.clone(), pages: pages.clone(), queue: queue.clone() },
-            suggest: Suggest {
-                sources,
-                blobs: blobs.clone(),
-                fetch: web,
-                queue: queue.clone(),
-                clock: clock.clone(),
-                scope: manners.scope.clone(),
-                groups: manners.groups.clone(),
-            },
-            blocks: Blocks {
-                ledger,
-                hosts: shared.hosts.clone(),
-                pages,
-                queue: queue.clone(),
-                clock,
-                blobs,
-                groups: shared.groups.clone(),
-            },
-            inbox: jobs,
-            queue,
-            busy: AtomicUsize::new(0),
-        }
+            ..ports.politeness(web, shared.clock.clone(), Arc::new(CountingSeeds::new(seed)))
+        };
+        let program = Program::over(Arc::new(manners), ports, Arc::default());
+        let program = Program { fetch: program.fetch.with_few_rows(few_rows(shared)), ..program };
+        Machine { shared: shared.clone(), number, program, busy: AtomicUsize::new(0) }
     }
 
     fn log(&self, line: &str) {
@@ -247,7 +175,7 @@ async fn until_next(machine: &Machine) -> Millis {
 
 async fn tick(machine: &Machine) {
     while !machine.shared.no_more_ticks.load(Ordering::Relaxed) {
-        match machine.dispatch.tick().await {
+        match machine.program.dispatch.tick().await {
             Ok(sent) if sent.polls + sent.discoveries > 0 => {
                 machine.log(&format!("dispatched {} polls, {} discoveries", sent.polls, sent.discoveries));
             }
@@ -287,94 +215,59 @@ async fn start_what_is_due(
             continue;
         }
         let now = machine.shared.clock.now();
-        let deliveries = machine.inbox.receive(stage, room, VISIBILITY, now).await?;
+        let deliveries = machine.program.ports.inbox.receive(stage, room, VISIBILITY, now).await?;
         started += deliveries.len();
-        if stage == Of::Extract && !deliveries.is_empty() {
+        let together = if stage == Of::Extract { BATCH } else { 1 };
+        let mut deliveries = deliveries.into_iter().peekable();
+        while deliveries.peek().is_some() {
+            let some = deliveries.by_ref().take(together).collect();
             let slot = Slot::take(machine);
-            tasks.spawn(async move { noted(&slot.0, extract(&slot.0, deliveries).await) });
-        } else {
-            for delivery in deliveries {
-                let slot = Slot::take(machine);
-                tasks.spawn(async move { noted(&slot.0, one(&slot.0, delivery).await) });
-            }
+            tasks.spawn(async move { run(&slot.0, stage, some).await });
         }
     }
     Ok(started)
 }
 
-fn noted(machine: &Machine, done: Result<(), PortError>) {
-    if let Err(error) = done {
-        machine.log(&format!("could not write a verdict: {error}"));
-    }
-}
+/// The stages of a machine, with a line in the trace for each verdict. A panic is written down as well as counted as a
+/// failure.
+struct Traced<'a>(&'a Machine);
 
-async fn one(machine: &Machine, delivery: Delivery) -> Result<(), PortError> {
-    let Delivery { receipt, job, receives } = delivery;
-    let job = match job {
-        Ok(job) => job,
-        Err(why) => return machine.inbox.bury(&receipt, &why, machine.shared.clock.now()).await,
-    };
-    if machine.shared.plan.mutation == Some(Mutation::AckFirst) {
-        machine.inbox.ack(&receipt).await?;
-    }
-    let outcome = match &job {
-        Job::Discover(job) => machine.discover.run(job).await,
-        Job::Poll(job) => machine.poll.run(job).await,
-        // Nobody listens for hubs in the simulator, so none is ever asked.
-        Job::Subscribe(_) => Ok(Verdict::Drop("there are no hubs here".into())),
-        Job::Own(_) => Ok(Verdict::Drop("there are no owners here".into())),
-        Job::Fetch(job) => machine.fetch.run(job).await,
-        Job::Extract(job) => machine.extract.run(job).await,
-    };
-    machine.log(&format!("{} -> {}", named(&job), told(&outcome)));
-    apply(machine, &receipt, receives, Some(job), outcome).await
-}
-
-async fn extract(machine: &Machine, deliveries: Vec<Delivery>) -> Result<(), PortError> {
-    if deliveries.iter().any(|delivery| delivery.receives > 1) {
-        // Something in this batch failed before: each on its own, so that it fails alone.
-        for delivery in deliveries {
-            one(machine, delivery).await?;
-        }
-        return Ok(());
-    }
-    let mut jobs: Vec<ExtractJob> = Vec::with_capacity(deliveries.len());
-    let mut receipts = Vec::with_capacity(deliveries.len());
-    for delivery in deliveries {
-        if let Ok(Job::Extract(job)) = delivery.job {
-            jobs.push(*job);
-            receipts.push((delivery.receipt, delivery.receives));
-        }
-    }
-    let outcomes = machine.extract.run_batch(&jobs).await;
-    for (((receipt, receives), outcome), job) in receipts.iter().zip(outcomes).zip(&jobs) {
-        machine.log(&format!("extract {} -> {}", job.url, told(&outcome)));
-        apply(machine, receipt, *receives, None, outcome).await?;
-    }
-    Ok(())
-}
-
-async fn apply(
-    machine: &Machine,
-    receipt: &Receipt,
-    receives: u32,
-    job: Option<Job>,
-    outcome: Result<Verdict, StageError>,
-) -> Result<(), PortError> {
-    let now = machine.shared.clock.now();
-    match outcome {
-        Ok(Verdict::Done | Verdict::Drop(_)) => machine.inbox.ack(receipt).await,
-        Ok(Verdict::Defer(until)) => match job {
-            Some(job) => {
-                machine.queue.send(&[(job, until)]).await?;
-                machine.inbox.ack(receipt).await
+impl Traced<'_> {
+    async fn watched<T>(&self, work: impl Future<Output = T> + Send) -> T {
+        match AssertUnwindSafe(work).catch_unwind().await {
+            Ok(done) => done,
+            Err(panic) => {
+                self.0.shared.trace().panics.push("a stage panicked".to_owned());
+                std::panic::resume_unwind(panic)
             }
-            None => machine.inbox.put_back(receipt, until).await,
-        },
-        Err(error) => match after_failure(receives, error.is_transient(), error.retry_after(), now) {
-            AfterFailure::Retry(at) => machine.inbox.put_back(receipt, at).await,
-            AfterFailure::DeadLetter => machine.inbox.bury(receipt, &error.to_string(), now).await,
-        },
+        }
+    }
+}
+
+#[async_trait]
+impl Stages for Traced<'_> {
+    async fn run(&self, job: &Job) -> Result<Verdict, StageError> {
+        let outcome = self.watched(self.0.program.run(job)).await;
+        self.0.log(&format!("{} -> {}", named(job), told(&outcome)));
+        outcome
+    }
+
+    async fn run_batch(&self, jobs: &[ExtractJob]) -> Vec<Result<Verdict, StageError>> {
+        let outcomes = self.watched(self.0.program.run_batch(jobs)).await;
+        for (job, outcome) in jobs.iter().zip(&outcomes) {
+            self.0.log(&format!("extract {} -> {}", job.url, told(outcome)));
+        }
+        outcomes
+    }
+}
+
+async fn run(machine: &Machine, stage: Of, deliveries: Vec<Delivery>) {
+    let Ports { inbox, queue, .. } = &machine.program.ports;
+    let clock = &machine.program.clock;
+    let mailbox = Mailbox { inbox: inbox.clone(), queue: queue.clone(), clock: clock.clone() };
+    let worker = Worker { stages: &Traced(machine), queue: &mailbox, clock: clock.as_ref() };
+    if let Err(error) = worker.deliver(stage, deliveries).await {
+        machine.log(&format!("could not write a verdict: {error}"));
     }
 }
 

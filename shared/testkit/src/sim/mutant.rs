@@ -1,8 +1,8 @@
 //! Wrappers that take away what politeness rests on, to see that the simulator notices.
 
 use async_trait::async_trait;
-use curlew_model::{HostKey, HostState};
-use curlew_ports::{Clock, HostLedger, PortError, Version};
+use curlew_model::{HostKey, HostState, Millis, Stage, Timestamp};
+use curlew_ports::{Clock, Dead, Delivery, HostLedger, Inbox, PortError, QueueCount, Receipt, Version, Waiting};
 use std::sync::Arc;
 
 /// A ledger that writes whatever it is given, whoever was first.
@@ -36,5 +36,57 @@ impl HostLedger for ForgetsLeases {
 
     async fn swap(&self, host: &HostKey, seen: Version, next: HostState) -> Result<Version, PortError> {
         self.ledger.swap(host, seen, next).await
+    }
+}
+
+/// An inbox that forgets a job as it hands it out, so that a crash loses it.
+pub(super) struct AcksFirst(pub(super) Arc<dyn Inbox>);
+
+#[async_trait]
+impl Inbox for AcksFirst {
+    async fn receive(
+        &self,
+        stage: Stage,
+        max: usize,
+        visibility: Millis,
+        now: Timestamp,
+    ) -> Result<Vec<Delivery>, PortError> {
+        let deliveries = self.0.receive(stage, max, visibility, now).await?;
+        for delivery in &deliveries {
+            self.0.ack(&delivery.receipt).await?;
+        }
+        Ok(deliveries)
+    }
+
+    async fn ack(&self, receipt: &Receipt) -> Result<(), PortError> {
+        self.0.ack(receipt).await
+    }
+
+    async fn put_back(&self, receipt: &Receipt, due: Timestamp) -> Result<(), PortError> {
+        self.0.put_back(receipt, due).await
+    }
+
+    async fn bury(&self, receipt: &Receipt, error: &str, now: Timestamp) -> Result<(), PortError> {
+        self.0.bury(receipt, error, now).await
+    }
+
+    async fn next_due(&self) -> Result<Option<Timestamp>, PortError> {
+        self.0.next_due().await
+    }
+
+    async fn count(&self, stage: Stage, now: Timestamp) -> Result<QueueCount, PortError> {
+        self.0.count(stage, now).await
+    }
+
+    async fn waiting(&self, now: Timestamp, limit: usize) -> Result<Vec<Waiting>, PortError> {
+        self.0.waiting(now, limit).await
+    }
+
+    async fn dead(&self, limit: usize) -> Result<Vec<Dead>, PortError> {
+        self.0.dead(limit).await
+    }
+
+    async fn redrive(&self, receipt: &Receipt, now: Timestamp) -> Result<(), PortError> {
+        self.0.redrive(receipt, now).await
     }
 }

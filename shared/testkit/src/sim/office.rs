@@ -100,23 +100,29 @@ fn script(shared: &Shared, length: Moment) -> Vec<(Moment, Action)> {
 async fn act(machine: &Machine, action: &Action) -> Result<(), String> {
     match action {
         Action::Name { url, is_feed } => {
-            let named =
-                if *is_feed { machine.suggest.feed(url, true).await } else { machine.suggest.site(url, true).await };
+            let named = if *is_feed {
+                machine.program.suggest.feed(url, true).await
+            } else {
+                machine.program.suggest.site(url, true).await
+            };
             match named {
                 Ok(_) | Err(SuggestError::Refused(_)) => Ok(()),
                 Err(error) => Err(error.to_string()),
             }
         }
-        Action::Block(host) => machine.blocks.block(host).await.map(|_| ()).map_err(|e| e.to_string()),
-        Action::Sample(how_many) => machine.sample.run(how_many.clone()).await.map(|_| ()).map_err(|e| e.to_string()),
+        Action::Block(host) => machine.program.blocks.block(host).await.map(|_| ()).map_err(|e| e.to_string()),
+        Action::Sample(how_many) => {
+            machine.program.sample.run(how_many.clone()).await.map(|_| ()).map_err(|e| e.to_string())
+        }
         Action::Publish { refresh } => publish(machine, *refresh).await,
         Action::Search => Ok(()),
     }
 }
 
 async fn publish(machine: &Machine, refresh: bool) -> Result<(), String> {
-    for year in machine.index.years().await.map_err(|e| e.to_string())? {
-        let done = if refresh { machine.index.refresh(year).await } else { machine.index.publish(year).await };
+    for year in machine.program.index.years().await.map_err(|e| e.to_string())? {
+        let done =
+            if refresh { machine.program.index.refresh(year).await } else { machine.program.index.publish(year).await };
         done.map_err(|e| e.to_string())?;
     }
     Ok(())

@@ -1,0 +1,226 @@
+//! The one worker: runs jobs that a queue handed out, and settles them with the queue. The command line, Lambda and the
+//! simulators drive it; none of them decides what follows from a verdict or a failure.
+
+use crate::stage::{StageError, Verdict, with_causes};
+use async_trait::async_trait;
+use curlew_model::{ExtractJob, Job, Stage as StageName, Timestamp};
+use curlew_policy::delivery::{AfterFailure, FailureKind, after_failure, never_ends};
+use curlew_ports::{Clock, Delivery, Inbox, PortError, Queue, Receipt};
+use futures::FutureExt;
+use std::any::Any;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+
+/// All stages, as a worker sees them.
+#[async_trait]
+pub trait Stages: Send + Sync {
+    /// Gives a job to its stage.
+    async fn run(&self, job: &Job) -> Result<Verdict, StageError>;
+    /// Makes the records of several pages, which then share a segment; one verdict for each, in order.
+    async fn run_batch(&self, jobs: &[ExtractJob]) -> Vec<Result<Verdict, StageError>>;
+}
+
+/// A queue, as a worker settles jobs with it.
+#[async_trait]
+pub trait Settlement: Send + Sync {
+    /// Names one delivery of a job.
+    type Handle: Send + Sync;
+    /// The job is done: it is not handed out again.
+    async fn done(&self, handle: &Self::Handle) -> Result<(), PortError>;
+    /// The job waits. It is sent as a new message instead of being put back: waiting is no failure and must not count as one.
+    async fn defer(&self, handle: &Self::Handle, job: &Job, until: Timestamp) -> Result<(), PortError>;
+    /// The job has failed and is handed out again at this instant.
+    async fn retry(&self, handle: &Self::Handle, at: Timestamp) -> Result<(), PortError>;
+    /// The job is given up for this reason.
+    async fn dead_letter(&self, handle: &Self::Handle, why: &str) -> Result<(), PortError>;
+}
+
+/// Jobs that were received by way of [`Inbox`].
+#[derive(Clone)]
+pub struct Mailbox {
+    /// Where they came from.
+    pub inbox: Arc<dyn Inbox>,
+    /// Where those go that wait.
+    pub queue: Arc<dyn Queue>,
+    /// Time.
+    pub clock: Arc<dyn Clock>,
+}
+
+#[async_trait]
+impl Settlement for Mailbox {
+    type Handle = Receipt;
+
+    async fn done(&self, receipt: &Receipt) -> Result<(), PortError> {
+        self.inbox.ack(receipt).await
+    }
+
+    async fn defer(&self, receipt: &Receipt, job: &Job, until: Timestamp) -> Result<(), PortError> {
+        self.queue.send(&[(job.clone(), until)]).await?;
+        self.inbox.ack(receipt).await
+    }
+
+    async fn retry(&self, receipt: &Receipt, at: Timestamp) -> Result<(), PortError> {
+        self.inbox.put_back(receipt, at).await
+    }
+
+    async fn dead_letter(&self, receipt: &Receipt, why: &str) -> Result<(), PortError> {
+        self.inbox.bury(receipt, why, self.clock.now()).await
+    }
+}
+
+/// Runs jobs and settles them.
+pub struct Worker<'a, S> {
+    /// Who does the jobs.
+    pub stages: &'a dyn Stages,
+    /// The queue that they came from.
+    pub queue: &'a S,
+    /// Time.
+    pub clock: &'a dyn Clock,
+}
+
+/// One page to extract, with its delivery and how often it was handed out.
+pub type ExtractDelivery<H> = (H, u32, ExtractJob);
+
+impl<S: Settlement> Worker<'_, S> {
+    /// Runs a job that was handed out so often (`receives`), and settles it. A panic of its stage is a failure as any other.
+    ///
+    /// # Errors
+    /// What the queue says. The job is then handed out again when its visibility ends.
+    pub async fn run(&self, handle: &S::Handle, receives: u32, job: &Job) -> Result<(), PortError> {
+        match AssertUnwindSafe(self.stages.run(job)).catch_unwind().await {
+            Ok(outcome) => self.settle(handle, receives, job, outcome).await,
+            Err(panic) => {
+                let why = panic_message(panic.as_ref());
+                drop(panic);
+                self.failed((handle, receives), job, (&why, FailureKind::Transient)).await
+            }
+        }
+    }
+
+    /// Extracts several pages together and settles them. If extraction panics, each is run on its own, so that only the one
+    /// that panics fails; before each of them `may_begin` is asked, and those that remain when it says no are returned by
+    /// their number.
+    ///
+    /// # Errors
+    /// What the queue says. Jobs that are not settled then are handed out again when their visibility ends.
+    pub async fn run_together(
+        &self,
+        deliveries: Vec<ExtractDelivery<S::Handle>>,
+        may_begin: impl Fn() -> bool + Send + Sync,
+    ) -> Result<usize, PortError> {
+        let (handles, jobs): (Vec<_>, Vec<_>) =
+            deliveries.into_iter().map(|(handle, receives, job)| ((handle, receives), job)).unzip();
+        let outcomes = AssertUnwindSafe(self.stages.run_batch(&jobs)).catch_unwind().await.ok();
+        let whole = jobs.into_iter().map(|job| Job::Extract(Box::new(job)));
+        let each = handles.iter().zip(whole);
+        let Some(outcomes) = outcomes else {
+            for (n, ((handle, receives), job)) in each.enumerate() {
+                if !may_begin() {
+                    return Ok(handles.len() - n);
+                }
+                self.run(handle, *receives, &job).await?;
+            }
+            return Ok(0);
+        };
+        for (((handle, receives), job), outcome) in each.zip(outcomes) {
+            self.settle(handle, *receives, &job, outcome).await?;
+        }
+        Ok(0)
+    }
+
+    async fn settle(
+        &self,
+        handle: &S::Handle,
+        receives: u32,
+        job: &Job,
+        outcome: Result<Verdict, StageError>,
+    ) -> Result<(), PortError> {
+        match outcome {
+            Ok(Verdict::Done) => self.queue.done(handle).await,
+            Ok(Verdict::Drop(reason)) => {
+                tracing::debug!(reason, "a job was dropped");
+                self.queue.done(handle).await
+            }
+            Ok(Verdict::Defer(until)) => self.queue.defer(handle, job, until).await,
+            Err(error) => self.failed((handle, receives), job, (&with_causes(&error), error.kind())).await,
+        }
+    }
+
+    async fn failed(
+        &self,
+        delivery: (&S::Handle, u32),
+        job: &Job,
+        failure: (&str, FailureKind),
+    ) -> Result<(), PortError> {
+        settle_failure(self.queue, delivery, Some(job), failure, self.clock.now()).await
+    }
+}
+
+/// Settles a delivery that failed with this error; its job is known unless it could not be read.
+///
+/// # Errors
+/// What the queue says. The job is then handed out again when its visibility ends.
+pub async fn settle_failure<S: Settlement>(
+    queue: &S,
+    (handle, receives): (&S::Handle, u32),
+    job: Option<&Job>,
+    (error, kind): (&str, FailureKind),
+    now: Timestamp,
+) -> Result<(), PortError> {
+    match (after_failure(receives, kind, now), job) {
+        (AfterFailure::Defer(until), Some(job)) => {
+            tracing::warn!(error, %until, "a store asks to slow down; a job waits");
+            queue.defer(handle, job, until).await
+        }
+        (AfterFailure::Retry(at) | AfterFailure::Defer(at), _) => {
+            tracing::warn!(error, receives, "a job failed and is tried again");
+            queue.retry(handle, at).await
+        }
+        (AfterFailure::DeadLetter, _) => {
+            tracing::error!(error, receives, "a job is given up");
+            queue.dead_letter(handle, error).await
+        }
+    }
+}
+
+impl Worker<'_, Mailbox> {
+    /// Runs what an inbox handed out of one stage: pages are extracted together, unless one of them failed before; other jobs
+    /// run one after the other.
+    ///
+    /// # Errors
+    /// As for [`Worker::run`].
+    pub async fn deliver(&self, stage: StageName, deliveries: Vec<Delivery>) -> Result<(), PortError> {
+        let together =
+            stage == StageName::Extract && deliveries.len() > 1 && deliveries.iter().all(|d| d.receives == 1);
+        let mut pages = Vec::new();
+        for Delivery { receipt, job, receives } in deliveries {
+            match (never_ends(receives), job) {
+                (Some(why), _) | (None, Err(why)) => self.give_up(&receipt, &why).await?,
+                (None, Ok(job)) if job.stage() != stage => {
+                    let why = format!("the job is in the wrong queue: it is one for {}", job.stage().as_str());
+                    self.give_up(&receipt, &why).await?;
+                }
+                (None, Ok(Job::Extract(job))) if together => pages.push((receipt, receives, *job)),
+                (None, Ok(job)) => self.run(&receipt, receives, &job).await?,
+            }
+        }
+        if !pages.is_empty() {
+            self.run_together(pages, || true).await?;
+        }
+        Ok(())
+    }
+
+    async fn give_up(&self, receipt: &Receipt, why: &str) -> Result<(), PortError> {
+        tracing::error!(error = why, "a job is given up");
+        self.queue.dead_letter(receipt, why).await
+    }
+}
+
+/// The message of a panic.
+fn panic_message(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().copied().or(panic.downcast_ref::<String>().map(String::as_str));
+    format!("the job panicked: {}", text.unwrap_or("without a word"))
+}
+
+#[cfg(test)]
+mod tests;
