@@ -7,7 +7,8 @@ use crate::microdata::Micro;
 use crate::opengraph::OpenGraph;
 use crate::outline::Outline;
 use crate::readability::without_tags;
-use crate::text::{fold, line, unescape};
+use crate::text::fold;
+use curlew_text::{hygiene::line, references};
 
 /// Names under which meta tags give the author.
 const METAS: [&str; 8] = [
@@ -160,7 +161,7 @@ fn name(text: &str, signed: bool, limits: &Limits) -> Option<String> {
         text = rest;
     }
     let end = text.find(['|', '｜', '•', '·', '\n', '⋅', '(', ':', '{', '[', '@', '—']).unwrap_or(text.len());
-    let name = line(&unescape(text.get(..end).unwrap_or_default()), limits.title_chars);
+    let name = line(&references::decode(text.get(..end).unwrap_or_default()), limits.title_chars);
     let name = name.trim_matches([' ', ',', '-', '–', '.', '&']);
     let name = REPORTERS.iter().find_map(|word| name.strip_suffix(word)).unwrap_or(name).trim_end();
     let words = name.split_whitespace().count();

@@ -4,6 +4,7 @@ use crate::candidate::{self, Candidate};
 use crate::jsonld::Linked;
 use crate::outline::{Outline, Tag};
 use crate::{Limits, readability, text};
+use curlew_text::hygiene;
 use scraper::Html;
 use std::collections::HashSet;
 
@@ -197,7 +198,7 @@ fn paragraphs(raw: &str, limits: &Limits) -> String {
     let mut left = limits.text_chars;
     let plain = readability::without_tags(raw);
     for paragraph in plain.lines() {
-        let paragraph = text::line(paragraph, left);
+        let paragraph = hygiene::line(paragraph, left);
         if !paragraph.is_empty() {
             push(&mut out, &paragraph, &mut left);
         }

@@ -2,8 +2,8 @@
 
 use crate::gate::{Depth, admit};
 use crate::links::resolve;
-use crate::text::{line, unescape};
 use crate::{Limits, Unreadable};
+use curlew_text::{hygiene::line, references};
 use lol_html::html_content::{Element, TextChunk};
 use lol_html::{HtmlRewriter, MemorySettings, Settings, element, end_tag, text};
 use std::cell::RefCell;
@@ -106,7 +106,7 @@ pub fn head_metas(html: &str, name: &str) -> Vec<String> {
             let mut found = at_meta.borrow_mut();
             let is_it = tag.get_attribute("name").is_some_and(|it| it.trim().eq_ignore_ascii_case(&wanted));
             if is_it && !found.0 {
-                found.1.extend(tag.get_attribute("content").map(|content| unescape(&content).into_owned()));
+                found.1.extend(tag.get_attribute("content").map(|content| references::decode(&content).into_owned()));
             }
             Ok(())
         }))
@@ -213,7 +213,7 @@ impl Seen {
         let max = self.limits.url_bytes;
         let base = crate::links::base(page, self.base.as_deref(), max);
         let (canonical, canonical_conflict) = one_of(self.canonicals.iter().map(String::as_str), &base, max);
-        let title = line(&unescape(&self.title), self.limits.title_chars);
+        let title = line(&references::decode(&self.title), self.limits.title_chars);
         Glance {
             canonical,
             canonical_conflict,
@@ -247,7 +247,8 @@ fn keep(slots: &mut [Option<String>; 3], slot: usize, value: &str) {
 
 /// An attribute's value with its entities decoded, which the tag reader leaves as written.
 fn attribute(tag: &Element<'_, '_>, name: &str) -> Option<String> {
-    tag.get_attribute(name).map(|value| if value.contains('&') { unescape(&value).into_owned() } else { value })
+    tag.get_attribute(name)
+        .map(|value| if value.contains('&') { references::decode(&value).into_owned() } else { value })
 }
 
 /// Whether a meta tag carries directives for robots: `robots`, a robot's own name, or a rights reservation (TDMRep).

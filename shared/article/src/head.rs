@@ -7,8 +7,8 @@
 use crate::glance::{Glance, glance, one_of};
 use crate::outline::Outline;
 use crate::plain::Marks;
-use crate::text::line;
 use crate::{Limits, Unreadable};
+use curlew_text::hygiene::line;
 use url::Url;
 
 /// What the tags say to robots.

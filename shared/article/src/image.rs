@@ -8,6 +8,7 @@ use crate::jsonld::Linked;
 use crate::links::resolve;
 use crate::microdata::Micro;
 use crate::outline::{Outline, Picture};
+use curlew_text::references;
 use scraper::node::Element;
 use url::Url;
 
@@ -28,7 +29,7 @@ pub(crate) fn choose(
     let micro = micro.image.as_deref().map(|told| (told, "microdata"));
     let told = cards.chain(linked).chain(micro).chain(outline.image_src.map(|told| (told, "image_src")));
     let usable = |source: &str| {
-        let source = crate::text::unescape(source);
+        let source = references::decode(source);
         resolve(&outline.base, &source, limits.url_bytes).filter(|url| !is_ornament(url))
     };
     let told: Vec<(Url, &str)> = told.take(TOLD).filter_map(|(told, by)| Some((usable(told)?, by))).collect();

@@ -4,7 +4,7 @@
 use crate::Limits;
 use crate::author::AUTHORS;
 use crate::outline::Outline;
-use crate::text;
+use curlew_text::references;
 use serde_json::Value;
 use std::collections::HashMap;
 
@@ -210,7 +210,7 @@ impl<'v> Reader<'v> {
             Value::Array(values) => values.iter().take_while(|_| self.charge(0)).find_map(Value::as_str)?,
             _ => return None,
         };
-        self.charge(text.len()).then(|| text::unescape(text).into_owned())
+        self.charge(text.len()).then(|| references::decode(text).into_owned())
     }
 
     /// What a value stands for: the object that it refers to by `@id` and nothing else, or itself.

@@ -16,7 +16,6 @@ mod changes;
 mod choose;
 mod dateparse;
 mod dates;
-mod decode;
 mod dom;
 mod elements;
 mod explain;
@@ -44,13 +43,14 @@ mod wordpress;
 mod work;
 
 pub use dates::{Confidence, DateSource};
-pub use decode::decode;
 pub use explain::{Explanation, Line, Voice};
 pub use gate::{Limits, Unreadable};
 pub use glance::{Glance, Refresh, glance, head_metas};
 pub use work::Work;
 
 use curlew_model::{Rejection, Timestamp};
+use curlew_text::charset::{self, Document};
+use std::borrow::Cow;
 use url::Url;
 
 /// Fewest characters a valid page's text has, unless it has [`MIN_TEXT_WORDS`] words (design, "valid page").
@@ -86,6 +86,12 @@ pub struct Article {
     pub robots_meta: Vec<(String, String)>,
     /// Which rule gave the text; empty when none did.
     pub from: &'static str,
+}
+
+/// Decodes a page, by its byte order mark, the charset of the Content-Type header, a `meta` tag, or a guess. A character
+/// that cannot be decoded becomes U+FFFD; text that was decoded wrongly before it was sent is mended.
+pub fn decode<'a>(body: &'a [u8], content_type: Option<&str>) -> Cow<'a, str> {
+    charset::undo_double_encoding(charset::decode(body, content_type, Document::Page).text)
 }
 
 /// Takes the article out of a page that was fetched from `page`.

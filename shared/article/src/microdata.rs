@@ -9,7 +9,7 @@ use crate::elements::instant_in;
 use crate::image::sources;
 use crate::jsonld::is_article;
 use crate::outline::Outline;
-use crate::text;
+use curlew_text::hygiene;
 use ego_tree::{NodeId, NodeRef};
 use scraper::node::Element;
 use scraper::{Html, Node};
@@ -266,7 +266,7 @@ pub(crate) fn value(name: &str, node: NodeRef<'_, Node>, element: &Element, budg
     };
     let given = given.or_else(|| attr(element, "content")).or_else(|| attr(element, "datetime"));
     let given = given.or_else(|| if date { instant_in(node, budget) } else { None }).map(str::to_owned);
-    given.unwrap_or_else(|| text::line(&text_of(node, VALUE_BYTES, budget), 300))
+    given.unwrap_or_else(|| hygiene::line(&text_of(node, VALUE_BYTES, budget), 300))
 }
 
 /// Every element that has an id; the first of each.

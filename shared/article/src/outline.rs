@@ -8,7 +8,8 @@ use crate::candidate::Reason;
 use crate::jsonld::Linked;
 use crate::microdata::Micro;
 use crate::opengraph::OpenGraph;
-use crate::{Limits, text, title, walk};
+use crate::{Limits, title, walk};
+use curlew_text::{hygiene, references};
 use ego_tree::NodeId;
 use scraper::Html;
 use scraper::node::Element;
@@ -258,7 +259,7 @@ impl<'a> Outline<'a> {
         let told = graph.site_name.or_else(|| linked.site()).or(micro.site_name.as_deref());
         let name = told.or_else(|| self.meta(&apps)).map(str::to_owned);
         let name = name.or_else(|| title::site_beside(self.title.as_deref()?, headline?))?;
-        let name = text::line(&text::unescape(&name), self.limits.title_chars);
+        let name = hygiene::line(&references::decode(&name), self.limits.title_chars);
         (!name.is_empty()).then_some(name)
     }
 }

@@ -7,7 +7,7 @@ use crate::Limits;
 use crate::boilerplate::{Kind, Names};
 use crate::dom::attr;
 use crate::gate::is_formatting;
-use crate::text;
+use curlew_text::hygiene;
 use dom_smoothie::{Config, Readability, TextMode};
 use ego_tree::iter::Edge;
 use scraper::{Html, Node};
@@ -38,7 +38,7 @@ fn found(reduced: String, limits: &Limits) -> Option<String> {
     let mut left = limits.text_chars;
     let mut last = String::new();
     for paragraph in article.text_content.lines() {
-        let paragraph = text::line(paragraph, left);
+        let paragraph = hygiene::line(paragraph, left);
         // The same line twice in a row is a copy for another width of screen.
         if paragraph.is_empty() || paragraph == last {
             continue;

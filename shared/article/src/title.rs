@@ -5,7 +5,8 @@ use crate::jsonld::Linked;
 use crate::microdata::Micro;
 use crate::opengraph::OpenGraph;
 use crate::outline::Outline;
-use crate::text::{fold, is_unspaced, line, unescape, words};
+use crate::text::{fold, is_unspaced, words};
+use curlew_text::{hygiene::line, references};
 use std::collections::HashSet;
 
 /// Chooses the headline.
@@ -16,7 +17,7 @@ pub(crate) fn choose(
     micro: &Micro,
     limits: &Limits,
 ) -> Option<String> {
-    let tidy = |text: &str| line(&unescape(text), limits.title_chars);
+    let tidy = |text: &str| line(&references::decode(text), limits.title_chars);
     let site = graph.site_name.map(tidy).or_else(|| linked.site().map(tidy)).unwrap_or_default();
     let document = outline.title.as_deref().map(tidy).unwrap_or_default();
     let shared = graph.title.map(tidy).unwrap_or_default();

@@ -8,6 +8,7 @@ use crate::glance::{CANONICALS, is_directive};
 use crate::microdata::{is_long, value};
 use crate::outline::{Block, Mark, Moment, Outline, Picture, Prop, Span, Tag, is_inline};
 use crate::{Limits, links, text};
+use curlew_text::hygiene;
 use ego_tree::iter::Edge;
 use ego_tree::{NodeId, NodeRef};
 use scraper::node::Element;
@@ -150,7 +151,8 @@ impl<'a> Walk<'a> {
                 if self.out.title.is_none()
                     && node.parent().is_some_and(|parent| parent.value().as_element().is_none_or(|e| e.name() != "svg"))
                 {
-                    let title = text::line(&text_of(node, TITLE_BYTES, &mut self.looks), self.out.limits.title_chars);
+                    let title =
+                        hygiene::line(&text_of(node, TITLE_BYTES, &mut self.looks), self.out.limits.title_chars);
                     self.out.title = (!title.is_empty()).then_some(title);
                 }
                 return false;
@@ -200,7 +202,7 @@ impl<'a> Walk<'a> {
         if let Some(level) = heading(tag)
             && self.out.headings.len() < MANY
         {
-            let heading = text::line(&text_of(node, 4_096, &mut self.looks), self.out.limits.title_chars);
+            let heading = hygiene::line(&text_of(node, 4_096, &mut self.looks), self.out.limits.title_chars);
             if !heading.is_empty() {
                 self.out.headings.push((level, heading, self.out.blocks.len()));
             }
@@ -324,7 +326,7 @@ impl<'a> Walk<'a> {
         }
         let mut text = String::with_capacity(raw.len());
         for line in raw.split(['\u{1}']) {
-            let clean = text::clean(line);
+            let clean = hygiene::clean(line);
             let lines: &mut dyn Iterator<Item = &str> =
                 if self.pre > 0 { &mut clean.lines() } else { &mut std::iter::once(clean.as_ref()) };
             for line in lines {
@@ -420,7 +422,7 @@ impl<'a> Walk<'a> {
             return;
         }
         let value = attr(element, "datetime").or_else(|| instant(element)).map(str::to_owned);
-        let value = value.unwrap_or_else(|| text::line(&text_of(node, 256, &mut self.looks), 64));
+        let value = value.unwrap_or_else(|| hygiene::line(&text_of(node, 256, &mut self.looks), 64));
         let says = |word: &str| is_called(element, &[word]);
         // Drupal names the field around it.
         let around = node.parent().and_then(|parent| parent.value().as_element());
@@ -467,10 +469,10 @@ impl<'a> Walk<'a> {
         let author = attr(element, "rel")
             .is_some_and(|rel| rel.split_ascii_whitespace().any(|r| r.eq_ignore_ascii_case("author")));
         if (author || told.byline) && self.out.bylines.len() < BYLINES && !self.in_comments() {
-            self.out.bylines.push(text::line(&text_of(node, 512, &mut self.looks), 160));
+            self.out.bylines.push(hygiene::line(&text_of(node, 512, &mut self.looks), 160));
         }
         if !is_text && told.date && self.out.moments.len() < MANY {
-            let shown = text::line(&text_of(node, 256, &mut self.looks), 80);
+            let shown = hygiene::line(&text_of(node, 256, &mut self.looks), 80);
             let changes = says_change(&shown);
             let value = instant_in(node, &mut self.looks).map_or(shown, str::to_owned);
             self.moment(

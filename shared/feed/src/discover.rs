@@ -1,6 +1,8 @@
 //! Feeds that a page names in its head: `<link rel="alternate" type="…" href="…">`.
 
-use crate::{Limits, comments, decode, entity, text};
+use crate::{Limits, comments, text};
+use curlew_text::charset::{self, Document};
+use curlew_text::references;
 use lol_html::{ElementContentHandlers, HtmlRewriter, MemorySettings, Selector, Settings};
 use serde::Serialize;
 use std::borrow::Cow;
@@ -35,7 +37,7 @@ pub struct FeedLink {
 /// Never fails: a page that breaks a limit gives what was found until then.
 pub fn discover(html: &[u8], content_type: Option<&str>, page: &Url) -> Vec<FeedLink> {
     let found = RefCell::new(Found::default());
-    let text = decode::decode(html, content_type).text;
+    let text = charset::decode(html, content_type, Document::Feed).text;
     collect(&text, &found);
     let found = found.into_inner();
     let limits = Limits::default();
@@ -71,7 +73,7 @@ struct Link {
 fn collect(html: &str, found: &RefCell<Found>) {
     let Ok(selector) = "link, base".parse::<Selector>() else { return };
     let handler = ElementContentHandlers::default().element(|element: &mut lol_html::html_content::Element<'_, '_>| {
-        let value = |name: &str| entity::decode(&element.get_attribute(name).unwrap_or_default()).trim().to_owned();
+        let value = |name: &str| references::decode(&element.get_attribute(name).unwrap_or_default()).trim().to_owned();
         let mut found = found.borrow_mut();
         if element.tag_name() == "base" {
             let href = value("href");

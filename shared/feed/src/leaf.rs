@@ -8,6 +8,7 @@ use crate::token::Tag;
 use crate::work::Work;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use curlew_text::references;
 use std::rc::Rc;
 use url::Url;
 
@@ -243,7 +244,7 @@ fn absolute_addresses(html: &str, base: &Url, growth_left: &mut usize) -> String
         match address_at(&rest[at..]).filter(|_| after_space) {
             Some((before, value, length)) => {
                 out.push_str(&rest[..at + before]);
-                let url = base.join(&entity::decode(value)).ok();
+                let url = base.join(&references::decode(value)).ok();
                 let left = url.as_ref().and_then(|url| growth_left.checked_sub(url.as_str().len()));
                 match url.zip(left) {
                     Some((url, left)) => {

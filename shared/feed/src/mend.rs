@@ -16,8 +16,9 @@ use crate::names::{Names, Ns};
 use crate::token::{Tag, Token, Tokens};
 use crate::vocabulary::{Role, ends_a_text, ends_a_word, in_entry, in_feed, is_loose_html};
 use crate::work::Work;
-use crate::{Feed, FeedError, Format, Limits, NotAFeed, Repair, date, entity, link};
+use crate::{Feed, FeedError, Format, Limits, NotAFeed, Repair, date, link};
 use curlew_model::{Faults, Millis};
+use curlew_text::references;
 use std::rc::Rc;
 use url::Url;
 
@@ -139,7 +140,7 @@ impl<'a> Mender<'a> {
         if place == Place::Entry {
             let mut entry = EntryDraft::default();
             if let Some(about) = tag.attributes().find(|(n, _)| n.ends_with("about")) {
-                entry.id.offer(2, entity::decode(about.1), Kind::Plain);
+                entry.id.offer(2, references::decode(about.1).into_owned(), Kind::Plain);
             }
             self.entry = Some(entry);
         }

@@ -6,8 +6,9 @@ use crate::leaf::{Construct, Leaf};
 use crate::names::Ns;
 use crate::token::Tag;
 use crate::vocabulary::Role;
-use crate::{FeedError, Repair, date, entity, link};
+use crate::{FeedError, Repair, date, link};
 use curlew_model::Millis;
+use curlew_text::references;
 use url::Url;
 
 impl<'a> Mender<'a> {
@@ -66,7 +67,7 @@ impl<'a> Mender<'a> {
         let (mut href, mut rel, mut media) = (None, String::new(), String::new());
         for (name, value) in tag.attributes().take(self.limits.attributes) {
             match name.to_ascii_lowercase().as_str() {
-                "href" => href = Some(entity::decode(value)),
+                "href" => href = Some(references::decode(value).into_owned()),
                 "rel" => rel = value.trim().to_ascii_lowercase(),
                 "type" => media = value.trim().to_ascii_lowercase(),
                 _ => {}
@@ -135,7 +136,7 @@ impl<'a> Mender<'a> {
             return;
         }
         let base = self.bases.last().unwrap_or(self.page).clone();
-        if let Some(image) = self.resolve(&entity::decode(text), &base) {
+        if let Some(image) = self.resolve(&references::decode(text), &base) {
             self.feed.image.offer(rank, image, Kind::Plain);
         }
     }
@@ -202,7 +203,10 @@ impl<'a> Mender<'a> {
 
 /// The value of an attribute, its references resolved.
 pub(super) fn attribute(tag: &Tag<'_>, name: &str) -> Option<String> {
-    tag.attributes().take(MAX_LOOKED_AT).find(|(n, _)| n.eq_ignore_ascii_case(name)).map(|(_, v)| entity::decode(v))
+    tag.attributes()
+        .take(MAX_LOOKED_AT)
+        .find(|(n, _)| n.eq_ignore_ascii_case(name))
+        .map(|(_, v)| references::decode(v).into_owned())
 }
 
 /// Whether a link is written as Atom writes it; RSS feeds do so with and without a prefix.

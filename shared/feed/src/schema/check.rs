@@ -6,6 +6,7 @@ use crate::Limits;
 use crate::token::{Tag, Token, Tokens};
 use crate::work::Work;
 use curlew_model::FaultCode;
+use curlew_text::references;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::fmt;
@@ -216,7 +217,7 @@ impl<'a> Checker<'a, '_, '_> {
             }
             match kind.attributes.iter().find(|a| a.name == name) {
                 Some(known) => {
-                    let value = crate::entity::decode(value);
+                    let value = references::decode(value);
                     if let Some(code) = known.kind.fault(&value) {
                         self.notes.add(
                             offset,
@@ -258,7 +259,7 @@ impl<'a> Checker<'a, '_, '_> {
                 let room = MAX_VALUE.saturating_sub(self.value.len());
                 let text = &text[..text.floor_char_boundary(room)];
                 if has_references {
-                    crate::entity::decode_into(text, &mut self.value);
+                    self.value.push_str(&references::decode(text));
                 } else {
                     self.value.push_str(text);
                 }
@@ -273,8 +274,8 @@ impl<'a> Checker<'a, '_, '_> {
         self.work.add(raw.len());
         let mut rest = raw;
         while let Some(at) = rest.find('&') {
-            if let Some((length, _)) = crate::entity::frequent(&rest[at..]) {
-                rest = &rest[at + length..];
+            if let Some(known) = references::predefined(&rest[at..]) {
+                rest = &rest[at + known.length..];
                 continue;
             }
             let after = &rest[at + 1..];

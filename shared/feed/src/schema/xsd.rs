@@ -9,9 +9,9 @@
 //! Anything else is an error, so that a schema never means more than is checked.
 
 use super::value::{Simple, code_of};
-use crate::entity;
 use crate::token::{Tag, Token, Tokens};
 use crate::work::Work;
+use curlew_text::references;
 use regex::Regex;
 use std::collections::HashMap;
 
@@ -239,7 +239,7 @@ impl Node {
 
     fn of(tag: &Tag<'_>) -> Result<Node, String> {
         let Some(name) = tag.name.strip_prefix("xs:") else { return Err(format!("<{}>", tag.name)) };
-        let attributes = tag.attributes().map(|(n, v)| (n.to_owned(), entity::decode(v))).collect();
+        let attributes = tag.attributes().map(|(n, v)| (n.to_owned(), references::decode(v).into_owned())).collect();
         Ok(Node { name: name.to_owned(), attributes, children: Vec::new() })
     }
 }
