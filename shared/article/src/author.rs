@@ -1,13 +1,13 @@
 //! Who wrote a page: structured data first, then what the page shows near its headline.
 
 use crate::Limits;
-use crate::dateparse::{Order, find};
 use crate::jsonld::Linked;
 use crate::microdata::Micro;
 use crate::opengraph::OpenGraph;
 use crate::outline::Outline;
 use crate::readability::without_tags;
 use crate::text::fold;
+use curlew_text::date::{Hints, Order, find};
 use curlew_text::{hygiene::line, references};
 
 /// Names under which meta tags give the author.
@@ -193,7 +193,7 @@ fn name(text: &str, signed: bool, limits: &Limits) -> Option<String> {
                 | "null"
                 | "undefined"
         );
-    (is_name && find(name, Order::DayFirst).is_none()).then(|| name.to_owned())
+    (is_name && find(name, &Hints::page(Order::DayFirst)).is_empty()).then(|| name.to_owned())
 }
 
 /// Whether a name is one word in lower case, as accounts are named.

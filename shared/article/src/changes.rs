@@ -1,7 +1,7 @@
 //! What a date is of, told from the words beside it: the first publication, or the last change.
 
-use crate::dateparse::{Order, Written, find_all, plain};
 use curlew_model::Timestamp;
+use curlew_text::date::{Hints, Written, ascii_digits, find};
 
 /// The days that a line states.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -13,9 +13,9 @@ pub(crate) struct Stated {
 }
 
 /// The days that a line states; `label` is the line before it, which may say what they are of.
-pub(crate) fn stated(label: &str, line: &str, order: Order) -> Stated {
-    let found = find_all(line, order);
-    let line = plain(line);
+pub(crate) fn stated(label: &str, line: &str, hints: &Hints) -> Stated {
+    let found = find(line, hints);
+    let line = ascii_digits(line);
     let between = |from: usize, to: usize| line.get(from..to).unwrap_or_default();
     let Some((first, last)) = found.first().zip(found.last()) else { return Stated::default() };
     // "Updated May 3" says it before, "5月3日更新" behind: behind only if nothing is said before the first date.
@@ -102,9 +102,10 @@ const CHANGED: [&str; 50] = [
 #[cfg(test)]
 mod tests {
     use super::*;
+    use curlew_text::date::Order;
 
     fn days(label: &str, line: &str) -> (Option<String>, Option<String>) {
-        let stated = stated(label, line, Order::DayFirst);
+        let stated = stated(label, line, &Hints::page(Order::DayFirst));
         (stated.published.map(|at| at.day()), stated.modified.map(|at| at.day()))
     }
 

@@ -3,12 +3,12 @@
 use crate::boilerplate::Kind;
 use crate::changes::{Stated, stated};
 use crate::choose::Chosen;
-use crate::dateparse::{Order, find, parse, zone};
 use crate::jsonld::Linked;
 use crate::microdata::Micro;
 use crate::opengraph::OpenGraph;
 use crate::outline::{Block, Moment, Outline};
 use curlew_model::Timestamp;
+use curlew_text::date::{self, Hints, Order, parse};
 use url::Url;
 
 /// Both dates.
@@ -67,14 +67,14 @@ pub(crate) struct Told<'a> {
 
 /// Chooses the dates.
 pub(crate) fn choose(told: &Told<'_>) -> Dated {
-    let order = order(told.outline, told.language);
-    let modified = modified(told, order);
-    let published = match marked(told, order) {
-        Some(found) => Some(unless_redated(unless_stamped(found, modified, told, order), modified, told, order)),
+    let hints = &Hints::page(order(told.outline, told.language));
+    let modified = modified(told, hints);
+    let published = match marked(told, hints) {
+        Some(found) => Some(unless_redated(unless_stamped(found, modified, told, hints), modified, told, hints)),
         // What is only guessed must not be later than the last change.
-        None => shown(told, order).filter(|(at, _)| modified.is_none_or(|(last, _)| at.day() <= last.day())),
+        None => shown(told, hints).filter(|(at, _)| modified.is_none_or(|(last, _)| at.day() <= last.day())),
     };
-    let published = published.or_else(|| in_script(told.html, order)).or_else(|| {
+    let published = published.or_else(|| in_script(told.html, hints)).or_else(|| {
         let (at, source) = modified?;
         Some((at, DateSource { from: "modified", confidence: Confidence::Low, ..source }))
     });
@@ -84,49 +84,50 @@ pub(crate) fn choose(told: &Told<'_>) -> Dated {
 type Found = (Timestamp, DateSource);
 
 /// A date that markup gives.
-fn told_by(from: &'static str, text: &str, order: Order) -> Option<Found> {
-    Some((parse(text, order)?, DateSource { from, confidence: Confidence::High, zone: zone(text) }))
+fn told_by(from: &'static str, text: &str, hints: &Hints) -> Option<Found> {
+    let moment = parse(text, hints)?;
+    Some((moment.at, DateSource { from, confidence: Confidence::High, zone: moment.zone }))
 }
 
 /// The publication by what the markup says it is.
-fn marked(told: &Told<'_>, order: Order) -> Option<Found> {
+fn marked(told: &Told<'_>, hints: &Hints) -> Option<Found> {
     let place = Place::of(told.outline, told.chosen);
-    let read = |from, text: Option<&str>| told_by(from, text?, order);
+    let read = |from, text: Option<&str>| told_by(from, text?, hints);
     read("opengraph", told.graph.published)
         .or_else(|| read("jsonld", told.linked.published.as_deref()))
         .or_else(|| read("microdata", told.micro.published.as_deref()))
         .or_else(|| PUBLISHED.iter().find_map(|name| read("meta", told.outline.meta(&[name]))))
         .or_else(|| {
             let own = |m: &Moment| m.published && !m.outside && place.before_end(m.block);
-            moment(told.outline, order, Confidence::High, own)
+            moment(told.outline, hints, Confidence::High, own)
         })
 }
 
 /// The publication by the address, and by what is shown near the headline.
-fn shown(told: &Told<'_>, order: Order) -> Option<Found> {
+fn shown(told: &Told<'_>, hints: &Hints) -> Option<Found> {
     let outline = told.outline;
     let place = Place::of(outline, told.chosen);
     let plain = |from, confidence| move |at| (at, DateSource { from, confidence, zone: None });
     of_url(told.page)
         .map(plain("url", Confidence::Medium))
-        .or_else(|| moment(outline, order, Confidence::Medium, |m| !m.modified && !m.foreign && place.near(m.block)))
+        .or_else(|| moment(outline, hints, Confidence::Medium, |m| !m.modified && !m.foreign && place.near(m.block)))
         .or_else(|| {
             let own = |m: &Moment| !m.modified && !m.outside && place.before_end(m.block) && place.below_top(m.block);
-            moment(outline, order, Confidence::Medium, own)
+            moment(outline, hints, Confidence::Medium, own)
         })
-        .or_else(|| dateline(outline, &place, order).map(plain("text", Confidence::Low)))
-        .or_else(|| moment(outline, order, Confidence::Low, |m| !m.outside && place.below_top(m.block)))
+        .or_else(|| dateline(outline, &place, hints).map(plain("text", Confidence::Low)))
+        .or_else(|| moment(outline, hints, Confidence::Low, |m| !m.outside && place.below_top(m.block)))
 }
 
 /// Systems that build pages anew write the time of the last build as the publication, too. So if both are of one day,
 /// or the publication is the later one, an earlier date that is shown beside the headline is believed instead.
-fn unless_stamped(found: Found, modified: Option<Found>, told: &Told<'_>, order: Order) -> Found {
+fn unless_stamped(found: Found, modified: Option<Found>, told: &Told<'_>, hints: &Hints) -> Found {
     let stamped = modified.is_some_and(|(at, _)| at <= found.0 || at.day() == found.0.day());
     let place = Place::of(told.outline, told.chosen);
     let beside = || {
-        moment(told.outline, order, Confidence::Medium, |m| !m.modified && !m.outside && place.near(m.block)).or_else(
+        moment(told.outline, hints, Confidence::Medium, |m| !m.modified && !m.outside && place.near(m.block)).or_else(
             || {
-                let at = dateline(told.outline, &place, order)?;
+                let at = dateline(told.outline, &place, hints)?;
                 Some((at, DateSource { from: "text", confidence: Confidence::Medium, zone: None }))
             },
         )
@@ -140,45 +141,40 @@ fn unless_stamped(found: Found, modified: Option<Found>, told: &Told<'_>, order:
 /// Sites that rewrite a page date it anew: beside the headline its readers see one day, without a word about a change, and
 /// it is that of the last change. That day is the one that the publisher stands by, so it is believed, unless the older
 /// one is shown there, too.
-fn unless_redated(found: Found, modified: Option<Found>, told: &Told<'_>, order: Order) -> Found {
-    let Some((at, source)) = modified.filter(|(at, source)| local_day(*at, *source) > local_day(found.0, found.1))
+fn unless_redated(found: Found, modified: Option<Found>, told: &Told<'_>, hints: &Hints) -> Found {
+    let Some((at, source)) =
+        modified.filter(|(at, source)| local_day(*at, source.zone) > local_day(found.0, found.1.zone))
     else {
         return found;
     };
     let place = Place::of(told.outline, told.chosen);
     let moments = told.outline.moments.iter().filter(|m| !m.modified && !m.outside && place.near(m.block));
     let mut days: Vec<String> =
-        moments.filter_map(|m| parse(&m.value, order).map(|at| local_day(at, read_zone(&m.value)))).collect();
-    days.extend(of_text(told.outline, &place, order).filter_map(|(_, stated)| Some(stated.published?.day())));
+        moments.filter_map(|m| parse(&m.value, hints)).map(|shown| local_day(shown.at, shown.zone)).collect();
+    days.extend(of_text(told.outline, &place, hints).filter_map(|(_, stated)| Some(stated.published?.day())));
     let shows = |day: String| days.contains(&day);
-    if shows(local_day(at, source)) && !shows(local_day(found.0, found.1)) {
+    if shows(local_day(at, source.zone)) && !shows(local_day(found.0, found.1.zone)) {
         return (at, DateSource { from: "redated", confidence: Confidence::Medium, ..source });
     }
     found
 }
 
-/// The day that an instant has in the zone that it was stated in.
-fn local_day(at: Timestamp, source: DateSource) -> String {
-    let minutes = i64::from(source.zone.unwrap_or(0));
-    Timestamp::from_millis(at.as_millis() + minutes * 60_000).day()
-}
-
-/// A source that knows no more than its zone.
-fn read_zone(text: &str) -> DateSource {
-    DateSource { from: "time", confidence: Confidence::Medium, zone: zone(text) }
+/// The day that an instant has in the zone that it was stated in, minutes east of UTC.
+fn local_day(at: Timestamp, zone: Option<i16>) -> String {
+    Timestamp::from_millis(at.as_millis() + i64::from(zone.unwrap_or(0)) * 60_000).day()
 }
 
 /// The last change.
-fn modified(told: &Told<'_>, order: Order) -> Option<Found> {
-    let read = |from, text: Option<&str>| told_by(from, text?, order);
+fn modified(told: &Told<'_>, hints: &Hints) -> Option<Found> {
+    let read = |from, text: Option<&str>| told_by(from, text?, hints);
     read("opengraph", told.graph.modified)
         .or_else(|| read("jsonld", told.linked.modified.as_deref()))
         .or_else(|| read("microdata", told.micro.modified.as_deref()))
         .or_else(|| MODIFIED.iter().find_map(|name| read("meta", told.outline.meta(&[name]))))
-        .or_else(|| moment(told.outline, order, Confidence::High, |m| m.modified && !m.outside))
+        .or_else(|| moment(told.outline, hints, Confidence::High, |m| m.modified && !m.outside))
         .or_else(|| {
             let place = Place::of(told.outline, told.chosen);
-            let at = of_text(told.outline, &place, order).find_map(|(_, stated)| stated.modified)?;
+            let at = of_text(told.outline, &place, hints).find_map(|(_, stated)| stated.modified)?;
             Some((at, DateSource { from: "text", confidence: Confidence::Medium, zone: None }))
         })
 }
@@ -186,18 +182,18 @@ fn modified(told: &Told<'_>, order: Order) -> Option<Found> {
 /// The first of the moments that fit and can be read.
 fn moment(
     outline: &Outline<'_>,
-    order: Order,
+    hints: &Hints,
     confidence: Confidence,
     fits: impl Fn(&Moment) -> bool,
 ) -> Option<Found> {
     outline.moments.iter().filter(|m| fits(m)).find_map(|m| {
-        let at = parse(&m.value, order).or_else(|| find(&m.value, order))?;
-        Some((at, DateSource { from: "time", confidence, zone: zone(&m.value) }))
+        let shown = parse(&m.value, hints)?;
+        Some((shown.at, DateSource { from: "time", confidence, zone: shown.zone }))
     })
 }
 
 /// The first `datePublished` of data that a script works with.
-fn in_script(html: &str, order: Order) -> Option<Found> {
+fn in_script(html: &str, hints: &Hints) -> Option<Found> {
     /// So many of them are tried.
     const TRIES: usize = 4;
     /// Between the name and the date stand a quote, a colon and a quote, perhaps escaped.
@@ -209,7 +205,7 @@ fn in_script(html: &str, order: Order) -> Option<Found> {
             rest.find(|c: char| c.is_ascii_digit()).filter(|at| !rest.get(..*at).is_some_and(|b| b.contains(',')))?;
         let value = rest.get(start..)?;
         let end = value.find(['"', '\'', '&', '\\', '<', ',']).unwrap_or(value.len());
-        let (found, source) = told_by("script", value.get(..end)?, order)?;
+        let (found, source) = told_by("script", value.get(..end)?, hints)?;
         Some((found, DateSource { confidence: Confidence::Medium, ..source }))
     })
 }
@@ -273,6 +269,7 @@ fn order(outline: &Outline<'_>, language: Option<&str>) -> Order {
 
 /// A date in the path: `/2026/05/01/`, `/2026-05-01-`, `/20260501`.
 fn of_url(page: &Url) -> Option<Timestamp> {
+    let parse = |text: &str| date::parse(text, &Hints::page(Order::DayFirst)).map(|day| day.at);
     let path = page.path();
     let segments: Vec<&str> = path.split('/').collect();
     let three = segments.windows(3).find_map(|window| {
@@ -282,24 +279,28 @@ fn of_url(page: &Url) -> Option<Timestamp> {
         (year.len() == 4 && plain(year, 4) && plain(month, 2) && plain(day, 2))
             .then(|| format!("{year}-{month:0>2}-{day:0>2}"))
     });
-    three.and_then(|text| parse(&text, Order::DayFirst)).or_else(|| {
+    three.and_then(|text| parse(&text)).or_else(|| {
         segments.iter().find_map(|segment| {
             let iso = segment.get(..10).filter(|s| {
                 s.bytes()
                     .enumerate()
                     .all(|(i, b)| if i == 4 || i == 7 { matches!(b, b'-' | b'_') } else { b.is_ascii_digit() })
             });
-            iso.and_then(|text| parse(&text.replace('_', "-"), Order::DayFirst)).or_else(|| {
+            iso.and_then(|text| parse(&text.replace('_', "-"))).or_else(|| {
                 let run = segment.get(..8).filter(|s| s.bytes().all(|b| b.is_ascii_digit()))?;
                 let ends = segment.as_bytes().get(8).is_none_or(|b| !b.is_ascii_digit());
-                ends.then(|| parse(run, Order::DayFirst)).flatten()
+                ends.then(|| parse(run)).flatten()
             })
         })
     })
 }
 
 /// The dates written out in the lines around the beginning of the text.
-fn of_text<'t>(outline: &'t Outline<'_>, place: &'t Place, order: Order) -> impl Iterator<Item = (usize, Stated)> + 't {
+fn of_text<'t>(
+    outline: &'t Outline<'_>,
+    place: &'t Place,
+    hints: &'t Hints,
+) -> impl Iterator<Item = (usize, Stated)> + 't {
     /// Longer lines are running text, whose dates are those of what it tells.
     const LONGEST: usize = 120;
     let elsewhere = |at: usize| {
@@ -310,17 +311,17 @@ fn of_text<'t>(outline: &'t Outline<'_>, place: &'t Place, order: Order) -> impl
     let lines = outline.blocks.iter().enumerate().filter(near);
     lines.map(move |(at, block)| {
         let label = at.checked_sub(1).and_then(|at| outline.blocks.get(at)).filter(|block| block.chars <= LABEL);
-        (at, stated(label.map_or("", |block| block.text.as_str()), &block.text, order))
+        (at, stated(label.map_or("", |block| block.text.as_str()), &block.text, hints))
     })
 }
 
 /// The publication as a line states it: the first date near the headline, unless that is said to be of a change; then one
 /// beside it, for dates further on are those of what is told.
-fn dateline(outline: &Outline<'_>, place: &Place, order: Order) -> Option<Timestamp> {
+fn dateline(outline: &Outline<'_>, place: &Place, hints: &Hints) -> Option<Timestamp> {
     /// Lines after the one about the change.
     const BESIDE: usize = 2;
     let mut changed = None;
-    for (at, stated) in of_text(outline, place, order) {
+    for (at, stated) in of_text(outline, place, hints) {
         if stated.published.is_some() && changed.is_none_or(|line| at <= line + BESIDE) {
             return stated.published;
         }

@@ -1,9 +1,9 @@
 //! What single elements are, told from their names, roles and classes.
 
 use crate::boilerplate::Names;
-use crate::dateparse::is_instant;
 use crate::dom::{attr, text_of};
 use crate::outline::{Mark, Tag, is_inline};
+use curlew_text::date::{Hints, Order, parse_instant};
 use ego_tree::NodeRef;
 use scraper::Node;
 use scraper::node::Element;
@@ -96,7 +96,10 @@ pub(crate) fn is_date_class(class: &str) -> bool {
 
 /// The instant that an attribute of an element states, whatever its text says.
 pub(crate) fn instant(element: &Element) -> Option<&str> {
-    ["datetime", "content", "title"].iter().filter_map(|key| attr(element, key)).find(|value| is_instant(value))
+    /// Whether the day or the month comes first does not matter: machines write the year first, or the month by name.
+    const HINTS: Hints = Hints::page(Order::DayFirst);
+    let mut values = ["datetime", "content", "title"].iter().filter_map(|key| attr(element, key));
+    values.find(|value| parse_instant(value, &HINTS).is_some())
 }
 
 /// The instant that an element, or else one of the first few in it, states in an attribute: a `<time>` in a block that is

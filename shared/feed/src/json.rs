@@ -2,7 +2,7 @@
 
 use crate::finish::{Raw, finish};
 use crate::work::Work;
-use crate::{Feed, FeedError, Format, Hints, Limits, NotAFeed, Repair, date, link};
+use crate::{Feed, FeedError, Format, Hints, Limits, NotAFeed, Repair, link, text};
 use curlew_model::Faults;
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
@@ -81,7 +81,7 @@ impl Mender<'_> {
     }
 
     fn date(&mut self, field: &Loose) -> Option<curlew_model::Timestamp> {
-        let time = date::parse(field.get()?);
+        let time = text::date(field.get()?);
         if time.is_none() {
             self.repaired(Repair::Date);
         }

@@ -17,7 +17,6 @@
 
 mod byline;
 mod comments;
-mod date;
 mod discover;
 mod draft;
 mod entity;

@@ -16,7 +16,7 @@ use crate::names::{Names, Ns};
 use crate::token::{Tag, Token, Tokens};
 use crate::vocabulary::{Role, ends_a_text, ends_a_word, in_entry, in_feed, is_loose_html};
 use crate::work::Work;
-use crate::{Feed, FeedError, Format, Limits, NotAFeed, Repair, date, link};
+use crate::{Feed, FeedError, Format, Limits, NotAFeed, Repair, link, text};
 use curlew_model::{Faults, Millis};
 use curlew_text::references;
 use std::rc::Rc;
@@ -304,7 +304,7 @@ impl<'a> Mender<'a> {
             return false;
         }
         let id = attribute(tag, "ref").unwrap_or_default();
-        let when = attribute(tag, "when").and_then(|text| date::parse(&text));
+        let when = attribute(tag, "when").and_then(|text| text::date(&text));
         self.feed.deleted.push(Deletion { id, when, ..Deletion::default() });
         self.enter(Place::Deleted, tag, mark);
         true

@@ -3,7 +3,7 @@
 
 use crate::finish::{Raw, finish};
 use crate::work::Work;
-use crate::{Feed, Format, Hints, Limits, date, link};
+use crate::{Feed, Format, Hints, Limits, link, text};
 use curlew_model::{Faults, Timestamp};
 use feed_rs::model;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -22,7 +22,7 @@ pub(crate) fn read(text: &str, url: &Url, limits: &Limits, work: &Work) -> Optio
         // It makes up random ids; ours are made in `finish`, from what the entry says.
         .id_generator(|_, _, _| String::new())
         .sanitize_content(false)
-        .timestamp_parser(|text| date::parse(text)?.to_string().parse().ok())
+        .timestamp_parser(|text| text::date(text)?.to_string().parse().ok())
         .build();
     // It is known to panic on some documents, and one feed must not end a process.
     let read = catch_unwind(AssertUnwindSafe(|| parser.parse(text.as_bytes()))).ok()?.ok()?;

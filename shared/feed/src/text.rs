@@ -1,5 +1,7 @@
 //! Plain text out of what feeds put into titles, and text that is safe to keep.
 
+use curlew_model::Timestamp;
+use curlew_text::date::{self, Hints};
 use curlew_text::hygiene::{clean, head, line};
 use curlew_text::references;
 
@@ -14,6 +16,11 @@ pub(crate) fn body(text: &str, max_chars: usize) -> Option<String> {
     let cleaned = clean(head(text.trim(), max_chars.saturating_mul(2)));
     let body = head(&cleaned, max_chars).trim();
     (!body.is_empty()).then(|| body.to_owned())
+}
+
+/// A date as feeds write it.
+pub(crate) fn date(text: &str) -> Option<Timestamp> {
+    date::parse(text, &Hints::FEED).map(|moment| moment.at)
 }
 
 /// Leaves HTML tags out. What only looks like one stays, since titles speak of `Vec<T>` and of 1 < 2.

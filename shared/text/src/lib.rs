@@ -3,5 +3,6 @@
 //! Feeds, pages and directives are read by crates of their own; whatever they read in the same way stands here, once.
 
 pub mod charset;
+pub mod date;
 pub mod hygiene;
 pub mod references;

@@ -64,7 +64,7 @@ const RULES: &[Rule] = &[
     Rule { name: MODEL, knows: &[], kind: Kind::Pure },
     Rule { name: SUFFIX, knows: &[], kind: Kind::Pure },
     Rule { name: TEXT, knows: &[MODEL], kind: Kind::Pure },
-    Rule { name: POLICY, knows: &[MODEL, SUFFIX], kind: Kind::Pure },
+    Rule { name: POLICY, knows: &[MODEL, SUFFIX, TEXT], kind: Kind::Pure },
     Rule { name: FEED, knows: &[MODEL, TEXT], kind: Kind::Pure },
     Rule { name: ARTICLE, knows: &[MODEL, TEXT], kind: Kind::Pure },
     Rule { name: SCREEN, knows: &[MODEL], kind: Kind::Pure },

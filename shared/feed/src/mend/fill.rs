@@ -6,8 +6,9 @@ use crate::leaf::{Construct, Leaf};
 use crate::names::Ns;
 use crate::token::Tag;
 use crate::vocabulary::Role;
-use crate::{FeedError, Repair, date, link};
+use crate::{FeedError, Repair, link, text};
 use curlew_model::Millis;
+use curlew_text::date::weekday;
 use curlew_text::references;
 use url::Url;
 
@@ -174,7 +175,7 @@ impl<'a> Mender<'a> {
             return;
         }
         self.work.add(text.len());
-        let Some(time) = Some(text).filter(|_| self.may_read_value()).and_then(date::parse) else {
+        let Some(time) = Some(text).filter(|_| self.may_read_value()).and_then(text::date) else {
             return self.repaired(Repair::Date);
         };
         let (slot, rank) = match (&mut self.entry, role) {
@@ -193,7 +194,7 @@ impl<'a> Mender<'a> {
             Role::SkipHours => {
                 feed.hints.skip_hours.extend(text.parse::<u8>().ok().filter(|h| *h <= 24).map(|h| h % 24))
             }
-            Role::SkipDays => feed.hints.skip_days.extend(date::weekday(text)),
+            Role::SkipDays => feed.hints.skip_days.extend(weekday(text)),
             Role::UpdatePeriod => feed.period = period(text),
             Role::UpdateFrequency => feed.frequency = text.parse().ok().filter(|f| *f > 0),
             _ => {}
