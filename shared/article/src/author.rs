@@ -1,11 +1,11 @@
 //! Who wrote a page: structured data first, then what the page shows near its headline.
 
-use crate::Limits;
-use crate::jsonld::Linked;
+use crate::dom::without_tags;
+use crate::gate::Limits;
+use crate::jsonld::{AUTHORS, Linked};
 use crate::microdata::Micro;
 use crate::opengraph::OpenGraph;
 use crate::outline::Outline;
-use crate::readability::without_tags;
 use crate::text::fold;
 use curlew_text::date::{Hints, Order, find};
 use curlew_text::{hygiene::line, references};
@@ -69,8 +69,6 @@ const LABELS: [&str; 14] = [
     "著者",
     "글",
 ];
-/// Most authors that are named.
-pub(crate) const AUTHORS: usize = 20;
 /// Longest names of several authors, in characters.
 const LONGEST: usize = 600;
 /// Longest name, in words; editorial offices have long ones.

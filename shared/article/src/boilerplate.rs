@@ -1,50 +1,12 @@
 //! What in a page is not the article, told from tag names, roles, classes and ids.
 
 use crate::dom::attr;
-use crate::elements::{is_byline, is_date_class};
+use crate::outline::Kind;
 use crate::wordpress;
 use aho_corasick::{AhoCorasick, MatchKind};
 use scraper::node::Element;
 use std::collections::HashMap;
 use std::sync::LazyLock;
-
-/// Why a part of the page is taken for something else than the article.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Kind {
-    /// Not shown, or marked not to be quoted. Always left out.
-    Hidden,
-    /// Navigation, menus, breadcrumbs, page footers.
-    Chrome,
-    /// What readers wrote.
-    Comments,
-    /// Other articles, teasers, sidebars.
-    Related,
-    /// Share buttons, newsletter forms, advertisements, cookie notices.
-    Widget,
-    /// Byline, date, tags, reading time, about the author.
-    Meta,
-    /// Captions and credits of images.
-    Caption,
-}
-
-impl Kind {
-    /// All kinds, the surest first.
-    pub(crate) const ALL: [Kind; 7] =
-        [Kind::Hidden, Kind::Chrome, Kind::Comments, Kind::Related, Kind::Widget, Kind::Meta, Kind::Caption];
-
-    /// Why a part of this kind is left out, in words for whoever asks.
-    pub(crate) fn reason(self) -> &'static str {
-        match self {
-            Kind::Hidden => "not shown, or marked not to be quoted",
-            Kind::Chrome => "navigation, header or footer",
-            Kind::Comments => "comments",
-            Kind::Related => "other articles, a sidebar",
-            Kind::Widget => "sharing, a form, an advertisement or a notice",
-            Kind::Meta => "byline, date, tags or about the author",
-            Kind::Caption => "caption or credit of an image",
-        }
-    }
-}
 
 /// Words that tell a kind wherever they stand in a class or id.
 const PARTS: &[(&str, Kind)] = &[
@@ -327,4 +289,44 @@ fn of_name(name: &str) -> Option<Kind> {
         return None;
     }
     whole(&name).or_else(|| parts.clone().next().and_then(ending)).or_else(|| parts.next_back().and_then(ending))
+}
+
+/// Whether a class names a writer, and not what belongs to one (a box, an image, a biography).
+fn is_byline(class: &str) -> bool {
+    let lower = class.to_ascii_lowercase();
+    let says = |word: &str, name: &str| {
+        name == word || (name.contains(word) && name.len() <= 40 && !OF_AUTHOR.iter().any(|part| name.contains(part)))
+    };
+    lower.split_ascii_whitespace().any(|name| says("author", name) || says("byline", name)) || is_formatted_name(class)
+}
+
+/// Whether a class is that of a formatted name (hCard).
+fn is_formatted_name(class: &str) -> bool {
+    class.split_ascii_whitespace().any(|name| name == "fn")
+}
+
+/// Parts of class names of things beside an author's name.
+const OF_AUTHOR: [&str; 12] =
+    ["bio", "box", "img", "image", "avatar", "photo", "social", "desc", "link-", "card", "about", "icon"];
+
+/// Whether a class says that a date stands there.
+fn is_date_class(class: &str) -> bool {
+    let lower = |word: &str| {
+        matches!(
+            word,
+            "date"
+                | "dates"
+                | "dateline"
+                | "datetime"
+                | "pubdate"
+                | "published"
+                | "timestamp"
+                | "posted"
+                | "publish"
+                | "publication"
+                | "time"
+        )
+    };
+    let camel = ["Date", "Time", "ublished"].iter().any(|word| class.contains(word));
+    camel || class.split(|c: char| !c.is_ascii_alphanumeric()).any(lower)
 }

@@ -1,12 +1,8 @@
 //! Candidates for the article's text: for each voice, which blocks of the page it takes, and why it leaves others.
 
-use crate::boilerplate::Kind;
-use crate::outline::{Block, Mark, Outline, Span, Tag};
+use crate::outline::{Block, Kind, Mark, Outline, Reason, Span, Tag};
 use crate::{lines, tails, text};
 use std::collections::HashSet;
-
-/// Why a block is left out, in words for whoever asks.
-pub(crate) type Reason = &'static str;
 
 /// One voice's answer: which blocks are the text.
 #[derive(Clone, Debug)]

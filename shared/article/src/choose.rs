@@ -1,9 +1,10 @@
 //! Which part of the page is the article's text: candidates, and the choice between them.
 
 use crate::candidate::{self, Candidate};
+use crate::gate::Limits;
 use crate::jsonld::Linked;
 use crate::outline::{Outline, Tag};
-use crate::{Limits, readability, text};
+use crate::{dom, readability, text};
 use curlew_text::hygiene;
 use scraper::Html;
 use std::collections::HashSet;
@@ -196,7 +197,7 @@ fn push(out: &mut String, paragraph: &str, left: &mut usize) {
 fn paragraphs(raw: &str, limits: &Limits) -> String {
     let mut out = String::new();
     let mut left = limits.text_chars;
-    let plain = readability::without_tags(raw);
+    let plain = dom::without_tags(raw);
     for paragraph in plain.lines() {
         let paragraph = hygiene::line(paragraph, left);
         if !paragraph.is_empty() {

@@ -1,12 +1,11 @@
 //! When a page was published and changed: markup first, then the URL, then the text near its top.
 
-use crate::boilerplate::Kind;
 use crate::changes::{Stated, stated};
 use crate::choose::Chosen;
 use crate::jsonld::Linked;
 use crate::microdata::Micro;
 use crate::opengraph::OpenGraph;
-use crate::outline::{Block, Moment, Outline};
+use crate::outline::{Block, Kind, Moment, Outline};
 use curlew_model::Timestamp;
 use curlew_text::date::{self, Hints, Order, parse};
 use url::Url;

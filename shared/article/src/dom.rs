@@ -1,8 +1,8 @@
 //! Building the tree within its limits, and reading elements of it.
 
 use crate::gate::is_formatting;
+use crate::gate::{Limits, Unreadable};
 use crate::sink::{CountingSink, Guard, Most};
-use crate::{Limits, Unreadable};
 use ego_tree::iter::Edge;
 use ego_tree::{NodeId, NodeRef, Tree};
 use html5ever::TokenizerResult;
@@ -133,7 +133,7 @@ pub(crate) fn text_of(node: NodeRef<'_, Node>, max: usize, budget: &mut usize) -
                     let end = text.ceil_char_boundary(max + 1 - out.len());
                     out.push_str(text.get(..end).unwrap_or_default());
                 }
-                Node::Element(element) if !crate::outline::is_inline(element.name()) => out.push(' '),
+                Node::Element(element) if !is_inline(element.name()) => out.push(' '),
                 _ => {}
             },
             Edge::Close(_) => {}
@@ -142,5 +142,80 @@ pub(crate) fn text_of(node: NodeRef<'_, Node>, max: usize, budget: &mut usize) -
             break;
         }
     }
+    out
+}
+
+/// Whether an element stands in a line of text.
+pub(crate) fn is_inline(tag: &str) -> bool {
+    matches!(
+        tag,
+        "a" | "abbr"
+            | "acronym"
+            | "b"
+            | "bdi"
+            | "bdo"
+            | "big"
+            | "cite"
+            | "code"
+            | "data"
+            | "del"
+            | "dfn"
+            | "em"
+            | "font"
+            | "i"
+            | "img"
+            | "ins"
+            | "kbd"
+            | "label"
+            | "mark"
+            | "nobr"
+            | "picture"
+            | "q"
+            | "rp"
+            | "rt"
+            | "ruby"
+            | "s"
+            | "samp"
+            | "small"
+            | "source"
+            | "span"
+            | "strike"
+            | "strong"
+            | "sub"
+            | "sup"
+            | "time"
+            | "tt"
+            | "u"
+            | "var"
+            | "wbr"
+    )
+}
+
+/// A text that may hold tags, as JSON-LD often does: block tags become line breaks, the others vanish.
+pub(crate) fn without_tags(raw: &str) -> String {
+    if !raw.contains('<') {
+        return raw.to_owned();
+    }
+    let mut out = String::with_capacity(raw.len());
+    let mut rest = raw;
+    while let Some(at) = rest.find('<') {
+        let (before, from) = rest.split_at(at);
+        out.push_str(before);
+        rest = from;
+        if !from[1..].starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '/' | '!')) {
+            out.push('<');
+            rest = from.get(1..).unwrap_or_default();
+            continue;
+        }
+        // Where one tag does not end, none of those after it does.
+        let Some(end) = from.find('>') else { break };
+        let name = from.get(1..end).unwrap_or_default().trim_start_matches('/');
+        let name = name.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
+        if !is_inline(&name.to_ascii_lowercase()) {
+            out.push('\n');
+        }
+        rest = from.get(end + 1..).unwrap_or_default();
+    }
+    out.push_str(rest);
     out
 }

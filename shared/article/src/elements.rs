@@ -1,9 +1,10 @@
 //! What single elements are, told from their names, roles and classes.
 
 use crate::boilerplate::Names;
-use crate::dom::{attr, text_of};
-use crate::outline::{Mark, Tag, is_inline};
+use crate::dom::{attr, is_inline, text_of};
+use crate::outline::{Mark, Tag};
 use curlew_text::date::{Hints, Order, parse_instant};
+use curlew_text::hygiene;
 use ego_tree::NodeRef;
 use scraper::Node;
 use scraper::node::Element;
@@ -52,46 +53,6 @@ pub(crate) fn is_short_row(row: NodeRef<'_, Node>, budget: &mut usize) -> bool {
         cell.children().take(CELLS).filter_map(|node| node.value().as_element()).any(|e| !is_inline(e.name()))
     };
     !cells.clone().any(blocks) && text_of(row, LONGEST + 1, budget).len() <= LONGEST
-}
-
-/// Whether a class names a writer, and not what belongs to one (a box, an image, a biography).
-pub(crate) fn is_byline(class: &str) -> bool {
-    let lower = class.to_ascii_lowercase();
-    let says = |word: &str, name: &str| {
-        name == word || (name.contains(word) && name.len() <= 40 && !OF_AUTHOR.iter().any(|part| name.contains(part)))
-    };
-    lower.split_ascii_whitespace().any(|name| says("author", name) || says("byline", name)) || is_formatted_name(class)
-}
-
-/// Whether a class is that of a formatted name (hCard).
-fn is_formatted_name(class: &str) -> bool {
-    class.split_ascii_whitespace().any(|name| name == "fn")
-}
-
-/// Parts of class names of things beside an author's name.
-const OF_AUTHOR: [&str; 12] =
-    ["bio", "box", "img", "image", "avatar", "photo", "social", "desc", "link-", "card", "about", "icon"];
-
-/// Whether a class says that a date stands there.
-pub(crate) fn is_date_class(class: &str) -> bool {
-    let lower = |word: &str| {
-        matches!(
-            word,
-            "date"
-                | "dates"
-                | "dateline"
-                | "datetime"
-                | "pubdate"
-                | "published"
-                | "timestamp"
-                | "posted"
-                | "publish"
-                | "publication"
-                | "time"
-        )
-    };
-    let camel = ["Date", "Time", "ublished"].iter().any(|word| class.contains(word));
-    camel || class.split(|c: char| !c.is_ascii_alphanumeric()).any(lower)
 }
 
 /// The instant that an attribute of an element states, whatever its text says.
@@ -166,4 +127,66 @@ pub(crate) fn mark<'a>(element: &'a Element, tag: &str, names: &mut Names<'a>) -
         _ if attr(element, "role") == Some("article") => Some(Mark::Article),
         _ => None,
     }
+}
+
+/// The addresses an image may have, the best first: lazy loaders keep the real one in `data-…`.
+pub(crate) fn sources(element: &Element) -> Vec<&str> {
+    let mut found = Vec::new();
+    for key in ["data-src", "data-lazy-src", "data-original", "data-orig-file", "data-full-url"] {
+        found.extend(attr(element, key));
+    }
+    for key in ["srcset", "data-srcset", "data-lazy-srcset"] {
+        found.extend(attr(element, key).and_then(largest));
+    }
+    found.extend(attr(element, "src"));
+    found.retain(|source| !source.trim_start().starts_with("data:"));
+    found
+}
+
+/// The largest of the candidates of a `srcset` (HTML, "parsing a srcset attribute").
+fn largest(srcset: &str) -> Option<&str> {
+    // Addresses may hold commas, so only a comma before white space parts them, as long as there is one.
+    let parted = if srcset.contains(", ") || srcset.contains(",\n") {
+        srcset.split(", ").flat_map(|s| s.split(",\n")).collect::<Vec<_>>()
+    } else {
+        srcset.split(" ,").collect()
+    };
+    parted
+        .into_iter()
+        .filter_map(|entry| {
+            let mut words = entry.split_whitespace();
+            let source = words.next()?.trim_matches(',');
+            let size =
+                words.next().and_then(|d| d.trim_end_matches(['w', 'x', ',']).parse::<f64>().ok()).unwrap_or(1.0);
+            (!source.is_empty()).then_some((source, size))
+        })
+        .max_by(|a, b| a.1.total_cmp(&b.1))
+        .map(|(source, _)| source)
+}
+
+/// Longest value, in bytes of text.
+const VALUE_BYTES: usize = 1_024;
+/// Whether a property is a text of its own, which is read elsewhere or not at all.
+pub(crate) fn is_long_property(name: &str) -> bool {
+    matches!(name, "articleBody" | "text" | "description" | "reviewBody")
+}
+
+/// The value of a property that is no item (HTML, "values"), but for what pages get wrong: `content` counts on every
+/// element, and a name that is a link is its text.
+pub(crate) fn property_value(name: &str, node: NodeRef<'_, Node>, element: &Element, budget: &mut usize) -> String {
+    let date = matches!(name, "datePublished" | "dateCreated" | "dateModified");
+    let address = matches!(name, "image" | "thumbnailUrl" | "contentUrl" | "url" | "mainEntityOfPage" | "sameAs");
+    let given = match element.name() {
+        "link" => attr(element, "href"),
+        "a" | "area" if address => attr(element, "href"),
+        "img" | "amp-img" => sources(element).into_iter().next(),
+        "audio" | "embed" | "iframe" | "source" | "track" | "video" => attr(element, "src"),
+        "object" => attr(element, "data"),
+        "data" | "meter" => attr(element, "value"),
+        "time" => attr(element, "datetime"),
+        _ => None,
+    };
+    let given = given.or_else(|| attr(element, "content")).or_else(|| attr(element, "datetime"));
+    let given = given.or_else(|| if date { instant_in(node, budget) } else { None }).map(str::to_owned);
+    given.unwrap_or_else(|| hygiene::line(&text_of(node, VALUE_BYTES, budget), 300))
 }

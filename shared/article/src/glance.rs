@@ -1,8 +1,8 @@
 //! One cheap pass over the tags: what the fetch stage has to know before it makes another call.
 
 use crate::gate::{Depth, admit};
+use crate::gate::{Limits, Unreadable};
 use crate::links::resolve;
-use crate::{Limits, Unreadable};
 use curlew_text::{hygiene::line, references};
 use lol_html::html_content::{Element, TextChunk};
 use lol_html::{HtmlRewriter, MemorySettings, Settings, element, end_tag, text};

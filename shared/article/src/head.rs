@@ -4,10 +4,12 @@
 //! that is not rendered, and a directive must not be missed: if the page has more such tags than the tree shows, its tags
 //! are read again, as `glance` reads them.
 
+use crate::gate::{Limits, Unreadable};
 use crate::glance::{Glance, glance, one_of};
+use crate::links::{bare, resolve};
+use crate::opengraph::OpenGraph;
 use crate::outline::Outline;
 use crate::plain::Marks;
-use crate::{Limits, Unreadable};
 use curlew_text::hygiene::line;
 use url::Url;
 
@@ -51,6 +53,23 @@ pub(crate) fn read(
     let robots = outline.robots.iter().take(limits.robots_metas);
     let robots_meta = robots.map(|(name, content)| (name.clone(), line(content, limits.robots_bytes))).collect();
     Ok(Head { canonical, canonical_conflict, robots_meta })
+}
+
+/// The canonical URL, and what told it: `link` if all links with the relation `canonical` say one thing, else `og:url` if
+/// there is none and that stays on the host. The page's own address is never taken without being told.
+pub(crate) fn canonical(
+    head: &Head,
+    graph: &OpenGraph<'_>,
+    page: &Url,
+    limits: &Limits,
+) -> Option<(Url, &'static str)> {
+    if head.canonical.is_some() || head.canonical_conflict {
+        return head.canonical.clone().map(|url| (url, "link"));
+    }
+    let url = resolve(page, graph.url?, limits.url_bytes)?;
+    let same_host = url.host_str().zip(page.host_str()).is_some_and(|(a, b)| bare(a) == bare(b));
+    // A front page named on every page of a site is a template's mistake.
+    (same_host && (url.path() != "/" || page.path() == "/")).then_some((url, "og:url"))
 }
 
 #[cfg(test)]

@@ -1,9 +1,10 @@
 //! The main image: what the page tells others, else the first of the text's images that is not an ornament.
 
-use crate::Limits;
 use crate::candidate;
 use crate::choose::Chosen;
 use crate::dom::attr;
+use crate::elements::sources;
+use crate::gate::Limits;
 use crate::jsonld::Linked;
 use crate::links::resolve;
 use crate::microdata::Micro;
@@ -58,41 +59,6 @@ fn of_body(outline: &Outline<'_>, chosen: &Chosen, usable: impl Fn(&str) -> Opti
 
 /// More addresses than this are not looked at.
 const TOLD: usize = 16;
-
-/// The addresses an image may have, the best first: lazy loaders keep the real one in `data-…`.
-pub(crate) fn sources(element: &Element) -> Vec<&str> {
-    let mut found = Vec::new();
-    for key in ["data-src", "data-lazy-src", "data-original", "data-orig-file", "data-full-url"] {
-        found.extend(attr(element, key));
-    }
-    for key in ["srcset", "data-srcset", "data-lazy-srcset"] {
-        found.extend(attr(element, key).and_then(largest));
-    }
-    found.extend(attr(element, "src"));
-    found.retain(|source| !source.trim_start().starts_with("data:"));
-    found
-}
-
-/// The largest of the candidates of a `srcset` (HTML, "parsing a srcset attribute").
-fn largest(srcset: &str) -> Option<&str> {
-    // Addresses may hold commas, so only a comma before white space parts them, as long as there is one.
-    let parted = if srcset.contains(", ") || srcset.contains(",\n") {
-        srcset.split(", ").flat_map(|s| s.split(",\n")).collect::<Vec<_>>()
-    } else {
-        srcset.split(" ,").collect()
-    };
-    parted
-        .into_iter()
-        .filter_map(|entry| {
-            let mut words = entry.split_whitespace();
-            let source = words.next()?.trim_matches(',');
-            let size =
-                words.next().and_then(|d| d.trim_end_matches(['w', 'x', ',']).parse::<f64>().ok()).unwrap_or(1.0);
-            (!source.is_empty()).then_some((source, size))
-        })
-        .max_by(|a, b| a.1.total_cmp(&b.1))
-        .map(|(source, _)| source)
-}
 
 /// Whether the markup leaves open, or says, that the image is no icon, pixel or avatar.
 fn large_enough(element: &Element) -> bool {

@@ -1,12 +1,14 @@
 //! JSON-LD of schema.org, read as pages really write it: raw line breaks in strings, comments around the script,
 //! several values after each other, `@graph`, arrays where one value is meant and the other way round.
 
-use crate::Limits;
-use crate::author::AUTHORS;
+use crate::gate::Limits;
 use crate::outline::Outline;
 use curlew_text::references;
 use serde_json::Value;
 use std::collections::HashMap;
+
+/// Most authors that are named.
+pub(crate) const AUTHORS: usize = 20;
 
 /// What the best article among the objects says.
 #[derive(Debug, Default)]

@@ -139,7 +139,7 @@ fn read<T>(
     let marks = plain::scan(html, limits);
     let seen = if marks.is_some() { None } else { Some(glance(html, page, limits)?) };
     let tree = dom::build(html, limits, &mut work.tree)?;
-    let outline = outline::Outline::of(&tree, page, limits);
+    let outline = walk::walk(&tree, page, limits);
     work.walk = outline.steps;
     let head = head::read(html, marks, seen, &outline, limits, page)?;
     let graph = opengraph::read(&outline);
@@ -162,9 +162,9 @@ fn read<T>(
         html,
         language: language.as_deref(),
     });
-    let site_name = outline.site_name(&graph, &linked, &micro, title.as_deref());
+    let site_name = title::site_name(&outline, &graph, &linked, &micro, title.as_deref());
     let image = image::choose(&outline, &linked, &micro, &chosen, limits);
-    let canonical = links::canonical(&head, &graph, page, limits);
+    let canonical = head::canonical(&head, &graph, page, limits);
     let by = By { image: image.as_ref().map(|(_, by)| *by), canonical: canonical.as_ref().map(|(_, by)| *by) };
     let also = also(&outline, &weighed, by);
     let article = Article {

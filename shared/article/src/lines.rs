@@ -2,11 +2,9 @@
 //! above the first paragraph, links below the last one, dumps of data.
 
 use crate::actions::ACTIONS;
-use crate::candidate::Reason;
-use crate::outline::{Block, Tag};
+use crate::outline::{Block, Reason, Tag};
 use crate::phrases;
-use crate::text;
-use crate::title::alike;
+use crate::text::{self, alike};
 use std::collections::HashMap;
 
 /// Least width of a block that is running text, if it has few links and ends as a sentence does.

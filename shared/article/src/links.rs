@@ -1,8 +1,5 @@
 //! URLs found in pages: resolved, cleaned, and only those that could be called at all.
 
-use crate::Limits;
-use crate::head::Head;
-use crate::opengraph::OpenGraph;
 use url::Url;
 
 /// Resolves a reference against a base. Only http and https come back, without user information and fragment, and
@@ -48,24 +45,7 @@ pub(crate) fn base(page: &Url, href: Option<&str>, max_bytes: usize) -> Url {
     href.and_then(|href| resolve(page, href, max_bytes)).unwrap_or_else(|| page.clone())
 }
 
-/// The canonical URL, and what told it: `link` if all links with the relation `canonical` say one thing, else `og:url` if
-/// there is none and that stays on the host. The page's own address is never taken without being told.
-pub(crate) fn canonical(
-    head: &Head,
-    graph: &OpenGraph<'_>,
-    page: &Url,
-    limits: &Limits,
-) -> Option<(Url, &'static str)> {
-    if head.canonical.is_some() || head.canonical_conflict {
-        return head.canonical.clone().map(|url| (url, "link"));
-    }
-    let url = resolve(page, graph.url?, limits.url_bytes)?;
-    let same_host = url.host_str().zip(page.host_str()).is_some_and(|(a, b)| bare(a) == bare(b));
-    // A front page named on every page of a site is a template's mistake.
-    (same_host && (url.path() != "/" || page.path() == "/")).then_some((url, "og:url"))
-}
-
-fn bare(host: &str) -> &str {
+pub(crate) fn bare(host: &str) -> &str {
     host.strip_prefix("www.").unwrap_or(host)
 }
 

@@ -3,15 +3,11 @@
 //! Of an item are the properties below it up to the next item, which is itself a value, and those of the elements that its
 //! `itemref` names. So a comment's author is the comment's and not the article's. The body is a mark of `outline`.
 
-use crate::author::AUTHORS;
-use crate::dom::{attr, text_of};
-use crate::elements::instant_in;
-use crate::image::sources;
-use crate::jsonld::is_article;
+use crate::dom::attr;
+use crate::elements::{is_long_property, property_value};
+use crate::jsonld::{AUTHORS, is_article};
 use crate::outline::Outline;
-use curlew_text::hygiene;
 use ego_tree::{NodeId, NodeRef};
-use scraper::node::Element;
 use scraper::{Html, Node};
 use std::collections::{HashMap, HashSet};
 
@@ -39,8 +35,6 @@ const PROPERTIES: usize = 200;
 const ELEMENTS: usize = 100_000;
 /// Steps for reading the texts of properties, all together: elements nest, so each of their texts holds the next.
 const LOOKS: usize = 500_000;
-/// Longest value, in bytes of text.
-const VALUE_BYTES: usize = 1_024;
 
 /// Reads the properties.
 pub(crate) fn read(tree: &Html, outline: &Outline<'_>) -> Micro {
@@ -229,9 +223,9 @@ fn item<'a>(
                 let name = name.rsplit('/').next().unwrap_or(name);
                 match numbers.get(&node.id()) {
                     Some(at) => out.properties.push((name, Value::Item(*at))),
-                    None if scope || is_long(name) => {}
+                    None if scope || is_long_property(name) => {}
                     None => {
-                        let text = value(name, node, element, &mut budget.looks);
+                        let text = property_value(name, node, element, &mut budget.looks);
                         out.properties.push((name, Value::Text(text)));
                     }
                 }
@@ -242,31 +236,6 @@ fn item<'a>(
         }
     }
     out
-}
-
-/// Whether a property is a text of its own, which is read elsewhere or not at all.
-pub(crate) fn is_long(name: &str) -> bool {
-    matches!(name, "articleBody" | "text" | "description" | "reviewBody")
-}
-
-/// The value of a property that is no item (HTML, "values"), but for what pages get wrong: `content` counts on every
-/// element, and a name that is a link is its text.
-pub(crate) fn value(name: &str, node: NodeRef<'_, Node>, element: &Element, budget: &mut usize) -> String {
-    let date = matches!(name, "datePublished" | "dateCreated" | "dateModified");
-    let address = matches!(name, "image" | "thumbnailUrl" | "contentUrl" | "url" | "mainEntityOfPage" | "sameAs");
-    let given = match element.name() {
-        "link" => attr(element, "href"),
-        "a" | "area" if address => attr(element, "href"),
-        "img" | "amp-img" => sources(element).into_iter().next(),
-        "audio" | "embed" | "iframe" | "source" | "track" | "video" => attr(element, "src"),
-        "object" => attr(element, "data"),
-        "data" | "meter" => attr(element, "value"),
-        "time" => attr(element, "datetime"),
-        _ => None,
-    };
-    let given = given.or_else(|| attr(element, "content")).or_else(|| attr(element, "datetime"));
-    let given = given.or_else(|| if date { instant_in(node, budget) } else { None }).map(str::to_owned);
-    given.unwrap_or_else(|| hygiene::line(&text_of(node, VALUE_BYTES, budget), 300))
 }
 
 /// Every element that has an id; the first of each.
@@ -290,7 +259,7 @@ mod tests {
     fn says(html: &str) -> Micro {
         let tree = crate::dom::build(html, &Limits::default(), &mut 0).unwrap();
         let page = "https://site.example.org/a".parse().unwrap();
-        let outline = Outline::of(&tree, &page, &Limits::default());
+        let outline = crate::walk::walk(&tree, &page, &Limits::default());
         read(&tree, &outline)
     }
 

@@ -3,18 +3,14 @@
 //! The text becomes a list of blocks in document order. Whatever lies in an element is then a run of blocks, so a
 //! candidate for the article is a [`Span`], and so is a part of the page that is something else.
 
-use crate::boilerplate::Kind;
-use crate::candidate::Reason;
-use crate::jsonld::Linked;
-use crate::microdata::Micro;
-use crate::opengraph::OpenGraph;
-use crate::{Limits, title, walk};
-use curlew_text::{hygiene, references};
+use crate::gate::Limits;
 use ego_tree::NodeId;
-use scraper::Html;
 use scraper::node::Element;
 use std::cell::OnceCell;
 use url::Url;
+
+/// Why a block is left out, in words for whoever asks.
+pub(crate) type Reason = &'static str;
 
 /// A paragraph, a heading, a list item, or any other run of text without a block boundary in it.
 #[derive(Debug)]
@@ -126,6 +122,44 @@ impl Mark {
     }
 }
 
+/// Why a part of the page is taken for something else than the article.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Kind {
+    /// Not shown, or marked not to be quoted. Always left out.
+    Hidden,
+    /// Navigation, menus, breadcrumbs, page footers.
+    Chrome,
+    /// What readers wrote.
+    Comments,
+    /// Other articles, teasers, sidebars.
+    Related,
+    /// Share buttons, newsletter forms, advertisements, cookie notices.
+    Widget,
+    /// Byline, date, tags, reading time, about the author.
+    Meta,
+    /// Captions and credits of images.
+    Caption,
+}
+
+impl Kind {
+    /// All kinds, the surest first.
+    pub(crate) const ALL: [Kind; 7] =
+        [Kind::Hidden, Kind::Chrome, Kind::Comments, Kind::Related, Kind::Widget, Kind::Meta, Kind::Caption];
+
+    /// Why a part of this kind is left out, in words for whoever asks.
+    pub(crate) fn reason(self) -> &'static str {
+        match self {
+            Kind::Hidden => "not shown, or marked not to be quoted",
+            Kind::Chrome => "navigation, header or footer",
+            Kind::Comments => "comments",
+            Kind::Related => "other articles, a sidebar",
+            Kind::Widget => "sharing, a form, an advertisement or a notice",
+            Kind::Meta => "byline, date, tags or about the author",
+            Kind::Caption => "caption or credit of an image",
+        }
+    }
+}
+
 /// An image of the body.
 #[derive(Debug)]
 pub(crate) struct Picture<'a> {
@@ -227,11 +261,6 @@ impl<'a> Outline<'a> {
         }
     }
 
-    /// Walks the tree.
-    pub(crate) fn of(tree: &'a Html, page: &Url, limits: &Limits) -> Outline<'a> {
-        walk::walk(tree, page, limits)
-    }
-
     /// All filled contents of metas of one name, in document order.
     pub(crate) fn metas_of<'s>(&'s self, name: &'s str) -> impl Iterator<Item = &'a str> + 's {
         self.metas.iter().filter(move |(known, content)| known == name && !content.trim().is_empty()).map(|(_, c)| *c)
@@ -246,66 +275,4 @@ impl<'a> Outline<'a> {
                 .map(|(_, content)| *content)
         })
     }
-
-    /// What the site calls itself.
-    pub(crate) fn site_name(
-        &self,
-        graph: &OpenGraph<'_>,
-        linked: &Linked,
-        micro: &Micro,
-        headline: Option<&str>,
-    ) -> Option<String> {
-        let apps = ["application-name", "apple-mobile-web-app-title", "al:android:app_name"];
-        let told = graph.site_name.or_else(|| linked.site()).or(micro.site_name.as_deref());
-        let name = told.or_else(|| self.meta(&apps)).map(str::to_owned);
-        let name = name.or_else(|| title::site_beside(self.title.as_deref()?, headline?))?;
-        let name = hygiene::line(&references::decode(&name), self.limits.title_chars);
-        (!name.is_empty()).then_some(name)
-    }
-}
-
-/// Whether an element stands in a line of text.
-pub(crate) fn is_inline(tag: &str) -> bool {
-    matches!(
-        tag,
-        "a" | "abbr"
-            | "acronym"
-            | "b"
-            | "bdi"
-            | "bdo"
-            | "big"
-            | "cite"
-            | "code"
-            | "data"
-            | "del"
-            | "dfn"
-            | "em"
-            | "font"
-            | "i"
-            | "img"
-            | "ins"
-            | "kbd"
-            | "label"
-            | "mark"
-            | "nobr"
-            | "picture"
-            | "q"
-            | "rp"
-            | "rt"
-            | "ruby"
-            | "s"
-            | "samp"
-            | "small"
-            | "source"
-            | "span"
-            | "strike"
-            | "strong"
-            | "sub"
-            | "sup"
-            | "time"
-            | "tt"
-            | "u"
-            | "var"
-            | "wbr"
-    )
 }

@@ -3,10 +3,10 @@
 //! It has a tree of its own and is slow on deep ones, so it is not given the page but what is left of it: block
 //! elements, links, and text, with formatting, scripts, and attributes other than names taken out.
 
-use crate::Limits;
-use crate::boilerplate::{Kind, Names};
+use crate::boilerplate::Names;
 use crate::dom::attr;
-use crate::gate::is_formatting;
+use crate::gate::{Limits, is_formatting};
+use crate::outline::Kind;
 use curlew_text::hygiene;
 use dom_smoothie::{Config, Readability, TextMode};
 use ego_tree::iter::Edge;
@@ -176,33 +176,4 @@ fn escape(out: &mut String, text: &str, references: &mut usize) {
         out.push_str(if *references > 0 { reference } else { " " });
         *references = references.saturating_sub(usize::from(reference.len() > 1));
     }
-}
-
-/// A text that may hold tags, as JSON-LD often does: block tags become line breaks, the others vanish.
-pub(crate) fn without_tags(raw: &str) -> String {
-    if !raw.contains('<') {
-        return raw.to_owned();
-    }
-    let mut out = String::with_capacity(raw.len());
-    let mut rest = raw;
-    while let Some(at) = rest.find('<') {
-        let (before, from) = rest.split_at(at);
-        out.push_str(before);
-        rest = from;
-        if !from[1..].starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '/' | '!')) {
-            out.push('<');
-            rest = from.get(1..).unwrap_or_default();
-            continue;
-        }
-        // Where one tag does not end, none of those after it does.
-        let Some(end) = from.find('>') else { break };
-        let name = from.get(1..end).unwrap_or_default().trim_start_matches('/');
-        let name = name.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
-        if !crate::outline::is_inline(&name.to_ascii_lowercase()) {
-            out.push('\n');
-        }
-        rest = from.get(end + 1..).unwrap_or_default();
-    }
-    out.push_str(rest);
-    out
 }

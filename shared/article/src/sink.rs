@@ -5,7 +5,7 @@
 //! without asking is charged by the [`Guard`], through which all tags go.
 
 use crate::gate::is_formatting;
-use crate::{Limits, Unreadable};
+use crate::gate::{Limits, Unreadable};
 use ego_tree::NodeId;
 use html5ever::interface::{ElementFlags, NodeOrText, QuirksMode, Tracer, TreeSink};
 use html5ever::tendril::StrTendril;

@@ -1,5 +1,7 @@
 //! What can be told of a text by its characters alone: width, words, the ends of sentences.
 
+use std::collections::HashSet;
+
 /// How wide a text is, white space apart. Chinese, Japanese and Korean characters count twice (they are "wide",
 /// UAX #11): each says about as much as two letters, so that one limit does for all scripts.
 pub(crate) fn width(text: &str) -> usize {
@@ -73,6 +75,23 @@ pub(crate) fn fold(text: &str) -> String {
     }
     out.truncate(out.trim_end().len());
     out
+}
+
+/// How alike two folded titles are: the share of words that they have in common (Dice). Where words are not parted by
+/// spaces, characters are compared.
+pub(crate) fn alike(one: &str, two: &str) -> f64 {
+    if one == two {
+        return 1.0;
+    }
+    let (a, b) = (title_parts(one), title_parts(two));
+    let known: HashSet<&str> = a.iter().copied().collect();
+    let common = b.iter().filter(|word| known.contains(**word)).count();
+    2.0 * common as f64 / (a.len() + b.len()).max(1) as f64
+}
+
+/// The words of a folded title, and its single characters where there are no words.
+fn title_parts(title: &str) -> Vec<&str> {
+    title.split(' ').flat_map(|word| word.split_inclusive(is_unspaced)).collect()
 }
 
 #[cfg(test)]

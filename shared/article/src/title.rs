@@ -1,13 +1,12 @@
 //! The headline, by agreement between `<h1>`, `og:title`, JSON-LD and `<title>`.
 
-use crate::Limits;
+use crate::gate::Limits;
 use crate::jsonld::Linked;
 use crate::microdata::Micro;
 use crate::opengraph::OpenGraph;
 use crate::outline::Outline;
-use crate::text::{fold, is_unspaced, words};
+use crate::text::{alike, fold, is_unspaced, words};
 use curlew_text::{hygiene::line, references};
-use std::collections::HashSet;
 
 /// Chooses the headline.
 pub(crate) fn choose(
@@ -75,23 +74,6 @@ fn alone(outline: &Outline<'_>) -> Option<String> {
     (ones.next().is_none() && words(one) >= 3).then(|| one.clone())
 }
 
-/// How alike two folded titles are: the share of words that they have in common (Dice). Where words are not parted by
-/// spaces, characters are compared.
-pub(crate) fn alike(one: &str, two: &str) -> f64 {
-    if one == two {
-        return 1.0;
-    }
-    let (a, b) = (parts(one), parts(two));
-    let known: HashSet<&str> = a.iter().copied().collect();
-    let common = b.iter().filter(|word| known.contains(**word)).count();
-    2.0 * common as f64 / (a.len() + b.len()).max(1) as f64
-}
-
-/// The words of a folded title, and its single characters where there are no words.
-fn parts(title: &str) -> Vec<&str> {
-    title.split(' ').flat_map(|word| word.split_inclusive(is_unspaced)).collect()
-}
-
 /// What stands before the first mark that may part a headline from the site's name.
 fn first_part(title: &str) -> &str {
     let marks = PARTING.iter().chain(if title.contains(is_unspaced) { &TIGHT[..] } else { &[] });
@@ -104,8 +86,24 @@ const PARTING: [&str; 13] =
 /// The same in Chinese and Japanese, which put no spaces around them.
 const TIGHT: [&str; 6] = ["|", "_", "－", "-", "―", "—"];
 
+/// The name that the site calls itself by.
+pub(crate) fn site_name(
+    outline: &Outline<'_>,
+    graph: &OpenGraph<'_>,
+    linked: &Linked,
+    micro: &Micro,
+    headline: Option<&str>,
+) -> Option<String> {
+    let apps = ["application-name", "apple-mobile-web-app-title", "al:android:app_name"];
+    let told = graph.site_name.or_else(|| linked.site()).or(micro.site_name.as_deref());
+    let name = told.or_else(|| outline.meta(&apps)).map(str::to_owned);
+    let name = name.or_else(|| site_beside(outline.title.as_deref()?, headline?))?;
+    let name = line(&references::decode(&name), outline.limits.title_chars);
+    (!name.is_empty()).then_some(name)
+}
+
 /// The site's name that a document's title has behind or before the headline; none if it has neither.
-pub(crate) fn site_beside(document: &str, headline: &str) -> Option<String> {
+fn site_beside(document: &str, headline: &str) -> Option<String> {
     /// Most words of a site's name.
     const WORDS: usize = 6;
     let (document, headline) = (document.trim(), headline.trim());

@@ -1,13 +1,15 @@
 //! The walk that fills the [`Outline`]: text into blocks, elements into spans, and whatever the rules ask for.
 
-use crate::boilerplate::{Kind, Names};
+use crate::boilerplate::Names;
 use crate::changes::says_change;
-use crate::dom::{attr, text_of};
-use crate::elements::{block_tag, heading, instant, instant_in, is_called, is_mute, is_short_row, mark};
+use crate::dom::{attr, is_inline, text_of};
+use crate::elements::{
+    block_tag, heading, instant, instant_in, is_called, is_long_property, is_mute, is_short_row, mark, property_value,
+};
+use crate::gate::Limits;
 use crate::glance::{CANONICALS, is_directive};
-use crate::microdata::{is_long, value};
-use crate::outline::{Block, Mark, Moment, Outline, Picture, Prop, Span, Tag, is_inline};
-use crate::{Limits, links, text};
+use crate::outline::{Block, Kind, Mark, Moment, Outline, Picture, Prop, Span, Tag};
+use crate::{links, text};
 use curlew_text::hygiene;
 use ego_tree::iter::Edge;
 use ego_tree::{NodeId, NodeRef};
@@ -458,10 +460,10 @@ impl<'a> Walk<'a> {
     fn annotations(&mut self, node: NodeRef<'a, Node>, element: &'a Element) {
         let is_text = matches!(element.name(), "time");
         if let Some(name) = attr(element, "itemprop")
-            && !is_long(name)
+            && !is_long_property(name)
             && self.out.props.len() < MANY
         {
-            let value = value(name, node, element, &mut self.looks);
+            let value = property_value(name, node, element, &mut self.looks);
             self.prop(name, value);
         }
         let class = attr(element, "class").unwrap_or_default();
