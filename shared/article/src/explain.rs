@@ -1,7 +1,7 @@
 //! Why a page was read as it was, for whoever asks: a site's owner with `curlew check page --explain`.
 
-use crate::choose::Weighed;
-use crate::outline::Outline;
+use crate::choose::body::Weighed;
+use crate::read::outline::Outline;
 
 /// Why a page was read as it was.
 #[derive(Clone, Debug, Default, PartialEq)]

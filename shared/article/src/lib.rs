@@ -8,46 +8,25 @@
 //! `readability`, …) says what it sees, and `choose`, `title`, `dates`, `language`, `image` weigh the answers
 //! against each other. No rule is believed alone.
 
-mod actions;
-mod author;
-mod boilerplate;
-mod candidate;
-mod changes;
+mod candidates;
 mod choose;
-mod dates;
-mod dom;
-mod elements;
 mod explain;
-mod gate;
-mod glance;
-mod head;
-mod image;
-mod jsonld;
-mod language;
-mod lines;
-mod links;
-mod microdata;
-mod opengraph;
-mod outline;
-mod phrases;
-mod plain;
-mod readability;
-mod sink;
-mod tails;
+mod markup;
+mod read;
 mod text;
-mod title;
-mod walk;
-mod wordpress;
 mod work;
 
-pub use dates::{Confidence, DateSource};
+pub use choose::dates::{Confidence, DateSource};
 pub use explain::{Explanation, Line, Voice};
-pub use gate::{Limits, Unreadable};
-pub use glance::{Glance, Refresh, glance, head_metas};
+pub use read::gate::{Limits, Unreadable};
+pub use read::scan_head::{Glance, Refresh, glance, head_metas};
 pub use work::Work;
 
+use choose::{author, body, dates, head, image, language, title};
 use curlew_model::{Rejection, Timestamp};
 use curlew_text::charset::{self, Document};
+use markup::{jsonld, microdata, opengraph};
+use read::{dom, gate, outline, plain, walk};
 use std::borrow::Cow;
 use url::Url;
 
@@ -132,7 +111,7 @@ fn read<T>(
     page: &Url,
     limits: &Limits,
     work: &mut Work,
-    also: impl FnOnce(&outline::Outline<'_>, &choose::Weighed, By) -> T,
+    also: impl FnOnce(&outline::Outline<'_>, &body::Weighed, By) -> T,
 ) -> Result<(Article, T), Unreadable> {
     gate::admit(html, limits)?;
     plain::check_end_tags(html, limits)?;
@@ -148,8 +127,8 @@ fn read<T>(
     work.data = linked.steps + micro.steps;
 
     let title = title::choose(&outline, &graph, &linked, &micro, limits);
-    let weighed = choose::weigh(&tree, &outline, title.as_deref(), limits);
-    let chosen = choose::text(&tree, &outline, &weighed, &linked, title.as_deref(), limits);
+    let weighed = body::weigh(&tree, &outline, title.as_deref(), limits);
+    let chosen = body::text(&tree, &outline, &weighed, &linked, title.as_deref(), limits);
     work.text = weighed.steps + chosen.steps;
     let language = language::choose(&outline, &graph, &linked, &micro, &chosen.text);
     let dated = dates::choose(&dates::Told {

@@ -1,10 +1,12 @@
 //! Which part of the page is the article's text: candidates, and the choice between them.
 
-use crate::candidate::{self, Candidate};
-use crate::gate::Limits;
-use crate::jsonld::Linked;
-use crate::outline::{Outline, Tag};
-use crate::{dom, readability, text};
+use crate::candidates::candidate::{self, Candidate};
+use crate::candidates::readability;
+use crate::markup::jsonld::Linked;
+use crate::read::dom;
+use crate::read::gate::Limits;
+use crate::read::outline::{Outline, Tag};
+use crate::text;
 use curlew_text::hygiene;
 use scraper::Html;
 use std::collections::HashSet;

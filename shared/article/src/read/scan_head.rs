@@ -1,8 +1,8 @@
 //! One cheap pass over the tags: what the fetch stage has to know before it makes another call.
 
-use crate::gate::{Depth, admit};
-use crate::gate::{Limits, Unreadable};
-use crate::links::resolve;
+use crate::read::gate::{Depth, admit};
+use crate::read::gate::{Limits, Unreadable};
+use crate::read::links::resolve;
 use curlew_text::{hygiene::line, references};
 use lol_html::html_content::{Element, TextChunk};
 use lol_html::{HtmlRewriter, MemorySettings, Settings, element, end_tag, text};
@@ -211,7 +211,7 @@ impl Seen {
 
     fn finish(&mut self, page: &Url) -> Glance {
         let max = self.limits.url_bytes;
-        let base = crate::links::base(page, self.base.as_deref(), max);
+        let base = crate::read::links::base(page, self.base.as_deref(), max);
         let (canonical, canonical_conflict) = one_of(self.canonicals.iter().map(String::as_str), &base, max);
         let title = line(&references::decode(&self.title), self.limits.title_chars);
         Glance {

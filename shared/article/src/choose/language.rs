@@ -1,9 +1,9 @@
 //! The language: what the markup says, checked against the text.
 
-use crate::jsonld::Linked;
-use crate::microdata::Micro;
-use crate::opengraph::OpenGraph;
-use crate::outline::Outline;
+use crate::markup::jsonld::Linked;
+use crate::markup::microdata::Micro;
+use crate::markup::opengraph::OpenGraph;
+use crate::read::outline::Outline;
 use crate::text::width;
 use whatlang::{Lang, detect};
 

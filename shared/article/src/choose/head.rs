@@ -4,12 +4,12 @@
 //! that is not rendered, and a directive must not be missed: if the page has more such tags than the tree shows, its tags
 //! are read again, as `glance` reads them.
 
-use crate::gate::{Limits, Unreadable};
-use crate::glance::{Glance, glance, one_of};
-use crate::links::{bare, resolve};
-use crate::opengraph::OpenGraph;
-use crate::outline::Outline;
-use crate::plain::Marks;
+use crate::markup::opengraph::OpenGraph;
+use crate::read::gate::{Limits, Unreadable};
+use crate::read::links::{bare, resolve};
+use crate::read::outline::Outline;
+use crate::read::plain::Marks;
+use crate::read::scan_head::{Glance, glance, one_of};
 use curlew_text::hygiene::line;
 use url::Url;
 

@@ -1,6 +1,6 @@
 //! Sections inside an article that are not of it, told by what stands above them: "Related posts", "Leggi anche".
 
-use crate::outline::{Block, Reason, Tag};
+use crate::read::outline::{Block, Reason, Tag};
 use crate::text;
 
 /// What such sections are called; the whole line, or its beginning if nothing but a few words follow.

@@ -1,15 +1,16 @@
 //! The walk that fills the [`Outline`]: text into blocks, elements into spans, and whatever the rules ask for.
 
-use crate::boilerplate::Names;
-use crate::changes::says_change;
-use crate::dom::{attr, is_inline, text_of};
-use crate::elements::{
+use crate::read::boilerplate::Names;
+use crate::read::changes::says_change;
+use crate::read::dom::{attr, is_inline, text_of};
+use crate::read::elements::{
     block_tag, heading, instant, instant_in, is_called, is_long_property, is_mute, is_short_row, mark, property_value,
 };
-use crate::gate::Limits;
-use crate::glance::{CANONICALS, is_directive};
-use crate::outline::{Block, Kind, Mark, Moment, Outline, Picture, Prop, Span, Tag};
-use crate::{links, text};
+use crate::read::gate::Limits;
+use crate::read::links;
+use crate::read::outline::{Block, Kind, Mark, Moment, Outline, Picture, Prop, Span, Tag};
+use crate::read::scan_head::{CANONICALS, is_directive};
+use crate::text;
 use curlew_text::hygiene;
 use ego_tree::iter::Edge;
 use ego_tree::{NodeId, NodeRef};

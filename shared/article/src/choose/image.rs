@@ -1,14 +1,14 @@
 //! The main image: what the page tells others, else the first of the text's images that is not an ornament.
 
-use crate::candidate;
-use crate::choose::Chosen;
-use crate::dom::attr;
-use crate::elements::sources;
-use crate::gate::Limits;
-use crate::jsonld::Linked;
-use crate::links::resolve;
-use crate::microdata::Micro;
-use crate::outline::{Outline, Picture};
+use crate::candidates::candidate;
+use crate::choose::body::Chosen;
+use crate::markup::jsonld::Linked;
+use crate::markup::microdata::Micro;
+use crate::read::dom::attr;
+use crate::read::elements::sources;
+use crate::read::gate::Limits;
+use crate::read::links::resolve;
+use crate::read::outline::{Outline, Picture};
 use curlew_text::references;
 use scraper::node::Element;
 use url::Url;

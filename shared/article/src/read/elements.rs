@@ -1,8 +1,8 @@
 //! What single elements are, told from their names, roles and classes.
 
-use crate::boilerplate::Names;
-use crate::dom::{attr, is_inline, text_of};
-use crate::outline::{Mark, Tag};
+use crate::read::boilerplate::Names;
+use crate::read::dom::{attr, is_inline, text_of};
+use crate::read::outline::{Mark, Tag};
 use curlew_text::date::{Hints, Order, parse_instant};
 use curlew_text::hygiene;
 use ego_tree::NodeRef;

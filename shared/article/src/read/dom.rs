@@ -1,8 +1,8 @@
 //! Building the tree within its limits, and reading elements of it.
 
-use crate::gate::is_formatting;
-use crate::gate::{Limits, Unreadable};
-use crate::sink::{CountingSink, Guard, Most};
+use crate::read::gate::is_formatting;
+use crate::read::gate::{Limits, Unreadable};
+use crate::read::sink::{CountingSink, Guard, Most};
 use ego_tree::iter::Edge;
 use ego_tree::{NodeId, NodeRef, Tree};
 use html5ever::TokenizerResult;

@@ -1,11 +1,11 @@
 //! Who wrote a page: structured data first, then what the page shows near its headline.
 
-use crate::dom::without_tags;
-use crate::gate::Limits;
-use crate::jsonld::{AUTHORS, Linked};
-use crate::microdata::Micro;
-use crate::opengraph::OpenGraph;
-use crate::outline::Outline;
+use crate::markup::jsonld::{AUTHORS, Linked};
+use crate::markup::microdata::Micro;
+use crate::markup::opengraph::OpenGraph;
+use crate::read::dom::without_tags;
+use crate::read::gate::Limits;
+use crate::read::outline::Outline;
 use crate::text::fold;
 use curlew_text::date::{Hints, Order, find};
 use curlew_text::{hygiene::line, references};

@@ -1,6 +1,6 @@
 //! Open Graph and Twitter cards (ogp.me): what the page tells to those who link to it.
 
-use crate::outline::Outline;
+use crate::read::outline::Outline;
 
 /// The properties that are of use here, as written.
 #[derive(Debug, Default)]

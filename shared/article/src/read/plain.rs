@@ -1,7 +1,7 @@
 //! A guard that is cheaper than the gate: it proves of most pages that no tag in them is too much for the tree builder,
 //! without knowing where tags are.
 
-use crate::gate::{Limits, Unreadable};
+use crate::read::gate::{Limits, Unreadable};
 
 /// What was found on the way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

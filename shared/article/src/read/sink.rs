@@ -4,8 +4,8 @@
 //! asks its sink for a name or an identity, so the count of questions is the work. What it does with formatting elements
 //! without asking is charged by the [`Guard`], through which all tags go.
 
-use crate::gate::is_formatting;
-use crate::gate::{Limits, Unreadable};
+use crate::read::gate::is_formatting;
+use crate::read::gate::{Limits, Unreadable};
 use ego_tree::NodeId;
 use html5ever::interface::{ElementFlags, NodeOrText, QuirksMode, Tracer, TreeSink};
 use html5ever::tendril::StrTendril;

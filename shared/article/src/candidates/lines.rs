@@ -1,9 +1,9 @@
 //! Single lines inside an article that are not of it, told by what they are and where they stand: buttons, bylines
 //! above the first paragraph, links below the last one, dumps of data.
 
-use crate::actions::ACTIONS;
-use crate::outline::{Block, Reason, Tag};
-use crate::phrases;
+use crate::candidates::actions::ACTIONS;
+use crate::candidates::phrases;
+use crate::read::outline::{Block, Reason, Tag};
 use crate::text::{self, alike};
 use std::collections::HashMap;
 

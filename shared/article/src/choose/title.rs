@@ -1,10 +1,10 @@
 //! The headline, by agreement between `<h1>`, `og:title`, JSON-LD and `<title>`.
 
-use crate::gate::Limits;
-use crate::jsonld::Linked;
-use crate::microdata::Micro;
-use crate::opengraph::OpenGraph;
-use crate::outline::Outline;
+use crate::markup::jsonld::Linked;
+use crate::markup::microdata::Micro;
+use crate::markup::opengraph::OpenGraph;
+use crate::read::gate::Limits;
+use crate::read::outline::Outline;
 use crate::text::{alike, fold, is_unspaced, words};
 use curlew_text::{hygiene::line, references};
 

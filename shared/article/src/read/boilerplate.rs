@@ -1,8 +1,8 @@
 //! What in a page is not the article, told from tag names, roles, classes and ids.
 
-use crate::dom::attr;
-use crate::outline::Kind;
-use crate::wordpress;
+use crate::read::dom::attr;
+use crate::read::outline::Kind;
+use crate::read::wordpress;
 use aho_corasick::{AhoCorasick, MatchKind};
 use scraper::node::Element;
 use std::collections::HashMap;

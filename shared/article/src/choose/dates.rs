@@ -1,11 +1,11 @@
 //! When a page was published and changed: markup first, then the URL, then the text near its top.
 
-use crate::changes::{Stated, stated};
-use crate::choose::Chosen;
-use crate::jsonld::Linked;
-use crate::microdata::Micro;
-use crate::opengraph::OpenGraph;
-use crate::outline::{Block, Kind, Moment, Outline};
+use crate::choose::body::Chosen;
+use crate::markup::jsonld::Linked;
+use crate::markup::microdata::Micro;
+use crate::markup::opengraph::OpenGraph;
+use crate::read::changes::{Stated, stated};
+use crate::read::outline::{Block, Kind, Moment, Outline};
 use curlew_model::Timestamp;
 use curlew_text::date::{self, Hints, Order, parse};
 use url::Url;

@@ -3,10 +3,10 @@
 //! It has a tree of its own and is slow on deep ones, so it is not given the page but what is left of it: block
 //! elements, links, and text, with formatting, scripts, and attributes other than names taken out.
 
-use crate::boilerplate::Names;
-use crate::dom::attr;
-use crate::gate::{Limits, is_formatting};
-use crate::outline::Kind;
+use crate::read::boilerplate::Names;
+use crate::read::dom::attr;
+use crate::read::gate::{Limits, is_formatting};
+use crate::read::outline::Kind;
 use curlew_text::hygiene;
 use dom_smoothie::{Config, Readability, TextMode};
 use ego_tree::iter::Edge;

@@ -1,8 +1,8 @@
 //! JSON-LD of schema.org, read as pages really write it: raw line breaks in strings, comments around the script,
 //! several values after each other, `@graph`, arrays where one value is meant and the other way round.
 
-use crate::gate::Limits;
-use crate::outline::Outline;
+use crate::read::gate::Limits;
+use crate::read::outline::Outline;
 use curlew_text::references;
 use serde_json::Value;
 use std::collections::HashMap;

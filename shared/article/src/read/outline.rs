@@ -3,7 +3,7 @@
 //! The text becomes a list of blocks in document order. Whatever lies in an element is then a run of blocks, so a
 //! candidate for the article is a [`Span`], and so is a part of the page that is something else.
 
-use crate::gate::Limits;
+use crate::read::gate::Limits;
 use ego_tree::NodeId;
 use scraper::node::Element;
 use std::cell::OnceCell;

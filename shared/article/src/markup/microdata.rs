@@ -3,10 +3,10 @@
 //! Of an item are the properties below it up to the next item, which is itself a value, and those of the elements that its
 //! `itemref` names. So a comment's author is the comment's and not the article's. The body is a mark of `outline`.
 
-use crate::dom::attr;
-use crate::elements::{is_long_property, property_value};
-use crate::jsonld::{AUTHORS, is_article};
-use crate::outline::Outline;
+use crate::markup::jsonld::{AUTHORS, is_article};
+use crate::read::dom::attr;
+use crate::read::elements::{is_long_property, property_value};
+use crate::read::outline::Outline;
 use ego_tree::{NodeId, NodeRef};
 use scraper::{Html, Node};
 use std::collections::{HashMap, HashSet};
@@ -257,9 +257,9 @@ mod tests {
     use crate::Limits;
 
     fn says(html: &str) -> Micro {
-        let tree = crate::dom::build(html, &Limits::default(), &mut 0).unwrap();
+        let tree = crate::read::dom::build(html, &Limits::default(), &mut 0).unwrap();
         let page = "https://site.example.org/a".parse().unwrap();
-        let outline = crate::walk::walk(&tree, &page, &Limits::default());
+        let outline = crate::read::walk::walk(&tree, &page, &Limits::default());
         read(&tree, &outline)
     }
 

@@ -1,7 +1,9 @@
 //! Candidates for the article's text: for each voice, which blocks of the page it takes, and why it leaves others.
 
-use crate::outline::{Block, Kind, Mark, Outline, Reason, Span, Tag};
-use crate::{lines, tails, text};
+use crate::candidates::lines;
+use crate::candidates::tails;
+use crate::read::outline::{Block, Kind, Mark, Outline, Reason, Span, Tag};
+use crate::text;
 use std::collections::HashSet;
 
 /// One voice's answer: which blocks are the text.
