@@ -1,6 +1,6 @@
 //! HTML to article: title, text, main image, canonical URL, dates, author, language. Pure.
 //!
-//! Two entrances. [`glance`] is one cheap pass over the tags, for the fetch stage: canonical URL, page
+//! Two entrances. [`scan_head`] is one cheap pass over the tags, for the fetch stage: canonical URL, page
 //! directives, an image from the head. [`extract`] builds the tree and takes the article out of it. Before a tree is
 //! built, a page is known to be neither slow nor deep by a proof that it is `plain`, or else by the same count of tags.
 //!
@@ -19,7 +19,7 @@ mod work;
 pub use choose::dates::{Confidence, DateSource};
 pub use explain::{Explanation, Line, Voice};
 pub use read::gate::{Limits, Unreadable};
-pub use read::scan_head::{Glance, Refresh, glance, head_metas};
+pub use read::scan_head::{HeadScan, Refresh, scan_head, head_metas};
 pub use work::Work;
 
 use choose::{author, body, dates, head, image, language, title};
@@ -116,7 +116,7 @@ fn read<T>(
     gate::admit(html, limits)?;
     plain::check_end_tags(html, limits)?;
     let marks = plain::scan(html, limits);
-    let seen = if marks.is_some() { None } else { Some(glance(html, page, limits)?) };
+    let seen = if marks.is_some() { None } else { Some(scan_head(html, page, limits)?) };
     let tree = dom::build(html, limits, &mut work.tree)?;
     let outline = walk::walk(&tree, page, limits);
     work.walk = outline.steps;

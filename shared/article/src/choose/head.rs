@@ -2,14 +2,14 @@
 //!
 //! The tree is asked first, since it is there. It does not show what stands in `<noscript>`, `<template>` or another place
 //! that is not rendered, and a directive must not be missed: if the page has more such tags than the tree shows, its tags
-//! are read again, as `glance` reads them.
+//! are read again, as `scan_head` reads them.
 
 use crate::markup::opengraph::OpenGraph;
 use crate::read::gate::{Limits, Unreadable};
 use crate::read::links::{bare, resolve};
 use crate::read::outline::Outline;
 use crate::read::plain::Marks;
-use crate::read::scan_head::{Glance, glance, one_of};
+use crate::read::scan_head::{HeadScan, scan_head, one_of};
 use curlew_text::hygiene::line;
 use url::Url;
 
@@ -22,8 +22,8 @@ pub(crate) struct Head {
     pub(crate) robots_meta: Vec<(String, String)>,
 }
 
-impl From<Glance> for Head {
-    fn from(seen: Glance) -> Head {
+impl From<HeadScan> for Head {
+    fn from(seen: HeadScan) -> Head {
         Head { canonical: seen.canonical, canonical_conflict: seen.canonical_conflict, robots_meta: seen.robots_meta }
     }
 }
@@ -36,7 +36,7 @@ impl From<Glance> for Head {
 pub(crate) fn read(
     html: &str,
     marks: Option<Marks>,
-    seen: Option<Glance>,
+    seen: Option<HeadScan>,
     outline: &Outline<'_>,
     limits: &Limits,
     page: &Url,
@@ -47,7 +47,7 @@ pub(crate) fn read(
         return Ok(seen.into());
     }
     if hidden {
-        return glance(html, page, limits).map(Head::from);
+        return scan_head(html, page, limits).map(Head::from);
     }
     let (canonical, canonical_conflict) = one_of(outline.canonicals.iter().copied(), &outline.base, limits.url_bytes);
     let robots = outline.robots.iter().take(limits.robots_metas);
@@ -76,7 +76,7 @@ pub(crate) fn canonical(
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-    use crate::{Limits, extract, glance};
+    use crate::{Limits, extract, scan_head};
 
     /// The tree and the tags must say the same to robots, also where the tree does not show it.
     #[test]
@@ -97,7 +97,7 @@ mod tests {
             "<link rel=canonical href=/b><link rel=canonical href=/c>",
             "<frameset><meta name=robots content=noindex></frameset>",
         ] {
-            let seen = glance(html, &page, &limits).unwrap();
+            let seen = scan_head(html, &page, &limits).unwrap();
             let article = extract(html, &page, &limits).unwrap();
             assert_eq!((seen.canonical, seen.robots_meta), (article.canonical, article.robots_meta), "{html}");
         }

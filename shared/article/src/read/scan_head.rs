@@ -12,7 +12,7 @@ use url::Url;
 
 /// What a page says about itself in its tags.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Glance {
+pub struct HeadScan {
     /// `<link rel=canonical>`; none if there are several different ones (RFC 6596).
     pub canonical: Option<Url>,
     /// Whether several different canonical URLs were named.
@@ -45,7 +45,7 @@ const READER_BYTES: usize = 8 * 1024 * 1024;
 ///
 /// # Errors
 /// If the page breaks one of the limits, or is no HTML.
-pub fn glance(html: &str, page: &Url, limits: &Limits) -> Result<Glance, Unreadable> {
+pub fn scan_head(html: &str, page: &Url, limits: &Limits) -> Result<HeadScan, Unreadable> {
     admit(html, limits)?;
     let seen = Rc::new(RefCell::new(Seen::new(*limits)));
     let at_element = {
@@ -209,12 +209,12 @@ impl Seen {
         }
     }
 
-    fn finish(&mut self, page: &Url) -> Glance {
+    fn finish(&mut self, page: &Url) -> HeadScan {
         let max = self.limits.url_bytes;
         let base = crate::read::links::base(page, self.base.as_deref(), max);
         let (canonical, canonical_conflict) = one_of(self.canonicals.iter().map(String::as_str), &base, max);
         let title = line(&references::decode(&self.title), self.limits.title_chars);
-        Glance {
+        HeadScan {
             canonical,
             canonical_conflict,
             robots_meta: std::mem::take(&mut self.robots_meta),

@@ -5,7 +5,7 @@ use crate::StageError;
 use crate::image::{keep, scaled_down_in, tried};
 use crate::visit::End;
 use bytes::Bytes;
-use curlew_article::Glance;
+use curlew_article::HeadScan;
 use curlew_model::{Gone, ImageId, MainImage, Millis, PageId, PageState, Validators, VisitItem};
 use curlew_policy::address;
 use curlew_ports::{CallKind, Event, Reply};
@@ -21,7 +21,7 @@ impl Fetch {
     pub(super) async fn main_image(
         &self,
         round: &mut Round<'_, '_>,
-        glance: &Glance,
+        glance: &HeadScan,
         calls_left: u32,
     ) -> Option<MainImage> {
         let url = address::parse(glance.image.as_ref()?.as_str(), None).ok()?;
