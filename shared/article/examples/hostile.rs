@@ -6,7 +6,7 @@
 #![allow(clippy::print_stdout, reason = "printing is what this program is for")]
 #![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "it measures time, and starts itself")]
 
-use curlew_article::{Limits, decode, scan_head, measure};
+use curlew_article::{Limits, decode, measure, scan_head};
 use std::error::Error;
 use std::process::Command;
 

@@ -6,7 +6,7 @@
 #![allow(clippy::disallowed_methods, reason = "it is told how often on the command line")]
 
 use base64::Engine;
-use curlew_article::{Limits, decode, scan_head, measure};
+use curlew_article::{Limits, decode, measure, scan_head};
 use serde_json::Value;
 use std::io::BufRead;
 use std::panic::catch_unwind;

@@ -17,9 +17,9 @@ mod text;
 mod work;
 
 pub use choose::dates::{Confidence, DateSource};
-pub use explain::{Explanation, Line, Voice};
+pub use explain::{Explanation, Line, ScoredCandidate};
 pub use read::gate::{Limits, Unreadable};
-pub use read::scan_head::{HeadScan, Refresh, scan_head, head_metas};
+pub use read::scan_head::{HeadScan, Refresh, head_metas, scan_head};
 pub use work::Work;
 
 use choose::{author, body, dates, head, image, language, title};
@@ -101,7 +101,7 @@ pub fn explain(html: &str, page: &Url, limits: &Limits) -> Result<(Article, Expl
 }
 
 /// What told the two addresses of a page.
-struct By {
+struct AddressSources {
     image: Option<&'static str>,
     canonical: Option<&'static str>,
 }
@@ -111,7 +111,7 @@ fn read<T>(
     page: &Url,
     limits: &Limits,
     work: &mut Work,
-    also: impl FnOnce(&outline::Outline<'_>, &body::Weighed, By) -> T,
+    also: impl FnOnce(&outline::Outline<'_>, &body::Ranking, AddressSources) -> T,
 ) -> Result<(Article, T), Unreadable> {
     gate::admit(html, limits)?;
     plain::check_end_tags(html, limits)?;
@@ -131,7 +131,7 @@ fn read<T>(
     let chosen = body::text(&tree, &outline, &weighed, &linked, title.as_deref(), limits);
     work.text = weighed.steps + chosen.steps;
     let language = language::choose(&outline, &graph, &linked, &micro, &chosen.text);
-    let dated = dates::choose(&dates::Told {
+    let dated = dates::choose(&dates::Evidence {
         outline: &outline,
         graph: &graph,
         linked: &linked,
@@ -144,7 +144,8 @@ fn read<T>(
     let site_name = title::site_name(&outline, &graph, &linked, &micro, title.as_deref());
     let image = image::choose(&outline, &linked, &micro, &chosen, limits);
     let canonical = head::canonical(&head, &graph, page, limits);
-    let by = By { image: image.as_ref().map(|(_, by)| *by), canonical: canonical.as_ref().map(|(_, by)| *by) };
+    let by =
+        AddressSources { image: image.as_ref().map(|(_, by)| *by), canonical: canonical.as_ref().map(|(_, by)| *by) };
     let also = also(&outline, &weighed, by);
     let article = Article {
         image: image.map(|(url, _)| url),

@@ -14,7 +14,7 @@ const MAX_EXPANSION: usize = 256 * 1024;
 /// Appends `raw` to `out` with its references resolved: those that the document declares, and all that HTML knows.
 ///
 /// Returns whether there was a reference that plain XML does not know.
-pub(crate) fn decode_declared(raw: &str, out: &mut String, declared: &Declared<'_>) -> bool {
+pub(crate) fn decode_declared(raw: &str, out: &mut String, declared: &Entities<'_>) -> bool {
     references::decode_with(raw, out, |text| declared.reference(text))
 }
 
@@ -22,16 +22,16 @@ pub(crate) fn decode_declared(raw: &str, out: &mut String, declared: &Declared<'
 /// stand for literal text. One that names another entity or brings markup is not known, so that nothing is ever expanded
 /// twice.
 #[derive(Debug, Default)]
-pub(crate) struct Declared<'a> {
+pub(crate) struct Entities<'a> {
     texts: HashMap<&'a str, String>,
     /// Bytes that they have made out of fewer.
     expanded: Cell<usize>,
 }
 
-impl<'a> Declared<'a> {
+impl<'a> Entities<'a> {
     /// Those of an internal subset.
-    pub(crate) fn of(subset: &'a str) -> Declared<'a> {
-        let mut declared = Declared::default();
+    pub(crate) fn of(subset: &'a str) -> Entities<'a> {
+        let mut declared = Entities::default();
         let mut rest = subset;
         while let Some(at) = rest.find("<!").filter(|_| declared.texts.len() < MAX_DECLARED) {
             rest = &rest[at + 2..];
@@ -84,7 +84,7 @@ mod tests {
         let subset = "<!ENTITY id 'Curlew &#38; co'><!ENTITY hens \"hens\"> <!ENTITY hens 'no'><!ENTITY lt 'no'>\n\
             <!-- <!ENTITY gone 'no'> --><!ENTITY % part2 'no'><!ENTITY file SYSTEM 'no'><!ENTITY nested 'a&hens;b'>\
             <!ENTITY tag '<b>'><!ENTITY\tcaf\u{e9}\n'&#233;' ><!ENTITY open 'no";
-        let declared = Declared::of(subset);
+        let declared = Entities::of(subset);
         let said = |raw: &str| {
             let mut out = String::new();
             decode_declared(raw, &mut out, &declared);
@@ -98,12 +98,12 @@ mod tests {
     #[test]
     fn declared_entities_make_a_text_only_so_much_longer() {
         let subset = format!("<!ENTITY a '{}'>", "x".repeat(MAX_DECLARED_BYTES));
-        let declared = Declared::of(&subset);
+        let declared = Entities::of(&subset);
         let mut out = String::new();
         decode_declared(&"&a;".repeat(100_000), &mut out, &declared);
         assert!(out.len() <= MAX_EXPANSION + 300_000, "{}", out.len());
-        assert!(Declared::of(&"<!ENTITY a 'b'>".repeat(9)).texts.len() == 1);
+        assert!(Entities::of(&"<!ENTITY a 'b'>".repeat(9)).texts.len() == 1);
         let many: String = (0..10_000).map(|n| format!("<!ENTITY e{n} 'x'>")).collect();
-        assert_eq!(Declared::of(&many).texts.len(), MAX_DECLARED);
+        assert_eq!(Entities::of(&many).texts.len(), MAX_DECLARED);
     }
 }

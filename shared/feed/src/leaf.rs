@@ -2,7 +2,7 @@
 
 use crate::draft::Kind;
 use crate::entity;
-use crate::entity::Declared;
+use crate::entity::Entities;
 use crate::names::{Ns, is_xhtml};
 use crate::token::Tag;
 use crate::work::Work;
@@ -67,7 +67,7 @@ pub(crate) struct Leaf<'a> {
     base: Option<Url>,
     /// Prefix of the elements of XHTML, which are kept without it.
     prefix: Option<&'a str>,
-    declared: Rc<Declared<'a>>,
+    declared: Rc<Entities<'a>>,
     work: &'a Work,
     /// An unusual reference was met.
     pub(crate) odd_reference: bool,
@@ -90,7 +90,7 @@ impl<'a> Leaf<'a> {
     }
 
     /// With what the document has declared: a prefix for XHTML, and entities.
-    pub(crate) fn declared(self, prefix: Option<&'a str>, declared: Rc<Declared<'a>>) -> Leaf<'a> {
+    pub(crate) fn declared(self, prefix: Option<&'a str>, declared: Rc<Entities<'a>>) -> Leaf<'a> {
         Leaf { prefix, declared, ..self }
     }
 

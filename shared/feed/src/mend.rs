@@ -7,13 +7,12 @@
 mod fill;
 mod root;
 
-use self::fill::{attribute, has_href};
-use crate::draft::{Deletion, EntryDraft, FeedDraft, Kind};
-use crate::entity::Declared;
-use crate::finish::{Raw, deletions, finish};
+use crate::draft::{Deletion, EntryDraft, FeedDraft, Kind, RawEntry};
+use crate::entity::Entities;
+use crate::finish::{deletions, finish};
 use crate::leaf::Leaf;
 use crate::names::{Names, Ns};
-use crate::token::{Tag, Token, Tokens};
+use crate::token::{Tag, Token, Tokens, attribute, has_href};
 use crate::vocabulary::{Role, ends_a_text, ends_a_word, in_entry, in_feed, is_loose_html};
 use crate::work::Work;
 use crate::{Feed, FeedError, Format, Limits, NotAFeed, Repair, link, text};
@@ -87,10 +86,10 @@ struct Mender<'a> {
     atom: bool,
     /// The feed stands in a web page.
     in_page: bool,
-    declared: Rc<Declared<'a>>,
+    declared: Rc<Entities<'a>>,
     feed: FeedDraft,
     entry: Option<EntryDraft>,
-    entries: Vec<Raw>,
+    entries: Vec<RawEntry>,
     repairs: Vec<Repair>,
     truncated: bool,
     /// Addresses and dates that may still be read.

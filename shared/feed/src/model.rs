@@ -66,7 +66,7 @@ pub struct Feed {
     /// In the order of the document.
     pub entries: Vec<Entry>,
     /// Entries that the feed says are deleted (RFC 6721), in the order of the document; none of them is in `entries`.
-    pub deleted: Vec<Deleted>,
+    pub deleted: Vec<DeletedEntry>,
     /// What had to be mended, each kind once.
     pub repairs: Vec<Repair>,
     /// What a strict reader would say against the document, for its author. Lines are those of the document as it came.
@@ -125,7 +125,7 @@ pub struct Entry {
 
 /// An entry that its feed says is deleted (RFC 6721, `at:deleted-entry`).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Deleted {
+pub struct DeletedEntry {
     /// The entry's id, in the form of [`Entry::id`].
     pub id: String,
     /// The page of the entry that was: stated beside the deletion, or by an entry of the same document that it

@@ -1,7 +1,8 @@
 //! A second look: what our own reader does not take for a feed, feed-rs may. It is stricter in the XML and knows fewer broken
 //! documents, but it is another one, and what two readers refuse is no feed.
 
-use crate::finish::{Raw, finish};
+use crate::draft::RawEntry;
+use crate::finish::finish;
 use crate::work::Work;
 use crate::{Feed, Format, Hints, Limits, link, text};
 use curlew_model::{Faults, Timestamp};
@@ -58,13 +59,13 @@ pub(crate) fn read(text: &str, url: &Url, limits: &Limits, work: &Work) -> Optio
     Some(feed)
 }
 
-fn entry(entry: model::Entry, atom: bool, address: &dyn Fn(String) -> Option<String>) -> Raw {
+fn entry(entry: model::Entry, atom: bool, address: &dyn Fn(String) -> Option<String>) -> RawEntry {
     let published = entry.published.map(|t| Timestamp::from_millis(t.timestamp_millis()));
     let updated = entry.updated.map(|t| Timestamp::from_millis(t.timestamp_millis()));
     // It does not take a permanent link that is an id for a link.
     let permalink = link::is_absolute(&entry.id).then(|| entry.id.clone());
     let links = entry.links.into_iter().filter(|l| l.rel.as_deref().is_none_or(|rel| rel == "alternate"));
-    Raw {
+    RawEntry {
         id: entry.id,
         title: entry.title.map(|t| title(t, atom)),
         link: links.map(|l| l.href).chain(permalink).find_map(address),

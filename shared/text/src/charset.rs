@@ -26,7 +26,7 @@ pub enum Document {
 
 /// Text of a document.
 #[derive(Debug)]
-pub struct Decoded<'a> {
+pub struct DecodedText<'a> {
     /// Its characters; U+FFFD for each that cannot be read.
     pub text: Cow<'a, str>,
     /// Whether a label was unknown or wrong, or bytes could not be read.
@@ -37,7 +37,7 @@ pub struct Decoded<'a> {
 ///
 /// A byte order mark is believed before every label, and so are the zeros of UTF-16 and UTF-32 beside the first `<` or `{`.
 /// Without a label, the bytes decide. UTF-7 is never used, for no browser does (Encoding Standard §4).
-pub fn decode<'a>(body: &'a [u8], content_type: Option<&str>, document: Document) -> Decoded<'a> {
+pub fn decode<'a>(body: &'a [u8], content_type: Option<&str>, document: Document) -> DecodedText<'a> {
     if let Some((encoding, mark)) = Encoding::for_bom(body) {
         // A UTF-32 mark begins with the UTF-16LE one; no such text has a NUL as its first character.
         if !(encoding == UTF_16LE && body[mark..].starts_with(&[0, 0])) {
@@ -45,7 +45,7 @@ pub fn decode<'a>(body: &'a [u8], content_type: Option<&str>, document: Document
         }
     }
     if let Some(text) = utf_32(body) {
-        return Decoded { text: Cow::Owned(text), faulty: true };
+        return DecodedText { text: Cow::Owned(text), faulty: true };
     }
     if let Some(encoding) = utf_16(body) {
         return decode_as(body, encoding, false);
@@ -61,7 +61,7 @@ pub fn decode<'a>(body: &'a [u8], content_type: Option<&str>, document: Document
 }
 
 /// Decodes by what the server or the document says, unless the bytes say otherwise.
-fn by_doubted_labels<'a>(body: &'a [u8], header: Option<&str>, declared: Option<&str>) -> Decoded<'a> {
+fn by_doubted_labels<'a>(body: &'a [u8], header: Option<&str>, declared: Option<&str>) -> DecodedText<'a> {
     let plain = |label: Option<&str>| label.and_then(known).filter(|e| is_plain(e));
     let unknown = |label: Option<&str>| label.is_some() && plain(label).is_none();
     let faulty = unknown(header) || unknown(declared);
@@ -70,7 +70,7 @@ fn by_doubted_labels<'a>(body: &'a [u8], header: Option<&str>, declared: Option<
         let mislabelled = header.is_some_and(|e| e != UTF_8) && declared.is_none_or(|e| e == UTF_8) && !text.is_ascii();
         let wanted = header.or(declared).unwrap_or(UTF_8);
         if wanted == UTF_8 || mislabelled && (wanted.is_single_byte() && declared.is_some()) {
-            return Decoded { text: Cow::Borrowed(text), faulty: mislabelled || faulty };
+            return DecodedText { text: Cow::Borrowed(text), faulty: mislabelled || faulty };
         }
         return decode_as(body, wanted, faulty);
     }
@@ -81,9 +81,9 @@ fn by_doubted_labels<'a>(body: &'a [u8], header: Option<&str>, declared: Option<
     }
 }
 
-fn decode_as<'a>(body: &'a [u8], encoding: &'static Encoding, faulty: bool) -> Decoded<'a> {
+fn decode_as<'a>(body: &'a [u8], encoding: &'static Encoding, faulty: bool) -> DecodedText<'a> {
     let (text, lossy) = encoding.decode_without_bom_handling(body);
-    Decoded { text, faulty: faulty || lossy }
+    DecodedText { text, faulty: faulty || lossy }
 }
 
 /// The encoding for a label, except those that the standard replaces because they are dangerous.

@@ -9,7 +9,7 @@ mod running;
 mod standard;
 
 pub use self::names::weekday;
-pub use self::running::{Written, ascii_digits};
+pub use self::running::{DaySpan, ascii_digits};
 
 use curlew_model::Timestamp;
 use std::ops::RangeInclusive;
@@ -94,7 +94,7 @@ pub fn parse_instant(text: &str, hints: &Hints) -> Option<Moment> {
 }
 
 /// Every day that is written in a text of at most a few lines, in order.
-pub fn find(text: &str, hints: &Hints) -> Vec<Written> {
+pub fn find(text: &str, hints: &Hints) -> Vec<DaySpan> {
     if text.len() > 4 * MAX_BYTES { Vec::new() } else { running::find(text, hints) }
 }
 

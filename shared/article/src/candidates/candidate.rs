@@ -1,4 +1,4 @@
-//! Candidates for the article's text: for each voice, which blocks of the page it takes, and why it leaves others.
+//! Candidates for the article's text: for each extractor, which blocks of the page it takes, and why it leaves others.
 
 use crate::candidates::lines;
 use crate::candidates::tails;
@@ -6,7 +6,7 @@ use crate::read::outline::{Block, Kind, Mark, Outline, Reason, Span, Tag};
 use crate::text;
 use std::collections::HashSet;
 
-/// One voice's answer: which blocks are the text.
+/// One extractor's answer: which blocks are the text.
 #[derive(Clone, Debug)]
 pub(crate) struct Candidate {
     pub(crate) from: &'static str,
@@ -61,7 +61,7 @@ impl Candidate {
         candidate
     }
 
-    /// The blocks that a voice gave as paragraphs of plain text; none if few of them are found in the page.
+    /// The blocks that an extractor gave as paragraphs of plain text; none if few of them are found in the page.
     pub(crate) fn of_paragraphs(
         outline: &Outline<'_>,
         title: &str,
@@ -117,7 +117,7 @@ impl Candidate {
     }
 }
 
-/// Every voice that speaks from the tree alone.
+/// The candidates of every extractor that needs the outline alone.
 /// `title` is the headline, folded.
 pub(crate) fn all(outline: &Outline<'_>, title: &str) -> Vec<Candidate> {
     let parts = parts(outline);
@@ -160,7 +160,7 @@ fn marked(outline: &Outline<'_>, parts: &[(Kind, Span)], title: &str) -> Vec<Can
             outline.marks.iter().filter(|(mark, ..)| *mark == wanted).map(|(_, span, _)| *span).collect();
         spans.sort_by_key(|span| (usize::MAX - between(&chars, span.start, span.end), span.serial));
         spans.truncate(OF_A_SORT);
-        out.extend(spans.into_iter().map(|span| Candidate::new(outline, parts, title, wanted.voice(), span)));
+        out.extend(spans.into_iter().map(|span| Candidate::new(outline, parts, title, wanted.extractor(), span)));
     }
     out
 }

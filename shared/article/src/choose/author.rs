@@ -1,7 +1,7 @@
 //! Who wrote a page: structured data first, then what the page shows near its headline.
 
-use crate::markup::jsonld::{AUTHORS, Linked};
-use crate::markup::microdata::Micro;
+use crate::markup::jsonld::{AUTHORS, JsonLd};
+use crate::markup::microdata::Microdata;
 use crate::markup::opengraph::OpenGraph;
 use crate::read::dom::without_tags;
 use crate::read::gate::Limits;
@@ -78,8 +78,8 @@ const WORDS: usize = 8;
 pub(crate) fn choose(
     outline: &Outline<'_>,
     graph: &OpenGraph<'_>,
-    linked: &Linked,
-    micro: &Micro,
+    linked: &JsonLd,
+    micro: &Microdata,
     site: Option<&str>,
     limits: &Limits,
 ) -> Option<String> {

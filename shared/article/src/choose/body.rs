@@ -2,7 +2,7 @@
 
 use crate::candidates::candidate::{self, Candidate};
 use crate::candidates::readability;
-use crate::markup::jsonld::Linked;
+use crate::markup::jsonld::JsonLd;
 use crate::read::dom;
 use crate::read::gate::Limits;
 use crate::read::outline::{Outline, Tag};
@@ -13,7 +13,7 @@ use std::collections::HashSet;
 
 /// The text, and where in the page it stands.
 #[derive(Debug, Default)]
-pub(crate) struct Chosen {
+pub(crate) struct Body {
     pub(crate) text: String,
     /// Which rule gave it.
     pub(crate) from: &'static str,
@@ -40,7 +40,7 @@ pub(crate) struct Weight {
 
 /// The candidates, what is thought of each, and which is the best.
 #[derive(Debug, Default)]
-pub(crate) struct Weighed {
+pub(crate) struct Ranking {
     pub(crate) candidates: Vec<Candidate>,
     pub(crate) weights: Vec<Weight>,
     pub(crate) best: Option<usize>,
@@ -48,9 +48,9 @@ pub(crate) struct Weighed {
     pub(crate) steps: u64,
 }
 
-/// Asks the voices and weighs the answers: first those that speak from the tree alone, and the dearer one only where
+/// Ranks the candidates: first those of the extractors that need the outline alone, and that of the costlier one only if
 /// they disagree.
-pub(crate) fn weigh(tree: &Html, outline: &Outline<'_>, title: Option<&str>, limits: &Limits) -> Weighed {
+pub(crate) fn weigh(tree: &Html, outline: &Outline<'_>, title: Option<&str>, limits: &Limits) -> Ranking {
     let title = title.map(text::fold).unwrap_or_default();
     let first = decide(candidate::all(outline, &title), outline);
     let agreed = first.best.and_then(|at| first.weights.get(at)).is_some_and(|weight| weight.agreement >= AGREED);
@@ -61,15 +61,15 @@ pub(crate) fn weigh(tree: &Html, outline: &Outline<'_>, title: Option<&str>, lim
     let mut candidates = first.candidates;
     candidates.extend(Candidate::of_paragraphs(outline, &title, "readability", &paragraphs));
     let second = decide(candidates, outline);
-    Weighed { steps: first.steps + second.steps + steps, ..second }
+    Ranking { steps: first.steps + second.steps + steps, ..second }
 }
 
-/// How far the voices must agree for no other to be asked.
+/// Agreement of the extractors from which on no other is asked.
 const AGREED: f64 = 0.5;
 
-/// The best of the candidates: by agreement, length, link density, and what each voice is believed beforehand.
-fn decide(candidates: Vec<Candidate>, outline: &Outline<'_>) -> Weighed {
-    let longest: Vec<&Candidate> = VOICES
+/// The best of the candidates: by agreement, length, link density, and the prior of its extractor.
+fn decide(candidates: Vec<Candidate>, outline: &Outline<'_>) -> Ranking {
+    let longest: Vec<&Candidate> = EXTRACTORS
         .iter()
         .filter_map(|(from, _)| candidates.iter().filter(|c| c.from == *from).max_by_key(|c| c.chars))
         .collect();
@@ -79,18 +79,18 @@ fn decide(candidates: Vec<Candidate>, outline: &Outline<'_>) -> Weighed {
     let best = (0..candidates.len())
         .filter(|at| candidates.get(*at).is_some_and(|c| c.chars > 0))
         .max_by(|a, b| score_of(&weights, *a).total_cmp(&score_of(&weights, *b)).then(b.cmp(a)));
-    // Each is compared with the longest of each voice.
+    // Each is compared with the longest of each extractor.
     let steps = (lines * (1 + 2 * longest.len())) as u64;
-    Weighed { candidates, weights, best, steps }
+    Ranking { candidates, weights, best, steps }
 }
 
 fn score_of(weights: &[Weight], at: usize) -> f64 {
     weights.get(at).map_or(f64::MIN, |weight| weight.score)
 }
 
-/// The voices, and how far each is believed before the page is looked at: what the page's own markup names as the
-/// text is seldom too much and seldom too little, an `<article>` may be a teaser, and `<main>` holds all there is.
-const VOICES: [(&str, f64); 6] =
+/// The extractors and their priors: the element that the page's own markup names as the text is seldom too much and
+/// seldom too little, an `<article>` may be a teaser, and `<main>` holds all there is.
+const EXTRACTORS: [(&str, f64); 6] =
     [("microdata", 0.7), ("content", 0.7), ("article", 0.3), ("density", 0.2), ("readability", 0.2), ("main", 0.1)];
 
 /// What is thought of one candidate. The factors were fitted to one half of a public set and held on the other.
@@ -121,7 +121,7 @@ fn weight(candidate: &Candidate, all: &[Candidate], longest: &[&Candidate], outl
     let complete = mean(&|other| shared(other) / other.chars.max(1) as f64);
     let densest = longest.iter().find(|c| c.from == "density").map_or(chars, |c| c.chars.max(1) as f64);
     let only = all.iter().filter(|other| other.from == candidate.from).count() == 1;
-    let prior = VOICES.iter().find(|(from, _)| *from == candidate.from).map_or(0.0, |(_, prior)| *prior);
+    let prior = EXTRACTORS.iter().find(|(from, _)| *from == candidate.from).map_or(0.0, |(_, prior)| *prior);
     let score = prior
         + CONFIRMED * confirmed
         + COMPLETE * complete
@@ -136,31 +136,31 @@ fn weight(candidate: &Candidate, all: &[Candidate], longest: &[&Candidate], outl
 pub(crate) fn text(
     tree: &Html,
     outline: &Outline<'_>,
-    weighed: &Weighed,
-    linked: &Linked,
+    weighed: &Ranking,
+    linked: &JsonLd,
     title: Option<&str>,
     limits: &Limits,
-) -> Chosen {
+) -> Body {
     let best = weighed.best.and_then(|at| weighed.candidates.get(at));
     let mut chosen = best.map(|candidate| render(outline, candidate, title, limits)).unwrap_or_default();
     if text::width(&chosen.text) < SHORT {
         let (other, steps) = readability::read(tree, limits);
         if text::width(&other) > 2 * text::width(&chosen.text) {
-            chosen = Chosen { text: other, from: "readability", ..Chosen::default() };
+            chosen = Body { text: other, from: "readability", ..Body::default() };
         }
         chosen.steps = steps;
     }
     if let Some(body) = &linked.body {
         let body = paragraphs(body, limits);
         if text::width(&body) > 2 * text::width(&chosen.text) {
-            chosen = Chosen { text: body, from: "jsonld", steps: chosen.steps, ..Chosen::default() };
+            chosen = Body { text: body, from: "jsonld", steps: chosen.steps, ..Body::default() };
         }
     }
     chosen
 }
 
 /// The kept blocks as text.
-fn render(outline: &Outline<'_>, candidate: &Candidate, title: Option<&str>, limits: &Limits) -> Chosen {
+fn render(outline: &Outline<'_>, candidate: &Candidate, title: Option<&str>, limits: &Limits) -> Body {
     let mut out = String::new();
     let mut left = limits.text_chars;
     let title = title.map(text::fold).unwrap_or_default();
@@ -181,7 +181,7 @@ fn render(outline: &Outline<'_>, candidate: &Candidate, title: Option<&str>, lim
         push(&mut out, &block.text, &mut left);
     }
     let start = candidate.kept(outline).next().map_or(candidate.span.start, |(at, _)| at);
-    Chosen { text: out, from: candidate.from, start, end: candidate.span.end, steps: 0 }
+    Body { text: out, from: candidate.from, start, end: candidate.span.end, steps: 0 }
 }
 
 fn push(out: &mut String, paragraph: &str, left: &mut usize) {

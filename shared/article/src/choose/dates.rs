@@ -1,10 +1,10 @@
 //! When a page was published and changed: markup first, then the URL, then the text near its top.
 
-use crate::choose::body::Chosen;
-use crate::markup::jsonld::Linked;
-use crate::markup::microdata::Micro;
+use crate::choose::body::Body;
+use crate::markup::jsonld::JsonLd;
+use crate::markup::microdata::Microdata;
 use crate::markup::opengraph::OpenGraph;
-use crate::read::changes::{Stated, stated};
+use crate::read::changes::{LineDates, stated};
 use crate::read::outline::{Block, Kind, Moment, Outline};
 use curlew_model::Timestamp;
 use curlew_text::date::{self, Hints, Order, parse};
@@ -12,7 +12,7 @@ use url::Url;
 
 /// Both dates.
 #[derive(Debug, Default)]
-pub(crate) struct Dated {
+pub(crate) struct Dates {
     pub(crate) published: Option<(Timestamp, DateSource)>,
     pub(crate) modified: Option<(Timestamp, DateSource)>,
 }
@@ -53,19 +53,19 @@ impl Confidence {
 }
 
 /// What the dates are chosen from.
-pub(crate) struct Told<'a> {
+pub(crate) struct Evidence<'a> {
     pub(crate) outline: &'a Outline<'a>,
     pub(crate) graph: &'a OpenGraph<'a>,
-    pub(crate) linked: &'a Linked,
-    pub(crate) micro: &'a Micro,
-    pub(crate) chosen: &'a Chosen,
+    pub(crate) linked: &'a JsonLd,
+    pub(crate) micro: &'a Microdata,
+    pub(crate) chosen: &'a Body,
     pub(crate) page: &'a Url,
     pub(crate) html: &'a str,
     pub(crate) language: Option<&'a str>,
 }
 
 /// Chooses the dates.
-pub(crate) fn choose(told: &Told<'_>) -> Dated {
+pub(crate) fn choose(told: &Evidence<'_>) -> Dates {
     let hints = &Hints::page(order(told.outline, told.language));
     let modified = modified(told, hints);
     let published = match marked(told, hints) {
@@ -77,19 +77,19 @@ pub(crate) fn choose(told: &Told<'_>) -> Dated {
         let (at, source) = modified?;
         Some((at, DateSource { from: "modified", confidence: Confidence::Low, ..source }))
     });
-    Dated { published, modified }
+    Dates { published, modified }
 }
 
-type Found = (Timestamp, DateSource);
+type Claim = (Timestamp, DateSource);
 
 /// A date that markup gives.
-fn told_by(from: &'static str, text: &str, hints: &Hints) -> Option<Found> {
+fn told_by(from: &'static str, text: &str, hints: &Hints) -> Option<Claim> {
     let moment = parse(text, hints)?;
     Some((moment.at, DateSource { from, confidence: Confidence::High, zone: moment.zone }))
 }
 
 /// The publication by what the markup says it is.
-fn marked(told: &Told<'_>, hints: &Hints) -> Option<Found> {
+fn marked(told: &Evidence<'_>, hints: &Hints) -> Option<Claim> {
     let place = Place::of(told.outline, told.chosen);
     let read = |from, text: Option<&str>| told_by(from, text?, hints);
     read("opengraph", told.graph.published)
@@ -103,7 +103,7 @@ fn marked(told: &Told<'_>, hints: &Hints) -> Option<Found> {
 }
 
 /// The publication by the address, and by what is shown near the headline.
-fn shown(told: &Told<'_>, hints: &Hints) -> Option<Found> {
+fn shown(told: &Evidence<'_>, hints: &Hints) -> Option<Claim> {
     let outline = told.outline;
     let place = Place::of(outline, told.chosen);
     let plain = |from, confidence| move |at| (at, DateSource { from, confidence, zone: None });
@@ -120,7 +120,7 @@ fn shown(told: &Told<'_>, hints: &Hints) -> Option<Found> {
 
 /// Systems that build pages anew write the time of the last build as the publication, too. So if both are of one day,
 /// or the publication is the later one, an earlier date that is shown beside the headline is believed instead.
-fn unless_stamped(found: Found, modified: Option<Found>, told: &Told<'_>, hints: &Hints) -> Found {
+fn unless_stamped(found: Claim, modified: Option<Claim>, told: &Evidence<'_>, hints: &Hints) -> Claim {
     let stamped = modified.is_some_and(|(at, _)| at <= found.0 || at.day() == found.0.day());
     let place = Place::of(told.outline, told.chosen);
     let beside = || {
@@ -140,7 +140,7 @@ fn unless_stamped(found: Found, modified: Option<Found>, told: &Told<'_>, hints:
 /// Sites that rewrite a page date it anew: beside the headline its readers see one day, without a word about a change, and
 /// it is that of the last change. That day is the one that the publisher stands by, so it is believed, unless the older
 /// one is shown there, too.
-fn unless_redated(found: Found, modified: Option<Found>, told: &Told<'_>, hints: &Hints) -> Found {
+fn unless_redated(found: Claim, modified: Option<Claim>, told: &Evidence<'_>, hints: &Hints) -> Claim {
     let Some((at, source)) =
         modified.filter(|(at, source)| local_day(*at, source.zone) > local_day(found.0, found.1.zone))
     else {
@@ -164,7 +164,7 @@ fn local_day(at: Timestamp, zone: Option<i16>) -> String {
 }
 
 /// The last change.
-fn modified(told: &Told<'_>, hints: &Hints) -> Option<Found> {
+fn modified(told: &Evidence<'_>, hints: &Hints) -> Option<Claim> {
     let read = |from, text: Option<&str>| told_by(from, text?, hints);
     read("opengraph", told.graph.modified)
         .or_else(|| read("jsonld", told.linked.modified.as_deref()))
@@ -184,7 +184,7 @@ fn moment(
     hints: &Hints,
     confidence: Confidence,
     fits: impl Fn(&Moment) -> bool,
-) -> Option<Found> {
+) -> Option<Claim> {
     outline.moments.iter().filter(|m| fits(m)).find_map(|m| {
         let shown = parse(&m.value, hints)?;
         Some((shown.at, DateSource { from: "time", confidence, zone: shown.zone }))
@@ -192,7 +192,7 @@ fn moment(
 }
 
 /// The first `datePublished` of data that a script works with.
-fn in_script(html: &str, hints: &Hints) -> Option<Found> {
+fn in_script(html: &str, hints: &Hints) -> Option<Claim> {
     /// So many of them are tried.
     const TRIES: usize = 4;
     /// Between the name and the date stand a quote, a colon and a quote, perhaps escaped.
@@ -299,7 +299,7 @@ fn of_text<'t>(
     outline: &'t Outline<'_>,
     place: &'t Place,
     hints: &'t Hints,
-) -> impl Iterator<Item = (usize, Stated)> + 't {
+) -> impl Iterator<Item = (usize, LineDates)> + 't {
     /// Longer lines are running text, whose dates are those of what it tells.
     const LONGEST: usize = 120;
     let elsewhere = |at: usize| {
@@ -345,7 +345,7 @@ impl Place {
     /// Lines around the headline, and around the beginning of the text, that are looked at.
     const AROUND: usize = 12;
 
-    fn of(outline: &Outline<'_>, chosen: &Chosen) -> Place {
+    fn of(outline: &Outline<'_>, chosen: &Body) -> Place {
         let headline = outline.headings.iter().find(|(level, ..)| *level == 1).map(|(_, _, block)| *block);
         let end = if chosen.end == 0 { usize::MAX } else { chosen.end };
         Place { headline, start: chosen.start, end }

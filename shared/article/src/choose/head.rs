@@ -9,7 +9,7 @@ use crate::read::gate::{Limits, Unreadable};
 use crate::read::links::{bare, resolve};
 use crate::read::outline::Outline;
 use crate::read::plain::Marks;
-use crate::read::scan_head::{HeadScan, scan_head, one_of};
+use crate::read::scan_head::{HeadScan, one_of, scan_head};
 use curlew_text::hygiene::line;
 use url::Url;
 

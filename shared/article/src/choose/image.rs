@@ -1,9 +1,9 @@
 //! The main image: what the page tells others, else the first of the text's images that is not an ornament.
 
 use crate::candidates::candidate;
-use crate::choose::body::Chosen;
-use crate::markup::jsonld::Linked;
-use crate::markup::microdata::Micro;
+use crate::choose::body::Body;
+use crate::markup::jsonld::JsonLd;
+use crate::markup::microdata::Microdata;
 use crate::read::dom::attr;
 use crate::read::elements::sources;
 use crate::read::gate::Limits;
@@ -19,9 +19,9 @@ const SMALLEST: u32 = 100;
 /// Chooses the image, and says what told it: a name of a meta tag, `jsonld`, `microdata`, `image_src` (a link), `body`.
 pub(crate) fn choose(
     outline: &Outline<'_>,
-    linked: &Linked,
-    micro: &Micro,
-    chosen: &Chosen,
+    linked: &JsonLd,
+    micro: &Microdata,
+    chosen: &Body,
     limits: &Limits,
 ) -> Option<(Url, &'static str)> {
     let cards = ["og:image", "og:image:url", "og:image:secure_url", "twitter:image", "twitter:image:src"];
@@ -42,7 +42,7 @@ pub(crate) fn choose(
 }
 
 /// The first picture of the text that is large enough; if there is none, the first of the page.
-fn of_body(outline: &Outline<'_>, chosen: &Chosen, usable: impl Fn(&str) -> Option<Url>) -> Option<Url> {
+fn of_body(outline: &Outline<'_>, chosen: &Body, usable: impl Fn(&str) -> Option<Url>) -> Option<Url> {
     /// The lead image often stands a little above the text.
     const ABOVE: usize = 6;
     let near = |picture: &&Picture<'_>| {

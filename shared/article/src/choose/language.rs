@@ -1,7 +1,7 @@
 //! The language: what the markup says, checked against the text.
 
-use crate::markup::jsonld::Linked;
-use crate::markup::microdata::Micro;
+use crate::markup::jsonld::JsonLd;
+use crate::markup::microdata::Microdata;
 use crate::markup::opengraph::OpenGraph;
 use crate::read::outline::Outline;
 use crate::text::width;
@@ -16,8 +16,8 @@ const ENOUGH: usize = 200;
 pub(crate) fn choose(
     outline: &Outline<'_>,
     graph: &OpenGraph<'_>,
-    linked: &Linked,
-    micro: &Micro,
+    linked: &JsonLd,
+    micro: &Microdata,
     text: &str,
 ) -> Option<String> {
     let told = [

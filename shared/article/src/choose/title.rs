@@ -1,7 +1,7 @@
 //! The headline, by agreement between `<h1>`, `og:title`, JSON-LD and `<title>`.
 
-use crate::markup::jsonld::Linked;
-use crate::markup::microdata::Micro;
+use crate::markup::jsonld::JsonLd;
+use crate::markup::microdata::Microdata;
 use crate::markup::opengraph::OpenGraph;
 use crate::read::gate::Limits;
 use crate::read::outline::Outline;
@@ -12,8 +12,8 @@ use curlew_text::{hygiene::line, references};
 pub(crate) fn choose(
     outline: &Outline<'_>,
     graph: &OpenGraph<'_>,
-    linked: &Linked,
-    micro: &Micro,
+    linked: &JsonLd,
+    micro: &Microdata,
     limits: &Limits,
 ) -> Option<String> {
     let tidy = |text: &str| line(&references::decode(text), limits.title_chars);
@@ -90,8 +90,8 @@ const TIGHT: [&str; 6] = ["|", "_", "－", "-", "―", "—"];
 pub(crate) fn site_name(
     outline: &Outline<'_>,
     graph: &OpenGraph<'_>,
-    linked: &Linked,
-    micro: &Micro,
+    linked: &JsonLd,
+    micro: &Microdata,
     headline: Option<&str>,
 ) -> Option<String> {
     let apps = ["application-name", "apple-mobile-web-app-title", "al:android:app_name"];

@@ -12,7 +12,7 @@ pub(crate) const AUTHORS: usize = 20;
 
 /// What the best article among the objects says.
 #[derive(Debug, Default)]
-pub(crate) struct Linked {
+pub(crate) struct JsonLd {
     pub(crate) headline: Option<String>,
     pub(crate) body: Option<String>,
     pub(crate) published: Option<String>,
@@ -44,8 +44,8 @@ struct Reader<'v> {
 }
 
 /// Reads all scripts; the first article wins, later objects fill what it leaves open.
-pub(crate) fn read(outline: &Outline<'_>, limits: &Limits) -> Linked {
-    let mut found = Linked::default();
+pub(crate) fn read(outline: &Outline<'_>, limits: &Limits) -> JsonLd {
+    let mut found = JsonLd::default();
     let values: Vec<Value> = outline.json.iter().flat_map(|script| parse(script)).collect();
     let mut reader = Reader { ids: identified(&values), left: limits.json_values };
     for value in &values {
@@ -130,7 +130,7 @@ fn mend(json: &str) -> String {
     out
 }
 
-impl Linked {
+impl JsonLd {
     /// What the site calls itself: the website, or else who publishes the article, or else an organisation.
     pub(crate) fn site(&self) -> Option<&str> {
         self.site_name.as_deref().or(self.publisher.as_deref()).or(self.organization.as_deref())
@@ -147,7 +147,7 @@ impl<'v> Reader<'v> {
     }
 
     /// Looks at an object and those in it, without recursion.
-    fn visit(&mut self, root: &'v Value, found: &mut Linked) {
+    fn visit(&mut self, root: &'v Value, found: &mut JsonLd) {
         let mut waiting = vec![root];
         while let Some(value) = waiting.pop() {
             if !self.charge(0) {
@@ -174,7 +174,7 @@ impl<'v> Reader<'v> {
         }
     }
 
-    fn article(&mut self, value: &'v Value, found: &mut Linked) {
+    fn article(&mut self, value: &'v Value, found: &mut JsonLd) {
         let longer = self.first(value, &["articleBody", "text"]);
         if let Some(body) = longer
             && found.body.as_ref().is_none_or(|known| known.len() < body.len())
@@ -188,12 +188,12 @@ impl<'v> Reader<'v> {
     }
 
     /// A page says less certainly what its article says, and less of it: only what nothing before it has said.
-    fn page(&mut self, value: &'v Value, found: &mut Linked) {
+    fn page(&mut self, value: &'v Value, found: &mut JsonLd) {
         self.dates_and_image(value, found);
         fill(&mut found.author, || self.names(value.get("author")));
     }
 
-    fn dates_and_image(&mut self, value: &'v Value, found: &mut Linked) {
+    fn dates_and_image(&mut self, value: &'v Value, found: &mut JsonLd) {
         fill(&mut found.published, || self.first(value, &["datePublished", "dateCreated"]));
         fill(&mut found.modified, || self.first(value, &["dateModified"]));
         fill(&mut found.language, || self.name(value.get("inLanguage")));

@@ -13,7 +13,7 @@ use std::collections::{HashMap, HashSet};
 
 /// What the article among the items says; where a page marks properties without an item, the first of each.
 #[derive(Debug, Default)]
-pub(crate) struct Micro {
+pub(crate) struct Microdata {
     pub(crate) headline: Option<String>,
     pub(crate) published: Option<String>,
     pub(crate) modified: Option<String>,
@@ -37,7 +37,7 @@ const ELEMENTS: usize = 100_000;
 const LOOKS: usize = 500_000;
 
 /// Reads the properties.
-pub(crate) fn read(tree: &Html, outline: &Outline<'_>) -> Micro {
+pub(crate) fn read(tree: &Html, outline: &Outline<'_>) -> Microdata {
     let items = if outline.items.is_empty() { Items::default() } else { Items::of(tree, &outline.items) };
     let article = items.article();
     let mut out = article.map(|article| items.says(article)).unwrap_or_default();
@@ -142,12 +142,12 @@ impl<'a> Items<'a> {
         main.or_else(|| outer.rev().max_by_key(|(_, item)| tells(item)).map(|(at, _)| at)).or(only)
     }
 
-    fn says(&self, article: usize) -> Micro {
+    fn says(&self, article: usize) -> Microdata {
         let text = |names: &[&str]| names.iter().find_map(|name| self.texts(article, name).into_iter().next());
         let authors = [self.texts(article, "author"), self.texts(article, "creator")];
         let authors = authors.into_iter().find(|names| !names.is_empty()).unwrap_or_default();
         let authors: Vec<String> = authors.into_iter().take(AUTHORS).collect();
-        Micro {
+        Microdata {
             headline: text(&["headline", "name"]),
             published: text(&["datePublished", "dateCreated"]),
             modified: text(&["dateModified"]),
@@ -256,7 +256,7 @@ mod tests {
     use super::*;
     use crate::Limits;
 
-    fn says(html: &str) -> Micro {
+    fn says(html: &str) -> Microdata {
         let tree = crate::read::dom::build(html, &Limits::default(), &mut 0).unwrap();
         let page = "https://site.example.org/a".parse().unwrap();
         let outline = crate::read::walk::walk(&tree, &page, &Limits::default());

@@ -165,7 +165,7 @@ static AUTOMATON: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
 
 /// What a value of `class` or `id` tells.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Told {
+pub(crate) struct NameMeaning {
     kind: Option<Kind>,
     hides: bool,
     /// Whether it is named as the text of a post.
@@ -176,12 +176,12 @@ pub(crate) struct Told {
     pub(crate) date: bool,
 }
 
-impl Told {
-    fn of(names: &str) -> Told {
+impl NameMeaning {
+    fn of(names: &str) -> NameMeaning {
         /// Longer names are generated, and say nothing of what is in them.
         const LONGEST: usize = 200;
         let short = names.len() <= LONGEST;
-        Told {
+        NameMeaning {
             kind: if short { of_names(names) } else { None },
             // A name such as `md:block` shows again, on wider screens, what `hidden` hides.
             hides: names.split_ascii_whitespace().any(hides) && !names.contains(':'),
@@ -194,20 +194,20 @@ impl Told {
 
 /// What the names in a page tell; a page has few of them, and each many times.
 #[derive(Debug, Default)]
-pub(crate) struct Names<'a>(HashMap<&'a str, Told>);
+pub(crate) struct Names<'a>(HashMap<&'a str, NameMeaning>);
 
 impl<'a> Names<'a> {
     /// What a value of `class` or `id` tells.
-    pub(crate) fn told(&mut self, names: &'a str) -> Told {
+    pub(crate) fn told(&mut self, names: &'a str) -> NameMeaning {
         /// More of them are not remembered; a page that has so many makes them up.
         const MANY: usize = 4_096;
         if names.is_empty() {
-            return Told::default();
+            return NameMeaning::default();
         }
         if let Some(told) = self.0.get(names) {
             return *told;
         }
-        let told = Told::of(names);
+        let told = NameMeaning::of(names);
         if self.0.len() < MANY {
             self.0.insert(names, told);
         }

@@ -1,11 +1,11 @@
 //! What a date is of, told from the words beside it: the first publication, or the last change.
 
 use curlew_model::Timestamp;
-use curlew_text::date::{Hints, Written, ascii_digits, find};
+use curlew_text::date::{DaySpan, Hints, ascii_digits, find};
 
 /// The days that a line states.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Stated {
+pub(crate) struct LineDates {
     /// The first that is not said to be that of a change.
     pub(crate) published: Option<Timestamp>,
     /// The first that is.
@@ -13,15 +13,15 @@ pub(crate) struct Stated {
 }
 
 /// The days that a line states; `label` is the line before it, which may say what they are of.
-pub(crate) fn stated(label: &str, line: &str, hints: &Hints) -> Stated {
+pub(crate) fn stated(label: &str, line: &str, hints: &Hints) -> LineDates {
     let found = find(line, hints);
     let line = ascii_digits(line);
     let between = |from: usize, to: usize| line.get(from..to).unwrap_or_default();
-    let Some((first, last)) = found.first().zip(found.last()) else { return Stated::default() };
+    let Some((first, last)) = found.first().zip(found.last()) else { return LineDates::default() };
     // "Updated May 3" says it before, "5月3日更新" behind: behind only if nothing is said before the first date.
     let behind = !between(0, first.start).contains(char::is_alphabetic) && says_change(between(last.end, line.len()));
-    let mut out = Stated::default();
-    for (at, Written { at: day, start, end }) in found.iter().enumerate() {
+    let mut out = LineDates::default();
+    for (at, DaySpan { at: day, start, end }) in found.iter().enumerate() {
         let before = at.checked_sub(1).and_then(|at| found.get(at)).map_or(0, |before| before.end);
         let after = found.get(at + 1).map_or(line.len(), |after| after.start);
         let alone = at == 0 && !between(0, *start).contains(char::is_alphabetic);

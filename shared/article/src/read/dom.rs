@@ -2,7 +2,7 @@
 
 use crate::read::gate::is_formatting;
 use crate::read::gate::{Limits, Unreadable};
-use crate::read::sink::{CountingSink, Guard, Most};
+use crate::read::sink::{CountingSink, Guard, TreeLimits};
 use ego_tree::iter::Edge;
 use ego_tree::{NodeId, NodeRef, Tree};
 use html5ever::TokenizerResult;
@@ -29,7 +29,7 @@ pub(crate) fn build(html: &str, limits: &Limits, steps: &mut u64) -> Result<Html
     document.tree = Tree::with_capacity(Node::Document, html.len() / NODE_BYTES);
     // Text and comments are nodes too; one of each to a tag is plenty. Two attributes to a tag are, too.
     let (nodes, attributes_together) = (limits.tags.saturating_mul(4), limits.tags.saturating_mul(2));
-    let sink = CountingSink::new(document, Most { nodes, attributes: limits.attributes, attributes_together });
+    let sink = CountingSink::new(document, TreeLimits { nodes, attributes: limits.attributes, attributes_together });
     let most_steps = FREE_STEPS.saturating_add(STEPS_A_BYTE.saturating_mul(html.len() as u64));
     let tokenizer = Tokenizer::new(Guard::new(sink, most_steps), TokenizerOpts::default());
     let input = BufferQueue::default();

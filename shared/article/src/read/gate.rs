@@ -107,7 +107,7 @@ pub(crate) fn admit(html: &str, limits: &Limits) -> Result<(), Unreadable> {
 /// Follows the open elements from start and end tags, as far as tags alone can tell.
 #[derive(Debug)]
 pub(crate) struct Depth {
-    open: Vec<Open>,
+    open: Vec<OpenTag>,
     structure: usize,
     formatting: usize,
     serial: u32,
@@ -115,7 +115,7 @@ pub(crate) struct Depth {
 }
 
 #[derive(Debug)]
-struct Open {
+struct OpenTag {
     serial: u32,
     name: Name,
 }
@@ -182,7 +182,7 @@ impl Depth {
     }
 
     fn push(&mut self, name: Name) {
-        self.open.push(Open { serial: self.serial, name });
+        self.open.push(OpenTag { serial: self.serial, name });
         *self.counter(name) += 1;
     }
 

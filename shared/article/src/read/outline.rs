@@ -111,8 +111,8 @@ pub(crate) enum Mark {
 }
 
 impl Mark {
-    /// The name of the voice that speaks from such marks.
-    pub(crate) fn voice(self) -> &'static str {
+    /// The name of the extractor that uses such marks.
+    pub(crate) fn extractor(self) -> &'static str {
         match self {
             Mark::ArticleBody => "microdata",
             Mark::Content => "content",

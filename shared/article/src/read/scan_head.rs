@@ -47,7 +47,7 @@ const READER_BYTES: usize = 8 * 1024 * 1024;
 /// If the page breaks one of the limits, or is no HTML.
 pub fn scan_head(html: &str, page: &Url, limits: &Limits) -> Result<HeadScan, Unreadable> {
     admit(html, limits)?;
-    let seen = Rc::new(RefCell::new(Seen::new(*limits)));
+    let seen = Rc::new(RefCell::new(Scan::new(*limits)));
     let at_element = {
         let seen = Rc::clone(&seen);
         element!("*", move |tag| {
@@ -119,7 +119,7 @@ pub fn head_metas(html: &str, name: &str) -> Vec<String> {
 }
 
 /// What was seen so far; references stay as written until the base is known.
-struct Seen {
+struct Scan {
     limits: Limits,
     depth: Depth,
     refused: Option<Unreadable>,
@@ -133,9 +133,9 @@ struct Seen {
     tags: usize,
 }
 
-impl Seen {
-    fn new(limits: Limits) -> Seen {
-        Seen {
+impl Scan {
+    fn new(limits: Limits) -> Scan {
+        Scan {
             limits,
             depth: Depth::new(),
             refused: None,

@@ -26,7 +26,7 @@ const KINDS: usize = 2_000;
 
 /// Most of what a tree may have.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Most {
+pub(crate) struct TreeLimits {
     /// Elements, texts and comments.
     pub(crate) nodes: usize,
     /// Attributes of one element.
@@ -38,7 +38,7 @@ pub(crate) struct Most {
 /// Wraps the sink and counts.
 pub(crate) struct CountingSink {
     inner: HtmlTreeSink,
-    limits: Most,
+    limits: TreeLimits,
     steps: Cell<u64>,
     attributes: Cell<usize>,
     /// Formatting elements that differ from each other.
@@ -49,7 +49,7 @@ pub(crate) struct CountingSink {
 }
 
 impl CountingSink {
-    pub(crate) fn new(html: Html, limits: Most) -> CountingSink {
+    pub(crate) fn new(html: Html, limits: TreeLimits) -> CountingSink {
         CountingSink {
             inner: HtmlTreeSink::new(html),
             limits,

@@ -19,7 +19,7 @@ use scraper::{Html, Node};
 use std::cell::OnceCell;
 use url::Url;
 
-struct Open {
+struct OpenElement {
     serial: usize,
     start: usize,
     /// Bytes of the line that was being read when it began, and whether they were more than white space.
@@ -64,7 +64,7 @@ pub(crate) fn walk<'a>(tree: &'a Html, page: &Url, limits: &Limits) -> Outline<'
 /// The walk's state.
 struct Walk<'a> {
     out: Outline<'a>,
-    open: Vec<Open>,
+    open: Vec<OpenElement>,
     tags: Vec<Tag>,
     next: usize,
     line: String,
@@ -221,7 +221,7 @@ impl<'a> Walk<'a> {
         }
         let (start, line, line_says) = (self.out.blocks.len(), self.line.len(), self.line_says);
         let mark = mark(element, tag, &mut self.names);
-        self.open.push(Open { serial: self.next, start, line, line_says, kind, mark, item });
+        self.open.push(OpenElement { serial: self.next, start, line, line_says, kind, mark, item });
     }
 
     /// Whether an element begins no new block: inline ones, and cells of a row that is read as one line.

@@ -4,7 +4,7 @@ use super::{Mender, Place};
 use crate::draft::{Kind, Slot};
 use crate::leaf::{Construct, Leaf};
 use crate::names::Ns;
-use crate::token::Tag;
+use crate::token::{Tag, attribute};
 use crate::vocabulary::Role;
 use crate::{FeedError, Repair, link, text};
 use curlew_model::Millis;
@@ -201,22 +201,6 @@ impl<'a> Mender<'a> {
         }
     }
 }
-
-/// The value of an attribute, its references resolved.
-pub(super) fn attribute(tag: &Tag<'_>, name: &str) -> Option<String> {
-    tag.attributes()
-        .take(MAX_LOOKED_AT)
-        .find(|(n, _)| n.eq_ignore_ascii_case(name))
-        .map(|(_, v)| references::decode(v).into_owned())
-}
-
-/// Whether a link is written as Atom writes it; RSS feeds do so with and without a prefix.
-pub(super) fn has_href(tag: &Tag<'_>) -> bool {
-    attribute(tag, "href").is_some()
-}
-
-/// Attributes among which one is looked for by name.
-const MAX_LOOKED_AT: usize = 64;
 
 /// Milliseconds of a period as the RSS syndication module names it.
 fn period(text: &str) -> Option<u64> {

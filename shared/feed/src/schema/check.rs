@@ -1,7 +1,7 @@
 //! Goes over a document tag by tag, as XML and the schema have it, and notes what is not as it should be.
 
 use super::place::Notes;
-use super::xsd::{Complex, MAX_CHILDREN, Open, Schema, TypeId};
+use super::xsd::{Complex, MAX_CHILDREN, TypeId, Wildcard, XsdSchema};
 use crate::Limits;
 use crate::token::{Tag, Token, Tokens};
 use crate::work::Work;
@@ -19,10 +19,10 @@ const MAX_VALUE: usize = 4_096;
 const XML: &str = "http://www.w3.org/XML/1998/namespace";
 
 /// Notes the faults of a document. Without a schema only those of its XML.
-pub(super) fn check(text: &str, schema: Option<&Schema>, limits: &Limits, work: &Work, notes: &mut Notes<'_>) {
+pub(super) fn check(text: &str, schema: Option<&XsdSchema>, limits: &Limits, work: &Work, notes: &mut Notes<'_>) {
     work.add(text.len());
     control_characters(text, notes);
-    let mut checker = Checker {
+    let mut checker = XsdChecker {
         tokens: Tokens::new(text, work),
         work,
         text,
@@ -62,11 +62,11 @@ struct Frame<'a> {
     scopes: usize,
 }
 
-struct Checker<'a, 'n, 't> {
+struct XsdChecker<'a, 'n, 't> {
     tokens: Tokens<'a>,
     work: &'a Work,
     text: &'a str,
-    schema: Option<&'a Schema>,
+    schema: Option<&'a XsdSchema>,
     limits: &'a Limits,
     notes: &'n mut Notes<'t>,
     /// Declarations in force: prefix and namespace, innermost last.
@@ -84,7 +84,7 @@ struct Checker<'a, 'n, 't> {
     junk: bool,
 }
 
-impl<'a> Checker<'a, '_, '_> {
+impl<'a> XsdChecker<'a, '_, '_> {
     fn kind(&self, id: Option<TypeId>) -> Option<&'a Complex> {
         self.schema?.get(id?)
     }
@@ -161,7 +161,7 @@ impl<'a> Checker<'a, '_, '_> {
             }
             return Some(child.kind);
         }
-        if !(kind.open == Open::Any || kind.open == Open::Other && !own) {
+        if !(kind.open == Wildcard::Any || kind.open == Wildcard::Other && !own) {
             self.notes.add(offset, FaultCode::Unexpected, quoted(parent.name), quoted(tag.name));
         }
         None
@@ -402,13 +402,13 @@ fn control_characters(text: &str, notes: &mut Notes<'_>) {
 }
 
 /// A name as a tag, which is only written out where it is shown.
-struct Quoted<'a>(&'a str);
+struct TagName<'a>(&'a str);
 
-fn quoted(name: &str) -> Quoted<'_> {
-    Quoted(name)
+fn quoted(name: &str) -> TagName<'_> {
+    TagName(name)
 }
 
-impl fmt::Display for Quoted<'_> {
+impl fmt::Display for TagName<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "<{}>", self.0)
     }

@@ -10,7 +10,7 @@ use unicode_normalization::char::is_combining_mark;
 
 /// A day in a text, and which bytes of the text (as [`ascii_digits`] leaves it) it is written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Written {
+pub struct DaySpan {
     /// Its beginning in UTC.
     pub at: Timestamp,
     /// Where it begins, in bytes.
@@ -20,7 +20,7 @@ pub struct Written {
 }
 
 /// Every day that is written in a text.
-pub(super) fn find(text: &str, hints: &Hints) -> Vec<Written> {
+pub(super) fn find(text: &str, hints: &Hints) -> Vec<DaySpan> {
     let text = ascii_digits(text);
     if !text.bytes().any(|b| b.is_ascii_digit()) {
         return Vec::new();
@@ -33,7 +33,7 @@ pub(super) fn find(text: &str, hints: &Hints) -> Vec<Written> {
         if let Some((date, used)) = found
             && let (Some(first), Some(last), Some(midnight)) = (rest.first(), rest.get(used - 1), midnight(date))
         {
-            out.push(Written { at: midnight, start: first.start, end: last.start + last.text.len() });
+            out.push(DaySpan { at: midnight, start: first.start, end: last.start + last.text.len() });
             at += used;
         } else {
             at += 1;
