@@ -10,10 +10,10 @@ pub struct Explanation {
     pub candidates: Vec<ScoredCandidate>,
     /// Every line of the page's body in document order, and why the chosen candidate leaves it out.
     pub lines: Vec<Line>,
-    /// What told the main image: the name of a meta tag, `jsonld`, `microdata`, `image_src`, or `body` (an image of the
+    /// Source of the main image: the name of a meta tag, `jsonld`, `microdata`, `image_src`, or `body` (an image of the
     /// text).
     pub image_by: Option<&'static str>,
-    /// What told the canonical URL: `link` or `og:url`.
+    /// Source of the canonical URL: `link` or `og:url`.
     pub canonical_by: Option<&'static str>,
 }
 
@@ -29,7 +29,7 @@ pub struct ScoredCandidate {
     pub links: f64,
     /// How far the other extractors agree, from 0 to 1.
     pub agreement: f64,
-    /// What it is believed before the page is looked at, from 0 to 1.
+    /// Prior of the extractor, before the page is looked at, from 0 to 1.
     pub prior: f64,
     /// The sum that the choice was made by.
     pub score: f64,

@@ -36,7 +36,7 @@ pub const MIN_TEXT_CHARS: usize = 250;
 /// characters of Chinese or Japanese count as a word.
 pub const MIN_TEXT_WORDS: usize = 50;
 
-/// What was taken out of a page. Every text is plain text: NFC, without control characters and bidi overrides.
+/// An article, taken out of a page. Every text is plain text: NFC, without control characters and bidi overrides.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Article {
     /// The headline, without the site's name.
@@ -100,7 +100,7 @@ pub fn explain(html: &str, page: &Url, limits: &Limits) -> Result<(Article, Expl
     })
 }
 
-/// What told the two addresses of a page.
+/// Sources of the two addresses of a page.
 struct AddressSources {
     image: Option<&'static str>,
     canonical: Option<&'static str>,

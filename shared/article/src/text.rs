@@ -1,4 +1,4 @@
-//! What can be told of a text by its characters alone: width, words, the ends of sentences.
+//! Properties of a text that its characters alone tell: width, words, the ends of sentences.
 
 use std::collections::HashSet;
 

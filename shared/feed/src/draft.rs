@@ -1,4 +1,4 @@
-//! What is known of a feed or an entry while it is being read.
+//! State of a feed or an entry while it is being read.
 
 use crate::Hints;
 use curlew_model::Timestamp;
@@ -107,7 +107,7 @@ pub(crate) struct EntryDraft {
 }
 
 impl EntryDraft {
-    /// What was found. Only Atom can say that a title is literal text; RSS's are HTML whatever their element says.
+    /// Turns the draft into an entry. Only Atom can say that a title is literal text; RSS's are HTML whatever their element says.
     pub(crate) fn into_raw(self, atom: bool) -> RawEntry {
         let published = self.published.take();
         RawEntry {

@@ -28,7 +28,7 @@ pub(crate) enum Construct {
 }
 
 impl Construct {
-    /// What `type` and Atom 0.3's `mode` say. RSS has neither: its texts are HTML.
+    /// Values of `type` and Atom 0.3's `mode`. RSS has neither: its texts are HTML.
     pub(crate) fn of(tag: &Tag<'_>, ns: Ns, atom: bool) -> Construct {
         if !(atom && ns == Ns::Core || ns == Ns::Atom) {
             return Construct::Html;

@@ -13,7 +13,7 @@ use url::Url;
 /// Longer documents get no second look: feed-rs knows no limits, of entries or of time.
 const MOST_BYTES: usize = 256 * 1024;
 
-/// What feed-rs makes of a document, if that is a feed with entries.
+/// Reads a document with feed-rs; returns the feed, if that is a feed with entries.
 pub(crate) fn read(text: &str, url: &Url, limits: &Limits, work: &Work) -> Option<Feed> {
     if text.len() > MOST_BYTES {
         return None;

@@ -24,7 +24,7 @@ pub(crate) enum Token<'a> {
 pub(crate) struct Tag<'a> {
     /// Name with its prefix.
     pub(crate) name: &'a str,
-    /// What stands between the name and the end of the tag.
+    /// Text between the name and the end of the tag.
     pub(crate) attributes: &'a str,
     /// Whether it ends in `/>`.
     pub(crate) empty: bool,
@@ -88,7 +88,7 @@ impl<'a> Tokens<'a> {
         self.last
     }
 
-    /// What was not read yet.
+    /// Text that is still to be read.
     pub(crate) fn rest(&self) -> &'a str {
         &self.text[self.at..]
     }

@@ -40,7 +40,7 @@ pub enum Accept {
     Anywhere,
 }
 
-/// What is known of a text before it is parsed.
+/// Knowledge of a text before it is parsed.
 #[derive(Clone, Debug)]
 pub struct Hints {
     /// Which texts are accepted.

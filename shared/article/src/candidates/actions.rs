@@ -1,4 +1,4 @@
-//! What buttons and the labels of forms, players, galleries and sharing say, in the languages of the web.
+//! Texts of buttons and of labels of forms, players, galleries and sharing, in the languages of the web.
 
 /// Whole lines as [`crate::text::fold`] leaves them, sorted. A line of an article may be one of these only by chance.
 pub(crate) const ACTIONS: [&str; 439] = [

@@ -23,7 +23,7 @@ pub(crate) struct Candidate {
 const NO_MENU: usize = 1_000;
 
 impl Candidate {
-    /// What is left of a span without the parts in it that are something else.
+    /// Takes a span without the parts in it that are something else.
     pub(crate) fn new(
         outline: &Outline<'_>,
         parts: &[(Kind, Span)],
@@ -192,7 +192,7 @@ fn joined(outline: &Outline<'_>, parts: &[(Kind, Span)], title: &str) -> Option<
     Some(all)
 }
 
-/// What a block counts for that lies in a part that is something else.
+/// Worth of a block that lies in a part that is something else.
 const NOT_OURS: f64 = -5.0;
 
 /// The element whose blocks have the most text that reads like an article, and the least that does not.

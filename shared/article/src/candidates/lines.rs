@@ -22,7 +22,7 @@ const LINKED: f64 = 0.8;
 /// Share of a line inside links from which it may lead to the page before or after this one: beside the title of that page
 /// stand a word and an arrow.
 const TURNING: f64 = 0.3;
-/// So many times a short linked line does not occur in a text.
+/// Occurrences from which on a short linked line is no part of a text.
 const OFTEN: usize = 3;
 
 /// Takes such lines out of what is kept.
@@ -206,7 +206,7 @@ const BYLINES: [&str; 14] = [
     "aggiornato il ",
     "veröffentlicht am ",
 ];
-/// What the post before or after is called, in lower case.
+/// Labels of the post before or after, in lower case.
 const TURNS: [&str; 57] = [
     "previous",
     "previous post",

@@ -3,7 +3,7 @@
 use crate::read::outline::{Block, Reason, Tag};
 use crate::text;
 
-/// What such sections are called; the whole line, or its beginning if nothing but a few words follow.
+/// Names of such sections: the whole line, or its beginning if nothing but a few words follow.
 const NAMES: [&str; 147] = [
     "still have questions",
     "about this article",

@@ -21,7 +21,7 @@ const METAS: [&str; 8] = [
     "byl",
     "citation_author",
 ];
-/// What stands before a name wherever it is written.
+/// Words before a name, wherever it is written.
 const BY: [&str; 24] = [
     "written by ",
     "posted by ",
@@ -48,9 +48,9 @@ const BY: [&str; 24] = [
     "執筆：",
     "글: ",
 ];
-/// What stands before a name in a byline, and may be part of one elsewhere ("Von Miller").
+/// Words before a name in a byline, and may be part of one elsewhere ("Von Miller").
 const OF: [&str; 9] = ["di ", "von ", "par ", "por ", "door ", "av ", "af ", "του ", "της "];
-/// What stands behind a reporter's name in Korean, Chinese and Japanese.
+/// Words behind a reporter's name in Korean, Chinese and Japanese.
 const REPORTERS: [&str; 7] = [" 기자", " 특파원", " 선임기자", "記者", "特派員", "记者", "論説委員"];
 /// Lines, folded, that only say that an author follows.
 const LABELS: [&str; 14] = [
@@ -140,7 +140,7 @@ fn is_reporter(text: &str) -> bool {
     REPORTERS.iter().any(|word| first.strip_suffix(word).is_some_and(|name| (1..=20).contains(&name.chars().count())))
 }
 
-/// What follows one of the words at the beginning.
+/// The text behind one of the words at its beginning.
 fn stripped<'t>(text: &'t str, words: &[&str]) -> Option<&'t str> {
     let word = words.iter().find(|by| text.get(..by.len()).is_some_and(|start| start.eq_ignore_ascii_case(by)))?;
     text.get(word.len()..).map(str::trim_start)

@@ -30,7 +30,7 @@ const SHORT: usize = 250;
 /// A paragraph of so many characters does not occur twice by chance.
 const REPEATED: usize = 50;
 
-/// How much is thought of one candidate.
+/// The factors of a candidate's score.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Weight {
     pub(crate) agreement: f64,
@@ -38,7 +38,7 @@ pub(crate) struct Weight {
     pub(crate) score: f64,
 }
 
-/// The candidates, what is thought of each, and which is the best.
+/// The candidates, the weight of each, and which is the best.
 #[derive(Debug, Default)]
 pub(crate) struct Ranking {
     pub(crate) candidates: Vec<Candidate>,
@@ -93,7 +93,7 @@ fn score_of(weights: &[Weight], at: usize) -> f64 {
 const EXTRACTORS: [(&str, f64); 6] =
     [("microdata", 0.7), ("content", 0.7), ("article", 0.3), ("density", 0.2), ("readability", 0.2), ("main", 0.1)];
 
-/// What is thought of one candidate. The factors were fitted to one half of a public set and held on the other.
+/// Weighs one candidate. The factors were fitted to one half of a public set and held on the other.
 fn weight(candidate: &Candidate, all: &[Candidate], longest: &[&Candidate], outline: &Outline<'_>) -> Weight {
     /// For what the others keep, too, of what it keeps.
     const CONFIRMED: f64 = 1.0;
@@ -101,7 +101,7 @@ fn weight(candidate: &Candidate, all: &[Candidate], longest: &[&Candidate], outl
     const COMPLETE: f64 = 0.4;
     /// For being long enough to be an article.
     const LENGTH: f64 = 1.0;
-    /// So wide is one that surely is.
+    /// Width from which on a text surely is one.
     const ENOUGH: f64 = 1_500.0;
     /// For being as long as the densest part of the page.
     const COVERING: f64 = 0.2;

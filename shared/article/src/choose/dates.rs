@@ -52,7 +52,7 @@ impl Confidence {
     }
 }
 
-/// What the dates are chosen from.
+/// Sources that the dates are chosen from.
 pub(crate) struct Evidence<'a> {
     pub(crate) outline: &'a Outline<'a>,
     pub(crate) graph: &'a OpenGraph<'a>,
@@ -193,7 +193,7 @@ fn moment(
 
 /// The first `datePublished` of data that a script works with.
 fn in_script(html: &str, hints: &Hints) -> Option<Claim> {
-    /// So many of them are tried.
+    /// Occurrences that are tried.
     const TRIES: usize = 4;
     /// Between the name and the date stand a quote, a colon and a quote, perhaps escaped.
     const NEAR: usize = 48;

@@ -1,4 +1,4 @@
-//! What a page's tags say to robots: its canonical URL and its directives.
+//! Statements of a page's tags to robots: its canonical URL and its directives.
 //!
 //! The tree is asked first, since it is there. It does not show what stands in `<noscript>`, `<template>` or another place
 //! that is not rendered, and a directive must not be missed: if the page has more such tags than the tree shows, its tags
@@ -13,7 +13,7 @@ use crate::read::scan_head::{HeadScan, one_of, scan_head};
 use curlew_text::hygiene::line;
 use url::Url;
 
-/// What the tags say to robots.
+/// Statements of the tags to robots.
 pub(crate) struct Head {
     pub(crate) canonical: Option<Url>,
     /// Whether several different canonical URLs were named.

@@ -52,7 +52,7 @@ fn heading(outline: &Outline<'_>, told: &[String], level: u8) -> Option<String> 
     best.map(|(text, _)| text.to_owned())
 }
 
-/// What two of the titles say.
+/// The title that two sources agree on.
 fn agreed(told: &[String]) -> Option<String> {
     let same =
         |at: usize, one: &String| told.iter().enumerate().any(|(other, two)| other != at && fold(one) == fold(two));
@@ -74,7 +74,7 @@ fn alone(outline: &Outline<'_>) -> Option<String> {
     (ones.next().is_none() && words(one) >= 3).then(|| one.clone())
 }
 
-/// What stands before the first mark that may part a headline from the site's name.
+/// The part before the first mark that may part a headline from the site's name.
 fn first_part(title: &str) -> &str {
     let marks = PARTING.iter().chain(if title.contains(is_unspaced) { &TIGHT[..] } else { &[] });
     marks.filter_map(|mark| title.find(mark)).min().and_then(|at| title.get(..at)).unwrap_or(title)

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 /// Most authors that are named.
 pub(crate) const AUTHORS: usize = 20;
 
-/// What the best article among the objects says.
+/// Statements of the best article among the objects.
 #[derive(Debug, Default)]
 pub(crate) struct JsonLd {
     pub(crate) headline: Option<String>,
@@ -131,7 +131,7 @@ fn mend(json: &str) -> String {
 }
 
 impl JsonLd {
-    /// What the site calls itself: the website, or else who publishes the article, or else an organisation.
+    /// The site's name: that of the website, or else who publishes the article, or else an organisation.
     pub(crate) fn site(&self) -> Option<&str> {
         self.site_name.as_deref().or(self.publisher.as_deref()).or(self.organization.as_deref())
     }
@@ -215,7 +215,7 @@ impl<'v> Reader<'v> {
         self.charge(text.len()).then(|| references::decode(text).into_owned())
     }
 
-    /// What a value stands for: the object that it refers to by `@id` and nothing else, or itself.
+    /// Resolves a value: to the object that it refers to by `@id` and nothing else, or itself.
     fn referred(&self, value: &'v Value) -> &'v Value {
         let object = value.as_object().filter(|object| object.len() == 1);
         let id = object.and_then(|object| object.get("@id")).and_then(Value::as_str);

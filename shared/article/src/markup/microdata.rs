@@ -11,7 +11,7 @@ use ego_tree::{NodeId, NodeRef};
 use scraper::{Html, Node};
 use std::collections::{HashMap, HashSet};
 
-/// What the article among the items says; where a page marks properties without an item, the first of each.
+/// Statements of the article among the items; where a page marks properties without an item, the first of each.
 #[derive(Debug, Default)]
 pub(crate) struct Microdata {
     pub(crate) headline: Option<String>,

@@ -1,4 +1,4 @@
-//! What in a page is not the article, told from tag names, roles, classes and ids.
+//! Tells the parts of a page that are not the article by tag names, roles, classes and ids.
 
 use crate::read::dom::attr;
 use crate::read::outline::Kind;
@@ -163,7 +163,7 @@ static AUTOMATON: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
         .ok()
 });
 
-/// What a value of `class` or `id` tells.
+/// Meaning of a value of `class` or `id`.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct NameMeaning {
     kind: Option<Kind>,
@@ -192,12 +192,12 @@ impl NameMeaning {
     }
 }
 
-/// What the names in a page tell; a page has few of them, and each many times.
+/// Meanings of the names in a page; a page has few of them, and each many times.
 #[derive(Debug, Default)]
 pub(crate) struct Names<'a>(HashMap<&'a str, NameMeaning>);
 
 impl<'a> Names<'a> {
-    /// What a value of `class` or `id` tells.
+    /// Returns the meaning of a value of `class` or `id`.
     pub(crate) fn told(&mut self, names: &'a str) -> NameMeaning {
         /// More of them are not remembered; a page that has so many makes them up.
         const MANY: usize = 4_096;
@@ -214,7 +214,7 @@ impl<'a> Names<'a> {
         told
     }
 
-    /// What an element says that it is, if that is not the article.
+    /// Returns the kind that an element says it is of, if that is not the article.
     pub(crate) fn kind(&mut self, element: &'a Element) -> Option<Kind> {
         let by_tag = match element.name() {
             "nav" | "footer" => Some(Kind::Chrome),
@@ -279,7 +279,7 @@ fn of_names(names: &str) -> Option<Kind> {
     part.or_else(|| names.split_ascii_whitespace().filter_map(of_name).min())
 }
 
-/// What one class or id tells by its parts.
+/// The kind that one class or id tells by its parts.
 fn of_name(name: &str) -> Option<Kind> {
     /// A longer name describes more than what the element is.
     const PARTS: usize = 3;

@@ -1,4 +1,4 @@
-//! What a date is of, told from the words beside it: the first publication, or the last change.
+//! Tells from the words beside a date whether it is that of the first publication or of the last change.
 
 use curlew_model::Timestamp;
 use curlew_text::date::{DaySpan, Hints, ascii_digits, find};

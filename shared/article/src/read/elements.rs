@@ -1,4 +1,4 @@
-//! What single elements are, told from their names, roles and classes.
+//! Kinds of single elements, told from their names, roles and classes.
 
 use crate::read::boilerplate::Names;
 use crate::read::dom::{attr, is_inline, text_of};
@@ -97,7 +97,7 @@ pub(crate) fn heading(tag: &str) -> Option<u8> {
     }
 }
 
-/// What kind of block an element makes of the text directly in it.
+/// The kind of block that an element makes of the text directly in it.
 pub(crate) fn block_tag(tag: &str) -> Option<Tag> {
     Some(match tag {
         "p" => Tag::Paragraph,

@@ -50,7 +50,7 @@ impl Block {
     }
 }
 
-/// What kind of element holds a block.
+/// Kind of the element that holds a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tag {
     Paragraph,
@@ -129,7 +129,7 @@ pub(crate) enum Kind {
     Hidden,
     /// Navigation, menus, breadcrumbs, page footers.
     Chrome,
-    /// What readers wrote.
+    /// Comments of readers.
     Comments,
     /// Other articles, teasers, sidebars.
     Related,
@@ -210,7 +210,7 @@ pub(crate) struct Outline<'a> {
     pub(crate) meta_tags: usize,
     /// Those that carry directives: names in lower case, and contents.
     pub(crate) robots: Vec<(String, &'a str)>,
-    /// What links with the relation `canonical` lead to.
+    /// Targets of links with the relation `canonical`.
     pub(crate) canonicals: Vec<&'a str>,
     pub(crate) html_lang: Option<&'a str>,
     pub(crate) title: Option<String>,

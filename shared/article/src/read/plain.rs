@@ -3,7 +3,7 @@
 
 use crate::read::gate::{Limits, Unreadable};
 
-/// What was found on the way.
+/// Tags that were found on the way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Marks {
     /// Places where a `meta` tag may begin.
@@ -44,7 +44,7 @@ pub(crate) fn scan(html: &str, limits: &Limits) -> Option<Marks> {
 }
 
 const CANONICAL: &[u8] = b"canonical";
-/// So many times the page's length is read at most.
+/// Bytes that are read at most, as a multiple of the page's length.
 const WORK: usize = 4;
 
 /// Looks at every place where an end tag may begin. The tokenizer compares its attributes with each other, although they mean

@@ -10,7 +10,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use url::Url;
 
-/// What a page says about itself in its tags.
+/// Statements of a page about itself in its tags.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct HeadScan {
     /// `<link rel=canonical>`; none if there are several different ones (RFC 6596).
@@ -118,7 +118,7 @@ pub fn head_metas(html: &str, name: &str) -> Vec<String> {
     found.take().1
 }
 
-/// What was seen so far; references stay as written until the base is known.
+/// State of the scan; references stay as written until the base is known.
 struct Scan {
     limits: Limits,
     depth: Depth,

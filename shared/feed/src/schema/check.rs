@@ -115,7 +115,7 @@ impl<'a> XsdChecker<'a, '_, '_> {
         }
     }
 
-    /// What begins the document. Whatever stands before it is junk.
+    /// Handles the beginning of the document. Whatever stands before it is junk.
     fn root(&mut self, namespace: &str, local: &str, tag: &Tag<'a>, offset: usize) -> Option<TypeId> {
         let before = &self.text[..offset];
         let Some(schema) = self.schema else {
@@ -414,7 +414,7 @@ impl fmt::Display for TagName<'_> {
     }
 }
 
-/// What may be shown of a wrong value: nothing where it may be somebody's address.
+/// The part of a wrong value that may be shown: nothing where it may be somebody's address.
 fn shown(code: FaultCode, value: &str) -> &str {
     if code == FaultCode::BadMailAddress { "" } else { value }
 }
