@@ -1,8 +1,8 @@
 //! Pages and images.
 
 use crate::input::{first_line, unfolded, within};
-use curlew_article::{Limits, scan_head, measure};
-use curlew_stages::scaled_down;
+use curlew_article::{Limits, measure, scan_head};
+use curlew_stages::pages::image::scaled_down;
 use url::Url;
 
 /// Steps that an empty page may take, and each byte more (`shared/article/tests/work.rs`).

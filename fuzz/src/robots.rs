@@ -1,8 +1,9 @@
 //! robots.txt, page directives and usage preferences.
 
 use crate::input::{first_line, unfolded};
-use curlew_policy::directives::{Directives, parse_date};
-use curlew_policy::preferences::{Preferences, TdmFile};
+use curlew_policy::page::directives::{Directives, parse_date};
+use curlew_policy::page::preferences::Preferences;
+use curlew_policy::robots::tdmrep::TdmFile;
 use curlew_policy::robots::{MAX_LINE_BYTES, Robots};
 use url::Url;
 

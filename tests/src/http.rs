@@ -47,12 +47,12 @@ pub fn get(addr: SocketAddr, path: &str) -> Answer {
 pub fn request(addr: SocketAddr, method: &str, path: &str, json: Option<&str>) -> Answer {
     let content = [("Content-Type", "application/json")];
     let (headers, body): (&[_], _) = json.map_or((&[], ""), |json| (&content, json));
-    let call = Call { method, path, headers, body: body.as_bytes(), patience: TIMEOUT };
+    let call = HttpCall { method, path, headers, body: body.as_bytes(), patience: TIMEOUT };
     exchange(addr, &call).unwrap_or_else(|e| panic!("{method} http://{addr}{path}: {e}"))
 }
 
 /// A request to be sent.
-pub(crate) struct Call<'a> {
+pub(crate) struct HttpCall<'a> {
     pub(crate) method: &'a str,
     pub(crate) path: &'a str,
     /// Beside `Host`, `Connection` and `Content-Length`.
@@ -63,7 +63,7 @@ pub(crate) struct Call<'a> {
 }
 
 /// Sends a request on a connection of its own.
-pub(crate) fn exchange(addr: SocketAddr, call: &Call<'_>) -> std::io::Result<Answer> {
+pub(crate) fn exchange(addr: SocketAddr, call: &HttpCall<'_>) -> std::io::Result<Answer> {
     let mut stream = TcpStream::connect_timeout(&addr, call.patience)?;
     stream.set_read_timeout(Some(call.patience))?;
     let mut head = format!("{} {} HTTP/1.1\r\nHost: {addr}\r\nConnection: close\r\n", call.method, call.path);

@@ -15,8 +15,7 @@ mod simulation;
 mod table;
 mod web;
 
-use crate::run::{cargo, root, run};
-use crate::test::target;
+use crate::run::{cargo, root, run, target};
 use anyhow::{Context, Result, bail};
 use process::Used;
 use std::path::PathBuf;

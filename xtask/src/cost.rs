@@ -1,7 +1,6 @@
 //! `cargo xtask cost [OPTION…]`: what Curlew costs on AWS at list prices, metered on an emulator (BENCHMARKS.md).
 
-use crate::run::{cargo, program, run};
-use crate::test::target;
+use crate::run::{cargo, program, run, target};
 use crate::{functions, tools};
 use anyhow::Result;
 

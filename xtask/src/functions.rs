@@ -3,8 +3,7 @@
 //! Tests run what is compiled in their own profile, so that each crate is compiled once ([`build`]). What is measured is
 //! built as it is deployed: in release, for AWS Lambda's machines, by `sam build` ([`release`]).
 
-use crate::run::{cargo, output, program, root, run};
-use crate::test::target;
+use crate::run::{cargo, output, program, root, run, target};
 use crate::tools;
 use anyhow::{Context, Result, bail};
 use std::ffi::OsString;

@@ -1,7 +1,6 @@
 //! `cargo xtask fuzz`: every fuzz target for a while, on the stable toolchain.
 
-use crate::run::{cargo, program, root, run};
-use crate::test::target;
+use crate::run::{cargo, program, root, run, target};
 use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -10,6 +10,15 @@ pub(crate) fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the workspace")
 }
 
+/// The folder that cargo builds into.
+pub(crate) fn target() -> Result<PathBuf> {
+    let metadata = output(cargo().args(["metadata", "--no-deps", "--format-version", "1", "--locked"]))?;
+    let (_, rest) =
+        metadata.split_once("\"target_directory\":\"").context("cargo metadata names no target directory")?;
+    let (path, _) = rest.split_once('"').context("cargo metadata names no target directory")?;
+    Ok(root().join(path))
+}
+
 /// Where tools are installed.
 pub(crate) fn tools_dir() -> PathBuf {
     root().join(".tools")

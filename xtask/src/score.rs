@@ -8,8 +8,7 @@
 mod labels;
 
 use crate::bench::process;
-use crate::run::{cargo, root, run};
-use crate::test::target;
+use crate::run::{cargo, root, run, target};
 use anyhow::{Context, Result, bail};
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;

@@ -1,10 +1,10 @@
 //! `cargo xtask test`: every test there is.
 
 use crate::emulator::{Emulator, REGION};
-use crate::run::{cargo, output, program, root, run};
+use crate::run::{output, program, run, target};
 use crate::{functions, tools};
-use anyhow::{Context, Result, bail};
-use std::path::{Path, PathBuf};
+use anyhow::{Result, bail};
+use std::path::Path;
 
 /// The account that a test is in who names none: the emulator takes an access key of twelve digits for one.
 const ACCOUNT: &str = "000000000001";
@@ -44,13 +44,4 @@ fn none_ignored(nextest: &Path) -> Result<()> {
         bail!("these tests are marked #[ignore]; none may be:\n{}", ignored.trim_end());
     }
     Ok(())
-}
-
-/// The folder that cargo builds into.
-pub(crate) fn target() -> Result<PathBuf> {
-    let metadata = output(cargo().args(["metadata", "--no-deps", "--format-version", "1", "--locked"]))?;
-    let (_, rest) =
-        metadata.split_once("\"target_directory\":\"").context("cargo metadata names no target directory")?;
-    let (path, _) = rest.split_once('"').context("cargo metadata names no target directory")?;
-    Ok(root().join(path))
 }

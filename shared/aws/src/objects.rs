@@ -1,8 +1,8 @@
 //! Objects in the data bucket.
 
-use crate::Names;
 use crate::error::{Asked, corrupt};
 use crate::keys::check;
+use crate::names::Names;
 use async_trait::async_trait;
 use aws_sdk_s3::Client;
 use aws_sdk_s3::config::http::HttpResponse;

@@ -1,8 +1,9 @@
 //! Making a stack without its template, as tests do, and finding one that is deployed.
 
+use crate::connection::Connection;
 use crate::error::{Asked, corrupt};
 use crate::item::KEY;
-use crate::{Connection, Names};
+use crate::names::Names;
 use aws_sdk_dynamodb::types::{
     AttributeDefinition, BillingMode, KeySchemaElement, KeyType, ScalarAttributeType, TableStatus,
 };

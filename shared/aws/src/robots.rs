@@ -1,9 +1,9 @@
 //! Copies of robots.txt files.
 
-use crate::Objects;
 use crate::chance::long_name;
 use crate::error::corrupt;
 use crate::item::{self, Item, STATE, number, text_of};
+use crate::objects::Objects;
 use crate::pack::{deflate, inflate, pack, unpack};
 use crate::table::{Read, Table};
 use async_trait::async_trait;
@@ -54,7 +54,7 @@ impl RobotsTable {
 
 /// All of a copy but its body.
 #[derive(Serialize, Deserialize)]
-struct Kept {
+struct RobotsRow {
     standing: String,
     body_at: Timestamp,
     fetched_at: Timestamp,
@@ -69,7 +69,7 @@ impl RobotsStore for RobotsTable {
         let Some(item) = self.table.get("read a robots.txt", key(origin), Read::Eventual).await? else {
             return Ok(None);
         };
-        let kept: Kept = unpack(|| what(origin), item::state(|| what(origin), &item)?)?;
+        let kept: RobotsRow = unpack(|| what(origin), item::state(|| what(origin), &item)?)?;
         let body = match (item.get(BODY), text_of(&item, OBJECT)) {
             (Some(AttributeValue::B(packed)), _) => inflate(|| what(origin), packed.as_ref())?.into(),
             (Some(_), _) => return Err(corrupt(what(origin), "its body is not binary")),
@@ -80,13 +80,13 @@ impl RobotsStore for RobotsTable {
             },
             (None, None) => Bytes::new(),
         };
-        let Kept { standing, body_at, fetched_at, fresh_until, validators } = kept;
+        let RobotsRow { standing, body_at, fetched_at, fresh_until, validators } = kept;
         Ok(Some(RobotsCopy { standing, body, body_at, fetched_at, fresh_until, validators }))
     }
 
     async fn put(&self, origin: &Origin, copy: &RobotsCopy) -> Result<(), PortError> {
         let RobotsCopy { standing, body, body_at, fetched_at, fresh_until, validators } = copy.clone();
-        let kept = Kept { standing, body_at, fetched_at, fresh_until, validators };
+        let kept = RobotsRow { standing, body_at, fetched_at, fresh_until, validators };
         let mut item = key(origin);
         item.insert(STATE.to_owned(), pack(|| what(origin), &kept)?);
         item.insert(TTL.to_owned(), number((fetched_at + KEEP).as_millis().div_euclid(1_000)));

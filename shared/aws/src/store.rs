@@ -1,7 +1,15 @@
 //! A stack's adapters.
 
+use crate::connection::Connection;
+use crate::hosts::HostTable;
+use crate::jobs::Jobs;
+use crate::marks::MarkTable;
+use crate::names::Names;
+use crate::objects::Objects;
+use crate::pages::PageTable;
+use crate::robots::RobotsTable;
+use crate::sources::SourceTable;
 use crate::table::Table;
-use crate::{Connection, HostTable, Jobs, MarkTable, Names, Objects, PageTable, RobotsTable, SourceTable};
 use std::sync::Arc;
 
 /// One deployed stack. Cheap to clone; its parts share their clients.

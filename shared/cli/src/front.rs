@@ -1,6 +1,6 @@
 //! What the search page sees of the program.
 
-use crate::commands;
+use crate::status;
 use crate::world::World;
 use async_trait::async_trait;
 use curlew_ports::{PortError, Status};
@@ -18,7 +18,7 @@ impl Served for Here {
 
     async fn status(&self) -> Result<Status, PortError> {
         let failed = |e| PortError::Unavailable { what: format!("the status cannot be read: {e:#}"), source: None };
-        let counted = commands::status::Status::gather(&self.0).await.map_err(failed)?;
+        let counted = status::Status::gather(&self.0).await.map_err(failed)?;
         let due_since = self.0.ports.inbox.next_due().await?.filter(|due| *due <= self.0.clock.now());
         Ok(Status { due_since, ..counted.for_anybody() })
     }

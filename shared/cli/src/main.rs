@@ -12,6 +12,7 @@ mod output;
 mod progress;
 mod runner;
 mod server;
+mod status;
 mod world;
 
 use anyhow::Result;

@@ -5,6 +5,9 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use std::io::{self, Write};
 
+/// Characters of an address in a line for people.
+pub(crate) const ADDRESS: usize = 90;
+
 /// Writes a line to standard output.
 ///
 /// # Errors

@@ -5,7 +5,7 @@ use anyhow::Result;
 use curlew_model::{ExtractJob, Job, Millis, Stage as Queue, Timestamp, VisitJob};
 use curlew_policy::delivery::{AfterFailure, after_failure, never_ends};
 use curlew_ports::{Delivery, PortError, Receipt};
-use curlew_stages::{StageError, Verdict};
+use curlew_stages::stage::{StageError, Verdict};
 use curlew_wiring::{said_in_panic, with_causes};
 use futures::FutureExt;
 use std::collections::{BTreeMap, BTreeSet};

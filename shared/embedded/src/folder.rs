@@ -3,10 +3,11 @@
 //! A file is written in `incoming/`, flushed, and then takes its place in `objects/` by a rename or a hard link: it is
 //! there as a whole or not at all. The folder that holds its name is flushed too.
 
+use crate::error::OpenError;
 use crate::error::{corrupt, from_io};
 use crate::listing::Listing;
-use crate::lock::Lock;
-use crate::{Access, OpenError, keys, private};
+use crate::lock::{Access, Lock};
+use crate::{keys, private};
 use async_trait::async_trait;
 use bytes::Bytes;
 use curlew_ports::{Blob, Blobs, PortError, Tag};
@@ -34,11 +35,11 @@ const LATCHES: usize = 64;
 /// The folder of objects.
 #[derive(Clone, Debug)]
 pub struct Folder {
-    inner: Arc<Inner>,
+    inner: Arc<Directories>,
 }
 
 #[derive(Debug)]
-struct Inner {
+struct Directories {
     objects: PathBuf,
     incoming: PathBuf,
     latches: [Mutex<()>; LATCHES],
@@ -49,7 +50,7 @@ struct Inner {
 impl Folder {
     /// Opens the folders in `dir`; with exclusive access they are made, and what a crash left behind is swept.
     pub(crate) fn open(dir: &Path, access: Access, lock: Option<Arc<Lock>>) -> Result<Folder, OpenError> {
-        let inner = Inner {
+        let inner = Directories {
             objects: dir.join(OBJECTS),
             incoming: dir.join(INCOMING),
             latches: std::array::from_fn(|_| Mutex::new(())),
@@ -67,7 +68,7 @@ impl Folder {
         &self,
         what: &'static str,
         key: &str,
-        work: impl FnOnce(&Inner, &Path) -> Result<T, Trouble> + Send + 'static,
+        work: impl FnOnce(&Directories, &Path) -> Result<T, Trouble> + Send + 'static,
     ) -> Result<T, PortError> {
         let path = keys::path(&self.inner.objects, key)?;
         let inner = Arc::clone(&self.inner);
@@ -169,7 +170,7 @@ impl From<io::Error> for Trouble {
     }
 }
 
-impl Inner {
+impl Directories {
     /// Makes the folders and sweeps files that were never finished.
     fn prepare(&self, dir: &Path) -> io::Result<()> {
         for folder in [&self.objects, &self.incoming] {
@@ -227,14 +228,14 @@ struct Incoming {
 
 impl Incoming {
     /// Takes its place, over what is there.
-    fn replace(&self, path: &Path, inner: &Inner) -> io::Result<()> {
+    fn replace(&self, path: &Path, inner: &Directories) -> io::Result<()> {
         inner.make_parents(path)?;
         fs::rename(&self.path, path)?;
         flush_folder(parent(path))
     }
 
     /// Takes its place if it is empty; says whether it did.
-    fn link(&self, path: &Path, inner: &Inner) -> io::Result<bool> {
+    fn link(&self, path: &Path, inner: &Directories) -> io::Result<bool> {
         inner.make_parents(path)?;
         match fs::hard_link(&self.path, path) {
             Ok(()) => {}

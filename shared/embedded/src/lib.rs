@@ -8,6 +8,7 @@
 //! Every answer to a write comes after the write has reached the disk. Many writes that arrive at once share one
 //! transaction and with it one flush.
 
+mod connect;
 mod db;
 mod error;
 mod folder;
@@ -32,9 +33,10 @@ mod conformance;
 pub use error::OpenError;
 pub use folder::Folder;
 pub use ledger::HostTable;
+pub use lock::Access;
 pub use marks::MarkTable;
 pub use pages::PageTable;
 pub use queue::JobTable;
 pub use robots::RobotsTable;
 pub use sources::SourceTable;
-pub use store::{Access, Store};
+pub use store::Store;

@@ -1,6 +1,7 @@
 //! The lock that keeps a second process out of the folder.
 
-use crate::{OpenError, private};
+use crate::error::OpenError;
+use crate::private;
 use std::fs::{File, TryLockError};
 use std::io::{Read, Seek, Write};
 use std::path::Path;
@@ -9,6 +10,17 @@ use std::path::Path;
 const NAME: &str = "curlew.lock";
 /// More than the digits of any process number.
 const MAX_DIGITS: u64 = 20;
+
+/// How a store is opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// For crawling and serving: makes the folder if there is none, takes the lock, brings the tables up to date,
+    /// sweeps what a crash left behind. One process at a time.
+    Exclusive,
+    /// For looking, and for small changes to rows such as a block, while another process may be at work.
+    /// Makes nothing, migrates nothing, sweeps nothing. A store that may not be written can be looked at all the same.
+    Shared,
+}
 
 /// Held while this lives; the system gives it up when the process ends, however it ends.
 #[derive(Debug)]

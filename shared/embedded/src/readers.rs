@@ -1,6 +1,6 @@
 //! Connections that only read, a few of them, shared by all callers.
 
-use crate::db::{Mode, connect};
+use crate::connect::{Mode, connect};
 use crate::error::{DbError, from_io};
 use curlew_ports::PortError;
 use rusqlite::Connection;

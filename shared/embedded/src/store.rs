@@ -1,9 +1,18 @@
 //! Opening a store and taking its parts.
 
-use crate::db::{Db, Mode, connect};
-use crate::lock::{self, Lock};
+use crate::connect::{Mode, connect};
+use crate::db::Db;
+use crate::error::OpenError;
+use crate::folder::Folder;
+use crate::ledger::HostTable;
+use crate::lock::{self, Access, Lock};
+use crate::marks::MarkTable;
+use crate::pages::PageTable;
+use crate::private;
+use crate::queue::JobTable;
+use crate::robots::RobotsTable;
 use crate::schema::{self, Standing};
-use crate::{Folder, HostTable, JobTable, MarkTable, OpenError, PageTable, RobotsTable, SourceTable, private};
+use crate::sources::SourceTable;
 use curlew_ports::PortError;
 use rusqlite::Connection;
 use std::io;
@@ -14,17 +23,6 @@ use std::sync::Arc;
 const DATABASE: &str = "curlew.sqlite3";
 /// The write-ahead log is cut back to this many bytes after it was larger.
 const WAL_LIMIT: i64 = 64 << 20;
-
-/// How a store is opened.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Access {
-    /// For crawling and serving: makes the folder if there is none, takes the lock, brings the tables up to date,
-    /// sweeps what a crash left behind. One process at a time.
-    Exclusive,
-    /// For looking, and for small changes to rows such as a block, while another process may be at work.
-    /// Makes nothing, migrates nothing, sweeps nothing. A store that may not be written can be looked at all the same.
-    Shared,
-}
 
 /// An open store. Its parts may outlive it; the lock is given up with the last of them.
 #[derive(Clone, Debug)]

@@ -253,7 +253,8 @@ mod tests {
             async move { db.write("wait", move |_| Ok(wait.recv().is_ok())).await }
         });
         let data_version = |c: &Connection| c.query_row("PRAGMA data_version", [], |row| row.get::<_, i64>(0));
-        let watcher = crate::db::connect(&dir.path().join("curlew.sqlite3"), crate::db::Mode::Write).expect("connects");
+        let watcher =
+            crate::connect::connect(&dir.path().join("curlew.sqlite3"), crate::connect::Mode::Write).expect("connects");
         let before = data_version(&watcher).expect("reads");
         let waiting: Vec<_> = (0..100)
             .map(|n| {

@@ -1,8 +1,7 @@
 //! The text of one element: decoded, its markup kept as HTML, cut at a limit.
 
 use crate::draft::Kind;
-use crate::entity;
-use crate::entity::Entities;
+use crate::entity::{self, Entities};
 use crate::names::{Ns, is_xhtml};
 use crate::token::Tag;
 use crate::work::Work;

@@ -2,141 +2,20 @@
 //! what each entry was said to end in.
 
 use crate::coding::Coding;
-use crate::date::{NEWEST, Stamp};
-use crate::farm::{Expect, Manners, Outcome, Route, Site};
 use crate::feeds::{Damage, Entry, FeedDoc, Format};
-use crate::html::{self, FeedLink, Post, Style};
+use crate::house::{House, Pictures, Post, Style};
+use crate::html::{self, FeedLink};
 use crate::log::Kind;
-use crate::picture::Form;
 use crate::reply::Reply;
-use crate::text::{self, Bank};
+use crate::site::{Expect, Manners, Outcome, Route, Site};
+use crate::text::Bank;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
 
-/// Articles from this number on are those published while the server runs.
-pub(crate) const FRESH: usize = 10_000;
-
-/// Who a site is: what all its pages share.
-#[derive(Clone, Debug)]
-pub(crate) struct House {
-    /// Where the home page and the feeds are.
-    pub(crate) host: String,
-    /// Where the articles are.
-    pub(crate) page_host: String,
-    pub(crate) name: &'static str,
-    pub(crate) tagline: &'static str,
-    pub(crate) bank: &'static Bank,
-    pub(crate) style: Style,
-    pub(crate) pictures: Pictures,
-}
-
-/// Where a site's pictures are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Pictures {
-    /// Each article has its own, on the articles' host.
-    Own,
-    /// Articles have none; the home page and the feed name one for the site.
-    OfTheSite,
-    /// There is none at all.
-    None,
-    /// Each article has its own, on this other host.
-    Elsewhere(&'static str),
-}
-
 impl House {
-    pub(crate) fn home(&self) -> String {
-        format!("http://{}", self.host)
-    }
-
-    pub(crate) fn seed(&self) -> u64 {
-        text::fnv(self.host.as_bytes())
-    }
-
-    /// The site's own image.
-    pub(crate) fn image(&self) -> Option<String> {
-        (self.pictures != Pictures::None).then(|| format!("{}/images/site.png", self.home()))
-    }
-
-    /// The absolute address of a path on the articles' host.
-    pub(crate) fn url(&self, path: &str) -> String {
-        format!("http://{}{path}", self.page_host)
-    }
-
-    /// Article number `n`.
-    pub(crate) fn post(&self, number: usize) -> Post {
-        let prose = text::article(self.bank, self.seed(), number);
-        let at = self.date(number);
-        let slug = match text::slug(&prose.title) {
-            plain if plain.len() > 2 => plain,
-            _ => format!("note-{number}"),
-        };
-        let slug = if number >= FRESH { format!("{slug}-{}", number - FRESH) } else { slug };
-        let url = self.url(&self.path(&slug, at));
-        let form = if self.seed() & 1 == 0 { Form::Jpeg } else { Form::Png };
-        let picture_host = match self.pictures {
-            Pictures::Own => Some(self.page_host.as_str()),
-            Pictures::Elsewhere(host) => Some(host),
-            Pictures::OfTheSite | Pictures::None => None,
-        };
-        Post {
-            number,
-            summary: prose.summary(),
-            title: Some(prose.title),
-            author: prose.author,
-            paragraphs: prose.paragraphs,
-            at,
-            url,
-            picture: picture_host.map(|host| format!("http://{host}/images/{slug}.{}", form.extension())),
-            head: String::new(),
-            canonical: None,
-        }
-    }
-
-    fn date(&self, number: usize) -> Stamp {
-        let second = 21_600 + (self.seed() >> 8) as u32 % 43_200;
-        if number >= FRESH {
-            return Stamp::new(NEWEST, second);
-        }
-        let step = 3 + (self.seed() >> 16) as i64 % 23;
-        Stamp::new(NEWEST - 1 - number as i64 * step, second)
-    }
-
-    fn path(&self, slug: &str, at: Stamp) -> String {
-        let (year, month, _) = at.ymd();
-        match self.style {
-            Style::WordPress => format!("/{year}/{month:02}/{slug}/"),
-            Style::JsonLd => format!("/news/{year}/{slug}.html"),
-            Style::Microdata => format!("/articles/{slug}"),
-            Style::OpenGraph => format!("/{slug}"),
-            Style::Plain => format!("/{slug}.html"),
-        }
-    }
-
+    /// An article as an answer.
     pub(crate) fn page(&self, post: &Post) -> Reply {
         Reply::page(html::article(self, self.style, post))
-    }
-
-    pub(crate) fn entry(&self, post: &Post) -> Entry {
-        let id = match self.style {
-            Style::WordPress => Some(format!("{}/?p={}", self.home(), 100 + post.number)),
-            _ => Some(post.url.clone()),
-        };
-        Entry {
-            link: post.url.clone(),
-            id,
-            title: post.title.clone(),
-            summary: post.summary.clone(),
-            html: Some(html::paragraphs(post)),
-            author: post.author.clone(),
-            at: Some(post.at),
-            category: None,
-        }
-    }
-
-    /// The picture at this address, as an answer.
-    pub(crate) fn picture(url: &str) -> Reply {
-        let form = if url.ends_with(".png") { Form::Png } else { Form::Jpeg };
-        Reply::picture(text::fnv(url.as_bytes()), form)
     }
 }
 
@@ -264,7 +143,7 @@ impl Blog {
     /// The picture of an article whose page is made elsewhere.
     pub(crate) fn picture(&mut self, post: &Post) -> &mut Blog {
         if let Some(url) = &post.picture {
-            self.at(url, House::picture(url));
+            self.at(url, Reply::picture_at(url));
         }
         self
     }
@@ -319,7 +198,7 @@ impl Blog {
         self.front_page();
         for (plan, doc) in feeds {
             let url = doc.url.clone();
-            let mut reply = doc.reply();
+            let mut reply = Reply::feed(doc);
             if let Some(media_type) = plan.media_type {
                 reply = reply.typed(media_type);
             }
@@ -333,7 +212,7 @@ impl Blog {
             self.missing(&format!("http://{host}/robots.txt"), robots.clone());
         }
         if let Some(image) = self.house.image() {
-            self.missing(&image, House::picture(&image));
+            self.missing(&image, Reply::picture_at(&image));
         }
         if let Some(coding) = self.coding {
             for route in self.routes.values_mut().filter(|r| matches!(r.now.kind, Kind::Page | Kind::Feed | Kind::Home))

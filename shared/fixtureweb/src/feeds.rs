@@ -1,8 +1,8 @@
 //! Feeds: what they say, the formats that they are written in, and the damage that real ones come with.
 
-use crate::date::Stamp;
-use crate::html::escape;
-use crate::reply::Reply;
+use crate::date::{NEWEST, Stamp};
+use crate::house::{House, Post, Style};
+use crate::html::{escape, paragraphs};
 use serde_json::json;
 
 /// One entry of a feed.
@@ -73,6 +73,26 @@ pub(crate) enum Damage {
     LatinAsUtf8,
 }
 
+impl House {
+    /// An article as an entry of a feed.
+    pub(crate) fn entry(&self, post: &Post) -> Entry {
+        let id = match self.style {
+            Style::WordPress => Some(format!("{}/?p={}", self.home(), 100 + post.number)),
+            _ => Some(post.url.clone()),
+        };
+        Entry {
+            link: post.url.clone(),
+            id,
+            title: post.title.clone(),
+            summary: post.summary.clone(),
+            html: Some(paragraphs(post)),
+            author: post.author.clone(),
+            at: Some(post.at),
+            category: None,
+        }
+    }
+}
+
 impl FeedDoc {
     /// The document's bytes.
     pub(crate) fn write(&self) -> Vec<u8> {
@@ -87,16 +107,8 @@ impl FeedDoc {
         damaged(text, self.damage)
     }
 
-    /// The feed as an answer.
-    pub(crate) fn reply(self) -> Reply {
-        let media_type = format!("{}; charset=utf-8", self.format.media_type());
-        let newest = self.newest();
-        let reply = Reply::new(crate::Kind::Feed, 200, &media_type, "");
-        reply.with("last-modified", newest.http()).body(crate::reply::Body::Feed(std::sync::Arc::new(self)))
-    }
-
-    fn newest(&self) -> Stamp {
-        self.entries.iter().filter_map(|entry| entry.at).max().unwrap_or(Stamp::new(crate::date::NEWEST, 0))
+    pub(crate) fn newest(&self) -> Stamp {
+        self.entries.iter().filter_map(|entry| entry.at).max().unwrap_or(Stamp::new(NEWEST, 0))
     }
 
     fn rss2(&self) -> String {
@@ -273,7 +285,7 @@ fn rss2_item(e: &Entry) -> String {
 }
 
 fn atom_entry(e: &Entry) -> String {
-    let at = e.at.unwrap_or(Stamp::new(crate::date::NEWEST, 0)).rfc3339();
+    let at = e.at.unwrap_or(Stamp::new(NEWEST, 0)).rfc3339();
     let content = e
         .html
         .as_deref()

@@ -1,42 +1,7 @@
 //! Page templates: five kinds of markup that articles of the real web come in, and home pages.
 
-use crate::blog::House;
-use crate::date::Stamp;
+use crate::house::{House, Post, Style};
 use serde_json::json;
-
-/// How a site marks up its articles.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Style {
-    /// WordPress with a block theme.
-    WordPress,
-    /// schema.org Article in Microdata.
-    Microdata,
-    /// schema.org NewsArticle in JSON-LD, and Open Graph.
-    JsonLd,
-    /// Open Graph in the head, `div`s in the body.
-    OpenGraph,
-    /// HTML5 elements and nothing else.
-    Plain,
-}
-
-/// An article as a template needs it.
-#[derive(Clone, Debug)]
-pub(crate) struct Post {
-    pub(crate) number: usize,
-    /// `None` leaves every form of the title out.
-    pub(crate) title: Option<String>,
-    pub(crate) author: String,
-    pub(crate) paragraphs: Vec<String>,
-    pub(crate) summary: String,
-    pub(crate) at: Stamp,
-    pub(crate) url: String,
-    /// The picture's absolute URL.
-    pub(crate) picture: Option<String>,
-    /// What goes into the head besides, as it stands.
-    pub(crate) head: String,
-    /// The canonical address, when it is not `url`.
-    pub(crate) canonical: Option<String>,
-}
 
 /// For text and for attribute values in double quotes.
 pub(crate) fn escape(text: &str) -> String {

@@ -11,6 +11,7 @@ mod coding;
 mod date;
 mod farm;
 mod feeds;
+mod house;
 mod html;
 mod hub;
 pub mod judge;
@@ -20,17 +21,19 @@ mod names;
 mod picture;
 mod reply;
 mod server;
+mod site;
 mod sites;
 #[cfg(test)]
 mod tests;
 mod text;
 mod uniform;
 
-pub use farm::{Expect, Farm, Outcome, Site};
+pub use farm::Farm;
 pub use hub::{HUB, Signed, Subscriber};
 pub use live::Mode;
 pub use log::{Call, Kind};
 pub use names::{NameServer, Record};
 pub use server::{Running, serve, serve_logged};
+pub use site::{Expect, Outcome, Site};
 pub use text::{Text, texts};
 pub use uniform::Uniform;

@@ -1,10 +1,10 @@
 //! What changes about a site while the server runs: its mode, what it has published, how it has been called.
 
-use crate::blog::FRESH;
-use crate::farm::{Manners, Site};
 use crate::feeds::{Entry, FeedDoc};
+use crate::house::FRESH;
 use crate::log::Kind;
 use crate::reply::{Body, Reply};
+use crate::site::{Manners, Site};
 use bytes::Bytes;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -121,7 +121,7 @@ impl Live {
             let post = house.post(FRESH + number);
             self.fresh_routes.insert(bare(&post.url), house.page(&post));
             if let Some(url) = &post.picture {
-                self.fresh_routes.insert(bare(url), crate::blog::House::picture(url));
+                self.fresh_routes.insert(bare(url), Reply::picture_at(url));
             }
             links.insert(0, post.url.clone());
             self.fresh.insert(0, house.entry(&post));

@@ -4,6 +4,7 @@ use crate::coding::Coding;
 use crate::feeds::FeedDoc;
 use crate::log::Kind;
 use crate::picture::Form;
+use crate::text;
 use bytes::Bytes;
 use std::sync::Arc;
 use std::time::Duration;
@@ -79,6 +80,20 @@ impl Reply {
     /// A redirect of a page.
     pub(crate) fn redirect(status: u16, to: &str) -> Reply {
         Reply::status(Kind::Page, status).with("location", to)
+    }
+
+    /// A feed.
+    pub(crate) fn feed(feed: FeedDoc) -> Reply {
+        let media_type = format!("{}; charset=utf-8", feed.format.media_type());
+        let newest = feed.newest();
+        let reply = Reply::new(Kind::Feed, 200, &media_type, "");
+        reply.with("last-modified", newest.http()).body(Body::Feed(Arc::new(feed)))
+    }
+
+    /// The picture at this address, as an answer.
+    pub(crate) fn picture_at(url: &str) -> Reply {
+        let form = if url.ends_with(".png") { Form::Png } else { Form::Jpeg };
+        Reply::picture(text::fnv(url.as_bytes()), form)
     }
 
     /// A picture.

@@ -39,14 +39,14 @@ const HEADER_TIMEOUT: Duration = Duration::from_secs(600);
 #[derive(Debug)]
 pub struct Running {
     addr: SocketAddr,
-    shared: Arc<Shared>,
+    shared: Arc<ServerState>,
     stop: watch::Sender<bool>,
     accepting: JoinHandle<()>,
 }
 
 /// What all connections share.
 #[derive(Debug)]
-struct Shared {
+struct ServerState {
     farm: Arc<Farm>,
     log: Log,
     gallery: Gallery,
@@ -66,7 +66,7 @@ pub async fn serve(farm: Arc<Farm>, listener: TcpListener) -> Running {
 pub async fn serve_logged(farm: Arc<Farm>, listener: TcpListener, file: Option<File>) -> Running {
     let addr = listener.local_addr().unwrap_or_else(|_| SocketAddr::from(([127, 0, 0, 1], 0)));
     let (stop, stopped) = watch::channel(false);
-    let shared = Arc::new(Shared {
+    let shared = Arc::new(ServerState {
         farm,
         log: Log::new(file),
         gallery: Gallery::default(),
@@ -155,7 +155,7 @@ impl Drop for Running {
     }
 }
 
-async fn accept(listener: TcpListener, shared: Arc<Shared>, mut stopped: watch::Receiver<bool>) {
+async fn accept(listener: TcpListener, shared: Arc<ServerState>, mut stopped: watch::Receiver<bool>) {
     let permits = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     let mut connections = JoinSet::new();
     loop {
@@ -181,7 +181,7 @@ async fn accept(listener: TcpListener, shared: Arc<Shared>, mut stopped: watch::
     connections.shutdown().await;
 }
 
-async fn converse(stream: TcpStream, shared: Arc<Shared>) {
+async fn converse(stream: TcpStream, shared: Arc<ServerState>) {
     let _ = stream.set_nodelay(true);
     let service = service_fn(move |request| answer(Arc::clone(&shared), request));
     // Errors here are the client's, or a hang-up that the site is meant to do.
@@ -206,7 +206,7 @@ impl std::fmt::Display for HangUp {
 
 impl std::error::Error for HangUp {}
 
-async fn answer(shared: Arc<Shared>, request: Request<Incoming>) -> Result<Response<LoggedBody>, HangUp> {
+async fn answer(shared: Arc<ServerState>, request: Request<Incoming>) -> Result<Response<LoggedBody>, HangUp> {
     let start = shared.log.now();
     let host = host_of(&request);
     let path = request.uri().path_and_query().map_or("/", |p| p.as_str()).to_owned();
@@ -255,7 +255,7 @@ fn text_of(headers: &HeaderMap, name: &str) -> String {
     headers.get(name).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned()).unwrap_or_default()
 }
 
-impl Shared {
+impl ServerState {
     fn change(&self, host: &str, change: impl FnOnce(&mut Live)) -> bool {
         let Some(site) = self.farm.site(host) else { return false };
         change(self.live.lock().unwrap_or_else(PoisonError::into_inner).entry(site.host.clone()).or_default());
@@ -271,7 +271,7 @@ impl Shared {
         live.entry(site.host.clone()).or_default().decide(site, host, path, now)
     }
 
-    async fn respond(self: &Arc<Shared>, reply: Reply, mut call: Call, asked: &HeaderMap) -> Response<LoggedBody> {
+    async fn respond(self: &Arc<ServerState>, reply: Reply, mut call: Call, asked: &HeaderMap) -> Response<LoggedBody> {
         let mut headers = reply.headers.clone();
         let stream = self.stream(&reply, &mut headers, &text_of(asked, "accept-encoding")).await;
         let unchanged = call.kind == Kind::Feed && call.status == 200 && is_unchanged(&headers, asked);
@@ -295,7 +295,7 @@ impl Shared {
 
     /// The body as it goes out; adds entity tag and coding to the headers.
     async fn stream(
-        self: &Arc<Shared>,
+        self: &Arc<ServerState>,
         reply: &Reply,
         headers: &mut Vec<(&'static str, String)>,
         accept: &str,

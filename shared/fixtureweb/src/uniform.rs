@@ -1,17 +1,14 @@
 //! Sites that are all alike, for measuring: as many hosts, pages and bytes as asked for, made when they are called.
 
-use crate::blog::{House, Pictures};
 use crate::date::{NEWEST, Stamp};
-use crate::farm::{Expect, Manners, Site};
 use crate::feeds::{Damage, Entry, FeedDoc, Format};
-use crate::html::{self, FeedLink, Post, Style};
+use crate::house::{House, Pictures, Post, Style};
+use crate::html::{self, FeedLink};
 use crate::picture::Form;
 use crate::reply::{Body, Reply};
 use crate::text::{self, Bank, Mixer};
 use bytes::Bytes;
-use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::Duration;
 
 /// Pictures of uniform farms repeat after so many, since drawing them is not what is measured.
 const PICTURES: usize = 16;
@@ -46,22 +43,22 @@ impl Default for Uniform {
 /// One site of a uniform farm.
 #[derive(Clone, Debug)]
 pub(crate) struct UniformSite {
-    house: House,
-    pages: usize,
+    pub(crate) house: House,
+    pub(crate) pages: usize,
     images: bool,
-    shared: Arc<Shared>,
+    shared: Arc<PageParts>,
 }
 
 /// The parts of a page that all pages share.
 #[derive(Debug)]
-struct Shared {
+struct PageParts {
     script: Bytes,
-    furniture: Furniture,
+    furniture: LinkLists,
 }
 
 /// The lists of links around an article.
 #[derive(Debug)]
-enum Furniture {
+enum LinkLists {
     /// The same on each page, which compresses far better than what is found on the web.
     Same(Bytes),
     /// So many bytes, each page with keys of its own in it: about a fifth is left of such a page by zstd.
@@ -69,44 +66,26 @@ enum Furniture {
 }
 
 /// The sites with these numbers of a farm; `keyed`: with furniture that compresses no better than that of real pages.
-pub(crate) fn sites(spec: &Uniform, numbers: impl IntoIterator<Item = usize>, keyed: bool) -> Vec<Site> {
+pub(crate) fn sites(
+    spec: &Uniform,
+    numbers: impl IntoIterator<Item = usize>,
+    keyed: bool,
+) -> impl Iterator<Item = UniformSite> {
     let shared = Arc::new(shared(spec.bytes, keyed));
     let banks: [&'static Bank; 4] = [&text::MONTAGNA, &text::HARBOUR, &text::BORGO, &text::CYCLING];
-    numbers
-        .into_iter()
-        .map(|i| {
-            let host = format!("{}-{i:04}.test", spec.prefix);
-            let house = House {
-                host: host.clone(),
-                page_host: host.clone(),
-                name: "The Even Gazette",
-                tagline: "One of many papers that are all alike.",
-                bank: banks[i % banks.len()],
-                style: Style::JsonLd,
-                pictures: if spec.images { Pictures::Own } else { Pictures::OfTheSite },
-            };
-            let uniform = UniformSite { house, pages: spec.pages, images: spec.images, shared: Arc::clone(&shared) };
-            site(host, uniform)
-        })
-        .collect()
-}
-
-fn site(host: String, uniform: UniformSite) -> Site {
-    Site {
-        start_url: format!("http://{host}/"),
-        about: "one of many alike: an RSS feed, pages of one size, every one fit to be accepted",
-        expect: Expect { accepted: uniform.pages, feeds: 1, ..Expect::default() },
-        crawl_delay: None,
-        entries: Vec::new(),
-        hosts: vec![host.clone()],
-        host,
-        routes: HashMap::new(),
-        off_limits: Vec::new(),
-        delay: Duration::ZERO,
-        manners: Manners::Patient,
-        house: Some(uniform.house.clone()),
-        uniform: Some(uniform),
-    }
+    numbers.into_iter().map(move |i| {
+        let host = format!("{}-{i:04}.test", spec.prefix);
+        let house = House {
+            host: host.clone(),
+            page_host: host,
+            name: "The Even Gazette",
+            tagline: "One of many papers that are all alike.",
+            bank: banks[i % banks.len()],
+            style: Style::JsonLd,
+            pictures: if spec.images { Pictures::Own } else { Pictures::OfTheSite },
+        };
+        UniformSite { house, pages: spec.pages, images: spec.images, shared: Arc::clone(&shared) }
+    })
 }
 
 impl UniformSite {
@@ -116,7 +95,7 @@ impl UniformSite {
         match path {
             "/" => Some(Reply::home(self.home())),
             "/robots.txt" => Some(Reply::robots("User-agent: *\nDisallow:\n")),
-            "/feed.xml" => Some(self.feed().reply()),
+            "/feed.xml" => Some(Reply::feed(self.feed())),
             "/images/site.png" => Some(Reply::picture(0, Form::Png)),
             _ => {
                 if let Some(number) = path.strip_prefix("/images/").and_then(|rest| number(rest, ".jpg")) {
@@ -161,8 +140,8 @@ impl UniformSite {
 
     fn furniture(&self, number: usize) -> Bytes {
         match &self.shared.furniture {
-            Furniture::Same(bytes) => bytes.clone(),
-            Furniture::Keyed(bytes) => {
+            LinkLists::Same(bytes) => bytes.clone(),
+            LinkLists::Keyed(bytes) => {
                 let mut mixer = Mixer::new(self.house.seed() ^ (number as u64).rotate_left(32));
                 let mut key = || (0..KEY_WORDS).map(|_| format!("{:016x}", mixer.next())).collect::<String>();
                 Bytes::from(furniture(*bytes, || format!(" data-key=\"{}\"", key())))
@@ -218,7 +197,7 @@ fn number(name: &str, extension: &str) -> Option<usize> {
 }
 
 /// Script and furniture that bring a page to its size: a third of it script and data, the rest lists of links.
-fn shared(bytes: usize, keyed: bool) -> Shared {
+fn shared(bytes: usize, keyed: bool) -> PageParts {
     const ARTICLE: usize = 9 * 1024;
     let filler = bytes.saturating_sub(ARTICLE);
     let mut script = String::from("<script>\nwindow.gazette = {};\n");
@@ -230,10 +209,10 @@ fn shared(bytes: usize, keyed: bool) -> Shared {
     script.push_str("</script>\n");
     let rest = filler.saturating_sub(script.len());
     let furniture = match keyed {
-        true => Furniture::Keyed(rest),
-        false => Furniture::Same(Bytes::from(furniture(rest, String::new))),
+        true => LinkLists::Keyed(rest),
+        false => LinkLists::Same(Bytes::from(furniture(rest, String::new))),
     };
-    Shared { script: Bytes::from(script), furniture }
+    PageParts { script: Bytes::from(script), furniture }
 }
 
 /// So many bytes of links, at least; `key` gives a further attribute for each.

@@ -7,11 +7,11 @@
 use crate::plan::{Plan, Task, chunks, length, plan, unpacked};
 use async_trait::async_trait;
 use curlew_model::{ExtractJob, Job, Millis, Stage, Timestamp};
-use curlew_policy::Rules;
 use curlew_policy::address::{self, HostGroups};
 use curlew_policy::delivery::{AfterFailure, after_failure, never_ends};
+use curlew_policy::rules::Rules;
 use curlew_ports::{Clock, PortError};
-use curlew_stages::{StageError, Verdict};
+use curlew_stages::stage::{StageError, Verdict};
 use curlew_wiring::{said_in_panic, with_causes};
 use futures::{FutureExt, StreamExt};
 use std::panic::AssertUnwindSafe;

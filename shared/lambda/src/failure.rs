@@ -1,6 +1,6 @@
 //! Why an invocation fails as a whole.
 
-use curlew_stages::StageError;
+use curlew_stages::stage::StageError;
 use curlew_wiring::with_causes;
 use lambda_runtime::Diagnostic;
 

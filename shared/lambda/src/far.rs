@@ -9,7 +9,7 @@ use curlew_aws::{Connection, Names, Objects, Store, provision};
 use curlew_fixtureweb::{Text, texts};
 use curlew_model::{HostKey, Location, Page, PageId, PageState, Record, SegmentKey, SnippetLimit, Stage, Validators};
 use curlew_ports::{Blob, Blobs, PortError, Start, Tag};
-use curlew_stages::Finder;
+use curlew_stages::catalog::find::Finder;
 use curlew_wiring::{Program, SystemClock};
 use std::path::Path;
 use std::sync::Arc;

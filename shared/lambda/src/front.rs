@@ -3,7 +3,8 @@
 use async_trait::async_trait;
 use curlew_model::Stage;
 use curlew_ports::{PortError, QueueStatus, Status};
-use curlew_stages::{indexed_years, kept_census};
+use curlew_stages::catalog::indexed_years::indexed_years;
+use curlew_stages::operator::stats::kept_census;
 use curlew_wiring::{Program, Served, with_causes};
 
 /// A stack, whose pages are served.

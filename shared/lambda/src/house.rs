@@ -8,13 +8,13 @@ use bytes::Bytes;
 use curlew_model::{
     EntryHints, ExtractJob, HostKey, Job, Millis, PageBody, Purpose, Stage, Timestamp, Validators, VisitItem, VisitJob,
 };
-use curlew_policy::Rules;
 use curlew_policy::address::{self, HostGroups};
 use curlew_policy::chance::between;
+use curlew_policy::rules::Rules;
 use curlew_ports::{
     Blob, Blobs, Call, Clock, Fetch as Calls, FetchError, Inbox, InlinePool, PortError, Queue, Receipt, Reply, Tag,
 };
-use curlew_stages::Manners;
+use curlew_stages::politeness::access::Manners;
 use curlew_testkit::conformance::mail::SendRaw;
 use curlew_testkit::memory::{
     CountingSeeds, MemoryBlobs, MemoryFetch, MemoryHosts, MemoryJobs, MemoryMarks, MemoryPages, MemoryRobots,

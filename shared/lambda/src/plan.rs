@@ -5,7 +5,7 @@
 //! Pages to extract are cut into chunks instead, by the memory and the time that they take.
 
 use curlew_model::{Job, Millis, PageBody, Purpose, Way, Wish};
-use curlew_policy::Rules;
+use curlew_policy::rules::Rules;
 use std::collections::HashMap;
 
 /// No visit hands the rest on sooner than this: its messages and its lease cost less than the time they free.

@@ -3,7 +3,7 @@
 use crate::batch::Worker;
 use async_trait::async_trait;
 use curlew_model::{ExtractJob, Job};
-use curlew_stages::{StageError, Verdict};
+use curlew_stages::stage::{StageError, Verdict};
 use curlew_wiring::Program;
 
 #[async_trait]

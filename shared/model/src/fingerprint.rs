@@ -1,7 +1,7 @@
 //! Fingerprints that are alike where the things are alike.
 
-use crate::InvalidId;
 use crate::hex::is_hex;
+use crate::ids::InvalidId;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 

@@ -1,6 +1,7 @@
 //! What is remembered of a host key between two visits: one small item, swapped as a whole.
 
-use crate::{Millis, PageId, Timestamp};
+use crate::ids::PageId;
+use crate::time::{Millis, Timestamp};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 

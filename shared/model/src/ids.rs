@@ -124,6 +124,17 @@ id! {
     }
 }
 
+/// Where a record lies: one zstd frame of a segment.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Location {
+    /// The object.
+    pub segment: SegmentKey,
+    /// First byte of the record's frame.
+    pub offset: u64,
+    /// Bytes of the frame.
+    pub length: u64,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

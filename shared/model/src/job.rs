@@ -1,6 +1,10 @@
 //! Jobs: what travels through the queues. Every job may be delivered more than once.
 
-use crate::{Challenge, EntryHints, HostKey, ImageId, Location, PageId, SourceKey, Timestamp, Validators, Wish};
+use crate::ids::{HostKey, ImageId, Location, PageId, SourceKey};
+use crate::ownership::{Challenge, Wish};
+use crate::record::EntryHints;
+use crate::source::Validators;
+use crate::time::Timestamp;
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 

@@ -27,7 +27,7 @@ pub use host::{
     Circuit, Hold, HoldReason, HostState, Lease, SentPages, Substitute, Substitutes, TokenBucket, Trouble, Window,
     is_at_or_below,
 };
-pub use ids::{HostKey, ImageId, InvalidId, Origin, PageId, SegmentKey, SourceKey};
+pub use ids::{HostKey, ImageId, InvalidId, Location, Origin, PageId, SegmentKey, SourceKey};
 pub use job::{
     DiscoverJob, ExtractJob, Job, MainImage, OwnJob, PageBody, PollJob, Purpose, Stage, SubscribeJob, VisitItem,
     VisitJob,
@@ -36,7 +36,7 @@ pub use ownership::{Challenge, Claim, Dossier, FeedLine, Miss, Ownership, PageLi
 pub use page::{Gone, Page, PageState, Rejection, Screened, Year};
 pub use polling::{Ailment, AilmentKind, Habit, Hub, Polling, Subscription, Taken, Trust, Why, Wishes};
 pub use query::{MAX_QUERY_BYTES, MAX_QUERY_TERMS, QueryError};
-pub use record::{EntryHints, Location, Record, SnippetLimit};
+pub use record::{EntryHints, Record, SnippetLimit};
 pub use source::{ExtraSlot, FeedSource, SiteSource, SiteState, Slot, Source, Validators};
 pub use thumbnail::ThumbnailId;
 pub use time::{InvalidMillis, InvalidTimestamp, Millis, Timestamp};

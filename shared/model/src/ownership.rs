@@ -1,8 +1,8 @@
 //! Ownership: who has shown that a site is theirs, and what they asked for. One small object for each host that somebody
 //! has claimed.
 
-use crate::Timestamp;
 use crate::hex::is_hex;
+use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;

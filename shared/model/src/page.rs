@@ -1,6 +1,8 @@
 //! Pages: one row for every URL that was ever taken up, and what became of it.
 
-use crate::{HostKey, Location, PageId, SourceKey, Timestamp, Validators};
+use crate::ids::{HostKey, Location, PageId, SourceKey};
+use crate::source::Validators;
+use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 

@@ -1,6 +1,6 @@
 //! What is kept of a feed to decide when it is polled next, and how it is asked.
 
-use crate::{Millis, Timestamp};
+use crate::time::{Millis, Timestamp};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 

@@ -1,18 +1,10 @@
 //! Records: what is kept of an accepted page, and where.
 
-use crate::{Fingerprint, PageId, SegmentKey, ThumbnailId, Timestamp};
+use crate::fingerprint::Fingerprint;
+use crate::ids::{Location, PageId};
+use crate::thumbnail::ThumbnailId;
+use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
-
-/// Where a record lies: one zstd frame of a segment.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct Location {
-    /// The object.
-    pub segment: SegmentKey,
-    /// First byte of the record's frame.
-    pub offset: u64,
-    /// Bytes of the frame.
-    pub length: u64,
-}
 
 /// How much of the text may be shown with a result (`nosnippet`, `max-snippet:N`), in characters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,6 +1,10 @@
 //! Sources: feeds that are polled, and sites whose feeds are still to be found.
 
-use crate::{Failure, Faults, Millis, Polling, SourceKey, Timestamp};
+use crate::failure::Failure;
+use crate::fault::Faults;
+use crate::ids::SourceKey;
+use crate::polling::Polling;
+use crate::time::{Millis, Timestamp};
 use serde::{Deserialize, Serialize};
 
 /// The minute of the eight-hour cycle at which a source is due: 0 to [`Slot::COUNT`] - 1.

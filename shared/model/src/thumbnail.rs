@@ -1,6 +1,6 @@
 //! Names of thumbnails: what records, search results and the paths of the search page address them by.
 
-use crate::{ImageId, InvalidId, Location, SegmentKey};
+use crate::ids::{ImageId, InvalidId, Location, SegmentKey};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 

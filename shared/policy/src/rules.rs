@@ -237,13 +237,6 @@ impl Rules {
         self.brief_lease.min(self.lease_length())
     }
 
-    /// How long a job waits at least that began and came to no end within a visit, put off so often before.
-    pub fn again_after(&self, deferrals: u32) -> Millis {
-        // Four times as long each time: soon at first, since most often another visit was in the way, and over an hour in
-        // the end, so that nothing is given up because a host was busy for some minutes.
-        self.busy_retry.saturating_mul(2 << (2 * deferrals.min(5)))
-    }
-
     /// What in these numbers cannot be right, in words.
     ///
     /// # Errors

@@ -22,12 +22,12 @@ const MAX_MASKED: usize = 2;
 pub(crate) struct Folded {
     /// ` one word after another`
     pub(crate) text: String,
-    words: Vec<Word>,
+    words: Vec<WordSpan>,
 }
 
 /// Where a word of the folded text was found in the given one; all in bytes.
 #[derive(Clone, Copy, Debug)]
-struct Word {
+struct WordSpan {
     /// Its first letter in the folded text.
     at: u32,
     from: u32,
@@ -52,7 +52,7 @@ impl Folded {
         self.words_of(start, end).iter().map(|w| w.from as usize)
     }
 
-    fn words_of(&self, start: usize, end: usize) -> &[Word] {
+    fn words_of(&self, start: usize, end: usize) -> &[WordSpan] {
         let first = self.words.partition_point(|w| (w.at as usize) < start);
         let last = self.words.partition_point(|w| (w.at as usize) < end);
         self.words.get(first..last).unwrap_or_default()
@@ -61,7 +61,7 @@ impl Folded {
     fn push(&mut self, word: &str, from: u32, to: u32) {
         if !word.is_empty() {
             self.text.push(' ');
-            self.words.push(Word { at: small(self.text.len()), from, to });
+            self.words.push(WordSpan { at: small(self.text.len()), from, to });
             self.text.push_str(word);
         }
     }
@@ -112,12 +112,12 @@ impl Tokens {
         for (place, written) in text.char_indices() {
             let open = tokens.buffer.len() > start;
             let seen = push_plain(&mut tokens.buffer, written, open);
-            if seen == Seen::Letter {
+            if seen == CharClass::Letter {
                 if !open {
                     from = place;
                 }
                 to = place + written.len_utf8();
-            } else if seen == Seen::Gap {
+            } else if seen == CharClass::Gap {
                 if open {
                     tokens.end(start, from, to, gap);
                     start = tokens.buffer.len();
@@ -184,27 +184,27 @@ impl Tokens {
 }
 
 #[derive(PartialEq, Eq)]
-enum Seen {
+enum CharClass {
     Letter,
     Gap,
     Nothing,
 }
 
 /// Adds what is plain of a character to the open word.
-fn push_plain(buffer: &mut String, c: char, open: bool) -> Seen {
+fn push_plain(buffer: &mut String, c: char, open: bool) -> CharClass {
     if c.is_ascii_alphanumeric() {
         buffer.push(c.to_ascii_lowercase());
-        return Seen::Letter;
+        return CharClass::Letter;
     }
     if c == '$' || (open && is_mask(c)) {
         buffer.push(c);
-        return Seen::Letter;
+        return CharClass::Letter;
     }
     if c.is_ascii() {
-        return Seen::Gap;
+        return CharClass::Gap;
     }
     if is_unseen(c) || is_combining_mark(c) {
-        return Seen::Nothing;
+        return CharClass::Nothing;
     }
     let special = match c {
         'ß' | 'ẞ' => "ss",
@@ -216,11 +216,11 @@ fn push_plain(buffer: &mut String, c: char, open: bool) -> Seen {
         _ => "",
     };
     buffer.push_str(special);
-    let mut seen = if special.is_empty() { Seen::Gap } else { Seen::Letter };
+    let mut seen = if special.is_empty() { CharClass::Gap } else { CharClass::Letter };
     if special.is_empty() {
         for plain in std::iter::once(c).nfkd().filter(|p| !is_combining_mark(*p) && p.is_alphanumeric()) {
             buffer.extend(plain.to_lowercase());
-            seen = Seen::Letter;
+            seen = CharClass::Letter;
         }
     }
     seen

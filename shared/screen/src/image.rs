@@ -6,7 +6,7 @@ mod skin;
 pub use labels::Label;
 pub use skin::SkinRegions;
 
-use crate::TopicScore;
+use crate::topic::TopicScore;
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use std::fmt;

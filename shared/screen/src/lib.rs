@@ -21,8 +21,8 @@ pub use lists::{BadList, LANGUAGES, List, MAX_LIST_BYTES};
 pub use overrule::{Overrule, Scope};
 pub use screener::{MAX_TEXT_BYTES, MAX_TITLE_BYTES, Page, Screener, Unusable};
 pub use settings::{Allowed, MAX_PERSONS, Person, REJECT_AT, Settings, TopicRule};
-pub use topic::Topic;
-pub use verdict::{Evidence, Finding, NamedPerson, Place, REPORT_AT, Screening, TopicScore, Verdict};
+pub use topic::{Topic, TopicScore, Verdict};
+pub use verdict::{Evidence, Finding, NamedPerson, Place, REPORT_AT, Screening};
 
 /// Screens a page by its title and text, both plain text, with the settings and lists that are compiled in.
 ///

@@ -1,6 +1,6 @@
 //! Word lists: those that are compiled in, and the reading of one. `lists/README.md` documents the format.
 
-use crate::Topic;
+use crate::topic::Topic;
 use std::fmt;
 
 /// The languages that have lists, English first: it counts for every text.

@@ -4,7 +4,7 @@
 //! re-checks and changes of the lists.
 
 use crate::settings::is_of;
-use crate::{Screening, Topic, Verdict};
+use crate::topic::{Topic, Verdict};
 use serde::{Deserialize, Serialize};
 
 /// One rule of an operator.
@@ -62,19 +62,6 @@ impl Overrule {
     pub fn find<'a>(rules: &'a [Overrule], url: &str, host: &str) -> Option<&'a Overrule> {
         let covering = rules.iter().filter_map(|r| Some((r.scope.exactness(url, host)?, r)));
         covering.max_by_key(|(exactness, _)| *exactness).map(|(_, rule)| rule)
-    }
-
-    /// The verdict by this rule. What was found stays in it, so that the operator sees what was overruled.
-    pub fn apply(&self, mut screening: Screening) -> Screening {
-        let lifts = |topic: Topic| self.topics.is_empty() || self.topics.contains(&topic);
-        let remains = screening.topics.iter().any(|t| t.rejects && !lifts(t.topic))
-            || (!self.topics.is_empty() && !screening.persons.is_empty());
-        if self.verdict == Verdict::Pass && remains {
-            return screening;
-        }
-        screening.verdict = self.verdict;
-        screening.overruled = Some(self.clone());
-        screening
     }
 
     pub(crate) fn explain(&self) -> String {

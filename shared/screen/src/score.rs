@@ -1,9 +1,9 @@
 //! Scoring by words: how dense and how varied those of a topic are, and in what company.
 
-use crate::Topic;
 use crate::fold::Folded;
 use crate::lexicon::{Entry, Hit, Lexicon};
 use crate::lists::{ENGLISH, LANGUAGES, Side};
+use crate::topic::Topic;
 use std::collections::BTreeMap;
 
 /// A word in the title counts as so many in the text.

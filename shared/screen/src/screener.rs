@@ -1,6 +1,5 @@
 //! Lists and settings put together, and the judgement of pages by them.
 
-use crate::Topic;
 use crate::fold::fold;
 use crate::image::Seen;
 use crate::lexicon::Lexicon;
@@ -8,7 +7,9 @@ use crate::lists::{BadList, EMBEDDED, List, read};
 use crate::persons::Persons;
 use crate::score::{In, Scored, Weighed, score};
 use crate::settings::Settings;
-use crate::verdict::{Evidence, Finding, NamedPerson, Place, REPORT_AT, Screening, TopicScore};
+use crate::topic::Topic;
+use crate::topic::TopicScore;
+use crate::verdict::{Evidence, Finding, NamedPerson, Place, REPORT_AT, Screening};
 use std::fmt;
 use std::sync::LazyLock;
 

@@ -1,6 +1,6 @@
 //! What an operator settles: which topics count and from where on, whom to leave out, what is let through.
 
-use crate::Topic;
+use crate::topic::Topic;
 use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
 

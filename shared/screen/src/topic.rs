@@ -1,6 +1,6 @@
 //! What a page may be rejected for.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 use std::fmt;
 
 /// What a page may be rejected for.
@@ -65,4 +65,29 @@ impl fmt::Display for Topic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }
+}
+
+/// Whether a page may be shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// It may.
+    Pass,
+    /// It may not.
+    Reject,
+}
+
+/// How much of a topic there is in a page or an image.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TopicScore {
+    /// The topic.
+    pub topic: Topic,
+    /// From 0, nothing, to 1, nothing else; rounded to thousandths.
+    #[serde(serialize_with = "in_thousandths")]
+    pub score: f32,
+}
+
+/// A JSON number as people write it: an f32 would be printed as the f64 that it is close to.
+pub(crate) fn in_thousandths<S: Serializer>(number: &f32, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_f64((f64::from(*number) * 1_000.0).round() / 1_000.0)
 }

@@ -1,35 +1,15 @@
 //! The verdict on a page, and why.
 
-use crate::Topic;
 use crate::image::Region;
 use crate::overrule::Overrule;
-use serde::{Deserialize, Serialize, Serializer};
+use crate::topic::{Topic, Verdict, in_thousandths};
+use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
 
 /// A score below this is not worth reporting.
 pub const REPORT_AT: f32 = 0.05;
 /// Words that a sentence of explanation names.
 const WORDS_NAMED: usize = 5;
-
-/// How much of a topic there is in a page or an image.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct TopicScore {
-    /// The topic.
-    pub topic: Topic,
-    /// From 0, nothing, to 1, nothing else; rounded to thousandths.
-    #[serde(serialize_with = "in_thousandths")]
-    pub score: f32,
-}
-
-/// Whether a page may be shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Verdict {
-    /// It may.
-    Pass,
-    /// It may not.
-    Reject,
-}
 
 /// The result of screening.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -108,6 +88,21 @@ pub struct NamedPerson {
     pub name: String,
     /// The first place.
     pub place: Place,
+}
+
+impl Overrule {
+    /// The verdict by this rule. What was found stays in it, so that the operator sees what was overruled.
+    pub fn apply(&self, mut screening: Screening) -> Screening {
+        let lifts = |topic: Topic| self.topics.is_empty() || self.topics.contains(&topic);
+        let remains = screening.topics.iter().any(|t| t.rejects && !lifts(t.topic))
+            || (!self.topics.is_empty() && !screening.persons.is_empty());
+        if self.verdict == Verdict::Pass && remains {
+            return screening;
+        }
+        screening.verdict = self.verdict;
+        screening.overruled = Some(self.clone());
+        screening
+    }
 }
 
 impl Screening {
@@ -210,11 +205,6 @@ impl Finding {
         text.push('.');
         text
     }
-}
-
-/// A JSON number as people write it: an f32 would be printed as the f64 that it is close to.
-fn in_thousandths<S: Serializer>(number: &f32, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_f64((f64::from(*number) * 1_000.0).round() / 1_000.0)
 }
 
 /// The words as the page has them.

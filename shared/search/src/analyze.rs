@@ -5,14 +5,17 @@
 //! `perché` even where the stemmer minds the accent. Scripts that do not part words by spaces are taken apart into
 //! pairs of neighbouring characters.
 
-use crate::pieces::{Piece, Pieces, is_apostrophe, is_ideograph, is_invisible};
+mod letters;
+mod rules;
+
+use crate::pieces::{Piece, Pieces, is_apostrophe, is_ideograph};
+use letters::{lower, push_compatible, without_accents};
+pub(crate) use rules::rules;
+use rules::{Apostrophe, stemmer_language, stop_words};
 use std::collections::HashMap;
 use std::ops::Range;
-use tantivy::tokenizer::{Language, RawTokenizer, Stemmer, StopWordFilter, TextAnalyzer};
-use unicode_normalization::UnicodeNormalization;
+use tantivy::tokenizer::{RawTokenizer, Stemmer, TextAnalyzer};
 
-/// Longer words are cut; what is alike in so many characters is found alike.
-const MAX_WORD_CHARS: usize = 64;
 /// Words whose forms are remembered, a language; then the memory is emptied.
 const MAX_REMEMBERED: usize = 20_000;
 
@@ -70,16 +73,6 @@ impl Analyzers {
     }
 }
 
-/// The language by whose rules a language is taken apart: itself, or none if nothing particular is known of it.
-pub(crate) fn rules(language: &str) -> &str {
-    match language {
-        "nb" | "nn" => "no",
-        "ca" | "az" => language,
-        _ if stemmer_language(language).is_some() => language,
-        _ => "",
-    }
-}
-
 /// Takes texts of one language apart.
 pub(crate) struct Analyzer {
     stemmer: Option<TextAnalyzer>,
@@ -117,41 +110,8 @@ struct Remembered {
     forms: Vec<(String, Option<String>)>,
 }
 
-/// What an apostrophe inside a word means.
-#[derive(Clone, Copy, Debug)]
-enum Apostrophe {
-    /// The part before it is dropped if it is one of these: `l'albero`, `qu'elle`.
-    Elides(&'static [&'static str]),
-    /// A genitive `'s` is dropped, the rest is one word: `Anna's`, `don't`.
-    Joins,
-    /// An ending follows that is dropped: `İstanbul'da`.
-    Ends,
-    /// It parts two words.
-    Parts,
-}
-
-/// Elided words of Italian.
-const ITALIAN: &[&str] = &[
-    "l", "un", "all", "dall", "dell", "nell", "sull", "coll", "pell", "gl", "agl", "dagl", "degl", "negl", "sugl", "c",
-    "d", "m", "t", "s", "v", "n", "ch", "quell", "quest", "bell", "sant", "senz", "tutt", "mezz", "anch", "com", "dov",
-    "nient", "qualcun", "nessun", "ciascun", "alcun", "buon", "pover",
-];
-/// Elided words of French.
-const FRENCH: &[&str] =
-    &["l", "m", "t", "qu", "n", "s", "j", "d", "c", "jusqu", "quoiqu", "lorsqu", "puisqu", "quelqu", "presqu"];
-/// Elided words of Catalan.
-const CATALAN: &[&str] = &["d", "l", "m", "n", "s", "t"];
-
 impl Analyzer {
     fn new(language: &str) -> Analyzer {
-        let apostrophe = match language {
-            "it" => Apostrophe::Elides(ITALIAN),
-            "fr" => Apostrophe::Elides(FRENCH),
-            "ca" => Apostrophe::Elides(CATALAN),
-            "en" => Apostrophe::Joins,
-            "tr" | "az" => Apostrophe::Ends,
-            _ => Apostrophe::Parts,
-        };
         let stemmer = stemmer_language(language)
             .map(|language| TextAnalyzer::builder(RawTokenizer::default()).filter(Stemmer::new(language)).build());
         let stop_words = stemmer_language(language)
@@ -159,7 +119,14 @@ impl Analyzer {
             .map(|filter| TextAnalyzer::builder(RawTokenizer::default()).filter(filter).build());
         let dotless_i = matches!(language, "tr" | "az");
         let keeps_first_letter = language != "nl";
-        Analyzer { stemmer, stop_words, apostrophe, dotless_i, keeps_first_letter, remembered: Remembered::default() }
+        Analyzer {
+            stemmer,
+            stop_words,
+            apostrophe: Apostrophe::of(language),
+            dotless_i,
+            keeps_first_letter,
+            remembered: Remembered::default(),
+        }
     }
 
     /// Whether a word says nothing about what a page is about: an article, a preposition, the first word of a question.
@@ -273,97 +240,10 @@ impl Analyzer {
     }
 }
 
-/// The stemmer of a primary language subtag (ISO 639).
-fn stemmer_language(language: &str) -> Option<Language> {
-    Some(match language {
-        "ar" => Language::Arabic,
-        "da" => Language::Danish,
-        "nl" => Language::Dutch,
-        "en" => Language::English,
-        "fi" => Language::Finnish,
-        "fr" => Language::French,
-        "de" => Language::German,
-        "el" => Language::Greek,
-        "hu" => Language::Hungarian,
-        "it" => Language::Italian,
-        "no" => Language::Norwegian,
-        "pt" => Language::Portuguese,
-        "ro" => Language::Romanian,
-        "ru" => Language::Russian,
-        "es" => Language::Spanish,
-        "sv" => Language::Swedish,
-        "ta" => Language::Tamil,
-        "tr" => Language::Turkish,
-        _ => return None,
-    })
-}
-
-/// The stop words of a language, after Snowball. Of English the engine has only Lucene's 33, without those of questions.
-fn stop_words(language: Language) -> Option<StopWordFilter> {
-    if language == Language::English {
-        return Some(StopWordFilter::remove(ENGLISH_STOP_WORDS.split_whitespace().map(str::to_owned)));
-    }
-    StopWordFilter::new(language)
-}
-
-/// Articles, pronouns, prepositions, conjunctions, auxiliary verbs, and the words that questions begin with.
-const ENGLISH_STOP_WORDS: &str = "a about after again all also am an and any are aren as at be because been before being \
-    between both but by can cannot could couldn did didn do does doesn doing don during each few for from further had hadn \
-    has hasn have haven having he her here hers herself him himself his how i if in into is isn it its itself just let me \
-    more most much my myself no nor not of off on once only or other our ours ourselves out over own same shall she should \
-    shouldn so some such than that the their theirs them themselves then there these they this those through to too under \
-    until up upon us very via was wasn we were weren what when where which while who whom whose why will with without won \
-    would wouldn you your yours yourself yourselves";
-
 fn stem(stemmer: &mut TextAnalyzer, word: &str) -> String {
     let mut stream = stemmer.token_stream(word);
     let stem = if stream.advance() { std::mem::take(&mut stream.token_mut().text) } else { String::new() };
     if stem.is_empty() { word.to_owned() } else { stem }
-}
-
-/// Lower case, with compatible characters made one (NFKC) and invisible ones left out.
-fn lower(word: &str, dotless_i: bool) -> String {
-    if word.is_ascii() && !dotless_i {
-        return word.chars().take(MAX_WORD_CHARS).map(|c| c.to_ascii_lowercase()).collect();
-    }
-    let visible = word.chars().filter(|c| !is_invisible(*c)).take(MAX_WORD_CHARS);
-    let turkish = visible.nfkc().map(|c| match c {
-        'I' if dotless_i => 'ı',
-        'İ' if dotless_i => 'i',
-        c => c,
-    });
-    turkish.flat_map(char::to_lowercase).nfc().collect()
-}
-
-/// A lower-case word without accents and with the letters that Latin scripts write in several ways made one.
-fn without_accents(word: &str) -> String {
-    if word.is_ascii() {
-        return word.to_owned();
-    }
-    let mut bare = String::with_capacity(word.len());
-    for c in word.nfkd().filter(|c| !is_accent(*c)).nfc() {
-        match c {
-            'ß' => bare.push_str("ss"),
-            'æ' => bare.push_str("ae"),
-            'œ' => bare.push_str("oe"),
-            'þ' => bare.push_str("th"),
-            'ø' => bare.push('o'),
-            'ł' => bare.push('l'),
-            'đ' | 'ð' => bare.push('d'),
-            'ħ' => bare.push('h'),
-            'ı' => bare.push('i'),
-            'ς' => bare.push('σ'),
-            c => bare.push(c),
-        }
-    }
-    // A word of nothing but such marks is still a word.
-    if bare.is_empty() { word.to_owned() } else { bare }
-}
-
-/// Marks that people leave out when they type: accents, Hebrew points, Arabic vowel signs and tatweel. Vowel signs of
-/// other scripts are letters in all but name and stay.
-fn is_accent(c: char) -> bool {
-    matches!(u32::from(c), 0x0300..=0x036f | 0x0591..=0x05bd | 0x0640 | 0x064b..=0x0652)
 }
 
 /// The parts of a word between its apostrophes; there is at least one.
@@ -411,24 +291,12 @@ fn show_pairs(text: &str, span: Range<usize>, mode: Mode, position: &mut usize, 
     }
 }
 
-/// Compatible characters made one (NFKC).
-fn push_compatible(form: &mut String, chars: &[char]) {
-    if chars.iter().all(|c| is_compatible(*c)) {
-        form.extend(chars);
-    } else {
-        form.extend(chars.iter().copied().nfkc());
-    }
-}
-
-/// The common characters of unparted scripts, which NFKC leaves as they are, also beside each other.
-fn is_compatible(c: char) -> bool {
-    matches!(u32::from(c), 0x3041..=0x3096 | 0x30a1..=0x30fa | 0x30fc | 0x4e00..=0x9fff | 0xac00..=0xd7a3)
-}
-
 #[cfg(test)]
 mod tests {
+    use super::letters::is_compatible;
     use super::*;
     use proptest::prelude::*;
+    use unicode_normalization::UnicodeNormalization;
 
     fn forms(language: &str, text: &str) -> Vec<String> {
         let words = Analyzer::new(language).words(text, Mode::Index);

@@ -1,8 +1,10 @@
 //! Building splits of records and of other splits.
 
+use crate::bundle;
+use crate::error::SearchError;
 use crate::schema::{self, Fields};
+use crate::split::Split;
 use crate::tokens::Tokens;
-use crate::{SearchError, Split, bundle};
 use curlew_model::{PageId, Record, Timestamp};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -214,7 +216,7 @@ impl Builder {
         if self.pages.len() as u64 >= self.budget.docs {
             return Err(SearchError::TooLarge { limit: self.budget.docs, unit: "pages" });
         }
-        let document = schema::document(record, &self.fields, &self.budget)?;
+        let document = schema::document(record, &self.fields, self.budget.text_bytes)?;
         self.writer.add_document(document)?;
         self.languages.insert(schema::primary_language(record.language.as_deref()));
         self.first_expiry = [self.first_expiry, record.unavailable_after].into_iter().flatten().min();

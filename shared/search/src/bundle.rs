@@ -9,8 +9,8 @@
 //! opens a split by reading its tail, all after the files. What was cut short has no magic at its end; what was changed has
 //! another checksum; so tantivy, which trusts its files, only ever sees what it has written.
 
-use crate::SearchError;
 use crate::cold::{Cold, sums};
+use crate::error::SearchError;
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -60,29 +60,29 @@ struct FileEntry {
 }
 
 /// Files laid one after the other, in the order of their names.
-pub(crate) struct Laid {
+pub(crate) struct Layout {
     contents: Contents,
     bytes: Vec<u8>,
 }
 
 /// Lays files one after the other.
-pub(crate) fn lay(docs: u64, languages: BTreeSet<String>, files: BTreeMap<String, OwnedBytes>) -> Laid {
+pub(crate) fn lay(docs: u64, languages: BTreeSet<String>, files: BTreeMap<String, OwnedBytes>) -> Layout {
     let mut bytes = Vec::with_capacity(files.values().map(|file| file.len()).sum());
     let mut entries = Vec::with_capacity(files.len());
     for (name, file) in files {
         entries.push(FileEntry { name, offset: bytes.len() as u64, length: file.len() as u64 });
         bytes.extend_from_slice(&file);
     }
-    Laid { contents: Contents { docs, languages, files: entries, hot: Vec::new() }, bytes }
+    Layout { contents: Contents { docs, languages, files: entries, hot: Vec::new() }, bytes }
 }
 
-impl Laid {
+impl Layout {
     /// Makes the ranges hot that `open` reads.
     pub(crate) fn record(
         self,
         open: impl FnOnce(Contents, BundleDirectory) -> Result<(), SearchError>,
-    ) -> Result<Laid, SearchError> {
-        let Laid { mut contents, bytes } = self;
+    ) -> Result<Layout, SearchError> {
+        let Layout { mut contents, bytes } = self;
         let (bytes, reads) = (Bytes::from(bytes), Arc::default());
         let source = Source::Recorded(bytes.clone(), Arc::clone(&reads));
         open(contents.clone(), contents.directory(source, bytes.len() as u64)?)?;
@@ -97,12 +97,12 @@ impl Laid {
             }
         }
         contents.hot = hot.into_iter().map(|range| (range.start, range.end - range.start)).collect();
-        Ok(Laid { contents, bytes: bytes.into() })
+        Ok(Layout { contents, bytes: bytes.into() })
     }
 
     /// The whole blob, and how many bytes at its end are its tail.
     pub(crate) fn seal(self) -> Result<(Vec<u8>, u64), SearchError> {
-        let Laid { contents, bytes: mut blob } = self;
+        let Layout { contents, bytes: mut blob } = self;
         let files = blob.len();
         let sums = sums(&blob);
         let mut hot = Vec::new();

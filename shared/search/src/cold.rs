@@ -3,7 +3,7 @@
 //! Nothing here fetches anything. The caller runs a search; if that fails and something [is wanted](Cold::wanted), it fetches the
 //! ranges, [supplies](Cold::supply) them and runs the search again. Chunks are checked one by one as they come.
 
-use crate::SearchError;
+use crate::error::SearchError;
 use bytes::Bytes;
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeSet, HashMap};

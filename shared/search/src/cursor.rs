@@ -4,7 +4,6 @@
 //! result nor leaves one out. It keeps the present of the first page too, since scores fade with time. It is signed: whoever
 //! could write one could choose where results begin and how many were seen, which bounds how deep anybody looks.
 
-use crate::listing::AHEAD;
 use curlew_model::{Timestamp, hex, unhex};
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
@@ -13,6 +12,8 @@ use sha2::Sha256;
 const FORM: u8 = 3;
 /// Numbers of a cursor before the keys of what was drawn forward, of 8 bytes each.
 const NUMBERS: usize = 8;
+/// A result is drawn forward past at most so many others.
+pub(crate) const AHEAD: usize = 20;
 /// Bytes of the signature, which covers the query too: 128 bits cannot be guessed.
 const SIGNATURE_BYTES: usize = 16;
 /// Bytes of the key that cursors are signed by.

@@ -1,15 +1,16 @@
 //! What a page of results shows of what was ranked: copies as one, and no site more than twice in a row.
 
-use crate::COPY_BITS;
+use crate::cursor::AHEAD;
 use crate::rank::Candidate;
 use std::collections::HashMap;
 
+/// Texts whose fingerprints differ in no more bits are copies of each other: with another headline, lead or credit line, or
+/// with one word in twenty changed. Unrelated texts differ in about 31 bits; of a million pairs less than one is within it.
+pub const COPY_BITS: u32 = 10;
 /// Among so many of the best pages copies are looked for, and counted.
 pub(crate) const GROUPED: usize = 1_000;
 /// So many results of one site stand one after another, if there are others.
 const IN_A_ROW: usize = 2;
-/// A result is drawn forward past at most so many others.
-pub(crate) const AHEAD: usize = 20;
 
 /// Pages that say the same; mostly one alone.
 pub(crate) struct Group {

@@ -3,7 +3,7 @@
 //! Every change makes the next manifest of the present one; the caller swaps it in by compare-and-swap, and starts
 //! over from what it finds when somebody was faster.
 
-use crate::{SearchError, Tier};
+use crate::error::SearchError;
 use curlew_model::{Millis, PageId, SegmentKey, Timestamp, Year};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -53,6 +53,23 @@ pub struct Superseded {
     pub at: Timestamp,
 }
 
+/// How far a split has been merged.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Tier {
+    /// One publishing.
+    #[default]
+    Delta,
+    /// What was published in a day.
+    Day,
+    /// In a week.
+    Week,
+    /// In a month.
+    Month,
+    /// In a year.
+    Year,
+}
+
 /// One split of a manifest.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SplitEntry {
@@ -66,7 +83,7 @@ pub struct SplitEntry {
     pub languages: BTreeSet<String>,
     /// When it was built.
     pub built_at: Timestamp,
-    /// The form of its blob ([`crate::FORM`]).
+    /// The form of its blob ([`crate::bundle::FORM`]).
     #[serde(default = "first_form")]
     pub form: u32,
     /// How far it has been merged.
@@ -97,7 +114,7 @@ fn first_form() -> u32 {
 impl SplitEntry {
     /// Whether this version reads it.
     pub fn is_readable(&self) -> bool {
-        self.form == crate::FORM
+        self.form == crate::bundle::FORM
     }
 }
 
@@ -131,10 +148,10 @@ impl Manifest {
     pub fn from_json(json: &[u8]) -> Result<Manifest, SearchError> {
         let damaged = |error: serde_json::Error| SearchError::Damaged { what: "manifest", reason: error.to_string() };
         #[derive(Deserialize)]
-        struct Form {
+        struct FormHeader {
             version: u32,
         }
-        let form: Form = serde_json::from_slice(json).map_err(damaged)?;
+        let form: FormHeader = serde_json::from_slice(json).map_err(damaged)?;
         if form.version != FORM {
             return Err(SearchError::UnknownForm { what: "manifest", found: form.version });
         }

@@ -1,12 +1,13 @@
 //! What a query asks of an index: words and phrases in the forms of each language, and which of them a page must have.
 
+use crate::MAX_QUERY_TERMS;
 use crate::analyze::{Analyzers, Mode, rules};
+use crate::error::SearchError;
+use crate::hidden::Hidden;
 use crate::query::{Clause, Query};
 use crate::schema::Fields;
-use crate::spelling::Stem;
 use crate::split::Split;
 use crate::tokens::term_text;
-use crate::{Hidden, MAX_QUERY_TERMS, SearchError};
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 use tantivy::query::{DisjunctionMaxQuery, EnableScoring, PhraseQuery, Query as _};
@@ -244,6 +245,19 @@ fn bits(flags: impl Iterator<Item = bool>) -> Bits {
     flags.enumerate().filter(|(_, flag)| *flag).fold(0, |bits, (bit, _)| bits | (1 << bit))
 }
 
+/// A stem by the rules of a language.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct Stem {
+    pub(crate) rules: String,
+    pub(crate) form: String,
+}
+
+impl Stem {
+    pub(crate) fn term(&self, split: &Split) -> Term {
+        Term::from_field_text(split.fields().body, &term_text(&self.form, &self.rules))
+    }
+}
+
 /// The languages by whose rules words are stemmed: those asked for, or else those there are; and always none.
 pub(crate) fn languages(splits: &[&Split], query: &Query) -> BTreeSet<String> {
     let there = splits.iter().flat_map(|split| split.languages());
@@ -265,14 +279,14 @@ fn parts(clauses: &[Clause]) -> Vec<(&str, bool)> {
 }
 
 /// One way to write a clause: forms and their positions.
-type Form = Vec<(usize, String)>;
+type Phrasing = Vec<(usize, String)>;
 
 /// The ways to write a clause by the rules of one language: with accents and without.
-fn forms_in(analyzers: &mut Analyzers, language: &str, text: &str) -> BTreeSet<Form> {
+fn forms_in(analyzers: &mut Analyzers, language: &str, text: &str) -> BTreeSet<Phrasing> {
     let words = analyzers.of(language).words(text, Mode::Query);
     let first = words.iter().map(|word| (word.position, word.form.clone())).collect();
     let other = words.into_iter().map(|word| (word.position, word.other.unwrap_or(word.form))).collect();
-    [first, other].into_iter().filter(|form: &Form| !form.is_empty()).collect()
+    [first, other].into_iter().filter(|form: &Phrasing| !form.is_empty()).collect()
 }
 
 /// Finds the forms of words.
@@ -300,14 +314,14 @@ impl Words<'_> {
     }
 }
 
-fn written(field: Field, forms: BTreeSet<Form>, rules: &str) -> Written {
+fn written(field: Field, forms: BTreeSet<Phrasing>, rules: &str) -> Written {
     let term = |form: &str| Term::from_field_text(field, &term_text(form, rules));
     if forms.is_empty() {
         Written::Not
     } else if forms.iter().all(|form| form.len() == 1) {
         Written::Word(forms.iter().flatten().map(|(_, form)| term(form)).collect())
     } else {
-        let phrase = |form: Form| form.into_iter().map(|(at, form)| (at, term(&form))).collect();
+        let phrase = |form: Phrasing| form.into_iter().map(|(at, form)| (at, term(&form))).collect();
         Written::Phrase(forms.into_iter().map(phrase).collect())
     }
 }

@@ -1,6 +1,6 @@
 //! Words that stand side by side in the query, and near each other on a page, mean more than the same words apart.
 
-use crate::SearchError;
+use crate::error::SearchError;
 use crate::plan::{Plan, Written};
 use crate::rank::Candidate;
 use crate::split::Split;

@@ -1,8 +1,11 @@
 //! The query language: words, `"a phrase"`, `+word`, `-word`, `author:NAME`, `site:HOST`, `lang:it`, `before:2026-05-01`,
 //! `after:…`, `sort:date`.
 
+mod part;
+
 use crate::schema::head;
 use curlew_model::{MAX_QUERY_BYTES, MAX_QUERY_TERMS, QueryError, Timestamp};
+use part::{QueryPart, is_space, pieces};
 use std::collections::BTreeSet;
 use std::ops::Range;
 use std::str::FromStr;
@@ -79,7 +82,7 @@ impl Query {
     /// Reads what a person typed as far as it can be understood; says what was left out, and why. If it
     /// [is empty](Query::is_empty) nothing was understood, and there is at least one reason.
     pub fn read(text: &str) -> (Query, Vec<QueryError>) {
-        let mut reading = Reading::default();
+        let mut reading = QueryReader::default();
         let kept = head(text, MAX_QUERY_BYTES);
         if kept.len() < text.len() {
             reading.left_out.push(QueryError::TooLong { bytes: text.len() });
@@ -106,7 +109,7 @@ impl Query {
 
 /// A query that is being read.
 #[derive(Default)]
-struct Reading {
+struct QueryReader {
     query: Query,
     terms: usize,
     left_out: Vec<QueryError>,
@@ -114,23 +117,23 @@ struct Reading {
     has_signs: bool,
 }
 
-impl Reading {
+impl QueryReader {
     /// Takes a piece in, or notes why not; says whether there was room for all of it.
-    fn take(&mut self, piece: &Piece<'_>) -> bool {
+    fn take(&mut self, piece: &QueryPart<'_>) -> bool {
         let room = MAX_QUERY_TERMS - self.terms;
         if room == 0 {
             return false;
         }
         let (text, fits) = piece.head(room);
         self.terms += if piece.quoted { text.split_whitespace().count() } else { 1 };
-        let piece = Piece { text, ..*piece };
+        let piece = QueryPart { text, ..*piece };
         if let Err(why) = self.take_whole(&piece) {
             self.left_out.push(why);
         }
         fits
     }
 
-    fn take_whole(&mut self, piece: &Piece<'_>) -> Result<(), QueryError> {
+    fn take_whole(&mut self, piece: &QueryPart<'_>) -> Result<(), QueryError> {
         let query = &mut self.query;
         let operator = match piece.operator {
             Some(name) => Some((name, piece.text)),
@@ -164,7 +167,7 @@ impl Reading {
         Ok(())
     }
 
-    fn take_words(&mut self, piece: &Piece<'_>) {
+    fn take_words(&mut self, piece: &QueryPart<'_>) {
         // What holds no letter and no digit cannot be found, so it is not asked for.
         if piece.text.chars().any(char::is_alphanumeric) {
             let clauses = if piece.negated { &mut self.query.unwanted } else { &mut self.query.wanted };
@@ -218,75 +221,6 @@ impl FromStr for Sort {
             _ => Err(QueryError::Order(shown(text))),
         }
     }
-}
-
-/// Operators, whose value may stand in quotation marks.
-const OPERATORS: [&str; 6] = ["author", "site", "lang", "before", "after", "sort"];
-
-/// What stands between spaces, or between quotation marks.
-#[derive(Clone, Copy)]
-struct Piece<'a> {
-    /// The operator that stands before the quotation mark.
-    operator: Option<&'a str>,
-    text: &'a str,
-    /// Where the text begins.
-    at: usize,
-    quoted: bool,
-    negated: bool,
-    /// A `+` stands before it.
-    is_strict: bool,
-}
-
-impl<'a> Piece<'a> {
-    /// As many words of it as there is room for, and whether these are all.
-    fn head(&self, room: usize) -> (&'a str, bool) {
-        if !self.quoted {
-            return (self.text, true);
-        }
-        let begins = |(at, c): &(usize, char)| !c.is_whitespace() && !self.text[..*at].ends_with(|c| !is_space(c));
-        match self.text.char_indices().filter(begins).nth(room) {
-            Some((at, _)) => (&self.text[..at], false),
-            None => (self.text, true),
-        }
-    }
-}
-
-fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
-    let mut rest = text;
-    std::iter::from_fn(move || {
-        rest = rest.trim_start_matches(is_space);
-        let (negated, is_strict) = (rest.starts_with('-'), rest.starts_with('+'));
-        if negated || is_strict {
-            rest = &rest[1..];
-        }
-        let quoted_operator = rest.split_once(is_quote).and_then(|(before, _)| before.strip_suffix(':'));
-        let operator = quoted_operator.filter(|name| OPERATORS.iter().any(|known| known.eq_ignore_ascii_case(name)));
-        if let Some(name) = operator {
-            rest = &rest[name.len() + 1..];
-        }
-        let first = rest.chars().next()?;
-        if is_quote(first) {
-            let inside = &rest[first.len_utf8()..];
-            let at = text.len() - inside.len();
-            // A quotation mark that is never closed reaches to the end.
-            let end = inside.find(is_quote).unwrap_or(inside.len());
-            rest = inside[end..].trim_start_matches(is_quote);
-            return Some(Piece { operator, text: &inside[..end], at, quoted: true, negated, is_strict });
-        }
-        let at = text.len() - rest.len();
-        let end = rest.find(|c| is_space(c) || is_quote(c)).unwrap_or(rest.len());
-        let piece = &rest[..end];
-        rest = &rest[end..];
-        Some(Piece { operator: None, text: piece, at, quoted: false, negated, is_strict })
-    })
-}
-
-fn is_space(c: char) -> bool {
-    c.is_whitespace() || c.is_control()
-}
-
-fn is_quote(c: char) -> bool {
-    matches!(c, '"' | '“' | '”' | '„' | '«' | '»' | '「' | '」')
 }
 
 /// The name of `author:`, which holds a letter or a digit.

@@ -4,10 +4,11 @@
 //! which of the words it has, and so whether it has all of them.
 
 use crate::cursor::Place;
+use crate::error::SearchError;
+use crate::hidden::Hidden;
 use crate::plan::{Allowed, Bits, Language, Plan, Written};
 use crate::query::{Query, Sort};
 use crate::split::Split;
-use crate::{Hidden, SearchError};
 use curlew_model::{Millis, Timestamp};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -1,8 +1,10 @@
 //! Answers a query over several splits as if they were one index.
 
 use crate::analyze::Analyzers;
-use crate::cursor::{Counts, Cursor, Place};
-use crate::listing::{self, AHEAD, GROUPED, Group, groups, keep_newest_copies};
+use crate::cursor::{AHEAD, Counts, Cursor, Place};
+use crate::error::SearchError;
+use crate::hidden::Hidden;
+use crate::listing::{self, GROUPED, Group, groups, keep_newest_copies};
 use crate::plan::{Plan, languages};
 use crate::proximity;
 use crate::query::{Query, Sort};
@@ -11,43 +13,16 @@ use crate::schema;
 use crate::snippet::{Snippet, snippet};
 use crate::spelling::{DOUBTED, stand_ins};
 use crate::split::Split;
-use crate::{Manifest, SearchError};
 use curlew_model::{PageId, Record, ThumbnailId, Timestamp};
 use std::cmp::Reverse;
-use std::collections::{BTreeSet, HashSet};
-use std::sync::Arc;
+use std::collections::HashSet;
 
 /// No hit beyond this rank is given, whatever is asked for.
 pub const MAX_DEPTH: usize = 10_000;
-/// Texts whose fingerprints differ in no more bits are copies of each other: with another headline, lead or credit line, or
-/// with one word in twenty changed. Unrelated texts differ in about 31 bits; of a million pairs less than one is within it.
-pub const COPY_BITS: u32 = 10;
 /// So many times as many pages are ranked as are shown, since copies are shown as one.
 const RANKED: usize = 2;
 /// Of so many of the best pages it is looked at where their words stand.
 const HEAD: usize = 100;
-
-/// What must not be found, whatever is asked for.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Hidden {
-    /// Pages that are gone. Shared, so that a split looks them up once and not with every query: keep one [`Hidden`]
-    /// for as long as its manifests stay the same.
-    pub tombstones: Arc<BTreeSet<PageId>>,
-    /// Blocked hosts, lower case, A-labels; what is below them is hidden too.
-    pub hosts: BTreeSet<String>,
-}
-
-impl Hidden {
-    /// The tombstones of some years, the pages whose time is over, and blocked hosts.
-    pub fn of<'a>(
-        manifests: impl IntoIterator<Item = &'a Manifest>,
-        hosts: BTreeSet<String>,
-        now: Timestamp,
-    ) -> Hidden {
-        let tombstones = manifests.into_iter().flat_map(|m| m.tombstones.iter().chain(m.expired(now)).cloned());
-        Hidden { tombstones: Arc::new(tombstones.collect()), hosts }
-    }
-}
 
 /// A question.
 #[derive(Clone, Copy, Debug)]

@@ -1,7 +1,7 @@
 //! The fields of the index, and how a record becomes a document.
 
+use crate::error::SearchError;
 use crate::tokens::{self, of_language};
-use crate::{BuildBudget, SearchError};
 use curlew_model::{PageId, Record, Timestamp, hex};
 use sha2::{Digest, Sha256};
 use std::io;
@@ -108,8 +108,8 @@ pub(crate) fn primary_language(tag: Option<&str>) -> String {
     if is_subtag { primary.to_ascii_lowercase() } else { String::new() }
 }
 
-/// A record as the engine takes it.
-pub(crate) fn document(record: &Record, fields: &Fields, budget: &BuildBudget) -> Result<TantivyDocument, SearchError> {
+/// A record as the engine takes it; at most `text_bytes` of each of its texts are searchable.
+pub(crate) fn document(record: &Record, fields: &Fields, text_bytes: usize) -> Result<TantivyDocument, SearchError> {
     let language = primary_language(record.language.as_deref());
     let mut document = TantivyDocument::new();
     document.add_bytes(fields.id, &id_bytes(&record.id));
@@ -121,7 +121,7 @@ pub(crate) fn document(record: &Record, fields: &Fields, budget: &BuildBudget) -
         document.add_text(fields.language, &language);
     }
     let mut add = |field, language: &str, text: &str| {
-        document.add_text(field, of_language(language, head(text, budget.text_bytes)));
+        document.add_text(field, of_language(language, head(text, text_bytes)));
     };
     for _ in 0..TITLE_TIMES {
         add(fields.body, &language, &record.title);

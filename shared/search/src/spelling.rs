@@ -1,22 +1,14 @@
-//! What somebody may have meant: a word that no page has, in place of which a similar one is found in the index.
-//!
-//! The dictionary holds stems. Which word of a page a stem belongs to is looked up on a page that may be shown, so a word
-//! that stood only on pages which are gone is never suggested.
+//! Stems of the index that are like those of a word that no page has.
 
 use crate::analyze::{Analyzers, Mode};
-use crate::plan::languages;
-use crate::query::{Clause, Query};
-use crate::run::{Hidden, Request, search};
-use crate::schema::{self, head};
+use crate::error::SearchError;
+use crate::plan::Stem;
 use crate::split::Split;
-use crate::tokens::{MARK, form_and_rules, term_text};
-use crate::{Results, SearchError};
-use curlew_model::Timestamp;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use crate::tokens::{MARK, form_and_rules};
+use std::collections::{BTreeMap, HashMap};
 use strsim::osa_distance as distance;
+use tantivy::Term;
 use tantivy::query::FuzzyTermQuery;
-use tantivy::schema::IndexRecordOption;
-use tantivy::{DocSet, TERMINATED, Term};
 use tantivy_fst::Automaton;
 
 /// Shorter words have too many neighbours, in characters.
@@ -25,85 +17,18 @@ const SHORTEST: usize = 4;
 const LONG: usize = 8;
 /// Longer words are not looked up, in characters.
 const LONGEST: usize = 32;
-/// A word that this many pages have is taken for what was meant.
-const KNOWN_FROM: u64 = 3;
-/// A known word is doubted only if the other one is on so many times as many pages.
-const MORE_BY: u64 = 20;
 /// A slip in the ending of a word keeps the ending on its stem, so stems are looked up without so many last letters too.
 const ENDING: usize = 4;
 /// Stems that stand in for one word.
 const STAND_INS: usize = 3;
-/// Similar stems that are looked at closely.
-const CLOSE_LOOKS: usize = 6;
-/// Pages of one stem that are read for a word.
-const PAGES_READ: usize = 2;
-/// So much of a page's text is read for a word, in bytes.
-const TEXT_READ: usize = 16 * 1024;
-/// With this many results nobody needs a suggestion.
-const ENOUGH: u64 = 3;
 /// So many words of a query are doubted: looking for similar ones is dear.
 pub(crate) const DOUBTED: usize = 3;
 
-/// The query as it may have been meant, if that finds more than it did; `text` is what [`Query::read`] was given, and
-/// `found` how many pages have all words of that query.
-///
-/// # Errors
-/// If a split cannot be read.
-pub fn suggest(
-    splits: &[&Split],
-    hidden: &Hidden,
-    (text, query): (&str, &Query),
-    found: u64,
-    now: Timestamp,
-) -> Result<Option<String>, SearchError> {
-    if found >= ENOUGH {
-        return Ok(None);
-    }
-    let mut words = Lookup { splits, hidden, analyzers: Analyzers::default(), languages: languages(splits, query) };
-    let mut meant = String::new();
-    let (mut done, mut doubted) = (0, 0);
-    for clause in &query.wanted {
-        let Some(word) = words.meant(clause, &mut doubted)? else { continue };
-        let Some(before) = text.get(done..clause.at.start) else { continue };
-        meant.push_str(before);
-        meant.push_str(&word);
-        done = clause.at.end;
-    }
-    if done == 0 {
-        return Ok(None);
-    }
-    meant.push_str(text.get(done..).unwrap_or_default());
-    let (query, _) = Query::read(&meant);
-    let Results { total, partial, unknown, .. } = search(splits, hidden, Request::new(&query, 0, now))?;
-    let is_better = total > found || (found == 0 && partial > 0 && unknown.is_empty());
-    Ok(is_better.then_some(meant))
-}
-
-struct Lookup<'a> {
-    splits: &'a [&'a Split],
-    hidden: &'a Hidden,
-    analyzers: Analyzers,
-    languages: BTreeSet<String>,
-}
-
-/// A stem by the rules of a language.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct Stem {
-    pub(crate) rules: String,
-    form: String,
-}
-
-impl Stem {
-    pub(crate) fn term(&self, split: &Split) -> Term {
-        Term::from_field_text(split.fields().body, &term_text(&self.form, &self.rules))
-    }
-}
-
 /// A stem of the index that is like one of the query.
-struct Neighbour {
-    stem: Stem,
+pub(crate) struct Neighbour {
+    pub(crate) stem: Stem,
     /// Pages that have it in the split in which most do.
-    pages: u64,
+    pub(crate) pages: u64,
     distance: usize,
 }
 
@@ -124,7 +49,11 @@ pub(crate) fn stand_ins<'a>(
 }
 
 /// The stems of a word that may be a slip of the fingers, in some languages; none of any other word.
-fn stems_of<'a>(word: &str, languages: impl IntoIterator<Item = &'a String>, analyzers: &mut Analyzers) -> Vec<Stem> {
+pub(crate) fn stems_of<'a>(
+    word: &str,
+    languages: impl IntoIterator<Item = &'a String>,
+    analyzers: &mut Analyzers,
+) -> Vec<Stem> {
     if !(SHORTEST..=LONGEST).contains(&word.chars().count()) || !word.chars().all(char::is_alphabetic) {
         return Vec::new();
     }
@@ -139,12 +68,12 @@ fn stems_of<'a>(word: &str, languages: impl IntoIterator<Item = &'a String>, ana
 }
 
 /// How many slips a word may have.
-fn most_slips(word: &str) -> usize {
+pub(crate) fn most_slips(word: &str) -> usize {
     if word.chars().count() < LONG { 1 } else { 2 }
 }
 
 /// Stems of the index that are like some others, the nearest first, and of equals those of the most pages.
-fn neighbours(splits: &[&Split], stems: &[Stem], most: usize) -> Result<Vec<Neighbour>, SearchError> {
+pub(crate) fn neighbours(splits: &[&Split], stems: &[Stem], most: usize) -> Result<Vec<Neighbour>, SearchError> {
     // What is looked up, with how many slips, and whose stem it is: one look at the dictionary finds those of all languages.
     let mut begins: BTreeMap<(String, usize), Vec<&Stem>> = BTreeMap::new();
     for stem in stems {
@@ -184,7 +113,7 @@ struct InAnyLanguage<A>(A);
 
 /// How far [`InAnyLanguage`] has read a term.
 #[derive(Clone)]
-enum Reading<S> {
+enum TermState<S> {
     Form(S),
     Language,
     Wrong,
@@ -194,104 +123,34 @@ impl<A: Automaton> Automaton for InAnyLanguage<A>
 where
     A::State: Clone,
 {
-    type State = Reading<A::State>;
+    type State = TermState<A::State>;
 
     fn start(&self) -> Self::State {
-        Reading::Form(self.0.start())
+        TermState::Form(self.0.start())
     }
 
     fn is_match(&self, state: &Self::State) -> bool {
         match state {
-            Reading::Form(state) => self.0.is_match(state),
-            Reading::Language => true,
-            Reading::Wrong => false,
+            TermState::Form(state) => self.0.is_match(state),
+            TermState::Language => true,
+            TermState::Wrong => false,
         }
     }
 
     fn can_match(&self, state: &Self::State) -> bool {
         match state {
-            Reading::Form(state) => self.0.can_match(state),
-            Reading::Language => true,
-            Reading::Wrong => false,
+            TermState::Form(state) => self.0.can_match(state),
+            TermState::Language => true,
+            TermState::Wrong => false,
         }
     }
 
     fn accept(&self, state: &Self::State, byte: u8) -> Self::State {
         match state {
-            Reading::Form(form) if byte != MARK as u8 => Reading::Form(self.0.accept(form, byte)),
-            Reading::Form(form) if !self.0.is_match(form) => Reading::Wrong,
-            Reading::Form(_) | Reading::Language => Reading::Language,
-            Reading::Wrong => Reading::Wrong,
+            TermState::Form(form) if byte != MARK as u8 => TermState::Form(self.0.accept(form, byte)),
+            TermState::Form(form) if !self.0.is_match(form) => TermState::Wrong,
+            TermState::Form(_) | TermState::Language => TermState::Language,
+            TermState::Wrong => TermState::Wrong,
         }
-    }
-}
-
-impl Lookup<'_> {
-    /// The word that was meant by a clause of one word; counts the words that are doubted.
-    fn meant(&mut self, clause: &Clause, doubted: &mut usize) -> Result<Option<String>, SearchError> {
-        let word = clause.text.to_lowercase();
-        let stems = stems_of(&word, &self.languages, &mut self.analyzers);
-        let mut known = 0;
-        for stem in &stems {
-            known = self.pages_with(stem)?.max(known);
-        }
-        if stems.is_empty() || known >= KNOWN_FROM || *doubted >= DOUBTED {
-            return Ok(None);
-        }
-        *doubted += 1;
-        let most = most_slips(&word);
-        let mut near = neighbours(self.splits, &stems, most)?;
-        near.retain(|other| other.pages > known.saturating_mul(MORE_BY));
-        let mut best: Option<(usize, String)> = None;
-        for other in near.iter().take(CLOSE_LOOKS) {
-            let found = self.word_of(other, &word)?.filter(|found| *found != word);
-            // One more than for the stem, since the two may be inflected differently.
-            let found = found.map(|found| (distance(&word, &found), found)).filter(|(apart, _)| *apart <= most + 1);
-            best = match (best, found) {
-                (Some(best), Some(found)) if found.0 < best.0 => Some(found),
-                (None, found) => found,
-                (best, _) => best,
-            };
-        }
-        Ok(best.map(|(_, word)| word))
-    }
-
-    fn pages_with(&self, stem: &Stem) -> Result<u64, SearchError> {
-        self.splits.iter().map(|split| Ok(split.searcher().doc_freq(&stem.term(split))?)).sum()
-    }
-
-    /// The word with this stem that is most like another word, on one of the pages that may be shown.
-    fn word_of(&mut self, of: &Neighbour, like: &str) -> Result<Option<String>, SearchError> {
-        let mut best: Option<(usize, String)> = None;
-        let mut read = 0;
-        for split in self.splits {
-            let dead = split.dead(self.hidden)?;
-            let inverted = split.segment().inverted_index(split.fields().body)?;
-            let postings = inverted.read_postings(&of.stem.term(split), IndexRecordOption::Basic)?;
-            let Some(mut postings) = postings else { continue };
-            while postings.doc() != TERMINATED && read < PAGES_READ {
-                let doc = postings.doc();
-                postings.advance();
-                if dead.contains(doc) {
-                    continue;
-                }
-                read += 1;
-                let record = split.record(doc)?;
-                let language = schema::primary_language(record.language.as_deref());
-                let author = record.author.as_deref().unwrap_or_default();
-                for text in [&record.title, author, head(&record.text, TEXT_READ)] {
-                    self.analyzers.of(&language).each(text, Mode::Index, &mut |word| {
-                        if word.form == of.stem.form || word.other == Some(&of.stem.form) {
-                            let word = text[word.span].to_lowercase();
-                            let apart = distance(like, &word);
-                            if best.as_ref().is_none_or(|(least, _)| apart < *least) {
-                                best = Some((apart, word));
-                            }
-                        }
-                    });
-                }
-            }
-        }
-        Ok(best.map(|(_, word)| word))
     }
 }

@@ -2,8 +2,9 @@
 
 use crate::bundle::{self, BundleDirectory, Contents};
 use crate::cold::Cold;
+use crate::error::SearchError;
+use crate::hidden::Hidden;
 use crate::schema::{self, Fields};
-use crate::{Hidden, SearchError};
 use bytes::Bytes;
 use curlew_model::{PageId, Record, Timestamp};
 use std::collections::{BTreeSet, HashSet};

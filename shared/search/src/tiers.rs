@@ -4,30 +4,12 @@
 //! Weeks are parts of a month (days 1 to 7, 8 to 14 and so on), so that each tier is made of whole ones of the tier below.
 //! A year is merged into one only when it is over, or by hand.
 
-use crate::SplitEntry;
+use crate::manifest::{SplitEntry, Tier};
 use curlew_model::{Timestamp, Year};
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Days of a week.
 const WEEK_DAYS: u8 = 7;
-
-/// How far a split has been merged.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Tier {
-    /// One publishing.
-    #[default]
-    Delta,
-    /// What was published in a day.
-    Day,
-    /// In a week.
-    Week,
-    /// In a month.
-    Month,
-    /// In a year.
-    Year,
-}
 
 /// A merge that is due.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -37,13 +37,13 @@ pub(crate) struct Tokens {
     analyzers: Arc<Mutex<Analyzers>>,
     /// The forms of the words of the present text, one after another.
     forms: String,
-    laid: Vec<Laid>,
+    laid: Vec<FormEntry>,
     token: Token,
 }
 
 /// One form of a word.
 #[derive(Clone)]
-struct Laid {
+struct FormEntry {
     /// Where it ends in `forms`.
     end: usize,
     position: usize,
@@ -63,7 +63,7 @@ impl Tokens {
         self.laid.clear();
         let Some((language, text)) = text.strip_prefix(MARK).and_then(|rest| rest.split_once(MARK)) else {
             self.forms.push_str(text);
-            self.laid.push(Laid { end: text.len(), position: 0, span: 0..text.len() });
+            self.laid.push(FormEntry { end: text.len(), position: 0, span: 0..text.len() });
             return;
         };
         let mut analyzers = self.analyzers.lock().unwrap_or_else(PoisonError::into_inner);
@@ -75,7 +75,7 @@ impl Tokens {
                     self.forms.push(MARK);
                     self.forms.push_str(rules);
                 }
-                self.laid.push(Laid { end: self.forms.len(), position: word.position, span: word.span.clone() });
+                self.laid.push(FormEntry { end: self.forms.len(), position: word.position, span: word.span.clone() });
             }
         });
     }

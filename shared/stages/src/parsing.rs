@@ -1,6 +1,6 @@
 //! Reading documents that strangers wrote: in the pool, under a limit of processor time.
 
-use crate::StageError;
+use crate::stage::StageError;
 use curlew_ports::{CpuError, CpuPool, CpuTask, compute};
 use std::fmt;
 

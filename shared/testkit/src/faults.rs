@@ -80,12 +80,12 @@ pub fn is_crash(error: &PortError) -> bool {
 pub struct Faults {
     clock: Arc<dyn Clock>,
     rates: Rates,
-    state: Mutex<State>,
+    state: Mutex<FaultsState>,
     ended: Notify,
 }
 
 #[derive(Debug)]
-struct State {
+struct FaultsState {
     random: u64,
     calls: u64,
     crash_at: Option<u64>,
@@ -153,11 +153,11 @@ impl Faults {
     }
 
     fn with(random: u64, crash_at: Option<u64>, rates: Rates, clock: Arc<dyn Clock>) -> Arc<Faults> {
-        let state = State { random, calls: 0, crash_at, crashed: false, struck: BTreeMap::new() };
+        let state = FaultsState { random, calls: 0, crash_at, crashed: false, struck: BTreeMap::new() };
         Arc::new(Faults { clock, rates, state: Mutex::new(state), ended: Notify::new() })
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, FaultsState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -259,7 +259,7 @@ impl Fate {
     }
 }
 
-impl State {
+impl FaultsState {
     fn roll(&mut self) -> u64 {
         self.random = self.random.wrapping_add(1);
         mix(self.random)

@@ -1,11 +1,10 @@
 //! The search API: the same JSON that the command line prints. Open to every origin, for reading only.
 
 use crate::app::{App, From};
-use crate::feeds::MAX_FEED_QUERY_CHARS;
 use crate::hit::web_url;
 use crate::language::Language;
 use crate::page::{self, A_DAY, REVALIDATED, typed, waiting};
-use crate::params::{MAX_QUERY_CHARS, MAX_REACH, PAGE_SIZE, Params};
+use crate::params::{MAX_FEED_QUERY_CHARS, MAX_QUERY_CHARS, MAX_REACH, PAGE_SIZE, Params};
 use crate::text::clean;
 use crate::words::Search;
 use askama::Template;
@@ -26,11 +25,11 @@ const ANY_ORIGIN: (HeaderName, HeaderValue) = (ACCESS_CONTROL_ALLOW_ORIGIN, Head
 
 #[derive(Serialize)]
 struct Failure {
-    error: Fault,
+    error: FailureDetail,
 }
 
 #[derive(Serialize)]
-struct Fault {
+struct FailureDetail {
     kind: &'static str,
     message: String,
 }
@@ -96,16 +95,16 @@ pub(crate) async fn preflight() -> Response {
 }
 
 /// Where the answer begins: after so many results, or after the answer that gave this cursor.
-enum Begin {
+enum FirstResult {
     Offset(usize),
     After(String),
 }
 
-impl Begin {
+impl FirstResult {
     fn start(&self) -> Start<'_> {
         match self {
-            Begin::Offset(offset) => Start::Offset(*offset),
-            Begin::After(cursor) => Start::After(cursor),
+            FirstResult::Offset(offset) => Start::Offset(*offset),
+            FirstResult::After(cursor) => Start::After(cursor),
         }
     }
 }
@@ -133,23 +132,23 @@ pub(crate) async fn description() -> Response {
     ([ANY_ORIGIN], page::text(StatusCode::OK, JSON, A_DAY, &description)).into_response()
 }
 
-fn asked(uri: &Uri) -> Result<(String, Begin, usize), String> {
+fn asked(uri: &Uri) -> Result<(String, FirstResult, usize), String> {
     // Programs are spoken to in one language.
     let params = Params::of(uri).map_err(|wrong| wrong.said(Search::of(Language::English)))?;
     let query = params.query_of_program(MAX_QUERY_CHARS)?;
     let limit = params.number("limit", PAGE_SIZE).ok().filter(|n| (1..=MAX_REACH).contains(n));
     let limit = limit.ok_or_else(|| format!("limit must be a number from 1 to {MAX_REACH}."))?;
     if let Some(cursor) = params.get("cursor").filter(|cursor| !cursor.is_empty()) {
-        return Ok((query.to_owned(), Begin::After(cursor.to_owned()), limit));
+        return Ok((query.to_owned(), FirstResult::After(cursor.to_owned()), limit));
     }
     let offset = params.number("offset", 0).ok().filter(|offset| *offset < MAX_REACH);
     let offset = offset.ok_or_else(|| format!("offset must be a number from 0 to {}.", MAX_REACH - 1))?;
     // As far as anybody may look, and no further.
-    Ok((query.to_owned(), Begin::Offset(offset), limit.min(MAX_REACH - offset)))
+    Ok((query.to_owned(), FirstResult::Offset(offset), limit.min(MAX_REACH - offset)))
 }
 
 pub(crate) fn failure(status: StatusCode, kind: &'static str, message: impl Into<String>) -> Response {
-    let failure = Failure { error: Fault { kind, message: message.into() } };
+    let failure = Failure { error: FailureDetail { kind, message: message.into() } };
     (status, [ANY_ORIGIN], typed(JSON, "no-store"), Json(failure)).into_response()
 }
 

@@ -1,26 +1,20 @@
-//! The router and what its handlers share.
+//! What the handlers share.
 
+use crate::assets::style_version;
 use crate::language::Language;
 use crate::page::Site;
 use crate::quota::{self, Quota};
-use crate::settings::{Contact, is_personal, origin};
+use crate::settings::{OperatorContact, is_personal, origin};
 use crate::token::Spent;
 use crate::words::Frame;
-use crate::{
-    api, compress, contact, feeds, files, headers, info, owner, page, search, status, suggest, thumb, validate, websub,
-};
-use axum::Router;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
-use axum::middleware::{from_fn, from_fn_with_state, map_response};
-use axum::routing::get;
 use curlew_model::Millis;
 use curlew_ports::{Clock, Front, PageSettings, Status};
 use std::convert::Infallible;
 use std::net::IpAddr;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use tower_http::catch_panic::CatchPanicLayer;
 
 /// Calls of hubs that one address may make a minute: one hub tells of many feeds.
 const DELIVERIES_PER_MINUTE: u32 = 600;
@@ -33,43 +27,6 @@ const MESSAGES_PER_DAY: u32 = 5;
 const LOOKS_PER_MINUTE: u32 = 60;
 /// Looks for proofs that one address may have a host called for in a day, half of those that the host is called for at all.
 const CALLS_PER_DAY: u32 = 6;
-
-/// The pages, the API and the forms.
-///
-/// Set [`Caller`] as an extension of each request; without it all callers share one allowance.
-pub fn router(front: Arc<dyn Front>, clock: Arc<dyn Clock>, settings: PageSettings) -> Router {
-    let app = Arc::new(App::new(front, clock, settings));
-    let outer = Arc::clone(&app);
-    Router::new()
-        .route("/", get(search::show))
-        .route("/api/search", get(api::search).options(api::preflight))
-        .route("/api/openapi.json", get(api::description))
-        .route("/feed/{form}", get(feeds::show))
-        .route("/thumb/{id}", get(thumb::show))
-        .route("/suggest", get(suggest::show).post(suggest::send))
-        .route("/contact", get(contact::show).post(contact::send))
-        .route("/owner", get(owner::begin).post(owner::claim))
-        .route("/owner/{host}/{key}", get(owner::show).post(owner::wish))
-        .route("/websub/{callback}", get(websub::asked).post(websub::told))
-        .route("/bot", get(info::bot))
-        .route("/status", get(status::show))
-        .route("/status.json", get(status::json))
-        .route("/robots.txt", get(files::robots))
-        .route("/.well-known/security.txt", get(files::security))
-        .route("/style.css", get(files::style))
-        .route("/work.js", get(files::work))
-        .route("/favicon.svg", get(files::favicon))
-        .route("/favicon.ico", get(files::old_favicon))
-        .route("/opensearch.xml", get(files::opensearch))
-        .fallback(page::not_found)
-        .method_not_allowed_fallback(page::wrong_method)
-        .with_state(app)
-        .layer(CatchPanicLayer::custom(|_| page::panicked()))
-        .layer(from_fn_with_state(outer, page::apologise))
-        .layer(from_fn(validate::tagged))
-        .layer(compress::layer())
-        .layer(map_response(headers::secure))
-}
 
 /// The address of the caller, set as a request extension by the outer shell: [`crate::Proxies`] tell it, or on Lambda
 /// `requestContext.http.sourceIp`. `None` if it cannot be known; all such callers share one allowance.
@@ -87,7 +44,7 @@ pub(crate) struct App {
     /// address for the public, they may be anybody whom a proxy passes on without saying so.
     is_personal: bool,
     /// Where to write to, if it is configured.
-    pub(crate) contact: Option<Contact>,
+    pub(crate) contact: Option<OperatorContact>,
     /// Numbers the forms of this process.
     pub(crate) serial: AtomicU64,
     /// Tokens that were used.
@@ -104,11 +61,11 @@ pub(crate) struct App {
 }
 
 impl App {
-    fn new(front: Arc<dyn Front>, clock: Arc<dyn Clock>, settings: PageSettings) -> App {
+    pub(crate) fn new(front: Arc<dyn Front>, clock: Arc<dyn Clock>, settings: PageSettings) -> App {
         App {
             is_personal: is_personal(&settings),
             origin: origin(&settings),
-            contact: settings.contact.as_deref().and_then(Contact::of),
+            contact: settings.contact.as_deref().and_then(OperatorContact::of),
             serial: AtomicU64::new(0),
             spent: Mutex::default(),
             status: Mutex::default(),
@@ -128,13 +85,7 @@ impl App {
     /// What every page shows, in a language.
     pub(crate) fn site(&self, language: Language) -> Site<'_> {
         let opensearch = self.origin.is_some();
-        Site {
-            title: &self.settings.title,
-            opensearch,
-            style: files::style_version(),
-            language,
-            t: Frame::of(language),
-        }
+        Site { title: &self.settings.title, opensearch, style: style_version(), language, t: Frame::of(language) }
     }
 
     /// Takes a search of the caller's allowance, or says how long to wait.

@@ -22,7 +22,7 @@ const MAX_ADDRESS: usize = 1_000;
 
 #[derive(Template)]
 #[template(path = "contact.html")]
-struct Page<'a> {
+struct ContactPage<'a> {
     site: Site<'a>,
     t: &'static words::Contact,
     form: &'static Form,
@@ -112,7 +112,7 @@ fn answer(
     notice: Option<Notice>,
 ) -> Response {
     let seal = Seal::new(app, kept);
-    let page = Page {
+    let page = ContactPage {
         site: app.site(language),
         t: words::Contact::of(language),
         form: Form::of(language),

@@ -6,7 +6,7 @@ use crate::app::{App, From};
 use crate::hit::web_url;
 use crate::language::Language;
 use crate::page::typed;
-use crate::params::{MAX_QUERY_CHARS, Params};
+use crate::params::{MAX_FEED_QUERY_CHARS, NEWEST_FIRST, Params};
 use crate::text::{MAX_SITE, MAX_TITLE, clean, clipped};
 use crate::words::Search;
 use askama::Template;
@@ -21,10 +21,6 @@ use sha2::{Digest, Sha256};
 use std::sync::Arc;
 use url::form_urlencoded;
 
-/// Put before a query that says nothing of the order: at its end it would be cut off with what is too long.
-const NEWEST_FIRST: &str = "sort:date ";
-/// Longest query of a feed, in characters.
-pub(crate) const MAX_FEED_QUERY_CHARS: usize = MAX_QUERY_CHARS - NEWEST_FIRST.len();
 /// Entries of one feed.
 const ENTRIES: usize = 30;
 /// Minutes after which a reader may look again: as often as the index is published.
@@ -37,31 +33,31 @@ const NOINDEX: (HeaderName, HeaderValue) =
 
 /// A form of feed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Form {
+enum FeedFormat {
     Atom,
     Rss,
     Json,
 }
 
-impl Form {
-    fn of(name: &str) -> Option<Form> {
-        [Form::Atom, Form::Rss, Form::Json].into_iter().find(|form| form.name() == name)
+impl FeedFormat {
+    fn of(name: &str) -> Option<FeedFormat> {
+        [FeedFormat::Atom, FeedFormat::Rss, FeedFormat::Json].into_iter().find(|form| form.name() == name)
     }
 
     /// As in its address.
     const fn name(self) -> &'static str {
         match self {
-            Form::Atom => "atom",
-            Form::Rss => "rss",
-            Form::Json => "json",
+            FeedFormat::Atom => "atom",
+            FeedFormat::Rss => "rss",
+            FeedFormat::Json => "json",
         }
     }
 
     const fn media_type(self) -> &'static str {
         match self {
-            Form::Atom => "application/atom+xml; charset=utf-8",
-            Form::Rss => "application/rss+xml; charset=utf-8",
-            Form::Json => "application/feed+json",
+            FeedFormat::Atom => "application/atom+xml; charset=utf-8",
+            FeedFormat::Rss => "application/rss+xml; charset=utf-8",
+            FeedFormat::Json => "application/feed+json",
         }
     }
 }
@@ -118,7 +114,9 @@ struct Rss<'a> {
 
 /// `GET /feed/atom?q=`, `/feed/rss?q=`, `/feed/json?q=`
 pub(crate) async fn show(State(app): State<Arc<App>>, from: From, Path(form): Path<String>, uri: Uri) -> Response {
-    let (Some(form), Some(origin)) = (Form::of(&form), app.origin.as_deref()) else { return api::no_such_address() };
+    let (Some(form), Some(origin)) = (FeedFormat::of(&form), app.origin.as_deref()) else {
+        return api::no_such_address();
+    };
     // Feeds are asked for by programs, which are spoken to in one language.
     let t = Search::of(Language::English);
     let refused = |sentence: String| api::failure(StatusCode::BAD_REQUEST, "bad_query", sentence);
@@ -139,11 +137,11 @@ pub(crate) async fn show(State(app): State<Arc<App>>, from: From, Path(form): Pa
     }
 }
 
-fn answer(form: Form, feed: &Feed<'_>) -> Response {
+fn answer(form: FeedFormat, feed: &Feed<'_>) -> Response {
     let body = match form {
-        Form::Atom => Atom { feed }.render(),
-        Form::Rss => Rss { feed, ttl: TTL_MINUTES }.render(),
-        Form::Json => Ok(json_feed(feed).to_string()),
+        FeedFormat::Atom => Atom { feed }.render(),
+        FeedFormat::Rss => Rss { feed, ttl: TTL_MINUTES }.render(),
+        FeedFormat::Json => Ok(json_feed(feed).to_string()),
     };
     match body {
         Ok(body) => ([NOINDEX], typed(form.media_type(), AS_OFTEN), body).into_response(),
@@ -170,7 +168,7 @@ impl Feed<'_> {
         as_html(&self.title)
     }
 
-    fn of<'a>(name: &'a str, origin: &str, query: &str, form: Form, found: &Found) -> Feed<'a> {
+    fn of<'a>(name: &'a str, origin: &str, query: &str, form: FeedFormat, found: &Found) -> Feed<'a> {
         let entries: Vec<Entry> = found.hits.iter().filter_map(entry).collect();
         let asked = form_urlencoded::Serializer::new(String::new()).append_pair("q", query).finish();
         Feed {

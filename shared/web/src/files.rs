@@ -1,6 +1,7 @@
 //! Small files: the style sheet, the icon, and what programs ask a site for.
 
 use crate::app::App;
+use crate::assets::{STYLE, WORK};
 use crate::language::Language;
 use crate::page::{self, A_DAY, AN_HOUR, no_such_page, spoken, typed};
 use crate::words::Frame;
@@ -8,12 +9,9 @@ use askama::Template;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use curlew_model::{Millis, hex};
-use sha2::{Digest, Sha256};
-use std::sync::{Arc, LazyLock};
+use curlew_model::Millis;
+use std::sync::Arc;
 
-const STYLE: &str = include_str!("../assets/style.css");
-const WORK: &str = include_str!("../assets/work.js");
 const FAVICON: &str = include_str!("../assets/favicon.svg");
 const OLD_FAVICON: &[u8] = include_bytes!("../assets/favicon.ico");
 const PLAIN: &str = "text/plain; charset=utf-8";
@@ -32,26 +30,9 @@ struct OpenSearch<'a> {
     t: &'static Frame,
 }
 
-/// Tells a file from an earlier one of the same name.
-fn version(text: &str) -> String {
-    hex(&Sha256::digest(text)[..4])
-}
-
-/// Tells this style sheet from an earlier one.
-pub(crate) fn style_version() -> &'static str {
-    static VERSION: LazyLock<String> = LazyLock::new(|| version(STYLE));
-    &VERSION
-}
-
 /// `GET /style.css`
 pub(crate) async fn style() -> Response {
     (typed("text/css; charset=utf-8", FOREVER), STYLE).into_response()
-}
-
-/// Tells this script from an earlier one.
-pub(crate) fn work_version() -> &'static str {
-    static VERSION: LazyLock<String> = LazyLock::new(|| version(WORK));
-    &VERSION
 }
 
 /// `GET /work.js`

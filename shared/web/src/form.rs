@@ -4,11 +4,12 @@
 //! the token good? worked or waited for, if many are sent? The token is used up last, when nothing else is wrong.
 
 use crate::app::{App, From, held};
+use crate::assets::work_version;
 use crate::language::Language;
 use crate::origin;
 use crate::page::waiting;
 use crate::token::{self, Fault, Ticket};
-use crate::{files, headers, words, work};
+use crate::{headers, words, work};
 use axum::body::{Body, to_bytes};
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::http::header::{CONTENT_LENGTH, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderValue, REFERRER_POLICY};
@@ -191,7 +192,7 @@ impl Seal {
         Seal {
             token: kept.map_or_else(fresh, |filled| filled.get("token").to_owned()),
             work: is_rush(app).then(work),
-            script: files::work_version(),
+            script: work_version(),
         }
     }
 

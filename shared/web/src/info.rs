@@ -3,7 +3,7 @@
 use crate::app::App;
 use crate::language::Language;
 use crate::page::{self, A_DAY, Site};
-use crate::settings::Contact;
+use crate::settings::OperatorContact;
 use askama::Template;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -16,7 +16,7 @@ struct Bot<'a> {
     site: Site<'a>,
     token: &'a str,
     user_agent: &'a str,
-    contact: Option<&'a Contact>,
+    contact: Option<&'a OperatorContact>,
     polled_every: String,
     pause: String,
     refused: String,

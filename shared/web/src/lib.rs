@@ -14,9 +14,11 @@
 
 mod api;
 mod app;
+mod assets;
 mod claim;
 mod compress;
 mod contact;
+mod fallback;
 mod feeds;
 mod files;
 mod form;
@@ -31,6 +33,7 @@ mod page;
 mod params;
 mod proxy;
 mod quota;
+mod routes;
 mod search;
 mod secret;
 mod settings;
@@ -44,5 +47,6 @@ mod websub;
 mod words;
 mod work;
 
-pub use app::{Caller, router};
+pub use app::Caller;
 pub use proxy::Proxies;
+pub use routes::router;

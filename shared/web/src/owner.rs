@@ -26,7 +26,7 @@ const MAX_HOST: usize = 253;
 
 #[derive(Template)]
 #[template(path = "owner.html")]
-struct Begin<'a> {
+struct BeginPage<'a> {
     site: Site<'a>,
     t: &'static words::Owner,
     form: &'static Form,
@@ -37,7 +37,7 @@ struct Begin<'a> {
 
 #[derive(Template)]
 #[template(path = "claim.html")]
-struct Page<'a> {
+struct OwnerPage<'a> {
     site: Site<'a>,
     t: &'static words::Owner,
     /// Of the page itself.
@@ -210,7 +210,7 @@ fn beginning(
     notice: Option<Notice>,
 ) -> Response {
     let (seal, t, form) = (Seal::new(app, kept), words::Owner::of(language), Form::of(language));
-    let page = Begin { site: app.site(language), t, form, host, seal: &seal, notice };
+    let page = BeginPage { site: app.site(language), t, form, host, seal: &seal, notice };
     seal.on(page::html(language, status, "no-store", &page))
 }
 
@@ -235,7 +235,7 @@ async fn answer(
     });
     let proof = claim.and_then(|claim| claim.proof).zip(claimed.proven_until);
     let misses = claim.filter(|_| proof.is_none()).map(|claim| claim.misses.clone()).unwrap_or_default();
-    let page = Page {
+    let page = OwnerPage {
         site: app.site(language),
         t,
         path: &path(host, key),

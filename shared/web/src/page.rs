@@ -1,19 +1,13 @@
 //! Pages: how a template becomes an answer, and the pages that only say something.
 
-use crate::api;
-use crate::app::App;
 use crate::language::Language;
 use crate::words::{self, Frame, Said};
 use askama::Template;
-use axum::Extension;
-use axum::extract::{Request, State};
 use axum::http::header::{CACHE_CONTROL, CONTENT_LANGUAGE, CONTENT_TYPE, HeaderValue, RETRY_AFTER, VARY};
-use axum::http::{HeaderName, StatusCode, Uri};
-use axum::middleware::Next;
+use axum::http::{HeaderName, StatusCode};
 use axum::response::{IntoResponse, Response};
 use curlew_model::Millis;
 use curlew_ports::PortError;
-use std::sync::Arc;
 
 /// How long to wait before asking again when a store is out of reach and does not say so itself.
 const RETRY: Millis = Millis::from_secs(30);
@@ -41,7 +35,7 @@ pub(crate) struct Site<'a> {
 
 #[derive(Template)]
 #[template(path = "message.html")]
-struct Message<'a> {
+struct MessagePage<'a> {
     site: Site<'a>,
     t: &'static words::Message,
     heading: &'a str,
@@ -86,32 +80,16 @@ pub(crate) fn typed(media_type: &'static str, cache: &'static str) -> [(HeaderNa
 /// A page that only says something.
 pub(crate) fn message(site: Site<'_>, status: StatusCode, heading: &str, text: &str) -> Response {
     let t = words::Message::of(site.language);
-    html(site.language, status, "no-store", &Message { site, t, heading, text })
+    html(site.language, status, "no-store", &MessagePage { site, t, heading, text })
 }
 
-fn said(site: Site<'_>, status: StatusCode, said: &Said) -> Response {
+pub(crate) fn said(site: Site<'_>, status: StatusCode, said: &Said) -> Response {
     message(site, status, said.heading, said.text)
 }
 
 /// The page for an address that leads nowhere.
-pub(crate) async fn not_found(State(app): State<Arc<App>>, language: Language, uri: Uri) -> Response {
-    if api::is_for_programs(uri.path()) {
-        return api::no_such_address();
-    }
-    no_such_page(app.site(language))
-}
-
-/// The same, for handlers.
 pub(crate) fn no_such_page(site: Site<'_>) -> Response {
     said(site, StatusCode::NOT_FOUND, &words::Message::of(site.language).no_such_page)
-}
-
-/// The page for a method that an address does not know.
-pub(crate) async fn wrong_method(State(app): State<Arc<App>>, language: Language, uri: Uri) -> Response {
-    if api::is_for_programs(uri.path()) {
-        return api::failure(StatusCode::METHOD_NOT_ALLOWED, "wrong_method", "Only GET is understood here.");
-    }
-    said(app.site(language), StatusCode::METHOD_NOT_ALLOWED, &words::Message::of(language).wrong_method)
 }
 
 /// The page for a fault of ours.
@@ -122,26 +100,6 @@ pub(crate) fn internal(site: Site<'_>) -> Response {
 /// The page for a caller that has used up its allowance.
 pub(crate) fn too_many(site: Site<'_>, wait: Millis) -> Response {
     waiting(said(site, StatusCode::TOO_MANY_REQUESTS, &words::Message::of(site.language).too_many), wait)
-}
-
-/// Marks an answer of which nothing is left but that a handler panicked.
-#[derive(Clone, Copy)]
-struct Panicked;
-
-/// What is left of an answer after a panic, where the request is not known any more.
-pub(crate) fn panicked() -> Response {
-    (Extension(Panicked), StatusCode::INTERNAL_SERVER_ERROR).into_response()
-}
-
-/// Puts a panic into the words of the request's language.
-pub(crate) async fn apologise(
-    State(app): State<Arc<App>>,
-    language: Language,
-    request: Request,
-    next: Next,
-) -> Response {
-    let response = next.run(request).await;
-    if response.extensions().get::<Panicked>().is_some() { internal(app.site(language)) } else { response }
 }
 
 /// The page for a port's error, which is logged here.

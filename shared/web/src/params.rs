@@ -21,6 +21,10 @@ pub(crate) const MAX_REACH: usize = PAGE_SIZE * MAX_PAGE;
 /// Longest query that programs may send, in characters. Of one that has more bytes than are read, as in other scripts than
 /// Latin, the beginning is looked for, and the answer says so.
 pub(crate) const MAX_QUERY_CHARS: usize = MAX_QUERY_BYTES;
+/// Put before a query that says nothing of the order: at its end it would be cut off with what is too long.
+pub(crate) const NEWEST_FIRST: &str = "sort:date ";
+/// Longest query of a feed, in characters.
+pub(crate) const MAX_FEED_QUERY_CHARS: usize = MAX_QUERY_CHARS - NEWEST_FIRST.len();
 
 /// The parameters of a request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

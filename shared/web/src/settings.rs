@@ -23,7 +23,7 @@ pub(crate) fn is_personal(settings: &PageSettings) -> bool {
 
 /// Where to write to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Contact {
+pub(crate) struct OperatorContact {
     /// As the operator wrote it.
     pub(crate) text: String,
     /// As a URI, when it is one that a link may carry.
@@ -32,9 +32,9 @@ pub(crate) struct Contact {
     pub(crate) fit_for_security_txt: bool,
 }
 
-impl Contact {
+impl OperatorContact {
     /// The contact as people read it and as a link leads to it.
-    pub(crate) fn of(raw: &str) -> Option<Contact> {
+    pub(crate) fn of(raw: &str) -> Option<OperatorContact> {
         // A line break would let a setting add fields to security.txt.
         let text: String = raw.chars().filter(|c| !c.is_control()).collect();
         let text = text.trim().to_owned();
@@ -46,7 +46,7 @@ impl Contact {
         let uri = Url::parse(&candidate).ok().filter(|u| matches!(u.scheme(), "http" | "https" | "mailto" | "tel"));
         let fit_for_security_txt = uri.as_ref().is_some_and(|u| u.scheme() != "http");
         let text = text.strip_prefix("mailto:").map_or(text.clone(), str::to_owned);
-        Some(Contact { text, uri: uri.map(String::from), fit_for_security_txt })
+        Some(OperatorContact { text, uri: uri.map(String::from), fit_for_security_txt })
     }
 }
 
@@ -57,15 +57,15 @@ mod tests {
 
     #[test]
     fn a_contact_is_a_link_where_it_can_be_one() {
-        let uri = |raw: &str| Contact::of(raw).unwrap().uri;
+        let uri = |raw: &str| OperatorContact::of(raw).unwrap().uri;
         assert_eq!(uri("help@example.org").as_deref(), Some("mailto:help@example.org"));
         assert_eq!(uri("mailto:help@example.org").as_deref(), Some("mailto:help@example.org"));
         assert_eq!(uri("https://example.org/contact").as_deref(), Some("https://example.org/contact"));
         assert_eq!(uri("ring twice"), None);
         assert_eq!(uri("javascript:alert(1)"), None);
-        assert_eq!(Contact::of("  \r\n"), None);
-        assert!(!Contact::of("http://example.org/").unwrap().fit_for_security_txt);
-        assert!(!Contact::of("help@example.org\r\nPolicy: https://evil.example").unwrap().text.contains('\n'));
+        assert_eq!(OperatorContact::of("  \r\n"), None);
+        assert!(!OperatorContact::of("http://example.org/").unwrap().fit_for_security_txt);
+        assert!(!OperatorContact::of("help@example.org\r\nPolicy: https://evil.example").unwrap().text.contains('\n'));
     }
 
     #[test]

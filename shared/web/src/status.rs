@@ -20,7 +20,7 @@ const KEPT: Millis = Millis::from_mins(1);
 
 #[derive(Template)]
 #[template(path = "status.html")]
-struct Page<'a> {
+struct StatusPage<'a> {
     site: Site<'a>,
     t: &'static words::Status,
     sections: Vec<Section>,
@@ -59,7 +59,7 @@ struct ForPrograms {
 pub(crate) async fn show(State(app): State<Arc<App>>, language: Language) -> Response {
     let site = app.site(language);
     match gather(&app).await {
-        Ok(status) => page::html(language, StatusCode::OK, "no-store", &Page::of(site, &status, app.clock.now())),
+        Ok(status) => page::html(language, StatusCode::OK, "no-store", &StatusPage::of(site, &status, app.clock.now())),
         Err(error) => page::trouble(site, "status", &error),
     }
 }
@@ -83,15 +83,15 @@ async fn gather(app: &App) -> Result<Arc<Status>, PortError> {
     Ok(status)
 }
 
-impl Page<'_> {
-    fn of<'a>(site: Site<'a>, status: &Status, now: Timestamp) -> Page<'a> {
+impl StatusPage<'_> {
+    fn of<'a>(site: Site<'a>, status: &Status, now: Timestamp) -> StatusPage<'a> {
         let (language, t) = (site.language, words::Status::of(site.language));
         let mut sections = vec![index(language, status, now)];
         if let Some(counted) = &status.counted {
             sections.push(sources(language, counted));
             sections.push(holds(language, counted));
         }
-        Page {
+        StatusPage {
             site,
             t,
             sections,

@@ -18,7 +18,7 @@ pub(crate) const MAX_URL: usize = 2_048;
 
 #[derive(Template)]
 #[template(path = "suggest.html")]
-struct Page<'a> {
+struct SuggestPage<'a> {
     site: Site<'a>,
     t: &'static Suggest,
     form: &'static Form,
@@ -91,7 +91,7 @@ fn answer(
     notice: Option<Notice>,
 ) -> Response {
     let (seal, site, t) = (Seal::new(app, kept), app.site(language), Suggest::of(language));
-    let page = Page { site, t, form: Form::of(language), url, seal: &seal, notice };
+    let page = SuggestPage { site, t, form: Form::of(language), url, seal: &seal, notice };
     seal.on(page::html(language, status, "no-store", &page))
 }
 

@@ -64,7 +64,7 @@ impl<S: Served> Front for Behind<S> {
     }
 
     async fn thumbnail(&self, id: &ThumbnailId) -> Result<Option<Bytes>, PortError> {
-        curlew_stages::thumbnail(self.0.program().ports.blobs.as_ref(), id).await
+        curlew_stages::catalog::thumbnails::thumbnail(self.0.program().ports.blobs.as_ref(), id).await
     }
 
     async fn status(&self) -> Result<Status, PortError> {

@@ -5,6 +5,7 @@
 
 mod clock;
 mod contact;
+mod error;
 mod front;
 mod program;
 mod screening;
@@ -15,11 +16,12 @@ mod threads;
 mod words;
 
 pub use clock::{SystemClock, SystemSeeds};
+pub use error::BadSettings;
 pub use front::{Behind, Served};
 pub use program::{Memory, Ports, Program};
 pub use screening::ImageScreening;
 pub use secret::web_secret;
-pub use settings::{BadSettings, Flags, Limits, LogForm, Settings, Web};
+pub use settings::{Flags, Limits, LogForm, Settings, Web};
 pub use tally::{Counts, Tally};
 pub use threads::{CpuThreads, PARSE_TIME};
 pub use words::{said_in_panic, with_causes};

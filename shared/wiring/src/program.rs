@@ -5,16 +5,34 @@ use crate::settings::Settings;
 use crate::threads::{CpuThreads, PARSE_TIME};
 use curlew_fetcher::{ConfigError, HttpFetcher};
 use curlew_model::{Gone, Job, PageId, Year};
-use curlew_policy::sampling;
+use curlew_policy::page::sampling;
 use curlew_ports::{
     Blobs, Clock, Events, Fetch as FetchPort, HostLedger, Hosts, Inbox, Marks, Names, NoNames, Pages, Queue,
     RobotsStore, Seeds, Sources,
 };
-use curlew_stages::{
-    Blocks, Callbacks, Census, Discover, Dispatch, Extract, Fetch, Finder, HowMany, Index, Judge, KnownRobots, Manners,
-    Messages, Overrules, Own, Owners, Poll, Published, Pushes, Removal, Sample, Stage, StageError, Subscribe, Suggest,
-    Verdict, Weather, expire_claims,
-};
+use curlew_stages::catalog::find::Finder;
+use curlew_stages::catalog::index::{Index, Published};
+use curlew_stages::catalog::removal::Removal;
+use curlew_stages::feeds::discover::Discover;
+use curlew_stages::feeds::dispatch::Dispatch;
+use curlew_stages::feeds::poll::Poll;
+use curlew_stages::feeds::subscribe::Subscribe;
+use curlew_stages::feeds::websub::Callbacks;
+use curlew_stages::feeds::websub_delivery::Pushes;
+use curlew_stages::operator::block::Blocks;
+use curlew_stages::operator::messages::Messages;
+use curlew_stages::operator::overrides::Overrules;
+use curlew_stages::operator::owner_jobs::Own;
+use curlew_stages::operator::ownership::{Owners, expire_claims};
+use curlew_stages::operator::stats::Census;
+use curlew_stages::operator::suggest::Suggest;
+use curlew_stages::pages::extract::Extract;
+use curlew_stages::pages::fetch::Fetch;
+use curlew_stages::pages::judge::Judge;
+use curlew_stages::pages::sample::{HowMany, Sample};
+use curlew_stages::politeness::access::{Manners, Weather};
+use curlew_stages::politeness::robots_cache::KnownRobots;
+use curlew_stages::stage::{Stage, StageError, Verdict};
 use std::sync::Arc;
 
 /// So many pages are re-checked a day, if there are as many that were not within the last day.

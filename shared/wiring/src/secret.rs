@@ -1,7 +1,7 @@
 //! The secret of the pages: forms, callers' addresses and hubs' callbacks hang on it.
 
 use curlew_ports::{Blobs, PortError};
-use curlew_stages::{SECRET_BYTES as BYTES, WEB_SECRET};
+use curlew_stages::feeds::websub::{SECRET_BYTES as BYTES, WEB_SECRET};
 use std::io::Read;
 
 /// Where the kernel gives random bytes.
@@ -14,7 +14,7 @@ const RANDOM: &str = "/dev/urandom";
 /// What the objects say, or that there is no randomness to be had.
 pub async fn web_secret(blobs: &dyn Blobs) -> Result<[u8; BYTES], PortError> {
     for _ in 0..2 {
-        if let Some(secret) = curlew_stages::web_secret(blobs).await? {
+        if let Some(secret) = curlew_stages::feeds::websub::web_secret(blobs).await? {
             return Ok(secret);
         }
         let drawn = draw().map_err(|e| PortError::Unavailable { what: RANDOM.into(), source: Some(Box::new(e)) })?;

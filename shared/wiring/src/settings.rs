@@ -1,17 +1,18 @@
 //! Settings: defaults, then the file, then the environment, then flags. Read once, checked once.
 
+use crate::error::BadSettings;
 use crate::screening::{ImageScreening, Screen};
 use curlew_fetcher::{Guard, HostPattern, ResolveRule};
 use curlew_model::Millis;
-use curlew_policy::Rules;
 use curlew_policy::address::HostGroups;
-use curlew_policy::exclusions::{Exclusions, Lists};
-use curlew_policy::push::is_private_enough;
-use curlew_policy::scope::{OwnHosts, Scope};
+use curlew_policy::politeness::scope::{OwnHosts, Scope};
+use curlew_policy::polling::subscription::is_private_enough;
+use curlew_policy::rules::Rules;
+use curlew_policy::site::exclusions::{Exclusions, Lists};
 use curlew_ports::{PageSettings, ShownManners};
 use curlew_screen::Screener;
 use curlew_screen::image::{ImageClassifier, SkinRegions};
-use curlew_stages::Judge;
+use curlew_stages::pages::judge::Judge;
 use ipnet::IpNet;
 use serde::Deserialize;
 use std::collections::BTreeSet;
@@ -197,18 +198,6 @@ pub struct Web {
     pub calm_forms_per_hour: Option<usize>,
     /// Proxies in front of the search page whose `X-Forwarded-For` says who calls.
     pub trusted_proxies: Vec<IpNet>,
-}
-
-/// A setting that cannot be used; one line that says which and why.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub struct BadSettings(pub(crate) String);
-
-impl BadSettings {
-    /// One line that says which setting is wrong, and why: for what only the driver finds out.
-    pub fn new(line: &str) -> BadSettings {
-        BadSettings(line.to_owned())
-    }
 }
 
 fn bad<T>(text: impl Into<String>) -> Result<T, BadSettings> {

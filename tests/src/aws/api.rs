@@ -2,13 +2,14 @@
 //!
 //! The emulator checks no signature. It reads from the header of one whose account is meant and which service.
 
-use super::emulator::REGION;
-use crate::http::{Answer, Call, exchange};
+use crate::http::{Answer, HttpCall, exchange};
 use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use serde_json::{Value, json};
 use std::net::SocketAddr;
 use std::time::Duration;
 
+/// The region that it plays, and that every call names.
+pub const REGION: &str = "us-east-1";
 /// The account of everybody who names no other.
 pub const ACCOUNT: &str = "000000000000";
 /// A call of a table, a queue or an object must be answered within this time.
@@ -39,7 +40,7 @@ impl Api {
 
     /// Whether it takes calls.
     pub(crate) fn is_ready(&self) -> bool {
-        let call = Call { method: "GET", path: "/_ministack/ready", headers: &[], body: b"", patience: PATIENCE };
+        let call = HttpCall { method: "GET", path: "/_ministack/ready", headers: &[], body: b"", patience: PATIENCE };
         exchange(self.addr, &call).is_ok_and(|answer| answer.status == 200)
     }
 
@@ -227,7 +228,7 @@ impl Api {
         );
         let mut all = vec![("Authorization", scope.as_str())];
         all.extend_from_slice(headers);
-        exchange(self.addr, &Call { method, path, headers: &all, body, patience })
+        exchange(self.addr, &HttpCall { method, path, headers: &all, body, patience })
             .unwrap_or_else(|e| panic!("{method} http://{}{path}: {e}", self.addr))
     }
 }

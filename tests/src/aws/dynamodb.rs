@@ -7,7 +7,7 @@
 //! An answer shows too little by itself, so the proxy asks for more on behalf of its client ([`Asked::of`]), and takes out
 //! of the answer again what the client did not ask for ([`Asked::clean`]).
 
-use super::call::{Charge, json};
+use super::charge::{Charge, json};
 use super::item::size;
 use super::unit::{READ_STEP, Unit, WRITE_STEP, steps};
 use serde_json::{Map, Value};

@@ -2,7 +2,7 @@
 //! functions' zips as processes.
 #![allow(clippy::print_stderr, reason = "a test that fails shows the emulator's log")]
 
-use super::api::Api;
+use super::api::{Api, REGION};
 use crate::program::named;
 use std::fs::File;
 use std::net::{SocketAddr, TcpListener};
@@ -19,8 +19,6 @@ const LOOK: Duration = Duration::from_millis(50);
 const PORTS: usize = 3;
 /// How much of its log is shown when a test fails.
 const LAST_LINES: usize = 60;
-/// The region that it plays, and that every call names.
-pub const REGION: &str = "us-east-1";
 
 /// An emulator with nothing in it. Dropping it ends it and the functions that it runs.
 #[derive(Debug)]

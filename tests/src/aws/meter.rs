@@ -1,6 +1,7 @@
 //! The meter: what AWS would bill for the calls that it is told of, line by line.
 
-use super::call::{Call, Charge, Service};
+use super::call::{Call, Service};
+use super::charge::Charge;
 use super::lambda::{Architecture, Run};
 use super::mapping;
 use super::sqs::Sent;

@@ -6,6 +6,7 @@
 pub mod api;
 pub mod bill;
 pub mod call;
+mod charge;
 pub mod door;
 mod dynamodb;
 pub mod emulator;

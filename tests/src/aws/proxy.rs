@@ -3,7 +3,8 @@
 //! It speaks HTTP/1.1 on loopback and reads each request and answer as a whole, since both say what is billed. Signatures
 //! are passed on as they are; the endpoint behind it must not check them, for the meter asks more than the client did.
 
-use super::call::{Call, Charge, Service, json};
+use super::call::{Call, Service};
+use super::charge::{Charge, json};
 use super::dynamodb::Asked;
 use super::faults::{Fault, Faults};
 use super::meter::Meter;

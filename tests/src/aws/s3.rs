@@ -3,7 +3,7 @@
 //! PUT, COPY, POST and LIST are the dear class, GET and all others the cheap one, DELETE and CANCEL are free (S3 pricing,
 //! requests). An answer of 404 or 412 is billed like any other. A batch of deletions is a POST, and counted as one.
 
-use super::call::Charge;
+use super::charge::Charge;
 use super::unit::Unit;
 
 /// The operation by S3's reference that method and query make.

@@ -3,7 +3,7 @@
 //! The payload of what is sent is in the request, of what is received in the answer; each other call is one request. A
 //! batch is one call; an empty receive is one too.
 
-use super::call::Charge;
+use super::charge::Charge;
 use super::unit::{SQS_STEP, Unit, steps};
 use serde_json::Value;
 

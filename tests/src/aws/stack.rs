@@ -13,8 +13,8 @@
 //! batching window to fill, schedules begin when they are made, and roles are enforced
 //! only by an emulator that is [strict](Emulator::strict).
 
-use super::api::{Api, Invoked};
-use super::emulator::{Emulator, REGION};
+use super::api::{Api, Invoked, REGION};
+use super::emulator::Emulator;
 use crate::program::{Child, LIMIT, Ran, curlew, named};
 use crate::web::Web;
 use curlew_model::Stage;

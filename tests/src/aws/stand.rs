@@ -1,15 +1,15 @@
 //! A stack under the meter: the template on an emulator, a proxy between the functions and the emulator, a uniform web that
 //! they crawl. Ticks of the clock are made by hand, so that a phase holds what belongs to it and nothing else.
 
-use super::api::Api;
-use super::emulator::{Emulator, REGION};
+use super::api::{Api, REGION};
+use super::emulator::Emulator;
 use super::lambda::{Architecture, Run};
 use super::meter::Metered;
 use super::proxy::Proxy;
 use super::sqs::Sent;
 use super::stack::{FUNCTIONS, Stack};
 use super::waker::Waker;
-use crate::http::{Call, exchange};
+use crate::http::{HttpCall, exchange};
 use crate::program::{Child, LIMIT};
 use crate::web::Web;
 use curlew_fixtureweb::{Farm, Uniform};
@@ -263,7 +263,7 @@ impl Stand {
             super::api::ACCOUNT
         );
         let headers = [("Authorization", scope.as_str())];
-        let call = Call { method: "DELETE", path: &path, headers: &headers, body: b"", patience: PATIENCE };
+        let call = HttpCall { method: "DELETE", path: &path, headers: &headers, body: b"", patience: PATIENCE };
         let answer = exchange(self.emulator.addr(), &call).unwrap();
         assert_eq!(answer.status, 200, "{path}: {}", answer.text());
     }

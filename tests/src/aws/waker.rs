@@ -5,7 +5,7 @@
 //! be one of many small invocations. They are stopped here, and this stands in for them. What it leaves away: that several
 //! batches may run at once, and the batching window, since it finds all that the stage before has sent.
 
-use super::emulator::REGION;
+use super::api::REGION;
 use super::stack::Stack;
 use curlew_model::Stage;
 use serde_json::{Value, json};

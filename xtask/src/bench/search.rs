@@ -3,8 +3,7 @@
 
 use super::table::Table;
 use super::{Bench, process};
-use crate::run::{cargo, output, program, root, run};
-use crate::test::target;
+use crate::run::{cargo, output, program, root, run, target};
 use crate::tools;
 use anyhow::{Context, Result};
 use serde_json::Value;

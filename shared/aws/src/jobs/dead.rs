@@ -1,7 +1,7 @@
 //! What was given up.
 
-use super::inbox::BATCH;
 use super::letter::MESSAGE_LIMIT;
+use super::receive::BATCH;
 use super::{Jobs, wall_clock};
 use crate::error::corrupt;
 use aws_sdk_sqs::types::{

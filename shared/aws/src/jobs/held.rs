@@ -10,7 +10,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A message that is handed out.
 #[derive(Clone, Debug)]
-pub(super) struct Kept {
+pub(super) struct ReceivedMessage {
     pub(super) stage: Stage,
     pub(super) body: String,
     /// When its visibility ends.
@@ -19,27 +19,27 @@ pub(super) struct Kept {
 
 /// Messages by receipt.
 #[derive(Debug, Default)]
-pub(super) struct Held(Mutex<HashMap<Receipt, Kept>>);
+pub(super) struct Held(Mutex<HashMap<Receipt, ReceivedMessage>>);
 
 impl Held {
     /// Remembers messages, and forgets those that have run out.
-    pub(super) fn keep(&self, now: Timestamp, messages: impl IntoIterator<Item = (Receipt, Kept)>) {
+    pub(super) fn keep(&self, now: Timestamp, messages: impl IntoIterator<Item = (Receipt, ReceivedMessage)>) {
         let mut held = self.lock();
         held.retain(|_, kept| kept.until > now);
         held.extend(messages);
     }
 
     /// The message of a receipt, unless it has run out; it is forgotten.
-    pub(super) fn take(&self, receipt: &Receipt, now: Timestamp) -> Option<Kept> {
+    pub(super) fn take(&self, receipt: &Receipt, now: Timestamp) -> Option<ReceivedMessage> {
         self.lock().remove(receipt).filter(|kept| kept.until > now)
     }
 
     /// Remembers a message after all.
-    pub(super) fn put_back(&self, receipt: &Receipt, kept: Kept) {
+    pub(super) fn put_back(&self, receipt: &Receipt, kept: ReceivedMessage) {
         self.lock().insert(receipt.clone(), kept);
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<Receipt, Kept>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<Receipt, ReceivedMessage>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

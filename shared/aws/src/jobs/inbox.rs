@@ -1,16 +1,14 @@
 //! Receiving, for operators and tests.
 
-use super::held::Kept;
+use super::held::ReceivedMessage;
 use super::park::Parked;
+use super::receive::BATCH;
 use super::{Jobs, ReadError, seconds_until, wall_clock};
 use async_trait::async_trait;
-use aws_sdk_sqs::error::ProvideErrorMetadata;
 use aws_sdk_sqs::types::{Message, MessageSystemAttributeName, QueueAttributeName};
 use curlew_model::{Millis, Stage, Timestamp};
 use curlew_ports::{Dead, Delivery, Inbox, PortError, QueueCount, Receipt, Waiting};
 
-/// The most messages of one answer, by SQS's quotas.
-pub(super) const BATCH: usize = 10;
 /// How long SQS looks for messages before it says that there are none; without waiting it asks only some of its machines.
 const LOOK: i32 = 1;
 /// The longest visibility that SQS knows. What is put back for longer is parked.
@@ -145,32 +143,6 @@ impl Jobs {
         self.hide(stage, handle, seconds_until(due, LONGEST_HIDING)).await
     }
 
-    /// At most ten messages of a queue, hidden from others for so many seconds.
-    pub(super) async fn some(
-        &self,
-        stage: Stage,
-        address: &str,
-        max: usize,
-        hidden: i32,
-        look: i32,
-    ) -> Result<Vec<Message>, PortError> {
-        let name = self.names.queue(stage);
-        let answer = self
-            .sqs
-            .receive_message()
-            .queue_url(address)
-            .max_number_of_messages(i32::try_from(max.min(BATCH)).unwrap_or(1))
-            .visibility_timeout(hidden)
-            .wait_time_seconds(look)
-            .message_system_attribute_names(MessageSystemAttributeName::ApproximateReceiveCount)
-            .message_system_attribute_names(MessageSystemAttributeName::SentTimestamp)
-            .message_attribute_names("All")
-            .send()
-            .await
-            .map_err(|e| self.asked("receive jobs", &name).failed(e))?;
-        Ok(answer.messages.unwrap_or_default())
-    }
-
     /// A message as a delivery, which is remembered until its visibility ends.
     async fn delivery(&self, stage: Stage, message: Message, until: Timestamp) -> Result<Delivery, PortError> {
         let body = message.body.unwrap_or_default();
@@ -182,29 +154,17 @@ impl Jobs {
             Err(ReadError::Unreadable(why)) => Err(why),
             Ok(job) => Ok(job),
         };
-        self.held.keep(wall_clock(), [(receipt.clone(), Kept { stage, body, until })]);
+        self.held.keep(wall_clock(), [(receipt.clone(), ReceivedMessage { stage, body, until })]);
         Ok(Delivery { receipt, job, receives })
     }
 
-    /// Deletes a delivery; one that has run out is no error.
-    pub(super) async fn delete(&self, stage: Stage, address: &str, handle: &str) -> Result<(), PortError> {
-        let name = self.names.queue(stage);
-        match self.sqs.delete_message().queue_url(address).receipt_handle(handle).send().await {
-            Err(error) if !is_run_out(&error) => Err(self.asked("acknowledge a job", &name).failed(error)),
-            _ => Ok(()),
-        }
-    }
-
-    async fn hide(&self, stage: Stage, handle: &str, seconds: i32) -> Result<(), PortError> {
-        let name = self.names.queue(stage);
-        let change = self.sqs.change_message_visibility().queue_url(self.address(stage).await?).receipt_handle(handle);
-        match change.visibility_timeout(seconds).send().await {
-            Err(error) if !is_run_out(&error) => Err(self.asked("put a job back", &name).failed(error)),
-            _ => Ok(()),
-        }
-    }
-
-    async fn park_instead(&self, stage: Stage, handle: &str, kept: &Kept, due: Timestamp) -> Result<(), PortError> {
+    async fn park_instead(
+        &self,
+        stage: Stage,
+        handle: &str,
+        kept: &ReceivedMessage,
+        due: Timestamp,
+    ) -> Result<(), PortError> {
         self.park(vec![(stage, kept.body.clone(), due)]).await?;
         self.delete(stage, self.address(stage).await?, handle).await
     }
@@ -229,13 +189,4 @@ fn read(receipt: &Receipt) -> Option<(Stage, &str)> {
     let (name, handle) = receipt.0.split_once(BETWEEN)?;
     let stage = Stage::ALL.into_iter().find(|stage| stage.as_str() == name)?;
     (!handle.is_empty()).then_some((stage, handle))
-}
-
-/// The receipt names no delivery any more.
-fn is_run_out(error: &impl ProvideErrorMetadata) -> bool {
-    let code = error.code().unwrap_or_default().rsplit(['#', '.']).next().unwrap_or_default();
-    matches!(
-        code,
-        "ReceiptHandleIsInvalid" | "MessageNotInflight" | "InvalidParameterValue" | "InvalidParameterValueException"
-    )
 }

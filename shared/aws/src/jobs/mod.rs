@@ -7,6 +7,7 @@
 //! | `post.rs` | requests to SQS, again for what was left unprocessed |
 //! | `park.rs` | rows of jobs that wait for long |
 //! | `release.rs` | such rows back to their queues |
+//! | `receive.rs` | requests to SQS about messages that were received |
 //! | `inbox.rs`, `held.rs` | receiving, for operators and tests |
 //! | `dead.rs` | what was given up |
 
@@ -17,14 +18,16 @@ mod inbox;
 mod letter;
 mod park;
 mod post;
+mod receive;
 mod release;
 mod together;
 
 pub use letter::ReadError;
 
 use crate::error::Asked;
+use crate::names::Names;
+use crate::objects::Objects;
 use crate::table::Table;
-use crate::{Names, Objects};
 use addresses::Addresses;
 use async_trait::async_trait;
 use aws_sdk_sqs::Client;

@@ -3,7 +3,7 @@ use curlew_article::{
     Article, Explanation, Limits, MIN_TEXT_CHARS, MIN_TEXT_WORDS, decode, explain, extract, validity,
 };
 use curlew_model::Rejection;
-use curlew_policy::directives::Directives;
+use curlew_policy::page::directives::Directives;
 use serde_json::{Value, json};
 
 /// The product token that meta tags and headers are read for.

@@ -1,7 +1,8 @@
 use super::{Answer, Question, Trouble, bad_input, fields};
 use curlew_ports::InlinePool;
 use curlew_screen::Page;
-use curlew_stages::{Judge, Picture, opened, scaled_down};
+use curlew_stages::pages::image::{opened, scaled_down};
+use curlew_stages::pages::judge::{Judge, Picture};
 use serde_json::{Value, json};
 use url::Url;
 

@@ -1,12 +1,12 @@
 //! `curlew audit`: what was removed, when and why; and of a page or a host, that nothing is left of it.
 
 use crate::args::{ListArgs, ListWhat};
-use crate::commands::list::{page_state, why};
-use crate::output::{self, count, shown};
+use crate::commands::rows::{page_state, why};
+use crate::output::{self, ADDRESS, count, shown};
 use crate::world::World;
 use anyhow::{Result, bail};
 use curlew_model::Job;
-use curlew_stages::{Audit, Subject, Trail};
+use curlew_stages::operator::audit::{Audit, Subject, Trail};
 use serde_json::{Value, json};
 
 /// Lines read at a time.
@@ -15,8 +15,6 @@ const LIST: usize = 500;
 const JOBS: usize = 10_000;
 /// Where audit lines are kept.
 const PREFIX: &str = "audit/";
-/// Characters of an address in a line for people.
-const ADDRESS: usize = 90;
 
 pub(super) async fn run(world: &World, args: &ListArgs) -> Result<()> {
     match &args.what {

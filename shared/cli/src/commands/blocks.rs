@@ -4,7 +4,7 @@ use crate::failure::usage;
 use crate::output;
 use crate::world::World;
 use anyhow::Result;
-use curlew_stages::StageError;
+use curlew_stages::stage::StageError;
 
 /// Jobs that are put back at a time.
 const LIST: usize = 500;

@@ -11,7 +11,7 @@ use anyhow::{Context, Result};
 use curlew_fetcher::ResolveRule;
 use curlew_fixtureweb::{Farm, Mode, Running, judge};
 use curlew_model::{HostKey, HostState, Page, PageId, PageState};
-use curlew_stages::HowMany;
+use curlew_stages::pages::sample::HowMany;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv4Addr;
 use std::path::PathBuf;

@@ -1,7 +1,6 @@
 //! Sites and feeds that were named and could not be read: why, and what the person who named them can do.
 
-use super::list::ADDRESS;
-use crate::output::{self, shown};
+use crate::output::{self, ADDRESS, shown};
 use anyhow::Result;
 use curlew_model::{Failure, FailureCause, FeedSource, Hold, SiteSource, SiteState, Source, Timestamp};
 use serde::Serialize;

@@ -1,25 +1,20 @@
 //! `curlew sites`, `feeds`, `pages`, `holds` and `parked`: lists for people who look.
 
-use super::failures;
+use super::rows::{LIST, about, each_page, each_source, is_about, page_state, site_state, why};
 use crate::args::{ListArgs, ListWhat};
-use crate::output::{self, shown};
+use crate::output::{self, ADDRESS, shown};
 use crate::world::World;
 use anyhow::{Result, bail};
-use curlew_model::{
-    FeedSource, HostKey, Job, Millis, Page, PageId, PageState, SiteSource, SiteState, Source, SourceKey, Timestamp,
-    Why, is_at_or_below,
-};
-use curlew_policy::{Rules, address, push, schedule};
+use curlew_model::{FeedSource, HostKey, Millis, Page, PageId, Source, Timestamp, Why};
+use curlew_policy::address;
+use curlew_policy::polling::{schedule, subscription};
+use curlew_policy::rules::Rules;
 use serde_json::{Value, json};
 
-/// Rows read at a time.
-const LIST: usize = 500;
 /// The most waiting or dead jobs that are listed.
 const MOST: usize = 10_000;
 /// Addresses that are offered if a key is about several.
 const CANDIDATES: usize = 20;
-/// Characters of an address in a line for people.
-pub(super) const ADDRESS: usize = 90;
 
 /// Which of the rows to show, and how.
 struct View<'a> {
@@ -65,21 +60,6 @@ impl<'a> View<'a> {
     }
 }
 
-/// Whether a person who types `name` means this address: by its host, or by the address with or without scheme, `www.` and
-/// the last slash.
-pub(super) fn is_about(url: &str, name: &str) -> bool {
-    let (url, name) = (bare(url), bare(name));
-    let host = url.split(['/', '?', ':']).next().unwrap_or_default();
-    !name.is_empty() && (url == name || !name.contains(['/', '?']) && is_at_or_below(host, &name))
-}
-
-fn bare(address: &str) -> String {
-    let rest = address.trim().split_once("://").map_or(address, |(_, rest)| rest);
-    let (host, path) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
-    let host = host.to_ascii_lowercase();
-    format!("{}{}", host.strip_prefix("www.").unwrap_or(&host), path.strip_suffix('/').unwrap_or(path))
-}
-
 /// Says which of several the person may have meant.
 fn which(what: &str, key: &str, urls: &[String]) -> Result<()> {
     let some: Vec<String> = urls.iter().take(CANDIDATES).map(|url| shown(url, ADDRESS)).collect();
@@ -104,19 +84,6 @@ pub(super) async fn sites(world: &World, args: &ListArgs) -> Result<()> {
         // A host has many rows, or none of its own: what is known of it comes from all of them.
         Some(host) if !view.found && super::site::show(world, host, view.json).await? => Ok(()),
         _ => view.end("site", "No site was named yet: `curlew crawl SITE` begins."),
-    }
-}
-
-/// What became of a site: for one that could not be looked at also why, and what the person who named it can do.
-pub(super) fn site_state(site: &SiteSource) -> String {
-    let remedy = site.failure.as_ref().and_then(|failure| failures::remedy(failure.cause, &site.url));
-    let remedy = remedy.map(|text| format!(" ({text})")).unwrap_or_default();
-    match (&site.state, &site.failure) {
-        (SiteState::Waiting, None) => "not looked at yet".to_owned(),
-        (SiteState::Waiting, Some(failure)) => format!("not reached yet: {failure}{remedy}"),
-        (SiteState::Working { feeds }, _) => output::count(feeds.len() as u64, "feed"),
-        (SiteState::Feedless { reason }, _) => format!("no feed: {reason}{remedy}"),
-        (SiteState::Refused { reason }, _) => format!("refused: {reason}{remedy}"),
     }
 }
 
@@ -179,37 +146,13 @@ fn reason(feed: &FeedSource, rules: &Rules, now: Timestamp) -> String {
         return "it was never read".into();
     }
     let hours = feed.interval.0 / 3_600_000;
-    let pushed = match push::current(feed).filter(|known| known.is_live(now)).and_then(|known| known.until) {
+    let pushed = match subscription::current(feed).filter(|known| known.is_live(now)).and_then(|known| known.until) {
         Some(until) if feed.polling.why != Why::Pushed => format!("; its hub tells of news until {until}"),
         Some(until) => format!(", until {until}"),
         None => String::new(),
     };
     let capped = if feed.interval == rules.poll_cap { ", cut to the longest interval there is" } else { "" };
     format!("every {hours} h, since {}{capped}{pushed}", feed.polling.why)
-}
-
-/// All rows of feeds and sites, one after another.
-pub(super) async fn each_source(world: &World, mut each: impl FnMut(&Source) -> Result<()>) -> Result<()> {
-    let mut after: Option<SourceKey> = None;
-    loop {
-        let rows = world.ports.sources.list(after.as_ref(), LIST).await?;
-        let Some(last) = rows.last() else { return Ok(()) };
-        after = Some(last.key().clone());
-        rows.iter().try_for_each(&mut each)?;
-    }
-}
-
-/// All rows of pages, one after another.
-pub(super) async fn each_page(world: &World, mut each: impl AsyncFnMut(&Page) -> Result<()>) -> Result<()> {
-    let mut after: Option<PageId> = None;
-    loop {
-        let rows = world.ports.pages.list(after.as_ref(), LIST).await?;
-        let Some(last) = rows.last() else { return Ok(()) };
-        after = Some(last.id.clone());
-        for page in &rows {
-            each(page).await?;
-        }
-    }
 }
 
 pub(super) async fn pages(world: &World, args: &ListArgs) -> Result<()> {
@@ -252,25 +195,6 @@ async fn page_about(world: &World, key: &str) -> Result<Option<Page>> {
         which("page", key, &meant.iter().map(|page| page.url.clone()).collect::<Vec<_>>())?;
     }
     Ok(meant.pop())
-}
-
-pub(super) fn page_state(state: &PageState) -> &'static str {
-    match state {
-        PageState::Pending => "pending",
-        PageState::Accepted { .. } => "accepted",
-        PageState::Rejected { .. } => "rejected",
-        PageState::Gone { .. } => "gone",
-        PageState::Alias { .. } => "alias",
-    }
-}
-
-/// Why a page is not found, if it is not.
-pub(super) fn why(state: &PageState) -> String {
-    match state {
-        PageState::Rejected { reason } => format!("  {}", shown(&reason.to_string(), ADDRESS)),
-        PageState::Gone { reason } => format!("  {}", reason.as_str()),
-        _ => String::new(),
-    }
 }
 
 pub(super) async fn holds(world: &World, args: &ListArgs) -> Result<()> {
@@ -319,41 +243,10 @@ pub(super) async fn parked(world: &World, args: &ListArgs) -> Result<()> {
     view.end("job", "No job waits for later, and none was given up.")
 }
 
-/// What a job is about: a host for visits, an address otherwise.
-pub(super) fn about(job: &Job) -> String {
-    match job {
-        Job::Discover(job) => job.url.clone(),
-        Job::Own(job) => job.host.clone(),
-        Job::Poll(job) => job.url.clone(),
-        Job::Subscribe(job) => job.url.clone(),
-        Job::Fetch(job) => format!("{} ({})", job.host, output::count(job.items.len() as u64, "address")),
-        Job::Extract(job) => job.url.clone(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use curlew_model::{Hub, Slot, Subscription};
-
-    #[test]
-    fn a_name_is_about_an_address_by_its_host_or_without_its_trimmings() {
-        let url = "https://www.Example.org/feed/";
-        for name in [
-            "example.org",
-            "www.example.org",
-            "EXAMPLE.org/feed",
-            "http://example.org/feed",
-            url,
-            "https://example.org/",
-        ] {
-            assert!(is_about(url, name), "{name}");
-        }
-        for name in ["", "ample.org", "example.org/fee", "blog.example.org", "example.org/other", "https://"] {
-            assert!(!is_about(url, name), "{name}");
-        }
-        assert!(is_about("http://blog.example.org:8080/?feed=rss", "example.org"));
-    }
 
     #[test]
     fn f14_a_feed_says_when_it_is_polled_next_and_why_and_that_a_lease_lives() {
@@ -369,7 +262,8 @@ mod tests {
         assert_eq!(whole["url"], url.as_str());
         let hub = Hub { url: "https://hub.example/".into(), topic: feed.url.clone() };
         let until = Some("2026-11-30T00:00:00Z".parse().unwrap_or_default());
-        feed.polling.subscription = Some(Subscription { of: push::name(&hub), until, ..Subscription::default() });
+        feed.polling.subscription =
+            Some(Subscription { of: subscription::name(&hub), until, ..Subscription::default() });
         feed.polling.hub = Some(hub);
         assert!(reason(&feed, &rules, now).ends_with("(ttl); its hub tells of news until 2026-11-30T00:00:00Z"));
         feed.polling.why = Why::Pushed;

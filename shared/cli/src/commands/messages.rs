@@ -2,17 +2,15 @@
 
 use crate::args::{MessagesArgs, MessagesWhat};
 use crate::commands::blocks::explain;
-use crate::output::{self, shown};
+use crate::output::{self, ADDRESS, shown};
 use crate::world::World;
 use anyhow::{Result, bail};
 use curlew_ports::About;
-use curlew_stages::Kept;
+use curlew_stages::operator::messages::Kept;
 use serde_json::{Value, json};
 
 /// Characters of a message in the list.
 const BEGINNING: usize = 60;
-/// Characters of an address.
-const ADDRESS: usize = 90;
 /// Characters of a message that is shown whole: more than one may have.
 const WHOLE: usize = 4_000;
 

@@ -13,10 +13,11 @@ mod overrule;
 mod owners;
 mod poll;
 mod publish;
+mod rows;
 mod search;
 mod serve;
 mod site;
-pub(crate) mod status;
+mod status;
 mod summary;
 mod transfer;
 

@@ -7,7 +7,8 @@ use crate::output::{self, shown};
 use crate::world::World;
 use anyhow::Result;
 use curlew_screen::{Scope, Topic, Verdict};
-use curlew_stages::{Followed, Given};
+use curlew_stages::operator::overrides::Followed;
+use curlew_stages::pages::overrides::Given;
 use serde_json::json;
 
 /// Characters of a note in a line for people.

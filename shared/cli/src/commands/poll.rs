@@ -4,16 +4,17 @@
 //! process that is at work takes it up; if there is none, this one does.
 
 use super::crawl::until_end;
-use super::list::{ADDRESS, each_source, is_about};
+use super::rows::{each_source, is_about};
 use super::{Place, exclusive, stop_on_signal};
 use crate::args::{Output, Until};
 use crate::config::Config;
-use crate::output::{self, shown};
+use crate::output::{self, ADDRESS, shown};
 use crate::world::World;
 use anyhow::{Result, bail};
 use curlew_embedded::OpenError;
 use curlew_model::{FeedSource, Job, PollJob, Source, SourceKey, Timestamp};
-use curlew_policy::{address, schedule};
+use curlew_policy::address;
+use curlew_policy::polling::schedule;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

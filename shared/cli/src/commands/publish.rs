@@ -6,7 +6,8 @@ use crate::progress::Progress;
 use crate::runner::{End, Runner};
 use crate::world::World;
 use anyhow::Result;
-use curlew_stages::{HowMany, Published};
+use curlew_stages::catalog::index::Published;
+use curlew_stages::pages::sample::HowMany;
 use serde_json::json;
 use std::sync::Arc;
 

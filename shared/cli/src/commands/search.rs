@@ -5,7 +5,7 @@ use crate::output::{self, shown};
 use crate::world::World;
 use anyhow::Result;
 use curlew_ports::{FindError, Found, FoundHit, Start};
-use curlew_stages::web_secret;
+use curlew_stages::feeds::websub::web_secret;
 
 /// The most hits that one search shows.
 const MOST: usize = 1_000;

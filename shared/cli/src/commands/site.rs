@@ -2,13 +2,15 @@
 //!
 //! It looks at each row of sources and pages, which is for people who ask and not for programs that crawl.
 
-use super::list::{ADDRESS, about, each_page, each_source, page_state, site_state, why};
-use crate::output::{self, count, shown};
+use super::rows::{about, each_page, each_source, page_state, site_state, why};
+use crate::output::{self, ADDRESS, count, shown};
 use crate::world::World;
 use anyhow::Result;
 use curlew_model::{FeedSource, HostKey, HostState, Job, Millis, Page, SiteSource, SiteState, Source, Timestamp};
+use curlew_policy::address;
+use curlew_policy::politeness::pace;
+use curlew_policy::polling::schedule;
 use curlew_policy::robots::Robots;
-use curlew_policy::{address, pace, schedule};
 use curlew_ports::RobotsCopy;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -180,7 +182,7 @@ async fn gather(world: &World, host: HostKey, url: &Url) -> Result<Report> {
     })
 }
 
-fn next_call(state: &HostState, rules: &curlew_policy::Rules, now: Timestamp) -> Timestamp {
+fn next_call(state: &HostState, rules: &curlew_policy::rules::Rules, now: Timestamp) -> Timestamp {
     let held = state.hold.as_ref().map_or(now, |hold| hold.until);
     pace::next_call_at(state, rules, now).max(held).max(now)
 }

@@ -1,79 +1,9 @@
 //! `curlew status`: what there is, what is held and parked, and why pages were rejected.
 
 use crate::output;
+use crate::status::Status;
 use crate::world::World;
 use anyhow::Result;
-use curlew_model::Stage;
-use curlew_ports::{IndexedYear, QueueCount, QueueStatus};
-use curlew_stages::{Population, indexed_years};
-use serde::Serialize;
-use std::collections::BTreeMap;
-
-/// The state of everything, counted.
-#[derive(Debug, Default, Serialize)]
-pub(crate) struct Status {
-    #[serde(flatten)]
-    all: Population,
-    queues: BTreeMap<Stage, QueueCount>,
-    parked: u64,
-    dead: u64,
-    years: Vec<i16>,
-    index: Vec<IndexedYear>,
-}
-
-impl Status {
-    pub(crate) async fn gather(world: &World) -> Result<Status> {
-        let mut status =
-            Status { all: world.census.take().await?, years: world.index.years().await?, ..Status::default() };
-        status.index = indexed_years(world.ports.blobs.as_ref()).await?;
-        let now = world.clock.now();
-        for stage in Stage::ALL {
-            let count = world.ports.inbox.count(stage, now).await?;
-            status.parked += count.waiting;
-            status.dead += count.dead;
-            status.queues.insert(stage, count);
-        }
-        Ok(status)
-    }
-
-    /// For the status page, which anybody may read.
-    pub(crate) fn for_anybody(&self) -> curlew_ports::Status {
-        curlew_ports::Status {
-            index: self.index.clone(),
-            counted: Some(self.all.for_anybody()),
-            counted_at: None,
-            queues: self.queues.iter().map(|(stage, count)| QueueStatus { stage: *stage, count: *count }).collect(),
-            due_since: None,
-        }
-    }
-
-    /// As lines of name and value.
-    pub(crate) fn lines(&self) -> Vec<(String, String)> {
-        let all = &self.all;
-        let mut lines = vec![("sites".into(), all.sites.to_string()), ("feeds".into(), all.feeds.to_string())];
-        let groups = [("pages", &all.pages), ("rejected", &all.rejected), ("removed", &all.gone)];
-        for (name, map) in groups {
-            lines.extend(map.iter().map(|(word, n)| (format!("{name}: {word}"), n.to_string())));
-        }
-        lines.extend(all.held.iter().map(|(why, n)| (format!("hosts held: {}", why.as_str()), n.to_string())));
-        for (stage, queue) in &self.queues {
-            if queue.ready + queue.waiting + queue.in_flight + queue.dead > 0 {
-                let value = format!(
-                    "{} due, {} waiting, {} under way, {} given up",
-                    queue.ready, queue.waiting, queue.in_flight, queue.dead
-                );
-                lines.push((format!("queue: {}", stage.as_str()), value));
-            }
-        }
-        for year in &self.index {
-            let published = year.published.map(|at| format!(", published {at}")).unwrap_or_default();
-            lines.push((format!("index: {}", year.year), format!("{}{published}", output::count(year.pages, "page"))));
-        }
-        let years: Vec<String> = self.years.iter().map(i16::to_string).collect();
-        lines.push(("years".into(), if years.is_empty() { "none yet".into() } else { years.join(", ") }));
-        lines
-    }
-}
 
 pub(super) async fn run(world: &World, json: bool) -> Result<()> {
     let status = Status::gather(world).await?;

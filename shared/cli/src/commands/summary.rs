@@ -1,8 +1,8 @@
 //! What a crawl came to.
 
 use super::failures::{self, Failed};
-use super::list::each_source;
 use super::named::LeftOut;
+use super::rows::each_source;
 use crate::output::{self, count};
 use crate::world::World;
 use anyhow::Result;

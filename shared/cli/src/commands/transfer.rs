@@ -1,15 +1,15 @@
 //! `curlew export` and `curlew import`.
 
-use super::list::each_page;
 use super::named::{self, LeftOut};
 use super::opml;
+use super::rows::each_page;
 use crate::args::Export;
 use crate::output;
 use crate::world::World;
 use anyhow::Result;
 use curlew_model::{FeedSource, PageState, Source, SourceKey, Timestamp};
 use curlew_ports::{SuggestError, Suggested};
-use curlew_stages::RecordReader;
+use curlew_stages::catalog::segment::RecordReader;
 use serde_json::{Value, json};
 use std::path::Path;
 

@@ -1,11 +1,11 @@
 //! Sites with broken feeds, and feeds with odd links.
 
 use crate::blog::{Blog, Plan};
-use crate::farm::{Outcome, Site};
 use crate::feeds::{Damage, Entry, Format};
-use crate::html::Style;
+use crate::house::Style;
 use crate::log::Kind;
 use crate::reply::Reply;
+use crate::site::{Outcome, Site};
 use crate::text::{BIRDS, BORGO, CUCINA, GIARDINO, LIBRI, ORCHARD, STRADE};
 
 pub(crate) fn sites() -> Vec<Site> {

@@ -1,10 +1,11 @@
 //! Sites whose pages differ in what they hold: too little, no title, no picture, spam, old encodings.
 
-use crate::blog::{Blog, Pictures, Plan};
-use crate::farm::{Outcome, Site};
+use crate::blog::{Blog, Plan};
 use crate::feeds::{Format, latin1};
-use crate::html::{self, Post, Style};
+use crate::house::{Pictures, Post, Style};
+use crate::html;
 use crate::reply::{Body, Reply};
+use crate::site::{Outcome, Site};
 use crate::text::{BIRDS, BORGO, GIARDINO, HARBOUR, LIBRI, MONTAGNA, Mixer, STRADE};
 
 pub(crate) fn sites() -> Vec<Site> {

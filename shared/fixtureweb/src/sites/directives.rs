@@ -1,9 +1,9 @@
 //! Sites whose pages say how they may be used: robots meta tags and X-Robots-Tag headers.
 
 use crate::blog::{Blog, Plan};
-use crate::farm::{Outcome, Site};
 use crate::feeds::Format;
-use crate::html::Style;
+use crate::house::Style;
+use crate::site::{Outcome, Site};
 use crate::text::{BIRDS, ORCHARD};
 
 pub(crate) fn sites() -> Vec<Site> {

@@ -1,10 +1,10 @@
 //! Sites that differ in their feeds: format, place, number, length, manners.
 
-use crate::blog::{Blog, Pictures, Plan};
-use crate::farm::{Outcome, Site};
+use crate::blog::{Blog, Plan};
 use crate::feeds::Format;
-use crate::html::Style;
+use crate::house::{Pictures, Style};
 use crate::reply::Reply;
+use crate::site::{Outcome, Site};
 use crate::text::{BIRDS, BORGO, CUCINA, CYCLING, HARBOUR, LIBRI, MONTAGNA, ORCHARD, STRADE, WALKS, WORKSHOP};
 
 pub(crate) fn sites() -> Vec<Site> {

@@ -2,10 +2,10 @@
 //! its bad page comes last in the feed.
 
 use crate::blog::{Blog, Plan};
-use crate::farm::{Outcome, Site};
 use crate::feeds::Format;
-use crate::html::Style;
+use crate::house::Style;
 use crate::reply::{Body, Reply};
+use crate::site::{Outcome, Site};
 use crate::text::{BORGO, CYCLING, HARBOUR, LIBRI, ORCHARD, WORKSHOP};
 use bytes::Bytes;
 use std::time::Duration;

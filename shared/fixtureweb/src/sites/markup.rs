@@ -1,11 +1,12 @@
 //! Sites that differ in how they mark up their articles, in language, and in where articles and pictures are.
 
-use crate::blog::{Blog, Pictures, Plan};
+use crate::blog::{Blog, Plan};
 use crate::coding::Coding;
-use crate::farm::Site;
 use crate::feeds::Format;
-use crate::html::Style;
+use crate::house::{Pictures, Style};
+use crate::log::Kind;
 use crate::reply::Reply;
+use crate::site::Site;
 use crate::text::{BIRDS, BORGO, CYCLING, LIBRI, LITTORAL, PATIO, STRADE, WALD, WALKS, WORKSHOP, YAMAMICHI};
 
 pub(crate) fn sites() -> Vec<Site> {
@@ -88,7 +89,7 @@ fn citta_lenta() -> Site {
     );
     blog.about = "the bare domain redirects to www, where everything is; both are one host key";
     blog.posts(7).feed(Plan::new("/feed.xml", Format::Rss2));
-    let to_www = Reply::redirect(301, "http://www.citta-lenta.test/").of_kind(crate::Kind::Home);
+    let to_www = Reply::redirect(301, "http://www.citta-lenta.test/").of_kind(Kind::Home);
     blog.at("http://citta-lenta.test/", to_www);
     blog.start("http://citta-lenta.test/");
     blog.finish()

@@ -11,7 +11,7 @@ mod robots;
 mod status;
 mod wordpress;
 
-use crate::farm::Site;
+use crate::site::Site;
 
 /// All sites, in the order of the files.
 pub(crate) fn all() -> Vec<Site> {

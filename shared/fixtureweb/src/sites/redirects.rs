@@ -1,10 +1,11 @@
 //! Sites whose pages redirect, inward and outward, and pages under several addresses.
 
 use crate::blog::{Blog, Plan};
-use crate::farm::{Outcome, Site};
 use crate::feeds::Format;
-use crate::html::Style;
+use crate::house::Style;
+use crate::log::Kind;
 use crate::reply::Reply;
+use crate::site::{Outcome, Site};
 use crate::text::{CUCINA, HARBOUR, MONTAGNA, WALKS};
 
 pub(crate) fn sites() -> Vec<Site> {
@@ -23,7 +24,7 @@ fn signposts() -> Site {
     blog.at("http://signposts.test/round/a", Reply::redirect(302, "/round/b"));
     blog.at("http://signposts.test/round/b", Reply::redirect(302, "/round/a"));
     named(&mut blog, 5, "/round/a", Outcome::Rejected("redirect"));
-    let nowhere = Reply::status(crate::Kind::Page, 302);
+    let nowhere = Reply::status(Kind::Page, 302);
     blog.at("http://signposts.test/nowhere", nowhere);
     named(&mut blog, 6, "/nowhere", Outcome::Rejected("redirect"));
     blog.feed(Plan::new("/feed.xml", Format::Rss2));

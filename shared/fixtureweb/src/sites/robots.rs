@@ -1,11 +1,11 @@
 //! Sites that differ in their robots.txt (RFC 9309).
 
 use crate::blog::{Blog, Plan};
-use crate::farm::{Outcome, Site};
 use crate::feeds::Format;
-use crate::html::Style;
+use crate::house::Style;
 use crate::log::Kind;
 use crate::reply::{Body, Reply};
+use crate::site::{Outcome, Site};
 use crate::text::{BORGO, CYCLING, GIARDINO, HARBOUR, LIBRI, MONTAGNA, STRADE, WALKS, WORKSHOP};
 use std::time::Duration;
 

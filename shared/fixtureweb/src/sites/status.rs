@@ -1,11 +1,11 @@
 //! Sites that differ in what they answer with, and how soon.
 
 use crate::blog::{Blog, Plan};
-use crate::farm::{Manners, Outcome, Site};
 use crate::feeds::Format;
-use crate::html::Style;
+use crate::house::Style;
 use crate::log::Kind;
 use crate::reply::{Body, Reply};
+use crate::site::{Manners, Outcome, Site};
 use crate::text::{BIRDS, BORGO, CUCINA, CYCLING, GIARDINO, HARBOUR, LIBRI, STRADE, WORKSHOP};
 use std::time::Duration;
 

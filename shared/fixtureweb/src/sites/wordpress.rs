@@ -2,9 +2,9 @@
 
 use crate::blog::{Blog, Plan};
 use crate::coding::Coding;
-use crate::farm::Site;
 use crate::feeds::Format;
-use crate::html::Style;
+use crate::house::Style;
+use crate::site::Site;
 use crate::text::{CUCINA, GIARDINO, HARBOUR, MONTAGNA};
 
 pub(crate) fn sites() -> Vec<Site> {

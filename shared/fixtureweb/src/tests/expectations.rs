@@ -1,10 +1,10 @@
 //! The expectations hold together with what is served.
 
 use super::{demo, follow, get, running};
-use crate::farm::Manners;
 use crate::feeds::{Damage, FeedDoc, Format};
 use crate::log::Kind;
 use crate::reply::Body;
+use crate::site::Manners;
 use crate::{Farm, Outcome, Site, Uniform, judge};
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -147,7 +147,11 @@ async fn a_busy_host_puts_its_job_off_and_that_is_no_failure() {
     let house = House::new(Stage::Fetch);
     let host = curlew_model::HostKey::new("a.example").unwrap();
     let manners = house.manners.clone();
-    let curlew_stages::Opening::Open(_other) = manners.open(&host, "somebody else").await.unwrap() else { panic!() };
+    let curlew_stages::politeness::visit::LeaseOutcome::Granted(_other) =
+        manners.open(&host, "somebody else").await.unwrap()
+    else {
+        panic!()
+    };
     let job = visit("a.example", &["https://a.example/1"]).to_message().unwrap();
     let summary = house.run(&[(&job, 4)]).await;
     assert_eq!((summary.deferred, summary.failures.len(), summary.given_up), (1, 0, 0));

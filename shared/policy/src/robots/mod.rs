@@ -10,6 +10,7 @@
 mod parse;
 pub(crate) mod pattern;
 mod standing;
+pub mod tdmrep;
 mod tree;
 
 pub use standing::{
@@ -17,7 +18,7 @@ pub use standing::{
     fresh_until, while_unreachable,
 };
 
-use crate::preferences::Preferences;
+use crate::page::preferences::Preferences;
 use curlew_model::Millis;
 use pattern::{Steps, TooManySteps};
 use std::borrow::Cow;

@@ -2,7 +2,7 @@
 
 use super::tree::Tree;
 use super::{MAX_BYTES, MAX_LINE_BYTES, Robots, Rule, Span, Usage, pattern, product_token};
-use crate::preferences::Preferences;
+use crate::page::preferences::Preferences;
 use curlew_model::Millis;
 use std::borrow::Cow;
 

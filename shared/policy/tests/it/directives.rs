@@ -1,7 +1,7 @@
 //! What pages wish: one test for each way that robots meta tags and X-Robots-Tag are written.
 
 use curlew_model::{SnippetLimit, Timestamp};
-use curlew_policy::directives::Directives;
+use curlew_policy::page::directives::Directives;
 
 fn meta(tags: &[(&str, &str)]) -> Directives {
     let tags: Vec<_> = tags.iter().map(|(n, c)| ((*n).to_owned(), (*c).to_owned())).collect();

@@ -1,7 +1,7 @@
 //! What the operator excludes, and which sites are its own.
 
-use curlew_policy::exclusions::{Exclusions, Lists, MAX_PATTERNS, MAX_RULE_BYTES};
-use curlew_policy::scope::{OwnHosts, Scope};
+use curlew_policy::politeness::scope::{OwnHosts, Scope};
+use curlew_policy::site::exclusions::{Exclusions, Lists, MAX_PATTERNS, MAX_RULE_BYTES};
 use url::Url;
 
 fn texts(list: &[&str]) -> Vec<String> {

@@ -1,7 +1,8 @@
 //! What may be done with a page: AIPREF and TDMRep.
 
-use curlew_policy::preferences::{Preferences, TdmFile, reservation_of, reserved, tdm_url};
+use curlew_policy::page::preferences::Preferences;
 use curlew_policy::robots::Robots;
+use curlew_policy::robots::tdmrep::{TdmFile, reservation_of, reserved, tdm_url};
 use url::Url;
 
 fn read(statement: &str) -> String {

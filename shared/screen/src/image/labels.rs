@@ -1,7 +1,8 @@
 //! Labels: classifiers have words of their own for what they see; a table says which topics these are.
 
 use super::Seen;
-use crate::{REJECT_AT, Topic, TopicScore};
+use crate::settings::REJECT_AT;
+use crate::topic::{Topic, TopicScore};
 use serde::Deserialize;
 
 /// What a label of a classifier means here.

@@ -6,7 +6,7 @@
 //! it errs on drawn images.
 
 use super::{ImageClassifier, NotClassified, Region, Rgb, Seen, Shown};
-use crate::{Topic, TopicScore};
+use crate::topic::{Topic, TopicScore};
 use async_trait::async_trait;
 
 /// An image is reduced to at most so many cells on its longer side.

@@ -2,8 +2,10 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
 mod built;
+mod hiding;
 mod oracle;
 mod pages;
+mod paging;
 mod ranking;
 
 use curlew_model::{Millis, PageId, SnippetLimit, Timestamp};
@@ -279,153 +281,6 @@ fn pages_are_found_by_their_author() {
     let merged = merge_splits(&parts.iter().collect::<Vec<_>>(), &HashSet::new(), &BuildBudget::default()).unwrap();
     let merged = Split::open(merged.unwrap().bytes.into()).unwrap();
     assert_eq!(sorted(found(&merged, "author:\"marta bianchi\"")), ["both"]);
-}
-
-#[test]
-fn what_is_hidden_is_neither_found_nor_counted() {
-    let pages = [
-        Page::it("a", "Pane", "Il pane.").host("example.org"),
-        Page::it("b", "Pane", "Il pane.").host("shop.example.net"),
-        Page::it("c", "Pane", "Il pane.").host("example.net"),
-        Page::it("d", "Pane", "Il pane.").host("otherexample.net").until("2026-11-20"),
-        Page::it("e", "Pane", "Il pane.").host("otherexample.net").until("2026-11-22"),
-    ];
-    let splits = splits(&pages, 2);
-    assert_eq!(ask_all(&splits, &Hidden::default(), "pane").total, 4, "d has vanished by itself");
-    let gone = Hidden { tombstones: Arc::new([id("a")].into()), ..Hidden::default() };
-    assert_eq!(sorted(paths(&ask_all(&splits, &gone, "pane"))), ["b", "c", "e"]);
-    let blocked = Hidden { hosts: ["example.net".to_owned()].into(), ..gone };
-    assert_eq!(paths(&ask_all(&splits, &blocked, "pane")), ["e"]);
-    assert_eq!(ask_all(&splits, &Hidden::default(), "pane").total, 4, "what was hidden once need not stay so");
-    for filter in ["", "site:otherexample.net", "-site:otherexample.net", "lang:it", "after:2026-10-31", "-burro"] {
-        let some = format!("pane xylomarimbula {filter}");
-        assert_eq!(ask_all(&splits, &blocked, &some).total, 0, "{some}");
-    }
-
-    let lapsed: HashSet<PageId> = splits.iter().flat_map(|split| split.lapsed(&blocked, now()).unwrap()).collect();
-    assert_eq!(lapsed, ["a", "b", "c", "d"].map(id).into());
-}
-
-#[test]
-fn tombstones_of_all_years_are_minded() {
-    let years = [Manifest::new(2025).with_tombstones([id("a")]), Manifest::new(2026).with_tombstones([id("b")])];
-    let hidden = Hidden::of(&years, BTreeSet::new(), now());
-    let split = [split(&["a", "b", "c"].map(|name| Page::it(name, "Pane", "Il pane.")))];
-    assert_eq!(paths(&ask_all(&split, &hidden, "pane")), ["c"]);
-}
-
-#[test]
-fn p07_a_page_whose_time_was_learned_later_is_hidden_from_then_on() {
-    let (soon, later) = (now() + Millis::from_hours(1), now() + Millis::from_hours(2));
-    let manifest = Manifest::new(2026).with_expiry(&id("a"), Some(soon)).with_expiry(&id("b"), Some(later));
-    let read = Manifest::from_json(&manifest.to_json()).unwrap();
-    assert_eq!(read, manifest);
-    let hidden = |at| Hidden::of([&read], BTreeSet::new(), at).tombstones.len();
-    assert_eq!([now(), soon, later].map(hidden), [0, 1, 2]);
-    assert_eq!([now(), soon, later].map(|at| read.next_expiry(at)), [Some(soon), Some(later), None]);
-    let changed = read.with_expiry(&id("a"), None).with_tombstones([id("b")]);
-    assert!(changed.expiries.is_empty(), "taken back, and done");
-    // A manifest of before says nothing of it.
-    assert!(!String::from_utf8(changed.to_json()).unwrap().contains("expiries"));
-}
-
-#[test]
-fn p06_pages_decide_how_much_is_shown() {
-    let split = split(&[
-        Page::it("a", "Uno", "Il pane quotidiano, e molto altro da leggere.").snippet(SnippetLimit(Some(0))),
-        Page::it("b", "Due", "Il pane quotidiano, e molto altro da leggere.").snippet(SnippetLimit(Some(12))),
-        Page::it("c", "Tre", "Il pane quotidiano, e molto altro da leggere."),
-    ]);
-    let results = ask(&split, "pane sort:date");
-    let [a, b, c] = results.hits.as_slice() else { panic!("three hits") };
-    assert_eq!((a.snippet.text.as_str(), a.snippet.marks.len()), ("", 0));
-    assert!(b.snippet.text.chars().count() <= 12);
-    assert_eq!(&c.snippet.text[c.snippet.marks[0].clone()], "pane");
-    assert_eq!((c.site.as_str(), c.host.as_str()), ("Il sito", "example.org"));
-}
-
-#[test]
-fn scores_do_not_depend_on_how_pages_are_spread() {
-    let pages = Page::many(60);
-    let one = splits(&pages, 1);
-    let five = splits(&pages, 5);
-    assert_eq!((one.len(), five.len()), (1, 5));
-    for text in [
-        "pane",
-        "pane olio",
-        "\"pane nuovo\"",
-        "run",
-        "pane -burro",
-        "articolo lang:it",
-        "site:example.org",
-        "pane sort:date",
-    ] {
-        let (one, five) = (ask_all(&one, &Hidden::default(), text), ask_all(&five, &Hidden::default(), text));
-        assert!(one.total > 0, "{text}");
-        assert_eq!(paths(&one), paths(&five), "{text}");
-        for (a, b) in one.hits.iter().zip(&five.hits) {
-            assert!((a.score - b.score).abs() < 1e-4, "{text}: {} {}", a.score, b.score);
-        }
-    }
-}
-
-#[test]
-fn pages_of_results_are_parts_of_the_whole() {
-    let splits = splits(&Page::many(30), 3);
-    let splits: Vec<&Split> = splits.iter().collect();
-    let query = Query::parse("pane").unwrap();
-    let page = |offset, limit| {
-        let request = Request { offset, ..first(&query, limit) };
-        search(&splits, &Hidden::default(), request).unwrap()
-    };
-    let whole = page(0, 1000);
-    let mut parts = Vec::new();
-    for offset in (0..40).step_by(7) {
-        let part = page(offset, 7);
-        assert_eq!(part.total, whole.total);
-        parts.extend(part.hits);
-    }
-    assert_eq!(parts, whole.hits);
-    assert_eq!(page(usize::MAX, 10).hits, []);
-    assert_eq!(page(0, 0).total, whole.total);
-}
-
-#[test]
-fn cursors_lead_through_all_results_while_others_publish() {
-    let pages = Page::many(30);
-    let before = splits(&pages, 3);
-    let after = splits(&Page::many(40), 4);
-    for text in ["pane", "pane sort:date", "site:example.org"] {
-        let query = Query::parse(text).unwrap();
-        let ask = |splits: &[Split], limit, after: Option<&Cursor>| {
-            let splits: Vec<&Split> = splits.iter().collect();
-            let request = Request { after, ..first(&query, limit) };
-            search(&splits, &Hidden::default(), request).unwrap()
-        };
-        let whole = ask(&before, 1000, None);
-        assert_eq!(whole.next, None);
-        let (mut parts, mut cursor) = (Vec::new(), None::<Cursor>);
-        loop {
-            let part = ask(&before, 4, cursor.as_ref());
-            assert_eq!(part.total, whole.total);
-            parts.extend(part.hits);
-            let Some(next) = part.next else { break };
-            assert_eq!(next.seen(), parts.len() as u64);
-            cursor = Cursor::decode(&next.encode(text, &[7; 32]), text, &[7; 32]);
-            assert!(cursor.is_some());
-        }
-        assert_eq!(parts, whole.hits, "{text}");
-
-        // By date nothing moves when something is published: no result comes twice, and none is left out.
-        if text == "pane sort:date" {
-            let first = ask(&before, 10, None);
-            let second = ask(&after, 1000, first.next.as_ref());
-            let shown: HashSet<&PageId> = first.hits.iter().map(|hit| &hit.id).collect();
-            assert!(second.hits.iter().all(|hit| !shown.contains(&hit.id)));
-            let rest = whole.hits.iter().skip(10);
-            assert!(rest.into_iter().all(|hit| second.hits.iter().any(|other| other.id == hit.id)));
-        }
-    }
 }
 
 /// What is suggested for a query that finds next to nothing.

@@ -3,7 +3,7 @@
 use crate::house::{House, accepted, page};
 use curlew_model::{HostKey, Job, Millis, Page, PageId, Stage as QueueName};
 use curlew_ports::{Blobs, Inbox, Pages};
-use curlew_stages::{HowMany, Sample};
+use curlew_stages::pages::sample::{HowMany, Sample};
 use curlew_testkit::faults::{Faults, Faulty};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -81,7 +81,7 @@ async fn sites_and_feeds_that_are_named_in_a_list_are_taken_together() {
     names[7] = "not a site".into();
     names[8] = "www.blocked.example".into();
     let faults = Faults::none(house.manners.clock.clone());
-    let suggest = curlew_stages::Suggest {
+    let suggest = curlew_stages::operator::suggest::Suggest {
         blobs: Arc::new(Faulty::new(house.blobs.clone(), faults.clone())),
         queue: Arc::new(Faulty::new(house.jobs.clone(), faults.clone())),
         ..house.suggest()

@@ -5,7 +5,7 @@ use crate::index::{accept, removal};
 use bytes::Bytes;
 use curlew_model::{Gone, HoldReason, Millis};
 use curlew_ports::Blobs;
-use curlew_stages::{Census, kept_census};
+use curlew_stages::operator::stats::{Census, kept_census};
 
 fn census(house: &House) -> Census {
     Census {

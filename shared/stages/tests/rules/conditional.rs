@@ -2,9 +2,9 @@
 
 use crate::house::{FEED, House, rss, status};
 use curlew_model::{Millis, Source, Stage as QueueName, Validators, Why};
-use curlew_policy::conditional;
+use curlew_policy::polling::conditional;
 use curlew_ports::{CallKind, Reply, Sources};
-use curlew_stages::Verdict;
+use curlew_stages::stage::Verdict;
 
 const ITEM: &str = "<item><link>https://example.org/a</link></item>";
 const OTHER: &str = "<item><link>https://example.org/b</link></item>";

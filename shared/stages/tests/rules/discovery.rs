@@ -3,7 +3,7 @@
 use crate::house::{House, key, moved, rss, status};
 use curlew_model::{DiscoverJob, Job, Millis, SiteState, Source, Stage as QueueName, Validators};
 use curlew_ports::{CallKind, Reply, Sources};
-use curlew_stages::{Stage, Verdict};
+use curlew_stages::stage::{Stage, Verdict};
 
 const HOME: &str = "https://example.org/";
 
@@ -293,9 +293,10 @@ async fn a_page_is_never_named_after_a_feed_of_comments() {
         house.fetch(&curlew_model::VisitJob { feed: Some(key(url)), site_image, ..visit }).await;
         let queued = house.queued(QueueName::Extract).await;
         let [(Job::Extract(job), _)] = queued.as_slice() else { panic!("{queued:?}") };
-        curlew_stages::Stage::run(&house.extract(), job).await.unwrap();
+        curlew_stages::stage::Stage::run(&house.extract(), job).await.unwrap();
         let Some(curlew_model::PageState::Accepted { location, .. }) = house.state(a).await else { panic!("{url}") };
-        let record = curlew_stages::RecordReader(house.blobs.as_ref()).read(&location).await.unwrap().unwrap();
+        let record =
+            curlew_stages::catalog::segment::RecordReader(house.blobs.as_ref()).read(&location).await.unwrap().unwrap();
         assert_eq!(record.site_name.as_deref(), Some("Waders"), "{url}");
     }
 }

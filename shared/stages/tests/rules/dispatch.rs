@@ -3,9 +3,9 @@
 use crate::house::{House, key};
 use curlew_model::{FeedSource, Job, Millis, Slot, Source, SourceKey, Stage as QueueName, Timestamp};
 use curlew_policy::address;
-use curlew_policy::schedule::slots_due;
+use curlew_policy::polling::schedule::slots_due;
 use curlew_ports::{Inbox, Marks, Sources, Version};
-use curlew_stages::{Dispatch, TickLimits};
+use curlew_stages::feeds::dispatch::{Dispatch, TickLimits};
 use curlew_testkit::faults::{Faults, Faulty};
 use curlew_testkit::memory::MemoryMarks;
 use std::collections::BTreeMap;

@@ -3,7 +3,7 @@
 use crate::house::{FEED, House, key, moved, rss, status};
 use curlew_model::{AilmentKind, Millis, SiteState, Source, Stage as QueueName, Validators, Why};
 use curlew_ports::{CallKind, Reply, Sources};
-use curlew_stages::{Stage, Verdict};
+use curlew_stages::stage::{Stage, Verdict};
 
 const HOME: &str = "https://example.org/";
 const NEW: &str = "https://new.example/feed";

@@ -4,12 +4,21 @@ use curlew_model::{
     DiscoverJob, FeedSource, HostKey, Job, Millis, Page, PageId, PageState, PollJob, Purpose, SiteSource, SiteState,
     Slot, Source, SourceKey, Stage as QueueName, Timestamp, Validators, VisitItem, VisitJob,
 };
-use curlew_policy::scope::Scope;
-use curlew_policy::{Rules, address};
+use curlew_policy::address;
+use curlew_policy::politeness::scope::Scope;
+use curlew_policy::rules::Rules;
 use curlew_ports::{CallKind, FetchError, Inbox, InlinePool, Pages, Reply, Sources};
-use curlew_stages::{
-    Discover, Dispatch, Extract, Fetch, Index, Judge, Manners, Overrules, Poll, Stage, Suggest, Verdict,
-};
+use curlew_stages::catalog::index::Index;
+use curlew_stages::feeds::discover::Discover;
+use curlew_stages::feeds::dispatch::Dispatch;
+use curlew_stages::feeds::poll::Poll;
+use curlew_stages::operator::overrides::Overrules;
+use curlew_stages::operator::suggest::Suggest;
+use curlew_stages::pages::extract::Extract;
+use curlew_stages::pages::fetch::Fetch;
+use curlew_stages::pages::judge::Judge;
+use curlew_stages::politeness::access::Manners;
+use curlew_stages::stage::{Stage, Verdict};
 use curlew_testkit::memory::{
     CountingSeeds, MemoryBlobs, MemoryFetch, MemoryHosts, MemoryJobs, MemoryMarks, MemoryPages, MemoryRobots,
     MemorySources, TokioClock,
@@ -185,7 +194,7 @@ impl House {
     /// Waits for the next slot of the feed, and a moment.
     pub(crate) async fn next_slot(&self) {
         let (feed, from) = (self.feed().await, self.now() + Millis::from_mins(1));
-        let at = curlew_policy::schedule::next_poll(&feed, &self.manners.rules, from).unwrap();
+        let at = curlew_policy::polling::schedule::next_poll(&feed, &self.manners.rules, from).unwrap();
         self.manners.clock.sleep(at.since(self.now())).await;
     }
 

@@ -7,7 +7,9 @@ use curlew_model::{
 };
 use curlew_ports::{Blobs, FindError, Found, Pages, Start};
 use curlew_search::Manifest;
-use curlew_stages::{Finder, Published, Removal};
+use curlew_stages::catalog::find::Finder;
+use curlew_stages::catalog::index::Published;
+use curlew_stages::catalog::removal::Removal;
 use std::sync::Arc;
 
 /// A page that has passed extraction: its record in a segment of its own, and its row.

@@ -58,7 +58,7 @@ async fn days(house: &House, days: u64) {
         house.manners.clock.sleep((*due).min(end).since(house.now())).await;
         for delivery in house.jobs.receive(QueueName::Fetch, 9, Millis::from_hours(1), house.now()).await.unwrap() {
             if let Ok(Job::Fetch(job)) = &delivery.job
-                && let curlew_stages::Verdict::Defer(at) = house.fetch(job).await
+                && let curlew_stages::stage::Verdict::Defer(at) = house.fetch(job).await
             {
                 house.jobs.put_back(&delivery.receipt, at).await.unwrap();
                 continue;

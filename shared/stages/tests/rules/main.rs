@@ -30,7 +30,7 @@ mod turns;
 
 use curlew_model::{Gone, HoldReason, Job, Page, PageState, Purpose, Rejection, Stage as QueueName, VisitJob, Window};
 use curlew_ports::{Blobs, CallKind, FetchError, HostLedger, Inbox, Pages, Reply, Version};
-use curlew_stages::Verdict;
+use curlew_stages::stage::Verdict;
 use house::{FEED, HOUR, House, accepted, host, html, moved, new, page, status, visit};
 
 #[tokio::test(start_paused = true)]
@@ -44,7 +44,7 @@ async fn a_held_feed_is_parked_once_and_its_schedule_waits() {
     assert!(parked[0].1.since(house.now()).0 >= 72 * HOUR * 1_000);
     let feed = house.feed().await;
     assert_eq!(feed.not_before, parked[0].1);
-    assert!(!curlew_policy::schedule::feed_is_due(&feed, feed.slot, &house.manners.rules, house.now()));
+    assert!(!curlew_policy::polling::schedule::feed_is_due(&feed, feed.slot, &house.manners.rules, house.now()));
     assert!(feed.trouble.is_some_and(|why| why.contains("too_many_requests")));
     // A job that was sent before the hold changes nothing.
     assert!(matches!(house.poll(0).await, Verdict::Drop(_)));

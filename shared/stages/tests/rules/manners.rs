@@ -7,7 +7,9 @@ use curlew_model::{
     VisitJob,
 };
 use curlew_ports::{Blobs, Call, Clock, Fetch, FetchError, HostLedger, Inbox, Pages, Reply};
-use curlew_stages::{Blocks, Manners, Verdict};
+use curlew_stages::operator::block::Blocks;
+use curlew_stages::politeness::access::Manners;
+use curlew_stages::stage::Verdict;
 use curlew_testkit::memory::MemoryFetch;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};

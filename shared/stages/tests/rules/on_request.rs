@@ -6,7 +6,7 @@ use curlew_model::{
     Timestamp, Validators,
 };
 use curlew_ports::{CallKind, FetchError, HostLedger, Reply, Version};
-use curlew_stages::{Stage, Verdict};
+use curlew_stages::stage::{Stage, Verdict};
 
 const HOME: &str = "https://example.org/";
 const ROBOTS: &str = "https://example.org/robots.txt";

@@ -3,7 +3,8 @@
 use crate::house::{FEED, House, html, new, rss, visit};
 use curlew_model::{ExtractJob, Job, PageState, Purpose, Rejection, Stage as QueueName};
 use curlew_ports::{CallKind, Pages};
-use curlew_stages::{Manners, Verdict};
+use curlew_stages::politeness::access::Manners;
+use curlew_stages::stage::Verdict;
 use curlew_testkit::faults::OverrunPool;
 use std::io::Cursor;
 use std::sync::Arc;

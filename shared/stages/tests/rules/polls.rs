@@ -4,7 +4,8 @@ use crate::house::{FEED, House, host, moved, rss, status};
 use async_trait::async_trait;
 use curlew_model::{HostState, Millis, Stage as QueueName, Validators};
 use curlew_ports::{Call, CallKind, Fetch, FetchError, HostLedger, Reply};
-use curlew_stages::{Manners, Verdict};
+use curlew_stages::politeness::access::Manners;
+use curlew_stages::stage::Verdict;
 use curlew_testkit::memory::MemoryFetch;
 use std::sync::Arc;
 

@@ -4,7 +4,8 @@ use crate::house::{House, moved, page, status, visit};
 use crate::index::{accept, ask, traces};
 use curlew_model::{Gone, HostKey, Job, Millis, Page, PageId, PageState, Purpose, Stage as QueueName};
 use curlew_ports::{Blobs, FetchError, Pages, Reply};
-use curlew_stages::{Audit, HowMany, Sample, Subject};
+use curlew_stages::operator::audit::{Audit, Subject};
+use curlew_stages::pages::sample::{HowMany, Sample};
 use std::collections::BTreeMap;
 
 const A: &str = "https://example.org/a";
@@ -181,7 +182,7 @@ async fn in_a_simulated_year_of_samples_every_page_has_its_turn_twice() {
         house.pages.insert(&row).await.unwrap();
     }
     let sample = Sample { manners: house.manners.clone(), pages: house.pages.clone(), queue: house.jobs.clone() };
-    let a_day = curlew_policy::sampling::a_day(ids.len() as u64, 0);
+    let a_day = curlew_policy::page::sampling::a_day(ids.len() as u64, 0);
     assert_eq!(a_day, 7);
     let mut last: BTreeMap<PageId, (Millis, u32)> = ids.iter().map(|id| (id.clone(), (Millis::ZERO, 0))).collect();
     let (begin, mut longest, mut all) = (house.now(), Millis::ZERO, 0);

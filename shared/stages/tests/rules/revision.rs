@@ -4,7 +4,8 @@ use crate::house::{FEED, HOUR, House, key, page, rss, status, visit};
 use crate::index::{ask, removal, traces};
 use curlew_model::{Gone, Job, Millis, PageState, Purpose, Record, Stage as QueueName, Timestamp, Validators};
 use curlew_ports::{CallKind, Inbox, Pages, Reply};
-use curlew_stages::{RecordReader, Stage};
+use curlew_stages::catalog::segment::RecordReader;
+use curlew_stages::stage::Stage;
 
 const A: &str = "https://example.org/a";
 const ITEM: &str = "<item><title>T</title><link>https://example.org/a</link></item>";

@@ -5,7 +5,10 @@ use curlew_model::{
     Gone, Job, Millis, PageState, Purpose, Rejection, SiteState, Source, Stage as QueueName, Validators,
 };
 use curlew_ports::{Blobs, CallKind, FetchError, HostLedger, Reply, Sources, Start};
-use curlew_stages::{Discover, Finder, Stage, Suggest, Verdict};
+use curlew_stages::catalog::find::Finder;
+use curlew_stages::feeds::discover::Discover;
+use curlew_stages::operator::suggest::Suggest;
+use curlew_stages::stage::{Stage, Verdict};
 
 pub(crate) const ROBOTS: &str = "https://example.org/robots.txt";
 pub(crate) const A: &str = "https://example.org/a";
@@ -364,7 +367,7 @@ async fn p08_a_page_that_robots_txt_comes_to_forbid_leaves_the_index_without_a_c
 
 #[tokio::test(start_paused = true)]
 async fn robots_txt_and_meta_tags_of_the_operators_own_sites_may_be_left_aside() {
-    use curlew_policy::scope::{OwnHosts, Scope};
+    use curlew_policy::politeness::scope::{OwnHosts, Scope};
     let own = OwnHosts::read(&["example.org".to_owned()]).unwrap();
     let scope = Scope { robots_ignored: own.clone(), meta_ignored: own, ..Scope::default() };
     let house = House::with_scope(scope);

@@ -3,7 +3,7 @@
 use crate::house::{FEED, House, key, rss, status};
 use curlew_model::{HostKey, HostState, Job, Millis, Source, Stage as QueueName, Timestamp, Validators, Why};
 use curlew_ports::{CallKind, HostLedger, Inbox, Reply, Sources};
-use curlew_stages::{Stage, Verdict};
+use curlew_stages::stage::{Stage, Verdict};
 
 fn document(channel: &str) -> Reply {
     let mut reply = Reply { body: rss(channel).into(), ..status(200) };

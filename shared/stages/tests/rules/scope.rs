@@ -5,8 +5,8 @@ mod exclusions {
     use crate::house::{FEED, House, accepted, html, key, moved, rss, visit};
     use crate::robots::{A, ROBOTS, called, fetch, rejected, suggest};
     use curlew_model::{Gone, Job, PageState, Purpose, Rejection, Source, Stage as QueueName};
-    use curlew_policy::exclusions::{Exclusions, Lists};
-    use curlew_policy::scope::Scope;
+    use curlew_policy::politeness::scope::Scope;
+    use curlew_policy::site::exclusions::{Exclusions, Lists};
     use curlew_ports::{Blobs, CallKind, Pages, Sources};
 
     fn house() -> House {
@@ -96,7 +96,7 @@ mod preferences {
     use crate::house::{House, html, status};
     use crate::robots::{A, ROBOTS, called, days, extract_all, fetch, recheck, rejected, text};
     use curlew_model::{Gone, Job, PageState, Rejection, Stage as QueueName, Timestamp};
-    use curlew_policy::scope::Scope;
+    use curlew_policy::politeness::scope::Scope;
     use curlew_ports::{FetchError, Reply};
 
     const TDM: &str = "https://example.org/.well-known/tdmrep.json";
@@ -156,7 +156,8 @@ mod preferences {
         fetch(&house, &[A]).await;
         extract_all(&house).await;
         let Some(PageState::Accepted { location, .. }) = house.state(A).await else { panic!("not accepted") };
-        let record = curlew_stages::RecordReader(house.blobs.as_ref()).read(&location).await.unwrap().unwrap();
+        let record =
+            curlew_stages::catalog::segment::RecordReader(house.blobs.as_ref()).read(&location).await.unwrap().unwrap();
         assert_eq!(record.usage.as_deref(), Some("search=y, train-ai=n"));
         // A page that says no from now on leaves the index with its next re-check.
         house.web.answer(A, page_with(&["search=n"], None, ""));

@@ -5,7 +5,8 @@ use curlew_model::{ExtractJob, Gone, Job, Millis, PageState, Purpose, Rejection,
 use curlew_ports::{Blobs, CallKind};
 use curlew_screen::image::SkinRegions;
 use curlew_screen::{Screener, Settings, Topic, TopicRule, Verdict as Judged};
-use curlew_stages::{Judge, StageError, Verdict};
+use curlew_stages::pages::judge::Judge;
+use curlew_stages::stage::{StageError, Verdict};
 use std::io::Cursor;
 use std::sync::Arc;
 
@@ -110,7 +111,12 @@ async fn an_image_of_another_host_is_judged_when_it_comes() {
     // Once it is known, no later page with it gets so far.
     house
         .blobs
-        .put(&curlew_stages::thumbnail_key(&curlew_policy::address::image_id(&ELSEWHERE.parse().unwrap())), jpeg())
+        .put(
+            &curlew_stages::catalog::thumbnails::thumbnail_key(&curlew_policy::address::image_id(
+                &ELSEWHERE.parse().unwrap(),
+            )),
+            jpeg(),
+        )
         .await
         .unwrap();
     let later = "https://example.org/later";
@@ -121,7 +127,7 @@ async fn an_image_of_another_host_is_judged_when_it_comes() {
 }
 
 fn jpeg() -> bytes::Bytes {
-    curlew_stages::scaled_down(&body(false)).unwrap()
+    curlew_stages::pages::image::scaled_down(&body(false)).unwrap()
 }
 
 #[tokio::test(start_paused = true)]

@@ -3,7 +3,11 @@
 use crate::house::{FEED, House, host, html, key, new, page, status, visit};
 use curlew_model::{ExtractJob, Job, Location, PageState, Purpose, Record, Stage as QueueName, ThumbnailId};
 use curlew_ports::{Blobs, CallKind, HostLedger, Pages, Start};
-use curlew_stages::{Finder, INLINE_LIMIT, RecordReader, Verdict, thumbnail};
+use curlew_stages::catalog::find::Finder;
+use curlew_stages::catalog::segment::RecordReader;
+use curlew_stages::catalog::thumbnails::thumbnail;
+use curlew_stages::pages::body::INLINE_LIMIT;
+use curlew_stages::stage::Verdict;
 use std::io::Cursor;
 
 const A: &str = "https://example.org/a";
@@ -213,7 +217,7 @@ async fn a_document_that_leaves_no_room_for_the_thumbnail_travels_beside_its_mes
     let now = house.now();
     let fits = noise(INLINE_LIMIT - thumbnail - 64);
     for (besides, beside) in [(0, false), (thumbnail, false), (thumbnail + 128, true)] {
-        let body = curlew_stages::pack(house.blobs.as_ref(), &id, &fits, besides, now).await.unwrap();
+        let body = curlew_stages::pages::body::pack(house.blobs.as_ref(), &id, &fits, besides, now).await.unwrap();
         assert_eq!(matches!(body, curlew_model::PageBody::Stored(_)), beside, "{besides}");
     }
 }
@@ -247,8 +251,10 @@ async fn ids_that_somebody_made_up_show_nothing() {
 async fn a_record_keeps_a_fingerprint_of_its_text() {
     let house = House::new();
     for url in [A, B] {
-        house.web.serve(url, "text/html", html("").replace("</article>", &format!("<p>{url}</p></article>")));
+        let page = with_image("https://example.org/a.png").replace("</article>", &format!("<p>{url}</p></article>"));
+        house.web.serve(url, "text/html", page);
     }
+    house.web.serve("https://example.org/a.png", "image/png", png(64));
     assert_eq!(house.fetch(&visit("example.org", &[A, B], &new())).await, Verdict::Done);
     extracted(&house, &extract_jobs(&house).await).await;
     let (a, b) = (record(&house, A).await, record(&house, B).await);

@@ -3,7 +3,8 @@
 use crate::house::{House, host, html, new, page, visit};
 use curlew_model::{Job, Millis, PageState, Stage as QueueName};
 use curlew_ports::{CallKind, HostLedger, Pages};
-use curlew_stages::{Fetch, Stage, Verdict};
+use curlew_stages::pages::fetch::Fetch;
+use curlew_stages::stage::{Stage, Verdict};
 
 /// Three pages of one host, as its visit sends them on with a turn of so many seconds.
 async fn left_after(house: &House, turn: u64) -> Vec<String> {

@@ -14,12 +14,19 @@ use async_trait::async_trait;
 use curlew_model::{
     FeedSource, HoldReason, HostKey, HostState, Job, Millis, PollJob, Source, SourceKey, Stage as Of, Timestamp,
 };
-use curlew_policy::{Rules, address};
+use curlew_policy::address;
+use curlew_policy::rules::Rules;
 use curlew_ports::{
     Call, Clock, Delivery, Event, Events, Fetch as FetchPort, FetchError, HostLedger, Inbox, InlinePool, PortError,
     Queue, Reply, RobotsStore, Sources,
 };
-use curlew_stages::{Blocks, Dispatch, Fetch, KnownRobots, Manners, Poll, Stage, StageError, Verdict};
+use curlew_stages::feeds::dispatch::Dispatch;
+use curlew_stages::feeds::poll::Poll;
+use curlew_stages::operator::block::Blocks;
+use curlew_stages::pages::fetch::Fetch;
+use curlew_stages::politeness::access::Manners;
+use curlew_stages::politeness::robots_cache::KnownRobots;
+use curlew_stages::stage::{Stage, StageError, Verdict};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::task::JoinSet;

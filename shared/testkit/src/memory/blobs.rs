@@ -14,17 +14,17 @@ const MAX_KEY: usize = 512;
 /// [`Blobs`].
 #[derive(Debug, Default)]
 pub struct MemoryBlobs {
-    state: Mutex<State>,
+    state: Mutex<BlobsState>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct BlobsState {
     /// Counts writes; each gives its number as the tag.
     writes: u64,
     objects: BTreeMap<String, Blob>,
 }
 
-impl State {
+impl BlobsState {
     fn put(&mut self, key: &str, bytes: Bytes) -> Tag {
         self.writes += 1;
         let tag = Tag(self.writes.to_string());

@@ -10,20 +10,20 @@ use std::sync::Mutex;
 /// [`Fetch`] from a list of answers. What is not in it is 404 Not Found.
 #[derive(Debug, Default)]
 pub struct MemoryFetch {
-    state: Mutex<State>,
+    state: Mutex<FetchState>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct FetchState {
     answers: BTreeMap<String, VecDeque<Result<Reply, FetchError>>>,
-    kept: BTreeMap<String, Kept>,
+    kept: BTreeMap<String, Document>,
     refused: BTreeSet<String>,
     calls: Vec<Call>,
 }
 
 /// What is at a URL.
 #[derive(Debug)]
-struct Kept {
+struct Document {
     reply: Reply,
     /// By which validators the server knows it.
     known_by: Validators,
@@ -52,14 +52,14 @@ impl MemoryFetch {
 
     /// The same of a server that knows its document by other validators than it gives, as one behind a proxy does.
     pub fn keep_as(&self, url: &str, reply: Reply, known_by: Validators) {
-        lock(&self.state).kept.insert(url.to_owned(), Kept { reply, known_by, is_hidden: false });
+        lock(&self.state).kept.insert(url.to_owned(), Document { reply, known_by, is_hidden: false });
     }
 
     /// What is at a URL from now on, as a server gives it that takes any validators for the present ones: who asks with some
     /// gets 304, and only who asks without gets the document.
     pub fn hide(&self, url: &str, reply: Reply) {
         let known_by = reply.headers.validators.clone();
-        lock(&self.state).kept.insert(url.to_owned(), Kept { reply, known_by, is_hidden: true });
+        lock(&self.state).kept.insert(url.to_owned(), Document { reply, known_by, is_hidden: true });
     }
 
     /// Makes the address guard refuse a URL.
@@ -79,7 +79,7 @@ impl Fetch for MemoryFetch {
         self.vet(&call.url).map_err(FetchError::Refused)?;
         let mut state = lock(&self.state);
         state.calls.push(call.clone());
-        if let Some(Kept { reply, known_by, is_hidden }) = state.kept.get(&call.url) {
+        if let Some(Document { reply, known_by, is_hidden }) = state.kept.get(&call.url) {
             let is_known = *is_hidden || call.validators == *known_by;
             let is_304 = is_known && !call.validators.is_empty();
             return Ok(if is_304 { Reply { status: 304, ..Reply::default() } } else { reply.clone() });

@@ -12,14 +12,14 @@ use std::sync::Mutex;
 /// [`Queue`] and [`Inbox`].
 #[derive(Debug, Default)]
 pub struct MemoryJobs {
-    state: Mutex<State>,
+    state: Mutex<JobsState>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct JobsState {
     /// Ids are never used twice: receipts are made of them.
     last_id: u64,
-    jobs: BTreeMap<u64, Kept>,
+    jobs: BTreeMap<u64, StoredJob>,
     /// The same by stage and when they are due, so that whoever looks need not look at all of them: those that wait, and
     /// those that are handed out.
     waiting: BTreeSet<(Stage, Timestamp, u64)>,
@@ -28,7 +28,7 @@ struct State {
 }
 
 #[derive(Debug)]
-struct Kept {
+struct StoredJob {
     stage: Stage,
     message: String,
     /// While it is handed out: when its visibility ends.
@@ -37,14 +37,14 @@ struct Kept {
     receives: u32,
 }
 
-impl State {
+impl JobsState {
     fn put(&mut self, stage: Stage, message: String, due: Timestamp) {
         self.last_id += 1;
         self.waiting.insert((stage, due, self.last_id));
-        self.jobs.insert(self.last_id, Kept { stage, message, due, handed_out: false, receives: 0 });
+        self.jobs.insert(self.last_id, StoredJob { stage, message, due, handed_out: false, receives: 0 });
     }
 
-    fn remove(&mut self, id: u64) -> Option<Kept> {
+    fn remove(&mut self, id: u64) -> Option<StoredJob> {
         let kept = self.jobs.remove(&id)?;
         let index = if kept.handed_out { &mut self.handed } else { &mut self.waiting };
         index.remove(&(kept.stage, kept.due, id));
@@ -52,7 +52,7 @@ impl State {
     }
 
     /// Changes when a job is due, and whether it is handed out.
-    fn shift(&mut self, id: u64, due: Timestamp, handed_out: bool) -> Option<&mut Kept> {
+    fn shift(&mut self, id: u64, due: Timestamp, handed_out: bool) -> Option<&mut StoredJob> {
         let kept = self.jobs.get_mut(&id)?;
         let index = if kept.handed_out { &mut self.handed } else { &mut self.waiting };
         index.remove(&(kept.stage, kept.due, id));

@@ -2,7 +2,7 @@
 
 use super::trace::{CallSeen, Trace};
 use curlew_model::{HostKey, Job, Millis, Page, PageId, PageState, Purpose, Timestamp};
-use curlew_policy::Rules;
+use curlew_policy::rules::Rules;
 use curlew_ports::CallKind;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;

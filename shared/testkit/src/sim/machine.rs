@@ -14,9 +14,17 @@ use crate::memory::CountingSeeds;
 use curlew_model::{ExtractJob, Job, Millis, Stage as Of};
 use curlew_policy::delivery::{AfterFailure, after_failure};
 use curlew_ports::{Blobs, Clock, Delivery, HostLedger, Inbox, InlinePool, Pages, PortError, Queue, Receipt, Sources};
-use curlew_stages::{
-    Blocks, Discover, Dispatch, Extract, Fetch, Index, Manners, Poll, Sample, Stage, StageError, Suggest, Verdict,
-};
+use curlew_stages::catalog::index::Index;
+use curlew_stages::feeds::discover::Discover;
+use curlew_stages::feeds::dispatch::Dispatch;
+use curlew_stages::feeds::poll::Poll;
+use curlew_stages::operator::block::Blocks;
+use curlew_stages::operator::suggest::Suggest;
+use curlew_stages::pages::extract::Extract;
+use curlew_stages::pages::fetch::Fetch;
+use curlew_stages::pages::sample::Sample;
+use curlew_stages::politeness::access::Manners;
+use curlew_stages::stage::{Stage, StageError, Verdict};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::task::JoinSet;

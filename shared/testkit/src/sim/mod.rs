@@ -26,9 +26,11 @@ pub use trace::{CallSeen, CameTo, End, EntrySeen, LedgerSeen, QuerySeen, RobotsS
 use crate::faults::Rates;
 use answer::REVISED_WORD;
 use curlew_model::{Location, Millis, Page, PageState, Source, ThumbnailId, Timestamp};
-use curlew_policy::{Rules, address};
+use curlew_policy::address;
+use curlew_policy::rules::Rules;
 use curlew_ports::{Clock, Inbox, Pages, Sources};
-use curlew_stages::{RecordReader, thumbnail};
+use curlew_stages::catalog::segment::RecordReader;
+use curlew_stages::catalog::thumbnails::thumbnail;
 use dice::Dice;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

@@ -11,7 +11,8 @@ use crate::faults::Faults;
 use curlew_model::{Millis, Page};
 use curlew_policy::address;
 use curlew_ports::{Clock, Pages, Start, SuggestError};
-use curlew_stages::{Finder, HowMany};
+use curlew_stages::catalog::find::Finder;
+use curlew_stages::pages::sample::HowMany;
 use std::sync::Arc;
 use url::Url;
 

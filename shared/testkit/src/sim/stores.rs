@@ -10,8 +10,8 @@ use crate::memory::{
 };
 use async_trait::async_trait;
 use curlew_model::{Job, Millis, Stage, Timestamp};
-use curlew_policy::Rules;
 use curlew_policy::address::HostGroups;
+use curlew_policy::rules::Rules;
 use curlew_ports::{Clock, Dead, Delivery, Inbox, PortError, Queue, QueueCount, Receipt, Waiting};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

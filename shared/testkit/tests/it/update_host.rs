@@ -109,7 +109,7 @@ async fn an_outdated_glimpse_decides_nothing() {
     let seen = update_host(&ledger, &host(), count).await.expect("decides anew");
     assert_eq!(seen, 3, "what is written follows from what there is");
     // Nor is it believed where it asks for nothing to be done: what was blocked meanwhile is taken off the list.
-    let unblock = |state| curlew_policy::admission::unblock(state, "example.org");
+    let unblock = |state| curlew_policy::politeness::admission::unblock(state, "example.org");
     assert!(update_host(&ledger, &host(), unblock).await.expect("decides anew"));
     assert!(ledger.load(&host()).await.expect("loads").0.blocked.is_empty());
 }

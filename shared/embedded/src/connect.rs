@@ -1,0 +1,54 @@
+//! Opening a connection to the database.
+
+use rusqlite::{Connection, OpenFlags};
+use std::path::Path;
+use std::time::Duration;
+
+/// How long a statement waits for another process to finish its transaction.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
+/// Prepared statements that a connection keeps.
+const STATEMENTS: usize = 64;
+
+/// How the database's file is opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// It is made if there is none.
+    Create,
+    /// It has to be there.
+    Write,
+    /// It is read as it lies there, and nothing beside it: neither the log nor the memory that processes share. Only for
+    /// a file that nobody changes.
+    Frozen,
+}
+
+/// Opens a connection with the settings that all of them share.
+pub(crate) fn connect(path: &Path, mode: Mode) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = match mode {
+        Mode::Create => {
+            let flags = flags | OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
+            Connection::open_with_flags(path, flags)?
+        }
+        Mode::Write => Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_READ_WRITE)?,
+        Mode::Frozen => {
+            let flags = flags | OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
+            Connection::open_with_flags(frozen_uri(path), flags)?
+        }
+    };
+    connection.busy_timeout(BUSY_TIMEOUT)?;
+    connection.set_prepared_statement_cache_capacity(STATEMENTS);
+    // FULL: a commit has reached the disk when it returns, so that an answer that was given survives a power cut.
+    connection.pragma_update(None, "synchronous", "FULL")?;
+    connection.pragma_update(None, "foreign_keys", true)?;
+    Ok(connection)
+}
+
+/// The file's name with the parameter that says that it does not change ("URI Filenames", sqlite.org/uri.html).
+fn frozen_uri(path: &Path) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-_.~".contains(&byte);
+    let escaped = path.as_os_str().as_encoded_bytes().iter().map(|byte| match plain(*byte) {
+        true => char::from(*byte).to_string(),
+        false => format!("%{byte:02X}"),
+    });
+    format!("file:{}?immutable=1", escaped.collect::<String>())
+}

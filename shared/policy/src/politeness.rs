@@ -1,0 +1,12 @@
+//! When a host may be called: admission, pauses, holds, the reading of answers, redirects, what is within the crawl.
+
+pub mod admission;
+pub mod deferral;
+pub mod http;
+pub mod interstitial;
+pub mod outage;
+pub mod outcome;
+pub mod pace;
+pub mod redirect;
+pub mod scope;
+pub mod visit;

@@ -1,0 +1,191 @@
+//! Who may call a host key.
+//!
+//! `admit` before the first call of a visit, [`crate::politeness::outcome::record_outcome`] after each call, `close` at the end; `block` and
+//! `unblock` for operators and owners. All of them map a state to the next one and nothing else.
+//!
+//! A lease is charged to the visit window in full when it is granted; who gives it back gets back what is left of it. So
+//! what was never given back counts in full.
+
+use crate::chance::{between, mix};
+use crate::politeness::outcome::longer;
+use crate::politeness::pace;
+use crate::rules::Rules;
+use curlew_model::{HoldReason, HostKey, HostState, Lease, Millis, Timestamp, Window};
+
+/// A visit with more calls than this gives its lease back; and a lease that was not given back costs so many calls of
+/// the burst allowance.
+const CALLS_UNTOLD: u32 = 2;
+/// By how much the clocks of two machines may differ: a lease that ran out so long ago has run out by anybody's clock.
+const CLOCKS_DIFFER: Millis = Millis::from_mins(1);
+
+/// What a visit that asks for a host key is told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Admission {
+    /// It may call, from [`HostState::not_before`] on, until the lease ends.
+    Granted(Lease),
+    /// Another visit holds the lease, or the next call is too far away to wait for.
+    Busy {
+        /// When to ask again.
+        until: Timestamp,
+    },
+    /// The host key is left alone.
+    Held {
+        /// Until when.
+        until: Timestamp,
+        /// Why.
+        reason: HoldReason,
+    },
+    /// The whole host key is blocked.
+    Blocked,
+}
+
+/// Asks for the right to call a host key for so long.
+pub fn admit(
+    mut state: HostState,
+    host: &HostKey,
+    rules: &Rules,
+    owner: &str,
+    length: Millis,
+    now: Timestamp,
+    seed: u64,
+) -> (HostState, Admission) {
+    if state.is_blocked(host.as_str()) {
+        return (state, Admission::Blocked);
+    }
+    if let Some(hold) = &state.hold {
+        if hold.until > now {
+            let answer = Admission::Held { until: hold.until, reason: hold.reason };
+            return (state, answer);
+        }
+        state.hold = None;
+    }
+    if let Some(lease) = &state.lease {
+        if lease.until > now {
+            let soon = now + Millis(between(seed, rules.busy_retry.0, rules.busy_retry.0.saturating_mul(3)));
+            let until = soon.min(lease.until);
+            return (state, Admission::Busy { until });
+        }
+        state = break_lease(state, rules, now, seed);
+    }
+    if state.window.began + rules.window <= now {
+        state.window = Window { began: now, spent: Millis::ZERO };
+    }
+    if state.window.spent >= rules.window_limit {
+        let until = state.window.began + rules.window;
+        return (state, Admission::Held { until, reason: HoldReason::WindowSpent });
+    }
+    let first_call = pace::next_call_at(&state, rules, now);
+    if first_call > now + rules.patience {
+        return (state, Admission::Busy { until: first_call });
+    }
+    state.last_token = state.last_token.saturating_add(1);
+    let lease = Lease { owner: owner.to_owned(), until: now + length, token: state.last_token };
+    state.window.spent = state.window.spent + length;
+    state.lease = Some(lease.clone());
+    (state, Admission::Granted(lease))
+}
+
+/// Ends a lease whose holder is dead, or let it run out: nobody knows when it called last and how often, so one full
+/// pause passes before the next call. It has passed already if the lease ran out long ago, since no call outlasts a lease.
+pub fn break_lease(mut state: HostState, rules: &Rules, now: Timestamp, seed: u64) -> HostState {
+    if let Some(lease) = state.lease.take() {
+        state.window.spent = state.window.spent.saturating_sub(lease.until.since(now));
+        let from = now.min(lease.until + CLOCKS_DIFFER);
+        state.not_before = state.not_before.max(from + pace::pause(&state, rules, mix(seed)));
+        for _ in 0..CALLS_UNTOLD {
+            state.bucket = Some(pace::spend(state.bucket, rules, now));
+        }
+    }
+    state
+}
+
+/// Makes a lease last so much longer while it is in force, and charges for it; says until when, or `None` if it is in
+/// force no more.
+pub fn lengthen(mut state: HostState, token: u64, by: Millis, now: Timestamp) -> (HostState, Option<Timestamp>) {
+    let Some(lease) = state.lease.as_mut().filter(|lease| lease.token == token && lease.until > now) else {
+        return (state, None);
+    };
+    lease.until = lease.until + by;
+    let until = lease.until;
+    state.window.spent = state.window.spent + by;
+    (state, Some(until))
+}
+
+/// When a host key was last in use, as far as its state tells.
+pub fn last_use(state: &HostState) -> Timestamp {
+    let lease = state.lease.as_ref().map_or(Timestamp::MIN, |lease| lease.until);
+    state.not_before.max(lease)
+}
+
+/// Whether the visit that was here last had the same owner, let its lease run out, and did so only just: a job that was
+/// delivered twice is at work again. A visit that dies is not followed so soon, or its lease is broken first.
+pub fn repeats(state: &HostState, owner: &str, now: Timestamp) -> bool {
+    state.lease.as_ref().is_some_and(|lease| lease.owner == owner && lease.until + CLOCKS_DIFFER > now)
+}
+
+/// Whether a visit may end without a word, so that its lease runs out by itself: it has learned nothing that others must
+/// know, few calls were made, nobody else is likely to want the host key before the lease ends, and by then, with the
+/// margin for clocks that differ, every pause has passed that its calls demand.
+///
+/// `granted` is the state that it was given at `began`, `mine` what it made of it, `used` the [`last_use`] before it.
+pub fn may_run_out(
+    granted: &HostState,
+    mine: &HostState,
+    rules: &Rules,
+    calls: u32,
+    used: Timestamp,
+    began: Timestamp,
+) -> bool {
+    let Some(lease) = &granted.lease else { return false };
+    let learned = HostState {
+        not_before: granted.not_before,
+        bucket: granted.bucket,
+        last_response: granted.last_response,
+        ..mine.clone()
+    };
+    learned == *granted
+        && calls <= CALLS_UNTOLD
+        // Whoever comes next waits a full pause, which must not be too long to be waited for.
+        && granted.crawl_delay <= rules.patience
+        && granted.last_response <= rules.patience
+        && began.since(used) >= rules.often
+        && mine.not_before + rules.lease_margin <= lease.until
+}
+
+/// The state to write at the end of a visit: what the visit learned, and what others changed meanwhile.
+///
+/// `latest` is what the ledger holds now, `mine` what the visit made of the state that it was given.
+/// If the lease is no longer the visit's own, only what slows things down is carried over.
+pub fn close(latest: HostState, mine: HostState, token: u64, now: Timestamp) -> HostState {
+    let Some(lease) = latest.lease.as_ref().filter(|l| l.token == token) else {
+        return HostState {
+            not_before: latest.not_before.max(mine.not_before),
+            hold: longer(latest.hold.clone(), mine.hold),
+            ..latest
+        };
+    };
+    // What is left of the lease was charged and is not used; what a late end took beyond it was not charged.
+    let spent = mine.window.spent.saturating_sub(lease.until.since(now)) + now.since(lease.until);
+    HostState {
+        lease: None,
+        last_token: latest.last_token,
+        blocked: latest.blocked,
+        window: Window { began: mine.window.began, spent },
+        ..mine
+    }
+}
+
+/// Adds a host name to the block list of its host key.
+pub fn block(mut state: HostState, host: &str) -> HostState {
+    state.blocked.insert(host.to_owned());
+    state
+}
+
+/// Takes a host name off the block list of its host key; says whether it was on it.
+pub fn unblock(mut state: HostState, host: &str) -> (HostState, bool) {
+    let was = state.blocked.remove(host);
+    (state, was)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,177 @@
+//! Tests of admission.
+
+use super::*;
+use crate::politeness::outcome::{CallTarget, Outcome, record_outcome};
+use curlew_model::Circuit;
+use proptest::prelude::*;
+
+const PAGE: CallTarget = CallTarget { url: 1, is_robots: false };
+
+fn host() -> HostKey {
+    HostKey::new("example.org").unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn at(ms: i64) -> Timestamp {
+    Timestamp::from_millis(1_800_000_000_000 + ms)
+}
+
+fn granted(state: HostState, now: Timestamp) -> (HostState, Lease) {
+    match admit(state, &host(), &Rules::default(), "t", Rules::default().lease_length(), now, 1) {
+        (s, Admission::Granted(lease)) => (s, lease),
+        other => panic!("not granted: {other:?}"),
+    }
+}
+
+fn answered(status: u16) -> Outcome {
+    Outcome::Answered { status, retry_after: None }
+}
+
+#[test]
+fn a_lease_keeps_others_out_until_it_is_closed() {
+    let rules = Rules::default();
+    let (state, lease) = granted(HostState::default(), at(0));
+    let (_, second) = admit(state.clone(), &host(), &rules, "u", rules.lease_length(), at(1), 2);
+    assert!(matches!(second, Admission::Busy { until } if until > at(1) && until <= lease.until));
+    let closed = close(state.clone(), state, lease.token, at(5_000));
+    assert_eq!(closed.lease, None);
+    assert_eq!(closed.window.spent, Millis(5_000));
+    granted(closed, at(6_000));
+}
+
+#[test]
+fn a_lease_found_expired_costs_one_full_pause() {
+    let (state, lease) = granted(HostState::default(), at(0));
+    let after = lease.until + Millis(1);
+    let (state, _) = granted(state, after);
+    assert!(state.not_before >= after + Rules::default().min_pause);
+}
+
+#[test]
+fn the_window_ends_after_an_hour_on_the_site() {
+    let rules = Rules::default();
+    let window = Window { began: at(0), spent: rules.window_limit };
+    let state = HostState { window, ..HostState::default() };
+    let (state, answer) = admit(state, &host(), &rules, "t", rules.lease_length(), at(10), 1);
+    assert_eq!(answer, Admission::Held { until: at(0) + rules.window, reason: HoldReason::WindowSpent });
+    granted(state, at(0) + rules.window);
+}
+
+#[test]
+fn a_block_made_during_a_visit_outlives_it() {
+    let rules = Rules::default();
+    let (state, lease) = granted(HostState::default(), at(0));
+    let blocked = block(state.clone(), "example.org");
+    let closed = close(blocked, state, lease.token, at(9));
+    assert!(closed.is_blocked("example.org"));
+    let (closed, answer) = admit(closed, &host(), &rules, "t", rules.lease_length(), at(99_999), 1);
+    assert_eq!(answer, Admission::Blocked);
+    let (open, was) = unblock(closed, "example.org");
+    assert!(was && !open.is_blocked("example.org"));
+}
+
+#[test]
+fn a_lease_that_ran_out_long_ago_costs_no_pause_any_more() {
+    let rules = Rules::default();
+    let (state, lease) = granted(HostState::default(), at(0));
+    let (soon, _) = granted(state.clone(), lease.until + Millis(1));
+    assert!(soon.not_before >= lease.until + Millis(1) + rules.min_pause);
+    let hours_later = lease.until + Millis::from_hours(8);
+    let (later, _) = granted(state, hours_later);
+    assert!(later.not_before <= hours_later);
+}
+
+#[test]
+fn a_lease_is_charged_in_full_until_it_is_given_back() {
+    let rules = Rules::default();
+    let (state, lease) = granted(HostState::default(), at(0));
+    assert_eq!(state.window.spent, rules.lease_length());
+    let dead = break_lease(state.clone(), &rules, at(7_000), 1);
+    assert_eq!(dead.window.spent, Millis(7_000), "who finds it dead knows that it took no more");
+    let found = break_lease(state.clone(), &rules, lease.until + Millis::from_hours(5), 1);
+    assert_eq!(found.window.spent, rules.lease_length(), "who finds it run out does not");
+    assert_eq!(found.bucket.map(|b| b.milli_tokens), Some(u64::from(rules.burst - CALLS_UNTOLD) * 1_000));
+    let late = close(state.clone(), state, lease.token, lease.until + Millis(300));
+    assert_eq!(late.window.spent, rules.lease_length() + Millis(300));
+}
+
+#[test]
+fn only_a_lease_in_force_can_be_made_longer() {
+    let rules = Rules::default();
+    let (state, lease) = granted(HostState::default(), at(0));
+    let by = Millis::from_secs(30);
+    let (longer, until) = lengthen(state.clone(), lease.token, by, at(1_000));
+    assert_eq!((until, longer.window.spent), (Some(lease.until + by), rules.lease_length() + by));
+    assert_eq!(lengthen(state.clone(), lease.token, by, lease.until), (state.clone(), None));
+    assert_eq!(lengthen(state.clone(), lease.token + 1, by, at(1_000)), (state, None));
+}
+
+#[test]
+fn whoever_has_something_to_tell_gives_the_lease_back() {
+    let rules = Rules::default();
+    let open = |state: HostState| match admit(state, &host(), &rules, "t", rules.brief_length(), at(0), 1) {
+        (state, Admission::Granted(_)) => state,
+        other => panic!("{other:?}"),
+    };
+    let state = open(HostState::default());
+    let after =
+        |outcome, took| record_outcome(state.clone(), &rules, PAGE, outcome, Millis(took), at(100 + took as i64), 1);
+    let quiet = |mine: &HostState, calls, used| may_run_out(&state, mine, &rules, calls, used, at(0));
+    let long_ago = at(0) - rules.often;
+    let good = after(answered(304), 200);
+    assert!(quiet(&good, 1, long_ago));
+    assert!(!quiet(&good, CALLS_UNTOLD + 1, long_ago), "its burst allowance");
+    assert!(!quiet(&good, 1, at(0) - rules.often + Millis(1)), "others want the host key");
+    assert!(!quiet(&after(answered(503), 200), 1, long_ago), "a hold");
+    assert!(!quiet(&after(Outcome::Broken, 200), 1, long_ago), "a failure");
+    assert!(!quiet(&after(answered(200), 29_000), 1, long_ago), "a pause that outlasts the lease");
+    assert!(!quiet(&HostState { crawl_delay: Millis::from_secs(5), ..good.clone() }, 1, long_ago), "a Crawl-delay");
+    let troubled = HostState { failures: 1, circuit: Circuit::Probe, ..HostState::default() };
+    let state = open(troubled);
+    let mine = record_outcome(state.clone(), &rules, PAGE, answered(200), Millis(9), at(100), 1);
+    assert!(!may_run_out(&state, &mine, &rules, 1, long_ago, at(0)), "that the host is well again");
+}
+
+proptest! {
+    #[test]
+    fn a_brief_lease_that_ran_out_never_lets_two_calls_come_closer_than_the_pause(
+        begins in 0i64..20_000, gap in 0u64..15_000, took in (0u64..30_000, 0u64..30_000), calls in 1u32..=2,
+        delay in 0u64..12_000, later in 0i64..200_000, ahead in 0u64..5_000, seed: u64,
+    ) {
+        let rules = Rules::default();
+        let before = HostState { crawl_delay: Millis(delay), ..HostState::default() };
+        let (given, answer) = admit(before, &host(), &rules, "t", rules.brief_length(), at(begins), seed);
+        prop_assert!(matches!(answer, Admission::Granted(_)));
+        // Its calls, each after the pause and some delay of our own, as far as they fit into the lease.
+        let (mut mine, mut now, mut made) = (given.clone(), at(begins), 0);
+        let until = given.lease.as_ref().map_or(now, |lease| lease.until);
+        for (n, took) in [took.0, took.1].into_iter().enumerate().take(calls as usize) {
+            let start = pace::next_call_at(&mine, &rules, now).max(now) + Millis(gap * n as u64);
+            if start + rules.call_time + rules.lease_margin > until {
+                break;
+            }
+            now = start + Millis(took);
+            mine = record_outcome(mine, &rules, PAGE, answered(304), Millis(took), now, seed ^ n as u64);
+            made += 1;
+        }
+        prop_assume!(may_run_out(&given, &mine, &rules, made, Timestamp::MIN, at(begins)));
+        // Somebody else comes whose clock is ahead by no more than the margin.
+        let (ours, theirs) = (at(begins + later), at(begins + later) + Millis(ahead));
+        let (next, answer) = admit(given.clone(), &host(), &rules, "u", rules.lease_length(), theirs, seed ^ 77);
+        prop_assert_eq!(matches!(answer, Admission::Granted(_)), theirs >= until && next.lease.is_some());
+        if let Admission::Granted(_) = answer {
+            let starts = ours + pace::next_call_at(&next, &rules, theirs).since(theirs);
+            prop_assert!(starts >= mine.not_before, "{} before {}", starts, mine.not_before);
+            prop_assert!(next.window.spent >= rules.lease_length() + now.since(at(begins)));
+            let untold = pace::spend(mine.bucket, &rules, theirs).milli_tokens + 1_000;
+            let told = next.bucket.map_or(u64::MAX, |bucket| bucket.milli_tokens);
+            prop_assert!(told <= untold, "{} of the allowance left, but {}", told, untold);
+        }
+    }
+
+    #[test]
+    fn after_any_call_the_next_is_at_least_a_pause_away(status in 100u16..600, took in 0u64..40_000, seed: u64) {
+        let rules = Rules::default();
+        let state = record_outcome(HostState::default(), &rules, PAGE, answered(status), Millis(took), at(0), seed);
+        prop_assert!(pace::next_call_at(&state, &rules, at(0)) >= at(0) + rules.min_pause.max(Millis(took)));
+    }
+}

@@ -1,0 +1,138 @@
+//! What becomes of work that could not be done now: when it is tried again, and when it is given up.
+
+use crate::robots::UNREACHABLE_RETRY;
+use crate::rules::Rules;
+use curlew_model::{HoldReason, Millis, Timestamp};
+
+/// What becomes of work that could not be done now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Deferral {
+    /// It is tried again.
+    Again {
+        /// When.
+        at: Timestamp,
+        /// How often it has been put off then.
+        deferrals: u32,
+    },
+    /// It has been put off too often.
+    GivenUp,
+}
+
+/// What is left of a visit that ended before its last item.
+#[derive(Clone, Copy, Debug)]
+pub struct Remainder {
+    /// Items that are done.
+    pub done: usize,
+    /// Calls that the visit made.
+    pub calls: u32,
+    /// When what is left may go on.
+    pub until: Timestamp,
+    /// Whether the host was held.
+    pub held: bool,
+}
+
+/// Whether waiting for this reason counts against a job. That the crawler's own hour on a site is used up is no fault of the
+/// site: whatever queues behind it gets its turn.
+pub fn counts(reason: HoldReason) -> bool {
+    reason != HoldReason::WindowSpent
+}
+
+/// Whether a job that was put off so often is given up.
+pub fn is_given_up(deferrals: u32, rules: &Rules) -> bool {
+    deferrals >= rules.max_deferrals
+}
+
+/// The least time that a job waits which began and came to no end within a visit, after so many deferrals.
+pub fn least_wait(deferrals: u32, rules: &Rules) -> Millis {
+    // Four times as long each time: soon at first, since most often another visit was in the way, and over an hour in
+    // the end, so that nothing is given up because a host was busy for some minutes.
+    rules.busy_retry.saturating_mul(2 << (2 * deferrals.min(5)))
+}
+
+/// A whole job waits, since its host is held until then for this reason.
+pub fn of_held_host(deferrals: u32, until: Timestamp, reason: HoldReason, rules: &Rules) -> Deferral {
+    match counts(reason) {
+        true if is_given_up(deferrals, rules) => Deferral::GivenUp,
+        true => Deferral::Again { at: until, deferrals: deferrals.saturating_add(1) },
+        false => Deferral::Again { at: until, deferrals },
+    }
+}
+
+/// Items wait for something that the others of their visit need not wait for; longer each time.
+pub fn of_items_apart(deferrals: u32, until: Timestamp, rules: &Rules, now: Timestamp) -> Deferral {
+    if is_given_up(deferrals, rules) {
+        return Deferral::GivenUp;
+    }
+    let soonest = now + UNREACHABLE_RETRY.saturating_mul(1 << deferrals.min(10));
+    Deferral::Again { at: until.max(soonest), deferrals: deferrals.saturating_add(1) }
+}
+
+/// What is left of a visit waits.
+pub fn of_remainder(deferrals: u32, rest: Remainder, rules: &Rules, now: Timestamp) -> Deferral {
+    // What began and did not end within a visit may never do so: without this, it would begin again for ever.
+    let held = rest.held || (rest.done == 0 && rest.calls > 0);
+    if rest.done > 0 {
+        // Progress starts the count anew: only a host that never lets anything through is given up.
+        return Deferral::Again { at: rest.until, deferrals: if held { 1 } else { deferrals } };
+    }
+    if held && is_given_up(deferrals, rules) {
+        return Deferral::GivenUp;
+    }
+    let at = rest.until.max(now + least_wait(deferrals, rules));
+    Deferral::Again { at, deferrals: deferrals.saturating_add(u32::from(held)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: Timestamp = Timestamp::from_millis(1_800_000_000_000);
+
+    #[test]
+    fn a_job_that_never_ends_waits_longer_each_time_and_is_given_up() {
+        let rules = Rules::default();
+        let (mut deferrals, mut waits) = (0, vec![]);
+        let nothing_done = Remainder { done: 0, calls: 1, until: NOW, held: false };
+        while let Deferral::Again { at, deferrals: next } = of_remainder(deferrals, nothing_done, &rules, NOW) {
+            assert_eq!(next, deferrals + 1);
+            waits.push(at.since(NOW));
+            deferrals = next;
+        }
+        assert_eq!(deferrals, rules.max_deferrals);
+        assert!(waits.is_sorted() && waits.last() > Some(&Millis::from_hours(1)), "{waits:?}");
+    }
+
+    #[test]
+    fn progress_starts_the_count_anew() {
+        let rules = Rules::default();
+        let rest = Remainder { done: 1, calls: 3, until: NOW + Millis(5), held: true };
+        let again = Deferral::Again { at: NOW + Millis(5), deferrals: 1 };
+        assert_eq!(of_remainder(rules.max_deferrals, rest, &rules, NOW), again);
+        let busy = Remainder { done: 0, calls: 0, held: false, ..rest };
+        assert!(
+            matches!(of_remainder(rules.max_deferrals, busy, &rules, NOW), Deferral::Again { deferrals, .. } if deferrals == rules.max_deferrals),
+            "a visit that was never begun is not given up"
+        );
+    }
+
+    #[test]
+    fn the_crawlers_own_hour_is_no_fault_of_the_site() {
+        let rules = Rules::default();
+        let many = rules.max_deferrals;
+        assert_eq!(of_held_host(many, NOW, HoldReason::Forbidden, &rules), Deferral::GivenUp);
+        let own = Deferral::Again { at: NOW, deferrals: many };
+        assert_eq!(of_held_host(many, NOW, HoldReason::WindowSpent, &rules), own);
+        assert_eq!(of_held_host(0, NOW, HoldReason::Network, &rules), Deferral::Again { at: NOW, deferrals: 1 });
+    }
+
+    #[test]
+    fn items_that_wait_apart_wait_an_hour_at_least_and_twice_as_long_each_time() {
+        let rules = Rules::default();
+        for deferrals in 0..rules.max_deferrals {
+            let at = NOW + UNREACHABLE_RETRY.saturating_mul(1 << deferrals.min(10));
+            let again = Deferral::Again { at, deferrals: deferrals + 1 };
+            assert_eq!(of_items_apart(deferrals, NOW, &rules, NOW), again);
+        }
+        assert_eq!(of_items_apart(rules.max_deferrals, NOW, &rules, NOW), Deferral::GivenUp);
+    }
+}

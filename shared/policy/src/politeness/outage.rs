@@ -1,0 +1,178 @@
+//! The breaker for the crawler's own network: when most hosts cannot be reached at once, the fault is on this side, and no
+//! host is blamed for it.
+//!
+//! What is remembered is small and belongs to one process: the newest outcome of the host keys that it called last.
+
+use crate::chance::between;
+use crate::rules::Rules;
+use curlew_model::{HostKey, Millis, Timestamp};
+use std::collections::VecDeque;
+
+/// What a process has heard of the hosts that it called last.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Heard {
+    /// The newest outcome of each host key, the oldest first; at most [`Rules::outage_sample`].
+    recent: VecDeque<Word>,
+    outage: Option<Outage>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Word {
+    host: HostKey,
+    at: Timestamp,
+    reached: bool,
+}
+
+/// Our own network is down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Outage {
+    /// Since when that is known.
+    pub since: Timestamp,
+    /// When the next visit is let through.
+    pub probe_at: Timestamp,
+}
+
+/// Who is to blame for the outcome of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Blame {
+    /// The host, if anybody.
+    Host,
+    /// Our own network: the host's state stays as it is.
+    Ourselves,
+}
+
+impl Heard {
+    /// The outage that is known of.
+    pub fn outage(&self) -> Option<Outage> {
+        self.outage
+    }
+
+    /// Takes in whether a host could be reached. One that could ends an outage, since our network is up then.
+    pub fn take_in(mut self, host: &HostKey, reached: bool, rules: &Rules, now: Timestamp) -> (Heard, Blame) {
+        self.recent.retain(|word| word.host != *host && word.at + rules.outage_window > now);
+        self.recent.push_back(Word { host: host.clone(), at: now, reached });
+        while self.recent.len() > rules.outage_sample {
+            self.recent.pop_front();
+        }
+        if reached {
+            if self.outage.take().is_some() {
+                // What was heard during the outage says nothing of the hosts.
+                self.recent.retain(|word| word.reached);
+            }
+            return (self, Blame::Host);
+        }
+        if self.outage.is_none() && most_failed(&self.recent, rules) {
+            self.outage = Some(Outage { since: now, probe_at: now + rules.outage_probe });
+        }
+        let blame = if self.outage.is_some() { Blame::Ourselves } else { Blame::Host };
+        (self, blame)
+    }
+
+    /// Whether a visit may begin; if not, until when it is put off. During an outage one visit is let through now and
+    /// then: whether it reaches its host decides.
+    pub fn may_begin(mut self, rules: &Rules, now: Timestamp, seed: u64) -> (Heard, Option<Timestamp>) {
+        let Some(outage) = &mut self.outage else { return (self, None) };
+        if now >= outage.probe_at {
+            outage.probe_at = now + rules.outage_probe;
+            return (self, None);
+        }
+        let rest = rest(rules, now, seed);
+        (self, Some(rest))
+    }
+}
+
+/// Until when a visit is put off while our own network is down; by chance, so that not all come back together.
+pub fn rest(rules: &Rules, now: Timestamp, seed: u64) -> Timestamp {
+    now + Millis(between(seed, rules.outage_rest.0, rules.outage_rest.0.saturating_mul(2)))
+}
+
+fn most_failed(recent: &VecDeque<Word>, rules: &Rules) -> bool {
+    let failed = recent.iter().filter(|word| !word.reached).count();
+    recent.len() >= rules.outage_least && failed * 100 >= recent.len() * rules.outage_percent as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn host(n: usize) -> HostKey {
+        HostKey::new(&format!("h{n}.example")).unwrap_or_else(|e| panic!("{e}"))
+    }
+
+    fn at(ms: u64) -> Timestamp {
+        Timestamp::from_millis(1_800_000_000_000) + Millis(ms)
+    }
+
+    /// Plays outcomes, a second apart, and says who was blamed for each.
+    fn play(outcomes: &[(usize, bool)]) -> (Heard, Vec<Blame>) {
+        let mut heard = Heard::default();
+        let mut blamed = vec![];
+        for (n, (who, reached)) in outcomes.iter().enumerate() {
+            let (next, blame) = heard.take_in(&host(*who), *reached, &Rules::default(), at(n as u64 * 1_000));
+            heard = next;
+            blamed.push(blame);
+        }
+        (heard, blamed)
+    }
+
+    #[test]
+    fn when_most_hosts_fail_at_once_nobody_is_blamed_any_more() {
+        let before: Vec<_> = (0..20).map(|n| (n, true)).collect();
+        let after: Vec<_> = (20..40).map(|n| (n, false)).collect();
+        let (heard, blamed) = play(&[before, after].concat());
+        let first = blamed.iter().position(|blame| *blame == Blame::Ourselves);
+        assert_eq!(first, Some(20 + 6), "seven of the last eight");
+        assert!(blamed[26..].iter().all(|blame| *blame == Blame::Ourselves));
+        assert!(heard.outage().is_some());
+    }
+
+    #[test]
+    fn one_host_that_fails_again_and_again_is_one_host() {
+        let (heard, blamed) = play(&[(1, false); 50]);
+        assert!(heard.outage().is_none() && blamed.iter().all(|blame| *blame == Blame::Host));
+    }
+
+    #[test]
+    fn half_of_all_hosts_down_is_their_own_trouble() {
+        let (heard, _) = play(&(0..100).map(|n| (n, n % 2 == 0)).collect::<Vec<_>>());
+        assert_eq!(heard.outage(), None);
+    }
+
+    #[test]
+    fn what_was_long_ago_is_not_at_once() {
+        let rules = Rules::default();
+        let mut heard = Heard::default();
+        for n in 0..20 {
+            let (next, blame) = heard.take_in(&host(n), false, &rules, at(n as u64 * rules.outage_window.0 / 2));
+            heard = next;
+            assert_eq!(blame, Blame::Host, "{n}");
+        }
+    }
+
+    #[test]
+    fn a_visit_now_and_then_finds_out_when_it_is_over() {
+        let rules = Rules::default();
+        let (heard, _) = play(&(0..8).map(|n| (n, false)).collect::<Vec<_>>());
+        let since = heard.outage().map(|outage| outage.since).unwrap_or_else(|| panic!("no outage"));
+        let mut let_through = 0;
+        let mut heard = heard;
+        for second in 0..600u64 {
+            let now = since + Millis::from_secs(second);
+            let (next, put_off) = heard.may_begin(&rules, now, second);
+            heard = next;
+            match put_off {
+                None => let_through += 1,
+                Some(until) => {
+                    assert!(until >= now + rules.outage_rest && until <= now + Millis(2 * rules.outage_rest.0))
+                }
+            }
+        }
+        assert_eq!(let_through, 9, "one a minute");
+        let now = since + Millis::from_mins(20);
+        let (heard, blame) = heard.take_in(&host(3), true, &rules, now);
+        assert_eq!((blame, heard.outage()), (Blame::Host, None));
+        assert_eq!(heard.may_begin(&rules, now, 1).1, None);
+        // From here on, each host answers for itself again.
+        assert!(play(&[(1, true), (2, false)]).1.iter().all(|blame| *blame == Blame::Host));
+    }
+}

@@ -1,0 +1,255 @@
+//! What the answer to a call means for the next one: the pause, holds, the circuit.
+//!
+//! A hold is as wide as what the answer speaks for. 429, 503, and a server that cannot be reached speak for the host key.
+//! 402, 403, 451, other 5xx, and answers that are cut short or break limits speak for their URL, until several URLs say the same.
+
+use crate::chance::{between, mix};
+use crate::politeness::pace;
+use crate::rules::MOST_TROUBLES;
+use crate::rules::Rules;
+use curlew_model::{Circuit, Hold, HoldReason, HostState, Millis, Timestamp, Trouble};
+
+/// By how much each further failure in a row lengthens [`Rules::network_backoff`].
+const BACKOFF_GROWS: u64 = 4;
+
+/// What was called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CallTarget {
+    /// A short hash of the URL.
+    pub url: u32,
+    /// Whether it is a robots.txt, which is often served where nothing else is: it forgives nothing.
+    pub is_robots: bool,
+}
+
+impl CallTarget {
+    /// Of a URL.
+    pub fn of(url: &str, is_robots: bool) -> CallTarget {
+        // FNV-1a: two URLs of one host in trouble that cannot be told apart only make it seem less.
+        let hash = url.bytes().fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
+        CallTarget { url: hash, is_robots }
+    }
+}
+
+/// What a call came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// The server answered.
+    Answered {
+        /// The status code.
+        status: u16,
+        /// The instant that Retry-After names, if it names one.
+        retry_after: Option<Timestamp>,
+    },
+    /// The server was not reached: DNS, connection, TLS.
+    Network,
+    /// The server was not reached, but nor was anybody else: our own network is down.
+    Outage,
+    /// The server was reached, but no answer came in time, or it was cut short.
+    Cut,
+    /// The answer broke a limit or was no HTTP.
+    Broken,
+}
+
+/// Of whom an answer that is no good one speaks.
+enum Scope {
+    /// Of the host key.
+    Host(HoldReason),
+    /// Of the URL, until there are so many URLs.
+    Url(HoldReason, u32),
+}
+
+impl Outcome {
+    /// The same of a robots.txt: 402 and 451 mean that there is none (RFC 9309 §2.3.1.3), and refuse nothing else.
+    #[must_use]
+    pub fn of_robots(self) -> Outcome {
+        match self {
+            Outcome::Answered { status: 402 | 451, retry_after } => Outcome::Answered { status: 404, retry_after },
+            other => other,
+        }
+    }
+
+    fn scope(self, rules: &Rules) -> Option<Scope> {
+        match self {
+            Outcome::Answered { status: 429, .. } => Some(Scope::Host(HoldReason::TooManyRequests)),
+            // RFC 9110 §15.6.4: it is the server that cannot handle the request.
+            Outcome::Answered { status: 503, .. } => Some(Scope::Host(HoldReason::ServerError)),
+            // RFC 9110 §15.5.3 and RFC 7725 §3: 402 and 451 refuse as 403 does.
+            Outcome::Answered { status: 402 | 403 | 451, .. } => {
+                Some(Scope::Url(HoldReason::Forbidden, rules.forbidden_limit))
+            }
+            Outcome::Answered { status: 500.., .. } => {
+                Some(Scope::Url(HoldReason::ServerError, rules.server_error_limit))
+            }
+            Outcome::Cut => Some(Scope::Url(HoldReason::Network, rules.cut_limit)),
+            Outcome::Broken => Some(Scope::Url(HoldReason::Hostile, rules.broken_limit)),
+            Outcome::Answered { .. } | Outcome::Network | Outcome::Outage => None,
+        }
+    }
+
+    /// How long Retry-After asks to wait, within its cap.
+    fn asked(self, rules: &Rules, now: Timestamp) -> Millis {
+        match self {
+            Outcome::Answered { retry_after: Some(at), .. } => at.since(now).min(rules.retry_after_cap),
+            _ => Millis::ZERO,
+        }
+    }
+}
+
+/// Takes in what a call came to. `took` is from its start to its end, which was `now`.
+pub fn record_outcome(
+    mut state: HostState,
+    rules: &Rules,
+    asked: CallTarget,
+    outcome: Outcome,
+    took: Millis,
+    now: Timestamp,
+    seed: u64,
+) -> HostState {
+    state.bucket = Some(pace::spend(state.bucket, rules, now));
+    if outcome != Outcome::Outage {
+        state.last_response = took;
+    }
+    state.not_before = state.not_before.max(now + pace::pause(&state, rules, seed));
+    match (outcome.scope(rules), outcome) {
+        (Some(Scope::Host(reason)), _) => hold(state, rules, reason, outcome, now, seed),
+        (Some(Scope::Url(reason, limit)), _) => {
+            // Somebody answered: the network between us is well.
+            state.failures = 0;
+            state = remember(state, rules, asked.url, (reason, outcome), now, seed);
+            let urls = state.troubles.iter().filter(|trouble| trouble.what == reason && trouble.until > now).count();
+            let is_host = state.circuit == Circuit::Probe || urls >= limit as usize;
+            if is_host { hold(state, rules, reason, outcome, now, seed) } else { state }
+        }
+        (None, Outcome::Network) => unreached(state, rules, now, seed),
+        (None, Outcome::Outage) => state,
+        (None, _) => {
+            // RFC 9110 §10.2.3 gives Retry-After a meaning with redirects, too.
+            if matches!(outcome, Outcome::Answered { status: 300..=399, .. }) {
+                state.not_before = state.not_before.max(now + outcome.asked(rules, now));
+            }
+            answered_well(state, asked)
+        }
+    }
+}
+
+/// A call did not reach the host: a short wait at first, and when it is one failure too many, a hold.
+fn unreached(mut state: HostState, rules: &Rules, now: Timestamp, seed: u64) -> HostState {
+    state.failures = state.failures.saturating_add(1);
+    if state.circuit == Circuit::Probe || state.failures >= rules.circuit_failures {
+        return hold(state, rules, HoldReason::Network, Outcome::Network, now, seed);
+    }
+    let wait = rules.network_backoff.saturating_mul(BACKOFF_GROWS.saturating_pow(state.failures - 1));
+    let wait = wait + Millis(between(mix(seed), 0, wait.0 / 10));
+    state.not_before = state.not_before.max(now + wait.min(rules.hold_network));
+    state
+}
+
+/// A good answer forgives what it disproves. 403 and 5xx of other URLs stay, since one URL that works says little of them.
+fn answered_well(mut state: HostState, asked: CallTarget) -> HostState {
+    state.troubles.retain(|trouble| {
+        let is_refusal = matches!(trouble.what, HoldReason::Forbidden | HoldReason::ServerError);
+        trouble.url != asked.url && (is_refusal || asked.is_robots)
+    });
+    // A host that could not be reached is reached again, by whatever; one that refused is asked for more than its rules.
+    if !asked.is_robots || state.failures > 0 {
+        state.circuit = Circuit::Closed;
+        state.holds_in_a_row = 0;
+    }
+    state.failures = 0;
+    state
+}
+
+fn remember(
+    mut state: HostState,
+    rules: &Rules,
+    url: u32,
+    (what, outcome): (HoldReason, Outcome),
+    now: Timestamp,
+    seed: u64,
+) -> HostState {
+    let known = state.troubles.iter().position(|trouble| trouble.url == url).map(|n| state.troubles.remove(n));
+    let before = known.map_or(0, |trouble| trouble.before.saturating_add(1));
+    let until = now + hold_length(base(rules, what), outcome.asked(rules, now), before, rules, seed);
+    if state.troubles.len() >= MOST_TROUBLES {
+        // What is over is worth less than what is in force.
+        let over = state.troubles.iter().position(|trouble| trouble.until <= now).unwrap_or(0);
+        state.troubles.remove(over);
+    }
+    state.troubles.push(Trouble { url, what, until, before });
+    state
+}
+
+/// Until when a URL is left alone, if it is. robots.txt has rules of its own for when it is asked again.
+pub fn url_held(state: &HostState, asked: CallTarget, now: Timestamp) -> Option<Timestamp> {
+    let trouble = state.troubles.iter().find(|trouble| trouble.url == asked.url && trouble.until > now);
+    trouble.filter(|_| !asked.is_robots).map(|trouble| trouble.until)
+}
+
+fn hold(
+    mut state: HostState,
+    rules: &Rules,
+    reason: HoldReason,
+    outcome: Outcome,
+    now: Timestamp,
+    seed: u64,
+) -> HostState {
+    let length = hold_length(base(rules, reason), outcome.asked(rules, now), state.holds_in_a_row, rules, seed);
+    state.circuit = Circuit::Probe;
+    state.holds_in_a_row = state.holds_in_a_row.saturating_add(1);
+    let hold = Hold { until: now + length, reason, since: now };
+    // What is over by then has been counted, and one call decides anew. What is left alone for longer stays so. That call
+    // asks for something else than what is known to be broken, if anything else is asked for: three pages that are broken
+    // for good would otherwise keep a sound feed waiting, twice as long each time. A refusal is meant, and repeated at once.
+    let after_others = hold.until + rules.visit_rest;
+    for trouble in &mut state.troubles {
+        if matches!(trouble.what, HoldReason::Network | HoldReason::Hostile) {
+            trouble.until = trouble.until.max(after_others);
+        }
+    }
+    state.troubles.retain(|trouble| trouble.until > hold.until);
+    state.hold = longer(state.hold, Some(hold));
+    state
+}
+
+fn base(rules: &Rules, reason: HoldReason) -> Millis {
+    match reason {
+        HoldReason::Forbidden | HoldReason::TooManyRequests | HoldReason::Interstitial => rules.hold_refused,
+        HoldReason::ServerError => rules.hold_server_error,
+        HoldReason::Network => rules.hold_network,
+        HoldReason::Hostile => rules.hold_hostile,
+        HoldReason::NotFound => rules.hold_not_found,
+        HoldReason::WindowSpent => rules.window,
+    }
+}
+
+/// Until when a URL is left alone whose answer speaks for itself alone, put off so often in a row before; `None` if the
+/// answer is no reason to.
+pub fn url_held_until(rules: &Rules, outcome: Outcome, in_a_row: u32, now: Timestamp, seed: u64) -> Option<Timestamp> {
+    let (Scope::Host(reason) | Scope::Url(reason, _)) = outcome.scope(rules)?;
+    Some(now + hold_length(base(rules, reason), outcome.asked(rules, now), in_a_row, rules, seed))
+}
+
+/// Nothing is at the address of a site's home page: the host key is left alone, and nothing is guessed.
+pub fn hold_not_found(mut state: HostState, rules: &Rules, now: Timestamp, seed: u64) -> HostState {
+    let length = hold_length(rules.hold_not_found, Millis::ZERO, 0, rules, seed);
+    state.hold = longer(state.hold, Some(Hold { until: now + length, reason: HoldReason::NotFound, since: now }));
+    state
+}
+
+/// The base doubled for each hold in a row, or what Retry-After asks if that is longer; up to a tenth
+/// longer by chance, so that hosts held together do not return together.
+pub(crate) fn hold_length(base: Millis, asked: Millis, in_a_row: u32, rules: &Rules, seed: u64) -> Millis {
+    let doubled = base.saturating_mul(1u64 << in_a_row.min(16)).max(asked).min(rules.hold_cap);
+    (doubled + Millis(between(mix(seed), 0, doubled.0 / 10))).min(rules.hold_cap)
+}
+
+/// The one that ends later.
+pub(crate) fn longer(a: Option<Hold>, b: Option<Hold>) -> Option<Hold> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(if a.until >= b.until { a } else { b }),
+        (a, b) => a.or(b),
+    }
+}
+
+#[cfg(test)]
+mod tests;

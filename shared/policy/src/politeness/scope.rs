@@ -1,0 +1,141 @@
+//! What of the web is within this crawl: what its operator excludes, and which wishes of a site are heeded.
+//!
+//! Wishes of sites are heeded always. The one exception is a site that is the operator's own: robots.txt and meta tags
+//! speak to strangers, and its owner may search it all the same. Such sites are named one by one.
+
+use crate::page::directives::Directives;
+use crate::site::exclusions::{Exclusions, Reason};
+use curlew_model::is_at_or_below;
+use ipnet::IpNet;
+use url::{Host, Url};
+
+/// Hosts or networks that one list may name.
+pub const MAX_OWN_HOSTS: usize = 1_000;
+/// A network of IPv4 addresses that is called one's own is no larger than this, in bits of its prefix.
+const LEAST_PREFIX_V4: u8 = 8;
+/// The same for IPv6.
+const LEAST_PREFIX_V6: u8 = 32;
+
+/// What is within this crawl.
+#[derive(Clone, Debug, Default)]
+pub struct Scope {
+    /// URLs that are never called.
+    pub exclusions: Exclusions,
+    /// Sites of the operator's own whose robots.txt is not asked.
+    pub robots_ignored: OwnHosts,
+    /// Sites of the operator's own whose robots meta tags and X-Robots-Tag headers are not heeded.
+    pub meta_ignored: OwnHosts,
+    /// Whether AIPREF usage preferences (draft-ietf-aipref-vocab and -attach as of August 2026) are heeded.
+    pub aipref: bool,
+    /// Whether TDMRep reservations (W3C Community Group report) are heeded.
+    pub tdmrep: bool,
+}
+
+impl Scope {
+    /// The rule of the operator's that excludes a URL, if there is one.
+    pub fn excludes(&self, url: &Url) -> Option<Reason> {
+        self.exclusions.excludes(url)
+    }
+
+    /// What a page wishes, or nothing if its wishes are not heeded; see [`Directives::gather`].
+    pub fn directives(
+        &self,
+        url: &Url,
+        meta: &[(String, String)],
+        x_robots_tag: &[String],
+        product_token: &str,
+    ) -> Directives {
+        if self.meta_ignored.contains(url) {
+            return Directives::default();
+        }
+        Directives::gather(meta, x_robots_tag, product_token)
+    }
+}
+
+/// Hosts that the operator says are its own.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OwnHosts(Vec<Own>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Own {
+    /// A host and all that is below it.
+    Name(String),
+    /// URLs whose host is an address of this network.
+    Net(IpNet),
+}
+
+impl OwnHosts {
+    /// Reads a list of host names, IP addresses and networks (`192.0.2.0/24`).
+    ///
+    /// # Errors
+    /// A sentence about the first that is none of these, or that names more of the web than anybody owns.
+    pub fn read(list: &[String]) -> Result<OwnHosts, String> {
+        if list.len() > MAX_OWN_HOSTS {
+            return Err(format!("at most {MAX_OWN_HOSTS} hosts may be named"));
+        }
+        list.iter().map(|text| own(text.trim())).collect::<Result<_, _>>().map(OwnHosts)
+    }
+
+    /// Whether the host of a URL is one of these, or below one.
+    pub fn contains(&self, url: &Url) -> bool {
+        if self.0.is_empty() {
+            return false;
+        }
+        let Some(host) = url.host() else { return false };
+        self.0.iter().any(|own| match (own, &host) {
+            (Own::Name(name), Host::Domain(host)) => is_at_or_below(host.trim_end_matches('.'), name),
+            (Own::Net(net), Host::Ipv4(ip)) => net.contains(&std::net::IpAddr::V4(*ip)),
+            (Own::Net(net), Host::Ipv6(ip)) => net.contains(&std::net::IpAddr::V6(*ip)),
+            _ => false,
+        })
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl std::fmt::Display for OwnHosts {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        for (n, own) in self.0.iter().enumerate() {
+            let comma = if n == 0 { "" } else { ", " };
+            match own {
+                Own::Name(name) => write!(f, "{comma}{name}")?,
+                Own::Net(net) => write!(f, "{comma}{net}")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+fn own(text: &str) -> Result<Own, String> {
+    if let Ok(net) = text.parse::<IpNet>() {
+        let least = if matches!(net, IpNet::V4(_)) { LEAST_PREFIX_V4 } else { LEAST_PREFIX_V6 };
+        if net.prefix_len() < least {
+            return Err(format!("'{text}' is more of the Internet than anybody owns"));
+        }
+        return Ok(Own::Net(net));
+    }
+    match Host::parse(text) {
+        Ok(Host::Ipv4(ip)) => Ok(Own::Net(IpNet::from(std::net::IpAddr::V4(ip)))),
+        Ok(Host::Ipv6(ip)) => Ok(Own::Net(IpNet::from(std::net::IpAddr::V6(ip)))),
+        Ok(Host::Domain(name)) => {
+            let name = name.trim_end_matches('.').to_owned();
+            if curlew_suffix::is_public(&name) {
+                // `com`, `co.uk`, `github.io`: what is below them belongs to many.
+                Err(format!("'{text}' is a public suffix, and not one owner's"))
+            } else if is_name(&name) {
+                Ok(Own::Name(name))
+            } else {
+                Err(format!("'{text}' is neither a host nor a network"))
+            }
+        }
+        Err(why) => Err(format!("'{text}' is neither a host nor a network ({why})")),
+    }
+}
+
+/// Letters, digits, dots, `-` and `_`: no wildcard, since a name means all that is below it anyway.
+fn is_name(name: &str) -> bool {
+    !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b".-_".contains(&b))
+}

@@ -1,0 +1,370 @@
+//! A visit without I/O: what it does next about a URL, and what an answer means for it.
+//!
+//! The shell (`curlew_stages::politeness::visit`) asks [`VisitState::next`], does what the [`Step`] says, and asks again until
+//! the step is an end. So the order of all checks before a call stands in that one function.
+
+use crate::chance::mix;
+use crate::politeness::admission;
+use crate::politeness::outage;
+use crate::politeness::outcome::{self, CallTarget, Outcome, record_outcome, url_held, url_held_until};
+use crate::politeness::pace;
+use crate::rules::Rules;
+use curlew_model::{HoldReason, HostKey, HostState, Lease, Millis, PageId, Rejection, Timestamp};
+use std::collections::HashMap;
+
+/// The clock counts in steps of this length and rounds down, so what ended now may have ended up to one step later.
+const CLOCK_STEP: Millis = Millis(1);
+/// A call that begins so soon after its lease was asked for does not read the ledger again.
+const FRESH: Millis = Millis::from_secs(1);
+
+/// A lease as it was granted.
+#[derive(Clone, Debug)]
+pub struct Grant {
+    /// The lease.
+    pub lease: Lease,
+    /// The state that the ledger has since then.
+    pub state: HostState,
+    /// The monotonic clock before the lease was asked for.
+    pub opened: Millis,
+    /// The wall clock at the same moment.
+    pub at: Timestamp,
+    /// How long the lease lasts.
+    pub length: Millis,
+    /// When the host key was last in use before that.
+    pub used: Timestamp,
+    /// Whether a visit of the same owner ended here a moment ago and told nobody.
+    pub repeats: bool,
+}
+
+/// A visit: the lease of one host key, and what was learned under it.
+#[derive(Clone, Debug)]
+pub struct VisitState {
+    /// The host key.
+    pub host: HostKey,
+    /// What this visit makes of the host's state; written when the visit is closed.
+    pub learned: HostState,
+    /// Calls so far, those to other host keys included.
+    pub calls: u32,
+    grant: Grant,
+    last_call_end: Option<Timestamp>,
+    /// One of its URLs ended the visit: nothing more is called, and what is left waits until then.
+    over: Option<Timestamp>,
+    /// The same of visits to other host keys that redirects led to.
+    guest_retry_at: HashMap<HostKey, Timestamp>,
+}
+
+/// What robots.txt says of a URL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Permission {
+    /// It may be called.
+    Allowed,
+    /// It must not be called.
+    Forbidden,
+}
+
+/// A URL that is to be called, and what is known of it so far. The shell fills in what a [`Step`] asks for.
+#[derive(Clone, Debug)]
+pub struct Attempt<'a> {
+    /// The host key that the URL counts under, or why the address guard refuses the URL.
+    pub key: Result<HostKey, String>,
+    /// Its host name.
+    pub name: &'a str,
+    /// The operator's rule that excludes it.
+    pub excluded: Option<String>,
+    /// What robots.txt says, once it is known. `Allowed` from the beginning if the URL is that of a robots.txt.
+    pub permission: Option<Permission>,
+    /// The URL, as holds know it.
+    pub target: CallTarget,
+    /// The lease was asked to be lengthened.
+    pub has_lengthened: bool,
+    /// The pause before this call has been waited for.
+    pub has_waited: bool,
+    /// The ledger has been read after the pause.
+    pub has_confirmed: bool,
+}
+
+/// What is done next about a URL.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step<R> {
+    /// Nothing: the URL is not called, and this is why.
+    End(CallEnd<R>),
+    /// The URL belongs to another host key and is called under a lease of that one.
+    OpenGuest(HostKey),
+    /// Ask robots.txt; sets [`Attempt::permission`].
+    AskRobots,
+    /// Ask the ledger for a longer lease, since a brief one would not last; sets [`Attempt::has_lengthened`].
+    Lengthen,
+    /// Wait so long; sets [`Attempt::has_waited`].
+    Wait(Millis),
+    /// Read the ledger and hand it to [`VisitState::confirm`]; sets [`Attempt::has_confirmed`].
+    Confirm,
+    /// Call the URL now, and hand the answer to [`VisitState::after_call`].
+    Call,
+}
+
+/// How one call, or a chain of them, ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CallEnd<R> {
+    /// There is an answer: any status but a redirect that was followed, or one that holds the host key. After a 403 or 5xx
+    /// that is evidence about its URL alone, the visit makes no further call, and the URL waits until the instant that
+    /// [`url_held_until`] gives.
+    Reply(R),
+    /// This URL is not to be had; the visit goes on.
+    Rejected(Rejection),
+    /// Not now: the slice or the lease is used up, another visit holds the host key that a redirect leads to, or one of the
+    /// visit's URLs has ended it.
+    Later(Timestamp),
+    /// This URL has to wait, and others of the visit do not: it is held itself, the host key that its redirect leads to is
+    /// held, or the robots.txt of its origin is out of reach.
+    Elsewhere(Timestamp),
+    /// The host key is held from now on; the visit is over.
+    Held(Timestamp, HoldReason),
+}
+
+/// What came of a call.
+#[derive(Clone, Debug)]
+pub enum Answer<R> {
+    /// The server answered.
+    Reply {
+        /// The answer.
+        reply: R,
+        /// Its status.
+        status: u16,
+        /// The instant that Retry-After names, if it names one.
+        retry_after: Option<Timestamp>,
+    },
+    /// The server was not reached.
+    Unreached {
+        /// Because our own network is down or this process is short of something; the host is not to blame.
+        is_local: bool,
+    },
+    /// No answer came in time, or it was cut short, for this reason.
+    Cut(String),
+    /// The answer broke a limit.
+    Limit(String),
+    /// The answer is no HTTP.
+    Protocol(String),
+}
+
+impl<R> Answer<R> {
+    /// The same, as the host's state takes it in. That of a robots.txt refuses nothing else.
+    pub fn outcome(&self, target: CallTarget) -> Outcome {
+        let outcome = match self {
+            Answer::Reply { status, retry_after, .. } => {
+                Outcome::Answered { status: *status, retry_after: *retry_after }
+            }
+            Answer::Unreached { is_local: true } => Outcome::Outage,
+            Answer::Unreached { is_local: false } => Outcome::Network,
+            Answer::Cut(_) => Outcome::Cut,
+            Answer::Limit(_) | Answer::Protocol(_) => Outcome::Broken,
+        };
+        if target.is_robots { outcome.of_robots() } else { outcome }
+    }
+}
+
+impl VisitState {
+    /// A visit that has just been granted its lease.
+    pub fn new(host: HostKey, grant: Grant) -> VisitState {
+        let learned = grant.state.clone();
+        let guest_retry_at = HashMap::new();
+        VisitState { host, learned, calls: 0, grant, last_call_end: None, over: None, guest_retry_at }
+    }
+
+    /// Decides what is done next about a URL, `now` and so many milliseconds after the lease was asked for (`lasted`). May it
+    /// be called? Only after every check below, in this order.
+    pub fn next<R>(&self, attempt: &Attempt<'_>, rules: &Rules, now: Timestamp, lasted: Millis) -> Step<R> {
+        let end = Step::End;
+        let key = match &attempt.key {
+            Ok(key) => key,
+            Err(why) => return end(CallEnd::Rejected(Rejection::Address(why.clone()))),
+        };
+        if let Some(rule) = &attempt.excluded {
+            return end(CallEnd::Rejected(Rejection::Excluded(rule.clone())));
+        }
+        if *key != self.host {
+            let retry_at = self.guest_retry_at.get(key).filter(|until| **until > now);
+            return retry_at.map_or_else(|| Step::OpenGuest(key.clone()), |until| end(CallEnd::Elsewhere(*until)));
+        }
+        match attempt.permission {
+            None => return Step::AskRobots,
+            Some(Permission::Forbidden) => return end(CallEnd::Rejected(Rejection::Robots)),
+            Some(Permission::Allowed) => {}
+        }
+        if let Some(hold) = &self.learned.hold {
+            return end(CallEnd::Held(hold.until, hold.reason));
+        }
+        if let Some(until) = self.over {
+            return end(CallEnd::Later(until));
+        }
+        if !attempt.has_waited {
+            if let Some(until) = url_held(&self.learned, attempt.target, now) {
+                return end(CallEnd::Elsewhere(until));
+            }
+            let at = self.next_call_at(rules, now);
+            let wait = at.since(now);
+            if lasted + wait > rules.slice {
+                return end(CallEnd::Later(at));
+            }
+            let is_brief = self.grant.length < rules.lease_length();
+            let would_last = lasted + wait + rules.call_time + rules.lease_margin <= self.grant.length;
+            if is_brief && !would_last && !attempt.has_lengthened {
+                return Step::Lengthen;
+            }
+            if wait > Millis::ZERO {
+                return Step::Wait(wait);
+            }
+        }
+        // Before each call but one that follows its lease at once: so a block takes effect with the next call, and a visit
+        // that lost its lease falls silent.
+        if !attempt.has_confirmed && lasted > FRESH {
+            return Step::Confirm;
+        }
+        if self.learned.is_blocked(self.host.as_str()) || self.learned.is_blocked(attempt.name) {
+            return end(CallEnd::Rejected(Rejection::Blocked));
+        }
+        // A slow ledger may have eaten the margin: a call must end before the lease does.
+        if lasted + rules.call_time > self.grant.length {
+            return end(CallEnd::Later(now));
+        }
+        Step::Call
+    }
+
+    /// Compares the visit with what the ledger holds now; returns how the call ends if it must not take place.
+    pub fn confirm<R>(&mut self, latest: &HostState, rules: &Rules, now: Timestamp) -> Option<CallEnd<R>> {
+        if latest.lease.as_ref().is_none_or(|lease| lease.token != self.token()) {
+            return Some(CallEnd::Later(now + rules.busy_retry));
+        }
+        self.learned.blocked.clone_from(&latest.blocked);
+        // A visit that had lost its lease may have written late that the host is to be left alone.
+        let hold = latest.hold.as_ref().filter(|hold| hold.until > now)?;
+        Some(CallEnd::Held(hold.until, hold.reason))
+    }
+
+    /// Takes in what came of a call that took so long and has just ended, and decides how the call ends for its URL.
+    pub fn after_call<R>(
+        &mut self,
+        target: CallTarget,
+        answer: Answer<R>,
+        took: Millis,
+        rules: &Rules,
+        now: Timestamp,
+        seed: u64,
+    ) -> CallEnd<R> {
+        let now = now + CLOCK_STEP;
+        let outcome = answer.outcome(target);
+        self.last_call_end = Some(now);
+        if outcome != Outcome::Outage {
+            // Calls during our own outage do not count as attempts.
+            self.calls += 1;
+        }
+        self.learned = record_outcome(std::mem::take(&mut self.learned), rules, target, outcome, took, now, seed);
+        let rest = now + rules.visit_rest;
+        match (answer, &self.learned.hold) {
+            (Answer::Limit(why), _) => CallEnd::Rejected(Rejection::Limit(why)),
+            (Answer::Protocol(why), _) => CallEnd::Rejected(Rejection::Transport(why)),
+            (_, Some(hold)) => CallEnd::Held(hold.until, hold.reason),
+            (Answer::Unreached { is_local }, None) => {
+                let until = if is_local { outage::rest(rules, now, mix(seed)) } else { self.learned.not_before };
+                self.over = Some(until);
+                CallEnd::Later(until)
+            }
+            (Answer::Cut(why), None) => {
+                self.over = Some(rest);
+                match target.is_robots {
+                    true => CallEnd::Rejected(Rejection::Transport(why)),
+                    false => CallEnd::Elsewhere(url_held(&self.learned, target, now).unwrap_or(rest)),
+                }
+            }
+            (Answer::Reply { reply, .. }, None) => {
+                if url_held_until(rules, outcome, 0, now, 0).is_some() {
+                    self.over = Some(rest);
+                }
+                CallEnd::Reply(reply)
+            }
+        }
+    }
+
+    /// Takes in how a call under another host key's lease ended. Trouble with that host is no reason to leave this one.
+    pub fn after_guest<R>(&mut self, guest: &VisitState, end: CallEnd<R>) -> CallEnd<R> {
+        self.calls += guest.calls;
+        self.guest_retry_at.extend(guest.over.map(|until| (guest.host.clone(), until)));
+        match end {
+            CallEnd::Held(until, _) => CallEnd::Elsewhere(until),
+            CallEnd::Later(until) if guest.over.is_some() => CallEnd::Elsewhere(until),
+            other => other,
+        }
+    }
+
+    /// Takes in the Crawl-delay of a robots.txt that was just read, or that there is none.
+    pub fn learn_crawl_delay(&mut self, delay: Option<Millis>, rules: &Rules, now: Timestamp) {
+        let delay = delay.unwrap_or(Millis::ZERO).min(rules.crawl_delay_cap);
+        if delay > self.learned.crawl_delay {
+            // The pause after the last call was drawn before this delay was known. A call of an earlier visit may have
+            // ended just now.
+            let since = self.last_call_end.unwrap_or(now);
+            self.learned.not_before = self.learned.not_before.max(since + delay);
+        }
+        self.learned.crawl_delay = delay;
+    }
+
+    /// Takes in that nothing is where the site's home page should be: the host key is held once the visit is closed.
+    pub fn hold_not_found(&mut self, rules: &Rules, now: Timestamp, seed: u64) {
+        self.learned = outcome::hold_not_found(std::mem::take(&mut self.learned), rules, now, seed);
+    }
+
+    /// By how much a brief lease is lengthened, so that it is as long as others.
+    pub fn missing_length(&self, rules: &Rules) -> Millis {
+        rules.lease_length().saturating_sub(self.grant.length)
+    }
+
+    /// Takes in that the lease was lengthened, until when.
+    pub fn lengthened(&mut self, by: Millis, until: Timestamp) {
+        self.grant.length = self.grant.length + by;
+        self.grant.lease.until = until;
+        self.learned.window.spent = self.learned.window.spent + by;
+    }
+
+    /// When the next call to this host key may begin; not before now.
+    pub fn next_call_at(&self, rules: &Rules, now: Timestamp) -> Timestamp {
+        pace::next_call_at(&self.learned, rules, now).max(now)
+    }
+
+    /// Whether the lease may be left to expire instead of being returned (see [`admission::may_run_out`]).
+    pub fn may_run_out(&self, rules: &Rules) -> bool {
+        let Grant { state: granted, at, length, used, .. } = &self.grant;
+        *length == rules.brief_length() && admission::may_run_out(granted, &self.learned, rules, self.calls, *used, *at)
+    }
+
+    /// Whether this page was sent to extraction lately.
+    pub fn has_sent(&self, page: &PageId) -> bool {
+        self.learned.sent.contains(page)
+    }
+
+    /// Remembers with the host key, once the visit is closed, that this page was sent to extraction; at most so many are.
+    pub fn remember_sent(&mut self, page: &PageId, most: usize) {
+        self.learned.sent.add(page, most);
+    }
+
+    /// Whether a visit of the same owner ended here a moment ago and told nobody.
+    pub fn repeats(&self) -> bool {
+        self.grant.repeats
+    }
+
+    /// The owner of the lease.
+    pub fn owner(&self) -> &str {
+        &self.grant.lease.owner
+    }
+
+    /// The fencing token of the lease.
+    pub fn token(&self) -> u64 {
+        self.grant.lease.token
+    }
+
+    /// The monotonic clock before the lease was asked for.
+    pub fn opened(&self) -> Millis {
+        self.grant.opened
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,206 @@
+use super::*;
+use curlew_model::{Hold, Trouble};
+use proptest::prelude::*;
+
+const URL: &str = "https://example.org/a";
+const NOW: Timestamp = Timestamp::from_millis(1_800_000_000_000);
+
+fn host(name: &str) -> HostKey {
+    HostKey::new(name).unwrap_or_else(|why| panic!("{why}"))
+}
+
+fn target() -> CallTarget {
+    CallTarget::of(URL, false)
+}
+
+fn attempt() -> Attempt<'static> {
+    Attempt {
+        key: Ok(host("example.org")),
+        name: "example.org",
+        excluded: None,
+        permission: Some(Permission::Allowed),
+        target: target(),
+        has_lengthened: false,
+        has_waited: false,
+        has_confirmed: false,
+    }
+}
+
+fn visit_with(state: HostState, length: Millis) -> VisitState {
+    let lease = Lease { owner: "visit".into(), until: NOW + length, token: 7 };
+    let state = HostState { lease: Some(lease.clone()), last_token: 7, ..state };
+    let grant = Grant { lease, state, opened: Millis::ZERO, at: NOW, length, used: Timestamp::MIN, repeats: false };
+    VisitState::new(host("example.org"), grant)
+}
+
+fn visit(state: HostState) -> VisitState {
+    visit_with(state, Rules::default().lease_length())
+}
+
+fn next(visit: &VisitState, attempt: &Attempt<'_>, lasted: Millis) -> Step<()> {
+    visit.next(attempt, &Rules::default(), NOW + lasted, lasted)
+}
+
+#[test]
+fn the_checks_before_a_call_stand_in_this_order() {
+    let rules = Rules::default();
+    let hold = Hold { until: NOW + Millis::from_hours(1), reason: HoldReason::TooManyRequests, since: NOW };
+    let trouble =
+        Trouble { url: target().url, what: HoldReason::Forbidden, until: NOW + Millis::from_hours(2), before: 0 };
+    let mut at_worst = visit(HostState {
+        hold: Some(hold),
+        troubles: vec![trouble],
+        not_before: NOW + Millis::from_secs(5),
+        blocked: ["example.org".to_owned()].into(),
+        ..HostState::default()
+    });
+    let rest = NOW + rules.visit_rest;
+    at_worst.over = Some(rest);
+    at_worst.guest_retry_at.insert(host("example.com"), NOW + Millis(9));
+    let mut what =
+        Attempt { key: Err("a private address".into()), excluded: Some("/a".into()), permission: None, ..attempt() };
+    let refused = |why: Rejection| Step::End(CallEnd::Rejected(why));
+
+    assert_eq!(next(&at_worst, &what, Millis::ZERO), refused(Rejection::Address("a private address".into())));
+    what.key = Ok(host("example.com"));
+    assert_eq!(next(&at_worst, &what, Millis::ZERO), refused(Rejection::Excluded("/a".into())));
+    what.excluded = None;
+    assert_eq!(next(&at_worst, &what, Millis::ZERO), Step::End(CallEnd::Elsewhere(NOW + Millis(9))));
+    at_worst.guest_retry_at.clear();
+    assert_eq!(next(&at_worst, &what, Millis::ZERO), Step::OpenGuest(host("example.com")));
+    what.key = Ok(host("example.org"));
+    assert_eq!(next(&at_worst, &what, Millis::ZERO), Step::AskRobots);
+    what.permission = Some(Permission::Forbidden);
+    assert_eq!(next(&at_worst, &what, Millis::ZERO), refused(Rejection::Robots));
+    what.permission = Some(Permission::Allowed);
+    let held = CallEnd::Held(NOW + Millis::from_hours(1), HoldReason::TooManyRequests);
+    assert_eq!(next(&at_worst, &what, Millis::ZERO), Step::End(held));
+    at_worst.learned.hold = None;
+    assert_eq!(next(&at_worst, &what, Millis::ZERO), Step::End(CallEnd::Later(rest)));
+    at_worst.over = None;
+    assert_eq!(next(&at_worst, &what, Millis::ZERO), Step::End(CallEnd::Elsewhere(NOW + Millis::from_hours(2))));
+    at_worst.learned.troubles.clear();
+    let over_slice = rules.slice + Millis(1);
+    assert_eq!(next(&at_worst, &what, over_slice), Step::End(CallEnd::Later(NOW + over_slice)));
+    assert_eq!(next(&at_worst, &what, Millis::ZERO), Step::Wait(Millis::from_secs(5)));
+    what.has_waited = true;
+    assert_eq!(next(&at_worst, &what, Millis::from_secs(5)), Step::Confirm);
+    what.has_confirmed = true;
+    assert_eq!(next(&at_worst, &what, Millis::from_secs(5)), refused(Rejection::Blocked));
+    at_worst.learned.blocked.clear();
+    let late = rules.lease_length();
+    assert_eq!(next(&at_worst, &what, late), Step::End(CallEnd::Later(NOW + late)));
+    assert_eq!(next(&at_worst, &what, Millis::from_secs(5)), Step::Call);
+}
+
+#[test]
+fn a_brief_lease_is_lengthened_once_if_the_call_would_outlast_it() {
+    let rules = Rules::default();
+    let mut brief = visit_with(HostState::default(), rules.call_time);
+    assert_eq!(next(&brief, &attempt(), Millis(1)), Step::Lengthen);
+    let asked = Attempt { has_lengthened: true, ..attempt() };
+    assert_eq!(next(&brief, &asked, Millis(1)), Step::End(CallEnd::Later(NOW + Millis(1))), "the lease was lost");
+    let by = brief.missing_length(&rules);
+    brief.lengthened(by, NOW + rules.lease_length());
+    assert_eq!(next(&brief, &asked, Millis(1)), Step::Call);
+}
+
+#[test]
+fn a_visit_that_lost_its_lease_or_whose_host_is_held_meanwhile_makes_no_call() {
+    let rules = Rules::default();
+    let mut mine = visit(HostState::default());
+    let latest = mine.grant.state.clone();
+    assert_eq!(mine.confirm::<()>(&latest, &rules, NOW), None);
+    let lost = HostState { lease: None, ..latest.clone() };
+    assert_eq!(mine.confirm::<()>(&lost, &rules, NOW), Some(CallEnd::Later(NOW + rules.busy_retry)));
+    let hold = Hold { until: NOW + Millis(5), reason: HoldReason::Network, since: NOW };
+    let held = HostState { hold: Some(hold), ..latest.clone() };
+    assert_eq!(mine.confirm::<()>(&held, &rules, NOW), Some(CallEnd::Held(NOW + Millis(5), HoldReason::Network)));
+    assert_eq!(mine.confirm::<()>(&held, &rules, NOW + Millis(5)), None, "the hold is over");
+    let blocked = HostState { blocked: ["example.org".to_owned()].into(), ..latest };
+    assert_eq!(mine.confirm::<()>(&blocked, &rules, NOW), None);
+    assert_eq!(next(&mine, &attempt(), Millis::ZERO), Step::End(CallEnd::Rejected(Rejection::Blocked)));
+}
+
+#[test]
+fn an_answer_that_is_evidence_about_its_url_alone_ends_the_visit() {
+    let rules = Rules::default();
+    let reply = |status| Answer::Reply { reply: (), status, retry_after: None };
+    for (status, ends) in [(200, false), (404, false), (403, true), (500, true)] {
+        let mut visit = visit(HostState::default());
+        assert_eq!(visit.after_call(target(), reply(status), Millis(9), &rules, NOW, 1), CallEnd::Reply(()));
+        assert_eq!((visit.over.is_some(), visit.calls), (ends, 1), "{status}");
+    }
+    let mut visit = visit(HostState::default());
+    let end = visit.after_call(target(), reply(429), Millis(9), &rules, NOW, 1);
+    assert!(matches!(end, CallEnd::Held(_, HoldReason::TooManyRequests)), "{end:?}");
+    assert_eq!(next(&visit, &attempt(), Millis::from_hours(0)), Step::End(end));
+}
+
+#[test]
+fn our_own_outage_is_nobodys_fault() {
+    let rules = Rules::default();
+    let mut visit = visit(HostState::default());
+    let end = visit.after_call::<()>(target(), Answer::Unreached { is_local: true }, Millis(9), &rules, NOW, 1);
+    assert!(matches!(end, CallEnd::Later(_)), "{end:?}");
+    assert_eq!((visit.calls, visit.learned.failures), (0, 0));
+}
+
+#[test]
+fn trouble_with_a_guest_host_is_no_reason_to_leave_this_one() {
+    let mut mine = visit(HostState::default());
+    let mut guest = VisitState { host: host("example.com"), calls: 2, ..visit(HostState::default()) };
+    let until = NOW + Millis::from_hours(1);
+    let held = CallEnd::<()>::Held(until, HoldReason::Forbidden);
+    assert_eq!(mine.after_guest(&guest, held), CallEnd::Elsewhere(until));
+    assert_eq!(mine.after_guest(&guest, CallEnd::<()>::Later(until)), CallEnd::Later(until));
+    guest.over = Some(until);
+    assert_eq!(mine.after_guest(&guest, CallEnd::<()>::Later(until)), CallEnd::Elsewhere(until));
+    assert_eq!(mine.calls, 6);
+    let there = Attempt { key: Ok(host("example.com")), ..attempt() };
+    assert_eq!(next(&mine, &there, Millis::ZERO), Step::End(CallEnd::Elsewhere(until)));
+}
+
+#[test]
+fn a_crawl_delay_that_is_learned_late_counts_from_the_call_before() {
+    let rules = Rules::default();
+    let mut visit = visit(HostState::default());
+    let reply = Answer::Reply { reply: (), status: 200, retry_after: None };
+    assert_eq!(visit.after_call(target(), reply, Millis(9), &rules, NOW, 1), CallEnd::Reply(()));
+    visit.learn_crawl_delay(Some(Millis::from_secs(20)), &rules, NOW + Millis(50));
+    assert!(visit.learned.not_before >= NOW + Millis::from_secs(20));
+    visit.learn_crawl_delay(None, &rules, NOW + Millis(90));
+    assert_eq!(visit.learned.crawl_delay, Millis::ZERO);
+}
+
+proptest! {
+    /// Whatever the order of events, a call takes place only if every rule allows it.
+    #[test]
+    fn a_call_has_passed_every_check(
+        (pause, lasted, trouble, hold) in (0..9_000_u64, 0..200_000_u64, 0..3_u64, any::<bool>()),
+        (is_blocked, is_over, is_brief) in (any::<bool>(), any::<bool>(), any::<bool>()),
+        (has_waited, has_confirmed, has_lengthened) in (any::<bool>(), any::<bool>(), any::<bool>()),
+        permission in prop::option::of(prop::sample::select(vec![Permission::Allowed, Permission::Forbidden])),
+    ) {
+        let (rules, lasted) = (Rules::default(), Millis(lasted));
+        let now = NOW + lasted;
+        let length = if is_brief { rules.brief_length() } else { rules.lease_length() };
+        let until = now + Millis::from_mins(trouble);
+        let trouble = Trouble { url: target().url, what: HoldReason::Forbidden, until, before: 0 };
+        let mut visit = visit_with(HostState {
+            not_before: now + Millis(pause),
+            troubles: vec![trouble],
+            hold: hold.then_some(Hold { until: now + Millis(5), reason: HoldReason::Network, since: NOW }),
+            blocked: is_blocked.then(|| "example.org".to_owned()).into_iter().collect(),
+            ..HostState::default()
+        }, length);
+        visit.over = is_over.then_some(now + rules.visit_rest);
+        let attempt = Attempt { permission, has_waited, has_confirmed, has_lengthened, ..attempt() };
+        if visit.next::<()>(&attempt, &rules, now, lasted) == Step::Call {
+            prop_assert!(permission == Some(Permission::Allowed) && !hold && !is_blocked && !is_over);
+            prop_assert!(has_waited || (pause == 0 && until <= now));
+            prop_assert!(has_confirmed || lasted <= FRESH);
+            prop_assert!(lasted + rules.call_time <= length);
+        }
+    }
+}

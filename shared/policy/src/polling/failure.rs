@@ -1,0 +1,155 @@
+//! What becomes of a feed: that it failed, is lost, refused, suspect, has moved, is retired.
+//!
+//! A feed is never given up for one bad answer, and never asked for ever: what is wrong with it decides how long it is
+//! left alone, and after how long polling ends.
+
+use crate::chance::between;
+use crate::rules::Rules;
+use curlew_model::{Ailment, AilmentKind, FeedSource, Millis, Timestamp, Why};
+use url::Url;
+
+/// Failed polls in a row after which a feed counts as dormant: it is then tried at the longest interval.
+const DORMANT_AFTER: u32 = 10;
+
+/// What a poll found wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wrong {
+    /// 410 Gone, said of the feed itself (RFC 9110 §15.5.11).
+    Gone,
+    /// 404 Not Found.
+    Lost,
+    /// 401 or 403 that speaks for the feed alone.
+    Refused,
+    /// An empty document, a web page, a feed that has lost all its entries.
+    Suspect,
+    /// 304 to an unconditional request (RFC 9110 §15.4.5).
+    Unasked,
+    /// A 5xx that speaks for the feed alone.
+    Trouble,
+    /// Anything else.
+    Failed,
+}
+
+/// What follows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It is tried again after this time.
+    Again {
+        /// What is wrong, to be kept until a poll goes well.
+        ailment: Option<Ailment>,
+        /// How long it is left alone.
+        wait: Millis,
+        /// In a word.
+        why: Why,
+    },
+    /// Polling ends for good.
+    Retired(Retired),
+}
+
+/// Why polling has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Retired {
+    /// 410.
+    Gone,
+    /// 404 for too long.
+    Lost,
+    /// 401 or 403 for too long.
+    Refused,
+}
+
+impl Retired {
+    /// In words.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Retired::Gone => "the server says that the feed is gone (410)",
+            Retired::Lost => "the feed was not found for too long (404)",
+            Retired::Refused => "the server refused the feed for too long (401, 403)",
+        }
+    }
+}
+
+/// What follows from a poll that went wrong. `known` is what was wrong before, `failures` counts this poll, too.
+pub fn judge(known: Option<Ailment>, failures: u32, wrong: Wrong, rules: &Rules, now: Timestamp, seed: u64) -> Fate {
+    let kind = match wrong {
+        Wrong::Gone => return Fate::Retired(Retired::Gone),
+        // What ails it besides is not forgotten: a feed that is lost and fails in between is still lost.
+        Wrong::Failed | Wrong::Trouble => {
+            let least = if wrong == Wrong::Trouble { rules.hold_server_error } else { Millis::ZERO };
+            let wait = with_jitter(after_failures(rules, failures).max(least), seed);
+            return Fate::Again { ailment: known, wait, why: Why::Failing };
+        }
+        Wrong::Lost => AilmentKind::Lost,
+        Wrong::Refused => AilmentKind::Refused,
+        Wrong::Suspect => AilmentKind::Suspect,
+        Wrong::Unasked => AilmentKind::Unasked,
+    };
+    let before = known.filter(|ailment| ailment.kind == kind);
+    let since = before.map_or(now, |ailment| ailment.since);
+    let times = before.map_or(0, |ailment| ailment.times).saturating_add(1);
+    let is_long = now.since(since) >= rules.lost_after;
+    let (wait, why) = match kind {
+        AilmentKind::Lost if is_long => return Fate::Retired(Retired::Lost),
+        AilmentKind::Refused if is_long => return Fate::Retired(Retired::Refused),
+        AilmentKind::Lost => (doubled(rules.lost_interval, times), Why::Lost),
+        AilmentKind::Refused => (doubled(rules.hold_refused, times), Why::Refused),
+        AilmentKind::Suspect if times < rules.suspect_after => (rules.poll_interval, Why::Suspect),
+        AilmentKind::Suspect => (doubled(rules.lost_interval, times + 1 - rules.suspect_after), Why::Suspect),
+        // It is asked unconditionally once more, and then hardly at all.
+        AilmentKind::Unasked if times == 1 => (rules.poll_interval_blind, Why::Failing),
+        AilmentKind::Unasked => (rules.poll_cap, Why::Failing),
+    };
+    let wait = with_jitter(wait.min(rules.poll_cap), seed);
+    Fate::Again { ailment: Some(Ailment { kind, since, times }), wait, why }
+}
+
+fn doubled(first: Millis, times: u32) -> Millis {
+    first.saturating_mul(1 << times.saturating_sub(1).min(16))
+}
+
+/// Later each time, dormant in the end.
+fn after_failures(rules: &Rules, failures: u32) -> Millis {
+    if failures >= DORMANT_AFTER {
+        return rules.poll_cap;
+    }
+    rules.poll_interval.saturating_mul(u64::from(failures.max(1))).min(rules.poll_cap)
+}
+
+/// Up to a tenth longer by chance.
+fn with_jitter(wait: Millis, seed: u64) -> Millis {
+    wait + Millis(between(seed, 0, wait.0 / 10))
+}
+
+/// What a feed's row keeps of permanent redirects that are not believed yet.
+pub type Sightings = (Option<(String, u32)>, Option<Timestamp>);
+
+/// Takes in where a feed was found: what to keep, and whether the target is its address from now on.
+///
+/// `permanently` says that there were redirects and every hop was permanent (301 or 308, RFC 9110 §15.4.2): a chain is as
+/// permanent as its least permanent hop. The target has answered as a feed, and has passed the address guard, the blocks
+/// and its robots.txt, or it would not have been read. It is believed when it was seen on [`Rules::moves_believed`] polls
+/// in a row that lie at least [`Rules::moves_apart`] apart, since servers that are set up wrongly redirect for a day or two;
+/// or at once if it leads from http to https on the same host.
+pub fn moved(feed: &FeedSource, to: &Url, permanently: bool, rules: &Rules, now: Timestamp) -> (Sightings, bool) {
+    if !permanently {
+        return ((None, None), false);
+    }
+    if adds_tls(&feed.url, to) {
+        return ((None, None), true);
+    }
+    let before = feed.moved.as_ref().filter(|(target, _)| target == to.as_str()).map(|(_, times)| *times);
+    let counted_at = feed.polling.moved_at.filter(|_| before.is_some());
+    if counted_at.is_some_and(|at| now < at + rules.moves_apart) {
+        // Seen, but too soon to count.
+        return ((feed.moved.clone(), counted_at), false);
+    }
+    let times = before.unwrap_or(0).saturating_add(1);
+    ((Some((to.as_str().to_owned(), times)), Some(now)), times >= rules.moves_believed)
+}
+
+fn adds_tls(from: &str, to: &Url) -> bool {
+    let is_same_host = |from: Url| from.scheme() == "http" && from.host_str() == to.host_str();
+    to.scheme() == "https" && Url::parse(from).is_ok_and(is_same_host)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,80 @@
+//! When a feed is polled next, and why: one function over everything that has a say in it.
+
+use super::{after_skips, estimate};
+use crate::rules::Rules;
+use curlew_model::{Habit, Millis, Timestamp, Why, Wishes};
+
+/// What speaks for waiting.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Inputs {
+    /// What the feed and its server ask for, as far as it is known from this answer and those before.
+    pub wishes: Wishes,
+    /// The feed's own history.
+    pub habit: Habit,
+    /// How old the answer was when it came (`Age`, RFC 9111 §5.1); it is fresh for so much less.
+    pub age: Millis,
+    /// The instant that `Retry-After` names.
+    pub retry_after: Option<Timestamp>,
+    /// Whether a hub tells of news until well after the next poll.
+    pub pushed: bool,
+    /// Whether the next poll can ask a conditional question whose answer is believed.
+    pub conditional: bool,
+    /// How long whatever is wrong with the feed makes it wait.
+    pub wrong: Option<(Millis, Why)>,
+}
+
+/// When a feed is polled next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// From poll to poll, as long as all stays as it is.
+    pub interval: Millis,
+    /// The next one not before this.
+    pub not_before: Timestamp,
+    /// What decided.
+    pub why: Why,
+}
+
+/// The next poll of a feed: the longest of all wishes rules, within [`Rules::poll_floor`] and [`Rules::poll_cap`]. Wishes
+/// only lengthen; a feed that says `ttl` 0 or a billion changes nothing absurdly.
+pub fn plan(inputs: &Inputs, rules: &Rules, now: Timestamp) -> Plan {
+    let fresh = inputs.wishes.fresh_for.map(|whole| whole.saturating_sub(inputs.age));
+    let wishes = [(inputs.wishes.ttl, Why::Ttl), (inputs.wishes.update_period, Why::UpdatePeriod), (fresh, Why::Fresh)];
+    let mut ruling = own_interval(inputs, rules, now);
+    for (wish, why) in wishes {
+        if let Some(wish) = wish.filter(|wish| *wish > ruling.0) {
+            ruling = (wish, why);
+        }
+    }
+    let (interval, mut why) = (ruling.0.clamp(rules.poll_floor, rules.poll_cap), ruling.1);
+    let mut wait = fresh.unwrap_or_default().min(rules.poll_cap);
+    if let Some((longer, wrong)) = inputs.wrong {
+        (wait, why) = (wait.max(longer), wrong);
+    }
+    let asked = inputs.retry_after.map_or(Millis::ZERO, |at| at.since(now)).min(rules.retry_after_cap);
+    if asked > wait.max(interval) {
+        why = Why::RetryAfter;
+    }
+    let earliest = now + wait.max(asked);
+    let not_before = after_skips(earliest, &inputs.wishes);
+    if not_before > earliest && not_before > now + interval {
+        why = Why::Skips;
+    }
+    Plan { interval, not_before, why }
+}
+
+/// The interval without any wish: the usual one, or what the history says in adaptive mode; longer where each poll
+/// costs the server a whole feed, or while a hub tells of news.
+fn own_interval(inputs: &Inputs, rules: &Rules, now: Timestamp) -> (Millis, Why) {
+    let learned = if rules.adaptive { estimate(&inputs.habit, rules, now) } else { None };
+    let own = learned.map_or((rules.poll_interval, Why::Usual), |interval| (interval, Why::History));
+    let floors = [
+        (!inputs.conditional, rules.poll_interval_blind, Why::Blind),
+        (inputs.pushed, rules.poll_interval_pushed, Why::Pushed),
+    ];
+    floors.into_iter().filter(|(holds, ..)| *holds).fold(
+        own,
+        |ruling, (_, floor, why)| {
+            if ruling.0 < floor { (floor, why) } else { ruling }
+        },
+    )
+}

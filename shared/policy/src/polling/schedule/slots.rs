@@ -1,0 +1,147 @@
+//! Slots: the minutes of the eight-hour cycle at which feeds are looked at.
+//!
+//! A feed's slot follows from its key, so three polls a day need no index of due times and no write. A longer interval
+//! skips cycles. A shorter one, which only adaptive mode gives, adds slots: the feed is listed under up to seven further
+//! ones, evenly spaced, by small rows that are written once (see [`curlew_model::ExtraSlot`]).
+
+use super::after_skips;
+use crate::rules::Rules;
+use curlew_model::{FeedSource, Millis, Slot, SourceKey, Timestamp};
+
+/// Minutes in a cycle.
+pub(super) const CYCLE: i64 = Slot::COUNT as i64;
+/// Minutes after its slot within which a poll counts as on time: as long as a batch of polls may be gathered and run.
+const ON_TIME_MINUTES: i64 = 15;
+/// How often a cycle a feed may be polled; each divides the cycle evenly.
+const TIMES: [u16; 3] = [8, 4, 2];
+/// Minutes beyond the interval within which the next poll is found, whatever days are skipped.
+const LOOK_AHEAD: i64 = 8 * 3 * CYCLE;
+
+/// How often a cycle a feed with this interval is looked at: 1, 2, 4 or 8 times, never closer together than the interval.
+pub fn times_a_cycle(interval: Millis, rules: &Rules) -> u16 {
+    let fits = |times: &&u16| interval <= Millis::from_mins(u64::from(Slot::COUNT / **times));
+    if rules.adaptive { TIMES.iter().find(fits).copied().unwrap_or(1) } else { 1 }
+}
+
+/// Whether two intervals come to the same slots and cycles.
+pub fn same_slots(a: Millis, b: Millis, rules: &Rules) -> bool {
+    (times_a_cycle(a, rules), cycles(a)) == (times_a_cycle(b, rules), cycles(b))
+}
+
+/// The further slots of a feed that is looked at so often a cycle, with the keys of their rows.
+pub fn extra_slots(feed: &FeedSource, times: u16) -> Vec<(SourceKey, Slot)> {
+    let apart = u64::from(Slot::COUNT / times.max(1));
+    (1..u64::from(times)).filter_map(|n| at_slot(feed, Slot::of(u64::from(feed.slot.index()) + n * apart))).collect()
+}
+
+/// A key like the feed's that leads to another slot: a key's first 16 digits are a number that gives its slot.
+fn at_slot(feed: &FeedSource, slot: Slot) -> Option<(SourceKey, Slot)> {
+    let (number, rest) = feed.key.as_str().split_at_checked(16)?;
+    let count = u64::from(Slot::COUNT);
+    let number = u64::from_str_radix(number, 16).ok()?.min(u64::MAX - count);
+    let number = number - number % count + u64::from(slot.index());
+    Some((SourceKey::new(&format!("{number:016x}{rest}")).ok()?, slot))
+}
+
+/// From when on a feed may be polled again, whatever its slots say.
+pub fn may_poll_from(feed: &FeedSource, rules: &Rules) -> Timestamp {
+    feed.not_before.max(feed.polled_at + rules.poll_floor)
+}
+
+/// Whether a feed is polled now that `slot`, its own or a further one, has come; at once or shortly after, as
+/// [`postponed`] says.
+pub fn feed_is_due(feed: &FeedSource, slot: Slot, rules: &Rules, now: Timestamp) -> bool {
+    let times = times_a_cycle(feed.interval, rules);
+    // A slot that was missed is caught up with later, maybe in the next cycle; it belongs to its own.
+    let came = now.minute() - (now.minute() - i64::from(slot.index())).rem_euclid(CYCLE);
+    !feed.gone
+        && is_soon(feed, rules, now)
+        && into_slot(feed, slot.index().into(), times) == 0
+        && (times > 1 || in_cycle(feed, came))
+}
+
+/// Whether a feed may be polled now or within the time in which a poll still counts as on time. The last poll came a
+/// little after its slot, too: without this, an interval that is a whole number of slots would come to one slot more.
+pub fn is_soon(feed: &FeedSource, rules: &Rules, now: Timestamp) -> bool {
+    now + lateness(rules) >= may_poll_from(feed, rules)
+}
+
+/// How late a poll may be and still be that of its slot; a small part of the floor, so that it never makes two of one.
+fn lateness(rules: &Rules) -> Millis {
+    Millis::from_mins(ON_TIME_MINUTES.unsigned_abs()).min(Millis(rules.poll_floor.0 / 4))
+}
+
+/// Minutes from the last of the feed's slots to this one.
+fn into_slot(feed: &FeedSource, minute: i64, times: u16) -> i64 {
+    (minute - i64::from(feed.slot.index())).rem_euclid(CYCLE / i64::from(times.max(1)))
+}
+
+/// Whether the cycle of this minute is one in which the feed is polled. Its slot shifts the cycle, so that feeds polled
+/// once a day do not all fall into the same one.
+fn in_cycle(feed: &FeedSource, minute: i64) -> bool {
+    (minute.div_euclid(CYCLE) + i64::from(feed.slot.index())).rem_euclid(cycles(feed.interval)) == 0
+}
+
+/// Whether a poll at `now` is the one that a slot of the feed has just sent.
+pub fn is_on_time(feed: &FeedSource, rules: &Rules, now: Timestamp) -> bool {
+    into_slot(feed, now.minute(), times_a_cycle(feed.interval, rules)) <= ON_TIME_MINUTES
+}
+
+/// When the poll takes place whose slot comes at `at`: then, or as soon as it may and skipHours and skipDays allow it; not
+/// at all if the next slot comes before that.
+pub fn postponed(feed: &FeedSource, rules: &Rules, at: Timestamp) -> Option<Timestamp> {
+    let allowed = after_skips(at.max(may_poll_from(feed, rules)), &feed.polling.wishes);
+    (allowed < at + between_slots(feed, rules)).then_some(allowed)
+}
+
+/// When a feed is polled that a hub says has news: as soon as it may, and in no hour that it asks to be left alone in;
+/// never if its own minute comes first. A poll that changed nothing is not written down, so within the floor of its minute
+/// it counts as polled.
+pub fn early(feed: &FeedSource, rules: &Rules, now: Timestamp) -> Option<Timestamp> {
+    let times = times_a_cycle(feed.interval, rules);
+    let slot = Timestamp::from_millis((now.minute() - into_slot(feed, now.minute(), times)).saturating_mul(60_000));
+    let unwritten = slot + lateness(rules);
+    let from = now.max(may_poll_from(feed, rules)).max(unwritten + rules.poll_floor);
+    let at = after_skips(from, &feed.polling.wishes);
+    next_poll(feed, rules, now).is_none_or(|next| at < next).then_some(at)
+}
+
+/// When a feed is polled that a person asks to be polled: now, whatever its interval, its freshness and earlier failures
+/// say, unless its last poll was less than [`Rules::poll_on_request`] ago, its server has named an instant by `Retry-After`,
+/// or it asks to be left alone in these hours.
+pub fn on_request(feed: &FeedSource, rules: &Rules, now: Timestamp) -> Timestamp {
+    let rested = feed.polled_at + rules.poll_on_request;
+    let asked = feed.polling.retry_at.unwrap_or(Timestamp::MIN);
+    after_skips(now.max(rested).max(asked), &feed.polling.wishes)
+}
+
+fn between_slots(feed: &FeedSource, rules: &Rules) -> Millis {
+    let minutes = match times_a_cycle(feed.interval, rules) {
+        1 => CYCLE.saturating_mul(cycles(feed.interval)),
+        times => CYCLE / i64::from(times),
+    };
+    Millis::from_mins(minutes.unsigned_abs())
+}
+
+/// When a feed will be polled next, if nothing comes in between; never if polling it has stopped.
+pub fn next_poll(feed: &FeedSource, rules: &Rules, now: Timestamp) -> Option<Timestamp> {
+    let times = times_a_cycle(feed.interval, rules);
+    let apart = CYCLE / i64::from(times);
+    let early = may_poll_from(feed, rules) - lateness(rules);
+    // The first minute that begins then or later.
+    let minute = (now.max(early) + Millis(59_999)).minute();
+    let first = minute + (apart - into_slot(feed, minute, times)) % apart;
+    let last = first.saturating_add(cycles(feed.interval).saturating_mul(CYCLE)).saturating_add(LOOK_AHEAD);
+    let mut slots = (first..=last).step_by(usize::try_from(apart).unwrap_or(1));
+    let due = |minute: i64| !feed.gone && (times > 1 || in_cycle(feed, minute));
+    slots.find_map(|minute| {
+        let at = Timestamp::from_millis(minute.saturating_mul(60_000));
+        if due(minute) { postponed(feed, rules, at) } else { None }
+    })
+}
+
+/// Cycles between two polls, at least one.
+fn cycles(interval: Millis) -> i64 {
+    let cycle = Millis::from_mins(CYCLE.unsigned_abs()).0;
+    i64::try_from(interval.0.div_ceil(cycle)).unwrap_or(i64::MAX).max(1)
+}

@@ -1,0 +1,319 @@
+use super::*;
+use crate::rules::Rules;
+use curlew_model::{FeedSource, Habit, Millis, Slot, SourceKey, Why, Wishes};
+
+const HOUR: Millis = Millis::from_hours(1);
+/// Minutes at which a cycle begins.
+const START: i64 = 3_000_000 * 480;
+
+fn t(minute: i64) -> Timestamp {
+    Timestamp::from_millis(minute * 60_000)
+}
+
+fn at(text: &str) -> Timestamp {
+    text.parse().unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn feed(slot: u64, interval: Millis) -> FeedSource {
+    let key = SourceKey::new(&format!("{slot:016x}0123456789abcdef")).unwrap_or_else(|e| panic!("{e}"));
+    FeedSource { interval, ..FeedSource::new(key, Slot::of(slot), "https://example.org/feed") }
+}
+
+fn adaptive() -> Rules {
+    Rules { adaptive: true, ..Rules::default() }
+}
+
+fn asking() -> Inputs {
+    Inputs { conditional: true, ..Inputs::default() }
+}
+
+#[test]
+fn each_slot_comes_once_a_cycle_whatever_the_ticks() {
+    let mut seen = vec![0; usize::from(Slot::COUNT)];
+    let mut last = t(1_000_000);
+    for step in [1, 1, 2, 5, 60, 100, 311] {
+        let now = t(last.minute() + step);
+        for due in slots_due(Some(last), None, now) {
+            seen[usize::from(due.slot.index())] += 1;
+        }
+        assert!(slots_due(Some(now), None, now).is_empty(), "a tick that fires twice does nothing");
+        last = now;
+    }
+    assert!(seen.iter().all(|n| *n == 1));
+    assert_eq!(slots_due(Some(t(0)), None, t(10_000_000)).len(), 480, "what was missed is caught up once");
+    assert_eq!(slots_due(None, None, t(5)).len(), 480);
+}
+
+#[test]
+fn a_place_within_a_slot_is_taken_up_and_one_that_is_old_or_of_the_future_is_not() {
+    let (done, now) = (t(1_000_000), t(1_000_010));
+    let within = t(1_000_004) + Millis(30_000);
+    let due = slots_due(Some(done), Some(within), now);
+    assert_eq!((due.len(), due[0].came, due[0].from), (7, t(1_000_004), within));
+    assert!(due[1..].iter().all(|due| due.from == due.came && due.after().is_none()));
+    for other in [t(1_000_000), t(999_000), t(1_000_011)] {
+        assert_eq!(slots_due(Some(done), Some(other), now), slots_due(Some(done), None, now), "{other}");
+    }
+    let longer = slots_due(Some(t(0)), Some(t(5)), now);
+    assert_eq!((longer.len(), longer[0].from), (480, longer[0].came), "it is of another cycle");
+}
+
+proptest::proptest! {
+    /// No key is left out, whatever was the last one before a tick was cut off, and the next tick goes on behind it.
+    #[test]
+    fn after_a_place_come_all_keys_that_have_it_or_a_later_one(last: u64, next: u64) {
+        let key = |number: u64| SourceKey::new(&format!("{number:016x}0123456789abcdef")).unwrap_or_else(|e| panic!("{e}"));
+        let slot = slots_due(Some(t(6)), None, t(7)).remove(0);
+        let place = slot.place_of(&key(last));
+        let again = DueSlot { from: place, ..slot.clone() };
+        let is_read = again.after().is_none_or(|after| key(next) > after);
+        proptest::prop_assert_eq!(is_read, slot.place_of(&key(next)) >= place);
+        proptest::prop_assert_eq!(place.minute(), 7);
+    }
+}
+
+/// Minutes of a week at which dispatch finds the feed due, under whichever slot it is listed.
+fn polls_of_a_week(feed: &FeedSource, rules: &Rules) -> Vec<i64> {
+    let mut slots = vec![feed.slot];
+    slots.extend(extra_slots(feed, times_a_cycle(feed.interval, rules)).into_iter().map(|(_, slot)| slot));
+    let due = |minute: &i64| {
+        let now = t(START + minute);
+        let came = slots_due(Some(now - Millis::from_mins(1)), None, now);
+        slots.iter().any(|slot| came.iter().any(|due| due.slot == *slot) && feed_is_due(feed, *slot, rules, now))
+    };
+    (0..7 * 1_440).filter(due).collect()
+}
+
+#[test]
+fn a_feed_is_polled_three_times_a_day_or_as_often_as_its_interval_says() {
+    let rules = adaptive();
+    for (hours, polls) in [(1, 168), (2, 84), (3, 42), (4, 42), (5, 21), (8, 21), (9, 11), (24, 7), (168, 1)] {
+        for slot in [0, 7, 479] {
+            let feed = feed(slot, Millis::from_hours(hours));
+            let found = polls_of_a_week(&feed, &rules);
+            assert!(found.len().abs_diff(polls) <= usize::from(hours == 9), "{hours} h, slot {slot}: {}", found.len());
+            let apart = found.windows(2).map(|pair| pair[1] - pair[0]).min().unwrap_or(i64::MAX);
+            assert!(apart >= i64::try_from(hours).unwrap_or(0) * 60, "{hours} h: never closer than the interval");
+            assert!(found.iter().all(|minute| is_on_time(&feed, &rules, t(START + minute))));
+            assert_eq!(next_poll(&feed, &rules, t(START)), found.first().map(|minute| t(START + minute)));
+        }
+    }
+    assert_eq!(polls_of_a_week(&feed(7, HOUR), &Rules::default()).len(), 21, "not more often unless it is adaptive");
+}
+
+#[test]
+fn a_slot_that_was_missed_at_the_end_of_a_cycle_is_caught_up_with_in_the_next() {
+    let rules = Rules::default();
+    let feed = feed(479, Millis::from_hours(24));
+    let due = |minute: i64| feed_is_due(&feed, feed.slot, &rules, t(minute));
+    let on_time = (0..3).map(|cycle| START + 480 * cycle + 479).find(|minute| due(*minute));
+    let minute = on_time.unwrap_or_default();
+    assert!(due(minute + 10), "ten minutes late, which is another cycle");
+    assert!(!due(minute + 10 + 480) && !due(minute + 10 + 960));
+}
+
+#[test]
+fn a_further_slot_has_a_key_that_leads_to_it() {
+    for slot in [0, 5, 479, u64::MAX] {
+        let mut feed = feed(slot, HOUR);
+        feed.slot = Slot::of(slot);
+        let extra = extra_slots(&feed, 8);
+        assert_eq!(extra.len(), 7);
+        for (key, slot) in extra {
+            assert_eq!(crate::address::slot(&key), slot, "as an adapter finds it by its key alone");
+            assert_ne!(key, feed.key);
+        }
+        let fewer: Vec<_> = extra_slots(&feed, 2);
+        assert!(fewer.iter().all(|few| extra_slots(&feed, 8).contains(few)), "what is listed stays of use");
+    }
+}
+
+#[test]
+fn a_poll_is_on_time_in_its_minute_and_shortly_after() {
+    for (slot, minute, on_time) in [(5, 5, true), (5, 500, true), (5, 21, false), (5, 4, false), (479, 480, true)] {
+        let feed = feed(slot, Millis::from_hours(8));
+        assert_eq!(is_on_time(&feed, &Rules::default(), t(minute)), on_time, "{slot} {minute}");
+    }
+}
+
+#[test]
+fn h07_no_burst_after_an_import_or_restart() {
+    let rules = Rules::default();
+    let mut f = feed(3, rules.poll_interval);
+    f.polled_at = t(480_003);
+    assert!(!feed_is_due(&f, f.slot, &rules, t(480_003 + 44)));
+    assert_eq!(postponed(&f, &rules, t(480_003 + 45)), Some(t(480_003 + 60)), "never sooner than an hour after");
+    f.polled_at = Timestamp::MIN;
+    f.not_before = t(480_019);
+    assert!(!feed_is_due(&f, f.slot, &rules, t(480_003)));
+    f.gone = true;
+    assert!(!feed_is_due(&f, f.slot, &rules, t(990_003)));
+    assert_eq!(next_poll(&f, &rules, t(0)), None);
+}
+
+#[test]
+fn h07_an_hour_with_validators_and_a_day_without_whatever_the_history_says() {
+    let rules = adaptive();
+    let busy = Habit { gap: Some(Millis::from_mins(1)), news_at: Some(t(0)) };
+    let with = plan(&Inputs { habit: busy, ..asking() }, &rules, t(0));
+    assert_eq!((with.interval, with.why), (HOUR, Why::History));
+    let without = plan(&Inputs { habit: busy, ..Inputs::default() }, &rules, t(0));
+    assert_eq!((without.interval, without.why), (Millis::from_hours(24), Why::Blind));
+}
+
+#[test]
+fn h07_the_floor_holds_between_two_slots_of_a_feed_that_was_polled_late() {
+    let rules = adaptive();
+    let mut f = feed(0, HOUR);
+    f.polled_at = t(START + 10);
+    let next = Slot::of(60);
+    assert!(feed_is_due(&f, next, &rules, t(START + 60)), "a job is sent, and waits for the rest of the hour");
+    assert_eq!(postponed(&f, &rules, t(START + 60)), Some(t(START + 70)));
+    assert_eq!(next_poll(&f, &rules, t(START + 11)), Some(t(START + 70)));
+    f.polled_at = t(START + 30);
+    assert!(!feed_is_due(&f, next, &rules, t(START + 60)));
+}
+
+#[test]
+fn f05_f08_h10_wishes_only_lengthen_and_are_clamped() {
+    let rules = Rules::default();
+    let days = Millis::from_days;
+    let hours = Millis::from_hours;
+    for (wish, interval, why) in [
+        (None, rules.poll_interval, Why::Usual),
+        (Some(Millis::ZERO), rules.poll_interval, Why::Usual),
+        (Some(hours(8)), rules.poll_interval, Why::Usual),
+        (Some(days(2)), days(2), Why::Ttl),
+        (Some(Millis::from_mins(1_000_000_000)), rules.poll_cap, Why::Ttl),
+        (Some(Millis(u64::MAX)), rules.poll_cap, Why::Ttl),
+    ] {
+        let wishes = Wishes { ttl: wish, ..Wishes::default() };
+        let made = plan(&Inputs { wishes, ..asking() }, &rules, t(0));
+        assert_eq!((made.interval, made.why), (interval, why), "ttl {wish:?}");
+        let wishes = Wishes { fresh_for: wish, ..Wishes::default() };
+        let made = plan(&Inputs { wishes, ..asking() }, &rules, t(0));
+        assert_eq!(made.interval, interval, "max-age {wish:?}");
+        assert!(made.not_before <= t(0) + rules.poll_cap);
+    }
+    assert_eq!(plan(&Inputs::default(), &rules, t(0)).interval, rules.poll_interval_blind);
+}
+
+#[test]
+fn f07_the_longest_applicable_hint_rules_and_is_named() {
+    let rules = Rules::default();
+    let wishes = Wishes {
+        ttl: Some(Millis::from_hours(30)),
+        update_period: Some(Millis::from_days(3)),
+        fresh_for: Some(Millis::from_days(2)),
+        ..Wishes::default()
+    };
+    let made = plan(&Inputs { wishes, ..asking() }, &rules, t(0));
+    assert_eq!((made.interval, made.why), (Millis::from_days(3), Why::UpdatePeriod));
+}
+
+#[test]
+fn h11_age_is_taken_off_max_age() {
+    let wishes = Wishes { fresh_for: Some(Millis::from_hours(40)), ..Wishes::default() };
+    let made = plan(&Inputs { wishes, age: Millis::from_hours(10), ..asking() }, &Rules::default(), t(0));
+    assert_eq!((made.interval, made.why), (Millis::from_hours(30), Why::Fresh));
+    assert_eq!(made.not_before, t(0) + Millis::from_hours(30));
+    let stale = plan(&Inputs { wishes, age: Millis::from_days(9), ..asking() }, &Rules::default(), t(0));
+    assert_eq!((stale.interval, stale.why, stale.not_before), (Millis::from_hours(8), Why::Usual, t(0)));
+}
+
+#[test]
+fn f08_h08_retry_after_puts_the_next_poll_off_within_its_cap() {
+    let rules = Rules::default();
+    for (asked, waits, why) in [
+        (Millis::from_mins(1), Millis::from_mins(1), Why::Usual),
+        (Millis::from_days(3), Millis::from_days(3), Why::RetryAfter),
+        (Millis::from_days(30), rules.retry_after_cap, Why::RetryAfter),
+    ] {
+        let made = plan(&Inputs { retry_after: Some(t(0) + asked), ..asking() }, &rules, t(0));
+        assert_eq!((made.not_before, made.why, made.interval), (t(0) + waits, why, rules.poll_interval), "{asked:?}");
+    }
+    let wrong = Some((Millis::from_days(2), Why::Lost));
+    let made = plan(&Inputs { wrong, ..asking() }, &rules, t(0));
+    assert_eq!((made.not_before, made.why), (t(0) + Millis::from_days(2), Why::Lost));
+}
+
+#[test]
+fn f06_skips_are_stepped_over_unless_they_cover_everything() {
+    let wishes = |hours: &[u8], days: &[u8]| {
+        let (skip_hours, skip_days) = skips(hours, days);
+        Wishes { skip_hours, skip_days, ..Wishes::default() }
+    };
+    let monday_ten = at("2026-11-23T10:20:00Z");
+    let after = |hours: &[u8], days: &[u8]| after_skips(monday_ten, &wishes(hours, days));
+    assert_eq!(after(&[], &[]), monday_ten);
+    assert_eq!(after(&[10, 11], &[]), at("2026-11-23T12:00:00Z"));
+    assert_eq!(after(&[], &[0]), at("2026-11-24T00:00:00Z"));
+    assert_eq!(after(&(1..=24).collect::<Vec<_>>(), &[]), monday_ten);
+    assert_eq!(after(&[], &[0, 1, 2, 3, 4, 5, 6]), monday_ten);
+    assert_eq!(skips(&[24, 99], &[9]), (1, 0), "24 is midnight; what is no hour or day is left out");
+}
+
+#[test]
+fn f06_a_slot_in_a_skipped_hour_is_put_off_and_none_is_lost() {
+    let rules = Rules::default();
+    // At 2:10, 10:10 and 18:10, all of which it wants skipped.
+    let mut f = feed(130, rules.poll_interval);
+    f.polling.wishes.skip_hours = skips(&[2, 10, 18, 19], &[]).0;
+    assert_eq!(postponed(&f, &rules, at("2026-11-23T18:10:00Z")), Some(at("2026-11-23T20:00:00Z")));
+    assert_eq!(next_poll(&f, &rules, at("2026-11-23T00:00:00Z")), Some(at("2026-11-23T03:00:00Z")));
+    // Only Mondays: the last slot before one is put off, those before it are left out.
+    f.polling.wishes = Wishes { skip_days: 0b111_1110, ..Wishes::default() };
+    assert_eq!(postponed(&f, &rules, at("2026-11-24T02:10:00Z")), None);
+    assert_eq!(postponed(&f, &rules, at("2026-11-29T18:10:00Z")), Some(at("2026-11-30T00:00:00Z")));
+    assert_eq!(next_poll(&f, &rules, at("2026-11-24T00:00:00Z")), Some(at("2026-11-30T00:00:00Z")));
+    // No slot is due twice for that, and the feed is polled every Monday.
+    let week = (0..21).map(|n| at("2026-11-24T02:10:00Z") + Millis::from_hours(8 * n));
+    assert_eq!(week.filter_map(|slot| postponed(&f, &rules, slot)).count(), 4);
+}
+
+#[test]
+fn history_begins_with_dates_and_is_a_decaying_mean_from_then_on() {
+    let now = t(100_000);
+    let dates = [now - Millis::from_hours(30), now + HOUR, now - Millis::from_hours(10), now - Millis::from_hours(20)];
+    let habit = start(dates.into_iter(), now);
+    assert_eq!(habit, Habit { gap: Some(Millis::from_hours(10)), news_at: Some(now - Millis::from_hours(10)) });
+    assert_eq!(start([now].into_iter(), now).gap, None, "one date tells no gap");
+    let habit = news(habit, 2, now);
+    assert_eq!(habit.gap, Some(Millis(Millis::from_hours(10).0 / 4 * 3 + Millis::from_hours(5).0 / 4)));
+    assert_eq!(news(habit, 0, now + HOUR), habit);
+    let bare = news(Habit::default(), 1, now);
+    assert_eq!(bare, Habit { gap: None, news_at: Some(now) });
+    assert_eq!(news(bare, 4, now + Millis::from_hours(8)).gap, Some(Millis::from_hours(2)));
+}
+
+#[test]
+fn f08_the_estimate_follows_the_history_between_an_hour_and_a_week() {
+    let rules = adaptive();
+    let hours = Millis::from_hours;
+    for (gap, silence, interval) in
+        [(0, 0, 1), (1, 0, 1), (5, 0, 2), (16, 0, 8), (24, 3, 8), (24, 300, 128), (24, 400, 168)]
+    {
+        let habit = Habit { gap: Some(hours(gap)), news_at: Some(t(0)) };
+        assert_eq!(estimate(&habit, &rules, t(0) + hours(silence)), Some(hours(interval)), "{gap} {silence}");
+    }
+    assert_eq!(estimate(&Habit::default(), &rules, t(0)), None);
+    let off = Inputs { habit: Habit { gap: Some(HOUR), news_at: None }, ..asking() };
+    assert_eq!(plan(&off, &Rules::default(), t(0)).why, Why::Usual, "off by default");
+}
+
+#[test]
+fn a_person_waits_for_the_last_poll_retry_after_and_skip_hours_and_for_nothing_else() {
+    let rules = Rules::default();
+    let now = at("2026-11-24T12:00:00Z");
+    let wanted = |change: &dyn Fn(&mut FeedSource)| {
+        let mut feed = FeedSource { not_before: now + Millis::from_days(5), ..feed(7, Millis::from_days(7)) };
+        change(&mut feed);
+        on_request(&feed, &rules, now)
+    };
+    assert_eq!(wanted(&|_| {}), now, "neither interval nor back-off");
+    assert_eq!(wanted(&|feed| feed.polled_at = now - rules.poll_on_request), now);
+    assert_eq!(wanted(&|feed| feed.polled_at = now), now + rules.poll_on_request);
+    assert_eq!(wanted(&|feed| feed.polling.retry_at = Some(now + HOUR)), now + HOUR);
+    assert_eq!(wanted(&|feed| feed.polling.retry_at = Some(now - HOUR)), now);
+    assert_eq!(wanted(&|feed| feed.polling.wishes.skip_hours = 0b11 << 12), now + HOUR + HOUR);
+}

@@ -1,0 +1,206 @@
+//! WebSub subscriptions (W3C Recommendation, 23 January 2018, §5 to §8): when a hub is asked to tell of a feed's news, what
+//! is answered when it asks back, and what follows when it tells.
+//!
+//! A hub is a convenience. Whatever it says, the feed itself is read, with all its manners, and a hub that falls silent
+//! costs a feed nothing but some hours, since polls go on all the while, only fewer.
+
+use crate::chance::{between, mix};
+use crate::polling::schedule;
+use crate::rules::Rules;
+use curlew_model::{FeedSource, Hub, Millis, Subscription, Timestamp};
+use sha2::{Digest, Sha256};
+use url::Url;
+
+/// A lease counts for so many times what was asked for at most; a hub that grants a century is not believed.
+const MOST_LEASE: u64 = 3;
+/// A poll that was sent because of news and did not come about within this time is sent again with the next news.
+const EARLY_LATE: Millis = Millis::from_hours(1);
+
+/// What is to be done about a feed's subscription.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HubRequest {
+    /// Nothing now.
+    Nothing,
+    /// The hub is asked to tell of news, for the first time or on.
+    Ask,
+    /// The hub is told that nobody listens any more.
+    End,
+}
+
+/// What a hub asks back, or tells (WebSub §5.2, §5.3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// Whether it was us who subscribed.
+    Subscribe,
+    /// Whether it was us who ended it.
+    Unsubscribe,
+    /// It does not tell of this topic, or no more.
+    Denied,
+}
+
+/// A question of a hub.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Question<'a> {
+    /// What it is about.
+    pub mode: Mode,
+    /// `hub.topic`.
+    pub topic: &'a str,
+    /// `hub.lease_seconds`.
+    pub lease: Option<Millis>,
+}
+
+/// What is answered, and what is kept of it in the feed's row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HubReply {
+    /// No (404): nobody asked for this.
+    No,
+    /// No, since too little is granted; to be kept.
+    Declined(Subscription),
+    /// Yes: its challenge is sent back; to be kept.
+    Yes(Option<Subscription>),
+}
+
+/// What follows from a hub's word that there is news.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum News {
+    /// Nobody subscribed to this, or no more (410).
+    Unknown,
+    /// A poll is on its way already, or comes in time by itself.
+    Nothing,
+    /// A poll is sent for this instant; to be kept once it is.
+    Poll(Timestamp, Subscription),
+}
+
+/// Tells one pair of hub and topic from another.
+pub fn name(hub: &Hub) -> u64 {
+    let hash = Sha256::new().chain_update(&hub.url).chain_update([0]).chain_update(&hub.topic).finalize();
+    hash.iter().take(8).fold(0, |name, byte| (name << 8) | u64::from(*byte))
+}
+
+/// The subscription of a feed, if it is one to the hub and topic that the feed names.
+pub fn current(feed: &FeedSource) -> Option<&Subscription> {
+    let of = name(feed.polling.hub.as_ref()?);
+    feed.polling.subscription.as_ref().filter(|known| known.of == of)
+}
+
+/// Whether polls of a feed can be few: its hub tells of news until after the next one.
+pub fn slows(feed: &FeedSource, rules: &Rules, now: Timestamp) -> bool {
+    rules.websub && current(feed).is_some_and(|known| known.is_live(now + rules.poll_interval_pushed))
+}
+
+/// What is to be done about a feed's subscription once it was polled, or was found `blocked`.
+pub fn step(feed: &FeedSource, blocked: bool, rules: &Rules, now: Timestamp) -> HubRequest {
+    let known = current(feed);
+    if feed.gone || blocked {
+        let is_live = known.is_some_and(|known| known.is_live(now) && !known.ending);
+        return if is_live { HubRequest::End } else { HubRequest::Nothing };
+    }
+    let is_fit = feed.polling.hub.as_ref().is_some_and(|hub| is_private_enough(&hub.url, rules));
+    if !rules.websub || !is_fit || feed.failures > 0 {
+        return HubRequest::Nothing;
+    }
+    match known {
+        None => HubRequest::Ask,
+        Some(known) if now < known.not_before || known.refusals >= rules.websub_refusals => HubRequest::Nothing,
+        Some(known) if known.is_live(now) && known.renew_at.is_some_and(|at| now < at) => HubRequest::Nothing,
+        Some(_) => HubRequest::Ask,
+    }
+}
+
+/// Whether a secret may be sent to, or asked for under, this address (WebSub §5.1: only over https).
+pub fn is_private_enough(url: &str, rules: &Rules) -> bool {
+    Url::parse(url).is_ok_and(|url| url.scheme() == "https" || (rules.websub_without_tls && url.scheme() == "http"))
+}
+
+/// The subscription once a request for that step was put into the queue: none other follows before its time.
+pub fn sent(feed: &FeedSource, step: HubRequest, rules: &Rules, now: Timestamp, seed: u64) -> Option<Subscription> {
+    let known = current(feed).copied();
+    match step {
+        HubRequest::Nothing => feed.polling.subscription,
+        HubRequest::End => known.map(|known| Subscription { until: None, renew_at: None, ending: true, ..known }),
+        HubRequest::Ask => {
+            let of = name(feed.polling.hub.as_ref()?);
+            // A lease that goes on keeps its callback, so that no news is lost; any other subscription has its own.
+            let begun = known.filter(|known| known.is_live(now) && !known.ending).map_or(now, |known| known.begun);
+            let mut next = Subscription { of, begun, ending: false, ..known.unwrap_or_default() };
+            // The hub never asked back.
+            next.refusals = next.refusals.saturating_add(u32::from(next.pending.take().is_some()));
+            next.not_before = now + wait(next.refusals, rules, seed);
+            Some(next)
+        }
+    }
+}
+
+/// The subscription once a hub is about to be asked.
+pub fn asking(known: Subscription, now: Timestamp) -> Subscription {
+    Subscription { pending: Some(now), ..known }
+}
+
+/// The subscription once a hub has said no, could not be reached, or must not be called.
+pub fn refused(known: Subscription, rules: &Rules, now: Timestamp, seed: u64) -> Subscription {
+    let refusals = known.refusals.saturating_add(1);
+    Subscription { pending: None, refusals, not_before: now + wait(refusals, rules, seed), ..known }
+}
+
+fn wait(refusals: u32, rules: &Rules, seed: u64) -> Millis {
+    let wait = rules.websub_retry.saturating_mul(1 << refusals.min(16)).min(rules.hold_cap);
+    wait + Millis(between(seed, 0, wait.0 / 10))
+}
+
+/// What a hub is answered that asks under the callback which `begun` names (WebSub §5.3: the topic must be one for which a
+/// request is pending). A yes is given once: the answer to it ends the waiting.
+pub fn verified(
+    feed: &FeedSource,
+    begun: Timestamp,
+    question: &Question<'_>,
+    rules: &Rules,
+    now: Timestamp,
+) -> HubReply {
+    let is_topic = feed.polling.hub.as_ref().is_some_and(|hub| hub.topic == question.topic);
+    let Some(known) = current(feed).copied().filter(|known| known.begun == begun && is_topic) else {
+        return HubReply::No;
+    };
+    let seed = mix(begun.as_millis().unsigned_abs());
+    match question.mode {
+        Mode::Unsubscribe if known.ending => HubReply::Yes(None),
+        Mode::Denied if known.pending.is_some() || known.is_live(now) => {
+            let over = Subscription { until: None, renew_at: None, ..known };
+            HubReply::Yes(Some(refused(over, rules, now, seed)))
+        }
+        Mode::Subscribe if known.pending.is_some() && !known.ending && !feed.gone => {
+            let lease = question.lease.unwrap_or(rules.websub_lease);
+            if lease < rules.websub_least_lease {
+                return HubReply::Declined(refused(known, rules, now, seed));
+            }
+            let lease = lease.min(rules.websub_lease.saturating_mul(MOST_LEASE));
+            // Between a half and two thirds of the way, so that leases that began together do not end together, and some
+            // polls are left to try again.
+            let renew_at = now + Millis(between(seed, lease.0 / 2, lease.0 / 3 * 2));
+            let until = Some(now + lease);
+            let renew_at = Some(renew_at);
+            HubReply::Yes(Some(Subscription { pending: None, until, renew_at, refusals: 0, ..known }))
+        }
+        Mode::Subscribe | Mode::Unsubscribe | Mode::Denied => HubReply::No,
+    }
+}
+
+/// What follows when a hub tells of news, by the right signature, under the callback which `begun` names. However often it
+/// does, one poll is sent, and none that comes sooner after the last than [`Rules::poll_floor`].
+pub fn news(feed: &FeedSource, begun: Timestamp, rules: &Rules, now: Timestamp) -> News {
+    let Some(known) = current(feed).copied().filter(|known| known.begun == begun && !known.ending) else {
+        return News::Unknown;
+    };
+    if feed.gone || !known.is_live(now) {
+        return News::Unknown;
+    }
+    if known.early.is_some_and(|at| now < at + EARLY_LATE) {
+        return News::Nothing;
+    }
+    match schedule::early(feed, rules, now) {
+        Some(at) => News::Poll(at, Subscription { early: Some(at), ..known }),
+        None => News::Nothing,
+    }
+}
+
+#[cfg(test)]
+mod tests;

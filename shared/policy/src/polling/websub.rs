@@ -1,0 +1,94 @@
+//! WebSub (W3C Recommendation, 23 January 2018): who tells of a feed's news. This is discovery; what is made of it is in
+//! [`crate::polling::subscription`].
+
+use crate::address;
+use curlew_model::Hub;
+use url::Url;
+
+/// Links of an answer's headers that are looked at.
+const MOST_LINKS: usize = 50;
+
+/// The hub of a feed. Link headers are asked first, then what the document says; a hub and the feed's own address are
+/// both needed, and either may come from either place (WebSub §4). The first hub counts.
+pub fn discover(links: &[String], hub: Option<&str>, own: Option<&str>, base: &Url) -> Option<Hub> {
+    let named =
+        |rel: &str| links.iter().flat_map(|header| split(header)).take(MOST_LINKS).find_map(|link| target(link, rel));
+    let url = |text: &str| address::parse(text, Some(base)).ok().map(String::from);
+    let hub = named("hub").and_then(url).or_else(|| hub.and_then(url))?;
+    let topic = named("self").and_then(url).or_else(|| own.and_then(url))?;
+    Some(Hub { url: hub, topic })
+}
+
+/// The links of one header: parted by commas that stand neither in angle brackets nor in quotes (RFC 8288 §3).
+fn split(header: &str) -> Vec<&str> {
+    let (mut links, mut from, mut in_target, mut in_quotes, mut escaped) = (vec![], 0, false, false, false);
+    for (at, c) in header.char_indices() {
+        match c {
+            _ if escaped => escaped = false,
+            '\\' if in_quotes => escaped = true,
+            '"' if !in_target => in_quotes = !in_quotes,
+            '<' if !in_quotes => in_target = true,
+            '>' if !in_quotes => in_target = false,
+            ',' if !in_quotes && !in_target => {
+                links.push(&header[from..at]);
+                from = at + 1;
+            }
+            _ => {}
+        }
+    }
+    links.push(&header[from..]);
+    links
+}
+
+/// The target of a link, if it has this relation type. Relation types are compared without regard to case (RFC 8288 §2.1).
+fn target<'a>(link: &'a str, rel: &str) -> Option<&'a str> {
+    let (target, parameters) = link.trim().strip_prefix('<')?.split_once('>')?;
+    let value = parameters.split(';').find_map(|parameter| {
+        let (name, value) = parameter.split_once('=')?;
+        // The first `rel` counts (RFC 8288 §3.3).
+        name.trim().eq_ignore_ascii_case("rel").then(|| value.trim().trim_matches('"'))
+    })?;
+    value.split_ascii_whitespace().any(|word| word.eq_ignore_ascii_case(rel)).then_some(target)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(links: &[&str], hub: Option<&str>, own: Option<&str>) -> Option<(String, String)> {
+        let base = Url::parse("https://example.org/blog/feed").unwrap_or_else(|e| panic!("{e}"));
+        let links: Vec<String> = links.iter().map(|link| (*link).to_owned()).collect();
+        discover(&links, hub, own, &base).map(|hub| (hub.url, hub.topic))
+    }
+
+    fn both(hub: &str, topic: &str) -> Option<(String, String)> {
+        Some((hub.to_owned(), topic.to_owned()))
+    }
+
+    #[test]
+    fn f10_link_headers_come_before_links_in_the_document_and_both_relations_are_needed() {
+        let (hub, own) = (Some("https://doc.example/hub"), Some("https://example.org/doc"));
+        let header = ["<https://hub.example/>; rel=\"hub\", </feed>; rel=self"];
+        assert_eq!(found(&header, hub, own), both("https://hub.example/", "https://example.org/feed"));
+        assert_eq!(found(&[], hub, own), both("https://doc.example/hub", "https://example.org/doc"));
+        assert_eq!(
+            found(&["<https://hub.example/>;REL=Hub"], None, own),
+            both("https://hub.example/", "https://example.org/doc")
+        );
+        assert_eq!(found(&header[..0], hub, None), None);
+        assert_eq!(found(&[], None, own), None);
+        assert_eq!(found(&["</feed>; rel=self"], None, None), None);
+    }
+
+    #[test]
+    fn f10_headers_are_read_as_they_are_written() {
+        let link = "<https://a.example/?x=1,2;rel=hub>; title=\"a, b; \\\" <c>\"; rel=next, \
+                    <https://hub.example/a,b>; type=x; rel=\"other  hub\"; rel=self, <s>; rel=\"self\"";
+        assert_eq!(found(&[link], None, None), both("https://hub.example/a,b", "https://example.org/blog/s"));
+        for nonsense in
+            ["", "<", "<>", "rel=hub", "<https://a.example/", "<javascript:x>; rel=hub", "<http://u:p@a/>; rel=hub"]
+        {
+            assert_eq!(found(&[nonsense], None, Some("https://example.org/")), None, "{nonsense}");
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! Letters in the one form in which they are compared.
+
+use crate::pieces::is_invisible;
+use unicode_normalization::UnicodeNormalization;
+
+/// Longer words are cut; what is alike in so many characters is found alike.
+const MAX_WORD_CHARS: usize = 64;
+
+/// Lower case, with compatible characters made one (NFKC) and invisible ones left out.
+pub(super) fn lower(word: &str, dotless_i: bool) -> String {
+    if word.is_ascii() && !dotless_i {
+        return word.chars().take(MAX_WORD_CHARS).map(|c| c.to_ascii_lowercase()).collect();
+    }
+    let visible = word.chars().filter(|c| !is_invisible(*c)).take(MAX_WORD_CHARS);
+    let turkish = visible.nfkc().map(|c| match c {
+        'I' if dotless_i => 'ı',
+        'İ' if dotless_i => 'i',
+        c => c,
+    });
+    turkish.flat_map(char::to_lowercase).nfc().collect()
+}
+
+/// A lower-case word without accents and with the letters that Latin scripts write in several ways made one.
+pub(super) fn without_accents(word: &str) -> String {
+    if word.is_ascii() {
+        return word.to_owned();
+    }
+    let mut bare = String::with_capacity(word.len());
+    for c in word.nfkd().filter(|c| !is_accent(*c)).nfc() {
+        match c {
+            'ß' => bare.push_str("ss"),
+            'æ' => bare.push_str("ae"),
+            'œ' => bare.push_str("oe"),
+            'þ' => bare.push_str("th"),
+            'ø' => bare.push('o'),
+            'ł' => bare.push('l'),
+            'đ' | 'ð' => bare.push('d'),
+            'ħ' => bare.push('h'),
+            'ı' => bare.push('i'),
+            'ς' => bare.push('σ'),
+            c => bare.push(c),
+        }
+    }
+    // A word of nothing but such marks is still a word.
+    if bare.is_empty() { word.to_owned() } else { bare }
+}
+
+/// Marks that people leave out when they type: accents, Hebrew points, Arabic vowel signs and tatweel. Vowel signs of
+/// other scripts are letters in all but name and stay.
+fn is_accent(c: char) -> bool {
+    matches!(u32::from(c), 0x0300..=0x036f | 0x0591..=0x05bd | 0x0640 | 0x064b..=0x0652)
+}
+
+/// Compatible characters made one (NFKC).
+pub(super) fn push_compatible(form: &mut String, chars: &[char]) {
+    if chars.iter().all(|c| is_compatible(*c)) {
+        form.extend(chars);
+    } else {
+        form.extend(chars.iter().copied().nfkc());
+    }
+}
+
+/// The common characters of unparted scripts, which NFKC leaves as they are, also beside each other.
+pub(super) fn is_compatible(c: char) -> bool {
+    matches!(u32::from(c), 0x3041..=0x3096 | 0x30a1..=0x30fa | 0x30fc | 0x4e00..=0x9fff | 0xac00..=0xd7a3)
+}

@@ -1,0 +1,12 @@
+//! Records and the index over them: segments, publishing, search, removal.
+
+pub mod find;
+pub(crate) mod hidden;
+pub mod index;
+pub mod indexed_years;
+pub(crate) mod listing;
+pub(crate) mod object;
+pub mod removal;
+pub mod segment;
+pub(crate) mod splits;
+pub mod thumbnails;

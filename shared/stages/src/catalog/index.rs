@@ -1,0 +1,483 @@
+//! Index: publishes new segments as splits, and merges splits of a year, leaving out what is gone.
+
+use crate::catalog::listing::all_keys;
+use crate::catalog::{object, segment};
+use crate::stage::StageError;
+use bytes::Bytes;
+use curlew_model::{Location, Millis, PageId, PageState, Record, SegmentKey, Timestamp, Year};
+use curlew_ports::{Blobs, Clock, CpuPool, CpuTask, Pages, PortError, Tag, compute};
+use curlew_search::{
+    BuildBudget, Due, FORM, Hidden, Manifest, SearchError, Split, SplitBuilt, SplitEntry, Tier, build_split, chunks,
+    due, merge_splits,
+};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// A split is closed once it holds so many pages, so that building one never needs much memory.
+const PAGES_PER_SPLIT: usize = 20_000;
+/// A split is closed once its pages have so many bytes of text.
+const TEXT_PER_SPLIT: usize = 64 * 1024 * 1024;
+/// Splits that are together larger than this stay apart, since merging holds them in memory.
+const MERGE_BYTES: u64 = 256 * 1024 * 1024;
+/// How long a split may hold pages that are gone before it is written anew without them. Their records are erased at once.
+const PURGE_AFTER: Millis = Millis::from_days(90);
+/// How long objects that are no longer listed are kept; longer than any program runs that has put one and lists it next.
+const RETIRED_FOR: Millis = Millis::from_days(1);
+/// How often publishing starts over since somebody else publishes the same segments.
+const RACES: u32 = 8;
+/// Days back from today of which all segments are certainly written.
+const SEALED_AFTER_DAYS: u64 = 2;
+/// Days back from today of which a segment may have records whose rows are still to be written; fewer than until its day
+/// is sealed.
+const UNDECIDED_DAYS: u64 = 1;
+
+/// The stage that publishes the index.
+pub struct Index {
+    /// Segments, splits and manifests.
+    pub blobs: Arc<dyn Blobs>,
+    /// Which records are the true ones.
+    pub pages: Arc<dyn Pages>,
+    /// Time.
+    pub clock: Arc<dyn Clock>,
+    /// Where splits are built and merged.
+    pub pool: Arc<dyn CpuPool>,
+}
+
+/// What publishing did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Published {
+    /// Pages that can be found now and could not before.
+    pub added: u64,
+    /// Segments that were read.
+    pub segments: u64,
+    /// Pages that merging left out for good.
+    pub purged: u64,
+    /// Splits of the year now.
+    pub splits: u64,
+    /// Pages that merging wrote anew.
+    pub rewritten: u64,
+}
+
+/// Where the manifest of a year is kept.
+pub(crate) fn manifest_key(year: Year) -> String {
+    format!("manifests/{year:04}.json")
+}
+
+/// Loads the manifest of a year; an empty one if there is none.
+pub(crate) async fn load_manifest(blobs: &dyn Blobs, year: Year) -> Result<(Manifest, Option<Tag>), StageError> {
+    match blobs.get(&manifest_key(year)).await? {
+        None => Ok((Manifest::new(year), None)),
+        Some(blob) => Ok((Manifest::from_json(&blob.bytes).map_err(search_error)?, Some(blob.tag))),
+    }
+}
+
+/// Changes the manifest of a year by compare-and-swap.
+pub(crate) async fn change_manifest(
+    blobs: &dyn Blobs,
+    year: Year,
+    change: impl Fn(&Manifest) -> Result<Manifest, SearchError>,
+) -> Result<Manifest, StageError> {
+    object::change(blobs, &manifest_key(year), |bytes| {
+        let manifest = bytes.map_or_else(|| Ok(Manifest::new(year)), Manifest::from_json).map_err(search_error)?;
+        let next = change(&manifest).map_err(search_error)?;
+        let stays = next == manifest && bytes.is_some();
+        Ok(((!stays).then(|| next.to_json()), next))
+    })
+    .await
+}
+
+pub(crate) fn search_error(error: SearchError) -> StageError {
+    match error {
+        // Somebody else was faster.
+        SearchError::Stale(_) => StageError::Port(PortError::Conflict),
+        error => StageError::Port(PortError::Corrupt { what: "the index".into(), why: error.to_string() }),
+    }
+}
+
+/// New segments and the records of them that count.
+#[derive(Default)]
+struct Batch {
+    segments: Vec<SegmentKey>,
+    records: Vec<Record>,
+    text: usize,
+    /// Pages that were published before with another text, by the year of the older copy.
+    revised: BTreeMap<Year, BTreeSet<PageId>>,
+}
+
+impl Index {
+    /// Publishes what is new in a year, and merges what is due. Two of it may run at once.
+    ///
+    /// # Errors
+    /// What the ports say, or that the index is damaged.
+    pub async fn publish(&self, year: Year) -> Result<Published, StageError> {
+        let mut done = Published::default();
+        let mut races = 0;
+        while let Err(error) = self.publish_new(year, &mut done).await {
+            races += 1;
+            // Another indexer has published some of the same segments: what is left is looked for once more.
+            if races >= RACES || !is_race(&error) {
+                return Err(error);
+            }
+        }
+        let now = self.clock.now();
+        let (manifest, _) = load_manifest(self.blobs.as_ref(), year).await?;
+        for Due { keys, tier } in due(&manifest.splits, year, now, MERGE_BYTES) {
+            self.merge(year, &keys, Some(tier), &mut done).await?;
+        }
+        let until = now - PURGE_AFTER;
+        for split in manifest.splits.iter().filter(|split| split.tier >= Tier::Month && split.purged_at < until) {
+            if manifest.hides_any() {
+                self.merge(year, std::slice::from_ref(&split.key), None, &mut done).await?;
+            }
+        }
+        self.sweep(year).await?;
+        done.splits = load_manifest(self.blobs.as_ref(), year).await?.0.splits.len() as u64;
+        Ok(done)
+    }
+
+    async fn publish_new(&self, year: Year, done: &mut Published) -> Result<(), StageError> {
+        let (mut manifest, _) = load_manifest(self.blobs.as_ref(), year).await?;
+        if manifest.is_outdated() {
+            tracing::warn!(year, "the index is of another version and is built anew from the records");
+            manifest = change_manifest(self.blobs.as_ref(), year, |m| Ok(m.begun_anew())).await?;
+        }
+        let read = (self.clock.now(), manifest.generation);
+        let mut batch = Batch::default();
+        let segments = self.new_segments(year, &manifest).await?;
+        let is_something_new = !segments.is_empty();
+        for key in segments {
+            self.read(key, &mut batch).await?;
+            if batch.records.len() >= PAGES_PER_SPLIT || batch.text >= TEXT_PER_SPLIT {
+                self.add(year, std::mem::take(&mut batch), read, done).await?;
+            }
+        }
+        self.add(year, batch, read, done).await?;
+        if is_something_new {
+            let sealed = (self.clock.now() - Millis::from_days(SEALED_AFTER_DAYS)).day();
+            change_manifest(self.blobs.as_ref(), year, |m| Ok(m.seal(&sealed))).await?;
+        }
+        Ok(())
+    }
+
+    /// Publishes what is new in a year, and merges all its splits without what is gone: into one, or into few if they are
+    /// large.
+    ///
+    /// # Errors
+    /// What the ports say, or that the index is damaged.
+    pub async fn refresh(&self, year: Year) -> Result<Published, StageError> {
+        let mut done = self.publish(year).await?;
+        let (manifest, _) = load_manifest(self.blobs.as_ref(), year).await?;
+        let splits: Vec<&SplitEntry> = manifest.splits.iter().collect();
+        let groups = chunks(&splits, MERGE_BYTES);
+        for keys in &groups {
+            self.merge(year, keys, Some(Tier::Year), &mut done).await?;
+        }
+        // What was too large to be merged with another one is still rid of what is gone.
+        let alone = manifest.splits.iter().filter(|split| !groups.iter().flatten().any(|key| *key == split.key));
+        for split in alone.filter(|_| manifest.hides_any()) {
+            self.merge(year, std::slice::from_ref(&split.key), None, &mut done).await?;
+        }
+        done.splits = load_manifest(self.blobs.as_ref(), year).await?.0.splits.len() as u64;
+        Ok(done)
+    }
+
+    /// Whether a year's index was written by another version, so that publishing builds it anew.
+    ///
+    /// # Errors
+    /// What the object store says, or that the manifest is damaged.
+    pub async fn is_outdated(&self, year: Year) -> Result<bool, StageError> {
+        Ok(load_manifest(self.blobs.as_ref(), year).await?.0.is_outdated())
+    }
+
+    /// Indexed pages of a year whose `unavailable_after` has passed. No query finds them any more; their records are
+    /// still there.
+    ///
+    /// # Errors
+    /// What the object store says, or that the index is damaged.
+    pub async fn expired(&self, year: Year) -> Result<Vec<PageId>, StageError> {
+        let (manifest, _) = load_manifest(self.blobs.as_ref(), year).await?;
+        let now = self.clock.now();
+        let mut expired: Vec<PageId> = manifest.expired(now).cloned().collect();
+        let lapsed = |split: &&SplitEntry| split.is_readable() && split.first_expiry.is_some_and(|first| first <= now);
+        for split in manifest.splits.iter().filter(lapsed) {
+            let Some(blob) = self.blobs.get(&split.key).await? else { continue };
+            // What an outdated copy says of its page counts no more.
+            let outdated = manifest.outdated_in(split);
+            let split = Split::open(blob.bytes).map_err(search_error)?;
+            let lapsed = split.lapsed(&Hidden::default(), now).map_err(search_error)?;
+            expired.extend(lapsed.into_iter().filter(|id| !outdated.contains(id)));
+        }
+        expired.sort();
+        expired.dedup();
+        Ok(expired)
+    }
+
+    /// How many pages of a year can be found, without opening a split; those whose `unavailable_after` has passed count
+    /// until they are removed.
+    ///
+    /// # Errors
+    /// What the object store says, or that the index is damaged.
+    pub async fn indexed(&self, year: Year) -> Result<u64, StageError> {
+        let (manifest, _) = load_manifest(self.blobs.as_ref(), year).await?;
+        Ok(manifest.findable())
+    }
+
+    /// The years that have an index or records.
+    ///
+    /// # Errors
+    /// What the object store says.
+    pub async fn years(&self) -> Result<Vec<Year>, StageError> {
+        let mut years: Vec<Year> = Vec::new();
+        let mut after = None;
+        // One listing for each year there is, and not one for each segment: each step jumps behind the year found.
+        while let Some(key) = self.blobs.list("segments/", after.as_deref(), 1).await?.pop() {
+            let year: Option<Year> = key.get(9..13).and_then(|y| y.parse().ok());
+            // A file that somebody else has put there is stepped over.
+            after = Some(year.map_or(key, |year| format!("segments/{year:04}/~")));
+            years.extend(year);
+        }
+        Ok(years)
+    }
+
+    async fn new_segments(&self, year: Year, manifest: &Manifest) -> Result<Vec<SegmentKey>, StageError> {
+        let prefix = segment::year_prefix(year);
+        // Days that are sealed need not be listed.
+        let after = manifest.sealed_through.as_ref().map(|day| format!("segments/{}/~", day.replace('-', "/")));
+        let keys = all_keys(self.blobs.as_ref(), &prefix, after).await?;
+        Ok(keys.iter().filter_map(|key| SegmentKey::new(key).ok()).filter(|key| !manifest.is_indexed(key)).collect())
+    }
+
+    /// Reads a segment; a record counts only if its page's row points to it, so that what was written twice by a
+    /// batch that ran twice is indexed once. What no row will ever point to is erased: when its page is removed one
+    /// day, nobody would know of it.
+    async fn read(&self, key: SegmentKey, batch: &mut Batch) -> Result<(), StageError> {
+        let Some(blob) = self.blobs.get(key.as_str()).await? else {
+            batch.segments.push(key);
+            return Ok(());
+        };
+        let settled_before = (self.clock.now() - Millis::from_days(UNDECIDED_DAYS)).day().replace('-', "/");
+        let is_settled = segment::segment_day(&key) < settled_before.as_str();
+        let (mut counted, mut strays, mut replaced) = (Vec::new(), Vec::new(), Vec::new());
+        for (location, record) in segment::decode_all(&key, &blob.bytes)? {
+            // Late news of a row does no harm: the segment waits for the next time, or the page has its tombstone already.
+            match self.pages.glimpse(&record.id).await?.map(|(page, _)| page.state) {
+                Some(PageState::Accepted { location: at, .. }) if at == location => {
+                    replaced.extend(record.replaces.clone().map(|old| (record.id.clone(), old)));
+                    counted.push(record);
+                }
+                None | Some(PageState::Pending) if !is_settled => {
+                    // Its row is being written, or the batch that wrote the segment died and runs again: next time.
+                    return Ok(());
+                }
+                Some(PageState::Accepted { location: at, .. }) if record.replaces.as_ref() == Some(&at) => {
+                    // The same of a page that has changed.
+                    if !is_settled {
+                        return Ok(());
+                    }
+                    strays.push((location, record));
+                }
+                _ => {
+                    replaced.extend(record.replaces.clone().map(|old| (record.id.clone(), old)));
+                    strays.push((location, record));
+                }
+            }
+        }
+        for (page, old) in replaced {
+            self.erase_replaced(&page, &old).await?;
+            let year = segment::segment_year(&old).unwrap_or_default();
+            batch.revised.entry(year).or_default().insert(page);
+        }
+        if !strays.is_empty() {
+            segment::erase(self.blobs.as_ref(), &key, &strays).await?;
+        }
+        batch.text += counted.iter().map(|record| record.text.len()).sum::<usize>();
+        batch.records.extend(counted);
+        batch.segments.push(key);
+        Ok(())
+    }
+
+    /// Erases the record of a page whose row points to a newer one.
+    async fn erase_replaced(&self, page: &PageId, at: &Location) -> Result<(), StageError> {
+        let blobs = self.blobs.as_ref();
+        match segment::RecordReader(blobs).read(at).await {
+            Ok(Some(record)) if record.id == *page => segment::erase(blobs, &at.segment, &[(at.clone(), record)]).await,
+            Ok(_) | Err(StageError::Port(PortError::NotFound(_))) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Publishes a batch whose rows were read from `began` on, after the manifest of this generation.
+    async fn add(
+        &self,
+        year: Year,
+        batch: Batch,
+        (began, generation): (Timestamp, u64),
+        done: &mut Published,
+    ) -> Result<(), StageError> {
+        let Batch { segments, records, revised, .. } = batch;
+        if segments.is_empty() {
+            return Ok(());
+        }
+        let blobs = self.blobs.as_ref();
+        for (other, pages) in revised.iter().filter(|(other, _)| **other != year) {
+            let now = self.clock.now();
+            change_manifest(blobs, *other, |m| Ok(m.superseding(pages, now))).await?;
+        }
+        done.segments += segments.len() as u64;
+        if records.is_empty() {
+            change_manifest(blobs, year, |m| Ok(m.with_segments(segments.clone()))).await?;
+            return Ok(());
+        }
+        let ids: HashSet<PageId> = records.iter().map(|record| record.id.clone()).collect();
+        let build = move || build_split(records.into_iter(), &BuildBudget::default());
+        let built = self.built(build).await?.map_err(search_error)?;
+        let docs = built.docs;
+        let now = self.clock.now();
+        let (mut entry, bytes) = entry_of(year, built, now);
+        (entry.since, entry.purged_at, entry.generation) = (now, began, generation);
+        // All of them are in this split, also those that replace a record of another year.
+        let revised: BTreeSet<PageId> = revised.into_values().flatten().filter(|id| ids.contains(id)).collect();
+        self.list(year, entry, bytes, |m, entry| m.with_revisions(entry, &segments, &revised, now)).await?;
+        done.added += docs;
+        Ok(())
+    }
+
+    /// Puts a split and lists it by `change`.
+    async fn list(
+        &self,
+        year: Year,
+        entry: SplitEntry,
+        bytes: Bytes,
+        change: impl Fn(&Manifest, SplitEntry) -> Result<Manifest, SearchError>,
+    ) -> Result<(), StageError> {
+        let is_new = self.blobs.put_if_absent(&entry.key, bytes.clone()).await?;
+        change_manifest(self.blobs.as_ref(), year, |m| change(m, entry.clone())).await?;
+        if !is_new {
+            // It was left over from before, and may have been swept away just before it was listed.
+            self.blobs.put_if_absent(&entry.key, bytes).await?;
+        }
+        Ok(())
+    }
+
+    /// Merges some splits of a year into one of a tier, or cleans one of what is gone, which then keeps its tier. If
+    /// somebody else was faster, nothing is done.
+    async fn merge(
+        &self,
+        year: Year,
+        keys: &[String],
+        tier: Option<Tier>,
+        done: &mut Published,
+    ) -> Result<(), StageError> {
+        let began = self.clock.now();
+        let (manifest, _) = load_manifest(self.blobs.as_ref(), year).await?;
+        let listed: Vec<&SplitEntry> = manifest.splits.iter().filter(|split| keys.contains(&split.key)).collect();
+        if listed.len() < keys.len() {
+            return Ok(());
+        }
+        let mut splits = Vec::with_capacity(keys.len());
+        for split in &listed {
+            let Some(blob) = self.blobs.get(&split.key).await? else { return Ok(()) };
+            let opened = Split::open(blob.bytes).map_err(search_error)?;
+            opened.set_outdated(Arc::new(manifest.outdated_in(split)));
+            splits.push(opened);
+        }
+        let gone: Arc<HashSet<PageId>> = Arc::new(manifest.tombstones.iter().cloned().collect());
+        let splits = Arc::new(splits);
+        let tier = match (tier, listed.as_slice()) {
+            (Some(tier), _) => tier,
+            (None, [only]) => {
+                let splits = splits.clone();
+                let ids: Vec<PageId> = gone.iter().cloned().chain(manifest.outdated_in(only)).collect();
+                if !self.built(move || holds_any(&splits[0], &ids)).await?? {
+                    let change = |m: &Manifest| Ok(m.with_purged(&only.key, began));
+                    change_manifest(self.blobs.as_ref(), year, change).await?;
+                    return Ok(());
+                }
+                only.tier
+            }
+            (None, _) => Tier::Year,
+        };
+        let before: u64 = splits.iter().map(Split::docs).sum();
+        let merged = splits.clone();
+        let merge = move || merge_splits(&merged.iter().collect::<Vec<_>>(), &gone, &BuildBudget::default());
+        let built = self.built(merge).await?.map_err(search_error)?;
+        let replaced = match built {
+            None => {
+                let ids = splits.iter().flat_map(Split::ids).collect::<Result<BTreeSet<PageId>, _>>();
+                let dropped = ids.map_err(search_error)?;
+                let change = |m: &Manifest| m.replaced(keys, None, &dropped, began);
+                done.purged += before;
+                change_manifest(self.blobs.as_ref(), year, change).await.map(drop)
+            }
+            Some(built) => {
+                done.purged += before - built.docs;
+                done.rewritten += built.docs;
+                let dropped = built.dropped.clone();
+                let (mut entry, bytes) = entry_of(year, built, self.clock.now());
+                entry.tier = tier;
+                entry.since = listed.iter().map(|split| split.since).min().unwrap_or(began);
+                (entry.purged_at, entry.generation) = (began, manifest.generation);
+                self.list(year, entry, bytes, |m, entry| m.replaced(keys, Some(entry), &dropped, began)).await
+            }
+        };
+        match replaced {
+            Err(error) if is_race(&error) => Ok(()),
+            replaced => replaced,
+        }
+    }
+
+    async fn built<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T, PortError> {
+        Ok(compute(self.pool.as_ref(), CpuTask::Build, work).await?)
+    }
+
+    /// Deletes objects that have not been listed for a while: splits that were merged, and those that a program put which
+    /// died before it could list them.
+    async fn sweep(&self, year: Year) -> Result<(), StageError> {
+        let there = all_keys(self.blobs.as_ref(), &format!("splits/{year:04}/"), None).await?;
+        let now = self.clock.now();
+        let until = now - RETIRED_FOR;
+        let over = Mutex::new(Vec::new());
+        change_manifest(self.blobs.as_ref(), year, |m| {
+            let (next, found) = m.swept(&there, now, until);
+            *over.lock().unwrap_or_else(PoisonError::into_inner) = found;
+            Ok(next)
+        })
+        .await?;
+        for key in over.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            self.blobs.delete(&key).await?;
+        }
+        Ok(())
+    }
+}
+
+/// Whether somebody else was faster.
+fn is_race(error: &StageError) -> bool {
+    matches!(error, StageError::Port(PortError::Conflict))
+}
+
+fn holds_any<'a>(split: &Split, ids: impl IntoIterator<Item = &'a PageId>) -> Result<bool, StageError> {
+    for id in ids {
+        if split.holds(id).map_err(search_error)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+fn entry_of(year: Year, built: SplitBuilt, now: Timestamp) -> (SplitEntry, Bytes) {
+    let entry = SplitEntry {
+        key: format!("splits/{year:04}/{}.split", built.name),
+        docs: built.docs,
+        bytes: built.bytes.len() as u64,
+        languages: built.languages,
+        built_at: now,
+        form: FORM,
+        tier: Tier::Delta,
+        since: now,
+        purged_at: now,
+        generation: 0,
+        first_expiry: built.first_expiry,
+        tail: built.tail,
+    };
+    (entry, built.bytes.into())
+}

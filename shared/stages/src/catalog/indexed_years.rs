@@ -1,0 +1,29 @@
+//! What there is of the index, as its manifests say.
+
+use crate::catalog::index::load_manifest;
+use crate::stage::StageError;
+use curlew_ports::{Blobs, IndexedYear};
+
+/// Where the manifests lie.
+const MANIFESTS: &str = "manifests/";
+/// Most years that have an index.
+const YEARS: usize = 200;
+
+/// The years of the index, the newest first: a listing and a read for each. Pages whose `unavailable_after` has passed
+/// count until they are removed.
+///
+/// # Errors
+/// What the object store says, or that the index is damaged.
+pub async fn indexed_years(blobs: &dyn Blobs) -> Result<Vec<IndexedYear>, StageError> {
+    let keys = blobs.list(MANIFESTS, None, YEARS).await?;
+    let mut years = Vec::with_capacity(keys.len());
+    for key in keys.iter().rev() {
+        let Some(year) = key.strip_prefix(MANIFESTS).and_then(|name| name.strip_suffix(".json")?.parse().ok()) else {
+            continue;
+        };
+        let (manifest, _) = load_manifest(blobs, year).await?;
+        let pages = manifest.findable();
+        years.push(IndexedYear { year, pages, published: manifest.splits.iter().map(|split| split.built_at).max() });
+    }
+    Ok(years)
+}

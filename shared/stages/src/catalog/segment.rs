@@ -1,0 +1,203 @@
+//! Segments: many records in one object, each its own zstd frame, so that one is readable by range and the
+//! whole by any tool that reads `jsonl.zst`. The thumbnail of a page's own image lies before its record, in a frame that
+//! zstd tools step over.
+
+use crate::stage::StageError;
+use bytes::Bytes;
+use curlew_model::{Location, Record, SegmentKey, ThumbnailId, Timestamp, Year};
+use curlew_policy::address::hash_hex;
+use curlew_ports::{Blobs, PortError};
+
+/// Level of zstd for records: they are kept for good.
+const LEVEL: i32 = 3;
+/// The most bytes that a record unpacks to.
+const UNPACK_LIMIT: usize = 8 * 1024 * 1024;
+/// Magic number of a skippable frame (RFC 8878 §3.1.2) that stands where something was erased.
+const ERASED: u32 = 0x184D_2A50;
+/// Magic number of a skippable frame with a thumbnail.
+const THUMBNAIL: u32 = 0x184D_2A51;
+/// All magic numbers of skippable frames.
+const SKIPPABLE: std::ops::RangeInclusive<u32> = 0x184D_2A50..=0x184D_2A5F;
+/// Magic number of a frame (RFC 8878 §3.1.1).
+const FRAME: u32 = 0xFD2F_B528;
+/// Bytes of a skippable frame before its content.
+const SKIPPABLE_HEADER: usize = 8;
+/// How often the erasure of a record is tried while others erase in the same segment.
+const ERASE_TRIES: u32 = 8;
+
+/// The day in a segment's key, as `2026/11/21`.
+pub fn segment_day(key: &SegmentKey) -> &str {
+    key.as_str().get(9..19).unwrap_or_default()
+}
+
+/// The year of the segment at a location, as its key says.
+pub(crate) fn segment_year(at: &Location) -> Option<Year> {
+    segment_day(&at.segment).get(..4)?.parse().ok()
+}
+
+/// Where segments of a year are kept.
+pub(crate) fn year_prefix(year: Year) -> String {
+    format!("segments/{year:04}/")
+}
+
+/// A record on its way into a segment, with the thumbnail that goes with it.
+pub(crate) struct Draft {
+    pub(crate) record: Record,
+    /// JPEG.
+    pub(crate) thumbnail: Option<Bytes>,
+}
+
+/// Writes records as one segment; their locations are in the order of the records.
+pub(crate) async fn write(
+    blobs: &dyn Blobs,
+    drafts: impl IntoIterator<Item = &Draft>,
+    now: Timestamp,
+) -> Result<Vec<Location>, StageError> {
+    let mut bytes = Vec::new();
+    let mut frames = Vec::new();
+    for Draft { record, thumbnail } in drafts {
+        let mut record = record.clone();
+        if let Some(jpeg) = thumbnail {
+            let before = bytes.len();
+            let length = u32::try_from(jpeg.len()).map_err(|e| StageError::Job(e.to_string()))?;
+            bytes.extend_from_slice(&skippable(THUMBNAIL, length));
+            bytes.extend_from_slice(jpeg);
+            record.thumbnail_frame = (bytes.len() - before) as u64;
+        }
+        let mut line = serde_json::to_vec(&record).map_err(|e| StageError::Job(e.to_string()))?;
+        line.push(b'\n');
+        let frame = zstd::bulk::compress(&line, LEVEL).map_err(|e| StageError::Job(e.to_string()))?;
+        frames.push((bytes.len() as u64, frame.len() as u64));
+        bytes.extend_from_slice(&frame);
+    }
+    // Named by its content, so that a batch that runs twice writes the same object.
+    let key = format!("segments/{}/{}.jsonl.zst", now.day().replace('-', "/"), hash_hex(&bytes));
+    let segment = SegmentKey::new(&key).map_err(|e| StageError::Job(e.to_string()))?;
+    blobs.put_if_absent(&key, bytes.into()).await?;
+    Ok(frames.into_iter().map(|(offset, length)| Location { segment: segment.clone(), offset, length }).collect())
+}
+
+/// The header of a skippable frame with so many bytes of content.
+fn skippable(magic: u32, content: u32) -> [u8; SKIPPABLE_HEADER] {
+    let mut header = [0; SKIPPABLE_HEADER];
+    header[..4].copy_from_slice(&magic.to_le_bytes());
+    header[4..].copy_from_slice(&content.to_le_bytes());
+    header
+}
+
+/// The thumbnail in a frame; `None` if it has been erased, or if there is none at this place.
+pub(crate) async fn thumbnail(blobs: &dyn Blobs, at: &Location) -> Result<Option<Bytes>, PortError> {
+    let frame = match blobs.get_range(at.segment.as_str(), at.offset, at.length).await {
+        Ok(frame) => frame,
+        // Anybody may ask for any place.
+        Err(PortError::NotFound(_) | PortError::Corrupt { .. }) => return Ok(None),
+        Err(other) => return Err(other),
+    };
+    let content = u32::try_from(frame.len().saturating_sub(SKIPPABLE_HEADER)).unwrap_or(0);
+    Ok(frame.starts_with(&skippable(THUMBNAIL, content)).then(|| frame.slice(SKIPPABLE_HEADER..)))
+}
+
+/// Where the thumbnail lies that goes with a record.
+pub(crate) fn thumbnail_of(record: &Record, at: &Location) -> Option<Location> {
+    let offset = at.offset.checked_sub(record.thumbnail_frame)?;
+    (record.thumbnail_frame > 0).then(|| Location { offset, length: record.thumbnail_frame, ..at.clone() })
+}
+
+/// Reads single records by range.
+pub struct RecordReader<'a>(pub &'a dyn Blobs);
+
+impl RecordReader<'_> {
+    /// The record at a location; `None` if it has been erased.
+    ///
+    /// # Errors
+    /// What the object store says, or that the record cannot be read.
+    pub async fn read(&self, at: &Location) -> Result<Option<Record>, StageError> {
+        let frame = self.0.get_range(at.segment.as_str(), at.offset, at.length).await?;
+        decode(&frame, at)
+    }
+}
+
+/// All records of a segment and where they lie; erased ones are left out.
+pub(crate) fn decode_all(segment: &SegmentKey, bytes: &Bytes) -> Result<Vec<(Location, Record)>, StageError> {
+    let mut records = Vec::new();
+    let mut at = 0usize;
+    while at < bytes.len() {
+        let rest = &bytes[at..];
+        let length = frame_length(rest).ok_or_else(|| corrupt(segment.as_str(), "a frame is cut short"))?;
+        let location = Location { segment: segment.clone(), offset: at as u64, length: length as u64 };
+        if let Some(record) = decode(&rest[..length], &location)? {
+            records.push((location, record));
+        }
+        at += length;
+    }
+    Ok(records)
+}
+
+fn frame_length(bytes: &[u8]) -> Option<usize> {
+    let magic = u32::from_le_bytes(bytes.get(..4)?.try_into().ok()?);
+    let length = if SKIPPABLE.contains(&magic) {
+        SKIPPABLE_HEADER + u32::from_le_bytes(bytes.get(4..8)?.try_into().ok()?) as usize
+    } else if magic == FRAME {
+        zstd::zstd_safe::find_frame_compressed_size(bytes).ok()?
+    } else {
+        return None;
+    };
+    (length > 0 && length <= bytes.len()).then_some(length)
+}
+
+fn decode(frame: &[u8], at: &Location) -> Result<Option<Record>, StageError> {
+    let magic = frame.first_chunk().map(|magic| u32::from_le_bytes(*magic));
+    if magic.is_some_and(|magic| SKIPPABLE.contains(&magic)) {
+        return Ok(None);
+    }
+    let unreadable = |why: String| corrupt(at.segment.as_str(), &why);
+    let line = zstd::bulk::decompress(frame, UNPACK_LIMIT).map_err(|e| unreadable(e.to_string()))?;
+    let mut record: Record = serde_json::from_slice(&line).map_err(|e| unreadable(e.to_string()))?;
+    if let Some(at) = thumbnail_of(&record, at) {
+        record.thumbnail = Some(ThumbnailId::Frame(at));
+    }
+    Ok(Some(record))
+}
+
+fn corrupt(segment: &str, why: &str) -> StageError {
+    StageError::Port(PortError::Corrupt { what: segment.to_owned(), why: why.to_owned() })
+}
+
+/// Overwrites records and their thumbnails with skippable frames of the same length: they are gone at once and together,
+/// every other offset stays right, and zstd tools step over them.
+pub(crate) async fn erase(
+    blobs: &dyn Blobs,
+    segment: &SegmentKey,
+    records: &[(Location, Record)],
+) -> Result<(), StageError> {
+    let key = segment.as_str();
+    for _ in 0..ERASE_TRIES {
+        let Some(blob) = blobs.get(key).await? else { return Ok(()) };
+        let mut bytes = blob.bytes.to_vec();
+        for (at, record) in records {
+            for at in std::iter::once(at.clone()).chain(thumbnail_of(record, at)) {
+                overwrite(&mut bytes, &at)?;
+            }
+        }
+        if bytes == blob.bytes {
+            return Ok(());
+        }
+        match blobs.swap(key, Some(&blob.tag), bytes.into()).await {
+            Ok(_) => return Ok(()),
+            Err(PortError::Conflict) => {}
+            Err(other) => return Err(other.into()),
+        }
+    }
+    Err(PortError::Conflict.into())
+}
+
+fn overwrite(bytes: &mut [u8], at: &Location) -> Result<(), StageError> {
+    let key = at.segment.as_str();
+    let (from, to) = (at.offset as usize, (at.offset + at.length) as usize);
+    let frame = bytes.get_mut(from..to).filter(|f| f.len() >= SKIPPABLE_HEADER);
+    let frame = frame.ok_or_else(|| corrupt(key, "a location lies outside of it"))?;
+    let content = u32::try_from(frame.len() - SKIPPABLE_HEADER).map_err(|e| corrupt(key, &e.to_string()))?;
+    frame.fill(0);
+    frame[..SKIPPABLE_HEADER].copy_from_slice(&skippable(ERASED, content));
+    Ok(())
+}

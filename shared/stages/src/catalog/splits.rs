@@ -1,0 +1,166 @@
+//! The splits that are open: read by ranges, opened by their tails, kept within bounds. What was read may lie on a shelf
+//! too, from where it is taken rather than read from afar again.
+
+use crate::catalog::index::search_error;
+use crate::stage::StageError;
+use bytes::Bytes;
+use curlew_ports::{Blobs, PortError, Shelf};
+use curlew_search::{CHUNK_BYTES, SearchError, Split, SplitEntry, joined};
+use futures::future::try_join_all;
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// So much of the end of a split is read to open it, in bytes: with small ones that is all there is.
+const FIRST_READ: u64 = 256 * 1024;
+/// Bytes that are kept of all splits together, besides what every search needs.
+const KEPT_BYTES: u64 = 32 * 1024 * 1024;
+
+/// A split that a manifest lists.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Listed {
+    key: String,
+    bytes: u64,
+    tail: u64,
+}
+
+impl Listed {
+    pub(crate) fn of(entry: &SplitEntry) -> Listed {
+        Listed { key: entry.key.clone(), bytes: entry.bytes, tail: entry.tail }
+    }
+}
+
+/// An open split and where it lies.
+#[derive(Clone)]
+pub(crate) struct Opened {
+    key: Arc<str>,
+    pub(crate) split: Arc<Split>,
+}
+
+/// Splits that are open. They never change, so one that is open stays open for as long as a manifest lists it.
+pub(crate) struct Splits {
+    blobs: Arc<dyn Blobs>,
+    shelf: Option<Arc<dyn Shelf>>,
+    open: Mutex<HashMap<String, Opened>>,
+}
+
+impl Splits {
+    pub(crate) fn new(blobs: Arc<dyn Blobs>) -> Splits {
+        Splits { blobs, shelf: None, open: Mutex::default() }
+    }
+
+    /// The same with a shelf.
+    pub(crate) fn with_shelf(self, shelf: Arc<dyn Shelf>) -> Splits {
+        Splits { shelf: Some(shelf), ..self }
+    }
+
+    /// These splits and no others, in their order.
+    pub(crate) async fn all(&self, listed: &[Listed]) -> Result<Vec<Opened>, StageError> {
+        let (known, were_open) = {
+            let open = self.open();
+            let known: Vec<Option<Opened>> = listed.iter().map(|split| open.get(&split.key).cloned()).collect();
+            (known, open.len())
+        };
+        let are_the_same = were_open == listed.len() && known.iter().all(Option::is_some);
+        let splits = listed.iter().zip(known).map(async |(listed, known)| match known {
+            Some(split) => Ok(split),
+            None => self.open_one(listed).await,
+        });
+        let splits = try_join_all(splits).await?;
+        *self.open() = listed.iter().map(|split| split.key.clone()).zip(splits.iter().cloned()).collect();
+        if let Some(shelf) = self.shelf.as_ref().filter(|_| !are_the_same) {
+            let keys: Vec<&str> = listed.iter().map(|split| split.key.as_str()).collect();
+            shelf.keep_only(&keys).await;
+        }
+        Ok(splits)
+    }
+
+    async fn open_one(&self, listed: &Listed) -> Result<Opened, StageError> {
+        let Listed { key, bytes, tail } = listed;
+        let opened = |split| Opened { key: key.as_str().into(), split: Arc::new(split) };
+        let mut length = FIRST_READ.max(*tail).min(*bytes);
+        loop {
+            let place = bytes - length..*bytes;
+            let near = self.near(key, std::slice::from_ref(&place)).await.pop().flatten();
+            if let Some(split) = near.and_then(|end| Split::open_cold(end, *bytes).ok()) {
+                return Ok(opened(split));
+            }
+            let end: Bytes = self.blobs.get_range(key, place.start, length).await?;
+            match Split::open_cold(end.clone(), *bytes) {
+                Ok(split) => {
+                    self.keep_near(key, vec![(place.start, end)]).await;
+                    return Ok(opened(split));
+                }
+                Err(SearchError::Short { need }) if length < need && need <= *bytes => length = need,
+                Err(error) => return Err(search_error(error)),
+            }
+        }
+    }
+
+    /// Reads what has been asked for of some splits, all at once; says whether there was anything.
+    pub(crate) async fn fetch(&self, splits: &[Opened]) -> Result<bool, StageError> {
+        let wanted =
+            splits.iter().map(|opened| (opened, opened.split.wanted())).filter(|(_, chunks)| !chunks.is_empty());
+        let reads = wanted.map(async |(opened, chunks)| self.supply(opened, chunks).await);
+        Ok(!try_join_all(reads).await?.is_empty())
+    }
+
+    async fn supply(&self, opened: &Opened, chunks: Vec<Range<u64>>) -> Result<(), StageError> {
+        let Opened { key, split } = opened;
+        let near = self.near(key, &chunks).await;
+        // One that is damaged is as good as none, and is replaced.
+        let is_here =
+            |chunk: &Range<u64>, near: Option<Bytes>| near.is_some_and(|b| split.supply(chunk.start, &b).is_ok());
+        let far = chunks.into_iter().zip(near).filter_map(|(chunk, near)| (!is_here(&chunk, near)).then_some(chunk));
+        let reads = joined(far.collect()).into_iter().map(async |range| {
+            let bytes = self.blobs.get_range(key, range.start, range.end - range.start).await?;
+            split.supply(range.start, &bytes).map_err(search_error)?;
+            Ok::<_, StageError>(in_chunks(range.start, bytes))
+        });
+        let read = try_join_all(reads).await?;
+        self.keep_near(key, read.into_iter().flatten().collect()).await;
+        Ok(())
+    }
+
+    /// What is on the shelf of these places of a split.
+    async fn near(&self, key: &str, places: &[Range<u64>]) -> Vec<Option<Bytes>> {
+        match &self.shelf {
+            Some(shelf) => shelf.get(key, places).await,
+            None => vec![None; places.len()],
+        }
+    }
+
+    /// Lays pieces that are known to be what they should be on the shelf.
+    async fn keep_near(&self, key: &str, pieces: Vec<(u64, Bytes)>) {
+        if let Some(shelf) = self.shelf.as_ref().filter(|_| !pieces.is_empty()) {
+            shelf.put(key, pieces).await;
+        }
+    }
+
+    /// Gives up what was read the longest ago, so that not more is kept than there is room for.
+    pub(crate) fn trim(&self) {
+        let open = self.open();
+        let kept: u64 = open.values().map(|opened| opened.split.kept()).sum();
+        if kept > KEPT_BYTES {
+            let room = KEPT_BYTES / 2 / open.len().max(1) as u64;
+            open.values().for_each(|opened| opened.split.trim(room));
+        }
+    }
+
+    fn open(&self) -> MutexGuard<'_, HashMap<String, Opened>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A range that begins at a chunk, chunk by chunk.
+fn in_chunks(at: u64, bytes: Bytes) -> Vec<(u64, Bytes)> {
+    let length = bytes.len() as u64;
+    let chunk = |from: u64| (at + from, bytes.slice(from as usize..(from + CHUNK_BYTES).min(length) as usize));
+    (0..length).step_by(CHUNK_BYTES as usize).map(chunk).collect()
+}
+
+/// What to say of a search that goes on asking for more.
+pub(crate) fn endless() -> StageError {
+    let why = "a search asks for more of the index again and again".to_owned();
+    StageError::Port(PortError::Corrupt { what: "the index".into(), why })
+}

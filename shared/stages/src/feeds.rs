@@ -1,0 +1,11 @@
+//! From a named site to new URLs: finding feeds, polling them, WebSub.
+
+pub mod discover;
+pub mod dispatch;
+pub(crate) mod feed_row;
+pub(crate) mod intake;
+pub mod poll;
+pub(crate) mod relocation;
+pub mod subscribe;
+pub mod websub;
+pub mod websub_delivery;

@@ -1,0 +1,231 @@
+//! Dispatch: once a minute, sends jobs for the feeds and sites whose minute of the cycle has come.
+//!
+//! The mark moves behind what was sent, every few thousand rows, so that a tick that is cut off anywhere is gone on with and
+//! never begun anew. So dispatch catches up after a stop of any length, if a tick does more rows than [`MARK_EVERY`], and more
+//! than come in a minute.
+
+use crate::bulk::Bulk;
+use crate::stage::StageError;
+use curlew_model::{DiscoverJob, Job, Millis, PollJob, Slot, Source, Timestamp};
+use curlew_policy::polling::schedule::{DueSlot, feed_is_due, postponed, site_is_due, slots_due};
+use curlew_policy::rules::Rules;
+use curlew_ports::{Clock, Marks, PortError, Queue, Sources, Version};
+use std::sync::Arc;
+
+/// The name of the mark: all slots up to its minute were sent.
+const MARK: &str = "dispatch";
+/// The name of the place within a slot: the slots before its minute were sent, and of that minute's slot the keys before it.
+const WITHIN: &str = "dispatch-within";
+/// Rows that one call lists.
+const LIST: usize = 500;
+/// Number of rows after which the mark moves, at the next end of a list of rows. A tick that is cut off from outside sends
+/// again no more than these.
+const MARK_EVERY: usize = 2_000;
+/// Number of rows after which a tick ends: what comes in a minute to twenty million feeds, and more than a function reads in
+/// one.
+const MOST_ROWS: usize = 100_000;
+
+/// The stage that sends what is due.
+pub struct Dispatch {
+    /// How far it has come.
+    pub marks: Arc<dyn Marks>,
+    /// Feeds and sites by slot.
+    pub sources: Arc<dyn Sources>,
+    /// Where jobs go.
+    pub queue: Arc<dyn Queue>,
+    /// Time.
+    pub clock: Arc<dyn Clock>,
+    /// The numbers.
+    pub rules: Arc<Rules>,
+}
+
+/// Limits of one tick. It always gets on by at least one list of rows, if there are any.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TickLimits {
+    /// Number of rows after which it ends.
+    pub rows: usize,
+    /// When it ends, by the monotonic clock.
+    pub until: Millis,
+}
+
+impl TickLimits {
+    /// Those of a tick that must end by a time of the monotonic clock.
+    pub fn until(until: Millis) -> TickLimits {
+        TickLimits { rows: MOST_ROWS, until }
+    }
+}
+
+/// What one tick sent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Dispatched {
+    /// Slots that were looked at to their end.
+    pub slots: usize,
+    /// Rows that were looked at.
+    pub rows: usize,
+    /// Feeds given to polling.
+    pub polls: usize,
+    /// Sites given to discovery.
+    pub discoveries: usize,
+    /// Whether a limit ended the tick before it had sent all that is due. The next one goes on there.
+    pub is_behind: bool,
+}
+
+impl Dispatch {
+    /// Sends all that is due. A tick that fires twice does nothing; one that was missed is caught up by the next.
+    ///
+    /// # Errors
+    /// What the ports say; the next tick goes on from where this one came to.
+    pub async fn tick(&self) -> Result<Dispatched, StageError> {
+        let mut all = Dispatched { is_behind: true, ..Dispatched::default() };
+        while all.is_behind {
+            let sent = self.tick_within(TickLimits::until(Millis(u64::MAX))).await?;
+            all = Dispatched {
+                slots: all.slots + sent.slots,
+                rows: all.rows + sent.rows,
+                polls: all.polls + sent.polls,
+                discoveries: all.discoveries + sent.discoveries,
+                is_behind: sent.is_behind,
+            };
+        }
+        Ok(all)
+    }
+
+    /// Sends what is due, as far as the limits allow.
+    ///
+    /// # Errors
+    /// As for [`Dispatch::tick`].
+    pub async fn tick_within(&self, limits: TickLimits) -> Result<Dispatched, StageError> {
+        let now = self.clock.now();
+        let (done, seen) = self.marks.load(MARK).await?;
+        let mut due = slots_due(done, None, now);
+        if due.len() > 1 {
+            // Only then: a place is left in a slot by a tick of an earlier minute.
+            due = slots_due(done, self.marks.load(WITHIN).await?.0, now);
+        }
+        let mut tick = Tick {
+            stage: self,
+            limits,
+            now,
+            seen,
+            jobs: Bulk::new(self.queue.as_ref()),
+            unmarked: 0,
+            sent: Dispatched::default(),
+        };
+        match tick.run(&due).await {
+            // Another tick is at it, and has come further.
+            Ok(()) | Err(StageError::Port(PortError::Conflict)) => Ok(tick.sent),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The row of the feed that a further slot lists; any other row is itself. Only feeds that are, or once were, polled
+    /// more than once a cycle cost this read.
+    async fn itself(&self, row: Source) -> Result<Option<Source>, StageError> {
+        match row {
+            Source::Extra(extra) => Ok(self.sources.get(&extra.feed).await?.map(|(row, _)| row)),
+            other => Ok(Some(other)),
+        }
+    }
+
+    /// The job of a source whose slot has come, and when it is due: a feed may ask to be left alone for some hours.
+    fn job(&self, source: Source, slot: Slot, now: Timestamp) -> Option<(Job, Timestamp)> {
+        match source {
+            Source::Feed(feed) if feed_is_due(&feed, slot, &self.rules, now) => {
+                let at = postponed(&feed, &self.rules, now)?;
+                Some((Job::Poll(PollJob::new(feed.key, feed.url)), at))
+            }
+            Source::Site(site) if site_is_due(&site, now) => {
+                Some((Job::Discover(DiscoverJob::new(site.key, site.url)), now))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// A tick under way.
+struct Tick<'a> {
+    stage: &'a Dispatch,
+    limits: TickLimits,
+    now: Timestamp,
+    /// The version of the mark.
+    seen: Version,
+    jobs: Bulk<'a>,
+    /// Rows looked at since the mark was moved.
+    unmarked: usize,
+    sent: Dispatched,
+}
+
+impl Tick<'_> {
+    async fn run(&mut self, due: &[DueSlot]) -> Result<(), StageError> {
+        for (n, slot) in due.iter().enumerate() {
+            if !self.slot(slot).await? {
+                return Ok(());
+            }
+            self.sent.slots += 1;
+            let is_last = n + 1 == due.len();
+            self.sent.is_behind = !is_last && self.sent.rows > 0 && self.is_over();
+            if is_last {
+                self.mark(self.now).await?;
+            } else if self.sent.is_behind || self.unmarked >= MARK_EVERY {
+                self.mark(slot.came).await?;
+            }
+            if self.sent.is_behind {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    /// Looks at a slot from its place on; says whether it came to its end.
+    async fn slot(&mut self, slot: &DueSlot) -> Result<bool, StageError> {
+        let (mut after, mut kept) = (slot.after(), slot.from);
+        loop {
+            let rows = self.stage.sources.in_slot(slot.slot, after.as_ref(), LIST).await?;
+            let Some(last) = rows.last() else { return Ok(true) };
+            let place = slot.place_of(last.key());
+            after = Some(last.key().clone());
+            self.sent.rows += rows.len();
+            self.unmarked += rows.len();
+            for row in rows {
+                let Some(row) = self.stage.itself(row).await? else { continue };
+                let Some((job, due)) = self.stage.job(row, slot.slot, self.now) else { continue };
+                match job {
+                    Job::Poll(_) => self.sent.polls += 1,
+                    _ => self.sent.discoveries += 1,
+                }
+                self.jobs.push((job, due)).await?;
+            }
+            // Keys with the same place cannot be told apart, so the tick must get beyond one to go on behind it.
+            let is_over = self.is_over();
+            if place > kept && (is_over || self.unmarked >= MARK_EVERY) {
+                self.keep_place(place).await?;
+                kept = place;
+                if is_over {
+                    self.sent.is_behind = true;
+                    return Ok(false);
+                }
+            }
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        self.sent.rows >= self.limits.rows || self.stage.clock.monotonic() >= self.limits.until
+    }
+
+    /// Sends what is left and then moves the mark: a crash before this sends jobs twice and never not at all.
+    async fn mark(&mut self, at: Timestamp) -> Result<(), StageError> {
+        self.jobs.send().await?;
+        self.seen = self.stage.marks.swap(MARK, self.seen, at).await?;
+        self.unmarked = 0;
+        Ok(())
+    }
+
+    /// The same, with a place within a slot.
+    async fn keep_place(&mut self, at: Timestamp) -> Result<(), StageError> {
+        self.jobs.send().await?;
+        let (_, seen) = self.stage.marks.load(WITHIN).await?;
+        self.stage.marks.swap(WITHIN, seen, at).await?;
+        self.unmarked = 0;
+        Ok(())
+    }
+}

@@ -1,0 +1,319 @@
+//! From the entries of a feed to visits: what is new, and to whom it belongs.
+
+use crate::catalog::removal::Removal;
+use crate::feeds::feed_row;
+use crate::politeness::access::Manners;
+use crate::stage::StageError;
+use curlew_feed::{DeletedEntry, Entry, Feed};
+use curlew_model::{
+    EntryHints, FeedSource, Gone, HostKey, Job, Page, PageId, PageState, Purpose, Rejection, SubscribeJob, Taken,
+    Timestamp, Validators, VisitItem, VisitJob,
+};
+use curlew_policy::address;
+use curlew_policy::page::{dates, sampling};
+use curlew_policy::polling::subscription::{self, HubRequest};
+use curlew_ports::{Blobs, Event, Pages, Queue};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use url::Url;
+
+/// Keys of older entries that the row of a feed keeps at least.
+const REMEMBERED_AT_LEAST: usize = 32;
+/// Deletions of one document that are looked at.
+const DELETED_PER_POLL: usize = 100;
+/// Minutes of a day.
+const DAY: i64 = 1_440;
+
+/// Takes in feeds: sends visits for what is new and brings the feed's row up to date.
+pub(crate) struct Intake {
+    pub(crate) manners: Arc<Manners>,
+    pub(crate) pages: Arc<dyn Pages>,
+    pub(crate) queue: Arc<dyn Queue>,
+    removal: Removal,
+    /// Whether somebody listens for what hubs tell.
+    listening: bool,
+}
+
+impl Intake {
+    /// Over these ports.
+    pub(crate) fn new(
+        manners: Arc<Manners>,
+        pages: Arc<dyn Pages>,
+        queue: Arc<dyn Queue>,
+        blobs: Arc<dyn Blobs>,
+    ) -> Intake {
+        let removal = Removal::new(pages.clone(), blobs, manners.clock.clone(), manners.events.clone());
+        Intake { manners, pages, queue, removal, listening: false }
+    }
+
+    /// The same where hubs can tell us of news: those that feeds name are asked to.
+    pub(crate) fn listening(self) -> Intake {
+        Intake { listening: true, ..self }
+    }
+
+    /// The job for the feed's hub, if it is time for one, which the row then says. It is sent once the row is written: before,
+    /// it would find nothing to ask for; one that is lost in between follows with the next poll after
+    /// [`curlew_policy::rules::Rules::websub_retry`].
+    pub(crate) fn for_the_hub(&self, feed: &mut FeedSource, blocked: bool) -> Option<Job> {
+        let (rules, now) = (&self.manners.rules, self.manners.clock.now());
+        let step = if self.listening { subscription::step(feed, blocked, rules, now) } else { HubRequest::Nothing };
+        if step == HubRequest::Nothing {
+            return None;
+        }
+        let url = feed.polling.hub.as_ref()?.url.clone();
+        feed.polling.subscription = subscription::sent(feed, step, rules, now, self.manners.seeds.next());
+        let job = SubscribeJob { feed: feed.key.clone(), url, end: step == HubRequest::End, deferrals: 0 };
+        Some(Job::Subscribe(job))
+    }
+
+    /// Sends such a job.
+    pub(crate) async fn send_to_hub(&self, job: Option<Job>) -> Result<(), StageError> {
+        let Some(job) = job else { return Ok(()) };
+        Ok(self.queue.send(&[(job, self.manners.clock.now())]).await?)
+    }
+
+    /// Sends visits for the entries that are new, and removes the pages of those that the feed has taken back; says how
+    /// many are new. The caller writes `source` afterwards: entries are remembered as seen only once their visits are in
+    /// the queue.
+    ///
+    /// A feed may bring so many new entries a day; the others stay unseen and are taken when their day has come, if they
+    /// are still listed. So a feed that makes up entries with each call costs only so much.
+    pub(crate) async fn take(&self, source: &mut FeedSource, feed: &Feed) -> Result<u64, StageError> {
+        let now = self.manners.clock.now();
+        let rules = &self.manners.rules;
+        let seen: BTreeSet<u64> = source.seen.iter().copied().collect();
+        let mut taken_today = taken_on(source, now);
+        let mut fresh: BTreeSet<u64> = BTreeSet::new();
+        let mut visits: BTreeMap<HostKey, Vec<VisitItem>> = BTreeMap::new();
+        let mut taken: BTreeSet<PageId> = BTreeSet::new();
+        let mut now_listed = Vec::new();
+        let before: BTreeMap<u64, u16> = source.seen.iter().copied().zip(source.stamps.iter().copied()).collect();
+        let (mut stamps, mut known, mut changed) = (BTreeMap::new(), 0, Vec::new());
+        for entry in feed.entries.iter().take(rules.entries_per_poll) {
+            let key = entry.key();
+            let is_known = seen.contains(&key) || fresh.contains(&key);
+            if !is_known && taken_today.entries >= rules.entries_per_day {
+                continue;
+            }
+            now_listed.push(key);
+            let stamp = feed_row::stamp(entry);
+            if is_known {
+                if let Some(old) = before.get(&key).filter(|old| **old > 0 && !stamps.contains_key(&key)) {
+                    known += 1;
+                    if *old != stamp {
+                        changed.push((entry, *old));
+                    }
+                }
+                stamps.entry(key).or_insert(stamp);
+                continue;
+            }
+            stamps.insert(key, stamp);
+            fresh.insert(key);
+            taken_today.entries += 1;
+            match self.item(source, entry, now).await? {
+                Some((host, item)) if taken.insert(item.page.clone()) => visits.entry(host).or_default().push(item),
+                _ => {}
+            }
+        }
+        self.look_into(source, changed, known, &mut stamps, &mut visits).await?;
+        let jobs: Vec<(Job, Timestamp)> =
+            visits.into_iter().flat_map(|(h, i)| jobs(source, h, i)).map(|j| (j, now)).collect();
+        if !jobs.is_empty() {
+            self.queue.send(&jobs).await?;
+        }
+        now_listed.extend(self.remove(source, &feed.deleted).await?);
+        let new = fresh.len() as u64;
+        self.manners.events.note(&Event::EntriesSeen(new));
+        if new > 0 {
+            source.polling.taken = taken_today;
+        }
+        let listed = now_listed.len();
+        remember(source, now_listed, rules.seen_ring);
+        let stamp = |key| stamps.get(key).or(before.get(key)).copied().unwrap_or_default();
+        source.stamps = source.seen.iter().take(listed).map(stamp).collect();
+        Ok(new)
+    }
+
+    /// Adds re-checks of pages whose entries have changed, within a budget. What is left over keeps its old stamp, so that the
+    /// next poll finds it again.
+    async fn look_into(
+        &self,
+        source: &FeedSource,
+        changed: Vec<(&Entry, u16)>,
+        known: usize,
+        stamps: &mut BTreeMap<u64, u16>,
+        visits: &mut BTreeMap<HostKey, Vec<VisitItem>>,
+    ) -> Result<(), StageError> {
+        let (rules, now) = (&self.manners.rules, self.manners.clock.now());
+        let budget = sampling::to_look_into(changed.len(), known);
+        if budget == 0 {
+            return Ok(());
+        }
+        let base = Url::parse(&source.url).ok();
+        for (n, (entry, old)) in changed.into_iter().enumerate() {
+            let url = entry.link.as_deref().and_then(|link| address::parse(link, base.as_ref()).ok());
+            let Some(url) = url else { continue };
+            if n < budget {
+                match self.page_itself(&address::page_id(&address::canonical(&url))).await? {
+                    Some(page) if sampling::is_candidate(&page, rules, now) => {
+                        let item = VisitItem { url: page.url, page: page.id, purpose: Purpose::Recheck };
+                        visits.entry(page.host).or_default().push(item);
+                    }
+                    // It was looked at a moment ago, or is being taken in: later.
+                    Some(page) if matches!(page.state, PageState::Accepted { .. } | PageState::Pending) => {
+                        stamps.insert(entry.key(), old);
+                    }
+                    _ => {}
+                }
+            } else {
+                stamps.insert(entry.key(), old);
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes the pages of entries that the feed has taken back (RFC 6721), as far as they are the feed's to remove: on
+    /// its own host key. A feed speaks for no other site. Gives the keys by which the feed remembers that it was done.
+    async fn remove(&self, source: &FeedSource, deleted: &[DeletedEntry]) -> Result<Vec<u64>, StageError> {
+        let own = Url::parse(&source.url).ok().and_then(|url| self.manners.key_of(&url).ok());
+        let mut done = vec![];
+        for entry in deleted.iter().take(DELETED_PER_POLL) {
+            let key = deletion_key(entry);
+            if source.seen.contains(&key) {
+                done.push(key);
+                continue;
+            }
+            let Some(url) = entry.url.as_deref().and_then(|url| address::parse(url, None).ok()) else { continue };
+            let Some(page) = self.page_itself(&address::page_id(&address::canonical(&url))).await? else { continue };
+            match page.state {
+                // What becomes of it is seen with a later poll.
+                PageState::Pending => continue,
+                PageState::Accepted { .. } if own.as_ref() == Some(&page.host) => {
+                    self.removal.remove(&page.id, Gone::Deleted).await?;
+                }
+                _ => {}
+            }
+            done.push(key);
+        }
+        Ok(done)
+    }
+
+    /// The row of a page, or of the page that it is another address of.
+    async fn page_itself(&self, id: &PageId) -> Result<Option<Page>, StageError> {
+        let Some((page, _)) = self.pages.glimpse(id).await? else { return Ok(None) };
+        let PageState::Alias { of } = &page.state else { return Ok(Some(page)) };
+        Ok(self.pages.glimpse(of).await?.map(|(page, _)| page))
+    }
+
+    /// The visit item of an entry, or nothing if its page is known or it has no usable link.
+    async fn item(
+        &self,
+        source: &FeedSource,
+        entry: &Entry,
+        now: Timestamp,
+    ) -> Result<Option<(HostKey, VisitItem)>, StageError> {
+        let linked = match entry.link.as_deref() {
+            None => Err("the entry has no usable link".to_owned()),
+            Some(link) => address::parse(link, Url::parse(&source.url).ok().as_ref()).map_err(|e| e.to_string()),
+        };
+        let located = linked.and_then(|url| {
+            let url = address::canonical(&url);
+            self.manners.key_of(&url).map(|host| (host, url)).map_err(|e| e.to_string())
+        });
+        let (host, url) = match located {
+            Ok(found) => found,
+            Err(why) => {
+                self.no_link(source, entry, why, now).await?;
+                return Ok(None);
+            }
+        };
+        let page = address::page_id(&url);
+        if let Some(rule) = self.manners.scope.excludes(&url) {
+            self.reject(source, (page, host, url), Rejection::Excluded(rule.to_string()), now).await?;
+            return Ok(None);
+        }
+        // Whether it is known is asked once more before the page is called; here a late answer costs only a message.
+        if self.pages.glimpse(&page).await?.is_some_and(|(row, _)| !row.state.may_be_taken_up()) {
+            return Ok(None);
+        }
+        let hints = EntryHints {
+            title: entry.title.clone(),
+            published: [entry.published, entry.updated]
+                .into_iter()
+                .flatten()
+                .find_map(|stated| dates::plausible(stated, now)),
+            author: entry.author.clone(),
+        };
+        Ok(Some((host, VisitItem { url: url.into(), page, purpose: Purpose::New { hints } })))
+    }
+
+    /// An entry without a usable link has no page, but nothing vanishes: it gets a row that says why.
+    async fn no_link(&self, source: &FeedSource, entry: &Entry, why: String, now: Timestamp) -> Result<(), StageError> {
+        let Ok(mut url) = Url::parse(&source.url) else { return Ok(()) };
+        let Ok(host) = self.manners.key_of(&url) else { return Ok(()) };
+        url.set_fragment(Some(&format!("entry-{:016x}", entry.key())));
+        self.reject(source, (address::page_id(&url), host, url), Rejection::Address(why), now).await
+    }
+
+    /// An entry that no call is made for gets a row all the same.
+    async fn reject(
+        &self,
+        source: &FeedSource,
+        (id, host, url): (PageId, HostKey, Url),
+        reason: Rejection,
+        now: Timestamp,
+    ) -> Result<(), StageError> {
+        let page = Page {
+            id,
+            url: url.into(),
+            host,
+            feed: Some(source.key.clone()),
+            state: PageState::Rejected { reason: reason.clone() },
+            at: now,
+            checked_at: None,
+            expires: None,
+            doubted_at: None,
+            validators: Validators::default(),
+        };
+        if self.pages.insert(&page).await? {
+            self.manners.events.note(&Event::Rejected(&reason));
+        }
+        Ok(())
+    }
+}
+
+/// Stands among the keys of seen entries for one that was taken back.
+fn deletion_key(entry: &DeletedEntry) -> u64 {
+    let hex = address::hash_hex(format!("deleted {}", entry.id).as_bytes());
+    hex.get(..16).and_then(|digits| u64::from_str_radix(digits, 16).ok()).unwrap_or_default()
+}
+
+/// What a feed has brought on the day of `now`.
+fn taken_on(source: &FeedSource, now: Timestamp) -> Taken {
+    let day = now.minute().div_euclid(DAY);
+    Some(source.polling.taken).filter(|taken| taken.day == day).unwrap_or(Taken { day, entries: 0 })
+}
+
+fn jobs(source: &FeedSource, host: HostKey, items: Vec<VisitItem>) -> Vec<Job> {
+    VisitJob::several(&host, Some(&source.key), &items)
+        .map(|visit| Job::Fetch(VisitJob { site_image: source.image.clone(), ..visit }))
+        .collect()
+}
+
+/// What the feed lists now stays in the ring whatever its size; of older keys as many follow, since entries come and go
+/// at a feed's end. What is forgotten is looked up among the pages when it comes again, so a short ring costs little,
+/// while a long one is written with each new entry.
+fn remember(source: &mut FeedSource, listed: Vec<u64>, ring: usize) {
+    let ring = ring.min(listed.len() + listed.len().max(REMEMBERED_AT_LEAST));
+    let mut keys: Vec<u64> = Vec::with_capacity(ring);
+    let mut known = BTreeSet::new();
+    for key in listed.into_iter().chain(source.seen.iter().copied()) {
+        if keys.len() == ring {
+            break;
+        }
+        if known.insert(key) {
+            keys.push(key);
+        }
+    }
+    source.seen = keys;
+}

@@ -1,0 +1,10 @@
+//! Requests of operators and of sites' owners: suggestions, blocks, overrides, ownership, audits, statistics.
+
+pub mod audit;
+pub mod block;
+pub mod messages;
+pub mod overrides;
+pub mod owner_jobs;
+pub mod ownership;
+pub mod stats;
+pub mod suggest;

@@ -1,0 +1,242 @@
+//! Audit: what became of a page or of all pages of a host, and what is left of them anywhere.
+
+use crate::catalog::hidden::is_on;
+use crate::catalog::index::search_error;
+use crate::catalog::listing::{all_keys, pages_that};
+use crate::catalog::removal::AUDIT_PREFIX;
+use crate::catalog::segment;
+use crate::catalog::thumbnails::thumbnail_key;
+use crate::stage::StageError;
+use curlew_model::{ImageId, Page, PageId, PageState, SegmentKey};
+use curlew_policy::address;
+use curlew_ports::{Blobs, Pages};
+use curlew_search::{Manifest, SearchError, Split};
+use serde::Serialize;
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// Looks for what is left of pages.
+pub struct Audit {
+    /// Segments, splits, manifests, thumbnails, audit lines.
+    pub blobs: Arc<dyn Blobs>,
+    /// What became of each page.
+    pub pages: Arc<dyn Pages>,
+}
+
+/// Whom an audit is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Subject {
+    /// One page.
+    Page(PageId),
+    /// A host and all that is below it, lower case, A-labels.
+    Host(String),
+}
+
+/// What was found.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Trail {
+    /// The rows: what became of each page, and when.
+    pub pages: Vec<Page>,
+    /// The lines of the audit: what was removed, when and why.
+    pub removed: Vec<Value>,
+    /// Records of pages that are indexed or on their way.
+    pub records: u64,
+    /// In how many splits such pages are, each page counted.
+    pub indexed: u64,
+    /// What is left of pages that are gone, though it must not be found: where, and of which page.
+    pub left: Vec<Left>,
+    /// Objects that could not be read, since another version has written them.
+    pub unread: Vec<String>,
+}
+
+/// Something that is left of a page that is gone.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Left {
+    /// The object.
+    pub key: String,
+    /// The page.
+    pub page: PageId,
+    /// It is in a piece of the index that is written anew without it in time, and no query finds it there.
+    pub hidden: bool,
+}
+
+impl Audit {
+    /// Reads rows, audit lines, every segment, every split and every thumbnail there may be of a subject.
+    ///
+    /// # Errors
+    /// What the ports say.
+    pub async fn of(&self, subject: &Subject) -> Result<Trail, StageError> {
+        let mut trail = Trail { pages: self.rows(subject).await?, ..Trail::default() };
+        let accepted = |page: &&Page| matches!(page.state, PageState::Accepted { .. } | PageState::Pending);
+        let alive: BTreeSet<PageId> = trail.pages.iter().filter(accepted).map(|page| page.id.clone()).collect();
+        self.lines(subject, &mut trail).await?;
+        self.segments(subject, &alive, &mut trail).await?;
+        self.splits(subject, &alive, &mut trail).await?;
+        self.bodies(subject, &alive, &mut trail).await?;
+        Ok(trail)
+    }
+
+    async fn rows(&self, subject: &Subject) -> Result<Vec<Page>, StageError> {
+        let mut found = Vec::new();
+        match subject {
+            Subject::Page(id) => {
+                let mut next = Some(id.clone());
+                // Another address of a page leads to the page itself.
+                while let Some(id) = next.take().filter(|id| !found.iter().any(|page: &Page| page.id == *id)) {
+                    let Some((page, _)) = self.pages.get(&id).await? else { break };
+                    if let PageState::Alias { of } = &page.state {
+                        next = Some(of.clone());
+                    }
+                    found.push(page);
+                }
+            }
+            Subject::Host(_) => {
+                found = pages_that(self.pages.as_ref(), |page| subject.covers(&page.id, &page.url)).await?;
+            }
+        }
+        Ok(found)
+    }
+
+    async fn lines(&self, subject: &Subject, trail: &mut Trail) -> Result<(), StageError> {
+        let ids: BTreeSet<PageId> = trail.pages.iter().map(|page| page.id.clone()).collect();
+        for key in all_keys(self.blobs.as_ref(), AUDIT_PREFIX, None).await? {
+            let Some(blob) = self.blobs.get(&key).await? else { continue };
+            let Ok(line) = serde_json::from_slice::<Value>(&blob.bytes) else { continue };
+            let page = line["page"].as_str().and_then(|id| PageId::new(id).ok());
+            let Some(page) =
+                page.filter(|id| ids.contains(id) || subject.covers(id, line["url"].as_str().unwrap_or_default()))
+            else {
+                continue;
+            };
+            let image: Option<ImageId> = serde_json::from_value(line["thumbnail"].clone()).ok();
+            if let Some(image) = image
+                && self.blobs.get(&thumbnail_key(&image)).await?.is_some_and(|blob| !blob.bytes.is_empty())
+            {
+                // Another page may have the same image; that is no trace of this one, but it is said.
+                trail.left.push(Left { key: thumbnail_key(&image), page, hidden: true });
+            }
+            trail.removed.push(line);
+        }
+        Ok(())
+    }
+
+    async fn segments(&self, subject: &Subject, alive: &BTreeSet<PageId>, trail: &mut Trail) -> Result<(), StageError> {
+        for key in all_keys(self.blobs.as_ref(), "segments/", None).await? {
+            let Ok(segment) = SegmentKey::new(&key) else { continue };
+            let Some(blob) = self.blobs.get(&key).await? else { continue };
+            for (_, record) in segment::decode_all(&segment, &blob.bytes)? {
+                if !trail.is_about(subject, &record.id, &record.url) {
+                    continue;
+                }
+                trail.records += 1;
+                if !alive.contains(&record.id) {
+                    trail.left.push(Left { key: key.clone(), page: record.id, hidden: false });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    async fn splits(&self, subject: &Subject, alive: &BTreeSet<PageId>, trail: &mut Trail) -> Result<(), StageError> {
+        let mut tombstones = BTreeSet::new();
+        let mut listed = BTreeSet::new();
+        for key in all_keys(self.blobs.as_ref(), "manifests/", None).await? {
+            let Some(blob) = self.blobs.get(&key).await? else { continue };
+            let manifest = Manifest::from_json(&blob.bytes).map_err(search_error)?;
+            tombstones.extend(manifest.tombstones);
+            listed.extend(manifest.splits.into_iter().map(|split| split.key));
+        }
+        for key in all_keys(self.blobs.as_ref(), "splits/", None).await? {
+            let Some(blob) = self.blobs.get(&key).await? else { continue };
+            let split = match Split::open(blob.bytes) {
+                Ok(split) => split,
+                Err(SearchError::UnknownForm { .. } | SearchError::Damaged { .. }) => {
+                    trail.unread.push(key);
+                    continue;
+                }
+                Err(error) => return Err(search_error(error)),
+            };
+            let mut ids: BTreeSet<PageId> = match subject {
+                Subject::Host(host) => split.pages_of(host).map_err(search_error)?.into_iter().collect(),
+                Subject::Page(_) => BTreeSet::new(),
+            };
+            for id in subject.page().into_iter().chain(trail.pages.iter().map(|page| &page.id)) {
+                if split.holds(id).map_err(search_error)? {
+                    ids.insert(id.clone());
+                }
+            }
+            for page in ids {
+                trail.indexed += u64::from(listed.contains(&key));
+                if !alive.contains(&page) {
+                    let hidden = tombstones.contains(&page) || !listed.contains(&key);
+                    trail.left.push(Left { key: key.clone(), page, hidden });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Large pages on their way to extraction lie in objects that are named by the page.
+    async fn bodies(&self, subject: &Subject, alive: &BTreeSet<PageId>, trail: &mut Trail) -> Result<(), StageError> {
+        for key in all_keys(self.blobs.as_ref(), "bodies/", None).await? {
+            let name = key.rsplit('/').next().and_then(|name| name.split('.').next()).unwrap_or_default();
+            let Ok(page) = PageId::new(name) else { continue };
+            if trail.is_about(subject, &page, "") && !alive.contains(&page) {
+                trail.left.push(Left { key, page, hidden: false });
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Subject {
+    /// What a person typed: a page's URL or id, or a host name; none if it is neither.
+    pub fn read(text: &str) -> Option<Subject> {
+        if let Ok(id) = PageId::new(text) {
+            return Some(Subject::Page(id));
+        }
+        if text.contains("://") {
+            return address::parse(text, None)
+                .ok()
+                .map(|url| Subject::Page(address::page_id(&address::canonical(&url))));
+        }
+        let url = address::parse(&format!("http://{text}/"), None).ok()?;
+        (url.path() == "/" && url.query().is_none())
+            .then(|| url.host_str().map(|host| Subject::Host(host.to_owned())))?
+    }
+
+    fn page(&self) -> Option<&PageId> {
+        match self {
+            Subject::Page(id) => Some(id),
+            Subject::Host(_) => None,
+        }
+    }
+
+    fn covers(&self, id: &PageId, url: &str) -> bool {
+        match self {
+            Subject::Page(page) => page == id,
+            Subject::Host(host) => is_on(url, host),
+        }
+    }
+}
+
+impl Trail {
+    fn is_about(&self, subject: &Subject, id: &PageId, url: &str) -> bool {
+        subject.covers(id, url) || self.pages.iter().any(|page| page.id == *id)
+    }
+
+    /// Whether anybody could still come by what is gone: something is left that no purge is to come for.
+    pub fn is_clean(&self) -> bool {
+        self.left.iter().all(|left| left.hidden)
+    }
+
+    /// Whether nothing knows of the subject at all.
+    pub fn is_empty(&self) -> bool {
+        self.pages.is_empty()
+            && self.removed.is_empty()
+            && self.records == 0
+            && self.indexed == 0
+            && self.left.is_empty()
+    }
+}

@@ -1,0 +1,187 @@
+//! Blocks: a host that is blocked is not called from the next call on and not found from now on.
+//!
+//! A block is a field of the state of each host key that it covers, since that is what a call reads. Most names lie below
+//! one host key. Below a public suffix, or a platform that is split, there are many: those that are known are all written,
+//! and a host key that is visited for the first time is held against the list (`Manners::open`).
+
+use crate::bulk::Bulk;
+use crate::catalog::hidden::{HIDDEN_KEY, Hidden, hidden, is_on, parse};
+use crate::catalog::listing::each_host;
+use crate::catalog::object;
+use crate::stage::StageError;
+use curlew_model::{
+    EntryHints, HostKey, Job, PageId, Purpose, SourceKey, Timestamp, VisitItem, VisitJob, is_at_or_below,
+};
+use curlew_policy::address::{self, HostGroups};
+use curlew_policy::politeness::admission;
+use curlew_ports::{Blobs, BlockedBy, Clock, HostLedger, Hosts, Pages, Queue, update_host};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use url::Url;
+
+/// Rows of hosts and pages that are read at a time.
+const LIST: usize = 500;
+
+/// Blocks and unblocks hosts.
+#[derive(Clone)]
+pub struct Blocks {
+    /// For the next call.
+    pub ledger: Arc<dyn HostLedger>,
+    /// To find the host keys below a name.
+    pub hosts: Arc<dyn Hosts>,
+    /// To find the pages that a block has kept out.
+    pub pages: Arc<dyn Pages>,
+    /// For visits to these pages.
+    pub queue: Arc<dyn Queue>,
+    /// Time.
+    pub clock: Arc<dyn Clock>,
+    /// For the next query.
+    pub blobs: Arc<dyn Blobs>,
+    /// What counts as one host.
+    pub groups: Arc<HostGroups>,
+}
+
+impl Blocks {
+    /// Blocks a host and all that is below it; says which host key it counts under.
+    ///
+    /// # Errors
+    /// If the name is no host, or what the ports say.
+    pub async fn block(&self, host: &str) -> Result<HostKey, StageError> {
+        // From now on it is the operator's own, and no owner takes it back.
+        self.block_in(host, |hidden, name| hidden.hosts.insert(name.clone()) | hidden.by_owner.remove(name)).await
+    }
+
+    /// The same for the host's owner, who may take it back. A block of the operator's stays one.
+    ///
+    /// # Errors
+    /// As for [`Blocks::block`].
+    pub async fn block_for_owner(&self, host: &str) -> Result<HostKey, StageError> {
+        let change = |hidden: &mut Hidden, name: &String| {
+            let is_new = hidden.hosts.insert(name.clone());
+            is_new && hidden.by_owner.insert(name.clone())
+        };
+        self.block_in(host, change).await
+    }
+
+    async fn block_in(&self, host: &str, change: impl Fn(&mut Hidden, &String) -> bool) -> Result<HostKey, StageError> {
+        let (name, key) = self.name(host)?;
+        update_host(self.ledger.as_ref(), &key, |s| (admission::block(s, &name), ())).await?;
+        self.change_hidden(|hidden| change(hidden, &name)).await?;
+        // After the list: a host key that this does not find yet finds itself in the list.
+        for below in self.keys_below(&name, &key).await? {
+            update_host(self.ledger.as_ref(), &below, |s| (admission::block(s, &name), ())).await?;
+        }
+        Ok(key)
+    }
+
+    /// Takes a block back, and takes up the pages that were not fetched because of it, or because the host was out of
+    /// reach; says whether there was a block.
+    ///
+    /// # Errors
+    /// If the name is no host, or what the ports say; then run it again.
+    pub async fn unblock(&self, host: &str) -> Result<bool, StageError> {
+        let (name, key) = self.name(host)?;
+        self.change_hidden(|hidden| hidden.hosts.remove(&name) | hidden.by_owner.remove(&name)).await?;
+        let mut was = false;
+        for below in self.keys_below(&name, &key).await? {
+            was |= update_host(self.ledger.as_ref(), &below, |s| admission::unblock(s, &name)).await?;
+        }
+        // Last, so that whoever has to run it again finds it blocked.
+        let known = self.ledger.load(&key).await?.0.blocked.contains(&name);
+        if was || known {
+            self.take_up(&name).await?;
+        }
+        was |= update_host(self.ledger.as_ref(), &key, |s| admission::unblock(s, &name)).await?;
+        Ok(was)
+    }
+
+    /// Who blocks a host: by its own name, or by one above it.
+    ///
+    /// # Errors
+    /// What the ports say.
+    pub async fn blocked_by(&self, host: &str) -> Result<BlockedBy, StageError> {
+        let hidden = hidden(self.blobs.as_ref()).await?;
+        let blocking: Vec<&String> = hidden.hosts.iter().filter(|name| is_at_or_below(host, name)).collect();
+        Ok(match blocking.iter().all(|name| hidden.by_owner.contains(*name)) {
+            _ if blocking.is_empty() => BlockedBy::Nobody,
+            true => BlockedBy::Owner,
+            false => BlockedBy::Operator,
+        })
+    }
+
+    /// Takes a block back for the host's owner, unless it is the operator's; says whether there is none now.
+    ///
+    /// # Errors
+    /// As for [`Blocks::unblock`].
+    pub async fn unblock_for_owner(&self, host: &str) -> Result<bool, StageError> {
+        if self.blocked_by(host).await? == BlockedBy::Operator {
+            return Ok(false);
+        }
+        self.unblock(host).await?;
+        Ok(true)
+    }
+
+    /// Known host keys at or below a name, but for the one that the name itself counts under.
+    async fn keys_below(&self, name: &str, own: &HostKey) -> Result<Vec<HostKey>, StageError> {
+        let mut found = vec![];
+        if !address::has_keys_below(name, &self.groups) {
+            return Ok(found);
+        }
+        each_host(self.hosts.as_ref(), |key, _| {
+            if key != *own && is_at_or_below(key.as_str(), name) {
+                found.push(key);
+            }
+        })
+        .await?;
+        Ok(found)
+    }
+
+    /// Sends visits for pages of a host that were rejected for a reason that has passed.
+    async fn take_up(&self, name: &str) -> Result<(), StageError> {
+        let now = self.clock.now();
+        let mut taken_up = Bulk::new(self.queue.as_ref());
+        let mut after: Option<PageId> = None;
+        loop {
+            let rows = self.pages.list(after.as_ref(), LIST).await?;
+            let Some(last) = rows.last() else { return Ok(taken_up.send().await?) };
+            after = Some(last.id.clone());
+            let mut visits: BTreeMap<(HostKey, Option<SourceKey>), Vec<VisitItem>> = BTreeMap::new();
+            for page in rows.into_iter().filter(|page| page.state.may_be_taken_up() && is_on(&page.url, name)) {
+                let item =
+                    VisitItem { url: page.url, page: page.id, purpose: Purpose::New { hints: EntryHints::default() } };
+                visits.entry((page.host, page.feed)).or_default().push(item);
+            }
+            for (of, items) in &visits {
+                for job in jobs(of, items, now) {
+                    taken_up.push(job).await?;
+                }
+            }
+        }
+    }
+
+    fn name(&self, host: &str) -> Result<(String, HostKey), StageError> {
+        let text = if host.contains("://") { host.to_owned() } else { format!("http://{host}/") };
+        let bad = |why: String| StageError::Job(format!("'{host}' is not a host: {why}"));
+        let url: Url = address::parse(&text, None).map_err(|e| bad(e.to_string()))?;
+        let key = address::host_key(&url, &self.groups).map_err(|e| bad(e.to_string()))?;
+        Ok((url.host_str().unwrap_or_default().to_owned(), key))
+    }
+
+    async fn change_hidden(&self, change: impl Fn(&mut Hidden) -> bool) -> Result<(), StageError> {
+        object::change(self.blobs.as_ref(), HIDDEN_KEY, |bytes| {
+            let mut hidden = bytes.map(parse).transpose()?.unwrap_or_default();
+            let next = change(&mut hidden).then(|| object::json(&hidden)).transpose()?;
+            Ok((next, ()))
+        })
+        .await
+    }
+}
+
+/// Visits to pages of one host key that came by one feed, due at this instant.
+pub(crate) fn jobs(
+    (host, feed): &(HostKey, Option<SourceKey>),
+    items: &[VisitItem],
+    now: Timestamp,
+) -> impl Iterator<Item = (Job, Timestamp)> {
+    VisitJob::several(host, feed.as_ref(), items).map(move |visit| (Job::Fetch(visit), now))
+}

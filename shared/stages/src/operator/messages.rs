@@ -1,0 +1,129 @@
+//! Messages: what people write to the operator by the form. Kept as they were sent and with nothing else of their senders,
+//! for a month, or until the operator has done with them.
+
+use crate::catalog::listing::all_keys;
+use crate::stage::StageError;
+use curlew_model::{Millis, Timestamp};
+use curlew_policy::address::hash_hex;
+use curlew_ports::{Blobs, Clock, Message, PortError, Told};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// Where they are kept: `messages/2026-11-21/….json`.
+const PREFIX: &str = "messages/";
+/// Messages that are taken in a day (UTC).
+pub const MESSAGES_A_DAY: usize = 200;
+/// How long they are kept.
+pub const MESSAGES_KEPT: Millis = Millis::from_days(30);
+/// Digits of the hash that a message is named by.
+const DIGITS: usize = 16;
+
+/// Takes messages, and shows them to the operator.
+pub struct Messages {
+    /// Where they are kept.
+    pub blobs: Arc<dyn Blobs>,
+    /// Time.
+    pub clock: Arc<dyn Clock>,
+}
+
+/// A message as it is kept.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Kept {
+    /// When it came.
+    pub at: Timestamp,
+    /// What it says.
+    #[serde(flatten)]
+    pub message: Message,
+}
+
+impl Messages {
+    /// Takes a message. The same one on the same day is kept once.
+    ///
+    /// # Errors
+    /// What the object store says.
+    pub async fn take(&self, message: &Message) -> Result<Told, StageError> {
+        let at = self.clock.now();
+        let today = format!("{PREFIX}{}/", at.day());
+        let there = self.blobs.list(&today, None, MESSAGES_A_DAY).await?;
+        let text = serde_json::to_vec(message).map_err(|e| StageError::Job(e.to_string()))?;
+        let key = format!("{today}{}.json", &hash_hex(&text)[..DIGITS]);
+        if there.contains(&key) {
+            return Ok(Told::Taken);
+        }
+        if there.len() >= MESSAGES_A_DAY {
+            tracing::warn!(limit = MESSAGES_A_DAY, "no further message is taken today");
+            return Ok(Told::Full);
+        }
+        let kept = Kept { at, message: message.clone() };
+        let json = serde_json::to_vec(&kept).map_err(|e| StageError::Job(e.to_string()))?;
+        self.blobs.put_if_absent(&key, json.into()).await?;
+        Ok(Told::Taken)
+    }
+
+    /// All messages with the names that they are shown and closed by, the oldest first.
+    ///
+    /// # Errors
+    /// What the object store says.
+    pub async fn list(&self) -> Result<Vec<(String, Kept)>, StageError> {
+        let mut messages = vec![];
+        for key in self.keys().await? {
+            if let Some(kept) = self.read(&key).await? {
+                messages.push((name(&key), kept));
+            }
+        }
+        Ok(messages)
+    }
+
+    /// One message by its name.
+    ///
+    /// # Errors
+    /// What the object store says.
+    pub async fn get(&self, name: &str) -> Result<Option<Kept>, StageError> {
+        match self.key_of(name).await? {
+            Some(key) => self.read(&key).await,
+            None => Ok(None),
+        }
+    }
+
+    /// The operator has done with a message; says whether there was one of this name.
+    ///
+    /// # Errors
+    /// What the object store says.
+    pub async fn close(&self, name: &str) -> Result<bool, StageError> {
+        let Some(key) = self.key_of(name).await? else { return Ok(false) };
+        self.blobs.delete(&key).await?;
+        Ok(true)
+    }
+
+    /// Deletes those whose time is over; says how many.
+    ///
+    /// # Errors
+    /// What the object store says; the next time does it.
+    pub async fn expire(&self) -> Result<usize, StageError> {
+        let oldest = format!("{PREFIX}{}", (self.clock.now() - MESSAGES_KEPT).day());
+        let mut over = 0;
+        for key in self.keys().await?.into_iter().filter(|key| *key < oldest) {
+            self.blobs.delete(&key).await?;
+            over += 1;
+        }
+        Ok(over)
+    }
+
+    async fn keys(&self) -> Result<Vec<String>, StageError> {
+        Ok(all_keys(self.blobs.as_ref(), PREFIX, None).await?)
+    }
+
+    async fn key_of(&self, wanted: &str) -> Result<Option<String>, StageError> {
+        Ok(self.keys().await?.into_iter().find(|key| name(key) == wanted))
+    }
+
+    async fn read(&self, key: &str) -> Result<Option<Kept>, StageError> {
+        let Some(blob) = self.blobs.get(key).await? else { return Ok(None) };
+        let kept = serde_json::from_slice(&blob.bytes);
+        Ok(Some(kept.map_err(|e| PortError::Corrupt { what: key.to_owned(), why: e.to_string() })?))
+    }
+}
+
+fn name(key: &str) -> String {
+    key.rsplit('/').next().and_then(|name| name.strip_suffix(".json")).unwrap_or_default().to_owned()
+}

@@ -1,0 +1,227 @@
+//! Overrules: the operator's last word on a page or a site, whatever screening says of it.
+//!
+//! They are one small object, since there are few of them. Whoever judges pages reads it once a minute at most
+//! ([`crate::pages::judge::Judge::rules`]), so a new one takes effect on what is judged a minute later; what was judged before is dealt with
+//! when it is given: what is kept out now is removed, and what was kept out is fetched once more.
+
+use crate::catalog::object;
+use crate::catalog::removal::AUDIT_PREFIX;
+use crate::catalog::removal::Removal;
+use crate::operator::block::jobs;
+use crate::pages::judge::RULES_KNOWN_FOR;
+use crate::pages::overrides::{Given, KEY, about, all, host_of, parse};
+use crate::stage::StageError;
+use curlew_model::{
+    EntryHints, Gone, HostKey, Job, Page, PageId, PageState, Purpose, Rejection, Screened, SourceKey, Timestamp,
+    VisitItem,
+};
+use curlew_policy::address::{self, hash_hex};
+use curlew_ports::{Blobs, Clock, Events, Pages, PortError, Queue};
+use curlew_screen::{Overrule, Scope, Topic, Verdict};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use url::Url;
+
+/// The most that there may be: all of them are read together.
+pub const MAX_OVERRULES: usize = 2_000;
+/// Bytes of a note.
+const MAX_NOTE: usize = 500;
+/// Rows of pages that are read at a time.
+const LIST: usize = 500;
+
+/// What came of giving an overrule or of taking it back.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Followed {
+    /// Indexed pages that were removed.
+    pub removed: u64,
+    /// Pages that had been rejected and are fetched once more.
+    pub taken_up: u64,
+}
+
+/// Gives overrules, lists them and takes them back.
+pub struct Overrules {
+    pages: Arc<dyn Pages>,
+    blobs: Arc<dyn Blobs>,
+    queue: Arc<dyn Queue>,
+    clock: Arc<dyn Clock>,
+    /// For pages that are kept out now.
+    removal: Removal,
+}
+
+impl Overrules {
+    /// Over these ports.
+    pub fn new(
+        pages: Arc<dyn Pages>,
+        blobs: Arc<dyn Blobs>,
+        queue: Arc<dyn Queue>,
+        clock: Arc<dyn Clock>,
+        events: Arc<dyn Events>,
+    ) -> Overrules {
+        let removal = Removal::new(pages.clone(), blobs.clone(), clock.clone(), events);
+        Overrules { pages, blobs, queue, clock, removal }
+    }
+
+    /// What an overrule about this would be about: a page by its whole URL, as it is kept, or a site by its host.
+    ///
+    /// # Errors
+    /// [`StageError::Job`] with a sentence if it names neither, or what the store says.
+    pub async fn scope(&self, target: &str) -> Result<Scope, StageError> {
+        let bad = |why: String| StageError::Job(format!("'{target}' is neither a host nor a page's whole URL: {why}"));
+        if !target.contains("://") {
+            if target.contains('/') {
+                return Err(bad("a page is named with its https://".to_owned()));
+            }
+            let url = address::parse(&format!("http://{target}/"), None).map_err(|e| bad(e.to_string()))?;
+            return Ok(Scope::Site(url.host_str().unwrap_or_default().to_owned()));
+        }
+        let url = address::canonical(&address::parse(target, None).map_err(|e| bad(e.to_string()))?);
+        let row = self.pages.get(&address::page_id(&url)).await?.map(|(row, _)| row);
+        // A page is judged under the address that it is kept under.
+        let Some(Page { state: PageState::Alias { of }, .. }) = &row else { return Ok(Scope::Page(url.into())) };
+        Ok(Scope::Page(self.pages.get(of).await?.map_or_else(|| url.into(), |(page, _)| page.url)))
+    }
+
+    /// Gives an overrule, in place of an earlier one about the same, and does what follows from it. Every step may run
+    /// twice.
+    ///
+    /// # Errors
+    /// [`StageError::Job`] with a sentence if there are too many or the note is too long, or what the ports say; then give
+    /// it again.
+    pub async fn give(
+        &self,
+        scope: &Scope,
+        verdict: Verdict,
+        topics: Vec<Topic>,
+        note: Option<String>,
+    ) -> Result<Followed, StageError> {
+        if note.as_ref().is_some_and(|note| note.len() > MAX_NOTE) {
+            return Err(StageError::Job(format!("the note is longer than {MAX_NOTE} bytes")));
+        }
+        let now = self.clock.now();
+        let given = Given { rule: Overrule { scope: scope.clone(), verdict, topics, note }, at: now };
+        let change = |all: &mut Vec<Given>| {
+            all.retain(|old| old.rule.scope != *scope);
+            all.push(given.clone());
+        };
+        self.change(change).await?;
+        self.audit(&given.rule, if verdict == Verdict::Pass { "let_through" } else { "kept_out" }, now).await?;
+        self.follow(scope).await
+    }
+
+    /// Takes an overrule back; none if there was none. Pages that only it has kept out are fetched once more; what it has
+    /// removed from the index, or let into it, stays as it is.
+    ///
+    /// # Errors
+    /// What the ports say; then run it again.
+    pub async fn take_back(&self, scope: &Scope) -> Result<Option<Followed>, StageError> {
+        let known = all(self.blobs.as_ref()).await?;
+        let Some(old) = known.into_iter().find(|given| given.rule.scope == *scope) else { return Ok(None) };
+        self.change(|all| all.retain(|old| old.rule.scope != *scope)).await?;
+        self.audit(&old.rule, "taken_back", self.clock.now()).await?;
+        Ok(Some(self.follow(scope).await?))
+    }
+
+    /// All overrules, oldest first.
+    ///
+    /// # Errors
+    /// What the object store says.
+    pub async fn list(&self) -> Result<Vec<Given>, StageError> {
+        Ok(all(self.blobs.as_ref()).await?)
+    }
+
+    async fn change(&self, change: impl Fn(&mut Vec<Given>)) -> Result<(), StageError> {
+        object::change(self.blobs.as_ref(), KEY, |bytes| {
+            let mut all = bytes.map(parse).transpose()?.unwrap_or_default();
+            change(&mut all.overrules);
+            if all.overrules.len() > MAX_OVERRULES {
+                let why = format!("there are {MAX_OVERRULES} overrules already; take some back");
+                return Err(StageError::Job(why));
+            }
+            Ok((Some(object::json(&all)?), ()))
+        })
+        .await
+    }
+
+    /// Deals with the pages that were judged before.
+    async fn follow(&self, scope: &Scope) -> Result<Followed, StageError> {
+        let rules: Vec<Overrule> = all(self.blobs.as_ref()).await?.into_iter().map(|given| given.rule).collect();
+        let mut followed = Followed::default();
+        if let Scope::Page(url) = scope {
+            let id = Url::parse(url).map(|url| address::page_id(&url)).map_err(|e| StageError::Job(e.to_string()))?;
+            let page = self.pages.get(&id).await?.map(|(page, _)| page);
+            self.follow_for(page.into_iter().collect(), &rules, &mut followed).await?;
+            return Ok(followed);
+        }
+        let mut after: Option<PageId> = None;
+        loop {
+            let mut rows = self.pages.list(after.as_ref(), LIST).await?;
+            let Some(last) = rows.last() else { return Ok(followed) };
+            after = Some(last.id.clone());
+            rows.retain(|page| scope.covers(&page.url, &host_of(&page.url)));
+            self.follow_for(rows, &rules, &mut followed).await?;
+        }
+    }
+
+    async fn follow_for(&self, pages: Vec<Page>, rules: &[Overrule], done: &mut Followed) -> Result<(), StageError> {
+        let mut visits: BTreeMap<(HostKey, Option<SourceKey>), Vec<VisitItem>> = BTreeMap::new();
+        for page in pages {
+            let rule = about(rules, &page.url);
+            match (&page.state, rule.map(|rule| rule.verdict)) {
+                (PageState::Accepted { .. }, Some(Verdict::Reject)) => {
+                    self.removal.remove(&page.id, Gone::Screened).await?;
+                    done.removed += 1;
+                }
+                (PageState::Rejected { reason: Rejection::Screened(why) }, verdict)
+                    if verdict == Some(Verdict::Pass) || (verdict.is_none() && why.is_operators()) =>
+                {
+                    let lifted = Screened { lifted: true, ..why.clone() };
+                    if self.write(&page, PageState::Rejected { reason: Rejection::Screened(lifted) }).await? {
+                        let purpose = Purpose::New { hints: EntryHints::default() };
+                        let item = VisitItem { url: page.url, page: page.id, purpose };
+                        visits.entry((page.host, page.feed)).or_default().push(item);
+                        done.taken_up += 1;
+                    }
+                }
+                _ => {}
+            }
+        }
+        // By then whoever judges the pages knows what is given now.
+        let due = self.clock.now() + RULES_KNOWN_FOR;
+        let jobs: Vec<(Job, Timestamp)> = visits.iter().flat_map(|(of, items)| jobs(of, items, due)).collect();
+        if jobs.is_empty() { Ok(()) } else { Ok(self.queue.send(&jobs).await?) }
+    }
+
+    async fn write(&self, page: &Page, state: PageState) -> Result<bool, StageError> {
+        let Some((now, seen)) = self.pages.get(&page.id).await? else { return Ok(false) };
+        if now.state == state {
+            return Ok(true);
+        }
+        if now.state != page.state {
+            return Ok(false);
+        }
+        match self.pages.swap(seen, &Page { state, at: self.clock.now(), ..page.clone() }).await {
+            Ok(_) => Ok(true),
+            Err(PortError::Conflict) => Ok(false),
+            Err(other) => Err(other.into()),
+        }
+    }
+
+    async fn audit(&self, rule: &Overrule, reason: &'static str, at: Timestamp) -> Result<(), StageError> {
+        #[derive(Serialize)]
+        struct Line<'a> {
+            at: Timestamp,
+            what: &'static str,
+            url: &'a str,
+            reason: &'static str,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            note: Option<&'a str>,
+        }
+        let (Scope::Page(url) | Scope::Site(url)) = &rule.scope;
+        let line = Line { at, what: "overruled", url, reason, note: rule.note.as_deref() };
+        let json = serde_json::to_vec(&line).map_err(|e| StageError::Job(e.to_string()))?;
+        let key = format!("{AUDIT_PREFIX}{}/{}.json", at.day().replace('-', "/"), hash_hex(&json));
+        self.blobs.put_if_absent(&key, json.into()).await?;
+        Ok(())
+    }
+}

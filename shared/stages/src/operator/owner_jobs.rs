@@ -1,0 +1,371 @@
+//! Own: does what the owners of sites ask for. Looks for their proofs, with all the manners of a visit; tells them what is
+//! kept; visits, removes and takes up again.
+
+use crate::bulk::Bulk;
+use crate::catalog::hidden::is_on;
+use crate::catalog::listing::{each_page, each_source, pages_that};
+use crate::catalog::removal::Removal;
+use crate::catalog::segment::RecordReader;
+use crate::catalog::thumbnails::thumbnail_key;
+use crate::feeds::relocation::revived;
+use crate::operator::block::Blocks;
+use crate::operator::ownership::{change_claims, load_claims, settle_claims};
+use crate::operator::suggest::Suggest;
+use crate::pages::sample::Sample;
+use crate::parsing::parsed;
+use crate::politeness::access::Manners;
+use crate::politeness::visit::LeaseOutcome;
+use crate::politeness::visit::{CallEnd, Visit};
+use crate::stage::{Stage, StageError, Verdict};
+use curlew_article::{decode, head_metas};
+use curlew_model::{
+    Challenge, Dossier, FeedLine, FeedSource, Gone, HostKey, ImageId, Job, Miss, OwnJob, Page, PageLine, PageState,
+    PollJob, Source, SourceKey, ThumbnailId, Timestamp, Validators, Way, Wish,
+};
+use curlew_policy::politeness::redirect::{Chain, is_redirect};
+use curlew_policy::polling::schedule::{may_poll_from, next_poll};
+use curlew_policy::site::ownership::{self, META};
+use curlew_ports::{Blobs, CallKind, Names, Pages, PortError, Queue, Sources, SuggestError};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// Pages that a dossier names; of the others it gives the number.
+const PAGES_NAMED: usize = 200;
+/// Feeds that a dossier names.
+const FEEDS_NAMED: usize = 50;
+/// How often the wish to look waits for somebody else's visit before the answer is that the host is left alone.
+const MAX_DEFERRALS: u32 = 20;
+
+/// The stage that does what owners ask for.
+pub struct Own {
+    /// For calls.
+    pub manners: Arc<Manners>,
+    /// For proofs in the DNS.
+    pub names: Arc<dyn Names>,
+    /// Claims and records.
+    pub blobs: Arc<dyn Blobs>,
+    /// What is kept of pages.
+    pub pages: Arc<dyn Pages>,
+    /// What is kept of feeds.
+    pub sources: Arc<dyn Sources>,
+    /// For visits and polls.
+    pub queue: Arc<dyn Queue>,
+    /// For blocks.
+    pub blocks: Blocks,
+    /// Sites that are not known yet.
+    pub suggest: Suggest,
+    /// How proofs are fetched: `https`, or `http` where the operator says so.
+    pub scheme: &'static str,
+}
+
+impl Stage for Own {
+    const NAME: &'static str = "own";
+    type Job = OwnJob;
+
+    async fn run(&self, job: &OwnJob) -> Result<Verdict, StageError> {
+        let (host, now) = (job.host.as_str(), self.manners.clock.now());
+        let all = load_claims(self.blobs.as_ref(), host).await?;
+        let Some(claim) = ownership::claim(&all, &job.challenge) else {
+            return Ok(Verdict::Drop("the claim is not known".into()));
+        };
+        // The proof may have been taken away since the wish was granted.
+        if job.wish != Wish::Look && ownership::proven_until(claim, now).is_none() {
+            return Ok(Verdict::Drop("the claim is not proven any more".into()));
+        }
+        match job.wish {
+            Wish::Look => {
+                if let Some(until) = self.look(job).await? {
+                    return Ok(Verdict::Defer(until));
+                }
+            }
+            Wish::Report => self.report(host).await?,
+            Wish::Block | Wish::Unblock => self.settle(host).await?,
+            Wish::Visit => self.visit(host).await?,
+            Wish::Forget => {
+                self.settle(host).await?;
+                // Who has taken it back since wants to keep what came after it.
+                let asked = claim.asked.get(&Wish::Forget).copied().unwrap_or(now);
+                let until = if ownership::is_to_be_blocked(&all) { Timestamp::MAX } else { asked };
+                self.forget(host, until).await?;
+            }
+        }
+        self.done(host, &job.challenge, job.wish).await?;
+        tracing::info!(%host, wish = ?job.wish, "an owner's wish is done");
+        Ok(Verdict::Done)
+    }
+}
+
+impl Own {
+    /// Looks for the challenge where it may be published; says when to go on if somebody else is calling the host.
+    async fn look(&self, job: &OwnJob) -> Result<Option<Timestamp>, StageError> {
+        let (host, challenge) = (job.host.as_str(), &job.challenge);
+        let mut misses = vec![];
+        let mut found = None;
+        match self.in_dns(host, challenge).await {
+            Ok(()) => found = Some(Way::Dns),
+            Err(miss) => misses.push((Way::Dns, miss)),
+        }
+        if found.is_none() && !job.dns_only {
+            let calls = match self.by_calls(job).await? {
+                Ok(calls) => calls,
+                Err(until) => return Ok(Some(until)),
+            };
+            for (way, outcome) in calls {
+                match outcome {
+                    Ok(()) => found = Some(way),
+                    Err(miss) => misses.push((way, miss)),
+                }
+            }
+        }
+        let now = self.manners.clock.now();
+        let blobs = self.blobs.as_ref();
+        change_claims(blobs, host, |all| (ownership::looked(all, challenge, found, misses.clone(), now), ())).await?;
+        if found.is_some() {
+            self.report(host).await?;
+        }
+        Ok(None)
+    }
+
+    async fn in_dns(&self, host: &str, challenge: &Challenge) -> Result<(), Miss> {
+        match self.names.texts(&ownership::txt_name(host)).await {
+            Ok(records) => ownership::in_records(&records, challenge),
+            Err(error) => {
+                tracing::info!(%host, %error, "a TXT record could not be looked up");
+                Err(Miss::Trouble)
+            }
+        }
+    }
+
+    /// The file, and the home page if the file is no proof. The error is when to try again.
+    #[allow(clippy::type_complexity, reason = "what was found, by the ways that were tried")]
+    async fn by_calls(&self, job: &OwnJob) -> Result<Result<Vec<(Way, Result<(), Miss>)>, Timestamp>, StageError> {
+        let neither = |miss| Ok(Ok(vec![(Way::File, Err(miss)), (Way::Meta, Err(miss))]));
+        let Some(home) = ownership::home_url(&job.host, self.scheme) else { return neither(Miss::Trouble) };
+        let key: HostKey = self.manners.key_of(&home).map_err(|e| StageError::Job(e.to_string()))?;
+        let mut visit = match self.manners.open(&key, &format!("own {}", job.host)).await? {
+            LeaseOutcome::Granted(visit) => visit,
+            LeaseOutcome::Busy(until) if job.deferrals < MAX_DEFERRALS => return Ok(Err(until)),
+            LeaseOutcome::Busy(_) | LeaseOutcome::Held(..) => return neither(Miss::Held),
+            LeaseOutcome::Blocked => return neither(Miss::Blocked),
+        };
+        let found = self.two_calls(&mut visit, job).await;
+        visit.close().await?;
+        found.map(Ok)
+    }
+
+    async fn two_calls(&self, visit: &mut Visit<'_>, job: &OwnJob) -> Result<Vec<(Way, Result<(), Miss>)>, StageError> {
+        let (host, challenge) = (job.host.as_str(), &job.challenge);
+        let file = match ownership::file_url(host, self.scheme) {
+            // No redirect is followed: whoever can lead visitors elsewhere need not own the site.
+            Some(file) => answered(visit.hop(&file, CallKind::Proof, &Validators::default(), None).await?)
+                .and_then(|reply| ownership::in_file(reply.status, &reply.body, challenge)),
+            None => Err(Miss::Trouble),
+        };
+        if file.is_ok() {
+            return Ok(vec![(Way::File, file)]);
+        }
+        Ok(vec![(Way::File, file), (Way::Meta, self.on_home_page(visit, host, challenge).await?)])
+    }
+
+    /// Redirects are followed as long as they stay on the host and on its scheme.
+    async fn on_home_page(
+        &self,
+        visit: &mut Visit<'_>,
+        host: &str,
+        challenge: &Challenge,
+    ) -> Result<Result<(), Miss>, StageError> {
+        let Some(home) = ownership::home_url(host, self.scheme) else { return Ok(Err(Miss::Trouble)) };
+        let mut chain = Chain::new(home, self.manners.rules.page_redirects);
+        loop {
+            let here = chain.current().clone();
+            let reply = match answered(visit.hop(&here, CallKind::Home, &Validators::default(), None).await?) {
+                Ok(reply) => reply,
+                Err(miss) => return Ok(Err(miss)),
+            };
+            if is_redirect(reply.status) {
+                match chain.follow(reply.status, reply.headers.location.as_deref()) {
+                    Ok(next) if next.host_str() == Some(host) && next.scheme() == self.scheme => continue,
+                    _ => return Ok(Err(Miss::Redirect)),
+                }
+            }
+            return Ok(match reply.status {
+                200 => {
+                    let (body, media) = (reply.body.clone(), reply.headers.content_type.clone());
+                    let read = move || head_metas(&decode(&body, media.as_deref()), META);
+                    match parsed(self.manners.pool.as_ref(), reply.body.len(), read).await? {
+                        Ok(tags) => ownership::in_tags(&tags, challenge),
+                        Err(_) => Err(Miss::Trouble),
+                    }
+                }
+                404 | 410 => Err(Miss::Absent),
+                _ => Err(Miss::Trouble),
+            });
+        }
+    }
+
+    /// Tells anew what is kept of a host.
+    async fn report(&self, host: &str) -> Result<(), StageError> {
+        let now = self.manners.clock.now();
+        let mut dossier = Dossier { at: now, ..Dossier::default() };
+        for feed in self.feeds(host).await? {
+            let polled_at = Some(feed.polled_at).filter(|at| *at > Timestamp::MIN);
+            let next = if feed.gone { None } else { next_poll(&feed, &self.manners.rules, now) };
+            dossier.feeds.push(FeedLine { url: feed.url, polled_at, next });
+        }
+        dossier.feeds.truncate(FEEDS_NAMED);
+        each_page(self.pages.as_ref(), |page| {
+            if is_on(&page.url, host) && !matches!(page.state, PageState::Alias { .. }) {
+                let line = line_of(&page);
+                let word = line.state.split(':').next().unwrap_or_default().to_owned();
+                *dossier.counts.entry(word).or_default() += 1;
+                dossier.pages.push(line);
+                if dossier.pages.len() >= 2 * PAGES_NAMED {
+                    newest(&mut dossier.pages);
+                }
+            }
+        })
+        .await?;
+        newest(&mut dossier.pages);
+        let told = |mut all: curlew_model::Ownership| {
+            all.dossier = Some(dossier.clone());
+            (all, ())
+        };
+        change_claims(self.blobs.as_ref(), host, told).await
+    }
+
+    /// Asks a host's feeds and pages again, as soon as manners let us; takes up feeds that were retired.
+    async fn visit(&self, host: &str) -> Result<(), StageError> {
+        let now = self.manners.clock.now();
+        let mut is_known = false;
+        let mut polls = Bulk::new(self.queue.as_ref());
+        for feed in self.feeds(host).await? {
+            is_known = true;
+            let feed = self.revive(feed).await?;
+            let at = may_poll_from(&feed, &self.manners.rules).max(now);
+            let job = PollJob::new(feed.key.clone(), feed.url.clone());
+            polls.push((Job::Poll(job), at)).await?;
+        }
+        polls.send().await?;
+        if !is_known
+            && let Err(SuggestError::Port(error)) = self.suggest.site(&format!("{}://{host}/", self.scheme), true).await
+        {
+            return Err(error.into());
+        }
+        let chosen = pages_that(self.pages.as_ref(), |page| is_indexed_on(host, page)).await?;
+        let sample = Sample { manners: self.manners.clone(), pages: self.pages.clone(), queue: self.queue.clone() };
+        sample.send(&chosen).await
+    }
+
+    async fn revive(&self, feed: FeedSource) -> Result<FeedSource, StageError> {
+        if !feed.gone || feed.moved.is_some() {
+            return Ok(feed);
+        }
+        let Some((_, seen)) = self.sources.get(&feed.key).await? else { return Ok(feed) };
+        let feed = revived(feed);
+        match self.sources.swap(seen, &Source::Feed(feed.clone())).await {
+            Ok(_) | Err(PortError::Conflict) => Ok(feed),
+            Err(other) => Err(other.into()),
+        }
+    }
+
+    async fn settle(&self, host: &str) -> Result<(), StageError> {
+        settle_claims(self.blobs.as_ref(), &self.blocks, host).await
+    }
+
+    /// Removes all that came of a host until an instant. Of each page its address stays, and that it was removed.
+    async fn forget(&self, host: &str, until: Timestamp) -> Result<(), StageError> {
+        let removal = Removal::new(
+            self.pages.clone(),
+            self.blobs.clone(),
+            self.manners.clock.clone(),
+            self.manners.events.clone(),
+        );
+        let ours = pages_that(self.pages.as_ref(), |page| is_indexed_on(host, page) && page.at <= until).await?;
+        // A page's removal leaves the image of its site to the other pages; here there are none left.
+        let mut images: BTreeSet<ImageId> = BTreeSet::new();
+        for page in &ours {
+            if let PageState::Accepted { location, .. } = &page.state
+                && let Some(record) = RecordReader(self.blobs.as_ref()).read(location).await?
+                && let Some(ThumbnailId::Object(image)) = record.thumbnail
+            {
+                images.insert(image);
+            }
+            removal.remove(&page.id, Gone::Blocked).await?;
+        }
+        for image in images {
+            self.blobs.delete(&thumbnail_key(&image)).await?;
+        }
+        for feed in self.feeds(host).await?.into_iter().filter(|feed| feed.polled_at <= until) {
+            self.retire(&feed.key).await?;
+        }
+        let counts = [(format!("gone: {}", Gone::Blocked.as_str()), ours.len() as u64)].into();
+        let left = Dossier { at: self.manners.clock.now(), counts, ..Dossier::default() };
+        change_claims(self.blobs.as_ref(), host, |mut all| {
+            all.dossier = Some(left.clone());
+            (all, ())
+        })
+        .await
+    }
+
+    async fn retire(&self, key: &SourceKey) -> Result<(), StageError> {
+        let Some((Source::Feed(feed), seen)) = self.sources.get(key).await? else { return Ok(()) };
+        let forgotten = FeedSource {
+            gone: true,
+            trouble: Some("its owner had it removed".to_owned()),
+            title: None,
+            description: None,
+            image: None,
+            validators: Validators::default(),
+            seen: vec![],
+            ..feed
+        };
+        self.sources.swap(seen, &Source::Feed(forgotten)).await?;
+        Ok(())
+    }
+
+    async fn feeds(&self, host: &str) -> Result<Vec<FeedSource>, StageError> {
+        let mut feeds = vec![];
+        each_source(self.sources.as_ref(), |row| match row {
+            Source::Feed(feed) if is_on(&feed.url, host) => feeds.push(feed),
+            _ => {}
+        })
+        .await?;
+        Ok(feeds)
+    }
+
+    async fn done(&self, host: &str, challenge: &Challenge, wish: Wish) -> Result<(), StageError> {
+        let now = self.manners.clock.now();
+        change_claims(self.blobs.as_ref(), host, |all| (ownership::done(all, challenge, wish, now), ())).await
+    }
+}
+
+/// An answer, or why there is none.
+fn answered(end: CallEnd) -> Result<Box<curlew_ports::Reply>, Miss> {
+    match end {
+        CallEnd::Reply(reply) => Ok(reply),
+        CallEnd::Rejected(curlew_model::Rejection::Robots) => Err(Miss::Robots),
+        CallEnd::Rejected(curlew_model::Rejection::Blocked) => Err(Miss::Blocked),
+        CallEnd::Rejected(_) => Err(Miss::Trouble),
+        CallEnd::Later(_) | CallEnd::Elsewhere(_) | CallEnd::Held(..) => Err(Miss::Held),
+    }
+}
+
+fn is_indexed_on(host: &str, page: &Page) -> bool {
+    matches!(page.state, PageState::Accepted { .. }) && is_on(&page.url, host)
+}
+
+fn newest(pages: &mut Vec<PageLine>) {
+    pages.sort_by(|a, b| b.at.cmp(&a.at).then_with(|| a.url.cmp(&b.url)));
+    pages.truncate(PAGES_NAMED);
+}
+
+fn line_of(page: &Page) -> PageLine {
+    let state = match &page.state {
+        PageState::Pending => "pending".to_owned(),
+        PageState::Accepted { .. } => "accepted".to_owned(),
+        PageState::Rejected { reason } => format!("rejected: {}", reason.code()),
+        PageState::Gone { reason } => format!("gone: {}", reason.as_str()),
+        PageState::Alias { .. } => "alias".to_owned(),
+    };
+    PageLine { url: page.url.clone(), state, at: page.at, checked_at: page.checked_at }
+}

@@ -1,0 +1,257 @@
+//! Owners: what the owner of a site sees and asks for. Here nothing is called: what takes longer than a few reads and writes
+//! becomes a job for [`crate::operator::owner_jobs::Own`]. A block is the exception, since it is to count from the very next query and call.
+
+use crate::catalog::listing::all_keys;
+use crate::catalog::object;
+use crate::operator::block::Blocks;
+use crate::operator::suggest::shortened;
+use crate::politeness::visit::robots::compile;
+use crate::stage::StageError;
+use curlew_model::{Challenge, Job, OwnJob, Ownership, Timestamp, Wish};
+use curlew_policy::address::{self, hash_hex};
+use curlew_policy::politeness::pace;
+use curlew_policy::rules::Rules;
+use curlew_policy::site::ownership::{self, Granted, NotNow};
+use curlew_ports::{
+    Blobs, BlockedBy, Claimed, Clock, CpuPool, Fetch, HostLedger, Kept, PortError, Queue, Refusal, Refused, RobotsSeen,
+    RobotsStore, Wished,
+};
+use std::sync::Arc;
+use url::{Host, Url};
+
+/// Where claims are kept, one object for each host.
+pub(crate) const PREFIX: &str = "owners/";
+/// Bytes of a robots.txt that its owner is shown.
+const ROBOTS_SHOWN: usize = 4 * 1024;
+/// How often a block is set anew because its owner has asked for the contrary meanwhile.
+const SETTLE_TRIES: u32 = 4;
+/// Digits of the hash that an object is named by.
+const DIGITS: usize = 32;
+
+/// What is done for owners at once.
+pub struct Owners {
+    /// Claims.
+    pub blobs: Arc<dyn Blobs>,
+    /// How hosts are treated.
+    pub ledger: Arc<dyn HostLedger>,
+    /// What their robots.txt said.
+    pub robots: Arc<dyn RobotsStore>,
+    /// For blocks.
+    pub blocks: Blocks,
+    /// For what takes longer.
+    pub queue: Arc<dyn Queue>,
+    /// For the address guard; nothing is called.
+    pub fetch: Arc<dyn Fetch>,
+    /// Time.
+    pub clock: Arc<dyn Clock>,
+    /// The numbers of politeness.
+    pub rules: Arc<Rules>,
+    /// The product token that robots.txt files name us by.
+    pub token: String,
+    /// How proofs are fetched: `https`, or `http` where the operator says so.
+    pub scheme: &'static str,
+    /// Where robots.txt files are parsed.
+    pub pool: Arc<dyn CpuPool>,
+}
+
+impl Owners {
+    /// The host that somebody names as theirs, in canonical form: the host of an address, if they type one.
+    ///
+    /// # Errors
+    /// Why it cannot be claimed.
+    pub fn site_of(&self, typed: &str) -> Result<String, Refused> {
+        let typed = typed.trim();
+        let refused = |why| Refused { typed: shortened(typed), why };
+        let full = if typed.contains("://") { typed.to_owned() } else { format!("https://{typed}") };
+        let url = address::parse(&full, None).map_err(|e| refused(Refusal::Form(e.to_string())))?;
+        let Some(Host::Domain(name)) = url.host() else { return Err(refused(Refusal::NoName)) };
+        let name = name.trim_end_matches('.').to_owned();
+        if address::has_keys_below(&name, &self.blocks.groups) {
+            return Err(refused(Refusal::Shared));
+        }
+        self.fetch.vet(&format!("{}://{name}/", self.scheme)).map_err(|why| refused(Refusal::Unsafe(why)))?;
+        Ok(name)
+    }
+
+    /// What a claimant sees.
+    ///
+    /// # Errors
+    /// What the ports say.
+    pub async fn claimed(&self, host: &str, challenge: &Challenge) -> Result<Claimed, StageError> {
+        let now = self.clock.now();
+        let all = load_claims(self.blobs.as_ref(), host).await?;
+        let claim = ownership::claim(&all, challenge).cloned();
+        let proven_until = claim.as_ref().and_then(|claim| ownership::proven_until(claim, now));
+        let held = match proven_until {
+            Some(_) => Some(self.kept(host, all).await?),
+            None => None,
+        };
+        Ok(Claimed {
+            host: host.to_owned(),
+            record: ownership::txt_name(host),
+            file: ownership::file_url(host, self.scheme).map(String::from).unwrap_or_default(),
+            tag: ownership::META,
+            claim,
+            proven_until,
+            held,
+        })
+    }
+
+    /// Takes a wish. Unless it `may_call`, a proof is only looked for in the DNS.
+    ///
+    /// # Errors
+    /// What the ports say; then it may be asked for again.
+    pub async fn wished(
+        &self,
+        host: &str,
+        challenge: &Challenge,
+        wish: Wish,
+        may_call: bool,
+    ) -> Result<Wished, StageError> {
+        let now = self.clock.now();
+        // Before it is noted: what is never done must not be waited for.
+        if wish == Wish::Unblock && self.blocks.blocked_by(host).await? == BlockedBy::Operator {
+            let all = load_claims(self.blobs.as_ref(), host).await?;
+            let is_proven =
+                ownership::claim(&all, challenge).is_some_and(|c| ownership::proven_until(c, now).is_some());
+            return Ok(if is_proven { Wished::Refused } else { Wished::Unproven });
+        }
+        let decide = |all| ownership::ask(all, challenge, wish, may_call, now);
+        let dns_only = match change_claims(self.blobs.as_ref(), host, decide).await? {
+            Ok(granted) => granted == Granted::ByDnsOnly,
+            Err(NotNow::Unproven) => return Ok(Wished::Unproven),
+            Err(NotNow::Until(at)) => return Ok(Wished::TooSoon(at)),
+            Err(NotNow::Full) => return Ok(Wished::Refused),
+        };
+        if matches!(wish, Wish::Block | Wish::Forget) {
+            settle_claims(self.blobs.as_ref(), &self.blocks, host).await?;
+        }
+        tracing::info!(%host, ?wish, "an owner asks");
+        if wish == Wish::Block {
+            change_claims(self.blobs.as_ref(), host, |all| (ownership::done(all, challenge, wish, now), ())).await?;
+        } else {
+            let job = OwnJob { host: host.to_owned(), challenge: challenge.clone(), wish, dns_only, deferrals: 0 };
+            self.queue.send(&[(Job::Own(job), now)]).await?;
+        }
+        Ok(if dns_only { Wished::ByDnsOnly } else { Wished::Granted })
+    }
+
+    async fn kept(&self, host: &str, all: Ownership) -> Result<Kept, StageError> {
+        let now = self.clock.now();
+        let home = ownership::home_url(host, self.scheme).ok_or_else(|| StageError::Job("no host".into()))?;
+        let key = address::host_key(&home, &self.blocks.groups).map_err(|e| StageError::Job(e.to_string()))?;
+        let (state, _) = self.ledger.load(&key).await?;
+        Ok(Kept {
+            block: self.blocks.blocked_by(host).await?,
+            not_before: pace::next_call_at(&state, &self.rules, now),
+            hold: state.hold.filter(|hold| hold.until > now).map(|hold| (hold.until, hold.reason.as_str())),
+            pause: self.rules.min_pause.max(state.crawl_delay),
+            robots: self.robots_of(&home).await?,
+            dossier: all.dossier,
+        })
+    }
+
+    /// robots.txt of the host, by whichever scheme it was read.
+    async fn robots_of(&self, home: &Url) -> Result<Option<RobotsSeen>, StageError> {
+        let host = home.host_str().unwrap_or_default();
+        for scheme in ["https", "http"] {
+            let Some(home) = ownership::home_url(host, scheme) else { continue };
+            let origin = address::origin(&home).map_err(|e| StageError::Job(e.to_string()))?;
+            let Some(copy) = self.robots.get(&origin).await? else { continue };
+            let now = self.clock.now();
+            let rules = compile(self.pool.as_ref(), &copy, &self.token, now).await?;
+            let shown = copy.body.len().min(ROBOTS_SHOWN);
+            return Ok(Some(RobotsSeen {
+                at: copy.fetched_at,
+                until: copy.fresh_until,
+                lets_in: rules.is_some_and(|rules| rules.check(&home).allowed),
+                text: String::from_utf8_lossy(&copy.body[..shown]).into_owned(),
+            }));
+        }
+        Ok(None)
+    }
+}
+
+/// The claims to a host.
+pub(crate) async fn load_claims(blobs: &dyn Blobs, host: &str) -> Result<Ownership, StageError> {
+    let key = key(host);
+    let blob = blobs.get(&key).await?;
+    parse(&key, host, blob.as_ref().map(|blob| blob.bytes.as_ref()))
+}
+
+fn parse(key: &str, host: &str, bytes: Option<&[u8]>) -> Result<Ownership, StageError> {
+    let Some(bytes) = bytes else { return Ok(Ownership { host: host.to_owned(), ..Ownership::default() }) };
+    let corrupt = |e: serde_json::Error| PortError::Corrupt { what: key.to_owned(), why: e.to_string() };
+    Ok(serde_json::from_slice(bytes).map_err(corrupt)?)
+}
+
+/// Changes the claims to a host by compare-and-swap.
+pub(crate) async fn change_claims<T>(
+    blobs: &dyn Blobs,
+    host: &str,
+    decide: impl Fn(Ownership) -> (Ownership, T),
+) -> Result<T, StageError> {
+    let key = key(host);
+    object::change(blobs, &key, |bytes| {
+        let before = parse(&key, host, bytes)?;
+        let (after, answer) = decide(before.clone());
+        let next = (after != before).then(|| object::json(&after)).transpose()?;
+        Ok((next, answer))
+    })
+    .await
+}
+
+/// Blocks a host or takes that back, whichever its owners asked for last, and again if they have asked anew meanwhile: a
+/// job may come late or twice, and another may run beside it.
+pub(crate) async fn settle_claims(blobs: &dyn Blobs, blocks: &Blocks, host: &str) -> Result<(), StageError> {
+    let mut is_wanted = ownership::is_to_be_blocked(&load_claims(blobs, host).await?);
+    for _ in 0..SETTLE_TRIES {
+        if is_wanted {
+            blocks.block_for_owner(host).await?;
+        } else {
+            blocks.unblock_for_owner(host).await?;
+        }
+        let before = is_wanted;
+        is_wanted = ownership::is_to_be_blocked(&load_claims(blobs, host).await?);
+        if is_wanted == before {
+            return Ok(());
+        }
+    }
+    Err(PortError::Conflict.into())
+}
+
+/// All claims, by host.
+///
+/// # Errors
+/// What the object store says, or that an object cannot be read.
+pub async fn claims(blobs: &dyn Blobs) -> Result<Vec<Ownership>, StageError> {
+    let mut all: Vec<Ownership> = vec![];
+    for key in all_keys(blobs, PREFIX, None).await? {
+        let Some(blob) = blobs.get(&key).await? else { continue };
+        all.push(parse(&key, "", Some(&blob.bytes))?);
+    }
+    all.sort_by(|a, b| a.host.cmp(&b.host));
+    Ok(all)
+}
+
+/// Forgets claims that were never proven, or too long ago; says of how many hosts.
+///
+/// # Errors
+/// What the object store says; the next time does it.
+pub async fn expire_claims(blobs: &dyn Blobs, now: Timestamp) -> Result<usize, StageError> {
+    let mut over = 0;
+    for key in all_keys(blobs, PREFIX, None).await? {
+        let Some(blob) = blobs.get(&key).await? else { continue };
+        // One that cannot be read proves nothing.
+        if serde_json::from_slice::<Ownership>(&blob.bytes).is_ok_and(|all| !ownership::is_over(&all, now)) {
+            continue;
+        }
+        blobs.delete(&key).await?;
+        over += 1;
+    }
+    Ok(over)
+}
+
+fn key(host: &str) -> String {
+    format!("{PREFIX}{}.json", &hash_hex(host.as_bytes())[..DIGITS])
+}

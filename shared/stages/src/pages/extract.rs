@@ -1,0 +1,471 @@
+//! Extract: makes records of fetched pages, many in one segment, and writes what became of each page.
+
+use crate::catalog::segment::{self, Draft, segment_year};
+use crate::catalog::thumbnails::Pictures;
+use crate::pages::body::{discard, unpack};
+use crate::pages::fingerprint;
+use crate::pages::image::opened;
+use crate::pages::judge::{Judge, Picture};
+use crate::pages::overrides;
+use crate::pages::variant::{content_hash, same_page};
+use crate::parsing::{parsed, told};
+use crate::stage::{Stage, StageError, Verdict};
+use bytes::Bytes;
+use curlew_article::{Article, Limits, decode, extract, validity};
+use curlew_feed::speaks_of_comments;
+use curlew_model::{
+    ExtractJob, FeedSource, HostKey, ImageId, Job, Location, Page, PageId, PageState, Purpose, Record, Rejection,
+    Screened, SiteSource, SiteState, Source, SourceKey, ThumbnailId, Timestamp, Validators, VisitItem, VisitJob,
+};
+use curlew_policy::address::{self, HostGroups};
+use curlew_policy::page::dates;
+use curlew_policy::page::publication;
+use curlew_policy::politeness::scope::Scope;
+use curlew_ports::{Blobs, Clock, CpuPool, Event, Events, Pages, PortError, Queue, Sources, Version};
+use curlew_screen::{Overrule, Screening, Verdict as Judged};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
+use url::Url;
+
+/// How often the row of a page is tried to be written while others write it.
+const ROW_TRIES: u32 = 4;
+
+/// The stage that makes records.
+pub struct Extract {
+    /// The rows of pages.
+    pub pages: Arc<dyn Pages>,
+    /// For the feed's URL and title.
+    pub sources: Arc<dyn Sources>,
+    /// Where segments go.
+    pub blobs: Arc<dyn Blobs>,
+    /// For visits to images that only the text shows.
+    pub queue: Arc<dyn Queue>,
+    /// Time.
+    pub clock: Arc<dyn Clock>,
+    /// Who counts.
+    pub events: Arc<dyn Events>,
+    /// What counts as one host.
+    pub groups: Arc<HostGroups>,
+    /// The product token that meta tags name us by.
+    pub token: String,
+    /// What screens pages.
+    pub judge: Arc<Judge>,
+    /// For whose meta tags are not heeded.
+    pub scope: Arc<Scope>,
+    /// Where documents are parsed.
+    pub pool: Arc<dyn CpuPool>,
+}
+
+/// What is needed of a feed.
+#[derive(Clone, Default)]
+struct FeedFacts {
+    url: Option<String>,
+    title: Option<String>,
+    image: Option<String>,
+    language: Option<String>,
+}
+
+/// What the jobs of a batch share: what was read for one need not be read for the next.
+#[derive(Default)]
+struct Batch {
+    feeds: HashMap<SourceKey, FeedFacts>,
+    pictures: Pictures,
+}
+
+/// One job of a batch on its way.
+enum Made {
+    /// The page's row says already what became of it.
+    Known,
+    Record(Box<Draft>, String),
+    /// It says what another page says.
+    Same(PageId),
+    Rejected(Rejection),
+}
+
+/// The version of a page's row that is still pending; `None` if there is none, since the fetcher crashed before it wrote
+/// one.
+type Seen = Option<Version>;
+
+/// A record that was made, and of what.
+struct Kept<'j> {
+    /// Which of the batch.
+    number: usize,
+    job: &'j ExtractJob,
+    seen: Seen,
+    draft: Draft,
+    content_hash: String,
+}
+
+impl Extract {
+    /// Does a batch of jobs; their records share one segment. One verdict for each job, in order.
+    pub async fn run_batch(&self, jobs: &[ExtractJob]) -> Vec<Result<Verdict, StageError>> {
+        let mut batch = Batch::default();
+        let mut verdicts: Vec<Option<Result<Verdict, StageError>>> = Vec::with_capacity(jobs.len());
+        let mut kept: Vec<Kept<'_>> = Vec::new();
+        for (number, job) in jobs.iter().enumerate() {
+            verdicts.push(match self.make(job, &mut batch).await {
+                Ok((_, Made::Known)) => Some(Ok(Verdict::Done)),
+                Ok((seen, Made::Rejected(why))) => Some(self.rejected(job, seen, why).await),
+                Ok((seen, Made::Same(of))) => Some(self.same(job, seen, of).await),
+                Ok((seen, Made::Record(draft, content_hash))) => {
+                    kept.push(Kept { number, job, seen, draft: *draft, content_hash });
+                    None
+                }
+                Err(error) => Some(Err(error)),
+            });
+        }
+        match self.store(&kept, &mut batch.pictures).await {
+            Ok(locations) => {
+                for (kept, location) in kept.iter().zip(locations) {
+                    verdicts[kept.number] = Some(self.accepted(kept, location).await);
+                }
+            }
+            Err(error) => {
+                let text = error.to_string();
+                let mut first = Some(error);
+                for kept in &kept {
+                    let error = first
+                        .take()
+                        .unwrap_or_else(|| PortError::Unavailable { what: text.clone(), source: None }.into());
+                    verdicts[kept.number] = Some(Err(error));
+                }
+            }
+        }
+        verdicts.into_iter().map(|v| v.unwrap_or(Ok(Verdict::Done))).collect()
+    }
+
+    /// Writes the segment and sends the visits to images, before any row says that its page is done.
+    async fn store(&self, kept: &[Kept<'_>], pictures: &mut Pictures) -> Result<Vec<Location>, StageError> {
+        if kept.is_empty() {
+            return Ok(vec![]);
+        }
+        let drafts = kept.iter().map(|kept| &kept.draft);
+        let locations = segment::write(self.blobs.as_ref(), drafts, self.clock.now()).await?;
+        self.image_visits(kept, pictures).await?;
+        Ok(locations)
+    }
+
+    /// What is made of a job, and the version of the page's row that it is made over.
+    async fn make(&self, job: &ExtractJob, batch: &mut Batch) -> Result<(Seen, Made), StageError> {
+        // What it writes is a swap against this: if it is too old to be true, the row is read again.
+        let seen = match self.pages.glimpse(&job.page).await? {
+            Some((page, _)) if is_decided(job, &page.state) => return Ok((None, Made::Known)),
+            row => row.map(|(_, seen)| seen),
+        };
+        let body = unpack(self.blobs.as_ref(), &job.body).await?;
+        let base = Url::parse(&job.final_url).map_err(|e| StageError::Job(e.to_string()))?;
+        let article = match self.article(body, job.content_type.clone(), base.clone()).await? {
+            Ok(article) => article,
+            Err(why) => return Ok((seen, Made::Rejected(why))),
+        };
+        let feed = self.feed_facts(job.feed.as_ref(), &mut batch.feeds).await?;
+        let draft = match self.draft(job, &base, article, feed, &mut batch.pictures).await? {
+            Ok(draft) => draft,
+            Err(why) => return Ok((seen, Made::Rejected(why))),
+        };
+        let content_hash = content_hash(&draft.record);
+        // A page that is indexed stays a page of its own.
+        if job.replaces.is_none()
+            && let Some(of) = same_page(self.pages.as_ref(), job, &content_hash, self.clock.now()).await?
+        {
+            return Ok((seen, Made::Same(of)));
+        }
+        Ok((seen, Made::Record(Box::new(draft), content_hash)))
+    }
+
+    async fn article(
+        &self,
+        body: Bytes,
+        content_type: Option<String>,
+        base: Url,
+    ) -> Result<Result<Article, Rejection>, StageError> {
+        let bytes = body.len();
+        let read = move || extract(&decode(&body, content_type.as_deref()), &base, &Limits::default());
+        Ok(match parsed(self.pool.as_ref(), bytes, read).await? {
+            Ok(article) => article.map_err(|why| Rejection::Unreadable(why.to_string())),
+            Err(overrun) => Err(Rejection::Limit(overrun.to_string())),
+        })
+    }
+
+    /// The record of a page, or why it is not taken.
+    async fn draft(
+        &self,
+        job: &ExtractJob,
+        answered: &Url,
+        article: Article,
+        feed: FeedFacts,
+        pictures: &mut Pictures,
+    ) -> Result<Result<Draft, Rejection>, StageError> {
+        let directives = self.scope.directives(answered, &article.robots_meta, &job.robots_tags, &self.token);
+        if directives.noindex || directives.expired(job.fetched_at) {
+            return Ok(Err(Rejection::Noindex));
+        }
+        let title = article.title.or_else(|| job.hints.title.clone()).filter(|t| !t.trim().is_empty());
+        let own_image = article.image.map(String::from);
+        let site_image = job.site_image.clone().or(feed.image);
+        let any_image = own_image.as_deref().or(site_image.as_deref());
+        if let Err(why) = validity(title.as_deref(), &article.text, any_image) {
+            return Ok(Err(why));
+        }
+        let title = title.unwrap_or_default();
+        let host = Url::parse(&job.url).ok().and_then(|u| u.host_str().map(str::to_owned)).unwrap_or_default();
+        // `noimageindex`: the page has an image, and asks that it is not shown.
+        let own_image = own_image.filter(|_| !directives.noimageindex);
+        // A page that names its site's image has none of its own.
+        let image_of_site = own_image.is_none() || own_image == site_image;
+        let image = own_image.or(site_image);
+        let thumbnail = thumbnail_of(job, image.as_deref());
+        let jpeg = match &thumbnail {
+            Thumbnail::None => None,
+            Thumbnail::Beside(jpeg) => Some(jpeg.clone()),
+            Thumbnail::Object(id) => pictures.get(self.blobs.as_ref(), id).await?.flatten(),
+        };
+        let pixels = jpeg.as_deref().and_then(opened);
+        let picture = jpeg.as_deref().zip(pixels.as_ref()).map(|(jpeg, pixels)| Picture { jpeg, pixels });
+        let language = article.language.as_deref();
+        let page = curlew_screen::Page { title: &title, text: &article.text, language, host: Some(&host) };
+        let rules = self.judge.rules(self.blobs.as_ref(), self.clock.as_ref()).await?;
+        let screening = match told(self.judge.page(self.pool.as_ref(), &page, picture).await)? {
+            Ok(screening) => overruled(screening, &rules, &job.url),
+            Err(overrun) => return Ok(Err(Rejection::Limit(overrun.to_string()))),
+        };
+        if screening.verdict == Judged::Reject {
+            return Ok(Err(Rejection::Screened(Screened::new(screening.rejected_for(), screening.because()))));
+        }
+        let plausible = |stated: Timestamp| dates::plausible(stated, job.fetched_at);
+        let record = Record {
+            id: job.page.clone(),
+            url: job.url.clone(),
+            host,
+            feed: feed.url,
+            site_name: article.site_name.or(feed.title),
+            title,
+            simhash: fingerprint::of_text(&article.text),
+            text: article.text,
+            image_of_site,
+            thumbnail: thumbnail.object(),
+            thumbnail_frame: 0,
+            image,
+            language: article.language.or(feed.language),
+            published: publication::at(article.published.and_then(plausible), job.hints.published.and_then(plausible)),
+            modified: article.modified.and_then(plausible),
+            author: article.author.or_else(|| job.hints.author.clone()),
+            fetched_at: job.fetched_at,
+            snippet_limit: directives.snippet_limit(),
+            no_archive: directives.noarchive,
+            unavailable_after: directives.unavailable_after,
+            usage: job.usage.clone(),
+            replaces: job.replaces.clone(),
+        };
+        Ok(Ok(Draft { record, thumbnail: thumbnail.beside() }))
+    }
+
+    async fn feed_facts(
+        &self,
+        key: Option<&SourceKey>,
+        known: &mut HashMap<SourceKey, FeedFacts>,
+    ) -> Result<FeedFacts, StageError> {
+        let Some(key) = key else { return Ok(FeedFacts::default()) };
+        if let Some(facts) = known.get(key) {
+            return Ok(facts.clone());
+        }
+        let facts = match self.sources.get(key).await? {
+            Some((Source::Feed(mut f), _)) => {
+                // A feed of comments is named after its site's, and says so.
+                if is_of_comments(&f) {
+                    f.title = self.title_of_site(&f).await?;
+                }
+                FeedFacts { url: Some(f.url), title: f.title, image: f.image, language: f.language }
+            }
+            _ => FeedFacts::default(),
+        };
+        known.insert(key.clone(), facts.clone());
+        Ok(facts)
+    }
+
+    /// The title of the first feed of a site that is not one of comments.
+    async fn title_of_site(&self, feed: &FeedSource) -> Result<Option<String>, StageError> {
+        let Some(site) = &feed.site else { return Ok(None) };
+        let Some((Source::Site(SiteSource { state: SiteState::Working { feeds }, .. }), _)) =
+            self.sources.get(site).await?
+        else {
+            return Ok(None);
+        };
+        for key in feeds.iter().filter(|key| **key != feed.key) {
+            if let Some((Source::Feed(other), _)) = self.sources.get(key).await?
+                && other.title.is_some()
+                && !is_of_comments(&other)
+            {
+                return Ok(other.title);
+            }
+        }
+        Ok(None)
+    }
+
+    async fn rejected(&self, job: &ExtractJob, seen: Seen, reason: Rejection) -> Result<Verdict, StageError> {
+        if job.replaces.is_some() {
+            tracing::info!(url = %job.url, %reason, "an indexed page that has changed stays as it was");
+        } else if self.write(job, seen, PageState::Rejected { reason: reason.clone() }).await? {
+            self.events.note(&Event::Rejected(&reason));
+        }
+        discard(self.blobs.as_ref(), &job.body).await?;
+        Ok(Verdict::Done)
+    }
+
+    async fn same(&self, job: &ExtractJob, seen: Seen, of: PageId) -> Result<Verdict, StageError> {
+        self.write(job, seen, PageState::Alias { of }).await?;
+        discard(self.blobs.as_ref(), &job.body).await?;
+        Ok(Verdict::Done)
+    }
+
+    async fn accepted(&self, kept: &Kept<'_>, location: Location) -> Result<Verdict, StageError> {
+        let year = segment_year(&location).unwrap_or_default();
+        let content_hash = kept.content_hash.clone();
+        if self.write(kept.job, kept.seen, PageState::Accepted { year, location, content_hash }).await? {
+            self.events.note(if kept.job.replaces.is_some() { &Event::Revised } else { &Event::Accepted });
+        }
+        discard(self.blobs.as_ref(), &kept.job.body).await?;
+        Ok(Verdict::Done)
+    }
+
+    /// Images that were not asked for with their pages get visits of their own: those on other host keys, those of sites,
+    /// and those that only the text shows. One visit a host key and batch; pages of one site often share an image.
+    async fn image_visits(&self, kept: &[Kept<'_>], pictures: &mut Pictures) -> Result<(), StageError> {
+        let mut images = HashSet::new();
+        let mut visits: BTreeMap<HostKey, Vec<VisitItem>> = BTreeMap::new();
+        for Kept { job, draft, .. } in kept {
+            let Some(ThumbnailId::Object(image)) = &draft.record.thumbnail else { continue };
+            let url = draft.record.image.as_deref().and_then(|url| address::parse(url, None).ok());
+            // An image that may keep its pages out is held against each of them.
+            let of = self.judge.may_reject_by_image().then_some(&job.page);
+            let Some(url) = url.filter(|_| job.calls_left > 0 && images.insert((image.clone(), of))) else { continue };
+            let Ok(host) = address::host_key(&url, &self.groups) else { continue };
+            if pictures.get(self.blobs.as_ref(), image).await?.is_some() {
+                continue;
+            }
+            let purpose = Purpose::Image { image: image.clone() };
+            let item = VisitItem { url: url.into(), page: job.page.clone(), purpose };
+            visits.entry(host).or_default().push(item);
+        }
+        let now = self.clock.now();
+        let jobs: Vec<(Job, Timestamp)> = visits
+            .iter()
+            .flat_map(|(host, items)| VisitJob::several(host, None, items))
+            .map(|visit| (Job::Fetch(visit), now))
+            .collect();
+        if !jobs.is_empty() {
+            self.queue.send(&jobs).await?;
+        }
+        Ok(())
+    }
+
+    /// Writes the row of a page that is still pending, or has none, or whose record is replaced; says whether it was written.
+    /// Whoever is first decides.
+    async fn write(&self, job: &ExtractJob, mut seen: Seen, state: PageState) -> Result<bool, StageError> {
+        let is_accepted = matches!(state, PageState::Accepted { .. });
+        let mut row = Page {
+            id: job.page.clone(),
+            url: job.url.clone(),
+            host: job.host.clone(),
+            feed: job.feed.clone(),
+            state,
+            at: self.clock.now(),
+            checked_at: job.replaces.as_ref().map(|_| job.fetched_at),
+            expires: None,
+            doubted_at: None,
+            validators: if is_accepted { job.validators.clone() } else { Validators::default() },
+        };
+        for _ in 0..ROW_TRIES {
+            // What was read when the batch began is mostly still so, and reading costs as much as anything here. When the page
+            // was accepted is in the row that is replaced.
+            if job.replaces.is_some() {
+                match self.pages.get(&job.page).await? {
+                    Some((page, now)) if !is_decided(job, &page.state) => {
+                        (row.at, row.feed, seen) = (page.at, page.feed, Some(now));
+                    }
+                    _ => return Ok(false),
+                }
+            }
+            let written = match seen {
+                None => self.pages.insert(&row).await?,
+                Some(seen) => match self.pages.swap(seen, &row).await {
+                    Ok(_) => true,
+                    Err(PortError::Conflict) => false,
+                    Err(other) => return Err(other.into()),
+                },
+            };
+            if written {
+                return Ok(true);
+            }
+            seen = match self.pages.get(&job.page).await? {
+                Some((page, _)) if is_decided(job, &page.state) => return Ok(false),
+                row => row.map(|(_, seen)| seen),
+            };
+        }
+        Err(PortError::Conflict.into())
+    }
+}
+
+fn is_of_comments(feed: &FeedSource) -> bool {
+    Url::parse(&feed.url).is_ok_and(|url| speaks_of_comments(&url, feed.title.as_deref()))
+}
+
+/// What the operator makes of what screening says of a page.
+pub(crate) fn overruled(screening: Screening, rules: &[Overrule], url: &str) -> Screening {
+    match overrides::about(rules, url) {
+        Some(rule) => rule.apply(screening),
+        None => screening,
+    }
+}
+
+/// Where the thumbnail of a page's image is.
+enum Thumbnail {
+    /// There is none.
+    None,
+    /// It came with the page.
+    Beside(Bytes),
+    /// It is an object, or will be one.
+    Object(ImageId),
+}
+
+impl Thumbnail {
+    /// What the record says of it before it is written: one that came with the page gets its place with the record's.
+    fn object(&self) -> Option<ThumbnailId> {
+        if let Thumbnail::Object(id) = self { Some(ThumbnailId::Object(id.clone())) } else { None }
+    }
+
+    fn beside(self) -> Option<Bytes> {
+        if let Thumbnail::Beside(jpeg) = self { Some(jpeg) } else { None }
+    }
+}
+
+fn thumbnail_of(job: &ExtractJob, image: Option<&str>) -> Thumbnail {
+    let Some(id) = image.and_then(image_id_of) else { return Thumbnail::None };
+    match &job.image {
+        Some(tried) if tried.id == id => tried.thumbnail.clone().map_or(Thumbnail::None, Thumbnail::Beside),
+        _ => Thumbnail::Object(id),
+    }
+}
+
+pub(crate) fn image_id_of(url: &str) -> Option<ImageId> {
+    address::parse(url, None).ok().map(|u| address::image_id(&u))
+}
+
+/// Whether a row says what became of its page. One that says something which may pass does not: the fetcher sends a page on
+/// before it writes the row anew, and this may be what it sent. Nor does one that points to the record that is replaced.
+fn is_decided(job: &ExtractJob, state: &PageState) -> bool {
+    match (&job.replaces, state) {
+        (Some(old), PageState::Accepted { location, .. }) => location != old,
+        (Some(_), _) => true,
+        (None, state) => *state != PageState::Pending && !state.may_be_taken_up(),
+    }
+}
+
+impl Stage for Extract {
+    const NAME: &'static str = "extract";
+    type Job = ExtractJob;
+
+    async fn run(&self, job: &ExtractJob) -> Result<Verdict, StageError> {
+        self.run_batch(std::slice::from_ref(job)).await.pop().unwrap_or(Ok(Verdict::Done))
+    }
+}

@@ -1,0 +1,446 @@
+//! Fetch: visits a host key for a list of URLs. New pages go to extraction; re-checks decide about removal.
+
+mod ending;
+mod images;
+mod interstitial;
+mod recheck;
+mod revision;
+
+use crate::catalog::removal::Removal;
+use crate::pages::body::pack;
+use crate::pages::judge::Judge;
+use crate::pages::overrides;
+use crate::pages::page_row;
+use crate::pages::remembered::Remembered;
+use crate::parsing::parsed;
+use crate::politeness::access::Manners;
+use crate::politeness::usage_preferences::{Stated, Tdm};
+use crate::politeness::visit::{CallEnd, Fetched, LeaseOutcome, Visit};
+use crate::stage::{Stage, StageError, Verdict};
+use bytes::Bytes;
+use curlew_article::{HeadScan, Limits, decode, scan_head};
+use curlew_model::{
+    EntryHints, ExtractJob, Gone, HostKey, ImageId, Job, MainImage, Millis, PageId, PageState, Purpose, Rejection,
+    Timestamp, Validators, VisitItem, VisitJob,
+};
+use curlew_policy::address;
+use curlew_policy::page::directives::Directives;
+use curlew_policy::politeness::deferral::Remainder;
+use curlew_policy::politeness::visit::Permission;
+use curlew_policy::polling::conditional;
+use curlew_ports::{Blobs, CallKind, Event, Pages, Queue, Reply};
+use curlew_screen::Overrule;
+use ending::page_row;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use url::Url;
+
+/// The stage that visits hosts.
+pub struct Fetch {
+    manners: Arc<Manners>,
+    pages: Arc<dyn Pages>,
+    queue: Arc<dyn Queue>,
+    blobs: Arc<dyn Blobs>,
+    removal: Removal,
+    /// Looks at images that come later than their pages.
+    judge: Arc<Judge>,
+    /// Thumbnails of main images that were asked for together with their pages lately: pages of one site that come together
+    /// often share one. What is forgotten is asked for again, as part of what a page may cost.
+    images: Remembered<ImageId, Option<Bytes>>,
+    /// How long a visit lasts before it begins no further item; a slice if there is no such limit.
+    turn: Option<Millis>,
+    /// How many pages the state of a host key remembers as sent on; a page beyond that has a row which says so.
+    remembered: usize,
+}
+
+/// How one item of a visit ended.
+enum Item {
+    Done,
+    /// This item waits until then; those after it have their turn.
+    Apart(Timestamp),
+    /// The visit ends here; this item and those after it wait until then.
+    Later {
+        until: Timestamp,
+        held: bool,
+    },
+}
+
+/// What a page's row says.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Row {
+    /// There is none.
+    None,
+    /// The page was given up for a reason that may have passed.
+    MayBeTakenUp,
+    /// What becomes of the page is decided, or about to be.
+    Decided,
+}
+
+/// What the pieces of a visit share.
+struct Round<'j, 'v> {
+    job: &'j VisitJob,
+    visit: Box<Visit<'v>>,
+    /// Items that wait for something that the others need not wait for, by when they go on.
+    apart: BTreeMap<Timestamp, Vec<VisitItem>>,
+    /// How many pages the state of the host key has been given to remember.
+    remembered: usize,
+}
+
+impl Fetch {
+    /// Over these ports.
+    pub fn new(manners: Arc<Manners>, pages: Arc<dyn Pages>, queue: Arc<dyn Queue>, blobs: Arc<dyn Blobs>) -> Fetch {
+        let removal = Removal::new(pages.clone(), blobs.clone(), manners.clock.clone(), manners.events.clone());
+        let (images, judge) = (Remembered::default(), Arc::default());
+        Fetch { manners, pages, queue, blobs, removal, judge, images, turn: None, remembered: 0 }
+    }
+
+    /// The same stage with another judge than the one that looks at no images.
+    #[must_use]
+    pub fn with_judge(self, judge: Arc<Judge>) -> Fetch {
+        Fetch { judge, ..self }
+    }
+
+    /// The same stage with a soft limit on its visits: after `turn`, what is under way is finished and nothing more is
+    /// begun, so that the rest waits in the queue and not in a process. Each visit gets at least one item done, however
+    /// short its turn.
+    #[must_use]
+    pub fn with_turn(self, turn: Millis) -> Fetch {
+        Fetch { turn: Some(turn), ..self }
+    }
+
+    /// The same stage where a row costs more than a repeated call: up to `most` pages that were sent on are remembered in
+    /// the state of their host key, which is written at the end of a visit anyhow, until extraction writes their rows. A
+    /// visit that dies before its end has then sent on pages that nobody knows of, and those which are not extracted yet
+    /// when it is repeated are called once more.
+    #[must_use]
+    pub fn with_few_rows(self, most: usize) -> Fetch {
+        Fetch { remembered: most, ..self }
+    }
+
+    /// When to go on with what is left, if the visit's turn is over.
+    fn turn_over(&self, visit: &Visit<'_>, done: usize) -> Option<Timestamp> {
+        let is_over = self.turn.is_some_and(|turn| visit.lasted() >= turn);
+        (is_over && done > 0).then(|| visit.next_call_at())
+    }
+
+    async fn item(&self, round: &mut Round<'_, '_>, item: &VisitItem) -> Result<Item, StageError> {
+        let Ok(url) = address::parse(&item.url, None) else { return Ok(Item::Done) };
+        match &item.purpose {
+            Purpose::New { hints } => self.new_page(round, item, &url, hints).await,
+            Purpose::Recheck => self.recheck(round, item, &url).await,
+            Purpose::Image { image } => self.image(round, item, &url, image).await,
+        }
+    }
+
+    async fn new_page(
+        &self,
+        round: &mut Round<'_, '_>,
+        item: &VisitItem,
+        url: &Url,
+        hints: &EntryHints,
+    ) -> Result<Item, StageError> {
+        let before = self.row_of(&round.visit, &item.page).await?;
+        if before == Row::Decided {
+            return Ok(Item::Done);
+        }
+        // TDMRep wants its file to be read before the page is.
+        if self.manners.scope.tdmrep
+            && self.manners.scope.excludes(url).is_none()
+            && let Tdm::Unknown(end) = round.visit.tdm(url).await?
+            && let Some(waits) = waits(&end)
+        {
+            return Ok(waits);
+        }
+        let got = round.visit.get(url, CallKind::Page, &Validators::default()).await?;
+        let reply = match &got.end {
+            CallEnd::Reply(reply) => reply,
+            CallEnd::Rejected(why) => return self.reject(round, item, why.clone()).await,
+            end => return Ok(waits(end).unwrap_or(Item::Done)),
+        };
+        if let Some(until) = round.visit.url_held_until(reply, round.job.deferrals) {
+            return Ok(Item::Apart(until));
+        }
+        let seen = match self.look(reply, &got.url).await? {
+            Ok(seen) => seen,
+            Err(why) => {
+                let hidden = match why {
+                    Rejection::Noindex => self.new_noindex_hidden(round, &item.page, &got.url, reply).await?,
+                    _ => None,
+                };
+                return match hidden {
+                    Some(waits) => Ok(waits),
+                    None => self.reject(round, item, why).await,
+                };
+            }
+        };
+        if let Some(waits) = self.new_page_hidden(round, (&item.page, hints), &got.url, &seen).await? {
+            return Ok(waits);
+        }
+        let usage = match round.visit.stated(&got.url, reply, &seen.glance.robots_meta).await? {
+            Stated::MayBeFound(usage) => usage,
+            Stated::Refused(why) => return self.reject(round, item, Rejection::Preference(why)).await,
+            Stated::Unknown(end) => return Ok(waits(&end).unwrap_or(Item::Done)),
+        };
+        self.manners.events.note(&Event::PageFetched);
+        let known_as = self.known_as(&mut round.visit, &got, &seen.glance).await?;
+        let id = address::page_id(&known_as);
+        let before = if id == item.page { before } else { self.row_of(&round.visit, &id).await? };
+        if before == Row::Decided {
+            self.alias(round, item, id).await?;
+            return Ok(Item::Done);
+        }
+        // A redirect may have led to another host key than the visit's own; re-checks go there at once.
+        let host = self.manners.key_of(&known_as).unwrap_or_else(|_| round.job.host.clone());
+        // Whatever becomes of the image, the page is sent on. A crash before that costs the calls once more.
+        let calls_left = self.calls_left(&got);
+        let image = self.main_image(round, &seen.glance, calls_left).await;
+        let calls_left = calls_left.saturating_sub(u32::from(image.is_some()));
+        let found = Found { got: &got, reply, seen: &seen, usage, image, calls_left };
+        self.send_on(round, found, (&known_as, &host), hints).await?;
+        let has_room = round.remembered < self.remembered && before == Row::None;
+        if has_room && host == round.visit.state.host {
+            round.visit.state.remember_sent(&id, self.remembered);
+            round.remembered += 1;
+        } else {
+            let row = page_row(&id, &known_as, &host, round.job, PageState::Pending, self.manners.clock.now());
+            page_row::write(self.pages.as_ref(), &row).await?;
+        }
+        if id != item.page {
+            self.alias(round, item, id).await?;
+        }
+        Ok(Item::Done)
+    }
+
+    /// What a page's row says before the page is called.
+    async fn row_of(&self, visit: &Visit<'_>, page: &PageId) -> Result<Row, StageError> {
+        if visit.state.has_sent(page) {
+            return Ok(Row::Decided);
+        }
+        let row = match self.remembered {
+            0 => self.pages.get(page).await?,
+            // What other visits of this host key did is in its state; rows are those of extraction, and not so new.
+            _ => self.pages.glimpse(page).await?,
+        };
+        Ok(match row {
+            None => Row::None,
+            Some((row, _)) if row.state.may_be_taken_up() => Row::MayBeTakenUp,
+            Some(_) => Row::Decided,
+        })
+    }
+
+    /// Looks at an answer just closely enough to know whether it may be kept.
+    async fn look(&self, reply: &Reply, url: &Url) -> Result<Result<Seen, Rejection>, StageError> {
+        if reply.status != 200 {
+            return Ok(Err(Rejection::Status(reply.status)));
+        }
+        // The header speaks for every kind of document, one that cannot be read too.
+        if self.directives(&[], reply, url).noindex {
+            return Ok(Err(Rejection::Noindex));
+        }
+        if reply.body_skipped {
+            let media = reply.headers.content_type.as_deref().unwrap_or("of an unknown type");
+            return Ok(Err(Rejection::MediaType(media.chars().take(60).collect())));
+        }
+        let (body, media, base) = (reply.body.clone(), reply.headers.content_type.clone(), url.clone());
+        let read = move || {
+            let html = decode(&body, media.as_deref()).into_owned();
+            scan_head(&html, &base, &Limits::default()).map(|glance| (html, glance))
+        };
+        let (html, mut glance) = match parsed(self.manners.pool.as_ref(), reply.body.len(), read).await? {
+            Ok(Ok(read)) => read,
+            Ok(Err(why)) => return Ok(Err(Rejection::Unreadable(why.to_string()))),
+            Err(overrun) => return Ok(Err(Rejection::Limit(overrun.to_string()))),
+        };
+        let wishes = self.directives(&glance.robots_meta, reply, url);
+        if wishes.noindex {
+            return Ok(Err(Rejection::Noindex));
+        }
+        if wishes.noimageindex {
+            glance.image = None;
+        }
+        Ok(Ok(Seen { html, glance, wishes }))
+    }
+
+    /// What the operator says of a page.
+    async fn overrule(&self, url: &str) -> Result<Option<Overrule>, StageError> {
+        let rules = self.judge.rules(self.blobs.as_ref(), self.manners.clock.as_ref()).await?;
+        Ok(overrides::about(&rules, url).cloned())
+    }
+
+    fn directives(&self, meta: &[(String, String)], reply: &Reply, url: &Url) -> Directives {
+        let Manners { scope, token, .. } = &*self.manners;
+        let heeded = scope.directives(url, meta, &reply.headers.robots_tags, token);
+        if scope.meta_ignored.contains(url) {
+            let said = Directives::gather(meta, &reply.headers.robots_tags, token).names();
+            if !said.is_empty() {
+                tracing::warn!(%url, ?said, "what the page wishes is not heeded: the settings say that it is the operator's own");
+            }
+        }
+        heeded
+    }
+
+    /// The URL under which a page is kept: its canonical link if that stays on the same host key and may be called
+    /// (RFC 6596 §3: a hint), otherwise the URL that answered.
+    async fn known_as(&self, visit: &mut Visit<'_>, got: &Fetched, glance: &HeadScan) -> Result<Url, StageError> {
+        let answered = address::canonical(&got.url);
+        let Some(link) = &glance.canonical else { return Ok(answered) };
+        let Ok(link) = address::parse(link.as_str(), None) else { return Ok(answered) };
+        let link = address::canonical(&link);
+        if link == answered {
+            return Ok(answered);
+        }
+        let same_host = self.manners.key_of(&link).ok() == self.manners.key_of(&answered).ok();
+        let is_home = link.path() == "/" && link.query().is_none();
+        // A canonical link to the home page on every page is a common mistake of templates.
+        let plausible = same_host && (!is_home || answered.path() == "/");
+        if !plausible || self.manners.fetch.vet(link.as_str()).is_err() {
+            return Ok(answered);
+        }
+        // Of the visit's own host its rules are at hand; what they forbid does not come into the index by name either.
+        let ours = self.manners.key_of(&link).ok().as_ref() == Some(&visit.state.host);
+        let allowed = ours && matches!(visit.permission(&link).await?, Ok(Permission::Allowed));
+        Ok(if allowed { link } else { answered })
+    }
+
+    /// Calls that a page may still cost after it was fetched; each redirect was one.
+    fn calls_left(&self, got: &Fetched) -> u32 {
+        let used = u32::try_from(got.hops).unwrap_or(u32::MAX).saturating_add(1);
+        self.manners.rules.calls_per_page.saturating_sub(used)
+    }
+
+    async fn send_on(
+        &self,
+        round: &Round<'_, '_>,
+        found: Found<'_>,
+        (known_as, host): (&Url, &HostKey),
+        hints: &EntryHints,
+    ) -> Result<(), StageError> {
+        let page = address::page_id(known_as);
+        let job = self.extract_job(found, page, known_as.as_str(), host).await?;
+        let feed = round.job.feed.clone();
+        let job = ExtractJob { feed, hints: hints.clone(), site_image: round.job.site_image.clone(), ..job };
+        let now = job.fetched_at;
+        Ok(self.queue.send(&[(Job::Extract(Box::new(job)), now)]).await?)
+    }
+
+    /// The job that makes a record of what was found.
+    async fn extract_job(
+        &self,
+        found: Found<'_>,
+        page: PageId,
+        url: &str,
+        host: &HostKey,
+    ) -> Result<ExtractJob, StageError> {
+        let now = self.manners.clock.now();
+        let Found { got, reply, seen, usage, image, calls_left } = found;
+        let besides = image.as_ref().and_then(|image| image.thumbnail.as_ref()).map_or(0, Bytes::len);
+        let body = pack(self.blobs.as_ref(), &page, seen.html.as_bytes(), besides, now).await?;
+        Ok(ExtractJob {
+            page,
+            host: host.clone(),
+            url: url.to_owned(),
+            final_url: got.url.as_str().to_owned(),
+            feed: None,
+            hints: EntryHints::default(),
+            site_image: None,
+            // It is sent as UTF-8 whatever it came as.
+            content_type: Some("text/html; charset=utf-8".into()),
+            robots_tags: reply.headers.robots_tags.clone(),
+            usage,
+            body,
+            fetched_at: now,
+            image,
+            calls_left,
+            validators: conditional::for_page(&reply.headers.validators),
+            replaces: None,
+        })
+    }
+}
+
+/// A page that is sent on, and what was found with it.
+struct Found<'a> {
+    got: &'a Fetched,
+    reply: &'a Reply,
+    seen: &'a Seen,
+    usage: Option<String>,
+    image: Option<MainImage>,
+    calls_left: u32,
+}
+
+/// A page that may be kept, as far as a glance can tell.
+struct Seen {
+    html: String,
+    glance: HeadScan,
+    wishes: Directives,
+}
+
+/// What becomes of an item whose call has no answer now; nothing if there is one.
+fn waits(end: &CallEnd) -> Option<Item> {
+    match end {
+        CallEnd::Elsewhere(until) => Some(Item::Apart(*until)),
+        CallEnd::Later(until) => Some(Item::Later { until: *until, held: false }),
+        CallEnd::Held(until, _) => Some(Item::Later { until: *until, held: true }),
+        CallEnd::Reply(_) | CallEnd::Rejected(_) => None,
+    }
+}
+
+impl Stage for Fetch {
+    const NAME: &'static str = "fetch";
+    type Job = VisitJob;
+
+    async fn run(&self, job: &VisitJob) -> Result<Verdict, StageError> {
+        let owner = match job.items.first() {
+            Some(item) => format!("fetch {}", item.page),
+            None => return Ok(Verdict::Done),
+        };
+        let visit = match self.manners.open(&job.host, &owner).await? {
+            LeaseOutcome::Granted(visit) => visit,
+            LeaseOutcome::Busy(until) => return Ok(Verdict::Defer(until)),
+            LeaseOutcome::Held(until, reason) => return self.put_off(job, until, reason).await,
+            LeaseOutcome::Blocked => {
+                for item in &job.items {
+                    match item.purpose {
+                        // A blocked page is not found already; with the re-check its text goes too.
+                        Purpose::Recheck => self.removal.remove(&item.page, Gone::Blocked).await?,
+                        _ => self.write_rejection(job, item, Rejection::Blocked).await?,
+                    }
+                }
+                return Ok(Verdict::Done);
+            }
+        };
+        let mut round = Round { job, visit, apart: BTreeMap::new(), remembered: 0 };
+        let mut done = 0;
+        let mut end = Ok(None);
+        for item in &job.items {
+            if let Some(until) = self.turn_over(&round.visit, done) {
+                end = Ok(Some((until, false)));
+                break;
+            }
+            match self.item(&mut round, item).await {
+                Ok(Item::Done) => done += 1,
+                Ok(Item::Apart(until)) => {
+                    done += 1;
+                    round.apart.entry(until).or_default().push(item.clone());
+                }
+                Ok(Item::Later { until, held }) => {
+                    end = Ok(Some((until, held)));
+                    break;
+                }
+                Err(error) => {
+                    end = Err(error);
+                    break;
+                }
+            }
+        }
+        let Round { visit, apart, .. } = round;
+        let calls = visit.state.calls;
+        let closed = visit.close().await;
+        let end = end?;
+        self.leave_apart(job, apart).await?;
+        if let Some((until, held)) = end {
+            self.leave(job, Remainder { done, calls, until, held }).await?;
+        }
+        closed?;
+        Ok(Verdict::Done)
+    }
+}

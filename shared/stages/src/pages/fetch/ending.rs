@@ -1,0 +1,120 @@
+//! How items and visits end: rows that say why a page is not kept, and jobs for what is left.
+
+use super::{Fetch, Item, Round};
+use crate::pages::page_row;
+use crate::stage::{StageError, Verdict};
+use curlew_model::{
+    HoldReason, HostKey, Job, Page, PageId, PageState, Purpose, Rejection, Timestamp, Validators, VisitItem, VisitJob,
+};
+use curlew_policy::politeness::deferral::{self, Deferral, Remainder};
+use curlew_ports::Event;
+use std::collections::BTreeMap;
+use url::Url;
+
+impl Fetch {
+    pub(super) async fn reject(
+        &self,
+        round: &Round<'_, '_>,
+        item: &VisitItem,
+        why: Rejection,
+    ) -> Result<Item, StageError> {
+        self.write_rejection(round.job, item, why).await?;
+        Ok(Item::Done)
+    }
+
+    pub(super) async fn write_rejection(
+        &self,
+        job: &VisitJob,
+        item: &VisitItem,
+        why: Rejection,
+    ) -> Result<(), StageError> {
+        let Ok(url) = Url::parse(&item.url) else { return Ok(()) };
+        let state = PageState::Rejected { reason: why.clone() };
+        let row = page_row(&item.page, &url, &job.host, job, state, self.manners.clock.now());
+        if matches!(item.purpose, Purpose::New { .. }) && page_row::write(self.pages.as_ref(), &row).await? {
+            self.manners.events.note(&Event::Rejected(&why));
+        }
+        Ok(())
+    }
+
+    pub(super) async fn alias(&self, round: &Round<'_, '_>, item: &VisitItem, of: PageId) -> Result<(), StageError> {
+        let Ok(url) = Url::parse(&item.url) else { return Ok(()) };
+        let now = self.manners.clock.now();
+        let row = page_row(&item.page, &url, &round.job.host, round.job, PageState::Alias { of }, now);
+        if page_row::write(self.pages.as_ref(), &row).await? {
+            self.manners.events.note(&Event::Alias);
+        }
+        Ok(())
+    }
+
+    /// The whole job waits; or, if its host was held too often, its pages are given up with the reason.
+    pub(super) async fn put_off(
+        &self,
+        job: &VisitJob,
+        until: Timestamp,
+        why: HoldReason,
+    ) -> Result<Verdict, StageError> {
+        let after = deferral::of_held_host(job.deferrals, until, why, &self.manners.rules);
+        self.defer(job, &job.items, after, why.as_str()).await?;
+        Ok(Verdict::Done)
+    }
+
+    /// Sends on the items that wait for something else, later each time; or gives them up.
+    pub(super) async fn leave_apart(
+        &self,
+        job: &VisitJob,
+        apart: BTreeMap<Timestamp, Vec<VisitItem>>,
+    ) -> Result<(), StageError> {
+        let now = self.manners.clock.now();
+        for (until, items) in apart {
+            let after = deferral::of_items_apart(job.deferrals, until, &self.manners.rules, now);
+            self.defer(job, &items, after, "refused, cut short or out of reach again and again").await?;
+        }
+        Ok(())
+    }
+
+    /// Sends on what is left of a visit, before the job is acknowledged; or gives it up.
+    pub(super) async fn leave(&self, job: &VisitJob, rest: Remainder) -> Result<(), StageError> {
+        let after = deferral::of_remainder(job.deferrals, rest, &self.manners.rules, self.manners.clock.now());
+        self.defer(job, &job.items[rest.done..], after, "held or out of time again and again").await
+    }
+
+    async fn defer(&self, job: &VisitJob, items: &[VisitItem], after: Deferral, why: &str) -> Result<(), StageError> {
+        match after {
+            Deferral::GivenUp => {
+                for item in items {
+                    self.write_rejection(job, item, Rejection::HostUnavailable(why.to_owned())).await?;
+                }
+                Ok(())
+            }
+            Deferral::Again { at, deferrals } => {
+                self.manners.events.note(&Event::PutOff);
+                let rest = VisitJob { items: items.to_vec(), deferrals, ..job.clone() };
+                Ok(self.queue.send(&[(Job::Fetch(rest), at)]).await?)
+            }
+        }
+    }
+}
+
+/// The row of a page as it is written by a visit.
+pub(super) fn page_row(
+    id: &PageId,
+    url: &Url,
+    host: &HostKey,
+    job: &VisitJob,
+    state: PageState,
+    at: Timestamp,
+) -> Page {
+    Page {
+        id: id.clone(),
+        url: url.as_str().to_owned(),
+        host: host.clone(),
+        feed: job.feed.clone(),
+        state,
+        at,
+        checked_at: None,
+        expires: None,
+        doubted_at: None,
+        validators: Validators::default(),
+    }
+}

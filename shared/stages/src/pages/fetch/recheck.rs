@@ -1,0 +1,253 @@
+//! Re-checks: an indexed page is looked at again, and what is gone or must not be found leaves the index.
+
+use super::interstitial::key_of;
+use super::{Fetch, Found, Item, Round, waits};
+use crate::catalog::segment::RecordReader;
+use crate::pages::variant::hash_of;
+use crate::politeness::usage_preferences::Stated;
+use crate::politeness::visit::{CallEnd, Fetched};
+use crate::stage::StageError;
+use curlew_article::Article;
+use curlew_model::{
+    EntryHints, Gone, Job, Page, PageState, Purpose, Record, Rejection, Timestamp, VisitItem, VisitJob,
+};
+use curlew_policy::address;
+use curlew_policy::page::sampling::{Recheck, by_doubt, by_status};
+use curlew_policy::page::soft404::{Said, is_same_page};
+use curlew_policy::polling::conditional;
+use curlew_ports::{CallKind, PortError, Reply};
+use curlew_screen::Verdict as Judged;
+use url::Url;
+
+/// What a page shows at a re-check.
+enum Shown {
+    /// What its record says; or nothing that could be compared.
+    Own,
+    /// Its own text, which has changed since the record was made.
+    Revised(Box<(Article, Record)>),
+    /// Another text, of this key.
+    Other(u32),
+}
+
+impl Fetch {
+    pub(super) async fn recheck(
+        &self,
+        round: &mut Round<'_, '_>,
+        item: &VisitItem,
+        url: &Url,
+    ) -> Result<Item, StageError> {
+        // What the operator keeps out need not be asked for.
+        if self.overrule(url.as_str()).await?.is_some_and(|rule| rule.verdict == Judged::Reject) {
+            self.removal.remove(&item.page, Gone::Screened).await?;
+            return Ok(Item::Done);
+        }
+        let page = self.pages.get(&item.page).await?.map(|(page, _)| page);
+        if page.as_ref().is_some_and(|page| !matches!(page.state, PageState::Accepted { .. })) {
+            return Ok(Item::Done);
+        }
+        let validators = page.as_ref().map(|page| conditional::to_ask(&page.validators)).unwrap_or_default();
+        let got = round.visit.get(url, CallKind::Page, &validators).await?;
+        let Some(page) = page else { return Ok(waits(&got.end).unwrap_or(Item::Done)) };
+        let found = match &got.end {
+            CallEnd::Reply(reply) => return self.answered(round, &page, reply, &got).await,
+            CallEnd::Rejected(Rejection::Robots) => Recheck::Gone(Gone::Robots),
+            CallEnd::Rejected(Rejection::Blocked) => Recheck::Gone(Gone::Blocked),
+            CallEnd::Rejected(Rejection::Excluded(_)) => Recheck::Gone(Gone::Excluded),
+            CallEnd::Rejected(_) => Recheck::Unknown,
+            end => return Ok(waits(end).unwrap_or(Item::Done)),
+        };
+        self.apply(round, &page, found).await?;
+        Ok(Item::Done)
+    }
+
+    async fn answered(
+        &self,
+        round: &mut Round<'_, '_>,
+        page: &Page,
+        reply: &Reply,
+        got: &Fetched,
+    ) -> Result<Item, StageError> {
+        let found = match by_status(reply.status) {
+            Recheck::Present if reply.status == 304 => match round.visit.stated(&got.url, reply, &[]).await? {
+                Stated::Refused(_) => Recheck::Gone(Gone::Preference),
+                Stated::Unknown(end) => return Ok(waits(&end).unwrap_or(Item::Done)),
+                Stated::MayBeFound(_) => {
+                    round.visit.own_text();
+                    self.removal.still_there(&page.id, None, None).await?;
+                    return Ok(Item::Done);
+                }
+            },
+            Recheck::Present => match self.look(reply, &got.url).await? {
+                Err(Rejection::Noindex) => {
+                    let shown = match self.shown_by(reply, &got.url).await? {
+                        Some(article) => self.compare(page, article).await?,
+                        None => Shown::Own,
+                    };
+                    return self.doubted(round, page, got, shown, Gone::Noindex).await;
+                }
+                Err(_) => {
+                    self.removal.still_there(&page.id, None, None).await?;
+                    return Ok(Item::Done);
+                }
+                Ok(seen) if seen.wishes.expired(self.manners.clock.now()) => Recheck::Gone(Gone::Expired),
+                Ok(seen) => match round.visit.stated(&got.url, reply, &seen.glance.robots_meta).await? {
+                    Stated::Refused(_) => Recheck::Gone(Gone::Preference),
+                    Stated::Unknown(end) => return Ok(waits(&end).unwrap_or(Item::Done)),
+                    Stated::MayBeFound(usage) => {
+                        let calls_left = self.calls_left(got);
+                        let found = Found { got, reply, seen: &seen, usage, image: None, calls_left };
+                        return self.readable(round, page, found).await;
+                    }
+                },
+            },
+            other => other,
+        };
+        self.apply(round, page, found).await?;
+        Ok(Item::Done)
+    }
+
+    /// A page that may be found answered: it is itself, or the server leads to another one or shows something else.
+    async fn readable(&self, round: &mut Round<'_, '_>, page: &Page, found: Found<'_>) -> Result<Item, StageError> {
+        let Found { got, seen, reply, .. } = found;
+        let shown = match self.article(&seen.html, &got.url).await? {
+            Some(article) => self.compare(page, article).await?,
+            // What cannot be read says nothing.
+            None => Shown::Own,
+        };
+        if got.hops > 0 {
+            let known_as = self.known_as(&mut round.visit, got, &seen.glance).await?;
+            if address::page_id(&known_as) != page.id {
+                let is_home = known_as.path() == "/" && known_as.query().is_none();
+                if got.moved_for_good && !is_home {
+                    return self.moved(round, page, got, shown, &known_as).await;
+                }
+                // For now it leads elsewhere, or to the home page, as servers do with addresses that they do not know.
+                let reason = if is_home { Gone::Replaced } else { Gone::Moved };
+                return self.doubted(round, page, got, shown, reason).await;
+            }
+        }
+        match shown {
+            Shown::Own => {
+                round.visit.own_text();
+                let validators = conditional::for_page(&reply.headers.validators);
+                self.removal.still_there(&page.id, Some(&seen.wishes), Some(validators)).await?;
+                Ok(Item::Done)
+            }
+            Shown::Revised(revised) => {
+                round.visit.own_text();
+                self.revised(round, page, (&revised.0, &revised.1), found).await
+            }
+            other => self.doubted(round, page, got, other, Gone::Replaced).await,
+        }
+    }
+
+    /// A page that has moved for good goes, unless several pages have moved to the same text.
+    async fn moved(
+        &self,
+        round: &mut Round<'_, '_>,
+        page: &Page,
+        got: &Fetched,
+        shown: Shown,
+        known_as: &Url,
+    ) -> Result<Item, StageError> {
+        if let Shown::Other(key) = shown {
+            round.visit.substituted(key, &page.id);
+            if let Some(waits) = self.hidden(round, &got.url, key) {
+                return Ok(waits);
+            }
+        }
+        self.follow(page, known_as, self.manners.clock.now()).await?;
+        self.apply(round, page, Recheck::Gone(Gone::Moved)).await?;
+        Ok(Item::Done)
+    }
+
+    /// Something speaks against a page: a second look decides, unless one text stands in place of several pages of its host.
+    async fn doubted(
+        &self,
+        round: &mut Round<'_, '_>,
+        page: &Page,
+        got: &Fetched,
+        shown: Shown,
+        reason: Gone,
+    ) -> Result<Item, StageError> {
+        let found = by_doubt(page.doubted_at, reason, &self.manners.rules, self.manners.clock.now());
+        if let Shown::Other(key) = shown {
+            // Second looks are at pages that were found replaced, so they tell nothing about all the others.
+            if matches!(found, Recheck::Doubtful { is_new: true, .. }) {
+                round.visit.substituted(key, &page.id);
+            }
+            let mut hidden = self.hidden(round, &got.url, key);
+            if hidden.is_none() && matches!(found, Recheck::Gone(_)) {
+                hidden = self.home_is_hidden(round, page, got, key).await?;
+            }
+            if let Some(waits) = hidden {
+                if round.visit.is_interstitial(key) {
+                    self.removal.trust(&page.id).await?;
+                }
+                return Ok(waits);
+            }
+        }
+        self.apply(round, page, found).await?;
+        Ok(Item::Done)
+    }
+
+    /// Whether what the server shows is what it showed before, however it has changed.
+    async fn compare(&self, page: &Page, article: Article) -> Result<Shown, StageError> {
+        let PageState::Accepted { location, content_hash, .. } = &page.state else { return Ok(Shown::Own) };
+        let title = article.title.as_deref().unwrap_or_default();
+        if hash_of(title, &article.text) == *content_hash {
+            return Ok(Shown::Own);
+        }
+        let record = match RecordReader(self.blobs.as_ref()).read(location).await {
+            Ok(Some(record)) => record,
+            // There is nothing to compare with.
+            Ok(None) | Err(StageError::Port(PortError::NotFound(_))) => return Ok(Shown::Own),
+            Err(error) => return Err(error),
+        };
+        let then = Said { title: &record.title, text: &record.text };
+        if !is_same_page(then, Said { title, text: &article.text }) {
+            return Ok(Shown::Other(key_of(&article)));
+        }
+        // A feed may have given the title.
+        let is_unchanged =
+            article.title.as_ref().is_none_or(|title| *title == record.title) && article.text == record.text;
+        Ok(if is_unchanged { Shown::Own } else { Shown::Revised(Box::new((article, record))) })
+    }
+
+    /// A page that has moved is taken in under its new address, if that is on the same host key.
+    async fn follow(&self, page: &Page, to: &Url, now: Timestamp) -> Result<(), StageError> {
+        if self.manners.key_of(to).ok().as_ref() != Some(&page.host) {
+            return Ok(());
+        }
+        let purpose = Purpose::New { hints: EntryHints::default() };
+        let item = VisitItem { url: to.as_str().to_owned(), page: address::page_id(to), purpose };
+        self.send_visit(page, item, now).await
+    }
+
+    async fn apply(&self, round: &Round<'_, '_>, page: &Page, found: Recheck) -> Result<(), StageError> {
+        match found {
+            Recheck::Gone(reason) => self.removal.remove(&page.id, reason).await,
+            Recheck::Doubtful { is_new: false, .. } => Ok(()),
+            Recheck::Doubtful { until, is_new: true } => {
+                // First the visit: a doubt without one would last until the next sample.
+                let item = VisitItem { url: page.url.clone(), page: page.id.clone(), purpose: Purpose::Recheck };
+                tracing::info!(url = %page.url, host = %round.visit.state.host, "a page is replaced or asks not to be indexed; a second look decides");
+                self.send_visit(page, item, until).await?;
+                self.removal.doubt(&page.id).await
+            }
+            Recheck::Present | Recheck::Unknown => Ok(()),
+        }
+    }
+
+    async fn send_visit(&self, page: &Page, item: VisitItem, at: Timestamp) -> Result<(), StageError> {
+        let visit = VisitJob {
+            host: page.host.clone(),
+            feed: page.feed.clone(),
+            site_image: None,
+            items: vec![item],
+            deferrals: 0,
+        };
+        self.queue.send(&[(Job::Fetch(visit), at)]).await?;
+        Ok(())
+    }
+}

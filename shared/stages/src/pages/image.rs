@@ -1,0 +1,138 @@
+//! Makes thumbnails: images are decoded under strict limits, scaled down, and written as JPEG.
+
+mod footprint;
+
+use crate::parsing::{parsed, within};
+use crate::stage::StageError;
+use bytes::Bytes;
+use curlew_ports::{CpuPool, CpuTask};
+use footprint::Announced;
+use image::codecs::jpeg::JpegEncoder;
+use image::{DynamicImage, ImageDecoder, ImageReader, Limits, RgbImage};
+use std::io::Cursor;
+
+/// Width and height that a thumbnail fits into, in pixels.
+const THUMBNAIL: (u32, u32) = (320, 214);
+/// Widest and highest image that is decoded, in pixels.
+const MAX_SIDE: u32 = 10_000;
+/// Most memory that decoding may take, with all that the decoder keeps besides the pixels: half of what the smallest
+/// function that decodes images has (256 MB, `infra/template.yaml`). That is a photograph of 44 megapixels, or of 22 if it
+/// is a progressive JPEG.
+const MAX_DECODED: u64 = 128 * 1024 * 1024;
+/// Most memory that a thumbnail may take.
+const MAX_THUMBNAIL: u64 = 1024 * 1024;
+/// An image that takes more memory than this is decoded while no other such image is: two that take all they may would
+/// not fit into a small function.
+const LARGE: u64 = 16 * 1024 * 1024;
+/// Images with a shorter side are icons or pixels and give no thumbnail.
+const MIN_SIDE: u32 = 48;
+/// Quality of the JPEG, of 100.
+const QUALITY: u8 = 78;
+
+/// Makes a thumbnail in the pool, where large images are decoded one after the other.
+///
+/// # Errors
+/// The inner error is one line that says why the image gives none; the outer one if it could not be decoded now.
+pub(crate) async fn scaled_down_in(pool: &dyn CpuPool, image: Bytes) -> Result<Result<Bytes, String>, StageError> {
+    let small = image.clone();
+    let scale_small = move || match opened_for(&small) {
+        Ok((_, footprint)) if footprint > LARGE => None,
+        _ => Some(scaled_down(&small)),
+    };
+    let scaled = match parsed(pool, image.len(), scale_small).await? {
+        Ok(Some(scaled)) => Ok(scaled),
+        Ok(None) => within(pool, CpuTask::LargeDocument, move || scaled_down(&image)).await?,
+        Err(overrun) => Err(overrun),
+    };
+    Ok(scaled.unwrap_or_else(|overrun| Err(overrun.to_string())))
+}
+
+/// Makes a thumbnail.
+///
+/// # Errors
+/// One line that says why the image gives none.
+pub fn scaled_down(bytes: &[u8]) -> Result<Bytes, String> {
+    let (decoder, _) = opened_for(bytes)?;
+    let picture = DynamicImage::from_decoder(decoder).map_err(|e| e.to_string())?;
+    // `thumbnail` would enlarge a smaller one.
+    let small = picture.thumbnail(THUMBNAIL.0.min(picture.width()), THUMBNAIL.1.min(picture.height()));
+    let mut jpeg = Vec::new();
+    JpegEncoder::new_with_quality(&mut jpeg, QUALITY)
+        .encode_image(&DynamicImage::ImageRgb8(small.to_rgb8()))
+        .map_err(|e| e.to_string())?;
+    Ok(jpeg.into())
+}
+
+/// The decoder of an image whose header is read and keeps to the limits, and the memory that decoding takes, in bytes.
+fn opened_for(bytes: &[u8]) -> Result<(impl ImageDecoder, u64), String> {
+    let mut reader = ImageReader::new(Cursor::new(bytes)).with_guessed_format().map_err(|e| e.to_string())?;
+    reader.limits(limits(MAX_DECODED));
+    let format = reader.format().ok_or("the format of the image is not known")?;
+    let mut decoder = reader.into_decoder().map_err(|e| e.to_string())?;
+    let (width, height) = decoder.dimensions();
+    if width.min(height) < MIN_SIDE {
+        return Err(format!("the image is only {width}x{height} pixels"));
+    }
+    let announced = Announced { format, width, height, pixels: decoder.total_bytes() };
+    let footprint = announced.footprint(bytes)?;
+    let Some(left) = MAX_DECODED.checked_sub(footprint) else {
+        return Err(format!("the image takes {footprint} bytes while it is decoded"));
+    };
+    // Heeded for a GIF's frame, which takes a fourth more for its indices.
+    decoder.set_limits(limits(left / 5 * 4)).map_err(|e| e.to_string())?;
+    Ok((decoder, footprint))
+}
+
+/// The limits of a decoder that may take so many bytes besides the pixels.
+fn limits(bytes: u64) -> Limits {
+    let mut limits = Limits::default();
+    limits.max_image_width = Some(MAX_SIDE);
+    limits.max_image_height = Some(MAX_SIDE);
+    limits.max_alloc = Some(bytes);
+    limits
+}
+
+/// The pixels of a thumbnail; none if it is no picture of a thumbnail's size.
+pub fn opened(jpeg: &[u8]) -> Option<RgbImage> {
+    let mut limits = Limits::default();
+    limits.max_image_width = Some(THUMBNAIL.0);
+    limits.max_image_height = Some(THUMBNAIL.0);
+    limits.max_alloc = Some(MAX_THUMBNAIL);
+    let mut reader = ImageReader::with_format(Cursor::new(jpeg), image::ImageFormat::Jpeg);
+    reader.limits(limits);
+    Some(reader.decode().ok()?.into_rgb8())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn png(width: u32, height: u32) -> Vec<u8> {
+        let mut out = Cursor::new(Vec::new());
+        let written = DynamicImage::new_rgb8(width, height).write_to(&mut out, image::ImageFormat::Png);
+        assert!(written.is_ok());
+        out.into_inner()
+    }
+
+    #[test]
+    fn a_picture_becomes_a_small_jpeg() {
+        for ((width, height), scaled) in [((640, 360), (320, 180)), ((60, 50), (60, 50)), ((640, 50), (320, 25))] {
+            let jpeg = scaled_down(&png(width, height)).unwrap_or_default();
+            let read = image::load_from_memory(&jpeg).unwrap_or_default();
+            assert_eq!((read.width(), read.height()), scaled);
+        }
+    }
+
+    #[test]
+    fn b13_what_is_too_large_too_small_or_no_image_gives_none() {
+        // The header alone says 50 000 x 50 000; nothing of that size is allocated.
+        let mut huge = png(64, 64);
+        huge[16..20].copy_from_slice(&50_000u32.to_be_bytes());
+        huge[20..24].copy_from_slice(&50_000u32.to_be_bytes());
+        assert!(scaled_down(&huge).is_err());
+        assert!(scaled_down(&png(1, 1)).is_err());
+        assert!(scaled_down(&png(10_000, 47)).is_err());
+        assert!(scaled_down(b"<svg xmlns='http://www.w3.org/2000/svg'/>").is_err());
+        assert!(scaled_down(b"").is_err());
+    }
+}

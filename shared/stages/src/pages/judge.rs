@@ -1,0 +1,141 @@
+//! The judge: what screening says of a page, by its words and by its image.
+
+use crate::pages::image::opened;
+use crate::pages::overrides;
+use crate::pages::remembered::Remembered;
+use curlew_model::Millis;
+use curlew_policy::address::hash_hex;
+use curlew_ports::{Blobs, Clock, CpuError, CpuPool, CpuTask, PortError, compute};
+use curlew_screen::image::{ImageClassifier, Rgb, Seen, Shown};
+use curlew_screen::{Overrule, Page, Screener, Screening, Verdict};
+use image::RgbImage;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// How long overrules that were read are not read again.
+pub(crate) const RULES_KNOWN_FOR: Millis = Millis::from_mins(1);
+
+/// Judges pages.
+#[derive(Default)]
+pub struct Judge {
+    /// With the settings and lists that are compiled in if there is none.
+    screener: Option<Arc<Screener>>,
+    /// Images are not looked at if there is none.
+    eye: Option<Arc<dyn ImageClassifier>>,
+    /// What was seen in the images that were looked at last, by the hash of their bytes: pages of one site often share one,
+    /// and a classifier may cost money.
+    seen: Remembered<String, Vec<Seen>>,
+    /// The overrules as they were read last, and when, by the monotonic clock.
+    rules: Mutex<Option<(Arc<Vec<Overrule>>, Millis)>>,
+}
+
+/// A thumbnail: its JPEG bytes, and the pixels that they decode to.
+#[derive(Clone, Copy)]
+pub struct Picture<'a> {
+    /// The file.
+    pub jpeg: &'a [u8],
+    /// What is on it.
+    pub pixels: &'a RgbImage,
+}
+
+impl fmt::Debug for Judge {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Judge").field("screener", &self.screener).field("eye", &self.eye()).finish_non_exhaustive()
+    }
+}
+
+impl Judge {
+    /// With these settings; `eye` looks at images.
+    pub fn new(screener: Option<Arc<Screener>>, eye: Option<Arc<dyn ImageClassifier>>) -> Judge {
+        Judge { screener, eye, ..Judge::default() }
+    }
+
+    fn screener(&self) -> &Screener {
+        self.screener.as_deref().unwrap_or_else(|| Screener::standard())
+    }
+
+    /// The name of what looks at images, if they are looked at.
+    pub fn eye(&self) -> Option<&str> {
+        self.eye.as_deref().map(ImageClassifier::name)
+    }
+
+    /// Whether an image alone can keep a page out.
+    pub fn may_reject_by_image(&self) -> bool {
+        self.eye.as_ref().is_some_and(|eye| self.screener().may_reject_at(eye.highest()))
+    }
+
+    /// The operator's overrules, as they are now or were a minute ago: whoever judges much reads them once a minute.
+    ///
+    /// # Errors
+    /// What the object store says.
+    pub async fn rules(&self, blobs: &dyn Blobs, clock: &dyn Clock) -> Result<Arc<Vec<Overrule>>, PortError> {
+        let now = clock.monotonic();
+        let known = self.rules.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some((rules, _)) = known.filter(|(_, at)| now.saturating_sub(*at) < RULES_KNOWN_FOR) {
+            return Ok(rules);
+        }
+        let rules = Arc::new(overrides::all(blobs).await?.into_iter().map(|given| given.rule).collect::<Vec<_>>());
+        *self.rules.lock().unwrap_or_else(PoisonError::into_inner) = Some((rules.clone(), now));
+        Ok(rules)
+    }
+
+    /// Judges a page by its words, and, if they let it pass, by its image as well. An image that cannot be classified says
+    /// nothing: the page is judged by its words alone.
+    ///
+    /// # Errors
+    /// If its words take too long to weigh, or cannot be weighed now.
+    pub async fn page(
+        &self,
+        pool: &dyn CpuPool,
+        page: &Page<'_>,
+        image: Option<Picture<'_>>,
+    ) -> Result<Screening, CpuError> {
+        let words = self.screened(pool, page, Vec::new()).await?;
+        if words.verdict == Verdict::Reject {
+            return Ok(words);
+        }
+        let seen = match image {
+            Some(image) => self.seen(image).await,
+            None => Vec::new(),
+        };
+        if seen.is_empty() { Ok(words) } else { self.screened(pool, page, seen).await }
+    }
+
+    async fn screened(&self, pool: &dyn CpuPool, page: &Page<'_>, seen: Vec<Seen>) -> Result<Screening, CpuError> {
+        let screener = self.screener.clone();
+        let (title, text) = (page.title.to_owned(), page.text.to_owned());
+        let (language, host) = (page.language.map(str::to_owned), page.host.map(str::to_owned));
+        let screen = move || {
+            let page = Page { title: &title, text: &text, language: language.as_deref(), host: host.as_deref() };
+            screener.as_deref().unwrap_or_else(|| Screener::standard()).screen_with(&page, &seen)
+        };
+        compute(pool, CpuTask::document(page.text.len()), screen).await
+    }
+
+    /// Judges a thumbnail that came later than its page's words.
+    pub(crate) async fn image(&self, host: Option<&str>, jpeg: &[u8]) -> Option<Screening> {
+        let pixels = if self.may_reject_by_image() { opened(jpeg)? } else { return None };
+        let seen = self.seen(Picture { jpeg, pixels: &pixels }).await;
+        Some(self.screener().screen_with(&Page { host, ..Page::default() }, &seen))
+    }
+
+    async fn seen(&self, image: Picture<'_>) -> Vec<Seen> {
+        let Some(eye) = &self.eye else { return Vec::new() };
+        let key = hash_hex(image.jpeg);
+        if let Some(seen) = self.seen.get(&key) {
+            return seen;
+        }
+        let (width, height) = image.pixels.dimensions();
+        let Some(rgb) = Rgb::new(width as usize, height as usize, image.pixels.as_raw()) else { return Vec::new() };
+        match eye.classify(&Shown { rgb, jpeg: image.jpeg }).await {
+            Ok(seen) => {
+                self.seen.add(key, seen.clone());
+                seen
+            }
+            Err(why) => {
+                tracing::warn!(classifier = eye.name(), reason = %why, "a page is judged by its words alone");
+                Vec::new()
+            }
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! The operator's overrides of what screening says, as whoever judges a page reads them.
+
+use curlew_model::Timestamp;
+use curlew_ports::{Blobs, PortError};
+use curlew_screen::Overrule;
+use serde::{Deserialize, Serialize};
+use url::Url;
+
+/// Where they are kept.
+pub(crate) const KEY: &str = "overrules.json";
+
+/// An overrule, and when it was given.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Given {
+    /// What it says.
+    #[serde(flatten)]
+    pub rule: Overrule,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// The object that holds them.
+#[derive(Default, Serialize, Deserialize)]
+pub(crate) struct All {
+    pub(crate) overrules: Vec<Given>,
+}
+
+/// All overrules there are, oldest first.
+pub(crate) async fn all(blobs: &dyn Blobs) -> Result<Vec<Given>, PortError> {
+    blobs.get(KEY).await?.map_or_else(|| Ok(vec![]), |blob| parse(&blob.bytes).map(|all| all.overrules))
+}
+
+/// The overrule about a page of this address, if there is one.
+pub(crate) fn about<'a>(rules: &'a [Overrule], url: &str) -> Option<&'a Overrule> {
+    Overrule::find(rules, url, &host_of(url))
+}
+
+/// Reads them from their object.
+pub(crate) fn parse(bytes: &[u8]) -> Result<All, PortError> {
+    serde_json::from_slice(bytes).map_err(|e| PortError::Corrupt { what: KEY.into(), why: e.to_string() })
+}
+
+pub(crate) fn host_of(url: &str) -> String {
+    Url::parse(url).ok().and_then(|url| url.host_str().map(str::to_owned)).unwrap_or_default()
+}

@@ -1,0 +1,154 @@
+//! Sample: chooses indexed pages and sends visits that re-check them.
+
+use crate::bulk::Bulk;
+use crate::catalog::listing::pages_that;
+use crate::politeness::access::Manners;
+use crate::stage::StageError;
+use curlew_model::{HostKey, Job, Page, PageId, PageState, Purpose, VisitItem, VisitJob};
+use curlew_policy::page::sampling;
+use curlew_ports::{Pages, Queue};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Rows that one call lists.
+const LIST: usize = 500;
+/// Number of pages that are chosen at once. After each portion its visits are sent and the place is written, so that a sample
+/// that is cut off is gone on with by the next one. Pages of one host that fall into two portions are two visits.
+const PORTION: usize = 10_000;
+/// Where it is kept how far the samples have come.
+const PLACE: &str = "sample.json";
+
+/// How far the samples have come.
+#[derive(Serialize, Deserialize)]
+struct Place {
+    /// The last row that was weighed; none at the beginning of a round.
+    after: Option<PageId>,
+}
+
+/// The stage that re-checks indexed pages.
+pub struct Sample {
+    /// Time, chance and numbers.
+    pub manners: Arc<Manners>,
+    /// The rows to choose from.
+    pub pages: Arc<dyn Pages>,
+    /// Where visits go.
+    pub queue: Arc<dyn Queue>,
+}
+
+/// How many pages to re-check.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum HowMany {
+    /// At most so many, those that were left alone for the longest time; those checked less than a day ago are left out.
+    AtMost(usize),
+    /// As `AtMost`, and besides all that are due whose turn it is to be weighed.
+    Daily(usize),
+    /// Every indexed page, now.
+    All,
+    /// Every indexed page of these host keys, now.
+    OfHosts(Vec<HostKey>),
+}
+
+impl Sample {
+    /// Chooses pages and sends their visits; says how many.
+    ///
+    /// # Errors
+    /// What the ports say.
+    pub async fn run(&self, how_many: HowMany) -> Result<usize, StageError> {
+        let pages = self.pages.as_ref();
+        let chosen = match how_many {
+            HowMany::AtMost(count) => return self.some(count, false).await,
+            HowMany::Daily(count) => return self.some(count, true).await,
+            HowMany::All => pages_that(pages, is_accepted).await?,
+            HowMany::OfHosts(hosts) => {
+                pages_that(pages, |page| is_accepted(page) && hosts.contains(&page.host)).await?
+            }
+        };
+        self.send(&chosen).await?;
+        Ok(chosen.len())
+    }
+
+    /// Sends visits that re-check these pages.
+    pub(crate) async fn send(&self, chosen: &[Page]) -> Result<(), StageError> {
+        let now = self.manners.clock.now();
+        let mut visits: BTreeMap<&HostKey, Vec<VisitItem>> = BTreeMap::new();
+        for page in chosen {
+            let item = VisitItem { url: page.url.clone(), page: page.id.clone(), purpose: Purpose::Recheck };
+            visits.entry(&page.host).or_default().push(item);
+        }
+        let mut jobs = Bulk::new(self.queue.as_ref());
+        for (host, items) in visits {
+            for visit in VisitJob::several(host, None, &items) {
+                jobs.push((Job::Fetch(visit), now)).await?;
+            }
+        }
+        Ok(jobs.send().await?)
+    }
+
+    /// Samples go round through all rows, each from where the last one ended: of the candidates that it comes by, which are
+    /// more than are asked for, those are chosen that need it most. So a sample reads a small part of the rows, and yet each
+    /// page has its turn. Says how many were chosen.
+    async fn some(&self, count: usize, all_due: bool) -> Result<usize, StageError> {
+        let (now, rules) = (self.manners.clock.now(), &self.manners.rules);
+        let begin = self.place().await?;
+        let mut round = Round { after: begin.clone(), begin, is_around: false, is_over: false };
+        let (mut left, mut sent) = (count, 0);
+        while left > 0 && !round.is_over {
+            let portion = left.min(PORTION);
+            left -= portion;
+            let mut weighed = Vec::new();
+            while weighed.len() < sampling::to_weigh(portion) && !round.is_over {
+                let rows = round.rows(self.pages.as_ref()).await?;
+                weighed.extend(rows.into_iter().filter(|page| sampling::is_candidate(page, rules, now)));
+            }
+            let chosen = sampling::choose(weighed, portion, all_due, rules, now);
+            // What is sent twice since this is not written is looked at twice; what is never sent would be left out for a round.
+            self.send(&chosen).await?;
+            let place = Place { after: round.after.clone() };
+            let place = serde_json::to_vec(&place).map_err(|e| StageError::Job(e.to_string()))?;
+            self.manners.blobs.put(PLACE, place.into()).await?;
+            sent += chosen.len();
+        }
+        Ok(sent)
+    }
+
+    async fn place(&self) -> Result<Option<PageId>, StageError> {
+        let Some(blob) = self.manners.blobs.get(PLACE).await? else { return Ok(None) };
+        // One that cannot be read is as good as none.
+        Ok(serde_json::from_slice::<Place>(&blob.bytes).ok().and_then(|place| place.after))
+    }
+}
+
+/// A way through the rows, from a place on to the same place at most.
+struct Round {
+    /// Where it began.
+    begin: Option<PageId>,
+    /// The last row that was come by.
+    after: Option<PageId>,
+    /// It has come to the end of the rows and gone on with the first one.
+    is_around: bool,
+    /// All rows were come by.
+    is_over: bool,
+}
+
+impl Round {
+    /// The next rows.
+    async fn rows(&mut self, pages: &dyn Pages) -> Result<Vec<Page>, StageError> {
+        let mut rows = pages.list(self.after.as_ref(), LIST).await?;
+        self.after = rows.last().map(|last| last.id.clone());
+        if rows.is_empty() {
+            self.is_over = self.is_around || self.begin.is_none();
+            self.is_around = true;
+        } else if self.is_around
+            && let Some(met) = rows.iter().position(|row| Some(&row.id) == self.begin.as_ref())
+        {
+            rows.truncate(met + 1);
+            self.is_over = true;
+        }
+        Ok(rows)
+    }
+}
+
+fn is_accepted(page: &Page) -> bool {
+    matches!(page.state, PageState::Accepted { .. })
+}

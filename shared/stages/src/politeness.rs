@@ -1,0 +1,7 @@
+//! Every call to a site: leases of hosts, robots.txt, pauses, holds.
+
+pub mod access;
+pub(crate) mod failures;
+pub mod robots_cache;
+pub(crate) mod usage_preferences;
+pub mod visit;

@@ -1,0 +1,107 @@
+//! The ports and rules of politeness, shared by all stages that call hosts.
+
+use crate::politeness::robots_cache::KnownRobots;
+use crate::stage::StageError;
+use curlew_model::{HostKey, Timestamp};
+use curlew_policy::address::{self, BadAddress, HostGroups};
+use curlew_policy::politeness::admission;
+use curlew_policy::politeness::outage::{Blame, Heard};
+use curlew_policy::politeness::scope::Scope;
+use curlew_policy::rules::Rules;
+use curlew_ports::{Blobs, Clock, CpuPool, Events, Fetch, HostLedger, RobotsStore, Seeds, update_host};
+use std::sync::{Arc, Mutex, PoisonError};
+use url::Url;
+
+/// What every stage that calls hosts shares: the ledger of hosts, robots copies, the HTTP adapter, time and chance.
+#[derive(Clone)]
+pub struct Manners {
+    /// The compare-and-swap ledger of host keys.
+    pub ledger: Arc<dyn HostLedger>,
+    /// Copies of robots.txt.
+    pub robots: Arc<dyn RobotsStore>,
+    /// The HTTP adapter.
+    pub fetch: Arc<dyn Fetch>,
+    /// Time.
+    pub clock: Arc<dyn Clock>,
+    /// Seeds for chance.
+    pub seeds: Arc<dyn Seeds>,
+    /// Who counts.
+    pub events: Arc<dyn Events>,
+    /// The numbers.
+    pub rules: Arc<Rules>,
+    /// What counts as one host.
+    pub groups: Arc<HostGroups>,
+    /// For the list of blocked hosts, which is read when a host key is visited for the first time.
+    pub blobs: Arc<dyn Blobs>,
+    /// What this process has heard of the network.
+    pub weather: Arc<Weather>,
+    /// The product token that robots.txt files name us by (RFC 9309 §2.2.1).
+    pub token: String,
+    /// What the operator excludes, and which wishes of sites are heeded.
+    pub scope: Arc<Scope>,
+    /// Rules of robots.txt files that this process has compiled already.
+    pub known: Arc<KnownRobots>,
+    /// Where documents are parsed.
+    pub pool: Arc<dyn CpuPool>,
+}
+
+/// What this process has heard of the hosts that it called last, shared by all its visits.
+#[derive(Debug, Default)]
+pub struct Weather(Mutex<Heard>);
+
+impl Weather {
+    fn change<T>(&self, change: impl FnOnce(Heard) -> (Heard, T)) -> T {
+        let mut heard = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (next, answer) = change(std::mem::take(&mut *heard));
+        *heard = next;
+        answer
+    }
+
+    /// Whether most hosts that were called last are out of reach, so that our own network must be down.
+    pub fn is_down(&self) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).outage().is_some()
+    }
+
+    /// Takes in whether a host could be reached; says who is to blame.
+    pub(crate) fn take_in(&self, host: &HostKey, reached: bool, rules: &Rules, now: Timestamp) -> Blame {
+        let (before, blame, after) = self.change(|heard| {
+            let before = heard.outage();
+            let (heard, blame) = heard.take_in(host, reached, rules, now);
+            let after = heard.outage();
+            (heard, (before, blame, after))
+        });
+        match (before, after) {
+            (None, Some(_)) => {
+                tracing::warn!("most hosts are out of reach: our own network is down, and no host is held")
+            }
+            (Some(outage), None) => tracing::warn!(since = %outage.since, "our own network is up again"),
+            _ => {}
+        }
+        blame
+    }
+
+    /// Until when a visit is put off, if our own network is down.
+    pub(crate) fn put_off(&self, rules: &Rules, now: Timestamp, seed: u64) -> Option<Timestamp> {
+        self.change(|heard| heard.may_begin(rules, now, seed))
+    }
+}
+
+impl Manners {
+    /// The host key that a URL counts under.
+    ///
+    /// # Errors
+    /// If it has no host.
+    pub fn key_of(&self, url: &Url) -> Result<HostKey, BadAddress> {
+        address::host_key(url, &self.groups)
+    }
+
+    /// Ends the lease of a visit that is known to be dead.
+    ///
+    /// # Errors
+    /// What the ledger says.
+    pub async fn break_lease(&self, host: &HostKey) -> Result<(), StageError> {
+        let (now, seed) = (self.clock.now(), self.seeds.next());
+        update_host(self.ledger.as_ref(), host, |s| (admission::break_lease(s, &self.rules, now, seed), ())).await?;
+        Ok(())
+    }
+}

@@ -1,0 +1,407 @@
+//! A visit: the lease of one host key in use. Nobody calls a site without one, and every call goes through [`Visit::get`]
+//! or [`Visit::post`]. What happens next is decided by [`VisitState::next`] and the like; this shell does it.
+
+pub(crate) mod robots;
+
+use crate::catalog::hidden::hidden_hosts;
+use crate::politeness::access::Manners;
+use crate::politeness::failures;
+use crate::stage::StageError;
+use curlew_model::{
+    Failure, HoldReason, HostKey, HostState, Millis, Origin, Rejection, Timestamp, Validators, is_at_or_below,
+};
+use curlew_policy::politeness::admission::{self, Admission, admit};
+use curlew_policy::politeness::http;
+use curlew_policy::politeness::outage::Blame;
+use curlew_policy::politeness::outcome::{CallTarget, Outcome, url_held_until};
+use curlew_policy::politeness::redirect::{Chain, NotFollowed, is_redirect};
+use curlew_policy::politeness::visit::{self, Answer, Attempt, Grant, Permission, Step, VisitState};
+use curlew_policy::robots::Robots;
+use curlew_ports::{Call, CallKind, Event, FetchError, Reply, Version, update_host, update_host_from};
+use std::collections::HashMap;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use url::Url;
+
+/// How often the end of a visit is tried to be written, should the ledger falter; the lease expires by itself.
+const CLOSE_TRIES: u32 = 3;
+
+/// How one call, or a chain of them, ended.
+pub type CallEnd = visit::CallEnd<Box<Reply>>;
+
+/// What became of asking for the lease of a host key.
+pub enum LeaseOutcome<'a> {
+    /// The lease is ours.
+    Granted(Box<Visit<'a>>),
+    /// Somebody else is there, or the next call is too far away to wait for.
+    Busy(Timestamp),
+    /// The host key is held.
+    Held(Timestamp, HoldReason),
+    /// The host key is blocked.
+    Blocked,
+}
+
+/// The lease of one host key in use.
+pub struct Visit<'a> {
+    pub(crate) manners: &'a Manners,
+    pub(crate) state: VisitState,
+    /// What the ledger was seen to hold last, under this lease.
+    ledger_row: (HostState, Version),
+    pub(crate) compiled: HashMap<Origin, Arc<Robots>>,
+    /// What is posted to a hub.
+    form: Option<String>,
+    /// Why the last call that failed did, for people.
+    pub(crate) failure: Option<Failure>,
+}
+
+/// What came of a URL.
+#[derive(Debug)]
+pub struct Fetched {
+    /// How it ended.
+    pub end: CallEnd,
+    /// The URL that was called last.
+    pub url: Url,
+    /// Redirects that were followed.
+    pub hops: usize,
+    /// Whether there were redirects and all of them were permanent.
+    pub moved_for_good: bool,
+}
+
+impl Manners {
+    /// Asks for the lease of a host key.
+    ///
+    /// # Errors
+    /// What the ledger says.
+    pub async fn open(&self, host: &HostKey, owner: &str) -> Result<LeaseOutcome<'_>, StageError> {
+        self.open_for(host, owner, self.rules.lease_length()).await
+    }
+
+    /// Asks for a brief lease, which is made longer if it turns out to be too short.
+    ///
+    /// # Errors
+    /// What the ledger says.
+    pub(crate) async fn open_briefly(&self, host: &HostKey, owner: &str) -> Result<LeaseOutcome<'_>, StageError> {
+        self.open_for(host, owner, self.rules.brief_length()).await
+    }
+
+    async fn open_for(&self, host: &HostKey, owner: &str, length: Millis) -> Result<LeaseOutcome<'_>, StageError> {
+        // Taken before the lease is, so that the visit ends before the ledger thinks so.
+        let opened = self.clock.monotonic();
+        let now = self.clock.now();
+        let seed = self.seeds.next();
+        if let Some(until) = self.weather.put_off(&self.rules, now, seed) {
+            return Ok(LeaseOutcome::Busy(until));
+        }
+        let ledger = self.ledger.as_ref();
+        // An eventually consistent read is cheaper. A stale one is harmless: the compare-and-swap fails.
+        let first = ledger.glimpse(host).await?;
+        let is_first_visit = first.1 == Version::ABSENT;
+        let ((state, admission, used, repeats), version) = update_host_from(ledger, host, first, |state| {
+            let (used, repeats) = (admission::last_use(&state), admission::repeats(&state, owner, now));
+            let (next, admission) = admit(state, host, &self.rules, owner, length, now, seed);
+            (next.clone(), (next, admission, used, repeats))
+        })
+        .await?;
+        Ok(match admission {
+            // Its row is there by now: whoever blocks finds it, or has written the list before.
+            Admission::Granted(_) if is_first_visit && self.is_blocked_from_above(host).await? => LeaseOutcome::Blocked,
+            Admission::Granted(lease) => {
+                let grant = Grant { lease, state, opened, at: now, length, used, repeats };
+                LeaseOutcome::Granted(Box::new(Visit::new(self, host.clone(), grant, version)))
+            }
+            Admission::Busy { until } => LeaseOutcome::Busy(until),
+            Admission::Held { until, reason } => LeaseOutcome::Held(until, reason),
+            Admission::Blocked => LeaseOutcome::Blocked,
+        })
+    }
+
+    /// Whether a host key that was never visited lies below a name that is blocked, such as a public suffix. The block is
+    /// then written into its own state, where the next call finds it.
+    async fn is_blocked_from_above(&self, host: &HostKey) -> Result<bool, StageError> {
+        let hidden = hidden_hosts(self.blobs.as_ref()).await?;
+        let Some(name) = hidden.iter().find(|name| is_at_or_below(host.as_str(), name)) else { return Ok(false) };
+        let blocked = |state| (HostState { lease: None, ..admission::block(state, name) }, ());
+        update_host(self.ledger.as_ref(), host, blocked).await?;
+        Ok(true)
+    }
+}
+
+impl<'a> Visit<'a> {
+    fn new(manners: &'a Manners, host: HostKey, grant: Grant, version: Version) -> Visit<'a> {
+        let ledger_row = (grant.state.clone(), version);
+        let state = VisitState::new(host, grant);
+        Visit { manners, state, ledger_row, compiled: HashMap::new(), form: None, failure: None }
+    }
+
+    /// How long ago the lease was asked for.
+    pub(crate) fn lasted(&self) -> Millis {
+        Millis(self.manners.clock.monotonic().0.saturating_sub(self.state.opened().0))
+    }
+
+    /// When the next call to this host key may begin; not before now.
+    pub(crate) fn next_call_at(&self) -> Timestamp {
+        self.state.next_call_at(&self.manners.rules, self.manners.clock.now())
+    }
+
+    /// Gets a URL: robots.txt is asked, the pause is kept, and redirects are followed, for each hop anew.
+    ///
+    /// # Errors
+    /// What the ports say.
+    pub async fn get(&mut self, url: &Url, kind: CallKind, validators: &Validators) -> Result<Fetched, StageError> {
+        let mut chain = Chain::new(url.clone(), self.manners.rules.page_redirects);
+        let mut validators = validators.clone();
+        loop {
+            let here = chain.current().clone();
+            let end = self.hop(&here, kind, &validators, None).await?;
+            let CallEnd::Reply(reply) = &end else { return Ok(fetched(end, chain)) };
+            if !is_redirect(reply.status) {
+                return Ok(fetched(end, chain));
+            }
+            match chain.follow(reply.status, reply.headers.location.as_deref()) {
+                Ok(next) if here.scheme() == "https" && next.scheme() == "http" => {
+                    // A feed that was had by TLS is not read without it: whoever listens could write it. A page is,
+                    // but without validators, which are no secret only to the server that gave them.
+                    if kind == CallKind::Feed {
+                        let why = Rejection::Redirect("it leads from https to http".into());
+                        return Ok(fetched(CallEnd::Rejected(why), chain));
+                    }
+                    tracing::info!(from = %here, to = %next, "a redirect leads from https to http");
+                    validators = Validators::default();
+                }
+                Ok(_) => {}
+                // A hop to another scheme is refused as any address that may not be called.
+                Err(why @ NotFollowed::BadLocation(_)) => {
+                    return Ok(fetched(CallEnd::Rejected(Rejection::Address(why.to_string())), chain));
+                }
+                Err(why) => return Ok(fetched(CallEnd::Rejected(Rejection::Redirect(why.to_string())), chain)),
+            }
+        }
+    }
+
+    /// Posts a form to a hub: with robots.txt, pause and guard as for every call. A hub may say that it lives elsewhere
+    /// (307 and 308, WebSub §5.2), and no other redirect repeats a POST (RFC 9110 §15.4).
+    ///
+    /// # Errors
+    /// What the ports say.
+    pub(crate) async fn post(&mut self, hub: &Url, form: &str) -> Result<CallEnd, StageError> {
+        self.form = Some(form.to_owned());
+        let mut chain = Chain::new(hub.clone(), self.manners.rules.page_redirects);
+        loop {
+            let here = chain.current().clone();
+            let end = self.hop(&here, CallKind::Hub, &Validators::default(), None).await?;
+            let CallEnd::Reply(reply) = &end else { return Ok(end) };
+            if !matches!(reply.status, 307 | 308) {
+                return Ok(end);
+            }
+            match chain.follow(reply.status, reply.headers.location.as_deref()) {
+                // The secret goes with it.
+                Ok(next) if here.scheme() == "https" && next.scheme() == "http" => {
+                    return Ok(CallEnd::Rejected(Rejection::Redirect("it leads from https to http".into())));
+                }
+                Ok(_) => {}
+                Err(why) => return Ok(CallEnd::Rejected(Rejection::Redirect(why.to_string()))),
+            }
+        }
+    }
+
+    /// One call wherever the URL leads: under this lease, or under a lease of its own for another host key. Robots.txt is not
+    /// asked if it is known what it says, such as of itself.
+    pub(crate) fn hop<'b>(
+        &'b mut self,
+        url: &'b Url,
+        kind: CallKind,
+        validators: &'b Validators,
+        permission: Option<Permission>,
+    ) -> Pin<Box<dyn Future<Output = Result<CallEnd, StageError>> + Send + 'b>> {
+        Box::pin(async move {
+            let mut attempt = Attempt { permission, ..self.attempt(url, kind) };
+            loop {
+                let rules = &self.manners.rules;
+                match self.state.next(&attempt, rules, self.manners.clock.now(), self.lasted()) {
+                    Step::End(end) => return Ok(end),
+                    Step::OpenGuest(key) => return self.as_guest(&key, url, kind, validators, permission).await,
+                    Step::AskRobots => match self.permission(url).await? {
+                        Ok(permission) => attempt.permission = Some(permission),
+                        Err(end) => return Ok(end),
+                    },
+                    Step::Lengthen => {
+                        self.lengthen().await?;
+                        attempt.has_lengthened = true;
+                    }
+                    Step::Wait(wait) => {
+                        self.manners.clock.sleep(wait).await;
+                        attempt.has_waited = true;
+                    }
+                    Step::Confirm => {
+                        let latest = self.manners.ledger.load(&self.state.host).await?;
+                        if let Some(end) = self.state.confirm(&latest.0, rules, self.manners.clock.now()) {
+                            return Ok(end);
+                        }
+                        self.ledger_row = latest;
+                        attempt.has_confirmed = true;
+                    }
+                    Step::Call => return Ok(self.call(url, kind, validators, attempt.target).await),
+                }
+            }
+        })
+    }
+
+    /// What is known of a URL before anything is asked.
+    fn attempt<'u>(&self, url: &'u Url, kind: CallKind) -> Attempt<'u> {
+        let key = self.manners.fetch.vet(url.as_str());
+        let key = key.and_then(|()| self.manners.key_of(url).map_err(|why| why.to_string()));
+        let is_robots = kind == CallKind::Robots;
+        // Of a robots.txt the rules are needed for the URLs that are not excluded.
+        let excluded = self.manners.scope.excludes(url).filter(|_| !(is_robots && url.path() == "/robots.txt"));
+        Attempt {
+            key,
+            name: url.host_str().unwrap_or_default(),
+            excluded: excluded.as_ref().map(ToString::to_string),
+            permission: None,
+            target: CallTarget::of(url.as_str(), is_robots),
+            has_lengthened: false,
+            has_waited: false,
+            has_confirmed: false,
+        }
+    }
+
+    async fn as_guest(
+        &mut self,
+        key: &HostKey,
+        url: &Url,
+        kind: CallKind,
+        validators: &Validators,
+        permission: Option<Permission>,
+    ) -> Result<CallEnd, StageError> {
+        match self.manners.open(key, self.state.owner()).await? {
+            LeaseOutcome::Granted(mut guest) => {
+                guest.form.clone_from(&self.form);
+                let end = guest.hop(url, kind, validators, permission).await;
+                self.failure = guest.failure.take().or(self.failure.take());
+                let state = guest.state.clone();
+                guest.close().await?;
+                Ok(self.state.after_guest(&state, end?))
+            }
+            LeaseOutcome::Busy(until) => Ok(CallEnd::Later(until)),
+            LeaseOutcome::Held(until, _) => Ok(CallEnd::Elsewhere(until)),
+            LeaseOutcome::Blocked => Ok(CallEnd::Rejected(Rejection::Blocked)),
+        }
+    }
+
+    /// Calls a URL, and takes in the answer.
+    async fn call(&mut self, url: &Url, kind: CallKind, validators: &Validators, target: CallTarget) -> CallEnd {
+        let Manners { rules, clock, .. } = self.manners;
+        let form = self.form.clone().filter(|_| kind == CallKind::Hub);
+        let call =
+            Call { url: url.as_str().to_owned(), kind, validators: validators.clone(), form, time: rules.call_time };
+        let began = clock.monotonic();
+        let answer = self.manners.fetch.call(&call).await;
+        let took = Millis(clock.monotonic().0.saturating_sub(began.0));
+        let now = clock.now();
+        if let Err(FetchError::Refused(why)) = answer {
+            return CallEnd::Rejected(Rejection::Address(why));
+        }
+        self.failure = failures::of_answer(&answer, kind).or(self.failure.take());
+        let (status, bytes) = answer.as_ref().map_or((None, 0), |r| (Some(r.status), r.body.len() as u64));
+        let error = answer.as_ref().err().map(ToString::to_string);
+        let answer = self.judged(answer, now);
+        let is_outage = answer.outcome(target) == Outcome::Outage;
+        let end = self.state.after_call(target, answer, took, rules, now, self.manners.seeds.next());
+        let (host, events) = (&self.state.host, &self.manners.events);
+        if !is_outage {
+            events.note(&Event::Called { host, kind, status, bytes });
+        }
+        if let Some(hold) = &self.state.learned.hold {
+            events.note(&Event::Held { host, reason: hold.reason });
+            tracing::info!(%host, status, reason = hold.reason.as_str(), until = %hold.until, error, "the host is held");
+        } else if let CallEnd::Elsewhere(until) = end {
+            tracing::info!(%host, error, %until, "a URL is held");
+        }
+        end
+    }
+
+    /// The answer in the words of policy. Whether the host could be reached also tells how our own network is.
+    fn judged(&self, answer: Result<Reply, FetchError>, now: Timestamp) -> Answer<Box<Reply>> {
+        let reached = !matches!(answer, Err(FetchError::Network(_)));
+        let blame = match answer {
+            Err(FetchError::Local(_)) => Blame::Ourselves,
+            _ => self.manners.weather.take_in(&self.state.host, reached, &self.manners.rules, now),
+        };
+        match answer {
+            Ok(reply) => {
+                let retry_after = retry_after(&reply, now);
+                Answer::Reply { status: reply.status, retry_after, reply: Box::new(reply) }
+            }
+            Err(FetchError::Network(_) | FetchError::Local(_)) => {
+                Answer::Unreached { is_local: blame == Blame::Ourselves }
+            }
+            Err(FetchError::Cut(why)) => Answer::Cut(why),
+            Err(FetchError::Limit(why)) => Answer::Limit(why),
+            Err(FetchError::Protocol(why) | FetchError::Refused(why)) => Answer::Protocol(why),
+        }
+    }
+
+    /// Until when a page is held whose answer is evidence about this page alone; after so many deferrals.
+    pub(crate) fn url_held_until(&self, reply: &Reply, in_a_row: u32) -> Option<Timestamp> {
+        let now = self.manners.clock.now();
+        let outcome = Outcome::Answered { status: reply.status, retry_after: retry_after(reply, now) };
+        url_held_until(&self.manners.rules, outcome, in_a_row, now, self.manners.seeds.next())
+    }
+
+    /// Nothing is where the site's home page should be: the host key is held once this visit is closed.
+    pub(crate) fn hold_not_found(&mut self) {
+        let (now, seed) = (self.manners.clock.now(), self.manners.seeds.next());
+        self.state.hold_not_found(&self.manners.rules, now, seed);
+        self.manners.events.note(&Event::Held { host: &self.state.host, reason: HoldReason::NotFound });
+    }
+
+    /// Makes a brief lease as long as others are. A lease that was lost stays as it is.
+    async fn lengthen(&mut self) -> Result<(), StageError> {
+        let (by, token) = (self.state.missing_length(&self.manners.rules), self.state.token());
+        let now = self.manners.clock.now();
+        let longer = |latest| admission::lengthen(latest, token, by, now);
+        if let Some(until) = update_host(self.manners.ledger.as_ref(), &self.state.host, longer).await? {
+            self.state.lengthened(by, until);
+        }
+        Ok(())
+    }
+
+    /// Ends a visit that leaves no work behind: if nobody has to be told anything, its brief lease expires by itself.
+    ///
+    /// # Errors
+    /// What the ledger says; the lease then expires by itself.
+    pub(crate) async fn close_or_leave(self) -> Result<(), StageError> {
+        if self.state.may_run_out(&self.manners.rules) { Ok(()) } else { self.close().await }
+    }
+
+    /// Gives the lease back, with all that was learned.
+    ///
+    /// # Errors
+    /// What the ledger says; the lease then expires by itself.
+    pub async fn close(self) -> Result<(), StageError> {
+        let token = self.state.token();
+        let mut tried = 0;
+        loop {
+            let now = self.manners.clock.now();
+            let (ledger, host) = (self.manners.ledger.as_ref(), &self.state.host);
+            let written = update_host_from(ledger, host, self.ledger_row.clone(), |latest| {
+                (admission::close(latest, self.state.learned.clone(), token, now), ())
+            })
+            .await;
+            tried += 1;
+            match written {
+                Err(e) if e.is_transient() && tried < CLOSE_TRIES => {}
+                other => return Ok(other.map(|_| ())?),
+            }
+        }
+    }
+}
+
+fn retry_after(reply: &Reply, now: Timestamp) -> Option<Timestamp> {
+    reply.headers.retry_after.as_deref().and_then(|value| http::retry_after(value, now))
+}
+
+fn fetched(end: CallEnd, chain: Chain) -> Fetched {
+    Fetched { end, url: chain.current().clone(), hops: chain.hops(), moved_for_good: chain.is_permanent() }
+}

@@ -1,0 +1,255 @@
+//! Asking robots.txt: the stored copy while it is fresh, the server otherwise.
+
+use crate::parsing::parsed;
+use crate::politeness::visit::{CallEnd, Visit};
+use crate::stage::StageError;
+use bytes::Bytes;
+use curlew_model::{Failure, FailureCause, Origin, Rejection, Timestamp, Validators};
+use curlew_policy::address;
+use curlew_policy::page::preferences::Preferences;
+use curlew_policy::politeness::redirect::{Chain, NotFollowed, is_redirect};
+use curlew_policy::politeness::visit::Permission;
+use curlew_policy::robots::{self, Fetched, Robots, Standing, WhileUnreachable};
+use curlew_ports::{CallKind, CpuPool, Reply, RobotsCopy};
+use std::sync::Arc;
+use url::Url;
+
+/// Rules of more bytes than this are matched in the pool.
+const LONG_RULES: usize = 64 * 1024;
+
+/// How asking for the file ended.
+enum Asked {
+    Fetched(Box<RobotsCopy>),
+    NotNow(CallEnd),
+}
+
+impl Visit<'_> {
+    /// Whether robots.txt lets us call a URL of this host key. The inner error is why it could not be asked now.
+    pub(crate) async fn permission(&mut self, url: &Url) -> Result<Result<Permission, CallEnd>, StageError> {
+        let origin = match address::origin(url) {
+            Ok(origin) => origin,
+            Err(why) => return Ok(Err(CallEnd::Rejected(Rejection::Address(why.to_string())))),
+        };
+        if self.manners.scope.robots_ignored.contains(url) {
+            if self.compiled.insert(origin.clone(), Arc::default()).is_none() {
+                tracing::warn!(%origin, "robots.txt is not asked: the settings say that this site is the operator's own");
+            }
+            return Ok(Ok(Permission::Allowed));
+        }
+        let rules = match self.compiled.get(&origin) {
+            Some(rules) => rules.clone(),
+            None => match self.rules(&origin, url).await? {
+                Ok(rules) => rules,
+                Err(end) => return Ok(Err(end)),
+            },
+        };
+        let allowed = self.allows(&rules, url).await?;
+        self.state.learn_crawl_delay(rules.crawl_delay(), &self.manners.rules, self.manners.clock.now());
+        Ok(Ok(if allowed { Permission::Allowed } else { Permission::Forbidden }))
+    }
+
+    /// Whether the rules let us call a URL. Rules that take too long to match forbid it.
+    async fn allows(&self, rules: &Arc<Robots>, url: &Url) -> Result<bool, StageError> {
+        let bytes = rules.weight();
+        if bytes <= LONG_RULES {
+            return Ok(rules.check(url).allowed);
+        }
+        let (rules, url) = (rules.clone(), url.clone());
+        let checked = parsed(self.manners.pool.as_ref(), bytes, move || rules.check(&url).allowed).await?;
+        Ok(checked.unwrap_or(false))
+    }
+
+    /// The rules of an origin: known to this process, or kept in the store, or asked for now. The error is why there are
+    /// none.
+    async fn rules(&mut self, origin: &Origin, url: &Url) -> Result<Result<Arc<Robots>, CallEnd>, StageError> {
+        let now = self.manners.clock.now();
+        if let Some(rules) = self.manners.known.get(origin, now) {
+            self.compiled.insert(origin.clone(), rules.clone());
+            return Ok(Ok(rules));
+        }
+        let copy = match self.manners.robots.get(origin).await? {
+            Some(copy) if now < copy.fresh_until => copy,
+            old => match self.ask(url, old).await? {
+                Asked::Fetched(copy) => {
+                    self.manners.robots.put(origin, &copy).await?;
+                    *copy
+                }
+                Asked::NotNow(end) => return Ok(Err(end)),
+            },
+        };
+        if standing(&copy.standing) == Standing::DisallowAll {
+            // The file is refused to us (401, 403), and so is all else, but no rule says so of any page: what waits for it
+            // is not lost at once.
+            self.without_robots("robots.txt is refused to the crawler (401 or 403), so nothing is called");
+            return Ok(Err(CallEnd::Elsewhere(copy.fresh_until)));
+        }
+        let Some(rules) = self.compile(&copy, now).await? else {
+            return Ok(Err(self.unreachable(origin, &copy)));
+        };
+        if standing(&copy.standing) == Standing::Unreachable {
+            tracing::info!(%origin, since = %copy.body_at, "robots.txt is out of reach; the older copy stands in");
+        }
+        self.manners.known.keep(origin, rules.clone(), copy.fresh_until);
+        self.compiled.insert(origin.clone(), rules.clone());
+        Ok(Ok(rules))
+    }
+
+    /// What `Content-Usage` rules of robots.txt say of a URL that was just fetched. Another process or a guest visit may
+    /// have asked for the file.
+    pub(crate) async fn usage(&self, url: &Url) -> Result<Preferences, StageError> {
+        let Ok(origin) = address::origin(url) else { return Ok(Preferences::default()) };
+        let now = self.manners.clock.now();
+        let known = self.compiled.get(&origin).cloned().or_else(|| self.manners.known.get(&origin, now));
+        let rules = match known {
+            Some(rules) => Some(rules),
+            None => match self.manners.robots.get(&origin).await? {
+                Some(copy) => self.compile(&copy, now).await?,
+                None => None,
+            },
+        };
+        Ok(rules.map(|rules| rules.usage(url)).unwrap_or_default())
+    }
+
+    async fn compile(&self, copy: &RobotsCopy, now: Timestamp) -> Result<Option<Arc<Robots>>, StageError> {
+        Ok(compile(self.manners.pool.as_ref(), copy, &self.manners.token, now).await?.map(Arc::new))
+    }
+
+    /// While the file is out of reach and no older copy may stand in, nothing is called.
+    fn unreachable(&mut self, origin: &Origin, copy: &RobotsCopy) -> CallEnd {
+        self.without_robots("robots.txt is out of reach, so nothing is called");
+        if copy.body_at > Timestamp::MIN {
+            tracing::warn!(%origin, since = %copy.body_at, "robots.txt is out of reach for more than 30 days; nothing is called");
+        }
+        match &self.state.learned.hold {
+            Some(hold) => CallEnd::Held(hold.until, hold.reason),
+            // Others of the visit may lie at other origins; what waits for this file counts its tries.
+            None => CallEnd::Elsewhere(copy.fresh_until),
+        }
+    }
+
+    /// Notes why nothing is called, unless a call of this visit has told it better.
+    fn without_robots(&mut self, why: &str) {
+        self.failure.get_or_insert_with(|| Failure::new(FailureCause::RobotsUnavailable, why));
+    }
+
+    async fn ask(&mut self, url: &Url, old: Option<RobotsCopy>) -> Result<Asked, StageError> {
+        let validators = old.as_ref().map(|c| c.validators.clone()).unwrap_or_default();
+        let Some(file) = robots::robots_url(url) else {
+            return Ok(Asked::NotNow(CallEnd::Rejected(Rejection::Address(
+                "the scheme is neither http nor https".into(),
+            ))));
+        };
+        let mut chain = Chain::new(file, self.manners.rules.robots_redirects);
+        loop {
+            let here = chain.current().clone();
+            let first = chain.hops() == 0;
+            let sent = if first { validators.clone() } else { Validators::default() };
+            let end = self.hop(&here, CallKind::Robots, &sent, Some(Permission::Allowed)).await?;
+            let now = self.manners.clock.now();
+            let reply = match end {
+                CallEnd::Reply(reply) => reply,
+                CallEnd::Held(..) => return Ok(Asked::Fetched(Box::new(kept(old, &Fetched::Unreachable, None, now)))),
+                CallEnd::Rejected(Rejection::Address(_) | Rejection::Blocked | Rejection::Excluded(_)) if !first => {
+                    return Ok(Asked::Fetched(Box::new(kept(old, &Fetched::RefusedHop, None, now))));
+                }
+                CallEnd::Rejected(Rejection::Limit(_) | Rejection::Transport(_)) => {
+                    return Ok(Asked::Fetched(Box::new(kept(old, &Fetched::Unreachable, None, now))));
+                }
+                end => return Ok(Asked::NotNow(end)),
+            };
+            if !is_redirect(reply.status) {
+                return Ok(Asked::Fetched(Box::new(answered(old, &reply, now))));
+            }
+            let fetched = match chain.follow(reply.status, reply.headers.location.as_deref()) {
+                Ok(_) => continue,
+                Err(NotFollowed::TooMany | NotFollowed::Circle) => Fetched::TooManyRedirects,
+                Err(NotFollowed::NoLocation) => Fetched::Status(reply.status),
+                // It leads where nothing may be called, and that is no permission.
+                Err(NotFollowed::BadLocation(_)) => Fetched::RefusedHop,
+            };
+            return Ok(Asked::Fetched(Box::new(kept(old, &fetched, None, now))));
+        }
+    }
+}
+
+fn answered(old: Option<RobotsCopy>, reply: &Reply, now: Timestamp) -> RobotsCopy {
+    let fetched = match reply.status {
+        200 => Fetched::Success { body: &reply.body },
+        304 if old.as_ref().is_some_and(|o| !o.validators.is_empty()) => Fetched::NotModified,
+        // Nobody asked: a server that says so is in trouble, and no fault may end in permission.
+        304 => Fetched::Unreachable,
+        other => Fetched::Status(other),
+    };
+    kept(old, &fetched, Some(reply), now)
+}
+
+/// The copy to keep: a body outlives later failures, since it may stand in for them.
+fn kept(old: Option<RobotsCopy>, fetched: &Fetched<'_>, reply: Option<&Reply>, now: Timestamp) -> RobotsCopy {
+    let standing = robots::classify(fetched);
+    let cache_control = reply.and_then(|r| r.headers.cache_control.as_deref());
+    let age = reply.and_then(|r| r.headers.age.as_deref()).and_then(|a| a.trim().parse().ok());
+    let old_body = old.map(|o| (o.body, o.body_at, o.validators));
+    let (body, body_at, validators) = match (fetched, reply) {
+        (Fetched::Success { .. }, Some(r)) => (r.body.clone(), now, r.headers.validators.clone()),
+        (Fetched::NotModified, _) => {
+            let (body, _, validators) = old_body.unwrap_or((Bytes::new(), now, Validators::default()));
+            (body, now, validators)
+        }
+        _ => old_body.unwrap_or((Bytes::new(), Timestamp::MIN, Validators::default())),
+    };
+    RobotsCopy {
+        standing: word(standing),
+        body,
+        body_at,
+        fetched_at: now,
+        fresh_until: robots::fresh_until(standing, now, cache_control, age),
+        validators,
+    }
+}
+
+/// The rules to obey, or `None` while nothing may be called and nothing is known for good. A file that overruns its limit is
+/// as good as out of reach (RFC 9309 §2.3.1.4).
+pub(crate) async fn compile(
+    pool: &dyn CpuPool,
+    copy: &RobotsCopy,
+    token: &str,
+    now: Timestamp,
+) -> Result<Option<Robots>, StageError> {
+    let (copy, token) = (copy.clone(), token.to_owned());
+    let compiled = parsed(pool, copy.body.len(), move || rules_of(&copy, &token, now)).await?;
+    Ok(compiled.unwrap_or_else(|overrun| {
+        tracing::warn!(reason = %overrun, "a robots.txt cannot be read; nothing is called");
+        None
+    }))
+}
+
+fn rules_of(copy: &RobotsCopy, token: &str, now: Timestamp) -> Option<Robots> {
+    match standing(&copy.standing) {
+        Standing::Rules => Some(Robots::parse(&copy.body, token)),
+        Standing::AllowAll => Some(Robots::allow_all()),
+        Standing::DisallowAll => Some(Robots::disallow_all()),
+        Standing::Unreachable => {
+            let has_copy = copy.body_at > Timestamp::MIN;
+            match robots::while_unreachable(copy.body_at, now, has_copy) {
+                WhileUnreachable::OlderCopy => Some(Robots::parse(&copy.body, token)),
+                WhileUnreachable::DisallowAll => None,
+            }
+        }
+    }
+}
+
+const WORDS: [(Standing, &str); 4] = [
+    (Standing::Rules, "rules"),
+    (Standing::AllowAll, "allow_all"),
+    (Standing::DisallowAll, "disallow_all"),
+    (Standing::Unreachable, "unreachable"),
+];
+
+fn word(standing: Standing) -> String {
+    WORDS.iter().find(|(s, _)| *s == standing).map_or("unreachable", |(_, w)| w).to_owned()
+}
+
+/// A word that is not known means trouble, never permission.
+fn standing(word: &str) -> Standing {
+    WORDS.iter().find(|(_, w)| *w == word).map_or(Standing::Unreachable, |(s, _)| *s)
+}

@@ -1,0 +1,49 @@
+//! Answers where no handler gave one: no such address, a wrong method, a panic.
+
+use crate::api;
+use crate::app::App;
+use crate::language::Language;
+use crate::page::{internal, no_such_page, said};
+use crate::words;
+use axum::Extension;
+use axum::extract::{Request, State};
+use axum::http::{StatusCode, Uri};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use std::sync::Arc;
+
+/// The page for an address that leads nowhere.
+pub(crate) async fn not_found(State(app): State<Arc<App>>, language: Language, uri: Uri) -> Response {
+    if api::is_for_programs(uri.path()) {
+        return api::no_such_address();
+    }
+    no_such_page(app.site(language))
+}
+
+/// The page for a method that an address does not know.
+pub(crate) async fn wrong_method(State(app): State<Arc<App>>, language: Language, uri: Uri) -> Response {
+    if api::is_for_programs(uri.path()) {
+        return api::failure(StatusCode::METHOD_NOT_ALLOWED, "wrong_method", "Only GET is understood here.");
+    }
+    said(app.site(language), StatusCode::METHOD_NOT_ALLOWED, &words::Message::of(language).wrong_method)
+}
+
+/// Marks an answer of which nothing is left but that a handler panicked.
+#[derive(Clone, Copy)]
+struct Panicked;
+
+/// What is left of an answer after a panic, where the request is not known any more.
+pub(crate) fn panicked() -> Response {
+    (Extension(Panicked), StatusCode::INTERNAL_SERVER_ERROR).into_response()
+}
+
+/// Puts a panic into the words of the request's language.
+pub(crate) async fn apologise(
+    State(app): State<Arc<App>>,
+    language: Language,
+    request: Request,
+    next: Next,
+) -> Response {
+    let response = next.run(request).await;
+    if response.extensions().get::<Panicked>().is_some() { internal(app.site(language)) } else { response }
+}

@@ -1,0 +1,50 @@
+//! The addresses of the pages, and what every answer goes through.
+
+use crate::app::App;
+use crate::{
+    api, compress, contact, fallback, feeds, files, headers, info, owner, search, status, suggest, thumb, validate,
+    websub,
+};
+use axum::Router;
+use axum::middleware::{from_fn, from_fn_with_state, map_response};
+use axum::routing::get;
+use curlew_ports::{Clock, Front, PageSettings};
+use std::sync::Arc;
+use tower_http::catch_panic::CatchPanicLayer;
+
+/// The pages, the API and the forms.
+///
+/// Set [`crate::Caller`] as an extension of each request; without it all callers share one allowance.
+pub fn router(front: Arc<dyn Front>, clock: Arc<dyn Clock>, settings: PageSettings) -> Router {
+    let app = Arc::new(App::new(front, clock, settings));
+    let outer = Arc::clone(&app);
+    Router::new()
+        .route("/", get(search::show))
+        .route("/api/search", get(api::search).options(api::preflight))
+        .route("/api/openapi.json", get(api::description))
+        .route("/feed/{form}", get(feeds::show))
+        .route("/thumb/{id}", get(thumb::show))
+        .route("/suggest", get(suggest::show).post(suggest::send))
+        .route("/contact", get(contact::show).post(contact::send))
+        .route("/owner", get(owner::begin).post(owner::claim))
+        .route("/owner/{host}/{key}", get(owner::show).post(owner::wish))
+        .route("/websub/{callback}", get(websub::asked).post(websub::told))
+        .route("/bot", get(info::bot))
+        .route("/status", get(status::show))
+        .route("/status.json", get(status::json))
+        .route("/robots.txt", get(files::robots))
+        .route("/.well-known/security.txt", get(files::security))
+        .route("/style.css", get(files::style))
+        .route("/work.js", get(files::work))
+        .route("/favicon.svg", get(files::favicon))
+        .route("/favicon.ico", get(files::old_favicon))
+        .route("/opensearch.xml", get(files::opensearch))
+        .fallback(fallback::not_found)
+        .method_not_allowed_fallback(fallback::wrong_method)
+        .with_state(app)
+        .layer(CatchPanicLayer::custom(|_| fallback::panicked()))
+        .layer(from_fn_with_state(outer, fallback::apologise))
+        .layer(from_fn(validate::tagged))
+        .layer(compress::layer())
+        .layer(map_response(headers::secure))
+}
