@@ -3,13 +3,16 @@
 //!
 //! One pass over a short text, no recursion. A date without a zone is taken as UTC; one without a time as midnight.
 
+mod digits;
 mod field;
 mod names;
+mod parts;
 mod running;
 mod standard;
 
+pub use self::digits::ascii_digits;
 pub use self::names::weekday;
-pub use self::running::{DaySpan, ascii_digits};
+pub use self::running::DaySpan;
 
 use curlew_model::Timestamp;
 use std::ops::RangeInclusive;

@@ -1,7 +1,7 @@
 //! The two forms that nearly all dates have, exactly as the standards write them. What differs in anything is left to the
 //! rest of the module, which gives the same instant for these, only later.
 
-use super::field::Parts;
+use super::parts::Parts;
 
 const MONTHS: [&[u8; 3]; 12] =
     [b"Jan", b"Feb", b"Mar", b"Apr", b"May", b"Jun", b"Jul", b"Aug", b"Sep", b"Oct", b"Nov", b"Dec"];
