@@ -1,7 +1,7 @@
 //! Pages and images.
 
 use crate::input::{first_line, unfolded, within};
-use curlew_article::{Limits, glance, measure};
+use curlew_article::{Limits, measure, scan_head};
 use curlew_stages::pages::image::scaled_down;
 use url::Url;
 
@@ -18,7 +18,7 @@ pub(crate) fn article(data: &[u8]) {
     let limits = Limits::default();
     let (read, work) = measure(&html, &url, &limits);
     within(work.total(), ARTICLE.0, ARTICLE.1, html.len());
-    let _ = glance(&html, &url, &Limits::default());
+    let _ = scan_head(&html, &url, &Limits::default());
     let Ok(article) = read else { return };
     assert_eq!(Ok(&article), measure(&html, &url, &limits).0.as_ref(), "the same twice");
     assert!(article.text.len() <= 4 * html.len() + 4, "a text is no longer than its page");

@@ -62,21 +62,21 @@ fn check(input: &Value) -> Result<Value, Box<dyn std::error::Error>> {
 }
 
 fn words(explanation: &Explanation) -> Value {
-    let voices = explanation.voices.iter().map(|voice| {
+    let candidates = explanation.candidates.iter().map(|extractor| {
         json!({
-            "from": voice.from,
-            "chars": voice.chars,
-            "links": voice.links,
-            "agreement": voice.agreement,
-            "prior": voice.prior,
-            "score": voice.score,
-            "chosen": voice.chosen,
-            "lines": voice.lines,
+            "from": extractor.from,
+            "chars": extractor.chars,
+            "links": extractor.links,
+            "agreement": extractor.agreement,
+            "prior": extractor.prior,
+            "score": extractor.score,
+            "chosen": extractor.chosen,
+            "lines": extractor.lines,
         })
     });
     let lines = explanation
         .lines
         .iter()
         .map(|line| json!({"text": line.text, "kind": line.kind, "links": line.links, "left_out": line.left_out}));
-    json!({"voices": voices.collect::<Vec<_>>(), "lines": lines.collect::<Vec<_>>()})
+    json!({"voices": candidates.collect::<Vec<_>>(), "lines": lines.collect::<Vec<_>>()})
 }

@@ -6,7 +6,7 @@
 #![allow(clippy::print_stdout, reason = "printing is what this program is for")]
 #![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "it measures time, and starts itself")]
 
-use curlew_article::{Limits, decode, glance, measure};
+use curlew_article::{Limits, decode, measure, scan_head};
 use std::error::Error;
 use std::process::Command;
 
@@ -44,7 +44,7 @@ fn one(name: &str) -> Result<(), Box<dyn Error>> {
         .spawn(move || {
             let page = "https://news.example.org/2026/05/01/story.html".parse().map_err(|_| "no address".to_owned())?;
             let html = decode(html.as_bytes(), Some("text/html; charset=utf-8")).into_owned();
-            let seen = glance(&html, &page, &Limits::default()).map(|seen| seen.tags);
+            let seen = scan_head(&html, &page, &Limits::default()).map(|seen| seen.tags);
             let (read, work) = measure(&html, &page, &Limits::default());
             let read = read.map(|article| article.text.len());
             let outcome = format!("tags {seen:?}, text {read:?}, steps {}", work.total());

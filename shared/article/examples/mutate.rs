@@ -6,7 +6,7 @@
 #![allow(clippy::disallowed_methods, reason = "it is told how often on the command line")]
 
 use base64::Engine;
-use curlew_article::{Limits, decode, glance, measure};
+use curlew_article::{Limits, decode, measure, scan_head};
 use serde_json::Value;
 use std::io::BufRead;
 use std::panic::catch_unwind;
@@ -45,7 +45,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             let url = field("url").parse()?;
             let took = catch_unwind(|| {
                 let html = decode(&broken, None);
-                let _ = glance(&html, &url, &Limits::default());
+                let _ = scan_head(&html, &url, &Limits::default());
                 (measure(&html, &url, &Limits::default()).1.total(), html.len() as u64)
             });
             let Ok((steps, bytes)) = took else { return Err(format!("{} panics at seed {seed}", field("id")).into()) };

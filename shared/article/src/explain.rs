@@ -1,25 +1,25 @@
 //! Why a page was read as it was, for whoever asks: a site's owner with `curlew check page --explain`.
 
-use crate::choose::Weighed;
-use crate::outline::Outline;
+use crate::choose::body::Ranking;
+use crate::read::outline::Outline;
 
 /// Why a page was read as it was.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Explanation {
-    /// Every voice that was heard on where the text is, in the order in which they were asked.
-    pub voices: Vec<Voice>,
-    /// Every line of the page's body in document order, and why the chosen voice leaves it out.
+    /// Every candidate for the text, in the order in which the extractors were asked.
+    pub candidates: Vec<ScoredCandidate>,
+    /// Every line of the page's body in document order, and why the chosen candidate leaves it out.
     pub lines: Vec<Line>,
-    /// What told the main image: the name of a meta tag, `jsonld`, `microdata`, `image_src`, or `body` (an image of the
+    /// Source of the main image: the name of a meta tag, `jsonld`, `microdata`, `image_src`, or `body` (an image of the
     /// text).
     pub image_by: Option<&'static str>,
-    /// What told the canonical URL: `link` or `og:url`.
+    /// Source of the canonical URL: `link` or `og:url`.
     pub canonical_by: Option<&'static str>,
 }
 
-/// One answer to the question where the text is.
+/// One candidate for the text, and the factors of its score.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Voice {
+pub struct ScoredCandidate {
     /// Which rule: `microdata`, `content` (a container named as WordPress and its kin do), `article`, `main`,
     /// `density`, `readability`, `jsonld`.
     pub from: &'static str,
@@ -27,9 +27,9 @@ pub struct Voice {
     pub chars: usize,
     /// Share of them that is inside links, from 0 to 1.
     pub links: f64,
-    /// How far the other voices agree, from 0 to 1.
+    /// How far the other extractors agree, from 0 to 1.
     pub agreement: f64,
-    /// What it is believed before the page is looked at, from 0 to 1.
+    /// Prior of the extractor, before the page is looked at, from 0 to 1.
     pub prior: f64,
     /// The sum that the choice was made by.
     pub score: f64,
@@ -54,15 +54,15 @@ pub struct Line {
 
 impl Explanation {
     /// Puts into words what was weighed.
-    pub(crate) fn of(outline: &Outline<'_>, weighed: &Weighed) -> Explanation {
+    pub(crate) fn of(outline: &Outline<'_>, weighed: &Ranking) -> Explanation {
         let chosen = weighed.best.and_then(|at| weighed.candidates.get(at));
-        let voices = weighed
+        let candidates = weighed
             .candidates
             .iter()
             .enumerate()
             .map(|(at, candidate)| {
                 let weight = weighed.weights.get(at).copied().unwrap_or_default();
-                Voice {
+                ScoredCandidate {
                     from: candidate.from,
                     chars: candidate.chars,
                     links: candidate.links(),
@@ -90,6 +90,6 @@ impl Explanation {
                 },
             })
             .collect();
-        Explanation { voices, lines, image_by: None, canonical_by: None }
+        Explanation { candidates, lines, image_by: None, canonical_by: None }
     }
 }

@@ -1,6 +1,6 @@
 //! HTML to article: title, text, main image, canonical URL, dates, author, language. Pure.
 //!
-//! Two entrances. [`glance`] is one cheap pass over the tags, for the fetch stage: canonical URL, page
+//! Two entrances. [`scan_head`] is one cheap pass over the tags, for the fetch stage: canonical URL, page
 //! directives, an image from the head. [`extract`] builds the tree and takes the article out of it. Before a tree is
 //! built, a page is known to be neither slow nor deep by a proof that it is `plain`, or else by the same count of tags.
 //!
@@ -8,49 +8,26 @@
 //! `readability`, …) says what it sees, and `choose`, `title`, `dates`, `language`, `image` weigh the answers
 //! against each other. No rule is believed alone.
 
-mod actions;
-mod author;
-mod boilerplate;
-mod candidate;
-mod changes;
+mod candidates;
 mod choose;
-mod dateparse;
-mod dates;
-mod decode;
-mod dom;
-mod elements;
 mod explain;
-mod gate;
-mod glance;
-mod head;
-mod image;
-mod jsonld;
-mod language;
-mod lines;
-mod links;
-mod microdata;
-mod months;
-mod opengraph;
-mod outline;
-mod phrases;
-mod plain;
-mod readability;
-mod sink;
-mod tails;
+mod markup;
+mod read;
 mod text;
-mod title;
-mod walk;
-mod wordpress;
 mod work;
 
-pub use dates::{Confidence, DateSource};
-pub use decode::decode;
-pub use explain::{Explanation, Line, Voice};
-pub use gate::{Limits, Unreadable};
-pub use glance::{Glance, Refresh, glance, head_metas};
+pub use choose::dates::{Confidence, DateSource};
+pub use explain::{Explanation, Line, ScoredCandidate};
+pub use read::gate::{Limits, Unreadable};
+pub use read::scan_head::{HeadScan, Refresh, head_metas, scan_head};
 pub use work::Work;
 
+use choose::{author, body, dates, head, image, language, title};
 use curlew_model::{Rejection, Timestamp};
+use curlew_text::charset::{self, Document};
+use markup::{jsonld, microdata, opengraph};
+use read::{dom, gate, outline, plain, walk};
+use std::borrow::Cow;
 use url::Url;
 
 /// Fewest characters a valid page's text has, unless it has [`MIN_TEXT_WORDS`] words (design, "valid page").
@@ -59,7 +36,7 @@ pub const MIN_TEXT_CHARS: usize = 250;
 /// characters of Chinese or Japanese count as a word.
 pub const MIN_TEXT_WORDS: usize = 50;
 
-/// What was taken out of a page. Every text is plain text: NFC, without control characters and bidi overrides.
+/// An article, taken out of a page. Every text is plain text: NFC, without control characters and bidi overrides.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Article {
     /// The headline, without the site's name.
@@ -86,6 +63,12 @@ pub struct Article {
     pub robots_meta: Vec<(String, String)>,
     /// Which rule gave the text; empty when none did.
     pub from: &'static str,
+}
+
+/// Decodes a page, by its byte order mark, the charset of the Content-Type header, a `meta` tag, or a guess. A character
+/// that cannot be decoded becomes U+FFFD; text that was decoded wrongly before it was sent is mended.
+pub fn decode<'a>(body: &'a [u8], content_type: Option<&str>) -> Cow<'a, str> {
+    charset::undo_double_encoding(charset::decode(body, content_type, Document::Page).text)
 }
 
 /// Takes the article out of a page that was fetched from `page`.
@@ -117,8 +100,8 @@ pub fn explain(html: &str, page: &Url, limits: &Limits) -> Result<(Article, Expl
     })
 }
 
-/// What told the two addresses of a page.
-struct By {
+/// Sources of the two addresses of a page.
+struct AddressSources {
     image: Option<&'static str>,
     canonical: Option<&'static str>,
 }
@@ -128,14 +111,14 @@ fn read<T>(
     page: &Url,
     limits: &Limits,
     work: &mut Work,
-    also: impl FnOnce(&outline::Outline<'_>, &choose::Weighed, By) -> T,
+    also: impl FnOnce(&outline::Outline<'_>, &body::Ranking, AddressSources) -> T,
 ) -> Result<(Article, T), Unreadable> {
     gate::admit(html, limits)?;
     plain::check_end_tags(html, limits)?;
     let marks = plain::scan(html, limits);
-    let seen = if marks.is_some() { None } else { Some(glance(html, page, limits)?) };
+    let seen = if marks.is_some() { None } else { Some(scan_head(html, page, limits)?) };
     let tree = dom::build(html, limits, &mut work.tree)?;
-    let outline = outline::Outline::of(&tree, page, limits);
+    let outline = walk::walk(&tree, page, limits);
     work.walk = outline.steps;
     let head = head::read(html, marks, seen, &outline, limits, page)?;
     let graph = opengraph::read(&outline);
@@ -144,11 +127,11 @@ fn read<T>(
     work.data = linked.steps + micro.steps;
 
     let title = title::choose(&outline, &graph, &linked, &micro, limits);
-    let weighed = choose::weigh(&tree, &outline, title.as_deref(), limits);
-    let chosen = choose::text(&tree, &outline, &weighed, &linked, title.as_deref(), limits);
+    let weighed = body::weigh(&tree, &outline, title.as_deref(), limits);
+    let chosen = body::text(&tree, &outline, &weighed, &linked, title.as_deref(), limits);
     work.text = weighed.steps + chosen.steps;
     let language = language::choose(&outline, &graph, &linked, &micro, &chosen.text);
-    let dated = dates::choose(&dates::Told {
+    let dated = dates::choose(&dates::Evidence {
         outline: &outline,
         graph: &graph,
         linked: &linked,
@@ -158,10 +141,11 @@ fn read<T>(
         html,
         language: language.as_deref(),
     });
-    let site_name = outline.site_name(&graph, &linked, &micro, title.as_deref());
+    let site_name = title::site_name(&outline, &graph, &linked, &micro, title.as_deref());
     let image = image::choose(&outline, &linked, &micro, &chosen, limits);
-    let canonical = links::canonical(&head, &graph, page, limits);
-    let by = By { image: image.as_ref().map(|(_, by)| *by), canonical: canonical.as_ref().map(|(_, by)| *by) };
+    let canonical = head::canonical(&head, &graph, page, limits);
+    let by =
+        AddressSources { image: image.as_ref().map(|(_, by)| *by), canonical: canonical.as_ref().map(|(_, by)| *by) };
     let also = also(&outline, &weighed, by);
     let article = Article {
         image: image.map(|(url, _)| url),

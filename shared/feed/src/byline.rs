@@ -30,7 +30,7 @@ pub(crate) fn byline(text: &str) -> Option<String> {
     (!name.is_empty()).then(|| name.to_owned())
 }
 
-/// What stands between a name and an address.
+/// Marks between a name and an address.
 const BETWEEN: [char; 10] = ['(', ')', '<', '>', '[', ']', ',', ';', '"', '\''];
 
 /// Something at a domain (RFC 5322 §3.4.1, loosely), with or without `mailto:`.

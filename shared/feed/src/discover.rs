@@ -1,6 +1,8 @@
 //! Feeds that a page names in its head: `<link rel="alternate" type="…" href="…">`.
 
-use crate::{Limits, comments, decode, entity, text};
+use crate::{Limits, comments, text};
+use curlew_text::charset::{self, Document};
+use curlew_text::references;
 use lol_html::{ElementContentHandlers, HtmlRewriter, MemorySettings, Selector, Settings};
 use serde::Serialize;
 use std::borrow::Cow;
@@ -34,8 +36,8 @@ pub struct FeedLink {
 /// `<base href>` is honoured wherever it stands (HTML §4.2.3); only `http` and `https` addresses are given back.
 /// Never fails: a page that breaks a limit gives what was found until then.
 pub fn discover(html: &[u8], content_type: Option<&str>, page: &Url) -> Vec<FeedLink> {
-    let found = RefCell::new(Found::default());
-    let text = decode::decode(html, content_type).text;
+    let found = RefCell::new(PageLinks::default());
+    let text = charset::decode(html, content_type, Document::Feed).text;
     collect(&text, &found);
     let found = found.into_inner();
     let limits = Limits::default();
@@ -56,7 +58,7 @@ pub fn discover(html: &[u8], content_type: Option<&str>, page: &Url) -> Vec<Feed
 }
 
 #[derive(Default)]
-struct Found {
+struct PageLinks {
     base: Option<String>,
     links: Vec<Link>,
 }
@@ -68,10 +70,10 @@ struct Link {
     title: String,
 }
 
-fn collect(html: &str, found: &RefCell<Found>) {
+fn collect(html: &str, found: &RefCell<PageLinks>) {
     let Ok(selector) = "link, base".parse::<Selector>() else { return };
     let handler = ElementContentHandlers::default().element(|element: &mut lol_html::html_content::Element<'_, '_>| {
-        let value = |name: &str| entity::decode(&element.get_attribute(name).unwrap_or_default()).trim().to_owned();
+        let value = |name: &str| references::decode(&element.get_attribute(name).unwrap_or_default()).trim().to_owned();
         let mut found = found.borrow_mut();
         if element.tag_name() == "base" {
             let href = value("href");

@@ -1,7 +1,6 @@
-//! What is known of a feed or an entry while it is being read.
+//! State of a feed or an entry while it is being read.
 
 use crate::Hints;
-use crate::finish::Raw;
 use curlew_model::Timestamp;
 
 /// How a text is meant.
@@ -108,10 +107,10 @@ pub(crate) struct EntryDraft {
 }
 
 impl EntryDraft {
-    /// What was found. Only Atom can say that a title is literal text; RSS's are HTML whatever their element says.
-    pub(crate) fn into_raw(self, atom: bool) -> Raw {
+    /// Turns the draft into an entry. Only Atom can say that a title is literal text; RSS's are HTML whatever their element says.
+    pub(crate) fn into_raw(self, atom: bool) -> RawEntry {
         let published = self.published.take();
-        Raw {
+        RawEntry {
             id: self.id.take().unwrap_or_default(),
             title: self.title.with_kind().map(|(literal, title)| (literal && atom, title)),
             link: self.link.take(),
@@ -123,6 +122,28 @@ impl EntryDraft {
             summary: self.summary.take(),
             content: self.content.take(),
         }
+    }
+}
+
+/// An entry as a reader found it. A title says whether it is literal text.
+#[derive(Debug, Default)]
+pub(crate) struct RawEntry {
+    pub(crate) id: String,
+    pub(crate) title: Option<(bool, String)>,
+    pub(crate) link: Option<String>,
+    pub(crate) published: Option<Timestamp>,
+    pub(crate) updated: Option<Timestamp>,
+    pub(crate) author: Option<String>,
+    pub(crate) summary: Option<String>,
+    pub(crate) content: Option<String>,
+}
+
+impl RawEntry {
+    /// Bytes of all texts.
+    pub(crate) fn bytes(&self) -> usize {
+        let title = self.title.as_ref().map_or(0, |(_, title)| title.len());
+        let texts = [&self.link, &self.author, &self.summary, &self.content];
+        self.id.len() + title + texts.into_iter().flatten().map(String::len).sum::<usize>()
     }
 }
 

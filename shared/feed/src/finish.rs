@@ -1,38 +1,22 @@
 //! The last step for all dialects: stable ids, plain titles, clean and capped text.
 
 use crate::byline::byline;
-use crate::draft::Deletion;
+use crate::draft::{Deletion, RawEntry};
 use crate::work::Work;
-use crate::{Deleted, Entry, Feed, Limits, Repair, link, text};
+use crate::{DeletedEntry, Entry, Feed, Limits, Repair, link, text};
 use curlew_model::{Timestamp, hex};
 use sha2::{Digest as _, Sha256};
 use std::collections::{HashMap, HashSet};
 use url::Url;
 
-/// An entry as a reader found it. A title says whether it is literal text.
-#[derive(Debug, Default)]
-pub(crate) struct Raw {
-    pub(crate) id: String,
-    pub(crate) title: Option<(bool, String)>,
-    pub(crate) link: Option<String>,
-    pub(crate) published: Option<Timestamp>,
-    pub(crate) updated: Option<Timestamp>,
-    pub(crate) author: Option<String>,
-    pub(crate) summary: Option<String>,
-    pub(crate) content: Option<String>,
-}
-
-impl Raw {
-    /// Bytes of all texts.
-    fn bytes(&self) -> usize {
-        let title = self.title.as_ref().map_or(0, |(_, title)| title.len());
-        let texts = [&self.link, &self.author, &self.summary, &self.content];
-        self.id.len() + title + texts.into_iter().flatten().map(String::len).sum::<usize>()
-    }
-}
-
 /// Completes a feed of which title and entries are missing and texts are raw.
-pub(crate) fn finish(feed: &mut Feed, title: Option<(bool, String)>, entries: Vec<Raw>, limits: &Limits, work: &Work) {
+pub(crate) fn finish(
+    feed: &mut Feed,
+    title: Option<(bool, String)>,
+    entries: Vec<RawEntry>,
+    limits: &Limits,
+    work: &Work,
+) {
     (feed.title, feed.title_html) = titles(title, limits);
     feed.description = feed.description.take().and_then(|d| text::body(&d, limits.text_chars));
     let mut repairs = Vec::new();
@@ -69,28 +53,28 @@ pub(crate) fn finish(feed: &mut Feed, title: Option<(bool, String)>, entries: Ve
 }
 
 /// The deletions that a feed states, their ids as those of entries are.
-pub(crate) fn deletions(drafts: Vec<Deletion>, limits: &Limits) -> Vec<Deleted> {
+pub(crate) fn deletions(drafts: Vec<Deletion>, limits: &Limits) -> Vec<DeletedEntry> {
     let known = drafts.into_iter().filter(|d| !d.id.trim().is_empty());
     known
         .map(|draft| {
             let own = draft.id.trim();
             let stated = draft.link.get().cloned();
             let address = || Url::parse(own).ok().and_then(|base| link::resolve(own, &base, limits.url_bytes));
-            Deleted { url: stated.or_else(address), id: entry_id(own, limits), when: draft.when }
+            DeletedEntry { url: stated.or_else(address), id: entry_id(own, limits), when: draft.when }
         })
         .collect()
 }
 
 /// The deletions that a feed states, by the ids of the entries.
 struct Deletions {
-    all: Vec<Option<Deleted>>,
+    all: Vec<Option<DeletedEntry>>,
     /// Where that of each id stands.
     by_id: HashMap<String, usize>,
 }
 
 impl Deletions {
-    fn of(deleted: &mut Vec<Deleted>) -> Deletions {
-        let (mut all, mut by_id): (Vec<Option<Deleted>>, HashMap<String, usize>) = Default::default();
+    fn of(deleted: &mut Vec<DeletedEntry>) -> Deletions {
+        let (mut all, mut by_id): (Vec<Option<DeletedEntry>>, HashMap<String, usize>) = Default::default();
         for deleted in std::mem::take(deleted) {
             match by_id.get(&deleted.id).and_then(|at| all.get_mut(*at)?.as_mut()) {
                 // Of two for one entry the later one counts.
@@ -123,7 +107,7 @@ impl Deletions {
         true
     }
 
-    fn left(self) -> Vec<Deleted> {
+    fn left(self) -> Vec<DeletedEntry> {
         self.all.into_iter().flatten().collect()
     }
 }
@@ -134,7 +118,7 @@ fn entry_id(id: &str, limits: &Limits) -> String {
     kept.unwrap_or_else(|| hashed(&[Some(id)], None))
 }
 
-fn complete(raw: Raw, limits: &Limits, repairs: &mut Vec<Repair>) -> Entry {
+fn complete(raw: RawEntry, limits: &Limits, repairs: &mut Vec<Repair>) -> Entry {
     let (title, title_html) = titles(raw.title, limits);
     let summary = raw.summary.and_then(|s| text::body(&s, limits.text_chars));
     let content = raw.content.and_then(|c| text::body(&c, limits.text_chars));

@@ -1,8 +1,9 @@
 //! JSON Feed 1.0 and 1.1, read so that one field of the wrong type costs that field and not the feed.
 
-use crate::finish::{Raw, finish};
+use crate::draft::RawEntry;
+use crate::finish::finish;
 use crate::work::Work;
-use crate::{Feed, FeedError, Format, Hints, Limits, NotAFeed, Repair, date, link};
+use crate::{Feed, FeedError, Format, Hints, Limits, NotAFeed, Repair, link, text};
 use curlew_model::Faults;
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
@@ -26,7 +27,7 @@ pub(crate) fn parse(text: &str, url: &Url, limits: &Limits, work: &Work) -> Resu
     else {
         return Err(FeedError::NotAFeed(NotAFeed::Other("a JSON object".to_owned())));
     };
-    let mut mender = Mender { url, limits, repairs: Vec::new() };
+    let mut mender = JsonMender { url, limits, repairs: Vec::new() };
     let odd = [&document.title, &document.language, &document.description].iter().any(|f| f.odd);
     if document.version.get().is_none() || odd {
         mender.repaired(Repair::FieldType);
@@ -59,20 +60,20 @@ pub(crate) fn parse(text: &str, url: &Url, limits: &Limits, work: &Work) -> Resu
     Ok(feed)
 }
 
-struct Mender<'a> {
+struct JsonMender<'a> {
     url: &'a Url,
     limits: &'a Limits,
     repairs: Vec<Repair>,
 }
 
-impl Mender<'_> {
+impl JsonMender<'_> {
     fn repaired(&mut self, repair: Repair) {
         if !self.repairs.contains(&repair) {
             self.repairs.push(repair);
         }
     }
 
-    fn link(&mut self, field: &Loose) -> Option<String> {
+    fn link(&mut self, field: &LooseText) -> Option<String> {
         let link = link::resolve(field.get()?, self.url, self.limits.url_bytes);
         if link.is_none() {
             self.repaired(Repair::Link);
@@ -80,15 +81,15 @@ impl Mender<'_> {
         link
     }
 
-    fn date(&mut self, field: &Loose) -> Option<curlew_model::Timestamp> {
-        let time = date::parse(field.get()?);
+    fn date(&mut self, field: &LooseText) -> Option<curlew_model::Timestamp> {
+        let time = text::date(field.get()?);
         if time.is_none() {
             self.repaired(Repair::Date);
         }
         time
     }
 
-    fn entry(&mut self, item: Item, feed_author: Option<&str>) -> Raw {
+    fn entry(&mut self, item: Item, feed_author: Option<&str>) -> RawEntry {
         let published = self.date(&item.date_published);
         let updated = self.date(&item.date_modified);
         if [&item.id, &item.title, &item.url, &item.summary, &item.content_html, &item.content_text]
@@ -101,7 +102,7 @@ impl Mender<'_> {
         let link = self.link(&item.url).or_else(|| self.link(&item.external_url));
         let author = first_author(&item.authors, &item.author).or_else(|| feed_author.map(str::to_owned));
         let (html, plain) = (item.content_html.take(), item.content_text.take());
-        Raw {
+        RawEntry {
             link: link
                 .or_else(|| link::resolve(own, self.url, self.limits.url_bytes).filter(|_| link::is_absolute(own))),
             id: own.to_owned(),
@@ -123,14 +124,14 @@ fn first_author(authors: &List<Author>, author: &Author) -> Option<String> {
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Document {
-    version: Loose,
-    title: Loose,
-    home_page_url: Loose,
-    feed_url: Loose,
-    description: Loose,
-    icon: Loose,
-    favicon: Loose,
-    language: Loose,
+    version: LooseText,
+    title: LooseText,
+    home_page_url: LooseText,
+    feed_url: LooseText,
+    description: LooseText,
+    icon: LooseText,
+    favicon: LooseText,
+    language: LooseText,
     author: Author,
     authors: List<Author>,
     hubs: List<Hub>,
@@ -140,15 +141,15 @@ struct Document {
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Item {
-    id: Loose,
-    url: Loose,
-    external_url: Loose,
-    title: Loose,
-    content_html: Loose,
-    content_text: Loose,
-    summary: Loose,
-    date_published: Loose,
-    date_modified: Loose,
+    id: LooseText,
+    url: LooseText,
+    external_url: LooseText,
+    title: LooseText,
+    content_html: LooseText,
+    content_text: LooseText,
+    summary: LooseText,
+    date_published: LooseText,
+    date_modified: LooseText,
     author: Author,
     authors: List<Author>,
 }
@@ -157,19 +158,19 @@ struct Item {
 #[serde(default)]
 struct Hub {
     #[serde(rename = "type")]
-    kind: Loose,
-    url: Loose,
+    kind: LooseText,
+    url: LooseText,
 }
 
 /// A text, or a number taken as one; anything else is nothing.
 #[derive(Default)]
-struct Loose {
+struct LooseText {
     text: Option<String>,
     /// It was something else than a text or `null`.
     odd: bool,
 }
 
-impl Loose {
+impl LooseText {
     fn get(&self) -> Option<&str> {
         self.text.as_deref().filter(|t| !t.trim().is_empty())
     }
@@ -195,39 +196,39 @@ impl<T> Default for List<T> {
 /// Members of a list that are kept while reading; the limit of entries is applied after it.
 const MAX_LIST: usize = 20_000;
 
-impl<'de> Deserialize<'de> for Loose {
-    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Loose, D::Error> {
+impl<'de> Deserialize<'de> for LooseText {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<LooseText, D::Error> {
         // A list of what is ignored takes no room, however long it is.
-        Ok(match d.deserialize_any(Any::<IgnoredAny>(PhantomData))? {
-            Node::Text(text) => Loose { text: Some(text), odd: false },
-            Node::Number(text) => Loose { text: Some(text), odd: true },
-            Node::Nothing => Loose::default(),
-            Node::Other | Node::List(_) | Node::Named(_) => Loose { text: None, odd: true },
+        Ok(match d.deserialize_any(LooseVisitor::<IgnoredAny>(PhantomData))? {
+            LooseValue::Text(text) => LooseText { text: Some(text), odd: false },
+            LooseValue::Number(text) => LooseText { text: Some(text), odd: true },
+            LooseValue::Nothing => LooseText::default(),
+            LooseValue::Other | LooseValue::List(_) | LooseValue::Named(_) => LooseText { text: None, odd: true },
         })
     }
 }
 
 impl<'de> Deserialize<'de> for Author {
     fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Author, D::Error> {
-        Ok(match d.deserialize_any(Any::<Author>(PhantomData))? {
-            Node::Text(name) | Node::Named(name) => Author(Some(name).filter(|n| !n.trim().is_empty())),
-            Node::List(authors) => authors.into_iter().next().unwrap_or_default(),
-            Node::Number(_) | Node::Nothing | Node::Other => Author(None),
+        Ok(match d.deserialize_any(LooseVisitor::<Author>(PhantomData))? {
+            LooseValue::Text(name) | LooseValue::Named(name) => Author(Some(name).filter(|n| !n.trim().is_empty())),
+            LooseValue::List(authors) => authors.into_iter().next().unwrap_or_default(),
+            LooseValue::Number(_) | LooseValue::Nothing | LooseValue::Other => Author(None),
         })
     }
 }
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for List<T> {
     fn deserialize<D: Deserializer<'de>>(d: D) -> Result<List<T>, D::Error> {
-        Ok(match d.deserialize_any(Any::<T>(PhantomData))? {
-            Node::List(members) => List(members),
+        Ok(match d.deserialize_any(LooseVisitor::<T>(PhantomData))? {
+            LooseValue::List(members) => List(members),
             _ => List::default(),
         })
     }
 }
 
 /// Any JSON value, as far as it is of interest.
-enum Node<T> {
+enum LooseValue<T> {
     Text(String),
     Number(String),
     List(Vec<T>),
@@ -237,61 +238,61 @@ enum Node<T> {
     Other,
 }
 
-struct Any<T>(PhantomData<T>);
+struct LooseVisitor<T>(PhantomData<T>);
 
-impl<'de, T: Deserialize<'de>> Visitor<'de> for Any<T> {
-    type Value = Node<T>;
+impl<'de, T: Deserialize<'de>> Visitor<'de> for LooseVisitor<T> {
+    type Value = LooseValue<T>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("anything")
     }
 
-    fn visit_str<E>(self, v: &str) -> Result<Node<T>, E> {
-        Ok(Node::Text(v.to_owned()))
+    fn visit_str<E>(self, v: &str) -> Result<LooseValue<T>, E> {
+        Ok(LooseValue::Text(v.to_owned()))
     }
 
-    fn visit_i64<E>(self, v: i64) -> Result<Node<T>, E> {
-        Ok(Node::Number(v.to_string()))
+    fn visit_i64<E>(self, v: i64) -> Result<LooseValue<T>, E> {
+        Ok(LooseValue::Number(v.to_string()))
     }
 
-    fn visit_u64<E>(self, v: u64) -> Result<Node<T>, E> {
-        Ok(Node::Number(v.to_string()))
+    fn visit_u64<E>(self, v: u64) -> Result<LooseValue<T>, E> {
+        Ok(LooseValue::Number(v.to_string()))
     }
 
-    fn visit_f64<E>(self, v: f64) -> Result<Node<T>, E> {
-        Ok(Node::Number(v.to_string()))
+    fn visit_f64<E>(self, v: f64) -> Result<LooseValue<T>, E> {
+        Ok(LooseValue::Number(v.to_string()))
     }
 
-    fn visit_bool<E>(self, _: bool) -> Result<Node<T>, E> {
-        Ok(Node::Other)
+    fn visit_bool<E>(self, _: bool) -> Result<LooseValue<T>, E> {
+        Ok(LooseValue::Other)
     }
 
-    fn visit_unit<E>(self) -> Result<Node<T>, E> {
-        Ok(Node::Nothing)
+    fn visit_unit<E>(self) -> Result<LooseValue<T>, E> {
+        Ok(LooseValue::Nothing)
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Node<T>, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<LooseValue<T>, A::Error> {
         let mut list = Vec::new();
         while list.len() < MAX_LIST {
             match seq.next_element()? {
                 Some(member) => list.push(member),
-                None => return Ok(Node::List(list)),
+                None => return Ok(LooseValue::List(list)),
             }
         }
         while seq.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(Node::List(list))
+        Ok(LooseValue::List(list))
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Node<T>, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<LooseValue<T>, A::Error> {
         let mut name = None;
         while let Some(key) = map.next_key::<std::borrow::Cow<'de, str>>()? {
             if key == "name" {
-                name = map.next_value::<Loose>()?.take();
+                name = map.next_value::<LooseText>()?.take();
             } else {
                 map.next_value::<IgnoredAny>()?;
             }
         }
-        Ok(name.map_or(Node::Other, Node::Named))
+        Ok(name.map_or(LooseValue::Other, LooseValue::Named))
     }
 }
 

@@ -1,12 +1,13 @@
 //! The text of one element: decoded, its markup kept as HTML, cut at a limit.
 
 use crate::draft::Kind;
-use crate::entity::{self, Declared};
+use crate::entity::{self, Entities};
 use crate::names::{Ns, is_xhtml};
 use crate::token::Tag;
 use crate::work::Work;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use curlew_text::references;
 use std::rc::Rc;
 use url::Url;
 
@@ -26,7 +27,7 @@ pub(crate) enum Construct {
 }
 
 impl Construct {
-    /// What `type` and Atom 0.3's `mode` say. RSS has neither: its texts are HTML.
+    /// Values of `type` and Atom 0.3's `mode`. RSS has neither: its texts are HTML.
     pub(crate) fn of(tag: &Tag<'_>, ns: Ns, atom: bool) -> Construct {
         if !(atom && ns == Ns::Core || ns == Ns::Atom) {
             return Construct::Html;
@@ -65,7 +66,7 @@ pub(crate) struct Leaf<'a> {
     base: Option<Url>,
     /// Prefix of the elements of XHTML, which are kept without it.
     prefix: Option<&'a str>,
-    declared: Rc<Declared<'a>>,
+    declared: Rc<Entities<'a>>,
     work: &'a Work,
     /// An unusual reference was met.
     pub(crate) odd_reference: bool,
@@ -88,7 +89,7 @@ impl<'a> Leaf<'a> {
     }
 
     /// With what the document has declared: a prefix for XHTML, and entities.
-    pub(crate) fn declared(self, prefix: Option<&'a str>, declared: Rc<Declared<'a>>) -> Leaf<'a> {
+    pub(crate) fn declared(self, prefix: Option<&'a str>, declared: Rc<Entities<'a>>) -> Leaf<'a> {
         Leaf { prefix, declared, ..self }
     }
 
@@ -242,7 +243,7 @@ fn absolute_addresses(html: &str, base: &Url, growth_left: &mut usize) -> String
         match address_at(&rest[at..]).filter(|_| after_space) {
             Some((before, value, length)) => {
                 out.push_str(&rest[..at + before]);
-                let url = base.join(&entity::decode(value)).ok();
+                let url = base.join(&references::decode(value)).ok();
                 let left = url.as_ref().and_then(|url| growth_left.checked_sub(url.as_str().len()));
                 match url.zip(left) {
                     Some((url, left)) => {

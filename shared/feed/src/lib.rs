@@ -17,8 +17,6 @@
 
 mod byline;
 mod comments;
-mod date;
-mod decode;
 mod discover;
 mod draft;
 mod entity;
@@ -40,9 +38,10 @@ mod work;
 
 pub use discover::{FeedLink, discover, speaks_of_comments};
 pub use limits::Limits;
-pub use model::{Deleted, Entry, Feed, FeedError, Format, Hints, NotAFeed, Repair};
+pub use model::{DeletedEntry, Entry, Feed, FeedError, Format, Hints, NotAFeed, Repair};
 pub use opml::{NotOpml, OpmlFeed, feeds_of_opml};
 
+use curlew_text::charset::{self, Document};
 use std::borrow::Cow;
 use url::Url;
 use work::Work;
@@ -61,7 +60,7 @@ pub fn parse(body: &[u8], content_type: Option<&str>, url: &Url, limits: &Limits
 
 /// The text of a file that a person wrote, by its byte order mark, or as UTF-8 if that can be, or by a guess. It has no mark.
 pub fn decode_text(body: &[u8]) -> Cow<'_, str> {
-    decode::decode(body, None).text
+    charset::decode(body, None, Document::Feed).text
 }
 
 /// [`parse`], and the number of steps that it took: bytes looked at, each as often as it was, and names compared. It grows
@@ -83,7 +82,7 @@ fn read(body: &[u8], content_type: Option<&str>, url: &Url, limits: &Limits, wor
     if body.len() > limits.bytes {
         return Err(FeedError::TooLarge { what: "bytes", limit: limits.bytes });
     }
-    let decoded = decode::decode(body, content_type);
+    let decoded = charset::decode(body, content_type, Document::Feed);
     work.add(body.len() + decoded.text.len());
     let text = decoded.text.trim_start_matches(|c: char| c.is_whitespace() || c == '\u{FEFF}' || c == '\0');
     if text.is_empty() {
@@ -98,9 +97,9 @@ fn read(body: &[u8], content_type: Option<&str>, url: &Url, limits: &Limits, wor
             _ => second::read(text, url, limits, work).ok_or(error),
         })?
     };
-    if let Some(repair) = decoded.repair {
-        feed.repairs.insert(0, repair);
+    if decoded.faulty {
+        feed.repairs.insert(0, Repair::Encoding);
     }
-    feed.faults = schema::faults(&decoded.text, feed.format, decoded.repair.is_some(), limits, work);
+    feed.faults = schema::faults(&decoded.text, feed.format, decoded.faulty, limits, work);
     Ok(feed)
 }

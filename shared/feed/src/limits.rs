@@ -1,6 +1,6 @@
 //! Every limit that reading a feed knows, by name.
 
-/// What a feed may cost. Texts and lists are cut at their limit; depth, declarations and bytes are refused beyond it.
+/// Limits on the cost of a feed. Texts and lists are cut at their limit; depth, declarations and bytes are refused beyond it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Bytes of the document; more are refused.

@@ -7,17 +7,17 @@
 mod fill;
 mod root;
 
-use self::fill::{attribute, has_href};
-use crate::draft::{Deletion, EntryDraft, FeedDraft, Kind};
-use crate::entity::Declared;
-use crate::finish::{Raw, deletions, finish};
+use crate::draft::{Deletion, EntryDraft, FeedDraft, Kind, RawEntry};
+use crate::entity::Entities;
+use crate::finish::{deletions, finish};
 use crate::leaf::Leaf;
 use crate::names::{Names, Ns};
-use crate::token::{Tag, Token, Tokens};
+use crate::token::{Tag, Token, Tokens, attribute, has_href};
 use crate::vocabulary::{Role, ends_a_text, ends_a_word, in_entry, in_feed, is_loose_html};
 use crate::work::Work;
-use crate::{Feed, FeedError, Format, Limits, NotAFeed, Repair, date, entity, link};
+use crate::{Feed, FeedError, Format, Limits, NotAFeed, Repair, link, text};
 use curlew_model::{Faults, Millis};
+use curlew_text::references;
 use std::rc::Rc;
 use url::Url;
 
@@ -86,10 +86,10 @@ struct Mender<'a> {
     atom: bool,
     /// The feed stands in a web page.
     in_page: bool,
-    declared: Rc<Declared<'a>>,
+    declared: Rc<Entities<'a>>,
     feed: FeedDraft,
     entry: Option<EntryDraft>,
-    entries: Vec<Raw>,
+    entries: Vec<RawEntry>,
     repairs: Vec<Repair>,
     truncated: bool,
     /// Addresses and dates that may still be read.
@@ -139,7 +139,7 @@ impl<'a> Mender<'a> {
         if place == Place::Entry {
             let mut entry = EntryDraft::default();
             if let Some(about) = tag.attributes().find(|(n, _)| n.ends_with("about")) {
-                entry.id.offer(2, entity::decode(about.1), Kind::Plain);
+                entry.id.offer(2, references::decode(about.1).into_owned(), Kind::Plain);
             }
             self.entry = Some(entry);
         }
@@ -303,7 +303,7 @@ impl<'a> Mender<'a> {
             return false;
         }
         let id = attribute(tag, "ref").unwrap_or_default();
-        let when = attribute(tag, "when").and_then(|text| date::parse(&text));
+        let when = attribute(tag, "when").and_then(|text| text::date(&text));
         self.feed.deleted.push(Deletion { id, when, ..Deletion::default() });
         self.enter(Place::Deleted, tag, mark);
         true

@@ -1,4 +1,4 @@
-//! What comes out of a feed.
+//! Feeds and entries, as they are read.
 
 use crate::text;
 use curlew_model::{Faults, Millis, Timestamp};
@@ -61,15 +61,15 @@ pub struct Feed {
     pub image: Option<String>,
     /// When the feed says that it was changed last.
     pub updated: Option<Timestamp>,
-    /// What it says of how often to look, and where.
+    /// Its hints for polling: how often, and where.
     pub hints: Hints,
     /// In the order of the document.
     pub entries: Vec<Entry>,
     /// Entries that the feed says are deleted (RFC 6721), in the order of the document; none of them is in `entries`.
-    pub deleted: Vec<Deleted>,
-    /// What had to be mended, each kind once.
+    pub deleted: Vec<DeletedEntry>,
+    /// Kinds of repairs that were made, each once.
     pub repairs: Vec<Repair>,
-    /// What a strict reader would say against the document, for its author. Lines are those of the document as it came.
+    /// Faults by the schemas, for the author. Lines are those of the document as it came.
     pub faults: Faults,
     /// Entries are missing: there were more than the limit, or the document ends in the middle.
     pub truncated: bool,
@@ -125,7 +125,7 @@ pub struct Entry {
 
 /// An entry that its feed says is deleted (RFC 6721, `at:deleted-entry`).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Deleted {
+pub struct DeletedEntry {
     /// The entry's id, in the form of [`Entry::id`].
     pub id: String,
     /// The page of the entry that was: stated beside the deletion, or by an entry of the same document that it
@@ -147,7 +147,7 @@ impl Entry {
     }
 }
 
-/// What a feed says about polling it.
+/// Hints of a feed about polling it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Hints {
     /// RSS `ttl`: minutes that the feed may be cached.
@@ -205,7 +205,7 @@ pub enum FeedError {
     /// It breaks a limit: count it against the host.
     #[error("the feed has more {what} than the limit of {limit}")]
     TooLarge {
-        /// What there is too much of.
+        /// The thing that there is too much of.
         what: &'static str,
         /// The limit.
         limit: usize,
@@ -215,7 +215,7 @@ pub enum FeedError {
     Unreadable(String),
 }
 
-/// What came in place of a feed.
+/// Kind of a document that came in place of a feed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotAFeed {
     /// Nothing, or only white space.

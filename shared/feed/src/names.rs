@@ -102,7 +102,7 @@ pub(crate) fn is_xhtml(uri: &str) -> bool {
     of_uri(uri.trim(), "x") == Ns::Xhtml
 }
 
-/// What an address stands for. Trailing signs, letter case and the old spellings differ in the wild.
+/// The vocabulary that an address stands for. Trailing signs, letter case and the old spellings differ in the wild.
 fn of_uri(uri: &str, prefix: &str) -> Ns {
     let uri = uri.trim_end_matches(['/', '#']).to_ascii_lowercase();
     let uri = uri.split_once("://").map_or(uri.as_str(), |(_, rest)| rest);
@@ -131,7 +131,7 @@ fn is_rss(uri: &str) -> bool {
         || uri.starts_with("blogs.law.harvard.edu/tech/rss")
 }
 
-/// What a prefix that nobody declared stands for, by custom.
+/// The vocabulary that an undeclared prefix stands for by custom.
 fn of_prefix(prefix: &str) -> Ns {
     match prefix {
         "" | "rss" => Ns::Core,

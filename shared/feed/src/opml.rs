@@ -1,8 +1,10 @@
 //! Lists of feeds as feed readers exchange them: OPML 1.0 and 2.0, read as tolerantly as a feed is.
 
+use crate::text;
 use crate::token::{Tag, Token, Tokens};
 use crate::work::Work;
-use crate::{decode, entity, text};
+use curlew_text::charset::{self, Document};
+use curlew_text::references;
 
 /// Feeds of one list that are kept.
 const MAX_FEEDS: usize = 1_000_000;
@@ -38,7 +40,7 @@ pub enum NotOpml {
 /// # Errors
 /// If the document is no such list.
 pub fn feeds_of_opml(body: &[u8]) -> Result<Vec<OpmlFeed>, NotOpml> {
-    let decoded = decode::decode(body, None);
+    let decoded = charset::decode(body, None, Document::Feed);
     let work = Work::default();
     let mut tokens = Tokens::new(&decoded.text, &work);
     let mut feeds = Vec::new();
@@ -64,7 +66,7 @@ fn feed(tag: &Tag<'_>) -> Option<OpmlFeed> {
     let value = |wanted: &str| {
         let found =
             tag.attributes().find(|(name, value)| name.eq_ignore_ascii_case(wanted) && !value.trim().is_empty());
-        found.map(|(_, value)| entity::decode(value).trim().to_owned())
+        found.map(|(_, value)| references::decode(value).trim().to_owned())
     };
     let title = value("title").or_else(|| value("text"));
     Some(OpmlFeed {

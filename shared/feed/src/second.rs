@@ -1,9 +1,10 @@
 //! A second look: what our own reader does not take for a feed, feed-rs may. It is stricter in the XML and knows fewer broken
 //! documents, but it is another one, and what two readers refuse is no feed.
 
-use crate::finish::{Raw, finish};
+use crate::draft::RawEntry;
+use crate::finish::finish;
 use crate::work::Work;
-use crate::{Feed, Format, Hints, Limits, date, link};
+use crate::{Feed, Format, Hints, Limits, link, text};
 use curlew_model::{Faults, Timestamp};
 use feed_rs::model;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -12,7 +13,7 @@ use url::Url;
 /// Longer documents get no second look: feed-rs knows no limits, of entries or of time.
 const MOST_BYTES: usize = 256 * 1024;
 
-/// What feed-rs makes of a document, if that is a feed with entries.
+/// Reads a document with feed-rs; returns the feed, if that is a feed with entries.
 pub(crate) fn read(text: &str, url: &Url, limits: &Limits, work: &Work) -> Option<Feed> {
     if text.len() > MOST_BYTES {
         return None;
@@ -22,7 +23,7 @@ pub(crate) fn read(text: &str, url: &Url, limits: &Limits, work: &Work) -> Optio
         // It makes up random ids; ours are made in `finish`, from what the entry says.
         .id_generator(|_, _, _| String::new())
         .sanitize_content(false)
-        .timestamp_parser(|text| date::parse(text)?.to_string().parse().ok())
+        .timestamp_parser(|text| text::date(text)?.to_string().parse().ok())
         .build();
     // It is known to panic on some documents, and one feed must not end a process.
     let read = catch_unwind(AssertUnwindSafe(|| parser.parse(text.as_bytes()))).ok()?.ok()?;
@@ -58,13 +59,13 @@ pub(crate) fn read(text: &str, url: &Url, limits: &Limits, work: &Work) -> Optio
     Some(feed)
 }
 
-fn entry(entry: model::Entry, atom: bool, address: &dyn Fn(String) -> Option<String>) -> Raw {
+fn entry(entry: model::Entry, atom: bool, address: &dyn Fn(String) -> Option<String>) -> RawEntry {
     let published = entry.published.map(|t| Timestamp::from_millis(t.timestamp_millis()));
     let updated = entry.updated.map(|t| Timestamp::from_millis(t.timestamp_millis()));
     // It does not take a permanent link that is an id for a link.
     let permalink = link::is_absolute(&entry.id).then(|| entry.id.clone());
     let links = entry.links.into_iter().filter(|l| l.rel.as_deref().is_none_or(|rel| rel == "alternate"));
-    Raw {
+    RawEntry {
         id: entry.id,
         title: entry.title.map(|t| title(t, atom)),
         link: links.map(|l| l.href).chain(permalink).find_map(address),

@@ -4,6 +4,7 @@
 //! is meant. Every search here either ends where the next one begins, or what it found is remembered.
 
 use crate::work::Work;
+use curlew_text::references;
 
 /// A piece of a document. Comments, declarations and processing instructions are left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,7 +24,7 @@ pub(crate) enum Token<'a> {
 pub(crate) struct Tag<'a> {
     /// Name with its prefix.
     pub(crate) name: &'a str,
-    /// What stands between the name and the end of the tag.
+    /// Text between the name and the end of the tag.
     pub(crate) attributes: &'a str,
     /// Whether it ends in `/>`.
     pub(crate) empty: bool,
@@ -87,7 +88,7 @@ impl<'a> Tokens<'a> {
         self.last
     }
 
-    /// What was not read yet.
+    /// Text that is still to be read.
     pub(crate) fn rest(&self) -> &'a str {
         &self.text[self.at..]
     }
@@ -315,6 +316,22 @@ fn is_name_start(byte: u8) -> bool {
 fn is_name_end(c: char) -> bool {
     c.is_ascii_whitespace() || matches!(c, '/' | '>' | '<' | '=' | '"' | '\'')
 }
+
+/// The value of an attribute, its references resolved.
+pub(crate) fn attribute(tag: &Tag<'_>, name: &str) -> Option<String> {
+    tag.attributes()
+        .take(MAX_LOOKED_AT)
+        .find(|(n, _)| n.eq_ignore_ascii_case(name))
+        .map(|(_, v)| references::decode(v).into_owned())
+}
+
+/// Whether a link is written as Atom writes it; RSS feeds do so with and without a prefix.
+pub(crate) fn has_href(tag: &Tag<'_>) -> bool {
+    attribute(tag, "href").is_some()
+}
+
+/// Attributes among which one is looked for by name.
+const MAX_LOOKED_AT: usize = 64;
 
 #[cfg(test)]
 mod tests {

@@ -2,7 +2,7 @@
 
 use crate::names::Ns;
 
-/// What an element of a feed or an entry is for. The number ranks what may fill the same place: the lowest is taken.
+/// Role of an element of a feed or an entry. The number ranks what may fill the same place: the lowest is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
     /// Title.

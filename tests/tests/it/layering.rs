@@ -37,6 +37,7 @@ enum Kind {
 const MODEL: &str = "curlew-model";
 const POLICY: &str = "curlew-policy";
 const SUFFIX: &str = "curlew-suffix";
+const TEXT: &str = "curlew-text";
 const FEED: &str = "curlew-feed";
 const ARTICLE: &str = "curlew-article";
 const SCREEN: &str = "curlew-screen";
@@ -62,9 +63,10 @@ const XTASK: &str = "xtask";
 const RULES: &[Rule] = &[
     Rule { name: MODEL, knows: &[], kind: Kind::Pure },
     Rule { name: SUFFIX, knows: &[], kind: Kind::Pure },
-    Rule { name: POLICY, knows: &[MODEL, SUFFIX], kind: Kind::Pure },
-    Rule { name: FEED, knows: &[MODEL], kind: Kind::Pure },
-    Rule { name: ARTICLE, knows: &[MODEL], kind: Kind::Pure },
+    Rule { name: TEXT, knows: &[MODEL], kind: Kind::Pure },
+    Rule { name: POLICY, knows: &[MODEL, SUFFIX, TEXT], kind: Kind::Pure },
+    Rule { name: FEED, knows: &[MODEL, TEXT], kind: Kind::Pure },
+    Rule { name: ARTICLE, knows: &[MODEL, TEXT], kind: Kind::Pure },
     Rule { name: SCREEN, knows: &[MODEL], kind: Kind::Pure },
     Rule { name: SEARCH, knows: &[MODEL], kind: Kind::Plain },
     Rule { name: PORTS, knows: &[MODEL], kind: Kind::Plain },

@@ -1,11 +1,11 @@
 //! Pages and what is taken out of them, side by side: `fixtures/*.html` and the snapshots of the same names.
 
-use curlew_article::{Limits, decode, extract, glance, validity};
+use curlew_article::{Limits, decode, extract, scan_head, validity};
 
 fn check(name: &str, body: &[u8], url: &str) {
     let html = decode(body, Some("text/html; charset=utf-8"));
     let url = url.parse().unwrap();
-    let seen = glance(&html, &url, &Limits::default()).unwrap();
+    let seen = scan_head(&html, &url, &Limits::default()).unwrap();
     let article = extract(&html, &url, &Limits::default()).unwrap();
     assert_eq!(seen.robots_meta, article.robots_meta);
     let show = |value: Option<String>| value.unwrap_or_else(|| "-".into());

@@ -1,6 +1,6 @@
 //! Pages that are made to be slow, deep or misleading, each with its outcome. Every one runs on a stack of 1 MiB.
 
-use curlew_article::{Article, Glance, Limits, Unreadable, decode, extract, glance};
+use curlew_article::{Article, HeadScan, Limits, Unreadable, decode, extract, scan_head};
 use url::Url;
 
 /// Stack of the thread that reads a page: half of what a spawned thread has by default.
@@ -16,8 +16,8 @@ fn read(html: String) -> Result<Article, Unreadable> {
     thread.spawn(move || extract(&html, &page(), &Limits::default())).unwrap().join().expect("no panic")
 }
 
-fn look(html: &str) -> Result<Glance, Unreadable> {
-    glance(html, &page(), &Limits::default())
+fn look(html: &str) -> Result<HeadScan, Unreadable> {
+    scan_head(html, &page(), &Limits::default())
 }
 
 /// A page with a readable article around whatever is to be tried.

@@ -1,6 +1,6 @@
 //! Arbitrary markup: extraction never panics, and what it gives keeps its promises.
 
-use curlew_article::{Limits, decode, extract, glance, validity};
+use curlew_article::{Limits, decode, extract, scan_head, validity};
 use proptest::prelude::*;
 use url::Url;
 
@@ -48,7 +48,7 @@ proptest! {
         let html = pieces.concat();
         let page: Url = "https://news.example.org/a/b?c=d".parse().map_err(|_| TestCaseError::fail("url"))?;
         let limits = Limits { text_chars: 500, title_chars: 50, ..Limits::default() };
-        let _ = glance(&html, &page, &limits);
+        let _ = scan_head(&html, &page, &limits);
         if let Ok(article) = extract(&html, &page, &limits) {
             prop_assert!(article.text.chars().count() <= 500);
             for title in [&article.title, &article.author, &article.site_name].into_iter().flatten() {

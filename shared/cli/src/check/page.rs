@@ -138,7 +138,7 @@ fn in_words(article: &Article, explanation: &Explanation, sentences: &[String]) 
         let why = line.left_out?;
         Some(json!({"line": shortened(&line.text), "why": why}))
     });
-    let voices = explanation.voices.iter().map(|voice| {
+    let voices = explanation.candidates.iter().map(|voice| {
         json!({
             "from": voice.from,
             "is": place(voice.from),

@@ -4,10 +4,12 @@ use super::{Mender, Place};
 use crate::draft::{Kind, Slot};
 use crate::leaf::{Construct, Leaf};
 use crate::names::Ns;
-use crate::token::Tag;
+use crate::token::{Tag, attribute};
 use crate::vocabulary::Role;
-use crate::{FeedError, Repair, date, entity, link};
+use crate::{FeedError, Repair, link, text};
 use curlew_model::Millis;
+use curlew_text::date::weekday;
+use curlew_text::references;
 use url::Url;
 
 impl<'a> Mender<'a> {
@@ -66,7 +68,7 @@ impl<'a> Mender<'a> {
         let (mut href, mut rel, mut media) = (None, String::new(), String::new());
         for (name, value) in tag.attributes().take(self.limits.attributes) {
             match name.to_ascii_lowercase().as_str() {
-                "href" => href = Some(entity::decode(value)),
+                "href" => href = Some(references::decode(value).into_owned()),
                 "rel" => rel = value.trim().to_ascii_lowercase(),
                 "type" => media = value.trim().to_ascii_lowercase(),
                 _ => {}
@@ -135,7 +137,7 @@ impl<'a> Mender<'a> {
             return;
         }
         let base = self.bases.last().unwrap_or(self.page).clone();
-        if let Some(image) = self.resolve(&entity::decode(text), &base) {
+        if let Some(image) = self.resolve(&references::decode(text), &base) {
             self.feed.image.offer(rank, image, Kind::Plain);
         }
     }
@@ -173,7 +175,7 @@ impl<'a> Mender<'a> {
             return;
         }
         self.work.add(text.len());
-        let Some(time) = Some(text).filter(|_| self.may_read_value()).and_then(date::parse) else {
+        let Some(time) = Some(text).filter(|_| self.may_read_value()).and_then(text::date) else {
             return self.repaired(Repair::Date);
         };
         let (slot, rank) = match (&mut self.entry, role) {
@@ -192,26 +194,13 @@ impl<'a> Mender<'a> {
             Role::SkipHours => {
                 feed.hints.skip_hours.extend(text.parse::<u8>().ok().filter(|h| *h <= 24).map(|h| h % 24))
             }
-            Role::SkipDays => feed.hints.skip_days.extend(date::weekday(text)),
+            Role::SkipDays => feed.hints.skip_days.extend(weekday(text)),
             Role::UpdatePeriod => feed.period = period(text),
             Role::UpdateFrequency => feed.frequency = text.parse().ok().filter(|f| *f > 0),
             _ => {}
         }
     }
 }
-
-/// The value of an attribute, its references resolved.
-pub(super) fn attribute(tag: &Tag<'_>, name: &str) -> Option<String> {
-    tag.attributes().take(MAX_LOOKED_AT).find(|(n, _)| n.eq_ignore_ascii_case(name)).map(|(_, v)| entity::decode(v))
-}
-
-/// Whether a link is written as Atom writes it; RSS feeds do so with and without a prefix.
-pub(super) fn has_href(tag: &Tag<'_>) -> bool {
-    attribute(tag, "href").is_some()
-}
-
-/// Attributes among which one is looked for by name.
-const MAX_LOOKED_AT: usize = 64;
 
 /// Milliseconds of a period as the RSS syndication module names it.
 fn period(text: &str) -> Option<u64> {

@@ -1,11 +1,10 @@
 //! Finds the element that a feed begins with, whatever stands before it.
 
-use super::fill::attribute;
 use super::{Mender, Place};
 use crate::draft::Kind;
-use crate::entity::Declared;
+use crate::entity::Entities;
 use crate::names::Ns;
-use crate::token::{Tag, Token};
+use crate::token::{Tag, Token, attribute};
 use crate::{FeedError, Format, NotAFeed, Repair};
 use std::rc::Rc;
 
@@ -88,7 +87,7 @@ impl<'a> Mender<'a> {
         if self.in_page && !(ns == Ns::Atom && local == "feed") {
             return false;
         }
-        self.declared = Rc::new(Declared::of(self.tokens.subset));
+        self.declared = Rc::new(Entities::of(self.tokens.subset));
         self.format = format;
         self.atom = matches!(format, Format::Atom | Format::Atom03);
         if !self.atom {

@@ -1,11 +1,12 @@
 //! Goes over a document tag by tag, as XML and the schema have it, and notes what is not as it should be.
 
 use super::place::Notes;
-use super::xsd::{Complex, MAX_CHILDREN, Open, Schema, TypeId};
+use super::xsd::{Complex, MAX_CHILDREN, TypeId, Wildcard, XsdSchema};
 use crate::Limits;
 use crate::token::{Tag, Token, Tokens};
 use crate::work::Work;
 use curlew_model::FaultCode;
+use curlew_text::references;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::fmt;
@@ -18,10 +19,10 @@ const MAX_VALUE: usize = 4_096;
 const XML: &str = "http://www.w3.org/XML/1998/namespace";
 
 /// Notes the faults of a document. Without a schema only those of its XML.
-pub(super) fn check(text: &str, schema: Option<&Schema>, limits: &Limits, work: &Work, notes: &mut Notes<'_>) {
+pub(super) fn check(text: &str, schema: Option<&XsdSchema>, limits: &Limits, work: &Work, notes: &mut Notes<'_>) {
     work.add(text.len());
     control_characters(text, notes);
-    let mut checker = Checker {
+    let mut checker = XsdChecker {
         tokens: Tokens::new(text, work),
         work,
         text,
@@ -61,11 +62,11 @@ struct Frame<'a> {
     scopes: usize,
 }
 
-struct Checker<'a, 'n, 't> {
+struct XsdChecker<'a, 'n, 't> {
     tokens: Tokens<'a>,
     work: &'a Work,
     text: &'a str,
-    schema: Option<&'a Schema>,
+    schema: Option<&'a XsdSchema>,
     limits: &'a Limits,
     notes: &'n mut Notes<'t>,
     /// Declarations in force: prefix and namespace, innermost last.
@@ -83,7 +84,7 @@ struct Checker<'a, 'n, 't> {
     junk: bool,
 }
 
-impl<'a> Checker<'a, '_, '_> {
+impl<'a> XsdChecker<'a, '_, '_> {
     fn kind(&self, id: Option<TypeId>) -> Option<&'a Complex> {
         self.schema?.get(id?)
     }
@@ -114,7 +115,7 @@ impl<'a> Checker<'a, '_, '_> {
         }
     }
 
-    /// What begins the document. Whatever stands before it is junk.
+    /// Handles the beginning of the document. Whatever stands before it is junk.
     fn root(&mut self, namespace: &str, local: &str, tag: &Tag<'a>, offset: usize) -> Option<TypeId> {
         let before = &self.text[..offset];
         let Some(schema) = self.schema else {
@@ -160,7 +161,7 @@ impl<'a> Checker<'a, '_, '_> {
             }
             return Some(child.kind);
         }
-        if !(kind.open == Open::Any || kind.open == Open::Other && !own) {
+        if !(kind.open == Wildcard::Any || kind.open == Wildcard::Other && !own) {
             self.notes.add(offset, FaultCode::Unexpected, quoted(parent.name), quoted(tag.name));
         }
         None
@@ -216,7 +217,7 @@ impl<'a> Checker<'a, '_, '_> {
             }
             match kind.attributes.iter().find(|a| a.name == name) {
                 Some(known) => {
-                    let value = crate::entity::decode(value);
+                    let value = references::decode(value);
                     if let Some(code) = known.kind.fault(&value) {
                         self.notes.add(
                             offset,
@@ -258,7 +259,7 @@ impl<'a> Checker<'a, '_, '_> {
                 let room = MAX_VALUE.saturating_sub(self.value.len());
                 let text = &text[..text.floor_char_boundary(room)];
                 if has_references {
-                    crate::entity::decode_into(text, &mut self.value);
+                    self.value.push_str(&references::decode(text));
                 } else {
                     self.value.push_str(text);
                 }
@@ -273,8 +274,8 @@ impl<'a> Checker<'a, '_, '_> {
         self.work.add(raw.len());
         let mut rest = raw;
         while let Some(at) = rest.find('&') {
-            if let Some((length, _)) = crate::entity::frequent(&rest[at..]) {
-                rest = &rest[at + length..];
+            if let Some(known) = references::predefined(&rest[at..]) {
+                rest = &rest[at + known.length..];
                 continue;
             }
             let after = &rest[at + 1..];
@@ -401,19 +402,19 @@ fn control_characters(text: &str, notes: &mut Notes<'_>) {
 }
 
 /// A name as a tag, which is only written out where it is shown.
-struct Quoted<'a>(&'a str);
+struct TagName<'a>(&'a str);
 
-fn quoted(name: &str) -> Quoted<'_> {
-    Quoted(name)
+fn quoted(name: &str) -> TagName<'_> {
+    TagName(name)
 }
 
-impl fmt::Display for Quoted<'_> {
+impl fmt::Display for TagName<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "<{}>", self.0)
     }
 }
 
-/// What may be shown of a wrong value: nothing where it may be somebody's address.
+/// The part of a wrong value that may be shown: nothing where it may be somebody's address.
 fn shown(code: FaultCode, value: &str) -> &str {
     if code == FaultCode::BadMailAddress { "" } else { value }
 }

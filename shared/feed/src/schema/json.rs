@@ -14,17 +14,17 @@ const MAX_DEPTH: usize = 32;
 const MAX_VALUES: usize = 200_000;
 
 /// A schema, seen to hold only what is known here.
-pub(super) struct Schema {
+pub(super) struct JsonSchema {
     root: Value,
     date: Regex,
 }
 
-impl Schema {
+impl JsonSchema {
     /// Reads a schema; `None` if it holds something that is not known.
-    pub(super) fn read(text: &str) -> Option<Schema> {
+    pub(super) fn read(text: &str) -> Option<JsonSchema> {
         let root: Value = serde_json::from_str(text).ok()?;
         let date = Regex::new(r"^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])[Tt]([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(\.\d+)?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)$").ok()?;
-        is_known(&root).then_some(Schema { root, date })
+        is_known(&root).then_some(JsonSchema { root, date })
     }
 
     /// The schema that a schema stands for.
@@ -50,48 +50,48 @@ fn is_known(schema: &Value) -> bool {
 }
 
 /// Notes the faults of a document.
-pub(super) fn check(text: &str, schema: &Schema, notes: &mut Notes<'_>) {
+pub(super) fn check(text: &str, schema: &JsonSchema, notes: &mut Notes<'_>) {
     let start = text.len() - text.trim_start_matches(|c: char| c.is_whitespace() || c == '\u{FEFF}' || c == '\0').len();
-    let mut reader = Reader { text, at: start, left: MAX_VALUES };
+    let mut reader = JsonReader { text, at: start, left: MAX_VALUES };
     if let Some(node) = reader.node(0) {
-        Checker { schema, notes }.node(&node, &schema.root, "the feed");
+        JsonChecker { schema, notes }.node(&node, &schema.root, "the feed");
     }
     if reader.at < text.len() && !text[reader.at..].trim().is_empty() && reader.left > 0 {
         notes.add(reader.at, FaultCode::TextAfterEnd, "", "");
     }
 }
 
-struct Checker<'a, 'n, 't> {
-    schema: &'a Schema,
+struct JsonChecker<'a, 'n, 't> {
+    schema: &'a JsonSchema,
     notes: &'n mut Notes<'t>,
 }
 
-impl Checker<'_, '_, '_> {
-    fn node(&mut self, node: &Node<'_>, schema: &Value, path: &str) {
+impl JsonChecker<'_, '_, '_> {
+    fn node(&mut self, node: &JsonNode<'_>, schema: &Value, path: &str) {
         let schema = self.schema.resolved(schema);
         if let Some((name, false)) = schema["type"].as_str().map(|name| is_of_type(&node.what, name)) {
             return self.notes.add(node.at, FaultCode::WrongType, path, name);
         }
         match &node.what {
-            What::Object(members) => self.object(node, members, schema, path),
-            What::List(list) => {
+            JsonKind::Object(members) => self.object(node, members, schema, path),
+            JsonKind::List(list) => {
                 let each = &schema["items"];
                 for (n, member) in list.iter().enumerate().filter(|_| each.is_object()) {
                     self.node(member, each, &format!("{path}[{n}]"));
                 }
             }
-            What::Text(text) => self.text(node, &text.replace("\\/", "/"), schema, path),
-            What::Number(number) => {
+            JsonKind::Text(text) => self.text(node, &text.replace("\\/", "/"), schema, path),
+            JsonKind::Number(number) => {
                 let bound = schema["minimum"].as_f64();
                 if bound.zip(number.parse::<f64>().ok()).is_some_and(|(least, n)| n < least) {
                     self.notes.add(node.at, FaultCode::BadNumber, path, number);
                 }
             }
-            What::Null | What::Bool => {}
+            JsonKind::Null | JsonKind::Bool => {}
         }
     }
 
-    fn object(&mut self, node: &Node<'_>, members: &[(&str, Node<'_>)], schema: &Value, path: &str) {
+    fn object(&mut self, node: &JsonNode<'_>, members: &[(&str, JsonNode<'_>)], schema: &Value, path: &str) {
         let has = |name: &Value| members.iter().any(|(key, _)| Some(*key) == name.as_str());
         let needed = |schema: &Value| schema["required"].as_array().cloned().unwrap_or_default();
         for name in needed(schema).iter().filter(|name| !has(name)) {
@@ -112,7 +112,7 @@ impl Checker<'_, '_, '_> {
         }
     }
 
-    fn text(&mut self, node: &Node<'_>, text: &str, schema: &Value, path: &str) {
+    fn text(&mut self, node: &JsonNode<'_>, text: &str, schema: &Value, path: &str) {
         let constant = schema["const"].as_str();
         let uri = || Simple::built_in("anyURI").is_some_and(|s| s.fault(text).is_none()) && text.contains(':');
         let code = match schema["format"].as_str() {
@@ -126,57 +126,57 @@ impl Checker<'_, '_, '_> {
 }
 
 /// A JSON type's name in a sentence, and whether a value is of it.
-fn is_of_type(what: &What<'_>, name: &str) -> (&'static str, bool) {
+fn is_of_type(what: &JsonKind<'_>, name: &str) -> (&'static str, bool) {
     match name {
-        "object" => ("an object", matches!(what, What::Object(_))),
-        "array" => ("a list", matches!(what, What::List(_))),
-        "number" => ("a number", matches!(what, What::Number(_))),
-        "boolean" => ("true or false", matches!(what, What::Bool)),
-        _ => ("a text in quotes", matches!(what, What::Text(_))),
+        "object" => ("an object", matches!(what, JsonKind::Object(_))),
+        "array" => ("a list", matches!(what, JsonKind::List(_))),
+        "number" => ("a number", matches!(what, JsonKind::Number(_))),
+        "boolean" => ("true or false", matches!(what, JsonKind::Bool)),
+        _ => ("a text in quotes", matches!(what, JsonKind::Text(_))),
     }
 }
 
 /// A value and where it begins.
-struct Node<'a> {
+struct JsonNode<'a> {
     at: usize,
-    what: What<'a>,
+    what: JsonKind<'a>,
 }
 
-enum What<'a> {
+enum JsonKind<'a> {
     Null,
     Bool,
     Number(&'a str),
     /// As it is written, escapes and all.
     Text(&'a str),
-    List(Vec<Node<'a>>),
-    Object(Vec<(&'a str, Node<'a>)>),
+    List(Vec<JsonNode<'a>>),
+    Object(Vec<(&'a str, JsonNode<'a>)>),
 }
 
 /// Reads JSON that has been read once already, and so is right as far as it goes; here it is read with its places.
-struct Reader<'a> {
+struct JsonReader<'a> {
     text: &'a str,
     at: usize,
     left: usize,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> JsonReader<'a> {
     /// The next value; `None` where there is none, or one too many or too deep.
-    fn node(&mut self, depth: usize) -> Option<Node<'a>> {
+    fn node(&mut self, depth: usize) -> Option<JsonNode<'a>> {
         self.left = self.left.checked_sub(1)?;
         let at = self.skip_space();
         let what = match self.peek()? {
             b'{' | b'[' if depth >= MAX_DEPTH => return None,
             b'{' => self.members(depth)?,
             b'[' => self.list(depth)?,
-            b'"' => What::Text(self.string()?),
-            b'n' => self.word().map(|_| What::Null)?,
-            b't' | b'f' => self.word().map(|_| What::Bool)?,
-            _ => What::Number(self.word()?),
+            b'"' => JsonKind::Text(self.string()?),
+            b'n' => self.word().map(|_| JsonKind::Null)?,
+            b't' | b'f' => self.word().map(|_| JsonKind::Bool)?,
+            _ => JsonKind::Number(self.word()?),
         };
-        Some(Node { at, what })
+        Some(JsonNode { at, what })
     }
 
-    fn members(&mut self, depth: usize) -> Option<What<'a>> {
+    fn members(&mut self, depth: usize) -> Option<JsonKind<'a>> {
         let mut members = Vec::new();
         self.at += 1;
         while self.more(b'}')? {
@@ -185,16 +185,16 @@ impl<'a> Reader<'a> {
             self.at += usize::from(self.peek()? == b':');
             members.push((key, self.node(depth + 1)?));
         }
-        Some(What::Object(members))
+        Some(JsonKind::Object(members))
     }
 
-    fn list(&mut self, depth: usize) -> Option<What<'a>> {
+    fn list(&mut self, depth: usize) -> Option<JsonKind<'a>> {
         let mut list = Vec::new();
         self.at += 1;
         while self.more(b']')? {
             list.push(self.node(depth + 1)?);
         }
-        Some(What::List(list))
+        Some(JsonKind::List(list))
     }
 
     /// Whether another member follows, or the end, which is passed.

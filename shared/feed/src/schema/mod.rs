@@ -13,19 +13,20 @@ mod value;
 mod xsd;
 
 use self::place::Notes;
-use self::xsd::Schema;
+use self::xsd::XsdSchema;
 use crate::work::Work;
 use crate::{Format, Limits};
 use curlew_model::{FaultCode, Faults};
 use std::sync::LazyLock;
 
-static RSS_2: LazyLock<Option<Schema>> = LazyLock::new(|| Schema::read(include_str!("../../schemas/rss-2.0.xsd")).ok());
-static ATOM_1: LazyLock<Option<Schema>> =
-    LazyLock::new(|| Schema::read(include_str!("../../schemas/atom-1.0.xsd")).ok());
-static JSON_1_0: LazyLock<Option<json::Schema>> =
-    LazyLock::new(|| json::Schema::read(include_str!("../../schemas/json-feed-1.0.json")));
-static JSON_1_1: LazyLock<Option<json::Schema>> =
-    LazyLock::new(|| json::Schema::read(include_str!("../../schemas/json-feed-1.1.json")));
+static RSS_2: LazyLock<Option<XsdSchema>> =
+    LazyLock::new(|| XsdSchema::read(include_str!("../../schemas/rss-2.0.xsd")).ok());
+static ATOM_1: LazyLock<Option<XsdSchema>> =
+    LazyLock::new(|| XsdSchema::read(include_str!("../../schemas/atom-1.0.xsd")).ok());
+static JSON_1_0: LazyLock<Option<json::JsonSchema>> =
+    LazyLock::new(|| json::JsonSchema::read(include_str!("../../schemas/json-feed-1.0.json")));
+static JSON_1_1: LazyLock<Option<json::JsonSchema>> =
+    LazyLock::new(|| json::JsonSchema::read(include_str!("../../schemas/json-feed-1.1.json")));
 
 /// The faults of a document that was read as `format`. `misencoded` tells that its bytes are not what was stated.
 pub(crate) fn faults(text: &str, format: Format, misencoded: bool, limits: &Limits, work: &Work) -> Faults {
@@ -55,7 +56,7 @@ mod tests {
     #[test]
     fn the_schemas_hold_nothing_that_the_interpreters_do_not_know() {
         for text in [include_str!("../../schemas/rss-2.0.xsd"), include_str!("../../schemas/atom-1.0.xsd")] {
-            assert_eq!(Schema::read(text).err(), None);
+            assert_eq!(XsdSchema::read(text).err(), None);
         }
         assert!(JSON_1_0.is_some() && JSON_1_1.is_some());
     }

@@ -1,7 +1,7 @@
 //! Collects faults by their offset, and tells lines and columns at the end.
 
-use crate::text::is_unwanted;
 use curlew_model::{Fault, FaultCode, Faults};
+use curlew_text::hygiene::storable;
 use std::fmt::{self, Display, Write as _};
 
 /// Characters of an excerpt.
@@ -91,7 +91,7 @@ impl fmt::Write for Clip {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         let text = if self.chars == 0 { text.trim_start() } else { text };
         for c in text.chars() {
-            if !c.is_control() && is_unwanted(c) {
+            if !c.is_control() && storable(c).is_none() {
                 continue;
             }
             if self.chars < EXCERPT {

@@ -26,7 +26,7 @@ pub(super) struct Simple {
     pub(super) pattern: Option<Regex>,
     pub(super) most: Option<u64>,
     pub(super) not_empty: bool,
-    /// What is said of a value that the facets refuse.
+    /// Message for a value that the facets refuse.
     pub(super) code: FaultCode,
 }
 
@@ -49,7 +49,7 @@ impl Simple {
         self.base == Base::Text && self.allowed.is_empty() && self.pattern.is_none() && !self.not_empty
     }
 
-    /// What is wrong with a value, if anything is.
+    /// Returns the fault of a value, if it has one.
     pub(super) fn fault(&self, value: &str) -> Option<FaultCode> {
         let value = value.trim();
         if value.is_empty() && (self.not_empty || !self.takes_all() && self.base != Base::Uri || self.pattern.is_some())
@@ -78,7 +78,7 @@ fn is_language(value: &str) -> bool {
     })
 }
 
-/// What is said of a value that a named type of the schema refuses.
+/// Message for a value that a named type of the schema refuses.
 pub(super) fn code_of(name: &str) -> Option<FaultCode> {
     match name {
         "Rfc822Date" => Some(FaultCode::BadRssDate),

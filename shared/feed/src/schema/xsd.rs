@@ -9,9 +9,9 @@
 //! Anything else is an error, so that a schema never means more than is checked.
 
 use super::value::{Simple, code_of};
-use crate::entity;
 use crate::token::{Tag, Token, Tokens};
 use crate::work::Work;
+use curlew_text::references;
 use regex::Regex;
 use std::collections::HashMap;
 
@@ -20,7 +20,7 @@ pub(super) const MAX_CHILDREN: usize = 24;
 
 /// A schema, its names resolved.
 #[derive(Debug)]
-pub(super) struct Schema {
+pub(super) struct XsdSchema {
     /// The namespace of its elements.
     pub(super) namespace: String,
     /// Elements that a document may begin with, and their types.
@@ -37,7 +37,7 @@ pub(super) struct Complex {
     /// Elements that may stand in it, in any order.
     pub(super) children: Vec<Child>,
     /// Elements of which namespaces may stand in it besides.
-    pub(super) open: Open,
+    pub(super) open: Wildcard,
     /// The type of its text; without one there may be none, unless it is mixed.
     pub(super) text: Option<Simple>,
     /// Text may stand between its elements.
@@ -51,7 +51,7 @@ pub(super) struct Complex {
 
 /// Whether elements that the schema does not know may stand in a type.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Open {
+pub(super) enum Wildcard {
     #[default]
     Closed,
     /// Those of other namespaces.
@@ -75,16 +75,16 @@ pub(super) struct Attribute {
     pub(super) kind: Simple,
 }
 
-impl Schema {
+impl XsdSchema {
     /// Reads a schema; the error says which construct is not known.
-    pub(super) fn read(text: &str) -> Result<Schema, String> {
+    pub(super) fn read(text: &str) -> Result<XsdSchema, String> {
         let root = tree(text)?;
-        let mut reader = Reader { simple: HashMap::new(), ids: HashMap::new(), types: Vec::new() };
+        let mut reader = XsdReader { simple: HashMap::new(), ids: HashMap::new(), types: Vec::new() };
         for node in root.children.iter().filter(|n| n.name == "simpleType") {
             let simple = reader.simple_type(node)?;
             reader.simple.insert(node.get("name").to_owned(), simple);
         }
-        let complex: Vec<&Node> = root.children.iter().filter(|n| n.name == "complexType").collect();
+        let complex: Vec<&XsdNode> = root.children.iter().filter(|n| n.name == "complexType").collect();
         for (id, node) in complex.iter().enumerate() {
             reader.ids.insert(node.get("name").to_owned(), id);
         }
@@ -100,7 +100,7 @@ impl Schema {
                 other => return Err(format!("'{other}' in the schema")),
             }
         }
-        Ok(Schema { namespace: root.get("targetNamespace").to_owned(), roots, types: reader.types })
+        Ok(XsdSchema { namespace: root.get("targetNamespace").to_owned(), roots, types: reader.types })
     }
 
     /// A type of the schema.
@@ -109,13 +109,13 @@ impl Schema {
     }
 }
 
-struct Reader {
+struct XsdReader {
     simple: HashMap<String, Simple>,
     ids: HashMap<String, TypeId>,
     types: Vec<Complex>,
 }
 
-impl Reader {
+impl XsdReader {
     fn simple_named(&self, name: &str) -> Result<Simple, String> {
         let found = match name.split_once(':') {
             Some(("xs", built_in)) => Simple::built_in(built_in),
@@ -136,7 +136,7 @@ impl Reader {
         Ok(id)
     }
 
-    fn simple_type(&self, node: &Node) -> Result<Simple, String> {
+    fn simple_type(&self, node: &XsdNode) -> Result<Simple, String> {
         let [restriction] = node.children.as_slice() else { return Err("a simple type without a restriction".into()) };
         let mut simple = self.simple_named(restriction.get("base"))?;
         if let Some(code) = code_of(node.get("name")) {
@@ -155,7 +155,7 @@ impl Reader {
         Ok(simple)
     }
 
-    fn complex_type(&mut self, node: &Node) -> Result<Complex, String> {
+    fn complex_type(&mut self, node: &XsdNode) -> Result<Complex, String> {
         let mut complex = Complex { mixed: node.get("mixed") == "true", ..Complex::default() };
         for part in &node.children {
             match part.name.as_str() {
@@ -180,7 +180,7 @@ impl Reader {
         Ok(complex)
     }
 
-    fn child(&mut self, node: &Node) -> Result<Child, String> {
+    fn child(&mut self, node: &XsdNode) -> Result<Child, String> {
         let bound = |name: &str| match node.get(name) {
             "" => Ok(1),
             "unbounded" => Ok(u32::MAX),
@@ -195,7 +195,7 @@ impl Reader {
         }
     }
 
-    fn attribute(&self, node: &Node, complex: &mut Complex) -> Result<(), String> {
+    fn attribute(&self, node: &XsdNode, complex: &mut Complex) -> Result<(), String> {
         match node.name.as_str() {
             "anyAttribute" => complex.any_attribute = true,
             "attribute" => complex.attributes.push(Attribute {
@@ -209,11 +209,11 @@ impl Reader {
     }
 }
 
-fn open_content(node: &Node) -> Result<Open, String> {
+fn open_content(node: &XsdNode) -> Result<Wildcard, String> {
     match node.children.as_slice() {
         [any] if any.name == "any" && node.get("mode") == "interleave" => match any.get("namespace") {
-            "##other" => Ok(Open::Other),
-            "##any" => Ok(Open::Any),
+            "##other" => Ok(Wildcard::Other),
+            "##any" => Ok(Wildcard::Any),
             other => Err(format!("elements of '{other}'")),
         },
         _ => Err("open content of another kind".into()),
@@ -226,33 +226,33 @@ fn local(name: &str) -> &str {
 
 /// An element of a schema.
 #[derive(Debug, Default)]
-struct Node {
+struct XsdNode {
     name: String,
     attributes: Vec<(String, String)>,
-    children: Vec<Node>,
+    children: Vec<XsdNode>,
 }
 
-impl Node {
+impl XsdNode {
     fn get(&self, name: &str) -> &str {
         self.attributes.iter().find(|(n, _)| n == name).map_or("", |(_, v)| v)
     }
 
-    fn of(tag: &Tag<'_>) -> Result<Node, String> {
+    fn of(tag: &Tag<'_>) -> Result<XsdNode, String> {
         let Some(name) = tag.name.strip_prefix("xs:") else { return Err(format!("<{}>", tag.name)) };
-        let attributes = tag.attributes().map(|(n, v)| (n.to_owned(), entity::decode(v))).collect();
-        Ok(Node { name: name.to_owned(), attributes, children: Vec::new() })
+        let attributes = tag.attributes().map(|(n, v)| (n.to_owned(), references::decode(v).into_owned())).collect();
+        Ok(XsdNode { name: name.to_owned(), attributes, children: Vec::new() })
     }
 }
 
-fn tree(text: &str) -> Result<Node, String> {
+fn tree(text: &str) -> Result<XsdNode, String> {
     let work = Work::default();
     let mut tokens = Tokens::new(text, &work);
-    let mut open: Vec<Node> = vec![Node::default()];
+    let mut open: Vec<XsdNode> = vec![XsdNode::default()];
     while let Some(token) = tokens.next() {
         let closed = match token {
-            Token::Start(tag) if tag.empty => Some(Node::of(&tag)?),
+            Token::Start(tag) if tag.empty => Some(XsdNode::of(&tag)?),
             Token::Start(tag) => {
-                open.push(Node::of(&tag)?);
+                open.push(XsdNode::of(&tag)?);
                 None
             }
             Token::End(_) => open.pop(),
@@ -272,7 +272,8 @@ mod tests {
 
     #[test]
     fn what_is_not_known_is_an_error_and_not_passed_over() {
-        let schema = |inside: &str| Schema::read(&format!("<xs:schema>{inside}</xs:schema>")).err().unwrap_or_default();
+        let schema =
+            |inside: &str| XsdSchema::read(&format!("<xs:schema>{inside}</xs:schema>")).err().unwrap_or_default();
         assert_eq!(schema("<xs:element name='a' type='xs:string'/>"), "");
         assert_eq!(schema("<xs:element name='a' type='xs:decimal'/>"), "the simple type 'xs:decimal'");
         assert_eq!(schema("<xs:import/>"), "'import' in the schema");
@@ -283,6 +284,6 @@ mod tests {
             ),
             "the facet 'maxLength'"
         );
-        assert_eq!(Schema::read("<a/>").err().unwrap_or_default(), "<a>");
+        assert_eq!(XsdSchema::read("<a/>").err().unwrap_or_default(), "<a>");
     }
 }

@@ -15,7 +15,7 @@ use crate::politeness::failures;
 use crate::politeness::visit::LeaseOutcome;
 use crate::politeness::visit::{CallEnd, Fetched, Visit};
 use crate::stage::{Stage, StageError, Verdict};
-use curlew_article::{Limits, decode, glance};
+use curlew_article::{Limits, decode, scan_head};
 use curlew_feed::{Feed, discover};
 use curlew_model::{
     DiscoverJob, Failure, FeedSource, Job, PollJob, Rejection, SiteSource, SiteState, Source, SourceKey, Timestamp,
@@ -179,7 +179,7 @@ impl Discover {
         }
         let (body, media, url) = (reply.body.clone(), reply.headers.content_type.clone(), got.url.clone());
         let read = move || {
-            let seen = glance(&decode(&body, media.as_deref()), &url, &Limits::default());
+            let seen = scan_head(&decode(&body, media.as_deref()), &url, &Limits::default());
             (seen.map(|seen| seen.image), discover(&body, media.as_deref(), &url))
         };
         let (image, links) = match parsed(pool, reply.body.len(), read).await? {

@@ -4,7 +4,7 @@ use crate::catalog::removal::Removal;
 use crate::feeds::feed_row;
 use crate::politeness::access::Manners;
 use crate::stage::StageError;
-use curlew_feed::{Deleted, Entry, Feed};
+use curlew_feed::{DeletedEntry, Entry, Feed};
 use curlew_model::{
     EntryHints, FeedSource, Gone, HostKey, Job, Page, PageId, PageState, Purpose, Rejection, SubscribeJob, Taken,
     Timestamp, Validators, VisitItem, VisitJob,
@@ -174,7 +174,7 @@ impl Intake {
 
     /// Removes the pages of entries that the feed has taken back (RFC 6721), as far as they are the feed's to remove: on
     /// its own host key. A feed speaks for no other site. Gives the keys by which the feed remembers that it was done.
-    async fn remove(&self, source: &FeedSource, deleted: &[Deleted]) -> Result<Vec<u64>, StageError> {
+    async fn remove(&self, source: &FeedSource, deleted: &[DeletedEntry]) -> Result<Vec<u64>, StageError> {
         let own = Url::parse(&source.url).ok().and_then(|url| self.manners.key_of(&url).ok());
         let mut done = vec![];
         for entry in deleted.iter().take(DELETED_PER_POLL) {
@@ -283,7 +283,7 @@ impl Intake {
 }
 
 /// Stands among the keys of seen entries for one that was taken back.
-fn deletion_key(entry: &Deleted) -> u64 {
+fn deletion_key(entry: &DeletedEntry) -> u64 {
     let hex = address::hash_hex(format!("deleted {}", entry.id).as_bytes());
     hex.get(..16).and_then(|digits| u64::from_str_radix(digits, 16).ok()).unwrap_or_default()
 }

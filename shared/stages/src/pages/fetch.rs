@@ -18,7 +18,7 @@ use crate::politeness::usage_preferences::{Stated, Tdm};
 use crate::politeness::visit::{CallEnd, Fetched, LeaseOutcome, Visit};
 use crate::stage::{Stage, StageError, Verdict};
 use bytes::Bytes;
-use curlew_article::{Glance, Limits, decode, glance};
+use curlew_article::{HeadScan, Limits, decode, scan_head};
 use curlew_model::{
     EntryHints, ExtractJob, Gone, HostKey, ImageId, Job, MainImage, Millis, PageId, PageState, Purpose, Rejection,
     Timestamp, Validators, VisitItem, VisitJob,
@@ -244,7 +244,7 @@ impl Fetch {
         let (body, media, base) = (reply.body.clone(), reply.headers.content_type.clone(), url.clone());
         let read = move || {
             let html = decode(&body, media.as_deref()).into_owned();
-            glance(&html, &base, &Limits::default()).map(|glance| (html, glance))
+            scan_head(&html, &base, &Limits::default()).map(|glance| (html, glance))
         };
         let (html, mut glance) = match parsed(self.manners.pool.as_ref(), reply.body.len(), read).await? {
             Ok(Ok(read)) => read,
@@ -281,7 +281,7 @@ impl Fetch {
 
     /// The URL under which a page is kept: its canonical link if that stays on the same host key and may be called
     /// (RFC 6596 §3: a hint), otherwise the URL that answered.
-    async fn known_as(&self, visit: &mut Visit<'_>, got: &Fetched, glance: &Glance) -> Result<Url, StageError> {
+    async fn known_as(&self, visit: &mut Visit<'_>, got: &Fetched, glance: &HeadScan) -> Result<Url, StageError> {
         let answered = address::canonical(&got.url);
         let Some(link) = &glance.canonical else { return Ok(answered) };
         let Ok(link) = address::parse(link.as_str(), None) else { return Ok(answered) };
@@ -370,7 +370,7 @@ struct Found<'a> {
 /// A page that may be kept, as far as a glance can tell.
 struct Seen {
     html: String,
-    glance: Glance,
+    glance: HeadScan,
     wishes: Directives,
 }
 

@@ -6,7 +6,7 @@ use crate::pages::image::scaled_down_in;
 use crate::politeness::visit::CallEnd;
 use crate::stage::StageError;
 use bytes::Bytes;
-use curlew_article::Glance;
+use curlew_article::HeadScan;
 use curlew_model::{Gone, ImageId, MainImage, Millis, PageId, PageState, Validators, VisitItem};
 use curlew_policy::address;
 use curlew_ports::{CallKind, Event, Reply};
@@ -22,7 +22,7 @@ impl Fetch {
     pub(super) async fn main_image(
         &self,
         round: &mut Round<'_, '_>,
-        glance: &Glance,
+        glance: &HeadScan,
         calls_left: u32,
     ) -> Option<MainImage> {
         let url = address::parse(glance.image.as_ref()?.as_str(), None).ok()?;

@@ -1,0 +1,298 @@
+//! Single lines inside an article that are not of it, told by what they are and where they stand: buttons, bylines
+//! above the first paragraph, links below the last one, dumps of data.
+
+use crate::candidates::actions::ACTIONS;
+use crate::candidates::phrases;
+use crate::read::outline::{Block, Reason, Tag};
+use crate::text::{self, alike};
+use std::collections::HashMap;
+
+/// Least width of a block that is running text, if it has few links and ends as a sentence does.
+const PROSE: usize = 110;
+/// The same in Chinese and Japanese: forty characters are a sentence of twenty words.
+const DENSE_PROSE: usize = 80;
+/// A line as wide as this says more than a byline does.
+const LABEL: usize = 80;
+/// Widest line that can be a button, a credit, or a pointer to another page.
+const SHORT: usize = 140;
+/// Widest paragraph that is only about the page, as a note on commissions is.
+const SENTENCES: usize = 320;
+/// Share of a line inside links from which it is a link and not text with one.
+const LINKED: f64 = 0.8;
+/// Share of a line inside links from which it may lead to the page before or after this one: beside the title of that page
+/// stand a word and an arrow.
+const TURNING: f64 = 0.3;
+/// Occurrences from which on a short linked line is no part of a text.
+const OFTEN: usize = 3;
+
+/// Takes such lines out of what is kept.
+/// `title` is the headline, folded.
+pub(crate) fn drop_from(blocks: &[Block], title: &str, left: &mut [Option<Reason>]) {
+    let mut prose = Vec::new();
+    let mut times: HashMap<&str, usize> = HashMap::new();
+    for (at, block) in blocks.iter().enumerate().filter(|(at, _)| left.get(*at) == Some(&None)) {
+        if is_prose(block) {
+            prose.push(at);
+        }
+        let button = matches!(block.tag, Tag::Paragraph | Tag::Other) && block.chars < LABEL;
+        if button && block.links() > LINKED {
+            *times.entry(block.text.as_str()).or_default() += 1;
+        }
+    }
+    let (first, last) = (prose.first().copied().unwrap_or(0), prose.last().copied().unwrap_or(usize::MAX));
+    let plain = blocks.get(last).is_some_and(|block| block.tag == Tag::Other);
+    for (at, (block, left)) in blocks.iter().zip(left.iter_mut()).enumerate().filter(|(_, (_, left))| left.is_none()) {
+        let often = times.get(block.text.as_str()).is_some_and(|n| *n >= OFTEN);
+        *left = block
+            .by_itself
+            .get_or_init(|| by_itself(block))
+            .or_else(|| often.then_some("a link that stands there again and again"))
+            .or_else(|| if at < first { above(block, title) } else { None })
+            .or_else(|| if at > last { below(block, plain) } else { None });
+    }
+    drop_headings_of_nothing(blocks, left);
+}
+
+/// A heading at the end announces what is not kept.
+fn drop_headings_of_nothing(blocks: &[Block], left: &mut [Option<Reason>]) {
+    let kept = |at: &usize| left.get(*at) == Some(&None);
+    let is_heading = |at: &usize| blocks.get(*at).is_some_and(|block| matches!(block.tag, Tag::Heading(_)));
+    let last: Vec<usize> = (0..blocks.len()).rev().filter(kept).take_while(is_heading).collect();
+    // A page of nothing but headings is one of them.
+    if last.len() < (0..blocks.len()).filter(kept).count() {
+        for at in last {
+            if let Some(left) = left.get_mut(at) {
+                *left = Some("a heading with no text below it");
+            }
+        }
+    }
+}
+
+/// Whether a block is a paragraph of the text: where the first of them stands, the text has begun.
+pub(crate) fn is_prose(block: &Block) -> bool {
+    (block.chars >= PROSE || (block.chars >= DENSE_PROSE && block.text.contains(text::is_unspaced)))
+        && block.links() < 0.5
+        && !matches!(block.tag, Tag::Heading(_) | Tag::Cell)
+        && (text::ends_sentence(&block.text) || text::has_no_marks(&block.text))
+}
+
+/// Lines that are no text wherever they stand.
+fn by_itself(block: &Block) -> Option<Reason> {
+    if matches!(block.tag, Tag::Pre) {
+        return None;
+    }
+    if !block.text.contains(char::is_alphanumeric) {
+        return Some("no letters");
+    }
+    if is_data(&block.text) {
+        return Some("data for a script");
+    }
+    let bare = ["http://", "https://"].iter().any(|scheme| block.text.starts_with(scheme));
+    if bare && block.links() > LINKED && !block.text.contains(char::is_whitespace) {
+        return Some("a bare address");
+    }
+    if block.chars < SENTENCES && block.tag != Tag::Cell && phrases::is_about_the_page(&block.text) {
+        return Some("about the page, not of its matter");
+    }
+    if block.chars < SENTENCES && (block.turns() > TURNING || (block.links() > TURNING && turns(&block.text))) {
+        return Some("a link to the page before or after this one");
+    }
+    if block.links() > if block.chars < SHORT { 0.3 } else { LINKED } && is_pointer(&block.text) {
+        return Some("a pointer to another page");
+    }
+    if block.chars >= SHORT {
+        return None;
+    }
+    if block.links() > LINKED && block.tag == Tag::Other {
+        return Some("a link that stands alone");
+    }
+    let line = text::fold(&block.text);
+    let is = |list: &[&str]| list.binary_search(&line.as_str()).is_ok();
+    if !matches!(block.tag, Tag::Heading(_) | Tag::Cell) && is(&ACTIONS) {
+        return Some("a button or a label");
+    }
+    let label = block.chars < LABEL && !matches!(block.tag, Tag::Cell | Tag::Item);
+    if label && BYLINES.iter().any(|start| line.starts_with(start)) {
+        return Some("a byline");
+    }
+    let notice = block.text.starts_with('©') || (block.text.contains('©') && line.starts_with("copyright"));
+    notice.then_some("a copyright notice")
+}
+
+/// Whether a line sends its reader to another page.
+fn is_pointer(line: &str) -> bool {
+    let related = || line.get(..7).is_some_and(|start| start.eq_ignore_ascii_case("related"));
+    let named = || line.find([':', '：']).is_some_and(|at| at < RELATED);
+    (related() && named()) || POINTERS.iter().any(|pointer| points(line, pointer))
+}
+
+/// Whether a line begins with a word such as "Related" and a colon.
+fn points(line: &str, pointer: &str) -> bool {
+    let Some(start) = line.get(..pointer.len()) else { return false };
+    let rest = line.get(pointer.len()..).unwrap_or_default().trim_start();
+    start.to_lowercase() == pointer && rest.starts_with([':', '：', '–', '>', '»', '|'])
+}
+
+/// Whether a line says that a link leads to the post before or after this one: such a word, and an arrow before it or a mark
+/// or a line break behind it.
+fn turns(line: &str) -> bool {
+    let is_arrow =
+        |c: char| matches!(c, '←' | '→' | '«' | '»' | '‹' | '›' | '<' | '>' | '⟵' | '⟶' | '⇐' | '⇒' | '◀' | '▶');
+    let word = line.trim_start_matches(|c: char| is_arrow(c) || c.is_whitespace());
+    let arrow = word.len() < line.len();
+    TURNS.iter().any(|turn| {
+        let Some(start) = word.get(..turn.len()) else { return false };
+        let rest = word.get(turn.len()..).unwrap_or_default();
+        let behind = rest.trim_start_matches(' ');
+        let ends = !rest.starts_with(char::is_alphanumeric);
+        let marked = behind.starts_with(|c: char| is_arrow(c) || matches!(c, ':' | '：' | '\n' | '|' | '–' | '—'));
+        ends && (arrow || marked) && start.to_lowercase() == *turn
+    })
+}
+
+/// Whether a line is JSON.
+fn is_data(line: &str) -> bool {
+    let braced = (line.starts_with('{') && line.ends_with('}')) || (line.starts_with("[{") && line.ends_with("}]"));
+    braced && line.contains("\":")
+}
+
+/// Lines above the first paragraph: site, section, byline, date, buttons.
+fn above(block: &Block, title: &str) -> Option<Reason> {
+    /// Share of words in common with the headline from which a heading is the headline in other words.
+    const ALIKE: f64 = 0.75;
+    let label = block.chars < LABEL && !text::ends_sentence(&block.text);
+    match block.tag {
+        Tag::Other if block.chars < SHORT && (label || block.links() > 0.5) => Some("a label above the text"),
+        Tag::Paragraph if label => Some("a label above the text"),
+        Tag::Item if label && block.own_links() > LINKED => Some("a link to another page of the site, above the text"),
+        Tag::Heading(_) => {
+            let line = text::fold(&block.text);
+            let headline = !title.is_empty() && alike(&line, title) >= ALIKE;
+            (headline || line.starts_with("by ")).then_some("the headline or a byline")
+        }
+        _ => None,
+    }
+}
+
+/// Lines below the last paragraph: what is offered to whoever has read so far.
+///
+/// `plain` says that the text itself has no paragraphs but line breaks, so that its end may be a short one.
+fn below(block: &Block, plain: bool) -> Option<Reason> {
+    match block.tag {
+        Tag::Other if plain && block.link_chars == 0 && text::ends_sentence(&block.text) => None,
+        Tag::Other if block.chars < SHORT => Some("a label below the text"),
+        Tag::Paragraph if block.links() > LINKED => Some("a link below the text"),
+        Tag::Item if block.own_links() > LINKED => Some("a link to another page of the site, below the text"),
+        _ => None,
+    }
+}
+
+/// Longest word for what is related, up to its colon, in bytes.
+const RELATED: usize = 24;
+/// Beginnings of lines, folded, that say who made the page and when.
+const BYLINES: [&str; 14] = [
+    "written by ",
+    "posted by ",
+    "published by ",
+    "reviewed by ",
+    "medically reviewed by ",
+    "fact checked by ",
+    "edited by ",
+    "last updated ",
+    "last modified ",
+    "posted on ",
+    "published on ",
+    "pubblicato il ",
+    "aggiornato il ",
+    "veröffentlicht am ",
+];
+/// Labels of the post before or after, in lower case.
+const TURNS: [&str; 57] = [
+    "previous",
+    "previous post",
+    "previous article",
+    "previous entry",
+    "previous story",
+    "previous page",
+    "prev",
+    "prev post",
+    "next",
+    "next post",
+    "next article",
+    "next entry",
+    "next story",
+    "next page",
+    "newer",
+    "newer post",
+    "older",
+    "older post",
+    "precedente",
+    "post precedente",
+    "articolo precedente",
+    "successivo",
+    "post successivo",
+    "articolo successivo",
+    "prossimo articolo",
+    "vorheriger",
+    "vorheriger beitrag",
+    "vorheriger artikel",
+    "nächster",
+    "nächster beitrag",
+    "nächster artikel",
+    "zurück",
+    "weiter",
+    "précédent",
+    "article précédent",
+    "suivant",
+    "article suivant",
+    "anterior",
+    "entrada anterior",
+    "artículo anterior",
+    "siguiente",
+    "entrada siguiente",
+    "siguiente artículo",
+    "próximo",
+    "próximo post",
+    "seguinte",
+    "vorige",
+    "vorig bericht",
+    "volgende",
+    "volgend bericht",
+    "poprzedni",
+    "następny",
+    "предыдущая",
+    "следующая",
+    "前の記事",
+    "次の記事",
+    "下一篇",
+];
+/// Words before a colon that lead to another page.
+const POINTERS: [&str; 27] = [
+    "related",
+    "related article",
+    "related articles",
+    "related story",
+    "related post",
+    "related reading",
+    "see also",
+    "read also",
+    "also read",
+    "read more",
+    "read next",
+    "don’t miss",
+    "don't miss",
+    "recommended",
+    "leggi anche",
+    "approfondisci",
+    "lire aussi",
+    "à lire aussi",
+    "lees ook",
+    "lesen sie auch",
+    "mehr zum thema",
+    "lee también",
+    "te puede interesar",
+    "leia também",
+    "veja também",
+    "関連記事",
+    "관련기사",
+];

@@ -1,0 +1,8 @@
+//! Candidates for the article's text, and why each leaves out lines of the page.
+
+pub(crate) mod actions;
+pub(crate) mod candidate;
+pub(crate) mod lines;
+pub(crate) mod phrases;
+pub(crate) mod readability;
+pub(crate) mod tails;

@@ -1,0 +1,179 @@
+//! The fallback: a port of Mozilla's Readability, the crate `dom_smoothie`.
+//!
+//! It has a tree of its own and is slow on deep ones, so it is not given the page but what is left of it: block
+//! elements, links, and text, with formatting, scripts, and attributes other than names taken out.
+
+use crate::read::boilerplate::Names;
+use crate::read::dom::attr;
+use crate::read::gate::{Limits, is_formatting};
+use crate::read::outline::Kind;
+use curlew_text::hygiene;
+use dom_smoothie::{Config, Readability, TextMode};
+use ego_tree::iter::Edge;
+use scraper::{Html, Node};
+
+/// Longest page handed on, in bytes.
+const LONGEST: usize = 1024 * 1024;
+/// Most work handed on: the depths of all elements, added up, and [`EACH`] for every one of them. Its time grows with the
+/// one and its memory with the other; real pages stay well below.
+const WORK: usize = 1_000_000;
+/// See [`WORK`].
+const EACH: usize = 20;
+/// Most characters of text that are written as references; what it writes itself takes time for each of them as long as the
+/// text after it. Code listings have some hundreds.
+const REFERENCES: usize = 1_000;
+/// Bytes of text that are as much work as an element: each element around it reads it.
+const TEXT_BYTES: usize = 256;
+
+/// The text that the fallback finds, and the work that it was given; empty when it finds none.
+pub(crate) fn read(tree: &Html, limits: &Limits) -> (String, u64) {
+    let Some((reduced, work)) = reduced(tree) else { return (String::new(), WORK as u64) };
+    (found(reduced, limits).unwrap_or_default(), work as u64)
+}
+
+fn found(reduced: String, limits: &Limits) -> Option<String> {
+    let config = Config { text_mode: TextMode::Formatted, disable_json_ld: true, ..Config::default() };
+    let article = Readability::new(reduced, None, Some(config)).ok()?.parse().ok()?;
+    let mut out = String::new();
+    let mut left = limits.text_chars;
+    let mut last = String::new();
+    for paragraph in article.text_content.lines() {
+        let paragraph = hygiene::line(paragraph, left);
+        // The same line twice in a row is a copy for another width of screen.
+        if paragraph.is_empty() || paragraph == last {
+            continue;
+        }
+        last.clone_from(&paragraph);
+        if !out.is_empty() {
+            out.push_str("\n\n");
+        }
+        out.push_str(&paragraph);
+        left = left.saturating_sub(paragraph.chars().count() + 2);
+        if left == 0 {
+            break;
+        }
+    }
+    Some(out)
+}
+
+/// The page as HTML again, with only what the fallback looks at, and the work that is in it; none if that would be too much.
+fn reduced(tree: &Html) -> Option<(String, usize)> {
+    let mut out = String::from("<!DOCTYPE html><html><body>");
+    let mut names = Names::default();
+    let mut skipping = None;
+    let (mut depth, mut work, mut references) = (0, 0, REFERENCES);
+    for edge in tree.tree.root().traverse() {
+        match edge {
+            Edge::Open(node) if skipping.is_none() => match node.value() {
+                Node::Text(text) => {
+                    let end = text.floor_char_boundary(LONGEST.saturating_sub(out.len()));
+                    escape(&mut out, text.get(..end).unwrap_or_default(), &mut references);
+                    work += depth * end / TEXT_BYTES;
+                    if work > WORK {
+                        return None;
+                    }
+                }
+                Node::Element(element) => {
+                    let name = element.name();
+                    if mute(name) || out.len() >= LONGEST || names.kind(element) == Some(Kind::Hidden) {
+                        skipping = Some(node.id());
+                    } else if emitted(name) {
+                        depth += usize::from(!is_void(name));
+                        work += depth + EACH;
+                        if work > WORK {
+                            return None;
+                        }
+                        out.push('<');
+                        out.push_str(name);
+                        for key in ["class", "id", "href", "role"] {
+                            if let Some(value) = attr(element, key).filter(|value| value.len() < 256) {
+                                out.push(' ');
+                                out.push_str(key);
+                                out.push_str("=\"");
+                                escape(&mut out, value, &mut references);
+                                out.push('"');
+                            }
+                        }
+                        out.push('>');
+                    }
+                }
+                _ => {}
+            },
+            Edge::Close(node) if skipping.is_some() => {
+                if skipping == Some(node.id()) {
+                    skipping = None;
+                }
+            }
+            Edge::Close(node) => {
+                if let Node::Element(element) = node.value()
+                    && emitted(element.name())
+                    && !is_void(element.name())
+                {
+                    depth -= 1;
+                    out.push_str("</");
+                    out.push_str(element.name());
+                    out.push('>');
+                }
+            }
+            Edge::Open(_) => {}
+        }
+    }
+    Some((out, work))
+}
+
+/// Elements without an end (HTML, "void elements"), of those that are handed on.
+fn is_void(tag: &str) -> bool {
+    matches!(tag, "br" | "hr" | "img")
+}
+
+fn mute(tag: &str) -> bool {
+    matches!(
+        tag,
+        "head"
+            | "script"
+            | "style"
+            | "noscript"
+            | "template"
+            | "svg"
+            | "math"
+            | "iframe"
+            | "object"
+            | "canvas"
+            | "video"
+            | "audio"
+            | "select"
+            | "textarea"
+            | "button"
+            | "frameset"
+    )
+}
+
+fn emitted(tag: &str) -> bool {
+    tag == "a"
+        || (!is_formatting(tag)
+            && !matches!(
+                tag,
+                "html" | "body" | "span" | "img" | "input" | "wbr" | "picture" | "source" | "link" | "meta"
+            )
+            && tag.bytes().all(|b| b.is_ascii_alphanumeric()))
+}
+
+/// Writes a text, with references in it as long as there are some left, and blanks after that.
+fn escape(out: &mut String, text: &str, references: &mut usize) {
+    for c in text.chars() {
+        let reference = match c {
+            '&' => "&amp;",
+            '<' => "&lt;",
+            '>' => "&gt;",
+            '"' => "&quot;",
+            // White space is folded, and this one would be a reference again.
+            '\u{A0}' => " ",
+            c => {
+                out.push(c);
+                continue;
+            }
+        };
+        out.push_str(if *references > 0 { reference } else { " " });
+        *references = references.saturating_sub(usize::from(reference.len() > 1));
+    }
+}

@@ -1,0 +1,234 @@
+//! Who wrote a page: structured data first, then what the page shows near its headline.
+
+use crate::markup::jsonld::{AUTHORS, JsonLd};
+use crate::markup::microdata::Microdata;
+use crate::markup::opengraph::OpenGraph;
+use crate::read::dom::without_tags;
+use crate::read::gate::Limits;
+use crate::read::outline::Outline;
+use crate::text::fold;
+use curlew_text::date::{Hints, Order, find};
+use curlew_text::{hygiene::line, references};
+
+/// Names under which meta tags give the author.
+const METAS: [&str; 8] = [
+    "author",
+    "article:author",
+    "dc.creator",
+    "dcterms.creator",
+    "parsely-author",
+    "sailthru.author",
+    "byl",
+    "citation_author",
+];
+/// Words before a name, wherever it is written.
+const BY: [&str; 24] = [
+    "written by ",
+    "posted by ",
+    "words by ",
+    "reviewed by ",
+    "article by ",
+    "by: ",
+    "by ",
+    "author: ",
+    "autor: ",
+    "autore: ",
+    "auteur : ",
+    "text: ",
+    "Автор: ",
+    "автор: ",
+    "Текст: ",
+    "Συντάκτης: ",
+    "بقلم: ",
+    "بقلم ",
+    "作者：",
+    "作者:",
+    "文：",
+    "著者：",
+    "執筆：",
+    "글: ",
+];
+/// Words before a name in a byline, and may be part of one elsewhere ("Von Miller").
+const OF: [&str; 9] = ["di ", "von ", "par ", "por ", "door ", "av ", "af ", "του ", "της "];
+/// Words behind a reporter's name in Korean, Chinese and Japanese.
+const REPORTERS: [&str; 7] = [" 기자", " 특파원", " 선임기자", "記者", "特派員", "记者", "論説委員"];
+/// Lines, folded, that only say that an author follows.
+const LABELS: [&str; 14] = [
+    "by",
+    "written by",
+    "words by",
+    "posted by",
+    "author",
+    "autor",
+    "autore",
+    "auteur",
+    "von",
+    "par",
+    "автор",
+    "作者",
+    "著者",
+    "글",
+];
+/// Longest names of several authors, in characters.
+const LONGEST: usize = 600;
+/// Longest name, in words; editorial offices have long ones.
+const WORDS: usize = 8;
+
+/// Chooses the author.
+pub(crate) fn choose(
+    outline: &Outline<'_>,
+    graph: &OpenGraph<'_>,
+    linked: &JsonLd,
+    micro: &Microdata,
+    site: Option<&str>,
+    limits: &Limits,
+) -> Option<String> {
+    let named = |text: &str| name(text, false, limits);
+    let signed = |text: &str| name(text, true, limits);
+    // Papers have one such tag for each of their authors.
+    let papers: Vec<&str> = outline.metas_of("citation_author").take(AUTHORS).collect();
+    let between = if papers.iter().any(|name| name.contains(',')) { "; " } else { ", " };
+    let papers = (papers.len() > 1).then(|| papers.join(between));
+    let metas = METAS.iter().filter_map(|meta| outline.meta(&[meta]));
+    let told = linked.author.as_deref().into_iter().chain(micro.author.as_deref());
+    let told = told.chain(papers.as_deref()).chain(metas).chain(graph.author);
+    let shown = outline.bylines.iter().map(String::as_str);
+    let written = near_headline(outline).filter(|text| starts_with_by(text) || is_reporter(text));
+    let labelled = below_label(outline);
+    let site = site.map(fold);
+    let all: Vec<String> = told
+        .filter_map(named)
+        .chain(shown.filter_map(signed))
+        .chain(written.filter_map(signed))
+        .chain(labelled.filter_map(signed))
+        .collect();
+    // A site that names itself as the author often names the writer further down.
+    all.iter().find(|name| Some(fold(name)) != site && !is_login(name)).or(all.first()).cloned()
+}
+
+/// Lines shortly before and after the headline.
+fn near_headline<'a>(outline: &'a Outline<'_>) -> impl Iterator<Item = &'a str> {
+    /// How many of them.
+    const AROUND: usize = 8;
+    let at = outline.headings.iter().find(|(level, ..)| *level == 1).map_or(0, |(_, _, block)| *block);
+    let end = outline.blocks.len().min(at + AROUND);
+    outline
+        .blocks
+        .get(at.saturating_sub(2)..end)
+        .unwrap_or_default()
+        .iter()
+        .filter(|b| b.chars < 100)
+        .map(|b| b.text.as_str())
+}
+
+/// Lines near the headline that stand below one that only says that an author follows.
+fn below_label<'a>(outline: &'a Outline<'_>) -> impl Iterator<Item = &'a str> {
+    let lines: Vec<&str> = near_headline(outline).collect();
+    let pairs: Vec<(&str, &str)> = lines.iter().copied().zip(lines.iter().copied().skip(1)).collect();
+    let labels = |line: &str| LABELS.contains(&fold(line).as_str());
+    let name = |line: &str| (1..=5).contains(&line.split_whitespace().count()) && !line.ends_with('.');
+    pairs.into_iter().filter(move |(label, line)| labels(label) && name(line)).map(|(_, line)| line)
+}
+
+fn starts_with_by(text: &str) -> bool {
+    stripped(text, &BY).or_else(|| stripped(text, &OF)).is_some()
+}
+
+/// Whether a line begins with the name of somebody who is called a reporter.
+fn is_reporter(text: &str) -> bool {
+    let first = text.split(['|', '·', '｜', '/', '　']).next().unwrap_or_default().trim();
+    REPORTERS.iter().any(|word| first.strip_suffix(word).is_some_and(|name| (1..=20).contains(&name.chars().count())))
+}
+
+/// The text behind one of the words at its beginning.
+fn stripped<'t>(text: &'t str, words: &[&str]) -> Option<&'t str> {
+    let word = words.iter().find(|by| text.get(..by.len()).is_some_and(|start| start.eq_ignore_ascii_case(by)))?;
+    text.get(word.len()..).map(str::trim_start)
+}
+
+/// The name in a text such as "By Ada Example | May 1, 2026"; none if there can be no name in it. `signed` says that it is
+/// shown as a byline.
+fn name(text: &str, signed: bool, limits: &Limits) -> Option<String> {
+    /// Longest words for what was made, in bytes.
+    const MADE: usize = 16;
+    let plain = without_tags(text);
+    let mut text = plain.trim().trim_matches(['"', '“', '”', '«', '»']);
+    // "Recipe by", "View all posts by": whatever was made, a name follows.
+    text = text.find(" by ").filter(|at| *at <= MADE).and_then(|at| text.get(at + 1..)).unwrap_or(text);
+    while let Some(rest) = stripped(text, &BY).or_else(|| if signed { stripped(text, &OF) } else { None }) {
+        text = rest;
+    }
+    let end = text.find(['|', '｜', '•', '·', '\n', '⋅', '(', ':', '{', '[', '@', '—']).unwrap_or(text.len());
+    let name = line(&references::decode(text.get(..end).unwrap_or_default()), limits.title_chars);
+    let name = name.trim_matches([' ', ',', '-', '–', '.', '&']);
+    let name = REPORTERS.iter().find_map(|word| name.strip_suffix(word)).unwrap_or(name).trim_end();
+    let words = name.split_whitespace().count();
+    let mut each = name.split([',', ';']).map(|name| name.split_whitespace().count());
+    let several = name.matches([',', ';']).count() < AUTHORS && each.all(|words| words <= WORDS);
+    let plausible = words > 0 && several;
+    let digits = name.chars().any(|c| c.is_ascii_digit()) && !name.chars().next().is_some_and(|c| c.is_ascii_digit());
+    let is_name = plausible
+        && (!digits || words <= 3)
+        && !name.contains("://")
+        && !name.contains("www.")
+        && name.chars().any(char::is_alphabetic)
+        && (2..=LONGEST).contains(&name.chars().count())
+        && !matches!(
+            fold(name).as_str(),
+            "admin"
+                | "author"
+                | "authors"
+                | "by"
+                | "written by"
+                | "about the author"
+                | "staff"
+                | "editor"
+                | "guest"
+                | "posted by"
+                | "share"
+                | "sign in"
+                | "log in"
+                | "null"
+                | "undefined"
+        );
+    (is_name && find(name, &Hints::page(Order::DayFirst)).is_empty()).then(|| name.to_owned())
+}
+
+/// Whether a name is one word in lower case, as accounts are named.
+fn is_login(name: &str) -> bool {
+    !name.contains(' ') && name.chars().all(|c| c.is_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_' | '.'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_taken_out_of_its_byline() {
+        let of = |text: &str, signed| name(text, signed, &Limits::default());
+        for (line, want) in [
+            ("By Ada Example | May 1, 2026", "Ada Example"),
+            ("di Ada Esempio", "Ada Esempio"),
+            ("Von Ada Beispiel", "Ada Beispiel"),
+            ("Автор: Ада Пример", "Ада Пример"),
+            ("بقلم: آدا مثال", "آدا مثال"),
+            ("김하늘 기자", "김하늘"),
+            ("김하늘 기자 | 입력 2026.05.01", "김하늘"),
+            ("山田花子記者", "山田花子"),
+            ("文：王小明", "王小明"),
+            ("View all posts by Ada Example", "Ada Example"),
+            ("Recipe by Ada Example", "Ada Example"),
+            ("“Ada Example”", "Ada Example"),
+            ("Ada Example<img alt='' src=https://a.example/x.png>", "Ada Example"),
+        ] {
+            assert_eq!(of(line, true).as_deref(), Some(want), "{line}");
+        }
+        assert_eq!(of("Von Miller", false).as_deref(), Some("Von Miller"));
+        assert_eq!(of("By Von Miller", false).as_deref(), Some("Von Miller"));
+        assert_eq!(of("May 1, 2026", true), None);
+        let life = "Ada Example, gardener, has been writing about the weir and all who live beside it for thirty years";
+        assert_eq!(of(life, true), None);
+        assert!(is_reporter("김하늘 기자 | 입력 2026.05.01") && is_reporter("山田花子記者　2026年5月1日"));
+        assert!(!is_reporter("기자") && !is_reporter("입력 2026.05.01"));
+    }
+}

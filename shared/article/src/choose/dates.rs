@@ -1,0 +1,367 @@
+//! When a page was published and changed: markup first, then the URL, then the text near its top.
+
+use crate::choose::body::Body;
+use crate::markup::jsonld::JsonLd;
+use crate::markup::microdata::Microdata;
+use crate::markup::opengraph::OpenGraph;
+use crate::read::changes::{LineDates, stated};
+use crate::read::outline::{Block, Kind, Moment, Outline};
+use curlew_model::Timestamp;
+use curlew_text::date::{self, Hints, Order, parse};
+use url::Url;
+
+/// Both dates.
+#[derive(Debug, Default)]
+pub(crate) struct Dates {
+    pub(crate) published: Option<(Timestamp, DateSource)>,
+    pub(crate) modified: Option<(Timestamp, DateSource)>,
+}
+
+/// Where a date was found, and how far it can be trusted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DateSource {
+    /// Which rule: `opengraph`, `jsonld`, `microdata`, `meta`, `time` (an element marked as a date), `url`, `text`,
+    /// `script`, `redated` (the page shows the day of its last change as its date), or `modified` (nothing but the time of
+    /// the last change is known).
+    pub from: &'static str,
+    /// How far it can be trusted.
+    pub confidence: Confidence,
+    /// Minutes east of UTC of the zone that the page states with the time; none if it states none.
+    pub zone: Option<i16>,
+}
+
+/// How far a statement can be trusted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Confidence {
+    /// A guess: a date in running text, or the time of another event.
+    Low,
+    /// Shown near the headline, or part of the address.
+    Medium,
+    /// Markup that says what the date is of.
+    High,
+}
+
+impl Confidence {
+    /// Its name in answers: `low`, `medium`, `high`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Confidence::Low => "low",
+            Confidence::Medium => "medium",
+            Confidence::High => "high",
+        }
+    }
+}
+
+/// Sources that the dates are chosen from.
+pub(crate) struct Evidence<'a> {
+    pub(crate) outline: &'a Outline<'a>,
+    pub(crate) graph: &'a OpenGraph<'a>,
+    pub(crate) linked: &'a JsonLd,
+    pub(crate) micro: &'a Microdata,
+    pub(crate) chosen: &'a Body,
+    pub(crate) page: &'a Url,
+    pub(crate) html: &'a str,
+    pub(crate) language: Option<&'a str>,
+}
+
+/// Chooses the dates.
+pub(crate) fn choose(told: &Evidence<'_>) -> Dates {
+    let hints = &Hints::page(order(told.outline, told.language));
+    let modified = modified(told, hints);
+    let published = match marked(told, hints) {
+        Some(found) => Some(unless_redated(unless_stamped(found, modified, told, hints), modified, told, hints)),
+        // What is only guessed must not be later than the last change.
+        None => shown(told, hints).filter(|(at, _)| modified.is_none_or(|(last, _)| at.day() <= last.day())),
+    };
+    let published = published.or_else(|| in_script(told.html, hints)).or_else(|| {
+        let (at, source) = modified?;
+        Some((at, DateSource { from: "modified", confidence: Confidence::Low, ..source }))
+    });
+    Dates { published, modified }
+}
+
+type Claim = (Timestamp, DateSource);
+
+/// A date that markup gives.
+fn told_by(from: &'static str, text: &str, hints: &Hints) -> Option<Claim> {
+    let moment = parse(text, hints)?;
+    Some((moment.at, DateSource { from, confidence: Confidence::High, zone: moment.zone }))
+}
+
+/// The publication by what the markup says it is.
+fn marked(told: &Evidence<'_>, hints: &Hints) -> Option<Claim> {
+    let place = Place::of(told.outline, told.chosen);
+    let read = |from, text: Option<&str>| told_by(from, text?, hints);
+    read("opengraph", told.graph.published)
+        .or_else(|| read("jsonld", told.linked.published.as_deref()))
+        .or_else(|| read("microdata", told.micro.published.as_deref()))
+        .or_else(|| PUBLISHED.iter().find_map(|name| read("meta", told.outline.meta(&[name]))))
+        .or_else(|| {
+            let own = |m: &Moment| m.published && !m.outside && place.before_end(m.block);
+            moment(told.outline, hints, Confidence::High, own)
+        })
+}
+
+/// The publication by the address, and by what is shown near the headline.
+fn shown(told: &Evidence<'_>, hints: &Hints) -> Option<Claim> {
+    let outline = told.outline;
+    let place = Place::of(outline, told.chosen);
+    let plain = |from, confidence| move |at| (at, DateSource { from, confidence, zone: None });
+    of_url(told.page)
+        .map(plain("url", Confidence::Medium))
+        .or_else(|| moment(outline, hints, Confidence::Medium, |m| !m.modified && !m.foreign && place.near(m.block)))
+        .or_else(|| {
+            let own = |m: &Moment| !m.modified && !m.outside && place.before_end(m.block) && place.below_top(m.block);
+            moment(outline, hints, Confidence::Medium, own)
+        })
+        .or_else(|| dateline(outline, &place, hints).map(plain("text", Confidence::Low)))
+        .or_else(|| moment(outline, hints, Confidence::Low, |m| !m.outside && place.below_top(m.block)))
+}
+
+/// Systems that build pages anew write the time of the last build as the publication, too. So if both are of one day,
+/// or the publication is the later one, an earlier date that is shown beside the headline is believed instead.
+fn unless_stamped(found: Claim, modified: Option<Claim>, told: &Evidence<'_>, hints: &Hints) -> Claim {
+    let stamped = modified.is_some_and(|(at, _)| at <= found.0 || at.day() == found.0.day());
+    let place = Place::of(told.outline, told.chosen);
+    let beside = || {
+        moment(told.outline, hints, Confidence::Medium, |m| !m.modified && !m.outside && place.near(m.block)).or_else(
+            || {
+                let at = dateline(told.outline, &place, hints)?;
+                Some((at, DateSource { from: "text", confidence: Confidence::Medium, zone: None }))
+            },
+        )
+    };
+    match stamped.then(beside).flatten() {
+        Some(shown) if shown.0 < found.0 && shown.0.day() != found.0.day() => shown,
+        _ => found,
+    }
+}
+
+/// Sites that rewrite a page date it anew: beside the headline its readers see one day, without a word about a change, and
+/// it is that of the last change. That day is the one that the publisher stands by, so it is believed, unless the older
+/// one is shown there, too.
+fn unless_redated(found: Claim, modified: Option<Claim>, told: &Evidence<'_>, hints: &Hints) -> Claim {
+    let Some((at, source)) =
+        modified.filter(|(at, source)| local_day(*at, source.zone) > local_day(found.0, found.1.zone))
+    else {
+        return found;
+    };
+    let place = Place::of(told.outline, told.chosen);
+    let moments = told.outline.moments.iter().filter(|m| !m.modified && !m.outside && place.near(m.block));
+    let mut days: Vec<String> =
+        moments.filter_map(|m| parse(&m.value, hints)).map(|shown| local_day(shown.at, shown.zone)).collect();
+    days.extend(of_text(told.outline, &place, hints).filter_map(|(_, stated)| Some(stated.published?.day())));
+    let shows = |day: String| days.contains(&day);
+    if shows(local_day(at, source.zone)) && !shows(local_day(found.0, found.1.zone)) {
+        return (at, DateSource { from: "redated", confidence: Confidence::Medium, ..source });
+    }
+    found
+}
+
+/// The day that an instant has in the zone that it was stated in, minutes east of UTC.
+fn local_day(at: Timestamp, zone: Option<i16>) -> String {
+    Timestamp::from_millis(at.as_millis() + i64::from(zone.unwrap_or(0)) * 60_000).day()
+}
+
+/// The last change.
+fn modified(told: &Evidence<'_>, hints: &Hints) -> Option<Claim> {
+    let read = |from, text: Option<&str>| told_by(from, text?, hints);
+    read("opengraph", told.graph.modified)
+        .or_else(|| read("jsonld", told.linked.modified.as_deref()))
+        .or_else(|| read("microdata", told.micro.modified.as_deref()))
+        .or_else(|| MODIFIED.iter().find_map(|name| read("meta", told.outline.meta(&[name]))))
+        .or_else(|| moment(told.outline, hints, Confidence::High, |m| m.modified && !m.outside))
+        .or_else(|| {
+            let place = Place::of(told.outline, told.chosen);
+            let at = of_text(told.outline, &place, hints).find_map(|(_, stated)| stated.modified)?;
+            Some((at, DateSource { from: "text", confidence: Confidence::Medium, zone: None }))
+        })
+}
+
+/// The first of the moments that fit and can be read.
+fn moment(
+    outline: &Outline<'_>,
+    hints: &Hints,
+    confidence: Confidence,
+    fits: impl Fn(&Moment) -> bool,
+) -> Option<Claim> {
+    outline.moments.iter().filter(|m| fits(m)).find_map(|m| {
+        let shown = parse(&m.value, hints)?;
+        Some((shown.at, DateSource { from: "time", confidence, zone: shown.zone }))
+    })
+}
+
+/// The first `datePublished` of data that a script works with.
+fn in_script(html: &str, hints: &Hints) -> Option<Claim> {
+    /// Occurrences that are tried.
+    const TRIES: usize = 4;
+    /// Between the name and the date stand a quote, a colon and a quote, perhaps escaped.
+    const NEAR: usize = 48;
+    html.match_indices("datePublished").take(TRIES).find_map(|(at, name)| {
+        let rest = html.get(at + name.len()..)?;
+        let rest = rest.get(..rest.floor_char_boundary(NEAR))?;
+        let start =
+            rest.find(|c: char| c.is_ascii_digit()).filter(|at| !rest.get(..*at).is_some_and(|b| b.contains(',')))?;
+        let value = rest.get(start..)?;
+        let end = value.find(['"', '\'', '&', '\\', '<', ',']).unwrap_or(value.len());
+        let (found, source) = told_by("script", value.get(..end)?, hints)?;
+        Some((found, DateSource { confidence: Confidence::Medium, ..source }))
+    })
+}
+
+/// Meta names that mean publication, the surest first.
+const PUBLISHED: [&str; 28] = [
+    "datepublished",
+    "publishdate",
+    "publish_date",
+    "publish-date",
+    "publication_date",
+    "publicationdate",
+    "pubdate",
+    "date",
+    "dc.date",
+    "dc.date.issued",
+    "dcterms.date",
+    "dcterms.created",
+    "dcterms.issued",
+    "dcterms.available",
+    "dc.created",
+    "parsely-pub-date",
+    "sailthru.date",
+    "article.published",
+    "article:published",
+    "published-date",
+    "citation_publication_date",
+    "citation_date",
+    "cxenseparse:recs:publishtime",
+    "originalpublicationdate",
+    "rnews:datepublished",
+    "bt:pubdate",
+    "shareaholic:article_published_time",
+    "creation_date",
+];
+/// Meta names that mean a change.
+const MODIFIED: [&str; 9] = [
+    "last-modified",
+    "lastmod",
+    "modified",
+    "datemodified",
+    "dcterms.modified",
+    "dc.date.modified",
+    "article.updated",
+    "shareaholic:article_modified_time",
+    "revised",
+];
+
+/// Whether `03/04/2026` means March or April: only the United States and the Philippines write the month first.
+fn order(outline: &Outline<'_>, language: Option<&str>) -> Order {
+    let region =
+        outline.html_lang.or_else(|| outline.meta(&["og:locale"])).and_then(|tag| tag.split(['-', '_']).nth(1));
+    match (language, region) {
+        (_, Some(region)) if region.eq_ignore_ascii_case("us") || region.eq_ignore_ascii_case("ph") => {
+            Order::MonthFirst
+        }
+        (Some("en") | None, None) => Order::MonthFirst,
+        _ => Order::DayFirst,
+    }
+}
+
+/// A date in the path: `/2026/05/01/`, `/2026-05-01-`, `/20260501`.
+fn of_url(page: &Url) -> Option<Timestamp> {
+    let parse = |text: &str| date::parse(text, &Hints::page(Order::DayFirst)).map(|day| day.at);
+    let path = page.path();
+    let segments: Vec<&str> = path.split('/').collect();
+    let three = segments.windows(3).find_map(|window| {
+        let [year, month, day] = window else { return None };
+        let plain =
+            |text: &str, max: usize| text.len() <= max && text.bytes().all(|b| b.is_ascii_digit()) && !text.is_empty();
+        (year.len() == 4 && plain(year, 4) && plain(month, 2) && plain(day, 2))
+            .then(|| format!("{year}-{month:0>2}-{day:0>2}"))
+    });
+    three.and_then(|text| parse(&text)).or_else(|| {
+        segments.iter().find_map(|segment| {
+            let iso = segment.get(..10).filter(|s| {
+                s.bytes()
+                    .enumerate()
+                    .all(|(i, b)| if i == 4 || i == 7 { matches!(b, b'-' | b'_') } else { b.is_ascii_digit() })
+            });
+            iso.and_then(|text| parse(&text.replace('_', "-"))).or_else(|| {
+                let run = segment.get(..8).filter(|s| s.bytes().all(|b| b.is_ascii_digit()))?;
+                let ends = segment.as_bytes().get(8).is_none_or(|b| !b.is_ascii_digit());
+                ends.then(|| parse(run)).flatten()
+            })
+        })
+    })
+}
+
+/// The dates written out in the lines around the beginning of the text.
+fn of_text<'t>(
+    outline: &'t Outline<'_>,
+    place: &'t Place,
+    hints: &'t Hints,
+) -> impl Iterator<Item = (usize, LineDates)> + 't {
+    /// Longer lines are running text, whose dates are those of what it tells.
+    const LONGEST: usize = 120;
+    let elsewhere = |at: usize| {
+        let foreign = |kind: Kind| matches!(kind, Kind::Hidden | Kind::Comments);
+        outline.parts.iter().any(|(kind, span)| foreign(*kind) && (span.start..span.end).contains(&at))
+    };
+    let near = move |(at, block): &(usize, &Block)| place.near(*at) && block.chars <= LONGEST && !elsewhere(*at);
+    let lines = outline.blocks.iter().enumerate().filter(near);
+    lines.map(move |(at, block)| {
+        let label = at.checked_sub(1).and_then(|at| outline.blocks.get(at)).filter(|block| block.chars <= LABEL);
+        (at, stated(label.map_or("", |block| block.text.as_str()), &block.text, hints))
+    })
+}
+
+/// The publication as a line states it: the first date near the headline, unless that is said to be of a change; then one
+/// beside it, for dates further on are those of what is told.
+fn dateline(outline: &Outline<'_>, place: &Place, hints: &Hints) -> Option<Timestamp> {
+    /// Lines after the one about the change.
+    const BESIDE: usize = 2;
+    let mut changed = None;
+    for (at, stated) in of_text(outline, place, hints) {
+        if stated.published.is_some() && changed.is_none_or(|line| at <= line + BESIDE) {
+            return stated.published;
+        }
+        if stated.modified.is_some() && changed.is_none() {
+            changed = Some(at);
+        }
+    }
+    None
+}
+
+/// A line above a date that is longer than this is no label of it.
+const LABEL: usize = 30;
+
+/// Where in the page a date of this article can stand.
+struct Place {
+    headline: Option<usize>,
+    start: usize,
+    end: usize,
+}
+
+impl Place {
+    /// Lines around the headline, and around the beginning of the text, that are looked at.
+    const AROUND: usize = 12;
+
+    fn of(outline: &Outline<'_>, chosen: &Body) -> Place {
+        let headline = outline.headings.iter().find(|(level, ..)| *level == 1).map(|(_, _, block)| *block);
+        let end = if chosen.end == 0 { usize::MAX } else { chosen.end };
+        Place { headline, start: chosen.start, end }
+    }
+
+    fn near(&self, block: usize) -> bool {
+        let about = |at: usize| block + Place::AROUND / 2 >= at && block <= at + Place::AROUND;
+        self.headline.is_some_and(about) || about(self.start)
+    }
+
+    /// Whether it is no part of the page's head, where sites show the day of today.
+    fn below_top(&self, block: usize) -> bool {
+        block + Place::AROUND >= self.headline.unwrap_or(self.start).min(self.start)
+    }
+
+    fn before_end(&self, block: usize) -> bool {
+        block <= self.end
+    }
+}

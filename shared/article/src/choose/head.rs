@@ -1,0 +1,105 @@
+//! Statements of a page's tags to robots: its canonical URL and its directives.
+//!
+//! The tree is asked first, since it is there. It does not show what stands in `<noscript>`, `<template>` or another place
+//! that is not rendered, and a directive must not be missed: if the page has more such tags than the tree shows, its tags
+//! are read again, as `scan_head` reads them.
+
+use crate::markup::opengraph::OpenGraph;
+use crate::read::gate::{Limits, Unreadable};
+use crate::read::links::{bare, resolve};
+use crate::read::outline::Outline;
+use crate::read::plain::Marks;
+use crate::read::scan_head::{HeadScan, one_of, scan_head};
+use curlew_text::hygiene::line;
+use url::Url;
+
+/// Statements of the tags to robots.
+pub(crate) struct Head {
+    pub(crate) canonical: Option<Url>,
+    /// Whether several different canonical URLs were named.
+    pub(crate) canonical_conflict: bool,
+    /// Names in lower case, and contents.
+    pub(crate) robots_meta: Vec<(String, String)>,
+}
+
+impl From<HeadScan> for Head {
+    fn from(seen: HeadScan) -> Head {
+        Head { canonical: seen.canonical, canonical_conflict: seen.canonical_conflict, robots_meta: seen.robots_meta }
+    }
+}
+
+/// Takes the head from what was seen of the tags, or from the tree's outline if that shows all of it; `marks` is what a
+/// look at the tags without reading them has found.
+///
+/// # Errors
+/// If the page breaks one of the limits.
+pub(crate) fn read(
+    html: &str,
+    marks: Option<Marks>,
+    seen: Option<HeadScan>,
+    outline: &Outline<'_>,
+    limits: &Limits,
+    page: &Url,
+) -> Result<Head, Unreadable> {
+    let hidden =
+        marks.is_none_or(|marks| marks.metas > outline.meta_tags || (marks.canonical && outline.canonicals.is_empty()));
+    if let Some(seen) = seen {
+        return Ok(seen.into());
+    }
+    if hidden {
+        return scan_head(html, page, limits).map(Head::from);
+    }
+    let (canonical, canonical_conflict) = one_of(outline.canonicals.iter().copied(), &outline.base, limits.url_bytes);
+    let robots = outline.robots.iter().take(limits.robots_metas);
+    let robots_meta = robots.map(|(name, content)| (name.clone(), line(content, limits.robots_bytes))).collect();
+    Ok(Head { canonical, canonical_conflict, robots_meta })
+}
+
+/// The canonical URL, and what told it: `link` if all links with the relation `canonical` say one thing, else `og:url` if
+/// there is none and that stays on the host. The page's own address is never taken without being told.
+pub(crate) fn canonical(
+    head: &Head,
+    graph: &OpenGraph<'_>,
+    page: &Url,
+    limits: &Limits,
+) -> Option<(Url, &'static str)> {
+    if head.canonical.is_some() || head.canonical_conflict {
+        return head.canonical.clone().map(|url| (url, "link"));
+    }
+    let url = resolve(page, graph.url?, limits.url_bytes)?;
+    let same_host = url.host_str().zip(page.host_str()).is_some_and(|(a, b)| bare(a) == bare(b));
+    // A front page named on every page of a site is a template's mistake.
+    (same_host && (url.path() != "/" || page.path() == "/")).then_some((url, "og:url"))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use crate::{Limits, extract, scan_head};
+
+    /// The tree and the tags must say the same to robots, also where the tree does not show it.
+    #[test]
+    fn no_directive_is_missed_wherever_it_stands() {
+        let page = "https://site.example.org/news/a".parse().unwrap();
+        let limits = Limits::default();
+        for html in [
+            "<meta name=robots content=noindex>",
+            "<META CONTENT='NoIndex, follow' NAME=' Robots '><meta property=robots content=nosnippet>",
+            "<noscript><meta name=robots content=noindex></noscript>",
+            "<body><div><meta name=googlebot content='max-snippet:5'></div>",
+            "<template><meta name=robots content=none></template><svg><meta name=robots content=all></svg>",
+            "<select><meta name=robots content=noindex></select><table><meta name=robots content=noarchive>",
+            "<!-- <meta name=robots content=noindex> --><script>'<meta name=robots content=none>'</script>",
+            "<meta http-equiv=refresh name=robots content='1'><meta name=robots>",
+            "<link rel='alternate canonical' href=/b><base href=/x/><link rel=canonical href=/b>",
+            "<noscript><link rel=canonical href=/c></noscript>",
+            "<link rel=canonical href=/b><link rel=canonical href=/c>",
+            "<frameset><meta name=robots content=noindex></frameset>",
+        ] {
+            let seen = scan_head(html, &page, &limits).unwrap();
+            let article = extract(html, &page, &limits).unwrap();
+            assert_eq!((seen.canonical, seen.robots_meta), (article.canonical, article.robots_meta), "{html}");
+        }
+    }
+}

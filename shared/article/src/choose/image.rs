@@ -1,0 +1,100 @@
+//! The main image: what the page tells others, else the first of the text's images that is not an ornament.
+
+use crate::candidates::candidate;
+use crate::choose::body::Body;
+use crate::markup::jsonld::JsonLd;
+use crate::markup::microdata::Microdata;
+use crate::read::dom::attr;
+use crate::read::elements::sources;
+use crate::read::gate::Limits;
+use crate::read::links::resolve;
+use crate::read::outline::{Outline, Picture};
+use curlew_text::references;
+use scraper::node::Element;
+use url::Url;
+
+/// Smallest side of an image that can be the main one, in CSS pixels, where the markup gives it.
+const SMALLEST: u32 = 100;
+
+/// Chooses the image, and says what told it: a name of a meta tag, `jsonld`, `microdata`, `image_src` (a link), `body`.
+pub(crate) fn choose(
+    outline: &Outline<'_>,
+    linked: &JsonLd,
+    micro: &Microdata,
+    chosen: &Body,
+    limits: &Limits,
+) -> Option<(Url, &'static str)> {
+    let cards = ["og:image", "og:image:url", "og:image:secure_url", "twitter:image", "twitter:image:src"];
+    let cards = cards.into_iter().flat_map(|name| outline.metas_of(name).map(move |told| (told, name)));
+    let linked = linked.image.as_deref().map(|told| (told, "jsonld"));
+    let micro = micro.image.as_deref().map(|told| (told, "microdata"));
+    let told = cards.chain(linked).chain(micro).chain(outline.image_src.map(|told| (told, "image_src")));
+    let usable = |source: &str| {
+        let source = references::decode(source);
+        resolve(&outline.base, &source, limits.url_bytes).filter(|url| !is_ornament(url))
+    };
+    let told: Vec<(Url, &str)> = told.take(TOLD).filter_map(|(told, by)| Some((usable(told)?, by))).collect();
+    if let Some(own) = told.iter().find(|(url, _)| !is_emblem(url)) {
+        return Some(own.clone());
+    }
+    let emblem = told.into_iter().next();
+    of_body(outline, chosen, usable).map(|url| (url, "body")).or(emblem)
+}
+
+/// The first picture of the text that is large enough; if there is none, the first of the page.
+fn of_body(outline: &Outline<'_>, chosen: &Body, usable: impl Fn(&str) -> Option<Url>) -> Option<Url> {
+    /// The lead image often stands a little above the text.
+    const ABOVE: usize = 6;
+    let near = |picture: &&Picture<'_>| {
+        picture.block + ABOVE >= chosen.start && (chosen.end == 0 || picture.block <= chosen.end)
+    };
+    let misnamed = candidate::misnamed(outline);
+    let inside = |picture: &&Picture<'_>| picture.outside.iter().all(|part| misnamed.contains(part));
+    let from = |picture: &Picture<'_>| sources(picture.element).into_iter().find_map(&usable);
+    let pictures = || outline.pictures.iter().filter(|picture| large_enough(picture.element)).filter(inside);
+    let of = |url: &Url| !is_emblem(url);
+    let told = |picture| from(picture).filter(of);
+    pictures().filter(near).find_map(told).or_else(|| pictures().find_map(told)).or_else(|| pictures().find_map(from))
+}
+
+/// More addresses than this are not looked at.
+const TOLD: usize = 16;
+
+/// Whether the markup leaves open, or says, that the image is no icon, pixel or avatar.
+fn large_enough(element: &Element) -> bool {
+    let side = |key| attr(element, key).and_then(|v| v.trim().trim_end_matches("px").parse::<u32>().ok());
+    let small = [side("width"), side("height")].into_iter().flatten().any(|pixels| pixels < SMALLEST);
+    let named = ["class", "alt", "id"].iter().filter_map(|key| attr(element, key)).any(|names| {
+        let names = names.to_ascii_lowercase();
+        ["avatar", "logo", "icon", "emoji", "gravatar", "author", "badge", "spinner", "pixel"]
+            .iter()
+            .any(|word| names.contains(word))
+    });
+    !small && !named
+}
+
+/// Whether an address is that of the site's own sign, which says nothing of the article: a logo or a default by its file's
+/// name, or a file of the theme, which holds what is the same on all pages.
+fn is_emblem(url: &Url) -> bool {
+    let path = url.path().to_ascii_lowercase();
+    let name = path.rsplit('/').next().unwrap_or_default();
+    let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+    let mut words = stem.split(|c: char| !c.is_ascii_alphabetic()).filter(|word| !word.is_empty());
+    let sign = |word: &str| {
+        matches!(word, "logo" | "logos" | "logotype" | "default" | "icon" | "favicon" | "noimage" | "wordmark")
+            || (word.len() <= 16 && (word.ends_with("logo") || word.starts_with("logo")))
+    };
+    path.contains("/themes/") || words.any(sign)
+}
+
+/// Whether an address is that of an icon, a tracking pixel, a placeholder, or no photograph at all.
+fn is_ornament(url: &Url) -> bool {
+    let path = url.path().to_ascii_lowercase();
+    let name = path.rsplit('/').next().unwrap_or_default();
+    let kind = [".svg", ".ico", ".mp4", ".webm", ".mp3", ".pdf", ".js"].iter().any(|end| name.ends_with(end));
+    let words =
+        ["spacer", "pixel.", "1x1", "blank.", "placeholder", "favicon", "sprite", "gravatar", "spinner", "loading."];
+    kind || words.iter().any(|word| name.contains(word))
+        || path.contains("/avatar")
+        || url.host_str().is_some_and(|host| host.ends_with("gravatar.com"))
+}

@@ -1,0 +1,138 @@
+//! The language: what the markup says, checked against the text.
+
+use crate::markup::jsonld::JsonLd;
+use crate::markup::microdata::Microdata;
+use crate::markup::opengraph::OpenGraph;
+use crate::read::outline::Outline;
+use crate::text::width;
+use whatlang::{Lang, detect};
+
+/// How much of the text the guess is made from, in characters.
+const SAMPLE: usize = 1_500;
+/// A narrower text says nothing against the markup.
+const ENOUGH: usize = 200;
+
+/// Chooses the primary language subtag (BCP 47, RFC 5646 §2.2.1).
+pub(crate) fn choose(
+    outline: &Outline<'_>,
+    graph: &OpenGraph<'_>,
+    linked: &JsonLd,
+    micro: &Microdata,
+    text: &str,
+) -> Option<String> {
+    let told = [
+        outline.html_lang,
+        graph.locale,
+        linked.language.as_deref(),
+        micro.language.as_deref(),
+        outline.meta(&["content-language", "language", "dc.language", "dcterms.language"]),
+    ];
+    let told: Vec<String> = told.into_iter().flatten().filter_map(primary).collect();
+    let sample: String = text.chars().take(SAMPLE).collect();
+    let guess = detect(&sample).filter(|_| width(&sample) >= ENOUGH);
+    let Some(guess) = guess else { return told.into_iter().next() };
+    let guessed = code(guess.lang());
+    if told.iter().any(|tag| same(tag, guessed)) {
+        return told.into_iter().find(|tag| same(tag, guessed));
+    }
+    if guess.is_reliable() || told.is_empty() { Some(guessed.to_owned()) } else { told.into_iter().next() }
+}
+
+/// Whether a tag means the language that was guessed. Some are told apart by people, not by letters.
+fn same(tag: &str, guessed: &str) -> bool {
+    tag == guessed
+        || [
+            ("no", "nb"),
+            ("nn", "nb"),
+            ("bs", "hr"),
+            ("sr", "hr"),
+            ("hr", "sr"),
+            ("bs", "sr"),
+            ("ms", "id"),
+            ("gl", "pt"),
+            ("fil", "tl"),
+        ]
+        .contains(&(tag, guessed))
+}
+
+/// The primary subtag of a tag such as `it-IT` or `en_US`.
+fn primary(tag: &str) -> Option<String> {
+    let first = tag.trim().split(['-', '_', ',', ';', ' ']).next().unwrap_or_default().to_ascii_lowercase();
+    ((2..=3).contains(&first.len()) && first.bytes().all(|b| b.is_ascii_lowercase())).then_some(first)
+}
+
+/// The shortest code of a language (ISO 639-1 where there is one).
+fn code(language: Lang) -> &'static str {
+    match language {
+        Lang::Epo => "eo",
+        Lang::Eng => "en",
+        Lang::Rus => "ru",
+        Lang::Cmn => "zh",
+        Lang::Spa => "es",
+        Lang::Por => "pt",
+        Lang::Ita => "it",
+        Lang::Ben => "bn",
+        Lang::Fra => "fr",
+        Lang::Deu => "de",
+        Lang::Ukr => "uk",
+        Lang::Kat => "ka",
+        Lang::Ara => "ar",
+        Lang::Hin => "hi",
+        Lang::Jpn => "ja",
+        Lang::Heb => "he",
+        Lang::Yid => "yi",
+        Lang::Pol => "pl",
+        Lang::Amh => "am",
+        Lang::Jav => "jv",
+        Lang::Kor => "ko",
+        Lang::Nob => "nb",
+        Lang::Dan => "da",
+        Lang::Swe => "sv",
+        Lang::Fin => "fi",
+        Lang::Tur => "tr",
+        Lang::Nld => "nl",
+        Lang::Hun => "hu",
+        Lang::Ces => "cs",
+        Lang::Ell => "el",
+        Lang::Bul => "bg",
+        Lang::Bel => "be",
+        Lang::Mar => "mr",
+        Lang::Kan => "kn",
+        Lang::Ron => "ro",
+        Lang::Slv => "sl",
+        Lang::Hrv => "hr",
+        Lang::Srp => "sr",
+        Lang::Mkd => "mk",
+        Lang::Lit => "lt",
+        Lang::Lav => "lv",
+        Lang::Est => "et",
+        Lang::Tam => "ta",
+        Lang::Vie => "vi",
+        Lang::Urd => "ur",
+        Lang::Tha => "th",
+        Lang::Guj => "gu",
+        Lang::Uzb => "uz",
+        Lang::Pan => "pa",
+        Lang::Aze => "az",
+        Lang::Ind => "id",
+        Lang::Tel => "te",
+        Lang::Pes => "fa",
+        Lang::Mal => "ml",
+        Lang::Ori => "or",
+        Lang::Mya => "my",
+        Lang::Nep => "ne",
+        Lang::Sin => "si",
+        Lang::Khm => "km",
+        Lang::Tuk => "tk",
+        Lang::Aka => "ak",
+        Lang::Zul => "zu",
+        Lang::Sna => "sn",
+        Lang::Afr => "af",
+        Lang::Lat => "la",
+        Lang::Slk => "sk",
+        Lang::Cat => "ca",
+        Lang::Tgl => "tl",
+        Lang::Hye => "hy",
+        other => other.code(),
+    }
+}

@@ -1,0 +1,310 @@
+//! JSON-LD of schema.org, read as pages really write it: raw line breaks in strings, comments around the script,
+//! several values after each other, `@graph`, arrays where one value is meant and the other way round.
+
+use crate::read::gate::Limits;
+use crate::read::outline::Outline;
+use curlew_text::references;
+use serde_json::Value;
+use std::collections::HashMap;
+
+/// Most authors that are named.
+pub(crate) const AUTHORS: usize = 20;
+
+/// Statements of the best article among the objects.
+#[derive(Debug, Default)]
+pub(crate) struct JsonLd {
+    pub(crate) headline: Option<String>,
+    pub(crate) body: Option<String>,
+    pub(crate) published: Option<String>,
+    pub(crate) modified: Option<String>,
+    pub(crate) author: Option<String>,
+    pub(crate) image: Option<String>,
+    pub(crate) language: Option<String>,
+    /// Name of the website.
+    pub(crate) site_name: Option<String>,
+    /// Publisher of the article.
+    pub(crate) publisher: Option<String>,
+    /// The first organisation that is named.
+    pub(crate) organization: Option<String>,
+    /// Values looked at.
+    pub(crate) steps: u64,
+}
+
+/// Objects that others refer to by `@id` (JSON-LD 1.1 §3.3, "node identifiers").
+type Ids<'v> = HashMap<&'v str, &'v Value>;
+
+/// Bytes of a string that count as one value.
+const VALUE_BYTES: usize = 256;
+
+/// Looks values up, each time charged: many objects may refer to one that is large.
+struct Reader<'v> {
+    ids: Ids<'v>,
+    /// Values that may still be looked at.
+    left: usize,
+}
+
+/// Reads all scripts; the first article wins, later objects fill what it leaves open.
+pub(crate) fn read(outline: &Outline<'_>, limits: &Limits) -> JsonLd {
+    let mut found = JsonLd::default();
+    let values: Vec<Value> = outline.json.iter().flat_map(|script| parse(script)).collect();
+    let mut reader = Reader { ids: identified(&values), left: limits.json_values };
+    for value in &values {
+        reader.visit(value, &mut found);
+    }
+    found.steps = (limits.json_values - reader.left) as u64;
+    found
+}
+
+/// The objects at the top and in graphs that have an `@id` and say something.
+fn identified(values: &[Value]) -> Ids<'_> {
+    /// More of them are not kept.
+    const MANY: usize = 2_000;
+    let mut ids = Ids::new();
+    let mut waiting: Vec<&Value> = values.iter().rev().collect();
+    while let Some(value) = waiting.pop().filter(|_| ids.len() < MANY) {
+        match value {
+            Value::Array(values) => waiting.extend(values.iter().rev()),
+            Value::Object(object) => {
+                waiting.extend(object.get("@graph"));
+                if let Some(id) = object.get("@id").and_then(Value::as_str).filter(|_| object.len() > 1) {
+                    ids.entry(id).or_insert(value);
+                }
+            }
+            _ => {}
+        }
+    }
+    ids
+}
+
+/// The values of a script, as far as they can be read.
+fn parse(script: &str) -> Vec<Value> {
+    let script = script.trim();
+    let script = ["<!--", "//<![CDATA[", "/*<![CDATA[*/", "<![CDATA["]
+        .iter()
+        .fold(script, |s, mark| s.strip_prefix(mark).unwrap_or(s));
+    let tame: String = script.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let mut values = Vec::new();
+    for value in serde_json::Deserializer::from_str(&tame).into_iter::<Value>() {
+        match value {
+            Ok(value) => values.push(value),
+            // Whatever follows the last good value: a comment's end, a semicolon.
+            Err(_) => break,
+        }
+    }
+    if values.is_empty() && !tame.trim().is_empty() {
+        values.extend(serde_json::from_str(&mend(&tame)));
+    }
+    values
+}
+
+/// Drops commas before a closing bracket and backslashes that escape nothing.
+fn mend(json: &str) -> String {
+    let mut out = String::with_capacity(json.len());
+    let mut in_string = false;
+    let mut chars = json.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '\\' if in_string => {
+                if let Some('"' | '\\' | '/' | 'b' | 'f' | 'n' | 'r' | 't' | 'u') = chars.peek() {
+                    out.push(c);
+                    out.extend(chars.next());
+                }
+            }
+            '"' => {
+                in_string = !in_string;
+                out.push(c);
+            }
+            '}' | ']' if !in_string => {
+                out.truncate(out.trim_end().len());
+                if out.ends_with(',') {
+                    out.pop();
+                }
+                out.push(c);
+                if out.len() > 2 && c == '}' && chars.peek() == Some(&';') {
+                    chars.next();
+                }
+            }
+            _ => out.push(c),
+        }
+    }
+    out
+}
+
+impl JsonLd {
+    /// The site's name: that of the website, or else who publishes the article, or else an organisation.
+    pub(crate) fn site(&self) -> Option<&str> {
+        self.site_name.as_deref().or(self.publisher.as_deref()).or(self.organization.as_deref())
+    }
+}
+
+impl<'v> Reader<'v> {
+    /// Charges one value and the bytes of its text; false if that is too much.
+    fn charge(&mut self, bytes: usize) -> bool {
+        let cost = 1 + bytes / VALUE_BYTES;
+        let enough = self.left >= cost;
+        self.left = self.left.saturating_sub(cost);
+        enough
+    }
+
+    /// Looks at an object and those in it, without recursion.
+    fn visit(&mut self, root: &'v Value, found: &mut JsonLd) {
+        let mut waiting = vec![root];
+        while let Some(value) = waiting.pop() {
+            if !self.charge(0) {
+                return;
+            }
+            match value {
+                Value::Array(values) => waiting.extend(values.iter().rev()),
+                Value::Object(object) => {
+                    let kinds = kinds(value);
+                    if kinds.iter().any(|kind| is_article(kind)) {
+                        self.article(value, found);
+                    } else if kinds.contains(&"WebSite") {
+                        fill(&mut found.site_name, || self.name(value.get("name")));
+                    } else if kinds.iter().any(|kind| matches!(*kind, "Organization" | "NewsMediaOrganization")) {
+                        fill(&mut found.organization, || self.name(value.get("name")));
+                    } else if kinds.iter().any(|kind| kind.ends_with("Page")) {
+                        self.page(value, found);
+                    }
+                    let inner = ["mainEntity", "mainEntityOfPage", "@graph"];
+                    waiting.extend(inner.iter().filter_map(|key| object.get(*key)));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn article(&mut self, value: &'v Value, found: &mut JsonLd) {
+        let longer = self.first(value, &["articleBody", "text"]);
+        if let Some(body) = longer
+            && found.body.as_ref().is_none_or(|known| known.len() < body.len())
+        {
+            found.body = Some(body);
+        }
+        fill(&mut found.headline, || self.first(value, &["headline", "name"]));
+        fill(&mut found.author, || self.names(value.get("author")).or_else(|| self.names(value.get("creator"))));
+        fill(&mut found.publisher, || self.name(value.get("publisher")));
+        self.dates_and_image(value, found);
+    }
+
+    /// A page says less certainly what its article says, and less of it: only what nothing before it has said.
+    fn page(&mut self, value: &'v Value, found: &mut JsonLd) {
+        self.dates_and_image(value, found);
+        fill(&mut found.author, || self.names(value.get("author")));
+    }
+
+    fn dates_and_image(&mut self, value: &'v Value, found: &mut JsonLd) {
+        fill(&mut found.published, || self.first(value, &["datePublished", "dateCreated"]));
+        fill(&mut found.modified, || self.first(value, &["dateModified"]));
+        fill(&mut found.language, || self.name(value.get("inLanguage")));
+        let images = ["image", "primaryImageOfPage", "thumbnailUrl"];
+        fill(&mut found.image, || images.iter().find_map(|key| self.image(value.get(*key))));
+    }
+
+    /// The first of the properties that is a text.
+    fn first(&mut self, value: &'v Value, keys: &[&str]) -> Option<String> {
+        keys.iter().find_map(|key| self.string(value.get(*key)))
+    }
+
+    fn string(&mut self, value: Option<&'v Value>) -> Option<String> {
+        let text = match value? {
+            Value::String(text) => text,
+            Value::Array(values) => values.iter().take_while(|_| self.charge(0)).find_map(Value::as_str)?,
+            _ => return None,
+        };
+        self.charge(text.len()).then(|| references::decode(text).into_owned())
+    }
+
+    /// Resolves a value: to the object that it refers to by `@id` and nothing else, or itself.
+    fn referred(&self, value: &'v Value) -> &'v Value {
+        let object = value.as_object().filter(|object| object.len() == 1);
+        let id = object.and_then(|object| object.get("@id")).and_then(Value::as_str);
+        id.and_then(|id| self.ids.get(id)).copied().unwrap_or(value)
+    }
+
+    fn name(&mut self, value: Option<&'v Value>) -> Option<String> {
+        let value = value.filter(|_| self.charge(0))?;
+        match self.referred(value) {
+            Value::Array(values) => values.iter().find_map(|value| self.name(one(value))),
+            Value::Object(object) => {
+                self.string(object.get("name")).or_else(|| self.string(object.get("alternateName")))
+            }
+            other => self.string(Some(other)),
+        }
+    }
+
+    /// The names of the authors.
+    fn names(&mut self, value: Option<&'v Value>) -> Option<String> {
+        let names: Vec<String> = match value? {
+            Value::Array(values) => values.iter().filter_map(|value| self.name(one(value))).take(AUTHORS).collect(),
+            other => self.name(Some(other)).into_iter().collect(),
+        };
+        (!names.is_empty()).then(|| names.join(", "))
+    }
+
+    /// The address of an image. An `@id` that nothing is known of is only its name if it has a fragment.
+    fn image(&mut self, value: Option<&'v Value>) -> Option<String> {
+        let value = value.filter(|_| self.charge(0))?;
+        match self.referred(value) {
+            Value::Array(values) => values.iter().find_map(|value| self.image(one(value))),
+            Value::Object(object) => {
+                let address = self.string(object.get("url")).or_else(|| self.string(object.get("contentUrl")));
+                address.or_else(|| self.string(object.get("@id")).filter(|id| !id.contains('#')))
+            }
+            other => self.string(Some(other)),
+        }
+    }
+}
+
+fn fill(slot: &mut Option<String>, value: impl FnOnce() -> Option<String>) {
+    if slot.is_none() {
+        *slot = value().filter(|text| !text.trim().is_empty());
+    }
+}
+
+/// The types of an object, without the vocabulary's address.
+fn kinds(value: &Value) -> Vec<&str> {
+    let tail = |kind: &str| kind.len() - kind.rsplit(['/', '#', ':']).next().unwrap_or(kind).len();
+    match value.get("@type") {
+        Some(Value::String(kind)) => vec![kind.get(tail(kind)..).unwrap_or(kind)],
+        Some(Value::Array(kinds)) => {
+            kinds.iter().filter_map(Value::as_str).map(|kind| kind.get(tail(kind)..).unwrap_or(kind)).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// schema.org types that are an Article or one of its kinds.
+pub(crate) fn is_article(kind: &str) -> bool {
+    matches!(
+        kind,
+        "Article"
+            | "NewsArticle"
+            | "BlogPosting"
+            | "Report"
+            | "TechArticle"
+            | "ScholarlyArticle"
+            | "SocialMediaPosting"
+            | "AnalysisNewsArticle"
+            | "OpinionNewsArticle"
+            | "ReportageNewsArticle"
+            | "ReviewNewsArticle"
+            | "LiveBlogPosting"
+            | "BackgroundNewsArticle"
+            | "AskPublicNewsArticle"
+            | "AdvertiserContentArticle"
+            | "SatiricalArticle"
+            | "MedicalScholarlyArticle"
+            | "DiscussionForumPosting"
+            | "Review"
+            | "CreativeWork"
+            | "MedicalWebPage"
+            | "Recipe"
+            | "HowTo"
+    )
+}
+
+/// A value that is no array, so that asking for its name ends.
+fn one(value: &Value) -> Option<&Value> {
+    (!value.is_array()).then_some(value)
+}

@@ -1,0 +1,317 @@
+//! Microdata of schema.org (HTML, "microdata"): the items of a page as trees, and what the one that is the article says.
+//!
+//! Of an item are the properties below it up to the next item, which is itself a value, and those of the elements that its
+//! `itemref` names. So a comment's author is the comment's and not the article's. The body is a mark of `outline`.
+
+use crate::markup::jsonld::{AUTHORS, is_article};
+use crate::read::dom::attr;
+use crate::read::elements::{is_long_property, property_value};
+use crate::read::outline::Outline;
+use ego_tree::{NodeId, NodeRef};
+use scraper::{Html, Node};
+use std::collections::{HashMap, HashSet};
+
+/// Statements of the article among the items; where a page marks properties without an item, the first of each.
+#[derive(Debug, Default)]
+pub(crate) struct Microdata {
+    pub(crate) headline: Option<String>,
+    pub(crate) published: Option<String>,
+    pub(crate) modified: Option<String>,
+    pub(crate) image: Option<String>,
+    pub(crate) author: Option<String>,
+    pub(crate) site_name: Option<String>,
+    pub(crate) language: Option<String>,
+    /// Steps that reading the items took.
+    pub(crate) steps: u64,
+}
+
+/// Most items that are read.
+const ITEMS: usize = 200;
+/// Most names of one property.
+const NAMES: usize = 8;
+/// Most properties of one item.
+const PROPERTIES: usize = 200;
+/// Most nodes that are looked at for all items.
+const ELEMENTS: usize = 100_000;
+/// Steps for reading the texts of properties, all together: elements nest, so each of their texts holds the next.
+const LOOKS: usize = 500_000;
+
+/// Reads the properties.
+pub(crate) fn read(tree: &Html, outline: &Outline<'_>) -> Microdata {
+    let items = if outline.items.is_empty() { Items::default() } else { Items::of(tree, &outline.items) };
+    let article = items.article();
+    let mut out = article.map(|article| items.says(article)).unwrap_or_default();
+    out.steps = items.steps;
+    let loose = |wanted: &str| {
+        // Beside an article, only what stands in the page by itself.
+        let own = outline.props.iter().filter(|prop| article.is_none() || !prop.in_item);
+        own.filter(|prop| prop.names.split_ascii_whitespace().any(|name| name == wanted))
+            .map(|prop| prop.value.trim())
+            .find(|value| !value.is_empty())
+            .map(str::to_owned)
+    };
+    out.headline = out.headline.or_else(|| loose("headline"));
+    out.published = out.published.or_else(|| loose("datePublished")).or_else(|| loose("dateCreated"));
+    out.modified = out.modified.or_else(|| loose("dateModified"));
+    out.image = out.image.or_else(|| loose("image")).or_else(|| loose("thumbnailUrl"));
+    out.author = out.author.or_else(|| loose("author")).or_else(|| loose("creator"));
+    out
+}
+
+/// A value of a property.
+#[derive(Debug)]
+enum Value {
+    Text(String),
+    /// Number of the item in the list.
+    Item(usize),
+}
+
+/// An element with `itemscope`.
+#[derive(Debug, Default)]
+struct Item<'a> {
+    kinds: Vec<&'a str>,
+    properties: Vec<(&'a str, Value)>,
+    /// Whether it is a value of another item.
+    inner: bool,
+}
+
+/// How much is left to be read.
+struct Budget {
+    nodes: usize,
+    looks: usize,
+}
+
+impl Budget {
+    /// The elements among the children of a node, the last one first, as long as nodes are left.
+    fn elements<'a>(&mut self, node: NodeRef<'a, Node>) -> Vec<NodeRef<'a, Node>> {
+        let mut children: Vec<_> = node.children().take(self.nodes).collect();
+        self.nodes -= children.len();
+        children.retain(|child| child.value().is_element());
+        children.reverse();
+        children
+    }
+}
+
+/// All items of a page, in document order.
+#[derive(Debug, Default)]
+struct Items<'a> {
+    list: Vec<Item<'a>>,
+    /// Steps that reading them took.
+    steps: u64,
+}
+
+impl<'a> Items<'a> {
+    fn of(tree: &'a Html, roots: &[NodeId]) -> Items<'a> {
+        let roots: Vec<NodeRef<'a, Node>> = roots.iter().take(ITEMS).filter_map(|id| tree.tree.get(*id)).collect();
+        let numbers: HashMap<NodeId, usize> = roots.iter().enumerate().map(|(at, root)| (root.id(), at)).collect();
+        let refers = roots.iter().any(|root| root.value().as_element().is_some_and(|e| attr(e, "itemref").is_some()));
+        let named = if refers { by_id(tree) } else { HashMap::new() };
+        let mut budget = Budget { nodes: ELEMENTS, looks: LOOKS };
+        let mut list: Vec<Item<'a>> = roots.iter().map(|root| item(*root, &numbers, &named, &mut budget)).collect();
+        let inner: HashSet<usize> = list
+            .iter()
+            .flat_map(|item| item.properties.iter())
+            .filter_map(|(_, value)| if let Value::Item(at) = value { Some(*at) } else { None })
+            .collect();
+        for at in inner {
+            if let Some(item) = list.get_mut(at) {
+                item.inner = true;
+            }
+        }
+        let steps = (ELEMENTS - budget.nodes + LOOKS - budget.looks) as u64;
+        Items { list, steps }
+    }
+
+    /// The item that is the page's article: of a kind of article, and the main entity of another item; or else the one that
+    /// says most of those that are no other item's value; or else the only one there is.
+    fn article(&self) -> Option<usize> {
+        let is_kind = |item: &&Item<'_>| item.kinds.iter().any(|kind| is_article(kind));
+        let main = self.list.iter().flat_map(|item| item.properties.iter()).find_map(|(name, value)| match value {
+            Value::Item(at) if *name == "mainEntity" => self.list.get(*at).filter(is_kind).map(|_| *at),
+            _ => None,
+        });
+        let tells = |item: &Item<'_>| {
+            let telling = ["headline", "articleBody", "datePublished", "author", "image"];
+            telling.iter().filter(|wanted| item.properties.iter().any(|(name, _)| name == *wanted)).count()
+        };
+        let outer = self.list.iter().enumerate().filter(|(_, item)| is_kind(item) && !item.inner);
+        // The only post of a blog is a value of the blog.
+        let mut posts = self.list.iter().enumerate().filter(|(_, item)| is_kind(item) && item.kinds != ["Review"]);
+        let only = posts.next().filter(|_| posts.next().is_none()).map(|(at, _)| at);
+        // The first of those that say most: lists of posts have many that say the same.
+        main.or_else(|| outer.rev().max_by_key(|(_, item)| tells(item)).map(|(at, _)| at)).or(only)
+    }
+
+    fn says(&self, article: usize) -> Microdata {
+        let text = |names: &[&str]| names.iter().find_map(|name| self.texts(article, name).into_iter().next());
+        let authors = [self.texts(article, "author"), self.texts(article, "creator")];
+        let authors = authors.into_iter().find(|names| !names.is_empty()).unwrap_or_default();
+        let authors: Vec<String> = authors.into_iter().take(AUTHORS).collect();
+        Microdata {
+            headline: text(&["headline", "name"]),
+            published: text(&["datePublished", "dateCreated"]),
+            modified: text(&["dateModified"]),
+            image: self.image(article, &["image", "thumbnailUrl", "primaryImageOfPage", "associatedMedia"]),
+            author: (!authors.is_empty()).then(|| authors.join(", ")),
+            site_name: text(&["publisher"]),
+            language: text(&["inLanguage"]),
+            steps: self.steps,
+        }
+    }
+
+    /// The texts of a property; of an item that is one of its values, that item's name.
+    fn texts(&self, item: usize, wanted: &str) -> Vec<String> {
+        let values = self.list.get(item).into_iter().flat_map(|item| item.properties.iter());
+        values
+            .filter(|(name, _)| *name == wanted)
+            .filter_map(|(_, value)| match value {
+                Value::Text(text) => Some(text.clone()),
+                Value::Item(at) => self.list.get(*at)?.properties.iter().find_map(|(name, value)| match value {
+                    Value::Text(text) if *name == "name" => Some(text.clone()),
+                    _ => None,
+                }),
+            })
+            .filter(|text| !text.trim().is_empty())
+            .collect()
+    }
+
+    /// The address of the first image; of an ImageObject, what it is at.
+    fn image(&self, item: usize, names: &[&str]) -> Option<String> {
+        let of = |at: usize, wanted: &str| {
+            let mut values = self.list.get(at)?.properties.iter().filter(|(name, _)| *name == wanted);
+            values.find_map(|(_, value)| if let Value::Text(text) = value { Some(text.clone()) } else { None })
+        };
+        names.iter().find_map(|wanted| {
+            self.list.get(item)?.properties.iter().filter(|(name, _)| name == wanted).find_map(|(_, value)| match value
+            {
+                Value::Text(text) => Some(text.clone()).filter(|text| !text.trim().is_empty()),
+                Value::Item(at) => ["contentUrl", "url", "image"].iter().find_map(|name| of(*at, name)),
+            })
+        })
+    }
+}
+
+/// Reads one item (HTML, "the properties of an item"), without recursion; an element is looked at once, so `itemref`
+/// cannot go in circles.
+fn item<'a>(
+    root: NodeRef<'a, Node>,
+    numbers: &HashMap<NodeId, usize>,
+    named: &HashMap<&'a str, NodeRef<'a, Node>>,
+    budget: &mut Budget,
+) -> Item<'a> {
+    let Some(element) = root.value().as_element() else { return Item::default() };
+    let kinds = attr(element, "itemtype").unwrap_or_default().split_ascii_whitespace();
+    let kinds = kinds.map(|kind| kind.rsplit(['/', '#', ':']).next().unwrap_or(kind)).collect();
+    let mut out = Item { kinds, properties: Vec::new(), inner: false };
+    let referred = attr(element, "itemref").unwrap_or_default().split_ascii_whitespace().take(PROPERTIES);
+    let mut waiting: Vec<NodeRef<'a, Node>> = referred.filter_map(|id| named.get(id).copied()).collect();
+    waiting.reverse();
+    waiting.extend(budget.elements(root));
+    let mut seen = HashSet::from([root.id()]);
+    while let Some(node) = waiting.pop() {
+        let Some(element) = node.value().as_element() else { continue };
+        // Without references each element is met once by itself.
+        if budget.nodes == 0 || out.properties.len() >= PROPERTIES {
+            break;
+        }
+        if !named.is_empty() && !seen.insert(node.id()) {
+            continue;
+        }
+        let scope = attr(element, "itemscope").is_some();
+        if let Some(names) = attr(element, "itemprop") {
+            for name in names.split_ascii_whitespace().take(NAMES) {
+                let name = name.rsplit('/').next().unwrap_or(name);
+                match numbers.get(&node.id()) {
+                    Some(at) => out.properties.push((name, Value::Item(*at))),
+                    None if scope || is_long_property(name) => {}
+                    None => {
+                        let text = property_value(name, node, element, &mut budget.looks);
+                        out.properties.push((name, Value::Text(text)));
+                    }
+                }
+            }
+        }
+        if !scope {
+            waiting.extend(budget.elements(node));
+        }
+    }
+    out
+}
+
+/// Every element that has an id; the first of each.
+fn by_id(tree: &Html) -> HashMap<&str, NodeRef<'_, Node>> {
+    let mut out = HashMap::new();
+    for node in tree.tree.nodes() {
+        if let Some(id) = node.value().as_element().and_then(|element| attr(element, "id")) {
+            out.entry(id).or_insert(node);
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
+
+    use super::*;
+    use crate::Limits;
+
+    fn says(html: &str) -> Microdata {
+        let tree = crate::read::dom::build(html, &Limits::default(), &mut 0).unwrap();
+        let page = "https://site.example.org/a".parse().unwrap();
+        let outline = crate::read::walk::walk(&tree, &page, &Limits::default());
+        read(&tree, &outline)
+    }
+
+    #[test]
+    fn what_inner_items_say_is_not_the_articles() {
+        let micro = says(
+            "<div itemscope itemtype=http://schema.org/Comment><b itemprop=author>A reader</b><time itemprop=dateCreated>2026-05-09</time></div>\
+             <article itemscope itemtype=https://schema.org/NewsArticle><h1 itemprop=headline>A bridge falls</h1>\
+             <div itemprop=publisher itemscope itemtype=Organization><b itemprop=name>The Weir</b><img itemprop=logo src=/logo.png></div>\
+             <div itemprop=comment itemscope itemtype=https://schema.org/Comment><b itemprop=author>Another reader</b></div>\
+             <div itemprop=image itemscope itemtype=https://schema.org/ImageObject><meta itemprop=width content=800><meta itemprop=url content=/bridge.jpg></div>\
+             <p itemprop=author itemscope itemtype=https://schema.org/Person><a itemprop='url' href=/ada><span itemprop=name>Ada Example</span></a></p>\
+             <p itemprop='author creator' itemscope><span itemprop=name>Ben Example</span></p>\
+             <time itemprop='datePublished dateModified' datetime=2026-05-01>yesterday</time></article>",
+        );
+        assert_eq!(micro.headline.as_deref(), Some("A bridge falls"));
+        assert_eq!(micro.author.as_deref(), Some("Ada Example, Ben Example"));
+        assert_eq!(micro.image.as_deref(), Some("/bridge.jpg"));
+        assert_eq!(micro.site_name.as_deref(), Some("The Weir"));
+        assert_eq!(micro.published.as_deref(), Some("2026-05-01"));
+        assert_eq!(micro.modified.as_deref(), Some("2026-05-01"));
+    }
+
+    #[test]
+    fn properties_are_found_where_itemref_points_and_circles_end() {
+        let micro = says(
+            "<div id=who><a itemprop=author href=/ada>Ada Example</a></div>\
+             <div id=loop itemprop=about itemscope itemref=loop><i itemprop=name>itself</i></div>\
+             <div itemscope itemtype=https://schema.org/Article itemref='who when loop nothing'><h1 itemprop=headline>A bridge falls</h1></div>\
+             <p id=when>on <meta itemprop=datePublished content=2026-05-01></p>",
+        );
+        assert_eq!(micro.author.as_deref(), Some("Ada Example"));
+        assert_eq!(micro.published.as_deref(), Some("2026-05-01"));
+    }
+
+    #[test]
+    fn of_several_items_the_main_one_speaks() {
+        let teaser = "<div itemscope itemtype=https://schema.org/Article><b itemprop=headline>A teaser</b></div>";
+        let article = "<div itemscope itemtype=https://schema.org/BlogPosting><b itemprop=headline>The story</b><b itemprop=author>Ada</b></div>";
+        assert_eq!(says(&format!("{teaser}{article}{teaser}")).headline.as_deref(), Some("The story"));
+        let main = "<body itemscope itemtype=https://schema.org/WebPage><div itemprop=mainEntity itemscope itemtype=https://schema.org/Article>\
+            <b itemprop=headline>The story</b></div>";
+        assert_eq!(says(&format!("{main}{article}")).headline.as_deref(), Some("The story"));
+        let blog = "<div itemscope itemtype=https://schema.org/Blog><h2 itemprop=name>My blog</h2><div itemprop=blogPost itemscope \
+            itemtype=https://schema.org/BlogPosting><b itemprop=headline>The story</b></div></div>";
+        assert_eq!(says(blog).headline.as_deref(), Some("The story"));
+    }
+
+    #[test]
+    fn properties_without_an_item_count_too() {
+        let micro =
+            says("<p><span itemprop=author>Ada Example</span> <time itemprop=datePublished>1 May 2026</time></p>");
+        assert_eq!((micro.author.as_deref(), micro.published.as_deref()), (Some("Ada Example"), Some("1 May 2026")));
+    }
+}

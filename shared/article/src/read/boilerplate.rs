@@ -1,0 +1,332 @@
+//! Tells the parts of a page that are not the article by tag names, roles, classes and ids.
+
+use crate::read::dom::attr;
+use crate::read::outline::Kind;
+use crate::read::wordpress;
+use aho_corasick::{AhoCorasick, MatchKind};
+use scraper::node::Element;
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+/// Words that tell a kind wherever they stand in a class or id.
+const PARTS: &[(&str, Kind)] = &[
+    ("todays-date", Kind::Hidden),
+    ("current-date", Kind::Hidden),
+    ("breadcrumb", Kind::Chrome),
+    ("pagination", Kind::Chrome),
+    ("skip-link", Kind::Chrome),
+    ("skiplink", Kind::Chrome),
+    ("site-footer", Kind::Chrome),
+    ("page-footer", Kind::Chrome),
+    ("site-header", Kind::Chrome),
+    ("navbar", Kind::Chrome),
+    ("navigation", Kind::Chrome),
+    ("site-nav", Kind::Chrome),
+    ("table-of-contents", Kind::Chrome),
+    ("tableofcontents", Kind::Chrome),
+    ("toc-container", Kind::Chrome),
+    ("toc_container", Kind::Chrome),
+    ("toc-wrap", Kind::Chrome),
+    ("disqus", Kind::Comments),
+    ("comment-list", Kind::Comments),
+    ("commentlist", Kind::Comments),
+    ("comment-form", Kind::Comments),
+    ("comments", Kind::Comments),
+    ("respond", Kind::Comments),
+    ("related", Kind::Related),
+    ("recommend", Kind::Related),
+    ("recirc", Kind::Related),
+    ("outbrain", Kind::Related),
+    ("taboola", Kind::Related),
+    ("sidebar", Kind::Related),
+    ("side-bar", Kind::Related),
+    ("read-next", Kind::Related),
+    ("readmore", Kind::Related),
+    ("read-more", Kind::Related),
+    ("read-also", Kind::Related),
+    ("more-posts", Kind::Related),
+    ("more-articles", Kind::Related),
+    ("more-stories", Kind::Related),
+    ("morestories", Kind::Related),
+    ("latest-posts", Kind::Related),
+    ("recent-posts", Kind::Related),
+    ("popular-posts", Kind::Related),
+    ("trending", Kind::Related),
+    ("most-read", Kind::Related),
+    ("mostread", Kind::Related),
+    ("post-navigation", Kind::Related),
+    ("post-nav", Kind::Related),
+    ("next-post", Kind::Related),
+    ("prev-post", Kind::Related),
+    ("also-like", Kind::Related),
+    ("newsletter", Kind::Widget),
+    ("subscribe", Kind::Widget),
+    ("subscription", Kind::Widget),
+    ("signup", Kind::Widget),
+    ("sign-up", Kind::Widget),
+    ("sharedaddy", Kind::Widget),
+    ("share-", Kind::Widget),
+    ("-share", Kind::Widget),
+    ("share_", Kind::Widget),
+    ("_share", Kind::Widget),
+    ("sharing", Kind::Widget),
+    ("social", Kind::Widget),
+    ("addtoany", Kind::Widget),
+    ("addthis", Kind::Widget),
+    ("cookie", Kind::Widget),
+    ("consent", Kind::Widget),
+    ("gdpr", Kind::Widget),
+    ("instagram-media", Kind::Widget),
+    ("advert", Kind::Widget),
+    ("sponsor", Kind::Widget),
+    ("promo-", Kind::Widget),
+    ("-promo-", Kind::Widget),
+    ("promobox", Kind::Widget),
+    ("paywall", Kind::Widget),
+    ("call-to-action", Kind::Widget),
+    ("rating", Kind::Widget),
+    ("donat", Kind::Widget),
+    ("feedback", Kind::Widget),
+    ("byline", Kind::Meta),
+    ("author-", Kind::Meta),
+    ("author_", Kind::Meta),
+    ("-author", Kind::Meta),
+    ("_author", Kind::Meta),
+    ("post-meta", Kind::Meta),
+    ("entry-meta", Kind::Meta),
+    ("article-meta", Kind::Meta),
+    ("entry-footer", Kind::Meta),
+    ("post-footer", Kind::Meta),
+    ("posted-on", Kind::Meta),
+    ("post-tags", Kind::Meta),
+    ("tag-list", Kind::Meta),
+    ("tags-", Kind::Meta),
+    ("-tags", Kind::Meta),
+    ("reading-time", Kind::Meta),
+    ("read-time", Kind::Meta),
+    ("publish-date", Kind::Meta),
+    ("timestamp", Kind::Meta),
+    ("dateline", Kind::Meta),
+    ("biography", Kind::Meta),
+    ("caption", Kind::Caption),
+    ("photo-credit", Kind::Caption),
+    ("image-credit", Kind::Caption),
+];
+
+/// Words that tell a kind when they are a whole class or id.
+fn whole(name: &str) -> Option<Kind> {
+    Some(match name {
+        "widget" | "form" | "banner" | "toolbar" => Kind::Widget,
+        "category" | "categories" | "cat" | "bio" | "metadata" | "meta" => Kind::Meta,
+        _ => return ending(name),
+    })
+}
+
+/// Words that tell a kind also when they are the first or the last part of a short name, as in `post__tags`.
+fn ending(word: &str) -> Option<Kind> {
+    Some(match word {
+        "nav" | "menu" | "footer" | "toc" | "masthead" | "topbar" | "pager" => Kind::Chrome,
+        "comment" => Kind::Comments,
+        "teaser" | "teasers" | "carousel" | "upnext" | "recommended" => Kind::Related,
+        "share" | "ad" | "ads" | "adbox" | "cta" | "tooltip" | "snackbar" | "promo" | "promos" | "modal" | "popup" => {
+            Kind::Widget
+        }
+        "author" | "authors" | "tags" => Kind::Meta,
+        "credit" | "credits" | "figcaption" => Kind::Caption,
+        _ => return None,
+    })
+}
+
+/// Whole class names that CSS frameworks hide with.
+fn hides(class: &str) -> bool {
+    matches!(
+        class,
+        "d-none"
+            | "sr-only"
+            | "visually-hidden"
+            | "visuallyhidden"
+            | "screen-reader-text"
+            | "screen-reader-only"
+            | "noprint"
+            | "u-hidden"
+            | "is-hidden"
+            | "hidden"
+            | "hide"
+    )
+}
+
+static AUTOMATON: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
+    AhoCorasick::builder()
+        .ascii_case_insensitive(true)
+        .match_kind(MatchKind::LeftmostLongest)
+        .build(PARTS.iter().map(|(part, _)| part))
+        .ok()
+});
+
+/// Meaning of a value of `class` or `id`.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct NameMeaning {
+    kind: Option<Kind>,
+    hides: bool,
+    /// Whether it is named as the text of a post.
+    pub(crate) content: bool,
+    /// Whether it names a writer.
+    pub(crate) byline: bool,
+    /// Whether it says that a date stands there.
+    pub(crate) date: bool,
+}
+
+impl NameMeaning {
+    fn of(names: &str) -> NameMeaning {
+        /// Longer names are generated, and say nothing of what is in them.
+        const LONGEST: usize = 200;
+        let short = names.len() <= LONGEST;
+        NameMeaning {
+            kind: if short { of_names(names) } else { None },
+            // A name such as `md:block` shows again, on wider screens, what `hidden` hides.
+            hides: names.split_ascii_whitespace().any(hides) && !names.contains(':'),
+            content: wordpress::is_content(names),
+            byline: is_byline(names),
+            date: short && is_date_class(names),
+        }
+    }
+}
+
+/// Meanings of the names in a page; a page has few of them, and each many times.
+#[derive(Debug, Default)]
+pub(crate) struct Names<'a>(HashMap<&'a str, NameMeaning>);
+
+impl<'a> Names<'a> {
+    /// Returns the meaning of a value of `class` or `id`.
+    pub(crate) fn told(&mut self, names: &'a str) -> NameMeaning {
+        /// More of them are not remembered; a page that has so many makes them up.
+        const MANY: usize = 4_096;
+        if names.is_empty() {
+            return NameMeaning::default();
+        }
+        if let Some(told) = self.0.get(names) {
+            return *told;
+        }
+        let told = NameMeaning::of(names);
+        if self.0.len() < MANY {
+            self.0.insert(names, told);
+        }
+        told
+    }
+
+    /// Returns the kind that an element says it is of, if that is not the article.
+    pub(crate) fn kind(&mut self, element: &'a Element) -> Option<Kind> {
+        let by_tag = match element.name() {
+            "nav" | "footer" => Some(Kind::Chrome),
+            "aside" => Some(Kind::Related),
+            "form" => Some(Kind::Widget),
+            "figcaption" => Some(Kind::Caption),
+            // These hold the page; what their class says is about the page.
+            "html" | "body" | "main" | "article" => return self.hidden(element).then_some(Kind::Hidden),
+            _ => None,
+        };
+        if self.hidden(element) {
+            return Some(Kind::Hidden);
+        }
+        by_tag.or_else(|| by_role(element)).or_else(|| self.by_names(element))
+    }
+
+    fn by_names(&mut self, element: &'a Element) -> Option<Kind> {
+        let named = element.attrs().filter(|(name, _)| matches!(*name, "class" | "id"));
+        named.filter_map(|(_, value)| self.told(value).kind).min()
+    }
+
+    fn hidden(&mut self, element: &'a Element) -> bool {
+        element.attrs().any(|(name, value)| match name {
+            "hidden" => !value.eq_ignore_ascii_case("until-found"),
+            "data-nosnippet" => true,
+            "aria-hidden" => value.eq_ignore_ascii_case("true"),
+            "style" => concealing(value),
+            "class" => self.told(value).hides,
+            _ => false,
+        })
+    }
+}
+
+/// Whether a style attribute takes the element out of sight.
+fn concealing(style: &str) -> bool {
+    style.split(';').any(|declaration| {
+        let Some((property, value)) = declaration.split_once(':') else { return false };
+        let value = value.trim().trim_end_matches("!important").trim_end();
+        (property.trim().eq_ignore_ascii_case("display") && value.eq_ignore_ascii_case("none"))
+            || (property.trim().eq_ignore_ascii_case("visibility") && value.eq_ignore_ascii_case("hidden"))
+            || (property.trim().eq_ignore_ascii_case("font-size") && matches!(value, "0" | "0px" | "1px"))
+    })
+}
+
+fn by_role(element: &Element) -> Option<Kind> {
+    match attr(element, "role")? {
+        "navigation" | "banner" | "contentinfo" | "menu" | "menubar" | "search" | "toolbar" => Some(Kind::Chrome),
+        "complementary" => Some(Kind::Related),
+        "dialog" | "alertdialog" | "tooltip" => Some(Kind::Widget),
+        _ => None,
+    }
+}
+
+fn of_names(names: &str) -> Option<Kind> {
+    let part = AUTOMATON.as_ref().and_then(|automaton| {
+        automaton
+            .find_iter(names)
+            .filter_map(|found| PARTS.get(found.pattern().as_usize()))
+            .map(|(_, kind)| *kind)
+            .min()
+    });
+    part.or_else(|| names.split_ascii_whitespace().filter_map(of_name).min())
+}
+
+/// The kind that one class or id tells by its parts.
+fn of_name(name: &str) -> Option<Kind> {
+    /// A longer name describes more than what the element is.
+    const PARTS: usize = 3;
+    let name = name.to_ascii_lowercase();
+    let mut parts = name.split(['-', '_']).filter(|part| !part.is_empty());
+    if parts.clone().count() > PARTS {
+        return None;
+    }
+    whole(&name).or_else(|| parts.clone().next().and_then(ending)).or_else(|| parts.next_back().and_then(ending))
+}
+
+/// Whether a class names a writer, and not what belongs to one (a box, an image, a biography).
+fn is_byline(class: &str) -> bool {
+    let lower = class.to_ascii_lowercase();
+    let says = |word: &str, name: &str| {
+        name == word || (name.contains(word) && name.len() <= 40 && !OF_AUTHOR.iter().any(|part| name.contains(part)))
+    };
+    lower.split_ascii_whitespace().any(|name| says("author", name) || says("byline", name)) || is_formatted_name(class)
+}
+
+/// Whether a class is that of a formatted name (hCard).
+fn is_formatted_name(class: &str) -> bool {
+    class.split_ascii_whitespace().any(|name| name == "fn")
+}
+
+/// Parts of class names of things beside an author's name.
+const OF_AUTHOR: [&str; 12] =
+    ["bio", "box", "img", "image", "avatar", "photo", "social", "desc", "link-", "card", "about", "icon"];
+
+/// Whether a class says that a date stands there.
+fn is_date_class(class: &str) -> bool {
+    let lower = |word: &str| {
+        matches!(
+            word,
+            "date"
+                | "dates"
+                | "dateline"
+                | "datetime"
+                | "pubdate"
+                | "published"
+                | "timestamp"
+                | "posted"
+                | "publish"
+                | "publication"
+                | "time"
+        )
+    };
+    let camel = ["Date", "Time", "ublished"].iter().any(|word| class.contains(word));
+    camel || class.split(|c: char| !c.is_ascii_alphanumeric()).any(lower)
+}

@@ -1,0 +1,138 @@
+//! Tells from the words beside a date whether it is that of the first publication or of the last change.
+
+use curlew_model::Timestamp;
+use curlew_text::date::{DaySpan, Hints, ascii_digits, find};
+
+/// The days that a line states.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct LineDates {
+    /// The first that is not said to be that of a change.
+    pub(crate) published: Option<Timestamp>,
+    /// The first that is.
+    pub(crate) modified: Option<Timestamp>,
+}
+
+/// The days that a line states; `label` is the line before it, which may say what they are of.
+pub(crate) fn stated(label: &str, line: &str, hints: &Hints) -> LineDates {
+    let found = find(line, hints);
+    let line = ascii_digits(line);
+    let between = |from: usize, to: usize| line.get(from..to).unwrap_or_default();
+    let Some((first, last)) = found.first().zip(found.last()) else { return LineDates::default() };
+    // "Updated May 3" says it before, "5月3日更新" behind: behind only if nothing is said before the first date.
+    let behind = !between(0, first.start).contains(char::is_alphabetic) && says_change(between(last.end, line.len()));
+    let mut out = LineDates::default();
+    for (at, DaySpan { at: day, start, end }) in found.iter().enumerate() {
+        let before = at.checked_sub(1).and_then(|at| found.get(at)).map_or(0, |before| before.end);
+        let after = found.get(at + 1).map_or(line.len(), |after| after.start);
+        let alone = at == 0 && !between(0, *start).contains(char::is_alphabetic);
+        let beside = if behind { between(*end, after) } else { between(before, *start) };
+        let changed = says_change(beside) || (alone && !behind && says_change(label));
+        let slot = if changed { &mut out.modified } else { &mut out.published };
+        slot.get_or_insert(*day);
+    }
+    out
+}
+
+/// Whether a few words say that what they stand beside is of a change. What stands before the last number in them is of
+/// that number.
+pub(crate) fn says_change(text: &str) -> bool {
+    /// Longer texts tell something else.
+    const LONGEST: usize = 120;
+    let text = text.rsplit(|c: char| c.is_ascii_digit()).find(|part| part.contains(char::is_alphabetic)).unwrap_or("");
+    text.len() <= LONGEST && {
+        let text = text.to_lowercase();
+        CHANGED.iter().any(|word| text.contains(word))
+    }
+}
+
+/// Beginnings of words, in lower case, that say so.
+const CHANGED: [&str; 50] = [
+    "updated",
+    "last update",
+    "modified",
+    "revised",
+    "last reviewed",
+    "aggiornat",
+    "aggiornamento",
+    "modifica",
+    "aktualisiert",
+    "aktualisierung",
+    "geändert",
+    "stand:",
+    "mis à jour",
+    "mise à jour",
+    "modifié",
+    "actualizad",
+    "actualización",
+    "atualizad",
+    "atualização",
+    "actualizat",
+    "bijgewerkt",
+    "gewijzigd",
+    "uppdatera",
+    "opdateret",
+    "oppdatert",
+    "päivitetty",
+    "zaktualizowan",
+    "aktualizacja",
+    "aktualizov",
+    "frissít",
+    "güncelle",
+    "diperbarui",
+    "cập nhật",
+    "обновлен",
+    "изменен",
+    "оновлен",
+    "ενημερώθηκε",
+    "ενημέρωση",
+    "ανανεώθηκε",
+    "تحديث",
+    "به‌روزرسانی",
+    "עודכן",
+    "अपडेट",
+    "अद्यतन",
+    "আপডেট",
+    "อัปเดต",
+    "อัพเดต",
+    "更新",
+    "수정",
+    "업데이트",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use curlew_text::date::Order;
+
+    fn days(label: &str, line: &str) -> (Option<String>, Option<String>) {
+        let stated = stated(label, line, &Hints::page(Order::DayFirst));
+        (stated.published.map(|at| at.day()), stated.modified.map(|at| at.day()))
+    }
+
+    #[test]
+    fn a_change_is_told_from_the_publication_in_many_languages() {
+        let (first, second) = (Some("2026-05-01".to_owned()), Some("2026-05-03".to_owned()));
+        for line in [
+            "Published May 1, 2026 | Updated May 3, 2026",
+            "May 1, 2026 (last updated 3 May 2026)",
+            "Last updated: 3 May 2026. Published: 1 May 2026",
+            "Pubblicato il 1 maggio 2026, aggiornato il 3 maggio 2026",
+            "01.05.2026, 10:30 Uhr, aktualisiert am 03.05.2026",
+            "Publié le 1er mai 2026 à 9h30 - Mis à jour le 3 mai 2026",
+            "公開日：2026年5月1日　更新日：2026年5月3日",
+            "2026年5月1日 9時30分 公開 2026年5月3日 12時 更新",
+            "입력 2026.05.01 09:30 수정 2026.05.03 10:00",
+            "1 мая 2026, обновлено 3 мая 2026",
+            "1 Μαΐου 2026, Ενημερώθηκε: 3 Μαΐου 2026",
+            "1 مايو 2026 - آخر تحديث 3 مايو 2026",
+            "1 मई 2026 | अपडेट: 3 मई 2026",
+            "1 พ.ค. 2569 อัปเดต 3 พ.ค. 2569",
+        ] {
+            assert_eq!(days("", line), (first.clone(), second.clone()), "{line}");
+        }
+        assert_eq!(days("", "Updated May 3, 2026"), (None, second.clone()));
+        assert_eq!(days("Last updated", "May 3, 2026"), (None, second.clone()));
+        assert_eq!(days("By Ada Example", "May 3, 2026"), (second, None));
+        assert_eq!(days("Updated", "nothing"), (None, None));
+    }
+}

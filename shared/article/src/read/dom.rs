@@ -1,0 +1,221 @@
+//! Building the tree within its limits, and reading elements of it.
+
+use crate::read::gate::is_formatting;
+use crate::read::gate::{Limits, Unreadable};
+use crate::read::sink::{CountingSink, Guard, TreeLimits};
+use ego_tree::iter::Edge;
+use ego_tree::{NodeId, NodeRef, Tree};
+use html5ever::TokenizerResult;
+use html5ever::buffer_queue::BufferQueue;
+use html5ever::tendril::StrTendril;
+use html5ever::tokenizer::{Tokenizer, TokenizerOpts};
+use scraper::node::Element;
+use scraper::{Html, Node};
+use std::collections::HashMap;
+
+/// Steps of the tree builder that every page is allowed, however short it is.
+const FREE_STEPS: u64 = 4_000_000;
+/// Steps of the tree builder that a byte is allowed beyond [`FREE_STEPS`]. Real pages take less than one.
+const STEPS_A_BYTE: u64 = 8;
+/// Bytes that the tokenizer is given before the open elements are counted again.
+const PIECE: usize = 4_096;
+
+/// Builds the tree piece by piece, and stops as soon as it grows too deep or too large, or takes too many steps. Adds the
+/// steps to `steps`.
+pub(crate) fn build(html: &str, limits: &Limits, steps: &mut u64) -> Result<Html, Unreadable> {
+    /// About so many bytes of a page make one node of its tree.
+    const NODE_BYTES: usize = 48;
+    let mut document = Html::new_document();
+    document.tree = Tree::with_capacity(Node::Document, html.len() / NODE_BYTES);
+    // Text and comments are nodes too; one of each to a tag is plenty. Two attributes to a tag are, too.
+    let (nodes, attributes_together) = (limits.tags.saturating_mul(4), limits.tags.saturating_mul(2));
+    let sink = CountingSink::new(document, TreeLimits { nodes, attributes: limits.attributes, attributes_together });
+    let most_steps = FREE_STEPS.saturating_add(STEPS_A_BYTE.saturating_mul(html.len() as u64));
+    let tokenizer = Tokenizer::new(Guard::new(sink, most_steps), TokenizerOpts::default());
+    let input = BufferQueue::default();
+    let mut rest = html;
+    let mut outcome = Ok(());
+    while !rest.is_empty() && outcome.is_ok() {
+        let (piece, next) = rest.split_at(rest.ceil_char_boundary(PIECE));
+        input.push_back(StrTendril::from_slice(piece));
+        // It stops at the end of each script, which nobody runs here.
+        while !matches!(tokenizer.feed(&input), TokenizerResult::Done) {}
+        rest = next;
+        outcome = tokenizer.sink.check(limits);
+    }
+    if outcome.is_ok() {
+        tokenizer.end();
+        outcome = tokenizer.sink.check(limits);
+    }
+    *steps += tokenizer.sink.sink().steps();
+    outcome?;
+    let mut tree = tokenizer.sink.finish();
+    settle_streamed(&mut tree, limits);
+    *steps += tree.tree.values().len() as u64;
+    if is_deep(&tree, limits) { Err(Unreadable::TooDeep) } else { Ok(tree) }
+}
+
+/// Returns whether an element lies deeper than is allowed.
+fn is_deep(html: &Html, limits: &Limits) -> bool {
+    let (mut structure, mut formatting) = (0_usize, 0_usize);
+    html.tree.root().traverse().any(|edge| {
+        let (node, opens) = match edge {
+            Edge::Open(node) => (node, true),
+            Edge::Close(node) => (node, false),
+        };
+        let Some(element) = node.value().as_element() else { return false };
+        let depth = if is_formatting(element.name()) { &mut formatting } else { &mut structure };
+        *depth = if opens { *depth + 1 } else { *depth - 1 };
+        structure > limits.depth || formatting > limits.formatting_depth
+    })
+}
+
+/// Puts parts that the server sent late where they belong, as the page's own script would: React sends
+/// `<div hidden id="S:1">` at the end for the place that `<template id="B:1">` marks.
+fn settle_streamed(html: &mut Html, limits: &Limits) {
+    /// Most parts that are put in their places.
+    const PARTS: usize = 1_000;
+    let mut places = HashMap::new();
+    let mut late = Vec::new();
+    for node in html.tree.nodes() {
+        let Some(element) = node.value().as_element() else { continue };
+        let Some((kind, number)) = attr(element, "id").and_then(|id| id.split_once(':')) else { continue };
+        match (element.name(), kind) {
+            ("template", "B" | "P") => drop(places.insert(number.to_owned(), node.id())),
+            (_, "S") if late.len() < PARTS && attr(element, "hidden").is_some() => {
+                late.push((number.to_owned(), node.id()));
+            }
+            _ => {}
+        }
+    }
+    for (number, part) in late {
+        let Some(place) = places.get(&number).copied().filter(|place| takes(html, *place, part, limits)) else {
+            continue;
+        };
+        if let Some(mut node) = html.tree.get_mut(part) {
+            if let Node::Element(element) = node.value() {
+                element.attrs.retain(|(name, _)| &*name.local != "hidden");
+            }
+            node.detach();
+        }
+        if let Some(mut node) = html.tree.get_mut(place) {
+            node.insert_id_before(part);
+        }
+    }
+}
+
+/// Whether a part can be put at a place: it must not hold the place, or it would become its own ancestor, and the place must
+/// be in the tree, but not deeper than a page can be: parts that hold each other's places make a chain.
+fn takes(html: &Html, place: NodeId, part: NodeId, limits: &Limits) -> bool {
+    let deepest = limits.depth + limits.formatting_depth;
+    let Some(place) = html.tree.get(place).filter(|place| place.parent().is_some()) else { return false };
+    let mut above = 0;
+    let holds = place.ancestors().take(deepest).inspect(|_| above += 1).any(|ancestor| ancestor.id() == part);
+    !holds && above < deepest
+}
+
+/// The value of an attribute.
+pub(crate) fn attr<'a>(element: &'a Element, name: &str) -> Option<&'a str> {
+    // A scan over the few attributes of a tag is faster than interning the name to look it up.
+    element.attrs().find(|(key, _)| *key == name).map(|(_, value)| value)
+}
+
+/// All text below a node, with a space wherever an element begins or ends, up to `max` bytes or a character more. Each node
+/// takes one or two steps of the budget; when that is used up, no more is read.
+pub(crate) fn text_of(node: NodeRef<'_, Node>, max: usize, budget: &mut usize) -> String {
+    let mut out = String::new();
+    // Empty elements add no text, so the steps are counted too.
+    for edge in node.traverse().take(max.saturating_mul(2).min(*budget)) {
+        *budget -= 1;
+        match edge {
+            Edge::Open(node) => match node.value() {
+                Node::Text(text) => {
+                    let end = text.ceil_char_boundary(max + 1 - out.len());
+                    out.push_str(text.get(..end).unwrap_or_default());
+                }
+                Node::Element(element) if !is_inline(element.name()) => out.push(' '),
+                _ => {}
+            },
+            Edge::Close(_) => {}
+        }
+        if out.len() > max {
+            break;
+        }
+    }
+    out
+}
+
+/// Whether an element stands in a line of text.
+pub(crate) fn is_inline(tag: &str) -> bool {
+    matches!(
+        tag,
+        "a" | "abbr"
+            | "acronym"
+            | "b"
+            | "bdi"
+            | "bdo"
+            | "big"
+            | "cite"
+            | "code"
+            | "data"
+            | "del"
+            | "dfn"
+            | "em"
+            | "font"
+            | "i"
+            | "img"
+            | "ins"
+            | "kbd"
+            | "label"
+            | "mark"
+            | "nobr"
+            | "picture"
+            | "q"
+            | "rp"
+            | "rt"
+            | "ruby"
+            | "s"
+            | "samp"
+            | "small"
+            | "source"
+            | "span"
+            | "strike"
+            | "strong"
+            | "sub"
+            | "sup"
+            | "time"
+            | "tt"
+            | "u"
+            | "var"
+            | "wbr"
+    )
+}
+
+/// A text that may hold tags, as JSON-LD often does: block tags become line breaks, the others vanish.
+pub(crate) fn without_tags(raw: &str) -> String {
+    if !raw.contains('<') {
+        return raw.to_owned();
+    }
+    let mut out = String::with_capacity(raw.len());
+    let mut rest = raw;
+    while let Some(at) = rest.find('<') {
+        let (before, from) = rest.split_at(at);
+        out.push_str(before);
+        rest = from;
+        if !from[1..].starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '/' | '!')) {
+            out.push('<');
+            rest = from.get(1..).unwrap_or_default();
+            continue;
+        }
+        // Where one tag does not end, none of those after it does.
+        let Some(end) = from.find('>') else { break };
+        let name = from.get(1..end).unwrap_or_default().trim_start_matches('/');
+        let name = name.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
+        if !is_inline(&name.to_ascii_lowercase()) {
+            out.push('\n');
+        }
+        rest = from.get(end + 1..).unwrap_or_default();
+    }
+    out.push_str(rest);
+    out
+}

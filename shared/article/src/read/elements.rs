@@ -1,0 +1,192 @@
+//! Kinds of single elements, told from their names, roles and classes.
+
+use crate::read::boilerplate::Names;
+use crate::read::dom::{attr, is_inline, text_of};
+use crate::read::outline::{Mark, Tag};
+use curlew_text::date::{Hints, Order, parse_instant};
+use curlew_text::hygiene;
+use ego_tree::NodeRef;
+use scraper::Node;
+use scraper::node::Element;
+
+/// Elements whose text is never part of what is read.
+pub(crate) fn is_mute(tag: &str) -> bool {
+    matches!(
+        tag,
+        "script"
+            | "style"
+            | "noscript"
+            | "template"
+            | "svg"
+            | "iframe"
+            | "object"
+            | "embed"
+            | "canvas"
+            | "video"
+            | "audio"
+            | "select"
+            | "datalist"
+            | "option"
+            | "button"
+            | "input"
+            | "textarea"
+            | "dialog"
+            | "map"
+            | "progress"
+            | "meter"
+            | "noembed"
+            | "noframes"
+            | "frameset"
+            | "rp"
+            | "rt"
+    )
+}
+
+/// Whether a row holds data rather than a page's layout: short cells without blocks in them.
+pub(crate) fn is_short_row(row: NodeRef<'_, Node>, budget: &mut usize) -> bool {
+    /// Longest text of such a row, in bytes.
+    const LONGEST: usize = 400;
+    /// More cells than this are not looked at.
+    const CELLS: usize = 40;
+    let cells = row.children().filter(|node| node.value().is_element()).take(CELLS);
+    let blocks = |cell: NodeRef<'_, Node>| {
+        cell.children().take(CELLS).filter_map(|node| node.value().as_element()).any(|e| !is_inline(e.name()))
+    };
+    !cells.clone().any(blocks) && text_of(row, LONGEST + 1, budget).len() <= LONGEST
+}
+
+/// The instant that an attribute of an element states, whatever its text says.
+pub(crate) fn instant(element: &Element) -> Option<&str> {
+    /// Whether the day or the month comes first does not matter: machines write the year first, or the month by name.
+    const HINTS: Hints = Hints::page(Order::DayFirst);
+    let mut values = ["datetime", "content", "title"].iter().filter_map(|key| attr(element, key));
+    values.find(|value| parse_instant(value, &HINTS).is_some())
+}
+
+/// The instant that an element, or else one of the first few in it, states in an attribute: a `<time>` in a block that is
+/// named as a date says the hour, which is not shown. What is called the time of a change comes last.
+pub(crate) fn instant_in<'a>(node: NodeRef<'a, Node>, budget: &mut usize) -> Option<&'a str> {
+    /// Steps into the element; one that holds more is no line with a date.
+    const NEAR: usize = 48;
+    let mut changed = None;
+    for inner in node.descendants().take(NEAR.min(*budget)) {
+        *budget -= 1;
+        let Some(element) = inner.value().as_element() else { continue };
+        match instant(element) {
+            Some(stated) if !is_called(element, &["updated", "modif"]) => return Some(stated),
+            stated => changed = changed.or(stated),
+        }
+    }
+    changed
+}
+
+/// Returns whether the class, the id or the property of an element holds one of the words, which are in lower case.
+pub(crate) fn is_called(element: &Element, words: &[&str]) -> bool {
+    let mut names = ["class", "itemprop", "id"].iter().filter_map(|key| attr(element, key));
+    names.any(|names| {
+        let names = names.to_ascii_lowercase();
+        words.iter().any(|word| names.contains(word))
+    })
+}
+
+/// The level of a heading.
+pub(crate) fn heading(tag: &str) -> Option<u8> {
+    match tag.as_bytes() {
+        [b'h', level @ b'1'..=b'6'] => Some(level - b'0'),
+        _ => None,
+    }
+}
+
+/// The kind of block that an element makes of the text directly in it.
+pub(crate) fn block_tag(tag: &str) -> Option<Tag> {
+    Some(match tag {
+        "p" => Tag::Paragraph,
+        "li" | "dd" | "dt" => Tag::Item,
+        "td" | "th" | "tr" => Tag::Cell,
+        "blockquote" => Tag::Quote,
+        "pre" => Tag::Pre,
+        "div" | "section" | "article" | "main" | "table" | "ul" | "ol" | "figure" | "header" | "footer" | "aside"
+        | "nav" => Tag::Other,
+        _ => return heading(tag).map(Tag::Heading),
+    })
+}
+
+/// Why an element is a candidate for the article, if it is one.
+pub(crate) fn mark<'a>(element: &'a Element, tag: &str, names: &mut Names<'a>) -> Option<Mark> {
+    if attr(element, "itemprop").is_some_and(|names| names.split_ascii_whitespace().any(|name| name == "articleBody")) {
+        return Some(Mark::ArticleBody);
+    }
+    let mut named = ["class", "id"].iter().filter_map(|key| attr(element, key));
+    if matches!(tag, "div" | "section" | "article" | "main" | "td") && named.any(|value| names.told(value).content) {
+        return Some(Mark::Content);
+    }
+    match tag {
+        "article" => Some(Mark::Article),
+        "main" => Some(Mark::Main),
+        _ if attr(element, "role") == Some("main") => Some(Mark::Main),
+        _ if attr(element, "role") == Some("article") => Some(Mark::Article),
+        _ => None,
+    }
+}
+
+/// The addresses an image may have, the best first: lazy loaders keep the real one in `data-…`.
+pub(crate) fn sources(element: &Element) -> Vec<&str> {
+    let mut found = Vec::new();
+    for key in ["data-src", "data-lazy-src", "data-original", "data-orig-file", "data-full-url"] {
+        found.extend(attr(element, key));
+    }
+    for key in ["srcset", "data-srcset", "data-lazy-srcset"] {
+        found.extend(attr(element, key).and_then(largest));
+    }
+    found.extend(attr(element, "src"));
+    found.retain(|source| !source.trim_start().starts_with("data:"));
+    found
+}
+
+/// The largest of the candidates of a `srcset` (HTML, "parsing a srcset attribute").
+fn largest(srcset: &str) -> Option<&str> {
+    // Addresses may hold commas, so only a comma before white space parts them, as long as there is one.
+    let parted = if srcset.contains(", ") || srcset.contains(",\n") {
+        srcset.split(", ").flat_map(|s| s.split(",\n")).collect::<Vec<_>>()
+    } else {
+        srcset.split(" ,").collect()
+    };
+    parted
+        .into_iter()
+        .filter_map(|entry| {
+            let mut words = entry.split_whitespace();
+            let source = words.next()?.trim_matches(',');
+            let size =
+                words.next().and_then(|d| d.trim_end_matches(['w', 'x', ',']).parse::<f64>().ok()).unwrap_or(1.0);
+            (!source.is_empty()).then_some((source, size))
+        })
+        .max_by(|a, b| a.1.total_cmp(&b.1))
+        .map(|(source, _)| source)
+}
+
+/// Longest value, in bytes of text.
+const VALUE_BYTES: usize = 1_024;
+/// Whether a property is a text of its own, which is read elsewhere or not at all.
+pub(crate) fn is_long_property(name: &str) -> bool {
+    matches!(name, "articleBody" | "text" | "description" | "reviewBody")
+}
+
+/// The value of a property that is no item (HTML, "values"), but for what pages get wrong: `content` counts on every
+/// element, and a name that is a link is its text.
+pub(crate) fn property_value(name: &str, node: NodeRef<'_, Node>, element: &Element, budget: &mut usize) -> String {
+    let date = matches!(name, "datePublished" | "dateCreated" | "dateModified");
+    let address = matches!(name, "image" | "thumbnailUrl" | "contentUrl" | "url" | "mainEntityOfPage" | "sameAs");
+    let given = match element.name() {
+        "link" => attr(element, "href"),
+        "a" | "area" if address => attr(element, "href"),
+        "img" | "amp-img" => sources(element).into_iter().next(),
+        "audio" | "embed" | "iframe" | "source" | "track" | "video" => attr(element, "src"),
+        "object" => attr(element, "data"),
+        "data" | "meter" => attr(element, "value"),
+        "time" => attr(element, "datetime"),
+        _ => None,
+    };
+    let given = given.or_else(|| attr(element, "content")).or_else(|| attr(element, "datetime"));
+    let given = given.or_else(|| if date { instant_in(node, budget) } else { None }).map(str::to_owned);
+    given.unwrap_or_else(|| hygiene::line(&text_of(node, VALUE_BYTES, budget), 300))
+}

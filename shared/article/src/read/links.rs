@@ -1,0 +1,68 @@
+//! URLs found in pages: resolved, cleaned, and only those that could be called at all.
+
+use url::Url;
+
+/// Resolves a reference against a base. Only http and https come back, without user information and fragment, and
+/// no longer than `max_bytes`. Whether the address may be called is for the address guard to say.
+pub(crate) fn resolve(base: &Url, reference: &str, max_bytes: usize) -> Option<Url> {
+    let reference = reference.trim();
+    if reference.is_empty() || reference.len() > max_bytes {
+        return None;
+    }
+    let mut url = base.join(reference).ok()?;
+    if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none_or(str::is_empty) {
+        return None;
+    }
+    url.set_username("").ok()?;
+    url.set_password(None).ok()?;
+    url.set_fragment(None);
+    (url.as_str().len() <= max_bytes).then_some(url)
+}
+
+/// Whether a reference leads to another page of the host of `base`; told from how it is written, for a page has many.
+pub(crate) fn is_own(base: &Url, reference: &str) -> bool {
+    let reference = reference.trim();
+    let after_scheme = ["https://", "http://", "//"].iter().find_map(|scheme| reference.strip_prefix(scheme));
+    match after_scheme {
+        Some(rest) => {
+            let host = rest.split(['/', '?', '#', ':']).next().unwrap_or_default();
+            base.host_str().is_some_and(|own| bare(own).eq_ignore_ascii_case(bare(host)))
+        }
+        None => {
+            let path = reference.split(['/', '?', '#']).next().unwrap_or_default();
+            !reference.is_empty() && !reference.starts_with('#') && !path.contains(':')
+        }
+    }
+}
+
+/// Whether the relation of a link is that to the page before or after this one (HTML, "sequential link types").
+pub(crate) fn turns(rel: &str) -> bool {
+    rel.split_ascii_whitespace().any(|rel| ["prev", "previous", "next"].iter().any(|it| rel.eq_ignore_ascii_case(it)))
+}
+
+/// The base for a page's references: `<base href>` when it leads to http or https, else the page's own address.
+pub(crate) fn base(page: &Url, href: Option<&str>, max_bytes: usize) -> Url {
+    href.and_then(|href| resolve(page, href, max_bytes)).unwrap_or_else(|| page.clone())
+}
+
+pub(crate) fn bare(host: &str) -> &str {
+    host.strip_prefix("www.").unwrap_or(host)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+
+    #[test]
+    fn references_to_the_same_host_are_told_from_others() {
+        let base: Url = "https://www.site.example.org/news/a".parse().unwrap();
+        for own in ["/b", "b?x=1", "https://site.example.org/c", "//www.Site.example.org:443/d", "../e:f"] {
+            assert!(is_own(&base, own), "{own}");
+        }
+        for other in ["#top", "", "mailto:a@example.org", "javascript:void(0)", "https://other.example.net/", "//x/y"] {
+            assert!(!is_own(&base, other), "{other}");
+        }
+    }
+}

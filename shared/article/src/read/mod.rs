@@ -1,0 +1,14 @@
+//! Reading a page: its limits, its tags, its tree, and the outline of the tree that all rules ask.
+
+pub(crate) mod boilerplate;
+pub(crate) mod changes;
+pub(crate) mod dom;
+pub(crate) mod elements;
+pub(crate) mod gate;
+pub(crate) mod links;
+pub(crate) mod outline;
+pub(crate) mod plain;
+pub(crate) mod scan_head;
+pub(crate) mod sink;
+pub(crate) mod walk;
+pub(crate) mod wordpress;

@@ -1,0 +1,278 @@
+//! One walk over the tree that writes down everything the rules ask for.
+//!
+//! The text becomes a list of blocks in document order. Whatever lies in an element is then a run of blocks, so a
+//! candidate for the article is a [`Span`], and so is a part of the page that is something else.
+
+use crate::read::gate::Limits;
+use ego_tree::NodeId;
+use scraper::node::Element;
+use std::cell::OnceCell;
+use url::Url;
+
+/// Why a block is left out, in words for whoever asks.
+pub(crate) type Reason = &'static str;
+
+/// A paragraph, a heading, a list item, or any other run of text without a block boundary in it.
+#[derive(Debug)]
+pub(crate) struct Block {
+    /// Cleaned; line breaks only where the page forces them.
+    pub(crate) text: String,
+    /// How wide it is: characters that are no white space, wide ones (Chinese, Japanese, Korean) twice.
+    pub(crate) chars: usize,
+    /// Those of them that are inside links.
+    pub(crate) link_chars: usize,
+    /// Those of them that are inside links to other pages of the same host.
+    pub(crate) own_link_chars: usize,
+    /// Those of them that are inside links to the page before or after this one.
+    pub(crate) turn_chars: usize,
+    /// The element that holds it.
+    pub(crate) tag: Tag,
+    /// Why it is no text wherever it stands, once that has been asked.
+    pub(crate) by_itself: OnceCell<Option<Reason>>,
+    /// Whether it is what sections beside the article are called, once that has been asked.
+    pub(crate) names_section: OnceCell<bool>,
+}
+
+impl Block {
+    /// Share of its characters that is inside links to other pages of the same host.
+    pub(crate) fn own_links(&self) -> f64 {
+        self.own_link_chars as f64 / self.chars.max(1) as f64
+    }
+
+    /// Share of its characters that is inside links to the page before or after this one.
+    pub(crate) fn turns(&self) -> f64 {
+        self.turn_chars as f64 / self.chars.max(1) as f64
+    }
+
+    /// Share of its characters that is inside links.
+    pub(crate) fn links(&self) -> f64 {
+        self.link_chars as f64 / self.chars.max(1) as f64
+    }
+}
+
+/// Kind of the element that holds a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tag {
+    Paragraph,
+    Heading(u8),
+    Item,
+    Cell,
+    Quote,
+    Pre,
+    Other,
+}
+
+impl Tag {
+    /// Its name for whoever asks.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Tag::Paragraph => "paragraph",
+            Tag::Heading(_) => "heading",
+            Tag::Item => "item",
+            Tag::Cell => "cell",
+            Tag::Quote => "quote",
+            Tag::Pre => "code",
+            Tag::Other => "other",
+        }
+    }
+}
+
+/// A run of blocks that one element holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Span {
+    /// The first block.
+    pub(crate) start: usize,
+    /// The block after the last one.
+    pub(crate) end: usize,
+    /// Number of the element in document order; ancestors have smaller ones.
+    pub(crate) serial: usize,
+    /// Number of the parent element.
+    pub(crate) parent: usize,
+}
+
+impl Span {
+    /// Whether the element of `other` lies inside this one's.
+    pub(crate) fn holds(&self, other: &Span) -> bool {
+        self.serial < other.serial && self.start <= other.start && other.end <= self.end
+    }
+}
+
+/// Why an element is a candidate for the article.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mark {
+    /// Microdata `articleBody`.
+    ArticleBody,
+    /// A class that WordPress and its kin give to the text.
+    Content,
+    /// `<article>`.
+    Article,
+    /// `<main>` or `role=main`.
+    Main,
+}
+
+impl Mark {
+    /// The name of the extractor that uses such marks.
+    pub(crate) fn extractor(self) -> &'static str {
+        match self {
+            Mark::ArticleBody => "microdata",
+            Mark::Content => "content",
+            Mark::Article => "article",
+            Mark::Main => "main",
+        }
+    }
+}
+
+/// Why a part of the page is taken for something else than the article.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Kind {
+    /// Not shown, or marked not to be quoted. Always left out.
+    Hidden,
+    /// Navigation, menus, breadcrumbs, page footers.
+    Chrome,
+    /// Comments of readers.
+    Comments,
+    /// Other articles, teasers, sidebars.
+    Related,
+    /// Share buttons, newsletter forms, advertisements, cookie notices.
+    Widget,
+    /// Byline, date, tags, reading time, about the author.
+    Meta,
+    /// Captions and credits of images.
+    Caption,
+}
+
+impl Kind {
+    /// All kinds, the surest first.
+    pub(crate) const ALL: [Kind; 7] =
+        [Kind::Hidden, Kind::Chrome, Kind::Comments, Kind::Related, Kind::Widget, Kind::Meta, Kind::Caption];
+
+    /// Why a part of this kind is left out, in words for whoever asks.
+    pub(crate) fn reason(self) -> &'static str {
+        match self {
+            Kind::Hidden => "not shown, or marked not to be quoted",
+            Kind::Chrome => "navigation, header or footer",
+            Kind::Comments => "comments",
+            Kind::Related => "other articles, a sidebar",
+            Kind::Widget => "sharing, a form, an advertisement or a notice",
+            Kind::Meta => "byline, date, tags or about the author",
+            Kind::Caption => "caption or credit of an image",
+        }
+    }
+}
+
+/// An image of the body.
+#[derive(Debug)]
+pub(crate) struct Picture<'a> {
+    /// The element.
+    pub(crate) element: &'a Element,
+    /// How many blocks come before it.
+    pub(crate) block: usize,
+    /// Numbers of the elements around it that are named as something else than the article.
+    pub(crate) outside: Vec<usize>,
+}
+
+/// A property of microdata.
+#[derive(Debug)]
+pub(crate) struct Prop<'a> {
+    /// Its names, as written.
+    pub(crate) names: &'a str,
+    /// Its value, if it is no item.
+    pub(crate) value: String,
+    /// Whether it lies in an item.
+    pub(crate) in_item: bool,
+}
+
+/// A `<time>` or another element that is marked as a date.
+#[derive(Debug)]
+pub(crate) struct Moment {
+    /// The machine-readable value, or the text.
+    pub(crate) value: String,
+    /// How many blocks come before it.
+    pub(crate) block: usize,
+    /// Whether the markup says that it is the time of publication.
+    pub(crate) published: bool,
+    /// Whether the markup says that it is the time of the last change.
+    pub(crate) modified: bool,
+    /// Whether it lies in comments, or is not shown.
+    pub(crate) foreign: bool,
+    /// Whether it lies in either, or among teasers.
+    pub(crate) outside: bool,
+}
+
+/// Everything that the rules ask for.
+#[derive(Debug)]
+pub(crate) struct Outline<'a> {
+    pub(crate) base: Url,
+    pub(crate) limits: Limits,
+    /// Name or property in lower case, content.
+    pub(crate) metas: Vec<(String, &'a str)>,
+    /// Start tags called `meta` that the tree shows.
+    pub(crate) meta_tags: usize,
+    /// Those that carry directives: names in lower case, and contents.
+    pub(crate) robots: Vec<(String, &'a str)>,
+    /// Targets of links with the relation `canonical`.
+    pub(crate) canonicals: Vec<&'a str>,
+    pub(crate) html_lang: Option<&'a str>,
+    pub(crate) title: Option<String>,
+    pub(crate) headings: Vec<(u8, String, usize)>,
+    pub(crate) json: Vec<String>,
+    pub(crate) props: Vec<Prop<'a>>,
+    /// Elements that begin an item of microdata.
+    pub(crate) items: Vec<NodeId>,
+    pub(crate) bylines: Vec<String>,
+    pub(crate) moments: Vec<Moment>,
+    pub(crate) pictures: Vec<Picture<'a>>,
+    pub(crate) image_src: Option<&'a str>,
+    pub(crate) blocks: Vec<Block>,
+    /// Every element that holds text, in the order of their ends.
+    pub(crate) spans: Vec<Span>,
+    pub(crate) marks: Vec<(Mark, Span, NodeId)>,
+    /// Parts that are something else than the article.
+    pub(crate) parts: Vec<(Kind, Span)>,
+    /// Steps that the walk took.
+    pub(crate) steps: u64,
+}
+
+impl<'a> Outline<'a> {
+    /// Nothing yet.
+    pub(crate) fn new(page: &Url, limits: &Limits) -> Outline<'a> {
+        Outline {
+            base: page.clone(),
+            limits: *limits,
+            metas: Vec::new(),
+            meta_tags: 0,
+            robots: Vec::new(),
+            canonicals: Vec::new(),
+            html_lang: None,
+            title: None,
+            headings: Vec::new(),
+            json: Vec::new(),
+            props: Vec::new(),
+            items: Vec::new(),
+            bylines: Vec::new(),
+            moments: Vec::new(),
+            pictures: Vec::new(),
+            image_src: None,
+            blocks: Vec::new(),
+            spans: Vec::new(),
+            marks: Vec::new(),
+            parts: Vec::new(),
+            steps: 0,
+        }
+    }
+
+    /// All filled contents of metas of one name, in document order.
+    pub(crate) fn metas_of<'s>(&'s self, name: &'s str) -> impl Iterator<Item = &'a str> + 's {
+        self.metas.iter().filter(move |(known, content)| known == name && !content.trim().is_empty()).map(|(_, c)| *c)
+    }
+
+    /// The first filled content of the first of these metas that there is.
+    pub(crate) fn meta(&self, names: &[&str]) -> Option<&'a str> {
+        names.iter().find_map(|name| {
+            self.metas
+                .iter()
+                .find(|(known, content)| known == name && !content.trim().is_empty())
+                .map(|(_, content)| *content)
+        })
+    }
+}

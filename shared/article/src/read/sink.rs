@@ -1,0 +1,292 @@
+//! The tree builder's sink: scraper's own, which counts what is asked of it.
+//!
+//! Each step of html5ever that grows with the open elements (scopes, the adoption agency, formatting elements opened again)
+//! asks its sink for a name or an identity, so the count of questions is the work. What it does with formatting elements
+//! without asking is charged by the [`Guard`], through which all tags go.
+
+use crate::read::gate::is_formatting;
+use crate::read::gate::{Limits, Unreadable};
+use ego_tree::NodeId;
+use html5ever::interface::{ElementFlags, NodeOrText, QuirksMode, Tracer, TreeSink};
+use html5ever::tendril::StrTendril;
+use html5ever::tokenizer::{Tag, TagKind, Token, TokenSink, TokenSinkResult};
+use html5ever::tree_builder::{TreeBuilder, TreeBuilderOpts};
+use html5ever::{Attribute, LocalName, QualName};
+use scraper::{Html, HtmlTreeSink};
+use std::borrow::Cow;
+use std::cell::{Cell, Ref, RefCell};
+use std::collections::BTreeSet;
+
+/// Steps that the comparison of one attribute with that of another formatting element counts for: it is copied and sorted
+/// (HTML, "push onto the list of active formatting elements").
+const COMPARISON: usize = 16;
+
+/// Most different formatting elements that are told from each other; of so many, more are never remembered than may be open.
+const KINDS: usize = 2_000;
+
+/// Most of what a tree may have.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TreeLimits {
+    /// Elements, texts and comments.
+    pub(crate) nodes: usize,
+    /// Attributes of one element.
+    pub(crate) attributes: usize,
+    /// Attributes of all elements.
+    pub(crate) attributes_together: usize,
+}
+
+/// Wraps the sink and counts.
+pub(crate) struct CountingSink {
+    inner: HtmlTreeSink,
+    limits: TreeLimits,
+    steps: Cell<u64>,
+    attributes: Cell<usize>,
+    /// Formatting elements that differ from each other.
+    kinds: RefCell<BTreeSet<(LocalName, Vec<Attribute>)>>,
+    /// Formatting elements that the tree builder may remember.
+    listed: Cell<usize>,
+    refused: Cell<Option<Unreadable>>,
+}
+
+impl CountingSink {
+    pub(crate) fn new(html: Html, limits: TreeLimits) -> CountingSink {
+        CountingSink {
+            inner: HtmlTreeSink::new(html),
+            limits,
+            steps: Cell::new(0),
+            attributes: Cell::new(0),
+            kinds: RefCell::default(),
+            listed: Cell::new(0),
+            refused: Cell::new(None),
+        }
+    }
+
+    /// Charges steps.
+    pub(crate) fn charge(&self, steps: usize) {
+        self.steps.set(self.steps.get().saturating_add(steps as u64));
+    }
+
+    /// Steps so far.
+    pub(crate) fn steps(&self) -> u64 {
+        self.steps.get()
+    }
+
+    /// Refuses the page, if it is not refused yet.
+    fn refuse(&self, why: Unreadable) {
+        self.refused.set(self.refused.get().or(Some(why)));
+    }
+
+    /// Takes over how many formatting elements are open or remembered.
+    fn recount(&self, formatting: usize) {
+        /// Most that are remembered of those that are equal (HTML, "Noah's Ark clause").
+        const EQUAL: usize = 3;
+        self.listed.set(formatting.min(EQUAL * self.kinds.borrow().len()));
+    }
+
+    /// Charges what the tree builder does unasked for the tag of a formatting element: it compares a new one with all that it
+    /// remembers, and looks through them for the one that ends.
+    fn charge_formatting(&self, tag: &Tag) {
+        if tag.kind == TagKind::EndTag {
+            return self.charge(self.listed.get());
+        }
+        let mut kinds = self.kinds.borrow_mut();
+        if kinds.len() < KINDS {
+            kinds.insert((tag.name.clone(), tag.attrs.clone()));
+        }
+        drop(kinds);
+        self.charge(self.listed.get() * (1 + COMPARISON * tag.attrs.len()));
+        // Of links only one is remembered at a time.
+        self.recount(self.listed.get() + usize::from(&*tag.name != "a"));
+    }
+}
+
+impl TreeSink for CountingSink {
+    type Handle = NodeId;
+    type Output = Html;
+    type ElemName<'a> = Ref<'a, QualName>;
+
+    fn finish(self) -> Html {
+        self.inner.finish()
+    }
+
+    fn parse_error(&self, msg: Cow<'static, str>) {
+        self.inner.parse_error(msg);
+    }
+
+    fn get_document(&self) -> NodeId {
+        self.inner.get_document()
+    }
+
+    fn elem_name<'a>(&'a self, target: &'a NodeId) -> Ref<'a, QualName> {
+        self.charge(1);
+        self.inner.elem_name(target)
+    }
+
+    fn create_element(&self, name: QualName, attrs: Vec<Attribute>, flags: ElementFlags) -> NodeId {
+        self.charge(1 + attrs.len());
+        let together = self.attributes.get().saturating_add(attrs.len());
+        self.attributes.set(together);
+        let attrs = if together > self.limits.attributes_together {
+            self.refuse(Unreadable::TooManyAttributes);
+            Vec::new()
+        } else {
+            attrs
+        };
+        self.inner.create_element(name, attrs, flags)
+    }
+
+    fn create_comment(&self, text: StrTendril) -> NodeId {
+        self.charge(1);
+        self.inner.create_comment(text)
+    }
+
+    fn create_pi(&self, target: StrTendril, data: StrTendril) -> NodeId {
+        self.charge(1);
+        self.inner.create_pi(target, data)
+    }
+
+    fn append(&self, parent: &NodeId, child: NodeOrText<NodeId>) {
+        self.charge(1);
+        self.inner.append(parent, child);
+    }
+
+    fn append_based_on_parent_node(&self, element: &NodeId, prev_element: &NodeId, child: NodeOrText<NodeId>) {
+        self.charge(1);
+        self.inner.append_based_on_parent_node(element, prev_element, child);
+    }
+
+    fn append_doctype_to_document(&self, name: StrTendril, public_id: StrTendril, system_id: StrTendril) {
+        self.charge(1);
+        self.inner.append_doctype_to_document(name, public_id, system_id);
+    }
+
+    fn get_template_contents(&self, target: &NodeId) -> NodeId {
+        self.charge(1);
+        self.inner.get_template_contents(target)
+    }
+
+    fn same_node(&self, x: &NodeId, y: &NodeId) -> bool {
+        self.charge(1);
+        self.inner.same_node(x, y)
+    }
+
+    fn set_quirks_mode(&self, mode: QuirksMode) {
+        self.inner.set_quirks_mode(mode);
+    }
+
+    fn append_before_sibling(&self, sibling: &NodeId, new_node: NodeOrText<NodeId>) {
+        self.charge(1);
+        self.inner.append_before_sibling(sibling, new_node);
+    }
+
+    /// Adds what a second `<html>` or `<body>` says to the first one, as long as that is no more than one tag may say: each
+    /// addition moves all the others.
+    fn add_attrs_if_missing(&self, target: &NodeId, attrs: Vec<Attribute>) {
+        let known =
+            self.inner.0.borrow().tree.get(*target).and_then(|node| Some(node.value().as_element()?.attrs.len()));
+        let together = known.unwrap_or(0) + attrs.len();
+        self.charge(together);
+        if together > 2 * self.limits.attributes {
+            self.refuse(Unreadable::TooManyAttributes);
+        } else {
+            self.inner.add_attrs_if_missing(target, attrs);
+        }
+    }
+
+    fn remove_from_parent(&self, target: &NodeId) {
+        self.charge(1);
+        self.inner.remove_from_parent(target);
+    }
+
+    fn reparent_children(&self, node: &NodeId, new_parent: &NodeId) {
+        let moved = self.inner.0.borrow().tree.get(*node).map_or(0, |node| node.children().count());
+        self.charge(moved);
+        self.inner.reparent_children(node, new_parent);
+    }
+}
+
+/// Stands between the tokenizer and the tree builder, and hands on no more tags once the page is refused.
+pub(crate) struct Guard {
+    builder: TreeBuilder<NodeId, CountingSink>,
+    /// Steps that the page may take.
+    most_steps: u64,
+}
+
+impl Guard {
+    pub(crate) fn new(sink: CountingSink, most_steps: u64) -> Guard {
+        Guard { builder: TreeBuilder::new(sink, TreeBuilderOpts::default()), most_steps }
+    }
+
+    pub(crate) fn sink(&self) -> &CountingSink {
+        &self.builder.sink
+    }
+
+    /// Counts the open elements anew, and refuses the page if they are nested too deep.
+    pub(crate) fn check(&self, limits: &Limits) -> Result<(), Unreadable> {
+        let open = OpenElements { sink: self.sink(), structure: Cell::new(0), formatting: Cell::new(0) };
+        self.builder.trace_handles(&open);
+        let (structure, formatting) = (open.structure.get(), open.formatting.get());
+        self.sink().recount(formatting);
+        self.sink().charge(structure + formatting);
+        // Formatting elements that are open are remembered, too, and so counted twice.
+        if structure > limits.depth || formatting > 2 * limits.formatting_depth {
+            self.sink().refuse(Unreadable::TooDeep);
+        }
+        self.sink().refused.get().map_or(Ok(()), Err)
+    }
+
+    pub(crate) fn finish(self) -> Html {
+        self.builder.sink.finish()
+    }
+}
+
+impl TokenSink for Guard {
+    type Handle = NodeId;
+
+    fn process_token(&self, token: Token, line_number: u64) -> TokenSinkResult<NodeId> {
+        let sink = self.sink();
+        if sink.refused.get().is_some() {
+            return TokenSinkResult::Continue;
+        }
+        if let Token::TagToken(tag) = &token
+            && is_formatting(&tag.name)
+        {
+            sink.charge_formatting(tag);
+        }
+        if sink.steps() > self.most_steps {
+            sink.refuse(Unreadable::TooDeep);
+        }
+        if sink.inner.0.borrow().tree.values().len() > sink.limits.nodes {
+            sink.refuse(Unreadable::TooManyTags);
+        }
+        self.builder.process_token(token, line_number)
+    }
+
+    fn end(&self) {
+        self.builder.end();
+    }
+
+    fn adjusted_current_node_present_but_not_in_html_namespace(&self) -> bool {
+        self.builder.adjusted_current_node_present_but_not_in_html_namespace()
+    }
+}
+
+/// Counts the elements that the tree builder has open, and the formatting elements that it remembers to open again.
+struct OpenElements<'s> {
+    sink: &'s CountingSink,
+    /// All but formatting elements.
+    structure: Cell<usize>,
+    /// Formatting elements; those that are open and remembered count twice.
+    formatting: Cell<usize>,
+}
+
+impl Tracer for OpenElements<'_> {
+    type Handle = NodeId;
+
+    fn trace_handle(&self, node: &NodeId) {
+        let html = self.sink.inner.0.borrow();
+        let Some(element) = html.tree.get(*node).and_then(|node| node.value().as_element()) else { return };
+        let count = if is_formatting(element.name()) { &self.formatting } else { &self.structure };
+        count.set(count.get() + 1);
+    }
+}

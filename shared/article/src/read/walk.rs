@@ -1,0 +1,499 @@
+//! The walk that fills the [`Outline`]: text into blocks, elements into spans, and whatever the rules ask for.
+
+use crate::read::boilerplate::Names;
+use crate::read::changes::says_change;
+use crate::read::dom::{attr, is_inline, text_of};
+use crate::read::elements::{
+    block_tag, heading, instant, instant_in, is_called, is_long_property, is_mute, is_short_row, mark, property_value,
+};
+use crate::read::gate::Limits;
+use crate::read::links;
+use crate::read::outline::{Block, Kind, Mark, Moment, Outline, Picture, Prop, Span, Tag};
+use crate::read::scan_head::{CANONICALS, is_directive};
+use crate::text;
+use curlew_text::hygiene;
+use ego_tree::iter::Edge;
+use ego_tree::{NodeId, NodeRef};
+use scraper::node::Element;
+use scraper::{Html, Node};
+use std::cell::OnceCell;
+use url::Url;
+
+struct OpenElement {
+    serial: usize,
+    start: usize,
+    /// Bytes of the line that was being read when it began, and whether they were more than white space.
+    line: usize,
+    line_says: bool,
+    kind: Option<Kind>,
+    mark: Option<Mark>,
+    /// Whether it begins an item of microdata.
+    item: bool,
+}
+
+/// Walks the tree once, without recursion.
+pub(crate) fn walk<'a>(tree: &'a Html, page: &Url, limits: &Limits) -> Outline<'a> {
+    let mut walk = Walk::new(page, limits);
+    let mut skipping: Option<NodeId> = None;
+    for edge in tree.tree.root().traverse() {
+        walk.out.steps += 1;
+        match edge {
+            Edge::Open(node) if skipping.is_none() => match node.value() {
+                Node::Text(text) => walk.text(text),
+                Node::Element(element) if !walk.open(node, element) => skipping = Some(node.id()),
+                _ => {}
+            },
+            Edge::Close(node) if skipping.is_some() => {
+                if skipping == Some(node.id()) {
+                    skipping = None;
+                }
+            }
+            Edge::Close(node) => {
+                if let Node::Element(element) = node.value() {
+                    walk.close(node, element);
+                }
+            }
+            Edge::Open(_) => {}
+        }
+    }
+    walk.flush();
+    walk.out.steps += (LOOKS - walk.looks) as u64;
+    walk.out
+}
+
+/// The walk's state.
+struct Walk<'a> {
+    out: Outline<'a>,
+    open: Vec<OpenElement>,
+    tags: Vec<Tag>,
+    next: usize,
+    line: String,
+    /// Whether the line holds more than white space; looking at it anew for each element would take as long as it is.
+    line_says: bool,
+    /// Steps left for reading the text below single elements.
+    looks: usize,
+    link_chars: usize,
+    own_link_chars: usize,
+    turn_chars: usize,
+    links: usize,
+    /// Whether the last link that was opened leads to the page before or after this one.
+    turns: bool,
+    /// Whether the last link that was opened leads to another page of the same host.
+    own_link: bool,
+    pre: usize,
+    /// An inline element that is something else than the article and makes up the line, and its length in bytes.
+    whole_line: Option<(Kind, Span, usize)>,
+    /// Whether the cells of the open row are read as one line.
+    joined: bool,
+    /// Numbers of the open elements that are named as something else than the article.
+    outside: Vec<usize>,
+    /// Open items of microdata.
+    items: usize,
+    has_base: bool,
+    /// Bytes of JSON-LD so far.
+    json_bytes: usize,
+    page: Url,
+    names: Names<'a>,
+}
+
+/// Longest text of one block, in bytes; longer ones are cut here and go on in the next block.
+const BLOCK_BYTES: usize = 64 * 1024;
+/// Most bytes of the document's title that are read; most of them may be characters that vanish.
+const TITLE_BYTES: usize = 64 * 1024;
+/// Bytes of text that count as one step.
+const BYTES_A_STEP: u64 = 64;
+/// Steps for reading the text below single elements, all together: elements nest, so each of their texts holds the next.
+const LOOKS: usize = 2_000_000;
+/// Most JSON-LD that is read, in bytes: parsed it takes many times as much.
+const JSON_BYTES: usize = 1024 * 1024;
+/// Most elements named as the author that are kept.
+const BYLINES: usize = 24;
+/// Most machine-readable fragments of each sort that are kept.
+const MANY: usize = 200;
+
+impl<'a> Walk<'a> {
+    fn new(page: &Url, limits: &Limits) -> Walk<'a> {
+        Walk {
+            out: Outline::new(page, limits),
+            open: Vec::new(),
+            tags: Vec::new(),
+            next: 0,
+            line: String::new(),
+            line_says: false,
+            looks: LOOKS,
+            link_chars: 0,
+            own_link_chars: 0,
+            turn_chars: 0,
+            links: 0,
+            turns: false,
+            own_link: false,
+            pre: 0,
+            whole_line: None,
+            joined: false,
+            outside: Vec::new(),
+            items: 0,
+            has_base: false,
+            json_bytes: 0,
+            page: page.clone(),
+            names: Names::default(),
+        }
+    }
+
+    /// Enters an element. Gives false if what is in it is to be passed over.
+    fn open(&mut self, node: NodeRef<'a, Node>, element: &'a Element) -> bool {
+        let tag = element.name();
+        match tag {
+            "html" => self.out.html_lang = attr(element, "lang").or_else(|| attr(element, "xml:lang")),
+            "base" if !self.has_base => {
+                self.has_base = true;
+                self.out.base = links::base(&self.page, attr(element, "href"), self.out.limits.url_bytes);
+            }
+            "meta" => self.meta(element),
+            "link" => self.link(element),
+            "title" => {
+                if self.out.title.is_none()
+                    && node.parent().is_some_and(|parent| parent.value().as_element().is_none_or(|e| e.name() != "svg"))
+                {
+                    let title =
+                        hygiene::line(&text_of(node, TITLE_BYTES, &mut self.looks), self.out.limits.title_chars);
+                    self.out.title = (!title.is_empty()).then_some(title);
+                }
+                return false;
+            }
+            "script" => {
+                self.script(node, element);
+                return false;
+            }
+            "br" => self.break_line(),
+            "hr" => self.flush(),
+            "img" | "amp-img" => self.picture(element),
+            "time" => self.time(node, element),
+            _ => {}
+        }
+        if is_mute(tag) {
+            return false;
+        }
+        self.enter(node, element, tag);
+        true
+    }
+
+    fn enter(&mut self, node: NodeRef<'a, Node>, element: &'a Element, tag: &str) {
+        if matches!(tag, "table" | "tr") {
+            self.joined = tag == "tr" && is_short_row(node, &mut self.looks);
+        }
+        if !self.stays_in_line(tag) {
+            self.flush();
+        }
+        if tag == "a" {
+            self.links += 1;
+            self.own_link = attr(element, "href").is_some_and(|href| links::is_own(&self.out.base, href));
+            self.turns = attr(element, "rel").is_some_and(links::turns);
+        }
+        if let Some(kind) = block_tag(tag) {
+            self.tags.push(kind);
+        }
+        if tag == "pre" {
+            self.pre += 1;
+        }
+        if matches!(tag, "td" | "th") && self.line_says {
+            self.line.push_str(" | ");
+        }
+        let kind = self.names.kind(element);
+        if element.attrs().any(|(name, _)| matches!(name, "itemprop" | "rel" | "class")) {
+            self.annotations(node, element);
+        }
+        if let Some(level) = heading(tag)
+            && self.out.headings.len() < MANY
+        {
+            let heading = hygiene::line(&text_of(node, 4_096, &mut self.looks), self.out.limits.title_chars);
+            if !heading.is_empty() {
+                self.out.headings.push((level, heading, self.out.blocks.len()));
+            }
+        }
+        self.next += 1;
+        if kind.is_some() {
+            self.outside.push(self.next);
+        }
+        let item = attr(element, "itemscope").is_some();
+        if item {
+            self.items += 1;
+            self.out.items.push(node.id());
+        }
+        let (start, line, line_says) = (self.out.blocks.len(), self.line.len(), self.line_says);
+        let mark = mark(element, tag, &mut self.names);
+        self.open.push(OpenElement { serial: self.next, start, line, line_says, kind, mark, item });
+    }
+
+    /// Whether an element begins no new block: inline ones, and cells of a row that is read as one line.
+    fn stays_in_line(&self, tag: &str) -> bool {
+        is_inline(tag) || (self.joined && matches!(tag, "td" | "th"))
+    }
+
+    fn close(&mut self, node: NodeRef<'a, Node>, element: &'a Element) {
+        let tag = element.name();
+        let in_line = self.stays_in_line(tag);
+        self.links -= usize::from(tag == "a");
+        if !in_line {
+            self.flush();
+        }
+        if block_tag(tag).is_some() {
+            self.tags.pop();
+        }
+        if tag == "pre" {
+            self.pre -= 1;
+        }
+        let Some(open) = self.open.pop() else { return };
+        if open.kind.is_some() {
+            self.outside.pop();
+        }
+        self.items -= usize::from(open.item);
+        if open.kind == Some(Kind::Hidden) && in_line && open.start == self.out.blocks.len() {
+            self.drop_from_line(open.line, open.line_says);
+        }
+        let end = self.out.blocks.len() + usize::from(self.line_says);
+        if end == open.start {
+            return;
+        }
+        let parent = self.open.last().map_or(0, |parent| parent.serial);
+        let span = Span { start: open.start, end, serial: open.serial, parent };
+        if !in_line {
+            self.out.spans.push(span);
+        }
+        if let Some(kind) = open.kind {
+            if !in_line || open.start < self.out.blocks.len() {
+                self.out.parts.push((kind, span));
+            } else if open.line == 0 {
+                // So far the whole line; whether it stays so is known when the line ends.
+                self.whole_line = Some((kind, span, self.line.len()));
+            }
+        }
+        if let Some(mark) = open.mark
+            && self.out.marks.len() < MANY
+        {
+            self.out.marks.push((mark, span, node.id()));
+        }
+    }
+
+    /// Takes what is not the article's out of the line it stands in, such as a tooltip; long text is left.
+    fn drop_from_line(&mut self, from: usize, says: bool) {
+        const LONGEST: usize = 200;
+        if self.line.len().saturating_sub(from) <= LONGEST && self.line.is_char_boundary(from) {
+            self.line.truncate(from);
+            self.line_says = says;
+        }
+    }
+
+    fn text(&mut self, text: &str) {
+        if text.is_empty() {
+            return;
+        }
+        if self.links > 0 {
+            let width = text::width(text);
+            self.link_chars += width;
+            self.own_link_chars += if self.own_link { width } else { 0 };
+            self.turn_chars += if self.turns { width } else { 0 };
+        }
+        self.line.push_str(text);
+        self.line_says |= text.contains(|c: char| !c.is_whitespace());
+        self.out.steps += text.len() as u64 / BYTES_A_STEP;
+        if self.line.len() > BLOCK_BYTES {
+            self.flush();
+        }
+    }
+
+    fn break_line(&mut self) {
+        if self.line.ends_with('\u{1}') {
+            self.line.pop();
+            self.flush();
+        } else {
+            // Stands for a forced line break until white space is folded; text cannot hold it, for it is a control.
+            self.line.push('\u{1}');
+            self.line_says = true;
+        }
+    }
+
+    /// Ends the block that is being read.
+    fn flush(&mut self) {
+        let raw = std::mem::take(&mut self.line);
+        let says = std::mem::take(&mut self.line_says);
+        let link_chars = std::mem::take(&mut self.link_chars);
+        let own_link_chars = std::mem::take(&mut self.own_link_chars);
+        let turn_chars = std::mem::take(&mut self.turn_chars);
+        if let Some((kind, span, length)) = self.whole_line.take()
+            && raw.trim_end().len() <= length + length / 2
+        {
+            self.out.parts.push((kind, span));
+        }
+        if !says {
+            return;
+        }
+        let mut text = String::with_capacity(raw.len());
+        for line in raw.split(['\u{1}']) {
+            let clean = hygiene::clean(line);
+            let lines: &mut dyn Iterator<Item = &str> =
+                if self.pre > 0 { &mut clean.lines() } else { &mut std::iter::once(clean.as_ref()) };
+            for line in lines {
+                let before = text.len();
+                for word in line.split_whitespace() {
+                    if text.len() > before && !text.ends_with('\n') {
+                        text.push(' ');
+                    }
+                    text.push_str(word);
+                }
+                if text.len() > before {
+                    text.push('\n');
+                }
+            }
+        }
+        text.truncate(text.trim_end().len());
+        let chars = text::width(&text);
+        if chars > 0 {
+            let tag = self.tags.last().copied().unwrap_or(Tag::Other);
+            self.out.blocks.push(Block {
+                text,
+                chars,
+                link_chars: link_chars.min(chars),
+                own_link_chars: own_link_chars.min(chars),
+                turn_chars: turn_chars.min(chars),
+                tag,
+                by_itself: OnceCell::new(),
+                names_section: OnceCell::new(),
+            });
+        }
+    }
+
+    fn meta(&mut self, element: &'a Element) {
+        self.out.meta_tags += 1;
+        let Some(content) = attr(element, "content") else { return };
+        if attr(element, "http-equiv").is_none_or(|name| !name.trim().eq_ignore_ascii_case("refresh"))
+            && let Some(name) = attr(element, "name").or_else(|| attr(element, "property"))
+        {
+            let name = name.trim().to_ascii_lowercase();
+            if self.out.robots.len() < self.out.limits.robots_metas && is_directive(&name, content) {
+                self.out.robots.push((name, content));
+            }
+        }
+        for key in ["property", "name", "itemprop", "http-equiv"] {
+            if let Some(name) = attr(element, key) {
+                if key == "itemprop" {
+                    self.prop(name, content.to_owned());
+                } else if self.out.metas.len() < MANY * 4 {
+                    self.out.metas.push((name.trim().to_ascii_lowercase(), content));
+                }
+            }
+        }
+    }
+
+    fn link(&mut self, element: &'a Element) {
+        let (Some(rel), Some(href)) = (attr(element, "rel"), attr(element, "href")) else { return };
+        let canonical = rel.split_ascii_whitespace().any(|rel| rel.eq_ignore_ascii_case("canonical"));
+        if canonical && self.out.canonicals.len() < CANONICALS {
+            self.out.canonicals.push(href);
+        }
+        if rel.eq_ignore_ascii_case("image_src") {
+            self.out.image_src = self.out.image_src.or(Some(href));
+        }
+        if let Some(name) = attr(element, "itemprop") {
+            self.prop(name, href.to_owned());
+        }
+    }
+
+    fn script(&mut self, node: NodeRef<'a, Node>, element: &'a Element) {
+        /// More blocks of JSON-LD than this are not read.
+        const SCRIPTS: usize = 32;
+        let is_json = attr(element, "type")
+            .is_some_and(|kind| kind.trim().to_ascii_lowercase().starts_with("application/ld+json"));
+        if is_json && self.out.json.len() < SCRIPTS {
+            let text: String =
+                node.children().filter_map(|child| child.value().as_text()).map(|text| &**text).collect();
+            self.json_bytes += text.len();
+            if self.json_bytes <= JSON_BYTES {
+                self.out.json.push(text);
+            }
+        }
+    }
+
+    fn picture(&mut self, element: &'a Element) {
+        if self.out.pictures.len() < self.out.limits.images {
+            let outside = self.outside.clone();
+            self.out.pictures.push(Picture { element, block: self.out.blocks.len(), outside });
+        }
+    }
+
+    fn time(&mut self, node: NodeRef<'a, Node>, element: &'a Element) {
+        if self.out.moments.len() >= MANY {
+            return;
+        }
+        let value = attr(element, "datetime").or_else(|| instant(element)).map(str::to_owned);
+        let value = value.unwrap_or_else(|| hygiene::line(&text_of(node, 256, &mut self.looks), 64));
+        let says = |word: &str| is_called(element, &[word]);
+        // Drupal names the field around it.
+        let around = node.parent().and_then(|parent| parent.value().as_element());
+        let field = around.is_some_and(|field| is_called(field, &["changed", "updated", "modified"]));
+        // WordPress names both of a post that was never changed; then the words before it decide.
+        let modified = says("updated") || says("modif") || field;
+        let published = attr(element, "pubdate").is_some() || says("publish") || says("entry-date") || says("created");
+        let published = published && !(modified && says_change(&self.line));
+        let changes = says_change(&value);
+        self.moment(value, changes, published, modified && !published);
+    }
+
+    /// Notes a date; `changes` says that the words in it are about a change.
+    fn moment(&mut self, value: String, changes: bool, published: bool, modified: bool) {
+        if self.out.moments.len() < MANY {
+            let modified = modified || (!published && (says_change(&self.line) || changes));
+            let inside =
+                |kinds: &[Kind]| self.open.iter().any(|open| open.kind.is_some_and(|kind| kinds.contains(&kind)));
+            let foreign = inside(&[Kind::Comments, Kind::Hidden]);
+            let outside = foreign || inside(&[Kind::Related]);
+            self.out.moments.push(Moment {
+                value,
+                block: self.out.blocks.len(),
+                published,
+                modified,
+                foreign,
+                outside,
+            });
+        }
+    }
+
+    /// Microdata, `rel=author`, and the class names that dates and bylines commonly have.
+    fn annotations(&mut self, node: NodeRef<'a, Node>, element: &'a Element) {
+        let is_text = matches!(element.name(), "time");
+        if let Some(name) = attr(element, "itemprop")
+            && !is_long_property(name)
+            && self.out.props.len() < MANY
+        {
+            let value = property_value(name, node, element, &mut self.looks);
+            self.prop(name, value);
+        }
+        let class = attr(element, "class").unwrap_or_default();
+        let told = self.names.told(class);
+        let author = attr(element, "rel")
+            .is_some_and(|rel| rel.split_ascii_whitespace().any(|r| r.eq_ignore_ascii_case("author")));
+        if (author || told.byline) && self.out.bylines.len() < BYLINES && !self.in_comments() {
+            self.out.bylines.push(hygiene::line(&text_of(node, 512, &mut self.looks), 160));
+        }
+        if !is_text && told.date && self.out.moments.len() < MANY {
+            let shown = hygiene::line(&text_of(node, 256, &mut self.looks), 80);
+            let changes = says_change(&shown);
+            let value = instant_in(node, &mut self.looks).map_or(shown, str::to_owned);
+            self.moment(
+                value,
+                changes,
+                class.contains("publish") || class.contains("post") || class.contains("entry"),
+                class.contains("updat") || class.contains("modif"),
+            );
+        }
+    }
+
+    fn prop(&mut self, names: &'a str, value: String) {
+        if self.out.props.len() < MANY {
+            self.out.props.push(Prop { names, value, in_item: self.items > 0 });
+        }
+    }
+
+    fn in_comments(&self) -> bool {
+        self.open.iter().any(|open| matches!(open.kind, Some(Kind::Comments | Kind::Related)))
+    }
+}

@@ -1,0 +1,275 @@
+//! Charset detection: which encoding a document is in, and its characters.
+
+use crate::references::windows_1252;
+use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
+use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252, X_USER_DEFINED};
+use std::borrow::Cow;
+
+/// Bytes of a page in which a `meta` tag may name the encoding (HTML, "determining the character encoding", asks for
+/// 1024; real heads are longer).
+const META_BYTES: usize = 16 * 1024;
+/// Bytes of a feed in which an XML declaration, or a `meta` tag, may name the encoding.
+const DECLARATION_BYTES: usize = 1_024;
+/// Bytes that a guess is made from; the detector is slow.
+const GUESS_BYTES: usize = 64 * 1024;
+
+/// Kind of a document. It decides where the document may name its encoding, and how far that is believed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Document {
+    /// A page: as browsers do (HTML, "determining the character encoding"), the charset of the header is believed, else
+    /// that of the first `meta` tag with a known one. Bytes that do not fit become U+FFFD.
+    Page,
+    /// A feed: the charset of the header comes first, then the XML declaration (RFC 7303 §3). Two things overrule a label:
+    /// text that is not valid UTF-8 is not UTF-8, and text that is valid UTF-8 and says so itself is not Latin-1.
+    Feed,
+}
+
+/// Text of a document.
+#[derive(Debug)]
+pub struct DecodedText<'a> {
+    /// Its characters; U+FFFD for each that cannot be read.
+    pub text: Cow<'a, str>,
+    /// Whether a label was unknown or wrong, or bytes could not be read.
+    pub faulty: bool,
+}
+
+/// Decodes a document. `content_type` is the header as the server sent it (RFC 9110 §8.3).
+///
+/// A byte order mark is believed before every label, and so are the zeros of UTF-16 and UTF-32 beside the first `<` or `{`.
+/// Without a label, the bytes decide. UTF-7 is never used, for no browser does (Encoding Standard §4).
+pub fn decode<'a>(body: &'a [u8], content_type: Option<&str>, document: Document) -> DecodedText<'a> {
+    if let Some((encoding, mark)) = Encoding::for_bom(body) {
+        // A UTF-32 mark begins with the UTF-16LE one; no such text has a NUL as its first character.
+        if !(encoding == UTF_16LE && body[mark..].starts_with(&[0, 0])) {
+            return decode_as(&body[mark..], encoding, false);
+        }
+    }
+    if let Some(text) = utf_32(body) {
+        return DecodedText { text: Cow::Owned(text), faulty: true };
+    }
+    if let Some(encoding) = utf_16(body) {
+        return decode_as(body, encoding, false);
+    }
+    let header = content_type.and_then(charset_parameter);
+    match document {
+        Document::Page => {
+            let label = header.and_then(known).or_else(|| meta_labels(head(body, META_BYTES)).find_map(of_meta));
+            decode_as(body, label.unwrap_or_else(|| guess(body)), false)
+        }
+        Document::Feed => by_doubted_labels(body, header, declared(head(body, DECLARATION_BYTES))),
+    }
+}
+
+/// Decodes by what the server or the document says, unless the bytes say otherwise.
+fn by_doubted_labels<'a>(body: &'a [u8], header: Option<&str>, declared: Option<&str>) -> DecodedText<'a> {
+    let plain = |label: Option<&str>| label.and_then(known).filter(|e| is_plain(e));
+    let unknown = |label: Option<&str>| label.is_some() && plain(label).is_none();
+    let faulty = unknown(header) || unknown(declared);
+    let (header, declared) = (plain(header), plain(declared));
+    if let Ok(text) = std::str::from_utf8(body) {
+        let mislabelled = header.is_some_and(|e| e != UTF_8) && declared.is_none_or(|e| e == UTF_8) && !text.is_ascii();
+        let wanted = header.or(declared).unwrap_or(UTF_8);
+        if wanted == UTF_8 || mislabelled && (wanted.is_single_byte() && declared.is_some()) {
+            return DecodedText { text: Cow::Borrowed(text), faulty: mislabelled || faulty };
+        }
+        return decode_as(body, wanted, faulty);
+    }
+    match header.into_iter().chain(declared).find(|e| *e != UTF_8) {
+        Some(encoding) => decode_as(body, encoding, faulty),
+        None if header.or(declared).is_some() && is_mostly_utf_8(body) => decode_as(body, UTF_8, true),
+        None => decode_as(body, guess(body), faulty || header.or(declared).is_some()),
+    }
+}
+
+fn decode_as<'a>(body: &'a [u8], encoding: &'static Encoding, faulty: bool) -> DecodedText<'a> {
+    let (text, lossy) = encoding.decode_without_bom_handling(body);
+    DecodedText { text, faulty: faulty || lossy }
+}
+
+/// The encoding for a label, except those that the standard replaces because they are dangerous.
+fn known(label: &str) -> Option<&'static Encoding> {
+    Encoding::for_label_no_replacement(label.as_bytes())
+}
+
+/// Whether the bytes of `<?xml` mean in an encoding what they do in ASCII; a UTF-16 label on such bytes is wrong.
+fn is_plain(encoding: &'static Encoding) -> bool {
+    encoding.is_ascii_compatible() || encoding.name() == "ISO-2022-JP"
+}
+
+/// The encoding for the label of a `meta` tag. One that could be read as ASCII is not in UTF-16, whatever it says (HTML,
+/// "prescan a byte stream").
+fn of_meta(label: &str) -> Option<&'static Encoding> {
+    let encoding = known(label)?;
+    Some(if encoding == UTF_16BE || encoding == UTF_16LE {
+        UTF_8
+    } else if encoding == X_USER_DEFINED {
+        WINDOWS_1252
+    } else {
+        encoding
+    })
+}
+
+/// The charset parameter of a media type (RFC 9110 §8.3.1).
+fn charset_parameter(content_type: &str) -> Option<&str> {
+    content_type.split(';').skip(1).find_map(|parameter| {
+        let (name, value) = parameter.split_once('=')?;
+        let value = value.trim().trim_matches(['"', '\'']);
+        (name.trim().eq_ignore_ascii_case("charset") && !value.is_empty()).then_some(value)
+    })
+}
+
+/// The label in the XML declaration; that of a `meta` tag where there is none.
+fn declared(head: &[u8]) -> Option<&str> {
+    match position(head, b"<?xml ") {
+        Some(at) => label_after(until_bracket(&head[at..]), b"encoding"),
+        None => meta_labels(head).next(),
+    }
+}
+
+/// The labels in the `meta` tags of a document's beginning.
+fn meta_labels(head: &[u8]) -> impl Iterator<Item = &str> {
+    let mut rest = head;
+    std::iter::from_fn(move || {
+        while let Some(at) = position(rest, b"<meta") {
+            let tag = until_bracket(&rest[at + 5..]);
+            rest = &rest[at + 5 + tag.len()..];
+            if let Some(label) = label_after(tag, b"charset") {
+                return Some(label);
+            }
+        }
+        None
+    })
+}
+
+/// The label that a tag gives behind `name` and an equals sign.
+fn label_after<'a>(tag: &'a [u8], name: &[u8]) -> Option<&'a str> {
+    let value = tag[position(tag, name)? + name.len()..].trim_ascii_start().strip_prefix(b"=")?;
+    let start = value.iter().position(|b| !b.is_ascii_whitespace() && !matches!(b, b'"' | b'\''))?;
+    let is_label = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b':' | b'.');
+    let length = value[start..].iter().take_while(|b| is_label(b)).count();
+    std::str::from_utf8(&value[start..start + length]).ok().filter(|label| !label.is_empty())
+}
+
+fn head(body: &[u8], bytes: usize) -> &[u8] {
+    &body[..body.len().min(bytes)]
+}
+
+fn until_bracket(tag: &[u8]) -> &[u8] {
+    &tag[..tag.iter().position(|b| *b == b'>').unwrap_or(tag.len())]
+}
+
+/// Where `needle` (lower case) begins in `haystack`, whatever the case of ASCII letters.
+fn position(haystack: &[u8], needle: &[u8]) -> Option<usize> {
+    haystack.windows(needle.len()).position(|window| window.eq_ignore_ascii_case(needle))
+}
+
+/// The encoding that the bytes look like.
+fn guess(body: &[u8]) -> &'static Encoding {
+    // What is UTF-8 throughout is nothing else; a document that was cut may end within a character.
+    if std::str::from_utf8(body).map_or_else(|fault| fault.error_len().is_none(), |_| true) {
+        return UTF_8;
+    }
+    // The first byte that is not ASCII decides where looking begins: a long ASCII head says nothing.
+    let start = body.iter().position(|b| !b.is_ascii()).unwrap_or(0).saturating_sub(64);
+    let sample = head(&body[start..], GUESS_BYTES);
+    let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
+    detector.feed(sample, start + sample.len() == body.len());
+    let guessed = detector.guess(None, Utf8Detection::Allow);
+    if guessed == UTF_8 && !is_mostly_utf_8(body) { WINDOWS_1252 } else { guessed }
+}
+
+/// Whether a document that is not valid UTF-8 is UTF-8 with some stray bytes, rather than in another encoding.
+fn is_mostly_utf_8(body: &[u8]) -> bool {
+    let (mut good, mut bad) = (0_usize, 0_usize);
+    for chunk in body.utf8_chunks() {
+        good += chunk.valid().bytes().filter(|b| *b >= 0xC0).count();
+        bad += usize::from(!chunk.invalid().is_empty());
+    }
+    good >= bad
+}
+
+/// UTF-16 without a mark, told by the zero beside the first `<` or `{`.
+fn utf_16(body: &[u8]) -> Option<&'static Encoding> {
+    match body {
+        [0, b'<' | b'{', 0, ..] => Some(UTF_16BE),
+        [b'<' | b'{', 0, second, 0, ..] if *second != 0 => Some(UTF_16LE),
+        _ => None,
+    }
+}
+
+/// UTF-32, which encoding_rs does not know, told by its mark or by its first character.
+fn utf_32(body: &[u8]) -> Option<String> {
+    let from: fn([u8; 4]) -> u32 = match body {
+        [0, 0, 0xFE, 0xFF, ..] | [0, 0, 0, b'<' | b'{', ..] => u32::from_be_bytes,
+        [0xFF, 0xFE, 0, 0, ..] | [b'<' | b'{', 0, 0, 0, ..] => u32::from_le_bytes,
+        _ => return None,
+    };
+    let units = body.as_chunks::<4>().0;
+    Some(units.iter().map(|u| char::from_u32(from(*u)).unwrap_or(char::REPLACEMENT_CHARACTER)).collect())
+}
+
+/// Undoes what a system does that reads UTF-8 as windows-1252 and writes it as UTF-8 again ("donâ€™t"). Only where
+/// the text has runs of three or more characters that are valid UTF-8 so; then its shorter runs are undone, too.
+pub fn undo_double_encoding(text: Cow<'_, str>) -> Cow<'_, str> {
+    /// Characters by which the defect is known without looking further: what lead bytes of marks and letters become.
+    const LEADS: [&str; 2] = ["\u{E2}\u{80}", "\u{E2}\u{20AC}"];
+    if !LEADS.iter().any(|lead| text.contains(lead)) {
+        return text;
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut rest = &*text;
+    let mut certain = false;
+    while let Some(at) = rest.find(|c: char| ('\u{C2}'..='\u{F4}').contains(&c)) {
+        let (before, from) = rest.split_at(at);
+        out.push_str(before);
+        let (original, length) = original_character(from);
+        if let Some(c) = original {
+            certain |= c.len_utf8() > 2;
+            out.push(c);
+        } else {
+            out.push_str(from.get(..length).unwrap_or_default());
+        }
+        rest = from.get(length..).unwrap_or_default();
+    }
+    out.push_str(rest);
+    if certain { Cow::Owned(out) } else { text }
+}
+
+/// The character whose bytes the first characters of a text stand for, if they do, and how many bytes of the text that
+/// are; else the length of its first character.
+fn original_character(text: &str) -> (Option<char>, usize) {
+    let mut bytes = [0_u8; 4];
+    let (mut filled, mut length, mut wanted) = (0, 0, 1);
+    for c in text.chars().take(bytes.len()) {
+        let Some(byte) = byte_of(c) else { break };
+        if filled == 0 {
+            wanted = match byte {
+                0xC2..=0xDF => 2,
+                0xE0..=0xEF => 3,
+                _ => 4,
+            };
+        }
+        if let Some(slot) = bytes.get_mut(filled) {
+            *slot = byte;
+        }
+        filled += 1;
+        length += c.len_utf8();
+        if filled == wanted {
+            break;
+        }
+    }
+    let whole = bytes.get(..filled).filter(|_| filled == wanted && wanted > 1);
+    let decoded = whole.and_then(|bytes| std::str::from_utf8(bytes).ok()).and_then(|text| text.chars().next());
+    match decoded {
+        Some(c) => (Some(c), length),
+        None => (None, text.chars().next().map_or(1, char::len_utf8)),
+    }
+}
+
+/// The byte that windows-1252, or ISO 8859-1 where that has none, reads as this character.
+fn byte_of(c: char) -> Option<u8> {
+    u8::try_from(u32::from(c)).ok().or_else(|| (0x80..=0x9F).find(|byte| windows_1252(char::from(*byte)) == Some(c)))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,96 @@
+use super::*;
+
+fn page(body: &[u8], content_type: Option<&str>) -> String {
+    undo_double_encoding(decode(body, content_type, Document::Page).text).into_owned()
+}
+
+fn feed(body: &[u8], content_type: Option<&str>) -> String {
+    decode(body, content_type, Document::Feed).text.into_owned()
+}
+
+#[test]
+fn a_mark_is_believed_before_the_header_and_the_header_before_the_document() {
+    assert_eq!(page(b"\xEF\xBB\xBFperch\xC3\xA9", Some("text/html; charset=windows-1252")), "perché");
+    assert_eq!(page(b"\xFF\xFEh\0i\0", Some("text/html; charset=utf-8")), "hi");
+    let body = b"<meta charset=koi8-r>\xE0\xE8";
+    assert_eq!(page(body, Some("text/html; Charset=\"windows-1251\"")), "<meta charset=koi8-r>аи");
+    assert_eq!(
+        page(b"<META HTTP-EQUIV=x content='text/html; charset=windows-1251'>\xE0", None).chars().last(),
+        Some('а')
+    );
+    assert_eq!(feed(b"\xEF\xBB\xBFcaf\xC3\xA9", Some("text/xml; charset=koi8-r")), "caf\u{e9}");
+    let body = b"<?xml version='1.0' encoding='koi8-r'?><a>\xE9</a>";
+    assert!(feed(body, Some("text/xml;charset=windows-1252")).contains('\u{e9}'));
+    assert!(feed(body, None).contains('\u{418}'));
+    assert!(feed(b"<html><meta\ncharset='koi8-r'>\xE9", None).contains('\u{418}'));
+}
+
+#[test]
+fn utf_16_and_utf_32_are_known_with_and_without_a_mark() {
+    for mark in [true, false] {
+        let source = format!("{}<a>\u{e9}\u{1F426}</a>", if mark { "\u{FEFF}" } else { "" });
+        let le: Vec<u8> = source.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let be: Vec<u8> = source.encode_utf16().flat_map(u16::to_be_bytes).collect();
+        let le32: Vec<u8> = source.chars().flat_map(|c| u32::from(c).to_le_bytes()).collect();
+        let be32: Vec<u8> = source.chars().flat_map(|c| u32::from(c).to_be_bytes()).collect();
+        for body in [le, be, le32, be32] {
+            assert_eq!(feed(&body, None).trim_start_matches('\u{FEFF}'), "<a>\u{e9}\u{1F426}</a>");
+            assert_eq!(page(&body, None).trim_start_matches('\u{FEFF}'), "<a>\u{e9}\u{1F426}</a>");
+        }
+    }
+}
+
+#[test]
+fn a_wrong_label_is_found_out_in_a_feed_and_believed_in_a_page() {
+    // Says UTF-8, is Windows-1252.
+    assert_eq!(feed(b"<a>na\xEFve caf\xE9</a>", Some("text/xml; charset=utf-8")), "<a>na\u{ef}ve caf\u{e9}</a>");
+    assert_eq!(page(b"un caff\xE8", Some("text/html; charset=utf-8")), "un caff\u{FFFD}");
+    // Says Latin-1 in the header, but is UTF-8 and says so itself.
+    let body = "<?xml version='1.0' encoding='utf-8'?><a>\u{e9}</a>";
+    assert_eq!(feed(body.as_bytes(), Some("text/xml; charset=iso-8859-1")), body);
+    // One broken byte does not make good UTF-8 another encoding.
+    assert_eq!(feed(b"\xC3\xA9\xC3\xA8 \xFF", Some("a/b; charset=utf-8")), "\u{e9}\u{e8} \u{FFFD}");
+}
+
+#[test]
+fn utf_7_and_unknown_names_are_not_believed() {
+    let text = "<meta charset=utf-7>+ADw-script+AD4-";
+    assert_eq!(page(text.as_bytes(), Some("text/html; charset=utf-7")), text);
+    assert_eq!(feed(b"+ADw-script+AD4-", Some("text/xml; charset=utf-7")), "+ADw-script+AD4-");
+    assert_eq!(feed("\u{e9}".as_bytes(), Some("text/xml; charset=nonsense")), "\u{e9}");
+    assert_eq!(page("caffè".as_bytes(), Some("text/html; charset=utf8mb4")), "caffè");
+}
+
+#[test]
+fn a_document_in_ascii_cannot_claim_utf_16() {
+    assert_eq!(page(b"<meta charset=utf-16>ab", None), "<meta charset=utf-16>ab");
+    assert_eq!(feed(b"<?xml version='1.0' encoding='utf-16'?><a/>", None).len(), 43);
+}
+
+#[test]
+fn the_bytes_decide_where_nothing_is_declared() {
+    let latin = b"un caff\xE8 caldo, perch\xE9 cos\xEC non si fredda pi\xF9";
+    for read in [page, feed] {
+        assert_eq!(read("già così è più caldo".as_bytes(), None), "già così è più caldo");
+        assert_eq!(read(latin, None), "un caffè caldo, perché così non si fredda più");
+        let late = [&[b' '; 100_000][..], latin].concat();
+        assert!(read(&late, None).ends_with("più"));
+        assert_eq!(read(b"\xC3\xA8 cos\xC3", None), "è cos\u{FFFD}");
+    }
+    // One broken byte far into good UTF-8.
+    let long = ["è".repeat(100_000).as_bytes(), b"\xFF"].concat();
+    assert!(feed(&long, None).ends_with("è\u{FFFD}"));
+}
+
+#[test]
+fn text_that_was_decoded_wrongly_before_it_was_sent_is_mended() {
+    let twice = |text: &str| WINDOWS_1252.decode_without_bom_handling(text.as_bytes()).0.into_owned();
+    for text in ["I don’t know – “perché”", "café… 5 €"] {
+        assert_eq!(page(twice(text).as_bytes(), None), text);
+    }
+    let latin: String = "Ared’s".bytes().map(char::from).collect();
+    assert_eq!(page(latin.as_bytes(), None), "Ared’s");
+    for text in ["São â noite, Âge à la carte", "el niño “é” assim", "Crème brûlée à l’âge"] {
+        assert_eq!(page(text.as_bytes(), None), text);
+    }
+}

@@ -1,0 +1,32 @@
+//! Digits of all scripts.
+
+use std::borrow::Cow;
+
+/// A text with the digits of all scripts as ASCII ones (Unicode, general category Nd), and without the full stops of
+/// Thai abbreviations (`พ.ค.`).
+pub fn ascii_digits(text: &str) -> Cow<'_, str> {
+    if text.is_ascii() {
+        return Cow::Borrowed(text);
+    }
+    let is_thai = |c: char| ('\u{E01}'..='\u{E4E}').contains(&c);
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c == '.' && out.ends_with(is_thai) {
+            continue;
+        }
+        out.push(digit(c).unwrap_or(c));
+    }
+    Cow::Owned(out)
+}
+
+/// The ASCII digit that a decimal digit of another script stands for.
+fn digit(c: char) -> Option<char> {
+    /// Zeros of the scripts whose digits are in use on the web: Arabic, Persian, Devanagari, Bengali, Gurmukhi, Gujarati,
+    /// Tamil, Telugu, Kannada, Malayalam, Thai, Lao, Myanmar, Khmer, full-width.
+    const ZEROS: [char; 15] = [
+        '\u{660}', '\u{6F0}', '\u{966}', '\u{9E6}', '\u{A66}', '\u{AE6}', '\u{BE6}', '\u{C66}', '\u{CE6}', '\u{D66}',
+        '\u{E50}', '\u{ED0}', '\u{1040}', '\u{17E0}', '\u{FF10}',
+    ];
+    let zero = ZEROS.iter().find(|zero| (0..10).contains(&(i64::from(u32::from(c)) - i64::from(u32::from(**zero)))))?;
+    char::from_digit(u32::from(c) - u32::from(*zero), 10)
+}

@@ -1,0 +1,394 @@
+//! A date that has a field of its own.
+
+use super::digits::ascii_digits;
+use super::names::{is_filler, month_by_beginning, weekday, zone};
+use super::parts::Parts;
+use super::{Accept, Hints, Moment, Order, standard};
+use curlew_model::Timestamp;
+use jiff::civil::Date;
+
+/// Characters of a date that are looked at, comments left out.
+const MAX_CHARS: usize = 96;
+/// Words of a date that are looked at.
+const MAX_WORDS: usize = 24;
+/// Korea's time as it is written there.
+const KOREAN_ZONES: [&str; 3] = ["한국 표준시", "한국표준시", "대한민국 표준시"];
+
+/// The instant that a text means.
+pub(super) fn parse(text: &str, hints: &Hints) -> Option<Moment> {
+    let exact = standard::rss(text).or_else(|| standard::atom(text)).and_then(|parts| parts.moment(hints));
+    exact.or_else(|| parse_freely(text, hints))
+}
+
+/// The instant that a text means, not only one that is as the standards have it.
+pub(super) fn parse_freely(text: &str, hints: &Hints) -> Option<Moment> {
+    let normal = normalise(text);
+    if is_malformed(&normal) {
+        return None;
+    }
+    if let Some(instant) = number(&normal, hints).or_else(|| iso(&normal, hints)?.moment(hints)) {
+        return Some(instant);
+    }
+    // In running text, words must be in the order of RFC 5322 §3.3.
+    let in_order = hints.accept != Accept::Anywhere || jiff::fmt::rfc2822::parse(text).is_ok();
+    in_order.then(|| words(&normal, hints)?.moment(hints))?
+}
+
+/// Comments out (RFC 5322 §3.2.2, however deep), lower case, one kind of space, East Asian units as signs.
+fn normalise(text: &str) -> String {
+    let mut depth = 0_usize;
+    let text = &*ascii_digits(text);
+    let mut out = String::new();
+    // Its last sign is that of an hour, too.
+    let zone = KOREAN_ZONES.iter().find_map(|zone| text.split_once(zone));
+    let (text, zone) = zone.map_or((text, ""), |(before, _)| (before, " kst"));
+    for c in text.chars() {
+        match c {
+            '(' => depth += 1,
+            ')' => depth = depth.saturating_sub(1),
+            _ if depth > 0 => {}
+            _ if out.len() >= MAX_CHARS => break,
+            '年' | '년' | '月' | '월' => out.push('-'),
+            '日' | '일' | '秒' | '초' => out.push(' '),
+            '時' | '시' | '分' | '분' => out.push(':'),
+            '\u{2212}' | '\u{2010}'..='\u{2013}' => out.push('-'),
+            c if c.is_whitespace() || c.is_control() => out.push(' '),
+            c => out.extend(c.to_lowercase()),
+        }
+    }
+    // Korean morning and afternoon stand before the time.
+    let out = out.replace("오전", "am ").replace("오후", "pm ");
+    let out = out.replace("- ", "-");
+    format!("{}{zone}", out.trim())
+}
+
+/// A month of three digits, as in `2003-012-31`: neither a month nor the day of a year.
+fn is_malformed(text: &str) -> bool {
+    let mut at = Cursor(text);
+    let digits = |at: &mut Cursor<'_>, most| at.digits(most).map(|(_, count)| count);
+    digits(&mut at, 4) == Some(4)
+        && at.take(&['-']).is_some()
+        && digits(&mut at, 3) == Some(3)
+        && at.0.starts_with(|c: char| c == '-' || c.is_ascii_digit())
+}
+
+/// Digits only: seconds or milliseconds since 1970, or a date written without separators.
+fn number(text: &str, hints: &Hints) -> Option<Moment> {
+    if !text.bytes().all(|b| b.is_ascii_digit()) {
+        return None;
+    }
+    let millis = match text.len() {
+        10 => text.parse::<i64>().ok()? * 1_000,
+        9 | 11 if hints.accept == Accept::Field => text.parse::<i64>().ok()? * 1_000,
+        13 => text.parse().ok()?,
+        14 => {
+            let (date, time) = text.split_at(8);
+            return iso(&format!("{date}t{time}"), hints)?.moment(hints);
+        }
+        _ => return None,
+    };
+    let at = Timestamp::from_millis(millis);
+    hints.years.contains(&at.year()).then_some(Moment { at, zone: None })
+}
+
+/// A text that is read from the left.
+struct Cursor<'a>(&'a str);
+
+impl<'a> Cursor<'a> {
+    /// Up to `most` digits, as a number and their count.
+    fn digits(&mut self, most: usize) -> Option<(i32, usize)> {
+        let count = self.0.bytes().take(most).take_while(u8::is_ascii_digit).count();
+        let (digits, rest) = self.0.split_at(count);
+        let number = digits.parse().ok()?;
+        self.0 = rest;
+        Some((number, count))
+    }
+
+    fn take(&mut self, signs: &[char]) -> Option<char> {
+        let first = self.0.chars().next().filter(|c| signs.contains(c))?;
+        self.0 = &self.0[first.len_utf8()..];
+        Some(first)
+    }
+
+    fn letters(&mut self) -> &'a str {
+        let end = self.0.find(|c: char| !c.is_alphabetic()).unwrap_or(self.0.len());
+        let (letters, rest) = self.0.split_at(end);
+        self.0 = rest;
+        letters
+    }
+
+    fn spaces(&mut self) {
+        self.0 = self.0.trim_start_matches([' ', ',', '_']);
+    }
+}
+
+/// Year first: ISO 8601 with its week and ordinal dates, and what resembles it.
+fn iso(text: &str, hints: &Hints) -> Option<Parts> {
+    let mut at = Cursor(text);
+    let (year, 4) = at.digits(4)? else { return None };
+    let mut parts = Parts { year, ..Parts::default() };
+    let separated = at.take(&['-', '/', '.']).is_some();
+    if at.take(&['w']).is_some() {
+        parts = week_date(year, &mut at)?;
+    } else if let Some((number, count)) = at.digits(if separated { 3 } else { 4 }) {
+        match (count, separated) {
+            (3, _) => parts = ordinal_date(year, number)?,
+            (4, false) => (parts.month, parts.day) = (Some(number / 100), Some(number % 100)),
+            (2, false) => parts.month = Some(number),
+            (1 | 2, true) => {
+                parts.month = Some(number);
+                day_after(&mut at, &mut parts)?;
+            }
+            _ => return None,
+        }
+    } else if separated {
+        parts.month = Some(month_by_beginning(at.letters())?);
+        day_after(&mut at, &mut parts)?;
+    } else if !at.0.is_empty() {
+        return None;
+    }
+    if at.take(&['t']).is_none() {
+        at.spaces();
+        if at.0.strip_prefix('t').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit())) {
+            at.take(&['t']);
+        }
+    }
+    time_and_zone(at, parts, hints)
+}
+
+fn day_after(at: &mut Cursor<'_>, parts: &mut Parts) -> Option<()> {
+    if at.take(&['-', '/', '.']).is_some() && !at.0.is_empty() {
+        parts.day = Some(at.digits(2)?.0);
+    }
+    Some(())
+}
+
+fn ordinal_date(year: i32, day: i32) -> Option<Parts> {
+    let first = Date::new(i16::try_from(year).ok()?, 1, 1).ok()?;
+    first.with().day_of_year(i16::try_from(day).ok()?).build().ok().map(Parts::of)
+}
+
+fn week_date(year: i32, at: &mut Cursor<'_>) -> Option<Parts> {
+    let (week, _) = at.digits(2)?;
+    at.take(&['-']);
+    let day = at.digits(1).map_or(1, |(d, _)| d);
+    let weekday = jiff::civil::Weekday::from_monday_one_offset(i8::try_from(day).ok()?).ok()?;
+    let week = jiff::civil::ISOWeekDate::new(i16::try_from(year).ok()?, i8::try_from(week).ok()?, weekday).ok()?;
+    Some(Parts::of(week.date()))
+}
+
+/// Adds to a date what follows it: nothing, or a time and perhaps a zone.
+fn time_and_zone(at: Cursor<'_>, parts: Parts, hints: &Hints) -> Option<Parts> {
+    let rest = at.0.trim();
+    if rest.is_empty() {
+        return Some(parts);
+    }
+    let mut read = Words { parts, ..Words::new(hints) };
+    let (head, tail) = rest.split_at(rest.find(' ').unwrap_or(rest.len()));
+    match head.bytes().all(|b| b.is_ascii_digit()) && head.len() != 2 {
+        true => read.time(&compact_time(head)?)?,
+        false if head.starts_with(|c: char| c.is_ascii_digit()) => read.time(&spread_time(head))?,
+        false => read.word(head),
+    }
+    tail.split([' ', ',']).filter(|w| !w.is_empty()).for_each(|w| read.word(w));
+    read.finish_time()
+}
+
+/// `0400` and `040001` with their colons.
+fn compact_time(digits: &str) -> Option<String> {
+    match digits.len() {
+        4 => Some(format!("{}:{}", &digits[..2], &digits[2..])),
+        6 => Some(format!("{}:{}:{}", &digits[..2], &digits[2..4], &digits[4..])),
+        _ => None,
+    }
+}
+
+/// `040001z` with its colons; what has some already stays.
+fn spread_time(text: &str) -> String {
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    match compact_time(&text[..digits]) {
+        Some(time) if !text[digits..].starts_with(':') => format!("{time}{}", &text[digits..]),
+        _ => text.to_owned(),
+    }
+}
+
+/// Words in whatever order: `tue, 10 jun 2025 04:00:01 gmt`, `june 10, 2025`, `10.06.2025 4:00 pm`.
+fn words(text: &str, hints: &Hints) -> Option<Parts> {
+    let mut read = Words::new(hints);
+    for word in text.split([' ', ',', ';', '|']).filter(|w| !w.is_empty()).take(MAX_WORDS) {
+        read.word(word);
+    }
+    read.finish()
+}
+
+/// The words of a date, read one by one.
+struct Words<'h> {
+    hints: &'h Hints,
+    parts: Parts,
+    has_time: bool,
+    afternoon: Option<bool>,
+    day: Option<i32>,
+    month: Option<i32>,
+    year: Option<i32>,
+    /// Whether there was a word that is no part of a date.
+    has_other: bool,
+}
+
+impl<'h> Words<'h> {
+    fn new(hints: &'h Hints) -> Words<'h> {
+        let parts = Parts::default();
+        Words { hints, parts, has_time: false, afternoon: None, day: None, month: None, year: None, has_other: false }
+    }
+
+    fn word(&mut self, word: &str) {
+        let is_number = word.starts_with(|c: char| c.is_ascii_digit());
+        let is_part = if self.has_time && word.starts_with(['+', '-']) {
+            offset(word).map(|seconds| self.parts.add_offset(seconds)).is_some()
+        } else if is_number && word.contains(':') {
+            self.time(word).is_some()
+        } else if is_number {
+            self.numbers(word)
+        } else {
+            self.name(word)
+        };
+        self.has_other |= !is_part;
+    }
+
+    /// `10`, `10th`, `2025`, `10-jun-2025`, `06/10/2025`, `10.06.2025`, and an hour as in `4pm`.
+    fn numbers(&mut self, word: &str) -> bool {
+        let parts: Vec<&str> = word.split(['-', '/', '.']).filter(|p| !p.is_empty()).collect();
+        if let [a, b, c] = parts[..]
+            && let (Ok(a), Ok(b), Ok(c)) = (a.parse(), b.parse(), c.parse())
+        {
+            let two_digits = word.len() == "26-05-03".len() && word.matches('-').count() == 2;
+            return self.numeric_date(a, b, c, word.contains('/'), two_digits);
+        }
+        let mut is_part = true;
+        for part in parts {
+            let digits = part.bytes().take_while(u8::is_ascii_digit).count();
+            let (number, suffix) = part.split_at(digits);
+            match (number.parse::<i32>(), suffix) {
+                (Ok(hour), "am" | "pm") if !self.has_time => {
+                    self.has_time = true;
+                    self.afternoon = Some(suffix == "pm");
+                    self.parts.seconds = i64::from(hour) * 3_600;
+                }
+                (Ok(number), _) => is_part &= self.number(number, digits),
+                (Err(_), name) => is_part &= self.name(name),
+            }
+        }
+        is_part
+    }
+
+    fn number(&mut self, number: i32, digits: usize) -> bool {
+        match digits {
+            1 | 2 if self.day.is_none() && number <= 31 => self.day = Some(number),
+            1 | 2 if self.year.is_none() => self.year = Some(whole_year(number)),
+            3 | 4 if self.year.is_none() => self.year = Some(if digits == 3 { number + 1900 } else { number }),
+            // More digits are no year, and no date is better than a wrong one.
+            5.. => self.year = Some(0),
+            _ => return false,
+        }
+        true
+    }
+
+    /// Three numbers: with slashes in the order that is hinted at; the year first with dashes and two digits each, as ISO
+    /// 8601 had it; the day first otherwise; unless that cannot be.
+    fn numeric_date(&mut self, a: i32, b: i32, c: i32, slashes: bool, two_digits: bool) -> bool {
+        let (day, month, year) = match (a, b, c) {
+            (1_000.., _, _) => (c, b, a),
+            (_, 1..=12, 1..=31) if two_digits => (c, b, a),
+            _ if slashes && self.hints.order == Order::MonthFirst && a <= 12 || b > 12 => (b, a, c),
+            _ => (a, b, c),
+        };
+        (self.day, self.month) = (Some(day), Some(month));
+        self.year = Some(if year < 100 { whole_year(year) } else { year });
+        // With slashes, nobody knows which of two small numbers is the day.
+        !slashes || day > 12 || a > 31
+    }
+
+    /// A month, a zone, morning or afternoon; any other name, such as a day's, says nothing that is needed.
+    fn name(&mut self, word: &str) -> bool {
+        let word = word.trim_matches('.');
+        let name = word.split(['+', '-']).next().unwrap_or(word);
+        if let "am" | "a.m" | "pm" | "p.m" = word {
+            self.afternoon = Some(word.starts_with('p'));
+        } else if let Some(minutes) = zone(name).filter(|_| name != "at" || self.has_time) {
+            // "at" is Atlantic time after a time, and a word before it.
+            let further = offset(&word[name.len()..]).unwrap_or(0);
+            self.parts.offset = Some(minutes * 60 + further);
+        } else if word.contains('-') && !word.starts_with('-') {
+            word.split('-').filter(|w| !w.is_empty()).for_each(|w| self.word(w));
+        } else if let Some(month) = month_by_beginning(name) {
+            // "mar., 10 juin": the later one is the month, the earlier one was a day's name.
+            self.month = Some(month);
+        } else {
+            // Letters behind the time are a zone that is not known; at most 14 hours are lost by taking it for UTC.
+            let is_zone = self.has_time && name.len() <= 5 && name.bytes().all(|b| b.is_ascii_alphabetic());
+            return is_zone || is_filler(name) || weekday(name).is_some();
+        }
+        true
+    }
+
+    /// `04:00`, `4:00:01.25pm`, `04:00:01+0200`.
+    fn time(&mut self, word: &str) -> Option<()> {
+        let mut at = Cursor(word);
+        let (hour, _) = at.digits(2)?;
+        let minute = at.take(&[':', '.']).and_then(|_| at.digits(2)).map_or(0, |(m, _)| m);
+        let second = at.take(&[':', '.']).and_then(|_| at.digits(2)).map_or(0, |(s, _)| s);
+        if let Some(mark) = at.take(&['.', ',', ':']) {
+            self.has_other |= mark == ':';
+            let digits = at.0.bytes().take_while(u8::is_ascii_digit).count();
+            let fraction = format!("{:0<3}", &at.0[..digits.min(3)]);
+            self.parts.millis = fraction.parse().unwrap_or(0);
+            at.0 = &at.0[digits..];
+        }
+        // An hour of 24 is the next day's midnight, a second of 60 the next minute's first.
+        if hour > 24 || minute > 59 || second > 60 {
+            return None;
+        }
+        self.parts.seconds = i64::from(hour * 3_600 + minute * 60 + second);
+        self.has_time = true;
+        if !at.0.is_empty() {
+            self.word(at.0);
+        }
+        Some(())
+    }
+
+    fn finish_time(mut self) -> Option<Parts> {
+        let half = 12 * 3_600;
+        match self.afternoon {
+            Some(true) if self.parts.seconds < half => self.parts.seconds += half,
+            Some(false) if (half..half + 3_600).contains(&self.parts.seconds) => self.parts.seconds -= half,
+            _ => {}
+        }
+        (self.hints.accept != Accept::Exact || !self.has_other).then_some(self.parts)
+    }
+
+    fn finish(mut self) -> Option<Parts> {
+        self.parts = Parts { year: self.year?, month: Some(self.month?), day: self.day, ..self.parts };
+        self.finish_time()
+    }
+}
+
+/// Two digits of a year (RFC 5322 §4.3).
+fn whole_year(two: i32) -> i32 {
+    if two < 50 { two + 2000 } else { two + 1900 }
+}
+
+/// Seconds of `+01`, `-0230`, `+05:30`, `+1`; the name of a zone may follow in brackets (RFC 9557).
+fn offset(text: &str) -> Option<i64> {
+    let (sign, digits) = match text.split_at_checked(1)? {
+        ("+", digits) => (1, digits),
+        ("-", digits) => (-1, digits),
+        _ => return None,
+    };
+    let digits = digits.split('[').next().unwrap_or(digits);
+    let (hours, minutes) = match digits.split_once(':') {
+        Some(parts) => parts,
+        None if digits.len() > 2 => digits.split_at_checked(digits.len() - 2)?,
+        None => (digits, "0"),
+    };
+    let (hours, minutes) = (hours.parse::<i64>().ok()?, minutes.parse::<i64>().ok()?);
+    (hours <= 24 && minutes < 60).then_some(sign * (hours * 3_600 + minutes * 60))
+}

@@ -1,0 +1,72 @@
+//! Names in dates: months, weekdays, zones and eras. The tables are in `data/`.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+const MONTHS: &str = include_str!("../../data/months.txt");
+const ZONES: &str = include_str!("../../data/zones.txt");
+const WEEKDAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
+
+/// Words and numbers of a table, under the sign that stands between the number of a line and its words.
+fn rows(table: &'static str, sign: &'static str) -> impl Iterator<Item = (&'static str, i16)> {
+    let lines = table.lines().filter(|line| !line.starts_with('#'));
+    lines.filter_map(move |line| line.split_once(sign)).flat_map(|(number, words)| {
+        let number = number.trim().parse::<i16>().ok();
+        words.split_whitespace().filter_map(move |word| Some((word, number?)))
+    })
+}
+
+/// The month that a word, as a whole, is a name or an abbreviation of. Two letters are too few in the Latin script.
+pub(super) fn month(word: &str) -> Option<i8> {
+    static NUMBERS: LazyLock<HashMap<&str, i16>> = LazyLock::new(|| rows(MONTHS, " = ").collect());
+    /// Characters of the longest name.
+    const LONGEST: usize = 12;
+    let chars = word.chars().count();
+    let shortest = if word.is_ascii() { 3 } else { 2 };
+    if !(shortest..=LONGEST).contains(&chars) || word.starts_with(|c: char| c.is_ascii_digit()) {
+        return None;
+    }
+    NUMBERS.get(word.to_lowercase().as_str()).and_then(|number| i8::try_from(*number).ok())
+}
+
+/// The month whose name a lower-case word begins like; only for texts that are known to be dates.
+pub(super) fn month_by_beginning(word: &str) -> Option<i32> {
+    static BEGINNINGS: LazyLock<Vec<(&str, i16)>> = LazyLock::new(|| rows(MONTHS, " ~ ").collect());
+    if word.chars().count() < 3 {
+        return None;
+    }
+    let fitting = BEGINNINGS.iter().filter(|(beginning, _)| word.starts_with(beginning));
+    let longest = fitting.max_by_key(|(beginning, _)| beginning.len()).map(|(_, number)| i32::from(*number));
+    longest.or_else(|| month(word).map(i32::from))
+}
+
+/// Minutes east of Greenwich that the lower-case name of a zone means.
+pub(super) fn zone(name: &str) -> Option<i64> {
+    static MINUTES: LazyLock<HashMap<&str, i16>> = LazyLock::new(|| rows(ZONES, " = ").collect());
+    MINUTES.get(name).map(|minutes| i64::from(*minutes))
+}
+
+/// The day of the week that an English name means, whole or its first three letters, Monday being 0.
+pub fn weekday(text: &str) -> Option<u8> {
+    let text = text.trim().to_ascii_lowercase();
+    let day = WEEKDAYS.iter().position(|day| text.len() >= 3 && day.starts_with(&text))?;
+    u8::try_from(day).ok()
+}
+
+/// The year before the first one of an era of Japan or of the Republic of China.
+pub(super) fn era(word: &str) -> Option<i16> {
+    Some(match word {
+        "令和" => 2018,
+        "平成" => 1988,
+        "民國" | "民国" => 1911,
+        _ => return None,
+    })
+}
+
+/// Whether a word may stand between the parts of a date: `1st of May`, `1 de mayo de 2026`, `1 мая 2026 г.`
+pub(super) fn is_filler(word: &str) -> bool {
+    matches!(
+        word.to_lowercase().as_str(),
+        "st" | "nd" | "rd" | "th" | "of" | "de" | "del" | "di" | "er" | "º" | "the" | "den" | "năm" | "г"
+    )
+}

@@ -1,0 +1,52 @@
+//! The parts of a date and time, and the instant that they make.
+
+use super::{Accept, Hints, Moment};
+use curlew_model::Timestamp;
+use jiff::civil::Date;
+
+/// Parts of a date and time.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Parts {
+    pub(super) year: i32,
+    pub(super) month: Option<i32>,
+    pub(super) day: Option<i32>,
+    /// Seconds since midnight.
+    pub(super) seconds: i64,
+    /// Thousandths of a second.
+    pub(super) millis: i64,
+    /// Seconds east of Greenwich; none if no zone is stated.
+    pub(super) offset: Option<i64>,
+}
+
+impl Parts {
+    pub(super) fn moment(self, hints: &Hints) -> Option<Moment> {
+        let lenient = hints.accept == Accept::Field;
+        let first = lenient.then_some(1);
+        let (month, day) = (self.month.or(first)?, self.day.or(first)?);
+        let narrow = |n: i32| i8::try_from(n).ok();
+        // The 31st of a month that has 30 days is taken as the day after its last.
+        let (day, further) = if lenient { (1, day - 1) } else { (day, 0) };
+        let date = Date::new(hints.year(self.year)?, narrow(month)?, narrow(day)?).ok();
+        let date = date.filter(|_| (0..=30).contains(&further))?;
+        let midnight = midnight(date)?.as_millis();
+        let offset = self.offset.unwrap_or(0);
+        let seconds = i64::from(further) * 86_400 + self.seconds - offset;
+        let zone = self.offset.and_then(|seconds| i16::try_from(seconds / 60).ok());
+        Some(Moment { at: Timestamp::from_millis(midnight + seconds * 1_000 + self.millis), zone })
+    }
+
+    pub(super) fn add_offset(&mut self, seconds: i64) {
+        self.offset = Some(self.offset.unwrap_or(0) + seconds);
+    }
+
+    pub(super) fn of(date: Date) -> Parts {
+        let (month, day) = (Some(date.month().into()), Some(date.day().into()));
+        Parts { year: date.year().into(), month, day, ..Parts::default() }
+    }
+}
+
+/// The beginning of a day in UTC.
+pub(super) fn midnight(date: Date) -> Option<Timestamp> {
+    let midnight = jiff::tz::Offset::UTC.to_timestamp(date.at(0, 0, 0, 0)).ok()?;
+    Some(Timestamp::from_millis(midnight.as_millisecond()))
+}

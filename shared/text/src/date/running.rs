@@ -1,0 +1,144 @@
+//! Days that are written in running text, in many languages.
+
+use super::digits::ascii_digits;
+use super::names::{era, is_filler, month};
+use super::parts::midnight;
+use super::{Hints, Order};
+use curlew_model::Timestamp;
+use jiff::civil::Date;
+use unicode_normalization::char::is_combining_mark;
+
+/// A day in a text, and which bytes of the text (as [`ascii_digits`] leaves it) it is written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DaySpan {
+    /// Its beginning in UTC.
+    pub at: Timestamp,
+    /// Where it begins, in bytes.
+    pub start: usize,
+    /// Where it ends, in bytes.
+    pub end: usize,
+}
+
+/// Every day that is written in a text.
+pub(super) fn find(text: &str, hints: &Hints) -> Vec<DaySpan> {
+    let text = ascii_digits(text);
+    if !text.bytes().any(|b| b.is_ascii_digit()) {
+        return Vec::new();
+    }
+    let words = words(&text);
+    let mut out = Vec::new();
+    let mut at = 0;
+    while let Some(rest) = words.get(at..).filter(|rest| !rest.is_empty()) {
+        let found = numeric(rest, hints).or_else(|| named(rest, hints)).or_else(|| eastern(rest, hints));
+        if let Some((date, used)) = found
+            && let (Some(first), Some(last), Some(midnight)) = (rest.first(), rest.get(used - 1), midnight(date))
+        {
+            out.push(DaySpan { at: midnight, start: first.start, end: last.start + last.text.len() });
+            at += used;
+        } else {
+            at += 1;
+        }
+    }
+    out
+}
+
+/// A word or a number of a text.
+#[derive(Clone, Copy)]
+struct Word<'a> {
+    text: &'a str,
+    /// The character that follows it.
+    mark: char,
+    /// Where it begins, in bytes.
+    start: usize,
+}
+
+/// The words and numbers of a text.
+fn words(text: &str) -> Vec<Word<'_>> {
+    /// A date is not looked for further into a line than this.
+    const MOST: usize = 60;
+    let is_word = |c: char| c.is_alphanumeric() || is_combining_mark(c);
+    let mut out = Vec::new();
+    let mut rest = text;
+    while out.len() < MOST {
+        rest = rest.trim_start_matches(|c: char| !is_word(c));
+        let digits = rest.starts_with(|c: char| c.is_ascii_digit());
+        let end = rest
+            .find(|c: char| {
+                !is_word(c) || c.is_ascii_digit() != digits || matches!(c, '年' | '月' | '日' | '년' | '월' | '일')
+            })
+            .unwrap_or(rest.len());
+        let end = if end == 0 { rest.chars().next().map_or(0, char::len_utf8) } else { end };
+        let (word, after) = rest.split_at(end);
+        if word.is_empty() {
+            break;
+        }
+        out.push(Word { text: word, mark: after.chars().next().unwrap_or(' '), start: text.len() - rest.len() });
+        rest = after;
+    }
+    out
+}
+
+/// `2026-05-01`, `01.05.2026`, `5/1/2026`, `2026. 5. 1.`: three numbers with the same mark between.
+fn numeric(words: &[Word<'_>], hints: &Hints) -> Option<(Date, usize)> {
+    let [a, b, c, ..] = words else { return None };
+    let mark = a.mark;
+    let (a, b, c) = (a.text, b.text, if mark == b.mark { c.text } else { return None });
+    if !matches!(mark, '-' | '/' | '.' | '／' | '．') || ![a, b, c].iter().all(|n| is_digits(n)) {
+        return None;
+    }
+    let date = match (a.len(), b.len(), c.len()) {
+        (4, 1..=2, 1..=2) => civil(hints, a, b, c),
+        (1..=2, 1..=2, 4) if mark != '/' || hints.order == Order::DayFirst => {
+            civil(hints, c, b, a).or_else(|| civil(hints, c, a, b))
+        }
+        (1..=2, 1..=2, 4) => civil(hints, c, a, b).or_else(|| civil(hints, c, b, a)),
+        _ => None,
+    };
+    date.map(|date| (date, 3))
+}
+
+/// `May 1, 2026`, `1 May 2026`, `1st of May 2026`, `1. Mai 2026`, `1 de mayo de 2026`, `1 tháng 5, 2026`.
+fn named(words: &[Word<'_>], hints: &Hints) -> Option<(Date, usize)> {
+    let mut rest = words.iter().enumerate().filter(|(_, word)| !is_filler(word.text)).take(4);
+    let mut next = || rest.next().map(|(at, word)| (at, word.text));
+    let ((_, first), (_, second), (third_at, third)) = (next()?, next()?, next()?);
+    let (date, last) = if let Some(month) = month(first) {
+        // Month first: the words between must really follow each other, as in a date.
+        let fits = is_digits(second) && is_digits(third) && second.len() <= 2 && third.len() == 4;
+        (fits.then(|| civil_of(hints, third, month, second)).flatten(), third_at)
+    } else if is_digits(first) && first.len() <= 2 && second.eq_ignore_ascii_case("tháng") {
+        let (at, year) = next()?;
+        (civil(hints, year, third, first), at)
+    } else if is_digits(first) && first.len() <= 2 {
+        let month = month(second).filter(|_| is_digits(third) && third.len() == 4);
+        (month.and_then(|month| civil_of(hints, third, month, first)), third_at)
+    } else if is_digits(first) && first.len() == 4 {
+        let month = month(second).filter(|_| is_digits(third) && third.len() <= 2);
+        (month.and_then(|month| civil_of(hints, first, month, third)), third_at)
+    } else {
+        (None, 0)
+    };
+    date.map(|date| (date, last + 1))
+}
+
+/// `2026年5月1日`, `令和8年5月1日`, `民國115年5月1日`, `2026년 5월 1일`.
+fn eastern(words: &[Word<'_>], hints: &Hints) -> Option<(Date, usize)> {
+    let (since, skipped) = words.first().and_then(|word| era(word.text)).map_or((0, 0), |since| (since, 1));
+    let [year, y, month, m, day, d, ..] = words.get(skipped..)? else { return None };
+    let marks = matches!((y.text, m.text, d.text), ("年", "月", "日") | ("년", "월", "일"));
+    let number = if since > 0 && year.text == "元" { 1 } else { year.text.parse::<i16>().ok()? };
+    let date = marks.then(|| civil(hints, &since.saturating_add(number).to_string(), month.text, day.text)).flatten();
+    date.map(|date| (date, skipped + 6))
+}
+
+fn civil(hints: &Hints, year: &str, month: &str, day: &str) -> Option<Date> {
+    civil_of(hints, year, month.parse().ok()?, day)
+}
+
+fn civil_of(hints: &Hints, year: &str, month: i8, day: &str) -> Option<Date> {
+    Date::new(hints.year(year.parse().ok()?)?, month, day.parse().ok()?).ok()
+}
+
+fn is_digits(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit())
+}

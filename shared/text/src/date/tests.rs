@@ -1,0 +1,316 @@
+use super::*;
+
+fn shown(text: &str, hints: &Hints) -> String {
+    parse(text, hints).map(|moment| moment.at.to_string()).unwrap_or_default()
+}
+
+fn read(text: &str) -> String {
+    shown(text, &Hints::FEED)
+}
+
+fn page(text: &str) -> String {
+    shown(text, &Hints::page(Order::DayFirst))
+}
+
+fn directive(text: &str) -> String {
+    shown(text, &Hints::DIRECTIVE)
+}
+
+/// One instant, as it is written in the wild.
+#[test]
+fn many_spellings_mean_the_same() {
+    for text in [
+        "Sun, 03 May 2026 17:05:09 GMT",
+        "Sun, 3 May 26 17:05:09 +0000",
+        "sunday 03-may-2026 17:05:09 utc",
+        "Sun May  3 17:05:09 2026",
+        "Sun May  3 12:05:09 EST 2026",
+        "Sun May 03 2026 19:05:09 GMT+0200 (Central European Summer Time)",
+        "May 3rd, 2026 5:05:09 PM",
+        "3 May 2026 05:05:09 p.m.",
+        "Mon, 04 May 2026 01:05:09 +08:00",
+        "dim., 03 mai 2026 17:05:09 +0000",
+        "So, 03 Mai 2026 19:05:09 CEST",
+        "domenica 3 maggio 2026 17:05:09",
+        "Κυρ, 03 Μάι 2026 17:05:09 GMT",
+        "2026-05-03T17:05:09Z",
+        "2026-05-03T19:05:09.000+02:00",
+        "2026-05-03 17:05:09 UTC",
+        "2026/05/03 17:05:09",
+        "20260503T170509Z",
+        "20260503170509",
+        "2026-m\u{e1}jus-03T12:05:09-05:00",
+        "2026년 05월 03일 17:05:09",
+        "2026-05-03 오후 5:05:09",
+        "05/03/2026 17:05:09",
+        "03.05.2026 17:05:09",
+        "1777827909",
+        "1777827909000",
+        "  Sun,\n 03 May 2026 17:05:09 GMT ",
+    ] {
+        assert_eq!(read(text), "2026-05-03T17:05:09Z", "{text}");
+    }
+}
+
+#[test]
+fn parts_that_are_missing_are_the_first_ones() {
+    assert_eq!(read("2026"), "2026-01-01T00:00:00Z");
+    assert_eq!(read("2026-05"), "2026-05-01T00:00:00Z");
+    assert_eq!(read("2026-123"), "2026-05-03T00:00:00Z");
+    assert_eq!(read("2026-W18-7"), "2026-05-03T00:00:00Z");
+    assert_eq!(read("May 2026"), "2026-05-01T00:00:00Z");
+    assert_eq!(read("3 May 2026 17:05"), "2026-05-03T17:05:00Z");
+    assert_eq!(read("2026-05-03T17Z"), "2026-05-03T17:00:00Z");
+}
+
+#[test]
+fn what_runs_over_is_carried() {
+    assert_eq!(read("Sun, 03 May 2026 24:00:00 GMT"), "2026-05-04T00:00:00Z");
+    assert_eq!(read("Sun, 03 May 2026 23:59:60 GMT"), "2026-05-04T00:00:00Z");
+    assert_eq!(read("31 Jun 2026"), "2026-07-01T00:00:00Z");
+    assert_eq!(read("3 May 2026 12:10 am"), "2026-05-03T00:10:00Z");
+}
+
+#[test]
+fn what_is_written_oddly_is_read_as_it_is_meant() {
+    for (text, meant) in [
+        ("2003-07-01 T01:55:07-05:00", "2003-07-01T06:55:07Z"),
+        ("2003-07-01 01:55:07 -05:00", "2003-07-01T06:55:07Z"),
+        ("03-12-31", "2003-12-31T00:00:00Z"),
+        ("03-12-31 10:14:55", "2003-12-31T10:14:55Z"),
+        ("98-05-03", "1998-05-03T00:00:00Z"),
+        ("31.12.03", "2003-12-31T00:00:00Z"),
+        ("3-5-2026", "2026-05-03T00:00:00Z"),
+        ("Thu, 01 Jan 2004 19:48:21 AT", "2004-01-01T23:48:21Z"),
+        ("Thu, 01 Jan 2004 19:48:21 ADT", "2004-01-01T22:48:21Z"),
+        ("3 May 2026 at 17:05", "2026-05-03T17:05:00Z"),
+        ("2026-05-03 17:05:09 KST", "2026-05-03T08:05:09Z"),
+        ("2026-05-03 17:05:09 KDT", "2026-05-03T07:05:09Z"),
+        ("2026-05-03 17:05:09 한국 표준시", "2026-05-03T08:05:09Z"),
+        ("2026년 05월 03일 17:05:09 한국표준시", "2026-05-03T08:05:09Z"),
+    ] {
+        assert_eq!(read(text), meant, "{text}");
+    }
+    // A month of three digits may be any.
+    for text in ["2003-012-31T10:14:55Z", "2003-012-31", "2003-0012-31", "2003-1234"] {
+        assert_eq!(read(text), "", "{text}");
+    }
+}
+
+#[test]
+fn what_is_no_date_gives_none() {
+    let nested = "(".repeat(200_000);
+    for text in [
+        "",
+        "soon",
+        "0000-01-01",
+        "99999-01-01",
+        "1 Jan 99999",
+        "2026-13-01",
+        "2026-05-40",
+        "25:61",
+        "mar",
+        "12",
+        &nested,
+    ] {
+        assert_eq!(read(text), "", "{}", text.chars().take(40).collect::<String>());
+    }
+    assert_eq!(read("1 Jan 1900 00:00:00 GMT"), "1900-01-01T00:00:00Z");
+}
+
+#[test]
+fn days_of_the_week_have_numbers() {
+    assert_eq!(weekday(" Sunday "), Some(6));
+    assert_eq!(weekday("mon"), Some(0));
+    assert_eq!(weekday("x"), None);
+}
+
+/// Dates with a zone and in order mean the same wherever they stand.
+#[test]
+fn plain_dates_are_read_alike_everywhere() {
+    for text in [
+        "Sun, 03 May 2026 17:05:09 GMT",
+        "3 May 2026 19:05:09 +0200",
+        "Sun, 03 May 2026 19:05:09 CEST",
+        "2026-05-03T17:05:09Z",
+        "2026-05-03 12:05:09 EST",
+        "2026-05-03T19:05:09.000+02:00",
+        "20260503T170509Z",
+        "20260503170509",
+        "1777827909",
+        "1777827909000",
+    ] {
+        for read in [read, page, directive] {
+            assert_eq!(read(text), "2026-05-03T17:05:09Z", "{text}");
+        }
+    }
+}
+
+#[test]
+fn instants_of_pages_are_read_in_all_their_spellings() {
+    for text in [
+        "2026-05-01T09:30:00+02:00",
+        "2026-05-01T09:30:00.000+0200",
+        "2026-05-01 09:30:00 +02:00",
+        "2026-05-01T07:30Z",
+        "20260501T07:30:00Z",
+        "Fri, 01 May 2026 09:30:00 +0200",
+    ] {
+        assert_eq!(page(text), "2026-05-01T07:30:00Z", "{text}");
+    }
+}
+
+#[test]
+fn a_fraction_of_a_second_is_kept_and_a_leap_second_carried() {
+    for read in [read, page, directive] {
+        assert_eq!(read("2026-05-01T09:30:00.123+0200"), "2026-05-01T07:30:00.123Z");
+        assert_eq!(read("Thu, 30 Apr 2026 23:59:60 GMT"), "2026-05-01T00:00:00Z");
+    }
+}
+
+#[test]
+fn a_zone_is_told_only_where_it_is_stated() {
+    let zone = |text| parse(text, &Hints::page(Order::DayFirst)).and_then(|moment| moment.zone);
+    assert_eq!(zone("2026-05-01T09:30:00+02:00"), Some(120));
+    assert_eq!(zone("2026-05-01T09:30:00+02:00[Europe/Rome]"), Some(120));
+    assert_eq!(zone("Fri, 01 May 2026 09:30:00 CEST"), Some(120));
+    assert_eq!(zone("2026-05-01T09:30:00-0330"), Some(-210));
+    assert_eq!(zone("Fri, 01 May 2026 09:30:00 +0200"), Some(120));
+    assert_eq!(zone("2026-05-01T09:30Z"), Some(0));
+    assert_eq!(zone("2026-05-01T09:30:00"), None);
+    assert_eq!(zone("2026-05-01"), None);
+}
+
+#[test]
+fn days_of_pages_are_read_in_many_languages() {
+    for text in [
+        "2026-05-01",
+        "2026/05/01",
+        "20260501",
+        "01.05.2026",
+        "1/5/2026",
+        "May 1, 2026",
+        "May 1st, 2026",
+        "1 May 2026",
+        "Friday, 1 May 2026",
+        "1 maggio 2026",
+        "1. Mai 2026",
+        "1er mai 2026",
+        "1 de mayo de 2026",
+        "Pubblicato il 1 maggio 2026 alle 10",
+        "2026年5月1日",
+        "2026년 5월 1일",
+        "1 мая 2026",
+        "1 травня 2026 р.",
+        "1 Μαΐου 2026",
+        "٣٠ أبريل ثم ١ مايو ٢٠٢٦",
+        "الجمعة 1 مايو 2026 - 10:30",
+        "1 मई 2026",
+        "१ मई २०२६",
+        "1 พฤษภาคม 2569",
+        "๑ พ.ค. ๒๕๖๙",
+        "1 במאי 2026",
+        "ngày 1 tháng 5 năm 2026",
+        "2026. május 1.",
+        "1. toukokuuta 2026",
+        "2026. 5. 1. 오전 9:30",
+        "2026.05.01",
+        "令和8年5月1日(金)",
+        "令和８年５月１日",
+        "民國115年5月1日",
+        "2026／5／1",
+        "Thứ Sáu, 1/5/2026",
+        "1 mai 2026",
+    ] {
+        assert_eq!(page(text), "2026-05-01T00:00:00Z", "{text}");
+    }
+    let american = Hints::page(Order::MonthFirst);
+    assert_eq!(shown("5/1/2026", &american), "2026-05-01T00:00:00Z");
+    assert_eq!(shown("13/1/2026", &american), "2026-01-13T00:00:00Z");
+}
+
+#[test]
+fn every_date_of_a_line_is_found_with_its_place() {
+    let line = "公開 2026年5月1日 更新 2026年5月3日";
+    let found: Vec<_> =
+        find(line, &Hints::page(Order::DayFirst)).iter().map(|w| (w.at.day(), &line[w.start..w.end])).collect();
+    assert_eq!(found, [("2026-05-01".to_owned(), "2026年5月1日"), ("2026-05-03".to_owned(), "2026年5月3日")]);
+}
+
+#[test]
+fn what_is_no_date_of_a_page_is_none() {
+    for text in [
+        "",
+        "today",
+        "1.2.3",
+        "99999-01-01",
+        "2026-13-01",
+        "2026-02-30",
+        "0000-00-00",
+        "10:30",
+        "1899-01-01",
+        "123456789",
+        "令和8年",
+        "5月1日",
+        "ข่าว 3 มี 4",
+    ] {
+        assert_eq!(page(text), "", "{text}");
+    }
+}
+
+#[test]
+fn directives_state_the_same_instant_in_every_form() {
+    let expected = "2027-08-25T15:00:00Z";
+    for text in [
+        "Wed, 25 Aug 2027 15:00:00 GMT",
+        "25 Aug 27 15:00 UT",
+        "Wednesday, 25-Aug-27 15:00:00 GMT",
+        "25-Aug-2027 10:00:00 EST",
+        "25 August 2027 17:00:00 +0200",
+        "Wed Aug 25 15:00:00 2027",
+        "Aug 25, 2027 3:00 PM",
+        "25 Aug 2027 15:00:00 XYZ",
+        "2027-08-25T15:00:00Z",
+        "2027-08-25T17:00:00+02:00",
+        "2027-08-25T15:00",
+        "2027-08-25 15:00:00",
+        "2027-08-25 17:00:00 CEST",
+        "2027-08-25T15:00:00.000Z",
+    ] {
+        assert_eq!(directive(text), expected, "{text}");
+    }
+}
+
+#[test]
+fn a_day_alone_of_a_directive_is_its_beginning() {
+    let expected = "2027-08-25T00:00:00Z";
+    for text in ["2027-08-25", "25 Aug 2027", "25-Aug-2027", "Wed, 25 Aug 2027"] {
+        assert_eq!(directive(text), expected, "{text}");
+    }
+    assert_eq!(directive("25 Aug 94"), "1994-08-25T00:00:00Z");
+}
+
+#[test]
+fn what_is_no_date_of_a_directive_is_none() {
+    for text in [
+        "",
+        "soon",
+        "25 Foo 2027",
+        "31 Feb 2027",
+        "2027-02-31",
+        "25:00",
+        "Aug 2027",
+        "1 2 3 4",
+        "12:00:00:00 1 Jan 2027",
+        "99 Aug 2027 15:00:00 GMT",
+        "-",
+        "--",
+        "a-b-c",
+        "25 Aug 2027 99:99",
+    ] {
+        assert_eq!(directive(text), "", "{text:?}");
+    }
+    assert_eq!(directive(&"1 ".repeat(40_000)), "");
+    // Only whoever wrote it knows the month.
+    assert_eq!(directive("05/03/2026"), "");
+}

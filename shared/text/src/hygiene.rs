@@ -1,0 +1,206 @@
+//! Hygiene of stored text: which characters may be stored, and how white space is folded.
+//!
+//! Nothing here judges meaning. Text that tries to give orders to a program stays what it is: text.
+
+use crate::references::{is_c1, windows_1252};
+use std::borrow::Cow;
+use unicode_normalization::char::is_combining_mark;
+use unicode_normalization::{IsNormalized, UnicodeNormalization as _, is_nfc_quick};
+
+/// Most combining marks that may stand on one letter. Vietnamese needs two, pointed Hebrew three or four (UAX #15
+/// stream-safe text allows 30).
+pub const MAX_MARKS: usize = 6;
+/// First byte of U+0300, the first combining mark, in UTF-8. No character below it has a greater byte, nor combines.
+const FIRST_MARK: u8 = 0xCC;
+
+/// One line: white space of any length becomes one space, and the text is cleaned and cut to `max` characters.
+pub fn line(text: &str, max: usize) -> String {
+    let mut out = String::with_capacity(text.len().min(max.saturating_mul(4)));
+    let mut chars = 0;
+    for word in clean(text).split_whitespace() {
+        let gap = usize::from(!out.is_empty());
+        if chars + gap >= max {
+            break;
+        }
+        if gap == 1 {
+            out.push(' ');
+            chars += 1;
+        }
+        let part = head(word, max - chars);
+        out.push_str(part);
+        if part.len() < word.len() {
+            break;
+        }
+        chars += word.chars().count();
+    }
+    out
+}
+
+/// The first `max` characters of a text.
+pub fn head(text: &str, max: usize) -> &str {
+    if text.len() <= max {
+        return text;
+    }
+    text.char_indices().nth(max).map_or(text, |(at, _)| &text[..at])
+}
+
+/// Takes out of a text what must not be stored ([`storable`]), cuts piles of combining marks down to [`MAX_MARKS`], and
+/// composes the rest (normal form C). Line breaks of every kind become `\n`.
+pub fn clean(text: &str) -> Cow<'_, str> {
+    match filter(text) {
+        Cow::Borrowed(text) => compose(text),
+        Cow::Owned(text) => match compose(&text) {
+            Cow::Borrowed(_) => Cow::Owned(text),
+            Cow::Owned(composed) => Cow::Owned(composed),
+        },
+    }
+}
+
+/// The character to store for one that was read; none if it is not stored.
+///
+/// A control between ASCII and Latin-1 (U+0080 to U+009F) stands for what windows-1252 has in its place.
+pub fn storable(c: char) -> Option<char> {
+    match c {
+        '\t' | '\n' => Some(c),
+        '\r' | '\u{C}' | '\u{2028}' | '\u{2029}' => Some('\n'),
+        c if is_c1(c) => windows_1252(c),
+        c if c.is_control() => None,
+        // Embeddings, overrides and isolates of the writing direction (UAX #9) can make a text read as another.
+        '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' => None,
+        // Invisible: soft hyphen, zero-width space, word joiner and invisible operators, byte order mark, interlinear marks,
+        // Mongolian vowel separator. The joiners U+200C and U+200D stay: Persian and emoji need them.
+        '\u{AD}' | '\u{200B}' | '\u{2060}'..='\u{2065}' | '\u{FEFF}' | '\u{FFF9}'..='\u{FFFB}' | '\u{180E}' => None,
+        // Tag characters carry hidden ASCII; private use is what icon fonts are made of.
+        '\u{E0000}'..='\u{E007F}' | '\u{E000}'..='\u{F8FF}' | '\u{F0000}'..='\u{10FFFF}' => None,
+        // Unassigned for ever.
+        '\u{FDD0}'..='\u{FDEF}' => None,
+        c if (u32::from(c) & 0xFFFE) == 0xFFFE => None,
+        _ => Some(c),
+    }
+}
+
+/// A text without what must not be stored.
+fn filter(text: &str) -> Cow<'_, str> {
+    // Looking at all bytes without a way out in the middle is many times as fast.
+    let odd = |b: u8| !(matches!(b, b'\t' | b'\n') || (b' '..=b'~').contains(&b));
+    if !text.bytes().fold(false, |found, b| found | odd(b)) {
+        return Cow::Borrowed(text);
+    }
+    // Letters of most languages, and the marks of all, need none of it.
+    let plain = |c: char| match c {
+        ..'\u{80}' => !odd(c as u8),
+        ..'\u{300}' => c >= '\u{A0}' && c != '\u{AD}',
+        '–' | '—' | '‘' | '’' | '“' | '”' | '…' => true,
+        _ => storable(c) == Some(c) && !is_combining_mark(c),
+    };
+    if text.chars().all(plain) {
+        return Cow::Borrowed(text);
+    }
+    let mut previous = '\0';
+    let lines = text.chars().filter(|&c| std::mem::replace(&mut previous, c) != '\r' || c != '\n');
+    let mut marks = 0;
+    let kept = lines.filter_map(storable).filter(|&c| {
+        marks = if is_combining_mark(c) { marks + 1 } else { 0 };
+        marks <= MAX_MARKS
+    });
+    Cow::Owned(kept.collect())
+}
+
+/// A text in normal form C. Only what stands around characters from U+0300 on can change.
+fn compose(text: &str) -> Cow<'_, str> {
+    let mut out = String::new();
+    let (mut copied, mut at) = (0, 0);
+    while let Some(mark) = text.as_bytes()[at..].iter().position(|b| *b >= FIRST_MARK).map(|found| at + found) {
+        // The character before a mark is part of what it makes.
+        let start = text[..mark].char_indices().next_back().map_or(0, |(before, _)| before.max(at));
+        let low = |b: &u8| *b < 0x80 || (0xC0..FIRST_MARK).contains(b);
+        at = text.as_bytes()[mark..].iter().position(low).map_or(text.len(), |length| mark + length);
+        let run = &text[start..at];
+        if is_nfc_quick(run.chars()) != IsNormalized::Yes {
+            out.push_str(&text[copied..start]);
+            out.extend(run.nfc());
+            copied = at;
+        }
+    }
+    if copied == 0 {
+        return Cow::Borrowed(text);
+    }
+    out.push_str(&text[copied..]);
+    Cow::Owned(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn controls_overrides_and_long_runs_of_marks_go() {
+        assert_eq!(line("A\0\u{1}B \u{202E}evil\u{202C} e\u{301}\u{200B}", 99), "AB evil é");
+        assert_eq!(line("a\0b\u{1}c\u{202E}d\u{200B}e\u{FEFF}", 99), "abcde");
+        for mark in ['\u{330}', '\u{301}'] {
+            let pile = format!("z{}", mark.to_string().repeat(10_000));
+            assert!((MAX_MARKS..=1 + MAX_MARKS).contains(&line(&pile, 999).chars().count()));
+        }
+    }
+
+    #[test]
+    fn one_list_says_what_is_stored() {
+        for gone in [
+            '\0',
+            '\u{7F}',
+            '\u{81}',
+            '\u{AD}',
+            '\u{180E}',
+            '\u{200B}',
+            '\u{202E}',
+            '\u{2061}',
+            '\u{2065}',
+            '\u{2067}',
+            '\u{E001}',
+            '\u{F8FF}',
+            '\u{FDD0}',
+            '\u{FEFF}',
+            '\u{FFF9}',
+            '\u{FFFF}',
+            '\u{1FFFE}',
+            '\u{E0041}',
+            '\u{10FFFF}',
+        ] {
+            assert_eq!(clean(&format!("a{gone}b")), "ab", "{gone:?}");
+        }
+        let stays = "é ä\u{30A}\u{323} \u{200C} \u{200D} 🐦 漢字 \u{FFFD}";
+        assert_eq!(clean(stays), stays.nfc().collect::<String>());
+        assert_eq!(clean("it\u{92}s \u{93}so\u{94}\u{85}"), "it’s “so”…");
+    }
+
+    #[test]
+    fn line_breaks_of_every_kind_are_one() {
+        assert_eq!(clean("a\r\nb\rc\u{C}d\u{2028}e\u{2029}f\r\r\n\n"), "a\nb\nc\nd\ne\nf\n\n\n");
+        assert_eq!(line("a\r\nb\u{C}c\u{2028}d\u{B}e", 99), "a b c de");
+    }
+
+    #[test]
+    fn a_line_is_cut_at_its_limit() {
+        assert_eq!(line("  one \n two three", 7), "one two");
+        assert_eq!(line("one two", 4), "one");
+        assert_eq!(line("èèèè", 3), "èèè");
+        assert_eq!((head("èèèè", 3), head("è", 0), head("abc", 3)), ("èèè", "", "abc"));
+    }
+
+    #[test]
+    fn texts_are_normal_wherever_a_mark_stands() {
+        for text in [
+            "e\u{301}te\u{301} l\u{2019}e\u{301}te\u{301}",
+            "\u{2019}\u{301}a",
+            "\u{301}a\u{301}",
+            "A\u{30A}ngstr\u{F6}m \u{212B} caf\u{E9}\u{301}\u{323}",
+            "\u{AC00}\u{11A8} \u{1112}\u{1161}\u{11AB} \u{30AB}\u{3099}x",
+            "plain\u{85}t\u{AD}ext\t\u{200B}.",
+            // Letters and marks that only meet when the character between them is gone.
+            "e\u{AD}\u{301} \u{1112}\u{AD}\u{1161} \u{81}\u{301}",
+        ] {
+            let wanted: String = text.chars().filter_map(storable).nfc().collect();
+            assert_eq!(clean(text), wanted, "{text:?}");
+        }
+    }
+}

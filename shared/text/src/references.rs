@@ -1,0 +1,190 @@
+//! Character references: XML's five, HTML's names, and numbers as HTML reads them.
+
+use std::borrow::Cow;
+use std::sync::LazyLock;
+use web_atoms::NAMED_ENTITIES;
+
+/// Longest name between `&` and `;`; HTML's longest is 31 letters.
+pub const MAX_NAME: usize = 32;
+
+/// A character reference.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reference {
+    /// Its bytes, with `&` and `;`.
+    pub length: usize,
+    /// The characters, at most two, that it stands for; none if it names a control character.
+    pub chars: [Option<char>; 2],
+    /// Whether plain XML knows it: one of its five names, or a number of a character that XML allows.
+    pub is_xml: bool,
+}
+
+/// Resolves the references of a text. Whatever is no reference stays as it is, so a bare `&` is an `&`. A name needs its
+/// semicolon, though HTML knows a few without: addresses are full of `&copy=2`.
+pub fn decode(text: &str) -> Cow<'_, str> {
+    if !text.contains('&') {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    decode_with(text, &mut out, |_| None);
+    Cow::Owned(out)
+}
+
+/// Appends a text to `out` with its references resolved, as [`decode`] does. `declared` is asked first, with the text
+/// from each `&` on: it returns the length of a reference that the document has declared, and the text it stands for.
+///
+/// Returns whether there was a reference, or an `&`, that plain XML does not know.
+pub fn decode_with<'d>(text: &str, out: &mut String, declared: impl Fn(&str) -> Option<(usize, &'d str)>) -> bool {
+    let mut odd = false;
+    let mut rest = text;
+    out.reserve(text.len());
+    while let Some(at) = rest.find('&') {
+        out.push_str(&rest[..at]);
+        rest = &rest[at..];
+        if let Some((length, replacement)) = declared(rest) {
+            out.push_str(replacement);
+            rest = &rest[length..];
+        } else if let Some(reference) = reference(rest) {
+            odd |= !reference.is_xml;
+            out.extend(reference.chars.into_iter().flatten());
+            rest = &rest[reference.length..];
+        } else {
+            odd = true;
+            out.push('&');
+            rest = &rest[1..];
+        }
+    }
+    out.push_str(rest);
+    odd
+}
+
+/// The reference that a text begins with.
+pub fn reference(text: &str) -> Option<Reference> {
+    // HTML's table is long, and nearly all references are of XML's five.
+    if let Some(predefined) = predefined(text) {
+        return Some(predefined);
+    }
+    let name = name(text)?;
+    if let Some(number) = name.strip_prefix('#') {
+        return numeric(text, number, name.len() + 2);
+    }
+    // The table's names have their semicolon, and beginnings of names, which stand for nothing, have none.
+    let (first, second) = NAMED_ENTITIES.get(&text[1..name.len() + 2])?;
+    let chars = [*first, *second].map(|code| char::from_u32(code).filter(|c| *c != '\0'));
+    Some(Reference { length: name.len() + 2, chars, is_xml: false })
+}
+
+/// The name between the `&` that a text begins with and its `;`.
+pub fn name(text: &str) -> Option<&str> {
+    let window = text.as_bytes().get(1..text.len().min(MAX_NAME + 2))?;
+    text.get(1..=window.iter().position(|b| *b == b';')?)
+}
+
+/// The reference that a text begins with, if it is one of XML's own five (XML §4.6).
+pub fn predefined(text: &str) -> Option<Reference> {
+    let (length, c) = match text.as_bytes() {
+        [b'&', b'l', b't', b';', ..] => (4, '<'),
+        [b'&', b'g', b't', b';', ..] => (4, '>'),
+        [b'&', b'a', b'm', b'p', b';', ..] => (5, '&'),
+        [b'&', b'q', b'u', b'o', b't', b';', ..] => (6, '"'),
+        [b'&', b'a', b'p', b'o', b's', b';', ..] => (6, '\''),
+        _ => return None,
+    };
+    Some(Reference { length, chars: [Some(c), None], is_xml: true })
+}
+
+fn numeric(text: &str, number: &str, length: usize) -> Option<Reference> {
+    let code = code_point(number)?;
+    // Two references that make one character in UTF-16, as some writers emit them.
+    if (0xD800..0xDC00).contains(&code) {
+        let after = &text[length..];
+        let low = after.strip_prefix("&#").and_then(|t| t.split_once(';')).filter(|(n, _)| n.len() <= MAX_NAME);
+        if let Some((digits, low)) = low.and_then(|(n, _)| Some((n, code_point(n)?)))
+            && (0xDC00..0xE000).contains(&low)
+        {
+            let whole = 0x1_0000 + ((code - 0xD800) << 10) + (low - 0xDC00);
+            let both = length + 2 + digits.len() + 1;
+            return Some(Reference { length: both, chars: [char::from_u32(whole), None], is_xml: false });
+        }
+    }
+    let meant = legible(code);
+    let is_xml = meant.is_some() && (matches!(code, 9 | 10 | 13 | 0x20..0x7F) || code >= 0xA0);
+    Some(Reference { length, chars: [meant, None], is_xml })
+}
+
+fn code_point(number: &str) -> Option<u32> {
+    let (digits, radix) = number.strip_prefix(['x', 'X']).map_or((number, 10), |hex| (hex, 16));
+    // A sign is none of them.
+    digits.bytes().all(|b| b.is_ascii_alphanumeric()).then(|| u32::from_str_radix(digits, radix).ok())?
+}
+
+/// The character that is meant: numbers of windows-1252 are read as HTML reads them, what cannot stand in text is left out.
+fn legible(code: u32) -> Option<char> {
+    let c = char::from_u32(code)?;
+    if is_c1(c) {
+        return windows_1252(c);
+    }
+    Some(c).filter(|c| *c >= ' ' || matches!(c, '\t' | '\n' | '\r'))
+}
+
+/// Whether a character is one of the controls between ASCII and Latin-1, which nobody writes.
+pub fn is_c1(c: char) -> bool {
+    ('\u{80}'..='\u{9F}').contains(&c)
+}
+
+/// The character that was meant where such a control stands: that of windows-1252 at the same place, if there is one
+/// (HTML, "numeric character reference end state", reads references so).
+pub fn windows_1252(control: char) -> Option<char> {
+    static MEANT: LazyLock<Vec<Option<char>>> = LazyLock::new(|| {
+        let decode = |byte: u8| encoding_rs::WINDOWS_1252.decode_without_bom_handling(&[byte]).0.chars().next();
+        (0x80..=0x9F).map(|byte| decode(byte).filter(|c| !c.is_control())).collect()
+    });
+    MEANT.get(usize::try_from(u32::from(control).checked_sub(0x80)?).ok()?).copied().flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn known_references_are_resolved_once_and_the_rest_stays() {
+        for (text, meant) in [
+            ("a&nbsp;b &eacute;&hellip; &amp; &X; & &copy=2;", "a\u{a0}b \u{e9}\u{2026} & &X; & &copy=2;"),
+            ("&#X41;&#x41;&#65;&#8217;&#146;&#0;&#x1F;&#99999999;&#+65;", "AAA\u{2019}\u{2019}&#+65;"),
+            ("&#55357;&#56832;", "\u{1F600}"),
+            ("&#55357; &#xZ; &", " &#xZ; &"),
+            ("Tom &amp; Jerry &#8211; &#x2019; &#146; &zzz; &amp;lt; a&b &", "Tom & Jerry – ’ ’ &zzz; &lt; a&b &"),
+            ("&CounterClockwiseContourIntegral;&NotEqualTilde;&Zcaron;&am;&amp", "∳≂̸Ž&am;&amp"),
+            // The beginning of a name is none, and letter case matters.
+            ("&gamm; &GAMMA; &gammaa; &; &a;", "&gamm; &GAMMA; &gammaa; &; &a;"),
+        ] {
+            assert_eq!(decode(text), meant);
+        }
+    }
+
+    #[test]
+    fn every_name_of_the_standard_is_resolved() {
+        let list = include_str!("../tests/character-references.txt");
+        let (mut names, mut without_semicolon) = (0, 0);
+        for line in list.lines().filter(|line| !line.starts_with('#')) {
+            let mut words = line.split(' ');
+            let (Some(name), Some(codes)) = (words.next(), words.next()) else { panic!("{line}") };
+            let code = |hex| u32::from_str_radix(hex, 16).ok().and_then(char::from_u32);
+            let meant: Option<String> = codes.split('+').map(code).collect();
+            let decoded = decode(&format!("a&{name};b")).into_owned();
+            assert_eq!(Some(decoded), meant.map(|meant| format!("a{meant}b")), "{name}");
+            names += 1;
+            if words.next().is_some() {
+                // In an address it is the name of a parameter.
+                assert_eq!(decode(&format!("?a=1&{name}=2")), format!("?a=1&{name}=2"));
+                without_semicolon += 1;
+            }
+        }
+        assert_eq!((names, without_semicolon, names + without_semicolon), (2_125, 106, 2_231));
+    }
+
+    #[test]
+    fn many_ampersands_take_linear_time() {
+        let hostile = "&".repeat(1_000_000);
+        assert_eq!(decode(&hostile).len(), 1_000_000);
+    }
+}
