@@ -37,15 +37,6 @@ pub enum StageError {
     Job(String),
 }
 
-impl From<StageError> for PortError {
-    fn from(error: StageError) -> PortError {
-        match error {
-            StageError::Port(error) => error,
-            StageError::Job(what) => PortError::Unavailable { what, source: None },
-        }
-    }
-}
-
 impl StageError {
     /// How long a port asked to be left alone; zero if none did.
     pub fn retry_after(&self) -> Millis {

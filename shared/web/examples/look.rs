@@ -14,7 +14,11 @@ mod support;
 
 use bytes::Bytes;
 use curlew_model::{HoldReason, Millis, Stage, ThumbnailId, Timestamp};
-use curlew_ports::{Clock, Counted, FoundHit, IndexedYear, QueueCount, QueueStatus, Status};
+use curlew_ports::{Clock, QueueCount};
+use curlew_stages::catalog::indexed_years::IndexedYear;
+use curlew_stages::catalog::results::SearchHit;
+use curlew_stages::operator::stats::Counted;
+use curlew_web::{PageSettings, QueueStatus, SystemStatus};
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 use support::{Shelf, page, settings};
@@ -23,7 +27,7 @@ use support::{Shelf, page, settings};
 async fn main() -> std::io::Result<()> {
     let address = std::env::args().nth(1).unwrap_or_else(|| "127.0.0.1:8088".to_owned());
     let clock = Arc::new(WallClock(Instant::now()));
-    let settings = curlew_ports::PageSettings { base_url: None, ..settings() };
+    let settings = PageSettings { base_url: None, ..settings() };
     let router = curlew_web::router(Arc::new(shelf()), clock, settings);
     let listener = tokio::net::TcpListener::bind(address).await?;
     axum::serve(listener, router).await
@@ -50,7 +54,7 @@ impl Clock for WallClock {
 fn shelf() -> Shelf {
     let mut shelf = Shelf::default();
     for (n, (site, url, title, snippet, day)) in PAGES.iter().enumerate() {
-        let mut hit = FoundHit { site: (*site).to_owned(), ..page(url, title, snippet) };
+        let mut hit = SearchHit { site: (*site).to_owned(), ..page(url, title, snippet) };
         hit.published = Timestamp::parse_day_or_instant(day).ok();
         if n % 3 != 1 {
             let id = ThumbnailId::new(&format!("{n:032x}")).unwrap();
@@ -66,7 +70,7 @@ fn shelf() -> Shelf {
     let published = Timestamp::parse_day_or_instant("2026-11-21T02:00:04Z").ok();
     let queue =
         |stage, ready, waiting| QueueStatus { stage, count: QueueCount { ready, waiting, ..QueueCount::default() } };
-    shelf.status = Status {
+    shelf.status = SystemStatus {
         index: vec![
             IndexedYear { year: 2026, pages: 48_310, published },
             IndexedYear { year: 2025, pages: 1_204, published },

@@ -8,6 +8,7 @@ use axum::http::{HeaderName, StatusCode};
 use axum::response::{IntoResponse, Response};
 use curlew_model::Millis;
 use curlew_ports::PortError;
+use curlew_stages::stage::StageError;
 
 /// How long to wait before asking again when a store is out of reach and does not say so itself.
 const RETRY: Millis = Millis::from_secs(30);
@@ -102,8 +103,8 @@ pub(crate) fn too_many(site: Site<'_>, wait: Millis) -> Response {
     waiting(said(site, StatusCode::TOO_MANY_REQUESTS, &words::Message::of(site.language).too_many), wait)
 }
 
-/// The page for a port's error, which is logged here.
-pub(crate) fn trouble(site: Site<'_>, tried: &'static str, error: &PortError) -> Response {
+/// The page for an error of a stage, which is logged here.
+pub(crate) fn trouble(site: Site<'_>, tried: &'static str, error: &StageError) -> Response {
     let (status, wait) = outcome(tried, error);
     match wait {
         Some(wait) => waiting(said(site, status, &words::Message::of(site.language).trouble), wait),
@@ -111,12 +112,12 @@ pub(crate) fn trouble(site: Site<'_>, tried: &'static str, error: &PortError) ->
     }
 }
 
-/// The status for a port's error, and how long to wait if trying again may help. Logs it.
-pub(crate) fn outcome(tried: &'static str, error: &PortError) -> (StatusCode, Option<Millis>) {
+/// The status for an error of a stage, and how long to wait if trying again may help. Logs it.
+pub(crate) fn outcome(tried: &'static str, error: &StageError) -> (StatusCode, Option<Millis>) {
     let cause = std::error::Error::source(error).map(ToString::to_string);
     tracing::error!(tried, error = %error, cause, "a request could not be answered");
     match error {
-        PortError::Throttled { retry_after } => (StatusCode::SERVICE_UNAVAILABLE, Some(*retry_after)),
+        StageError::Port(PortError::Throttled { retry_after }) => (StatusCode::SERVICE_UNAVAILABLE, Some(*retry_after)),
         error if error.is_transient() => (StatusCode::SERVICE_UNAVAILABLE, Some(RETRY)),
         _ => (StatusCode::INTERNAL_SERVER_ERROR, None),
     }

@@ -1,4 +1,4 @@
-//! Settings, and the stages put together over any store, and as the pages see them.
+//! Settings, and the stages put together over any store.
 //!
 //! A driver (the command line, a function) opens its store, gives its ports to [`Program::new`], and runs what comes out.
 //! Nothing here knows which store it is.
@@ -6,7 +6,6 @@
 mod clock;
 mod contact;
 mod error;
-mod front;
 mod program;
 mod screening;
 mod secret;
@@ -17,7 +16,6 @@ mod words;
 
 pub use clock::{SystemClock, SystemSeeds};
 pub use error::BadSettings;
-pub use front::{Behind, Served};
 pub use program::{Memory, Ports, Program};
 pub use screening::ImageScreening;
 pub use secret::web_secret;

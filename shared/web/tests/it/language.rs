@@ -4,8 +4,9 @@ use crate::suggest::{form, token_of};
 use crate::support::{Answer, Shelf, World, page, settings, shelf};
 use axum::body::Body;
 use axum::http::Request;
-use curlew_ports::PageSettings;
-use curlew_ports::{Counted, Status};
+use curlew_stages::operator::stats::Counted;
+use curlew_web::PageSettings;
+use curlew_web::SystemStatus;
 use std::collections::BTreeSet;
 
 const ITALIAN: &str = "it-IT,it;q=0.9,en;q=0.5";
@@ -13,7 +14,7 @@ fn world() -> World {
     let mut pages: Vec<_> = (0..150).map(|n| page(&format!("https://t.example/{n}"), "curlew", "curlew")).collect();
     pages[0].copies = 1;
     pages[1].copies = 2;
-    let status = Status { counted: Some(Counted::default()), ..Status::default() };
+    let status = SystemStatus { counted: Some(Counted::default()), ..Status::default() };
     World::of(Shelf { pages, status, ..Shelf::default() })
 }
 
