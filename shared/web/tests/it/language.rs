@@ -14,7 +14,7 @@ fn world() -> World {
     let mut pages: Vec<_> = (0..150).map(|n| page(&format!("https://t.example/{n}"), "curlew", "curlew")).collect();
     pages[0].copies = 1;
     pages[1].copies = 2;
-    let status = SystemStatus { counted: Some(Counted::default()), ..Status::default() };
+    let status = SystemStatus { counted: Some(Counted::default()), ..SystemStatus::default() };
     World::of(Shelf { pages, status, ..Shelf::default() })
 }
 

@@ -6,7 +6,7 @@ use axum::body::Body;
 use axum::http::{HeaderMap, Method, Request, Response, StatusCode};
 use bytes::Bytes;
 use curlew_model::{
-    Challenge, FeedSource, HostKey, Hub, Job, MAX_QUERY_BYTES, MAX_QUERY_TERMS, Millis, Ownership, QueryError, Slot,
+    Challenge, FeedSource, Hub, Job, MAX_QUERY_BYTES, MAX_QUERY_TERMS, Millis, Ownership, QueryError, Slot,
     Source, Subscription, ThumbnailId, Timestamp, Wish, hex,
 };
 use curlew_policy::address;
@@ -247,7 +247,7 @@ impl World {
             Some(for_a_while) => Arc::new(BrokenBlobs(for_a_while)),
             None => blobs.clone(),
         };
-        let lists = Lists { substrings: vec!["blocked<not>".into(), "blocked".into()], ..Lists::default() };
+        let lists = Lists { substrings: vec!["blocked".into()], ..Lists::default() };
         let scope = Scope { exclusions: Exclusions::compile(&lists).unwrap(), ..Scope::default() };
         let blocks = Blocks {
             ledger: hosts.clone(),
