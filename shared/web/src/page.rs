@@ -129,3 +129,27 @@ pub(crate) fn waiting(mut response: Response, wait: Millis) -> Response {
     response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
     response
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{RETRY, outcome};
+    use axum::http::StatusCode;
+    use curlew_model::Millis;
+    use curlew_ports::PortError;
+    use curlew_stages::stage::StageError;
+
+    #[test]
+    fn only_what_may_succeed_later_is_to_be_tried_again() {
+        let unavailable = PortError::Unavailable { what: "the store".into(), source: None };
+        let corrupt = PortError::Corrupt { what: "an object".into(), why: "it is torn".into() };
+        let asked = Millis::from_secs(7);
+        for (error, expected) in [
+            (StageError::Job("it is never done".into()), (StatusCode::INTERNAL_SERVER_ERROR, None)),
+            (corrupt.into(), (StatusCode::INTERNAL_SERVER_ERROR, None)),
+            (unavailable.into(), (StatusCode::SERVICE_UNAVAILABLE, Some(RETRY))),
+            (PortError::Throttled { retry_after: asked }.into(), (StatusCode::SERVICE_UNAVAILABLE, Some(asked))),
+        ] {
+            assert_eq!(outcome("test", &error), expected, "{error}");
+        }
+    }
+}

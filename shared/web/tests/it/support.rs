@@ -6,8 +6,8 @@ use axum::body::Body;
 use axum::http::{HeaderMap, Method, Request, Response, StatusCode};
 use bytes::Bytes;
 use curlew_model::{
-    Challenge, FeedSource, Hub, Job, MAX_QUERY_BYTES, MAX_QUERY_TERMS, Millis, Ownership, QueryError, Slot,
-    Source, Subscription, ThumbnailId, Timestamp, Wish, hex,
+    Challenge, FeedSource, Hub, Job, MAX_QUERY_BYTES, MAX_QUERY_TERMS, Millis, Ownership, QueryError, Slot, Source,
+    Subscription, ThumbnailId, Timestamp, Wish, hex,
 };
 use curlew_policy::address;
 use curlew_policy::politeness::scope::Scope;
