@@ -5,9 +5,10 @@ use crate::support::{Answer, Shelf, World, ready};
 use axum::body::Body;
 use axum::http::{Request, StatusCode};
 use curlew_model::{
-    Challenge, Claim, Dossier, FeedLine, Hold, HoldReason, HostKey, HostState, Millis, Miss, Origin, Ownership,
-    PageLine, Timestamp, Validators, Way, Wish,
+    Challenge, Claim, Dossier, FeedLine, Hold, HoldReason, HostKey, HostState, Millis, Miss, Ownership, PageLine,
+    Timestamp, Validators, Way, Wish,
 };
+use curlew_policy::address;
 use curlew_ports::{Clock, HostLedger, RobotsCopy, RobotsStore, Version};
 use curlew_web::Caller;
 use std::collections::BTreeMap;
@@ -55,7 +56,7 @@ fn found(world: &World, challenge: &Challenge, change: impl FnOnce(&mut Claim)) 
         fresh_until: now + Millis::from_days(1),
         validators: Validators::default(),
     };
-    ready(world.robots.put(&Origin::new("https://example.org").unwrap(), &copy)).unwrap();
+    ready(world.robots.put(&address::origin(&"https://example.org/".parse().unwrap()).unwrap(), &copy)).unwrap();
 }
 
 fn dossier(now: Timestamp) -> Dossier {
