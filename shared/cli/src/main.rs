@@ -5,7 +5,7 @@ mod check;
 mod commands;
 mod config;
 mod failure;
-mod front;
+mod live_status;
 mod log;
 mod optional;
 mod output;

@@ -4,9 +4,10 @@ use crate::output;
 use crate::world::World;
 use anyhow::Result;
 use curlew_model::Stage;
-use curlew_ports::{IndexedYear, QueueCount, QueueStatus};
-use curlew_stages::catalog::indexed_years::indexed_years;
+use curlew_ports::QueueCount;
+use curlew_stages::catalog::indexed_years::{IndexedYear, indexed_years};
 use curlew_stages::operator::stats::Population;
+use curlew_web::{QueueStatus, SystemStatus};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -38,8 +39,8 @@ impl Status {
     }
 
     /// For the status page, which anybody may read.
-    pub(crate) fn for_anybody(&self) -> curlew_ports::Status {
-        curlew_ports::Status {
+    pub(crate) fn for_anybody(&self) -> SystemStatus {
+        SystemStatus {
             index: self.index.clone(),
             counted: Some(self.all.for_anybody()),
             counted_at: None,

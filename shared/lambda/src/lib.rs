@@ -18,7 +18,6 @@ mod events;
 mod failure;
 #[cfg(test)]
 mod far;
-mod front;
 #[cfg(test)]
 mod house;
 mod init_error;
@@ -29,6 +28,7 @@ mod queue;
 mod scheduled;
 mod serve;
 mod shelf;
+mod stored_status;
 mod time;
 mod usage;
 mod web;

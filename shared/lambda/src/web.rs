@@ -2,14 +2,14 @@
 
 use crate::cold::{Cold, cannot_look};
 use crate::failure::Failure;
-use crate::front::Stack;
 use crate::meter::Meter;
 use crate::serve::{Answer, Invocation, ended, start};
 use crate::shelf::{FolderShelf, SHELF_BYTES};
+use crate::stored_status::StoredStatus;
 use curlew_stages::program::Program;
 use curlew_stages::stage::with_causes;
-use curlew_web::{Caller, router};
-use curlew_wiring::{Behind, web_secret};
+use curlew_web::{Caller, Services, router};
+use curlew_wiring::web_secret;
 use lambda_http::request::RequestContext;
 use lambda_http::{Request, RequestExt, service_fn};
 use std::net::IpAddr;
@@ -56,7 +56,14 @@ async fn open(cold: &Cold) -> Result<axum::Router, Failure> {
     program.finder.sign_cursors(secret);
     let shelf = FolderShelf::new(std::env::temp_dir().join(format!("curlew-shelf-{}", cold.stack)), SHELF_BYTES);
     let program = Program { finder: program.finder.with_shelf(Arc::new(shelf)), ..program };
-    Ok(router(Arc::new(Behind(Stack(program))), cold.clock.clone(), cold.settings.pages(secret)))
+    Ok(router(services(program), cold.settings.pages(secret)))
+}
+
+fn services(program: Program) -> Services {
+    let Program { ports, clock, finder, suggest, owners, messages, pushes, .. } = program;
+    let status = StoredStatus { blobs: ports.blobs.clone(), inbox: ports.inbox, clock: clock.clone() };
+    let (search, status) = (Arc::new(finder), Arc::new(status));
+    Services { search, suggest, owners, messages, pushes, blobs: ports.blobs, clock, status }
 }
 
 #[cfg(test)]
@@ -66,7 +73,7 @@ mod tests {
     use crate::events::request;
     use crate::house::House;
     use curlew_model::Stage;
-    use curlew_ports::PageSettings;
+    use curlew_web::PageSettings;
     use http::StatusCode;
 
     async fn asked(router: &axum::Router, case: &str) -> (StatusCode, String) {
@@ -79,9 +86,8 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn requests_of_a_function_url_are_answered_by_the_router() {
         let house = House::new(Stage::Fetch);
-        let front = Arc::new(Behind(Stack(house.program())));
         let settings = PageSettings { searches_per_minute: 1, ..PageSettings::new([7; 32]) };
-        let router = router(front, house.clock.clone(), settings);
+        let router = router(services(house.program()), settings);
         let (status, page) = asked(&router, "search").await;
         assert!(status == StatusCode::OK && page.contains("long bent bills"), "{status} {page}");
         let (status, _) = asked(&router, "search-api").await;

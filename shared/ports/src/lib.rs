@@ -9,15 +9,12 @@ mod cpu;
 mod error;
 mod events;
 mod fetch;
-mod front;
 mod ledger;
 mod names;
-mod page_settings;
 mod pages;
 mod queue;
 mod shelf;
 mod sources;
-mod status;
 
 pub use blobs::{Blob, Blobs, Tag};
 pub use clock::{Clock, Seeds};
@@ -25,17 +22,11 @@ pub use cpu::{CpuError, CpuPool, CpuTask, InlinePool, LARGE_DOCUMENT, compute};
 pub use error::PortError;
 pub use events::{Event, Events};
 pub use fetch::{Call, CallKind, Fetch, FetchError, Reply, ReplyHeaders};
-pub use front::{
-    About, BlockedBy, Claimed, Explanation, FindError, Found, FoundHit, Front, HubAnswer, HubAsks, HubDelivery, Kept,
-    Message, Refusal, Refused, RobotsSeen, SignedBody, Start, SuggestError, Suggested, Told, Wished,
-};
 pub use ledger::{
     HostLedger, Hosts, Marks, RobotsCopy, RobotsStore, SWAP_TRIES, Version, update_host, update_host_from,
 };
 pub use names::{Names, NoNames};
-pub use page_settings::{PageSettings, ShownManners};
 pub use pages::Pages;
 pub use queue::{Dead, Delivery, Inbox, Queue, QueueCount, Receipt, Waiting};
 pub use shelf::Shelf;
 pub use sources::Sources;
-pub use status::{Counted, IndexedYear, QueueStatus, Status};

@@ -7,6 +7,7 @@ pub mod indexed_years;
 pub(crate) mod listing;
 pub(crate) mod object;
 pub mod removal;
+pub mod results;
 pub mod segment;
 pub(crate) mod splits;
 pub mod thumbnails;

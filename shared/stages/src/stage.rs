@@ -39,15 +39,6 @@ pub enum StageError {
     Job(String),
 }
 
-impl From<StageError> for PortError {
-    fn from(error: StageError) -> PortError {
-        match error {
-            StageError::Port(error) => error,
-            StageError::Job(what) => PortError::Unavailable { what, source: None },
-        }
-    }
-}
-
 impl StageError {
     /// How a job failed that ended with this error.
     pub fn kind(&self) -> FailureKind {

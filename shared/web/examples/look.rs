@@ -1,6 +1,6 @@
 //! Serves the pages on loopback with a few made-up results, to be looked at in a browser:
 //! `cargo run -p curlew-web --example look -- 127.0.0.1:8088`, then `/?q=curlew`.
-#![allow(clippy::disallowed_methods, reason = "a program for looking at the pages keeps the real time")]
+#![allow(clippy::disallowed_methods, reason = "a program for looking at the pages moves its clock by real time")]
 #![allow(
     clippy::unwrap_used,
     missing_docs,
@@ -14,43 +14,36 @@ mod support;
 
 use bytes::Bytes;
 use curlew_model::{HoldReason, Millis, Stage, ThumbnailId, Timestamp};
-use curlew_ports::{Clock, Counted, FoundHit, IndexedYear, QueueCount, QueueStatus, Status};
-use std::sync::Arc;
-use std::time::{Instant, SystemTime};
-use support::{Shelf, page, settings};
+use curlew_ports::QueueCount;
+use curlew_stages::catalog::indexed_years::IndexedYear;
+use curlew_stages::catalog::results::SearchHit;
+use curlew_stages::operator::stats::Counted;
+use curlew_web::{PageSettings, QueueStatus, SystemStatus};
+use support::{Shelf, World, page, settings};
 
 #[tokio::main]
 async fn main() -> std::io::Result<()> {
     let address = std::env::args().nth(1).unwrap_or_else(|| "127.0.0.1:8088".to_owned());
-    let clock = Arc::new(WallClock(Instant::now()));
-    let settings = curlew_ports::PageSettings { base_url: None, ..settings() };
-    let router = curlew_web::router(Arc::new(shelf()), clock, settings);
+    let settings = PageSettings { base_url: None, ..settings() };
+    let world = World::with(shelf(), settings);
+    let (router, clock) = (world.router, world.clock);
+    tokio::spawn(async move {
+        loop {
+            tokio::time::sleep(STEP.as_duration()).await;
+            clock.advance(STEP);
+        }
+    });
     let listener = tokio::net::TcpListener::bind(address).await?;
     axum::serve(listener, router).await
 }
 
-struct WallClock(Instant);
-
-#[async_trait::async_trait]
-impl Clock for WallClock {
-    fn now(&self) -> Timestamp {
-        let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        Timestamp::from_millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
-    }
-
-    fn monotonic(&self) -> Millis {
-        Millis::from_duration_ceil(self.0.elapsed())
-    }
-
-    async fn sleep(&self, time: Millis) {
-        tokio::time::sleep(time.as_duration()).await;
-    }
-}
+/// One step of the clock.
+const STEP: Millis = Millis::from_secs(1);
 
 fn shelf() -> Shelf {
     let mut shelf = Shelf::default();
     for (n, (site, url, title, snippet, day)) in PAGES.iter().enumerate() {
-        let mut hit = FoundHit { site: (*site).to_owned(), ..page(url, title, snippet) };
+        let mut hit = SearchHit { site: (*site).to_owned(), ..page(url, title, snippet) };
         hit.published = Timestamp::parse_day_or_instant(day).ok();
         if n % 3 != 1 {
             let id = ThumbnailId::new(&format!("{n:032x}")).unwrap();
@@ -66,7 +59,7 @@ fn shelf() -> Shelf {
     let published = Timestamp::parse_day_or_instant("2026-11-21T02:00:04Z").ok();
     let queue =
         |stage, ready, waiting| QueueStatus { stage, count: QueueCount { ready, waiting, ..QueueCount::default() } };
-    shelf.status = Status {
+    shelf.status = SystemStatus {
         index: vec![
             IndexedYear { year: 2026, pages: 48_310, published },
             IndexedYear { year: 2025, pages: 1_204, published },

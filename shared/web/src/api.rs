@@ -14,7 +14,8 @@ use axum::http::header::{ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIG
 use axum::http::{StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use curlew_model::{Millis, QueryError};
-use curlew_ports::{FindError, Found, FoundHit, PortError, Start};
+use curlew_stages::catalog::results::{FindError, SearchHit, SearchResults, Start};
+use curlew_stages::stage::StageError;
 use serde::Serialize;
 use std::sync::Arc;
 
@@ -43,7 +44,7 @@ pub(crate) async fn search(State(app): State<Arc<App>>, from: From, uri: Uri) ->
     if let Err(wait) = app.admit_search(from) {
         return too_many(wait);
     }
-    match app.front.find(&query, from_where.start(), limit).await {
+    match app.services.search.find(&query, from_where.start(), limit).await {
         Ok(found) => ([ANY_ORIGIN], typed(JSON, REVALIDATED), Json(Answer::of(found))).into_response(),
         Err(error) => not_found_out(error),
     }
@@ -58,12 +59,12 @@ pub(crate) fn not_found_out(error: FindError) -> Response {
             "The cursor is not one that was given for this query, or it is too old; ask without it for the first results.",
         ),
         FindError::BadQuery(wrong) => failure(StatusCode::BAD_REQUEST, "bad_query", wrong.to_string()),
-        FindError::Port(error) => out_of_reach("find", &error),
+        FindError::Port(error) => out_of_reach("find", &error.into()),
     }
 }
 
-/// The answer to a program for a port's error, which is logged here.
-pub(crate) fn out_of_reach(tried: &'static str, error: &PortError) -> Response {
+/// The answer to a program for an error of a stage, which is logged here.
+pub(crate) fn out_of_reach(tried: &'static str, error: &StageError) -> Response {
     match page::outcome(tried, error) {
         (status, Some(wait)) => {
             waiting(failure(status, "unavailable", "The index is out of reach at the moment."), wait)
@@ -156,13 +157,13 @@ pub(crate) fn failure(status: StatusCode, kind: &'static str, message: impl Into
 #[derive(Serialize)]
 struct Answer {
     #[serde(flatten)]
-    found: Found,
+    found: SearchResults,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     notes: Vec<String>,
 }
 
 impl Answer {
-    fn of(mut found: Found) -> Answer {
+    fn of(mut found: SearchResults) -> Answer {
         let notes = std::mem::take(&mut found.notes);
         Answer { found: fit_for_programs(found), notes: notes.iter().map(|note| clean(&note.to_string())).collect() }
     }
@@ -170,12 +171,12 @@ impl Answer {
 
 /// Leaves out what a program could be led astray by: characters that XML forbids, and addresses that are
 /// none of the web's.
-fn fit_for_programs(mut found: Found) -> Found {
+fn fit_for_programs(mut found: SearchResults) -> SearchResults {
     let room = usize::try_from((MAX_REACH as u64).saturating_sub(found.before)).unwrap_or(MAX_REACH);
     let reached = found.before + found.hits.len() as u64;
     let hits =
         std::mem::take(&mut found.hits).into_iter().take(room).filter(|h| web_url(&h.url).is_some()).map(|hit| {
-            FoundHit {
+            SearchHit {
                 title: clean(&hit.title),
                 snippet: clean(&hit.snippet),
                 site: clean(&hit.site),
@@ -185,8 +186,8 @@ fn fit_for_programs(mut found: Found) -> Found {
                 ..hit
             }
         });
-    let hits: Vec<FoundHit> = hits.collect();
-    Found {
+    let hits: Vec<SearchHit> = hits.collect();
+    SearchResults {
         hits,
         // As deep as by numbers, and no deeper.
         next: found.next.take().filter(|_| reached < MAX_REACH as u64),

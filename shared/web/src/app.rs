@@ -3,14 +3,17 @@
 use crate::assets::style_version;
 use crate::language::Language;
 use crate::page::Site;
+use crate::page_settings::PageSettings;
 use crate::quota::{self, Quota};
+use crate::services::Services;
 use crate::settings::{OperatorContact, is_personal, origin};
+use crate::status::SystemStatus;
 use crate::token::Spent;
 use crate::words::Frame;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use curlew_model::Millis;
-use curlew_ports::{Clock, Front, PageSettings, Status};
+use curlew_ports::Clock;
 use std::convert::Infallible;
 use std::net::IpAddr;
 use std::sync::atomic::AtomicU64;
@@ -35,7 +38,7 @@ pub struct Caller(pub Option<IpAddr>);
 
 /// What the handlers share.
 pub(crate) struct App {
-    pub(crate) front: Arc<dyn Front>,
+    pub(crate) services: Services,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) settings: PageSettings,
     /// Our own origin, if it is configured.
@@ -50,7 +53,7 @@ pub(crate) struct App {
     /// Tokens that were used.
     pub(crate) spent: Mutex<Spent>,
     /// What the status was when it was gathered last, by the clock that never jumps.
-    pub(crate) status: Mutex<Option<(Millis, Arc<Status>)>>,
+    pub(crate) status: Mutex<Option<(Millis, Arc<SystemStatus>)>>,
     searches: Mutex<Quota>,
     forms: Mutex<Quota>,
     unworked: Mutex<Quota>,
@@ -61,7 +64,7 @@ pub(crate) struct App {
 }
 
 impl App {
-    pub(crate) fn new(front: Arc<dyn Front>, clock: Arc<dyn Clock>, settings: PageSettings) -> App {
+    pub(crate) fn new(services: Services, settings: PageSettings) -> App {
         App {
             is_personal: is_personal(&settings),
             origin: origin(&settings),
@@ -76,8 +79,8 @@ impl App {
             messages: Mutex::new(Quota::a_day(MESSAGES_PER_DAY)),
             looks: Mutex::new(Quota::a_minute(LOOKS_PER_MINUTE)),
             calls: Mutex::new(Quota::a_day(CALLS_PER_DAY)),
-            front,
-            clock,
+            clock: services.clock.clone(),
+            services,
             settings,
         }
     }

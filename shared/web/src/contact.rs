@@ -10,7 +10,7 @@ use askama::Template;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
-use curlew_ports::{About, Message, Told};
+use curlew_stages::operator::messages::{About, Message, Told};
 use std::sync::Arc;
 
 /// Longest message, in bytes; with all else it fits into a form.
@@ -46,7 +46,7 @@ pub(crate) async fn send(State(app): State<Arc<App>>, from: From, language: Lang
         Err(no) => return refused(&app, language, &filled, no),
     };
     let t = words::Contact::of(language);
-    match app.front.tell(&message).await {
+    match app.services.messages.take(&message).await {
         Ok(Told::Taken) => {
             let notice = Some(Notice::good(t.taken));
             answer(&app, language, StatusCode::OK, &Filled::default(), None, notice)

@@ -15,7 +15,7 @@ use axum::http::header::{HeaderName, HeaderValue};
 use axum::http::{StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use curlew_model::{Timestamp, hex};
-use curlew_ports::{Found, FoundHit, Start};
+use curlew_stages::catalog::results::{SearchHit, SearchResults, Start};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
@@ -131,7 +131,7 @@ pub(crate) async fn show(State(app): State<Arc<App>>, from: From, Path(form): Pa
     if let Err(wait) = app.admit_search(from) {
         return api::too_many(wait);
     }
-    match app.front.find(&newest_first(query), Start::Offset(0), ENTRIES).await {
+    match app.services.search.find(&newest_first(query), Start::Offset(0), ENTRIES).await {
         Ok(found) => answer(form, &Feed::of(&app.settings.title, origin, query, form, &found)),
         Err(error) => api::not_found_out(error),
     }
@@ -168,7 +168,7 @@ impl Feed<'_> {
         as_html(&self.title)
     }
 
-    fn of<'a>(name: &'a str, origin: &str, query: &str, form: FeedFormat, found: &Found) -> Feed<'a> {
+    fn of<'a>(name: &'a str, origin: &str, query: &str, form: FeedFormat, found: &SearchResults) -> Feed<'a> {
         let entries: Vec<Entry> = found.hits.iter().filter_map(entry).collect();
         let asked = form_urlencoded::Serializer::new(String::new()).append_pair("q", query).finish();
         Feed {
@@ -183,7 +183,7 @@ impl Feed<'_> {
     }
 }
 
-fn entry(hit: &FoundHit) -> Option<Entry> {
+fn entry(hit: &SearchHit) -> Option<Entry> {
     let url = String::from(web_url(&hit.url)?);
     let title = clipped(&hit.title, MAX_TITLE);
     Some(Entry {

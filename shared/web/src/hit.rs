@@ -4,7 +4,7 @@ use crate::host;
 use crate::language::Language;
 use crate::text::{MAX_SITE, MAX_TITLE, Piece, clipped, pieces};
 use crate::words::Search;
-use curlew_ports::FoundHit;
+use curlew_stages::catalog::results::SearchHit;
 use url::Url;
 
 /// Longest language tag that is taken for one, in bytes (RFC 5646 §4.4.1).
@@ -47,7 +47,7 @@ pub(crate) struct HitView {
 
 impl HitView {
     /// The view of a hit, in a language.
-    pub(crate) fn of(hit: &FoundHit, language: Language) -> HitView {
+    pub(crate) fn of(hit: &SearchHit, language: Language) -> HitView {
         let url = web_url(&hit.url);
         let host = url.as_ref().and_then(Url::host_str).map(host::shown).unwrap_or_default();
         let name = clipped(&hit.site, MAX_SITE);
@@ -116,8 +116,8 @@ mod tests {
     #![allow(clippy::unwrap_used, reason = "a test may panic")]
     use super::*;
 
-    fn hit(url: &str, site: &str) -> FoundHit {
-        FoundHit {
+    fn hit(url: &str, site: &str) -> SearchHit {
+        SearchHit {
             url: url.to_owned(),
             title: String::new(),
             snippet: String::new(),
@@ -153,7 +153,7 @@ mod tests {
     fn a_language_is_named_if_it_is_not_the_pages_own() {
         let of = |language: &str, own| {
             let view =
-                HitView::of(&FoundHit { language: Some(language.to_owned()), ..hit("https://a.example/", "A") }, own);
+                HitView::of(&SearchHit { language: Some(language.to_owned()), ..hit("https://a.example/", "A") }, own);
             (view.lang, view.language)
         };
         let some = |text: &str| Some(text.to_owned());

@@ -2,7 +2,7 @@
 //! a cookie or anything that is loaded from elsewhere. Nothing needs JavaScript; the one script (`assets/work.js`) spares a
 //! person a minute where many forms are sent.
 //!
-//! The router knows nothing of stores or indexes: all it shows comes through [`curlew_ports::Front`].
+//! The router knows nothing of stores: it calls the stages that [`Services`] holds.
 //! What a request may do is decided by small pure modules (`token`, `quota`, `origin`, `hit`);
 //! the handlers gather, ask them, and render.
 //!
@@ -30,12 +30,14 @@ mod language;
 mod origin;
 mod owner;
 mod page;
+mod page_settings;
 mod params;
 mod proxy;
 mod quota;
 mod routes;
 mod search;
 mod secret;
+mod services;
 mod settings;
 mod status;
 mod suggest;
@@ -48,5 +50,8 @@ mod words;
 mod work;
 
 pub use app::Caller;
+pub use page_settings::{PageSettings, ShownManners};
 pub use proxy::Proxies;
 pub use routes::router;
+pub use services::{SearchIndex, Services, StatusSource};
+pub use status::{QueueStatus, SystemStatus};

@@ -17,7 +17,9 @@ use axum::http::StatusCode;
 use axum::http::header::{CACHE_CONTROL, HeaderValue, LOCATION};
 use axum::response::{IntoResponse, Response};
 use curlew_model::{Challenge, Timestamp, Wish};
-use curlew_ports::{BlockedBy, Claimed, Kept, PortError, Wished};
+use curlew_stages::operator::block::BlockedBy;
+use curlew_stages::operator::ownership::{Claimed, HostView, Wished};
+use curlew_stages::stage::StageError;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -108,7 +110,7 @@ fn admit(app: &App, from: From, language: Language, filled: &Filled) -> Result<S
     if typed.is_empty() || typed.len() > crate::suggest::MAX_URL {
         return Err(Ok(No::kept(StatusCode::UNPROCESSABLE_ENTITY, t.no_site)));
     }
-    let host = app.front.site_of(typed).map_err(|no| Err((words::Suggest::of(language).refused)(&no)))?;
+    let host = app.services.owners.site_of(typed).map_err(|no| Err((words::Suggest::of(language).refused)(&no)))?;
     form::spend(app, language, ticket).map_err(Ok)?;
     Ok(host)
 }
@@ -161,14 +163,14 @@ pub(crate) async fn wish(
 }
 
 /// Hands a wish on, with whether its caller may have the site called for it.
-async fn ask(app: &App, from: From, host: &str, challenge: &Challenge, wish: Wish) -> Result<Wished, PortError> {
+async fn ask(app: &App, from: From, host: &str, challenge: &Challenge, wish: Wish) -> Result<Wished, StageError> {
     if wish == Wish::Look
         && let Err(wait) = app.admit_look()
     {
         return Ok(Wished::TooSoon(app.clock.now() + wait));
     }
     let may_call = wish != Wish::Look || app.admit_call(from, host);
-    app.front.wished(host, challenge, wish, may_call).await
+    app.services.owners.wished(host, challenge, wish, may_call).await
 }
 
 fn read_wish(filled: &Filled) -> Option<Wish> {
@@ -223,7 +225,7 @@ async fn answer(
     challenge: &Challenge,
     notice: Option<Notice>,
 ) -> Response {
-    let claimed = match app.front.claimed(host, challenge).await {
+    let claimed = match app.services.owners.claimed(host, challenge).await {
         Ok(claimed) => claimed,
         Err(error) => return page::trouble(app.site(language), "owner", &error),
     };
@@ -250,7 +252,7 @@ async fn answer(
     form::with_form(page::html(language, status, "no-store", &page))
 }
 
-fn shown(language: Language, t: &words::Owner, kept: &Kept) -> Shown {
+fn shown(language: Language, t: &words::Owner, kept: &HostView) -> Shown {
     let moment = |at: Timestamp| language.moment(at);
     let blocked = match kept.block {
         BlockedBy::Nobody => t.blocked_by_nobody,

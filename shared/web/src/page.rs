@@ -7,7 +7,9 @@ use axum::http::header::{CACHE_CONTROL, CONTENT_LANGUAGE, CONTENT_TYPE, HeaderVa
 use axum::http::{HeaderName, StatusCode};
 use axum::response::{IntoResponse, Response};
 use curlew_model::Millis;
-use curlew_ports::PortError;
+use curlew_policy::delivery::FailureKind;
+
+use curlew_stages::stage::StageError;
 
 /// How long to wait before asking again when a store is out of reach and does not say so itself.
 const RETRY: Millis = Millis::from_secs(30);
@@ -102,8 +104,8 @@ pub(crate) fn too_many(site: Site<'_>, wait: Millis) -> Response {
     waiting(said(site, StatusCode::TOO_MANY_REQUESTS, &words::Message::of(site.language).too_many), wait)
 }
 
-/// The page for a port's error, which is logged here.
-pub(crate) fn trouble(site: Site<'_>, tried: &'static str, error: &PortError) -> Response {
+/// The page for an error of a stage, which is logged here.
+pub(crate) fn trouble(site: Site<'_>, tried: &'static str, error: &StageError) -> Response {
     let (status, wait) = outcome(tried, error);
     match wait {
         Some(wait) => waiting(said(site, status, &words::Message::of(site.language).trouble), wait),
@@ -111,14 +113,14 @@ pub(crate) fn trouble(site: Site<'_>, tried: &'static str, error: &PortError) ->
     }
 }
 
-/// The status for a port's error, and how long to wait if trying again may help. Logs it.
-pub(crate) fn outcome(tried: &'static str, error: &PortError) -> (StatusCode, Option<Millis>) {
+/// The status for an error of a stage, and how long to wait if trying again may help. Logs it.
+pub(crate) fn outcome(tried: &'static str, error: &StageError) -> (StatusCode, Option<Millis>) {
     let cause = std::error::Error::source(error).map(ToString::to_string);
     tracing::error!(tried, error = %error, cause, "a request could not be answered");
-    match error {
-        PortError::Throttled { retry_after } => (StatusCode::SERVICE_UNAVAILABLE, Some(*retry_after)),
-        error if error.is_transient() => (StatusCode::SERVICE_UNAVAILABLE, Some(RETRY)),
-        _ => (StatusCode::INTERNAL_SERVER_ERROR, None),
+    match error.kind() {
+        FailureKind::Throttled(asked) => (StatusCode::SERVICE_UNAVAILABLE, Some(asked)),
+        FailureKind::Transient => (StatusCode::SERVICE_UNAVAILABLE, Some(RETRY)),
+        FailureKind::Permanent => (StatusCode::INTERNAL_SERVER_ERROR, None),
     }
 }
 
@@ -127,4 +129,28 @@ pub(crate) fn waiting(mut response: Response, wait: Millis) -> Response {
     let seconds = wait.0.div_ceil(1_000).max(1);
     response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
     response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{RETRY, outcome};
+    use axum::http::StatusCode;
+    use curlew_model::Millis;
+    use curlew_ports::PortError;
+    use curlew_stages::stage::StageError;
+
+    #[test]
+    fn only_what_may_succeed_later_is_to_be_tried_again() {
+        let unavailable = PortError::Unavailable { what: "the store".into(), source: None };
+        let corrupt = PortError::Corrupt { what: "an object".into(), why: "it is torn".into() };
+        let asked = Millis::from_secs(7);
+        for (error, expected) in [
+            (StageError::Job("it is never done".into()), (StatusCode::INTERNAL_SERVER_ERROR, None)),
+            (corrupt.into(), (StatusCode::INTERNAL_SERVER_ERROR, None)),
+            (unavailable.into(), (StatusCode::SERVICE_UNAVAILABLE, Some(RETRY))),
+            (PortError::Throttled { retry_after: asked }.into(), (StatusCode::SERVICE_UNAVAILABLE, Some(asked))),
+        ] {
+            assert_eq!(outcome("test", &error), expected, "{error}");
+        }
+    }
 }

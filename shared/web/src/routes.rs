@@ -1,6 +1,8 @@
 //! The addresses of the pages, and what every answer goes through.
 
 use crate::app::App;
+use crate::page_settings::PageSettings;
+use crate::services::Services;
 use crate::{
     api, compress, contact, fallback, feeds, files, headers, info, owner, search, status, suggest, thumb, validate,
     websub,
@@ -8,15 +10,14 @@ use crate::{
 use axum::Router;
 use axum::middleware::{from_fn, from_fn_with_state, map_response};
 use axum::routing::get;
-use curlew_ports::{Clock, Front, PageSettings};
 use std::sync::Arc;
 use tower_http::catch_panic::CatchPanicLayer;
 
 /// The pages, the API and the forms.
 ///
 /// Set [`crate::Caller`] as an extension of each request; without it all callers share one allowance.
-pub fn router(front: Arc<dyn Front>, clock: Arc<dyn Clock>, settings: PageSettings) -> Router {
-    let app = Arc::new(App::new(front, clock, settings));
+pub fn router(services: Services, settings: PageSettings) -> Router {
+    let app = Arc::new(App::new(services, settings));
     let outer = Arc::clone(&app);
     Router::new()
         .route("/", get(search::show))

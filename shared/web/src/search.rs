@@ -12,7 +12,7 @@ use axum::extract::State;
 use axum::http::{StatusCode, Uri};
 use axum::response::Response;
 use curlew_model::QueryError;
-use curlew_ports::{FindError, Found, FoundHit, Start};
+use curlew_stages::catalog::results::{FindError, SearchHit, SearchResults, Start};
 use std::sync::Arc;
 use url::form_urlencoded;
 
@@ -74,11 +74,11 @@ pub(crate) async fn show(State(app): State<Arc<App>>, from: From, language: Lang
         Some(cursor) if !cursor.is_empty() => Start::After(cursor),
         _ => Start::Offset((number - 1) * PAGE_SIZE),
     };
-    let found = match app.front.find(query, start, PAGE_SIZE).await {
+    let found = match app.services.search.find(query, start, PAGE_SIZE).await {
         // The link is of another day's secret, or of another form: the page is found by its number.
         Err(FindError::BadQuery(QueryError::Cursor)) => {
-            let counted = app.front.find(query, Start::Offset((number - 1) * PAGE_SIZE), PAGE_SIZE).await;
-            counted.map(|found| Found { notes: [vec![QueryError::Cursor], found.notes].concat(), ..found })
+            let counted = app.services.search.find(query, Start::Offset((number - 1) * PAGE_SIZE), PAGE_SIZE).await;
+            counted.map(|found| SearchResults { notes: [vec![QueryError::Cursor], found.notes].concat(), ..found })
         }
         found => found,
     };
@@ -86,11 +86,11 @@ pub(crate) async fn show(State(app): State<Arc<App>>, from: From, language: Lang
         Ok(found) if found.before >= MAX_REACH as u64 => refused(site, query, t.only_ten_pages),
         Ok(found) => results(site, query, &found),
         Err(FindError::BadQuery(wrong)) => refused(site, query, &(t.misread)(&wrong)),
-        Err(FindError::Port(error)) => page::trouble(site, "find", &error),
+        Err(FindError::Port(error)) => page::trouble(site, "find", &error.into()),
     }
 }
 
-fn results(site: Site<'_>, query: &str, found: &Found) -> Response {
+fn results(site: Site<'_>, query: &str, found: &SearchResults) -> Response {
     let (language, t) = (site.language, Search::of(site.language));
     let view = Results {
         site,
@@ -112,7 +112,7 @@ fn results(site: Site<'_>, query: &str, found: &Found) -> Response {
 }
 
 /// Pages with all words and with some.
-fn in_all(found: &Found) -> u64 {
+fn in_all(found: &SearchResults) -> u64 {
     found.total.saturating_add(found.partial)
 }
 
@@ -125,11 +125,11 @@ fn quoted(words: &[String]) -> String {
 }
 
 /// The hits of a page of results in parts: it is said where those with all words end. In answer to a sentence they are mixed.
-fn parts(found: &Found, language: Language) -> Vec<(Option<&'static str>, Vec<HitView>)> {
-    let is_first = |hit: &FoundHit| hit.all_words || found.is_mixed;
+fn parts(found: &SearchResults, language: Language) -> Vec<(Option<&'static str>, Vec<HitView>)> {
+    let is_first = |hit: &SearchHit| hit.all_words || found.is_mixed;
     let hits = found.hits.get(..PAGE_SIZE).unwrap_or(&found.hits);
     let parts = hits.chunk_by(|one, two| is_first(one) == is_first(two));
-    let part = |hits: &[FoundHit]| {
+    let part = |hits: &[SearchHit]| {
         let heading = hits.first().filter(|hit| !is_first(hit)).map(|_| Search::of(language).some_words);
         (heading, hits.iter().map(|hit| HitView::of(hit, language)).collect())
     };
@@ -190,7 +190,7 @@ struct Pages {
 }
 
 impl Pages {
-    fn of(query: &str, found: &Found) -> Pages {
+    fn of(query: &str, found: &SearchResults) -> Pages {
         let whole = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
         let (total, number) = (whole(in_all(found)), whole(found.before) / PAGE_SIZE + 1);
         let count = total.div_ceil(PAGE_SIZE).min(MAX_PAGE);
@@ -213,7 +213,7 @@ mod tests {
 
     fn pages(query: &str, number: u64, total: u64, next: Option<&str>) -> Pages {
         let before = (number - 1) * PAGE_SIZE as u64;
-        Pages::of(query, &Found { total, before, next: next.map(str::to_owned), ..Found::default() })
+        Pages::of(query, &SearchResults { total, before, next: next.map(str::to_owned), ..SearchResults::default() })
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What follows from the operator's settings of the pages.
 
-use curlew_ports::PageSettings;
+use crate::page_settings::PageSettings;
 use url::{Host, Url};
 
 /// The origin of [`PageSettings::base_url`] without a slash at its end, if it is an http(s) URL.

@@ -10,13 +10,45 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use curlew_model::{Millis, Timestamp};
-use curlew_ports::{Counted, PortError, QueueStatus, Status};
+use curlew_model::{Millis, Stage, Timestamp};
+use curlew_ports::QueueCount;
+use curlew_stages::catalog::indexed_years::IndexedYear;
+use curlew_stages::operator::stats::Counted;
+use curlew_stages::stage::StageError;
 use serde::Serialize;
 use std::sync::Arc;
 
 /// The status is counted anew after so long: anybody may ask for it, as often as they like.
 const KEPT: Millis = Millis::from_mins(1);
+
+/// What the program has and does, for anybody who asks: numbers and times, and never a host, a page or a person.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct SystemStatus {
+    /// The index, a year at a time, the newest first.
+    pub index: Vec<IndexedYear>,
+    /// What has to be counted row by row; none where that was not done yet.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub counted: Option<Counted>,
+    /// When they were counted, if not just now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub counted_at: Option<Timestamp>,
+    /// What is to be done; empty where that is not counted.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub queues: Vec<QueueStatus>,
+    /// Since when the job that is due the longest has been due, if any is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub due_since: Option<Timestamp>,
+}
+
+/// One queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct QueueStatus {
+    /// Whose jobs are in it.
+    pub stage: Stage,
+    /// How many.
+    #[serde(flatten)]
+    pub count: QueueCount,
+}
 
 #[derive(Template)]
 #[template(path = "status.html")]
@@ -52,7 +84,7 @@ struct Row {
 
 #[derive(Serialize)]
 struct ForPrograms {
-    status: Arc<Status>,
+    status: Arc<SystemStatus>,
 }
 
 /// `GET /status`
@@ -72,19 +104,19 @@ pub(crate) async fn json(State(app): State<Arc<App>>) -> Response {
     }
 }
 
-async fn gather(app: &App) -> Result<Arc<Status>, PortError> {
+async fn gather(app: &App) -> Result<Arc<SystemStatus>, StageError> {
     let now = app.clock.monotonic();
     let kept = held(&app.status).as_ref().filter(|(at, _)| now.saturating_sub(*at) < KEPT).map(|(_, s)| s.clone());
     if let Some(status) = kept {
         return Ok(status);
     }
-    let status = Arc::new(app.front.status().await?);
+    let status = Arc::new(app.services.status.status().await?);
     *held(&app.status) = Some((now, status.clone()));
     Ok(status)
 }
 
 impl StatusPage<'_> {
-    fn of<'a>(site: Site<'a>, status: &Status, now: Timestamp) -> StatusPage<'a> {
+    fn of<'a>(site: Site<'a>, status: &SystemStatus, now: Timestamp) -> StatusPage<'a> {
         let (language, t) = (site.language, words::Status::of(site.language));
         let mut sections = vec![index(language, status, now)];
         if let Some(counted) = &status.counted {
@@ -105,7 +137,7 @@ impl StatusPage<'_> {
     }
 }
 
-fn index(language: Language, status: &Status, now: Timestamp) -> Section {
+fn index(language: Language, status: &SystemStatus, now: Timestamp) -> Section {
     let t = words::Status::of(language);
     let number =
         |name: String, number: u64| Row { name, value: language.number(number), at: None, note: String::new() };

@@ -10,7 +10,7 @@ use askama::Template;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
-use curlew_ports::{SuggestError, Suggested};
+use curlew_stages::operator::suggest::{SuggestError, Suggested};
 use std::sync::Arc;
 
 /// Longest address that is taken, in bytes.
@@ -43,14 +43,14 @@ pub(crate) async fn send(State(app): State<Arc<App>>, from: From, language: Lang
 async fn hand_on(app: &App, language: Language, url: &str, typed: &str) -> Response {
     let t = Suggest::of(language);
     let good = |text: String| answer(app, language, StatusCode::OK, "", None, Some(Notice::good(text)));
-    match app.front.suggest(url).await {
+    match app.services.suggest.offered(url).await {
         Ok(Suggested::Taken) => good((t.taken)(url)),
         Ok(Suggested::Known) => good((t.known)(url)),
         Err(SuggestError::Refused(refused)) => {
             let notice = Notice::bad((t.refused)(&refused));
             answer(app, language, StatusCode::UNPROCESSABLE_ENTITY, typed, None, Some(notice))
         }
-        Err(SuggestError::Port(error)) => page::trouble(app.site(language), "suggest", &error),
+        Err(SuggestError::Stage(error)) => page::trouble(app.site(language), "suggest", &error),
     }
 }
 

@@ -7,6 +7,7 @@ use crate::page::{no_such_page, trouble, typed};
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
 use curlew_model::ThumbnailId;
+use curlew_stages::catalog::thumbnails::thumbnail;
 use std::sync::Arc;
 
 /// The id names a content or its place in an object that is named so: what is under it never changes.
@@ -18,10 +19,10 @@ const JPEG: [u8; 3] = [0xff, 0xd8, 0xff];
 pub(crate) async fn show(State(app): State<Arc<App>>, language: Language, Path(id): Path<String>) -> Response {
     let site = app.site(language);
     let Ok(id) = ThumbnailId::new(&id) else { return no_such_page(site) };
-    match app.front.thumbnail(&id).await {
+    match thumbnail(app.services.blobs.as_ref(), &id).await {
         // What is no JPEG is not served as one.
         Ok(Some(bytes)) if bytes.starts_with(&JPEG) => (typed("image/jpeg", FOREVER), bytes).into_response(),
         Ok(_) => no_such_page(site),
-        Err(error) => trouble(site, "thumbnail", &error),
+        Err(error) => trouble(site, "thumbnail", &error.into()),
     }
 }

@@ -8,7 +8,8 @@ use axum::extract::{Path, RawQuery, State};
 use axum::http::header::CONTENT_LENGTH;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
-use curlew_ports::{HubAnswer, HubAsks, HubDelivery, PortError, SignedBody};
+use curlew_ports::PortError;
+use curlew_stages::feeds::websub_delivery::{HubAnswer, HubAsks, HubDelivery, SignedBody};
 use std::borrow::Cow;
 use std::future::poll_fn;
 use std::pin::pin;
@@ -50,12 +51,12 @@ pub(crate) async fn asked(
         return said(StatusCode::NOT_FOUND, String::new());
     }
     let question = HubAsks { mode: &asked.mode, topic: &asked.topic, lease_seconds: asked.lease_seconds };
-    match app.front.hub_asks(&callback, &question).await {
+    match app.services.pushes.asked(&callback, &question).await {
         Ok(HubAnswer::Yes) if is_denial => said(StatusCode::OK, String::new()),
         Ok(HubAnswer::Yes) => said(StatusCode::OK, asked.challenge.into_owned()),
         // RFC 9110 would have 410 for one that was; a hub that asks wants to hear 404 (WebSub §5.3).
         Ok(HubAnswer::No | HubAnswer::Unknown) => said(StatusCode::NOT_FOUND, String::new()),
-        Err(error) => trouble(&error),
+        Err(error) => trouble(error),
     }
 }
 
@@ -75,17 +76,17 @@ pub(crate) async fn told(
         return said(StatusCode::PAYLOAD_TOO_LARGE, String::new());
     }
     let signature = headers.get(SIGNATURE).and_then(|v| v.to_str().ok());
-    let signed = match app.front.hub_delivers(&callback, signature).await {
+    let signed = match app.services.pushes.delivers(&callback, signature).await {
         Ok(HubDelivery::Signed(body)) => body,
         Ok(HubDelivery::Unsigned) => return said(StatusCode::ACCEPTED, String::new()),
         Ok(HubDelivery::Unknown) => return said(StatusCode::GONE, String::new()),
-        Err(error) => return trouble(&error),
+        Err(error) => return trouble(error),
     };
     match is_genuine(signed, body).await {
-        Ok(true) => match app.front.hub_delivered(&callback).await {
+        Ok(true) => match app.services.pushes.delivered(&callback).await {
             Ok(HubAnswer::Yes | HubAnswer::No) => said(StatusCode::ACCEPTED, String::new()),
             Ok(HubAnswer::Unknown) => said(StatusCode::GONE, String::new()),
-            Err(error) => trouble(&error),
+            Err(error) => trouble(error),
         },
         // Its sender is not told (WebSub §8).
         Ok(false) => said(StatusCode::ACCEPTED, String::new()),
@@ -127,8 +128,8 @@ fn said(status: StatusCode, text: String) -> Response {
     (status, typed("text/plain; charset=utf-8", "no-store"), text).into_response()
 }
 
-fn trouble(error: &PortError) -> Response {
-    let (status, wait) = outcome("websub", error);
+fn trouble(error: PortError) -> Response {
+    let (status, wait) = outcome("websub", &error.into());
     match wait {
         Some(wait) => waiting(said(status, String::new()), wait),
         None => said(status, String::new()),

@@ -1,4 +1,4 @@
-//! Settings, and the stages put together over any store, and as the pages see them.
+//! Settings, and the stages put together over any store.
 //!
 //! A driver (the command line, a function) opens its store, gives its ports to [`program()`], and runs what comes out.
 //! Nothing here knows which store it is.
@@ -6,7 +6,6 @@
 mod clock;
 mod contact;
 mod error;
-mod front;
 mod program;
 mod screening;
 mod secret;
@@ -16,7 +15,6 @@ mod threads;
 
 pub use clock::{SystemClock, SystemSeeds};
 pub use error::BadSettings;
-pub use front::{Behind, Served};
 pub use program::{Memory, program};
 pub use screening::ImageScreening;
 pub use secret::web_secret;

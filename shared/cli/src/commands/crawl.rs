@@ -13,7 +13,7 @@ use crate::world::World;
 use anyhow::{Result, bail};
 use curlew_feed::OpmlFeed;
 use curlew_model::SourceKey;
-use curlew_ports::{Refused, SuggestError};
+use curlew_stages::operator::suggest::{Refused, SuggestError};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -144,7 +144,7 @@ impl Named {
                     .await
                     .map_err(|e| match e {
                         SuggestError::Refused(why) => from_flags(why),
-                        SuggestError::Port(e) => e.into(),
+                        SuggestError::Stage(e) => e.into(),
                     })?
                     .key,
             );

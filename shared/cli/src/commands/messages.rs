@@ -5,7 +5,7 @@ use crate::commands::blocks::explain;
 use crate::output::{self, ADDRESS, shown};
 use crate::world::World;
 use anyhow::{Result, bail};
-use curlew_ports::About;
+use curlew_stages::operator::messages::About;
 use curlew_stages::operator::messages::Kept;
 use serde_json::{Value, json};
 

@@ -3,7 +3,7 @@
 use crate::output::{self, shown};
 use anyhow::{Context, Result};
 use curlew_feed::OpmlFeed;
-use curlew_ports::Refused;
+use curlew_stages::operator::suggest::Refused;
 use serde::Serialize;
 use std::path::Path;
 

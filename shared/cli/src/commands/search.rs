@@ -4,7 +4,7 @@ use crate::failure::usage;
 use crate::output::{self, shown};
 use crate::world::World;
 use anyhow::Result;
-use curlew_ports::{FindError, Found, FoundHit, Start};
+use curlew_stages::catalog::results::{FindError, SearchHit, SearchResults, Start};
 use curlew_stages::feeds::websub::web_secret;
 
 /// The most hits that one search shows.
@@ -61,7 +61,7 @@ pub(super) async fn run(world: &World, words: &[String], limit: usize, explain: 
     Ok(())
 }
 
-fn heading(found: &Found) -> String {
+fn heading(found: &SearchResults) -> String {
     let copies = match found.copies {
         0 => String::new(),
         1 => ", and one copy that is not shown".to_owned(),
@@ -74,7 +74,7 @@ fn heading(found: &Found) -> String {
     }
 }
 
-fn show(hit: &FoundHit) -> Result<()> {
+fn show(hit: &SearchHit) -> Result<()> {
     let day = hit.published.map(|at| format!(", {}", at.day())).unwrap_or_default();
     output::line(&format!("\n{}\n  {}{day}", shown(&hit.title, LINE), shown(&hit.site, LINE)))?;
     output::line(&format!("  {}\n  {}", shown(&hit.url, 2_048), shown(&hit.snippet, 4 * LINE)))?;

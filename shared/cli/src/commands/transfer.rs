@@ -8,8 +8,8 @@ use crate::output;
 use crate::world::World;
 use anyhow::Result;
 use curlew_model::{FeedSource, PageState, Source, SourceKey, Timestamp};
-use curlew_ports::{SuggestError, Suggested};
 use curlew_stages::catalog::segment::RecordReader;
+use curlew_stages::operator::suggest::{SuggestError, Suggested};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -91,7 +91,7 @@ pub(super) async fn import_opml(world: &World, file: &Path, as_json: bool) -> Re
             Ok(named) if named.outcome == Suggested::Taken => new += 1,
             Ok(_) => known += 1,
             Err(SuggestError::Refused(why)) => left_out.push(LeftOut::told("the feed", &feed.url, &why)),
-            Err(SuggestError::Port(error)) => return Err(error.into()),
+            Err(SuggestError::Stage(error)) => return Err(error.into()),
         }
     }
     if as_json {

@@ -2,14 +2,12 @@
 
 use crate::catalog::hidden::hidden_hosts;
 use crate::catalog::index::{load_manifest, search_error};
+use crate::catalog::results::{Explanation, FindError, SearchHit, SearchResults, Start};
 use crate::catalog::splits::{Listed, Opened, Splits, endless};
 use crate::catalog::thumbnails::thumbnail;
 use crate::stage::StageError;
 use curlew_model::{Millis, PageId, QueryError, ThumbnailId, Timestamp, Year};
-use curlew_ports::{
-    Blobs, Clock, CpuPool, CpuTask, Explanation, FindError, Found, FoundHit, InlinePool, PortError, Shelf, Start, Tag,
-    compute,
-};
+use curlew_ports::{Blobs, Clock, CpuPool, CpuTask, InlinePool, PortError, Shelf, Tag, compute};
 use curlew_search::{
     CURSOR_KEY_BYTES, Cursor, Hidden, Hit, Query, Request, Results, SearchError, Split, search, suggest, warm,
 };
@@ -92,7 +90,7 @@ impl Finder {
     /// # Errors
     /// A sentence about the query if nothing of it is understood, or about the cursor if it is none of this query; or what
     /// the object store says.
-    pub async fn find(&self, text: &str, start: Start<'_>, limit: usize) -> Result<Found, FindError> {
+    pub async fn find(&self, text: &str, start: Start<'_>, limit: usize) -> Result<SearchResults, FindError> {
         self.run(text, start, limit, false).await
     }
 
@@ -100,11 +98,11 @@ impl Finder {
     ///
     /// # Errors
     /// As [`Finder::find`].
-    pub async fn explain(&self, text: &str, limit: usize) -> Result<Found, FindError> {
+    pub async fn explain(&self, text: &str, limit: usize) -> Result<SearchResults, FindError> {
         self.run(text, Start::Offset(0), limit, true).await
     }
 
-    async fn run(&self, text: &str, start: Start<'_>, limit: usize, explain: bool) -> Result<Found, FindError> {
+    async fn run(&self, text: &str, start: Start<'_>, limit: usize, explain: bool) -> Result<SearchResults, FindError> {
         let (query, notes) = Query::read(text);
         if query.is_empty() {
             return Err(FindError::BadQuery(notes.into_iter().next().unwrap_or(QueryError::Empty)));
@@ -129,12 +127,12 @@ impl Finder {
                 Err(StageError::Job(why)) => {
                     return Err(FindError::Port(PortError::Corrupt { what: "the index".into(), why }));
                 }
-                Ok(found) => return Ok(Found { notes, ..found }),
+                Ok(found) => return Ok(SearchResults { notes, ..found }),
             }
         }
     }
 
-    async fn once(&self, question: &Arc<Question>) -> Result<Found, StageError> {
+    async fn once(&self, question: &Arc<Question>) -> Result<SearchResults, StageError> {
         let read = self.manifests(self.clock.now()).await?;
         let splits = self.splits.all(&read.splits).await?;
         for (opened, outdated) in splits.iter().zip(&read.outdated) {
@@ -151,7 +149,7 @@ impl Finder {
         let before = question.after.as_ref().map_or(question.offset as u64, Cursor::seen);
         let next = results.next.zip(self.cursor_key.get()).map(|(next, key)| next.encode(&question.text, key));
         let Results { total, partial, is_mixed, copies, unknown, .. } = results;
-        Ok(Found { total, partial, is_mixed, unknown, copies, hits, before, next, suggestion, notes: vec![] })
+        Ok(SearchResults { total, partial, is_mixed, unknown, copies, hits, before, next, suggestion, notes: vec![] })
     }
 
     /// Searches, and fetches what is not here, until all is.
@@ -217,7 +215,7 @@ impl Finder {
         Ok(years)
     }
 
-    async fn shown(&self, hit: Hit) -> Result<FoundHit, StageError> {
+    async fn shown(&self, hit: Hit) -> Result<SearchHit, StageError> {
         // A thumbnail that was never made, or not yet, is not promised to the reader. One that lies beside its record is
         // there as long as that is.
         let thumbnail = match hit.thumbnail {
@@ -225,7 +223,7 @@ impl Finder {
             Some(id) => thumbnail(self.blobs.as_ref(), &id).await?.map(|_| id),
             None => None,
         };
-        Ok(FoundHit {
+        Ok(SearchHit {
             url: hit.url,
             title: hit.title,
             snippet: hit.snippet.text,

@@ -2,12 +2,25 @@
 
 use crate::catalog::index::load_manifest;
 use crate::stage::StageError;
-use curlew_ports::{Blobs, IndexedYear};
+use curlew_model::{Timestamp, Year};
+use curlew_ports::Blobs;
+use serde::Serialize;
 
 /// Where the manifests lie.
 const MANIFESTS: &str = "manifests/";
 /// Most years that have an index.
 const YEARS: usize = 200;
+
+/// A year of the index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct IndexedYear {
+    /// The year.
+    pub year: Year,
+    /// Its pages that can be found.
+    pub pages: u64,
+    /// When something of it was published last.
+    pub published: Option<Timestamp>,
+}
 
 /// The years of the index, the newest first: a listing and a read for each. Pages whose `unavailable_after` has passed
 /// count until they are removed.

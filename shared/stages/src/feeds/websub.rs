@@ -42,7 +42,10 @@ impl Callbacks {
     }
 
     /// The address and the secret of a subscription, for its hub; `None` if nobody listens.
-    pub(crate) async fn of(&self, feed: &SourceKey, begun: Timestamp) -> Result<Option<Callback>, StageError> {
+    ///
+    /// # Errors
+    /// What the objects say.
+    pub async fn of(&self, feed: &SourceKey, begun: Timestamp) -> Result<Option<Callback>, StageError> {
         let (Some(base), Some(secret)) = (&self.base, self.secret().await?) else { return Ok(None) };
         let url = format!("{base}{PATH}{}", name(&secret, feed, begun));
         Ok(Some(Callback { url, secret: signing_key(&secret, feed, begun) }))
@@ -75,11 +78,12 @@ pub async fn web_secret(blobs: &dyn Blobs) -> Result<Option<[u8; SECRET_BYTES]>,
     blob.bytes.as_ref().try_into().map(Some).map_err(corrupt)
 }
 
-/// What a hub is told.
-pub(crate) struct Callback {
-    pub(crate) url: String,
+/// The callback of one subscription.
+pub struct Callback {
+    /// The address that the hub is told.
+    pub url: String,
     /// `hub.secret`, by which the hub signs what it delivers.
-    pub(crate) secret: String,
+    pub secret: String,
 }
 
 fn name(secret: &[u8; SECRET_BYTES], feed: &SourceKey, begun: Timestamp) -> String {

@@ -5,7 +5,7 @@ use crate::feeds::websub::Callbacks;
 use curlew_model::{FeedSource, Job, Millis, PollJob, Source, SourceKey, Subscription, Timestamp, unhex};
 use curlew_policy::polling::subscription::{self, HubReply, Mode, News, Question};
 use curlew_policy::rules::Rules;
-use curlew_ports::{Clock, HubAnswer, HubAsks, HubDelivery, PortError, Queue, SignedBody, Sources};
+use curlew_ports::{Clock, PortError, Queue, Sources};
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Sha256, Sha384, Sha512};
 use std::sync::Arc;
@@ -13,7 +13,49 @@ use std::sync::Arc;
 /// How often an answer is tried to be kept while a poll writes the same row.
 const TRIES: u32 = 3;
 
+/// What a hub asks, as it stands in its query.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HubAsks<'a> {
+    /// `hub.mode`.
+    pub mode: &'a str,
+    /// `hub.topic`.
+    pub topic: &'a str,
+    /// `hub.lease_seconds`.
+    pub lease_seconds: Option<u64>,
+}
+
+/// What a hub is answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HubAnswer {
+    /// Yes, or thank you; which also says nothing of whether it was believed.
+    Yes,
+    /// Nobody has asked for that.
+    No,
+    /// There is no subscription under this callback, or no more.
+    Unknown,
+}
+
+/// What is done with the body of a delivery.
+pub enum HubDelivery {
+    /// There is no subscription under its callback, or no more.
+    Unknown,
+    /// It is not read, since it is not signed in a way that could be believed.
+    Unsigned,
+    /// It is read and given to this, piece by piece.
+    Signed(Box<dyn SignedBody>),
+}
+
+/// Checks the signature of a body while that is read, so that nothing of it is kept.
+pub trait SignedBody: Send {
+    /// Takes the next piece.
+    fn take(&mut self, piece: &[u8]);
+
+    /// Whether all pieces together are what was signed.
+    fn is_genuine(self: Box<Self>) -> bool;
+}
+
 /// Takes what hubs ask and tell.
+#[derive(Clone)]
 pub struct Pushes {
     /// Where subscriptions are kept.
     pub sources: Arc<dyn Sources>,

@@ -14,7 +14,7 @@ use curlew_model::{
 };
 use curlew_policy::address::{self, HostGroups};
 use curlew_policy::politeness::admission;
-use curlew_ports::{Blobs, BlockedBy, Clock, HostLedger, Hosts, Pages, Queue, update_host};
+use curlew_ports::{Blobs, Clock, HostLedger, Hosts, Pages, Queue, update_host};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use url::Url;
@@ -39,6 +39,17 @@ pub struct Blocks {
     pub blobs: Arc<dyn Blobs>,
     /// What counts as one host.
     pub groups: Arc<HostGroups>,
+}
+
+/// Who has blocked a host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BlockedBy {
+    /// Nobody.
+    Nobody,
+    /// An owner, who may take it back.
+    Owner,
+    /// The operator, of this host or of a name above it.
+    Operator,
 }
 
 impl Blocks {

@@ -5,7 +5,7 @@ use crate::catalog::listing::all_keys;
 use crate::stage::StageError;
 use curlew_model::{Millis, Timestamp};
 use curlew_policy::address::hash_hex;
-use curlew_ports::{Blobs, Clock, Message, PortError, Told};
+use curlew_ports::{Blobs, Clock, PortError};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -19,11 +19,49 @@ pub const MESSAGES_KEPT: Millis = Millis::from_days(30);
 const DIGITS: usize = 16;
 
 /// Takes messages, and shows them to the operator.
+#[derive(Clone)]
 pub struct Messages {
     /// Where they are kept.
     pub blobs: Arc<dyn Blobs>,
     /// Time.
     pub clock: Arc<dyn Clock>,
+}
+
+/// A message for the operator. Nothing else of its sender is kept, and it is deleted after a while.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, serde::Deserialize)]
+pub struct Message {
+    /// What it is about.
+    pub about: About,
+    /// The address that it is about, as it was typed; may be empty.
+    pub address: String,
+    /// The message itself.
+    pub text: String,
+    /// Where an answer may be sent, as it was typed; may be empty.
+    pub reply_to: String,
+}
+
+/// What a message is about.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum About {
+    /// A question, or anything else.
+    #[default]
+    Question,
+    /// The crawler behaves badly.
+    Crawler,
+    /// Something that can be found should not be.
+    Abuse,
+    /// A site is to be removed whose owner cannot give a proof.
+    Removal,
+}
+
+/// What became of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Told {
+    /// The operator will find it.
+    Taken,
+    /// There are as many messages of today as are taken.
+    Full,
 }
 
 /// A message as it is kept.

@@ -10,7 +10,7 @@ use crate::catalog::thumbnails::thumbnail_key;
 use crate::feeds::relocation::revived;
 use crate::operator::block::Blocks;
 use crate::operator::ownership::{change_claims, load_claims, settle_claims};
-use crate::operator::suggest::Suggest;
+use crate::operator::suggest::{Suggest, SuggestError};
 use crate::pages::sample::Sample;
 use crate::parsing::parsed;
 use crate::politeness::access::Manners;
@@ -25,7 +25,7 @@ use curlew_model::{
 use curlew_policy::politeness::redirect::{Chain, is_redirect};
 use curlew_policy::polling::schedule::{may_poll_from, next_poll};
 use curlew_policy::site::ownership::{self, META};
-use curlew_ports::{Blobs, CallKind, Names, Pages, PortError, Queue, Sources, SuggestError};
+use curlew_ports::{Blobs, CallKind, Names, Pages, PortError, Queue, Sources};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -247,9 +247,10 @@ impl Own {
         }
         polls.send().await?;
         if !is_known
-            && let Err(SuggestError::Port(error)) = self.suggest.site(&format!("{}://{host}/", self.scheme), true).await
+            && let Err(SuggestError::Stage(error)) =
+                self.suggest.site(&format!("{}://{host}/", self.scheme), true).await
         {
-            return Err(error.into());
+            return Err(error);
         }
         let chosen = pages_that(self.pages.as_ref(), |page| is_indexed_on(host, page)).await?;
         let sample = Sample { manners: self.manners.clone(), pages: self.pages.clone(), queue: self.queue.clone() };

@@ -3,19 +3,16 @@
 
 use crate::catalog::listing::all_keys;
 use crate::catalog::object;
-use crate::operator::block::Blocks;
-use crate::operator::suggest::shortened;
+use crate::operator::block::{BlockedBy, Blocks};
+use crate::operator::suggest::{Refusal, Refused, shortened};
 use crate::politeness::visit::robots::compile;
 use crate::stage::StageError;
-use curlew_model::{Challenge, Job, OwnJob, Ownership, Timestamp, Wish};
+use curlew_model::{Challenge, Claim, Dossier, Job, Millis, OwnJob, Ownership, Timestamp, Wish};
 use curlew_policy::address::{self, hash_hex};
 use curlew_policy::politeness::pace;
 use curlew_policy::rules::Rules;
 use curlew_policy::site::ownership::{self, Granted, NotNow};
-use curlew_ports::{
-    Blobs, BlockedBy, Claimed, Clock, CpuPool, Fetch, HostLedger, Kept, PortError, Queue, Refusal, Refused, RobotsSeen,
-    RobotsStore, Wished,
-};
+use curlew_ports::{Blobs, Clock, CpuPool, Fetch, HostLedger, PortError, Queue, RobotsStore};
 use std::sync::Arc;
 use url::{Host, Url};
 
@@ -29,6 +26,7 @@ const SETTLE_TRIES: u32 = 4;
 const DIGITS: usize = 32;
 
 /// What is done for owners at once.
+#[derive(Clone)]
 pub struct Owners {
     /// Claims.
     pub blobs: Arc<dyn Blobs>,
@@ -52,6 +50,70 @@ pub struct Owners {
     pub scheme: &'static str,
     /// Where robots.txt files are parsed.
     pub pool: Arc<dyn CpuPool>,
+}
+
+/// A claim to a host as its claimant sees it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Claimed {
+    /// The host in canonical form.
+    pub host: String,
+    /// The name of the TXT record that may hold the challenge.
+    pub record: String,
+    /// The address of the file that may hold it.
+    pub file: String,
+    /// The name of the meta tag of the home page that may hold it.
+    pub tag: &'static str,
+    /// What was asked for and found so far, if anything was.
+    pub claim: Option<Claim>,
+    /// Until when the claim is proven, if it is.
+    pub proven_until: Option<Timestamp>,
+    /// Only for a claim that is proven.
+    pub held: Option<HostView>,
+}
+
+/// What is kept of a host, and how it is treated, for its owner.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HostView {
+    /// Who keeps the crawler away, and the index silent.
+    pub block: BlockedBy,
+    /// No call before this instant.
+    pub not_before: Timestamp,
+    /// The host is left alone until then, for this reason.
+    pub hold: Option<(Timestamp, &'static str)>,
+    /// The least time between two calls.
+    pub pause: Millis,
+    /// robots.txt as it was read last, if it was.
+    pub robots: Option<RobotsSeen>,
+    /// Feeds and pages, as they were told last.
+    pub dossier: Option<Dossier>,
+}
+
+/// A robots.txt as its site's owner is shown it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RobotsSeen {
+    /// When it was read.
+    pub at: Timestamp,
+    /// Until when it is used without being read again.
+    pub until: Timestamp,
+    /// Its beginning.
+    pub text: String,
+    /// Whether it lets us call the home page.
+    pub lets_in: bool,
+}
+
+/// What became of a wish.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wished {
+    /// It is granted; what is not done yet is on its way.
+    Granted,
+    /// A proof is looked for in the DNS alone: the site has been called for proofs as often as it is in a day.
+    ByDnsOnly,
+    /// The claim is not proven, or no more.
+    Unproven,
+    /// The same was asked for lately; from then on it may be asked for again.
+    TooSoon(Timestamp),
+    /// The operator's word stands against it, or others have claimed the host.
+    Refused,
 }
 
 impl Owners {
@@ -136,12 +198,12 @@ impl Owners {
         Ok(if dns_only { Wished::ByDnsOnly } else { Wished::Granted })
     }
 
-    async fn kept(&self, host: &str, all: Ownership) -> Result<Kept, StageError> {
+    async fn kept(&self, host: &str, all: Ownership) -> Result<HostView, StageError> {
         let now = self.clock.now();
         let home = ownership::home_url(host, self.scheme).ok_or_else(|| StageError::Job("no host".into()))?;
         let key = address::host_key(&home, &self.blocks.groups).map_err(|e| StageError::Job(e.to_string()))?;
         let (state, _) = self.ledger.load(&key).await?;
-        Ok(Kept {
+        Ok(HostView {
             block: self.blocks.blocked_by(host).await?,
             not_before: pace::next_call_at(&state, &self.rules, now),
             hold: state.hold.filter(|hold| hold.until > now).map(|hold| (hold.until, hold.reason.as_str())),

@@ -5,7 +5,7 @@ use crate::catalog::listing::{each_host, each_page, each_source};
 use crate::catalog::object;
 use crate::stage::StageError;
 use curlew_model::{HoldReason, Millis, PageState, Source, Timestamp};
-use curlew_ports::{Blobs, Clock, Counted, Hosts, Pages, PortError, Sources};
+use curlew_ports::{Blobs, Clock, Hosts, Pages, PortError, Sources};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -42,6 +42,25 @@ pub struct Population {
     pub rejected: BTreeMap<&'static str, u64>,
     /// Those that are gone, by the reason.
     pub gone: BTreeMap<&'static str, u64>,
+    /// Host keys that are left alone now, by the reason.
+    pub held: BTreeMap<HoldReason, u64>,
+}
+
+/// What there is, counted.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counted {
+    /// Sites that were named.
+    pub sites: u64,
+    /// Feeds that are known.
+    pub feeds: u64,
+    /// Pages that were taken in.
+    pub accepted: u64,
+    /// Pages that are fetched and not judged yet.
+    pub pending: u64,
+    /// Pages that were not taken in.
+    pub rejected: u64,
+    /// Pages that were taken in and are gone again.
+    pub gone: u64,
     /// Host keys that are left alone now, by the reason.
     pub held: BTreeMap<HoldReason, u64>,
 }

@@ -5,6 +5,7 @@ use crate::catalog::hidden::hidden_hosts;
 use crate::catalog::object;
 use crate::feeds::discover::new_feed;
 use crate::feeds::relocation::revived;
+use crate::stage::StageError;
 use curlew_model::{
     DiscoverJob, HostKey, Job, PollJob, SiteSource, SiteState, Source, SourceKey, Timestamp, is_at_or_below,
 };
@@ -12,7 +13,7 @@ use curlew_policy::address::{self, HostGroups};
 use curlew_policy::politeness::scope::Scope;
 use curlew_policy::polling::schedule::site_is_due;
 use curlew_policy::site::allowance::{self, Allowance, Full};
-use curlew_ports::{Blobs, Clock, Fetch, PortError, Queue, Refusal, Refused, Sources, SuggestError, Suggested};
+use curlew_ports::{Blobs, Clock, Fetch, PortError, Queue, Sources};
 use futures::StreamExt;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -51,6 +52,71 @@ pub struct Named {
     pub outcome: Suggested,
 }
 
+/// What became of a suggestion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Suggested {
+    /// It will be looked at.
+    Taken,
+    /// It was known already.
+    Known,
+}
+
+/// Why a suggestion was not taken.
+#[derive(Debug, thiserror::Error)]
+pub enum SuggestError {
+    /// It cannot be taken.
+    #[error(transparent)]
+    Refused(Refused),
+    /// It could not be written down.
+    #[error(transparent)]
+    Stage(#[from] StageError),
+}
+
+impl From<PortError> for SuggestError {
+    fn from(error: PortError) -> SuggestError {
+        SuggestError::Stage(error.into())
+    }
+}
+
+/// What was suggested and cannot be taken. It is displayed as a sentence in English.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("'{typed}' cannot be crawled: {why}")]
+pub struct Refused {
+    /// The beginning of what was typed.
+    pub typed: String,
+    /// Why.
+    pub why: Refusal,
+}
+
+/// Why a suggestion cannot be taken.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// It has not the form of an address that is taken up; what is wrong with it, in English.
+    #[error("{0}")]
+    Form(String),
+    /// The operator excludes it, by this rule.
+    #[error("it is excluded by {0}")]
+    Excluded(String),
+    /// The address guard would not let it be called; why, in English.
+    #[error("{0}")]
+    Unsafe(String),
+    /// Its host is blocked.
+    #[error("the host is blocked")]
+    Blocked,
+    /// As much of its site was suggested today as is taken in a day.
+    #[error("so much of this site was suggested today; please come back tomorrow")]
+    SiteFull,
+    /// As many sites were suggested today as are taken in a day.
+    #[error("so many sites were suggested today; please come back tomorrow")]
+    DayFull,
+    /// It is an IP address; only what has a name can be claimed.
+    #[error("it has no name, only an address")]
+    NoName,
+    /// Names below it belong to many, so nobody can claim it as a whole.
+    #[error("names below it belong to many")]
+    Shared,
+}
+
 impl Suggest {
     /// Writes a site down. Discovery comes to it with the schedule, or at once if `at_once`.
     ///
@@ -66,7 +132,7 @@ impl Suggest {
     ///
     /// # Errors
     /// What the ports say; then some are taken. They may be named again.
-    pub async fn sites(&self, texts: &[String]) -> Result<Vec<Result<Named, Refused>>, PortError> {
+    pub async fn sites(&self, texts: &[String]) -> Result<Vec<Result<Named, Refused>>, StageError> {
         self.many(texts, site).await
     }
 
@@ -74,7 +140,7 @@ impl Suggest {
     ///
     /// # Errors
     /// As for [`Suggest::sites`].
-    pub async fn feeds(&self, texts: &[String]) -> Result<Vec<Result<Named, Refused>>, PortError> {
+    pub async fn feeds(&self, texts: &[String]) -> Result<Vec<Result<Named, Refused>>, StageError> {
         self.many(texts, feed).await
     }
 
@@ -82,7 +148,7 @@ impl Suggest {
         &self,
         texts: &[String],
         source_of: impl Fn(&Url) -> (Source, Job),
-    ) -> Result<Vec<Result<Named, Refused>>, PortError> {
+    ) -> Result<Vec<Result<Named, Refused>>, StageError> {
         let hidden = self.hidden().await?;
         let vetted = texts.iter().map(|text| self.vetted(text, &hidden).map(|url| source_of(&url)));
         let taking: Vec<_> = vetted.map(|source| self.take(source)).collect();
@@ -98,7 +164,7 @@ impl Suggest {
                     outcomes.push(Ok(named));
                 }
                 Err(SuggestError::Refused(why)) => outcomes.push(Err(why)),
-                Err(SuggestError::Port(error)) => return Err(error),
+                Err(SuggestError::Stage(error)) => return Err(error),
             }
         }
         jobs.send().await?;
@@ -137,7 +203,7 @@ impl Suggest {
                 Err(Full::Day) => (None, Err(Refusal::DayFull)),
             })
         });
-        Ok(taken.await.map_err(PortError::from)?)
+        Ok(taken.await?)
     }
 
     /// Writes a feed down. It is polled with the schedule, or at once if `at_once`.
@@ -196,8 +262,8 @@ impl Suggest {
     }
 
     /// The hosts that are blocked.
-    async fn hidden(&self) -> Result<BTreeSet<String>, PortError> {
-        Ok(hidden_hosts(self.blobs.as_ref()).await?)
+    async fn hidden(&self) -> Result<BTreeSet<String>, StageError> {
+        hidden_hosts(self.blobs.as_ref()).await
     }
 
     /// A bare host name means its home page over TLS, as browsers take it.

@@ -234,7 +234,7 @@ async fn a_feed_that_has_moved_is_known_under_its_old_address() {
     house.poll(0).await;
     // The row of the old address has the key of FEED here.
     let named = house.suggest().feed(FEED, true).await.unwrap();
-    assert_eq!(named.outcome, curlew_ports::Suggested::Known);
+    assert_eq!(named.outcome, curlew_stages::operator::suggest::Suggested::Known);
     assert!(house.feed().await.gone, "it lives on at its new address");
     let poll = house.poll_stage();
     let job = curlew_model::PollJob {

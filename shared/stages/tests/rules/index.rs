@@ -5,11 +5,12 @@ use curlew_model::{
     Gone, Location, Millis, Page, PageId, PageState, QueryError, Record, SegmentKey, SnippetLimit, Timestamp,
     Validators, Year,
 };
-use curlew_ports::{Blobs, FindError, Found, Pages, Start};
+use curlew_ports::{Blobs, Pages};
 use curlew_search::Manifest;
 use curlew_stages::catalog::find::Finder;
 use curlew_stages::catalog::index::Published;
 use curlew_stages::catalog::removal::Removal;
+use curlew_stages::catalog::results::{FindError, SearchResults, Start};
 use std::sync::Arc;
 
 /// A page that has passed extraction: its record in a segment of its own, and its row.
@@ -69,7 +70,7 @@ async fn manifest(house: &House, year: Year) -> Manifest {
     blob.map_or(Manifest::new(year), |blob| Manifest::from_json(&blob.bytes).unwrap())
 }
 
-pub(crate) async fn ask(house: &House, query: &str) -> Found {
+pub(crate) async fn ask(house: &House, query: &str) -> SearchResults {
     let finder = Finder::new(house.blobs.clone(), house.manners.clock.clone());
     finder.find(query, Start::Offset(0), 10).await.unwrap()
 }

@@ -6,13 +6,12 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use curlew_model::{Challenge, Gone, Job, Millis, Miss, OwnJob, PageState, Stage as QueueName, Way, Wish};
 use curlew_policy::site::ownership::{CLAIM_LIFE, LOOKS_A_DAY, PROOF_LIFE};
-use curlew_ports::{
-    About, Blobs, BlockedBy, CallKind, HostLedger, Inbox, Message, Names, Pages, SuggestError, Told, Wished,
-};
-use curlew_stages::operator::block::Blocks;
-use curlew_stages::operator::messages::{MESSAGES_A_DAY, MESSAGES_KEPT, Messages};
+use curlew_ports::{Blobs, CallKind, HostLedger, Inbox, Names, Pages};
+use curlew_stages::operator::block::{BlockedBy, Blocks};
+use curlew_stages::operator::messages::{About, MESSAGES_A_DAY, MESSAGES_KEPT, Message, Messages, Told};
 use curlew_stages::operator::owner_jobs::Own;
-use curlew_stages::operator::ownership::{Owners, expire_claims};
+use curlew_stages::operator::ownership::{Owners, Wished, expire_claims};
+use curlew_stages::operator::suggest::SuggestError;
 use curlew_stages::stage::{Stage, Verdict};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};

@@ -2,10 +2,10 @@
 
 use crate::house::{FEED, HOUR, House, key, moved, rss, status};
 use curlew_model::{Job, Millis, Stage as QueueName, SubscribeJob, Subscription, Timestamp, Why, hex};
-use curlew_ports::{Blobs, CallKind, FetchError, HostLedger, HubAnswer, HubAsks, HubDelivery, Inbox, Reply};
+use curlew_ports::{Blobs, CallKind, FetchError, HostLedger, Inbox, Reply};
 use curlew_stages::feeds::subscribe::Subscribe;
 use curlew_stages::feeds::websub::{Callbacks, WEB_SECRET};
-use curlew_stages::feeds::websub_delivery::Pushes;
+use curlew_stages::feeds::websub_delivery::{HubAnswer, HubAsks, HubDelivery, Pushes};
 use curlew_stages::stage::{Stage, Verdict};
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;

@@ -1,5 +1,5 @@
 use crate::language::Language;
-use curlew_ports::About;
+use curlew_stages::operator::messages::About;
 
 /// The form for messages to the operator.
 #[derive(Debug)]

@@ -1,5 +1,5 @@
 use crate::language::Language;
-use curlew_ports::{Refusal, Refused};
+use curlew_stages::operator::suggest::{Refusal, Refused};
 
 /// The form for suggestions, and what is said of one that was sent.
 #[derive(Debug)]

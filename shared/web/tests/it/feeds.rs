@@ -3,7 +3,7 @@
 use crate::support::{Answer, Shelf, World, page, settings, shelf};
 use axum::body::Body;
 use axum::http::{Request, StatusCode};
-use curlew_ports::PageSettings;
+use curlew_web::PageSettings;
 use quick_xml::events::Event;
 
 /// Names of elements in their order; fails if it is not well-formed.

@@ -4,8 +4,10 @@ use crate::support::{Shelf, World, settings};
 use axum::body::Body;
 use axum::http::{Request, StatusCode};
 use curlew_model::{HoldReason, Millis, Stage, Timestamp};
-use curlew_ports::PageSettings;
-use curlew_ports::{Counted, IndexedYear, QueueCount, QueueStatus, Status};
+use curlew_ports::QueueCount;
+use curlew_stages::catalog::indexed_years::IndexedYear;
+use curlew_stages::operator::stats::Counted;
+use curlew_web::{PageSettings, QueueStatus, SystemStatus};
 use std::sync::atomic::Ordering;
 
 fn bare() -> World {
@@ -42,10 +44,10 @@ async fn settings_are_text_and_nothing_else() {
     }
 }
 
-fn status() -> Status {
+fn status() -> SystemStatus {
     let at = |time: &str| Some(time.parse().unwrap());
     let year = |year, pages, published| IndexedYear { year, pages, published: at(published) };
-    Status {
+    SystemStatus {
         index: vec![year(2026, 12_345, "2026-11-21T02:00:04Z"), year(2025, 1, "2026-11-01T00:00:00Z")],
         counted: Some(Counted {
             sites: 3,
@@ -96,15 +98,15 @@ async fn the_status_says_what_there_is_and_what_is_done_and_since_when() {
 #[tokio::test]
 async fn what_is_not_counted_is_not_shown_as_nothing() {
     let index = vec![IndexedYear { year: 2026, pages: 0, published: None }];
-    let page = World::of(Shelf { status: Status { index, ..Status::default() }, ..Shelf::default() });
+    let page = World::of(Shelf { status: SystemStatus { index, ..SystemStatus::default() }, ..Shelf::default() });
     let page = page.get("/status").await;
     assert_eq!(page.all("h2"), ["Index"]);
     assert!(page.body.contains("were not counted yet"));
     let at = Timestamp::from_millis(1_795_140_000_000);
-    let earlier = Status { counted: Some(Counted::default()), counted_at: Some(at), ..Status::default() };
+    let earlier = SystemStatus { counted: Some(Counted::default()), counted_at: Some(at), ..SystemStatus::default() };
     let page = World::of(Shelf { status: earlier, ..Shelf::default() }).get("/status").await;
     assert!(page.body.contains("were counted on 20 November 2026"), "{}", page.body);
-    let calm = Status { counted: Some(Counted::default()), ..Status::default() };
+    let calm = SystemStatus { counted: Some(Counted::default()), ..SystemStatus::default() };
     let page = World::of(Shelf { status: calm, ..Shelf::default() }).get("/status").await;
     assert_eq!(page.text("h2:nth-of-type(3) + p"), "None.");
 }

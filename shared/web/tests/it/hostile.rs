@@ -7,7 +7,7 @@ use axum::body::HttpBody;
 use axum::http::{Request, StatusCode};
 use bytes::Bytes;
 use curlew_model::{MAX_QUERY_BYTES, MAX_QUERY_TERMS, Millis};
-use curlew_ports::PageSettings;
+use curlew_web::PageSettings;
 use hyper::body::Frame;
 use sha2::{Digest, Sha256};
 use std::convert::Infallible;
@@ -186,7 +186,7 @@ async fn w01_a_body_of_six_megabytes_is_not_read() {
         let answer = world.send(Request::post("/suggest").header("content-type", media_type).body(body).unwrap()).await;
         assert_eq!((answer.status, read.load(SeqCst)), (StatusCode::UNSUPPORTED_MEDIA_TYPE, 0), "{media_type}");
     }
-    assert!(world.shelf.suggested.lock().unwrap().is_empty());
+    assert!(world.suggested().is_empty());
 }
 
 #[tokio::test]
@@ -205,7 +205,7 @@ async fn w05_a_form_filled_in_by_a_machine_is_not_taken() {
     let quick = world.send(form(&[url, ("token", &fresh)])).await;
     assert!(quick.text(".bad").contains("quick"));
     assert_eq!(quick.attributes("input[name=token]", "value"), [fresh.as_str()], "it only has to wait");
-    assert!(world.shelf.suggested.lock().unwrap().is_empty());
+    assert!(world.suggested().is_empty());
 
     world.clock.advance(Millis::from_secs(3));
     assert_eq!(world.send(form(&[url, ("token", &fresh)])).await.status, StatusCode::OK);
@@ -214,7 +214,7 @@ async fn w05_a_form_filled_in_by_a_machine_is_not_taken() {
 
     world.clock.advance(Millis::from_hours(2));
     assert!(world.send(form(&[url, ("token", &token)])).await.text(".bad").contains("old"));
-    assert_eq!(*world.shelf.suggested.lock().unwrap(), ["https://tide.example/"]);
+    assert_eq!(world.suggested(), ["https://tide.example/"]);
 }
 
 /// The number that a browser would find.
@@ -286,7 +286,7 @@ async fn w09_a_form_on_another_site_is_not_taken() {
         assert_eq!(answer.status, StatusCode::FORBIDDEN, "{headers:?}");
         assert_eq!(answer.header("access-control-allow-origin"), "");
     }
-    assert!(world.shelf.suggested.lock().unwrap().is_empty());
+    assert!(world.suggested().is_empty());
     let token = token_of(&world).await;
     assert_eq!(world.send(from(&[("origin", "https://search.example")], &token)).await.status, StatusCode::OK);
 
@@ -386,5 +386,5 @@ async fn w08_there_is_no_way_to_what_only_the_operator_may_do() {
             }
         }
     }
-    assert!(world.shelf.suggested.lock().unwrap().is_empty());
+    assert!(world.suggested().is_empty());
 }

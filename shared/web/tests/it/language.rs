@@ -4,8 +4,9 @@ use crate::suggest::{form, token_of};
 use crate::support::{Answer, Shelf, World, page, settings, shelf};
 use axum::body::Body;
 use axum::http::Request;
-use curlew_ports::PageSettings;
-use curlew_ports::{Counted, Status};
+use curlew_stages::operator::stats::Counted;
+use curlew_web::PageSettings;
+use curlew_web::SystemStatus;
 use std::collections::BTreeSet;
 
 const ITALIAN: &str = "it-IT,it;q=0.9,en;q=0.5";
@@ -13,7 +14,7 @@ fn world() -> World {
     let mut pages: Vec<_> = (0..150).map(|n| page(&format!("https://t.example/{n}"), "curlew", "curlew")).collect();
     pages[0].copies = 1;
     pages[1].copies = 2;
-    let status = Status { counted: Some(Counted::default()), ..Status::default() };
+    let status = SystemStatus { counted: Some(Counted::default()), ..SystemStatus::default() };
     World::of(Shelf { pages, status, ..Shelf::default() })
 }
 
@@ -103,7 +104,10 @@ async fn what_was_not_understood_is_said_in_the_language_of_the_page() {
     let mut request = form(&[("url", "https://blocked.example"), ("token", &token)]);
     request.headers_mut().insert("accept-language", ITALIAN.parse().unwrap());
     let refused = world.send(request).await;
-    assert_eq!(refused.text(".bad"), "«https://blocked.example/» non si può visitare: è escluso dalla regola <not>.");
+    assert_eq!(
+        refused.text(".bad"),
+        "«https://blocked.example/» non si può visitare: è escluso dalla regola the substring 'blocked'."
+    );
 }
 
 #[tokio::test]

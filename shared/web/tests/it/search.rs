@@ -4,8 +4,8 @@ use crate::support::{Shelf, World, page, settings, shelf};
 use axum::body::Body;
 use axum::http::{Request, StatusCode};
 use curlew_model::{Millis, ThumbnailId};
-use curlew_ports::PageSettings;
 use curlew_web::Caller;
+use curlew_web::PageSettings;
 use serde_json::Value;
 use tower::ServiceExt;
 

@@ -6,77 +6,114 @@ use axum::body::Body;
 use axum::http::{HeaderMap, Method, Request, Response, StatusCode};
 use bytes::Bytes;
 use curlew_model::{
-    Challenge, Claim, MAX_QUERY_BYTES, MAX_QUERY_TERMS, Millis, QueryError, ThumbnailId, Timestamp, Wish,
+    Challenge, FeedSource, Hub, Job, MAX_QUERY_BYTES, MAX_QUERY_TERMS, Millis, Ownership, QueryError, Slot, Source,
+    Subscription, ThumbnailId, Timestamp, Wish, hex,
 };
-use curlew_ports::PageSettings;
-use curlew_ports::{
-    Claimed, Clock, FindError, Found, FoundHit, Front, HubAnswer, HubAsks, HubDelivery, Kept, Message, PortError,
-    Refusal, Refused, SignedBody, Start, Status, SuggestError, Suggested, Told, Wished,
+use curlew_policy::address;
+use curlew_policy::politeness::scope::Scope;
+use curlew_policy::polling::subscription;
+use curlew_policy::site::exclusions::{Exclusions, Lists};
+use curlew_ports::{Blob, Blobs, Clock, Inbox, InlinePool, PortError, Sources, Tag};
+use curlew_stages::catalog::results::{FindError, SearchHit, SearchResults, Start};
+use curlew_stages::catalog::thumbnails::thumbnail_key;
+use curlew_stages::feeds::websub::{Callback, Callbacks, WEB_SECRET};
+use curlew_stages::feeds::websub_delivery::Pushes;
+use curlew_stages::operator::block::Blocks;
+use curlew_stages::operator::messages::{MESSAGES_A_DAY, Message, Messages};
+use curlew_stages::operator::ownership::Owners;
+use curlew_stages::operator::suggest::Suggest;
+use curlew_stages::stage::StageError;
+use curlew_testkit::memory::{
+    MemoryBlobs, MemoryFetch, MemoryHosts, MemoryJobs, MemoryPages, MemoryRobots, MemorySources,
 };
+use curlew_web::{PageSettings, SearchIndex, Services, StatusSource, SystemStatus};
+use hmac::{Hmac, KeyInit, Mac};
 use http_body_util::BodyExt;
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll, Waker};
 use tower::ServiceExt;
 
-/// Pages in memory.
+/// The feed whose hub tells of news.
+pub const FEED: &str = "https://example.org/feed";
+
+/// What is behind the pages: results and a status that are made up, and how the objects behind the stages behave.
 #[derive(Default)]
 pub struct Shelf {
-    pub pages: Vec<FoundHit>,
+    pub pages: Vec<SearchHit>,
     pub thumbnails: HashMap<ThumbnailId, Bytes>,
-    pub status: Status,
+    pub status: SystemStatus,
     /// How often the status was asked for.
     pub counted: AtomicI64,
-    /// The callbacks under which hubs delivered what was genuine.
-    pub delivered: Mutex<Vec<String>>,
-    /// Claims of hosts.
-    pub claims: Mutex<HashMap<(String, Challenge), Claim>>,
-    /// What the owner of a host is shown.
-    pub kept: Mutex<Option<Kept>>,
-    /// What claimants asked for.
-    pub wishes: Mutex<Vec<(String, Challenge, Wish)>>,
-    /// What was written to the operator.
-    pub told: Mutex<Vec<Message>>,
-    /// How many messages are taken, if not two.
+    /// How many more messages are taken today, if not as many as in a day.
     pub room: Option<usize>,
-    /// What was suggested.
-    pub suggested: Mutex<Vec<String>>,
     /// What was searched for: query, offset, limit.
     pub asked: Mutex<Vec<(String, usize, usize)>>,
-    /// The index is out of reach (`Some(true)`: for a while; `Some(false)`: for good).
+    /// The objects are out of reach (`Some(true)`: for a while; `Some(false)`: for good).
     pub broken: Option<bool>,
 }
 
 impl Shelf {
     fn trouble(&self) -> Result<(), PortError> {
-        match self.broken {
-            None => Ok(()),
-            Some(true) => Err(PortError::Throttled { retry_after: Millis(4_200) }),
-            Some(false) => Err(PortError::Corrupt { what: "the manifest".into(), why: "it is <torn>".into() }),
-        }
+        self.broken.map_or(Ok(()), |for_a_while| Err(trouble(for_a_while)))
     }
 }
 
-/// A body that is signed by its length.
-struct Length {
-    read: usize,
-    signed: usize,
+fn trouble(for_a_while: bool) -> PortError {
+    match for_a_while {
+        true => PortError::Throttled { retry_after: Millis(4_200) },
+        false => PortError::Corrupt { what: "the manifest".into(), why: "it is <torn>".into() },
+    }
 }
 
-impl SignedBody for Length {
-    fn take(&mut self, piece: &[u8]) {
-        self.read += piece.len();
+/// Objects that are out of reach, for a while or for good.
+struct BrokenBlobs(bool);
+
+#[async_trait]
+impl Blobs for BrokenBlobs {
+    async fn get(&self, _: &str) -> Result<Option<Blob>, PortError> {
+        Err(trouble(self.0))
     }
 
-    fn is_genuine(self: Box<Self>) -> bool {
-        self.read == self.signed
+    async fn get_range(&self, _: &str, _: u64, _: u64) -> Result<Bytes, PortError> {
+        Err(trouble(self.0))
+    }
+
+    async fn put(&self, _: &str, _: Bytes) -> Result<(), PortError> {
+        Err(trouble(self.0))
+    }
+
+    async fn put_if_absent(&self, _: &str, _: Bytes) -> Result<bool, PortError> {
+        Err(trouble(self.0))
+    }
+
+    async fn swap(&self, _: &str, _: Option<&Tag>, _: Bytes) -> Result<Tag, PortError> {
+        Err(trouble(self.0))
+    }
+
+    async fn delete(&self, _: &str) -> Result<(), PortError> {
+        Err(trouble(self.0))
+    }
+
+    async fn list(&self, _: &str, _: Option<&str>, _: usize) -> Result<Vec<String>, PortError> {
+        Err(trouble(self.0))
     }
 }
 
 #[async_trait]
-impl Front for Shelf {
-    async fn find(&self, query: &str, start: Start<'_>, limit: usize) -> Result<Found, FindError> {
+impl StatusSource for Shelf {
+    async fn status(&self) -> Result<SystemStatus, StageError> {
+        self.trouble()?;
+        self.counted.fetch_add(1, Ordering::SeqCst);
+        Ok(self.status.clone())
+    }
+}
+
+#[async_trait]
+impl SearchIndex for Shelf {
+    async fn find(&self, query: &str, start: Start<'_>, limit: usize) -> Result<SearchResults, FindError> {
         let offset = match start {
             Start::Offset(offset) => offset,
             Start::After(cursor) => match cursor.parse() {
@@ -98,7 +135,7 @@ impl Front for Shelf {
         if let Some(word) = words.iter().find(|w| w.starts_with('*') || w.starts_with('(')) {
             return refuse(QueryError::Wildcard(format!("<{word}>")));
         }
-        let mut hits: Vec<FoundHit> = self.pages.iter().filter(|p| matches(p, &words)).cloned().collect();
+        let mut hits: Vec<SearchHit> = self.pages.iter().filter(|p| matches(p, &words)).cloned().collect();
         for hit in &mut hits {
             if hit.marks.is_empty() {
                 hit.marks = marks(&hit.snippet, &words);
@@ -106,7 +143,7 @@ impl Front for Shelf {
         }
         let total = hits.iter().filter(|hit| hit.all_words).count() as u64;
         let next = (hits.len() > offset + limit).then(|| (offset + limit).to_string());
-        Ok(Found {
+        Ok(SearchResults {
             total,
             partial: hits.len() as u64 - total,
             is_mixed: query.ends_with('?'),
@@ -115,101 +152,12 @@ impl Front for Shelf {
             hits: hits.into_iter().skip(offset).take(limit).collect(),
             before: offset as u64,
             next,
-            ..Found::default()
+            ..SearchResults::default()
         })
-    }
-
-    async fn suggest(&self, url: &str) -> Result<Suggested, SuggestError> {
-        self.trouble()?;
-        if url.contains("blocked") {
-            return Err(SuggestError::Refused(Refused {
-                typed: url.to_owned(),
-                why: Refusal::Excluded("<not>".into()),
-            }));
-        }
-        let mut suggested = self.suggested.lock().unwrap();
-        if suggested.iter().any(|s| s == url) {
-            return Ok(Suggested::Known);
-        }
-        suggested.push(url.to_owned());
-        Ok(Suggested::Taken)
-    }
-
-    fn site_of(&self, typed: &str) -> Result<String, Refused> {
-        let name = typed.trim_start_matches("https://").trim_end_matches('/');
-        if name.contains("github") {
-            return Err(Refused { typed: "<typed>".into(), why: Refusal::Shared });
-        }
-        Ok(name.to_lowercase())
-    }
-
-    async fn claimed(&self, host: &str, challenge: &Challenge) -> Result<Claimed, PortError> {
-        self.trouble()?;
-        let claim = self.claims.lock().unwrap().get(&(host.to_owned(), challenge.clone())).cloned();
-        let proven_until = claim.as_ref().and_then(|claim| claim.proof).map(|(_, at)| at + Millis::from_days(90));
-        Ok(Claimed {
-            host: host.to_owned(),
-            record: format!("_curlew-challenge.{host}"),
-            file: format!("https://{host}/.well-known/curlew-challenge.txt"),
-            tag: "curlew-challenge",
-            held: proven_until.map(|_| self.kept.lock().unwrap().clone()).unwrap_or_default(),
-            claim,
-            proven_until,
-        })
-    }
-
-    async fn wished(&self, host: &str, challenge: &Challenge, wish: Wish, may_call: bool) -> Result<Wished, PortError> {
-        self.trouble()?;
-        if !may_call {
-            return Ok(Wished::ByDnsOnly);
-        }
-        self.wishes.lock().unwrap().push((host.to_owned(), challenge.clone(), wish));
-        let claims = self.claims.lock().unwrap();
-        let is_proven = claims.get(&(host.to_owned(), challenge.clone())).is_some_and(|claim| claim.proof.is_some());
-        Ok(if is_proven || wish == Wish::Look { Wished::Granted } else { Wished::Unproven })
-    }
-
-    async fn tell(&self, message: &Message) -> Result<Told, PortError> {
-        self.trouble()?;
-        let mut told = self.told.lock().unwrap();
-        told.push(message.clone());
-        Ok(if told.len() > self.room.unwrap_or(2) { Told::Full } else { Told::Taken })
-    }
-
-    async fn hub_asks(&self, callback: &str, asked: &HubAsks<'_>) -> Result<HubAnswer, PortError> {
-        self.trouble()?;
-        let known = HubAsks { mode: asked.mode, topic: "https://example.org/feed", lease_seconds: Some(864_000) };
-        let is_ours = callback == "ours" && *asked == known;
-        Ok(if is_ours { HubAnswer::Yes } else { HubAnswer::Unknown })
-    }
-
-    async fn hub_delivers(&self, callback: &str, signature: Option<&str>) -> Result<HubDelivery, PortError> {
-        self.trouble()?;
-        Ok(match signature {
-            _ if callback != "ours" => HubDelivery::Unknown,
-            Some(length) => HubDelivery::Signed(Box::new(Length { read: 0, signed: length.parse().unwrap() })),
-            None => HubDelivery::Unsigned,
-        })
-    }
-
-    async fn hub_delivered(&self, callback: &str) -> Result<HubAnswer, PortError> {
-        self.delivered.lock().unwrap().push(callback.to_owned());
-        Ok(HubAnswer::Yes)
-    }
-
-    async fn thumbnail(&self, image: &ThumbnailId) -> Result<Option<Bytes>, PortError> {
-        self.trouble()?;
-        Ok(self.thumbnails.get(image).cloned())
-    }
-
-    async fn status(&self) -> Result<Status, PortError> {
-        self.trouble()?;
-        self.counted.fetch_add(1, Ordering::SeqCst);
-        Ok(self.status.clone())
     }
 }
 
-fn matches(page: &FoundHit, words: &[String]) -> bool {
+fn matches(page: &SearchHit, words: &[String]) -> bool {
     let text = format!("{} {}", page.title, page.snippet).to_lowercase();
     words.iter().all(|w| match w.strip_prefix('-') {
         Some(unwanted) => !text.contains(unwanted),
@@ -245,10 +193,26 @@ impl Clock for HandClock {
     async fn sleep(&self, _: Millis) {}
 }
 
-/// The router with what is behind it.
+/// The value of a future that waits for nothing, such as one of the ports in memory.
+pub fn ready<T>(future: impl Future<Output = T>) -> T {
+    match std::pin::pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(value) => value,
+        Poll::Pending => panic!("a port in memory does not wait"),
+    }
+}
+
+/// The router with the stages behind it, over ports in memory.
 pub struct World {
     pub shelf: Arc<Shelf>,
     pub clock: Arc<HandClock>,
+    pub blobs: Arc<MemoryBlobs>,
+    pub hosts: Arc<MemoryHosts>,
+    pub robots: Arc<MemoryRobots>,
+    pub sources: Arc<MemorySources>,
+    pub jobs: Arc<MemoryJobs>,
+    /// Of the subscription to the hub of [`FEED`].
+    pub callback: Callback,
+    pub messages: Messages,
     pub router: Router,
 }
 
@@ -261,8 +225,122 @@ impl World {
         let shelf = Arc::new(shelf);
         // 2026-11-21T03:00:00Z
         let clock = Arc::new(HandClock(AtomicI64::new(1_795_230_000_000)));
-        let router = curlew_web::router(Arc::clone(&shelf) as _, Arc::clone(&clock) as _, settings);
-        World { shelf, clock, router }
+        let (blobs, sources, jobs, hosts) = (
+            Arc::<MemoryBlobs>::default(),
+            Arc::<MemorySources>::default(),
+            Arc::<MemoryJobs>::default(),
+            Arc::default(),
+        );
+        let (web, robots, pages) = (Arc::<MemoryFetch>::default(), Arc::<MemoryRobots>::default(), Arc::default());
+        let (pages, hosts): (Arc<MemoryPages>, Arc<MemoryHosts>) = (pages, hosts);
+        ready(blobs.put(WEB_SECRET, vec![7; 32].into())).unwrap();
+        for (id, bytes) in &shelf.thumbnails {
+            let ThumbnailId::Object(image) = id else { continue };
+            ready(blobs.put(&thumbnail_key(image), bytes.clone())).unwrap();
+        }
+        for n in shelf.room.map_or(0..0, |room| room..MESSAGES_A_DAY) {
+            ready(blobs.put(&format!("messages/2026-11-21/{n}.json"), Bytes::new())).unwrap();
+        }
+        let callbacks = |blobs: Arc<dyn Blobs>| Arc::new(Callbacks::new(Some("https://search.example".into()), blobs));
+        let callback = subscribed(&sources, &callbacks(blobs.clone()), clock.now());
+        let behind: Arc<dyn Blobs> = match shelf.broken {
+            Some(for_a_while) => Arc::new(BrokenBlobs(for_a_while)),
+            None => blobs.clone(),
+        };
+        let lists = Lists { substrings: vec!["blocked".into()], ..Lists::default() };
+        let scope = Scope { exclusions: Exclusions::compile(&lists).unwrap(), ..Scope::default() };
+        let blocks = Blocks {
+            ledger: hosts.clone(),
+            hosts: hosts.clone(),
+            pages,
+            queue: jobs.clone(),
+            clock: clock.clone(),
+            blobs: behind.clone(),
+            groups: Arc::default(),
+        };
+        let services = Services {
+            search: shelf.clone(),
+            suggest: Suggest {
+                sources: sources.clone(),
+                blobs: behind.clone(),
+                fetch: web.clone(),
+                queue: jobs.clone(),
+                clock: clock.clone(),
+                scope: Arc::new(scope),
+                groups: Arc::default(),
+            },
+            owners: Owners {
+                blobs: behind.clone(),
+                ledger: hosts.clone(),
+                robots: robots.clone(),
+                blocks,
+                queue: jobs.clone(),
+                fetch: web,
+                clock: clock.clone(),
+                rules: Arc::default(),
+                token: "CurlewBot".into(),
+                scheme: "https",
+                pool: Arc::new(InlinePool),
+            },
+            messages: Messages { blobs: behind.clone(), clock: clock.clone() },
+            pushes: Pushes {
+                sources: sources.clone(),
+                queue: jobs.clone(),
+                clock: clock.clone(),
+                rules: Arc::default(),
+                callbacks: callbacks(behind.clone()),
+            },
+            blobs: behind,
+            clock: clock.clone(),
+            status: shelf.clone(),
+        };
+        let messages = Messages { blobs: blobs.clone(), clock: clock.clone() };
+        let router = curlew_web::router(services, settings);
+        World { shelf, clock, blobs, hosts, robots, sources, jobs, callback, messages, router }
+    }
+
+    /// Sites that were suggested.
+    pub fn suggested(&self) -> Vec<String> {
+        let rows = ready(self.sources.list(None, 100)).unwrap().into_iter();
+        rows.filter_map(|row| if let Source::Site(site) = row { Some(site.url) } else { None }).collect()
+    }
+
+    /// What was written to the operator.
+    pub fn told(&self) -> Vec<Message> {
+        ready(self.messages.list()).unwrap().into_iter().map(|(_, kept)| kept.message).collect()
+    }
+
+    fn waiting(&self) -> impl Iterator<Item = Job> {
+        ready(self.jobs.waiting(Timestamp::MIN, 100)).unwrap().into_iter().map(|waiting| waiting.job.unwrap())
+    }
+
+    /// What claimants asked for that is still to be done.
+    pub fn wishes(&self) -> Vec<(String, Challenge, Wish)> {
+        let own = |job| if let Job::Own(job) = job { Some((job.host, job.challenge, job.wish)) } else { None };
+        self.waiting().filter_map(own).collect()
+    }
+
+    /// The number of polls that news have asked for.
+    pub fn polls(&self) -> usize {
+        self.waiting().filter(|job| matches!(job, Job::Poll(_))).count()
+    }
+
+    /// The name of the callback of the subscription.
+    pub fn ours(&self) -> &str {
+        self.callback.url.rsplit('/').next().unwrap()
+    }
+
+    /// The signature of a body by the hub of the subscription.
+    pub fn signature(&self, body: &[u8]) -> String {
+        let mut mac = <Hmac<Sha256> as KeyInit>::new_from_slice(self.callback.secret.as_bytes()).unwrap();
+        mac.update(body);
+        format!("sha256={}", hex(&mac.finalize().into_bytes()))
+    }
+
+    /// Claims of a host, as the store keeps them.
+    pub fn own(&self, all: &Ownership) {
+        let key = format!("owners/{}.json", address::hash_hex(all.host.as_bytes()));
+        ready(self.blobs.put(&key, serde_json::to_vec(all).unwrap().into())).unwrap();
     }
 
     pub async fn get(&self, path: &str) -> Answer {
@@ -279,6 +357,23 @@ impl World {
         let head = request.method() == Method::HEAD;
         Answer::of(self.router.clone().oneshot(request).await.unwrap(), head).await
     }
+}
+
+/// Writes [`FEED`] down with a live subscription whose renewal is being asked for.
+fn subscribed(sources: &MemorySources, callbacks: &Callbacks, now: Timestamp) -> Callback {
+    let key = address::source_key(&FEED.parse().unwrap());
+    let mut feed = FeedSource::new(key.clone(), Slot::of(0), FEED);
+    let hub = Hub { url: "https://hub.example/".into(), topic: FEED.into() };
+    feed.polling.subscription = Some(Subscription {
+        of: subscription::name(&hub),
+        begun: now,
+        pending: Some(now),
+        until: Some(now + Millis::from_days(5)),
+        ..Subscription::default()
+    });
+    feed.polling.hub = Some(hub);
+    assert!(ready(sources.insert(&Source::Feed(feed))).unwrap());
+    ready(callbacks.of(&key, now)).unwrap().unwrap()
 }
 
 /// Settings of the tests: all that can be set is.
@@ -419,8 +514,8 @@ impl Answer {
 }
 
 /// A page.
-pub fn page(url: &str, title: &str, snippet: &str) -> FoundHit {
-    FoundHit {
+pub fn page(url: &str, title: &str, snippet: &str) -> SearchHit {
+    SearchHit {
         url: url.into(),
         title: title.into(),
         snippet: snippet.into(),
@@ -439,6 +534,6 @@ pub fn page(url: &str, title: &str, snippet: &str) -> FoundHit {
 }
 
 /// A shelf with these pages.
-pub fn shelf(pages: Vec<FoundHit>) -> Shelf {
+pub fn shelf(pages: Vec<SearchHit>) -> Shelf {
     Shelf { pages, ..Shelf::default() }
 }

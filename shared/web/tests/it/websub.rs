@@ -42,38 +42,46 @@ impl axum::body::HttpBody for Pieces {
 async fn f11_a_challenge_is_sent_back_as_plain_text_or_not_at_all() {
     let world = World::of(Shelf::default());
     let good = "hub.mode=subscribe&hub.topic=https%3A%2F%2Fexample.org%2Ffeed&hub.lease_seconds=864000";
-    let answer = asked(&world, "ours", &format!("{good}&hub.challenge=%3Cscript%3E")).await;
+    let answer = asked(&world, world.ours(), &format!("{good}&hub.challenge=%3Cscript%3E")).await;
     assert_eq!((answer.status, answer.body.as_str()), (StatusCode::OK, "<script>"));
     assert!(answer.header("content-type").starts_with("text/plain"));
     let long = format!("{good}&hub.challenge={}", "a".repeat(2_000));
     for (callback, query) in [
         ("other", format!("{good}&hub.challenge=x")),
-        ("ours", good.replace("feed", "else") + "&hub.challenge=x"),
-        ("ours", good.to_owned()),
-        ("ours", long),
-        ("ours", String::new()),
+        (world.ours(), good.replace("feed", "else") + "&hub.challenge=x"),
+        (world.ours(), good.to_owned()),
+        (world.ours(), long),
+        (world.ours(), String::new()),
     ] {
         let answer = asked(&world, callback, &query).await;
         assert_eq!((answer.status, answer.body.as_str()), (StatusCode::NOT_FOUND, ""), "{callback} {query}");
     }
-    let denied = asked(&world, "ours", &good.replace("mode=subscribe", "mode=denied")).await;
+    let denied = asked(&world, world.ours(), &good.replace("mode=subscribe", "mode=denied")).await;
     assert_eq!((denied.status, denied.body.as_str()), (StatusCode::OK, ""));
 }
 
 #[tokio::test]
 async fn f12_f13_deliveries_are_capped_and_an_unknown_callback_is_gone() {
     let world = World::of(Shelf::default());
-    assert_eq!(told(&world, "ours", "4", "news").await, StatusCode::ACCEPTED);
-    assert_eq!(told(&world, "ours", "5", "news").await, StatusCode::ACCEPTED, "its sender is not told");
-    assert_eq!(told(&world, "other", "4", "news").await, StatusCode::GONE);
+    assert_eq!(told(&world, world.ours(), &world.signature(b"news"), "news").await, StatusCode::ACCEPTED);
+    assert_eq!(
+        told(&world, world.ours(), &world.signature(b"other news"), "news").await,
+        StatusCode::ACCEPTED,
+        "its sender is not told"
+    );
+    assert_eq!(told(&world, "other", &world.signature(b"news"), "news").await, StatusCode::GONE);
     let long = vec![b'a'; (1 << 20) + 1];
-    assert_eq!(told(&world, "ours", &long.len().to_string(), long).await, StatusCode::PAYLOAD_TOO_LARGE);
-    assert_eq!(*world.shelf.delivered.lock().unwrap(), ["ours"], "one was genuine and not too long");
+    assert_eq!(told(&world, world.ours(), &world.signature(&long), long).await, StatusCode::PAYLOAD_TOO_LARGE);
+    assert_eq!(world.polls(), 1, "one was genuine and not too long");
     let broken = World::of(Shelf { broken: Some(true), ..Shelf::default() });
-    assert_eq!(told(&broken, "ours", "0", "").await, StatusCode::SERVICE_UNAVAILABLE, "it comes again");
+    assert_eq!(
+        told(&broken, broken.ours(), &broken.signature(b""), "").await,
+        StatusCode::SERVICE_UNAVAILABLE,
+        "it comes again"
+    );
     let mut last = StatusCode::OK;
     for _ in 0..700 {
-        last = told(&world, "ours", "0", "").await;
+        last = told(&world, world.ours(), "sha256=00", "").await;
     }
     assert_eq!(last, StatusCode::TOO_MANY_REQUESTS);
 }
@@ -82,9 +90,9 @@ async fn f12_f13_deliveries_are_capped_and_an_unknown_callback_is_gone() {
 async fn f12_a_body_that_nothing_would_be_believed_of_is_not_read() {
     let world = World::of(Shelf::default());
     for (callback, signature, status) in [
-        ("other", Some("1"), StatusCode::GONE),
+        ("other", Some("sha256=00"), StatusCode::GONE),
         ("other", None, StatusCode::GONE),
-        ("ours", None, StatusCode::ACCEPTED),
+        (world.ours(), None, StatusCode::ACCEPTED),
     ] {
         let is_read = Arc::new(AtomicBool::new(false));
         let endless = Body::new(Pieces(vec![None], is_read.clone()));
@@ -96,9 +104,9 @@ async fn f12_a_body_that_nothing_would_be_believed_of_is_not_read() {
         assert!(!is_read.load(Ordering::SeqCst), "{callback} {signature:?}");
     }
     let pieces = || Body::new(Pieces(vec![Some(b"ws".to_vec()), Some(b"ne".to_vec())], Arc::default()));
-    assert_eq!(told(&world, "ours", "4", pieces()).await, StatusCode::ACCEPTED);
-    assert_eq!(world.shelf.delivered.lock().unwrap().len(), 1, "a body in pieces is one body");
+    assert_eq!(told(&world, world.ours(), &world.signature(b"news"), pieces()).await, StatusCode::ACCEPTED);
+    assert_eq!(world.polls(), 1, "a body in pieces is one body");
     let unannounced = (0..17).map(|_| Some(vec![b'a'; 1 << 16])).collect();
     let unannounced = Body::new(Pieces(unannounced, Arc::default()));
-    assert_eq!(told(&world, "ours", "1114112", unannounced).await, StatusCode::PAYLOAD_TOO_LARGE);
+    assert_eq!(told(&world, world.ours(), &world.signature(b"long"), unannounced).await, StatusCode::PAYLOAD_TOO_LARGE);
 }

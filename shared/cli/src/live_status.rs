@@ -1,0 +1,22 @@
+//! The status of this machine's program, counted live.
+
+use crate::status;
+use crate::world::World;
+use async_trait::async_trait;
+use curlew_ports::PortError;
+use curlew_stages::stage::StageError;
+use curlew_web::{StatusSource, SystemStatus};
+use std::sync::Arc;
+
+/// Counts what the program of this machine has and does, row by row.
+pub(crate) struct LiveStatus(pub(crate) Arc<World>);
+
+#[async_trait]
+impl StatusSource for LiveStatus {
+    async fn status(&self) -> Result<SystemStatus, StageError> {
+        let failed = |e| PortError::Unavailable { what: format!("the status cannot be read: {e:#}"), source: None };
+        let counted = status::Status::gather(&self.0).await.map_err(failed)?;
+        let due_since = self.0.ports.inbox.next_due().await?.filter(|due| *due <= self.0.clock.now());
+        Ok(SystemStatus { due_since, ..counted.for_anybody() })
+    }
+}

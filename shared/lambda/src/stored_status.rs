@@ -1,0 +1,46 @@
+//! The status of a deployed stack, without reading whole tables.
+
+use async_trait::async_trait;
+use curlew_model::Stage;
+use curlew_ports::{Blobs, Clock, Inbox, PortError};
+use curlew_stages::catalog::indexed_years::indexed_years;
+use curlew_stages::operator::stats::kept_census;
+use curlew_stages::stage::StageError;
+use curlew_stages::stage::with_causes;
+use curlew_web::{QueueStatus, StatusSource, SystemStatus};
+use std::sync::Arc;
+
+/// Tells what the manifests and the queues say, and the last census: counting rows would read whole tables each time that
+/// anybody asks. What cannot be had is left out, but for the index.
+pub(crate) struct StoredStatus {
+    pub(crate) blobs: Arc<dyn Blobs>,
+    pub(crate) inbox: Arc<dyn Inbox>,
+    pub(crate) clock: Arc<dyn Clock>,
+}
+
+#[async_trait]
+impl StatusSource for StoredStatus {
+    async fn status(&self) -> Result<SystemStatus, StageError> {
+        let blobs = self.blobs.as_ref();
+        let index = indexed_years(blobs).await?;
+        let (counted_at, counted) = or_nothing(kept_census(blobs).await).unzip();
+        Ok(SystemStatus { index, counted, counted_at, queues: or_nothing(self.queues().await), due_since: None })
+    }
+}
+
+impl StoredStatus {
+    async fn queues(&self) -> Result<Vec<QueueStatus>, PortError> {
+        let mut queues = Vec::with_capacity(Stage::ALL.len());
+        for stage in Stage::ALL {
+            queues.push(QueueStatus { stage, count: self.inbox.glance(stage, self.clock.now()).await? });
+        }
+        Ok(queues)
+    }
+}
+
+fn or_nothing<T: Default>(answer: Result<T, PortError>) -> T {
+    answer.unwrap_or_else(|error| {
+        tracing::warn!(error = with_causes(&error), "a part of the status cannot be had");
+        T::default()
+    })
+}
