@@ -4,8 +4,9 @@ use crate::house::{FEED, House, host, html, moved, new, page, rss, status, visit
 use curlew_model::{
     Gone, Job, Millis, PageState, Purpose, Rejection, SiteState, Source, Stage as QueueName, Validators,
 };
-use curlew_ports::{Blobs, CallKind, FetchError, HostLedger, Reply, Sources, Start};
+use curlew_ports::{Blobs, CallKind, FetchError, HostLedger, Reply, Sources};
 use curlew_stages::catalog::find::Finder;
+use curlew_stages::catalog::results::Start;
 use curlew_stages::feeds::discover::Discover;
 use curlew_stages::operator::suggest::Suggest;
 use curlew_stages::stage::{Stage, Verdict};

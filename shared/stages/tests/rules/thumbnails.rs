@@ -2,8 +2,9 @@
 
 use crate::house::{FEED, House, host, html, key, new, page, status, visit};
 use curlew_model::{ExtractJob, Job, Location, PageState, Purpose, Record, Stage as QueueName, ThumbnailId};
-use curlew_ports::{Blobs, CallKind, HostLedger, Pages, Start};
+use curlew_ports::{Blobs, CallKind, HostLedger, Pages};
 use curlew_stages::catalog::find::Finder;
+use curlew_stages::catalog::results::Start;
 use curlew_stages::catalog::segment::RecordReader;
 use curlew_stages::catalog::thumbnails::thumbnail;
 use curlew_stages::pages::body::INLINE_LIMIT;
