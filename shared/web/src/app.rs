@@ -7,7 +7,7 @@ use crate::page_settings::PageSettings;
 use crate::quota::{self, Quota};
 use crate::services::Services;
 use crate::settings::{OperatorContact, is_personal, origin};
-use crate::status::SystemStatus;
+use crate::system_status::SystemStatus;
 use crate::token::Spent;
 use crate::words::Frame;
 use axum::extract::FromRequestParts;

@@ -1,6 +1,6 @@
 //! Services that the pages drive.
 
-use crate::status::SystemStatus;
+use crate::system_status::SystemStatus;
 use async_trait::async_trait;
 use curlew_ports::{Blobs, Clock};
 use curlew_stages::catalog::find::Finder;
