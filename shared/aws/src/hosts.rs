@@ -38,7 +38,7 @@ impl HostLedger for HostTable {
     }
 
     /// For half the price of [`HostLedger::load`].
-    async fn glimpse(&self, host: &HostKey) -> Result<(HostState, Version), PortError> {
+    async fn load_eventual(&self, host: &HostKey) -> Result<(HostState, Version), PortError> {
         self.read(host, Read::Eventual).await
     }
 

@@ -31,7 +31,7 @@ impl Pages for PageTable {
     }
 
     /// For half the price of [`Pages::get`].
-    async fn glimpse(&self, id: &PageId) -> Result<Option<(Page, Version)>, PortError> {
+    async fn load_eventual(&self, id: &PageId) -> Result<Option<(Page, Version)>, PortError> {
         self.read(id, Read::Eventual).await
     }
 

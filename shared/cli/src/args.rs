@@ -184,8 +184,9 @@ pub(crate) enum Command {
         /// The host name that was blocked
         host: String,
     },
-    /// Have the last word on a page or a site, whatever content screening says of it
-    Overrule(OverruleArgs),
+    /// Override content screening for a page or a site
+    #[command(alias = "overrule")]
+    Override(OverrideArgs),
     /// What people wrote to the operator by the form of the search page
     Messages(MessagesArgs),
     /// Who claims to own which site, and what they proved and asked for
@@ -304,20 +305,21 @@ pub(crate) enum MessagesWhat {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct OverruleArgs {
+pub(crate) struct OverrideArgs {
     #[command(subcommand)]
-    pub(crate) what: Option<OverruleWhat>,
+    pub(crate) what: Option<OverrideWhat>,
     /// Print JSON; with the list, JSON Lines
     #[arg(long, global = true)]
     pub(crate) json: bool,
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum OverruleWhat {
+pub(crate) enum OverrideWhat {
     /// All of them, a line each
     List,
-    /// Let a page or a site through
-    Pass {
+    /// Accept a page or a site, whatever screening says of it
+    #[command(alias = "pass")]
+    Allow {
         /// A page's whole URL, or a host: all that is below it too
         target: String,
         /// Only what this topic rejects, such as `violence`; may be given several times
@@ -327,15 +329,16 @@ pub(crate) enum OverruleWhat {
         #[arg(long, value_name = "TEXT")]
         note: Option<String>,
     },
-    /// Keep a page or a site out; what is indexed of it is removed
-    Reject {
+    /// Reject a page or a site; what is indexed of it is removed
+    #[command(alias = "reject")]
+    Deny {
         /// A page's whole URL, or a host: all that is below it too
         target: String,
         /// Why; shown with the verdict
         #[arg(long, value_name = "TEXT")]
         note: Option<String>,
     },
-    /// Take an overrule back
+    /// Remove an override
     Remove {
         /// The URL or the host that it is about
         target: String,

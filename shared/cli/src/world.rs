@@ -91,7 +91,7 @@ impl World {
             let now = self.clock.now();
             let in_force = |state: &HostState| state.lease.as_ref().is_some_and(|lease| lease.until > now);
             for (host, _) in hosts.iter().filter(|(_, state)| in_force(state)) {
-                self.manners.break_lease(host).await?;
+                self.politeness.break_lease(host).await?;
                 broken += 1;
             }
         }

@@ -7,7 +7,7 @@ use crate::house::{House, Pictures, Post, Style};
 use crate::html::{self, FeedLink};
 use crate::log::Kind;
 use crate::reply::Reply;
-use crate::site::{Expect, Manners, Outcome, Route, Site};
+use crate::site::{Expect, Outcome, RateLimit, Route, Site};
 use crate::text::Bank;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
@@ -69,7 +69,7 @@ pub(crate) struct Blog {
     pub(crate) about: &'static str,
     pub(crate) held: Option<&'static str>,
     pub(crate) delay: Duration,
-    pub(crate) manners: Manners,
+    pub(crate) rate_limit: RateLimit,
     pub(crate) crawl_delay: Option<Duration>,
     /// Used for all pages and feeds.
     pub(crate) coding: Option<Coding>,
@@ -104,7 +104,7 @@ impl Blog {
             about: "",
             held: None,
             delay: Duration::ZERO,
-            manners: Manners::Patient,
+            rate_limit: RateLimit::None,
             crawl_delay: None,
             coding: None,
             plans: Vec::new(),
@@ -233,7 +233,7 @@ impl Blog {
             routes: self.routes,
             off_limits: self.off_limits,
             delay: self.delay,
-            manners: self.manners,
+            rate_limit: self.rate_limit,
             house: Some(self.house),
             uniform: None,
         }

@@ -1,6 +1,6 @@
 //! The farm: all sites that one server answers for.
 
-use crate::site::{Expect, Manners, Site};
+use crate::site::{Expect, RateLimit, Site};
 use crate::sites;
 use crate::uniform::{self, Uniform, UniformSite};
 use std::collections::HashMap;
@@ -65,7 +65,7 @@ fn site(uniform: UniformSite) -> Site {
         routes: HashMap::new(),
         off_limits: Vec::new(),
         delay: Duration::ZERO,
-        manners: Manners::Patient,
+        rate_limit: RateLimit::None,
         house: Some(uniform.house.clone()),
         uniform: Some(uniform),
     }

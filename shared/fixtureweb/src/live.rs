@@ -4,7 +4,7 @@ use crate::feeds::{Entry, FeedDoc};
 use crate::house::FRESH;
 use crate::log::Kind;
 use crate::reply::{Body, Reply};
-use crate::site::{Manners, Site};
+use crate::site::{RateLimit, Site};
 use bytes::Bytes;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -78,13 +78,13 @@ impl Live {
     /// 429 where the site's manners ask for it.
     fn refusal(&mut self, site: &Site, kind: Kind, now: u64) -> Option<Reply> {
         let before = self.last_start.replace(now);
-        match site.manners {
-            Manners::Patient => None,
-            Manners::MinGap(gap) => {
+        match site.rate_limit {
+            RateLimit::None => None,
+            RateLimit::MinGap(gap) => {
                 let soon = before.is_some_and(|then| u128::from(now.saturating_sub(then)) < gap.as_micros());
                 soon.then(|| Reply::status(kind, 429).with("retry-after", "60"))
             }
-            Manners::PageLimit { pages, retry_after } => {
+            RateLimit::PageLimit { pages, retry_after } => {
                 if self.pages_served >= pages && kind != Kind::Robots && kind != Kind::Image {
                     return Some(Reply::status(kind, 429).with("retry-after", retry_after.to_string()));
                 }

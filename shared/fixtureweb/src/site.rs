@@ -25,7 +25,7 @@ pub struct Site {
     pub(crate) routes: HashMap<String, Route>,
     pub(crate) off_limits: Vec<String>,
     pub(crate) delay: Duration,
-    pub(crate) manners: Manners,
+    pub(crate) rate_limit: RateLimit,
     pub(crate) house: Option<House>,
     pub(crate) uniform: Option<UniformSite>,
 }
@@ -90,9 +90,9 @@ pub(crate) struct Route {
 
 /// How a site defends itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Manners {
+pub(crate) enum RateLimit {
     /// It does not.
-    Patient,
+    None,
     /// After so many pages every further call is answered 429 with this Retry-After, in seconds.
     PageLimit { pages: usize, retry_after: u32 },
     /// A call that comes sooner than this after the one before is answered 429.

@@ -14,7 +14,7 @@ use curlew_policy::rules::Rules;
 use curlew_ports::{
     Blob, Blobs, Call, Clock, Fetch as Calls, FetchError, Inbox, PortError, Queue, Receipt, Reply, Tag,
 };
-use curlew_stages::politeness::access::Manners;
+use curlew_stages::politeness::access::Politeness;
 use curlew_stages::program::{Ports, Program};
 use curlew_testkit::conformance::mail::SendRaw;
 use curlew_testkit::memory::{
@@ -38,7 +38,7 @@ pub(crate) struct House {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) jobs: Arc<MemoryJobs>,
     pub(crate) web: Arc<Web>,
-    pub(crate) manners: Arc<Manners>,
+    pub(crate) politeness: Arc<Politeness>,
     pub(crate) bounds: Bounds,
     ports: Ports,
 }
@@ -66,10 +66,11 @@ impl House {
         };
         let rules = Rules::default();
         let groups = HostGroups::default();
-        let manners = ports.politeness(web.clone(), clock.clone(), Arc::new(CountingSeeds::new(seed)));
-        let manners = Arc::new(Manners { rules: Arc::new(rules.clone()), groups: Arc::new(groups.clone()), ..manners });
+        let politeness = ports.politeness(web.clone(), clock.clone(), Arc::new(CountingSeeds::new(seed)));
+        let politeness =
+            Arc::new(Politeness { rules: Arc::new(rules.clone()), groups: Arc::new(groups.clone()), ..politeness });
         let bounds = Bounds { slots: 100, rules, groups, deadline: Millis::from_mins(15) };
-        House { stage, clock, jobs, web, manners, bounds, ports }
+        House { stage, clock, jobs, web, politeness, bounds, ports }
     }
 
     /// Messages with how often each was received, as SQS hands them over; the n-th is called `message-n`.
@@ -98,12 +99,12 @@ impl House {
         let batch = self.open(messages).await;
         let plan = batch.plan();
         let program = self.program();
-        let program = Program { fetch: program.fetch.with_turn(plan.turn), ..program };
+        let program = Program { fetch: program.fetch.with_time_slice(plan.turn), ..program };
         batch.run(plan, Arc::new(program)).await
     }
 
     pub(crate) fn program(&self) -> Program {
-        Program::over(self.manners.clone(), self.ports.clone(), Arc::default())
+        Program::over(self.politeness.clone(), self.ports.clone(), Arc::default())
     }
 
     /// Why messages were given up.

@@ -71,7 +71,10 @@ async fn handle(
     } else {
         let plan = batch.plan();
         let program = cold.program(meter)?.listening().looking_up(names(settings));
-        let program = Program { fetch: program.fetch.with_turn(plan.turn).with_few_rows(SENT_PAGES), ..program };
+        let program = Program {
+            fetch: program.fetch.with_time_slice(plan.turn).remember_sent_in_host_state(SENT_PAGES),
+            ..program
+        };
         batch.run(plan, Arc::new(program)).await
     };
     let batch_item_failures = summary.failures.iter().cloned().map(|id| ItemFailure { item_identifier: id }).collect();

@@ -188,7 +188,7 @@ pub struct Screened {
 }
 
 impl Screened {
-    /// The name that stands in place of a topic where nothing but an overrule keeps a page out.
+    /// The name that stands in place of a topic where nothing but an override keeps a page out.
     pub const OPERATOR: &str = "operator";
 
     /// Bytes of an explanation that are kept: a row is billed by the KB.
@@ -206,7 +206,7 @@ impl Screened {
         Screened { topics, because, lifted: false }
     }
 
-    /// Whether nothing but an overrule of the operator kept the page out.
+    /// Whether nothing but an override of the operator kept the page out.
     pub fn is_operators(&self) -> bool {
         self.topics == [Screened::OPERATOR]
     }

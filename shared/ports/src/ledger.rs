@@ -26,7 +26,7 @@ pub trait HostLedger: Send + Sync {
     ///
     /// # Errors
     /// Transport errors and unreadable items.
-    async fn glimpse(&self, host: &HostKey) -> Result<(HostState, Version), PortError> {
+    async fn load_eventual(&self, host: &HostKey) -> Result<(HostState, Version), PortError> {
         self.load(host).await
     }
 
@@ -59,7 +59,7 @@ pub async fn update_host<T: Send>(
     host: &HostKey,
     decide: impl Fn(HostState) -> (HostState, T) + Send + Sync,
 ) -> Result<T, PortError> {
-    let first = ledger.glimpse(host).await?;
+    let first = ledger.load_eventual(host).await?;
     update_host_from(ledger, host, first, decide).await.map(|(answer, _)| answer)
 }
 

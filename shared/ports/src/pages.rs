@@ -16,7 +16,7 @@ pub trait Pages: Send + Sync {
     ///
     /// # Errors
     /// Transport errors and unreadable rows.
-    async fn glimpse(&self, id: &PageId) -> Result<Option<(Page, Version)>, PortError> {
+    async fn load_eventual(&self, id: &PageId) -> Result<Option<(Page, Version)>, PortError> {
         self.get(id).await
     }
 

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 /// One rule of an operator.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Overrule {
+pub struct Override {
     /// What it is about.
     pub scope: Scope,
     /// What is to become of it.
@@ -57,9 +57,9 @@ impl Scope {
     }
 }
 
-impl Overrule {
+impl Override {
     /// The rule that covers this page most exactly; of two that are equal the later one.
-    pub fn find<'a>(rules: &'a [Overrule], url: &str, host: &str) -> Option<&'a Overrule> {
+    pub fn find<'a>(rules: &'a [Override], url: &str, host: &str) -> Option<&'a Override> {
         let covering = rules.iter().filter_map(|r| Some((r.scope.exactness(url, host)?, r)));
         covering.max_by_key(|(exactness, _)| *exactness).map(|(_, rule)| rule)
     }

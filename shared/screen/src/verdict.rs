@@ -1,7 +1,7 @@
 //! The verdict on a page, and why.
 
 use crate::image::Region;
-use crate::overrule::Overrule;
+use crate::overrule::Override;
 use crate::topic::{Topic, Verdict, in_thousandths};
 use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
@@ -23,7 +23,7 @@ pub struct Screening {
     pub persons: Vec<NamedPerson>,
     /// The operator's word on this page or site, which decided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub overruled: Option<Overrule>,
+    pub overruled: Option<Override>,
 }
 
 /// One topic in a page, and what told so.
@@ -90,7 +90,7 @@ pub struct NamedPerson {
     pub place: Place,
 }
 
-impl Overrule {
+impl Override {
     /// The verdict by this rule. What was found stays in it, so that the operator sees what was overruled.
     pub fn apply(&self, mut screening: Screening) -> Screening {
         let lifts = |topic: Topic| self.topics.is_empty() || self.topics.contains(&topic);
@@ -142,7 +142,7 @@ impl Screening {
         if self.verdict == Verdict::Pass {
             return None;
         }
-        let rule = self.overruled.iter().map(Overrule::explain);
+        let rule = self.overruled.iter().map(Override::explain);
         let persons = self.persons.iter().map(NamedPerson::explain);
         let topics = self.topics.iter().filter(|t| t.rejects).map(Finding::explain);
         Some(rule.chain(persons).chain(topics).collect::<Vec<_>>().join(" "))

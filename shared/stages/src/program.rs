@@ -11,7 +11,7 @@ use crate::feeds::websub::Callbacks;
 use crate::feeds::websub_delivery::Pushes;
 use crate::operator::block::Blocks;
 use crate::operator::messages::Messages;
-use crate::operator::overrides::Overrules;
+use crate::operator::overrides::Overrides;
 use crate::operator::owner_jobs::Own;
 use crate::operator::ownership::{Owners, expire_claims};
 use crate::operator::stats::Census;
@@ -20,7 +20,7 @@ use crate::pages::extract::Extract;
 use crate::pages::fetch::Fetch;
 use crate::pages::judge::Judge;
 use crate::pages::sample::{HowMany, Sample};
-use crate::politeness::access::Manners;
+use crate::politeness::access::Politeness;
 use crate::stage::{Stage, StageError, Verdict};
 use crate::worker::Stages;
 use async_trait::async_trait;
@@ -61,8 +61,8 @@ pub struct Ports {
 impl Ports {
     /// What politeness stands on over these ports, with the default rules and nothing learned yet; documents are parsed at
     /// once. A caller changes fields of it.
-    pub fn politeness(&self, fetch: Arc<dyn FetchPort>, clock: Arc<dyn Clock>, seeds: Arc<dyn Seeds>) -> Manners {
-        Manners {
+    pub fn politeness(&self, fetch: Arc<dyn FetchPort>, clock: Arc<dyn Clock>, seeds: Arc<dyn Seeds>) -> Politeness {
+        Politeness {
             ledger: self.ledger.clone(),
             robots: self.robots.clone(),
             fetch,
@@ -72,7 +72,7 @@ impl Ports {
             rules: Arc::default(),
             groups: Arc::default(),
             blobs: self.blobs.clone(),
-            weather: Arc::default(),
+            outage: Arc::default(),
             token: "CurlewBot".to_owned(),
             scope: Arc::default(),
             known: Arc::default(),
@@ -88,7 +88,7 @@ pub struct Program {
     /// Time.
     pub clock: Arc<dyn Clock>,
     /// What every visit shares.
-    pub manners: Arc<Manners>,
+    pub politeness: Arc<Politeness>,
     /// Finds feeds.
     pub discover: Discover,
     /// Does what owners of sites ask for.
@@ -120,7 +120,7 @@ pub struct Program {
     /// Blocks and unblocks hosts.
     pub blocks: Blocks,
     /// The operator's last word on pages and sites.
-    pub overrules: Overrules,
+    pub overrules: Overrides,
     /// Runs queries.
     pub finder: Finder,
     /// Removes pages.
@@ -128,10 +128,10 @@ pub struct Program {
 }
 
 impl Program {
-    /// The stages over one store, with these manners and this judge of pages.
-    pub fn over(manners: Arc<Manners>, ports: Ports, judge: Arc<Judge>) -> Program {
+    /// The stages over one store, with these politeness and this judge of pages.
+    pub fn over(politeness: Arc<Politeness>, ports: Ports, judge: Arc<Judge>) -> Program {
         let Ports { pages, sources, queue, blobs, .. } = &ports;
-        let Manners { clock, events, rules, groups, scope, pool, .. } = &*manners;
+        let Politeness { clock, events, rules, groups, scope, pool, .. } = &*politeness;
         let callbacks = Arc::new(Callbacks::new(None, blobs.clone()));
         let blocks = Blocks {
             ledger: ports.ledger.clone(),
@@ -145,7 +145,7 @@ impl Program {
         let suggest = Suggest {
             sources: sources.clone(),
             blobs: blobs.clone(),
-            fetch: manners.fetch.clone(),
+            fetch: politeness.fetch.clone(),
             queue: queue.clone(),
             clock: clock.clone(),
             scope: scope.clone(),
@@ -153,7 +153,7 @@ impl Program {
         };
         Program {
             own: Own {
-                manners: manners.clone(),
+                politeness: politeness.clone(),
                 names: Arc::new(NoNames),
                 blobs: blobs.clone(),
                 pages: pages.clone(),
@@ -169,16 +169,16 @@ impl Program {
                 robots: ports.robots.clone(),
                 blocks: blocks.clone(),
                 queue: queue.clone(),
-                fetch: manners.fetch.clone(),
+                fetch: politeness.fetch.clone(),
                 clock: clock.clone(),
                 rules: rules.clone(),
-                token: manners.token.clone(),
+                token: politeness.token.clone(),
                 scheme: "https",
                 pool: pool.clone(),
             },
             messages: Messages { blobs: blobs.clone(), clock: clock.clone() },
             subscribe: Subscribe {
-                manners: manners.clone(),
+                politeness: politeness.clone(),
                 sources: sources.clone(),
                 queue: queue.clone(),
                 callbacks: callbacks.clone(),
@@ -190,9 +190,10 @@ impl Program {
                 rules: rules.clone(),
                 callbacks,
             },
-            discover: Discover::new(manners.clone(), sources.clone(), pages.clone(), queue.clone(), blobs.clone()),
-            poll: Poll::new(manners.clone(), sources.clone(), pages.clone(), queue.clone(), blobs.clone()),
-            fetch: Fetch::new(manners.clone(), pages.clone(), queue.clone(), blobs.clone()).with_judge(judge.clone()),
+            discover: Discover::new(politeness.clone(), sources.clone(), pages.clone(), queue.clone(), blobs.clone()),
+            poll: Poll::new(politeness.clone(), sources.clone(), pages.clone(), queue.clone(), blobs.clone()),
+            fetch: Fetch::new(politeness.clone(), pages.clone(), queue.clone(), blobs.clone())
+                .with_judge(judge.clone()),
             extract: Extract {
                 pages: pages.clone(),
                 sources: sources.clone(),
@@ -201,7 +202,7 @@ impl Program {
                 clock: clock.clone(),
                 events: events.clone(),
                 groups: groups.clone(),
-                token: manners.token.clone(),
+                token: politeness.token.clone(),
                 judge,
                 scope: scope.clone(),
                 pool: pool.clone(),
@@ -214,7 +215,7 @@ impl Program {
                 blobs: blobs.clone(),
                 clock: clock.clone(),
             },
-            sample: Sample { manners: manners.clone(), pages: pages.clone(), queue: queue.clone() },
+            sample: Sample { politeness: politeness.clone(), pages: pages.clone(), queue: queue.clone() },
             dispatch: Dispatch {
                 marks: ports.marks.clone(),
                 sources: sources.clone(),
@@ -224,12 +225,12 @@ impl Program {
             },
             suggest,
             blocks,
-            overrules: Overrules::new(pages.clone(), blobs.clone(), queue.clone(), clock.clone(), events.clone()),
+            overrules: Overrides::new(pages.clone(), blobs.clone(), queue.clone(), clock.clone(), events.clone()),
             finder: Finder::new(blobs.clone(), clock.clone()).with_pool(pool.clone()),
             removal: Removal::new(pages.clone(), blobs.clone(), clock.clone(), events.clone()),
             clock: clock.clone(),
             ports,
-            manners,
+            politeness,
         }
     }
 

@@ -19,7 +19,7 @@ pub enum Document {
     /// A page: as browsers do (HTML, "determining the character encoding"), the charset of the header is believed, else
     /// that of the first `meta` tag with a known one. Bytes that do not fit become U+FFFD.
     Page,
-    /// A feed: the charset of the header comes first, then the XML declaration (RFC 7303 §3). Two things overrule a label:
+    /// A feed: the charset of the header comes first, then the XML declaration (RFC 7303 §3). Two things override a label:
     /// text that is not valid UTF-8 is not UTF-8, and text that is valid UTF-8 and says so itself is not Latin-1.
     Feed,
 }

@@ -25,16 +25,16 @@ struct Bot<'a> {
 
 /// `GET /bot`: depends on nothing but the settings, so it answers when all else is out of reach.
 pub(crate) async fn bot(State(app): State<Arc<App>>, language: Language) -> Response {
-    let manners = &app.settings.manners;
+    let politeness = &app.settings.politeness;
     let page = Bot {
         site: app.site(language),
         token: &app.settings.user_agent_token,
         user_agent: &app.settings.user_agent,
         contact: app.contact.as_ref(),
-        polled_every: language.span(manners.poll_interval),
-        pause: language.span(manners.min_pause),
-        refused: language.span(manners.hold_refused),
-        failed: language.span(manners.hold_server_error),
+        polled_every: language.span(politeness.poll_interval),
+        pause: language.span(politeness.min_pause),
+        refused: language.span(politeness.hold_refused),
+        failed: language.span(politeness.hold_server_error),
     };
     page::html(language, StatusCode::OK, A_DAY, &page)
 }

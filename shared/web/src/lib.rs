@@ -51,7 +51,7 @@ mod words;
 mod work;
 
 pub use app::Caller;
-pub use page_settings::{PageSettings, ShownManners};
+pub use page_settings::{PageSettings, ShownPoliteness};
 pub use proxy::Proxies;
 pub use routes::router;
 pub use services::{SearchIndex, Services, StatusSource};

@@ -28,13 +28,13 @@ pub struct PageSettings {
     /// How many searches, page or API, one address may make a minute. Calls from the loopback address are not counted while
     /// `base_url` names no address but this machine's: then they are its user's own.
     pub searches_per_minute: u32,
-    /// What the bot page says of the crawler's manners.
-    pub manners: ShownManners,
+    /// What the bot page says of the crawler's politeness.
+    pub politeness: ShownPoliteness,
 }
 
-/// Manners of the crawler, as they are configured.
+/// Politeness of the crawler, as they are configured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ShownManners {
+pub struct ShownPoliteness {
     /// The usual time between two polls of a feed.
     pub poll_interval: Millis,
     /// The least time between two calls to a host key.
@@ -45,9 +45,9 @@ pub struct ShownManners {
     pub hold_server_error: Millis,
 }
 
-impl Default for ShownManners {
-    fn default() -> ShownManners {
-        ShownManners {
+impl Default for ShownPoliteness {
+    fn default() -> ShownPoliteness {
+        ShownPoliteness {
             poll_interval: Millis::from_hours(8),
             min_pause: Millis::from_secs(1),
             hold_refused: Millis::from_days(3),
@@ -76,7 +76,7 @@ impl PageSettings {
             forms_per_minute: FORMS_PER_MINUTE,
             calm_forms_per_hour: CALM_FORMS_PER_HOUR,
             searches_per_minute: SEARCHES_PER_MINUTE,
-            manners: ShownManners::default(),
+            politeness: ShownPoliteness::default(),
         }
     }
 }

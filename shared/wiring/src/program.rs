@@ -7,7 +7,7 @@ use curlew_fetcher::{ConfigError, HttpFetcher};
 use curlew_ports::{Clock, Events, Fetch, Seeds};
 use curlew_stages::operator::owner_jobs::Own;
 use curlew_stages::operator::ownership::Owners;
-use curlew_stages::politeness::access::{Manners, Weather};
+use curlew_stages::politeness::access::{OutageWatch, Politeness};
 use curlew_stages::politeness::robots_cache::KnownRobots;
 use curlew_stages::program::{Ports, Program};
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use std::sync::Arc;
 /// that our own network is down, and compile the same rules again.
 #[derive(Clone)]
 pub struct Memory {
-    weather: Arc<Weather>,
+    outage: Arc<OutageWatch>,
     known: Arc<KnownRobots>,
     pool: Arc<CpuThreads>,
 }
@@ -25,7 +25,7 @@ impl Memory {
     /// What a process that has just begun knows, and its threads for CPU-bound tasks.
     pub fn new(settings: &Settings) -> Memory {
         let pool = Arc::new(CpuThreads::new(settings.limits.parse_time.unwrap_or(PARSE_TIME)));
-        Memory { weather: Arc::default(), known: Arc::default(), pool }
+        Memory { outage: Arc::default(), known: Arc::default(), pool }
     }
 
     /// Whether so many documents are still being parsed beyond their limit that the process should be started again.
@@ -46,18 +46,18 @@ pub fn program(
     events: Arc<dyn Events>,
     memory: &Memory,
 ) -> Result<Program, ConfigError> {
-    let manners = Arc::new(Manners {
+    let politeness = Arc::new(Politeness {
         events,
         rules: Arc::new(settings.rules.clone()),
         groups: Arc::new(settings.groups.clone()),
-        weather: memory.weather.clone(),
+        outage: memory.outage.clone(),
         token: settings.token.clone(),
         scope: Arc::new(settings.scope.clone()),
         known: memory.known.clone(),
         pool: memory.pool.clone(),
         ..ports.politeness(fetcher(settings)?, clock, seeds)
     });
-    let program = Program::over(manners, ports, settings.judge.clone());
+    let program = Program::over(politeness, ports, settings.judge.clone());
     let own = Own { scheme: settings.proof_scheme(), ..program.own };
     let owners = Owners { scheme: settings.proof_scheme(), ..program.owners };
     Ok(Program { own, owners, ..program }.reached_at(settings.hub_base()))

@@ -12,7 +12,7 @@ use curlew_policy::site::exclusions::{Exclusions, Lists};
 use curlew_screen::Screener;
 use curlew_screen::image::{ImageClassifier, SkinRegions};
 use curlew_stages::pages::judge::Judge;
-use curlew_web::{PageSettings, ShownManners};
+use curlew_web::{PageSettings, ShownPoliteness};
 use ipnet::IpNet;
 use serde::Deserialize;
 use std::collections::BTreeSet;
@@ -261,7 +261,7 @@ impl Settings {
             user_agent: self.page_agent.clone(),
             contact: self.contact.clone(),
             calm_forms_per_hour: self.web.calm_forms_per_hour.unwrap_or(usual.calm_forms_per_hour),
-            manners: ShownManners {
+            politeness: ShownPoliteness {
                 poll_interval: rules.poll_interval,
                 min_pause: rules.min_pause,
                 hold_refused: rules.hold_refused,

@@ -1,4 +1,4 @@
-//! The bundled web, crawled by a stack on the emulator: the same as one process makes of it, with the same manners.
+//! The bundled web, crawled by a stack on the emulator: the same as one process makes of it, with the same politeness.
 
 use curlew_fixtureweb::{Call, Farm, Kind, Mode, judge};
 use curlew_tests::aws::door::Door;
@@ -53,7 +53,7 @@ fn a_stack_makes_of_the_web_what_one_process_makes_of_it() {
     let mut steps = Steps::new();
     steps.step("the same pages", || assert_eq!(rows(&stack.list("pages")), rows(&store.list("pages"))));
     steps.step("the same records", || assert_eq!(records(&stack.records()), records(&store.records())));
-    steps.step("manners", || judge_manners(&calls, web.farm()));
+    steps.step("politeness", || judge_manners(&calls, web.farm()));
     steps.step("nothing is given up", || assert_eq!(stack.all_dead(), 0, "{}", stack.told()));
     searching(&mut steps, &stack, &store);
     vanishing(&mut steps, &stack, &store, &web);

@@ -1,5 +1,5 @@
 //! A stack whose tables are throttled, whose calls to AWS fail, whose messages come twice and whose functions are killed:
-//! the same records as an undisturbed run, and the same manners.
+//! the same records as an undisturbed run, and the same politeness.
 
 use curlew_fixtureweb::{Call, Uniform, judge};
 use curlew_model::Stage;
@@ -156,7 +156,7 @@ fn kill(emulator: &Emulator, web: &Web, random: &mut Random) -> usize {
     kills
 }
 
-/// The manners over all calls of a round, its deaths included.
+/// The politeness over all calls of a round, its deaths included.
 #[track_caller]
 fn judge_calls(calls: &[Call], kills: usize) {
     assert_eq!(judge::overlaps(calls, judge::registrable), []);

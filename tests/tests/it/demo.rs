@@ -28,7 +28,7 @@ fn every_site_ends_as_expected_and_what_vanishes_is_gone_everywhere() {
     steps.step("sites", || seen.judge_sites(web.farm()));
     steps.step("entries", || seen.judge_entries(web.farm()));
     steps.step("summary", || judge_summary(&summary, &seen, web.farm(), &calls));
-    steps.step("manners", || judge_manners(&calls, web.farm()));
+    steps.step("politeness", || judge_manners(&calls, web.farm()));
     steps.step("search", || judge_search(&store, &seen));
     vanishing(&mut steps, &web, &store, &seen);
     steps.end();
@@ -287,7 +287,7 @@ fn vanishing(steps: &mut Steps, web: &Web, store: &Store, before: &Seen) {
             web.farm().sites().iter().filter(|site| site.expect.held.is_some()).map(|site| site.expect.accepted).sum();
         assert_eq!(sampled["still_there"], before.accepted() - gone.len() - held, "{sampled}");
     });
-    steps.step("manners of the sample", || {
+    steps.step("politeness of the sample", || {
         let calls = web.calls();
         assert_eq!(judge::closer_than(&calls, judge::registrable, PAUSE), []);
         assert_eq!(judge::impatient(&calls, web.farm()), []);

@@ -47,7 +47,7 @@ fn forty_hosts_with_eight_new_pages_each() {
         assert_eq!(summary["calls"], calls.len());
         assert_eq!(store.records().len(), HOSTS * PAGES);
     });
-    steps.step("manners", || judge_manners(&calls, &web));
+    steps.step("politeness", || judge_manners(&calls, &web));
     steps.step("at most two calls a page", || {
         let tally = judge::tally(&calls);
         assert_eq!(tally.distinct_pages, HOSTS * PAGES);

@@ -77,7 +77,7 @@ fn kill_once(store: &Store, web: &Web, random: &mut Random) -> bool {
     in_time
 }
 
-/// The manners over all calls of one store's life, its deaths included.
+/// The politeness over all calls of one store's life, its deaths included.
 #[track_caller]
 fn judge_calls(web: &Web, kills: usize) {
     let calls = web.calls();

@@ -140,7 +140,7 @@ fn i05_i06_i08_an_owner_proves_blocks_and_removes_and_nobody_else_does() {
         assert_eq!(trail["removed"].as_array().unwrap().len(), all);
         assert!(!store.found(&format!("site:{OTHER}")).is_empty(), "others are not touched");
     });
-    steps.step("it was called with the manners of every visit", || {
+    steps.step("it was called with the politeness of every visit", || {
         let calls = calls();
         assert_eq!(judge::overlaps(&calls, judge::registrable), []);
         assert_eq!(judge::closer_than(&calls, judge::registrable, BRISK_PAUSE), []);

@@ -111,7 +111,7 @@ fn lists_without_anything_say_so_to_people_and_nothing_to_programs() {
         ("owners", "Nobody has claimed"),
         ("audit", "Nothing was removed"),
         ("messages", "There is no message"),
-        ("overrule", "There is no overrule"),
+        ("override", "There is no override"),
     ] {
         assert!(store.run(&[what]).ok().stdout.starts_with(said), "{what}");
         assert_eq!(store.run(&[what, "--json"]).ok().stdout, "", "{what}");

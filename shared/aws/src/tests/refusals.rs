@@ -195,9 +195,9 @@ async fn only_what_must_be_certain_is_read_at_the_higher_price() {
     let (page, source) = (PageId::new(&"0".repeat(32)), SourceKey::new(&"0".repeat(32)));
     let (page, source) = (page.expect("an id"), source.expect("a key"));
     store.hosts().load(&host()).await.expect("loads");
-    store.hosts().glimpse(&host()).await.expect("loads");
+    store.hosts().load_eventual(&host()).await.expect("loads");
     store.pages().get(&page).await.expect("reads");
-    store.pages().glimpse(&page).await.expect("reads");
+    store.pages().load_eventual(&page).await.expect("reads");
     // A source that is not there is asked for once more, since it may have been written a moment ago.
     store.sources().get(&source).await.expect("reads");
     let strong = server.asked().iter().map(|asked| asked.body.contains(r#""ConsistentRead":true"#)).collect::<Vec<_>>();

@@ -54,7 +54,7 @@ pub(super) async fn run(args: DemoArgs, mut config: Config) -> Result<()> {
         report(&world, &farm).await?;
         output::line("")?;
         summary.print()?;
-        manners(&web, &farm)?;
+        politeness(&web, &farm)?;
         output::line(&removed)?;
     }
     if !args.no_serve && !stop.load(Ordering::Relaxed) {
@@ -121,8 +121,8 @@ async fn report(world: &World, farm: &Farm) -> Result<()> {
     Ok(())
 }
 
-/// What the sites' own logs say of our manners.
-fn manners(web: &Running, farm: &Farm) -> Result<()> {
+/// What the sites' own logs say of our politeness.
+fn politeness(web: &Running, farm: &Farm) -> Result<()> {
     let calls = web.calls();
     let key = |host: &str| judge::registrable(host);
     let closest = judge::closest_gap(&calls, key).map(|g| g.end_to_start as f64 / 1e6);

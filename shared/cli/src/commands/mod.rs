@@ -9,7 +9,7 @@ mod list;
 mod messages;
 mod named;
 mod opml;
-mod overrule;
+mod overrides;
 mod owners;
 mod poll;
 mod publish;
@@ -107,7 +107,7 @@ pub(crate) async fn run(command: Command, config: Config, place: Place) -> Resul
         Command::Audit(args) => audit::run(&place.beside(config).await?, &args).await,
         Command::Block { host } => blocks::block(&place.beside(config).await?, &host).await,
         Command::Unblock { host } => blocks::unblock(&place.beside(config).await?, &host).await,
-        Command::Overrule(args) => overrule::run(&place.beside(config).await?, args).await,
+        Command::Override(args) => overrides::run(&place.beside(config).await?, args).await,
         Command::Messages(args) => messages::run(&place.beside(config).await?, args).await,
         Command::Owners(args) => owners::run(&place.beside(config).await?, &args).await,
         Command::Redrive => blocks::redrive(&place.beside(config).await?).await,

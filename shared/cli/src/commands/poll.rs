@@ -98,7 +98,7 @@ async fn one(world: &World, feed: FeedSource) -> Result<Requested> {
         let remedy = format!("{reason}; `curlew crawl --feed {}` begins anew", feed.url);
         return Ok(not_sent("stopped", None, Some(remedy)));
     }
-    let host = world.manners.key_of(&address::parse(&feed.url, None)?)?;
+    let host = world.politeness.key_of(&address::parse(&feed.url, None)?)?;
     let (state, _) = world.ports.ledger.load(&host).await?;
     if state.is_blocked(host.as_str()) {
         return Ok(not_sent("blocked", None, Some(format!("`curlew unblock {host}` takes the block back"))));
@@ -107,11 +107,11 @@ async fn one(world: &World, feed: FeedSource) -> Result<Requested> {
         let reason = format!("its host is left alone ({})", hold.reason.as_str());
         return Ok(not_sent("held", Some(hold.until), Some(reason)));
     }
-    let at = schedule::on_request(&feed, &world.manners.rules, now);
+    let at = schedule::on_request(&feed, &world.politeness.rules, now);
     if at > now {
         let reason = if feed.polling.retry_at.is_some_and(|retry_at| retry_at > now) {
             "its server asks to be left alone (Retry-After)".to_owned()
-        } else if feed.polled_at + world.manners.rules.poll_on_request > now {
+        } else if feed.polled_at + world.politeness.rules.poll_on_request > now {
             format!("it was polled at {}", feed.polled_at)
         } else {
             "it asks to be left alone in these hours (skipHours, skipDays)".to_owned()

@@ -99,7 +99,7 @@ struct Next {
 pub(super) async fn show(world: &World, name: &str, as_json: bool) -> Result<bool> {
     let text = if name.contains("://") { name.to_owned() } else { format!("https://{name}/") };
     let Ok(url) = address::parse(&text, None) else { return Ok(false) };
-    let Ok(host) = world.manners.key_of(&url) else { return Ok(false) };
+    let Ok(host) = world.politeness.key_of(&url) else { return Ok(false) };
     let report = gather(world, host, &url).await?;
     let is_known = !report.sites.is_empty()
         || !report.feeds.is_empty()
@@ -118,7 +118,7 @@ async fn gather(world: &World, host: HostKey, url: &Url) -> Result<Report> {
     let rules = &world.config.rules;
     let (state, _) = world.ports.ledger.load(&host).await?;
     let is_ours =
-        |text: &str| Url::parse(text).is_ok_and(|url| world.manners.key_of(&url).is_ok_and(|key| key == host));
+        |text: &str| Url::parse(text).is_ok_and(|url| world.politeness.key_of(&url).is_ok_and(|key| key == host));
     let mut origins: BTreeSet<Url> = [url.clone()].into();
     let mut note = |text: &str| origins.extend(Url::parse(text).ok().and_then(|url| url.join("/").ok()));
     let (mut sites, mut feeds, mut names) = (vec![], vec![], BTreeMap::new());

@@ -131,12 +131,12 @@ impl Summary {
 /// What kept sources from being read: those that are named, or all of them if none is.
 async fn failed(world: &World, named: &BTreeSet<SourceKey>, now: Timestamp) -> Result<Vec<Failed>> {
     let holds = holds(world, now).await?;
-    let is_offline = world.manners.weather.is_down();
+    let is_offline = world.politeness.outage.is_down();
     let mut failed = Vec::new();
     each_source(world, |source| {
         let is_meant = if named.is_empty() { matches!(source, Source::Site(_)) } else { named.contains(source.key()) };
         if is_meant {
-            let host = Url::parse(source.url()).ok().and_then(|url| world.manners.key_of(&url).ok());
+            let host = Url::parse(source.url()).ok().and_then(|url| world.politeness.key_of(&url).ok());
             failed.extend(Failed::of(source, host.and_then(|host| holds.get(&host)), is_offline));
         }
         Ok(())

@@ -5,7 +5,7 @@ use crate::feeds::Format;
 use crate::house::Style;
 use crate::log::Kind;
 use crate::reply::{Body, Reply};
-use crate::site::{Manners, Outcome, Site};
+use crate::site::{Outcome, RateLimit, Site};
 use crate::text::{BIRDS, BORGO, CUCINA, CYCLING, GIARDINO, HARBOUR, LIBRI, STRADE, WORKSHOP};
 use std::time::Duration;
 
@@ -32,7 +32,7 @@ fn busy_bakery() -> Site {
         Style::OpenGraph,
     );
     blog.about = "after the third page every page and feed answers 429 with Retry-After: 120: the visit ends, four entries are parked";
-    blog.manners = Manners::PageLimit { pages: 3, retry_after: 120 };
+    blog.rate_limit = RateLimit::PageLimit { pages: 3, retry_after: 120 };
     blog.held = Some("too_many_requests");
     blog.posts(3);
     for number in 3..7 {
@@ -76,7 +76,7 @@ fn metronome() -> Site {
     let mut blog =
         Blog::new("metronome.test", "The Metronome", "One tick a second, no more", &WORKSHOP, Style::OpenGraph);
     blog.about = "answers 429 to a call that starts within 950 ms of the one before: a polite crawler never sees it";
-    blog.manners = Manners::MinGap(Duration::from_millis(950));
+    blog.rate_limit = RateLimit::MinGap(Duration::from_millis(950));
     blog.posts(6).feed(Plan::new("/feed.xml", Format::Rss2));
     blog.finish()
 }

@@ -4,7 +4,7 @@ use super::{demo, follow, get, running};
 use crate::feeds::{Damage, FeedDoc, Format};
 use crate::log::Kind;
 use crate::reply::Body;
-use crate::site::Manners;
+use crate::site::RateLimit;
 use crate::{Farm, Outcome, Site, Uniform, judge};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -186,7 +186,8 @@ async fn start_addresses_answer_as_they_should() {
 #[tokio::test]
 async fn entries_end_as_expected() {
     let running = demo().await;
-    let plain = |site: &&Site| site.expect.feeds > 0 && site.expect.held.is_none() && site.manners == Manners::Patient;
+    let plain =
+        |site: &&Site| site.expect.feeds > 0 && site.expect.held.is_none() && site.rate_limit == RateLimit::None;
     for site in running.farm().sites().iter().filter(plain) {
         for (link, outcome) in site.entries() {
             match outcome {

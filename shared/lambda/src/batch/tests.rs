@@ -146,9 +146,9 @@ async fn visits_of_one_host_follow_each_other_and_none_is_told_that_it_is_busy()
 async fn a_busy_host_puts_its_job_off_and_that_is_no_failure() {
     let house = House::new(Stage::Fetch);
     let host = curlew_model::HostKey::new("a.example").unwrap();
-    let manners = house.manners.clone();
+    let politeness = house.politeness.clone();
     let curlew_stages::politeness::visit::LeaseOutcome::Granted(_other) =
-        manners.open(&host, "somebody else").await.unwrap()
+        politeness.open(&host, "somebody else").await.unwrap()
     else {
         panic!()
     };

@@ -10,14 +10,14 @@ use std::collections::VecDeque;
 
 /// What a process has heard of the hosts that it called last.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Heard {
+pub struct OutageDetector {
     /// The newest outcome of each host key, the oldest first; at most [`Rules::outage_sample`].
-    recent: VecDeque<Word>,
+    recent: VecDeque<Observation>,
     outage: Option<Outage>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Word {
+struct Observation {
     host: HostKey,
     at: Timestamp,
     reached: bool,
@@ -34,43 +34,43 @@ pub struct Outage {
 
 /// Who is to blame for the outcome of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Blame {
+pub enum Fault {
     /// The host, if anybody.
     Host,
     /// Our own network: the host's state stays as it is.
-    Ourselves,
+    Local,
 }
 
-impl Heard {
+impl OutageDetector {
     /// The outage that is known of.
     pub fn outage(&self) -> Option<Outage> {
         self.outage
     }
 
     /// Takes in whether a host could be reached. One that could ends an outage, since our network is up then.
-    pub fn take_in(mut self, host: &HostKey, reached: bool, rules: &Rules, now: Timestamp) -> (Heard, Blame) {
-        self.recent.retain(|word| word.host != *host && word.at + rules.outage_window > now);
-        self.recent.push_back(Word { host: host.clone(), at: now, reached });
+    pub fn take_in(mut self, host: &HostKey, reached: bool, rules: &Rules, now: Timestamp) -> (OutageDetector, Fault) {
+        self.recent.retain(|seen| seen.host != *host && seen.at + rules.outage_window > now);
+        self.recent.push_back(Observation { host: host.clone(), at: now, reached });
         while self.recent.len() > rules.outage_sample {
             self.recent.pop_front();
         }
         if reached {
             if self.outage.take().is_some() {
                 // What was heard during the outage says nothing of the hosts.
-                self.recent.retain(|word| word.reached);
+                self.recent.retain(|seen| seen.reached);
             }
-            return (self, Blame::Host);
+            return (self, Fault::Host);
         }
         if self.outage.is_none() && most_failed(&self.recent, rules) {
             self.outage = Some(Outage { since: now, probe_at: now + rules.outage_probe });
         }
-        let blame = if self.outage.is_some() { Blame::Ourselves } else { Blame::Host };
+        let blame = if self.outage.is_some() { Fault::Local } else { Fault::Host };
         (self, blame)
     }
 
     /// Whether a visit may begin; if not, until when it is put off. During an outage one visit is let through now and
     /// then: whether it reaches its host decides.
-    pub fn may_begin(mut self, rules: &Rules, now: Timestamp, seed: u64) -> (Heard, Option<Timestamp>) {
+    pub fn may_begin(mut self, rules: &Rules, now: Timestamp, seed: u64) -> (OutageDetector, Option<Timestamp>) {
         let Some(outage) = &mut self.outage else { return (self, None) };
         if now >= outage.probe_at {
             outage.probe_at = now + rules.outage_probe;
@@ -86,8 +86,8 @@ pub fn rest(rules: &Rules, now: Timestamp, seed: u64) -> Timestamp {
     now + Millis(between(seed, rules.outage_rest.0, rules.outage_rest.0.saturating_mul(2)))
 }
 
-fn most_failed(recent: &VecDeque<Word>, rules: &Rules) -> bool {
-    let failed = recent.iter().filter(|word| !word.reached).count();
+fn most_failed(recent: &VecDeque<Observation>, rules: &Rules) -> bool {
+    let failed = recent.iter().filter(|seen| !seen.reached).count();
     recent.len() >= rules.outage_least && failed * 100 >= recent.len() * rules.outage_percent as usize
 }
 
@@ -104,8 +104,8 @@ mod tests {
     }
 
     /// Plays outcomes, a second apart, and says who was blamed for each.
-    fn play(outcomes: &[(usize, bool)]) -> (Heard, Vec<Blame>) {
-        let mut heard = Heard::default();
+    fn play(outcomes: &[(usize, bool)]) -> (OutageDetector, Vec<Fault>) {
+        let mut heard = OutageDetector::default();
         let mut blamed = vec![];
         for (n, (who, reached)) in outcomes.iter().enumerate() {
             let (next, blame) = heard.take_in(&host(*who), *reached, &Rules::default(), at(n as u64 * 1_000));
@@ -120,16 +120,16 @@ mod tests {
         let before: Vec<_> = (0..20).map(|n| (n, true)).collect();
         let after: Vec<_> = (20..40).map(|n| (n, false)).collect();
         let (heard, blamed) = play(&[before, after].concat());
-        let first = blamed.iter().position(|blame| *blame == Blame::Ourselves);
+        let first = blamed.iter().position(|blame| *blame == Fault::Local);
         assert_eq!(first, Some(20 + 6), "seven of the last eight");
-        assert!(blamed[26..].iter().all(|blame| *blame == Blame::Ourselves));
+        assert!(blamed[26..].iter().all(|blame| *blame == Fault::Local));
         assert!(heard.outage().is_some());
     }
 
     #[test]
     fn one_host_that_fails_again_and_again_is_one_host() {
         let (heard, blamed) = play(&[(1, false); 50]);
-        assert!(heard.outage().is_none() && blamed.iter().all(|blame| *blame == Blame::Host));
+        assert!(heard.outage().is_none() && blamed.iter().all(|blame| *blame == Fault::Host));
     }
 
     #[test]
@@ -141,11 +141,11 @@ mod tests {
     #[test]
     fn what_was_long_ago_is_not_at_once() {
         let rules = Rules::default();
-        let mut heard = Heard::default();
+        let mut heard = OutageDetector::default();
         for n in 0..20 {
             let (next, blame) = heard.take_in(&host(n), false, &rules, at(n as u64 * rules.outage_window.0 / 2));
             heard = next;
-            assert_eq!(blame, Blame::Host, "{n}");
+            assert_eq!(blame, Fault::Host, "{n}");
         }
     }
 
@@ -170,9 +170,9 @@ mod tests {
         assert_eq!(let_through, 9, "one a minute");
         let now = since + Millis::from_mins(20);
         let (heard, blame) = heard.take_in(&host(3), true, &rules, now);
-        assert_eq!((blame, heard.outage()), (Blame::Host, None));
+        assert_eq!((blame, heard.outage()), (Fault::Host, None));
         assert_eq!(heard.may_begin(&rules, now, 1).1, None);
         // From here on, each host answers for itself again.
-        assert!(play(&[(1, true), (2, false)]).1.iter().all(|blame| *blame == Blame::Host));
+        assert!(play(&[(1, true), (2, false)]).1.iter().all(|blame| *blame == Fault::Host));
     }
 }

@@ -1,7 +1,7 @@
 //! WebSub subscriptions (W3C Recommendation, 23 January 2018, §5 to §8): when a hub is asked to tell of a feed's news, what
 //! is answered when it asks back, and what follows when it tells.
 //!
-//! A hub is a convenience. Whatever it says, the feed itself is read, with all its manners, and a hub that falls silent
+//! A hub is a convenience. Whatever it says, the feed itself is read, with all its politeness, and a hub that falls silent
 //! costs a feed nothing but some hours, since polls go on all the while, only fewer.
 
 use crate::chance::{between, mix};

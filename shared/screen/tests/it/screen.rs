@@ -3,7 +3,7 @@
 use crate::pages::{ADULT, DRUGS, GAMBLING, OFFENSIVE, PASS, Page, VIOLENCE};
 use curlew_screen::image::{Region, Seen};
 use curlew_screen::{
-    Allowed, List, Overrule, Page as Screened, Person, REJECT_AT, Scope, Screener, Screening, Settings, Topic,
+    Allowed, List, Override, Page as Screened, Person, REJECT_AT, Scope, Screener, Screening, Settings, Topic,
     TopicRule, TopicScore, Verdict, screen,
 };
 
@@ -226,7 +226,7 @@ fn an_operators_lists_add_and_replace() {
 #[test]
 fn an_operator_has_the_last_word() {
     let (title, text, _) = ADULT[0];
-    let rule = |scope, verdict, topics: &[Topic]| Overrule {
+    let rule = |scope, verdict, topics: &[Topic]| Override {
         scope,
         verdict,
         topics: topics.to_vec(),
@@ -240,7 +240,7 @@ fn an_operator_has_the_last_word() {
     ];
     let judged = |url: &str, host: &str| {
         let screening = Screener::standard().screen(&page(title, text, host));
-        match Overrule::find(&rules, url, host) {
+        match Override::find(&rules, url, host) {
             Some(rule) => rule.apply(screening),
             None => screening,
         }
@@ -250,11 +250,11 @@ fn an_operator_has_the_last_word() {
     assert!(page.explain().contains("The operator let this page through: seen by hand.") && !page.topics.is_empty());
     assert_eq!(judged("https://shop.example/b", "shop.example").verdict, Verdict::Reject);
     assert_eq!(judged("https://mixed.example/", "mixed.example").rejected_for(), ["adult"], "only what it names");
-    assert!(Overrule::find(&rules, "https://other.example/", "other.example").is_none());
+    assert!(Override::find(&rules, "https://other.example/", "other.example").is_none());
     let clean = rules[0].apply(nothing());
     assert_eq!(clean.rejected_for(), ["operator"]);
     let written = serde_json::to_string(&rules).expect("it is data");
-    assert_eq!(serde_json::from_str::<Vec<Overrule>>(&written).expect("it is readable"), rules);
+    assert_eq!(serde_json::from_str::<Vec<Override>>(&written).expect("it is readable"), rules);
 }
 
 #[test]

@@ -260,7 +260,7 @@ impl Index {
         let (mut counted, mut strays, mut replaced) = (Vec::new(), Vec::new(), Vec::new());
         for (location, record) in segment::decode_all(&key, &blob.bytes)? {
             // Late news of a row does no harm: the segment waits for the next time, or the page has its tombstone already.
-            match self.pages.glimpse(&record.id).await?.map(|(page, _)| page.state) {
+            match self.pages.load_eventual(&record.id).await?.map(|(page, _)| page.state) {
                 Some(PageState::Accepted { location: at, .. }) if at == location => {
                     replaced.extend(record.replaces.clone().map(|old| (record.id.clone(), old)));
                     counted.push(record);

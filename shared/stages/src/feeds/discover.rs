@@ -10,7 +10,7 @@ use crate::feeds::feed_row::{content_hash, learn, parse};
 use crate::feeds::intake::Intake;
 use crate::feeds::relocation::revived;
 use crate::parsing::parsed;
-use crate::politeness::access::Manners;
+use crate::politeness::access::Politeness;
 use crate::politeness::failures;
 use crate::politeness::visit::LeaseOutcome;
 use crate::politeness::visit::{CallEnd, Fetched, Visit};
@@ -94,13 +94,13 @@ impl Working {
 impl Discover {
     /// Over these ports.
     pub fn new(
-        manners: Arc<Manners>,
+        politeness: Arc<Politeness>,
         sources: Arc<dyn Sources>,
         pages: Arc<dyn Pages>,
         queue: Arc<dyn Queue>,
         blobs: Arc<dyn Blobs>,
     ) -> Discover {
-        Discover { intake: Intake::new(manners, pages, queue, blobs), sources }
+        Discover { intake: Intake::new(politeness, pages, queue, blobs), sources }
     }
 
     /// The same where hubs can tell us of news: those that feeds name are asked to.
@@ -109,8 +109,8 @@ impl Discover {
         Discover { intake: self.intake.listening(), ..self }
     }
 
-    fn manners(&self) -> &Manners {
-        &self.intake.manners
+    fn politeness(&self) -> &Politeness {
+        &self.intake.politeness
     }
 
     async fn look(
@@ -126,7 +126,7 @@ impl Discover {
                 Home::Ends(step) => return Ok(step),
                 Home::Read(home, links) => {
                     rest = Rest { home: Some(home.clone()), links, next_guess: None };
-                    if self.manners().key_of(&home).is_ok_and(|key| key != visit.state.host) {
+                    if self.politeness().key_of(&home).is_ok_and(|key| key != visit.state.host) {
                         return Ok(Step::Onward(rest));
                     }
                     home
@@ -159,7 +159,7 @@ impl Discover {
         };
         if matches!(reply.status, 404 | 410)
             && got.url.path() == "/"
-            && self.manners().key_of(&got.url).is_ok_and(|key| key == visit.state.host)
+            && self.politeness().key_of(&got.url).is_ok_and(|key| key == visit.state.host)
         {
             // Elsewhere than at its root a missing page says nothing of the host: whoever names a wrong address must
             // not be able to silence it.
@@ -171,7 +171,7 @@ impl Discover {
         if reply.status != 200 {
             return Ok(Home::Ends(Step::None(failures::home_answered(reply.status))));
         }
-        let pool = self.manners().pool.as_ref();
+        let pool = self.politeness().pool.as_ref();
         if let Ok(feed) = parse(pool, reply, &got.url).await? {
             // Somebody named a feed and not a site.
             let key = self.keep(site, &got.url, &feed, reply).await?;
@@ -195,7 +195,7 @@ impl Discover {
             .into_iter()
             .filter(|link| !has_articles || !link.of_comments)
             .filter_map(|link| address::parse(link.url.as_str(), None).ok())
-            .take(self.manners().rules.feeds_per_site)
+            .take(self.politeness().rules.feeds_per_site)
             .collect();
         Ok(Home::Read(got.url, links))
     }
@@ -266,7 +266,7 @@ impl Discover {
         let got = visit.get(url, CallKind::Feed, &Validators::default()).await?;
         match &got.end {
             CallEnd::Reply(reply) if reply.status == 200 => {
-                match parse(self.manners().pool.as_ref(), reply, &got.url).await? {
+                match parse(self.politeness().pool.as_ref(), reply, &got.url).await? {
                     Ok(feed) => Ok(Tried::Works(self.validated(site, url, &got, feed, reply, found).await?)),
                     Err(why) => {
                         tracing::debug!(%url, reason = %why, "no feed");
@@ -301,7 +301,7 @@ impl Discover {
         }
         // What moved for good before anybody knew of it is kept where it is.
         let url = if got.moved_for_good { &got.url } else { url };
-        let content = content_hash(&feed, self.manners().rules.entries_per_poll);
+        let content = content_hash(&feed, self.politeness().rules.entries_per_poll);
         let (key, format) = (address::source_key(url), feed.format.as_str().to_owned());
         let this = Working { key, format, content, is_telling: !feed.entries.is_empty(), read: Some(Box::new(feed)) };
         if let Some(known) = found.iter().find(|known| known.is_same_as(&this)) {
@@ -332,14 +332,14 @@ impl Discover {
 
     /// Keeps a working feed and takes in its entries. One that was retired and works again is polled again.
     async fn keep(&self, site: &SiteSource, url: &Url, parsed: &Feed, reply: &Reply) -> Result<SourceKey, StageError> {
-        let now = self.manners().clock.now();
+        let now = self.politeness().clock.now();
         let before = self.sources.get(&address::source_key(url)).await?;
         let (mut feed, seen) = match before {
             Some((Source::Feed(feed), seen)) => (revived(feed), Some(seen)),
             _ => (new_feed(url, Some(site)), None),
         };
         let new = self.intake.take(&mut feed, parsed).await?;
-        learn(&mut feed, parsed, reply, (new, false), &self.manners().rules, now);
+        learn(&mut feed, parsed, reply, (new, false), &self.politeness().rules, now);
         let key = feed.key.clone();
         let for_the_hub = self.intake.for_the_hub(&mut feed, false);
         let is_new = match seen {
@@ -348,7 +348,7 @@ impl Discover {
         };
         if is_new {
             self.intake.send_to_hub(for_the_hub).await?;
-            self.manners().events.note(&Event::FeedFound);
+            self.politeness().events.note(&Event::FeedFound);
         }
         Ok(key)
     }
@@ -378,8 +378,8 @@ impl Discover {
         step: Step,
         job: &DiscoverJob,
     ) -> Result<Verdict, StageError> {
-        let now = self.manners().clock.now();
-        let rules = &self.manners().rules;
+        let now = self.politeness().clock.now();
+        let rules = &self.politeness().rules;
         match step {
             Step::Found { mut working, untried } => {
                 for key in self.leave_to_poll(&site, &untried, now).await? {
@@ -392,7 +392,7 @@ impl Discover {
                 site.failure = None;
             }
             Step::None(why) => {
-                self.manners().events.note(&Event::Feedless);
+                self.politeness().events.note(&Event::Feedless);
                 tracing::info!(site = %site.url, reason = %why, "no feed was found");
                 site.failures = site.failures.saturating_add(1);
                 site.not_before =
@@ -401,7 +401,7 @@ impl Discover {
                 site.failure = Some(why);
             }
             Step::Refused(why) => {
-                self.manners().events.note(&Event::Feedless);
+                self.politeness().events.note(&Event::Feedless);
                 tracing::info!(site = %site.url, reason = %why, "the site must not be crawled");
                 site.not_before = now + rules.hold_not_found;
                 site.state = SiteState::Feedless { reason: why.to_string() };
@@ -416,7 +416,7 @@ impl Discover {
                     site.state = SiteState::Feedless { reason: "the host stayed held or out of time".into() };
                     site.not_before = until;
                 } else {
-                    self.manners().events.note(&Event::PutOff);
+                    self.politeness().events.note(&Event::PutOff);
                     let next = Job::Discover(rest.job(job));
                     let next = if held { next.deferred() } else { next };
                     let reason = site.failure.as_ref().map(tracing::field::display);
@@ -452,7 +452,7 @@ impl Stage for Discover {
         if matches!(site.state, SiteState::Working { .. } | SiteState::Refused { .. }) {
             return Ok(Verdict::Drop("the site's feeds are known".into()));
         }
-        if self.manners().clock.now() < site.not_before {
+        if self.politeness().clock.now() < site.not_before {
             // Another job of this site has been here; it goes on, or the schedule does, when that time has come.
             return Ok(Verdict::Drop("the site was looked at already".into()));
         }
@@ -460,9 +460,9 @@ impl Stage for Discover {
             return self.apply(site, seen, Step::Refused(failures::bad_address()), job).await;
         };
         let rest = Rest::of(job);
-        let host = self.manners().key_of(rest.home.as_ref().unwrap_or(&start));
+        let host = self.politeness().key_of(rest.home.as_ref().unwrap_or(&start));
         let host = host.map_err(|e| StageError::Job(e.to_string()))?;
-        let mut visit = match self.manners().open(&host, &format!("discover {}", site.key)).await? {
+        let mut visit = match self.politeness().open(&host, &format!("discover {}", site.key)).await? {
             LeaseOutcome::Granted(visit) => visit,
             LeaseOutcome::Busy(until) => return Ok(Verdict::Defer(until)),
             LeaseOutcome::Held(until, why) => {
@@ -482,7 +482,8 @@ impl Stage for Discover {
         let step = match step? {
             // What began and did not come further within a visit may never do so, so it counts.
             Step::Later { until, rest: left, .. } if calls > 0 && left == rest => {
-                let again = self.manners().clock.now() + deferral::least_wait(job.deferrals, &self.manners().rules);
+                let again =
+                    self.politeness().clock.now() + deferral::least_wait(job.deferrals, &self.politeness().rules);
                 Step::Later { until: until.max(again), held: true, rest }
             }
             other => other,

@@ -2,7 +2,7 @@
 
 use crate::catalog::removal::Removal;
 use crate::feeds::feed_row;
-use crate::politeness::access::Manners;
+use crate::politeness::access::Politeness;
 use crate::stage::StageError;
 use curlew_feed::{DeletedEntry, Entry, Feed};
 use curlew_model::{
@@ -26,7 +26,7 @@ const DAY: i64 = 1_440;
 
 /// Takes in feeds: sends visits for what is new and brings the feed's row up to date.
 pub(crate) struct Intake {
-    pub(crate) manners: Arc<Manners>,
+    pub(crate) politeness: Arc<Politeness>,
     pub(crate) pages: Arc<dyn Pages>,
     pub(crate) queue: Arc<dyn Queue>,
     removal: Removal,
@@ -37,13 +37,13 @@ pub(crate) struct Intake {
 impl Intake {
     /// Over these ports.
     pub(crate) fn new(
-        manners: Arc<Manners>,
+        politeness: Arc<Politeness>,
         pages: Arc<dyn Pages>,
         queue: Arc<dyn Queue>,
         blobs: Arc<dyn Blobs>,
     ) -> Intake {
-        let removal = Removal::new(pages.clone(), blobs, manners.clock.clone(), manners.events.clone());
-        Intake { manners, pages, queue, removal, listening: false }
+        let removal = Removal::new(pages.clone(), blobs, politeness.clock.clone(), politeness.events.clone());
+        Intake { politeness, pages, queue, removal, listening: false }
     }
 
     /// The same where hubs can tell us of news: those that feeds name are asked to.
@@ -55,13 +55,13 @@ impl Intake {
     /// it would find nothing to ask for; one that is lost in between follows with the next poll after
     /// [`curlew_policy::rules::Rules::websub_retry`].
     pub(crate) fn for_the_hub(&self, feed: &mut FeedSource, blocked: bool) -> Option<Job> {
-        let (rules, now) = (&self.manners.rules, self.manners.clock.now());
+        let (rules, now) = (&self.politeness.rules, self.politeness.clock.now());
         let step = if self.listening { subscription::step(feed, blocked, rules, now) } else { HubRequest::Nothing };
         if step == HubRequest::Nothing {
             return None;
         }
         let url = feed.polling.hub.as_ref()?.url.clone();
-        feed.polling.subscription = subscription::sent(feed, step, rules, now, self.manners.seeds.next());
+        feed.polling.subscription = subscription::sent(feed, step, rules, now, self.politeness.seeds.next());
         let job = SubscribeJob { feed: feed.key.clone(), url, end: step == HubRequest::End, deferrals: 0 };
         Some(Job::Subscribe(job))
     }
@@ -69,7 +69,7 @@ impl Intake {
     /// Sends such a job.
     pub(crate) async fn send_to_hub(&self, job: Option<Job>) -> Result<(), StageError> {
         let Some(job) = job else { return Ok(()) };
-        Ok(self.queue.send(&[(job, self.manners.clock.now())]).await?)
+        Ok(self.queue.send(&[(job, self.politeness.clock.now())]).await?)
     }
 
     /// Sends visits for the entries that are new, and removes the pages of those that the feed has taken back; says how
@@ -79,8 +79,8 @@ impl Intake {
     /// A feed may bring so many new entries a day; the others stay unseen and are taken when their day has come, if they
     /// are still listed. So a feed that makes up entries with each call costs only so much.
     pub(crate) async fn take(&self, source: &mut FeedSource, feed: &Feed) -> Result<u64, StageError> {
-        let now = self.manners.clock.now();
-        let rules = &self.manners.rules;
+        let now = self.politeness.clock.now();
+        let rules = &self.politeness.rules;
         let seen: BTreeSet<u64> = source.seen.iter().copied().collect();
         let mut taken_today = taken_on(source, now);
         let mut fresh: BTreeSet<u64> = BTreeSet::new();
@@ -123,7 +123,7 @@ impl Intake {
         }
         now_listed.extend(self.remove(source, &feed.deleted).await?);
         let new = fresh.len() as u64;
-        self.manners.events.note(&Event::EntriesSeen(new));
+        self.politeness.events.note(&Event::EntriesSeen(new));
         if new > 0 {
             source.polling.taken = taken_today;
         }
@@ -144,7 +144,7 @@ impl Intake {
         stamps: &mut BTreeMap<u64, u16>,
         visits: &mut BTreeMap<HostKey, Vec<VisitItem>>,
     ) -> Result<(), StageError> {
-        let (rules, now) = (&self.manners.rules, self.manners.clock.now());
+        let (rules, now) = (&self.politeness.rules, self.politeness.clock.now());
         let budget = sampling::to_look_into(changed.len(), known);
         if budget == 0 {
             return Ok(());
@@ -175,7 +175,7 @@ impl Intake {
     /// Removes the pages of entries that the feed has taken back (RFC 6721), as far as they are the feed's to remove: on
     /// its own host key. A feed speaks for no other site. Gives the keys by which the feed remembers that it was done.
     async fn remove(&self, source: &FeedSource, deleted: &[DeletedEntry]) -> Result<Vec<u64>, StageError> {
-        let own = Url::parse(&source.url).ok().and_then(|url| self.manners.key_of(&url).ok());
+        let own = Url::parse(&source.url).ok().and_then(|url| self.politeness.key_of(&url).ok());
         let mut done = vec![];
         for entry in deleted.iter().take(DELETED_PER_POLL) {
             let key = deletion_key(entry);
@@ -200,9 +200,9 @@ impl Intake {
 
     /// The row of a page, or of the page that it is another address of.
     async fn page_itself(&self, id: &PageId) -> Result<Option<Page>, StageError> {
-        let Some((page, _)) = self.pages.glimpse(id).await? else { return Ok(None) };
+        let Some((page, _)) = self.pages.load_eventual(id).await? else { return Ok(None) };
         let PageState::Alias { of } = &page.state else { return Ok(Some(page)) };
-        Ok(self.pages.glimpse(of).await?.map(|(page, _)| page))
+        Ok(self.pages.load_eventual(of).await?.map(|(page, _)| page))
     }
 
     /// The visit item of an entry, or nothing if its page is known or it has no usable link.
@@ -218,7 +218,7 @@ impl Intake {
         };
         let located = linked.and_then(|url| {
             let url = address::canonical(&url);
-            self.manners.key_of(&url).map(|host| (host, url)).map_err(|e| e.to_string())
+            self.politeness.key_of(&url).map(|host| (host, url)).map_err(|e| e.to_string())
         });
         let (host, url) = match located {
             Ok(found) => found,
@@ -228,12 +228,12 @@ impl Intake {
             }
         };
         let page = address::page_id(&url);
-        if let Some(rule) = self.manners.scope.excludes(&url) {
+        if let Some(rule) = self.politeness.scope.excludes(&url) {
             self.reject(source, (page, host, url), Rejection::Excluded(rule.to_string()), now).await?;
             return Ok(None);
         }
         // Whether it is known is asked once more before the page is called; here a late answer costs only a message.
-        if self.pages.glimpse(&page).await?.is_some_and(|(row, _)| !row.state.may_be_taken_up()) {
+        if self.pages.load_eventual(&page).await?.is_some_and(|(row, _)| !row.state.may_be_taken_up()) {
             return Ok(None);
         }
         let hints = EntryHints {
@@ -250,7 +250,7 @@ impl Intake {
     /// An entry without a usable link has no page, but nothing vanishes: it gets a row that says why.
     async fn no_link(&self, source: &FeedSource, entry: &Entry, why: String, now: Timestamp) -> Result<(), StageError> {
         let Ok(mut url) = Url::parse(&source.url) else { return Ok(()) };
-        let Ok(host) = self.manners.key_of(&url) else { return Ok(()) };
+        let Ok(host) = self.politeness.key_of(&url) else { return Ok(()) };
         url.set_fragment(Some(&format!("entry-{:016x}", entry.key())));
         self.reject(source, (address::page_id(&url), host, url), Rejection::Address(why), now).await
     }
@@ -276,7 +276,7 @@ impl Intake {
             validators: Validators::default(),
         };
         if self.pages.insert(&page).await? {
-            self.manners.events.note(&Event::Rejected(&reason));
+            self.politeness.events.note(&Event::Rejected(&reason));
         }
         Ok(())
     }

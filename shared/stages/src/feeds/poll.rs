@@ -3,7 +3,7 @@
 use crate::feeds::feed_row::{self, parse};
 use crate::feeds::intake::Intake;
 use crate::feeds::relocation;
-use crate::politeness::access::Manners;
+use crate::politeness::access::Politeness;
 use crate::politeness::visit::LeaseOutcome;
 use crate::politeness::visit::{CallEnd, Fetched};
 use crate::stage::{Stage, StageError, Verdict};
@@ -33,13 +33,13 @@ struct Asked {
 impl Poll {
     /// Over these ports.
     pub fn new(
-        manners: Arc<Manners>,
+        politeness: Arc<Politeness>,
         sources: Arc<dyn Sources>,
         pages: Arc<dyn Pages>,
         queue: Arc<dyn Queue>,
         blobs: Arc<dyn Blobs>,
     ) -> Poll {
-        Poll { intake: Intake::new(manners, pages, queue, blobs), sources }
+        Poll { intake: Intake::new(politeness, pages, queue, blobs), sources }
     }
 
     /// The same where hubs can tell us of news: those that feeds name are asked to.
@@ -48,13 +48,13 @@ impl Poll {
         Poll { intake: self.intake.listening(), ..self }
     }
 
-    fn manners(&self) -> &Manners {
-        &self.intake.manners
+    fn politeness(&self) -> &Politeness {
+        &self.intake.politeness
     }
 
     /// Why a feed is not polled now, if it is not.
     fn not_now(&self, feed: &FeedSource, job: &PollJob) -> Option<Verdict> {
-        let (rules, now) = (&self.manners().rules, self.manners().clock.now());
+        let (rules, now) = (&self.politeness().rules, self.politeness().clock.now());
         if job.on_request {
             let is_now = !feed.gone && schedule::on_request(feed, rules, now) <= now;
             return (!is_now)
@@ -79,8 +79,8 @@ impl Poll {
         until: Timestamp,
         why: &str,
     ) -> Result<Verdict, StageError> {
-        self.manners().events.note(&Event::PutOff);
-        if !job.on_request && !deferral::is_given_up(job.deferrals, &self.manners().rules) {
+        self.politeness().events.note(&Event::PutOff);
+        if !job.on_request && !deferral::is_given_up(job.deferrals, &self.politeness().rules) {
             self.intake.queue.send(&[(Job::Poll(job.clone()).deferred(), until)]).await?;
         }
         feed.not_before = until;
@@ -99,13 +99,13 @@ impl Poll {
         read: Option<&Read<'_>>,
         (calls, failure): (u32, Option<Failure>),
     ) -> Result<Verdict, StageError> {
-        let manners = self.manners();
+        let politeness = self.politeness();
         let before = feed.clone();
         let or_else = |words: &str| failure.as_ref().map_or_else(|| words.to_owned(), Failure::to_string);
         let next = match (&got.end, read) {
             // What began and did not end within a visit may never do so, so it counts.
             (CallEnd::Later(until), _) if calls > 0 => {
-                let again = manners.clock.now() + deferral::least_wait(job.deferrals, &manners.rules);
+                let again = politeness.clock.now() + deferral::least_wait(job.deferrals, &politeness.rules);
                 return self.put_off(job, (feed, seen), again.max(*until), &or_else("its answers take too long")).await;
             }
             (CallEnd::Later(until), _) => return Ok(Verdict::Defer(*until)),
@@ -138,7 +138,7 @@ impl Poll {
         mut next: FeedSource,
         seen: Version,
     ) -> Result<Verdict, StageError> {
-        let (rules, now) = (&self.manners().rules, self.manners().clock.now());
+        let (rules, now) = (&self.politeness().rules, self.politeness().clock.now());
         if let Some(subscription) = &mut next.polling.subscription {
             // The poll that its news asked for has taken place.
             subscription.early = None;
@@ -174,7 +174,7 @@ impl Poll {
 
     /// Lists a feed under further slots, if its interval is shorter than the cycle. Rows that are there stay.
     async fn list_often(&self, feed: &mut FeedSource) -> Result<(), StageError> {
-        let times = schedule::times_a_cycle(feed.interval, &self.manners().rules);
+        let times = schedule::times_a_cycle(feed.interval, &self.politeness().rules);
         if times <= u16::from(feed.polling.extra_slots) + 1 {
             return Ok(());
         }
@@ -194,7 +194,7 @@ impl Poll {
         got: &Fetched,
         read: &Read<'_>,
     ) -> Result<FeedSource, StageError> {
-        let (rules, now) = (&self.manners().rules, self.manners().clock.now());
+        let (rules, now) = (&self.politeness().rules, self.politeness().clock.now());
         let reply = read.reply;
         let (wrong, words) = match (reply.status, &read.feed) {
             // RFC 9110 §15.4.5: nobody asked whether it was modified.
@@ -235,9 +235,9 @@ impl Poll {
         words: &str,
         retry_after: Option<&str>,
     ) -> Result<FeedSource, StageError> {
-        let manners = self.manners();
-        let at = (manners.clock.now(), manners.seeds.next());
-        if feed_row::failed(&mut feed, wrong, words, retry_after, &manners.rules, at) {
+        let politeness = self.politeness();
+        let at = (politeness.clock.now(), politeness.seeds.next());
+        if feed_row::failed(&mut feed, wrong, words, retry_after, &politeness.rules, at) {
             relocation::reopen_site(self.sources.as_ref(), &mut feed, at.0).await?;
         }
         Ok(feed)
@@ -245,7 +245,7 @@ impl Poll {
 
     /// Counts a permanent redirect, and believes it in the end.
     async fn moved(&self, mut feed: FeedSource, got: &Fetched) -> Result<FeedSource, StageError> {
-        let (rules, now) = (&self.manners().rules, self.manners().clock.now());
+        let (rules, now) = (&self.politeness().rules, self.politeness().clock.now());
         let (sightings, is_believed) = failure::moved(&feed, &got.url, got.moved_for_good, rules, now);
         (feed.moved, feed.polling.moved_at) = sightings;
         if is_believed {
@@ -297,12 +297,12 @@ impl Stage for Poll {
         if let Some(verdict) = self.not_now(&feed, job) {
             return Ok(verdict);
         }
-        let manners = self.manners();
+        let politeness = self.politeness();
         let Ok(url) = address::parse(&feed.url, None) else {
             return Ok(Verdict::Drop("the feed's address is no longer valid".into()));
         };
-        let host = manners.key_of(&url).map_err(|e| StageError::Job(e.to_string()))?;
-        let mut visit = match manners.open_briefly(&host, &format!("poll {}", feed.key)).await? {
+        let host = politeness.key_of(&url).map_err(|e| StageError::Job(e.to_string()))?;
+        let mut visit = match politeness.open_briefly(&host, &format!("poll {}", feed.key)).await? {
             LeaseOutcome::Granted(visit) => visit,
             LeaseOutcome::Busy(until) => return Ok(Verdict::Defer(until)),
             LeaseOutcome::Held(until, why) => return self.put_off(job, (feed, seen), until, why.as_str()).await,
@@ -312,7 +312,7 @@ impl Stage for Poll {
             visit.close_or_leave().await?;
             return Ok(Verdict::Drop("the feed was polled a moment ago".into()));
         }
-        let asked = asked(&feed, &url, manners);
+        let asked = asked(&feed, &url, politeness);
         let got = match visit.get(&url, CallKind::Feed, &asked.validators).await {
             Ok(got) => got,
             Err(error) => {
@@ -322,7 +322,7 @@ impl Stage for Poll {
             }
         };
         let (calls, failure) = (visit.state.calls, visit.failure.take());
-        let read = match Read::of(manners.pool.as_ref(), &got).await {
+        let read = match Read::of(politeness.pool.as_ref(), &got).await {
             Ok(read) => read,
             Err(error) => {
                 // As above.
@@ -343,11 +343,11 @@ impl Stage for Poll {
 }
 
 /// How a feed is asked for now.
-fn asked(feed: &FeedSource, url: &Url, manners: &Manners) -> Asked {
-    let now = manners.clock.now();
-    let is_check = conditional::is_check_due(feed, &manners.rules, now);
+fn asked(feed: &FeedSource, url: &Url, politeness: &Politeness) -> Asked {
+    let now = politeness.clock.now();
+    let is_check = conditional::is_check_due(feed, &politeness.rules, now);
     if is_check {
         tracing::info!(feed = %url, "nothing but 304s came for long: the feed is asked for unconditionally");
     }
-    Asked { validators: conditional::to_send(feed, &manners.rules, now), is_check }
+    Asked { validators: conditional::to_send(feed, &politeness.rules, now), is_check }
 }

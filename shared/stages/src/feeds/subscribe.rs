@@ -2,7 +2,7 @@
 //! lease, pause, holds and its robots.txt stand before the one POST.
 
 use crate::feeds::websub::{Callback, Callbacks};
-use crate::politeness::access::Manners;
+use crate::politeness::access::Politeness;
 use crate::politeness::visit::CallEnd;
 use crate::politeness::visit::LeaseOutcome;
 use crate::stage::{Stage, StageError, Verdict};
@@ -17,7 +17,7 @@ use url::form_urlencoded::Serializer;
 /// The stage that asks hubs.
 pub struct Subscribe {
     /// For the call.
-    pub manners: Arc<Manners>,
+    pub politeness: Arc<Politeness>,
     /// Where subscriptions are kept: in their feeds' rows.
     pub sources: Arc<dyn Sources>,
     /// For jobs that have to wait.
@@ -31,7 +31,7 @@ impl Stage for Subscribe {
     type Job = SubscribeJob;
 
     async fn run(&self, job: &SubscribeJob) -> Result<Verdict, StageError> {
-        let (rules, drop) = (&self.manners.rules, |why: &str| Ok(Verdict::Drop(why.into())));
+        let (rules, drop) = (&self.politeness.rules, |why: &str| Ok(Verdict::Drop(why.into())));
         let Some((feed, known, seen)) = self.row(&job.feed).await? else {
             return drop("the feed is not known, or names another hub by now");
         };
@@ -45,8 +45,8 @@ impl Stage for Subscribe {
         let Some(callback) = self.callbacks.of(&feed.key, known.begun).await? else {
             return drop("nobody listens for hubs here");
         };
-        let host = self.manners.key_of(&url).map_err(|e| StageError::Job(e.to_string()))?;
-        let mut visit = match self.manners.open(&host, &format!("subscribe {}", feed.key)).await? {
+        let host = self.politeness.key_of(&url).map_err(|e| StageError::Job(e.to_string()))?;
+        let mut visit = match self.politeness.open(&host, &format!("subscribe {}", feed.key)).await? {
             LeaseOutcome::Granted(visit) => visit,
             LeaseOutcome::Busy(until) => return Ok(Verdict::Defer(until)),
             LeaseOutcome::Held(until, _) => return self.put_off(job, until).await,
@@ -79,7 +79,7 @@ impl Stage for Subscribe {
 
 impl Subscribe {
     fn now(&self) -> Timestamp {
-        self.manners.clock.now()
+        self.politeness.clock.now()
     }
 
     async fn row(&self, key: &SourceKey) -> Result<Option<(FeedSource, Subscription, Version)>, StageError> {
@@ -94,7 +94,7 @@ impl Subscribe {
         form.append_pair("hub.mode", if end { "unsubscribe" } else { "subscribe" });
         form.append_pair("hub.topic", topic).append_pair("hub.callback", &callback.url);
         if !end {
-            let lease = self.manners.rules.websub_lease.0 / 1_000;
+            let lease = self.politeness.rules.websub_lease.0 / 1_000;
             form.append_pair("hub.lease_seconds", &lease.to_string()).append_pair("hub.secret", &callback.secret);
         }
         form.finish()
@@ -113,7 +113,7 @@ impl Subscribe {
         let Some((feed, known, seen)) = self.row(&job.feed).await?.filter(|_| !job.end) else {
             return Ok(Verdict::Drop(format!("the hub could not be asked: {why}")));
         };
-        let next = subscription::refused(known, &self.manners.rules, self.now(), self.manners.seeds.next());
+        let next = subscription::refused(known, &self.politeness.rules, self.now(), self.politeness.seeds.next());
         match self.keep(feed, next, seen).await {
             // Somebody has learned more of the feed at the same time; the request counts as one that was never confirmed.
             Ok(()) | Err(StageError::Port(PortError::Conflict)) => Ok(Verdict::Done),
@@ -122,7 +122,7 @@ impl Subscribe {
     }
 
     async fn put_off(&self, job: &SubscribeJob, until: Timestamp) -> Result<Verdict, StageError> {
-        if deferral::is_given_up(job.deferrals, &self.manners.rules) {
+        if deferral::is_given_up(job.deferrals, &self.politeness.rules) {
             return self.refused(job, "its host is left alone").await;
         }
         self.queue.send(&[(Job::Subscribe(job.clone()).deferred(), until)]).await?;

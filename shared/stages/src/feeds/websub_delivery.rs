@@ -110,7 +110,7 @@ impl Pushes {
         Ok(HubDelivery::Signed(body))
     }
 
-    /// Takes a delivery whose signature is right: it sends one poll of the feed, for as soon as its manners allow.
+    /// Takes a delivery whose signature is right: it sends one poll of the feed, for as soon as its politeness allow.
     ///
     /// # Errors
     /// What the ports say; then the hub delivers again.

@@ -2,7 +2,7 @@
 //!
 //! A block is a field of the state of each host key that it covers, since that is what a call reads. Most names lie below
 //! one host key. Below a public suffix, or a platform that is split, there are many: those that are known are all written,
-//! and a host key that is visited for the first time is held against the list (`Manners::open`).
+//! and a host key that is visited for the first time is held against the list (`Politeness::open`).
 
 use crate::bulk::Bulk;
 use crate::catalog::hidden::{HIDDEN_KEY, Hidden, hidden, is_on, parse};

@@ -1,4 +1,4 @@
-//! Overrules: the operator's last word on a page or a site, whatever screening says of it.
+//! Overrides: the operator's last word on a page or a site, whatever screening says of it.
 //!
 //! They are one small object, since there are few of them. Whoever judges pages reads it once a minute at most
 //! ([`crate::pages::judge::Judge::rules`]), so a new one takes effect on what is judged a minute later; what was judged before is dealt with
@@ -17,20 +17,20 @@ use curlew_model::{
 };
 use curlew_policy::address::{self, hash_hex};
 use curlew_ports::{Blobs, Clock, Events, Pages, PortError, Queue};
-use curlew_screen::{Overrule, Scope, Topic, Verdict};
+use curlew_screen::{Override, Scope, Topic, Verdict};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use url::Url;
 
 /// The most that there may be: all of them are read together.
-pub const MAX_OVERRULES: usize = 2_000;
+pub const MAX_OVERRIDES: usize = 2_000;
 /// Bytes of a note.
 const MAX_NOTE: usize = 500;
 /// Rows of pages that are read at a time.
 const LIST: usize = 500;
 
-/// What came of giving an overrule or of taking it back.
+/// What came of giving an override or of taking it back.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Followed {
     /// Indexed pages that were removed.
@@ -39,8 +39,8 @@ pub struct Followed {
     pub taken_up: u64,
 }
 
-/// Gives overrules, lists them and takes them back.
-pub struct Overrules {
+/// Gives overrides, lists them and takes them back.
+pub struct Overrides {
     pages: Arc<dyn Pages>,
     blobs: Arc<dyn Blobs>,
     queue: Arc<dyn Queue>,
@@ -49,7 +49,7 @@ pub struct Overrules {
     removal: Removal,
 }
 
-impl Overrules {
+impl Overrides {
     /// Over these ports.
     pub fn new(
         pages: Arc<dyn Pages>,
@@ -57,12 +57,12 @@ impl Overrules {
         queue: Arc<dyn Queue>,
         clock: Arc<dyn Clock>,
         events: Arc<dyn Events>,
-    ) -> Overrules {
+    ) -> Overrides {
         let removal = Removal::new(pages.clone(), blobs.clone(), clock.clone(), events);
-        Overrules { pages, blobs, queue, clock, removal }
+        Overrides { pages, blobs, queue, clock, removal }
     }
 
-    /// What an overrule about this would be about: a page by its whole URL, as it is kept, or a site by its host.
+    /// What an override about this would be about: a page by its whole URL, as it is kept, or a site by its host.
     ///
     /// # Errors
     /// [`StageError::Job`] with a sentence if it names neither, or what the store says.
@@ -82,7 +82,7 @@ impl Overrules {
         Ok(Scope::Page(self.pages.get(of).await?.map_or_else(|| url.into(), |(page, _)| page.url)))
     }
 
-    /// Gives an overrule, in place of an earlier one about the same, and does what follows from it. Every step may run
+    /// Gives an override, in place of an earlier one about the same, and does what follows from it. Every step may run
     /// twice.
     ///
     /// # Errors
@@ -99,7 +99,7 @@ impl Overrules {
             return Err(StageError::Job(format!("the note is longer than {MAX_NOTE} bytes")));
         }
         let now = self.clock.now();
-        let given = Given { rule: Overrule { scope: scope.clone(), verdict, topics, note }, at: now };
+        let given = Given { rule: Override { scope: scope.clone(), verdict, topics, note }, at: now };
         let change = |all: &mut Vec<Given>| {
             all.retain(|old| old.rule.scope != *scope);
             all.push(given.clone());
@@ -109,7 +109,7 @@ impl Overrules {
         self.follow(scope).await
     }
 
-    /// Takes an overrule back; none if there was none. Pages that only it has kept out are fetched once more; what it has
+    /// Takes an override back; none if there was none. Pages that only it has kept out are fetched once more; what it has
     /// removed from the index, or let into it, stays as it is.
     ///
     /// # Errors
@@ -122,7 +122,7 @@ impl Overrules {
         Ok(Some(self.follow(scope).await?))
     }
 
-    /// All overrules, oldest first.
+    /// All overrides, oldest first.
     ///
     /// # Errors
     /// What the object store says.
@@ -134,8 +134,8 @@ impl Overrules {
         object::change(self.blobs.as_ref(), KEY, |bytes| {
             let mut all = bytes.map(parse).transpose()?.unwrap_or_default();
             change(&mut all.overrules);
-            if all.overrules.len() > MAX_OVERRULES {
-                let why = format!("there are {MAX_OVERRULES} overrules already; take some back");
+            if all.overrules.len() > MAX_OVERRIDES {
+                let why = format!("there are {MAX_OVERRIDES} overrides already; remove some");
                 return Err(StageError::Job(why));
             }
             Ok((Some(object::json(&all)?), ()))
@@ -145,7 +145,7 @@ impl Overrules {
 
     /// Deals with the pages that were judged before.
     async fn follow(&self, scope: &Scope) -> Result<Followed, StageError> {
-        let rules: Vec<Overrule> = all(self.blobs.as_ref()).await?.into_iter().map(|given| given.rule).collect();
+        let rules: Vec<Override> = all(self.blobs.as_ref()).await?.into_iter().map(|given| given.rule).collect();
         let mut followed = Followed::default();
         if let Scope::Page(url) = scope {
             let id = Url::parse(url).map(|url| address::page_id(&url)).map_err(|e| StageError::Job(e.to_string()))?;
@@ -163,7 +163,7 @@ impl Overrules {
         }
     }
 
-    async fn follow_for(&self, pages: Vec<Page>, rules: &[Overrule], done: &mut Followed) -> Result<(), StageError> {
+    async fn follow_for(&self, pages: Vec<Page>, rules: &[Override], done: &mut Followed) -> Result<(), StageError> {
         let mut visits: BTreeMap<(HostKey, Option<SourceKey>), Vec<VisitItem>> = BTreeMap::new();
         for page in pages {
             let rule = about(rules, &page.url);
@@ -207,7 +207,7 @@ impl Overrules {
         }
     }
 
-    async fn audit(&self, rule: &Overrule, reason: &'static str, at: Timestamp) -> Result<(), StageError> {
+    async fn audit(&self, rule: &Override, reason: &'static str, at: Timestamp) -> Result<(), StageError> {
         #[derive(Serialize)]
         struct Line<'a> {
             at: Timestamp,

@@ -1,4 +1,4 @@
-//! Own: does what the owners of sites ask for. Looks for their proofs, with all the manners of a visit; tells them what is
+//! Own: does what the owners of sites ask for. Looks for their proofs, with all the politeness of a visit; tells them what is
 //! kept; visits, removes and takes up again.
 
 use crate::bulk::Bulk;
@@ -13,7 +13,7 @@ use crate::operator::ownership::{change_claims, load_claims, settle_claims};
 use crate::operator::suggest::{Suggest, SuggestError};
 use crate::pages::sample::Sample;
 use crate::parsing::parsed;
-use crate::politeness::access::Manners;
+use crate::politeness::access::Politeness;
 use crate::politeness::visit::LeaseOutcome;
 use crate::politeness::visit::{CallEnd, Visit};
 use crate::stage::{Stage, StageError, Verdict};
@@ -39,7 +39,7 @@ const MAX_DEFERRALS: u32 = 20;
 /// The stage that does what owners ask for.
 pub struct Own {
     /// For calls.
-    pub manners: Arc<Manners>,
+    pub politeness: Arc<Politeness>,
     /// For proofs in the DNS.
     pub names: Arc<dyn Names>,
     /// Claims and records.
@@ -63,7 +63,7 @@ impl Stage for Own {
     type Job = OwnJob;
 
     async fn run(&self, job: &OwnJob) -> Result<Verdict, StageError> {
-        let (host, now) = (job.host.as_str(), self.manners.clock.now());
+        let (host, now) = (job.host.as_str(), self.politeness.clock.now());
         let all = load_claims(self.blobs.as_ref(), host).await?;
         let Some(claim) = ownership::claim(&all, &job.challenge) else {
             return Ok(Verdict::Drop("the claim is not known".into()));
@@ -117,7 +117,7 @@ impl Own {
                 }
             }
         }
-        let now = self.manners.clock.now();
+        let now = self.politeness.clock.now();
         let blobs = self.blobs.as_ref();
         change_claims(blobs, host, |all| (ownership::looked(all, challenge, found, misses.clone(), now), ())).await?;
         if found.is_some() {
@@ -141,8 +141,8 @@ impl Own {
     async fn by_calls(&self, job: &OwnJob) -> Result<Result<Vec<(Way, Result<(), Miss>)>, Timestamp>, StageError> {
         let neither = |miss| Ok(Ok(vec![(Way::File, Err(miss)), (Way::Meta, Err(miss))]));
         let Some(home) = ownership::home_url(&job.host, self.scheme) else { return neither(Miss::Trouble) };
-        let key: HostKey = self.manners.key_of(&home).map_err(|e| StageError::Job(e.to_string()))?;
-        let mut visit = match self.manners.open(&key, &format!("own {}", job.host)).await? {
+        let key: HostKey = self.politeness.key_of(&home).map_err(|e| StageError::Job(e.to_string()))?;
+        let mut visit = match self.politeness.open(&key, &format!("own {}", job.host)).await? {
             LeaseOutcome::Granted(visit) => visit,
             LeaseOutcome::Busy(until) if job.deferrals < MAX_DEFERRALS => return Ok(Err(until)),
             LeaseOutcome::Busy(_) | LeaseOutcome::Held(..) => return neither(Miss::Held),
@@ -175,7 +175,7 @@ impl Own {
         challenge: &Challenge,
     ) -> Result<Result<(), Miss>, StageError> {
         let Some(home) = ownership::home_url(host, self.scheme) else { return Ok(Err(Miss::Trouble)) };
-        let mut chain = Chain::new(home, self.manners.rules.page_redirects);
+        let mut chain = Chain::new(home, self.politeness.rules.page_redirects);
         loop {
             let here = chain.current().clone();
             let reply = match answered(visit.hop(&here, CallKind::Home, &Validators::default(), None).await?) {
@@ -192,7 +192,7 @@ impl Own {
                 200 => {
                     let (body, media) = (reply.body.clone(), reply.headers.content_type.clone());
                     let read = move || head_metas(&decode(&body, media.as_deref()), META);
-                    match parsed(self.manners.pool.as_ref(), reply.body.len(), read).await? {
+                    match parsed(self.politeness.pool.as_ref(), reply.body.len(), read).await? {
                         Ok(tags) => ownership::in_tags(&tags, challenge),
                         Err(_) => Err(Miss::Trouble),
                     }
@@ -205,11 +205,11 @@ impl Own {
 
     /// Tells anew what is kept of a host.
     async fn report(&self, host: &str) -> Result<(), StageError> {
-        let now = self.manners.clock.now();
+        let now = self.politeness.clock.now();
         let mut dossier = Dossier { at: now, ..Dossier::default() };
         for feed in self.feeds(host).await? {
             let polled_at = Some(feed.polled_at).filter(|at| *at > Timestamp::MIN);
-            let next = if feed.gone { None } else { next_poll(&feed, &self.manners.rules, now) };
+            let next = if feed.gone { None } else { next_poll(&feed, &self.politeness.rules, now) };
             dossier.feeds.push(FeedLine { url: feed.url, polled_at, next });
         }
         dossier.feeds.truncate(FEEDS_NAMED);
@@ -233,15 +233,15 @@ impl Own {
         change_claims(self.blobs.as_ref(), host, told).await
     }
 
-    /// Asks a host's feeds and pages again, as soon as manners let us; takes up feeds that were retired.
+    /// Asks a host's feeds and pages again, as soon as politeness let us; takes up feeds that were retired.
     async fn visit(&self, host: &str) -> Result<(), StageError> {
-        let now = self.manners.clock.now();
+        let now = self.politeness.clock.now();
         let mut is_known = false;
         let mut polls = Bulk::new(self.queue.as_ref());
         for feed in self.feeds(host).await? {
             is_known = true;
             let feed = self.revive(feed).await?;
-            let at = may_poll_from(&feed, &self.manners.rules).max(now);
+            let at = may_poll_from(&feed, &self.politeness.rules).max(now);
             let job = PollJob::new(feed.key.clone(), feed.url.clone());
             polls.push((Job::Poll(job), at)).await?;
         }
@@ -253,7 +253,8 @@ impl Own {
             return Err(error);
         }
         let chosen = pages_that(self.pages.as_ref(), |page| is_indexed_on(host, page)).await?;
-        let sample = Sample { manners: self.manners.clone(), pages: self.pages.clone(), queue: self.queue.clone() };
+        let sample =
+            Sample { politeness: self.politeness.clone(), pages: self.pages.clone(), queue: self.queue.clone() };
         sample.send(&chosen).await
     }
 
@@ -278,8 +279,8 @@ impl Own {
         let removal = Removal::new(
             self.pages.clone(),
             self.blobs.clone(),
-            self.manners.clock.clone(),
-            self.manners.events.clone(),
+            self.politeness.clock.clone(),
+            self.politeness.events.clone(),
         );
         let ours = pages_that(self.pages.as_ref(), |page| is_indexed_on(host, page) && page.at <= until).await?;
         // A page's removal leaves the image of its site to the other pages; here there are none left.
@@ -300,7 +301,7 @@ impl Own {
             self.retire(&feed.key).await?;
         }
         let counts = [(format!("gone: {}", Gone::Blocked.as_str()), ours.len() as u64)].into();
-        let left = Dossier { at: self.manners.clock.now(), counts, ..Dossier::default() };
+        let left = Dossier { at: self.politeness.clock.now(), counts, ..Dossier::default() };
         change_claims(self.blobs.as_ref(), host, |mut all| {
             all.dossier = Some(left.clone());
             (all, ())
@@ -335,7 +336,7 @@ impl Own {
     }
 
     async fn done(&self, host: &str, challenge: &Challenge, wish: Wish) -> Result<(), StageError> {
-        let now = self.manners.clock.now();
+        let now = self.politeness.clock.now();
         change_claims(self.blobs.as_ref(), host, |all| (ownership::done(all, challenge, wish, now), ())).await
     }
 }

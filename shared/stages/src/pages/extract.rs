@@ -22,7 +22,7 @@ use curlew_policy::page::dates;
 use curlew_policy::page::publication;
 use curlew_policy::politeness::scope::Scope;
 use curlew_ports::{Blobs, Clock, CpuPool, Event, Events, Pages, PortError, Queue, Sources, Version};
-use curlew_screen::{Overrule, Screening, Verdict as Judged};
+use curlew_screen::{Override, Screening, Verdict as Judged};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 use url::Url;
@@ -148,7 +148,7 @@ impl Extract {
     /// What is made of a job, and the version of the page's row that it is made over.
     async fn make(&self, job: &ExtractJob, batch: &mut Batch) -> Result<(Seen, Made), StageError> {
         // What it writes is a swap against this: if it is too old to be true, the row is read again.
-        let seen = match self.pages.glimpse(&job.page).await? {
+        let seen = match self.pages.load_eventual(&job.page).await? {
             Some((page, _)) if is_decided(job, &page.state) => return Ok((None, Made::Known)),
             row => row.map(|(_, seen)| seen),
         };
@@ -411,7 +411,7 @@ fn is_of_comments(feed: &FeedSource) -> bool {
 }
 
 /// What the operator makes of what screening says of a page.
-pub(crate) fn overruled(screening: Screening, rules: &[Overrule], url: &str) -> Screening {
+pub(crate) fn overruled(screening: Screening, rules: &[Override], url: &str) -> Screening {
     match overrides::about(rules, url) {
         Some(rule) => rule.apply(screening),
         None => screening,

@@ -13,7 +13,7 @@ use crate::pages::overrides;
 use crate::pages::page_row;
 use crate::pages::remembered::Remembered;
 use crate::parsing::parsed;
-use crate::politeness::access::Manners;
+use crate::politeness::access::Politeness;
 use crate::politeness::usage_preferences::{Stated, Tdm};
 use crate::politeness::visit::{CallEnd, Fetched, LeaseOutcome, Visit};
 use crate::stage::{Stage, StageError, Verdict};
@@ -29,7 +29,7 @@ use curlew_policy::politeness::deferral::Remainder;
 use curlew_policy::politeness::visit::Permission;
 use curlew_policy::polling::conditional;
 use curlew_ports::{Blobs, CallKind, Event, Pages, Queue, Reply};
-use curlew_screen::Overrule;
+use curlew_screen::Override;
 use ending::page_row;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -37,7 +37,7 @@ use url::Url;
 
 /// The stage that visits hosts.
 pub struct Fetch {
-    manners: Arc<Manners>,
+    politeness: Arc<Politeness>,
     pages: Arc<dyn Pages>,
     queue: Arc<dyn Queue>,
     blobs: Arc<dyn Blobs>,
@@ -88,10 +88,15 @@ struct Round<'j, 'v> {
 
 impl Fetch {
     /// Over these ports.
-    pub fn new(manners: Arc<Manners>, pages: Arc<dyn Pages>, queue: Arc<dyn Queue>, blobs: Arc<dyn Blobs>) -> Fetch {
-        let removal = Removal::new(pages.clone(), blobs.clone(), manners.clock.clone(), manners.events.clone());
+    pub fn new(
+        politeness: Arc<Politeness>,
+        pages: Arc<dyn Pages>,
+        queue: Arc<dyn Queue>,
+        blobs: Arc<dyn Blobs>,
+    ) -> Fetch {
+        let removal = Removal::new(pages.clone(), blobs.clone(), politeness.clock.clone(), politeness.events.clone());
         let (images, judge) = (Remembered::default(), Arc::default());
-        Fetch { manners, pages, queue, blobs, removal, judge, images, turn: None, remembered: 0 }
+        Fetch { politeness, pages, queue, blobs, removal, judge, images, turn: None, remembered: 0 }
     }
 
     /// The same stage with another judge than the one that looks at no images.
@@ -104,7 +109,7 @@ impl Fetch {
     /// begun, so that the rest waits in the queue and not in a process. Each visit gets at least one item done, however
     /// short its turn.
     #[must_use]
-    pub fn with_turn(self, turn: Millis) -> Fetch {
+    pub fn with_time_slice(self, turn: Millis) -> Fetch {
         Fetch { turn: Some(turn), ..self }
     }
 
@@ -113,7 +118,7 @@ impl Fetch {
     /// visit that dies before its end has then sent on pages that nobody knows of, and those which are not extracted yet
     /// when it is repeated are called once more.
     #[must_use]
-    pub fn with_few_rows(self, most: usize) -> Fetch {
+    pub fn remember_sent_in_host_state(self, most: usize) -> Fetch {
         Fetch { remembered: most, ..self }
     }
 
@@ -144,8 +149,8 @@ impl Fetch {
             return Ok(Item::Done);
         }
         // TDMRep wants its file to be read before the page is.
-        if self.manners.scope.tdmrep
-            && self.manners.scope.excludes(url).is_none()
+        if self.politeness.scope.tdmrep
+            && self.politeness.scope.excludes(url).is_none()
             && let Tdm::Unknown(end) = round.visit.tdm(url).await?
             && let Some(waits) = waits(&end)
         {
@@ -181,7 +186,7 @@ impl Fetch {
             Stated::Refused(why) => return self.reject(round, item, Rejection::Preference(why)).await,
             Stated::Unknown(end) => return Ok(waits(&end).unwrap_or(Item::Done)),
         };
-        self.manners.events.note(&Event::PageFetched);
+        self.politeness.events.note(&Event::PageFetched);
         let known_as = self.known_as(&mut round.visit, &got, &seen.glance).await?;
         let id = address::page_id(&known_as);
         let before = if id == item.page { before } else { self.row_of(&round.visit, &id).await? };
@@ -190,7 +195,7 @@ impl Fetch {
             return Ok(Item::Done);
         }
         // A redirect may have led to another host key than the visit's own; re-checks go there at once.
-        let host = self.manners.key_of(&known_as).unwrap_or_else(|_| round.job.host.clone());
+        let host = self.politeness.key_of(&known_as).unwrap_or_else(|_| round.job.host.clone());
         // Whatever becomes of the image, the page is sent on. A crash before that costs the calls once more.
         let calls_left = self.calls_left(&got);
         let image = self.main_image(round, &seen.glance, calls_left).await;
@@ -202,7 +207,7 @@ impl Fetch {
             round.visit.state.remember_sent(&id, self.remembered);
             round.remembered += 1;
         } else {
-            let row = page_row(&id, &known_as, &host, round.job, PageState::Pending, self.manners.clock.now());
+            let row = page_row(&id, &known_as, &host, round.job, PageState::Pending, self.politeness.clock.now());
             page_row::write(self.pages.as_ref(), &row).await?;
         }
         if id != item.page {
@@ -219,7 +224,7 @@ impl Fetch {
         let row = match self.remembered {
             0 => self.pages.get(page).await?,
             // What other visits of this host key did is in its state; rows are those of extraction, and not so new.
-            _ => self.pages.glimpse(page).await?,
+            _ => self.pages.load_eventual(page).await?,
         };
         Ok(match row {
             None => Row::None,
@@ -246,7 +251,7 @@ impl Fetch {
             let html = decode(&body, media.as_deref()).into_owned();
             scan_head(&html, &base, &Limits::default()).map(|glance| (html, glance))
         };
-        let (html, mut glance) = match parsed(self.manners.pool.as_ref(), reply.body.len(), read).await? {
+        let (html, mut glance) = match parsed(self.politeness.pool.as_ref(), reply.body.len(), read).await? {
             Ok(Ok(read)) => read,
             Ok(Err(why)) => return Ok(Err(Rejection::Unreadable(why.to_string()))),
             Err(overrun) => return Ok(Err(Rejection::Limit(overrun.to_string()))),
@@ -262,13 +267,13 @@ impl Fetch {
     }
 
     /// What the operator says of a page.
-    async fn overrule(&self, url: &str) -> Result<Option<Overrule>, StageError> {
-        let rules = self.judge.rules(self.blobs.as_ref(), self.manners.clock.as_ref()).await?;
+    async fn overrule(&self, url: &str) -> Result<Option<Override>, StageError> {
+        let rules = self.judge.rules(self.blobs.as_ref(), self.politeness.clock.as_ref()).await?;
         Ok(overrides::about(&rules, url).cloned())
     }
 
     fn directives(&self, meta: &[(String, String)], reply: &Reply, url: &Url) -> Directives {
-        let Manners { scope, token, .. } = &*self.manners;
+        let Politeness { scope, token, .. } = &*self.politeness;
         let heeded = scope.directives(url, meta, &reply.headers.robots_tags, token);
         if scope.meta_ignored.contains(url) {
             let said = Directives::gather(meta, &reply.headers.robots_tags, token).names();
@@ -289,15 +294,15 @@ impl Fetch {
         if link == answered {
             return Ok(answered);
         }
-        let same_host = self.manners.key_of(&link).ok() == self.manners.key_of(&answered).ok();
+        let same_host = self.politeness.key_of(&link).ok() == self.politeness.key_of(&answered).ok();
         let is_home = link.path() == "/" && link.query().is_none();
         // A canonical link to the home page on every page is a common mistake of templates.
         let plausible = same_host && (!is_home || answered.path() == "/");
-        if !plausible || self.manners.fetch.vet(link.as_str()).is_err() {
+        if !plausible || self.politeness.fetch.vet(link.as_str()).is_err() {
             return Ok(answered);
         }
         // Of the visit's own host its rules are at hand; what they forbid does not come into the index by name either.
-        let ours = self.manners.key_of(&link).ok().as_ref() == Some(&visit.state.host);
+        let ours = self.politeness.key_of(&link).ok().as_ref() == Some(&visit.state.host);
         let allowed = ours && matches!(visit.permission(&link).await?, Ok(Permission::Allowed));
         Ok(if allowed { link } else { answered })
     }
@@ -305,7 +310,7 @@ impl Fetch {
     /// Calls that a page may still cost after it was fetched; each redirect was one.
     fn calls_left(&self, got: &Fetched) -> u32 {
         let used = u32::try_from(got.hops).unwrap_or(u32::MAX).saturating_add(1);
-        self.manners.rules.calls_per_page.saturating_sub(used)
+        self.politeness.rules.calls_per_page.saturating_sub(used)
     }
 
     async fn send_on(
@@ -331,7 +336,7 @@ impl Fetch {
         url: &str,
         host: &HostKey,
     ) -> Result<ExtractJob, StageError> {
-        let now = self.manners.clock.now();
+        let now = self.politeness.clock.now();
         let Found { got, reply, seen, usage, image, calls_left } = found;
         let besides = image.as_ref().and_then(|image| image.thumbnail.as_ref()).map_or(0, Bytes::len);
         let body = pack(self.blobs.as_ref(), &page, seen.html.as_bytes(), besides, now).await?;
@@ -393,7 +398,7 @@ impl Stage for Fetch {
             Some(item) => format!("fetch {}", item.page),
             None => return Ok(Verdict::Done),
         };
-        let visit = match self.manners.open(&job.host, &owner).await? {
+        let visit = match self.politeness.open(&job.host, &owner).await? {
             LeaseOutcome::Granted(visit) => visit,
             LeaseOutcome::Busy(until) => return Ok(Verdict::Defer(until)),
             LeaseOutcome::Held(until, reason) => return self.put_off(job, until, reason).await,

@@ -7,12 +7,12 @@ use curlew_model::Millis;
 use curlew_policy::address::hash_hex;
 use curlew_ports::{Blobs, Clock, CpuError, CpuPool, CpuTask, PortError, compute};
 use curlew_screen::image::{ImageClassifier, Rgb, Seen, Shown};
-use curlew_screen::{Overrule, Page, Screener, Screening, Verdict};
+use curlew_screen::{Override, Page, Screener, Screening, Verdict};
 use image::RgbImage;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// How long overrules that were read are not read again.
+/// How long overrides that were read are not read again.
 pub(crate) const RULES_KNOWN_FOR: Millis = Millis::from_mins(1);
 
 /// Judges pages.
@@ -25,8 +25,8 @@ pub struct Judge {
     /// What was seen in the images that were looked at last, by the hash of their bytes: pages of one site often share one,
     /// and a classifier may cost money.
     seen: Remembered<String, Vec<Seen>>,
-    /// The overrules as they were read last, and when, by the monotonic clock.
-    rules: Mutex<Option<(Arc<Vec<Overrule>>, Millis)>>,
+    /// The overrides as they were read last, and when, by the monotonic clock.
+    rules: Mutex<Option<(Arc<Vec<Override>>, Millis)>>,
 }
 
 /// A thumbnail: its JPEG bytes, and the pixels that they decode to.
@@ -64,11 +64,11 @@ impl Judge {
         self.eye.as_ref().is_some_and(|eye| self.screener().may_reject_at(eye.highest()))
     }
 
-    /// The operator's overrules, as they are now or were a minute ago: whoever judges much reads them once a minute.
+    /// The operator's overrides, as they are now or were a minute ago: whoever judges much reads them once a minute.
     ///
     /// # Errors
     /// What the object store says.
-    pub async fn rules(&self, blobs: &dyn Blobs, clock: &dyn Clock) -> Result<Arc<Vec<Overrule>>, PortError> {
+    pub async fn rules(&self, blobs: &dyn Blobs, clock: &dyn Clock) -> Result<Arc<Vec<Override>>, PortError> {
         let now = clock.monotonic();
         let known = self.rules.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if let Some((rules, _)) = known.filter(|(_, at)| now.saturating_sub(*at) < RULES_KNOWN_FOR) {

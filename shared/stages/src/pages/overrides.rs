@@ -2,19 +2,19 @@
 
 use curlew_model::Timestamp;
 use curlew_ports::{Blobs, PortError};
-use curlew_screen::Overrule;
+use curlew_screen::Override;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
 /// Where they are kept.
 pub(crate) const KEY: &str = "overrules.json";
 
-/// An overrule, and when it was given.
+/// An override, and when it was given.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Given {
     /// What it says.
     #[serde(flatten)]
-    pub rule: Overrule,
+    pub rule: Override,
     /// When.
     pub at: Timestamp,
 }
@@ -25,14 +25,14 @@ pub(crate) struct All {
     pub(crate) overrules: Vec<Given>,
 }
 
-/// All overrules there are, oldest first.
+/// All overrides there are, oldest first.
 pub(crate) async fn all(blobs: &dyn Blobs) -> Result<Vec<Given>, PortError> {
     blobs.get(KEY).await?.map_or_else(|| Ok(vec![]), |blob| parse(&blob.bytes).map(|all| all.overrules))
 }
 
-/// The overrule about a page of this address, if there is one.
-pub(crate) fn about<'a>(rules: &'a [Overrule], url: &str) -> Option<&'a Overrule> {
-    Overrule::find(rules, url, &host_of(url))
+/// The override about a page of this address, if there is one.
+pub(crate) fn about<'a>(rules: &'a [Override], url: &str) -> Option<&'a Override> {
+    Override::find(rules, url, &host_of(url))
 }
 
 /// Reads them from their object.

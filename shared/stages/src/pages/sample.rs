@@ -2,7 +2,7 @@
 
 use crate::bulk::Bulk;
 use crate::catalog::listing::pages_that;
-use crate::politeness::access::Manners;
+use crate::politeness::access::Politeness;
 use crate::stage::StageError;
 use curlew_model::{HostKey, Job, Page, PageId, PageState, Purpose, VisitItem, VisitJob};
 use curlew_policy::page::sampling;
@@ -29,7 +29,7 @@ struct Place {
 /// The stage that re-checks indexed pages.
 pub struct Sample {
     /// Time, chance and numbers.
-    pub manners: Arc<Manners>,
+    pub politeness: Arc<Politeness>,
     /// The rows to choose from.
     pub pages: Arc<dyn Pages>,
     /// Where visits go.
@@ -70,7 +70,7 @@ impl Sample {
 
     /// Sends visits that re-check these pages.
     pub(crate) async fn send(&self, chosen: &[Page]) -> Result<(), StageError> {
-        let now = self.manners.clock.now();
+        let now = self.politeness.clock.now();
         let mut visits: BTreeMap<&HostKey, Vec<VisitItem>> = BTreeMap::new();
         for page in chosen {
             let item = VisitItem { url: page.url.clone(), page: page.id.clone(), purpose: Purpose::Recheck };
@@ -89,7 +89,7 @@ impl Sample {
     /// more than are asked for, those are chosen that need it most. So a sample reads a small part of the rows, and yet each
     /// page has its turn. Says how many were chosen.
     async fn some(&self, count: usize, all_due: bool) -> Result<usize, StageError> {
-        let (now, rules) = (self.manners.clock.now(), &self.manners.rules);
+        let (now, rules) = (self.politeness.clock.now(), &self.politeness.rules);
         let begin = self.place().await?;
         let mut round = Round { after: begin.clone(), begin, is_around: false, is_over: false };
         let (mut left, mut sent) = (count, 0);
@@ -106,14 +106,14 @@ impl Sample {
             self.send(&chosen).await?;
             let place = Place { after: round.after.clone() };
             let place = serde_json::to_vec(&place).map_err(|e| StageError::Job(e.to_string()))?;
-            self.manners.blobs.put(PLACE, place.into()).await?;
+            self.politeness.blobs.put(PLACE, place.into()).await?;
             sent += chosen.len();
         }
         Ok(sent)
     }
 
     async fn place(&self) -> Result<Option<PageId>, StageError> {
-        let Some(blob) = self.manners.blobs.get(PLACE).await? else { return Ok(None) };
+        let Some(blob) = self.politeness.blobs.get(PLACE).await? else { return Ok(None) };
         // One that cannot be read is as good as none.
         Ok(serde_json::from_slice::<Place>(&blob.bytes).ok().and_then(|place| place.after))
     }

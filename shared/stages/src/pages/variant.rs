@@ -34,7 +34,7 @@ pub(crate) async fn same_page(
     let Some(mut url) = Url::parse(&job.url).ok().filter(|url| url.query().is_some()) else { return Ok(None) };
     url.set_query(None);
     let bare = address::page_id(&address::canonical(&url));
-    if let Some((page, _)) = pages.glimpse(&bare).await?
+    if let Some((page, _)) = pages.load_eventual(&bare).await?
         && matches!(&page.state, PageState::Accepted { content_hash: known, .. } if known == content_hash)
     {
         return Ok(Some(bare));

@@ -5,7 +5,7 @@ use crate::stage::StageError;
 use curlew_model::{HostKey, Timestamp};
 use curlew_policy::address::{self, BadAddress, HostGroups};
 use curlew_policy::politeness::admission;
-use curlew_policy::politeness::outage::{Blame, Heard};
+use curlew_policy::politeness::outage::{Fault, OutageDetector};
 use curlew_policy::politeness::scope::Scope;
 use curlew_policy::rules::Rules;
 use curlew_ports::{Blobs, Clock, CpuPool, Events, Fetch, HostLedger, RobotsStore, Seeds, update_host};
@@ -14,7 +14,7 @@ use url::Url;
 
 /// What every stage that calls hosts shares: the ledger of hosts, robots copies, the HTTP adapter, time and chance.
 #[derive(Clone)]
-pub struct Manners {
+pub struct Politeness {
     /// The compare-and-swap ledger of host keys.
     pub ledger: Arc<dyn HostLedger>,
     /// Copies of robots.txt.
@@ -34,7 +34,7 @@ pub struct Manners {
     /// For the list of blocked hosts, which is read when a host key is visited for the first time.
     pub blobs: Arc<dyn Blobs>,
     /// What this process has heard of the network.
-    pub weather: Arc<Weather>,
+    pub outage: Arc<OutageWatch>,
     /// The product token that robots.txt files name us by (RFC 9309 §2.2.1).
     pub token: String,
     /// What the operator excludes, and which wishes of sites are heeded.
@@ -47,10 +47,10 @@ pub struct Manners {
 
 /// What this process has heard of the hosts that it called last, shared by all its visits.
 #[derive(Debug, Default)]
-pub struct Weather(Mutex<Heard>);
+pub struct OutageWatch(Mutex<OutageDetector>);
 
-impl Weather {
-    fn change<T>(&self, change: impl FnOnce(Heard) -> (Heard, T)) -> T {
+impl OutageWatch {
+    fn change<T>(&self, change: impl FnOnce(OutageDetector) -> (OutageDetector, T)) -> T {
         let mut heard = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let (next, answer) = change(std::mem::take(&mut *heard));
         *heard = next;
@@ -63,7 +63,7 @@ impl Weather {
     }
 
     /// Takes in whether a host could be reached; says who is to blame.
-    pub(crate) fn take_in(&self, host: &HostKey, reached: bool, rules: &Rules, now: Timestamp) -> Blame {
+    pub(crate) fn take_in(&self, host: &HostKey, reached: bool, rules: &Rules, now: Timestamp) -> Fault {
         let (before, blame, after) = self.change(|heard| {
             let before = heard.outage();
             let (heard, blame) = heard.take_in(host, reached, rules, now);
@@ -86,7 +86,7 @@ impl Weather {
     }
 }
 
-impl Manners {
+impl Politeness {
     /// The host key that a URL counts under.
     ///
     /// # Errors

@@ -45,7 +45,7 @@ impl Visit<'_> {
         reply: &Reply,
         meta: &[(String, String)],
     ) -> Result<Stated, StageError> {
-        let scope = self.manners.scope.clone();
+        let scope = self.politeness.scope.clone();
         let mut kept = None;
         if scope.aipref {
             let said = self.usage(url).await?.and(Preferences::of_headers(&reply.headers.content_usage));
@@ -71,12 +71,12 @@ impl Visit<'_> {
     pub(crate) async fn tdm(&mut self, url: &Url) -> Result<Tdm, StageError> {
         let key = address::origin(url).ok().and_then(|origin| Origin::new(&format!("{origin}:{KEY}")).ok());
         let (Some(key), Some(file)) = (key, tdm_url(url)) else { return Ok(Tdm::Says(None)) };
-        let now = self.manners.clock.now();
-        let copy = match self.manners.robots.get(&key).await? {
+        let now = self.politeness.clock.now();
+        let copy = match self.politeness.robots.get(&key).await? {
             Some(copy) if now < copy.fresh_until => copy,
             _ => {
                 let got = self.get(&file, CallKind::Robots, &Validators::default()).await?;
-                let now = self.manners.clock.now();
+                let now = self.politeness.clock.now();
                 let (body, from, end) = match got.end {
                     CallEnd::Reply(reply) if reply.status == 200 => (reply.body, now, None),
                     CallEnd::Reply(_) | CallEnd::Rejected(_) => (Bytes::new(), now, None),
@@ -86,7 +86,7 @@ impl Visit<'_> {
                     end => return Ok(Tdm::Unknown(end)),
                 };
                 let copy = kept(body, now, from);
-                self.manners.robots.put(&key, &copy).await?;
+                self.politeness.robots.put(&key, &copy).await?;
                 if let Some(end) = end {
                     return Ok(Tdm::Unknown(end));
                 }

@@ -4,7 +4,7 @@
 pub(crate) mod robots;
 
 use crate::catalog::hidden::hidden_hosts;
-use crate::politeness::access::Manners;
+use crate::politeness::access::Politeness;
 use crate::politeness::failures;
 use crate::stage::StageError;
 use curlew_model::{
@@ -12,7 +12,7 @@ use curlew_model::{
 };
 use curlew_policy::politeness::admission::{self, Admission, admit};
 use curlew_policy::politeness::http;
-use curlew_policy::politeness::outage::Blame;
+use curlew_policy::politeness::outage::Fault;
 use curlew_policy::politeness::outcome::{CallTarget, Outcome, url_held_until};
 use curlew_policy::politeness::redirect::{Chain, NotFollowed, is_redirect};
 use curlew_policy::politeness::visit::{self, Answer, Attempt, Grant, Permission, Step, VisitState};
@@ -44,7 +44,7 @@ pub enum LeaseOutcome<'a> {
 
 /// The lease of one host key in use.
 pub struct Visit<'a> {
-    pub(crate) manners: &'a Manners,
+    pub(crate) politeness: &'a Politeness,
     pub(crate) state: VisitState,
     /// What the ledger was seen to hold last, under this lease.
     ledger_row: (HostState, Version),
@@ -68,7 +68,7 @@ pub struct Fetched {
     pub moved_for_good: bool,
 }
 
-impl Manners {
+impl Politeness {
     /// Asks for the lease of a host key.
     ///
     /// # Errors
@@ -90,12 +90,12 @@ impl Manners {
         let opened = self.clock.monotonic();
         let now = self.clock.now();
         let seed = self.seeds.next();
-        if let Some(until) = self.weather.put_off(&self.rules, now, seed) {
+        if let Some(until) = self.outage.put_off(&self.rules, now, seed) {
             return Ok(LeaseOutcome::Busy(until));
         }
         let ledger = self.ledger.as_ref();
         // An eventually consistent read is cheaper. A stale one is harmless: the compare-and-swap fails.
-        let first = ledger.glimpse(host).await?;
+        let first = ledger.load_eventual(host).await?;
         let is_first_visit = first.1 == Version::ABSENT;
         let ((state, admission, used, repeats), version) = update_host_from(ledger, host, first, |state| {
             let (used, repeats) = (admission::last_use(&state), admission::repeats(&state, owner, now));
@@ -128,20 +128,20 @@ impl Manners {
 }
 
 impl<'a> Visit<'a> {
-    fn new(manners: &'a Manners, host: HostKey, grant: Grant, version: Version) -> Visit<'a> {
+    fn new(politeness: &'a Politeness, host: HostKey, grant: Grant, version: Version) -> Visit<'a> {
         let ledger_row = (grant.state.clone(), version);
         let state = VisitState::new(host, grant);
-        Visit { manners, state, ledger_row, compiled: HashMap::new(), form: None, failure: None }
+        Visit { politeness, state, ledger_row, compiled: HashMap::new(), form: None, failure: None }
     }
 
     /// How long ago the lease was asked for.
     pub(crate) fn lasted(&self) -> Millis {
-        Millis(self.manners.clock.monotonic().0.saturating_sub(self.state.opened().0))
+        Millis(self.politeness.clock.monotonic().0.saturating_sub(self.state.opened().0))
     }
 
     /// When the next call to this host key may begin; not before now.
     pub(crate) fn next_call_at(&self) -> Timestamp {
-        self.state.next_call_at(&self.manners.rules, self.manners.clock.now())
+        self.state.next_call_at(&self.politeness.rules, self.politeness.clock.now())
     }
 
     /// Gets a URL: robots.txt is asked, the pause is kept, and redirects are followed, for each hop anew.
@@ -149,7 +149,7 @@ impl<'a> Visit<'a> {
     /// # Errors
     /// What the ports say.
     pub async fn get(&mut self, url: &Url, kind: CallKind, validators: &Validators) -> Result<Fetched, StageError> {
-        let mut chain = Chain::new(url.clone(), self.manners.rules.page_redirects);
+        let mut chain = Chain::new(url.clone(), self.politeness.rules.page_redirects);
         let mut validators = validators.clone();
         loop {
             let here = chain.current().clone();
@@ -186,7 +186,7 @@ impl<'a> Visit<'a> {
     /// What the ports say.
     pub(crate) async fn post(&mut self, hub: &Url, form: &str) -> Result<CallEnd, StageError> {
         self.form = Some(form.to_owned());
-        let mut chain = Chain::new(hub.clone(), self.manners.rules.page_redirects);
+        let mut chain = Chain::new(hub.clone(), self.politeness.rules.page_redirects);
         loop {
             let here = chain.current().clone();
             let end = self.hop(&here, CallKind::Hub, &Validators::default(), None).await?;
@@ -217,8 +217,8 @@ impl<'a> Visit<'a> {
         Box::pin(async move {
             let mut attempt = Attempt { permission, ..self.attempt(url, kind) };
             loop {
-                let rules = &self.manners.rules;
-                match self.state.next(&attempt, rules, self.manners.clock.now(), self.lasted()) {
+                let rules = &self.politeness.rules;
+                match self.state.next(&attempt, rules, self.politeness.clock.now(), self.lasted()) {
                     Step::End(end) => return Ok(end),
                     Step::OpenGuest(key) => return self.as_guest(&key, url, kind, validators, permission).await,
                     Step::AskRobots => match self.permission(url).await? {
@@ -230,12 +230,12 @@ impl<'a> Visit<'a> {
                         attempt.has_lengthened = true;
                     }
                     Step::Wait(wait) => {
-                        self.manners.clock.sleep(wait).await;
+                        self.politeness.clock.sleep(wait).await;
                         attempt.has_waited = true;
                     }
                     Step::Confirm => {
-                        let latest = self.manners.ledger.load(&self.state.host).await?;
-                        if let Some(end) = self.state.confirm(&latest.0, rules, self.manners.clock.now()) {
+                        let latest = self.politeness.ledger.load(&self.state.host).await?;
+                        if let Some(end) = self.state.confirm(&latest.0, rules, self.politeness.clock.now()) {
                             return Ok(end);
                         }
                         self.ledger_row = latest;
@@ -249,11 +249,11 @@ impl<'a> Visit<'a> {
 
     /// What is known of a URL before anything is asked.
     fn attempt<'u>(&self, url: &'u Url, kind: CallKind) -> Attempt<'u> {
-        let key = self.manners.fetch.vet(url.as_str());
-        let key = key.and_then(|()| self.manners.key_of(url).map_err(|why| why.to_string()));
+        let key = self.politeness.fetch.vet(url.as_str());
+        let key = key.and_then(|()| self.politeness.key_of(url).map_err(|why| why.to_string()));
         let is_robots = kind == CallKind::Robots;
         // Of a robots.txt the rules are needed for the URLs that are not excluded.
-        let excluded = self.manners.scope.excludes(url).filter(|_| !(is_robots && url.path() == "/robots.txt"));
+        let excluded = self.politeness.scope.excludes(url).filter(|_| !(is_robots && url.path() == "/robots.txt"));
         Attempt {
             key,
             name: url.host_str().unwrap_or_default(),
@@ -274,7 +274,7 @@ impl<'a> Visit<'a> {
         validators: &Validators,
         permission: Option<Permission>,
     ) -> Result<CallEnd, StageError> {
-        match self.manners.open(key, self.state.owner()).await? {
+        match self.politeness.open(key, self.state.owner()).await? {
             LeaseOutcome::Granted(mut guest) => {
                 guest.form.clone_from(&self.form);
                 let end = guest.hop(url, kind, validators, permission).await;
@@ -291,12 +291,12 @@ impl<'a> Visit<'a> {
 
     /// Calls a URL, and takes in the answer.
     async fn call(&mut self, url: &Url, kind: CallKind, validators: &Validators, target: CallTarget) -> CallEnd {
-        let Manners { rules, clock, .. } = self.manners;
+        let Politeness { rules, clock, .. } = self.politeness;
         let form = self.form.clone().filter(|_| kind == CallKind::Hub);
         let call =
             Call { url: url.as_str().to_owned(), kind, validators: validators.clone(), form, time: rules.call_time };
         let began = clock.monotonic();
-        let answer = self.manners.fetch.call(&call).await;
+        let answer = self.politeness.fetch.call(&call).await;
         let took = Millis(clock.monotonic().0.saturating_sub(began.0));
         let now = clock.now();
         if let Err(FetchError::Refused(why)) = answer {
@@ -307,8 +307,8 @@ impl<'a> Visit<'a> {
         let error = answer.as_ref().err().map(ToString::to_string);
         let answer = self.judged(answer, now);
         let is_outage = answer.outcome(target) == Outcome::Outage;
-        let end = self.state.after_call(target, answer, took, rules, now, self.manners.seeds.next());
-        let (host, events) = (&self.state.host, &self.manners.events);
+        let end = self.state.after_call(target, answer, took, rules, now, self.politeness.seeds.next());
+        let (host, events) = (&self.state.host, &self.politeness.events);
         if !is_outage {
             events.note(&Event::Called { host, kind, status, bytes });
         }
@@ -325,17 +325,15 @@ impl<'a> Visit<'a> {
     fn judged(&self, answer: Result<Reply, FetchError>, now: Timestamp) -> Answer<Box<Reply>> {
         let reached = !matches!(answer, Err(FetchError::Network(_)));
         let blame = match answer {
-            Err(FetchError::Local(_)) => Blame::Ourselves,
-            _ => self.manners.weather.take_in(&self.state.host, reached, &self.manners.rules, now),
+            Err(FetchError::Local(_)) => Fault::Local,
+            _ => self.politeness.outage.take_in(&self.state.host, reached, &self.politeness.rules, now),
         };
         match answer {
             Ok(reply) => {
                 let retry_after = retry_after(&reply, now);
                 Answer::Reply { status: reply.status, retry_after, reply: Box::new(reply) }
             }
-            Err(FetchError::Network(_) | FetchError::Local(_)) => {
-                Answer::Unreached { is_local: blame == Blame::Ourselves }
-            }
+            Err(FetchError::Network(_) | FetchError::Local(_)) => Answer::Unreached { is_local: blame == Fault::Local },
             Err(FetchError::Cut(why)) => Answer::Cut(why),
             Err(FetchError::Limit(why)) => Answer::Limit(why),
             Err(FetchError::Protocol(why) | FetchError::Refused(why)) => Answer::Protocol(why),
@@ -344,24 +342,24 @@ impl<'a> Visit<'a> {
 
     /// Until when a page is held whose answer is evidence about this page alone; after so many deferrals.
     pub(crate) fn url_held_until(&self, reply: &Reply, in_a_row: u32) -> Option<Timestamp> {
-        let now = self.manners.clock.now();
+        let now = self.politeness.clock.now();
         let outcome = Outcome::Answered { status: reply.status, retry_after: retry_after(reply, now) };
-        url_held_until(&self.manners.rules, outcome, in_a_row, now, self.manners.seeds.next())
+        url_held_until(&self.politeness.rules, outcome, in_a_row, now, self.politeness.seeds.next())
     }
 
     /// Nothing is where the site's home page should be: the host key is held once this visit is closed.
     pub(crate) fn hold_not_found(&mut self) {
-        let (now, seed) = (self.manners.clock.now(), self.manners.seeds.next());
-        self.state.hold_not_found(&self.manners.rules, now, seed);
-        self.manners.events.note(&Event::Held { host: &self.state.host, reason: HoldReason::NotFound });
+        let (now, seed) = (self.politeness.clock.now(), self.politeness.seeds.next());
+        self.state.hold_not_found(&self.politeness.rules, now, seed);
+        self.politeness.events.note(&Event::Held { host: &self.state.host, reason: HoldReason::NotFound });
     }
 
     /// Makes a brief lease as long as others are. A lease that was lost stays as it is.
     async fn lengthen(&mut self) -> Result<(), StageError> {
-        let (by, token) = (self.state.missing_length(&self.manners.rules), self.state.token());
-        let now = self.manners.clock.now();
+        let (by, token) = (self.state.missing_length(&self.politeness.rules), self.state.token());
+        let now = self.politeness.clock.now();
         let longer = |latest| admission::lengthen(latest, token, by, now);
-        if let Some(until) = update_host(self.manners.ledger.as_ref(), &self.state.host, longer).await? {
+        if let Some(until) = update_host(self.politeness.ledger.as_ref(), &self.state.host, longer).await? {
             self.state.lengthened(by, until);
         }
         Ok(())
@@ -372,7 +370,7 @@ impl<'a> Visit<'a> {
     /// # Errors
     /// What the ledger says; the lease then expires by itself.
     pub(crate) async fn close_or_leave(self) -> Result<(), StageError> {
-        if self.state.may_run_out(&self.manners.rules) { Ok(()) } else { self.close().await }
+        if self.state.may_run_out(&self.politeness.rules) { Ok(()) } else { self.close().await }
     }
 
     /// Gives the lease back, with all that was learned.
@@ -383,8 +381,8 @@ impl<'a> Visit<'a> {
         let token = self.state.token();
         let mut tried = 0;
         loop {
-            let now = self.manners.clock.now();
-            let (ledger, host) = (self.manners.ledger.as_ref(), &self.state.host);
+            let now = self.politeness.clock.now();
+            let (ledger, host) = (self.politeness.ledger.as_ref(), &self.state.host);
             let written = update_host_from(ledger, host, self.ledger_row.clone(), |latest| {
                 (admission::close(latest, self.state.learned.clone(), token, now), ())
             })

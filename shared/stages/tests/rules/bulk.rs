@@ -17,7 +17,7 @@ fn calls_for(pages: u64) -> u64 {
 /// The sample of a house whose process ends just before a call of the rows or of the queue.
 fn sample(house: &House, faults: &Arc<Faults>) -> Sample {
     Sample {
-        manners: house.manners.clone(),
+        politeness: house.politeness.clone(),
         pages: Arc::new(Faulty::new(house.pages.clone(), faults.clone())),
         queue: Arc::new(Faulty::new(house.jobs.clone(), faults.clone())),
     }
@@ -48,7 +48,7 @@ async fn visited(house: &House) -> BTreeSet<PageId> {
 async fn a_sample_sends_its_visits_in_hundreds() {
     let house = House::new();
     with_pages(&house, 6_000).await;
-    let faults = Faults::none(house.manners.clock.clone());
+    let faults = Faults::none(house.politeness.clock.clone());
     assert_eq!(sample(&house, &faults).run(HowMany::Daily(2_000)).await.unwrap(), 6_000, "all are due");
     assert_eq!(visited(&house).await.len(), 6_000);
     assert!(faults.calls() <= calls_for(6_000), "{} calls for 6,000 visits", faults.calls());
@@ -61,14 +61,14 @@ async fn a_sample_that_is_cut_off_each_day_goes_on_where_it_was() {
     let mut seen = BTreeSet::new();
     for _ in 0..12 {
         // A portion of 10,000 pages lists 30,000 rows and sends 10,000 visits, and the process ends in the second one.
-        let faults = Faults::crash_at(60 + 50 + 5, house.manners.clock.clone());
+        let faults = Faults::crash_at(60 + 50 + 5, house.politeness.clock.clone());
         assert!(sample(&house, &faults).run(HowMany::AtMost(20_000)).await.is_err());
         for id in visited(&house).await {
             let (row, version) = house.pages.get(&id).await.unwrap().unwrap();
             house.pages.swap(version, &Page { checked_at: Some(house.now()), ..row }).await.unwrap();
             seen.insert(id);
         }
-        house.manners.clock.sleep(Millis::from_days(2)).await;
+        house.politeness.clock.sleep(Millis::from_days(2)).await;
     }
     assert_eq!(seen.len(), 36_000, "every page has its turn");
 }
@@ -80,7 +80,7 @@ async fn sites_and_feeds_that_are_named_in_a_list_are_taken_together() {
     let mut names: Vec<String> = (0..500).map(|n| format!("site{n}.example")).collect();
     names[7] = "not a site".into();
     names[8] = "www.blocked.example".into();
-    let faults = Faults::none(house.manners.clock.clone());
+    let faults = Faults::none(house.politeness.clock.clone());
     let suggest = curlew_stages::operator::suggest::Suggest {
         blobs: Arc::new(Faulty::new(house.blobs.clone(), faults.clone())),
         queue: Arc::new(Faulty::new(house.jobs.clone(), faults.clone())),

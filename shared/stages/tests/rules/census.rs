@@ -13,7 +13,7 @@ fn census(house: &House) -> Census {
         sources: house.sources.clone(),
         hosts: house.hosts.clone(),
         blobs: house.blobs.clone(),
-        clock: house.manners.clock.clone(),
+        clock: house.politeness.clock.clone(),
     }
 }
 
@@ -38,7 +38,7 @@ async fn a_host_is_counted_as_held_while_it_is() {
     house.web.answer("https://example.org/x", Ok(status(429)));
     house.fetch(&visit("example.org", &["https://example.org/x"], &new())).await;
     assert_eq!(census(&house).held().await.unwrap(), [(HoldReason::TooManyRequests, 1)].into());
-    house.manners.clock.sleep(Millis::from_days(5)).await;
+    house.politeness.clock.sleep(Millis::from_days(5)).await;
     assert!(census(&house).held().await.unwrap().is_empty());
 }
 
@@ -52,7 +52,7 @@ async fn a_census_is_taken_once_a_week_by_whoever_asks_daily() {
         if census.keep().await.unwrap() {
             taken.push(day);
         }
-        house.manners.clock.sleep(Millis::from_days(1)).await;
+        house.politeness.clock.sleep(Millis::from_days(1)).await;
     }
     assert_eq!(taken, [0, 7, 14]);
     let at = house.now() - Millis::from_days(1);

@@ -32,14 +32,14 @@ async fn h01_h02_h03_validators_go_out_as_they_came_and_a_304_brings_them_up_to_
     house.web.answer(FEED, Ok(second));
     assert_eq!(house.poll(0).await, Verdict::Done);
     assert_eq!(house.queued(QueueName::Fetch).await.len(), 1);
-    house.manners.clock.sleep(Millis::from_hours(9)).await;
+    house.politeness.clock.sleep(Millis::from_hours(9)).await;
     assert_eq!(house.poll(0).await, Verdict::Done);
     let sent = &house.calls(CallKind::Feed)[1].validators;
     assert_eq!((sent.etag.as_deref(), sent.last_modified.as_deref()), (Some("W/\"1\""), Some("whenever")));
     let kept = house.feed().await.validators;
     assert_eq!((kept.etag.as_deref(), kept.last_modified.as_deref()), (Some("W/\"2\""), Some("whenever")));
     assert_eq!(house.queued(QueueName::Fetch).await.len(), 1, "a 304 brings nothing new");
-    house.manners.clock.sleep(Millis::from_mins(10)).await;
+    house.politeness.clock.sleep(Millis::from_mins(10)).await;
     assert!(matches!(house.poll(0).await, Verdict::Drop(_)), "H07: no second poll within the hour");
 }
 
@@ -54,7 +54,7 @@ async fn h03_validators_that_a_new_answer_does_not_have_are_forgotten() {
     house.poll(0).await;
     let feed = house.feed().await;
     assert!(feed.validators.is_empty());
-    assert_eq!((feed.interval, feed.polling.why), (house.manners.rules.poll_interval_blind, Why::Blind));
+    assert_eq!((feed.interval, feed.polling.why), (house.politeness.rules.poll_interval_blind, Why::Blind));
 }
 
 #[tokio::test(start_paused = true)]
@@ -68,7 +68,7 @@ async fn h04_a_304_that_nobody_asked_for_is_a_fault_and_asked_for_once_more() {
     assert!(feed.not_before >= house.now() + Millis::from_hours(24));
     house.days(1).await;
     assert_eq!(house.calls(CallKind::Feed).len(), 2);
-    assert!(house.feed().await.not_before >= house.now() + house.manners.rules.poll_cap);
+    assert!(house.feed().await.not_before >= house.now() + house.politeness.rules.poll_cap);
 }
 
 #[tokio::test(start_paused = true)]
@@ -100,7 +100,7 @@ async fn h04_a_server_that_says_304_for_ever_is_found_out_and_asked_unconditiona
         house.days(2).await;
         let feed = house.feed().await;
         assert!(feed.polling.trust.distrusted, "{:?}", feed.polling.trust);
-        assert_eq!((feed.interval, feed.polling.why), (house.manners.rules.poll_interval_blind, Why::Blind));
+        assert_eq!((feed.interval, feed.polling.why), (house.politeness.rules.poll_interval_blind, Why::Blind));
         assert_eq!(house.queued(QueueName::Fetch).await.len(), 2, "what it brought is taken");
         let before = unconditional(&house);
         house.days(3).await;
@@ -116,7 +116,7 @@ async fn h04_a_check_that_finds_what_has_just_been_published_costs_a_whole_answe
     house.web.keep(FEED, tagged(ITEM, "\"1\""));
     house.poll(0).await;
     house.next_slot().await;
-    while !conditional::is_check_due(&house.feed().await, &house.manners.rules, house.now()) {
+    while !conditional::is_check_due(&house.feed().await, &house.politeness.rules, house.now()) {
         house.poll(0).await;
         house.next_slot().await;
     }
@@ -130,7 +130,7 @@ async fn h04_a_check_that_finds_what_has_just_been_published_costs_a_whole_answe
     house.poll(0).await;
     let feed = house.feed().await;
     assert_eq!((feed.validators.etag.as_deref(), feed.polling.trust.doubts), (Some("\"2\""), 0));
-    assert_eq!((feed.interval, feed.polling.why), (house.manners.rules.poll_interval, Why::Usual));
+    assert_eq!((feed.interval, feed.polling.why), (house.politeness.rules.poll_interval, Why::Usual));
     house.days(7).await;
     assert_eq!((unconditional(&house), house.queued(QueueName::Fetch).await.len()), (2, 2));
 }
@@ -147,7 +147,7 @@ async fn h06_what_is_asked_with_is_kept_with_the_row() {
     // Another process, over the same rows.
     let mut other = House::new();
     (other.sources, other.ports.sources) = (house.sources.clone(), house.sources.clone());
-    other.manners.clock.sleep(Millis::from_hours(9)).await;
+    other.politeness.clock.sleep(Millis::from_hours(9)).await;
     other.web.answer(FEED, Ok(status(304)));
     other.poll(0).await;
     assert_eq!(other.calls(CallKind::Feed)[0].validators.etag.as_deref(), Some("W/\"a \\\" b\""));
@@ -174,11 +174,11 @@ async fn h01_a_server_that_knows_its_tag_in_another_form_is_asked_in_that_and_on
         match known {
             Some(known) => {
                 assert!(sent.len() > 12 && sent[2..].iter().all(|sent| sent.as_deref() == Some(known)), "{sent:?}");
-                assert_eq!((feed.interval, feed.polling.trust.ignored), (house.manners.rules.poll_interval, 1));
+                assert_eq!((feed.interval, feed.polling.trust.ignored), (house.politeness.rules.poll_interval, 1));
             }
             None => {
                 assert!(sent.len() < 9, "{given}: {} whole answers in five days", sent.len());
-                assert_eq!((feed.interval, feed.polling.why), (house.manners.rules.poll_interval_blind, Why::Blind));
+                assert_eq!((feed.interval, feed.polling.why), (house.politeness.rules.poll_interval_blind, Why::Blind));
             }
         }
         assert_eq!(feed.validators.etag.as_deref(), Some(given));
@@ -186,6 +186,6 @@ async fn h01_a_server_that_knows_its_tag_in_another_form_is_asked_in_that_and_on
         let last = sent.last().cloned().flatten();
         house.web.keep_as(FEED, tagged(ITEM, given), Validators { etag: last, last_modified: None });
         house.days(2).await;
-        assert_eq!(house.feed().await.interval, house.manners.rules.poll_interval, "{given}");
+        assert_eq!(house.feed().await.interval, house.politeness.rules.poll_interval, "{given}");
     }
 }

@@ -10,7 +10,7 @@ use curlew_stages::catalog::results::Start;
 use curlew_stages::feeds::poll::Poll;
 use curlew_stages::pages::extract::Extract;
 use curlew_stages::pages::fetch::Fetch;
-use curlew_stages::politeness::access::Manners;
+use curlew_stages::politeness::access::Politeness;
 use curlew_stages::stage::{Stage, Verdict};
 use curlew_testkit::memory::MemoryShelf;
 use std::collections::BTreeMap;
@@ -45,8 +45,8 @@ impl<P: HostLedger> HostLedger for Counted<P> {
         self.one("load").load(host).await
     }
 
-    async fn glimpse(&self, host: &HostKey) -> Result<(HostState, Version), PortError> {
-        self.one("glimpse").glimpse(host).await
+    async fn load_eventual(&self, host: &HostKey) -> Result<(HostState, Version), PortError> {
+        self.one("load_eventual").load_eventual(host).await
     }
 
     async fn swap(&self, host: &HostKey, seen: Version, next: HostState) -> Result<Version, PortError> {
@@ -60,8 +60,8 @@ impl<P: Pages> Pages for Counted<P> {
         self.one("get").get(id).await
     }
 
-    async fn glimpse(&self, id: &PageId) -> Result<Option<(Page, Version)>, PortError> {
-        self.one("glimpse").glimpse(id).await
+    async fn load_eventual(&self, id: &PageId) -> Result<Option<(Page, Version)>, PortError> {
+        self.one("load_eventual").load_eventual(id).await
     }
 
     async fn insert(&self, page: &Page) -> Result<bool, PortError> {
@@ -108,9 +108,9 @@ impl<P: Blobs> Blobs for Counted<P> {
     }
 }
 
-/// The manners of a house over another ledger.
-fn manners(house: &House, over: Arc<dyn HostLedger>) -> Arc<Manners> {
-    Arc::new(Manners { ledger: over, ..Manners::clone(&house.manners) })
+/// The politeness of a house over another ledger.
+fn politeness(house: &House, over: Arc<dyn HostLedger>) -> Arc<Politeness> {
+    Arc::new(Politeness { ledger: over, ..Politeness::clone(&house.politeness) })
 }
 
 #[tokio::test(start_paused = true)]
@@ -122,15 +122,16 @@ async fn a_poll_that_brings_nothing_costs_one_write_and_one_cheap_read_of_its_ho
     house.web.answer(FEED, Ok(first));
     house.web.answer(FEED, Ok(status(304)));
     let ledger = Counted::over(&house.hosts);
-    let manners = manners(&house, ledger.clone());
-    let poll = Poll::new(manners, house.sources.clone(), house.pages.clone(), house.jobs.clone(), house.blobs.clone());
+    let politeness = politeness(&house, ledger.clone());
+    let poll =
+        Poll::new(politeness, house.sources.clone(), house.pages.clone(), house.jobs.clone(), house.blobs.clone());
     let job =
         curlew_model::PollJob { feed: crate::house::key(FEED), url: FEED.into(), deferrals: 0, on_request: false };
     poll.run(&job).await.unwrap();
-    house.manners.clock.sleep(Millis::from_hours(9)).await;
+    house.politeness.clock.sleep(Millis::from_hours(9)).await;
     ledger.taken();
     assert_eq!(poll.run(&job).await.unwrap(), Verdict::Done);
-    assert_eq!(ledger.taken(), [("glimpse", 1), ("swap", 1)]);
+    assert_eq!(ledger.taken(), [("load_eventual", 1), ("swap", 1)]);
 }
 
 /// How many pages the next tests fetch.
@@ -159,23 +160,23 @@ async fn a_page_costs_two_writes_and_two_reads_of_its_row_and_no_object_of_its_o
     let (house, urls) = pages_with_images();
     let (ledger, pages, blobs) =
         (Counted::over(&house.hosts), Counted::over(&house.pages), Counted::over(&house.blobs));
-    let fetch = Fetch::new(manners(&house, ledger.clone()), pages.clone(), house.jobs.clone(), blobs.clone());
+    let fetch = Fetch::new(politeness(&house, ledger.clone()), pages.clone(), house.jobs.clone(), blobs.clone());
     let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
     fetch.run(&visit("example.org", &urls, &new())).await.unwrap();
     // robots.txt, the pages and their images are a call each; the lease is asked for and given back.
-    assert_eq!(ledger.taken(), [("glimpse", 1), ("load", 2 * PAGES), ("swap", 2)]);
+    assert_eq!(ledger.taken(), [("load_eventual", 1), ("load", 2 * PAGES), ("swap", 2)]);
     assert_eq!(pages.taken(), [("get", PAGES), ("insert", PAGES)]);
     assert_eq!(blobs.taken(), []);
-    // The overrules are read once a minute, however many batches there are.
-    house.judge.rules(house.blobs.as_ref(), house.manners.clock.as_ref()).await.unwrap();
+    // The overrides are read once a minute, however many batches there are.
+    house.judge.rules(house.blobs.as_ref(), house.politeness.clock.as_ref()).await.unwrap();
     let extract = Extract { pages: pages.clone(), blobs: blobs.clone(), ..house.extract() };
     let jobs = to_extract(&house).await;
     assert!(extract.run_batch(&jobs).await.iter().all(Result::is_ok));
-    assert_eq!(pages.taken(), [("glimpse", PAGES), ("swap", PAGES)]);
+    assert_eq!(pages.taken(), [("load_eventual", PAGES), ("swap", PAGES)]);
     assert_eq!(blobs.taken(), [("put", 1)], "one segment for all of them");
     let index = curlew_stages::catalog::index::Index { pages: pages.clone(), ..house.index() };
     assert_eq!(index.publish(2026).await.unwrap().added, u64::from(PAGES));
-    assert_eq!(pages.taken(), [("glimpse", PAGES)]);
+    assert_eq!(pages.taken(), [("load_eventual", PAGES)]);
     assert!(house.hosts.load(&host("example.org")).await.unwrap().0.lease.is_none());
 }
 
@@ -183,25 +184,25 @@ async fn a_page_costs_two_writes_and_two_reads_of_its_row_and_no_object_of_its_o
 async fn with_few_rows_a_page_costs_one_write_and_is_fetched_once_all_the_same() {
     let (house, urls) = pages_with_images();
     let pages = Counted::over(&house.pages);
-    let fetch = Fetch::new(house.manners.clone(), pages.clone(), house.jobs.clone(), house.blobs.clone());
-    let fetch = fetch.with_few_rows(6);
+    let fetch = Fetch::new(house.politeness.clone(), pages.clone(), house.jobs.clone(), house.blobs.clone());
+    let fetch = fetch.remember_sent_in_host_state(6);
     let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
     let (first, last) = urls.split_at(4);
     fetch.run(&visit("example.org", first, &new())).await.unwrap();
-    assert_eq!(pages.taken(), [("glimpse", 4)]);
+    assert_eq!(pages.taken(), [("load_eventual", 4)]);
     // Another feed names pages that are on their way to extraction, and new ones: those that the state of the host has
     // no room for get a row.
     fetch.run(&visit("example.org", first, &new())).await.unwrap();
     assert_eq!(pages.taken(), []);
     fetch.run(&visit("example.org", last, &new())).await.unwrap();
-    assert_eq!(pages.taken(), [("glimpse", 6)]);
+    assert_eq!(pages.taken(), [("load_eventual", 6)]);
     fetch.run(&visit("example.org", last, &new())).await.unwrap();
     assert_eq!(pages.taken(), []);
     assert_eq!(house.calls(CallKind::Page).len(), urls.len(), "none was called again");
     let jobs = to_extract(&house).await;
     let extract = Extract { pages: pages.clone(), ..house.extract() };
     assert!(extract.run_batch(&jobs).await.iter().all(Result::is_ok));
-    assert_eq!(pages.taken(), [("glimpse", PAGES), ("insert", PAGES)]);
+    assert_eq!(pages.taken(), [("load_eventual", PAGES), ("insert", PAGES)]);
     // What the state of the host has forgotten by now has a row.
     fetch.run(&visit("example.org", &urls, &new())).await.unwrap();
     assert_eq!(house.calls(CallKind::Page).len(), urls.len());
@@ -211,13 +212,13 @@ async fn with_few_rows_a_page_costs_one_write_and_is_fetched_once_all_the_same()
 async fn of_a_visit_with_more_pages_than_are_remembered_the_others_have_rows() {
     let (house, urls) = pages_with_images();
     let pages = Counted::over(&house.pages);
-    let fetch = Fetch::new(house.manners.clone(), pages.clone(), house.jobs.clone(), house.blobs.clone());
-    let fetch = fetch.with_few_rows(6);
+    let fetch = Fetch::new(house.politeness.clone(), pages.clone(), house.jobs.clone(), house.blobs.clone());
+    let fetch = fetch.remember_sent_in_host_state(6);
     let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
     for _ in 0..2 {
         fetch.run(&visit("example.org", &urls, &new())).await.unwrap();
     }
-    assert_eq!(pages.taken(), [("glimpse", PAGES + 4), ("insert", 4)]);
+    assert_eq!(pages.taken(), [("load_eventual", PAGES + 4), ("insert", 4)]);
     assert_eq!(house.calls(CallKind::Page).len(), urls.len());
 }
 
@@ -225,7 +226,7 @@ async fn of_a_visit_with_more_pages_than_are_remembered_the_others_have_rows() {
 async fn queries_list_nothing_but_now_and_then_and_what_is_removed_or_published_shows_at_once() {
     let house = House::new();
     let blobs = Counted::over(&house.blobs);
-    let finder = Finder::new(blobs.clone(), house.manners.clock.clone());
+    let finder = Finder::new(blobs.clone(), house.politeness.clock.clone());
     for _ in 0..100 {
         finder.find("curlew", Start::Offset(0), 9).await.unwrap();
     }
@@ -243,7 +244,7 @@ async fn queries_list_nothing_but_now_and_then_and_what_is_removed_or_published_
     }
     assert_eq!(finder.find("curlew", Start::Offset(0), 9).await.unwrap().total, 0);
     let lists = |counts: Vec<(&str, u32)>| counts.iter().find(|(name, _)| *name == "list").map_or(0, |(_, n)| *n);
-    house.manners.clock.sleep(Millis::from_mins(11)).await;
+    house.politeness.clock.sleep(Millis::from_mins(11)).await;
     finder.find("curlew", Start::Offset(0), 9).await.unwrap();
     assert_eq!(lists(blobs.taken()), 1, "after a while there may be other years");
 }
@@ -269,7 +270,7 @@ async fn a_cold_query_of_two_words_takes_at_most_twelve_range_reads_of_one_split
     let house = with_a_large_split().await;
     let blobs = Counted::over(&house.blobs);
     for query in ["curlew mud", "w1a curlew", "\"curlew mud\" w40"] {
-        let finder = Finder::new(blobs.clone(), house.manners.clock.clone());
+        let finder = Finder::new(blobs.clone(), house.politeness.clock.clone());
         let found = finder.find(query, Start::Offset(0), 10).await.unwrap();
         assert_eq!(found.hits.len(), 10, "{query}");
         let cold = blobs.taken();
@@ -285,7 +286,7 @@ async fn what_lies_on_the_shelf_is_not_read_again_unless_it_is_damaged() {
     let house = with_a_large_split().await;
     let blobs = Counted::over(&house.blobs);
     let shelf = Arc::new(MemoryShelf::default());
-    let finder = || Finder::new(blobs.clone(), house.manners.clock.clone()).with_shelf(shelf.clone());
+    let finder = || Finder::new(blobs.clone(), house.politeness.clock.clone()).with_shelf(shelf.clone());
     let found = finder().find("curlew mud", Start::Offset(0), 10).await.unwrap();
     let gets = |taken: Vec<(&str, u32)>| taken.iter().find(|(name, _)| *name == "get").map_or(0, |(_, n)| *n);
     let cold = gets(blobs.taken());

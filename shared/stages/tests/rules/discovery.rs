@@ -92,12 +92,12 @@ async fn discovery_goes_on_where_it_was_and_calls_the_home_page_once() {
     let (next, due) = house.queued(QueueName::Discover).await.pop().unwrap();
     let Job::Discover(next) = next else { panic!("{next:?}") };
     assert_eq!((next.next_guess, next.deferrals), (Some(1), 1));
-    house.manners.clock.sleep(due.since(house.now())).await;
+    house.politeness.clock.sleep(due.since(house.now())).await;
     discover.run(&next).await.unwrap();
     assert_eq!(house.calls(CallKind::Home).len(), 1, "the home page is called once");
     assert_eq!(working(&house).await, [key("https://example.org/feed/atom")]);
     assert!(matches!(discover.run(&next).await.unwrap(), Verdict::Drop(_)), "a site with a feed is not scanned again");
-    house.manners.clock.sleep(Millis::from_days(365)).await;
+    house.politeness.clock.sleep(Millis::from_days(365)).await;
     let before = house.web.calls().len();
     house.dispatch_stage().tick().await.unwrap();
     assert!(matches!(discover.run(&job).await.unwrap(), Verdict::Drop(_)), "not even a year later");
@@ -200,7 +200,7 @@ async fn h05_the_first_poll_after_discovery_is_conditional() {
     reply.headers.validators = Validators { etag: Some("\"1\"".into()), last_modified: None };
     house.web.keep("https://example.org/feed", reply);
     house.discover(HOME).await;
-    house.manners.clock.sleep(Millis::from_hours(9)).await;
+    house.politeness.clock.sleep(Millis::from_hours(9)).await;
     house.poll(0).await;
     let conditional: Vec<bool> = house.calls(CallKind::Feed).iter().map(|c| !c.validators.is_empty()).collect();
     assert_eq!(conditional, [false, true]);

@@ -37,7 +37,7 @@ impl Stack {
 
     /// The same stage in a process that ends just before a call.
     fn dispatch_that_ends(&self, at_call: u64) -> Dispatch {
-        let faults = Faults::crash_at(at_call, self.house.manners.clock.clone());
+        let faults = Faults::crash_at(at_call, self.house.politeness.clock.clone());
         Dispatch {
             marks: Arc::new(Faulty::new(self.marks.clone(), faults.clone())),
             sources: Arc::new(Faulty::new(self.house.sources.clone(), faults.clone())),
@@ -59,7 +59,7 @@ impl Stack {
     }
 
     async fn wait(&self, time: Millis) {
-        self.house.manners.clock.sleep(time).await;
+        self.house.politeness.clock.sleep(time).await;
     }
 }
 

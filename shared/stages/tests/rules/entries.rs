@@ -47,7 +47,7 @@ async fn an_article_in_36_feeds_is_one_page_and_called_once() {
     house.web.serve("https://example.org/a", "text/html", html(""));
     for visit in visits(&house).await {
         while house.fetch(&visit).await != Verdict::Done {
-            house.manners.clock.sleep(Millis::from_secs(5)).await;
+            house.politeness.clock.sleep(Millis::from_secs(5)).await;
         }
     }
     assert_eq!(house.calls(CallKind::Page).len(), 1);
@@ -63,7 +63,7 @@ async fn an_article_under_36_queries_is_one_page_and_a_copy_on_another_host_is_i
         house.web.serve(url, "text/html", html(image));
         let host = if url.contains("copy") { "copy.example" } else { "example.org" };
         while house.fetch(&crate::house::visit(host, &[url], &crate::house::new())).await != Verdict::Done {
-            house.manners.clock.sleep(Millis::from_secs(5)).await;
+            house.politeness.clock.sleep(Millis::from_secs(5)).await;
         }
     }
     let mut jobs = vec![];
@@ -114,7 +114,7 @@ async fn f09_an_entry_with_other_text_or_another_id_is_not_new() {
     house.poll(0).await;
     house.web.serve("https://example.org/a", "text/html", html(""));
     let visit = visits(&house).await.remove(0);
-    house.manners.clock.sleep(Millis::from_secs(5)).await;
+    house.politeness.clock.sleep(Millis::from_secs(5)).await;
     house.fetch(&visit).await;
     for _ in 0..2 {
         house.next_slot().await;
@@ -141,7 +141,7 @@ async fn entries_of_one_link_are_one_visit_and_all_are_remembered() {
 async fn a_date_of_an_entry_that_lies_days_ahead_is_no_date() {
     let house = House::new();
     house.with_feed(|_| {}).await;
-    let now = house.manners.clock.now();
+    let now = house.politeness.clock.now();
     let dates = [now + Millis::from_days(2), now + Millis::from_hours(3), now - Millis::from_days(2)];
     let item = |(n, date)| format!("<item><link>https://example.org/{n}</link><pubDate>{date}</pubDate></item>");
     house.web.answer(FEED, Ok(rss(&dates.iter().enumerate().map(item).collect::<String>())));
@@ -227,11 +227,11 @@ async fn x19_a_feed_of_new_entries_with_each_call_brings_only_so_many_a_day() {
     let count = async |house: &House| visits(house).await.iter().map(|visit| visit.items.len()).sum::<usize>();
     house.poll(0).await;
     assert_eq!(count(&house).await, 40);
-    house.manners.clock.sleep(Millis::from_hours(9)).await;
+    house.politeness.clock.sleep(Millis::from_hours(9)).await;
     house.poll(0).await;
     assert_eq!(count(&house).await, 50, "the rest stays unseen");
     assert_eq!(house.feed().await.polling.taken.entries, 50);
-    house.manners.clock.sleep(Millis::from_hours(16)).await;
+    house.politeness.clock.sleep(Millis::from_hours(16)).await;
     house.poll(0).await;
     assert_eq!(count(&house).await, 90, "and the next day has its own budget");
 }

@@ -86,7 +86,7 @@ async fn f04_410_retires_at_once_until_somebody_names_the_feed_anew() {
     house.web.answer(FEED, Ok(status(410)));
     house.poll(0).await;
     assert!(house.feed().await.gone);
-    house.manners.clock.sleep(Millis::from_days(30)).await;
+    house.politeness.clock.sleep(Millis::from_days(30)).await;
     assert!(matches!(house.poll(0).await, Verdict::Drop(_)));
     assert_eq!(house.calls(CallKind::Feed).len(), 1);
     house.suggest().feed(FEED, true).await.unwrap();
@@ -94,7 +94,7 @@ async fn f04_410_retires_at_once_until_somebody_names_the_feed_anew() {
     house.web.answer(FEED, Ok(document("\"1\"")));
     house.web.answer(FEED, Ok(document("\"1\"")));
     house.poll(0).await;
-    house.manners.clock.sleep(Millis::from_days(1)).await;
+    house.politeness.clock.sleep(Millis::from_days(1)).await;
     assert!(house.calls(CallKind::Feed).len() == 2, "it is polled again");
 }
 
@@ -243,7 +243,7 @@ async fn a_feed_that_has_moved_is_known_under_its_old_address() {
         deferrals: 0,
         on_request: false,
     };
-    house.manners.clock.sleep(Millis::from_hours(9)).await;
+    house.politeness.clock.sleep(Millis::from_hours(9)).await;
     assert_eq!(poll.run(&job).await.unwrap(), Verdict::Done);
     assert_eq!(house.calls(CallKind::Feed).last().unwrap().validators.etag.as_deref(), Some("\"1\""));
 }

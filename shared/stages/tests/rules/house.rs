@@ -12,11 +12,11 @@ use curlew_stages::catalog::index::Index;
 use curlew_stages::feeds::discover::Discover;
 use curlew_stages::feeds::dispatch::Dispatch;
 use curlew_stages::feeds::poll::Poll;
-use curlew_stages::operator::overrides::Overrules;
+use curlew_stages::operator::overrides::Overrides;
 use curlew_stages::operator::suggest::Suggest;
 use curlew_stages::pages::extract::Extract;
 use curlew_stages::pages::judge::Judge;
-use curlew_stages::politeness::access::Manners;
+use curlew_stages::politeness::access::Politeness;
 use curlew_stages::program::{Ports, Program};
 use curlew_stages::stage::{Stage, Verdict};
 use curlew_testkit::memory::{
@@ -38,7 +38,7 @@ pub(crate) struct House {
     pub(crate) jobs: Arc<MemoryJobs>,
     pub(crate) blobs: Arc<MemoryBlobs>,
     pub(crate) ports: Ports,
-    pub(crate) manners: Arc<Manners>,
+    pub(crate) politeness: Arc<Politeness>,
     pub(crate) judge: Arc<Judge>,
 }
 
@@ -49,7 +49,8 @@ impl House {
 
     /// Another process over the same store and the same web.
     pub(crate) fn sharing(other: &House) -> House {
-        let manners = Manners { weather: Arc::default(), known: Arc::default(), ..Manners::clone(&other.manners) };
+        let politeness =
+            Politeness { outage: Arc::default(), known: Arc::default(), ..Politeness::clone(&other.politeness) };
         House {
             web: other.web.clone(),
             hosts: other.hosts.clone(),
@@ -58,7 +59,7 @@ impl House {
             jobs: other.jobs.clone(),
             blobs: other.blobs.clone(),
             ports: other.ports.clone(),
-            manners: Arc::new(manners),
+            politeness: Arc::new(politeness),
             judge: Arc::default(),
         }
     }
@@ -81,26 +82,26 @@ impl House {
         };
         let clock = Arc::new(TokioClock::starting_at("2026-11-21T00:00:00Z".parse().unwrap()));
         let seeds = Arc::new(CountingSeeds::new(1));
-        let manners = Manners { scope: Arc::new(scope), ..ports.politeness(web.clone(), clock, seeds) };
-        let (manners, judge) = (Arc::new(manners), Arc::default());
-        House { web, hosts, sources, pages, jobs, blobs, ports, manners, judge }
+        let politeness = Politeness { scope: Arc::new(scope), ..ports.politeness(web.clone(), clock, seeds) };
+        let (politeness, judge) = (Arc::new(politeness), Arc::default());
+        House { web, hosts, sources, pages, jobs, blobs, ports, politeness, judge }
     }
 
     /// The stages over these ports.
     pub(crate) fn program(&self) -> Program {
-        Program::over(self.manners.clone(), self.ports.clone(), self.judge.clone())
+        Program::over(self.politeness.clone(), self.ports.clone(), self.judge.clone())
     }
 
-    /// Before anything else holds the manners.
+    /// Before anything else holds the politeness.
     pub(crate) fn with_rules(&mut self, change: impl FnOnce(&mut Rules)) {
-        let manners = Arc::get_mut(&mut self.manners).unwrap();
-        let mut rules = Rules::clone(&manners.rules);
+        let politeness = Arc::get_mut(&mut self.politeness).unwrap();
+        let mut rules = Rules::clone(&politeness.rules);
         change(&mut rules);
-        manners.rules = Arc::new(rules);
+        politeness.rules = Arc::new(rules);
     }
 
     pub(crate) fn now(&self) -> Timestamp {
-        self.manners.clock.now()
+        self.politeness.clock.now()
     }
 
     pub(crate) async fn poll(&self, deferrals: u32) -> Verdict {
@@ -130,7 +131,7 @@ impl House {
         self.program().extract
     }
 
-    pub(crate) fn overrules(&self) -> Overrules {
+    pub(crate) fn overrules(&self) -> Overrides {
         self.program().overrules
     }
 
@@ -165,8 +166,8 @@ impl House {
     /// Waits for the next slot of the feed, and a moment.
     pub(crate) async fn next_slot(&self) {
         let (feed, from) = (self.feed().await, self.now() + Millis::from_mins(1));
-        let at = curlew_policy::polling::schedule::next_poll(&feed, &self.manners.rules, from).unwrap();
-        self.manners.clock.sleep(at.since(self.now())).await;
+        let at = curlew_policy::polling::schedule::next_poll(&feed, &self.politeness.rules, from).unwrap();
+        self.politeness.clock.sleep(at.since(self.now())).await;
     }
 
     /// Polls the feed in its slots for so many days, or until that ends.
@@ -209,14 +210,14 @@ impl House {
         let mut job = DiscoverJob::new(key(url), url.into());
         for n in 1..20 {
             while let Verdict::Defer(at) = discover.run(&job).await.unwrap() {
-                self.manners.clock.sleep(at.since(self.now())).await;
+                self.politeness.clock.sleep(at.since(self.now())).await;
             }
             let queued = self.queued(QueueName::Discover).await;
             let Some((Job::Discover(next), due)) = queued.into_iter().next_back() else { return n };
             if next == job {
                 return n;
             }
-            self.manners.clock.sleep(due.since(self.now())).await;
+            self.politeness.clock.sleep(due.since(self.now())).await;
             for delivery in self.jobs.receive(QueueName::Discover, 9, Millis(1), self.now()).await.unwrap() {
                 self.jobs.ack(&delivery.receipt).await.unwrap();
             }

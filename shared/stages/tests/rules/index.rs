@@ -62,7 +62,7 @@ pub(crate) async fn accept(house: &House, name: &str, text: &str) -> PageId {
 }
 
 pub(crate) fn removal(house: &House) -> Removal {
-    Removal::new(house.pages.clone(), house.blobs.clone(), house.manners.clock.clone(), Arc::new(()))
+    Removal::new(house.pages.clone(), house.blobs.clone(), house.politeness.clock.clone(), Arc::new(()))
 }
 
 async fn manifest(house: &House, year: Year) -> Manifest {
@@ -71,13 +71,13 @@ async fn manifest(house: &House, year: Year) -> Manifest {
 }
 
 pub(crate) async fn ask(house: &House, query: &str) -> SearchResults {
-    let finder = Finder::new(house.blobs.clone(), house.manners.clock.clone());
+    let finder = Finder::new(house.blobs.clone(), house.politeness.clock.clone());
     finder.find(query, Start::Offset(0), 10).await.unwrap()
 }
 
 async fn go_to(house: &House, day: &str) {
     let to = Timestamp::parse_day_or_instant(day).unwrap();
-    house.manners.clock.sleep(to.since(house.now())).await;
+    house.politeness.clock.sleep(to.since(house.now())).await;
 }
 
 /// The objects that hold one of some words, as they are or as a stem; also in the zstd frames that records and splits
@@ -117,7 +117,7 @@ async fn in_a_simulated_year_a_page_is_rewritten_about_five_times() {
         all.rewritten += done.rewritten;
         all.purged += done.purged;
         most = most.max(done.splits);
-        house.manners.clock.sleep(Millis::from_hours(8)).await;
+        house.politeness.clock.sleep(Millis::from_hours(8)).await;
     }
     assert_eq!(house.now().year(), 2028);
     // New Year: what was current is found as before, and its last hours are published by the first of the next year.
@@ -138,7 +138,7 @@ async fn in_a_simulated_year_a_page_is_rewritten_about_five_times() {
     assert!((3.5..5.0).contains(&rewrites), "{rewrites}");
     assert!(most <= 26, "{most}");
     // A day later nothing lies there but what is listed.
-    house.manners.clock.sleep(Millis::from_days(2)).await;
+    house.politeness.clock.sleep(Millis::from_days(2)).await;
     for year in [2027, 2028] {
         house.index().publish(year).await.unwrap();
     }
@@ -162,7 +162,7 @@ async fn two_indexers_at_once_publish_each_page_once() {
     let (one, two) = futures::join!(one.publish(2026), later);
     assert_eq!(one.unwrap().added + two.unwrap().added, 7);
     assert_eq!(ask(&house, "curlew").await.total, 7);
-    house.manners.clock.sleep(Millis::from_days(1)).await;
+    house.politeness.clock.sleep(Millis::from_days(1)).await;
     let (one, two) = (house.index(), house.index());
     let (one, two) = futures::join!(one.refresh(2026), two.refresh(2026));
     assert!(one.is_ok() && two.is_ok(), "{one:?} {two:?}");
@@ -181,7 +181,7 @@ async fn what_a_crash_leaves_behind_is_swept_and_what_is_read_is_not() {
     assert_eq!(three.len(), 4);
     house.index().refresh(2026).await.unwrap();
     assert_eq!(house.blobs.list("splits/2026/", None, 9).await.unwrap().len(), 5, "whoever reads may go on");
-    house.manners.clock.sleep(Millis::from_hours(25)).await;
+    house.politeness.clock.sleep(Millis::from_hours(25)).await;
     house.index().publish(2026).await.unwrap();
     let left = house.blobs.list("splits/2026/", None, 9).await.unwrap();
     assert_eq!((left.len(), ask(&house, "curlew").await.total), (1, 3));
@@ -205,7 +205,7 @@ async fn p04_after_compaction_the_text_of_a_removed_page_is_in_no_object() {
     assert_eq!(traces(&house, &words).await.len(), 1, "the split, until it is written anew");
     // By hand at once, by itself after a while; the old split goes a day later.
     house.index().refresh(2026).await.unwrap();
-    house.manners.clock.sleep(Millis::from_hours(25)).await;
+    house.politeness.clock.sleep(Millis::from_hours(25)).await;
     house.index().publish(2026).await.unwrap();
     assert_eq!(traces(&house, &words).await, Vec::<String>::new());
     assert_eq!(ask(&house, "curlew").await.total, 5);
@@ -218,7 +218,7 @@ async fn what_is_gone_leaves_the_current_year_too_after_three_months() {
     for n in 0..60 {
         first.get_or_insert(accept(&house, &format!("a{n}"), "A curlew.").await);
         house.index().publish(house.now().year()).await.unwrap();
-        house.manners.clock.sleep(Millis::from_days(1)).await;
+        house.politeness.clock.sleep(Millis::from_days(1)).await;
     }
     go_to(&house, "2027-03-05").await;
     let (year, first) = (2026, first.unwrap());
@@ -238,7 +238,7 @@ async fn o12_odd_queries_are_answered_with_what_was_understood() {
         accept(&house, &format!("a{n}"), "A curlew probes the mud of the estuary.").await;
     }
     house.index().publish(2026).await.unwrap();
-    let finder = Finder::new(house.blobs.clone(), house.manners.clock.clone());
+    let finder = Finder::new(house.blobs.clone(), house.politeness.clock.clone());
     let find = async |query: &str, start: Start<'_>| finder.find(query, start, 10).await;
     finder.sign_cursors([7; 32]);
 
@@ -260,7 +260,7 @@ async fn o12_odd_queries_are_answered_with_what_was_understood() {
         let refused = find(query, Start::After(cursor)).await;
         assert!(matches!(refused, Err(FindError::BadQuery(QueryError::Cursor))), "{cursor}: {refused:?}");
     }
-    let other = || Finder::new(house.blobs.clone(), house.manners.clock.clone());
+    let other = || Finder::new(house.blobs.clone(), house.politeness.clock.clone());
     for (key, why) in [(None, "where nobody signs"), (Some([8; 32]), "where another signs")] {
         let finder = other();
         key.into_iter().for_each(|key| finder.sign_cursors(key));

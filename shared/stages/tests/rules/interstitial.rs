@@ -39,7 +39,7 @@ async fn indexed() -> House {
         accept(&house, name, &own(name)).await;
     }
     house.index().publish(2026).await.unwrap();
-    house.manners.clock.sleep(Millis::from_days(2)).await;
+    house.politeness.clock.sleep(Millis::from_days(2)).await;
     house
 }
 
@@ -55,7 +55,7 @@ async fn days(house: &House, days: u64) {
     while house.now() < end {
         let waiting = house.queued(QueueName::Fetch).await;
         let Some((_, due)) = waiting.first() else { break };
-        house.manners.clock.sleep((*due).min(end).since(house.now())).await;
+        house.politeness.clock.sleep((*due).min(end).since(house.now())).await;
         for delivery in house.jobs.receive(QueueName::Fetch, 9, Millis::from_hours(1), house.now()).await.unwrap() {
             if let Ok(Job::Fetch(job)) = &delivery.job
                 && let curlew_stages::stage::Verdict::Defer(at) = house.fetch(job).await
@@ -107,7 +107,7 @@ async fn a_wall_in_place_of_all_pages_erases_none_and_holds_the_host() {
 
         // The wall is taken down: the next look finds each page itself, and nothing is held any more.
         show(&house, |_, name| document(&format!("Page {name}"), "", &own(name)));
-        house.manners.clock.sleep(Millis::from_days(20)).await;
+        house.politeness.clock.sleep(Millis::from_days(20)).await;
         recheck_all(&house).await;
         assert_eq!((left(&house).await, held(&house).await), (5, None));
         for name in NAMES {

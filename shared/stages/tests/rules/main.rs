@@ -13,10 +13,10 @@ mod fate;
 mod house;
 mod index;
 mod interstitial;
-mod manners;
 mod on_request;
 mod overruns;
 mod owner;
+mod politeness;
 mod polls;
 mod push;
 mod removal;
@@ -44,7 +44,7 @@ async fn a_held_feed_is_parked_once_and_its_schedule_waits() {
     assert!(parked[0].1.since(house.now()).0 >= 72 * HOUR * 1_000);
     let feed = house.feed().await;
     assert_eq!(feed.not_before, parked[0].1);
-    assert!(!curlew_policy::polling::schedule::feed_is_due(&feed, feed.slot, &house.manners.rules, house.now()));
+    assert!(!curlew_policy::polling::schedule::feed_is_due(&feed, feed.slot, &house.politeness.rules, house.now()));
     assert!(feed.trouble.is_some_and(|why| why.contains("too_many_requests")));
     // A job that was sent before the hold changes nothing.
     assert!(matches!(house.poll(0).await, Verdict::Drop(_)));
@@ -57,7 +57,7 @@ async fn h08_a_held_host_is_not_called_and_its_visit_is_given_up_in_the_end() {
     let url = "https://example.org/a";
     house.web.answer(url, Ok(status(503)));
     let mut job = visit("example.org", &[url, "https://example.org/b"], &new());
-    for n in 0..=house.manners.rules.max_deferrals {
+    for n in 0..=house.politeness.rules.max_deferrals {
         assert_eq!(job.deferrals, n);
         house.fetch(&job).await;
         let Some((Job::Fetch(next), due)) = house.queued(QueueName::Fetch).await.pop() else { break };
@@ -65,7 +65,7 @@ async fn h08_a_held_host_is_not_called_and_its_visit_is_given_up_in_the_end() {
         let before = house.web.calls().len();
         house.fetch(&job).await;
         assert_eq!(house.web.calls().len(), before, "a held host is left alone");
-        house.manners.clock.sleep(due.since(house.now())).await;
+        house.politeness.clock.sleep(due.since(house.now())).await;
         while let [delivery] = &house.jobs.receive(QueueName::Fetch, 1, curlew_model::Millis(1), due).await.unwrap()[..]
         {
             house.jobs.ack(&delivery.receipt).await.unwrap();
@@ -85,7 +85,7 @@ async fn h08_a_held_host_is_not_called_and_its_visit_is_given_up_in_the_end() {
 async fn our_own_hour_being_used_up_never_counts_against_a_page() {
     let house = House::new();
     let name = host("example.org");
-    let rules = &house.manners.rules;
+    let rules = &house.politeness.rules;
     let state = curlew_model::HostState {
         window: Window { began: house.now(), spent: rules.window_limit },
         ..Default::default()
@@ -197,7 +197,7 @@ async fn r09_an_older_robots_txt_stands_in_while_a_newer_one_cannot_be_read() {
     house.web.serve("https://example.org/a", "text/html", html(""));
     house.web.serve("https://example.org/b", "text/html", html(""));
     house.fetch(&visit("example.org", &["https://example.org/a"], &new())).await;
-    house.manners.clock.sleep(curlew_model::Millis::from_days(2)).await;
+    house.politeness.clock.sleep(curlew_model::Millis::from_days(2)).await;
     house.fetch(&visit("example.org", &["https://example.org/private", "https://example.org/b"], &new())).await;
     assert_eq!(house.calls(CallKind::Robots).len(), 2);
     assert_eq!(house.state("https://example.org/b").await, Some(PageState::Pending));
@@ -264,7 +264,7 @@ async fn p04_p07_a_recheck_removes_what_is_gone_expired_or_blocked_and_nothing_e
         house.web.answer(url, Ok(reply));
         house.fetch(&visit("example.org", &[url], &Purpose::Recheck)).await;
         if gone == Some(Gone::Noindex) {
-            house.manners.clock.sleep(house.manners.rules.second_look).await;
+            house.politeness.clock.sleep(house.politeness.rules.second_look).await;
             house.fetch(&visit("example.org", &[url], &Purpose::Recheck)).await;
         }
         let state = house.state(url).await.unwrap();
@@ -362,13 +362,13 @@ async fn r26_the_longest_crawl_delay_lets_a_redirected_page_come_to_an_end() {
         let first = visit("example.org", &["https://example.org/a"], &new());
         let job = match queued.into_iter().next_back() {
             Some((Job::Fetch(job), due)) => {
-                house.manners.clock.sleep(due.since(house.now())).await;
+                house.politeness.clock.sleep(due.since(house.now())).await;
                 job
             }
             _ => first,
         };
         while house.fetch(&job).await != Verdict::Done {
-            house.manners.clock.sleep(curlew_model::Millis::from_secs(10)).await;
+            house.politeness.clock.sleep(curlew_model::Millis::from_secs(10)).await;
         }
     }
     assert_eq!(house.state("https://example.org/c").await, Some(PageState::Pending));

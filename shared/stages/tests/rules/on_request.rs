@@ -24,7 +24,7 @@ async fn ask(house: &House) -> Verdict {
 
 /// How often the feed was called when asked for so many minutes after what came before.
 async fn called_after(house: &House, minutes: u64) -> usize {
-    house.manners.clock.sleep(Millis::from_mins(minutes)).await;
+    house.politeness.clock.sleep(Millis::from_mins(minutes)).await;
     let before = house.calls(CallKind::Feed).len();
     ask(house).await;
     house.calls(CallKind::Feed).len() - before

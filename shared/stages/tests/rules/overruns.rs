@@ -3,7 +3,7 @@
 use crate::house::{FEED, House, html, new, rss, visit};
 use curlew_model::{ExtractJob, Job, PageState, Purpose, Rejection, Stage as QueueName};
 use curlew_ports::{CallKind, Pages};
-use curlew_stages::politeness::access::Manners;
+use curlew_stages::politeness::access::Politeness;
 use curlew_stages::stage::Verdict;
 use curlew_testkit::faults::OverrunPool;
 use std::io::Cursor;
@@ -24,7 +24,7 @@ fn house(spared: usize) -> House {
 
 fn overrun_after(house: &mut House, spared: usize) {
     let pool = Arc::new(OverrunPool::after(spared));
-    house.manners = Arc::new(Manners { pool, ..Manners::clone(&house.manners) });
+    house.politeness = Arc::new(Politeness { pool, ..Politeness::clone(&house.politeness) });
 }
 
 async fn extract_job(house: &House) -> ExtractJob {

@@ -57,9 +57,9 @@ impl Town {
             hosts: house.hosts.clone(),
             pages: house.pages.clone(),
             queue: house.jobs.clone(),
-            clock: house.manners.clock.clone(),
+            clock: house.politeness.clock.clone(),
             blobs: house.blobs.clone(),
-            groups: house.manners.groups.clone(),
+            groups: house.politeness.groups.clone(),
         }
     }
 
@@ -68,22 +68,22 @@ impl Town {
         Owners {
             blobs: house.blobs.clone(),
             ledger: house.hosts.clone(),
-            robots: house.manners.robots.clone(),
+            robots: house.politeness.robots.clone(),
             blocks: self.blocks(),
             queue: house.jobs.clone(),
             fetch: house.web.clone(),
-            clock: house.manners.clock.clone(),
-            rules: house.manners.rules.clone(),
+            clock: house.politeness.clock.clone(),
+            rules: house.politeness.rules.clone(),
             token: "CurlewBot".into(),
             scheme: "https",
-            pool: house.manners.pool.clone(),
+            pool: house.politeness.pool.clone(),
         }
     }
 
     fn own(&self) -> Own {
         let house = &self.house;
         Own {
-            manners: house.manners.clone(),
+            politeness: house.politeness.clone(),
             names: self.zone.clone(),
             blobs: house.blobs.clone(),
             pages: house.pages.clone(),
@@ -99,12 +99,12 @@ impl Town {
     async fn work(&self) {
         let (house, own) = (&self.house, self.own());
         while let Some((Job::Own(job), due)) = house.queued(QueueName::Discover).await.into_iter().next() {
-            house.manners.clock.sleep(due.since(house.now())).await;
+            house.politeness.clock.sleep(due.since(house.now())).await;
             for delivery in house.jobs.receive(QueueName::Discover, 1, Millis(1), house.now()).await.unwrap() {
                 house.jobs.ack(&delivery.receipt).await.unwrap();
             }
             while let Verdict::Defer(at) = own.run(&job).await.unwrap() {
-                house.manners.clock.sleep(at.since(house.now())).await;
+                house.politeness.clock.sleep(at.since(house.now())).await;
             }
         }
     }
@@ -117,7 +117,7 @@ impl Town {
 
     /// Where the challenge was found, and why not elsewhere.
     async fn look(&self, n: u64) -> (Option<Way>, Vec<(Way, Miss)>) {
-        self.house.manners.clock.sleep(Millis::from_mins(1)).await;
+        self.house.politeness.clock.sleep(Millis::from_mins(1)).await;
         assert_eq!(self.wish(n, Wish::Look).await, Wished::Granted);
         let claim = self.owners().claimed(HOST, &challenge(n)).await.unwrap().claim.unwrap();
         (claim.proof.map(|(way, _)| way), claim.misses)
@@ -255,7 +255,7 @@ async fn i06_w06_without_a_proof_nothing_is_hidden_or_told() {
 async fn an_owner_is_told_what_is_kept() {
     let town = Town::proven().await;
     town.house.with_feed(|_| {}).await;
-    town.house.manners.clock.sleep(Millis::from_mins(10)).await;
+    town.house.politeness.clock.sleep(Millis::from_mins(10)).await;
     assert_eq!(town.wish(1, Wish::Report).await, Wished::Granted);
     let seen = town.owners().claimed(HOST, &challenge(1)).await.unwrap();
     assert!(seen.proven_until.is_some_and(|until| until > town.house.now()));
@@ -279,14 +279,14 @@ async fn i05_a_block_counts_from_the_next_query_and_call_and_is_taken_back() {
     let kept = town.owners().claimed(HOST, &challenge(1)).await.unwrap().held.unwrap();
     assert_eq!(kept.block, BlockedBy::Owner);
     assert!(matches!(town.house.suggest().offered(HOME).await, Err(SuggestError::Refused(_))));
-    town.house.manners.clock.sleep(Millis::from_secs(1)).await;
+    town.house.politeness.clock.sleep(Millis::from_secs(1)).await;
     assert_eq!(town.wish(1, Wish::Unblock).await, Wished::Granted);
     assert_eq!(town.found().await, 2);
 
     // What the operator has blocked, an owner does not take back.
     assert_eq!(town.wish(1, Wish::Block).await, Wished::Granted);
     town.blocks().block(HOST).await.unwrap();
-    town.house.manners.clock.sleep(Millis::from_mins(10)).await;
+    town.house.politeness.clock.sleep(Millis::from_mins(10)).await;
     assert_eq!(town.wish(1, Wish::Unblock).await, Wished::Refused);
     assert_eq!(town.found().await, 0);
     town.blocks().unblock(HOST).await.unwrap();
@@ -302,17 +302,17 @@ async fn i05_a_job_that_comes_late_does_not_undo_what_was_asked_for_after_it() {
         town.own().run(&job).await.unwrap()
     };
     assert_eq!(town.wish(1, Wish::Block).await, Wished::Granted);
-    town.house.manners.clock.sleep(Millis::from_mins(1)).await;
+    town.house.politeness.clock.sleep(Millis::from_mins(1)).await;
     assert_eq!(town.wish(1, Wish::Unblock).await, Wished::Granted);
-    town.house.manners.clock.sleep(Millis::from_mins(1)).await;
+    town.house.politeness.clock.sleep(Millis::from_mins(1)).await;
     assert_eq!(town.wish(1, Wish::Forget).await, Wished::Granted);
     // A queue may hand a job out twice.
     assert_eq!(late(Wish::Unblock).await, Verdict::Done);
     assert_eq!(blocked().await, BlockedBy::Owner);
     assert!(town.house.hosts.load(&host(HOST)).await.unwrap().0.is_blocked(HOST));
-    town.house.manners.clock.sleep(Millis::from_mins(10)).await;
+    town.house.politeness.clock.sleep(Millis::from_mins(10)).await;
     assert_eq!(town.wish(1, Wish::Unblock).await, Wished::Granted);
-    town.house.manners.clock.sleep(Millis::from_mins(1)).await;
+    town.house.politeness.clock.sleep(Millis::from_mins(1)).await;
     accept(&town.house, "new", TEXT).await;
     assert_eq!(late(Wish::Forget).await, Verdict::Done);
     assert_eq!(blocked().await, BlockedBy::Nobody);
@@ -333,7 +333,7 @@ async fn i05_what_its_owner_has_forgotten_is_gone() {
     let feed = town.house.feed().await;
     assert!(feed.gone && feed.title.is_none() && feed.seen.is_empty());
     town.house.index().refresh(2026).await.unwrap();
-    town.house.manners.clock.sleep(Millis::from_days(2)).await;
+    town.house.politeness.clock.sleep(Millis::from_days(2)).await;
     town.house.index().publish(2026).await.unwrap();
     assert_eq!(traces(&town.house, &["probe", "worms"]).await, Vec::<String>::new());
     // A visit that the owner asks for takes the feed up again, once the block is gone.
@@ -350,7 +350,7 @@ async fn a_visit_that_is_asked_for_keeps_the_manners_of_every_other() {
     town.house.with_feed(|feed| feed.polled_at = now).await;
     assert_eq!(town.wish(1, Wish::Visit).await, Wished::Granted);
     let poll = town.house.queued(QueueName::Poll).await;
-    assert!(poll.len() == 1 && poll[0].1 >= now + town.house.manners.rules.poll_floor, "{poll:?}");
+    assert!(poll.len() == 1 && poll[0].1 >= now + town.house.politeness.rules.poll_floor, "{poll:?}");
     let visits = town.house.queued(QueueName::Fetch).await;
     assert!(matches!(&visits[..], [(Job::Fetch(visit), _)] if visit.items.len() == 2), "{visits:?}");
     assert!(matches!(town.wish(1, Wish::Visit).await, Wished::TooSoon(_)));
@@ -362,7 +362,7 @@ async fn claims_are_forgotten_when_their_time_is_over() {
     let blobs = town.house.blobs.as_ref();
     let there = || async { blobs.list("owners/", None, 10).await.unwrap().len() };
     assert_eq!((expire_claims(blobs, town.house.now()).await.unwrap(), there().await), (0, 1));
-    town.house.manners.clock.sleep(PROOF_LIFE + CLAIM_LIFE).await;
+    town.house.politeness.clock.sleep(PROOF_LIFE + CLAIM_LIFE).await;
     assert_eq!(town.wish(1, Wish::Block).await, Wished::Unproven);
     assert_eq!((expire_claims(blobs, town.house.now()).await.unwrap(), there().await), (1, 0));
 }
@@ -374,7 +374,7 @@ fn message(n: usize) -> Message {
 #[tokio::test(start_paused = true)]
 async fn i10_messages_are_kept_once_in_bounded_number_and_not_for_long() {
     let house = House::new();
-    let messages = Messages { blobs: house.blobs.clone(), clock: house.manners.clock.clone() };
+    let messages = Messages { blobs: house.blobs.clone(), clock: house.politeness.clock.clone() };
     for _ in 0..3 {
         assert_eq!(messages.take(&message(0)).await.unwrap(), Told::Taken);
     }
@@ -390,9 +390,9 @@ async fn i10_messages_are_kept_once_in_bounded_number_and_not_for_long() {
     assert_eq!(messages.take(&message(9_999)).await.unwrap(), Told::Full);
     assert_eq!(messages.take(&message(1)).await.unwrap(), Told::Taken, "that one is there");
     assert!(messages.close(&kept[0].0).await.unwrap() && !messages.close(&kept[0].0).await.unwrap());
-    house.manners.clock.sleep(MESSAGES_KEPT).await;
+    house.politeness.clock.sleep(MESSAGES_KEPT).await;
     assert_eq!(messages.expire().await.unwrap(), 0);
-    house.manners.clock.sleep(Millis::from_days(1)).await;
+    house.politeness.clock.sleep(Millis::from_days(1)).await;
     assert_eq!(messages.take(&message(1)).await.unwrap(), Told::Taken, "a new day");
     assert_eq!(messages.expire().await.unwrap(), MESSAGES_A_DAY - 1);
     assert_eq!(messages.list().await.unwrap().len(), 1);
@@ -412,6 +412,6 @@ async fn w03_w04_suggestions_are_written_down_once_and_in_bounded_number() {
     assert!(suggest.offered("https://other.example/").await.is_ok());
     assert!(house.web.calls().is_empty(), "nothing was fetched");
     assert!(house.queued(QueueName::Discover).await.is_empty(), "nor is it at once");
-    house.manners.clock.sleep(Millis::from_days(1)).await;
+    house.politeness.clock.sleep(Millis::from_days(1)).await;
     assert!(suggest.offered("https://example.org/tomorrow").await.is_ok());
 }

@@ -4,7 +4,7 @@ use crate::house::{FEED, House, host, moved, rss, status};
 use async_trait::async_trait;
 use curlew_model::{HostState, Millis, Stage as QueueName, Validators};
 use curlew_ports::{Call, CallKind, Fetch, FetchError, HostLedger, Reply};
-use curlew_stages::politeness::access::Manners;
+use curlew_stages::politeness::access::Politeness;
 use curlew_stages::stage::Verdict;
 use curlew_testkit::memory::MemoryFetch;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ async fn state(house: &House) -> HostState {
 }
 
 async fn hours(house: &House, hours: u64) {
-    house.manners.clock.sleep(Millis::from_hours(hours)).await;
+    house.politeness.clock.sleep(Millis::from_hours(hours)).await;
 }
 
 #[tokio::test(start_paused = true)]
@@ -32,7 +32,7 @@ async fn a_poll_that_brings_nothing_lets_its_lease_run_out_and_one_with_news_giv
     for answer in [document(ITEM), status(304), document(ITEM), status(304)] {
         house.web.answer(FEED, Ok(answer));
     }
-    let rules = &house.manners.rules;
+    let rules = &house.politeness.rules;
     assert_eq!(house.poll(0).await, Verdict::Done);
     assert_eq!(state(&house).await.lease, None, "the visits that it sent need the lease");
     for n in 1..=3 {
@@ -75,11 +75,11 @@ async fn a_lease_that_was_left_keeps_others_out_until_it_ends() {
     let until = state(&house).await.lease.map(|lease| lease.until).unwrap();
     let visit = crate::house::visit("example.org", &["https://example.org/a"], &crate::house::new());
     assert!(matches!(house.fetch(&visit).await, Verdict::Defer(at) if at <= until));
-    house.manners.clock.sleep(until.since(house.now())).await;
+    house.politeness.clock.sleep(until.since(house.now())).await;
     let ended = house.now();
     assert_eq!(house.fetch(&visit).await, Verdict::Done);
     assert_eq!(house.calls(CallKind::Page).len(), 1);
-    assert!(house.now() >= ended + house.manners.rules.min_pause);
+    assert!(house.now() >= ended + house.politeness.rules.min_pause);
 }
 
 /// A web that takes its time for each answer.
@@ -103,13 +103,13 @@ async fn a_poll_that_takes_long_gets_a_longer_lease_and_gives_it_back() {
     house.with_feed(|feed| feed.validators.etag = Some("\"1\"".into())).await;
     house.web.answer(FEED, moved(302, "https://example.org/b"));
     house.web.answer("https://example.org/b", Ok(status(304)));
-    let slow = Slow(house.web.clone(), house.manners.clock.clone(), Millis::from_secs(20));
-    house.manners = Arc::new(Manners { fetch: Arc::new(slow), ..Manners::clone(&house.manners) });
+    let slow = Slow(house.web.clone(), house.politeness.clock.clone(), Millis::from_secs(20));
+    house.politeness = Arc::new(Politeness { fetch: Arc::new(slow), ..Politeness::clone(&house.politeness) });
     let began = house.now();
     assert_eq!(house.poll(0).await, Verdict::Done);
     assert_eq!(house.calls(CallKind::Feed).len(), 2);
     let took = house.now().since(began);
-    assert!(took > house.manners.rules.brief_length(), "{took:?}");
+    assert!(took > house.politeness.rules.brief_length(), "{took:?}");
     let after = state(&house).await;
     assert_eq!(after.lease, None);
     assert!(after.window.spent >= took && after.window.spent <= took + Millis(10), "{:?}", after.window);

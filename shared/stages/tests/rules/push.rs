@@ -28,7 +28,7 @@ impl Listening {
         house.blobs.put(WEB_SECRET, vec![7; 32].into()).await.unwrap();
         let callbacks = Arc::new(Callbacks::new(Some("https://search.example".into()), house.blobs.clone()));
         let subscribe = Subscribe {
-            manners: house.manners.clone(),
+            politeness: house.politeness.clone(),
             sources: house.sources.clone(),
             queue: house.jobs.clone(),
             callbacks: callbacks.clone(),
@@ -36,8 +36,8 @@ impl Listening {
         let pushes = Pushes {
             sources: house.sources.clone(),
             queue: house.jobs.clone(),
-            clock: house.manners.clock.clone(),
-            rules: house.manners.rules.clone(),
+            clock: house.politeness.clock.clone(),
+            rules: house.politeness.rules.clone(),
             callbacks,
         };
         house.with_feed(|_| {}).await;
@@ -220,7 +220,7 @@ async fn f13_a_hub_is_told_when_its_feed_is_retired() {
 async fn f12_f14_only_the_right_signature_sends_one_poll_and_nothing_is_fetched_for_it() {
     let this = Listening::subscribed().await;
     let secret = this.form()["hub.secret"].clone();
-    this.house.manners.clock.sleep(Millis::from_hours(2)).await;
+    this.house.politeness.clock.sleep(Millis::from_hours(2)).await;
     let calls = this.house.web.calls().len();
     assert_eq!(this.told(b"news", "another secret").await, HubAnswer::Yes, "its sender is not told");
     for unsigned in [None, Some("sha256=00"), Some("sha1=effcdf6ae5eb2fa2d27416d5f184df9c259a7c79"), Some("")] {

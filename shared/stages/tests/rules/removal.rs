@@ -32,7 +32,7 @@ async fn indexed() -> House {
 }
 
 async fn recheck(house: &House, reply: Result<Reply, FetchError>) -> Option<PageState> {
-    house.manners.clock.sleep(Millis::from_days(2)).await;
+    house.politeness.clock.sleep(Millis::from_days(2)).await;
     match reply {
         Ok(reply) => house.web.keep(A, reply),
         error => house.web.answer(A, error),
@@ -155,7 +155,7 @@ async fn a_page_answering_410_is_not_found_by_the_next_query_and_its_record_is_e
         assert!(trail.removed[0]["accepted"].is_string());
     }
     house.index().refresh(2026).await.unwrap();
-    house.manners.clock.sleep(Millis::from_hours(25)).await;
+    house.politeness.clock.sleep(Millis::from_hours(25)).await;
     house.index().publish(2026).await.unwrap();
     let trail = audit.of(&Subject::read(A).unwrap()).await.unwrap();
     assert!(trail.left.is_empty() && trail.indexed == 0 && trail.is_clean());
@@ -181,7 +181,7 @@ async fn in_a_simulated_year_of_samples_every_page_has_its_turn_twice() {
         }
         house.pages.insert(&row).await.unwrap();
     }
-    let sample = Sample { manners: house.manners.clone(), pages: house.pages.clone(), queue: house.jobs.clone() };
+    let sample = Sample { politeness: house.politeness.clone(), pages: house.pages.clone(), queue: house.jobs.clone() };
     let a_day = curlew_policy::page::sampling::a_day(ids.len() as u64, 0);
     assert_eq!(a_day, 7);
     let mut last: BTreeMap<PageId, (Millis, u32)> = ids.iter().map(|id| (id.clone(), (Millis::ZERO, 0))).collect();
@@ -203,7 +203,7 @@ async fn in_a_simulated_year_of_samples_every_page_has_its_turn_twice() {
             }
             curlew_ports::Inbox::ack(house.jobs.as_ref(), &delivery.receipt).await.unwrap();
         }
-        house.manners.clock.sleep(Millis::from_days(1)).await;
+        house.politeness.clock.sleep(Millis::from_days(1)).await;
     }
     let least = last.values().map(|(_, times)| *times).min().unwrap();
     assert!(least >= 2, "{least}");

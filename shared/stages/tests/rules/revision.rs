@@ -49,7 +49,7 @@ async fn work(house: &House) {
 }
 
 async fn wait(house: &House, hours: u64) {
-    house.manners.clock.sleep(Millis::from_hours(hours)).await;
+    house.politeness.clock.sleep(Millis::from_hours(hours)).await;
 }
 
 /// A page that came by a feed and is published.
@@ -149,7 +149,7 @@ async fn a_page_that_goes_after_an_edit_goes_with_all_its_copies() {
 async fn at_new_year_an_edited_page_changes_over_and_is_found_once() {
     let house = published("whimbrel").await;
     let to: Timestamp = "2027-01-02T00:00:00Z".parse().unwrap();
-    house.manners.clock.sleep(to.since(house.now())).await;
+    house.politeness.clock.sleep(to.since(house.now())).await;
     house.web.keep(A, document("godwit"));
     recheck(&house).await;
     house.index().publish(2027).await.unwrap();
@@ -251,7 +251,7 @@ async fn an_entry_that_its_feed_calls_updated_has_its_page_rechecked() {
     house.next_slot().await;
     house.poll(0).await;
     assert_eq!(rechecks(&house).await, Vec::<String>::new(), "not within a day of the last look");
-    house.manners.clock.sleep(Millis::from_secs(18 * HOUR)).await;
+    house.politeness.clock.sleep(Millis::from_secs(18 * HOUR)).await;
     house.next_slot().await;
     house.poll(0).await;
     assert_eq!(rechecks(&house).await, ["https://example.org/b"], "but then, though nothing has changed since");
@@ -268,7 +268,7 @@ async fn a_feed_that_renews_all_its_dates_each_time_has_nothing_rechecked() {
     for day in 22..30 {
         let at = format!("2026-11-{day}T03:00:00Z");
         house.web.keep(FEED, atom(&[at.as_str(); 6]));
-        house.manners.clock.sleep(Millis::from_days(1)).await;
+        house.politeness.clock.sleep(Millis::from_days(1)).await;
         house.next_slot().await;
         house.poll(0).await;
         assert_eq!(rechecks(&house).await, Vec::<String>::new(), "{day}");

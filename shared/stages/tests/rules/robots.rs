@@ -22,7 +22,7 @@ fn house() -> House {
 }
 
 pub(crate) async fn days(house: &House, days: u64) {
-    house.manners.clock.sleep(Millis::from_days(days)).await;
+    house.politeness.clock.sleep(Millis::from_days(days)).await;
 }
 
 pub(crate) async fn fetch(house: &House, urls: &[&str]) {
@@ -182,10 +182,10 @@ async fn r10_a_copy_is_used_for_a_day_or_less_and_asked_for_again_by_its_validat
     house.web.answer(ROBOTS, Ok(unchanged));
     let asked = || house.calls(CallKind::Robots).len();
     fetch(&house, &[A]).await;
-    house.manners.clock.sleep(Millis::from_hours(23)).await;
+    house.politeness.clock.sleep(Millis::from_hours(23)).await;
     fetch(&house, &["https://example.org/b"]).await;
     assert_eq!(asked(), 1);
-    house.manners.clock.sleep(Millis::from_hours(2)).await;
+    house.politeness.clock.sleep(Millis::from_hours(2)).await;
     fetch(&house, &["https://example.org/private"]).await;
     assert_eq!(asked(), 2, "a year is a day");
     assert_eq!(house.calls(CallKind::Robots)[1].validators.etag.as_deref(), Some("\"1\""));
@@ -194,7 +194,7 @@ async fn r10_a_copy_is_used_for_a_day_or_less_and_asked_for_again_by_its_validat
         Some(Rejection::Robots),
         "304: the copy holds on"
     );
-    house.manners.clock.sleep(Millis::from_mins(61)).await;
+    house.politeness.clock.sleep(Millis::from_mins(61)).await;
     fetch(&house, &["https://example.org/c"]).await;
     assert_eq!(asked(), 3, "and an hour is an hour");
 }
@@ -232,7 +232,7 @@ async fn r25_feeds_and_sites_that_a_person_names_are_asked_about_too() {
     let suggest = suggest(&house);
     let home = suggest.site("example.org", true).await.unwrap();
     let discover = Discover::new(
-        house.manners.clone(),
+        house.politeness.clone(),
         house.sources.clone(),
         house.pages.clone(),
         house.jobs.clone(),
@@ -257,7 +257,7 @@ async fn r26_crawl_delay_slows_down_and_one_of_a_day_is_the_cap_and_not_nothing(
         let took = house.now().since(began).0;
         assert!((at_least..at_least + 20_000).contains(&took), "{delay}: {took}");
         let (state, _) = house.hosts.load(&host("example.org")).await.unwrap();
-        assert!(state.crawl_delay <= house.manners.rules.crawl_delay_cap);
+        assert!(state.crawl_delay <= house.politeness.rules.crawl_delay_cap);
     }
 }
 
@@ -284,7 +284,7 @@ pub(crate) async fn extract_all(house: &House) {
 }
 
 async fn found(house: &House) -> Vec<String> {
-    let finder = Finder::new(house.blobs.clone(), house.manners.clock.clone());
+    let finder = Finder::new(house.blobs.clone(), house.politeness.clock.clone());
     finder.find("curlew", Start::Offset(0), 10).await.unwrap().hits.into_iter().map(|hit| hit.snippet).collect()
 }
 
@@ -389,8 +389,8 @@ pub(crate) fn suggest(house: &House) -> Suggest {
         blobs: house.blobs.clone(),
         fetch: house.web.clone(),
         queue: house.jobs.clone(),
-        clock: house.manners.clock.clone(),
-        scope: house.manners.scope.clone(),
-        groups: house.manners.groups.clone(),
+        clock: house.politeness.clock.clone(),
+        scope: house.politeness.scope.clone(),
+        groups: house.politeness.groups.clone(),
     }
 }

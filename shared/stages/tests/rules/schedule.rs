@@ -34,7 +34,7 @@ async fn run(house: &House, length: Millis) -> Vec<Timestamp> {
             house.jobs.ack(&delivery.receipt).await.unwrap();
         }
         let into_minute = house.now().as_millis().rem_euclid(60_000).unsigned_abs();
-        house.manners.clock.sleep(Millis(60_000 - into_minute)).await;
+        house.politeness.clock.sleep(Millis(60_000 - into_minute)).await;
     }
     made
 }
@@ -141,11 +141,11 @@ async fn adaptive_polls_follow_the_history_to_once_an_hour_and_back_and_keep_the
     let made = run(&house, Millis::from_hours(4)).await;
     assert!((3..=4).contains(&made.len()), "{made:?}");
     let all = run(&house, Millis::from_days(40)).await;
-    let floor = house.manners.rules.poll_floor;
+    let floor = house.politeness.rules.poll_floor;
     assert!(made.iter().chain(&all).collect::<Vec<_>>().windows(2).all(|pair| pair[1].since(*pair[0]) >= floor));
     // Nothing new for weeks: rarer and rarer.
     let feed = house.feed().await;
-    assert_eq!((feed.interval, feed.polling.why), (house.manners.rules.poll_cap, Why::History));
+    assert_eq!((feed.interval, feed.polling.why), (house.politeness.rules.poll_cap, Why::History));
     assert!(all.len() < 60, "{} polls in forty days of silence", all.len());
     assert_eq!(house.sources.list(None, 100).await.unwrap().len(), 8, "the rows for further slots stay");
 }
@@ -162,10 +162,10 @@ async fn h07_a_poll_that_is_delivered_twice_calls_once() {
     house.next_slot().await;
     assert_eq!(house.poll(0).await, Verdict::Done);
     let Verdict::Defer(until) = house.poll(0).await else { panic!("the lease is in force") };
-    house.manners.clock.sleep(until.since(house.now())).await;
+    house.politeness.clock.sleep(until.since(house.now())).await;
     // It may take a few turns until the lease has run out.
     while let Verdict::Defer(until) = house.poll(0).await {
-        house.manners.clock.sleep(until.since(house.now())).await;
+        house.politeness.clock.sleep(until.since(house.now())).await;
     }
     assert_eq!(house.calls(CallKind::Feed).len(), 2);
     house.next_slot().await;
@@ -199,7 +199,7 @@ async fn h07_a_parked_poll_that_meets_the_one_of_its_slot_does_not_call_again() 
         assert_eq!(calls(), 1);
         for deferrals in if parked_first { [1, 0] } else { [0, 1] } {
             house.poll(deferrals).await;
-            house.manners.clock.sleep(Millis::from_secs(3)).await;
+            house.politeness.clock.sleep(Millis::from_secs(3)).await;
         }
         assert_eq!(calls(), 2, "parked first: {parked_first}");
     }

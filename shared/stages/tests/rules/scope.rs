@@ -207,7 +207,7 @@ mod preferences {
         fetch(&house, &[A]).await;
         assert!(!called(&house, A));
         let (_, due): (Job, Timestamp) = house.queued(QueueName::Fetch).await.pop().unwrap();
-        house.manners.clock.sleep(due.since(house.now())).await;
+        house.politeness.clock.sleep(due.since(house.now())).await;
         fetch(&house, &[A]).await;
         assert_eq!(house.state(A).await, Some(PageState::Pending));
     }

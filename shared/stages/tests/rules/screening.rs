@@ -209,11 +209,11 @@ async fn a_page_that_is_let_through_is_fetched_once_more_and_stays_through_re_ch
     let scope = overrules.scope(A).await.unwrap();
     let followed = overrules.give(&scope, Judged::Pass, vec![], Some("a satire".into())).await.unwrap();
     assert_eq!((followed.removed, followed.taken_up), (0, 1));
-    house.manners.clock.sleep(Millis::from_mins(1)).await;
+    house.politeness.clock.sleep(Millis::from_mins(1)).await;
     run_queues(&house).await;
     assert!(is_accepted(house.state(A).await.as_ref()));
     for _ in 0..3 {
-        house.manners.clock.sleep(Millis::from_days(8)).await;
+        house.politeness.clock.sleep(Millis::from_days(8)).await;
         house.fetch(&visit("example.org", &[A], &Purpose::Recheck)).await;
         assert!(is_accepted(house.state(A).await.as_ref()), "a re-check asks the same overrule");
     }
@@ -240,14 +240,14 @@ async fn a_site_that_is_kept_out_loses_its_pages_and_gets_no_new_ones_until_it_i
     assert_eq!((followed.removed, followed.taken_up), (1, 0));
     assert_eq!(house.state(A).await, Some(PageState::Gone { reason: Gone::Screened }));
     // What was read is not read again for a minute.
-    house.manners.clock.sleep(Millis::from_mins(1)).await;
+    house.politeness.clock.sleep(Millis::from_mins(1)).await;
     crawl(&house, B).await;
     let Some(PageState::Rejected { reason: Rejection::Screened(why) }) = house.state(B).await else { panic!("taken") };
     assert!(why.is_operators() && why.because.unwrap().contains("The operator keeps example.org out"));
 
     let followed = overrules.take_back(&site).await.unwrap().unwrap();
     assert_eq!((followed.removed, followed.taken_up), (0, 1));
-    house.manners.clock.sleep(Millis::from_mins(1)).await;
+    house.politeness.clock.sleep(Millis::from_mins(1)).await;
     run_queues(&house).await;
     assert!(is_accepted(house.state(B).await.as_ref()));
     assert_eq!(house.state(A).await, Some(PageState::Gone { reason: Gone::Screened }), "what is gone stays gone");
@@ -271,7 +271,7 @@ async fn a_page_weighs_more_than_its_site_and_topics_than_none() {
     // Given anew, it takes the place of the old one.
     overrules.give(&site, Judged::Pass, vec![Topic::Gambling], None).await.unwrap();
     assert_eq!(overrules.list().await.unwrap().len(), 2);
-    house.manners.clock.sleep(Millis::from_mins(1)).await;
+    house.politeness.clock.sleep(Millis::from_mins(1)).await;
     run_queues(&house).await;
     assert!(is_accepted(house.state(A).await.as_ref()));
     assert!(matches!(house.state(B).await, Some(PageState::Rejected { .. })));
@@ -282,12 +282,12 @@ async fn a_re_check_removes_what_is_kept_out_without_a_call() {
     let house = House::new();
     serve(&house, A, PICTURE, body(true));
     crawl(&house, A).await;
-    // As if the process that gave the overrule had died before it did what follows.
+    // As if the process that gave the override had died before it did what follows.
     let rule = serde_json::json!({ "overrules": [
         { "scope": { "page": A }, "verdict": "reject", "at": "2026-11-21T00:00:00Z" }
     ]});
     house.blobs.put("overrules.json", rule.to_string().into()).await.unwrap();
-    house.manners.clock.sleep(Millis::from_mins(1)).await;
+    house.politeness.clock.sleep(Millis::from_mins(1)).await;
     let before = house.web.calls().len();
     house.fetch(&visit("example.org", &[A], &Purpose::Recheck)).await;
     assert_eq!(house.state(A).await, Some(PageState::Gone { reason: Gone::Screened }));

@@ -93,7 +93,7 @@ async fn what_is_found_shows_its_thumbnail_without_a_look_whether_it_is_there() 
     let (house, jobs) = fetched().await;
     extracted(&house, &jobs).await;
     house.index().publish(2026).await.unwrap();
-    let found = Finder::new(house.blobs.clone(), house.manners.clock.clone())
+    let found = Finder::new(house.blobs.clone(), house.politeness.clock.clone())
         .find("curlew site:example.org", Start::Offset(0), 9)
         .await
         .unwrap();
@@ -185,7 +185,7 @@ async fn the_sites_own_image_is_an_object_that_outlives_its_pages() {
     let [(Job::Fetch(images), _)] = &queued[..] else { panic!("{queued:?}") };
     assert_eq!((images.host.clone(), images.items.len()), (host("example.org"), 1));
     house.index().publish(2026).await.unwrap();
-    let finder = Finder::new(house.blobs.clone(), house.manners.clock.clone());
+    let finder = Finder::new(house.blobs.clone(), house.politeness.clock.clone());
     let shown = async || {
         finder
             .find("curlew site:example.org", Start::Offset(0), 9)

@@ -12,9 +12,9 @@ async fn left_after(house: &House, turn: u64) -> Vec<String> {
     for url in urls {
         house.web.serve(url, "text/html", html(""));
     }
-    let fetch = Fetch::new(house.manners.clone(), house.pages.clone(), house.jobs.clone(), house.blobs.clone());
+    let fetch = Fetch::new(house.politeness.clone(), house.pages.clone(), house.jobs.clone(), house.blobs.clone());
     let job = visit("example.org", &urls, &new());
-    assert_eq!(fetch.with_turn(Millis::from_secs(turn)).run(&job).await.unwrap(), Verdict::Done);
+    assert_eq!(fetch.with_time_slice(Millis::from_secs(turn)).run(&job).await.unwrap(), Verdict::Done);
     match &house.queued(QueueName::Fetch).await[..] {
         [] => vec![],
         [(Job::Fetch(rest), due)] => {

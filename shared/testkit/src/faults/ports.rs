@@ -17,8 +17,8 @@ impl<P: HostLedger + ?Sized> HostLedger for Faulty<P> {
         self.faults.call("load a host", self.port.load(host)).await
     }
 
-    async fn glimpse(&self, host: &HostKey) -> Result<(HostState, Version), PortError> {
-        self.faults.call("glimpse a host", self.port.glimpse(host)).await
+    async fn load_eventual(&self, host: &HostKey) -> Result<(HostState, Version), PortError> {
+        self.faults.call("load_eventual a host", self.port.load_eventual(host)).await
     }
 
     async fn swap(&self, host: &HostKey, seen: Version, next: HostState) -> Result<Version, PortError> {
@@ -61,8 +61,8 @@ impl<P: Pages + ?Sized> Pages for Faulty<P> {
         self.faults.call("get a page", self.port.get(id)).await
     }
 
-    async fn glimpse(&self, id: &PageId) -> Result<Option<(Page, Version)>, PortError> {
-        self.faults.call("glimpse a page", self.port.glimpse(id)).await
+    async fn load_eventual(&self, id: &PageId) -> Result<Option<(Page, Version)>, PortError> {
+        self.faults.call("load_eventual a page", self.port.load_eventual(id)).await
     }
 
     async fn insert(&self, page: &Page) -> Result<bool, PortError> {

@@ -21,7 +21,7 @@ use curlew_ports::{
     RobotsStore, Sources,
 };
 use curlew_stages::feeds::dispatch::Dispatch;
-use curlew_stages::politeness::access::Manners;
+use curlew_stages::politeness::access::Politeness;
 use curlew_stages::politeness::robots_cache::KnownRobots;
 use curlew_stages::program::{Ports, Program};
 use curlew_stages::stage::StageError;
@@ -205,7 +205,7 @@ impl Crawler {
             blobs: Arc::new(MemoryBlobs::default()),
         };
         let seeds = Arc::new(CountingSeeds::new(shard_seed));
-        let manners = Manners {
+        let politeness = Politeness {
             events: world.clone(),
             rules: Arc::new(world.rules()),
             // What is known already is not asked of the store, so a store that lies would hardly be heard.
@@ -215,7 +215,7 @@ impl Crawler {
             },
             ..ports.politeness(Arc::new(Wire(world.clone())), clock, seeds)
         };
-        let program = Program::over(Arc::new(manners), ports, Arc::default());
+        let program = Program::over(Arc::new(politeness), ports, Arc::default());
         let dispatch = Dispatch { queue: Arc::new(Tap(world.clone())), ..program.dispatch };
         Crawler { world: world.clone(), program: Program { dispatch, ..program } }
     }

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// How old a glimpse may be.
+/// How old a load_eventual may be.
 const LATE: Millis = Millis::from_secs(2);
 
 /// A state that was replaced.
@@ -50,7 +50,7 @@ impl HostLedger for Late {
         self.hosts.load(host).await
     }
 
-    async fn glimpse(&self, host: &HostKey) -> Result<(HostState, Version), PortError> {
+    async fn load_eventual(&self, host: &HostKey) -> Result<(HostState, Version), PortError> {
         let luck = mix(self.glimpses.fetch_add(1, Ordering::Relaxed));
         let from = self.clock.now() - LATE;
         let old = {

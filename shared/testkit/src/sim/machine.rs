@@ -14,7 +14,7 @@ use crate::memory::CountingSeeds;
 use async_trait::async_trait;
 use curlew_model::{ExtractJob, Job, Millis, Stage as Of};
 use curlew_ports::{Clock, Delivery, HostLedger, Inbox, PortError};
-use curlew_stages::politeness::access::Manners;
+use curlew_stages::politeness::access::Politeness;
 use curlew_stages::program::{Ports, Program};
 use curlew_stages::stage::{StageError, Verdict};
 use curlew_stages::worker::{Mailbox, Stages, Worker};
@@ -65,13 +65,13 @@ impl Machine {
         let cuts = if shared.is_calm() || !shared.plan.faults { 0 } else { 30 };
         let web = Arc::new(MachineWeb { shared: shared.clone(), faults: faults.clone(), machine: number, cuts });
         let seed = Dice::new(shared.plan.seed ^ incarnation, "seeds").between(number as u64, u64::MAX - 1);
-        let manners = Manners {
+        let politeness = Politeness {
             rules: shared.rules.clone(),
             groups: shared.groups.clone(),
             ..ports.politeness(web, shared.clock.clone(), Arc::new(CountingSeeds::new(seed)))
         };
-        let program = Program::over(Arc::new(manners), ports, Arc::default());
-        let program = Program { fetch: program.fetch.with_few_rows(few_rows(shared)), ..program };
+        let program = Program::over(Arc::new(politeness), ports, Arc::default());
+        let program = Program { fetch: program.fetch.remember_sent_in_host_state(few_rows(shared)), ..program };
         Machine { shared: shared.clone(), number, program, busy: AtomicUsize::new(0) }
     }
 

@@ -47,7 +47,7 @@ impl HostLedger for Outdated {
         self.0.load(host).await
     }
 
-    async fn glimpse(&self, _: &HostKey) -> Result<(HostState, Version), PortError> {
+    async fn load_eventual(&self, _: &HostKey) -> Result<(HostState, Version), PortError> {
         Ok((HostState::default(), Version::ABSENT))
     }
 

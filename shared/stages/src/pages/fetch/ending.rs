@@ -30,19 +30,19 @@ impl Fetch {
     ) -> Result<(), StageError> {
         let Ok(url) = Url::parse(&item.url) else { return Ok(()) };
         let state = PageState::Rejected { reason: why.clone() };
-        let row = page_row(&item.page, &url, &job.host, job, state, self.manners.clock.now());
+        let row = page_row(&item.page, &url, &job.host, job, state, self.politeness.clock.now());
         if matches!(item.purpose, Purpose::New { .. }) && page_row::write(self.pages.as_ref(), &row).await? {
-            self.manners.events.note(&Event::Rejected(&why));
+            self.politeness.events.note(&Event::Rejected(&why));
         }
         Ok(())
     }
 
     pub(super) async fn alias(&self, round: &Round<'_, '_>, item: &VisitItem, of: PageId) -> Result<(), StageError> {
         let Ok(url) = Url::parse(&item.url) else { return Ok(()) };
-        let now = self.manners.clock.now();
+        let now = self.politeness.clock.now();
         let row = page_row(&item.page, &url, &round.job.host, round.job, PageState::Alias { of }, now);
         if page_row::write(self.pages.as_ref(), &row).await? {
-            self.manners.events.note(&Event::Alias);
+            self.politeness.events.note(&Event::Alias);
         }
         Ok(())
     }
@@ -54,7 +54,7 @@ impl Fetch {
         until: Timestamp,
         why: HoldReason,
     ) -> Result<Verdict, StageError> {
-        let after = deferral::of_held_host(job.deferrals, until, why, &self.manners.rules);
+        let after = deferral::of_held_host(job.deferrals, until, why, &self.politeness.rules);
         self.defer(job, &job.items, after, why.as_str()).await?;
         Ok(Verdict::Done)
     }
@@ -65,9 +65,9 @@ impl Fetch {
         job: &VisitJob,
         apart: BTreeMap<Timestamp, Vec<VisitItem>>,
     ) -> Result<(), StageError> {
-        let now = self.manners.clock.now();
+        let now = self.politeness.clock.now();
         for (until, items) in apart {
-            let after = deferral::of_items_apart(job.deferrals, until, &self.manners.rules, now);
+            let after = deferral::of_items_apart(job.deferrals, until, &self.politeness.rules, now);
             self.defer(job, &items, after, "refused, cut short or out of reach again and again").await?;
         }
         Ok(())
@@ -75,7 +75,7 @@ impl Fetch {
 
     /// Sends on what is left of a visit, before the job is acknowledged; or gives it up.
     pub(super) async fn leave(&self, job: &VisitJob, rest: Remainder) -> Result<(), StageError> {
-        let after = deferral::of_remainder(job.deferrals, rest, &self.manners.rules, self.manners.clock.now());
+        let after = deferral::of_remainder(job.deferrals, rest, &self.politeness.rules, self.politeness.clock.now());
         self.defer(job, &job.items[rest.done..], after, "held or out of time again and again").await
     }
 
@@ -88,7 +88,7 @@ impl Fetch {
                 Ok(())
             }
             Deferral::Again { at, deferrals } => {
-                self.manners.events.note(&Event::PutOff);
+                self.politeness.events.note(&Event::PutOff);
                 let rest = VisitJob { items: items.to_vec(), deferrals, ..job.clone() };
                 Ok(self.queue.send(&[(Job::Fetch(rest), at)]).await?)
             }

@@ -26,7 +26,7 @@ impl Fetch {
         calls_left: u32,
     ) -> Option<MainImage> {
         let url = address::parse(glance.image.as_ref()?.as_str(), None).ok()?;
-        let is_ours = self.manners.key_of(&url).is_ok_and(|key| key == round.job.host);
+        let is_ours = self.politeness.key_of(&url).is_ok_and(|key| key == round.job.host);
         let of_site = round.job.site_image.as_deref().and_then(|site| address::parse(site, None).ok());
         if !is_ours || calls_left == 0 || of_site.is_some_and(|site| site == url) {
             return None;
@@ -57,9 +57,9 @@ impl Fetch {
         if reply.status != 200 || reply.body_skipped {
             return Ok(None);
         }
-        match scaled_down_in(self.manners.pool.as_ref(), reply.body.clone()).await? {
+        match scaled_down_in(self.politeness.pool.as_ref(), reply.body.clone()).await? {
             Ok(jpeg) => {
-                self.manners.events.note(&Event::Thumbnail);
+                self.politeness.events.note(&Event::Thumbnail);
                 Ok(Some(jpeg))
             }
             Err(why) => {
@@ -104,7 +104,7 @@ impl Fetch {
         let row = self.pages.get(page).await?.map(|(row, _)| row);
         let Some(row) = row.filter(|row| row.state != PageState::Pending) else {
             // The visit was sent before the page's row was written.
-            return Ok(Item::Apart(self.manners.clock.now() + ROW_WRITTEN_IN));
+            return Ok(Item::Apart(self.politeness.clock.now() + ROW_WRITTEN_IN));
         };
         let url = Url::parse(&row.url).ok();
         let Some(screening) = rejects(url.as_ref().and_then(Url::host_str)).await else { return Ok(Item::Done) };

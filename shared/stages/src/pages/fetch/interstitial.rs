@@ -63,7 +63,7 @@ impl Fetch {
     pub(super) async fn article(&self, html: &str, url: &Url) -> Result<Option<Article>, StageError> {
         let (owned, base) = (html.to_owned(), url.clone());
         let read = move || extract(&owned, &base, &Limits::default()).ok();
-        Ok(parsed(self.manners.pool.as_ref(), html.len(), read).await?.ok().flatten())
+        Ok(parsed(self.politeness.pool.as_ref(), html.len(), read).await?.ok().flatten())
     }
 
     /// The article of an answer, if there is one to read.
@@ -73,7 +73,7 @@ impl Fetch {
         }
         let (body, media, base) = (reply.body.clone(), reply.headers.content_type.clone(), url.clone());
         let read = move || extract(&decode(&body, media.as_deref()), &base, &Limits::default()).ok();
-        Ok(parsed(self.manners.pool.as_ref(), reply.body.len(), read).await?.ok().flatten())
+        Ok(parsed(self.politeness.pool.as_ref(), reply.body.len(), read).await?.ok().flatten())
     }
 
     /// Holds the host and lets the visit wait, if this text is known to be an interstitial.
@@ -143,10 +143,10 @@ impl Visit<'_> {
 
     /// Leaves the host alone once this visit is closed, since it shows an interstitial; says until when.
     pub(super) fn hold_interstitial(&mut self) -> Timestamp {
-        let (now, seed) = (self.manners.clock.now(), self.manners.seeds.next());
-        let rules = self.manners.rules.clone();
+        let (now, seed) = (self.politeness.clock.now(), self.politeness.seeds.next());
+        let rules = self.politeness.rules.clone();
         self.change(|state| interstitial::hold_interstitial(state, &rules, now, seed));
-        self.manners.events.note(&Event::Held { host: &self.state.host, reason: HoldReason::Interstitial });
+        self.politeness.events.note(&Event::Held { host: &self.state.host, reason: HoldReason::Interstitial });
         self.state.learned.hold.as_ref().map_or(now, |hold| hold.until)
     }
 

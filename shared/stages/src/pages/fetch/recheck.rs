@@ -89,7 +89,7 @@ impl Fetch {
                     self.removal.still_there(&page.id, None, None).await?;
                     return Ok(Item::Done);
                 }
-                Ok(seen) if seen.wishes.expired(self.manners.clock.now()) => Recheck::Gone(Gone::Expired),
+                Ok(seen) if seen.wishes.expired(self.politeness.clock.now()) => Recheck::Gone(Gone::Expired),
                 Ok(seen) => match round.visit.stated(&got.url, reply, &seen.glance.robots_meta).await? {
                     Stated::Refused(_) => Recheck::Gone(Gone::Preference),
                     Stated::Unknown(end) => return Ok(waits(&end).unwrap_or(Item::Done)),
@@ -156,7 +156,7 @@ impl Fetch {
                 return Ok(waits);
             }
         }
-        self.follow(page, known_as, self.manners.clock.now()).await?;
+        self.follow(page, known_as, self.politeness.clock.now()).await?;
         self.apply(round, page, Recheck::Gone(Gone::Moved)).await?;
         Ok(Item::Done)
     }
@@ -170,7 +170,7 @@ impl Fetch {
         shown: Shown,
         reason: Gone,
     ) -> Result<Item, StageError> {
-        let found = by_doubt(page.doubted_at, reason, &self.manners.rules, self.manners.clock.now());
+        let found = by_doubt(page.doubted_at, reason, &self.politeness.rules, self.politeness.clock.now());
         if let Shown::Other(key) = shown {
             // Second looks are at pages that were found replaced, so they tell nothing about all the others.
             if matches!(found, Recheck::Doubtful { is_new: true, .. }) {
@@ -216,7 +216,7 @@ impl Fetch {
 
     /// A page that has moved is taken in under its new address, if that is on the same host key.
     async fn follow(&self, page: &Page, to: &Url, now: Timestamp) -> Result<(), StageError> {
-        if self.manners.key_of(to).ok().as_ref() != Some(&page.host) {
+        if self.politeness.key_of(to).ok().as_ref() != Some(&page.host) {
             return Ok(());
         }
         let purpose = Purpose::New { hints: EntryHints::default() };

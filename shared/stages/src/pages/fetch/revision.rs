@@ -86,9 +86,9 @@ impl Fetch {
         let jpeg = image.and_then(|image| image.thumbnail.as_deref());
         let pixels = jpeg.and_then(opened);
         let picture = jpeg.zip(pixels.as_ref()).map(|(jpeg, pixels)| Picture { jpeg, pixels });
-        let rules = self.judge.rules(self.blobs.as_ref(), self.manners.clock.as_ref()).await?;
+        let rules = self.judge.rules(self.blobs.as_ref(), self.politeness.clock.as_ref()).await?;
         // What takes too long to judge is not taken by extraction either, and the page stays as it was.
-        let screening = told(self.judge.page(self.manners.pool.as_ref(), &said, picture).await)?;
+        let screening = told(self.judge.page(self.politeness.pool.as_ref(), &said, picture).await)?;
         Ok(screening.is_ok_and(|screening| overruled(screening, &rules, &page.url).verdict == Judged::Reject))
     }
 }

@@ -30,7 +30,7 @@ impl Visit<'_> {
             Ok(origin) => origin,
             Err(why) => return Ok(Err(CallEnd::Rejected(Rejection::Address(why.to_string())))),
         };
-        if self.manners.scope.robots_ignored.contains(url) {
+        if self.politeness.scope.robots_ignored.contains(url) {
             if self.compiled.insert(origin.clone(), Arc::default()).is_none() {
                 tracing::warn!(%origin, "robots.txt is not asked: the settings say that this site is the operator's own");
             }
@@ -44,7 +44,7 @@ impl Visit<'_> {
             },
         };
         let allowed = self.allows(&rules, url).await?;
-        self.state.learn_crawl_delay(rules.crawl_delay(), &self.manners.rules, self.manners.clock.now());
+        self.state.learn_crawl_delay(rules.crawl_delay(), &self.politeness.rules, self.politeness.clock.now());
         Ok(Ok(if allowed { Permission::Allowed } else { Permission::Forbidden }))
     }
 
@@ -55,23 +55,23 @@ impl Visit<'_> {
             return Ok(rules.check(url).allowed);
         }
         let (rules, url) = (rules.clone(), url.clone());
-        let checked = parsed(self.manners.pool.as_ref(), bytes, move || rules.check(&url).allowed).await?;
+        let checked = parsed(self.politeness.pool.as_ref(), bytes, move || rules.check(&url).allowed).await?;
         Ok(checked.unwrap_or(false))
     }
 
     /// The rules of an origin: known to this process, or kept in the store, or asked for now. The error is why there are
     /// none.
     async fn rules(&mut self, origin: &Origin, url: &Url) -> Result<Result<Arc<Robots>, CallEnd>, StageError> {
-        let now = self.manners.clock.now();
-        if let Some(rules) = self.manners.known.get(origin, now) {
+        let now = self.politeness.clock.now();
+        if let Some(rules) = self.politeness.known.get(origin, now) {
             self.compiled.insert(origin.clone(), rules.clone());
             return Ok(Ok(rules));
         }
-        let copy = match self.manners.robots.get(origin).await? {
+        let copy = match self.politeness.robots.get(origin).await? {
             Some(copy) if now < copy.fresh_until => copy,
             old => match self.ask(url, old).await? {
                 Asked::Fetched(copy) => {
-                    self.manners.robots.put(origin, &copy).await?;
+                    self.politeness.robots.put(origin, &copy).await?;
                     *copy
                 }
                 Asked::NotNow(end) => return Ok(Err(end)),
@@ -89,7 +89,7 @@ impl Visit<'_> {
         if standing(&copy.standing) == Standing::Unreachable {
             tracing::info!(%origin, since = %copy.body_at, "robots.txt is out of reach; the older copy stands in");
         }
-        self.manners.known.keep(origin, rules.clone(), copy.fresh_until);
+        self.politeness.known.keep(origin, rules.clone(), copy.fresh_until);
         self.compiled.insert(origin.clone(), rules.clone());
         Ok(Ok(rules))
     }
@@ -98,11 +98,11 @@ impl Visit<'_> {
     /// have asked for the file.
     pub(crate) async fn usage(&self, url: &Url) -> Result<Preferences, StageError> {
         let Ok(origin) = address::origin(url) else { return Ok(Preferences::default()) };
-        let now = self.manners.clock.now();
-        let known = self.compiled.get(&origin).cloned().or_else(|| self.manners.known.get(&origin, now));
+        let now = self.politeness.clock.now();
+        let known = self.compiled.get(&origin).cloned().or_else(|| self.politeness.known.get(&origin, now));
         let rules = match known {
             Some(rules) => Some(rules),
-            None => match self.manners.robots.get(&origin).await? {
+            None => match self.politeness.robots.get(&origin).await? {
                 Some(copy) => self.compile(&copy, now).await?,
                 None => None,
             },
@@ -111,7 +111,7 @@ impl Visit<'_> {
     }
 
     async fn compile(&self, copy: &RobotsCopy, now: Timestamp) -> Result<Option<Arc<Robots>>, StageError> {
-        Ok(compile(self.manners.pool.as_ref(), copy, &self.manners.token, now).await?.map(Arc::new))
+        Ok(compile(self.politeness.pool.as_ref(), copy, &self.politeness.token, now).await?.map(Arc::new))
     }
 
     /// While the file is out of reach and no older copy may stand in, nothing is called.
@@ -139,13 +139,13 @@ impl Visit<'_> {
                 "the scheme is neither http nor https".into(),
             ))));
         };
-        let mut chain = Chain::new(file, self.manners.rules.robots_redirects);
+        let mut chain = Chain::new(file, self.politeness.rules.robots_redirects);
         loop {
             let here = chain.current().clone();
             let first = chain.hops() == 0;
             let sent = if first { validators.clone() } else { Validators::default() };
             let end = self.hop(&here, CallKind::Robots, &sent, Some(Permission::Allowed)).await?;
-            let now = self.manners.clock.now();
+            let now = self.politeness.clock.now();
             let reply = match end {
                 CallEnd::Reply(reply) => reply,
                 CallEnd::Held(..) => return Ok(Asked::Fetched(Box::new(kept(old, &Fetched::Unreachable, None, now)))),

@@ -1,7 +1,7 @@
-//! `curlew overrule`: the operator's last word on a page or a site.
+//! `curlew override`: the operator's last word on a page or a site.
 
 use super::blocks::explain;
-use crate::args::{OverruleArgs, OverruleWhat};
+use crate::args::{OverrideArgs, OverrideWhat};
 use crate::failure::usage;
 use crate::output::{self, shown};
 use crate::world::World;
@@ -14,19 +14,17 @@ use serde_json::json;
 /// Characters of a note in a line for people.
 const NOTE: usize = 60;
 
-pub(super) async fn run(world: &World, args: OverruleArgs) -> Result<()> {
+pub(super) async fn run(world: &World, args: OverrideArgs) -> Result<()> {
     let json = args.json;
     match args.what {
-        None | Some(OverruleWhat::List) => list(world, json).await,
-        Some(OverruleWhat::Pass { target, topic, note }) => {
+        None | Some(OverrideWhat::List) => list(world, json).await,
+        Some(OverrideWhat::Allow { target, topic, note }) => {
             let topics =
                 topic.iter().map(|t| Topic::named(t).ok_or_else(|| usage(unknown(t)))).collect::<Result<_>>()?;
             give(world, &target, (Verdict::Pass, topics, note), json).await
         }
-        Some(OverruleWhat::Reject { target, note }) => {
-            give(world, &target, (Verdict::Reject, vec![], note), json).await
-        }
-        Some(OverruleWhat::Remove { target }) => remove(world, &target, json).await,
+        Some(OverrideWhat::Deny { target, note }) => give(world, &target, (Verdict::Reject, vec![], note), json).await,
+        Some(OverrideWhat::Remove { target }) => remove(world, &target, json).await,
     }
 }
 
@@ -38,7 +36,7 @@ fn unknown(topic: &str) -> String {
 async fn list(world: &World, json: bool) -> Result<()> {
     let all = world.overrules.list().await.map_err(explain)?;
     if all.is_empty() && !json {
-        output::line("There is no overrule.")?;
+        output::line("There is no override.")?;
     }
     for given in all {
         if json {
@@ -83,7 +81,7 @@ async fn remove(world: &World, target: &str, json: bool) -> Result<()> {
     let scope = world.overrules.scope(target).await.map_err(explain)?;
     match world.overrules.take_back(&scope).await.map_err(explain)? {
         Some(followed) => tell(&scope, &format!("{scope} is judged by screening again"), &followed, json),
-        None => tell(&scope, &format!("there was no overrule about {scope}"), &Followed::default(), json),
+        None => tell(&scope, &format!("there was no override about {scope}"), &Followed::default(), json),
     }
 }
 

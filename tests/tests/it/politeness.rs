@@ -1,4 +1,4 @@
-//! `tests/manners.md` says which test shows each rule of conduct. Here it is held against the tests that there are: no rule is
+//! `tests/politeness.md` says which test shows each rule of conduct. Here it is held against the tests that there are: no rule is
 //! left out, no test is named that does not exist, and each test that carries a rule in its name stands in the rule's row.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -30,7 +30,7 @@ fn root() -> PathBuf {
 }
 
 fn rows() -> Vec<Row> {
-    let text = std::fs::read_to_string(root().join("tests/manners.md")).expect("the table is there");
+    let text = std::fs::read_to_string(root().join("tests/politeness.md")).expect("the table is there");
     let cells = text.lines().filter_map(|line| line.strip_prefix("| ")?.strip_suffix(" |"));
     let rows = cells.map(|line| line.split(" | ").collect::<Vec<_>>());
     rows.filter(|cells| is_id(cells[0]))

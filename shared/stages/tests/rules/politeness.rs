@@ -8,7 +8,7 @@ use curlew_model::{
 };
 use curlew_ports::{Blobs, Call, Clock, Fetch, FetchError, HostLedger, Inbox, Pages, Reply};
 use curlew_stages::operator::block::Blocks;
-use curlew_stages::politeness::access::Manners;
+use curlew_stages::politeness::access::Politeness;
 use curlew_stages::stage::Verdict;
 use curlew_testkit::memory::MemoryFetch;
 use std::sync::Arc;
@@ -68,7 +68,7 @@ async fn one_403_ends_the_visit_and_holds_its_url_and_a_second_holds_the_host() 
     assert!(*late >= Millis::from_hours(72) && *late <= Millis::from_hours(80));
 
     // Whoever asks for it before its time does not call it, and others have their turn.
-    house.manners.clock.sleep(*soon).await;
+    house.politeness.clock.sleep(*soon).await;
     house.fetch(&VisitJob { items: [refused.items.clone(), rest.items.clone()].concat(), ..rest.clone() }).await;
     assert_eq!((called(&house, A), called(&house, B), called(&house, C)), (1, 1, 1));
     let hold = state(&house, "example.org").await.hold.unwrap();
@@ -94,21 +94,21 @@ async fn h18_a_page_that_is_always_cut_short_waits_alone_and_is_given_up_in_the_
     house.web.answer(A, cut());
     house.web.serve(B, "text/html", html(""));
     let mut job = visit("example.org", &[A, B], &new());
-    for n in 0..=house.manners.rules.max_deferrals {
+    for n in 0..=house.politeness.rules.max_deferrals {
         house.fetch(&job).await;
         assert_eq!(state(&house, "example.org").await.hold, None, "{n}");
         let mut waiting = left(&house).await;
         if n == 0 {
             // What is left of the visit waits an hour and is fetched then.
             let (rest, wait) = waiting.remove(0);
-            house.manners.clock.sleep(wait).await;
+            house.politeness.clock.sleep(wait).await;
             house.fetch(&rest).await;
             assert_eq!(house.state(B).await, Some(PageState::Pending));
         }
         let Some((next, wait)) = waiting.pop() else { break };
         assert_eq!((urls(&next), next.deferrals), (vec![A], n + 1));
         assert!(wait >= Millis::from_hours(24), "{wait:?}");
-        house.manners.clock.sleep(wait).await;
+        house.politeness.clock.sleep(wait).await;
         job = next;
     }
     let given_up = house.state(A).await;
@@ -121,12 +121,12 @@ async fn after_a_hold_a_page_that_is_broken_for_good_is_not_what_is_tried_first(
     for url in [A, B, C] {
         house.web.answer(url, cut());
         house.fetch(&visit("example.org", &[url], &new())).await;
-        house.manners.clock.sleep(Millis::from_mins(5)).await;
+        house.politeness.clock.sleep(Millis::from_mins(5)).await;
     }
     let held = state(&house, "example.org").await;
     let hold = held.hold.unwrap_or_else(|| panic!("three pages are not the host's trouble"));
     left(&house).await;
-    house.manners.clock.sleep(hold.until.since(house.now())).await;
+    house.politeness.clock.sleep(hold.until.since(house.now())).await;
     house.fetch(&visit("example.org", &[A, C], &new())).await;
     assert_eq!((called(&house, A), called(&house, C)), (1, 1), "nothing is asked for that brought the hold");
     let waiting = left(&house).await;
@@ -153,7 +153,7 @@ async fn r05_robots_txt_that_is_refused_forbids_everything_but_loses_nothing_at_
         let mut waiting = left(&house).await;
         let (job, wait) = waiting.pop().unwrap();
         assert!(wait >= Millis::from_hours(23), "{wait:?}");
-        house.manners.clock.sleep(wait).await;
+        house.politeness.clock.sleep(wait).await;
         house.fetch(&job).await;
         assert_eq!(house.state(A).await, Some(PageState::Pending));
     }
@@ -175,7 +175,7 @@ async fn the_circuit_opens_after_three_failures_and_one_probe_closes_it() {
         let (next, wait) = left(&house).await.pop().unwrap();
         assert!(wait >= Millis::from_mins(least) && wait <= Millis::from_mins(most), "{wait:?}");
         assert_eq!(state(&house, "example.org").await.hold, None);
-        house.manners.clock.sleep(wait).await;
+        house.politeness.clock.sleep(wait).await;
         job = next;
     }
     // The third opens the circuit for a day; the probe fails and opens it for two.
@@ -185,7 +185,7 @@ async fn the_circuit_opens_after_three_failures_and_one_probe_closes_it() {
         assert_eq!((now.hold.map(|hold| hold.reason), now.circuit), (Some(HoldReason::Network), Circuit::Probe));
         let (next, wait) = left(&house).await.pop().unwrap();
         assert!(wait >= Millis::from_hours(hours) && wait <= Millis::from_hours(hours * 11 / 10 + 1), "{wait:?}");
-        house.manners.clock.sleep(wait).await;
+        house.politeness.clock.sleep(wait).await;
         job = next;
     }
     assert_eq!(house.web.calls().len(), 4, "each of them one call");
@@ -217,8 +217,8 @@ impl Fetch for Down {
 #[tokio::test(start_paused = true)]
 async fn when_our_own_network_is_down_no_host_is_blamed_and_it_mends_by_itself() {
     let mut house = House::new();
-    let down = Arc::new(Down(house.web.clone(), house.manners.clock.clone(), AtomicU32::new(0)));
-    house.manners = Arc::new(Manners { fetch: down.clone(), ..Manners::clone(&house.manners) });
+    let down = Arc::new(Down(house.web.clone(), house.politeness.clock.clone(), AtomicU32::new(0)));
+    house.politeness = Arc::new(Politeness { fetch: down.clone(), ..Politeness::clone(&house.politeness) });
     let name = |n: usize| format!("h{n}.example");
     let url = |n: usize| format!("https://{}/a", name(n));
     (0..40).for_each(|n| house.web.serve(&url(n), "text/html", html("")));
@@ -236,12 +236,12 @@ async fn when_our_own_network_is_down_no_host_is_blamed_and_it_mends_by_itself()
             let state = state(&house, &name(n)).await;
             assert_eq!((state.hold, state.circuit), (None, Circuit::Closed), "host {n}, round {round}");
         }
-        assert!(again.iter().all(|job| job.deferrals < house.manners.rules.circuit_failures));
+        assert!(again.iter().all(|job| job.deferrals < house.politeness.rules.circuit_failures));
         if again.is_empty() {
             break;
         }
         jobs = again;
-        house.manners.clock.sleep(Millis::from_mins(10)).await;
+        house.politeness.clock.sleep(Millis::from_mins(10)).await;
     }
     for n in 0..40 {
         assert_eq!(house.state(&url(n)).await, Some(PageState::Pending), "{n}");
@@ -256,9 +256,9 @@ fn blocks(house: &House) -> Blocks {
         hosts: house.hosts.clone(),
         pages: house.pages.clone(),
         queue: house.jobs.clone(),
-        clock: house.manners.clock.clone(),
+        clock: house.politeness.clock.clone(),
         blobs: house.blobs.clone(),
-        groups: house.manners.groups.clone(),
+        groups: house.politeness.groups.clone(),
     }
 }
 
