@@ -258,6 +258,17 @@ impl Browser {
         sum.as_f64().unwrap()
     }
 
+    /// Lets pages come this many bytes a second from here on, so that they are painted in parts; `None` lifts it.
+    ///
+    /// # Panics
+    /// If the browser refuses.
+    pub fn be_on_a_line_of(&self, bytes_per_second: Option<u32>) {
+        self.devtools("Network.enable", &json!({}));
+        let rate = bytes_per_second.map_or(-1.0, f64::from);
+        let conditions = json!({"offline": false, "latency": 0, "downloadThroughput": rate, "uploadThroughput": -1});
+        self.devtools("Network.emulateNetworkConditions", &conditions);
+    }
+
     /// The whole page as a PNG file.
     ///
     /// # Panics

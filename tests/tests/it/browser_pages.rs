@@ -13,6 +13,8 @@ const SITES: [&str; 3] = ["cucina-di-casa.test", "harbour-lantern.test", "sharp-
 const MOST_BYTES: usize = 60 * 1024;
 /// More than this of a page must not move while it loads. Web Vitals calls ten times as much good.
 const MOST_MOVED: f64 = 0.01;
+/// A slow line, in bytes a second: a page of results takes a second.
+const SLOW_LINE: u32 = 16 * 1024;
 /// How long a person takes to fill in a form, at least.
 const FILLING_IN: Duration = Duration::from_millis(3_200);
 /// Beside this lie the pictures.
@@ -97,6 +99,7 @@ fn every_page_is_fit_for_everybody() {
         }
     }
     browser.speak("en");
+    steps.step("pages that come slowly do not move while they are painted", || do_not_move(&browser, &server, &pages));
     steps.step("a form that was refused", || {
         for (screen, size) in [(Screen::PHONE, "phone"), (Screen::DESKTOP, "desktop")] {
             browser.be(screen);
@@ -143,6 +146,21 @@ fn must_be_fit(browser: &Browser, language: &str, name: &str) {
     let faults: Vec<&String> =
         complaints.iter().filter(|c| !c.contains("the server responded with a status")).collect();
     assert_eq!(faults, Vec::<&String>::new(), "{name}");
+}
+
+fn do_not_move(browser: &Browser, server: &Server, pages: &[(&str, &str)]) {
+    browser.be_on_a_line_of(Some(SLOW_LINE));
+    let mut moved = Vec::new();
+    for (screen, size) in [(Screen::PHONE, "phone"), (Screen::DESKTOP, "desktop")] {
+        browser.be(screen);
+        for (name, path) in pages {
+            browser.open(&server.url(path));
+            moved.push((browser.moved(), *name, size));
+        }
+    }
+    browser.be_on_a_line_of(None);
+    moved.retain(|(moved, ..)| *moved >= MOST_MOVED);
+    assert!(moved.is_empty(), "{moved:?}");
 }
 
 fn by_keyboard(browser: &Browser, server: &Server) {
