@@ -10,8 +10,8 @@ use reqwest::header::{self, HeaderMap, HeaderName, HeaderValue};
 /// The longest header value that is kept or sent back, in bytes.
 const MAX_HEADER_BYTES: usize = 1_024;
 /// The longest value of headers that are acted upon at once and never stored: a Location may be as long as a URL
-/// (2,048 bytes, a few more for whoever writes it), and a wish not to be indexed must not be lost for its length.
-const MAX_WISH_BYTES: usize = 8_192;
+/// (2,048 bytes, a few more for whoever writes it), and a directive not to be indexed must not be lost for its length.
+const MAX_DIRECTIVE_BYTES: usize = 8_192;
 
 /// The two user agents, checked.
 pub(crate) struct Agents {
@@ -61,14 +61,14 @@ pub(crate) fn of_reply(headers: &HeaderMap) -> ReplyHeaders {
     ReplyHeaders {
         content_type: first(header::CONTENT_TYPE),
         validators: Validators { etag: first(header::ETAG), last_modified: first(header::LAST_MODIFIED) },
-        location: headers.get(header::LOCATION).and_then(|v| text(v, MAX_WISH_BYTES)),
+        location: headers.get(header::LOCATION).and_then(|v| text(v, MAX_DIRECTIVE_BYTES)),
         retry_after: first(header::RETRY_AFTER),
         cache_control: Some(every(header::CACHE_CONTROL, MAX_HEADER_BYTES).join(", "))
             .filter(|joined| !joined.is_empty() && joined.len() <= MAX_HEADER_BYTES),
         age: first(header::AGE),
         expires: first(header::EXPIRES),
-        robots_tags: every(HeaderName::from_static("x-robots-tag"), MAX_WISH_BYTES),
-        content_usage: every(HeaderName::from_static("content-usage"), MAX_WISH_BYTES),
+        robots_tags: every(HeaderName::from_static("x-robots-tag"), MAX_DIRECTIVE_BYTES),
+        content_usage: every(HeaderName::from_static("content-usage"), MAX_DIRECTIVE_BYTES),
         tdm_reservation: first(HeaderName::from_static("tdm-reservation")),
         links: every(header::LINK, MAX_HEADER_BYTES),
     }

@@ -142,7 +142,7 @@ pub fn overlaps(calls: &[Call], key_of_host: impl Fn(&str) -> String) -> Vec<Ove
 }
 
 /// Gaps that are shorter than the Crawl-delay that the site's robots.txt asks for. Calls of robots.txt itself come
-/// before the wish is known, so the gap behind the first of them counts and the one before does not.
+/// before the directive is known, so the gap behind the first of them counts and the one before does not.
 pub fn impatient(calls: &[Call], farm: &Farm) -> Vec<Gap> {
     let delay = |host: &str| farm.site(host).and_then(|site| site.crawl_delay);
     let relevant: Vec<Call> = calls.iter().filter(|call| delay(&call.host).is_some()).cloned().collect();

@@ -4,7 +4,7 @@
 //! host is busy. Lanes run side by side, so many at a time, the longest first: what is left for the end is short.
 //! Pages to extract are cut into chunks instead, by the memory and the time that they take.
 
-use curlew_model::{Job, Millis, PageBody, Purpose, Way, Wish};
+use curlew_model::{Job, Millis, OwnerRequest, PageBody, Purpose, Way};
 use curlew_policy::rules::Rules;
 use std::collections::HashMap;
 
@@ -52,7 +52,7 @@ pub(crate) fn length(job: &Job, rules: &Rules) -> Millis {
     let items = match job {
         Job::Fetch(visit) => visit.items.iter().map(|item| calls(&item.purpose, rules)).sum(),
         Job::Discover(_) => 1 + rules.feeds_per_site as u64,
-        Job::Own(own) if own.wish == Wish::Look => Way::ALL.len() as u64 - 1,
+        Job::Own(own) if own.request == OwnerRequest::Look => Way::ALL.len() as u64 - 1,
         Job::Own(_) => 0,
         Job::Poll(_) | Job::Subscribe(_) | Job::Extract(_) => 1,
     };

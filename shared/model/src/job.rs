@@ -1,7 +1,7 @@
 //! Jobs: what travels through the queues. Every job may be delivered more than once.
 
 use crate::ids::{HostKey, ImageId, Location, PageId, SourceKey};
-use crate::ownership::{Challenge, Wish};
+use crate::ownership::{Challenge, OwnerRequest};
 use crate::record::EntryHints;
 use crate::source::Validators;
 use crate::time::Timestamp;
@@ -162,7 +162,8 @@ pub struct OwnJob {
     /// By which claim.
     pub challenge: Challenge,
     /// What is to be done.
-    pub wish: Wish,
+    #[serde(rename = "wish")]
+    pub request: OwnerRequest,
     /// A proof is looked for in the DNS alone; the site is not called.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub dns_only: bool,

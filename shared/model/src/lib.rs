@@ -32,9 +32,9 @@ pub use job::{
     DiscoverJob, ExtractJob, Job, MainImage, OwnJob, PageBody, PollJob, Purpose, Stage, SubscribeJob, VisitItem,
     VisitJob,
 };
-pub use ownership::{Challenge, Claim, Dossier, FeedLine, Miss, Ownership, PageLine, Way, Wish};
+pub use ownership::{Challenge, Claim, Dossier, FeedLine, Miss, OwnerRequest, Ownership, PageLine, Way};
 pub use page::{Gone, Page, PageState, Rejection, Screened, Year};
-pub use polling::{Ailment, AilmentKind, Habit, Hub, Polling, Subscription, Taken, Trust, Why, Wishes};
+pub use polling::{Ailment, AilmentKind, Habit, Hub, PollHints, Polling, Subscription, Taken, Trust, Why};
 pub use query::{MAX_QUERY_BYTES, MAX_QUERY_TERMS, QueryError};
 pub use record::{EntryHints, Record, SnippetLimit};
 pub use source::{ExtraSlot, FeedSource, SiteSource, SiteState, Slot, Source, Validators};

@@ -91,10 +91,10 @@ pub enum Miss {
     Trouble,
 }
 
-/// What a claimant may ask for. All but [`Wish::Look`] needs a proof.
+/// What a claimant may ask for. All but [`OwnerRequest::Look`] needs a proof.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Wish {
+pub enum OwnerRequest {
     /// Look whether the challenge is published.
     Look,
     /// Tell anew what is kept of the host.
@@ -132,10 +132,10 @@ pub struct Claim {
     pub challenge: Challenge,
     /// When something was asked for last, by what.
     #[serde(default)]
-    pub asked: BTreeMap<Wish, Timestamp>,
+    pub asked: BTreeMap<OwnerRequest, Timestamp>,
     /// When it was done last, by what.
     #[serde(default)]
-    pub done: BTreeMap<Wish, Timestamp>,
+    pub done: BTreeMap<OwnerRequest, Timestamp>,
     /// Where the challenge was not found when it was looked for last.
     #[serde(default)]
     pub misses: Vec<(Way, Miss)>,
@@ -201,7 +201,7 @@ mod tests {
         let at = Timestamp::from_millis(1_800_000_000_000);
         let claim = Claim {
             challenge: Challenge::new(&"a".repeat(Challenge::DIGITS))?,
-            asked: BTreeMap::from([(Wish::Look, at)]),
+            asked: BTreeMap::from([(OwnerRequest::Look, at)]),
             done: BTreeMap::new(),
             misses: vec![(Way::Dns, Miss::Absent)],
             proof: Some((Way::File, at)),

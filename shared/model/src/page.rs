@@ -28,7 +28,7 @@ pub struct Page {
     /// When the page was last seen to be still there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checked_at: Option<Timestamp>,
-    /// When the page is to vanish by its own wish, where a re-check found another date than its record has.
+    /// When the page is to vanish by its own directive, where a re-check found another date than its record has.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires: Option<Timestamp>,
     /// When a re-check found something else in its place; a second look decides whether it is gone.

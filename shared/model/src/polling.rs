@@ -9,8 +9,8 @@ use std::fmt;
 #[serde(default)]
 pub struct Polling {
     /// What the feed and its server ask for; kept across answers that do not repeat it.
-    #[serde(skip_serializing_if = "is_default")]
-    pub wishes: Wishes,
+    #[serde(rename = "wishes", skip_serializing_if = "is_default")]
+    pub hints: PollHints,
     /// How often something new came.
     #[serde(skip_serializing_if = "is_default")]
     pub habit: Habit,
@@ -57,10 +57,10 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
-/// What a feed and its server ask of those who poll it.
+/// The intervals and skipped hours that a feed and its server ask of those who poll it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Wishes {
+pub struct PollHints {
     /// `ttl` of RSS 2.0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ttl: Option<Millis>,

@@ -51,7 +51,7 @@ pub struct SplitBuilt {
     pub languages: BTreeSet<String>,
     /// Pages that were asked to be left out, and that were there to be left out.
     pub dropped: BTreeSet<PageId>,
-    /// When the first of its pages is to vanish by its own wish (`unavailable_after`).
+    /// When the first of its pages is to vanish by its own directive (`unavailable_after`).
     pub first_expiry: Option<Timestamp>,
 }
 

@@ -98,7 +98,7 @@ pub struct SplitEntry {
     /// The generation of the manifest that was read before it was built: it holds nothing newer.
     #[serde(default)]
     pub generation: u64,
-    /// When the first of its pages is to vanish by its own wish (`unavailable_after`).
+    /// When the first of its pages is to vanish by its own directive (`unavailable_after`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_expiry: Option<Timestamp>,
     /// Bytes at its end that are enough to open it.

@@ -98,8 +98,8 @@ impl Candidate {
     }
 }
 
-/// What is to be found in a split.
-pub(crate) struct Wish<'a> {
+/// The pages of a split that a query selects, and how many of them are kept.
+pub(crate) struct Selection<'a> {
     pub(crate) query: &'a Query,
     pub(crate) hidden: &'a Hidden,
     /// Whether pages count that have only some of the words.
@@ -113,7 +113,7 @@ pub(crate) struct Wish<'a> {
     pub(crate) head: usize,
 }
 
-impl Wish<'_> {
+impl Selection<'_> {
     /// Only pages of these dates count, in milliseconds.
     fn dated(&self) -> Range<i64> {
         let millis = |at: Option<Timestamp>, or| at.map_or(or, Timestamp::as_millis);
@@ -204,19 +204,19 @@ pub(crate) fn rank(
     (number, split): (usize, &Split),
     plan: &Plan,
     corpus: &Corpus<'_>,
-    wish: &Wish<'_>,
+    selection: &Selection<'_>,
 ) -> Result<Found, SearchError> {
     let tallies = tally(split, plan, corpus, Bits::MAX)?;
     let mut ranking = Ranking {
         number,
         split,
-        wish,
-        dated: wish.dated(),
-        allowed: plan.allowed(split, wish.hidden)?,
+        selection,
+        dated: selection.dated(),
+        allowed: plan.allowed(split, selection.hidden)?,
         is_sentence: plan.is_sentence,
         found: Found::default(),
-        heads: Best::new(wish.head),
-        bests: Best::new(wish.keep),
+        heads: Best::new(selection.head),
+        bests: Best::new(selection.keep),
     };
     if plan.units.is_empty() {
         (0..split.max_doc()).for_each(|doc| ranking.look(doc, Tally::default(), true));
@@ -234,7 +234,7 @@ pub(crate) fn rank(
 struct Ranking<'a> {
     number: usize,
     split: &'a Split,
-    wish: &'a Wish<'a>,
+    selection: &'a Selection<'a>,
     dated: Range<i64>,
     allowed: Allowed,
     is_sentence: bool,
@@ -245,8 +245,8 @@ struct Ranking<'a> {
 
 impl Ranking<'_> {
     fn look(&mut self, doc: DocId, tally: Tally, has_all: bool) {
-        let is_wanted = (has_all || self.wish.partial) && self.allowed.contains(doc);
-        if !is_wanted || self.split.has_expired(doc, self.wish.now) {
+        let is_wanted = (has_all || self.selection.partial) && self.allowed.contains(doc);
+        if !is_wanted || self.split.has_expired(doc, self.selection.now) {
             return;
         }
         let date_of = |split: &Split| split.dates().first(doc).unwrap_or(Timestamp::MIN.as_millis());
@@ -258,13 +258,13 @@ impl Ranking<'_> {
         let is_first = has_all && !self.is_sentence;
         // Most pages would not be among the best even if they were of today.
         let most = Standing::new(is_first, tally.score * (1.0 + FRESHNESS_GAIN) as f32);
-        if self.wish.query.sort == Sort::Relevance && !self.takes((most.0, i64::MAX)) {
+        if self.selection.query.sort == Sort::Relevance && !self.takes((most.0, i64::MAX)) {
             return;
         }
         let date = date_of(self.split);
-        let score = tally.score * freshness(Timestamp::from_millis(date), self.wish.now);
+        let score = tally.score * freshness(Timestamp::from_millis(date), self.selection.now);
         let standing = Standing::new(is_first, score);
-        let rank = match self.wish.query.sort {
+        let rank = match self.selection.query.sort {
             Sort::Relevance => (standing.0, date),
             Sort::Date => (date, standing.0),
         };
@@ -272,7 +272,7 @@ impl Ranking<'_> {
             return;
         }
         let key = Reverse(self.split.keys().first(doc).unwrap_or(u64::MAX));
-        let is_after = self.wish.after.is_none_or(|after| Place { rank, key: key.0 }.comes_after(after));
+        let is_after = self.selection.after.is_none_or(|after| Place { rank, key: key.0 }.comes_after(after));
         let candidate = Candidate {
             rank,
             key,

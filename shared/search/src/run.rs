@@ -8,7 +8,7 @@ use crate::listing::{self, GROUPED, Group, groups, keep_newest_copies};
 use crate::plan::{Plan, languages};
 use crate::proximity;
 use crate::query::{Query, Sort};
-use crate::rank::{Candidate, Corpus, Found, Wish, freshness, rank, tally};
+use crate::rank::{Candidate, Corpus, Found, Selection, freshness, rank, tally};
 use crate::schema;
 use crate::snippet::{Snippet, snippet};
 use crate::spelling::{DOUBTED, stand_ins};
@@ -154,7 +154,7 @@ pub fn search(splits: &[&Split], hidden: &Hidden, request: Request<'_>) -> Resul
     // One more than is shown tells whether there is more. Copies can be counted only if all are ranked among which they are
     // looked for.
     let keep = (depth + AHEAD + 1).saturating_mul(RANKED).max(GROUPED);
-    let wish = Wish {
+    let selection = Selection {
         query,
         hidden,
         partial,
@@ -165,9 +165,9 @@ pub fn search(splits: &[&Split], hidden: &Hidden, request: Request<'_>) -> Resul
     };
     let mut listed = Listed::default();
     for split in splits.iter().copied().enumerate() {
-        listed.take(rank(split, &plan, &corpus, &wish)?, keep);
+        listed.take(rank(split, &plan, &corpus, &selection)?, keep);
     }
-    let (ranked, repeated) = listed.ranked(&splits, &plan, &wish)?;
+    let (ranked, repeated) = listed.ranked(&splits, &plan, &selection)?;
 
     // Who asks for a site wants its pages, whether or not two of them are alike.
     let is_mixed = query.sites.is_empty();
@@ -255,23 +255,23 @@ impl Listed {
         &mut self,
         splits: &[&Split],
         plan: &Plan,
-        wish: &Wish<'_>,
+        selection: &Selection<'_>,
     ) -> Result<(Vec<Candidate>, [u64; 2]), SearchError> {
         let order = |ranked: &mut Vec<Candidate>| {
             ranked.sort_unstable_by_key(|candidate| Reverse((candidate.rank, candidate.key)))
         };
         // A better score keeps a page among the best hundred, so it stands where it would if all pages were looked at.
         order(&mut self.head);
-        self.head.truncate(wish.head);
+        self.head.truncate(selection.head);
         let is_head: HashSet<(usize, u32)> = self.head.iter().map(|candidate| candidate.at).collect();
         let factors = proximity::factors(splits, plan, &self.head)?;
         let head = self.head.iter().zip(factors).map(|(candidate, factor)| candidate.times(factor));
-        let is_after = |candidate: &Candidate| wish.after.is_none_or(|after| candidate.place().comes_after(after));
+        let is_after = |candidate: &Candidate| selection.after.is_none_or(|after| candidate.place().comes_after(after));
         let mut ranked: Vec<Candidate> = head.filter(is_after).collect();
         ranked.extend(self.best.iter().filter(|candidate| !is_head.contains(&candidate.at)));
         let repeated = keep_newest_copies(&mut ranked);
         order(&mut ranked);
-        ranked.truncate(wish.keep);
+        ranked.truncate(selection.keep);
         Ok((ranked, repeated))
     }
 }

@@ -1,5 +1,5 @@
 //! The form by which anybody may write to the operator: questions, complaints of the crawler, reports of what should not be
-//! found, and wishes to be removed of those who can give no proof. It changes nothing; people read it.
+//! found, and requests to be removed of those who can give no proof. It changes nothing; people read it.
 
 use crate::app::{App, From};
 use crate::form::{self, Filled, No, Notice, Seal};

@@ -42,7 +42,7 @@ impl Language {
     /// that is named first. Who asks for neither is answered in English, since a page is better than none (§12.1).
     pub(crate) fn preferred(field: &str) -> Language {
         let ranges: Vec<Range<'_>> = field.split(',').take(MAX_RANGES).filter_map(Range::of).collect();
-        let wish = |language: &Language| {
+        let preference = |language: &Language| {
             let named = |range: &&Range<'_>| range.primary.eq_ignore_ascii_case(language.tag());
             let best =
                 ranges.iter().enumerate().filter(|(_, range)| named(range)).map(|(at, r)| (r.quality, Reverse(at)));
@@ -50,7 +50,7 @@ impl Language {
             best.max().or_else(any).filter(|(quality, _)| *quality > 0)
         };
         // Of several greatest `max_by_key` gives the last one.
-        Language::ALL.into_iter().rev().max_by_key(wish).unwrap_or(Language::English)
+        Language::ALL.into_iter().rev().max_by_key(preference).unwrap_or(Language::English)
     }
 
     /// What the language of a tag is called, or its code if that is not known here; none for this language itself.

@@ -16,9 +16,9 @@ use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::http::header::{CACHE_CONTROL, HeaderValue, LOCATION};
 use axum::response::{IntoResponse, Response};
-use curlew_model::{Challenge, Timestamp, Wish};
+use curlew_model::{Challenge, OwnerRequest, Timestamp};
 use curlew_stages::operator::block::BlockedBy;
-use curlew_stages::operator::ownership::{Claimed, HostView, Wished};
+use curlew_stages::operator::ownership::{ClaimView, HostView, RequestOutcome};
 use curlew_stages::stage::StageError;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -44,7 +44,7 @@ struct OwnerPage<'a> {
     t: &'static words::Owner,
     /// Of the page itself.
     path: &'a str,
-    claimed: &'a Claimed,
+    claimed: &'a ClaimView,
     challenge: &'a str,
     notice: Option<Notice>,
     /// Asked for and not done yet.
@@ -130,8 +130,8 @@ pub(crate) async fn show(
     answer(&app, language, StatusCode::OK, &host, &key, &challenge, None).await
 }
 
-/// `POST /owner/{host}/{key}`: a wish.
-pub(crate) async fn wish(
+/// `POST /owner/{host}/{key}`: a request.
+pub(crate) async fn request(
     State(app): State<Arc<App>>,
     from: From,
     language: Language,
@@ -145,15 +145,15 @@ pub(crate) async fn wish(
         return form::refusing(response, no.wait);
     }
     let unfit = |text: &str| (StatusCode::UNPROCESSABLE_ENTITY, Notice::bad(text));
-    let (status, notice) = match read_wish(&filled) {
-        None => unfit(t.no_wish),
-        Some(Wish::Forget) if filled.get("sure") != "yes" => unfit(t.not_sure),
-        Some(wish) => match ask(&app, from, &host, &challenge, wish).await {
-            Ok(Wished::ByDnsOnly) => (StatusCode::OK, Notice::good(t.by_dns_only)),
-            Ok(Wished::Granted) => (StatusCode::OK, Notice::good((t.granted)(wish))),
-            Ok(Wished::Unproven) => (StatusCode::FORBIDDEN, Notice::bad(t.unproven)),
-            Ok(Wished::Refused) => (StatusCode::FORBIDDEN, Notice::bad(t.refused)),
-            Ok(Wished::TooSoon(at)) => {
+    let (status, notice) = match read_request(&filled) {
+        None => unfit(t.no_request),
+        Some(OwnerRequest::Forget) if filled.get("sure") != "yes" => unfit(t.not_sure),
+        Some(request) => match ask(&app, from, &host, &challenge, request).await {
+            Ok(RequestOutcome::ByDnsOnly) => (StatusCode::OK, Notice::good(t.by_dns_only)),
+            Ok(RequestOutcome::Granted) => (StatusCode::OK, Notice::good((t.granted)(request))),
+            Ok(RequestOutcome::Unproven) => (StatusCode::FORBIDDEN, Notice::bad(t.unproven)),
+            Ok(RequestOutcome::Refused) => (StatusCode::FORBIDDEN, Notice::bad(t.refused)),
+            Ok(RequestOutcome::TooSoon(at)) => {
                 (StatusCode::TOO_MANY_REQUESTS, Notice::bad(format!("{} {}.", t.too_soon, language.moment(at))))
             }
             Err(error) => return page::trouble(app.site(language), "owner", &error),
@@ -162,25 +162,31 @@ pub(crate) async fn wish(
     answer(&app, language, status, &host, &key, &challenge, Some(notice)).await
 }
 
-/// Hands a wish on, with whether its caller may have the site called for it.
-async fn ask(app: &App, from: From, host: &str, challenge: &Challenge, wish: Wish) -> Result<Wished, StageError> {
-    if wish == Wish::Look
+/// Hands a request on, with whether its caller may have the site called for it.
+async fn ask(
+    app: &App,
+    from: From,
+    host: &str,
+    challenge: &Challenge,
+    request: OwnerRequest,
+) -> Result<RequestOutcome, StageError> {
+    if request == OwnerRequest::Look
         && let Err(wait) = app.admit_look()
     {
-        return Ok(Wished::TooSoon(app.clock.now() + wait));
+        return Ok(RequestOutcome::TooSoon(app.clock.now() + wait));
     }
-    let may_call = wish != Wish::Look || app.admit_call(from, host);
-    app.services.owners.wished(host, challenge, wish, may_call).await
+    let may_call = request != OwnerRequest::Look || app.admit_call(from, host);
+    app.services.owners.request(host, challenge, request, may_call).await
 }
 
-fn read_wish(filled: &Filled) -> Option<Wish> {
-    Some(match filled.get("wish") {
-        "look" => Wish::Look,
-        "report" => Wish::Report,
-        "block" => Wish::Block,
-        "unblock" => Wish::Unblock,
-        "visit" => Wish::Visit,
-        "forget" => Wish::Forget,
+fn read_request(filled: &Filled) -> Option<OwnerRequest> {
+    Some(match filled.get("request") {
+        "look" => OwnerRequest::Look,
+        "report" => OwnerRequest::Report,
+        "block" => OwnerRequest::Block,
+        "unblock" => OwnerRequest::Unblock,
+        "visit" => OwnerRequest::Visit,
+        "forget" => OwnerRequest::Forget,
         _ => return None,
     })
 }
@@ -232,8 +238,9 @@ async fn answer(
     let t = words::Owner::of(language);
     let claim = claimed.claim.as_ref();
     let waits = claim.into_iter().flat_map(|claim| {
-        let is_open = |(wish, asked): &(&Wish, &Timestamp)| claim.done.get(wish).is_none_or(|done| done < *asked);
-        claim.asked.iter().filter(is_open).map(|(wish, _)| (t.waits)(*wish))
+        let is_open =
+            |(request, asked): &(&OwnerRequest, &Timestamp)| claim.done.get(request).is_none_or(|done| done < *asked);
+        claim.asked.iter().filter(is_open).map(|(request, _)| (t.waits)(*request))
     });
     let proof = claim.and_then(|claim| claim.proof).zip(claimed.proven_until);
     let misses = claim.filter(|_| proof.is_none()).map(|claim| claim.misses.clone()).unwrap_or_default();

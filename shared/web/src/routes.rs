@@ -28,7 +28,7 @@ pub fn router(services: Services, settings: PageSettings) -> Router {
         .route("/suggest", get(suggest::show).post(suggest::send))
         .route("/contact", get(contact::show).post(contact::send))
         .route("/owner", get(owner::begin).post(owner::claim))
-        .route("/owner/{host}/{key}", get(owner::show).post(owner::wish))
+        .route("/owner/{host}/{key}", get(owner::show).post(owner::request))
         .route("/websub/{callback}", get(websub::asked).post(websub::told))
         .route("/bot", get(info::bot))
         .route("/status", get(status::show))

@@ -62,7 +62,7 @@ pub struct Settings {
     pub rules: Rules,
     /// What counts as one host.
     pub groups: HostGroups,
-    /// What is excluded, and which wishes of sites are heeded.
+    /// What is excluded, and which directives of sites are heeded.
     pub scope: Scope,
     /// Where calls may go.
     pub guard: Guard,
@@ -136,7 +136,7 @@ struct Robots {
     meta_ignored_hosts: Vec<String>,
 }
 
-/// Wishes for which there is no standard yet, each by the name of the text that is meant.
+/// Usage preferences for which there is no standard yet, each by the name of the text that is meant.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct Preferences {
@@ -205,7 +205,7 @@ fn bad<T>(text: impl Into<String>) -> Result<T, BadSettings> {
 }
 
 impl Settings {
-    /// Logs a warning of each wish of sites that these settings do not heed. For every start of a process.
+    /// Logs a warning of each kind of directive that these settings do not heed. For every start of a process.
     pub fn warn(&self) {
         let Scope { robots_ignored, meta_ignored, .. } = &self.scope;
         if !robots_ignored.is_empty() {

@@ -178,8 +178,8 @@ fn owning(steps: &mut Steps, stack: &Stack, web: &Web) {
         page = by_browser(steps, stack, web, &door, &browser);
     });
     steps.step("everything is removed", || {
-        assert_eq!(stack.post(&page, "wish=forget").0, 422, "not by a slip of the hand");
-        assert_eq!(stack.post(&page, "wish=forget&sure=yes").0, 200);
+        assert_eq!(stack.post(&page, "request=forget").0, 422, "not by a slip of the hand");
+        assert_eq!(stack.post(&page, "request=forget&sure=yes").0, 200);
         stack.come_to_rest(CRAWL);
         assert!(stack.records().iter().all(|record| record["host"] != STAYS));
         let trail = stack.run(&["audit", "show", STAYS, "--json"]).ok().json();
@@ -225,7 +225,7 @@ fn by_browser(steps: &mut Steps, stack: &Stack, web: &Web, door: &Door<'_>, brow
         browser.find("#host").type_keys(&format!("{STAYS}\u{e007}"));
         let challenge = browser.find("#challenge").text();
         page = browser.script("return location.pathname").as_str().unwrap().to_owned();
-        assert_eq!(stack.post(&page, "wish=block").0, 403, "nothing without a proof");
+        assert_eq!(stack.post(&page, "request=block").0, 403, "nothing without a proof");
         assert!(web.put(STAYS, "/.well-known/curlew-challenge.txt", "text/plain", &challenge));
         browser.submit("form:has(input[value=look]) button");
         stack.come_to_rest(CRAWL);

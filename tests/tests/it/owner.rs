@@ -34,8 +34,8 @@ fn claim(browser: &Browser, server: &Server) -> (String, String) {
 }
 
 /// Presses the button that asks for something.
-fn ask(browser: &Browser, wish: &str) {
-    browser.submit(&format!("form:has(input[value={wish}]) button"));
+fn ask(browser: &Browser, request: &str) {
+    browser.submit(&format!("form:has(input[value={request}]) button"));
     assert!(browser.find_all("main .notice.bad").is_empty(), "{}", browser.find("main").text());
 }
 

@@ -36,10 +36,10 @@ fn show(world: &World, of: &Ownership) -> Result<()> {
             _ => "not proven".to_owned(),
         };
         output::line(&format!("{}  {}  {proof}", of.host, claim.challenge))?;
-        for (wish, at) in &claim.asked {
-            let done = claim.done.get(wish).filter(|done| *done >= at);
+        for (request, at) in &claim.asked {
+            let done = claim.done.get(request).filter(|done| *done >= at);
             let done = done.map_or_else(|| "not done yet".to_owned(), |done| format!("done {done}"));
-            output::line(&format!("    {at}  {wish:?}, {done}").to_lowercase())?;
+            output::line(&format!("    {at}  {request:?}, {done}").to_lowercase())?;
         }
     }
     Ok(())

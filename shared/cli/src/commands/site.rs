@@ -259,7 +259,7 @@ async fn next(world: &World, host: &HostKey, feeds: &[Feed], is_ours: impl Fn(&s
             Job::Poll(poll) => (is_ours(&poll.url), "poll"),
             Job::Subscribe(subscribe) => (is_ours(&subscribe.url), "subscribe"),
             Job::Discover(site) => (is_ours(&site.url), "discovery"),
-            Job::Own(own) => (is_ours(&format!("https://{}/", own.host)), "owner's wish"),
+            Job::Own(own) => (is_ours(&format!("https://{}/", own.host)), "owner's request"),
             Job::Extract(_) => (false, ""),
         };
         if is_for {

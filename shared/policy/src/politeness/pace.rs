@@ -88,7 +88,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn the_slowest_wish_wins() {
+    fn the_longest_pause_asked_for_wins() {
         let rules = Rules::default();
         let calm = HostState::default();
         for seed in 0..1_000 {

@@ -1,6 +1,6 @@
-//! What of the web is within this crawl: what its operator excludes, and which wishes of a site are heeded.
+//! What of the web is within this crawl: what its operator excludes, and which directives of a site are heeded.
 //!
-//! Wishes of sites are heeded always. The one exception is a site that is the operator's own: robots.txt and meta tags
+//! Directives of sites are heeded always. The one exception is a site that is the operator's own: robots.txt and meta tags
 //! speak to strangers, and its owner may search it all the same. Such sites are named one by one.
 
 use crate::page::directives::Directives;
@@ -37,7 +37,7 @@ impl Scope {
         self.exclusions.excludes(url)
     }
 
-    /// What a page wishes, or nothing if its wishes are not heeded; see [`Directives::gather`].
+    /// Returns the directives of a page, or none if they are not heeded; see [`Directives::gather`].
     pub fn directives(
         &self,
         url: &Url,

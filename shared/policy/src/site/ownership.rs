@@ -4,7 +4,7 @@
 //! (draft-ietf-dnsop-domain-verification-techniques): a label that begins with an underscore, a token of its own for each
 //! claim, and an end to it.
 
-use curlew_model::{Challenge, Claim, Millis, Miss, Ownership, Timestamp, Way, Wish};
+use curlew_model::{Challenge, Claim, Millis, Miss, OwnerRequest, Ownership, Timestamp, Way};
 use url::Url;
 
 /// The label below which the TXT record is looked up.
@@ -27,7 +27,7 @@ pub const MAX_CLAIMS: usize = 16;
 /// The longest file that can hold a challenge, in bytes: the challenge, and line ends.
 const MAX_FILE: usize = 64;
 
-/// How far a wish is granted.
+/// How far a request is granted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Granted {
     /// Whole.
@@ -36,7 +36,7 @@ pub enum Granted {
     ByDnsOnly,
 }
 
-/// Why a wish is not granted.
+/// Why a request is not granted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NotNow {
     /// The challenge was not found, or too long ago.
@@ -105,15 +105,15 @@ pub fn proven_until(claim: &Claim, now: Timestamp) -> Option<Timestamp> {
 const LOST: Millis = Millis::from_mins(10);
 
 /// How long one has to wait before the same may be asked for again.
-const fn pause(wish: Wish) -> Millis {
-    match wish {
+const fn pause(request: OwnerRequest) -> Millis {
+    match request {
         // Rules of our own for calls to the site.
-        Wish::Look => Millis::from_mins(1),
-        Wish::Visit => Millis::from_days(1),
+        OwnerRequest::Look => Millis::from_mins(1),
+        OwnerRequest::Visit => Millis::from_days(1),
         // All rows of pages are read for it.
-        Wish::Report | Wish::Forget | Wish::Unblock => Millis::from_mins(10),
+        OwnerRequest::Report | OwnerRequest::Forget | OwnerRequest::Unblock => Millis::from_mins(10),
         // Two small writes, and the sooner the better.
-        Wish::Block => Millis::ZERO,
+        OwnerRequest::Block => Millis::ZERO,
     }
 }
 
@@ -122,27 +122,27 @@ const fn pause(wish: Wish) -> Millis {
 pub fn ask(
     mut all: Ownership,
     challenge: &Challenge,
-    wish: Wish,
+    request: OwnerRequest,
     may_call: bool,
     now: Timestamp,
 ) -> (Ownership, Result<Granted, NotNow>) {
     let known = claim(&all, challenge);
-    if wish != Wish::Look && known.and_then(|claim| proven_until(claim, now)).is_none() {
+    if request != OwnerRequest::Look && known.and_then(|claim| proven_until(claim, now)).is_none() {
         return (all, Err(NotNow::Unproven));
     }
     let again = known.and_then(|claim| {
-        let asked = *claim.asked.get(&wish)?;
-        let is_done = claim.done.get(&wish).is_some_and(|done| *done >= asked);
-        Some(asked + if is_done { pause(wish) } else { pause(wish).min(LOST) })
+        let asked = *claim.asked.get(&request)?;
+        let is_done = claim.done.get(&request).is_some_and(|done| *done >= asked);
+        Some(asked + if is_done { pause(request) } else { pause(request).min(LOST) })
     });
     if let Some(again) = again.filter(|again| *again > now) {
         return (all, Err(NotNow::Until(again)));
     }
     let is_new = known.is_none();
-    if place(&mut all, challenge, now).map(|claim| claim.asked.insert(wish, now)).is_none() {
+    if place(&mut all, challenge, now).map(|claim| claim.asked.insert(request, now)).is_none() {
         return (all, Err(NotNow::Full));
     }
-    if wish != Wish::Look {
+    if request != OwnerRequest::Look {
         return (all, Ok(Granted::Whole));
     }
     all.looks.retain(|look| *look + Millis::from_days(1) > now);
@@ -186,7 +186,7 @@ pub fn looked(
     now: Timestamp,
 ) -> Ownership {
     let Some(claim) = place(&mut all, challenge, now) else { return all };
-    claim.done.insert(Wish::Look, now);
+    claim.done.insert(OwnerRequest::Look, now);
     let was = claim.proof.map(|(way, _)| way);
     let is_there_no_more = |(way, miss): &(Way, Miss)| Some(*way) == was && matches!(miss, Miss::Absent | Miss::Other);
     claim.proof = match found {
@@ -199,9 +199,9 @@ pub fn looked(
 }
 
 /// What was asked for is done.
-pub fn done(mut all: Ownership, challenge: &Challenge, wish: Wish, now: Timestamp) -> Ownership {
+pub fn done(mut all: Ownership, challenge: &Challenge, request: OwnerRequest, now: Timestamp) -> Ownership {
     if let Some(claim) = all.claims.iter_mut().find(|claim| claim.challenge == *challenge) {
-        claim.done.insert(wish, now);
+        claim.done.insert(request, now);
     }
     all
 }
@@ -209,12 +209,12 @@ pub fn done(mut all: Ownership, challenge: &Challenge, wish: Wish, now: Timestam
 /// Whether the last word of a host's owners is that it be blocked. A job may come late, or once more, and must not undo
 /// what was asked for after it.
 pub fn is_to_be_blocked(all: &Ownership) -> bool {
-    let last = |wishes: &[Wish]| {
-        let asked = all.claims.iter().flat_map(|claim| wishes.iter().filter_map(|wish| claim.asked.get(wish)));
+    let last = |requests: &[OwnerRequest]| {
+        let asked = all.claims.iter().flat_map(|claim| requests.iter().filter_map(|request| claim.asked.get(request)));
         asked.max().copied()
     };
-    let block = last(&[Wish::Block, Wish::Forget]);
-    block.is_some() && block >= last(&[Wish::Unblock])
+    let block = last(&[OwnerRequest::Block, OwnerRequest::Forget]);
+    block.is_some() && block >= last(&[OwnerRequest::Unblock])
 }
 
 /// Whether nothing is left to remember: no claim is proven, and none was made lately.
@@ -235,7 +235,7 @@ mod tests {
     }
 
     fn proven(n: usize) -> Ownership {
-        let (all, granted) = ask(Ownership::default(), &challenge(n), Wish::Look, true, T0);
+        let (all, granted) = ask(Ownership::default(), &challenge(n), OwnerRequest::Look, true, T0);
         assert_eq!(granted, Ok(Granted::Whole));
         looked(all, &challenge(n), Some(Way::File), vec![(Way::Dns, Miss::Absent)], T0)
     }
@@ -266,13 +266,19 @@ mod tests {
 
     #[test]
     fn i06_w06_without_a_proof_nothing_but_a_look_is_granted() {
-        for wish in [Wish::Report, Wish::Block, Wish::Unblock, Wish::Visit, Wish::Forget] {
-            let (after, granted) = ask(Ownership::default(), &challenge(1), wish, true, T0);
+        for request in [
+            OwnerRequest::Report,
+            OwnerRequest::Block,
+            OwnerRequest::Unblock,
+            OwnerRequest::Visit,
+            OwnerRequest::Forget,
+        ] {
+            let (after, granted) = ask(Ownership::default(), &challenge(1), request, true, T0);
             assert_eq!((after, granted), (Ownership::default(), Err(NotNow::Unproven)));
-            assert_eq!(ask(proven(1), &challenge(2), wish, true, T0).1, Err(NotNow::Unproven), "another's proof");
-            assert_eq!(ask(proven(1), &challenge(1), wish, true, T0).1, Ok(Granted::Whole));
+            assert_eq!(ask(proven(1), &challenge(2), request, true, T0).1, Err(NotNow::Unproven), "another's proof");
+            assert_eq!(ask(proven(1), &challenge(1), request, true, T0).1, Ok(Granted::Whole));
             assert_eq!(
-                ask(proven(1), &challenge(1), wish, true, T0 + PROOF_LIFE).1,
+                ask(proven(1), &challenge(1), request, true, T0 + PROOF_LIFE).1,
                 Err(NotNow::Unproven),
                 "too long ago"
             );
@@ -281,26 +287,29 @@ mod tests {
 
     #[test]
     fn what_is_asked_for_again_has_to_wait() {
-        let (all, first) = ask(proven(1), &challenge(1), Wish::Visit, true, T0);
+        let (all, first) = ask(proven(1), &challenge(1), OwnerRequest::Visit, true, T0);
         assert_eq!(first, Ok(Granted::Whole));
         let later = T0 + LOST;
         assert_eq!(
-            ask(all.clone(), &challenge(1), Wish::Visit, true, later).1,
+            ask(all.clone(), &challenge(1), OwnerRequest::Visit, true, later).1,
             Ok(Granted::Whole),
             "the job may have been lost"
         );
-        let all = done(all, &challenge(1), Wish::Visit, T0 + Millis::from_secs(1));
-        let (all, again) = ask(all, &challenge(1), Wish::Visit, true, T0 + Millis::from_hours(23));
+        let all = done(all, &challenge(1), OwnerRequest::Visit, T0 + Millis::from_secs(1));
+        let (all, again) = ask(all, &challenge(1), OwnerRequest::Visit, true, T0 + Millis::from_hours(23));
         assert_eq!(again, Err(NotNow::Until(T0 + Millis::from_days(1))));
-        assert_eq!(ask(all.clone(), &challenge(1), Wish::Visit, true, T0 + Millis::from_days(1)).1, Ok(Granted::Whole));
-        assert_eq!(ask(all, &challenge(1), Wish::Block, true, T0).1, Ok(Granted::Whole));
+        assert_eq!(
+            ask(all.clone(), &challenge(1), OwnerRequest::Visit, true, T0 + Millis::from_days(1)).1,
+            Ok(Granted::Whole)
+        );
+        assert_eq!(ask(all, &challenge(1), OwnerRequest::Block, true, T0).1, Ok(Granted::Whole));
     }
 
     #[test]
     fn w06_a_host_is_called_a_few_times_a_day_whoever_asks() {
         let mut all = Ownership::default();
         let mut look = |n: usize, may_call, at| {
-            let (next, granted) = ask(std::mem::take(&mut all), &challenge(n), Wish::Look, may_call, at);
+            let (next, granted) = ask(std::mem::take(&mut all), &challenge(n), OwnerRequest::Look, may_call, at);
             all = next;
             granted
         };
@@ -328,15 +337,22 @@ mod tests {
         assert!(!is_to_be_blocked(&proven(1)));
         let mut all = proven(1);
         all.claims.extend(proven(2).claims);
-        let words =
-            [(1, Wish::Block, true), (2, Wish::Unblock, false), (1, Wish::Visit, false), (2, Wish::Forget, true)];
-        for (minute, (n, wish, blocked)) in words.into_iter().enumerate() {
-            let (next, granted) = ask(all, &challenge(n), wish, true, T0 + Millis::from_mins(minute as u64));
-            assert_eq!((granted, is_to_be_blocked(&next)), (Ok(Granted::Whole), blocked), "{wish:?}");
+        let words = [
+            (1, OwnerRequest::Block, true),
+            (2, OwnerRequest::Unblock, false),
+            (1, OwnerRequest::Visit, false),
+            (2, OwnerRequest::Forget, true),
+        ];
+        for (minute, (n, request, blocked)) in words.into_iter().enumerate() {
+            let (next, granted) = ask(all, &challenge(n), request, true, T0 + Millis::from_mins(minute as u64));
+            assert_eq!((granted, is_to_be_blocked(&next)), (Ok(Granted::Whole), blocked), "{request:?}");
             all = next;
         }
-        let (both, _) = ask(proven(1), &challenge(1), Wish::Unblock, true, T0);
-        assert!(is_to_be_blocked(&ask(both, &challenge(1), Wish::Block, true, T0).0), "in doubt a site is left alone");
+        let (both, _) = ask(proven(1), &challenge(1), OwnerRequest::Unblock, true, T0);
+        assert!(
+            is_to_be_blocked(&ask(both, &challenge(1), OwnerRequest::Block, true, T0).0),
+            "in doubt a site is left alone"
+        );
     }
 
     #[test]
@@ -344,7 +360,7 @@ mod tests {
         let mut all = proven(0);
         for n in 1..40 {
             let now = T0 + Millis::from_hours(3 * n as u64);
-            let (next, granted) = ask(all, &challenge(n), Wish::Look, true, now);
+            let (next, granted) = ask(all, &challenge(n), OwnerRequest::Look, true, now);
             assert_eq!(granted, Ok(Granted::Whole), "{n}");
             all = next;
         }
@@ -354,7 +370,7 @@ mod tests {
         for claim in &mut all.claims {
             claim.proof = Some((Way::Dns, T0));
         }
-        assert_eq!(ask(all.clone(), &challenge(99), Wish::Look, true, now).1, Err(NotNow::Full));
+        assert_eq!(ask(all.clone(), &challenge(99), OwnerRequest::Look, true, now).1, Err(NotNow::Full));
         assert!(!is_over(&all, now) && is_over(&all, T0 + PROOF_LIFE + CLAIM_LIFE));
     }
 

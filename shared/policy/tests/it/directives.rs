@@ -1,4 +1,4 @@
-//! What pages wish: one test for each way that robots meta tags and X-Robots-Tag are written.
+//! The directives of pages: one test for each way that robots meta tags and X-Robots-Tag are written.
 
 use curlew_model::{SnippetLimit, Timestamp};
 use curlew_policy::page::directives::Directives;
@@ -126,7 +126,7 @@ proptest::proptest! {
     }
 
     #[test]
-    fn saying_more_never_takes_a_wish_back(a in "[a-z:,;= 0-9-]{0,60}", b in "[a-z:,;= 0-9-]{0,60}") {
+    fn saying_more_never_takes_a_directive_back(a in "[a-z:,;= 0-9-]{0,60}", b in "[a-z:,;= 0-9-]{0,60}") {
         let (one, both) = (headers(&[&a]), headers(&[&a, &b]));
         proptest::prop_assert!(both.noindex >= one.noindex && both.nofollow >= one.nofollow && both.nosnippet >= one.nosnippet);
         proptest::prop_assert!(one.max_snippet.is_none_or(|n| both.max_snippet.is_some_and(|m| m <= n)));

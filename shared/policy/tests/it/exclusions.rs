@@ -125,9 +125,9 @@ fn own_hosts_are_named_one_by_one() {
 #[test]
 fn meta_tags_of_own_sites_only_are_left_aside() {
     let scope = Scope { meta_ignored: OwnHosts::read(&texts(&["own.example"])).unwrap(), ..Scope::default() };
-    let wishes = |url: &str| {
+    let directives = |url: &str| {
         scope.directives(&Url::parse(url).unwrap(), &[("robots".into(), "noindex".into())], &[], "CurlewBot")
     };
-    assert!(!wishes("https://own.example/a").noindex);
-    assert!(wishes("https://other.example/a").noindex);
+    assert!(!directives("https://own.example/a").noindex);
+    assert!(directives("https://other.example/a").noindex);
 }

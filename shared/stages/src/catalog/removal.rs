@@ -103,7 +103,7 @@ impl Removal {
     }
 
     /// A page was re-checked and may stay. A date that it names now and its record does not have is noted in the manifest,
-    /// so that no query finds it afterwards and nobody has to ask for it again. Without `wishes`, since the page could not
+    /// so that no query finds it afterwards and nobody has to ask for it again. Without `directives`, since the page could not
     /// be read, the date stays as it was. `validators` are those of the document, if it says what the record says.
     ///
     /// # Errors
@@ -111,12 +111,12 @@ impl Removal {
     pub async fn still_there(
         &self,
         id: &PageId,
-        wishes: Option<&Directives>,
+        directives: Option<&Directives>,
         validators: Option<Validators>,
     ) -> Result<(), StageError> {
         let Some((page, seen)) = self.pages.get(id).await? else { return Ok(()) };
         let PageState::Accepted { year, .. } = page.state else { return Ok(()) };
-        let expires = wishes.map_or(page.expires, |wishes| wishes.unavailable_after);
+        let expires = directives.map_or(page.expires, |directives| directives.unavailable_after);
         if page.expires != expires {
             index::change_manifest(self.blobs.as_ref(), year, |m| Ok(m.with_expiry(id, expires))).await?;
         }

@@ -3,7 +3,7 @@
 use crate::parsing::parsed;
 use crate::stage::StageError;
 use curlew_feed::{Entry, Feed, FeedError};
-use curlew_model::{FeedSource, Habit, Millis, Timestamp, Wishes};
+use curlew_model::{FeedSource, Habit, Millis, PollHints, Timestamp};
 use curlew_policy::chance::mix;
 use curlew_policy::politeness::http;
 use curlew_policy::polling::failure::{self, Fate, Wrong};
@@ -91,7 +91,7 @@ pub(crate) fn learn(
         .and_then(|base| websub::discover(&headers.links, hints.hub.as_deref(), hints.self_url.as_deref(), &base));
     // A subscription to a hub that the feed names no more is none: its callback is unknown from here on.
     feed.polling.subscription = subscription::current(feed).copied();
-    feed.polling.wishes = wishes(parsed, headers, &feed.polling.wishes, now);
+    feed.polling.hints = wishes(parsed, headers, &feed.polling.hints, now);
     let dates = parsed.entries.iter().filter_map(|entry| entry.published.or(entry.updated));
     feed.polling.habit = match (feed.polling.habit, schedule::start(dates, now)) {
         (none, told) if none == Habit::default() && told != none => told,
@@ -109,7 +109,7 @@ pub(crate) fn unchanged(feed: &mut FeedSource, reply: &Reply, rules: &Rules, now
     conditional::unchanged(&mut feed.validators, &mut feed.polling.trust, &headers.validators, now);
     // A 304 repeats Cache-Control and Expires only if they have changed (RFC 9110 §15.4.5).
     if headers.cache_control.is_some() || headers.expires.is_some() {
-        feed.polling.wishes.fresh_for = fresh_for(headers, feed.polling.wishes.fresh_for, now);
+        feed.polling.hints.fresh_for = fresh_for(headers, feed.polling.hints.fresh_for, now);
     }
     well(feed);
     feed.polling.retry_at = retry_at(headers.retry_after.as_deref(), rules, now);
@@ -144,7 +144,7 @@ pub(crate) fn failed(
             feed.polling.retry_at = retry_at(retry_after, rules, now);
             let retry_after = retry_after.and_then(|value| http::retry_after(value, now));
             let inputs = Inputs {
-                wishes: Wishes { fresh_for: None, ..feed.polling.wishes },
+                wishes: PollHints { fresh_for: None, ..feed.polling.hints },
                 wrong: Some((wait, why)),
                 retry_after,
                 ..Inputs::default()
@@ -170,7 +170,7 @@ fn retry_at(retry_after: Option<&str>, rules: &Rules, now: Timestamp) -> Option<
 
 fn inputs(feed: &FeedSource, headers: &ReplyHeaders, rules: &Rules, now: Timestamp) -> Inputs {
     Inputs {
-        wishes: feed.polling.wishes,
+        wishes: feed.polling.hints,
         habit: feed.polling.habit,
         age: http::age(headers.age.as_deref()),
         retry_after: headers.retry_after.as_deref().and_then(|value| http::retry_after(value, now)),
@@ -182,10 +182,10 @@ fn inputs(feed: &FeedSource, headers: &ReplyHeaders, rules: &Rules, now: Timesta
     }
 }
 
-fn wishes(parsed: &Feed, headers: &ReplyHeaders, before: &Wishes, now: Timestamp) -> Wishes {
+fn wishes(parsed: &Feed, headers: &ReplyHeaders, before: &PollHints, now: Timestamp) -> PollHints {
     let hints = &parsed.hints;
     let (skip_hours, skip_days) = schedule::skips(&hints.skip_hours, &hints.skip_days);
-    Wishes {
+    PollHints {
         ttl: hints.ttl_minutes.map(|minutes| Millis::from_mins(minutes.into())),
         update_period: hints.update_period,
         fresh_for: fresh_for(headers, before.fresh_for, now),

@@ -19,8 +19,8 @@ use crate::politeness::visit::{CallEnd, Visit};
 use crate::stage::{Stage, StageError, Verdict};
 use curlew_article::{decode, head_metas};
 use curlew_model::{
-    Challenge, Dossier, FeedLine, FeedSource, Gone, HostKey, ImageId, Job, Miss, OwnJob, Page, PageLine, PageState,
-    PollJob, Source, SourceKey, ThumbnailId, Timestamp, Validators, Way, Wish,
+    Challenge, Dossier, FeedLine, FeedSource, Gone, HostKey, ImageId, Job, Miss, OwnJob, OwnerRequest, Page, PageLine,
+    PageState, PollJob, Source, SourceKey, ThumbnailId, Timestamp, Validators, Way,
 };
 use curlew_policy::politeness::redirect::{Chain, is_redirect};
 use curlew_policy::polling::schedule::{may_poll_from, next_poll};
@@ -33,7 +33,7 @@ use std::sync::Arc;
 const PAGES_NAMED: usize = 200;
 /// Feeds that a dossier names.
 const FEEDS_NAMED: usize = 50;
-/// How often the wish to look waits for somebody else's visit before the answer is that the host is left alone.
+/// How often the request to look waits for somebody else's visit before the answer is that the host is left alone.
 const MAX_DEFERRALS: u32 = 20;
 
 /// The stage that does what owners ask for.
@@ -68,29 +68,29 @@ impl Stage for Own {
         let Some(claim) = ownership::claim(&all, &job.challenge) else {
             return Ok(Verdict::Drop("the claim is not known".into()));
         };
-        // The proof may have been taken away since the wish was granted.
-        if job.wish != Wish::Look && ownership::proven_until(claim, now).is_none() {
+        // The proof may have been taken away since the request was granted.
+        if job.request != OwnerRequest::Look && ownership::proven_until(claim, now).is_none() {
             return Ok(Verdict::Drop("the claim is not proven any more".into()));
         }
-        match job.wish {
-            Wish::Look => {
+        match job.request {
+            OwnerRequest::Look => {
                 if let Some(until) = self.look(job).await? {
                     return Ok(Verdict::Defer(until));
                 }
             }
-            Wish::Report => self.report(host).await?,
-            Wish::Block | Wish::Unblock => self.settle(host).await?,
-            Wish::Visit => self.visit(host).await?,
-            Wish::Forget => {
+            OwnerRequest::Report => self.report(host).await?,
+            OwnerRequest::Block | OwnerRequest::Unblock => self.settle(host).await?,
+            OwnerRequest::Visit => self.visit(host).await?,
+            OwnerRequest::Forget => {
                 self.settle(host).await?;
                 // Who has taken it back since wants to keep what came after it.
-                let asked = claim.asked.get(&Wish::Forget).copied().unwrap_or(now);
+                let asked = claim.asked.get(&OwnerRequest::Forget).copied().unwrap_or(now);
                 let until = if ownership::is_to_be_blocked(&all) { Timestamp::MAX } else { asked };
                 self.forget(host, until).await?;
             }
         }
-        self.done(host, &job.challenge, job.wish).await?;
-        tracing::info!(%host, wish = ?job.wish, "an owner's wish is done");
+        self.done(host, &job.challenge, job.request).await?;
+        tracing::info!(%host, request = ?job.request, "an owner's request is done");
         Ok(Verdict::Done)
     }
 }
@@ -335,9 +335,9 @@ impl Own {
         Ok(feeds)
     }
 
-    async fn done(&self, host: &str, challenge: &Challenge, wish: Wish) -> Result<(), StageError> {
+    async fn done(&self, host: &str, challenge: &Challenge, request: OwnerRequest) -> Result<(), StageError> {
         let now = self.politeness.clock.now();
-        change_claims(self.blobs.as_ref(), host, |all| (ownership::done(all, challenge, wish, now), ())).await
+        change_claims(self.blobs.as_ref(), host, |all| (ownership::done(all, challenge, request, now), ())).await
     }
 }
 

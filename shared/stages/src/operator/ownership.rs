@@ -7,7 +7,7 @@ use crate::operator::block::{BlockedBy, Blocks};
 use crate::operator::suggest::{Refusal, Refused, shortened};
 use crate::politeness::visit::robots::compile;
 use crate::stage::StageError;
-use curlew_model::{Challenge, Claim, Dossier, Job, Millis, OwnJob, Ownership, Timestamp, Wish};
+use curlew_model::{Challenge, Claim, Dossier, Job, Millis, OwnJob, OwnerRequest, Ownership, Timestamp};
 use curlew_policy::address::{self, hash_hex};
 use curlew_policy::politeness::pace;
 use curlew_policy::rules::Rules;
@@ -54,7 +54,7 @@ pub struct Owners {
 
 /// A claim to a host as its claimant sees it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Claimed {
+pub struct ClaimView {
     /// The host in canonical form.
     pub host: String,
     /// The name of the TXT record that may hold the challenge.
@@ -101,9 +101,9 @@ pub struct RobotsSeen {
     pub lets_in: bool,
 }
 
-/// What became of a wish.
+/// What became of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wished {
+pub enum RequestOutcome {
     /// It is granted; what is not done yet is on its way.
     Granted,
     /// A proof is looked for in the DNS alone: the site has been called for proofs as often as it is in a day.
@@ -139,7 +139,7 @@ impl Owners {
     ///
     /// # Errors
     /// What the ports say.
-    pub async fn claimed(&self, host: &str, challenge: &Challenge) -> Result<Claimed, StageError> {
+    pub async fn claimed(&self, host: &str, challenge: &Challenge) -> Result<ClaimView, StageError> {
         let now = self.clock.now();
         let all = load_claims(self.blobs.as_ref(), host).await?;
         let claim = ownership::claim(&all, challenge).cloned();
@@ -148,7 +148,7 @@ impl Owners {
             Some(_) => Some(self.kept(host, all).await?),
             None => None,
         };
-        Ok(Claimed {
+        Ok(ClaimView {
             host: host.to_owned(),
             record: ownership::txt_name(host),
             file: ownership::file_url(host, self.scheme).map(String::from).unwrap_or_default(),
@@ -159,43 +159,43 @@ impl Owners {
         })
     }
 
-    /// Takes a wish. Unless it `may_call`, a proof is only looked for in the DNS.
+    /// Takes a request. Unless it `may_call`, a proof is only looked for in the DNS.
     ///
     /// # Errors
     /// What the ports say; then it may be asked for again.
-    pub async fn wished(
+    pub async fn request(
         &self,
         host: &str,
         challenge: &Challenge,
-        wish: Wish,
+        request: OwnerRequest,
         may_call: bool,
-    ) -> Result<Wished, StageError> {
+    ) -> Result<RequestOutcome, StageError> {
         let now = self.clock.now();
         // Before it is noted: what is never done must not be waited for.
-        if wish == Wish::Unblock && self.blocks.blocked_by(host).await? == BlockedBy::Operator {
+        if request == OwnerRequest::Unblock && self.blocks.blocked_by(host).await? == BlockedBy::Operator {
             let all = load_claims(self.blobs.as_ref(), host).await?;
             let is_proven =
                 ownership::claim(&all, challenge).is_some_and(|c| ownership::proven_until(c, now).is_some());
-            return Ok(if is_proven { Wished::Refused } else { Wished::Unproven });
+            return Ok(if is_proven { RequestOutcome::Refused } else { RequestOutcome::Unproven });
         }
-        let decide = |all| ownership::ask(all, challenge, wish, may_call, now);
+        let decide = |all| ownership::ask(all, challenge, request, may_call, now);
         let dns_only = match change_claims(self.blobs.as_ref(), host, decide).await? {
             Ok(granted) => granted == Granted::ByDnsOnly,
-            Err(NotNow::Unproven) => return Ok(Wished::Unproven),
-            Err(NotNow::Until(at)) => return Ok(Wished::TooSoon(at)),
-            Err(NotNow::Full) => return Ok(Wished::Refused),
+            Err(NotNow::Unproven) => return Ok(RequestOutcome::Unproven),
+            Err(NotNow::Until(at)) => return Ok(RequestOutcome::TooSoon(at)),
+            Err(NotNow::Full) => return Ok(RequestOutcome::Refused),
         };
-        if matches!(wish, Wish::Block | Wish::Forget) {
+        if matches!(request, OwnerRequest::Block | OwnerRequest::Forget) {
             settle_claims(self.blobs.as_ref(), &self.blocks, host).await?;
         }
-        tracing::info!(%host, ?wish, "an owner asks");
-        if wish == Wish::Block {
-            change_claims(self.blobs.as_ref(), host, |all| (ownership::done(all, challenge, wish, now), ())).await?;
+        tracing::info!(%host, ?request, "an owner asks");
+        if request == OwnerRequest::Block {
+            change_claims(self.blobs.as_ref(), host, |all| (ownership::done(all, challenge, request, now), ())).await?;
         } else {
-            let job = OwnJob { host: host.to_owned(), challenge: challenge.clone(), wish, dns_only, deferrals: 0 };
+            let job = OwnJob { host: host.to_owned(), challenge: challenge.clone(), request, dns_only, deferrals: 0 };
             self.queue.send(&[(Job::Own(job), now)]).await?;
         }
-        Ok(if dns_only { Wished::ByDnsOnly } else { Wished::Granted })
+        Ok(if dns_only { RequestOutcome::ByDnsOnly } else { RequestOutcome::Granted })
     }
 
     async fn kept(&self, host: &str, all: Ownership) -> Result<HostView, StageError> {

@@ -256,14 +256,14 @@ impl Fetch {
             Ok(Err(why)) => return Ok(Err(Rejection::Unreadable(why.to_string()))),
             Err(overrun) => return Ok(Err(Rejection::Limit(overrun.to_string()))),
         };
-        let wishes = self.directives(&glance.robots_meta, reply, url);
-        if wishes.noindex {
+        let directives = self.directives(&glance.robots_meta, reply, url);
+        if directives.noindex {
             return Ok(Err(Rejection::Noindex));
         }
-        if wishes.noimageindex {
+        if directives.noimageindex {
             glance.image = None;
         }
-        Ok(Ok(Seen { html, glance, wishes }))
+        Ok(Ok(Seen { html, glance, directives }))
     }
 
     /// What the operator says of a page.
@@ -278,7 +278,7 @@ impl Fetch {
         if scope.meta_ignored.contains(url) {
             let said = Directives::gather(meta, &reply.headers.robots_tags, token).names();
             if !said.is_empty() {
-                tracing::warn!(%url, ?said, "what the page wishes is not heeded: the settings say that it is the operator's own");
+                tracing::warn!(%url, ?said, "the directives of the page are not heeded: the settings say that it is the operator's own");
             }
         }
         heeded
@@ -376,7 +376,7 @@ struct Found<'a> {
 struct Seen {
     html: String,
     glance: HeadScan,
-    wishes: Directives,
+    directives: Directives,
 }
 
 /// What becomes of an item whose call has no answer now; nothing if there is one.

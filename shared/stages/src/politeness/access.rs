@@ -37,7 +37,7 @@ pub struct Politeness {
     pub outage: Arc<OutageWatch>,
     /// The product token that robots.txt files name us by (RFC 9309 §2.2.1).
     pub token: String,
-    /// What the operator excludes, and which wishes of sites are heeded.
+    /// What the operator excludes, and which directives of sites are heeded.
     pub scope: Arc<Scope>,
     /// Rules of robots.txt files that this process has compiled already.
     pub known: Arc<KnownRobots>,

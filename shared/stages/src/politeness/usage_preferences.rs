@@ -1,4 +1,4 @@
-//! What may be done with a page once it was fetched, where the settings say that such wishes are heeded: AIPREF's
+//! What may be done with a page once it was fetched, where the settings say that such preferences are heeded: AIPREF's
 //! `Content-Usage` in robots.txt and in the answer, and TDMRep's file, header and meta tag.
 //!
 //! A site's `tdmrep.json` is asked for once a day and kept beside its robots.txt.

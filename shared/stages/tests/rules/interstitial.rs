@@ -23,7 +23,7 @@ fn document(title: &str, head: &str, text: &str) -> Reply {
     reply
 }
 
-/// A challenge as walls show it: status 200, one text, another number each time, and a wish not to be indexed.
+/// A challenge as walls show it: status 200, one text, another number each time, and a directive not to be indexed.
 fn wall(n: usize) -> Reply {
     let text = format!("Making sure you are not a bot. Your request 8f{n}c3 is being looked at.");
     document("One moment", "<meta name=robots content=\"noindex,nofollow\">", &text)

@@ -4,13 +4,13 @@ use crate::house::{FEED, House, host, page, status};
 use crate::index::{accept, ask, traces};
 use async_trait::async_trait;
 use bytes::Bytes;
-use curlew_model::{Challenge, Gone, Job, Millis, Miss, OwnJob, PageState, Stage as QueueName, Way, Wish};
+use curlew_model::{Challenge, Gone, Job, Millis, Miss, OwnJob, OwnerRequest, PageState, Stage as QueueName, Way};
 use curlew_policy::site::ownership::{CLAIM_LIFE, LOOKS_A_DAY, PROOF_LIFE};
 use curlew_ports::{Blobs, CallKind, HostLedger, Inbox, Names, Pages};
 use curlew_stages::operator::block::{BlockedBy, Blocks};
 use curlew_stages::operator::messages::{About, MESSAGES_A_DAY, MESSAGES_KEPT, Message, Messages, Told};
 use curlew_stages::operator::owner_jobs::Own;
-use curlew_stages::operator::ownership::{Owners, Wished, expire_claims};
+use curlew_stages::operator::ownership::{Owners, RequestOutcome, expire_claims};
 use curlew_stages::operator::suggest::SuggestError;
 use curlew_stages::stage::{Stage, Verdict};
 use std::collections::BTreeMap;
@@ -109,8 +109,8 @@ impl Town {
         }
     }
 
-    async fn wish(&self, n: u64, wish: Wish) -> Wished {
-        let answer = self.owners().wished(HOST, &challenge(n), wish, true).await.unwrap();
+    async fn request(&self, n: u64, request: OwnerRequest) -> RequestOutcome {
+        let answer = self.owners().request(HOST, &challenge(n), request, true).await.unwrap();
         self.work().await;
         answer
     }
@@ -118,7 +118,7 @@ impl Town {
     /// Where the challenge was found, and why not elsewhere.
     async fn look(&self, n: u64) -> (Option<Way>, Vec<(Way, Miss)>) {
         self.house.politeness.clock.sleep(Millis::from_mins(1)).await;
-        assert_eq!(self.wish(n, Wish::Look).await, Wished::Granted);
+        assert_eq!(self.request(n, OwnerRequest::Look).await, RequestOutcome::Granted);
         let claim = self.owners().claimed(HOST, &challenge(n)).await.unwrap().claim.unwrap();
         (claim.proof.map(|(way, _)| way), claim.misses)
     }
@@ -172,12 +172,12 @@ async fn i05_w06_whoever_uses_up_the_calls_keeps_no_owner_from_a_proof_in_the_dn
         assert_eq!(town.look(n).await.0, None);
     }
     let calls = town.house.web.calls().len();
-    assert_eq!(town.wish(50, Wish::Look).await, Wished::ByDnsOnly);
+    assert_eq!(town.request(50, OwnerRequest::Look).await, RequestOutcome::ByDnsOnly);
     let claim = town.owners().claimed(HOST, &challenge(50)).await.unwrap().claim.unwrap();
     assert_eq!((claim.proof, claim.misses), (None, vec![(Way::Dns, Miss::Absent)]), "and nothing is said of the rest");
     town.in_dns(51);
-    assert_eq!(town.wish(51, Wish::Look).await, Wished::ByDnsOnly);
-    assert_eq!(town.wish(51, Wish::Block).await, Wished::Granted);
+    assert_eq!(town.request(51, OwnerRequest::Look).await, RequestOutcome::ByDnsOnly);
+    assert_eq!(town.request(51, OwnerRequest::Block).await, RequestOutcome::Granted);
     assert_eq!(town.found().await, 0);
     assert_eq!(town.house.web.calls().len(), calls, "the site was not called");
 }
@@ -237,9 +237,11 @@ async fn a_proof_is_looked_for_with_all_manners() {
 async fn i06_w06_without_a_proof_nothing_is_hidden_or_told() {
     let town = Town::new().await;
     town.look(1).await;
-    for wish in [Wish::Block, Wish::Forget, Wish::Report, Wish::Visit, Wish::Unblock] {
-        assert_eq!(town.wish(1, wish).await, Wished::Unproven);
-        assert_eq!(town.wish(99, wish).await, Wished::Unproven);
+    for request in
+        [OwnerRequest::Block, OwnerRequest::Forget, OwnerRequest::Report, OwnerRequest::Visit, OwnerRequest::Unblock]
+    {
+        assert_eq!(town.request(1, request).await, RequestOutcome::Unproven);
+        assert_eq!(town.request(99, request).await, RequestOutcome::Unproven);
     }
     assert_eq!(town.found().await, 2);
     assert!(town.owners().claimed(HOST, &challenge(1)).await.unwrap().held.is_none());
@@ -256,7 +258,7 @@ async fn an_owner_is_told_what_is_kept() {
     let town = Town::proven().await;
     town.house.with_feed(|_| {}).await;
     town.house.politeness.clock.sleep(Millis::from_mins(10)).await;
-    assert_eq!(town.wish(1, Wish::Report).await, Wished::Granted);
+    assert_eq!(town.request(1, OwnerRequest::Report).await, RequestOutcome::Granted);
     let seen = town.owners().claimed(HOST, &challenge(1)).await.unwrap();
     assert!(seen.proven_until.is_some_and(|until| until > town.house.now()));
     let kept = seen.held.unwrap();
@@ -267,27 +269,30 @@ async fn an_owner_is_told_what_is_kept() {
     assert_eq!(dossier.pages.len(), 2);
     assert_eq!((kept.block, kept.hold), (BlockedBy::Nobody, None));
     // The same at once once more would read all rows again.
-    assert!(matches!(town.wish(1, Wish::Report).await, Wished::TooSoon(_)));
+    assert!(matches!(town.request(1, OwnerRequest::Report).await, RequestOutcome::TooSoon(_)));
 }
 
 #[tokio::test(start_paused = true)]
 async fn i05_a_block_counts_from_the_next_query_and_call_and_is_taken_back() {
     let town = Town::proven().await;
     assert_eq!(town.found().await, 2);
-    assert_eq!(town.owners().wished(HOST, &challenge(1), Wish::Block, true).await.unwrap(), Wished::Granted);
+    assert_eq!(
+        town.owners().request(HOST, &challenge(1), OwnerRequest::Block, true).await.unwrap(),
+        RequestOutcome::Granted
+    );
     assert_eq!(town.found().await, 0, "before any job has run");
     let kept = town.owners().claimed(HOST, &challenge(1)).await.unwrap().held.unwrap();
     assert_eq!(kept.block, BlockedBy::Owner);
     assert!(matches!(town.house.suggest().offered(HOME).await, Err(SuggestError::Refused(_))));
     town.house.politeness.clock.sleep(Millis::from_secs(1)).await;
-    assert_eq!(town.wish(1, Wish::Unblock).await, Wished::Granted);
+    assert_eq!(town.request(1, OwnerRequest::Unblock).await, RequestOutcome::Granted);
     assert_eq!(town.found().await, 2);
 
     // What the operator has blocked, an owner does not take back.
-    assert_eq!(town.wish(1, Wish::Block).await, Wished::Granted);
+    assert_eq!(town.request(1, OwnerRequest::Block).await, RequestOutcome::Granted);
     town.blocks().block(HOST).await.unwrap();
     town.house.politeness.clock.sleep(Millis::from_mins(10)).await;
-    assert_eq!(town.wish(1, Wish::Unblock).await, Wished::Refused);
+    assert_eq!(town.request(1, OwnerRequest::Unblock).await, RequestOutcome::Refused);
     assert_eq!(town.found().await, 0);
     town.blocks().unblock(HOST).await.unwrap();
     assert_eq!(town.found().await, 2);
@@ -297,24 +302,24 @@ async fn i05_a_block_counts_from_the_next_query_and_call_and_is_taken_back() {
 async fn i05_a_job_that_comes_late_does_not_undo_what_was_asked_for_after_it() {
     let town = Town::proven().await;
     let blocked = || async { town.blocks().blocked_by(HOST).await.unwrap() };
-    let late = async |wish| {
-        let job = OwnJob { host: HOST.into(), challenge: challenge(1), wish, dns_only: false, deferrals: 0 };
+    let late = async |request| {
+        let job = OwnJob { host: HOST.into(), challenge: challenge(1), request, dns_only: false, deferrals: 0 };
         town.own().run(&job).await.unwrap()
     };
-    assert_eq!(town.wish(1, Wish::Block).await, Wished::Granted);
+    assert_eq!(town.request(1, OwnerRequest::Block).await, RequestOutcome::Granted);
     town.house.politeness.clock.sleep(Millis::from_mins(1)).await;
-    assert_eq!(town.wish(1, Wish::Unblock).await, Wished::Granted);
+    assert_eq!(town.request(1, OwnerRequest::Unblock).await, RequestOutcome::Granted);
     town.house.politeness.clock.sleep(Millis::from_mins(1)).await;
-    assert_eq!(town.wish(1, Wish::Forget).await, Wished::Granted);
+    assert_eq!(town.request(1, OwnerRequest::Forget).await, RequestOutcome::Granted);
     // A queue may hand a job out twice.
-    assert_eq!(late(Wish::Unblock).await, Verdict::Done);
+    assert_eq!(late(OwnerRequest::Unblock).await, Verdict::Done);
     assert_eq!(blocked().await, BlockedBy::Owner);
     assert!(town.house.hosts.load(&host(HOST)).await.unwrap().0.is_blocked(HOST));
     town.house.politeness.clock.sleep(Millis::from_mins(10)).await;
-    assert_eq!(town.wish(1, Wish::Unblock).await, Wished::Granted);
+    assert_eq!(town.request(1, OwnerRequest::Unblock).await, RequestOutcome::Granted);
     town.house.politeness.clock.sleep(Millis::from_mins(1)).await;
     accept(&town.house, "new", TEXT).await;
-    assert_eq!(late(Wish::Forget).await, Verdict::Done);
+    assert_eq!(late(OwnerRequest::Forget).await, Verdict::Done);
     assert_eq!(blocked().await, BlockedBy::Nobody);
     let new = town.house.state("https://example.org/new").await;
     assert!(matches!(new, Some(PageState::Accepted { .. })), "what came since was not meant: {new:?}");
@@ -324,7 +329,7 @@ async fn i05_a_job_that_comes_late_does_not_undo_what_was_asked_for_after_it() {
 async fn i05_what_its_owner_has_forgotten_is_gone() {
     let town = Town::proven().await;
     town.house.with_feed(|feed| feed.title = Some("Of waders".into())).await;
-    assert_eq!(town.wish(1, Wish::Forget).await, Wished::Granted);
+    assert_eq!(town.request(1, OwnerRequest::Forget).await, RequestOutcome::Granted);
     assert_eq!(town.found().await, 0);
     for url in ["https://example.org/a", "https://example.org/b"] {
         assert_eq!(town.house.state(url).await, Some(PageState::Gone { reason: Gone::Blocked }), "{url}");
@@ -337,8 +342,8 @@ async fn i05_what_its_owner_has_forgotten_is_gone() {
     town.house.index().publish(2026).await.unwrap();
     assert_eq!(traces(&town.house, &["probe", "worms"]).await, Vec::<String>::new());
     // A visit that the owner asks for takes the feed up again, once the block is gone.
-    assert_eq!(town.wish(1, Wish::Unblock).await, Wished::Granted);
-    assert_eq!(town.wish(1, Wish::Visit).await, Wished::Granted);
+    assert_eq!(town.request(1, OwnerRequest::Unblock).await, RequestOutcome::Granted);
+    assert_eq!(town.request(1, OwnerRequest::Visit).await, RequestOutcome::Granted);
     assert!(!town.house.feed().await.gone);
     assert!(matches!(&town.house.queued(QueueName::Poll).await[..], [(Job::Poll(poll), _)] if poll.url == FEED));
 }
@@ -348,12 +353,12 @@ async fn a_visit_that_is_asked_for_keeps_the_manners_of_every_other() {
     let town = Town::proven().await;
     let now = town.house.now();
     town.house.with_feed(|feed| feed.polled_at = now).await;
-    assert_eq!(town.wish(1, Wish::Visit).await, Wished::Granted);
+    assert_eq!(town.request(1, OwnerRequest::Visit).await, RequestOutcome::Granted);
     let poll = town.house.queued(QueueName::Poll).await;
     assert!(poll.len() == 1 && poll[0].1 >= now + town.house.politeness.rules.poll_floor, "{poll:?}");
     let visits = town.house.queued(QueueName::Fetch).await;
     assert!(matches!(&visits[..], [(Job::Fetch(visit), _)] if visit.items.len() == 2), "{visits:?}");
-    assert!(matches!(town.wish(1, Wish::Visit).await, Wished::TooSoon(_)));
+    assert!(matches!(town.request(1, OwnerRequest::Visit).await, RequestOutcome::TooSoon(_)));
 }
 
 #[tokio::test(start_paused = true)]
@@ -363,7 +368,7 @@ async fn claims_are_forgotten_when_their_time_is_over() {
     let there = || async { blobs.list("owners/", None, 10).await.unwrap().len() };
     assert_eq!((expire_claims(blobs, town.house.now()).await.unwrap(), there().await), (0, 1));
     town.house.politeness.clock.sleep(PROOF_LIFE + CLAIM_LIFE).await;
-    assert_eq!(town.wish(1, Wish::Block).await, Wished::Unproven);
+    assert_eq!(town.request(1, OwnerRequest::Block).await, RequestOutcome::Unproven);
     assert_eq!((expire_claims(blobs, town.house.now()).await.unwrap(), there().await), (1, 0));
 }
 

@@ -325,15 +325,15 @@ async fn p06_what_is_shown_of_a_page_is_what_it_allows() {
 
 #[tokio::test(start_paused = true)]
 async fn p07_a_page_vanishes_at_its_time_by_itself_also_if_a_recheck_learned_of_it() {
-    let wish = |date: &str| format!("<meta name=robots content=\"unavailable_after: {date}\">");
-    let house = indexed(&wish("2026-11-25T00:00:00Z")).await;
+    let directive = |date: &str| format!("<meta name=robots content=\"unavailable_after: {date}\">");
+    let house = indexed(&directive("2026-11-25T00:00:00Z")).await;
     assert_eq!(found(&house).await.len(), 1);
     days(&house, 5).await;
     assert_eq!(found(&house).await.len(), 0, "no call was needed");
     assert_eq!(house.index().expired(2026).await.unwrap(), [page(A)]);
 
     let house = indexed("").await;
-    house.web.serve(A, "text/html", html(&wish("2026-12-10T00:00:00Z")));
+    house.web.serve(A, "text/html", html(&directive("2026-12-10T00:00:00Z")));
     recheck(&house).await;
     recheck(&house).await;
     assert!(matches!(house.state(A).await, Some(PageState::Accepted { .. })));
@@ -344,10 +344,10 @@ async fn p07_a_page_vanishes_at_its_time_by_itself_also_if_a_recheck_learned_of_
     assert_eq!(house.index().expired(2026).await.unwrap(), [page(A)]);
     assert_eq!(house.web.calls().len(), calls);
 
-    // A wish that is taken back in time, and a bad date, change nothing.
+    // A directive that is taken back in time, and a bad date, change nothing.
     let house = indexed("").await;
-    house.web.serve(A, "text/html", html(&wish("2026-12-10T00:00:00Z")));
-    house.web.serve(A, "text/html", html(&wish("soon")));
+    house.web.serve(A, "text/html", html(&directive("2026-12-10T00:00:00Z")));
+    house.web.serve(A, "text/html", html(&directive("soon")));
     for _ in 0..3 {
         recheck(&house).await;
     }

@@ -4,9 +4,9 @@ use bytes::Bytes;
 use curlew_model::{
     Ailment, AilmentKind, Circuit, EntryHints, ExtraSlot, ExtractJob, Failure, FailureCause, Fault, FaultCode, Faults,
     FeedSource, Gone, Habit, Hold, HoldReason, HostKey, HostState, Hub, Job, Lease, Location, Millis, Page, PageBody,
-    PageId, PageState, PollJob, Polling, Rejection, Screened, SegmentKey, SentPages, SiteSource, SiteState, Slot,
-    Source, SourceKey, Subscription, Substitute, Substitutes, Taken, Timestamp, TokenBucket, Trouble, Trust,
-    Validators, Why, Window, Wishes,
+    PageId, PageState, PollHints, PollJob, Polling, Rejection, Screened, SegmentKey, SentPages, SiteSource, SiteState,
+    Slot, Source, SourceKey, Subscription, Substitute, Substitutes, Taken, Timestamp, TokenBucket, Trouble, Trust,
+    Validators, Why, Window,
 };
 use futures::future::join_all;
 use std::future::Future;
@@ -141,7 +141,7 @@ pub(super) fn full_feed(n: u64, slot: u64) -> Source {
 fn full_polling() -> Polling {
     Polling {
         retry_at: Some(at(11)),
-        wishes: Wishes {
+        hints: PollHints {
             ttl: Some(Millis(u64::MAX)),
             update_period: Some(Millis(1)),
             fresh_for: Some(Millis::ZERO),

@@ -1,5 +1,5 @@
 use crate::language::Language;
-use curlew_model::{Miss, Way, Wish};
+use curlew_model::{Miss, OwnerRequest, Way};
 
 /// The pages for the owners of sites.
 #[derive(Debug)]
@@ -35,15 +35,15 @@ pub(crate) struct Owner {
     pub(crate) forget_means: &'static str,
     pub(crate) sure: &'static str,
     pub(crate) not_sure: &'static str,
-    pub(crate) no_wish: &'static str,
+    pub(crate) no_request: &'static str,
     pub(crate) unproven: &'static str,
     pub(crate) refused: &'static str,
     /// Before a moment.
     pub(crate) too_soon: &'static str,
     pub(crate) by_dns_only: &'static str,
-    pub(crate) granted: fn(Wish) -> &'static str,
+    pub(crate) granted: fn(OwnerRequest) -> &'static str,
     /// What is asked for and not done yet.
-    pub(crate) waits: fn(Wish) -> &'static str,
+    pub(crate) waits: fn(OwnerRequest) -> &'static str,
     pub(crate) way: fn(Way) -> &'static str,
     pub(crate) miss: fn(Miss) -> &'static str,
     /// By a way, until a moment.
@@ -114,26 +114,26 @@ const ENGLISH: Owner = Owner {
     forget_means: "The site is blocked, and texts, images and thumbnails of all its pages are erased at once; what is left of them in files of the index is no longer found, and is gone within 90 days. Kept are the addresses, with the day and the reason of their removal.",
     sure: "Yes, remove everything",
     not_sure: "Nothing was removed. Please tick the box as well.",
-    no_wish: "This is nothing that can be asked for here.",
+    no_request: "This is nothing that can be asked for here.",
     unproven: "This needs a proof that the site is yours.",
     refused: "This cannot be done: the operator’s word stands against it. Please write to us.",
     too_soon: "This was asked for lately. You can ask for it again on",
     by_dns_only: "The site is called a few times a day for this, which is used up. The TXT record is looked up now, in a minute or so; the file and the tag not before tomorrow.",
-    granted: |wish| match wish {
-        Wish::Look => "It will be looked at within a minute or two, unless others come first.",
-        Wish::Report => "It is being put together.",
-        Wish::Block => "Blocked. From now on nothing of the site is found, and no further call is made.",
-        Wish::Unblock => "The block is being taken back.",
-        Wish::Visit => "Feeds and pages are queued to be visited.",
-        Wish::Forget => "Nothing of the site is found from now on; what is kept of it is being removed.",
+    granted: |request| match request {
+        OwnerRequest::Look => "It will be looked at within a minute or two, unless others come first.",
+        OwnerRequest::Report => "It is being put together.",
+        OwnerRequest::Block => "Blocked. From now on nothing of the site is found, and no further call is made.",
+        OwnerRequest::Unblock => "The block is being taken back.",
+        OwnerRequest::Visit => "Feeds and pages are queued to be visited.",
+        OwnerRequest::Forget => "Nothing of the site is found from now on; what is kept of it is being removed.",
     },
-    waits: |wish| match wish {
-        Wish::Look => "looking for the proof",
-        Wish::Report => "putting together what is kept",
-        Wish::Block => "blocking",
-        Wish::Unblock => "taking the block back",
-        Wish::Visit => "queueing visits",
-        Wish::Forget => "removing everything",
+    waits: |request| match request {
+        OwnerRequest::Look => "looking for the proof",
+        OwnerRequest::Report => "putting together what is kept",
+        OwnerRequest::Block => "blocking",
+        OwnerRequest::Unblock => "taking the block back",
+        OwnerRequest::Visit => "queueing visits",
+        OwnerRequest::Forget => "removing everything",
     },
     way: |way| match way {
         Way::Dns => "a TXT record",
@@ -215,26 +215,26 @@ const ITALIAN: Owner = Owner {
     forget_means: "Il sito viene bloccato; testi, immagini e miniature di tutte le sue pagine sono cancellati subito; ciò che ne resta nei file dell’indice non si trova più e sparisce entro 90 giorni. Restano gli indirizzi, con il giorno e il motivo della cancellazione.",
     sure: "Sì, cancella tutto",
     not_sure: "Non è stato cancellato nulla. Metti anche il segno di spunta.",
-    no_wish: "Questo qui non si può chiedere.",
+    no_request: "Questo qui non si può chiedere.",
     unproven: "Per questo serve la prova che il sito è tuo.",
     refused: "Non si può fare: il gestore ha deciso diversamente. Scrivici.",
     too_soon: "È stato chiesto da poco. Si può chiedere di nuovo il",
     by_dns_only: "Per questo il sito si chiama poche volte al giorno, e per oggi basta. Il record TXT si cerca ora, entro un minuto circa; il file e il tag non prima di domani.",
-    granted: |wish| match wish {
-        Wish::Look => "Sarà controllato entro un minuto o due, se altri non vengono prima.",
-        Wish::Report => "Lo stiamo raccogliendo.",
-        Wish::Block => "Bloccato. Da adesso del sito non si trova più nulla e non viene più chiamato.",
-        Wish::Unblock => "Il blocco viene tolto.",
-        Wish::Visit => "Feed e pagine sono in coda per una visita.",
-        Wish::Forget => "Da adesso del sito non si trova più nulla; ciò che se ne conserva viene cancellato.",
+    granted: |request| match request {
+        OwnerRequest::Look => "Sarà controllato entro un minuto o due, se altri non vengono prima.",
+        OwnerRequest::Report => "Lo stiamo raccogliendo.",
+        OwnerRequest::Block => "Bloccato. Da adesso del sito non si trova più nulla e non viene più chiamato.",
+        OwnerRequest::Unblock => "Il blocco viene tolto.",
+        OwnerRequest::Visit => "Feed e pagine sono in coda per una visita.",
+        OwnerRequest::Forget => "Da adesso del sito non si trova più nulla; ciò che se ne conserva viene cancellato.",
     },
-    waits: |wish| match wish {
-        Wish::Look => "si cerca la prova",
-        Wish::Report => "si raccoglie ciò che si conserva",
-        Wish::Block => "si blocca",
-        Wish::Unblock => "si toglie il blocco",
-        Wish::Visit => "si mettono in coda le visite",
-        Wish::Forget => "si cancella tutto",
+    waits: |request| match request {
+        OwnerRequest::Look => "si cerca la prova",
+        OwnerRequest::Report => "si raccoglie ciò che si conserva",
+        OwnerRequest::Block => "si blocca",
+        OwnerRequest::Unblock => "si toglie il blocco",
+        OwnerRequest::Visit => "si mettono in coda le visite",
+        OwnerRequest::Forget => "si cancella tutto",
     },
     way: |way| match way {
         Way::Dns => "un record TXT",

@@ -5,8 +5,8 @@ use crate::support::{Answer, Shelf, World, ready};
 use axum::body::Body;
 use axum::http::{Request, StatusCode};
 use curlew_model::{
-    Challenge, Claim, Dossier, FeedLine, Hold, HoldReason, HostKey, HostState, Millis, Miss, Ownership, PageLine,
-    Timestamp, Validators, Way, Wish,
+    Challenge, Claim, Dossier, FeedLine, Hold, HoldReason, HostKey, HostState, Millis, Miss, OwnerRequest, Ownership,
+    PageLine, Timestamp, Validators, Way,
 };
 use curlew_policy::address;
 use curlew_ports::{Clock, HostLedger, RobotsCopy, RobotsStore, Version};
@@ -25,8 +25,8 @@ async fn claim(world: &World) -> String {
     answer.header("location").to_owned()
 }
 
-async fn wish(world: &World, path: &str, wish: &str) -> Answer {
-    world.send(form_to(path, &[("wish", wish), ("sure", "yes")])).await
+async fn request(world: &World, path: &str, request: &str) -> Answer {
+    world.send(form_to(path, &[("request", request), ("sure", "yes")])).await
 }
 
 /// What the claim's page tells to publish.
@@ -83,13 +83,13 @@ async fn i05_a_claim_begins_with_what_is_to_be_published() {
     }
     let tag = format!("<meta name=\"curlew-challenge\" content=\"{challenge}\">");
     assert!(page.all("dd code").contains(&tag));
-    assert_eq!(page.attributes("input[name=wish]", "value"), ["look"], "nothing else is offered yet");
+    assert_eq!(page.attributes("input[name=request]", "value"), ["look"], "nothing else is offered yet");
     assert_eq!(page.header("referrer-policy"), "same-origin", "the address is a key");
     assert_eq!(
         (page.header("cache-control"), page.attributes("meta[name=robots]", "content")),
         ("no-store", vec!["noindex".to_owned()])
     );
-    assert!(world.wishes().is_empty(), "nothing is looked for before it is asked for");
+    assert!(world.requests().is_empty(), "nothing is looked for before it is asked for");
 }
 
 #[tokio::test]
@@ -97,7 +97,7 @@ async fn i05_w06_nobody_uses_up_the_looks_of_others() {
     let world = World::of(Shelf::default());
     let path = claim(&world).await;
     let from = |ip: [u8; 4]| {
-        let mut request = form_to(&path, &[("wish", "look")]);
+        let mut request = form_to(&path, &[("request", "look")]);
         request.extensions_mut().insert(Caller(Some(ip.into())));
         request
     };
@@ -109,7 +109,7 @@ async fn i05_w06_nobody_uses_up_the_looks_of_others() {
         world.clock.advance(Millis::from_mins(10));
     }
     assert_eq!(granted, 6, "half of what the site is called for in a day");
-    assert_eq!(world.wishes().len(), 8, "the DNS may be asked more often");
+    assert_eq!(world.requests().len(), 8, "the DNS may be asked more often");
     assert!(!world.send(from([192, 0, 2, 2])).await.text(".good").contains("TXT record is looked up"));
     for n in 0..60 {
         world.send(from([203, 0, 113, n])).await;
@@ -137,11 +137,11 @@ async fn i08_two_claims_have_two_challenges_and_a_key_opens_its_own_page_only() 
     ] {
         let answer = world.get(&bad).await;
         assert!(answer.status.is_client_error(), "{bad}: {}", answer.status);
-        assert!(wish(&world, &bad, "block").await.status.is_client_error(), "{bad}");
+        assert!(request(&world, &bad, "block").await.status.is_client_error(), "{bad}");
     }
     world.clock.advance(Millis::from_days(91));
     assert_eq!(world.get(&one).await.status, StatusCode::NOT_FOUND, "a key ends");
-    assert!(world.wishes().is_empty());
+    assert!(world.requests().is_empty());
 }
 
 #[tokio::test]
@@ -158,11 +158,11 @@ async fn i06_w06_without_a_proof_the_page_tells_nothing_and_grants_nothing() {
         page.all("main li"),
         ["a TXT record: there is nothing", "the file: robots.txt keeps us out, so it was not looked at"]
     );
-    assert!(!page.body.contains("/feed") && page.attributes("input[name=wish]", "value") == ["look"]);
+    assert!(!page.body.contains("/feed") && page.attributes("input[name=request]", "value") == ["look"]);
     for asked in ["block", "forget", "visit", "report", "unblock"] {
-        assert_eq!(wish(&world, &path, asked).await.status, StatusCode::FORBIDDEN, "{asked}");
+        assert_eq!(request(&world, &path, asked).await.status, StatusCode::FORBIDDEN, "{asked}");
     }
-    assert_eq!(wish(&world, &path, "look").await.status, StatusCode::OK);
+    assert_eq!(request(&world, &path, "look").await.status, StatusCode::OK);
 }
 
 #[tokio::test]
@@ -171,7 +171,7 @@ async fn i05_an_owner_sees_all_and_asks_for_what_is_offered() {
     let path = claim(&world).await;
     let ours = challenge(&world, &path).await;
     found(&world, &ours, |claim| {
-        claim.asked.insert(Wish::Visit, Timestamp::from_millis(5));
+        claim.asked.insert(OwnerRequest::Visit, Timestamp::from_millis(5));
     });
     let page = world.get(&path).await;
     assert!(page.text(".good").starts_with("The site is yours: a TXT record says so."), "{}", page.text(".good"));
@@ -188,36 +188,39 @@ async fn i05_an_owner_sees_all_and_asks_for_what_is_offered() {
         assert!(text.contains(part), "{part}: {text}");
     }
     assert_eq!(page.attributes("main li a", "href"), ["https://example.org/feed", "https://example.org/%3Ca%3E"]);
-    for (asked, wished) in
-        [("block", Wish::Block), ("visit", Wish::Visit), ("report", Wish::Report), ("forget", Wish::Forget)]
-    {
-        let answer = wish(&world, &path, asked).await;
+    for (asked, requested) in [
+        ("block", OwnerRequest::Block),
+        ("visit", OwnerRequest::Visit),
+        ("report", OwnerRequest::Report),
+        ("forget", OwnerRequest::Forget),
+    ] {
+        let answer = request(&world, &path, asked).await;
         assert_eq!(answer.status, StatusCode::OK, "{asked}: {}", answer.text(".bad"));
-        let is_asked = world.wishes().contains(&("example.org".into(), ours.clone(), wished));
-        assert_eq!(is_asked, wished != Wish::Block, "{asked}: a block is done at once");
+        let is_asked = world.requests().contains(&("example.org".into(), ours.clone(), requested));
+        assert_eq!(is_asked, requested != OwnerRequest::Block, "{asked}: a block is done at once");
     }
     // Everything is not removed by a slip of the hand.
-    let slip = world.send(form_to(&path, &[("wish", "forget")])).await;
+    let slip = world.send(form_to(&path, &[("request", "forget")])).await;
     assert_eq!(slip.status, StatusCode::UNPROCESSABLE_ENTITY);
-    assert_eq!(wish(&world, &path, "nonsense").await.status, StatusCode::UNPROCESSABLE_ENTITY);
-    assert_eq!(world.wishes().len(), 3);
+    assert_eq!(request(&world, &path, "nonsense").await.status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert_eq!(world.requests().len(), 3);
     let italian = world.get_in("it", &path).await;
     assert!(italian.text(".good").starts_with("Il sito è tuo"), "{}", italian.text(".good"));
 }
 
 #[tokio::test]
-async fn w09_a_wish_is_taken_from_our_own_page_only() {
+async fn w09_a_request_is_taken_from_our_own_page_only() {
     let world = World::of(Shelf::default());
     let path = claim(&world).await;
     for site in ["cross-site", "same-site"] {
         let request = Request::post(&path)
             .header("content-type", "application/x-www-form-urlencoded")
             .header("sec-fetch-site", site)
-            .body(Body::from("wish=look"))
+            .body(Body::from("request=look"))
             .unwrap();
         assert_eq!(world.send(request).await.status, StatusCode::FORBIDDEN, "{site}");
     }
-    assert!(world.wishes().is_empty());
+    assert!(world.requests().is_empty());
 }
 
 #[tokio::test]

@@ -6,8 +6,8 @@ use axum::body::Body;
 use axum::http::{HeaderMap, Method, Request, Response, StatusCode};
 use bytes::Bytes;
 use curlew_model::{
-    Challenge, FeedSource, Hub, Job, MAX_QUERY_BYTES, MAX_QUERY_TERMS, Millis, Ownership, QueryError, Slot, Source,
-    Subscription, ThumbnailId, Timestamp, Wish, hex,
+    Challenge, FeedSource, Hub, Job, MAX_QUERY_BYTES, MAX_QUERY_TERMS, Millis, OwnerRequest, Ownership, QueryError,
+    Slot, Source, Subscription, ThumbnailId, Timestamp, hex,
 };
 use curlew_policy::address;
 use curlew_policy::politeness::scope::Scope;
@@ -315,8 +315,8 @@ impl World {
     }
 
     /// What claimants asked for that is still to be done.
-    pub fn wishes(&self) -> Vec<(String, Challenge, Wish)> {
-        let own = |job| if let Job::Own(job) = job { Some((job.host, job.challenge, job.wish)) } else { None };
+    pub fn requests(&self) -> Vec<(String, Challenge, OwnerRequest)> {
+        let own = |job| if let Job::Own(job) = job { Some((job.host, job.challenge, job.request)) } else { None };
         self.waiting().filter_map(own).collect()
     }
 

@@ -1,4 +1,4 @@
-//! What a page wishes: robots meta tags and the X-Robots-Tag header.
+//! The directives of a page: robots meta tags and the X-Robots-Tag header.
 //!
 //! There is no standard; this follows what the large search engines document. Everything that speaks to us is put
 //! together, and the most restrictive wins, whether it came in a header or in the page, to all robots or to ours.
@@ -18,7 +18,7 @@ const WITH_VALUE: &[&str] = &["unavailable_after", "max-snippet", "max-image-pre
 /// The name that speaks to every robot.
 const EVERY_ROBOT: &str = "robots";
 
-/// What a page wishes, everything that holds for us put together.
+/// The directives of a page, everything that holds for us put together.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Directives {
@@ -71,7 +71,7 @@ impl Directives {
         names
     }
 
-    /// Whether the page has gone by its own wish at `now`.
+    /// True if the page has expired by `unavailable_after` at `now`.
     pub fn expired(&self, now: Timestamp) -> bool {
         self.unavailable_after.is_some_and(|t| now > t)
     }

@@ -2,13 +2,13 @@
 
 use super::{after_skips, estimate};
 use crate::rules::Rules;
-use curlew_model::{Habit, Millis, Timestamp, Why, Wishes};
+use curlew_model::{Habit, Millis, PollHints, Timestamp, Why};
 
 /// What speaks for waiting.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Inputs {
     /// What the feed and its server ask for, as far as it is known from this answer and those before.
-    pub wishes: Wishes,
+    pub wishes: PollHints,
     /// The feed's own history.
     pub habit: Habit,
     /// How old the answer was when it came (`Age`, RFC 9111 §5.1); it is fresh for so much less.

@@ -1,6 +1,6 @@
 //! skipHours and skipDays of RSS 2.0: hours and days in GMT in which a feed need not be read.
 
-use curlew_model::{Millis, Timestamp, Wishes};
+use curlew_model::{Millis, PollHints, Timestamp};
 
 /// Milliseconds of an hour.
 const HOUR: i64 = 3_600_000;
@@ -9,7 +9,7 @@ const ALL_HOURS: u32 = (1 << 24) - 1;
 /// A mask of all 7 days.
 const ALL_DAYS: u8 = (1 << 7) - 1;
 
-/// Hours (0 to 23, 24 being 0) and days (0 being Monday) as the masks of [`Wishes`]. All hours, or all days, mean none:
+/// Hours (0 to 23, 24 being 0) and days (0 being Monday) as the masks of [`PollHints`]. All hours, or all days, mean none:
 /// a feed that is never to be polled would not be there.
 pub fn skips(hours: &[u8], days: &[u8]) -> (u32, u8) {
     let hours = hours.iter().filter(|h| **h <= 24).fold(0_u32, |mask, h| mask | 1 << (h % 24));
@@ -18,7 +18,7 @@ pub fn skips(hours: &[u8], days: &[u8]) -> (u32, u8) {
 }
 
 /// The earliest instant from `at` on that the feed's skipHours and skipDays allow.
-pub fn after_skips(at: Timestamp, wishes: &Wishes) -> Timestamp {
+pub fn after_skips(at: Timestamp, wishes: &PollHints) -> Timestamp {
     let mut at = at;
     // A week of hours covers every combination of day and hour.
     for _ in 0..24 * 7 {

@@ -90,7 +90,7 @@ pub fn is_on_time(feed: &FeedSource, rules: &Rules, now: Timestamp) -> bool {
 /// When the poll takes place whose slot comes at `at`: then, or as soon as it may and skipHours and skipDays allow it; not
 /// at all if the next slot comes before that.
 pub fn postponed(feed: &FeedSource, rules: &Rules, at: Timestamp) -> Option<Timestamp> {
-    let allowed = after_skips(at.max(may_poll_from(feed, rules)), &feed.polling.wishes);
+    let allowed = after_skips(at.max(may_poll_from(feed, rules)), &feed.polling.hints);
     (allowed < at + between_slots(feed, rules)).then_some(allowed)
 }
 
@@ -102,7 +102,7 @@ pub fn early(feed: &FeedSource, rules: &Rules, now: Timestamp) -> Option<Timesta
     let slot = Timestamp::from_millis((now.minute() - into_slot(feed, now.minute(), times)).saturating_mul(60_000));
     let unwritten = slot + lateness(rules);
     let from = now.max(may_poll_from(feed, rules)).max(unwritten + rules.poll_floor);
-    let at = after_skips(from, &feed.polling.wishes);
+    let at = after_skips(from, &feed.polling.hints);
     next_poll(feed, rules, now).is_none_or(|next| at < next).then_some(at)
 }
 
@@ -112,7 +112,7 @@ pub fn early(feed: &FeedSource, rules: &Rules, now: Timestamp) -> Option<Timesta
 pub fn on_request(feed: &FeedSource, rules: &Rules, now: Timestamp) -> Timestamp {
     let rested = feed.polled_at + rules.poll_on_request;
     let asked = feed.polling.retry_at.unwrap_or(Timestamp::MIN);
-    after_skips(now.max(rested).max(asked), &feed.polling.wishes)
+    after_skips(now.max(rested).max(asked), &feed.polling.hints)
 }
 
 fn between_slots(feed: &FeedSource, rules: &Rules) -> Millis {

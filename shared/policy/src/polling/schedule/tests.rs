@@ -1,6 +1,6 @@
 use super::*;
 use crate::rules::Rules;
-use curlew_model::{FeedSource, Habit, Millis, Slot, SourceKey, Why, Wishes};
+use curlew_model::{FeedSource, Habit, Millis, PollHints, Slot, SourceKey, Why};
 
 const HOUR: Millis = Millis::from_hours(1);
 /// Minutes at which a cycle begins.
@@ -187,10 +187,10 @@ fn f05_f08_h10_wishes_only_lengthen_and_are_clamped() {
         (Some(Millis::from_mins(1_000_000_000)), rules.poll_cap, Why::Ttl),
         (Some(Millis(u64::MAX)), rules.poll_cap, Why::Ttl),
     ] {
-        let wishes = Wishes { ttl: wish, ..Wishes::default() };
+        let wishes = PollHints { ttl: wish, ..PollHints::default() };
         let made = plan(&Inputs { wishes, ..asking() }, &rules, t(0));
         assert_eq!((made.interval, made.why), (interval, why), "ttl {wish:?}");
-        let wishes = Wishes { fresh_for: wish, ..Wishes::default() };
+        let wishes = PollHints { fresh_for: wish, ..PollHints::default() };
         let made = plan(&Inputs { wishes, ..asking() }, &rules, t(0));
         assert_eq!(made.interval, interval, "max-age {wish:?}");
         assert!(made.not_before <= t(0) + rules.poll_cap);
@@ -201,11 +201,11 @@ fn f05_f08_h10_wishes_only_lengthen_and_are_clamped() {
 #[test]
 fn f07_the_longest_applicable_hint_rules_and_is_named() {
     let rules = Rules::default();
-    let wishes = Wishes {
+    let wishes = PollHints {
         ttl: Some(Millis::from_hours(30)),
         update_period: Some(Millis::from_days(3)),
         fresh_for: Some(Millis::from_days(2)),
-        ..Wishes::default()
+        ..PollHints::default()
     };
     let made = plan(&Inputs { wishes, ..asking() }, &rules, t(0));
     assert_eq!((made.interval, made.why), (Millis::from_days(3), Why::UpdatePeriod));
@@ -213,7 +213,7 @@ fn f07_the_longest_applicable_hint_rules_and_is_named() {
 
 #[test]
 fn h11_age_is_taken_off_max_age() {
-    let wishes = Wishes { fresh_for: Some(Millis::from_hours(40)), ..Wishes::default() };
+    let wishes = PollHints { fresh_for: Some(Millis::from_hours(40)), ..PollHints::default() };
     let made = plan(&Inputs { wishes, age: Millis::from_hours(10), ..asking() }, &Rules::default(), t(0));
     assert_eq!((made.interval, made.why), (Millis::from_hours(30), Why::Fresh));
     assert_eq!(made.not_before, t(0) + Millis::from_hours(30));
@@ -241,7 +241,7 @@ fn f08_h08_retry_after_puts_the_next_poll_off_within_its_cap() {
 fn f06_skips_are_stepped_over_unless_they_cover_everything() {
     let wishes = |hours: &[u8], days: &[u8]| {
         let (skip_hours, skip_days) = skips(hours, days);
-        Wishes { skip_hours, skip_days, ..Wishes::default() }
+        PollHints { skip_hours, skip_days, ..PollHints::default() }
     };
     let monday_ten = at("2026-11-23T10:20:00Z");
     let after = |hours: &[u8], days: &[u8]| after_skips(monday_ten, &wishes(hours, days));
@@ -258,11 +258,11 @@ fn f06_a_slot_in_a_skipped_hour_is_put_off_and_none_is_lost() {
     let rules = Rules::default();
     // At 2:10, 10:10 and 18:10, all of which it wants skipped.
     let mut f = feed(130, rules.poll_interval);
-    f.polling.wishes.skip_hours = skips(&[2, 10, 18, 19], &[]).0;
+    f.polling.hints.skip_hours = skips(&[2, 10, 18, 19], &[]).0;
     assert_eq!(postponed(&f, &rules, at("2026-11-23T18:10:00Z")), Some(at("2026-11-23T20:00:00Z")));
     assert_eq!(next_poll(&f, &rules, at("2026-11-23T00:00:00Z")), Some(at("2026-11-23T03:00:00Z")));
     // Only Mondays: the last slot before one is put off, those before it are left out.
-    f.polling.wishes = Wishes { skip_days: 0b111_1110, ..Wishes::default() };
+    f.polling.hints = PollHints { skip_days: 0b111_1110, ..PollHints::default() };
     assert_eq!(postponed(&f, &rules, at("2026-11-24T02:10:00Z")), None);
     assert_eq!(postponed(&f, &rules, at("2026-11-29T18:10:00Z")), Some(at("2026-11-30T00:00:00Z")));
     assert_eq!(next_poll(&f, &rules, at("2026-11-24T00:00:00Z")), Some(at("2026-11-30T00:00:00Z")));
@@ -315,5 +315,5 @@ fn a_person_waits_for_the_last_poll_retry_after_and_skip_hours_and_for_nothing_e
     assert_eq!(wanted(&|feed| feed.polled_at = now), now + rules.poll_on_request);
     assert_eq!(wanted(&|feed| feed.polling.retry_at = Some(now + HOUR)), now + HOUR);
     assert_eq!(wanted(&|feed| feed.polling.retry_at = Some(now - HOUR)), now);
-    assert_eq!(wanted(&|feed| feed.polling.wishes.skip_hours = 0b11 << 12), now + HOUR + HOUR);
+    assert_eq!(wanted(&|feed| feed.polling.hints.skip_hours = 0b11 << 12), now + HOUR + HOUR);
 }

@@ -1,6 +1,6 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 use super::*;
-use curlew_model::{Slot, SourceKey, Wishes};
+use curlew_model::{PollHints, Slot, SourceKey};
 
 const HOUR: Millis = Millis::from_hours(1);
 const DAY: Millis = Millis::from_days(1);
@@ -159,7 +159,7 @@ fn f14_polls_are_few_while_a_lease_lives_and_as_ever_before_it_ends() {
     let inputs = schedule::Inputs { conditional: true, pushed: true, ..schedule::Inputs::default() };
     let plan = schedule::plan(&inputs, &rules, t(2));
     assert_eq!((plan.interval, plan.why), (DAY, curlew_model::Why::Pushed));
-    let wishes = Wishes { ttl: Some(Millis::from_days(3)), ..Wishes::default() };
+    let wishes = PollHints { ttl: Some(Millis::from_days(3)), ..PollHints::default() };
     let plan = schedule::plan(&schedule::Inputs { wishes, ..inputs }, &rules, t(2));
     assert_eq!((plan.interval, plan.why), (Millis::from_days(3), curlew_model::Why::Ttl), "wishes still lengthen");
 }

@@ -89,7 +89,7 @@ impl Fetch {
                     self.removal.still_there(&page.id, None, None).await?;
                     return Ok(Item::Done);
                 }
-                Ok(seen) if seen.wishes.expired(self.politeness.clock.now()) => Recheck::Gone(Gone::Expired),
+                Ok(seen) if seen.directives.expired(self.politeness.clock.now()) => Recheck::Gone(Gone::Expired),
                 Ok(seen) => match round.visit.stated(&got.url, reply, &seen.glance.robots_meta).await? {
                     Stated::Refused(_) => Recheck::Gone(Gone::Preference),
                     Stated::Unknown(end) => return Ok(waits(&end).unwrap_or(Item::Done)),
@@ -130,7 +130,7 @@ impl Fetch {
             Shown::Own => {
                 round.visit.own_text();
                 let validators = conditional::for_page(&reply.headers.validators);
-                self.removal.still_there(&page.id, Some(&seen.wishes), Some(validators)).await?;
+                self.removal.still_there(&page.id, Some(&seen.directives), Some(validators)).await?;
                 Ok(Item::Done)
             }
             Shown::Revised(revised) => {

@@ -23,11 +23,11 @@ impl Fetch {
         found: Found<'_>,
     ) -> Result<Item, StageError> {
         let PageState::Accepted { location, .. } = &page.state else { return Ok(Item::Done) };
-        let wishes = &found.seen.wishes;
+        let directives = &found.seen.directives;
         let any_image = article.image.as_ref().map(Url::as_str).or(record.image.as_deref());
         if let Err(why) = validity(article.title.as_deref(), &article.text, any_image) {
             tracing::debug!(url = %page.url, reason = %why, "a page that has changed stays as it was");
-            self.removal.still_there(&page.id, Some(wishes), None).await?;
+            self.removal.still_there(&page.id, Some(directives), None).await?;
             return Ok(Item::Done);
         }
         let image = match self.image_of(record, found.seen.glance.image.as_ref()).await? {
@@ -41,7 +41,7 @@ impl Fetch {
             self.removal.remove(&page.id, Gone::Screened).await?;
             return Ok(Item::Done);
         }
-        let wishes = wishes.clone();
+        let directives = directives.clone();
         let hints = EntryHints { title: None, published: record.published, author: record.author.clone() };
         let found = Found { image, calls_left, ..found };
         let job = self.extract_job(found, page.id.clone(), &page.url, &page.host).await?;
@@ -51,7 +51,7 @@ impl Fetch {
         let now = job.fetched_at;
         self.queue.send(&[(Job::Extract(Box::new(job)), now)]).await?;
         // The validators stay those of the record until it is replaced.
-        self.removal.still_there(&page.id, Some(&wishes), None).await?;
+        self.removal.still_there(&page.id, Some(&directives), None).await?;
         Ok(Item::Done)
     }
 
