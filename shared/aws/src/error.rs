@@ -26,7 +26,7 @@ pub(crate) struct Asked<'a> {
 
 /// What went wrong, by what helps against it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Trouble {
+enum ServiceFault {
     Throttled,
     Missing,
     Expired,
@@ -45,22 +45,22 @@ impl Asked<'_> {
     {
         let status = error.raw_response().map(|raw| raw.status().as_u16());
         let (code, message) = (error.code().unwrap_or_default(), error.message().unwrap_or_default());
-        let trouble = match &error {
-            SdkError::ServiceError(_) | SdkError::ResponseError(_) => trouble(code, message, status),
+        let fault = match &error {
+            SdkError::ServiceError(_) | SdkError::ResponseError(_) => classify(code, message, status),
             _ => return self.unsent(error),
         };
-        match trouble {
-            Trouble::Throttled => PortError::Throttled { retry_after: SLOW_DOWN },
-            Trouble::Refused => corrupt(format!("what was sent to {}", self.place()), message),
-            _ => PortError::unavailable(self.sentence(trouble), error),
+        match fault {
+            ServiceFault::Throttled => PortError::Throttled { retry_after: SLOW_DOWN },
+            ServiceFault::Refused => corrupt(format!("what was sent to {}", self.place()), message),
+            _ => PortError::unavailable(self.sentence(fault), error),
         }
     }
 
     /// The port's error for a code that came inside an answer, as for one entry of a batch.
     pub(crate) fn refused(self, code: &str, message: &str) -> PortError {
-        match trouble(code, message, None) {
-            Trouble::Throttled => PortError::Throttled { retry_after: SLOW_DOWN },
-            Trouble::Refused => corrupt(format!("what was sent to {}", self.place()), message),
+        match classify(code, message, None) {
+            ServiceFault::Throttled => PortError::Throttled { retry_after: SLOW_DOWN },
+            ServiceFault::Refused => corrupt(format!("what was sent to {}", self.place()), message),
             other => PortError::unavailable(self.sentence(other), format!("{code}: {message}")),
         }
     }
@@ -85,16 +85,18 @@ impl Asked<'_> {
         PortError::unavailable(format!("cannot {}: {why}", self.what), error)
     }
 
-    fn sentence(self, trouble: Trouble) -> String {
+    fn sentence(self, fault: ServiceFault) -> String {
         let place = self.place();
-        let why = match trouble {
-            Trouble::Missing => {
+        let why = match fault {
+            ServiceFault::Missing => {
                 return format!("{place} does not exist: is the stack {} deployed in this region?", self.stack);
             }
-            Trouble::Expired => "the credentials have expired: sign in again".to_owned(),
-            Trouble::Skewed => "this machine's clock is off: AWS refuses signatures; set the clock".to_owned(),
-            Trouble::Unknown => "AWS does not know these credentials: check the access key and its secret".to_owned(),
-            Trouble::Forbidden => format!("these credentials may not use {place} so: check the role's policy"),
+            ServiceFault::Expired => "the credentials have expired: sign in again".to_owned(),
+            ServiceFault::Skewed => "this machine's clock is off: AWS refuses signatures; set the clock".to_owned(),
+            ServiceFault::Unknown => {
+                "AWS does not know these credentials: check the access key and its secret".to_owned()
+            }
+            ServiceFault::Forbidden => format!("these credentials may not use {place} so: check the role's policy"),
             _ => format!("{place} failed"),
         };
         format!("cannot {}: {why}", self.what)
@@ -106,7 +108,7 @@ impl Asked<'_> {
 }
 
 /// The codes are those of the services' lists of common errors, and of each service's own.
-fn trouble(code: &str, message: &str, status: Option<u16>) -> Trouble {
+fn classify(code: &str, message: &str, status: Option<u16>) -> ServiceFault {
     // Queue errors of the older protocol carry a prefix, and those of JSON protocols may carry a namespace.
     let code = code.rsplit(['#', '.']).next().unwrap_or(code);
     let says = |words: &[&str]| words.iter().any(|word| message.to_ascii_lowercase().contains(word));
@@ -122,14 +124,16 @@ fn trouble(code: &str, message: &str, status: Option<u16>) -> Trouble {
         | "LimitExceededException"
         | "KmsThrottled"
         | "OverLimit"
-        | "SlowDown" => Trouble::Throttled,
-        "ResourceNotFoundException" | "NoSuchBucket" | "QueueDoesNotExist" | "NonExistentQueue" => Trouble::Missing,
-        "RequestTimeTooSkewed" | "RequestInTheFuture" => Trouble::Skewed,
-        "InvalidSignatureException" | "SignatureDoesNotMatch" if says(&["expired", "skew", "not yet current"]) => {
-            Trouble::Skewed
+        | "SlowDown" => ServiceFault::Throttled,
+        "ResourceNotFoundException" | "NoSuchBucket" | "QueueDoesNotExist" | "NonExistentQueue" => {
+            ServiceFault::Missing
         }
-        "ExpiredToken" | "ExpiredTokenException" | "RequestExpired" | "TokenRefreshRequired" => Trouble::Expired,
-        "UnrecognizedClientException" if says(&["expired"]) => Trouble::Expired,
+        "RequestTimeTooSkewed" | "RequestInTheFuture" => ServiceFault::Skewed,
+        "InvalidSignatureException" | "SignatureDoesNotMatch" if says(&["expired", "skew", "not yet current"]) => {
+            ServiceFault::Skewed
+        }
+        "ExpiredToken" | "ExpiredTokenException" | "RequestExpired" | "TokenRefreshRequired" => ServiceFault::Expired,
+        "UnrecognizedClientException" if says(&["expired"]) => ServiceFault::Expired,
         "InvalidSignatureException"
         | "SignatureDoesNotMatch"
         | "UnrecognizedClientException"
@@ -138,11 +142,13 @@ fn trouble(code: &str, message: &str, status: Option<u16>) -> Trouble {
         | "InvalidToken"
         | "InvalidSecurity"
         | "MissingAuthenticationToken"
-        | "IncompleteSignature" => Trouble::Unknown,
-        "AccessDenied" | "AccessDeniedException" | "KmsAccessDenied" => Trouble::Forbidden,
-        "ValidationException" | "InvalidMessageContents" | "BatchRequestTooLong" | "EntityTooLarge" => Trouble::Refused,
-        _ if status.is_some_and(|status| BUSY.contains(&status)) => Trouble::Throttled,
-        _ => Trouble::Down,
+        | "IncompleteSignature" => ServiceFault::Unknown,
+        "AccessDenied" | "AccessDeniedException" | "KmsAccessDenied" => ServiceFault::Forbidden,
+        "ValidationException" | "InvalidMessageContents" | "BatchRequestTooLong" | "EntityTooLarge" => {
+            ServiceFault::Refused
+        }
+        _ if status.is_some_and(|status| BUSY.contains(&status)) => ServiceFault::Throttled,
+        _ => ServiceFault::Down,
     }
 }
 

@@ -68,7 +68,7 @@ impl Folder {
         &self,
         what: &'static str,
         key: &str,
-        work: impl FnOnce(&Directories, &Path) -> Result<T, Trouble> + Send + 'static,
+        work: impl FnOnce(&Directories, &Path) -> Result<T, FolderError> + Send + 'static,
     ) -> Result<T, PortError> {
         let path = keys::path(&self.inner.objects, key)?;
         let inner = Arc::clone(&self.inner);
@@ -76,11 +76,11 @@ impl Folder {
         let done = tokio::task::spawn_blocking(move || work(&inner, &path)).await;
         match done {
             Ok(Ok(value)) => Ok(value),
-            Ok(Err(Trouble::Port(error))) => Err(error),
-            Ok(Err(Trouble::Io(error))) if is_misplaced(&error) => {
+            Ok(Err(FolderError::Port(error))) => Err(error),
+            Ok(Err(FolderError::Io(error))) if is_misplaced(&error) => {
                 Err(corrupt(what, "its key and another object's are a folder and a file of the same name"))
             }
-            Ok(Err(Trouble::Io(error))) => Err(from_io(&what, error)),
+            Ok(Err(FolderError::Io(error))) => Err(from_io(&what, error)),
             Err(error) => Err(PortError::unavailable(format!("cannot {what}"), error)),
         }
     }
@@ -126,9 +126,9 @@ impl Blobs for Folder {
             match seen {
                 None if file.link(path, inner)? => {}
                 Some(seen) if current_tag(path)?.is_some_and(|tag| tag == seen) => file.replace(path, inner)?,
-                _ => return Err(Trouble::Port(PortError::Conflict)),
+                _ => return Err(FolderError::Port(PortError::Conflict)),
             }
-            current_tag(path)?.ok_or(Trouble::Port(PortError::Conflict))
+            current_tag(path)?.ok_or(FolderError::Port(PortError::Conflict))
         })
         .await
     }
@@ -159,14 +159,14 @@ impl Blobs for Folder {
 }
 
 /// An answer that the port knows, or the file system's error.
-enum Trouble {
+enum FolderError {
     Port(PortError),
     Io(io::Error),
 }
 
-impl From<io::Error> for Trouble {
-    fn from(error: io::Error) -> Trouble {
-        Trouble::Io(error)
+impl From<io::Error> for FolderError {
+    fn from(error: io::Error) -> FolderError {
+        FolderError::Io(error)
     }
 }
 
@@ -270,14 +270,14 @@ fn read(path: &Path) -> io::Result<Option<Blob>> {
     Ok(Some(Blob { bytes, tag }))
 }
 
-fn read_range(path: &Path, key: &str, offset: u64, length: u64) -> Result<Bytes, Trouble> {
-    let missing = || Trouble::Port(PortError::NotFound(format!("the object {key}")));
+fn read_range(path: &Path, key: &str, offset: u64, length: u64) -> Result<Bytes, FolderError> {
+    let missing = || FolderError::Port(PortError::NotFound(format!("the object {key}")));
     let (mut file, data) = open(path)?.ok_or_else(missing)?;
     let size = data.len();
     let inside = offset.checked_add(length).is_some_and(|end| end <= size);
     let (true, Ok(length)) = (inside, usize::try_from(length)) else {
         let why = format!("it has {size} bytes, but {length} from byte {offset} were asked for");
-        return Err(Trouble::Port(corrupt(format!("the object {key}"), why)));
+        return Err(FolderError::Port(corrupt(format!("the object {key}"), why)));
     };
     let mut bytes = vec![0; length];
     file.seek(SeekFrom::Start(offset))?;

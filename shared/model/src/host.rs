@@ -19,9 +19,9 @@ pub struct HostState {
     pub bucket: Option<TokenBucket>,
     /// Calls in a row that did not reach the server.
     pub failures: u32,
-    /// URLs that were refused or in trouble lately, the oldest first; several of them speak for the host key.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub troubles: Vec<Trouble>,
+    /// URLs that are held since their last call was refused or failed, the oldest first; several of them hold the host key.
+    #[serde(rename = "troubles", skip_serializing_if = "Vec::is_empty")]
+    pub url_holds: Vec<UrlHold>,
     /// Whether ordinary calls are let through.
     pub circuit: Circuit,
     /// The host key is left alone until a time.
@@ -142,17 +142,17 @@ pub struct TokenBucket {
 /// A URL whose last answer was a refusal or a failure, and which is left alone for a while. It says little about its host
 /// as long as it is the only one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Trouble {
+pub struct UrlHold {
     /// A short hash of the URL.
     #[serde(rename = "u")]
     pub url: u32,
-    /// What the trouble is.
+    /// Why it is held.
     #[serde(rename = "w")]
     pub what: HoldReason,
     /// Until when the URL is left alone, and counts against its host.
     #[serde(rename = "t")]
     pub until: Timestamp,
-    /// How often in a row it has been in trouble before; each time doubles the next.
+    /// Number of holds in a row before this one; each doubles the next.
     #[serde(rename = "n", default)]
     pub before: u32,
 }
@@ -276,8 +276,8 @@ mod tests {
         let text = Substitute { text: u32::MAX, pages: vec![u32::MAX; 3] };
         let substitutes = Substitutes { texts: vec![text; 3], holds: 9 };
         let walled = HostState { substitutes, ..state.clone() };
-        let trouble = Trouble { url: u32::MAX, what: HoldReason::ServerError, until: Timestamp::MAX, before: 9 };
-        for state in [busy, walled, HostState { troubles: vec![trouble; 5], ..state }] {
+        let held = UrlHold { url: u32::MAX, what: HoldReason::ServerError, until: Timestamp::MAX, before: 9 };
+        for state in [busy, walled, HostState { url_holds: vec![held; 5], ..state }] {
             let bytes = serde_json::to_vec(&state).expect("it is written").len();
             assert!(bytes < 1024, "{bytes}");
         }

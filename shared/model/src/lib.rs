@@ -24,7 +24,7 @@ pub use fault::{Fault, FaultCode, Faults};
 pub use fingerprint::Fingerprint;
 pub use hex::{hex, unhex};
 pub use host::{
-    Circuit, Hold, HoldReason, HostState, Lease, SentPages, Substitute, Substitutes, TokenBucket, Trouble, Window,
+    Circuit, Hold, HoldReason, HostState, Lease, SentPages, Substitute, Substitutes, TokenBucket, UrlHold, Window,
     is_at_or_below,
 };
 pub use ids::{HostKey, ImageId, InvalidId, Location, Origin, PageId, SegmentKey, SourceKey};

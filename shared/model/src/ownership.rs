@@ -87,8 +87,9 @@ pub enum Miss {
     Blocked,
     /// The host is left alone for a while, so it was not looked at.
     Held,
-    /// It could not be had.
-    Trouble,
+    /// It could not be read.
+    #[serde(rename = "trouble")]
+    Unreachable,
 }
 
 /// What a claimant may ask for. All but [`OwnerRequest::Look`] needs a proof.

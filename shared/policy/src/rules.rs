@@ -3,8 +3,8 @@
 use curlew_model::Millis;
 use serde::{Deserialize, Serialize};
 
-/// URLs in trouble that a host's state remembers at most: it has to stay small.
-pub(crate) const MOST_TROUBLES: usize = 8;
+/// Maximum number of held URLs that a host's state remembers: it has to stay small.
+pub(crate) const MAX_URL_HOLDS: usize = 8;
 
 /// All numbers that the decisions of this crate depend on. The defaults are the promises of the README.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -256,8 +256,8 @@ impl Rules {
             return wrong("response_factor must be from 0 to 100");
         }
         let limits = [self.forbidden_limit, self.server_error_limit, self.cut_limit, self.broken_limit];
-        if limits.contains(&0) || limits.iter().any(|limit| *limit as usize > MOST_TROUBLES) {
-            let most = MOST_TROUBLES;
+        if limits.contains(&0) || limits.iter().any(|limit| *limit as usize > MAX_URL_HOLDS) {
+            let most = MAX_URL_HOLDS;
             return Err(format!(
                 "forbidden_limit, server_error_limit, cut_limit, broken_limit must be from 1 to {most}"
             ));

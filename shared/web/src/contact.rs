@@ -52,7 +52,7 @@ pub(crate) async fn send(State(app): State<Arc<App>>, from: From, language: Lang
             answer(&app, language, StatusCode::OK, &Filled::default(), None, notice)
         }
         Ok(Told::Full) => refused(&app, language, &filled, No::new(StatusCode::SERVICE_UNAVAILABLE, t.full)),
-        Err(error) => page::trouble(app.site(language), "contact", &error),
+        Err(error) => page::stage_error(app.site(language), "contact", &error),
     }
 }
 

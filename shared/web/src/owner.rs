@@ -156,7 +156,7 @@ pub(crate) async fn request(
             Ok(RequestOutcome::TooSoon(at)) => {
                 (StatusCode::TOO_MANY_REQUESTS, Notice::bad(format!("{} {}.", t.too_soon, language.moment(at))))
             }
-            Err(error) => return page::trouble(app.site(language), "owner", &error),
+            Err(error) => return page::stage_error(app.site(language), "owner", &error),
         },
     };
     answer(&app, language, status, &host, &key, &challenge, Some(notice)).await
@@ -233,7 +233,7 @@ async fn answer(
 ) -> Response {
     let claimed = match app.services.owners.claimed(host, challenge).await {
         Ok(claimed) => claimed,
-        Err(error) => return page::trouble(app.site(language), "owner", &error),
+        Err(error) => return page::stage_error(app.site(language), "owner", &error),
     };
     let t = words::Owner::of(language);
     let claim = claimed.claim.as_ref();

@@ -105,10 +105,10 @@ pub(crate) fn too_many(site: Site<'_>, wait: Millis) -> Response {
 }
 
 /// The page for an error of a stage, which is logged here.
-pub(crate) fn trouble(site: Site<'_>, tried: &'static str, error: &StageError) -> Response {
+pub(crate) fn stage_error(site: Site<'_>, tried: &'static str, error: &StageError) -> Response {
     let (status, wait) = outcome(tried, error);
     match wait {
-        Some(wait) => waiting(said(site, status, &words::Message::of(site.language).trouble), wait),
+        Some(wait) => waiting(said(site, status, &words::Message::of(site.language).unavailable), wait),
         None => internal(site),
     }
 }

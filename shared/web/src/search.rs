@@ -86,7 +86,7 @@ pub(crate) async fn show(State(app): State<Arc<App>>, from: From, language: Lang
         Ok(found) if found.before >= MAX_REACH as u64 => refused(site, query, t.only_ten_pages),
         Ok(found) => results(site, query, &found),
         Err(FindError::BadQuery(wrong)) => refused(site, query, &(t.misread)(&wrong)),
-        Err(FindError::Port(error)) => page::trouble(site, "find", &error.into()),
+        Err(FindError::Port(error)) => page::stage_error(site, "find", &error.into()),
     }
 }
 

@@ -62,7 +62,7 @@ pub(crate) async fn show(State(app): State<Arc<App>>, language: Language) -> Res
     let site = app.site(language);
     match gather(&app).await {
         Ok(status) => page::html(language, StatusCode::OK, "no-store", &StatusPage::of(site, &status, app.clock.now())),
-        Err(error) => page::trouble(site, "status", &error),
+        Err(error) => page::stage_error(site, "status", &error),
     }
 }
 

@@ -50,7 +50,7 @@ async fn hand_on(app: &App, language: Language, url: &str, typed: &str) -> Respo
             let notice = Notice::bad((t.refused)(&refused));
             answer(app, language, StatusCode::UNPROCESSABLE_ENTITY, typed, None, Some(notice))
         }
-        Err(SuggestError::Stage(error)) => page::trouble(app.site(language), "suggest", &error),
+        Err(SuggestError::Stage(error)) => page::stage_error(app.site(language), "suggest", &error),
     }
 }
 

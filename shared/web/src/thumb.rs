@@ -3,7 +3,7 @@
 
 use crate::app::App;
 use crate::language::Language;
-use crate::page::{no_such_page, trouble, typed};
+use crate::page::{no_such_page, stage_error, typed};
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
 use curlew_model::ThumbnailId;
@@ -23,6 +23,6 @@ pub(crate) async fn show(State(app): State<Arc<App>>, language: Language, Path(i
         // What is no JPEG is not served as one.
         Ok(Some(bytes)) if bytes.starts_with(&JPEG) => (typed("image/jpeg", FOREVER), bytes).into_response(),
         Ok(_) => no_such_page(site),
-        Err(error) => trouble(site, "thumbnail", &error.into()),
+        Err(error) => stage_error(site, "thumbnail", &error.into()),
     }
 }

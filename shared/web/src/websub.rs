@@ -56,7 +56,7 @@ pub(crate) async fn asked(
         Ok(HubAnswer::Yes) => said(StatusCode::OK, asked.challenge.into_owned()),
         // RFC 9110 would have 410 for one that was; a hub that asks wants to hear 404 (WebSub §5.3).
         Ok(HubAnswer::No | HubAnswer::Unknown) => said(StatusCode::NOT_FOUND, String::new()),
-        Err(error) => trouble(error),
+        Err(error) => port_error(error),
     }
 }
 
@@ -80,13 +80,13 @@ pub(crate) async fn told(
         Ok(HubDelivery::Signed(body)) => body,
         Ok(HubDelivery::Unsigned) => return said(StatusCode::ACCEPTED, String::new()),
         Ok(HubDelivery::Unknown) => return said(StatusCode::GONE, String::new()),
-        Err(error) => return trouble(error),
+        Err(error) => return port_error(error),
     };
     match is_genuine(signed, body).await {
         Ok(true) => match app.services.pushes.delivered(&callback).await {
             Ok(HubAnswer::Yes | HubAnswer::No) => said(StatusCode::ACCEPTED, String::new()),
             Ok(HubAnswer::Unknown) => said(StatusCode::GONE, String::new()),
-            Err(error) => trouble(error),
+            Err(error) => port_error(error),
         },
         // Its sender is not told (WebSub §8).
         Ok(false) => said(StatusCode::ACCEPTED, String::new()),
@@ -128,7 +128,7 @@ fn said(status: StatusCode, text: String) -> Response {
     (status, typed("text/plain; charset=utf-8", "no-store"), text).into_response()
 }
 
-fn trouble(error: PortError) -> Response {
+fn port_error(error: PortError) -> Response {
     let (status, wait) = outcome("websub", &error.into());
     match wait {
         Some(wait) => waiting(said(status, String::new()), wait),

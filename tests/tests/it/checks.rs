@@ -68,8 +68,8 @@ fn feed() {
     for member in ["id", "title", "link", "published", "updated", "author", "summary", "content"] {
         assert!(entry.get(member).is_some(), "{member}");
     }
-    assert_trouble(&answers[2]);
-    assert_trouble(&answers[3]);
+    assert_refusal(&answers[2]);
+    assert_refusal(&answers[3]);
 }
 
 const HOME: &str = "<!doctype html><html><head><title>Pier</title>\
@@ -237,7 +237,7 @@ fn a_line_that_cannot_be_read_is_answered_and_the_next_goes_on() {
     let shapes: Vec<&str> = answers.iter().map(|a| if a["error"].is_object() { "error" } else { "answer" }).collect();
     assert_eq!(shapes, ["answer", "error", "error", "error", "error", "error", "error", "answer"], "{}", ran.stdout);
     for answer in answers.iter().filter(|answer| answer["error"].is_object()) {
-        assert_trouble(answer);
+        assert_refusal(answer);
     }
     let ids: Vec<&Value> = answers.iter().map(|answer| &answer["id"]).collect();
     assert_eq!(ids[0], 1);
@@ -286,7 +286,7 @@ fn a_plain_document_is_asked_about_by_its_file() {
 }
 
 #[track_caller]
-fn assert_trouble(answer: &Value) {
+fn assert_refusal(answer: &Value) {
     let error = &answer["error"];
     for member in ["kind", "message"] {
         assert!(error[member].as_str().is_some_and(|text| !text.is_empty() && !text.contains('\n')), "{answer}");

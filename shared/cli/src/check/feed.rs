@@ -1,4 +1,4 @@
-use super::{Answer, Question, Trouble, fields};
+use super::{Answer, CheckError, Question, fields};
 use crate::output;
 use curlew_feed::{Entry, Limits, parse};
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ pub(super) fn answer(question: &Question) -> Answer {
     let body = question.bytes("body", "body_b64")?;
     let url = question.url()?;
     let feed = parse(&body, question.text("content_type"), &url, &Limits::default())
-        .map_err(|e| Trouble { kind: "not_a_feed", message: e.to_string() })?;
+        .map_err(|e| CheckError { kind: "not_a_feed", message: e.to_string() })?;
     let entries: Vec<Value> = feed.entries.iter().map(entry).collect();
     Ok(fields(json!({"feed": {
         "format": feed.format.as_str(),

@@ -22,14 +22,14 @@ use url::Url;
 const MAX_LINE: u64 = 32 * 1024 * 1024;
 
 /// Why a question has no answer.
-struct Trouble {
+struct CheckError {
     kind: &'static str,
     message: String,
 }
 
 /// Something is wrong with the question itself.
-fn bad_input(message: impl Into<String>) -> Trouble {
-    Trouble { kind: "bad_input", message: message.into() }
+fn bad_input(message: impl Into<String>) -> CheckError {
+    CheckError { kind: "bad_input", message: message.into() }
 }
 
 /// One question: a line of JSON.
@@ -40,17 +40,17 @@ impl Question {
         self.0.get(name).and_then(Value::as_str)
     }
 
-    fn required(&self, name: &str) -> Result<&str, Trouble> {
+    fn required(&self, name: &str) -> Result<&str, CheckError> {
         self.text(name).ok_or_else(|| bad_input(format!("'{name}' is missing or no text")))
     }
 
-    fn url(&self) -> Result<Url, Trouble> {
+    fn url(&self) -> Result<Url, CheckError> {
         let text = self.required("url")?;
         Url::parse(text).map_err(|e| bad_input(format!("'url' is no URL: {e}")))
     }
 
     /// A document given as text under one name or as base64 under another.
-    fn bytes(&self, plain: &str, coded: &str) -> Result<Vec<u8>, Trouble> {
+    fn bytes(&self, plain: &str, coded: &str) -> Result<Vec<u8>, CheckError> {
         if let Some(text) = self.text(plain) {
             return Ok(text.as_bytes().to_vec());
         }
@@ -60,7 +60,7 @@ impl Question {
 }
 
 /// Answers one question with the fields of the answer.
-type Answer = Result<Map<String, Value>, Trouble>;
+type Answer = Result<Map<String, Value>, CheckError>;
 
 /// Runs a check over its questions.
 pub(crate) fn run(check: Check, shared: &Shared) -> Result<()> {
@@ -180,7 +180,7 @@ fn reply(question: &Value, answer: impl Fn(&Question) -> Answer) -> Value {
             }
             Value::Object(fields)
         }
-        Ok(Err(trouble)) => refusal(id, trouble.kind, &trouble.message),
+        Ok(Err(error)) => refusal(id, error.kind, &error.message),
         Err(_) => refusal(id, "panic", "the component panicked; please report the document"),
     }
 }

@@ -1,4 +1,4 @@
-use super::{Answer, Question, Trouble, fields};
+use super::{Answer, CheckError, Question, fields};
 use curlew_article::{
     Article, Explanation, Limits, MIN_TEXT_CHARS, MIN_TEXT_WORDS, decode, explain, extract, validity,
 };
@@ -24,7 +24,7 @@ pub(super) fn answer(question: &Question, why: bool) -> Answer {
     } else {
         extract(&html, &url, &limits).map(|article| (article, None))
     };
-    let (article, explanation) = read.map_err(|e| Trouble { kind: "unreadable", message: e.to_string() })?;
+    let (article, explanation) = read.map_err(|e| CheckError { kind: "unreadable", message: e.to_string() })?;
     let directives = Directives::gather(&article.robots_meta, &robots_tags(question), TOKEN);
     let image = article.image.as_ref().map(|u| u.as_str().to_owned());
     let verdict = match validity(article.title.as_deref(), &article.text, image.as_deref()) {

@@ -1,4 +1,4 @@
-use super::{Answer, Question, Trouble, bad_input, fields};
+use super::{Answer, CheckError, Question, bad_input, fields};
 use curlew_policy::robots::{Robots, product_token};
 use serde_json::{Map, Value, json};
 use url::Url;
@@ -13,7 +13,7 @@ pub(super) fn answer(question: &Question, agent: &str) -> Answer {
         None => decision(&robots, &url(question.required("url")?)?),
         Some(Value::Array(urls)) => {
             let text = |item: &Value| item.as_str().map(str::to_owned).ok_or_else(|| bad_input("'urls' holds no text"));
-            let urls = urls.iter().map(|item| url(&text(item)?)).collect::<Result<Vec<Url>, Trouble>>()?;
+            let urls = urls.iter().map(|item| url(&text(item)?)).collect::<Result<Vec<Url>, CheckError>>()?;
             let decisions: Vec<_> = urls.iter().map(|url| decision(&robots, url)).collect();
             fields(json!({ "decisions": decisions }))
         }
@@ -38,7 +38,7 @@ fn decision(robots: &Robots, url: &Url) -> Map<String, Value> {
 }
 
 /// A full URL, or a path: robots.txt asks for nothing else.
-fn url(text: &str) -> Result<Url, Trouble> {
+fn url(text: &str) -> Result<Url, CheckError> {
     let base = Url::parse("http://host.invalid/").map_err(|e| bad_input(e.to_string()))?;
     base.join(text).map_err(|e| bad_input(format!("'{text}' is no URL: {e}")))
 }

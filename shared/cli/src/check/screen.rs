@@ -1,4 +1,4 @@
-use super::{Answer, Question, Trouble, bad_input, fields};
+use super::{Answer, CheckError, Question, bad_input, fields};
 use curlew_ports::InlinePool;
 use curlew_screen::Page;
 use curlew_stages::pages::image::{opened, scaled_down};
@@ -22,7 +22,7 @@ pub(super) async fn answer(question: &Question, judge: &Judge) -> Answer {
     let pixels = image.as_deref().and_then(opened);
     let picture = image.as_deref().zip(pixels.as_ref()).map(|(jpeg, pixels)| Picture { jpeg, pixels });
     let screened = judge.page(&InlinePool, &page, picture).await;
-    let screening = screened.map_err(|why| Trouble { kind: "unreadable", message: why.to_string() })?;
+    let screening = screened.map_err(|why| CheckError { kind: "unreadable", message: why.to_string() })?;
     let mut answer = fields(json!(screening));
     answer.insert("explanation".into(), Value::from(screening.explain()));
     if let (Some(eye), true) = (judge.eye(), picture.is_some()) {
@@ -32,12 +32,12 @@ pub(super) async fn answer(question: &Question, judge: &Judge) -> Answer {
 }
 
 /// The image as a crawl would keep it: decoded under the same limits, and scaled down.
-fn image(question: &Question) -> Result<Option<Vec<u8>>, Trouble> {
+fn image(question: &Question) -> Result<Option<Vec<u8>>, CheckError> {
     if question.0.get("image_b64").is_none_or(Value::is_null) {
         return Ok(None);
     }
     let bytes = question.bytes("", "image_b64")?;
-    let jpeg = scaled_down(&bytes).map_err(|why| Trouble { kind: "image", message: why })?;
+    let jpeg = scaled_down(&bytes).map_err(|why| CheckError { kind: "image", message: why })?;
     Ok(Some(jpeg.to_vec()))
 }
 
@@ -84,9 +84,9 @@ mod tests {
         huge[16..20].copy_from_slice(&50_000u32.to_be_bytes());
         huge[20..24].copy_from_slice(&50_000u32.to_be_bytes());
         for image in [huge, png(1, 1), b"<svg xmlns='http://www.w3.org/2000/svg'/>".to_vec(), b"GIF89a".to_vec()] {
-            let trouble = ask(&image, "on").err().unwrap();
-            assert_eq!(trouble.kind, "image");
-            assert!(!trouble.message.is_empty());
+            let error = ask(&image, "on").err().unwrap();
+            assert_eq!(error.kind, "image");
+            assert!(!error.message.is_empty());
         }
     }
 }

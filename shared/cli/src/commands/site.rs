@@ -156,7 +156,7 @@ async fn gather(world: &World, host: HostKey, url: &Url) -> Result<Report> {
     let next = next(world, &host, &feeds, is_ours).await?;
     let (ruled_by, least) = pace::ruled_by(&state, rules);
     let next_call = next_call(&state, rules, now);
-    let urls_left_alone = state.troubles.iter().filter(|trouble| trouble.until > now).count();
+    let urls_left_alone = state.url_holds.iter().filter(|hold| hold.until > now).count();
     let HostState {
         blocked, hold, circuit, failures, holds_in_a_row, lease, window, crawl_delay, last_response, ..
     } = state;

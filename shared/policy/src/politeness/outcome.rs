@@ -5,9 +5,9 @@
 
 use crate::chance::{between, mix};
 use crate::politeness::pace;
-use crate::rules::MOST_TROUBLES;
+use crate::rules::MAX_URL_HOLDS;
 use crate::rules::Rules;
-use curlew_model::{Circuit, Hold, HoldReason, HostState, Millis, Timestamp, Trouble};
+use curlew_model::{Circuit, Hold, HoldReason, HostState, Millis, Timestamp, UrlHold};
 
 /// By how much each further failure in a row lengthens [`Rules::network_backoff`].
 const BACKOFF_GROWS: u64 = 4;
@@ -116,7 +116,7 @@ pub fn record_outcome(
             // Somebody answered: the network between us is well.
             state.failures = 0;
             state = remember(state, rules, asked.url, (reason, outcome), now, seed);
-            let urls = state.troubles.iter().filter(|trouble| trouble.what == reason && trouble.until > now).count();
+            let urls = state.url_holds.iter().filter(|held| held.what == reason && held.until > now).count();
             let is_host = state.circuit == Circuit::Probe || urls >= limit as usize;
             if is_host { hold(state, rules, reason, outcome, now, seed) } else { state }
         }
@@ -146,9 +146,9 @@ fn unreached(mut state: HostState, rules: &Rules, now: Timestamp, seed: u64) -> 
 
 /// A good answer forgives what it disproves. 403 and 5xx of other URLs stay, since one URL that works says little of them.
 fn answered_well(mut state: HostState, asked: CallTarget) -> HostState {
-    state.troubles.retain(|trouble| {
-        let is_refusal = matches!(trouble.what, HoldReason::Forbidden | HoldReason::ServerError);
-        trouble.url != asked.url && (is_refusal || asked.is_robots)
+    state.url_holds.retain(|held| {
+        let is_refusal = matches!(held.what, HoldReason::Forbidden | HoldReason::ServerError);
+        held.url != asked.url && (is_refusal || asked.is_robots)
     });
     // A host that could not be reached is reached again, by whatever; one that refused is asked for more than its rules.
     if !asked.is_robots || state.failures > 0 {
@@ -167,22 +167,22 @@ fn remember(
     now: Timestamp,
     seed: u64,
 ) -> HostState {
-    let known = state.troubles.iter().position(|trouble| trouble.url == url).map(|n| state.troubles.remove(n));
-    let before = known.map_or(0, |trouble| trouble.before.saturating_add(1));
+    let known = state.url_holds.iter().position(|held| held.url == url).map(|n| state.url_holds.remove(n));
+    let before = known.map_or(0, |held| held.before.saturating_add(1));
     let until = now + hold_length(base(rules, what), outcome.asked(rules, now), before, rules, seed);
-    if state.troubles.len() >= MOST_TROUBLES {
+    if state.url_holds.len() >= MAX_URL_HOLDS {
         // What is over is worth less than what is in force.
-        let over = state.troubles.iter().position(|trouble| trouble.until <= now).unwrap_or(0);
-        state.troubles.remove(over);
+        let over = state.url_holds.iter().position(|held| held.until <= now).unwrap_or(0);
+        state.url_holds.remove(over);
     }
-    state.troubles.push(Trouble { url, what, until, before });
+    state.url_holds.push(UrlHold { url, what, until, before });
     state
 }
 
 /// Until when a URL is left alone, if it is. robots.txt has rules of its own for when it is asked again.
 pub fn url_held(state: &HostState, asked: CallTarget, now: Timestamp) -> Option<Timestamp> {
-    let trouble = state.troubles.iter().find(|trouble| trouble.url == asked.url && trouble.until > now);
-    trouble.filter(|_| !asked.is_robots).map(|trouble| trouble.until)
+    let held = state.url_holds.iter().find(|held| held.url == asked.url && held.until > now);
+    held.filter(|_| !asked.is_robots).map(|held| held.until)
 }
 
 fn hold(
@@ -201,12 +201,12 @@ fn hold(
     // asks for something else than what is known to be broken, if anything else is asked for: three pages that are broken
     // for good would otherwise keep a sound feed waiting, twice as long each time. A refusal is meant, and repeated at once.
     let after_others = hold.until + rules.visit_rest;
-    for trouble in &mut state.troubles {
-        if matches!(trouble.what, HoldReason::Network | HoldReason::Hostile) {
-            trouble.until = trouble.until.max(after_others);
+    for held in &mut state.url_holds {
+        if matches!(held.what, HoldReason::Network | HoldReason::Hostile) {
+            held.until = held.until.max(after_others);
         }
     }
-    state.troubles.retain(|trouble| trouble.until > hold.until);
+    state.url_holds.retain(|held| held.until > hold.until);
     state.hold = longer(state.hold, Some(hold));
     state
 }

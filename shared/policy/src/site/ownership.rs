@@ -78,7 +78,7 @@ pub fn in_file(status: u16, body: &[u8], challenge: &Challenge) -> Result<(), Mi
         200 => Err(Miss::Other),
         300..400 => Err(Miss::Redirect),
         404 | 410 => Err(Miss::Absent),
-        _ => Err(Miss::Trouble),
+        _ => Err(Miss::Unreachable),
     }
 }
 
@@ -252,7 +252,9 @@ mod tests {
         {
             assert_eq!(in_file(200, body.as_bytes(), &ours), Err(Miss::Other), "{body}");
         }
-        for (status, miss) in [(302, Miss::Redirect), (404, Miss::Absent), (403, Miss::Trouble), (206, Miss::Trouble)] {
+        for (status, miss) in
+            [(302, Miss::Redirect), (404, Miss::Absent), (403, Miss::Unreachable), (206, Miss::Unreachable)]
+        {
             assert_eq!(in_file(status, text.as_bytes(), &ours), Err(miss));
         }
         assert_eq!(in_tags(&["other", &format!(" {text} ")], &ours), Ok(()));
@@ -382,7 +384,7 @@ mod tests {
         for miss in [Miss::Absent, Miss::Other] {
             assert_eq!(claim(&again(miss), &challenge(1)).unwrap().proof, None);
         }
-        for miss in [Miss::Robots, Miss::Blocked, Miss::Held, Miss::Trouble, Miss::Redirect] {
+        for miss in [Miss::Robots, Miss::Blocked, Miss::Held, Miss::Unreachable, Miss::Redirect] {
             let all = again(miss);
             assert_eq!(proven_until(claim(&all, &challenge(1)).unwrap(), now), Some(T0 + PROOF_LIFE), "{miss:?}");
         }

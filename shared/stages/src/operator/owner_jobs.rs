@@ -131,7 +131,7 @@ impl Own {
             Ok(records) => ownership::in_records(&records, challenge),
             Err(error) => {
                 tracing::info!(%host, %error, "a TXT record could not be looked up");
-                Err(Miss::Trouble)
+                Err(Miss::Unreachable)
             }
         }
     }
@@ -140,7 +140,7 @@ impl Own {
     #[allow(clippy::type_complexity, reason = "what was found, by the ways that were tried")]
     async fn by_calls(&self, job: &OwnJob) -> Result<Result<Vec<(Way, Result<(), Miss>)>, Timestamp>, StageError> {
         let neither = |miss| Ok(Ok(vec![(Way::File, Err(miss)), (Way::Meta, Err(miss))]));
-        let Some(home) = ownership::home_url(&job.host, self.scheme) else { return neither(Miss::Trouble) };
+        let Some(home) = ownership::home_url(&job.host, self.scheme) else { return neither(Miss::Unreachable) };
         let key: HostKey = self.politeness.key_of(&home).map_err(|e| StageError::Job(e.to_string()))?;
         let mut visit = match self.politeness.open(&key, &format!("own {}", job.host)).await? {
             LeaseOutcome::Granted(visit) => visit,
@@ -159,7 +159,7 @@ impl Own {
             // No redirect is followed: whoever can lead visitors elsewhere need not own the site.
             Some(file) => answered(visit.hop(&file, CallKind::Proof, &Validators::default(), None).await?)
                 .and_then(|reply| ownership::in_file(reply.status, &reply.body, challenge)),
-            None => Err(Miss::Trouble),
+            None => Err(Miss::Unreachable),
         };
         if file.is_ok() {
             return Ok(vec![(Way::File, file)]);
@@ -174,7 +174,7 @@ impl Own {
         host: &str,
         challenge: &Challenge,
     ) -> Result<Result<(), Miss>, StageError> {
-        let Some(home) = ownership::home_url(host, self.scheme) else { return Ok(Err(Miss::Trouble)) };
+        let Some(home) = ownership::home_url(host, self.scheme) else { return Ok(Err(Miss::Unreachable)) };
         let mut chain = Chain::new(home, self.politeness.rules.page_redirects);
         loop {
             let here = chain.current().clone();
@@ -194,11 +194,11 @@ impl Own {
                     let read = move || head_metas(&decode(&body, media.as_deref()), META);
                     match parsed(self.politeness.pool.as_ref(), reply.body.len(), read).await? {
                         Ok(tags) => ownership::in_tags(&tags, challenge),
-                        Err(_) => Err(Miss::Trouble),
+                        Err(_) => Err(Miss::Unreachable),
                     }
                 }
                 404 | 410 => Err(Miss::Absent),
-                _ => Err(Miss::Trouble),
+                _ => Err(Miss::Unreachable),
             });
         }
     }
@@ -347,7 +347,7 @@ fn answered(end: CallEnd) -> Result<Box<curlew_ports::Reply>, Miss> {
         CallEnd::Reply(reply) => Ok(reply),
         CallEnd::Rejected(curlew_model::Rejection::Robots) => Err(Miss::Robots),
         CallEnd::Rejected(curlew_model::Rejection::Blocked) => Err(Miss::Blocked),
-        CallEnd::Rejected(_) => Err(Miss::Trouble),
+        CallEnd::Rejected(_) => Err(Miss::Unreachable),
         CallEnd::Later(_) | CallEnd::Elsewhere(_) | CallEnd::Held(..) => Err(Miss::Held),
     }
 }

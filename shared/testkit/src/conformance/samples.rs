@@ -5,7 +5,7 @@ use curlew_model::{
     Ailment, AilmentKind, Circuit, EntryHints, ExtraSlot, ExtractJob, Failure, FailureCause, Fault, FaultCode, Faults,
     FeedSource, Gone, Habit, Hold, HoldReason, HostKey, HostState, Hub, Job, Lease, Location, Millis, Page, PageBody,
     PageId, PageState, PollHints, PollJob, Polling, Rejection, Screened, SegmentKey, SentPages, SiteSource, SiteState,
-    Slot, Source, SourceKey, Subscription, Substitute, Substitutes, Taken, Timestamp, TokenBucket, Trouble, Trust,
+    Slot, Source, SourceKey, Subscription, Substitute, Substitutes, Taken, Timestamp, TokenBucket, Trust, UrlHold,
     Validators, Why, Window,
 };
 use futures::future::join_all;
@@ -43,7 +43,7 @@ pub(super) fn full_state() -> HostState {
         not_before: Timestamp::MIN,
         bucket: Some(TokenBucket { milli_tokens: u64::MAX, at: at(1) }),
         failures: u32::MAX,
-        troubles: vec![Trouble { url: 7, what: HoldReason::Forbidden, until: at(4), before: 2 }],
+        url_holds: vec![UrlHold { url: 7, what: HoldReason::Forbidden, until: at(4), before: 2 }],
         circuit: Circuit::Probe,
         hold: Some(Hold { until: at(2), reason: HoldReason::Network, since: at(-1) }),
         holds_in_a_row: 7,

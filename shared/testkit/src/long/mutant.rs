@@ -25,7 +25,7 @@ impl<L: HostLedger> Ledger<L> {
     fn seen(&self, mut state: HostState) -> HostState {
         match self.without {
             Some(Rule::Hold) => state.hold = None,
-            Some(Rule::UrlHold) => state.troubles.clear(),
+            Some(Rule::UrlHold) => state.url_holds.clear(),
             Some(Rule::Block) => state.blocked.clear(),
             _ => {}
         }

@@ -16,7 +16,7 @@ pub(crate) struct Message {
     pub(crate) wrong_method: Said,
     pub(crate) internal: Said,
     pub(crate) too_many: Said,
-    pub(crate) trouble: Said,
+    pub(crate) unavailable: Said,
 }
 
 impl Message {
@@ -37,7 +37,7 @@ const ENGLISH: Message = Message {
         heading: "One moment, please",
         text: "That was a lot at once. Please wait a moment and try again.",
     },
-    trouble: Said {
+    unavailable: Said {
         heading: "Please come back later",
         text: "What is behind this page is out of reach at the moment. Please try again in a while.",
     },
@@ -55,7 +55,7 @@ const ITALIAN: Message = Message {
         heading: "Un momento, per favore",
         text: "Sono arrivate troppe richieste insieme. Aspetta un momento e riprova.",
     },
-    trouble: Said {
+    unavailable: Said {
         heading: "Riprova più tardi",
         text: "In questo momento i dati di questa pagina non sono raggiungibili. Riprova tra qualche minuto.",
     },

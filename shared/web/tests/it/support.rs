@@ -56,12 +56,12 @@ pub struct Shelf {
 }
 
 impl Shelf {
-    fn trouble(&self) -> Result<(), PortError> {
-        self.broken.map_or(Ok(()), |for_a_while| Err(trouble(for_a_while)))
+    fn fails(&self) -> Result<(), PortError> {
+        self.broken.map_or(Ok(()), |for_a_while| Err(port_error(for_a_while)))
     }
 }
 
-fn trouble(for_a_while: bool) -> PortError {
+fn port_error(for_a_while: bool) -> PortError {
     match for_a_while {
         true => PortError::Throttled { retry_after: Millis(4_200) },
         false => PortError::Corrupt { what: "the manifest".into(), why: "it is <torn>".into() },
@@ -74,38 +74,38 @@ struct BrokenBlobs(bool);
 #[async_trait]
 impl Blobs for BrokenBlobs {
     async fn get(&self, _: &str) -> Result<Option<Blob>, PortError> {
-        Err(trouble(self.0))
+        Err(port_error(self.0))
     }
 
     async fn get_range(&self, _: &str, _: u64, _: u64) -> Result<Bytes, PortError> {
-        Err(trouble(self.0))
+        Err(port_error(self.0))
     }
 
     async fn put(&self, _: &str, _: Bytes) -> Result<(), PortError> {
-        Err(trouble(self.0))
+        Err(port_error(self.0))
     }
 
     async fn put_if_absent(&self, _: &str, _: Bytes) -> Result<bool, PortError> {
-        Err(trouble(self.0))
+        Err(port_error(self.0))
     }
 
     async fn swap(&self, _: &str, _: Option<&Tag>, _: Bytes) -> Result<Tag, PortError> {
-        Err(trouble(self.0))
+        Err(port_error(self.0))
     }
 
     async fn delete(&self, _: &str) -> Result<(), PortError> {
-        Err(trouble(self.0))
+        Err(port_error(self.0))
     }
 
     async fn list(&self, _: &str, _: Option<&str>, _: usize) -> Result<Vec<String>, PortError> {
-        Err(trouble(self.0))
+        Err(port_error(self.0))
     }
 }
 
 #[async_trait]
 impl StatusSource for Shelf {
     async fn status(&self) -> Result<SystemStatus, StageError> {
-        self.trouble()?;
+        self.fails()?;
         self.counted.fetch_add(1, Ordering::SeqCst);
         Ok(self.status.clone())
     }
@@ -123,7 +123,7 @@ impl SearchIndex for Shelf {
         };
         assert_ne!(query, "panic", "asked to");
         self.asked.lock().unwrap().push((query.to_owned(), offset, limit));
-        self.trouble()?;
+        self.fails()?;
         let words: Vec<String> = query.split_whitespace().map(str::to_lowercase).collect();
         let refuse = |wrong| Err(FindError::BadQuery(wrong));
         if query.len() > MAX_QUERY_BYTES {

@@ -84,7 +84,7 @@ fn h18_holds_double_up_to_their_cap() {
 #[test]
 fn one_url_that_is_forbidden_does_not_speak_for_its_host_and_two_do() {
     let one = after(none(), &[(page(1), answered(403)); 5]);
-    assert_eq!((held(&one), one.troubles.len(), one.circuit), (None, 1, Circuit::Closed));
+    assert_eq!((held(&one), one.url_holds.len(), one.circuit), (None, 1, Circuit::Closed));
     // Others that work are no proof that the refusal was not meant.
     let two = after(none(), &[(page(1), answered(403)), (page(3), answered(200)), (page(2), answered(403))]);
     assert_eq!(held(&two), Some(HoldReason::Forbidden));
@@ -102,7 +102,7 @@ fn one_url_that_is_forbidden_does_not_speak_for_its_host_and_two_do() {
 fn answers_402_and_451_refuse_as_403_does() {
     for status in [402, 451] {
         let one = after(none(), &[(page(1), answered(status)); 5]);
-        assert_eq!((held(&one), one.troubles.len()), (None, 1), "{status}");
+        assert_eq!((held(&one), one.url_holds.len()), (None, 1), "{status}");
         let two = after(none(), &[(page(1), answered(status)), (page(3), answered(200)), (page(2), answered(403))]);
         assert_eq!(held(&two), Some(HoldReason::Forbidden), "{status}");
         assert!(two.hold.is_some_and(|hold| hold.until >= at(hours(72))), "{status}");
@@ -299,7 +299,7 @@ proptest! {
             };
             let now = at(n as u64 * 60_000);
             state = record_outcome(state, &rules, CallTarget { url, is_robots }, outcome, Millis(5), now, seed);
-            prop_assert!(state.troubles.len() <= MOST_TROUBLES);
+            prop_assert!(state.url_holds.len() <= MAX_URL_HOLDS);
             prop_assert!(state.not_before >= now + rules.min_pause);
             if let Some(hold) = state.hold.take() {
                 prop_assert!(hold.until.since(hold.since) <= rules.hold_cap);

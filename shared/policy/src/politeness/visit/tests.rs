@@ -1,5 +1,5 @@
 use super::*;
-use curlew_model::{Hold, Trouble};
+use curlew_model::{Hold, UrlHold};
 use proptest::prelude::*;
 
 const URL: &str = "https://example.org/a";
@@ -45,11 +45,11 @@ fn next(visit: &VisitState, attempt: &Attempt<'_>, lasted: Millis) -> Step<()> {
 fn the_checks_before_a_call_stand_in_this_order() {
     let rules = Rules::default();
     let hold = Hold { until: NOW + Millis::from_hours(1), reason: HoldReason::TooManyRequests, since: NOW };
-    let trouble =
-        Trouble { url: target().url, what: HoldReason::Forbidden, until: NOW + Millis::from_hours(2), before: 0 };
+    let held =
+        UrlHold { url: target().url, what: HoldReason::Forbidden, until: NOW + Millis::from_hours(2), before: 0 };
     let mut at_worst = visit(HostState {
         hold: Some(hold),
-        troubles: vec![trouble],
+        url_holds: vec![held],
         not_before: NOW + Millis::from_secs(5),
         blocked: ["example.org".to_owned()].into(),
         ..HostState::default()
@@ -79,7 +79,7 @@ fn the_checks_before_a_call_stand_in_this_order() {
     assert_eq!(next(&at_worst, &what, Millis::ZERO), Step::End(CallEnd::Later(rest)));
     at_worst.over = None;
     assert_eq!(next(&at_worst, &what, Millis::ZERO), Step::End(CallEnd::Elsewhere(NOW + Millis::from_hours(2))));
-    at_worst.learned.troubles.clear();
+    at_worst.learned.url_holds.clear();
     let over_slice = rules.slice + Millis(1);
     assert_eq!(next(&at_worst, &what, over_slice), Step::End(CallEnd::Later(NOW + over_slice)));
     assert_eq!(next(&at_worst, &what, Millis::ZERO), Step::Wait(Millis::from_secs(5)));
@@ -177,7 +177,7 @@ proptest! {
     /// Whatever the order of events, a call takes place only if every rule allows it.
     #[test]
     fn a_call_has_passed_every_check(
-        (pause, lasted, trouble, hold) in (0..9_000_u64, 0..200_000_u64, 0..3_u64, any::<bool>()),
+        (pause, lasted, hold_minutes, hold) in (0..9_000_u64, 0..200_000_u64, 0..3_u64, any::<bool>()),
         (is_blocked, is_over, is_brief) in (any::<bool>(), any::<bool>(), any::<bool>()),
         (has_waited, has_confirmed, has_lengthened) in (any::<bool>(), any::<bool>(), any::<bool>()),
         permission in prop::option::of(prop::sample::select(vec![Permission::Allowed, Permission::Forbidden])),
@@ -185,11 +185,11 @@ proptest! {
         let (rules, lasted) = (Rules::default(), Millis(lasted));
         let now = NOW + lasted;
         let length = if is_brief { rules.brief_length() } else { rules.lease_length() };
-        let until = now + Millis::from_mins(trouble);
-        let trouble = Trouble { url: target().url, what: HoldReason::Forbidden, until, before: 0 };
+        let until = now + Millis::from_mins(hold_minutes);
+        let held = UrlHold { url: target().url, what: HoldReason::Forbidden, until, before: 0 };
         let mut visit = visit_with(HostState {
             not_before: now + Millis(pause),
-            troubles: vec![trouble],
+            url_holds: vec![held],
             hold: hold.then_some(Hold { until: now + Millis(5), reason: HoldReason::Network, since: NOW }),
             blocked: is_blocked.then(|| "example.org".to_owned()).into_iter().collect(),
             ..HostState::default()
