@@ -20,9 +20,9 @@ pub struct Polling {
     /// The instant that the last answer named by `Retry-After`, within its cap.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retry_at: Option<Timestamp>,
-    /// What is wrong with the feed at present.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ailment: Option<Ailment>,
+    /// Failures of one kind in a row, if the last poll failed.
+    #[serde(rename = "ailment", skip_serializing_if = "Option::is_none")]
+    pub streak: Option<FailureStreak>,
     /// Whether the server's 304s are believed.
     #[serde(skip_serializing_if = "is_default")]
     pub trust: Trust,
@@ -147,21 +147,21 @@ impl fmt::Display for Why {
     }
 }
 
-/// What is wrong with a feed, since when, and how often in a row it was seen.
+/// Polls of a feed that failed in a row in the same way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Ailment {
-    /// What.
-    pub kind: AilmentKind,
-    /// Since when.
+pub struct FailureStreak {
+    /// Their common kind.
+    pub kind: FailureKind,
+    /// When the first of them failed.
     pub since: Timestamp,
-    /// Polls in a row that found it.
+    /// Their number.
     pub times: u32,
 }
 
-/// What can be wrong with a feed.
+/// Kind of a failure that outlasts single polls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum AilmentKind {
+pub enum FailureKind {
     /// 404 Not Found.
     Lost,
     /// 401 Unauthorized or 403 Forbidden.

@@ -154,7 +154,7 @@ mod tests {
 
     const CALLS: usize = 10_000;
 
-    fn fates(seed: u64) -> Vec<Option<Fault>> {
+    fn faults_drawn(seed: u64) -> Vec<Option<Fault>> {
         let faults = Faults::default();
         faults.set(Plan {
             seed,
@@ -168,14 +168,14 @@ mod tests {
 
     #[test]
     fn the_same_seed_makes_the_same_calls_fail() {
-        assert_eq!(fates(7), fates(7));
-        assert_ne!(fates(7), fates(8));
+        assert_eq!(faults_drawn(7), faults_drawn(7));
+        assert_ne!(faults_drawn(7), faults_drawn(8));
     }
 
     #[test]
     fn as_many_fail_as_the_rates_say() {
-        let fates = fates(1);
-        let count = |fault| fates.iter().filter(|fate| **fate == Some(fault)).count();
+        let faults_drawn = faults_drawn(1);
+        let count = |fault| faults_drawn.iter().filter(|drawn| **drawn == Some(fault)).count();
         assert!((400..600).contains(&count(Fault::CutAfter)), "{}", count(Fault::CutAfter));
         assert!((800..1100).contains(&count(Fault::Throttled)), "{}", count(Fault::Throttled));
     }
@@ -184,8 +184,8 @@ mod tests {
     fn a_rule_covers_what_it_names_and_what_was_made_is_counted() {
         let faults = Faults::default();
         faults.set(Plan { seed: 1, rules: vec![Rule::all(Service::Sqs, Fault::Twice, 1.0)] });
-        let fates = ["SendMessage", "DeleteMessage", "SendMessageBatch"].map(|op| faults.next(Service::Sqs, op));
-        assert_eq!(fates, [Some(Fault::Twice), None, Some(Fault::Twice)]);
+        let faults_drawn = ["SendMessage", "DeleteMessage", "SendMessageBatch"].map(|op| faults.next(Service::Sqs, op));
+        assert_eq!(faults_drawn, [Some(Fault::Twice), None, Some(Fault::Twice)]);
         assert_eq!(faults.next(Service::S3, "PutObject"), None);
         assert_eq!((faults.count(Fault::Twice), faults.count(Fault::Throttled)), (2, 0));
         faults.set(Plan::default());

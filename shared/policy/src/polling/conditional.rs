@@ -74,7 +74,7 @@ pub fn is_blind(trust: &Trust) -> bool {
 
 /// Whether the next poll asks unconditionally to see whether the 304s were true.
 pub fn is_check_due(feed: &FeedSource, rules: &Rules, now: Timestamp) -> bool {
-    let is_ill = feed.failures > 0 || feed.polling.ailment.is_some();
+    let is_ill = feed.failures > 0 || feed.polling.streak.is_some();
     let trust = &feed.polling.trust;
     // While it is in doubt whether the last check found a false 304, a conditional request tells.
     let is_decided = trust.distrusted || trust.doubts > 0;

@@ -5,7 +5,7 @@
 
 use crate::chance::between;
 use crate::rules::Rules;
-use curlew_model::{Ailment, AilmentKind, FeedSource, Millis, Timestamp, Why};
+use curlew_model::{FailureStreak, FailureKind, FeedSource, Millis, Timestamp, Why};
 use url::Url;
 
 /// Failed polls in a row after which a feed counts as dormant: it is then tried at the longest interval.
@@ -36,7 +36,7 @@ pub enum Fate {
     /// It is tried again after this time.
     Again {
         /// What is wrong, to be kept until a poll goes well.
-        ailment: Option<Ailment>,
+        ailment: Option<FailureStreak>,
         /// How long it is left alone.
         wait: Millis,
         /// In a word.
@@ -69,7 +69,7 @@ impl Retired {
 }
 
 /// What follows from a poll that went wrong. `known` is what was wrong before, `failures` counts this poll, too.
-pub fn judge(known: Option<Ailment>, failures: u32, wrong: Wrong, rules: &Rules, now: Timestamp, seed: u64) -> Fate {
+pub fn judge(known: Option<FailureStreak>, failures: u32, wrong: Wrong, rules: &Rules, now: Timestamp, seed: u64) -> Fate {
     let kind = match wrong {
         Wrong::Gone => return Fate::Retired(Retired::Gone),
         // What ails it besides is not forgotten: a feed that is lost and fails in between is still lost.
@@ -78,28 +78,28 @@ pub fn judge(known: Option<Ailment>, failures: u32, wrong: Wrong, rules: &Rules,
             let wait = with_jitter(after_failures(rules, failures).max(least), seed);
             return Fate::Again { ailment: known, wait, why: Why::Failing };
         }
-        Wrong::Lost => AilmentKind::Lost,
-        Wrong::Refused => AilmentKind::Refused,
-        Wrong::Suspect => AilmentKind::Suspect,
-        Wrong::Unasked => AilmentKind::Unasked,
+        Wrong::Lost => FailureKind::Lost,
+        Wrong::Refused => FailureKind::Refused,
+        Wrong::Suspect => FailureKind::Suspect,
+        Wrong::Unasked => FailureKind::Unasked,
     };
     let before = known.filter(|ailment| ailment.kind == kind);
     let since = before.map_or(now, |ailment| ailment.since);
     let times = before.map_or(0, |ailment| ailment.times).saturating_add(1);
     let is_long = now.since(since) >= rules.lost_after;
     let (wait, why) = match kind {
-        AilmentKind::Lost if is_long => return Fate::Retired(Retired::Lost),
-        AilmentKind::Refused if is_long => return Fate::Retired(Retired::Refused),
-        AilmentKind::Lost => (doubled(rules.lost_interval, times), Why::Lost),
-        AilmentKind::Refused => (doubled(rules.hold_refused, times), Why::Refused),
-        AilmentKind::Suspect if times < rules.suspect_after => (rules.poll_interval, Why::Suspect),
-        AilmentKind::Suspect => (doubled(rules.lost_interval, times + 1 - rules.suspect_after), Why::Suspect),
+        FailureKind::Lost if is_long => return Fate::Retired(Retired::Lost),
+        FailureKind::Refused if is_long => return Fate::Retired(Retired::Refused),
+        FailureKind::Lost => (doubled(rules.lost_interval, times), Why::Lost),
+        FailureKind::Refused => (doubled(rules.hold_refused, times), Why::Refused),
+        FailureKind::Suspect if times < rules.suspect_after => (rules.poll_interval, Why::Suspect),
+        FailureKind::Suspect => (doubled(rules.lost_interval, times + 1 - rules.suspect_after), Why::Suspect),
         // It is asked unconditionally once more, and then hardly at all.
-        AilmentKind::Unasked if times == 1 => (rules.poll_interval_blind, Why::Failing),
-        AilmentKind::Unasked => (rules.poll_cap, Why::Failing),
+        FailureKind::Unasked if times == 1 => (rules.poll_interval_blind, Why::Failing),
+        FailureKind::Unasked => (rules.poll_cap, Why::Failing),
     };
     let wait = with_jitter(wait.min(rules.poll_cap), seed);
-    Fate::Again { ailment: Some(Ailment { kind, since, times }), wait, why }
+    Fate::Again { ailment: Some(FailureStreak { kind, since, times }), wait, why }
 }
 
 fn doubled(first: Millis, times: u32) -> Millis {

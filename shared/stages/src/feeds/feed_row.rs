@@ -130,7 +130,7 @@ pub(crate) fn failed(
     (now, seed): (Timestamp, u64),
 ) -> bool {
     feed.failures = feed.failures.saturating_add(1);
-    match failure::judge(feed.polling.ailment, feed.failures, wrong, rules, now, seed) {
+    match failure::judge(feed.polling.streak, feed.failures, wrong, rules, now, seed) {
         Fate::Retired(why) => {
             tracing::info!(feed = %feed.url, reason = why.words(), "polling the feed has ended");
             feed.gone = true;
@@ -139,7 +139,7 @@ pub(crate) fn failed(
         }
         Fate::Again { ailment, wait, why } => {
             tracing::info!(feed = %feed.url, failures = feed.failures, reason = %words, "the feed could not be read");
-            feed.polling.ailment = ailment;
+            feed.polling.streak = ailment;
             feed.trouble = Some(words.to_owned());
             feed.polling.retry_at = retry_at(retry_after, rules, now);
             let retry_after = retry_after.and_then(|value| http::retry_after(value, now));
@@ -159,7 +159,7 @@ pub(crate) fn failed(
 fn well(feed: &mut FeedSource) {
     feed.failures = 0;
     feed.trouble = None;
-    feed.polling.ailment = None;
+    feed.polling.streak = None;
 }
 
 /// The instant that `Retry-After` names, if it is still to come.

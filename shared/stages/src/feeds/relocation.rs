@@ -99,7 +99,7 @@ pub(crate) fn revived(feed: FeedSource) -> FeedSource {
         moved: None,
         not_before: Timestamp::MIN,
         polled_at: Timestamp::MIN,
-        polling: Polling { ailment: None, moved_at: None, ..feed.polling },
+        polling: Polling { streak: None, moved_at: None, ..feed.polling },
         ..feed
     }
 }

@@ -9,7 +9,7 @@ mod costs;
 mod discovery;
 mod dispatch;
 mod entries;
-mod fate;
+mod feed_failures;
 mod house;
 mod index;
 mod interstitial;

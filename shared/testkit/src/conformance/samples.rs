@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use curlew_model::{
-    Ailment, AilmentKind, Circuit, EntryHints, ExtraSlot, ExtractJob, Failure, FailureCause, Fault, FaultCode, Faults,
+    FailureStreak, FailureKind, Circuit, EntryHints, ExtraSlot, ExtractJob, Failure, FailureCause, Fault, FaultCode, Faults,
     FeedSource, Gone, Habit, Hold, HoldReason, HostKey, HostState, Hub, Job, Lease, Location, Millis, Page, PageBody,
     PageId, PageState, PollHints, PollJob, Polling, Rejection, Screened, SegmentKey, SentPages, SiteSource, SiteState,
     Slot, Source, SourceKey, Subscription, Substitute, Substitutes, Taken, Timestamp, TokenBucket, Trust, UrlHold,
@@ -150,7 +150,7 @@ fn full_polling() -> Polling {
         },
         habit: Habit { gap: Some(Millis(7)), news_at: Some(Timestamp::MIN) },
         why: Why::RetryAfter,
-        ailment: Some(Ailment { kind: AilmentKind::Lost, since: at(0), times: u32::MAX }),
+        streak: Some(FailureStreak { kind: FailureKind::Lost, since: at(0), times: u32::MAX }),
         trust: Trust { content: u64::MAX, verify_at: Some(at(9)), proofs: 1, doubts: 2, distrusted: true, ignored: 2 },
         moved_at: Some(at(4)),
         reopened: true,

@@ -1,7 +1,7 @@
 //! What becomes of feeds: they move, are gone, lost, refused, suspect, and come back.
 
 use crate::house::{FEED, House, key, moved, rss, status};
-use curlew_model::{AilmentKind, Millis, SiteState, Source, Stage as QueueName, Validators, Why};
+use curlew_model::{FailureKind, Millis, SiteState, Source, Stage as QueueName, Validators, Why};
 use curlew_ports::{CallKind, Reply, Sources};
 use curlew_stages::stage::{Stage, Verdict};
 
@@ -116,7 +116,7 @@ async fn f04_404_slows_doubles_and_retires_after_sixty_days() {
     let began = house.now();
     house.poll(0).await;
     let feed = house.feed().await;
-    assert_eq!(feed.polling.ailment.map(|ailment| ailment.kind), Some(AilmentKind::Lost));
+    assert_eq!(feed.polling.streak.map(|streak| streak.kind), Some(FailureKind::Lost));
     assert_eq!(feed.polling.why, Why::Lost);
     assert!(matches!(house.poll(0).await, Verdict::Drop(_)), "a second job in the queue does not call again");
     house.days(100).await;
@@ -139,7 +139,7 @@ async fn f04_a_feed_that_is_found_again_is_well() {
     house.web.keep(FEED, document("\"1\""));
     house.days(6).await;
     let feed = house.feed().await;
-    assert_eq!((feed.failures, feed.polling.ailment, feed.polling.why, feed.trouble), (0, None, Why::Usual, None));
+    assert_eq!((feed.failures, feed.polling.streak, feed.polling.why, feed.trouble), (0, None, Why::Usual, None));
 }
 
 #[tokio::test(start_paused = true)]
@@ -212,7 +212,7 @@ async fn x18_a_feed_that_turns_into_something_else_keeps_its_state_and_becomes_s
         let before = house.feed().await;
         house.days(40).await;
         let after = house.feed().await;
-        assert_eq!(after.polling.ailment.map(|ailment| ailment.kind), Some(AilmentKind::Suspect), "{body:?}");
+        assert_eq!(after.polling.streak.map(|streak| streak.kind), Some(FailureKind::Suspect), "{body:?}");
         assert_eq!((&after.seen, &after.title, &after.validators), (&before.seen, &before.title, &before.validators));
         assert!(!after.gone);
         let calls = house.calls(CallKind::Feed).len();
@@ -220,7 +220,7 @@ async fn x18_a_feed_that_turns_into_something_else_keeps_its_state_and_becomes_s
         // What it was, it is again.
         house.web.keep(FEED, document("\"1\""));
         house.days(20).await;
-        assert_eq!(house.feed().await.polling.ailment, None);
+        assert_eq!(house.feed().await.polling.streak, None);
         assert_eq!(house.queued(QueueName::Fetch).await.len(), 1);
     }
 }
