@@ -15,7 +15,7 @@ pub(crate) const DUE: &str = "SELECT id, receives FROM jobs WHERE stage = ?1 AND
 pub(crate) const NEXT_DUE: &str = "SELECT min(due) FROM jobs WHERE handed_out = 0";
 pub(crate) const WAITING: &str = "SELECT due, message FROM jobs JOIN messages USING (id)
     WHERE handed_out = 0 AND due > ?1 ORDER BY due, stage, jobs.id LIMIT ?2";
-pub(crate) const BURIED: &str = "SELECT dead.id, stage, message, error, at FROM dead JOIN messages USING (id)
+pub(crate) const DEAD_LETTERS: &str = "SELECT dead.id, stage, message, error, at FROM dead JOIN messages USING (id)
     ORDER BY at DESC, dead.id DESC LIMIT ?1";
 
 /// One row for each job, and one for each job that was given up.
@@ -99,10 +99,10 @@ impl Inbox for JobTable {
             .await
     }
 
-    async fn bury(&self, receipt: &Receipt, error: &str, now: Timestamp) -> Result<(), PortError> {
+    async fn dead_letter(&self, receipt: &Receipt, error: &str, now: Timestamp) -> Result<(), PortError> {
         let Some(name) = Name::read(receipt) else { return Ok(()) };
         let error = error.to_owned();
-        self.db.write("give a job up", move |c| bury(c, name, &error, now)).await
+        self.db.write("give a job up", move |c| dead_letter(c, name, &error, now)).await
     }
 
     async fn next_due(&self) -> Result<Option<Timestamp>, PortError> {
@@ -196,7 +196,7 @@ fn take(c: &Connection, name: Name) -> Result<Option<String>, DbError> {
     Ok(stage)
 }
 
-fn bury(c: &Connection, name: Name, error: &str, now: Timestamp) -> Result<(), DbError> {
+fn dead_letter(c: &Connection, name: Name, error: &str, now: Timestamp) -> Result<(), DbError> {
     if let Some(stage) = take(c, name)? {
         c.prepare_cached("INSERT INTO dead (id, stage, at, error) VALUES (?1, ?2, ?3, ?4)")?.execute(params![
             name.id,
@@ -247,7 +247,7 @@ fn waiting(c: &Connection, now: Timestamp, most: i64) -> Result<Vec<Waiting>, Db
 }
 
 fn dead(c: &Connection, most: i64) -> Result<Vec<Dead>, DbError> {
-    let mut statement = c.prepare_cached(BURIED)?;
+    let mut statement = c.prepare_cached(DEAD_LETTERS)?;
     let mut rows = statement.query([most])?;
     let mut dead = Vec::new();
     while let Some(row) = rows.next()? {

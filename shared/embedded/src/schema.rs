@@ -141,7 +141,7 @@ mod tests {
             (queue::DUE, "jobs_by_due"),
             (queue::NEXT_DUE, "jobs_idle"),
             (queue::WAITING, "jobs_idle"),
-            (queue::BURIED, "dead_by_time"),
+            (queue::DEAD_LETTERS, "dead_by_time"),
             (sources::IN_SLOT, "sources_by_slot"),
         ];
         for (sql, index) in frequent {

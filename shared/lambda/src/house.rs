@@ -187,7 +187,7 @@ impl Desk for Office {
     }
 
     async fn give_up(&self, letter: &Letter, why: &str, now: Timestamp) -> Result<(), PortError> {
-        self.0.bury(&Receipt(letter.handle.clone()), why, now).await
+        self.0.dead_letter(&Receipt(letter.handle.clone()), why, now).await
     }
 }
 

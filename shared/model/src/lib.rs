@@ -34,7 +34,7 @@ pub use job::{
 };
 pub use ownership::{Challenge, Claim, Dossier, FeedLine, Miss, OwnerRequest, Ownership, PageLine, Way};
 pub use page::{Gone, Page, PageState, Rejection, Screened, Year};
-pub use polling::{FailureStreak, FailureKind, Habit, Hub, PollHints, Polling, Subscription, Taken, Trust, Why};
+pub use polling::{FailureKind, FailureStreak, Habit, Hub, PollHints, Polling, Subscription, Taken, Trust, Why};
 pub use query::{MAX_QUERY_BYTES, MAX_QUERY_TERMS, QueryError};
 pub use record::{EntryHints, Record, SnippetLimit};
 pub use source::{ExtraSlot, FeedSource, SiteSource, SiteState, Slot, Source, Validators};

@@ -95,11 +95,11 @@ pub trait Inbox: Send + Sync {
     /// Transport errors; then it is handed out again when its visibility ends.
     async fn put_back(&self, receipt: &Receipt, due: Timestamp) -> Result<(), PortError>;
 
-    /// Give it up, with the reason.
+    /// Moves it to the dead letters, with the reason.
     ///
     /// # Errors
     /// Transport errors; then it is handed out again when its visibility ends.
-    async fn bury(&self, receipt: &Receipt, error: &str, now: Timestamp) -> Result<(), PortError>;
+    async fn dead_letter(&self, receipt: &Receipt, error: &str, now: Timestamp) -> Result<(), PortError>;
 
     /// The earliest instant at which a job that is not handed out is due, as far as the adapter can see.
     ///

@@ -64,7 +64,7 @@ impl Settlement for Mailbox {
     }
 
     async fn dead_letter(&self, receipt: &Receipt, why: &str) -> Result<(), PortError> {
-        self.inbox.bury(receipt, why, self.clock.now()).await
+        self.inbox.dead_letter(receipt, why, self.clock.now()).await
     }
 }
 

@@ -63,14 +63,14 @@ impl Inbox for Jobs {
         done.inspect_err(|_| self.held.put_back(receipt, kept))
     }
 
-    async fn bury(&self, receipt: &Receipt, error: &str, now: Timestamp) -> Result<(), PortError> {
+    async fn dead_letter(&self, receipt: &Receipt, error: &str, now: Timestamp) -> Result<(), PortError> {
         let Some((stage, handle)) = read(receipt) else { return Ok(()) };
         let Some(kept) = self.held.take(receipt, wall_clock()) else { return Ok(()) };
-        let buried = async {
+        let moved = async {
             self.give_up(kept.stage, &kept.body, error, now).await?;
             self.delete(stage, self.address(stage).await?, handle).await
         };
-        buried.await.inspect_err(|_| self.held.put_back(receipt, kept))
+        moved.await.inspect_err(|_| self.held.put_back(receipt, kept))
     }
 
     /// Of parked jobs only: SQS does not tell when the messages that it keeps back are due.

@@ -194,7 +194,7 @@ async fn a_message_that_is_too_long_goes_through_the_bucket() {
     assert!(received[0].job == Ok(long.clone()));
 
     // Given up and taken up again, it is still the same.
-    jobs.bury(&received[0].receipt, "why", Timestamp::EPOCH).await.expect("buries");
+    jobs.dead_letter(&received[0].receipt, "why", Timestamp::EPOCH).await.expect("is dead-lettered");
     let dead = jobs.dead(1).await.expect("lists");
     assert_eq!(dead[0].message, message);
     jobs.redrive(&dead[0].receipt, Timestamp::EPOCH).await.expect("redrives");

@@ -5,7 +5,7 @@
 
 use crate::chance::between;
 use crate::rules::Rules;
-use curlew_model::{FailureStreak, FailureKind, FeedSource, Millis, Timestamp, Why};
+use curlew_model::{FailureKind, FailureStreak, FeedSource, Millis, Timestamp, Why};
 use url::Url;
 
 /// Failed polls in a row after which a feed counts as dormant: it is then tried at the longest interval.
@@ -69,7 +69,14 @@ impl Retired {
 }
 
 /// What follows from a poll that went wrong. `known` is what was wrong before, `failures` counts this poll, too.
-pub fn judge(known: Option<FailureStreak>, failures: u32, wrong: Wrong, rules: &Rules, now: Timestamp, seed: u64) -> Fate {
+pub fn judge(
+    known: Option<FailureStreak>,
+    failures: u32,
+    wrong: Wrong,
+    rules: &Rules,
+    now: Timestamp,
+    seed: u64,
+) -> Fate {
     let kind = match wrong {
         Wrong::Gone => return Fate::Retired(Retired::Gone),
         // What ails it besides is not forgotten: a feed that is lost and fails in between is still lost.

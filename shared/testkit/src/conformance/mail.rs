@@ -227,7 +227,7 @@ pub async fn receipts_that_have_run_out_are_harmless(mail: &MailPorts) {
         // Nothing is handed out: no receipt names anything.
         mail.ack(receipt).await;
         mail.inbox.put_back(receipt, mail.in_steps(10)).await.expect("is harmless");
-        mail.inbox.bury(receipt, "why", mail.now()).await.expect("is harmless");
+        mail.inbox.dead_letter(receipt, "why", mail.now()).await.expect("is harmless");
     }
     assert_eq!(mail.inbox.dead(10).await.expect("lists"), []);
     let second = mail.receive_one(Stage::Poll).await;
@@ -244,7 +244,7 @@ pub async fn a_late_receipt_leaves_the_next_delivery_alone(mail: &MailPorts) {
     mail.time.until(mail.in_steps(1)).await;
     let present = mail.receive_one(Stage::Poll).await;
     mail.inbox.put_back(&late.receipt, mail.now()).await.expect("is harmless");
-    mail.inbox.bury(&late.receipt, "late", mail.now()).await.expect("is harmless");
+    mail.inbox.dead_letter(&late.receipt, "late", mail.now()).await.expect("is harmless");
     assert_eq!(mail.receive(Stage::Poll, 10).await, []);
     assert_eq!(mail.inbox.dead(10).await.expect("lists"), []);
     mail.ack(&present.receipt).await;
@@ -289,8 +289,8 @@ pub async fn a_job_put_back_for_a_day_waits(mail: &MailPorts) {
 pub async fn a_buried_job_is_kept_with_its_reason(mail: &MailPorts) {
     mail.send(&[(poll(1), mail.now())]).await;
     let delivery = mail.receive_one(Stage::Poll).await;
-    mail.inbox.bury(&delivery.receipt, "it's \"broken\"\n", at(7)).await.expect("buries");
-    mail.inbox.bury(&delivery.receipt, "again", at(8)).await.expect("is harmless");
+    mail.inbox.dead_letter(&delivery.receipt, "it's \"broken\"\n", at(7)).await.expect("is dead-lettered");
+    mail.inbox.dead_letter(&delivery.receipt, "again", at(8)).await.expect("is harmless");
     mail.ack(&delivery.receipt).await;
     assert_eq!(mail.count(Stage::Poll).await, QueueCount { dead: 1, ..QueueCount::default() });
     let dead = mail.inbox.dead(10).await.expect("lists");
@@ -305,7 +305,7 @@ pub async fn the_dead_are_listed_newest_first(mail: &MailPorts) {
     for (n, buried) in [(1, at(10)), (2, at(30)), (3, at(20))] {
         mail.send(&[(poll(n), mail.now())]).await;
         let delivery = mail.receive_one(Stage::Poll).await;
-        mail.inbox.bury(&delivery.receipt, &n.to_string(), buried).await.expect("buries");
+        mail.inbox.dead_letter(&delivery.receipt, &n.to_string(), buried).await.expect("is dead-lettered");
     }
     let errors = |dead: Vec<curlew_ports::Dead>| dead.into_iter().map(|d| d.error).collect::<Vec<_>>();
     assert_eq!(errors(mail.inbox.dead(10).await.expect("lists")), ["2", "3", "1"]);
@@ -317,7 +317,7 @@ pub async fn the_dead_are_listed_newest_first(mail: &MailPorts) {
 pub async fn a_redriven_job_comes_again(mail: &MailPorts) {
     mail.send(&[(poll(1), mail.now()), (poll(2), mail.now())]).await;
     for delivery in mail.receive(Stage::Poll, 10).await {
-        mail.inbox.bury(&delivery.receipt, "why", at(1)).await.expect("buries");
+        mail.inbox.dead_letter(&delivery.receipt, "why", at(1)).await.expect("is dead-lettered");
     }
     let dead = mail.inbox.dead(10).await.expect("lists");
     let first = dead.iter().find(|d| Job::from_message(&d.message) == Ok(poll(1))).expect("is dead");
@@ -336,7 +336,7 @@ pub async fn a_redriven_job_comes_again(mail: &MailPorts) {
 pub async fn a_receipt_from_before_a_redrive_is_harmless(mail: &MailPorts) {
     mail.send(&[(poll(1), mail.now())]).await;
     let old = mail.receive_one(Stage::Poll).await;
-    mail.inbox.bury(&old.receipt, "why", at(1)).await.expect("buries");
+    mail.inbox.dead_letter(&old.receipt, "why", at(1)).await.expect("is dead-lettered");
     let dead = mail.inbox.dead(1).await.expect("lists");
     mail.inbox.redrive(&dead[0].receipt, mail.now()).await.expect("redrives");
     let new = mail.receive_one(Stage::Poll).await;
@@ -350,7 +350,7 @@ pub async fn a_receipt_from_before_a_redrive_is_harmless(mail: &MailPorts) {
 pub async fn redriving_nothing_is_not_found(mail: &MailPorts) {
     mail.send(&[(poll(1), mail.now())]).await;
     let delivery = mail.receive_one(Stage::Poll).await;
-    mail.inbox.bury(&delivery.receipt, "why", at(1)).await.expect("buries");
+    mail.inbox.dead_letter(&delivery.receipt, "why", at(1)).await.expect("is dead-lettered");
     let dead = mail.inbox.dead(1).await.expect("lists");
     mail.inbox.redrive(&dead[0].receipt, mail.now()).await.expect("redrives");
     for receipt in
@@ -385,7 +385,7 @@ pub async fn counts_tell_ready_waiting_in_flight_and_dead_apart(mail: &MailPorts
     mail.send(&due).await;
     mail.send(&[(extract(1, 1), now)]).await;
     let received = mail.receive(Stage::Poll, 3).await;
-    mail.inbox.bury(&received[0].receipt, "why", now).await.expect("buries");
+    mail.inbox.dead_letter(&received[0].receipt, "why", now).await.expect("is dead-lettered");
     let expected = QueueCount { ready: 3, waiting: 4, in_flight: 2, dead: 1 };
     assert_eq!(mail.count(Stage::Poll).await, expected);
     assert_eq!(mail.count(Stage::Extract).await, QueueCount { ready: 1, ..QueueCount::default() });
@@ -407,7 +407,7 @@ pub async fn an_unreadable_message_is_delivered_as_such(mail: &MailPorts) {
     let says = |d: &&Delivery| d.job.as_ref().is_err_and(|why| why.contains("255"));
     let found = received.iter().find(says).expect("the reason names the version");
     let why = found.job.clone().expect_err("is no job of this version");
-    mail.inbox.bury(&found.receipt, &why, now).await.expect("buries");
+    mail.inbox.dead_letter(&found.receipt, &why, now).await.expect("is dead-lettered");
     assert_eq!(mail.inbox.dead(1).await.expect("lists")[0].message, of_tomorrow);
 }
 

@@ -2,11 +2,11 @@
 
 use bytes::Bytes;
 use curlew_model::{
-    FailureStreak, FailureKind, Circuit, EntryHints, ExtraSlot, ExtractJob, Failure, FailureCause, Fault, FaultCode, Faults,
-    FeedSource, Gone, Habit, Hold, HoldReason, HostKey, HostState, Hub, Job, Lease, Location, Millis, Page, PageBody,
-    PageId, PageState, PollHints, PollJob, Polling, Rejection, Screened, SegmentKey, SentPages, SiteSource, SiteState,
-    Slot, Source, SourceKey, Subscription, Substitute, Substitutes, Taken, Timestamp, TokenBucket, Trust, UrlHold,
-    Validators, Why, Window,
+    Circuit, EntryHints, ExtraSlot, ExtractJob, Failure, FailureCause, FailureKind, FailureStreak, Fault, FaultCode,
+    Faults, FeedSource, Gone, Habit, Hold, HoldReason, HostKey, HostState, Hub, Job, Lease, Location, Millis, Page,
+    PageBody, PageId, PageState, PollHints, PollJob, Polling, Rejection, Screened, SegmentKey, SentPages, SiteSource,
+    SiteState, Slot, Source, SourceKey, Subscription, Substitute, Substitutes, Taken, Timestamp, TokenBucket, Trust,
+    UrlHold, Validators, Why, Window,
 };
 use futures::future::join_all;
 use std::future::Future;

@@ -174,8 +174,8 @@ impl<P: Inbox + ?Sized> Inbox for Faulty<P> {
         self.faults.call("put a job back", self.port.put_back(receipt, due)).await
     }
 
-    async fn bury(&self, receipt: &Receipt, error: &str, now: Timestamp) -> Result<(), PortError> {
-        self.faults.call("bury a job", self.port.bury(receipt, error, now)).await
+    async fn dead_letter(&self, receipt: &Receipt, error: &str, now: Timestamp) -> Result<(), PortError> {
+        self.faults.call("dead-letter a job", self.port.dead_letter(receipt, error, now)).await
     }
 
     async fn next_due(&self) -> Result<Option<Timestamp>, PortError> {

@@ -142,7 +142,7 @@ impl Inbox for MemoryJobs {
         Ok(())
     }
 
-    async fn bury(&self, receipt: &Receipt, error: &str, now: Timestamp) -> Result<(), PortError> {
+    async fn dead_letter(&self, receipt: &Receipt, error: &str, now: Timestamp) -> Result<(), PortError> {
         let mut state = lock(&self.state);
         let Some(id) = state.find(receipt) else { return Ok(()) };
         if let Some(kept) = state.remove(id) {

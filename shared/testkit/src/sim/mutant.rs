@@ -66,8 +66,8 @@ impl Inbox for AcksFirst {
         self.0.put_back(receipt, due).await
     }
 
-    async fn bury(&self, receipt: &Receipt, error: &str, now: Timestamp) -> Result<(), PortError> {
-        self.0.bury(receipt, error, now).await
+    async fn dead_letter(&self, receipt: &Receipt, error: &str, now: Timestamp) -> Result<(), PortError> {
+        self.0.dead_letter(receipt, error, now).await
     }
 
     async fn next_due(&self) -> Result<Option<Timestamp>, PortError> {

@@ -157,8 +157,8 @@ impl Inbox for Bell {
         Ok(())
     }
 
-    async fn bury(&self, receipt: &Receipt, error: &str, now: Timestamp) -> Result<(), PortError> {
-        self.jobs.bury(receipt, error, now).await
+    async fn dead_letter(&self, receipt: &Receipt, error: &str, now: Timestamp) -> Result<(), PortError> {
+        self.jobs.dead_letter(receipt, error, now).await
     }
 
     async fn next_due(&self) -> Result<Option<Timestamp>, PortError> {
