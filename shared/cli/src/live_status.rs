@@ -17,6 +17,6 @@ impl StatusSource for LiveStatus {
         let failed = |e| PortError::Unavailable { what: format!("the status cannot be read: {e:#}"), source: None };
         let counted = status::Status::gather(&self.0).await.map_err(failed)?;
         let due_since = self.0.ports.inbox.next_due().await?.filter(|due| *due <= self.0.clock.now());
-        Ok(SystemStatus { due_since, ..counted.for_anybody() })
+        Ok(SystemStatus { due_since, ..counted.for_public() })
     }
 }

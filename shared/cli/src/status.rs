@@ -6,7 +6,7 @@ use anyhow::Result;
 use curlew_model::Stage;
 use curlew_ports::QueueCount;
 use curlew_stages::catalog::indexed_years::{IndexedYear, indexed_years};
-use curlew_stages::operator::stats::Population;
+use curlew_stages::operator::stats::Counts;
 use curlew_web::{QueueStatus, SystemStatus};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct Status {
     #[serde(flatten)]
-    all: Population,
+    all: Counts,
     queues: BTreeMap<Stage, QueueCount>,
     parked: u64,
     dead: u64,
@@ -26,7 +26,7 @@ pub(crate) struct Status {
 impl Status {
     pub(crate) async fn gather(world: &World) -> Result<Status> {
         let mut status =
-            Status { all: world.census.take().await?, years: world.index.years().await?, ..Status::default() };
+            Status { all: world.stats.take().await?, years: world.index.years().await?, ..Status::default() };
         status.index = indexed_years(world.ports.blobs.as_ref()).await?;
         let now = world.clock.now();
         for stage in Stage::ALL {
@@ -39,10 +39,10 @@ impl Status {
     }
 
     /// For the status page, which anybody may read.
-    pub(crate) fn for_anybody(&self) -> SystemStatus {
+    pub(crate) fn for_public(&self) -> SystemStatus {
         SystemStatus {
             index: self.index.clone(),
-            counted: Some(self.all.for_anybody()),
+            counted: Some(self.all.for_public()),
             counted_at: None,
             queues: self.queues.iter().map(|(stage, count)| QueueStatus { stage: *stage, count: *count }).collect(),
             due_since: None,

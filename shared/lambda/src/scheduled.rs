@@ -157,7 +157,7 @@ async fn recheck(call: &Call, event: SampleEvent, meant_for: Option<Timestamp>) 
     // For the status page. Whatever becomes of it, the sample is drawn, and must not be drawn again.
     let left = call.deadline.saturating_sub(cold.clock.monotonic()).saturating_sub(LAST_THINGS.saturating_mul(2));
     tokio::select! {
-        kept = program.census.keep() => match kept {
+        kept = program.stats.keep() => match kept {
             Ok(taken) => tracing::debug!(taken, "what there is is counted once a week"),
             Err(error) => tracing::warn!(error = with_causes(&error), "what there is could not be counted"),
         },

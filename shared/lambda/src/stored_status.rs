@@ -4,13 +4,13 @@ use async_trait::async_trait;
 use curlew_model::Stage;
 use curlew_ports::{Blobs, Clock, Inbox, PortError};
 use curlew_stages::catalog::indexed_years::indexed_years;
-use curlew_stages::operator::stats::kept_census;
+use curlew_stages::operator::stats::stored_stats;
 use curlew_stages::stage::StageError;
 use curlew_stages::stage::with_causes;
 use curlew_web::{QueueStatus, StatusSource, SystemStatus};
 use std::sync::Arc;
 
-/// Tells what the manifests and the queues say, and the last census: counting rows would read whole tables each time that
+/// Tells what the manifests and the queues say, and the numbers counted last: counting rows would read whole tables each time that
 /// anybody asks. What cannot be had is left out, but for the index.
 pub(crate) struct StoredStatus {
     pub(crate) blobs: Arc<dyn Blobs>,
@@ -23,7 +23,7 @@ impl StatusSource for StoredStatus {
     async fn status(&self) -> Result<SystemStatus, StageError> {
         let blobs = self.blobs.as_ref();
         let index = indexed_years(blobs).await?;
-        let (counted_at, counted) = or_nothing(kept_census(blobs).await).unzip();
+        let (counted_at, counted) = or_nothing(stored_stats(blobs).await).unzip();
         Ok(SystemStatus { index, counted, counted_at, queues: or_nothing(self.queues().await), due_since: None })
     }
 }

@@ -14,7 +14,7 @@ use crate::operator::messages::Messages;
 use crate::operator::overrides::Overrides;
 use crate::operator::owner_jobs::Own;
 use crate::operator::ownership::{Owners, expire_claims};
-use crate::operator::stats::Census;
+use crate::operator::stats::Stats;
 use crate::operator::suggest::Suggest;
 use crate::pages::extract::Extract;
 use crate::pages::fetch::Fetch;
@@ -110,7 +110,7 @@ pub struct Program {
     /// Publishes.
     pub index: Index,
     /// Counts what there is.
-    pub census: Census,
+    pub stats: Stats,
     /// Chooses pages to re-check.
     pub sample: Sample,
     /// Sends what is due.
@@ -208,7 +208,7 @@ impl Program {
                 pool: pool.clone(),
             },
             index: Index { blobs: blobs.clone(), pages: pages.clone(), clock: clock.clone(), pool: pool.clone() },
-            census: Census {
+            stats: Stats {
                 pages: pages.clone(),
                 sources: sources.clone(),
                 hosts: ports.hosts.clone(),

@@ -17,7 +17,7 @@ use curlew_model::{HoldReason, Millis, Stage, ThumbnailId, Timestamp};
 use curlew_ports::QueueCount;
 use curlew_stages::catalog::indexed_years::IndexedYear;
 use curlew_stages::catalog::results::SearchHit;
-use curlew_stages::operator::stats::Counted;
+use curlew_stages::operator::stats::PublicCounts;
 use curlew_web::{PageSettings, QueueStatus, SystemStatus};
 use support::{Shelf, World, page, settings};
 
@@ -64,7 +64,7 @@ fn shelf() -> Shelf {
             IndexedYear { year: 2026, pages: 48_310, published },
             IndexedYear { year: 2025, pages: 1_204, published },
         ],
-        counted: Some(Counted {
+        counted: Some(PublicCounts {
             sites: 310,
             feeds: 1_204,
             accepted: 49_514,

@@ -12,7 +12,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use curlew_model::{Millis, Timestamp};
-use curlew_stages::operator::stats::Counted;
+use curlew_stages::operator::stats::PublicCounts;
 use curlew_stages::stage::StageError;
 use serde::Serialize;
 use std::sync::Arc;
@@ -126,7 +126,7 @@ fn index(language: Language, status: &SystemStatus, now: Timestamp) -> Section {
     Section { heading: t.index, rows, none: "" }
 }
 
-fn sources(language: Language, counted: &Counted) -> Section {
+fn sources(language: Language, counted: &PublicCounts) -> Section {
     let t = words::Status::of(language);
     let facts = [
         (t.sites, counted.sites),
@@ -139,7 +139,7 @@ fn sources(language: Language, counted: &Counted) -> Section {
     Section { heading: t.crawl, rows: facts.map(|(name, n)| counted_row(language, name, n)).into(), none: "" }
 }
 
-fn holds(language: Language, counted: &Counted) -> Section {
+fn holds(language: Language, counted: &PublicCounts) -> Section {
     let t = words::Status::of(language);
     let rows = counted.held.iter().map(|(why, hosts)| counted_row(language, (t.hold)(*why), *hosts));
     Section { heading: t.holds, rows: rows.collect(), none: t.no_holds }

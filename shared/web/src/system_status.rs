@@ -3,7 +3,7 @@
 use curlew_model::{Stage, Timestamp};
 use curlew_ports::QueueCount;
 use curlew_stages::catalog::indexed_years::IndexedYear;
-use curlew_stages::operator::stats::Counted;
+use curlew_stages::operator::stats::PublicCounts;
 use serde::Serialize;
 
 /// What the program has and does, for anybody who asks: numbers and times, and never a host, a page or a person.
@@ -13,7 +13,7 @@ pub struct SystemStatus {
     pub index: Vec<IndexedYear>,
     /// What has to be counted row by row; none where that was not done yet.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub counted: Option<Counted>,
+    pub counted: Option<PublicCounts>,
     /// When they were counted, if not just now.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub counted_at: Option<Timestamp>,

@@ -52,7 +52,7 @@ impl Summary {
     pub(crate) async fn gather(world: &World, began: Millis, named: &BTreeSet<SourceKey>) -> Result<Summary> {
         let Counts { entries_seen, pages_fetched, accepted, rejected, calls, calls_by_kind, bytes, aliases, .. } =
             world.tally.counts();
-        let (sites, feeds) = world.census.sources().await?;
+        let (sites, feeds) = world.stats.sources().await?;
         let now = world.clock.now();
         let waiting = world.ports.inbox.waiting(now, MOST_WAITING).await?;
         let mut dead = 0;
@@ -66,7 +66,7 @@ impl Summary {
             pages_fetched,
             accepted,
             rejected,
-            held: world.census.held().await?.into_iter().map(|(why, hosts)| (why.as_str(), hosts)).collect(),
+            held: world.stats.held().await?.into_iter().map(|(why, hosts)| (why.as_str(), hosts)).collect(),
             parked: waiting.iter().map(|w| parked_in(w.job.as_ref().ok())).sum(),
             dead,
             calls,

@@ -1,4 +1,4 @@
-//! Census: how many sites, feeds, pages and held hosts there are. Where every row that is read costs money, it is taken once
+//! Stats: how many sites, feeds, pages and held hosts there are. Where every row that is read costs money, it is taken once
 //! a week and kept, and whoever asks for the status reads what was kept.
 
 use crate::catalog::listing::{each_host, each_page, each_source};
@@ -10,28 +10,28 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Where the last one is kept.
-const KEPT: &str = "census.json";
-/// How long one is good for: a week, less half a day, since who asks does so daily and not to the second.
+/// Key of the last ones; the name is that of stores that exist.
+const KEY: &str = "census.json";
+/// Time for which they are good: a week, less half a day, since who asks does so daily and not to the second.
 const GOOD_FOR: Millis = Millis::from_hours(7 * 24 - 12);
 
 /// The stage that counts.
-pub struct Census {
+pub struct Stats {
     /// The rows of pages.
     pub pages: Arc<dyn Pages>,
     /// The rows of sites and feeds.
     pub sources: Arc<dyn Sources>,
     /// The states of host keys.
     pub hosts: Arc<dyn Hosts>,
-    /// Where a census is kept.
+    /// Where they are stored.
     pub blobs: Arc<dyn Blobs>,
     /// Time.
     pub clock: Arc<dyn Clock>,
 }
 
-/// What there is.
+/// Numbers of everything that is stored, for the operator.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Population {
+pub struct Counts {
     /// Sites that were named.
     pub sites: u64,
     /// Feeds that are known.
@@ -46,9 +46,9 @@ pub struct Population {
     pub held: BTreeMap<HoldReason, u64>,
 }
 
-/// What there is, counted.
+/// Numbers for the public status page.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Counted {
+pub struct PublicCounts {
     /// Sites that were named.
     pub sites: u64,
     /// Feeds that are known.
@@ -65,11 +65,11 @@ pub struct Counted {
     pub held: BTreeMap<HoldReason, u64>,
 }
 
-impl Population {
+impl Counts {
     /// For the status page, which anybody may read.
-    pub fn for_anybody(&self) -> Counted {
+    pub fn for_public(&self) -> PublicCounts {
         let pages = |word: &str| self.pages.get(word).copied().unwrap_or(0);
-        Counted {
+        PublicCounts {
             sites: self.sites,
             feeds: self.feeds,
             accepted: pages("accepted"),
@@ -83,21 +83,21 @@ impl Population {
 
 /// What is kept.
 #[derive(Debug, Serialize, Deserialize)]
-struct Kept {
-    /// When a census was begun last: one that comes to no end is not begun anew each day.
+struct StoredStats {
+    /// When counting was begun last: one that comes to no end is not begun anew each day.
     begun: Timestamp,
     /// The last one that came to its end, and when.
-    counted: Option<(Timestamp, Counted)>,
+    counted: Option<(Timestamp, PublicCounts)>,
 }
 
-impl Census {
+impl Stats {
     /// Counts all rows.
     ///
     /// # Errors
     /// What the ports say.
-    pub async fn take(&self) -> Result<Population, PortError> {
+    pub async fn take(&self) -> Result<Counts, PortError> {
         let (sites, feeds) = self.sources().await?;
-        let mut all = Population { sites, feeds, held: self.held().await?, ..Population::default() };
+        let mut all = Counts { sites, feeds, held: self.held().await?, ..Counts::default() };
         each_page(self.pages.as_ref(), |page| {
             let word = match &page.state {
                 PageState::Pending => "pending",
@@ -149,7 +149,7 @@ impl Census {
         Ok(held)
     }
 
-    /// Takes a census and keeps it, unless one was begun within the last week; says whether it did.
+    /// Counts and stores, unless that was begun within the last week; says whether it did.
     ///
     /// # Errors
     /// What the ports say; then the last one stays for another week.
@@ -159,26 +159,26 @@ impl Census {
         if kept.as_ref().is_some_and(|kept| now < kept.begun + GOOD_FOR) {
             return Ok(false);
         }
-        self.put(&Kept { begun: now, counted: kept.and_then(|kept| kept.counted) }).await?;
-        let counted = Some((now, self.take().await?.for_anybody()));
-        self.put(&Kept { begun: now, counted }).await?;
+        self.put(&StoredStats { begun: now, counted: kept.and_then(|kept| kept.counted) }).await?;
+        let counted = Some((now, self.take().await?.for_public()));
+        self.put(&StoredStats { begun: now, counted }).await?;
         Ok(true)
     }
 
-    async fn put(&self, kept: &Kept) -> Result<(), StageError> {
-        Ok(self.blobs.put(KEPT, object::json(kept)?.into()).await?)
+    async fn put(&self, kept: &StoredStats) -> Result<(), StageError> {
+        Ok(self.blobs.put(KEY, object::json(kept)?.into()).await?)
     }
 }
 
 /// One that cannot be read is as good as none.
-async fn kept(blobs: &dyn Blobs) -> Result<Option<Kept>, PortError> {
-    Ok(blobs.get(KEPT).await?.and_then(|blob| serde_json::from_slice(&blob.bytes).ok()))
+async fn kept(blobs: &dyn Blobs) -> Result<Option<StoredStats>, PortError> {
+    Ok(blobs.get(KEY).await?.and_then(|blob| serde_json::from_slice(&blob.bytes).ok()))
 }
 
-/// The census that was kept last, and when it was taken.
+/// Returns the numbers that were stored last, and when they were counted.
 ///
 /// # Errors
 /// What the object store says.
-pub async fn kept_census(blobs: &dyn Blobs) -> Result<Option<(Timestamp, Counted)>, PortError> {
+pub async fn stored_stats(blobs: &dyn Blobs) -> Result<Option<(Timestamp, PublicCounts)>, PortError> {
     Ok(kept(blobs).await?.and_then(|kept| kept.counted))
 }

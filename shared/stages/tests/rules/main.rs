@@ -3,7 +3,6 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 
 mod bulk;
-mod census;
 mod conditional;
 mod costs;
 mod discovery;
@@ -25,6 +24,7 @@ mod robots;
 mod schedule;
 mod scope;
 mod screening;
+mod stats;
 mod thumbnails;
 mod turns;
 

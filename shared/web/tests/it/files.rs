@@ -6,7 +6,7 @@ use axum::http::{Request, StatusCode};
 use curlew_model::{HoldReason, Millis, Stage, Timestamp};
 use curlew_ports::QueueCount;
 use curlew_stages::catalog::indexed_years::IndexedYear;
-use curlew_stages::operator::stats::Counted;
+use curlew_stages::operator::stats::PublicCounts;
 use curlew_web::{PageSettings, QueueStatus, SystemStatus};
 use std::sync::atomic::Ordering;
 
@@ -49,7 +49,7 @@ fn status() -> SystemStatus {
     let year = |year, pages, published| IndexedYear { year, pages, published: at(published) };
     SystemStatus {
         index: vec![year(2026, 12_345, "2026-11-21T02:00:04Z"), year(2025, 1, "2026-11-01T00:00:00Z")],
-        counted: Some(Counted {
+        counted: Some(PublicCounts {
             sites: 3,
             feeds: 4,
             accepted: 12_346,
@@ -103,10 +103,11 @@ async fn what_is_not_counted_is_not_shown_as_nothing() {
     assert_eq!(page.all("h2"), ["Index"]);
     assert!(page.body.contains("were not counted yet"));
     let at = Timestamp::from_millis(1_795_140_000_000);
-    let earlier = SystemStatus { counted: Some(Counted::default()), counted_at: Some(at), ..SystemStatus::default() };
+    let earlier =
+        SystemStatus { counted: Some(PublicCounts::default()), counted_at: Some(at), ..SystemStatus::default() };
     let page = World::of(Shelf { status: earlier, ..Shelf::default() }).get("/status").await;
     assert!(page.body.contains("were counted on 20 November 2026"), "{}", page.body);
-    let calm = SystemStatus { counted: Some(Counted::default()), ..SystemStatus::default() };
+    let calm = SystemStatus { counted: Some(PublicCounts::default()), ..SystemStatus::default() };
     let page = World::of(Shelf { status: calm, ..Shelf::default() }).get("/status").await;
     assert_eq!(page.text("h2:nth-of-type(3) + p"), "None.");
 }

@@ -4,7 +4,7 @@ use crate::suggest::{form, token_of};
 use crate::support::{Answer, Shelf, World, page, settings, shelf};
 use axum::body::Body;
 use axum::http::Request;
-use curlew_stages::operator::stats::Counted;
+use curlew_stages::operator::stats::PublicCounts;
 use curlew_web::PageSettings;
 use curlew_web::SystemStatus;
 use std::collections::BTreeSet;
@@ -14,7 +14,7 @@ fn world() -> World {
     let mut pages: Vec<_> = (0..150).map(|n| page(&format!("https://t.example/{n}"), "curlew", "curlew")).collect();
     pages[0].copies = 1;
     pages[1].copies = 2;
-    let status = SystemStatus { counted: Some(Counted::default()), ..SystemStatus::default() };
+    let status = SystemStatus { counted: Some(PublicCounts::default()), ..SystemStatus::default() };
     World::of(Shelf { pages, status, ..Shelf::default() })
 }
 

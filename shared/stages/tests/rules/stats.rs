@@ -5,10 +5,10 @@ use crate::index::{accept, removal};
 use bytes::Bytes;
 use curlew_model::{Gone, HoldReason, Millis};
 use curlew_ports::Blobs;
-use curlew_stages::operator::stats::{Census, kept_census};
+use curlew_stages::operator::stats::{Stats, stored_stats};
 
-fn census(house: &House) -> Census {
-    Census {
+fn stats(house: &House) -> Stats {
+    Stats {
         pages: house.pages.clone(),
         sources: house.sources.clone(),
         hosts: house.hosts.clone(),
@@ -25,11 +25,11 @@ async fn what_there_is_is_counted_by_what_became_of_it() {
         accept(&house, name, "A curlew is a curlew.").await;
     }
     removal(&house).remove(&page("https://example.org/a"), Gone::NotFound).await.unwrap();
-    let all = census(&house).take().await.unwrap();
+    let all = stats(&house).take().await.unwrap();
     assert_eq!((all.sites, all.feeds), (0, 1));
     assert_eq!((all.pages.get("accepted"), all.pages.get("gone")), (Some(&2), Some(&1)));
     assert_eq!((all.gone.get("not_found"), all.rejected.len()), (Some(&1), 0));
-    assert_eq!((all.for_anybody().accepted, all.for_anybody().gone), (2, 1));
+    assert_eq!((all.for_public().accepted, all.for_public().gone), (2, 1));
 }
 
 #[tokio::test(start_paused = true)]
@@ -37,32 +37,32 @@ async fn a_host_is_counted_as_held_while_it_is() {
     let house = House::new();
     house.web.answer("https://example.org/x", Ok(status(429)));
     house.fetch(&visit("example.org", &["https://example.org/x"], &new())).await;
-    assert_eq!(census(&house).held().await.unwrap(), [(HoldReason::TooManyRequests, 1)].into());
+    assert_eq!(stats(&house).held().await.unwrap(), [(HoldReason::TooManyRequests, 1)].into());
     house.politeness.clock.sleep(Millis::from_days(5)).await;
-    assert!(census(&house).held().await.unwrap().is_empty());
+    assert!(stats(&house).held().await.unwrap().is_empty());
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_census_is_taken_once_a_week_by_whoever_asks_daily() {
+async fn stats_are_taken_once_a_week_by_whoever_asks_daily() {
     let house = House::new();
-    let (census, blobs) = (census(&house), house.blobs.as_ref());
-    assert_eq!(kept_census(blobs).await.unwrap(), None);
+    let (stats, blobs) = (stats(&house), house.blobs.as_ref());
+    assert_eq!(stored_stats(blobs).await.unwrap(), None);
     let mut taken = vec![];
     for day in 0..15 {
-        if census.keep().await.unwrap() {
+        if stats.keep().await.unwrap() {
             taken.push(day);
         }
         house.politeness.clock.sleep(Millis::from_days(1)).await;
     }
     assert_eq!(taken, [0, 7, 14]);
     let at = house.now() - Millis::from_days(1);
-    assert_eq!(kept_census(blobs).await.unwrap().map(|(taken, _)| taken), Some(at));
+    assert_eq!(stored_stats(blobs).await.unwrap().map(|(taken, _)| taken), Some(at));
     // One that came to no end is not begun anew each day, and the last one stays.
     let unfinished = b"{\"begun\":\"2026-12-25T00:00:00Z\",\"counted\":null}";
     blobs.put("census.json", Bytes::from_static(unfinished)).await.unwrap();
-    assert!(!census.keep().await.unwrap());
+    assert!(!stats.keep().await.unwrap());
     // One that cannot be read is taken again.
     blobs.put("census.json", Bytes::from_static(b"{\"at\":")).await.unwrap();
-    assert_eq!(kept_census(blobs).await.unwrap(), None);
-    assert!(census.keep().await.unwrap());
+    assert_eq!(stored_stats(blobs).await.unwrap(), None);
+    assert!(stats.keep().await.unwrap());
 }
