@@ -32,7 +32,7 @@ pub use job::{
     DiscoverJob, ExtractJob, Job, MainImage, OwnJob, PageBody, PollJob, Purpose, Stage, SubscribeJob, VisitItem,
     VisitJob,
 };
-pub use ownership::{Challenge, Claim, Dossier, FeedLine, Miss, OwnerRequest, Ownership, PageLine, Way};
+pub use ownership::{Challenge, Claim, FeedLine, HostReport, Miss, OwnerRequest, Ownership, PageLine, Way};
 pub use page::{Gone, Page, PageState, Rejection, Screened, Year};
 pub use polling::{FailureKind, FailureStreak, Habit, Hub, PollHints, Polling, Subscription, Taken, Trust, Why};
 pub use query::{MAX_QUERY_BYTES, MAX_QUERY_TERMS, QueryError};

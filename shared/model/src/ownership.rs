@@ -121,9 +121,9 @@ pub struct Ownership {
     /// The oldest first.
     #[serde(default)]
     pub claims: Vec<Claim>,
-    /// What is kept of the host, as it was told last.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub dossier: Option<Dossier>,
+    /// The last report to its owner.
+    #[serde(rename = "dossier", default, skip_serializing_if = "Option::is_none")]
+    pub report: Option<HostReport>,
 }
 
 /// One claim to a host.
@@ -145,9 +145,9 @@ pub struct Claim {
     pub proof: Option<(Way, Timestamp)>,
 }
 
-/// What is kept of a host.
+/// Report to an owner of everything that is stored of a host.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Dossier {
+pub struct HostReport {
     /// When it was told.
     pub at: Timestamp,
     /// Its feeds.
@@ -158,7 +158,7 @@ pub struct Dossier {
     pub pages: Vec<PageLine>,
 }
 
-/// A feed in a dossier.
+/// A feed in a report.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FeedLine {
     /// Its address.
@@ -169,7 +169,7 @@ pub struct FeedLine {
     pub next: Option<Timestamp>,
 }
 
-/// A page in a dossier.
+/// A page in a report.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PageLine {
     /// Its address.
@@ -207,7 +207,7 @@ mod tests {
             misses: vec![(Way::Dns, Miss::Absent)],
             proof: Some((Way::File, at)),
         };
-        let whole = Ownership { host: "example.org".into(), looks: vec![at], claims: vec![claim], dossier: None };
+        let whole = Ownership { host: "example.org".into(), looks: vec![at], claims: vec![claim], report: None };
         assert_eq!(serde_json::from_str::<Ownership>(&serde_json::to_string(&whole)?)?, whole);
         Ok(())
     }

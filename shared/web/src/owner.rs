@@ -278,25 +278,25 @@ fn shown(language: Language, t: &words::Owner, kept: &HostView) -> Shown {
         let lets_in = if robots.lets_in { t.lets_in } else { t.keeps_out };
         rows.push((t.robots, format!("{lets_in} {}", (t.robots_read)(&moment(robots.at), &moment(robots.until)))));
     }
-    let dossier = kept.dossier.as_ref();
+    let report = kept.report.as_ref();
     let line = |url: &str, words: String| Line { url: clean(url), href: web_url(url).map(String::from), words };
     Shown {
         may_block: kept.block == BlockedBy::Nobody,
         may_unblock: kept.block == BlockedBy::Owner,
         rows,
         robots: kept.robots.as_ref().map(|robots| lines(&robots.text)).filter(|text| !text.is_empty()),
-        told_at: dossier.map(|told| moment(told.at)),
-        counts: dossier
+        told_at: report.map(|told| moment(told.at)),
+        counts: report
             .into_iter()
             .flat_map(|told| &told.counts)
             .map(|(state, n)| ((t.state)(state), language.number(*n)))
             .collect(),
-        feeds: dossier
+        feeds: report
             .into_iter()
             .flat_map(|told| &told.feeds)
             .map(|feed| line(&feed.url, (t.feed)(feed.polled_at.map(moment), feed.next.map(moment))))
             .collect(),
-        pages: dossier
+        pages: report
             .into_iter()
             .flat_map(|told| &told.pages)
             .map(|page| line(&page.url, (t.page)(&page.state, &moment(page.at), page.checked_at.map(moment))))

@@ -182,8 +182,8 @@ fn owning(steps: &mut Steps, stack: &Stack, web: &Web) {
         assert_eq!(stack.post(&page, "request=forget&sure=yes").0, 200);
         stack.come_to_rest(CRAWL);
         assert!(stack.records().iter().all(|record| record["host"] != STAYS));
-        let trail = stack.run(&["audit", "show", STAYS, "--json"]).ok().json();
-        assert_eq!(trail["clean"], true, "{trail}");
+        let report = stack.run(&["audit", "show", STAYS, "--json"]).ok().json();
+        assert_eq!(report["clean"], true, "{report}");
         let calls = web.calls();
         assert_eq!(judge::closer_than(&calls, judge::registrable, PAUSE), []);
         assert_eq!(stack.all_dead(), 0, "{}", stack.told());

@@ -135,9 +135,9 @@ fn i05_i06_i08_an_owner_proves_blocks_and_removes_and_nobody_else_does() {
             let ours = rows.iter().filter(|row| row["host"] == HOST && row["state"]["state"] == "accepted");
             ours.count() == 0
         });
-        let trail = store.run(&["audit", "show", HOST, "--json"]).ok().json();
-        assert_eq!((trail["clean"].clone(), trail["records"].clone()), (true.into(), 0.into()), "{trail}");
-        assert_eq!(trail["removed"].as_array().unwrap().len(), all);
+        let report = store.run(&["audit", "show", HOST, "--json"]).ok().json();
+        assert_eq!((report["clean"].clone(), report["records"].clone()), (true.into(), 0.into()), "{report}");
+        assert_eq!(report["removed"].as_array().unwrap().len(), all);
         assert!(!store.found(&format!("site:{OTHER}")).is_empty(), "others are not touched");
     });
     steps.step("it was called with the politeness of every visit", || {

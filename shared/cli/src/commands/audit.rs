@@ -6,7 +6,7 @@ use crate::output::{self, ADDRESS, count, shown};
 use crate::world::World;
 use anyhow::{Result, bail};
 use curlew_model::Job;
-use curlew_stages::operator::audit::{Audit, Subject, Trail};
+use curlew_stages::operator::audit::{Audit, AuditReport, Subject};
 use serde_json::{Value, json};
 
 /// Lines read at a time.
@@ -49,50 +49,50 @@ fn in_words(line: &Value) -> String {
 async fn show(world: &World, key: &str, json: bool) -> Result<()> {
     let Some(subject) = Subject::read(key) else { bail!("'{}' is no address and no host", shown(key, ADDRESS)) };
     let audit = Audit { blobs: world.ports.blobs.clone(), pages: world.ports.pages.clone() };
-    let trail = audit.of(&subject).await?;
-    let jobs = jobs(world, &subject, &trail).await?;
-    if trail.is_empty() && jobs == 0 {
+    let report = audit.of(&subject).await?;
+    let jobs = jobs(world, &subject, &report).await?;
+    if report.is_empty() && jobs == 0 {
         bail!("nothing is known of '{}', and nothing is kept of it", shown(key, ADDRESS));
     }
     if json {
-        let mut whole = json!(trail);
+        let mut whole = json!(report);
         whole["jobs"] = jobs.into();
-        whole["clean"] = trail.is_clean().into();
+        whole["clean"] = report.is_clean().into();
         return Ok(output::json(&whole)?);
     }
-    for page in &trail.pages {
+    for page in &report.pages {
         let checked = page.checked_at.map(|at| format!(", checked {at}")).unwrap_or_default();
         let state = format!("{}{}", page_state(&page.state), why(&page.state));
         output::line(&format!("{}  {state}{checked}  {}", page.at, shown(&page.url, ADDRESS)))?;
     }
-    for line in &trail.removed {
+    for line in &report.removed {
         output::line(&in_words(line))?;
     }
     output::line(&format!(
         "{}, {} in the index, {} on their way",
-        count(trail.records, "record"),
-        count(trail.indexed, "time"),
+        count(report.records, "record"),
+        count(report.indexed, "time"),
         count(jobs as u64, "job")
     ))?;
-    for key in &trail.unread {
+    for key in &report.unread {
         output::line(&format!("not read, since another version has written it: {key}"))?;
     }
-    for left in &trail.left {
+    for left in &report.left {
         let note = if left.hidden { "hidden, and gone when it is written anew" } else { "LEFT" };
         output::line(&format!("{note}: {} of {}", left.key, left.page))?;
     }
-    if trail.left.is_empty() {
+    if report.left.is_empty() {
         output::line("Of what is gone nothing is left in segments, splits, thumbnails or state.")?;
     }
     Ok(())
 }
 
 /// How many jobs are about a subject.
-async fn jobs(world: &World, subject: &Subject, trail: &Trail) -> Result<usize> {
+async fn jobs(world: &World, subject: &Subject, report: &AuditReport) -> Result<usize> {
     let is_about = |job: &Job| match (subject, job) {
         (Subject::Host(host), Job::Fetch(visit)) => visit.host.as_str() == host,
-        (_, Job::Fetch(visit)) => visit.items.iter().any(|item| trail.pages.iter().any(|page| page.id == item.page)),
-        (_, Job::Extract(job)) => trail.pages.iter().any(|page| page.id == job.page),
+        (_, Job::Fetch(visit)) => visit.items.iter().any(|item| report.pages.iter().any(|page| page.id == item.page)),
+        (_, Job::Extract(job)) => report.pages.iter().any(|page| page.id == job.page),
         _ => false,
     };
     let waiting = world.ports.inbox.waiting(world.clock.now(), JOBS).await?;

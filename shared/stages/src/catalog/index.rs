@@ -257,7 +257,7 @@ impl Index {
         };
         let settled_before = (self.clock.now() - Millis::from_days(UNDECIDED_DAYS)).day().replace('-', "/");
         let is_settled = segment::segment_day(&key) < settled_before.as_str();
-        let (mut counted, mut strays, mut replaced) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut counted, mut orphans, mut replaced) = (Vec::new(), Vec::new(), Vec::new());
         for (location, record) in segment::decode_all(&key, &blob.bytes)? {
             // Late news of a row does no harm: the segment waits for the next time, or the page has its tombstone already.
             match self.pages.load_eventual(&record.id).await?.map(|(page, _)| page.state) {
@@ -274,11 +274,11 @@ impl Index {
                     if !is_settled {
                         return Ok(());
                     }
-                    strays.push((location, record));
+                    orphans.push((location, record));
                 }
                 _ => {
                     replaced.extend(record.replaces.clone().map(|old| (record.id.clone(), old)));
-                    strays.push((location, record));
+                    orphans.push((location, record));
                 }
             }
         }
@@ -287,8 +287,8 @@ impl Index {
             let year = segment::segment_year(&old).unwrap_or_default();
             batch.revised.entry(year).or_default().insert(page);
         }
-        if !strays.is_empty() {
-            segment::erase(self.blobs.as_ref(), &key, &strays).await?;
+        if !orphans.is_empty() {
+            segment::erase(self.blobs.as_ref(), &key, &orphans).await?;
         }
         batch.text += counted.iter().map(|record| record.text.len()).sum::<usize>();
         batch.records.extend(counted);

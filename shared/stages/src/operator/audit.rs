@@ -33,9 +33,9 @@ pub enum Subject {
     Host(String),
 }
 
-/// What was found.
+/// Everything that an audit found of its subject.
 #[derive(Clone, Debug, Default, Serialize)]
-pub struct Trail {
+pub struct AuditReport {
     /// The rows: what became of each page, and when.
     pub pages: Vec<Page>,
     /// The lines of the audit: what was removed, when and why.
@@ -66,15 +66,15 @@ impl Audit {
     ///
     /// # Errors
     /// What the ports say.
-    pub async fn of(&self, subject: &Subject) -> Result<Trail, StageError> {
-        let mut trail = Trail { pages: self.rows(subject).await?, ..Trail::default() };
+    pub async fn of(&self, subject: &Subject) -> Result<AuditReport, StageError> {
+        let mut report = AuditReport { pages: self.rows(subject).await?, ..AuditReport::default() };
         let accepted = |page: &&Page| matches!(page.state, PageState::Accepted { .. } | PageState::Pending);
-        let alive: BTreeSet<PageId> = trail.pages.iter().filter(accepted).map(|page| page.id.clone()).collect();
-        self.lines(subject, &mut trail).await?;
-        self.segments(subject, &alive, &mut trail).await?;
-        self.splits(subject, &alive, &mut trail).await?;
-        self.bodies(subject, &alive, &mut trail).await?;
-        Ok(trail)
+        let alive: BTreeSet<PageId> = report.pages.iter().filter(accepted).map(|page| page.id.clone()).collect();
+        self.lines(subject, &mut report).await?;
+        self.segments(subject, &alive, &mut report).await?;
+        self.splits(subject, &alive, &mut report).await?;
+        self.bodies(subject, &alive, &mut report).await?;
+        Ok(report)
     }
 
     async fn rows(&self, subject: &Subject) -> Result<Vec<Page>, StageError> {
@@ -98,8 +98,8 @@ impl Audit {
         Ok(found)
     }
 
-    async fn lines(&self, subject: &Subject, trail: &mut Trail) -> Result<(), StageError> {
-        let ids: BTreeSet<PageId> = trail.pages.iter().map(|page| page.id.clone()).collect();
+    async fn lines(&self, subject: &Subject, report: &mut AuditReport) -> Result<(), StageError> {
+        let ids: BTreeSet<PageId> = report.pages.iter().map(|page| page.id.clone()).collect();
         for key in all_keys(self.blobs.as_ref(), AUDIT_PREFIX, None).await? {
             let Some(blob) = self.blobs.get(&key).await? else { continue };
             let Ok(line) = serde_json::from_slice::<Value>(&blob.bytes) else { continue };
@@ -114,31 +114,41 @@ impl Audit {
                 && self.blobs.get(&thumbnail_key(&image)).await?.is_some_and(|blob| !blob.bytes.is_empty())
             {
                 // Another page may have the same image; that is no trace of this one, but it is said.
-                trail.left.push(Left { key: thumbnail_key(&image), page, hidden: true });
+                report.left.push(Left { key: thumbnail_key(&image), page, hidden: true });
             }
-            trail.removed.push(line);
+            report.removed.push(line);
         }
         Ok(())
     }
 
-    async fn segments(&self, subject: &Subject, alive: &BTreeSet<PageId>, trail: &mut Trail) -> Result<(), StageError> {
+    async fn segments(
+        &self,
+        subject: &Subject,
+        alive: &BTreeSet<PageId>,
+        report: &mut AuditReport,
+    ) -> Result<(), StageError> {
         for key in all_keys(self.blobs.as_ref(), "segments/", None).await? {
             let Ok(segment) = SegmentKey::new(&key) else { continue };
             let Some(blob) = self.blobs.get(&key).await? else { continue };
             for (_, record) in segment::decode_all(&segment, &blob.bytes)? {
-                if !trail.is_about(subject, &record.id, &record.url) {
+                if !report.is_about(subject, &record.id, &record.url) {
                     continue;
                 }
-                trail.records += 1;
+                report.records += 1;
                 if !alive.contains(&record.id) {
-                    trail.left.push(Left { key: key.clone(), page: record.id, hidden: false });
+                    report.left.push(Left { key: key.clone(), page: record.id, hidden: false });
                 }
             }
         }
         Ok(())
     }
 
-    async fn splits(&self, subject: &Subject, alive: &BTreeSet<PageId>, trail: &mut Trail) -> Result<(), StageError> {
+    async fn splits(
+        &self,
+        subject: &Subject,
+        alive: &BTreeSet<PageId>,
+        report: &mut AuditReport,
+    ) -> Result<(), StageError> {
         let mut tombstones = BTreeSet::new();
         let mut listed = BTreeSet::new();
         for key in all_keys(self.blobs.as_ref(), "manifests/", None).await? {
@@ -152,7 +162,7 @@ impl Audit {
             let split = match Split::open(blob.bytes) {
                 Ok(split) => split,
                 Err(SearchError::UnknownForm { .. } | SearchError::Damaged { .. }) => {
-                    trail.unread.push(key);
+                    report.unread.push(key);
                     continue;
                 }
                 Err(error) => return Err(search_error(error)),
@@ -161,16 +171,16 @@ impl Audit {
                 Subject::Host(host) => split.pages_of(host).map_err(search_error)?.into_iter().collect(),
                 Subject::Page(_) => BTreeSet::new(),
             };
-            for id in subject.page().into_iter().chain(trail.pages.iter().map(|page| &page.id)) {
+            for id in subject.page().into_iter().chain(report.pages.iter().map(|page| &page.id)) {
                 if split.holds(id).map_err(search_error)? {
                     ids.insert(id.clone());
                 }
             }
             for page in ids {
-                trail.indexed += u64::from(listed.contains(&key));
+                report.indexed += u64::from(listed.contains(&key));
                 if !alive.contains(&page) {
                     let hidden = tombstones.contains(&page) || !listed.contains(&key);
-                    trail.left.push(Left { key: key.clone(), page, hidden });
+                    report.left.push(Left { key: key.clone(), page, hidden });
                 }
             }
         }
@@ -178,12 +188,17 @@ impl Audit {
     }
 
     /// Large pages on their way to extraction lie in objects that are named by the page.
-    async fn bodies(&self, subject: &Subject, alive: &BTreeSet<PageId>, trail: &mut Trail) -> Result<(), StageError> {
+    async fn bodies(
+        &self,
+        subject: &Subject,
+        alive: &BTreeSet<PageId>,
+        report: &mut AuditReport,
+    ) -> Result<(), StageError> {
         for key in all_keys(self.blobs.as_ref(), "bodies/", None).await? {
             let name = key.rsplit('/').next().and_then(|name| name.split('.').next()).unwrap_or_default();
             let Ok(page) = PageId::new(name) else { continue };
-            if trail.is_about(subject, &page, "") && !alive.contains(&page) {
-                trail.left.push(Left { key, page, hidden: false });
+            if report.is_about(subject, &page, "") && !alive.contains(&page) {
+                report.left.push(Left { key, page, hidden: false });
             }
         }
         Ok(())
@@ -221,7 +236,7 @@ impl Subject {
     }
 }
 
-impl Trail {
+impl AuditReport {
     fn is_about(&self, subject: &Subject, id: &PageId, url: &str) -> bool {
         subject.covers(id, url) || self.pages.iter().any(|page| page.id == *id)
     }

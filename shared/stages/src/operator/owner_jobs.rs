@@ -19,8 +19,8 @@ use crate::politeness::visit::{CallEnd, Visit};
 use crate::stage::{Stage, StageError, Verdict};
 use curlew_article::{decode, head_metas};
 use curlew_model::{
-    Challenge, Dossier, FeedLine, FeedSource, Gone, HostKey, ImageId, Job, Miss, OwnJob, OwnerRequest, Page, PageLine,
-    PageState, PollJob, Source, SourceKey, ThumbnailId, Timestamp, Validators, Way,
+    Challenge, FeedLine, FeedSource, Gone, HostKey, HostReport, ImageId, Job, Miss, OwnJob, OwnerRequest, Page,
+    PageLine, PageState, PollJob, Source, SourceKey, ThumbnailId, Timestamp, Validators, Way,
 };
 use curlew_policy::politeness::redirect::{Chain, is_redirect};
 use curlew_policy::polling::schedule::{may_poll_from, next_poll};
@@ -29,9 +29,9 @@ use curlew_ports::{Blobs, CallKind, Names, Pages, PortError, Queue, Sources};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Pages that a dossier names; of the others it gives the number.
+/// Pages that a report names; of the others it gives the number.
 const PAGES_NAMED: usize = 200;
-/// Feeds that a dossier names.
+/// Feeds that a report names.
 const FEEDS_NAMED: usize = 50;
 /// How often the request to look waits for somebody else's visit before the answer is that the host is left alone.
 const MAX_DEFERRALS: u32 = 20;
@@ -206,28 +206,28 @@ impl Own {
     /// Tells anew what is kept of a host.
     async fn report(&self, host: &str) -> Result<(), StageError> {
         let now = self.politeness.clock.now();
-        let mut dossier = Dossier { at: now, ..Dossier::default() };
+        let mut report = HostReport { at: now, ..HostReport::default() };
         for feed in self.feeds(host).await? {
             let polled_at = Some(feed.polled_at).filter(|at| *at > Timestamp::MIN);
             let next = if feed.gone { None } else { next_poll(&feed, &self.politeness.rules, now) };
-            dossier.feeds.push(FeedLine { url: feed.url, polled_at, next });
+            report.feeds.push(FeedLine { url: feed.url, polled_at, next });
         }
-        dossier.feeds.truncate(FEEDS_NAMED);
+        report.feeds.truncate(FEEDS_NAMED);
         each_page(self.pages.as_ref(), |page| {
             if is_on(&page.url, host) && !matches!(page.state, PageState::Alias { .. }) {
                 let line = line_of(&page);
                 let word = line.state.split(':').next().unwrap_or_default().to_owned();
-                *dossier.counts.entry(word).or_default() += 1;
-                dossier.pages.push(line);
-                if dossier.pages.len() >= 2 * PAGES_NAMED {
-                    newest(&mut dossier.pages);
+                *report.counts.entry(word).or_default() += 1;
+                report.pages.push(line);
+                if report.pages.len() >= 2 * PAGES_NAMED {
+                    newest(&mut report.pages);
                 }
             }
         })
         .await?;
-        newest(&mut dossier.pages);
+        newest(&mut report.pages);
         let told = |mut all: curlew_model::Ownership| {
-            all.dossier = Some(dossier.clone());
+            all.report = Some(report.clone());
             (all, ())
         };
         change_claims(self.blobs.as_ref(), host, told).await
@@ -301,9 +301,9 @@ impl Own {
             self.retire(&feed.key).await?;
         }
         let counts = [(format!("gone: {}", Gone::Blocked.as_str()), ours.len() as u64)].into();
-        let left = Dossier { at: self.politeness.clock.now(), counts, ..Dossier::default() };
+        let left = HostReport { at: self.politeness.clock.now(), counts, ..HostReport::default() };
         change_claims(self.blobs.as_ref(), host, |mut all| {
-            all.dossier = Some(left.clone());
+            all.report = Some(left.clone());
             (all, ())
         })
         .await

@@ -7,7 +7,7 @@ use crate::operator::block::{BlockedBy, Blocks};
 use crate::operator::suggest::{Refusal, Refused, shortened};
 use crate::politeness::visit::robots::compile;
 use crate::stage::StageError;
-use curlew_model::{Challenge, Claim, Dossier, Job, Millis, OwnJob, OwnerRequest, Ownership, Timestamp};
+use curlew_model::{Challenge, Claim, HostReport, Job, Millis, OwnJob, OwnerRequest, Ownership, Timestamp};
 use curlew_policy::address::{self, hash_hex};
 use curlew_policy::politeness::pace;
 use curlew_policy::rules::Rules;
@@ -85,7 +85,7 @@ pub struct HostView {
     /// robots.txt as it was read last, if it was.
     pub robots: Option<RobotsSeen>,
     /// Feeds and pages, as they were told last.
-    pub dossier: Option<Dossier>,
+    pub report: Option<HostReport>,
 }
 
 /// A robots.txt as its site's owner is shown it.
@@ -209,7 +209,7 @@ impl Owners {
             hold: state.hold.filter(|hold| hold.until > now).map(|hold| (hold.until, hold.reason.as_str())),
             pause: self.rules.min_pause.max(state.crawl_delay),
             robots: self.robots_of(&home).await?,
-            dossier: all.dossier,
+            report: all.report,
         })
     }
 

@@ -262,11 +262,11 @@ async fn an_owner_is_told_what_is_kept() {
     let seen = town.owners().claimed(HOST, &challenge(1)).await.unwrap();
     assert!(seen.proven_until.is_some_and(|until| until > town.house.now()));
     let kept = seen.held.unwrap();
-    let dossier = kept.dossier.unwrap();
-    assert_eq!(dossier.feeds.iter().map(|feed| feed.url.as_str()).collect::<Vec<_>>(), [FEED]);
-    assert!(dossier.feeds[0].polled_at.is_none() && dossier.feeds[0].next.is_some());
-    assert_eq!(dossier.counts, BTreeMap::from([("accepted".to_owned(), 2)]));
-    assert_eq!(dossier.pages.len(), 2);
+    let report = kept.report.unwrap();
+    assert_eq!(report.feeds.iter().map(|feed| feed.url.as_str()).collect::<Vec<_>>(), [FEED]);
+    assert!(report.feeds[0].polled_at.is_none() && report.feeds[0].next.is_some());
+    assert_eq!(report.counts, BTreeMap::from([("accepted".to_owned(), 2)]));
+    assert_eq!(report.pages.len(), 2);
     assert_eq!((kept.block, kept.hold), (BlockedBy::Nobody, None));
     // The same at once once more would read all rows again.
     assert!(matches!(town.request(1, OwnerRequest::Report).await, RequestOutcome::TooSoon(_)));

@@ -146,19 +146,19 @@ async fn a_page_answering_410_is_not_found_by_the_next_query_and_its_record_is_e
     // The audit says so, for the page and for its host, and that it is gone for good in the end.
     let audit = Audit { blobs: house.blobs.clone(), pages: house.pages.clone() };
     for subject in [Subject::read(A), Subject::read("example.org"), Subject::read(page(A).as_str())] {
-        let trail = audit.of(&subject.unwrap()).await.unwrap();
-        assert_eq!((trail.pages.len(), trail.removed.len(), trail.records, trail.indexed), (1, 1, 0, 1));
+        let report = audit.of(&subject.unwrap()).await.unwrap();
+        assert_eq!((report.pages.len(), report.removed.len(), report.records, report.indexed), (1, 1, 0, 1));
         assert_eq!(
-            (trail.removed[0]["reason"].as_str(), trail.left.len(), trail.left[0].hidden),
+            (report.removed[0]["reason"].as_str(), report.left.len(), report.left[0].hidden),
             (Some("gone"), 1, true)
         );
-        assert!(trail.removed[0]["accepted"].is_string());
+        assert!(report.removed[0]["accepted"].is_string());
     }
     house.index().refresh(2026).await.unwrap();
     house.politeness.clock.sleep(Millis::from_hours(25)).await;
     house.index().publish(2026).await.unwrap();
-    let trail = audit.of(&Subject::read(A).unwrap()).await.unwrap();
-    assert!(trail.left.is_empty() && trail.indexed == 0 && trail.is_clean());
+    let report = audit.of(&Subject::read(A).unwrap()).await.unwrap();
+    assert!(report.left.is_empty() && report.indexed == 0 && report.is_clean());
     assert!(audit.of(&Subject::read("https://example.org/never").unwrap()).await.unwrap().is_empty());
     for nothing in ["", "a b", "host/path", "ftp://x/"] {
         assert_eq!(Subject::read(nothing), None, "{nothing}");

@@ -5,8 +5,8 @@ use crate::support::{Answer, Shelf, World, ready};
 use axum::body::Body;
 use axum::http::{Request, StatusCode};
 use curlew_model::{
-    Challenge, Claim, Dossier, FeedLine, Hold, HoldReason, HostKey, HostState, Millis, Miss, OwnerRequest, Ownership,
-    PageLine, Timestamp, Validators, Way,
+    Challenge, Claim, FeedLine, Hold, HoldReason, HostKey, HostReport, HostState, Millis, Miss, OwnerRequest,
+    Ownership, PageLine, Timestamp, Validators, Way,
 };
 use curlew_policy::address;
 use curlew_ports::{Clock, HostLedger, RobotsCopy, RobotsStore, Version};
@@ -44,7 +44,7 @@ fn found(world: &World, challenge: &Challenge, change: impl FnOnce(&mut Claim)) 
     };
     change(&mut claim);
     let (host, now) = ("example.org".to_owned(), world.clock.now());
-    world.own(&Ownership { host, claims: vec![claim], dossier: Some(dossier(now)), ..Ownership::default() });
+    world.own(&Ownership { host, claims: vec![claim], report: Some(report(now)), ..Ownership::default() });
     let held = Hold { until: now + Millis::from_days(3), reason: HoldReason::TooManyRequests, since: now };
     let state = HostState { hold: Some(held), ..HostState::default() };
     ready(world.hosts.swap(&HostKey::new("example.org").unwrap(), Version::ABSENT, state)).unwrap();
@@ -59,10 +59,10 @@ fn found(world: &World, challenge: &Challenge, change: impl FnOnce(&mut Claim)) 
     ready(world.robots.put(&address::origin(&"https://example.org/".parse().unwrap()).unwrap(), &copy)).unwrap();
 }
 
-fn dossier(now: Timestamp) -> Dossier {
+fn report(now: Timestamp) -> HostReport {
     let page =
         |url: &str, state: &str| PageLine { url: url.into(), state: state.into(), at: now, checked_at: Some(now) };
-    Dossier {
+    HostReport {
         at: now,
         feeds: vec![FeedLine { url: "https://example.org/feed".into(), polled_at: None, next: Some(now) }],
         counts: BTreeMap::from([("accepted".to_owned(), 1_234)]),
