@@ -51,8 +51,8 @@ impl Removal {
         Removal { pages, blobs, clock, events }
     }
 
-    /// A page must no longer be found: first a tombstone, so that it is not found from now on, then its record is
-    /// erased and its row written, then an audit line. Every step may run twice.
+    /// Removes a page for good: first a tombstone, so that it is not found from now on, then its records are erased, an
+    /// audit line is written, and last of all its row. Every step may run twice.
     ///
     /// # Errors
     /// What the ports say; then run it again.
@@ -67,11 +67,12 @@ impl Removal {
             index::change_manifest(blobs, year, |m| Ok(m.with_tombstones([id.clone()]))).await?;
         }
         let mut thumbnail = None;
-        for (at, record) in records {
+        // The oldest goes first: each is found by the one that replaces it, so what a crash leaves is found by the next run.
+        for (at, record) in records.into_iter().rev() {
             // The site's own image stays for its other pages.
             if let Some(ThumbnailId::Object(image)) = record.thumbnail.as_ref().filter(|_| !record.image_of_site) {
                 blobs.delete(&thumbnail_key(image)).await?;
-                thumbnail.get_or_insert_with(|| image.clone());
+                thumbnail = Some(image.clone());
             }
             segment::erase(blobs, &at.segment.clone(), &[(at, record)]).await?;
         }

@@ -3,9 +3,12 @@
 use crate::house::{FEED, HOUR, House, key, page, rss, status, visit};
 use crate::index::{ask, removal, traces};
 use curlew_model::{Gone, Job, Millis, PageState, Purpose, Record, Stage as QueueName, Timestamp, Validators};
-use curlew_ports::{CallKind, Inbox, Pages, Reply};
+use curlew_ports::{Blobs, CallKind, Inbox, Pages, Reply};
+use curlew_stages::catalog::removal::Removal;
 use curlew_stages::catalog::segment::RecordReader;
 use curlew_stages::stage::Stage;
+use curlew_testkit::faults::{Faults, Faulty};
+use std::sync::Arc;
 
 const A: &str = "https://example.org/a";
 const ITEM: &str = "<item><title>T</title><link>https://example.org/a</link></item>";
@@ -142,6 +145,33 @@ async fn a_page_that_goes_after_an_edit_goes_with_all_its_copies() {
             wait(&house, 25).await;
         }
         assert_eq!(traces(&house, &["whimbrel", "godwit", "dunlin"]).await, Vec::<String>::new(), "{publishes}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_removal_that_was_cut_off_anywhere_leaves_no_text_once_it_is_repeated() {
+    for cut in 0.. {
+        let house = published("whimbrel").await;
+        for word in ["godwit", "dunlin"] {
+            house.web.keep(A, document(word));
+            recheck(&house).await;
+            wait(&house, 25).await;
+        }
+        let clock = house.politeness.clock.clone();
+        let faults = Faults::crash_at(cut, clock.clone());
+        let pages: Arc<dyn Pages> = Arc::new(Faulty::new(house.pages.clone(), faults.clone()));
+        let blobs: Arc<dyn Blobs> = Arc::new(Faulty::new(house.blobs.clone(), faults.clone()));
+        let ended = Removal::new(pages, blobs, clock, Arc::new(())).remove(&page(A), Gone::NotFound).await;
+        assert_eq!(ended.is_err(), faults.has_crashed(), "{cut}");
+        removal(&house).remove(&page(A), Gone::NotFound).await.unwrap();
+        assert_eq!(finds(&house, "curlew").await, 0, "{cut}");
+        let segments = traces(&house, &["whimbrel", "godwit", "dunlin"]).await;
+        let left: Vec<&String> = segments.iter().filter(|key| key.starts_with("segments/")).collect();
+        assert!(left.is_empty(), "cut before call {cut}: {left:?}");
+        if !faults.has_crashed() {
+            assert!(cut > 8, "a removal has more steps than {cut}");
+            return;
+        }
     }
 }
 
