@@ -1,8 +1,8 @@
 //! Searching as the web function does, over the emulator's S3: how often it reads there.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::disallowed_methods, reason = "a test")]
 
-use crate::house::House;
 use crate::shelf::{FolderShelf, SHELF_BYTES};
+use crate::test_world::TestWorld;
 use async_trait::async_trait;
 use bytes::Bytes;
 use curlew_aws::{Connection, Names, Objects, Store, provision};
@@ -99,7 +99,7 @@ async fn bucket(stack: &str, program: &Program) -> Arc<Counted> {
 
 /// A program with one split of many pages.
 async fn published(pages: usize) -> Program {
-    let program = House::new(Stage::Fetch).program();
+    let program = TestWorld::new(Stage::Fetch).program();
     for (n, text) in texts(pages).enumerate() {
         accept(&program, n, text).await;
     }

@@ -11,15 +11,12 @@
 
 mod batch;
 mod cold;
-mod desk;
 mod endpoints;
 #[cfg(test)]
 mod events;
 mod failure;
 #[cfg(test)]
 mod far;
-#[cfg(test)]
-mod house;
 mod init_error;
 mod logs;
 mod meter;
@@ -28,7 +25,10 @@ mod queue;
 mod scheduled;
 mod serve;
 mod shelf;
+mod sqs_queue;
 mod stored_status;
+#[cfg(test)]
+mod test_world;
 mod time;
 mod usage;
 mod web;

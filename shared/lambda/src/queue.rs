@@ -2,9 +2,9 @@
 
 use crate::batch::{Batch, Bounds, Letter};
 use crate::cold::by_rekognition;
-use crate::desk::Post;
 use crate::failure::Failure;
 use crate::serve::{Answer, Call, serve, serve_with};
+use crate::sqs_queue::SqsQueue;
 use curlew_fetcher::TxtRecords;
 use curlew_model::{Millis, Stage};
 use curlew_ports::{Names, NoNames};
@@ -63,8 +63,8 @@ async fn handle(
             stage.as_str()
         )));
     }
-    let desk = Arc::new(Post { stage, jobs: cold.store.jobs() });
-    let batch = Batch::open(stage, letters, desk, cold.clock.clone(), bounds).await;
+    let queue = Arc::new(SqsQueue { stage, jobs: cold.store.jobs() });
+    let batch = Batch::open(stage, letters, queue, cold.clock.clone(), bounds).await;
     let summary = if cold.paused {
         tracing::warn!("crawling is paused; every job waits");
         batch.put_off(cold.clock.now() + PAUSE).await

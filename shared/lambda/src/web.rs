@@ -71,7 +71,7 @@ mod tests {
     #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
     use super::*;
     use crate::events::request;
-    use crate::house::House;
+    use crate::test_world::TestWorld;
     use curlew_model::Stage;
     use curlew_web::PageSettings;
     use http::StatusCode;
@@ -85,9 +85,9 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn requests_of_a_function_url_are_answered_by_the_router() {
-        let house = House::new(Stage::Fetch);
+        let world = TestWorld::new(Stage::Fetch);
         let settings = PageSettings { searches_per_minute: 1, ..PageSettings::new([7; 32]) };
-        let router = router(services(house.program()), settings);
+        let router = router(services(world.program()), settings);
         let (status, page) = asked(&router, "search").await;
         assert!(status == StatusCode::OK && page.contains("long bent bills"), "{status} {page}");
         let (status, _) = asked(&router, "search-api").await;

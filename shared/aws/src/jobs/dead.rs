@@ -1,6 +1,6 @@
 //! What was given up.
 
-use super::letter::MESSAGE_LIMIT;
+use super::message::MESSAGE_LIMIT;
 use super::receive::BATCH;
 use super::{Jobs, wall_clock};
 use crate::error::corrupt;
@@ -69,8 +69,8 @@ impl Jobs {
         self.show_again(stage, &seen).await?;
         let found = found.ok_or_else(missing)?;
         let body = found.body.unwrap_or_default();
-        let letter = super::letter::Letter { body, due: now };
-        self.post(stage, &[letter]).await.into_iter().collect::<Result<(), _>>()?;
+        let outgoing = super::message::OutgoingMessage { body, due: now };
+        self.send_messages(stage, &[outgoing]).await.into_iter().collect::<Result<(), _>>()?;
         let handle = found.receipt_handle.unwrap_or_default();
         self.delete(stage, self.dead_address(stage).await?, &handle).await
     }

@@ -2,9 +2,9 @@
 //!
 //! | file | job |
 //! |---|---|
-//! | `letter.rs` | jobs as messages, claim checks for those that are too long |
+//! | `message.rs` | jobs as messages, claim checks for those that are too long |
 //! | `together.rs` | many senders, few requests |
-//! | `post.rs` | requests to SQS, again for what was left unprocessed |
+//! | `send.rs` | requests to SQS, again for what was left unprocessed |
 //! | `park.rs` | rows of jobs that wait for long |
 //! | `release.rs` | such rows back to their queues |
 //! | `receive.rs` | requests to SQS about messages that were received |
@@ -15,14 +15,14 @@ mod addresses;
 mod dead;
 mod held;
 mod inbox;
-mod letter;
+mod message;
 mod park;
-mod post;
 mod receive;
 mod release;
+mod send;
 mod together;
 
-pub use letter::ReadError;
+pub use message::ReadError;
 
 use crate::error::Asked;
 use crate::names::Names;
@@ -35,7 +35,7 @@ use curlew_model::{Job, Millis, Stage, Timestamp};
 use curlew_ports::{PortError, Queue};
 use futures::future::{try_join, try_join_all};
 use held::Held;
-use letter::Letter;
+use message::OutgoingMessage;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 use together::Together;
@@ -83,19 +83,19 @@ impl Queue for Jobs {
     /// of 64 KB. Dropping the call leaves nothing running; what it has sent by then is sent.
     async fn send(&self, jobs: &[(Job, Timestamp)]) -> Result<(), PortError> {
         let horizon = wall_clock() + LONGEST_DELAY;
-        let mut soon: [Vec<Letter>; Stage::ALL.len()] = Default::default();
+        let mut soon: [Vec<OutgoingMessage>; Stage::ALL.len()] = Default::default();
         let mut later = Vec::new();
         for (job, due) in jobs {
-            let text = letter::text(job)?;
+            let text = message::text(job)?;
             if *due > horizon {
                 later.push((job.stage(), text, *due));
             } else {
-                soon[place(job.stage())].push(self.letter(job.stage(), text, *due).await?);
+                soon[place(job.stage())].push(self.outgoing(job.stage(), text, *due).await?);
             }
         }
         let mut sends = Vec::new();
-        for (stage, letters) in Stage::ALL.into_iter().zip(soon).filter(|(_, letters)| !letters.is_empty()) {
-            sends.push(self.together[place(stage)].send(self, stage, letters));
+        for (stage, messages) in Stage::ALL.into_iter().zip(soon).filter(|(_, messages)| !messages.is_empty()) {
+            sends.push(self.together[place(stage)].send(self, stage, messages));
         }
         try_join(try_join_all(sends), self.park(later)).await.map(drop)
     }

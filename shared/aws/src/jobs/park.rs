@@ -1,6 +1,6 @@
 //! Jobs that wait for longer than SQS can keep them back: one row each, in the partition of the minute in which it is due.
 
-use super::{Jobs, letter};
+use super::{Jobs, message};
 use crate::chance::long_name;
 use crate::error::corrupt;
 use crate::item::{Item, STATE, number, number_of, state, text, text_of};
@@ -157,9 +157,9 @@ impl Parked {
         })
     }
 
-    /// As a letter for its queue.
-    pub(super) fn letter(&self) -> letter::Letter {
-        letter::Letter { body: self.body.clone(), due: self.due }
+    /// As a message for its queue.
+    pub(super) fn outgoing(&self) -> message::OutgoingMessage {
+        message::OutgoingMessage { body: self.body.clone(), due: self.due }
     }
 }
 

@@ -82,8 +82,8 @@ impl Jobs {
         }
         let mut released = 0;
         for (stage, rows) in Stage::ALL.into_iter().zip(by_stage) {
-            let letters: Vec<_> = rows.iter().map(Parked::letter).collect();
-            let results = self.post(stage, &letters).await;
+            let outgoing: Vec<_> = rows.iter().map(Parked::outgoing).collect();
+            let results = self.send_messages(stage, &outgoing).await;
             let sent = rows.into_iter().zip(&results).filter(|(_, result)| result.is_ok()).map(|(row, _)| row.key);
             let sent: Vec<Item> = sent.collect();
             released += sent.len();

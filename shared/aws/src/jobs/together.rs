@@ -1,12 +1,12 @@
 //! Many senders, few requests.
 //!
 //! A hundred visits that run at once each send one page at a time, and SQS bills every request. So whoever sends first
-//! waits a moment for others, then sends for all; each caller is told how its own letters fared. There is no task that
+//! waits a moment for others, then sends for all; each caller is told how its own messages fared. There is no task that
 //! does this: the work is done inside of a caller's own call, and ends with it.
 
 use super::Jobs;
-use super::letter::{Letter, REQUEST_LIMIT};
-use super::post::BATCH;
+use super::message::{OutgoingMessage, REQUEST_LIMIT};
+use super::send::BATCH;
 use crate::error::again;
 use curlew_model::Stage;
 use curlew_ports::PortError;
@@ -23,7 +23,7 @@ pub(super) struct Together {
     /// Held while gathering.
     turn: tokio::sync::Mutex<()>,
     waiting: Mutex<Waiting>,
-    /// Enough letters for a request have come together.
+    /// Enough messages for a request have come together.
     enough: Notify,
 }
 
@@ -37,15 +37,20 @@ struct Waiting {
 #[derive(Debug)]
 struct Group {
     number: u64,
-    letters: Vec<Letter>,
+    messages: Vec<OutgoingMessage>,
     answer: oneshot::Sender<Result<(), PortError>>,
 }
 
 impl Together {
-    /// Sends the letters, with those of others if there are any.
-    pub(super) async fn send(&self, jobs: &Jobs, stage: Stage, letters: Vec<Letter>) -> Result<(), PortError> {
+    /// Sends the messages, with those of others if there are any.
+    pub(super) async fn send(
+        &self,
+        jobs: &Jobs,
+        stage: Stage,
+        messages: Vec<OutgoingMessage>,
+    ) -> Result<(), PortError> {
         loop {
-            let (number, mut answer) = self.join(letters.clone());
+            let (number, mut answer) = self.join(messages.clone());
             let told = tokio::select! {
                 biased;
                 told = &mut answer => told,
@@ -54,26 +59,26 @@ impl Together {
                         self.gather().await;
                         let groups = self.take();
                         drop(turn);
-                        post(jobs, stage, groups).await;
+                        send_for_all(jobs, stage, groups).await;
                     } else {
                         drop(turn);
                     }
                     answer.await
                 }
             };
-            // No answer: the caller that was sending for all is gone. A letter may be sent twice, never not at all.
+            // No answer: the caller that was sending for all is gone. A message may be sent twice, never not at all.
             if let Ok(result) = told {
                 return result;
             }
         }
     }
 
-    fn join(&self, letters: Vec<Letter>) -> (u64, oneshot::Receiver<Result<(), PortError>>) {
+    fn join(&self, messages: Vec<OutgoingMessage>) -> (u64, oneshot::Receiver<Result<(), PortError>>) {
         let (answer, told) = oneshot::channel();
         let mut waiting = self.waiting();
         waiting.last_number += 1;
         let number = waiting.last_number;
-        waiting.groups.push(Group { number, letters, answer });
+        waiting.groups.push(Group { number, messages, answer });
         if waiting.is_enough() {
             self.enough.notify_one();
         }
@@ -104,22 +109,22 @@ impl Together {
 impl Waiting {
     /// Waiting for more would not save a request.
     fn is_enough(&self) -> bool {
-        let letters = self.groups.iter().flat_map(|group| &group.letters);
-        let (count, bytes) = letters.fold((0, 0), |(n, bytes), letter| (n + 1, bytes + letter.body.len()));
+        let messages = self.groups.iter().flat_map(|group| &group.messages);
+        let (count, bytes) = messages.fold((0, 0), |(n, bytes), message| (n + 1, bytes + message.body.len()));
         count >= BATCH || bytes >= REQUEST_LIMIT
     }
 }
 
 /// Sends for all, and tells each of them.
-async fn post(jobs: &Jobs, stage: Stage, groups: Vec<Group>) {
-    let mut letters = Vec::new();
+async fn send_for_all(jobs: &Jobs, stage: Stage, groups: Vec<Group>) {
+    let mut messages = Vec::new();
     let mut answers = Vec::new();
     // Whoever has gone away in the meantime wants nothing sent any more.
     for group in groups.into_iter().filter(|group| !group.answer.is_closed()) {
-        answers.push((group.answer, group.letters.len()));
-        letters.extend(group.letters);
+        answers.push((group.answer, group.messages.len()));
+        messages.extend(group.messages);
     }
-    let results = jobs.post(stage, &letters).await;
+    let results = jobs.send_messages(stage, &messages).await;
     let mut rest = results.as_slice();
     for (answer, count) in answers {
         let (own, others) = rest.split_at(count);

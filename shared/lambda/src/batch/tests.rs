@@ -3,107 +3,107 @@
 mod simulation;
 
 use super::*;
-use crate::house::{House, page, stored, visit};
+use crate::test_world::{TestWorld, page, stored, visit};
 use curlew_policy::delivery::{MAX_HANDOUTS, MAX_RECEIVES, RETRY};
 use curlew_ports::Inbox;
 
 #[tokio::test(start_paused = true)]
 async fn what_cannot_be_read_is_given_up_with_the_reason_and_the_rest_is_done() {
-    let house = House::new(Stage::Fetch);
+    let world = TestWorld::new(Stage::Fetch);
     let good = visit("example.org", &["https://example.org/a"]).to_message().unwrap();
     let old = good.replacen("\"v\":1", "\"v\":7", 1);
     let other = page("https://example.org/b").to_message().unwrap();
-    let summary = house.run(&[(&good, 1), ("{", 1), (&old, 1), (&other, 1)]).await;
+    let summary = world.run(&[(&good, 1), ("{", 1), (&old, 1), (&other, 1)]).await;
     assert_eq!((summary.done, summary.given_up, summary.failures.len()), (1, 3, 0));
-    let reasons = house.reasons().await;
+    let reasons = world.reasons().await;
     assert_eq!(reasons.len(), 3);
     for says in ["not a job", "version 7", "wrong queue: it is one for extract"] {
         assert!(reasons.iter().any(|why| why.contains(says)), "{says}: {reasons:?}");
     }
-    assert_eq!(house.web.inner.calls().len(), 2, "robots.txt and the page");
+    assert_eq!(world.web.inner.calls().len(), 2, "robots.txt and the page");
 }
 
 #[tokio::test(start_paused = true)]
 async fn what_killed_its_function_time_and_again_is_given_up_without_another_run() {
-    let house = House::new(Stage::Fetch);
+    let world = TestWorld::new(Stage::Fetch);
     let poison = visit("poison.example", &["https://poison.example/a"]).to_message().unwrap();
     let good = visit("example.org", &["https://example.org/a"]).to_message().unwrap();
-    let summary = house.run(&[(&poison, MAX_HANDOUTS), (&good, MAX_HANDOUTS - 1)]).await;
+    let summary = world.run(&[(&poison, MAX_HANDOUTS), (&good, MAX_HANDOUTS - 1)]).await;
     assert_eq!((summary.done, summary.given_up), (1, 1));
-    assert!(house.reasons().await[0].contains("without an end"));
-    assert!(house.web.inner.calls().iter().all(|call| !call.url.contains("poison")));
+    assert!(world.reasons().await[0].contains("without an end"));
+    assert!(world.web.inner.calls().iter().all(|call| !call.url.contains("poison")));
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_panic_in_one_visit_fails_that_visit_alone() {
-    let house = House::new(Stage::Fetch);
+    let world = TestWorld::new(Stage::Fetch);
     let jobs = ["a.example", "panic.example", "b.example"]
         .map(|host| visit(host, &[&format!("https://{host}/page")]).to_message().unwrap());
     let letters: Vec<(&str, u32)> = jobs.iter().map(|job| (job.as_str(), 1)).collect();
-    let summary = house.run(&letters).await;
+    let summary = world.run(&letters).await;
     assert_eq!((summary.done, summary.failures.as_slice()), (2, ["message-1".to_owned()].as_slice()));
     // Its lease runs out by itself.
-    house.clock.sleep(house.bounds.rules.lease_length()).await;
-    let last = house.run(&[(&jobs[1], MAX_RECEIVES)]).await;
+    world.clock.sleep(world.bounds.rules.lease_length()).await;
+    let last = world.run(&[(&jobs[1], MAX_RECEIVES)]).await;
     assert_eq!((last.given_up, last.failures.len()), (1, 0));
-    assert!(house.reasons().await[0].contains("panicked: this page is too much"));
+    assert!(world.reasons().await[0].contains("panicked: this page is too much"));
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_panic_in_one_page_fails_that_page_alone() {
-    let house = House::new(Stage::Extract);
+    let world = TestWorld::new(Stage::Extract);
     let pages = [page("https://a.example/"), stored("bodies/panic"), page("https://b.example/")];
     let messages = pages.map(|job| job.to_message().unwrap());
     let letters: Vec<(&str, u32)> = messages.iter().map(|job| (job.as_str(), 1)).collect();
-    let summary = house.run(&letters).await;
+    let summary = world.run(&letters).await;
     assert_eq!((summary.done, summary.failures.as_slice()), (2, ["message-1".to_owned()].as_slice()));
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_body_that_is_gone_is_given_up_and_one_that_is_out_of_reach_is_tried_again() {
-    let house = House::new(Stage::Extract);
+    let world = TestWorld::new(Stage::Extract);
     let messages = [stored("bodies/gone"), stored("bodies/later"), page("https://a.example/")];
     let messages = messages.map(|job| job.to_message().unwrap());
     let letters: Vec<(&str, u32)> = messages.iter().map(|job| (job.as_str(), 1)).collect();
-    let before = house.clock.now();
-    let summary = house.run(&letters).await;
+    let before = world.clock.now();
+    let summary = world.run(&letters).await;
     assert_eq!((summary.done, summary.given_up), (1, 1));
     assert_eq!(summary.failures, ["message-1"]);
-    assert!(house.reasons().await[0].contains("bodies/gone does not exist"));
-    let waiting = house.jobs.waiting(before, 10).await.unwrap();
+    assert!(world.reasons().await[0].contains("bodies/gone does not exist"));
+    let waiting = world.jobs.waiting(before, 10).await.unwrap();
     assert!(waiting[0].due.since(before) >= RETRY, "it is put back for a while");
-    let given_up = house.run(&[(&messages[1], MAX_RECEIVES)]).await;
+    let given_up = world.run(&[(&messages[1], MAX_RECEIVES)]).await;
     assert_eq!((given_up.given_up, given_up.failures.len()), (1, 0));
 }
 
 #[tokio::test(start_paused = true)]
 async fn w12_a_message_that_comes_twice_leaves_what_it_left_once_and_one_that_is_no_job_is_given_up() {
-    let house = House::new(Stage::Extract);
+    let world = TestWorld::new(Stage::Extract);
     let message = page("https://a.example/").to_message().unwrap();
     for _ in 0..2 {
-        assert_eq!(house.run(&[(&message, 1)]).await.failures, Vec::<String>::new());
-        assert_eq!(house.segments().await.len(), 1);
+        assert_eq!(world.run(&[(&message, 1)]).await.failures, Vec::<String>::new());
+        assert_eq!(world.segments().await.len(), 1);
     }
-    let poison = house.run(&[("{\"v\":1,\"job\":\"extract\"}", 1), ("not even JSON", 1)]).await;
+    let poison = world.run(&[("{\"v\":1,\"job\":\"extract\"}", 1), ("not even JSON", 1)]).await;
     assert_eq!((poison.given_up, poison.failures.len()), (2, 0));
-    assert_eq!(house.reasons().await.len(), 2);
+    assert_eq!(world.reasons().await.len(), 2);
 }
 
 #[tokio::test(start_paused = true)]
 async fn pages_of_one_batch_share_a_segment_but_for_those_that_failed_before() {
-    let house = House::new(Stage::Extract);
+    let world = TestWorld::new(Stage::Extract);
     let messages: Vec<String> = (0..5).map(|n| page(&format!("https://a.example/{n}")).to_message().unwrap()).collect();
     let letters: Vec<(&str, u32)> =
         messages.iter().enumerate().map(|(n, job)| (job.as_str(), if n == 4 { 2 } else { 1 })).collect();
-    assert_eq!(house.run(&letters).await.done, 5);
-    assert_eq!(house.segments().await.len(), 2);
+    assert_eq!(world.run(&letters).await.done, 5);
+    assert_eq!(world.segments().await.len(), 2);
 }
 
 #[tokio::test(start_paused = true)]
 async fn what_cannot_be_begun_any_more_is_sent_again_in_order() {
-    let mut house = House::new(Stage::Fetch);
-    house.bounds.slots = 1;
-    house.bounds.deadline = house.bounds.least_time(Stage::Fetch) + Millis(1_500);
+    let mut world = TestWorld::new(Stage::Fetch);
+    world.bounds.slots = 1;
+    world.bounds.deadline = world.bounds.least_time(Stage::Fetch) + Millis(1_500);
     let names: Vec<String> = (0..5).map(|n| format!("host{n}.example")).collect();
     let messages: Vec<String> = names
         .iter()
@@ -115,64 +115,64 @@ async fn what_cannot_be_begun_any_more_is_sent_again_in_order() {
         })
         .collect();
     let letters: Vec<(&str, u32)> = messages.iter().map(|job| (job.as_str(), 1)).collect();
-    let summary = house.run(&letters).await;
+    let summary = world.run(&letters).await;
     assert_eq!((summary.done, summary.deferred, summary.failures.len()), (1, 4, 0));
     let expected: Vec<String> = [0, 1, 3, 4].map(|n: usize| messages[n].clone()).into();
-    assert_eq!(house.sent_again().await, expected);
+    assert_eq!(world.sent_again().await, expected);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_visit_that_hangs_is_broken_off_before_the_deadline() {
-    let mut house = House::new(Stage::Fetch);
-    house.bounds.deadline = house.bounds.least_time(Stage::Fetch) + Millis(1);
+    let mut world = TestWorld::new(Stage::Fetch);
+    world.bounds.deadline = world.bounds.least_time(Stage::Fetch) + Millis(1);
     let good = visit("a.example", &["https://a.example/a"]).to_message().unwrap();
     let hangs = visit("hang.example", &["https://hang.example/a"]).to_message().unwrap();
-    let summary = house.run(&[(&hangs, 1), (&good, 1)]).await;
+    let summary = world.run(&[(&hangs, 1), (&good, 1)]).await;
     assert_eq!((summary.done, summary.failures.as_slice()), (1, ["message-0".to_owned()].as_slice()));
-    assert!(house.clock.monotonic() < house.bounds.deadline);
+    assert!(world.clock.monotonic() < world.bounds.deadline);
 }
 
 #[tokio::test(start_paused = true)]
 async fn visits_of_one_host_follow_each_other_and_none_is_told_that_it_is_busy() {
-    let house = House::new(Stage::Fetch);
+    let world = TestWorld::new(Stage::Fetch);
     let jobs: Vec<String> =
         (0..4).map(|n| visit("a.example", &[&format!("https://a.example/{n}")]).to_message().unwrap()).collect();
     let letters: Vec<(&str, u32)> = jobs.iter().map(|job| (job.as_str(), 1)).collect();
-    let summary = house.run(&letters).await;
+    let summary = world.run(&letters).await;
     assert_eq!((summary.done, summary.deferred, summary.slots), (4, 0, 1));
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_busy_host_puts_its_job_off_and_that_is_no_failure() {
-    let house = House::new(Stage::Fetch);
+    let world = TestWorld::new(Stage::Fetch);
     let host = curlew_model::HostKey::new("a.example").unwrap();
-    let politeness = house.politeness.clone();
+    let politeness = world.politeness.clone();
     let curlew_stages::politeness::visit::LeaseOutcome::Granted(_other) =
         politeness.open(&host, "somebody else").await.unwrap()
     else {
         panic!()
     };
     let job = visit("a.example", &["https://a.example/1"]).to_message().unwrap();
-    let summary = house.run(&[(&job, 4)]).await;
+    let summary = world.run(&[(&job, 4)]).await;
     assert_eq!((summary.deferred, summary.failures.len(), summary.given_up), (1, 0, 0));
-    assert_eq!(house.sent_again().await, [job]);
+    assert_eq!(world.sent_again().await, [job]);
 }
 
 #[tokio::test(start_paused = true)]
 async fn while_paused_nothing_is_called_and_nothing_is_lost() {
-    let house = House::new(Stage::Fetch);
+    let world = TestWorld::new(Stage::Fetch);
     let job = visit("a.example", &["https://a.example/1"]).to_message().unwrap();
-    let batch = house.open(&[(&job, 1), ("nonsense", 1)]).await;
-    let until = house.clock.now() + Millis::from_mins(15);
+    let batch = world.open(&[(&job, 1), ("nonsense", 1)]).await;
+    let until = world.clock.now() + Millis::from_mins(15);
     let summary = batch.put_off(until).await;
     assert_eq!((summary.deferred, summary.given_up, summary.failures.len()), (1, 1, 0));
-    assert!(house.web.inner.calls().is_empty());
-    assert_eq!(house.sent_again().await, [job]);
+    assert!(world.web.inner.calls().is_empty());
+    assert_eq!(world.sent_again().await, [job]);
 }
 
 #[tokio::test(start_paused = true)]
 async fn an_empty_batch_is_no_trouble() {
-    let summary = House::new(Stage::Poll).run(&[]).await;
+    let summary = TestWorld::new(Stage::Poll).run(&[]).await;
     assert_eq!(summary, Summary::default());
     assert_eq!(summary.utilisation(), None);
 }
@@ -180,7 +180,7 @@ async fn an_empty_batch_is_no_trouble() {
 #[tokio::test(start_paused = true)]
 async fn a_job_that_ends_the_process_costs_itself_alone_once_it_is_handed_out_again() {
     for stage in [Stage::Fetch, Stage::Extract] {
-        let mut house = House::new(stage);
+        let mut world = TestWorld::new(stage);
         let message = |name: &str| {
             let url = format!("https://{name}.example/a");
             let job = if stage == Stage::Fetch { visit(&format!("{name}.example"), &[&url]) } else { page(&url) };
@@ -191,53 +191,53 @@ async fn a_job_that_ends_the_process_costs_itself_alone_once_it_is_handed_out_ag
             _ => message("hang"),
         };
         let [new, first, last] = ["new", "first", "last"].map(message);
-        let batch = house.open(&[(&new, 1), (&first, 2), (&poison, 2), (&last, 3)]).await;
+        let batch = world.open(&[(&new, 1), (&first, 2), (&poison, 2), (&last, 3)]).await;
         let plan = batch.plan();
         assert_eq!((plan.alone.as_slice(), plan.lanes.as_slice()), ([1, 2, 3].as_slice(), [vec![0]].as_slice()));
-        let program = std::sync::Arc::new(house.program());
+        let program = std::sync::Arc::new(world.program());
         // The process ends while the poison is under way.
         tokio::select! {
             summary = batch.run(plan, program) => panic!("{summary:?}"),
-            () = house.clock.sleep(Millis::from_mins(5)) => {}
+            () = world.clock.sleep(Millis::from_mins(5)) => {}
         }
         let left: Vec<String> =
-            house.jobs.left().into_iter().filter(|(of, _)| *of == stage).map(|(_, job)| job).collect();
+            world.jobs.left().into_iter().filter(|(of, _)| *of == stage).map(|(_, job)| job).collect();
         assert_eq!(left, [new.clone(), poison.clone(), last.clone()], "what was done is out of the queue");
-        let called = house.web.inner.calls().iter().any(|call| call.url.contains("//new.example/"));
+        let called = world.web.inner.calls().iter().any(|call| call.url.contains("//new.example/"));
         assert!(!called, "nothing ran beside it");
         // Given up at last, it leaves the others alone.
-        house.clock.sleep(Millis::from_hours(2)).await;
-        house.bounds.deadline = house.clock.monotonic() + Millis::from_mins(15);
-        let summary = house.run(&[(&new, 2), (&last, 4)]).await;
+        world.clock.sleep(Millis::from_hours(2)).await;
+        world.bounds.deadline = world.clock.monotonic() + Millis::from_mins(15);
+        let summary = world.run(&[(&new, 2), (&last, 4)]).await;
         assert_eq!((summary.done, summary.failures.len()), (2, 0), "{summary:?}");
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn jobs_that_are_run_alone_come_from_either_end_in_turn() {
-    let house = House::new(Stage::Fetch);
+    let world = TestWorld::new(Stage::Fetch);
     let jobs = ["a", "poison", "b"].map(|name| {
         let host = format!("{name}.example");
         visit(&host, &[&format!("https://{host}/a")]).to_message().unwrap()
     });
     let letters = |receives: u32| jobs.each_ref().map(|job| (job.as_str(), receives));
-    let forth = house.open(&letters(3)).await.plan().alone;
-    let mut back = house.open(&letters(2)).await.plan().alone;
+    let forth = world.open(&letters(3)).await.plan().alone;
+    let mut back = world.open(&letters(2)).await.plan().alone;
     back.reverse();
     assert_eq!((forth.len(), &forth), (3, &back));
 }
 
 #[tokio::test(start_paused = true)]
 async fn jobs_that_are_run_alone_leave_half_of_the_time_to_the_others() {
-    let mut house = House::new(Stage::Fetch);
-    house.bounds.deadline = house.bounds.least_time(Stage::Fetch) + Millis::from_mins(5);
+    let mut world = TestWorld::new(Stage::Fetch);
+    world.bounds.deadline = world.bounds.least_time(Stage::Fetch) + Millis::from_mins(5);
     let host = |n: usize| format!("h{n}.example");
     let again: Vec<String> =
         (0..200).map(|n| visit(&host(n), &[&format!("https://{}/", host(n))]).to_message().unwrap()).collect();
     let new = visit("new.example", &["https://new.example/"]).to_message().unwrap();
     let letters: Vec<(&str, u32)> = again.iter().map(|job| (job.as_str(), 2)).chain([(new.as_str(), 1)]).collect();
-    let summary = house.run(&letters).await;
+    let summary = world.run(&letters).await;
     assert_eq!((summary.done + summary.deferred, summary.failures.len()), (201, 0));
     assert!(summary.done > 50 && summary.deferred > 20, "{summary:?}");
-    assert!(house.web.inner.calls().iter().any(|call| call.url == "https://new.example/"));
+    assert!(world.web.inner.calls().iter().any(|call| call.url == "https://new.example/"));
 }

@@ -2,7 +2,7 @@
 
 #![allow(clippy::print_stdout, reason = "the figures are what a person runs it for")]
 
-use crate::house::{House, visit};
+use crate::test_world::{TestWorld, visit};
 use curlew_model::{Job, Stage};
 use curlew_policy::chance::unit;
 use curlew_ports::Reply;
@@ -37,19 +37,19 @@ fn items(lengths: Lengths, seed: u64, n: u64) -> usize {
     }
 }
 
-fn batch(lengths: Lengths, seed: u64, house: &House) -> Vec<String> {
+fn batch(lengths: Lengths, seed: u64, world: &TestWorld) -> Vec<String> {
     (0..VISITS)
         .map(|n| {
             let host = format!("host{n}.example");
             if n % 50 == 7 {
                 // Some ask to be called slowly, and nobody knew.
                 let slowly = Reply { status: 200, body: "User-agent: *\nCrawl-delay: 10\n".into(), ..Reply::default() };
-                house.web.inner.answer(&format!("https://{host}/robots.txt"), Ok(slowly));
+                world.web.inner.answer(&format!("https://{host}/robots.txt"), Ok(slowly));
             }
             if n % 20 == 3 {
                 // And some are in trouble: their visit ends with its first page.
                 let busy = Reply { status: 503, ..Reply::default() };
-                house.web.inner.answer(&format!("https://{host}/0"), Ok(busy));
+                world.web.inner.answer(&format!("https://{host}/0"), Ok(busy));
             }
             let urls: Vec<String> = (0..items(lengths, seed, n)).map(|n| format!("https://{host}/{n}")).collect();
             let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
@@ -59,12 +59,12 @@ fn batch(lengths: Lengths, seed: u64, house: &House) -> Vec<String> {
 }
 
 async fn simulate(lengths: Lengths, seed: u64) {
-    let house = House::seeded(Stage::Fetch, seed);
-    let messages = batch(lengths, seed, &house);
+    let world = TestWorld::seeded(Stage::Fetch, seed);
+    let messages = batch(lengths, seed, &world);
     let letters: Vec<(&str, u32)> = messages.iter().map(|job| (job.as_str(), 1)).collect();
-    let summary = house.run(&letters).await;
+    let summary = world.run(&letters).await;
     let used = summary.utilisation().unwrap();
-    let rest = house.jobs.left().iter().filter(|(_, message)| !messages.contains(message)).count();
+    let rest = world.jobs.left().iter().filter(|(_, message)| !messages.contains(message)).count();
     println!(
         "{lengths:?}, seed {seed}: {used} % of {} slots for {} s; {} done, {} handed on, {} not begun",
         summary.slots,
@@ -75,9 +75,9 @@ async fn simulate(lengths: Lengths, seed: u64) {
     );
     assert_eq!(summary.done + summary.deferred, VISITS as usize, "{summary:?}");
     assert!(used >= BAR, "{used} % with seed {seed}");
-    assert!(house.clock.monotonic() <= house.bounds.deadline);
+    assert!(world.clock.monotonic() <= world.bounds.deadline);
     // Whatever was not visited is in the queue again.
-    let again = house.jobs.left().into_iter().filter_map(|(_, text)| match Job::from_message(&text) {
+    let again = world.jobs.left().into_iter().filter_map(|(_, text)| match Job::from_message(&text) {
         Ok(Job::Fetch(visit)) => Some(visit.items.len()),
         _ => None,
     });

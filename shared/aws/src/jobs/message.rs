@@ -33,13 +33,13 @@ pub enum ReadError {
 
 /// A message on its way into a queue.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Letter {
+pub(super) struct OutgoingMessage {
     pub(super) body: String,
     /// When it is to be delivered, at the earliest.
     pub(super) due: Timestamp,
 }
 
-impl Letter {
+impl OutgoingMessage {
     /// Seconds that SQS is to keep it back, reckoned from now.
     pub(super) fn delay(&self) -> i32 {
         seconds_until(self.due, LONGEST_DELAY)
@@ -81,13 +81,18 @@ impl Jobs {
         if due > super::wall_clock() + LONGEST_DELAY {
             return self.park(vec![(stage, text.to_owned(), due)]).await;
         }
-        let letter = Letter { body: text.to_owned(), due };
-        self.post(stage, &[letter]).await.into_iter().collect()
+        let outgoing = OutgoingMessage { body: text.to_owned(), due };
+        self.send_messages(stage, &[outgoing]).await.into_iter().collect()
     }
 
-    /// A letter that SQS takes.
-    pub(super) async fn letter(&self, stage: Stage, text: String, due: Timestamp) -> Result<Letter, PortError> {
-        Ok(Letter { body: self.claimed(stage, text, MESSAGE_LIMIT).await?, due })
+    /// A message that SQS takes.
+    pub(super) async fn outgoing(
+        &self,
+        stage: Stage,
+        text: String,
+        due: Timestamp,
+    ) -> Result<OutgoingMessage, PortError> {
+        Ok(OutgoingMessage { body: self.claimed(stage, text, MESSAGE_LIMIT).await?, due })
     }
 
     /// The text, or a claim check for it if it is longer than `most`.

@@ -1,4 +1,4 @@
-//! For tests: the real stages over ports in memory, and a desk over a queue in memory.
+//! For tests: the real stages over ports in memory, and a batch over a queue in memory.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 
@@ -33,7 +33,7 @@ const ARTICLE: &str = "<html><head><title>Curlews return to the estuary</title>\
     is low, and they rest on the saltmarsh while it is high.</p></article></body></html>";
 
 /// All in one place.
-pub(crate) struct House {
+pub(crate) struct TestWorld {
     pub(crate) stage: Stage,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) jobs: Arc<MemoryJobs>,
@@ -43,13 +43,13 @@ pub(crate) struct House {
     ports: Ports,
 }
 
-impl House {
-    pub(crate) fn new(stage: Stage) -> House {
-        House::seeded(stage, 7)
+impl TestWorld {
+    pub(crate) fn new(stage: Stage) -> TestWorld {
+        TestWorld::seeded(stage, 7)
     }
 
     /// Pauses and answers follow from the seed.
-    pub(crate) fn seeded(stage: Stage, seed: u64) -> House {
+    pub(crate) fn seeded(stage: Stage, seed: u64) -> TestWorld {
         let clock: Arc<dyn Clock> = Arc::new(TokioClock::starting_at("2026-11-21T12:00:00Z".parse().unwrap()));
         let (jobs, hosts) = (Arc::new(MemoryJobs::default()), Arc::new(MemoryHosts::default()));
         let web = Arc::new(Web { inner: MemoryFetch::default(), clock: clock.clone(), seed });
@@ -70,7 +70,7 @@ impl House {
         let politeness =
             Arc::new(Politeness { rules: Arc::new(rules.clone()), groups: Arc::new(groups.clone()), ..politeness });
         let bounds = Bounds { slots: 100, rules, groups, deadline: Millis::from_mins(15) };
-        House { stage, clock, jobs, web, politeness, bounds, ports }
+        TestWorld { stage, clock, jobs, web, politeness, bounds, ports }
     }
 
     /// Messages with how often each was received, as SQS hands them over; the n-th is called `message-n`.
@@ -91,8 +91,8 @@ impl House {
 
     pub(crate) async fn open(&self, messages: &[(&str, u32)]) -> Batch {
         let letters = self.letters(messages).await;
-        let desk = Arc::new(Office(self.jobs.clone()));
-        Batch::open(self.stage, letters, desk, self.clock.clone(), self.bounds.clone()).await
+        let queue = Arc::new(MemoryQueue(self.jobs.clone()));
+        Batch::open(self.stage, letters, queue, self.clock.clone(), self.bounds.clone()).await
     }
 
     pub(crate) async fn run(&self, messages: &[(&str, u32)]) -> Summary {
@@ -166,10 +166,10 @@ pub(crate) fn stored(key: &str) -> Job {
 }
 
 /// The queue in memory as a batch sees it.
-struct Office(Arc<MemoryJobs>);
+struct MemoryQueue(Arc<MemoryJobs>);
 
 #[async_trait]
-impl Desk for Office {
+impl Desk for MemoryQueue {
     async fn read(&self, letter: &Letter) -> Result<Job, Unread> {
         Job::from_message(&letter.body).map_err(Unread::Never)
     }

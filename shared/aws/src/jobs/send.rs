@@ -1,7 +1,7 @@
 //! Requests to SQS.
 
 use super::Jobs;
-use super::letter::{Letter, REQUEST_LIMIT};
+use super::message::{OutgoingMessage, REQUEST_LIMIT};
 use crate::error::{again, corrupt};
 use aws_sdk_sqs::types::SendMessageBatchRequestEntry;
 use curlew_model::Stage;
@@ -18,22 +18,22 @@ const TRIES: u32 = 5;
 /// Before the second try; it doubles with each further one.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// A letter in a request, with its place among all letters.
-type Entry<'a> = (usize, &'a Letter);
+/// A message in a request, with its place among all messages.
+type Entry<'a> = (usize, &'a OutgoingMessage);
 
 impl Jobs {
-    /// Sends the letters in as few requests as possible; says of each whether it is in.
-    pub(super) async fn post(&self, stage: Stage, letters: &[Letter]) -> Vec<Result<(), PortError>> {
-        if letters.is_empty() {
+    /// Sends the messages in as few requests as possible; says of each whether it is in.
+    pub(super) async fn send_messages(&self, stage: Stage, messages: &[OutgoingMessage]) -> Vec<Result<(), PortError>> {
+        if messages.is_empty() {
             return Vec::new();
         }
         let address = match self.address(stage).await {
             Ok(address) => address,
-            Err(error) => return letters.iter().map(|_| Err(again(&error))).collect(),
+            Err(error) => return messages.iter().map(|_| Err(again(&error))).collect(),
         };
-        let mut results: Vec<_> = letters.iter().map(|_| Ok(())).collect();
+        let mut results: Vec<_> = messages.iter().map(|_| Ok(())).collect();
         let mut requests = Vec::new();
-        for entries in batches(letters) {
+        for entries in batches(messages) {
             requests.push(self.request(stage, address, entries));
         }
         let mut done = futures::stream::iter(requests).buffer_unordered(AT_ONCE);
@@ -89,18 +89,18 @@ impl Jobs {
 
 /// Entries as SQS wants them; each is called by its place in the request.
 fn batch_entries(entries: &[Entry<'_>]) -> Result<Vec<SendMessageBatchRequestEntry>, PortError> {
-    let entry = |(place, (_, letter)): (usize, &Entry<'_>)| {
-        let entry = SendMessageBatchRequestEntry::builder().id(place.to_string()).message_body(&letter.body);
-        entry.delay_seconds(letter.delay()).build().map_err(|e| corrupt("a message", e))
+    let entry = |(place, (_, message)): (usize, &Entry<'_>)| {
+        let entry = SendMessageBatchRequestEntry::builder().id(place.to_string()).message_body(&message.body);
+        entry.delay_seconds(message.delay()).build().map_err(|e| corrupt("a message", e))
     };
     entries.iter().enumerate().map(entry).collect()
 }
 
-/// Letters shared out over requests, in their order.
-fn batches(letters: &[Letter]) -> Vec<Vec<Entry<'_>>> {
+/// Messages shared out over requests, in their order.
+fn batches(messages: &[OutgoingMessage]) -> Vec<Vec<Entry<'_>>> {
     let mut batches: Vec<Vec<Entry<'_>>> = Vec::new();
     let mut bytes = 0;
-    for entry in letters.iter().enumerate() {
+    for entry in messages.iter().enumerate() {
         let length = entry.1.body.len();
         match batches.last_mut() {
             Some(batch) if batch.len() < BATCH && bytes + length <= REQUEST_LIMIT => {

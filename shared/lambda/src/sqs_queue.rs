@@ -8,13 +8,13 @@ use curlew_ports::{PortError, Queue};
 use std::sync::Arc;
 
 /// The queue that wakes a function.
-pub(crate) struct Post {
+pub(crate) struct SqsQueue {
     pub(crate) stage: Stage,
     pub(crate) jobs: Arc<Jobs>,
 }
 
 #[async_trait]
-impl Desk for Post {
+impl Desk for SqsQueue {
     async fn read(&self, letter: &Letter) -> Result<Job, Unread> {
         self.jobs.read_message(&letter.body).await.map_err(|error| match error {
             ReadError::Unreadable(why) => Unread::Never(why),
