@@ -26,12 +26,12 @@ const BODIES_PERCENT: usize = 40;
 /// Set by every Lambda runtime, and by those that stand in for it.
 const RUNTIME_API: &str = "AWS_LAMBDA_RUNTIME_API";
 
-/// Makes what looks at images as a service does. A function of its own for those functions that judge pages, so that the
+/// Makes a classifier of images that a service runs. A function of its own for those functions that judge pages, so that the
 /// others are linked without the client of a service that they never call.
-pub(crate) type Eyes = fn(&Connection) -> Option<Arc<dyn ImageClassifier>>;
+pub(crate) type ClassifierFactory = fn(&Connection) -> Option<Arc<dyn ImageClassifier>>;
 
 /// For functions that judge no pages.
-pub(crate) fn cannot_look(_: &Connection) -> Option<Arc<dyn ImageClassifier>> {
+pub(crate) fn no_classifier(_: &Connection) -> Option<Arc<dyn ImageClassifier>> {
     None
 }
 
@@ -59,13 +59,17 @@ impl Cold {
     ///
     /// # Errors
     /// One line that says which setting is wrong, and why.
-    pub(crate) async fn start(began: Instant, environment: &[(String, String)], eyes: Eyes) -> Result<Cold, Failure> {
+    pub(crate) async fn start(
+        began: Instant,
+        environment: &[(String, String)],
+        classifier: ClassifierFactory,
+    ) -> Result<Cold, Failure> {
         let Read { mut settings, names, paused } = read(environment)?;
         settings.warn();
         let stack = names.stack.clone();
         let connection = Connection::from_environment().await;
         if settings.image == ImageScreening::Rekognition
-            && let Some(eye) = eyes(&connection)
+            && let Some(eye) = classifier(&connection)
         {
             settings = settings.with_eye(eye);
         }

@@ -1,7 +1,7 @@
 //! From the start of the process to its invocations, and the one line that each of them leaves in the log.
 
 use crate::batch::Summary;
-use crate::cold::{Cold, Eyes, cannot_look};
+use crate::cold::{ClassifierFactory, Cold, no_classifier};
 use crate::failure::Failure;
 use crate::meter::Meter;
 use crate::{init_error, logs, time, usage};
@@ -47,17 +47,17 @@ where
     F: Fn(Call) -> Fut,
     Fut: Future<Output = Result<Answer<R>, Failure>>,
 {
-    serve_with(function, cannot_look, act).await
+    serve_with(function, no_classifier, act).await
 }
 
-/// The same for a function that judges pages: `eyes` makes what looks at images, where the settings name a service.
-pub(crate) async fn serve_with<R, F, Fut>(function: &'static str, eyes: Eyes, act: F) -> ExitCode
+/// The same for a function that judges pages: `classifier` makes what looks at images, where the settings name a service.
+pub(crate) async fn serve_with<R, F, Fut>(function: &'static str, classifier: ClassifierFactory, act: F) -> ExitCode
 where
     R: Serialize,
     F: Fn(Call) -> Fut,
     Fut: Future<Output = Result<Answer<R>, Failure>>,
 {
-    let Some(cold) = start(eyes).await else { return ExitCode::FAILURE };
+    let Some(cold) = start(classifier).await else { return ExitCode::FAILURE };
     let (cold, act) = (&cold, &act);
     let handler = |event: LambdaEvent<Value>| async move {
         if cold.is_worn_out() {
@@ -77,11 +77,11 @@ where
 }
 
 /// The cold start; what is wrong with it is said to the log and to Lambda.
-pub(crate) async fn start(eyes: Eyes) -> Option<Arc<Cold>> {
+pub(crate) async fn start(classifier: ClassifierFactory) -> Option<Arc<Cold>> {
     let began = Instant::now();
     let environment = environment();
     logs::start(&environment);
-    match Cold::start(began, &environment, eyes).await {
+    match Cold::start(began, &environment, classifier).await {
         Ok(cold) => Some(Arc::new(cold)),
         Err(failure) => {
             tracing::error!(error = %failure, "the function cannot start");

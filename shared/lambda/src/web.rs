@@ -1,6 +1,6 @@
 //! The function behind the search page's URL: the router of `curlew-web`, as it is.
 
-use crate::cold::{Cold, cannot_look};
+use crate::cold::{Cold, no_classifier};
 use crate::failure::Failure;
 use crate::meter::Meter;
 use crate::serve::{Answer, Invocation, ended, start};
@@ -20,7 +20,7 @@ use tower::ServiceExt;
 
 /// Runs the search page behind a function URL (payload format 2.0).
 pub async fn web() -> ExitCode {
-    let Some(cold) = start(cannot_look).await else { return ExitCode::FAILURE };
+    let Some(cold) = start(no_classifier).await else { return ExitCode::FAILURE };
     let (cold, router) = (&cold, &OnceCell::new());
     let handler = |request: Request| async move {
         let context = request.lambda_context_ref().cloned().unwrap_or_default();

@@ -2,7 +2,7 @@
 //! found, and requests to be removed of those who can give no proof. It changes nothing; people read it.
 
 use crate::app::{App, From};
-use crate::form::{self, Filled, No, Notice, Seal};
+use crate::form::{self, Filled, FormToken, No, Notice};
 use crate::language::Language;
 use crate::page::{self, Site};
 use crate::words::{self, Form};
@@ -30,7 +30,7 @@ struct ContactPage<'a> {
     address: &'a str,
     text: &'a str,
     reply_to: &'a str,
-    seal: &'a Seal,
+    form_token: &'a FormToken,
     notice: Option<Notice>,
 }
 
@@ -111,7 +111,7 @@ fn answer(
     kept: Option<&Filled>,
     notice: Option<Notice>,
 ) -> Response {
-    let seal = Seal::new(app, kept);
+    let form_token = FormToken::new(app, kept);
     let page = ContactPage {
         site: app.site(language),
         t: words::Contact::of(language),
@@ -120,10 +120,10 @@ fn answer(
         address: filled.get("address"),
         text: filled.get("text"),
         reply_to: filled.get("reply_to"),
-        seal: &seal,
+        form_token: &form_token,
         notice,
     };
-    seal.on(page::html(language, status, "no-store", &page))
+    form_token.on(page::html(language, status, "no-store", &page))
 }
 
 #[cfg(test)]

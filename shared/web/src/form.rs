@@ -9,7 +9,7 @@ use crate::language::Language;
 use crate::origin;
 use crate::page::waiting;
 use crate::token::{self, Fault, Ticket};
-use crate::{headers, words, work};
+use crate::{headers, proof_of_work, words};
 use axum::body::{Body, to_bytes};
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::http::header::{CONTENT_LENGTH, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderValue, REFERRER_POLICY};
@@ -146,7 +146,7 @@ pub(crate) fn ticket(app: &App, from: From, language: Language, filled: &Filled)
         Fault::TooOld => No::new(StatusCode::BAD_REQUEST, t.too_old),
         Fault::Forged => No::new(StatusCode::BAD_REQUEST, t.forged),
     })?;
-    if is_rush(app) && !work::is_done(token, filled.get("work")) {
+    if is_rush(app) && !proof_of_work::is_done(token, filled.get("work")) {
         let too_soon = |wait| No { wait: Some(wait), ..No::kept(StatusCode::TOO_MANY_REQUESTS, t.rushed) };
         let wait = RUSH_AGE.saturating_sub(ticket.age(now));
         if wait > Millis::ZERO {
@@ -172,8 +172,8 @@ pub(crate) fn spend(app: &App, language: Language, ticket: Ticket) -> Result<(),
     }
 }
 
-/// What a page's form carries.
-pub(crate) struct Seal {
+/// The token that a form carries, and its proof of work.
+pub(crate) struct FormToken {
     pub(crate) token: String,
     /// It has to be worked or waited for: what was worked for it so far.
     pub(crate) work: Option<String>,
@@ -181,15 +181,15 @@ pub(crate) struct Seal {
     pub(crate) script: &'static str,
 }
 
-impl Seal {
+impl FormToken {
     /// For a form that is given out now, or once more, with the token and the work that it has.
-    pub(crate) fn new(app: &App, kept: Option<&Filled>) -> Seal {
+    pub(crate) fn new(app: &App, kept: Option<&Filled>) -> FormToken {
         let fresh = || {
             let serial = app.serial.fetch_add(1, Ordering::Relaxed);
             token::issue(&app.settings.secret, app.clock.now(), serial)
         };
         let work = || kept.map(|filled| filled.get("work").to_owned()).unwrap_or_default();
-        Seal {
+        FormToken {
             token: kept.map_or_else(fresh, |filled| filled.get("token").to_owned()),
             work: is_rush(app).then(work),
             script: work_version(),

@@ -32,6 +32,7 @@ mod owner;
 mod page;
 mod page_settings;
 mod params;
+mod proof_of_work;
 mod proxy;
 mod quota;
 mod routes;
@@ -48,7 +49,6 @@ mod token;
 mod validate;
 mod websub;
 mod words;
-mod work;
 
 pub use app::Caller;
 pub use page_settings::{PageSettings, ShownPoliteness};

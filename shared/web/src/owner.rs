@@ -5,7 +5,7 @@
 
 use crate::app::{App, From};
 use crate::claim;
-use crate::form::{self, Filled, No, Notice, Seal};
+use crate::form::{self, Filled, FormToken, No, Notice};
 use crate::hit::web_url;
 use crate::language::Language;
 use crate::page::{self, Site, too_many};
@@ -33,7 +33,7 @@ struct BeginPage<'a> {
     t: &'static words::Owner,
     form: &'static Form,
     host: &'a str,
-    seal: &'a Seal,
+    form_token: &'a FormToken,
     notice: Option<Notice>,
 }
 
@@ -217,9 +217,9 @@ fn beginning(
     kept: Option<&Filled>,
     notice: Option<Notice>,
 ) -> Response {
-    let (seal, t, form) = (Seal::new(app, kept), words::Owner::of(language), Form::of(language));
-    let page = BeginPage { site: app.site(language), t, form, host, seal: &seal, notice };
-    seal.on(page::html(language, status, "no-store", &page))
+    let (form_token, t, form) = (FormToken::new(app, kept), words::Owner::of(language), Form::of(language));
+    let page = BeginPage { site: app.site(language), t, form, host, form_token: &form_token, notice };
+    form_token.on(page::html(language, status, "no-store", &page))
 }
 
 async fn answer(

@@ -1,7 +1,7 @@
 //! The form by which anybody may suggest a site. It only hands the address on; nothing is fetched here.
 
 use crate::app::{App, From};
-use crate::form::{self, Filled, No, Notice, Seal};
+use crate::form::{self, Filled, FormToken, No, Notice};
 use crate::hit::web_url;
 use crate::language::Language;
 use crate::page::{self, Site};
@@ -23,7 +23,7 @@ struct SuggestPage<'a> {
     t: &'static Suggest,
     form: &'static Form,
     url: &'a str,
-    seal: &'a Seal,
+    form_token: &'a FormToken,
     notice: Option<Notice>,
 }
 
@@ -90,9 +90,9 @@ fn answer(
     kept: Option<&Filled>,
     notice: Option<Notice>,
 ) -> Response {
-    let (seal, site, t) = (Seal::new(app, kept), app.site(language), Suggest::of(language));
-    let page = SuggestPage { site, t, form: Form::of(language), url, seal: &seal, notice };
-    seal.on(page::html(language, status, "no-store", &page))
+    let (form_token, site, t) = (FormToken::new(app, kept), app.site(language), Suggest::of(language));
+    let page = SuggestPage { site, t, form: Form::of(language), url, form_token: &form_token, notice };
+    form_token.on(page::html(language, status, "no-store", &page))
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ const ZEROS: usize = 2;
 /// The longest number that is looked at.
 const MAX_DIGITS: usize = 12;
 
-/// Whether a number is the work for a token.
+/// True if a number is the proof of work for a token.
 pub(crate) fn is_done(token: &str, number: &str) -> bool {
     let is_number = !number.is_empty() && number.len() <= MAX_DIGITS && number.bytes().all(|b| b.is_ascii_digit());
     is_number && Sha256::digest(format!("{token} {number}")).iter().take(ZEROS).all(|byte| *byte == 0)
