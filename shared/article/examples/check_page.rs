@@ -78,5 +78,5 @@ fn words(explanation: &Explanation) -> Value {
         .lines
         .iter()
         .map(|line| json!({"text": line.text, "kind": line.kind, "links": line.links, "left_out": line.left_out}));
-    json!({"voices": candidates.collect::<Vec<_>>(), "lines": lines.collect::<Vec<_>>()})
+    json!({"candidates": candidates.collect::<Vec<_>>(), "lines": lines.collect::<Vec<_>>()})
 }

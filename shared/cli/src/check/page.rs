@@ -132,22 +132,22 @@ fn dated(by: &str) -> &'static str {
     }
 }
 
-/// The explanation as an object: sentences for people, then where the date is from, the voices, and the lines left out.
+/// The explanation as an object: sentences for people, then where the date is from, the candidates, and the lines left out.
 fn in_words(article: &Article, explanation: &Explanation, sentences: &[String]) -> Value {
     let left_out = explanation.lines.iter().filter_map(|line| {
         let why = line.left_out?;
         Some(json!({"line": shortened(&line.text), "why": why}))
     });
-    let voices = explanation.candidates.iter().map(|voice| {
+    let candidates = explanation.candidates.iter().map(|candidate| {
         json!({
-            "from": voice.from,
-            "is": place(voice.from),
-            "characters": voice.chars,
-            "links": hundredths(voice.links),
-            "agreement": hundredths(voice.agreement),
-            "prior": hundredths(voice.prior),
-            "score": hundredths(voice.score),
-            "chosen": voice.chosen,
+            "from": candidate.from,
+            "is": place(candidate.from),
+            "characters": candidate.chars,
+            "links": hundredths(candidate.links),
+            "agreement": hundredths(candidate.agreement),
+            "prior": hundredths(candidate.prior),
+            "score": hundredths(candidate.score),
+            "chosen": candidate.chosen,
         })
     });
     let date = article
@@ -156,7 +156,7 @@ fn in_words(article: &Article, explanation: &Explanation, sentences: &[String]) 
     json!({
         "summary": sentences,
         "published": date,
-        "voices": voices.collect::<Vec<_>>(),
+        "candidates": candidates.collect::<Vec<_>>(),
         "left_out": left_out.collect::<Vec<_>>(),
     })
 }
@@ -171,9 +171,9 @@ fn summary(article: &Article, explanation: &Explanation) -> String {
     )
 }
 
-/// What a voice looks at, in words.
-fn place(voice: &str) -> Option<&'static str> {
-    Some(match voice {
+/// What a candidate looks at, in words.
+fn place(candidate: &str) -> Option<&'static str> {
+    Some(match candidate {
         "microdata" => "the element that is marked as articleBody",
         "content" => "the container that is named as a post's text (such as entry-content)",
         "article" => "the <article> element",
