@@ -3,16 +3,16 @@
 
 use crate::coding::Coding;
 use crate::feeds::{Damage, Entry, FeedDoc, Format};
-use crate::house::{House, Pictures, Post, Style};
 use crate::html::{self, FeedLink};
 use crate::log::Kind;
+use crate::publisher::{Pictures, Post, Publisher, Style};
 use crate::reply::Reply;
 use crate::site::{Expect, Outcome, RateLimit, Route, Site};
 use crate::text::Bank;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
 
-impl House {
+impl Publisher {
     /// An article as an answer.
     pub(crate) fn page(&self, post: &Post) -> Reply {
         Reply::page(html::article(self, self.style, post))
@@ -65,7 +65,7 @@ impl Plan {
 /// A site under construction.
 #[derive(Clone, Debug)]
 pub(crate) struct Blog {
-    pub(crate) house: House,
+    pub(crate) publisher: Publisher,
     pub(crate) about: &'static str,
     pub(crate) held: Option<&'static str>,
     pub(crate) delay: Duration,
@@ -90,7 +90,7 @@ impl Blog {
         bank: &'static Bank,
         style: Style,
     ) -> Blog {
-        let house = House {
+        let publisher = Publisher {
             host: host.to_owned(),
             page_host: host.to_owned(),
             name,
@@ -100,7 +100,7 @@ impl Blog {
             pictures: Pictures::Own,
         };
         Blog {
-            house,
+            publisher,
             about: "",
             held: None,
             delay: Duration::ZERO,
@@ -120,7 +120,7 @@ impl Blog {
     /// Articles 0 to `count` - 1, all fit to be accepted.
     pub(crate) fn posts(&mut self, count: usize) -> &mut Blog {
         for number in 0..count {
-            let post = self.house.post(number);
+            let post = self.publisher.post(number);
             self.post(&post, Outcome::Accepted);
         }
         self
@@ -128,7 +128,7 @@ impl Blog {
 
     /// An article: its page, its picture, its entry.
     pub(crate) fn post(&mut self, post: &Post, outcome: Outcome) -> &mut Blog {
-        let page = self.house.page(post);
+        let page = self.publisher.page(post);
         self.post_as(post, page, outcome)
     }
 
@@ -136,7 +136,7 @@ impl Blog {
     pub(crate) fn post_as(&mut self, post: &Post, page: Reply, outcome: Outcome) -> &mut Blog {
         self.at(&post.url, page);
         self.picture(post);
-        let entry = self.house.entry(post);
+        let entry = self.publisher.entry(post);
         self.entry(entry, outcome)
     }
 
@@ -176,7 +176,7 @@ impl Blog {
     /// robots.txt, and the beginnings of the paths on the articles' host that it forbids us.
     pub(crate) fn robots(&mut self, reply: Reply, off_limits: &[&str]) -> &mut Blog {
         self.robots = Some(reply);
-        self.off_limits = off_limits.iter().map(|path| format!("{}{path}", self.house.page_host)).collect();
+        self.off_limits = off_limits.iter().map(|path| format!("{}{path}", self.publisher.page_host)).collect();
         self
     }
 
@@ -211,7 +211,7 @@ impl Blog {
         for host in self.hosts() {
             self.missing(&format!("http://{host}/robots.txt"), robots.clone());
         }
-        if let Some(image) = self.house.image() {
+        if let Some(image) = self.publisher.image() {
             self.missing(&image, Reply::picture_at(&image));
         }
         if let Some(coding) = self.coding {
@@ -223,8 +223,8 @@ impl Blog {
         let expect = self.expect();
         let hosts = self.hosts().into_iter().collect();
         Site {
-            host: self.house.host.clone(),
-            start_url: self.start.clone().unwrap_or_else(|| format!("{}/", self.house.home())),
+            host: self.publisher.host.clone(),
+            start_url: self.start.clone().unwrap_or_else(|| format!("{}/", self.publisher.home())),
             about: self.about,
             expect,
             crawl_delay: self.crawl_delay,
@@ -234,7 +234,7 @@ impl Blog {
             off_limits: self.off_limits,
             delay: self.delay,
             rate_limit: self.rate_limit,
-            house: Some(self.house),
+            publisher: Some(self.publisher),
             uniform: None,
         }
     }
@@ -248,7 +248,7 @@ impl Blog {
 
     fn hosts(&self) -> BTreeSet<String> {
         let of_routes = self.routes.keys().filter_map(|key| key.split('/').next()).map(str::to_owned);
-        of_routes.chain([self.house.host.clone(), self.house.page_host.clone()]).collect()
+        of_routes.chain([self.publisher.host.clone(), self.publisher.page_host.clone()]).collect()
     }
 
     fn front_page(&mut self) {
@@ -258,7 +258,7 @@ impl Blog {
             .filter(|plan| plan.linked)
             .map(|plan| FeedLink {
                 title: self.feed_title(plan),
-                url: format!("{}{}", self.house.home(), plan.path),
+                url: format!("{}{}", self.publisher.home(), plan.path),
                 media_type: plan.format.media_type(),
             })
             .collect();
@@ -269,15 +269,15 @@ impl Blog {
             .take(12)
             .map(|(entry, _)| (entry.title.clone().unwrap_or_else(|| "…".to_owned()), entry.link.clone()))
             .collect();
-        let html = html::home(&self.house, &links, self.house.image().as_deref(), &posts);
-        self.missing(&format!("{}/", self.house.home()), Reply::home(html));
+        let html = html::home(&self.publisher, &links, self.publisher.image().as_deref(), &posts);
+        self.missing(&format!("{}/", self.publisher.home()), Reply::home(html));
     }
 
     fn feed_title(&self, plan: &Plan) -> String {
         if plan.title.is_empty() {
-            self.house.name.to_owned()
+            self.publisher.name.to_owned()
         } else {
-            format!("{} – {}", self.house.name, plan.title)
+            format!("{} – {}", self.publisher.name, plan.title)
         }
     }
 
@@ -299,11 +299,11 @@ impl Blog {
         FeedDoc {
             format: plan.format,
             title: self.feed_title(plan),
-            description: self.house.tagline.to_owned(),
-            home: format!("{}/", self.house.home()),
-            url: format!("{}{}", self.house.home(), plan.path),
-            lang: self.house.bank.lang.to_owned(),
-            image: self.house.image(),
+            description: self.publisher.tagline.to_owned(),
+            home: format!("{}/", self.publisher.home()),
+            url: format!("{}{}", self.publisher.home(), plan.path),
+            lang: self.publisher.bank.lang.to_owned(),
+            image: self.publisher.image(),
             hints: plan.hints,
             entries,
             damage: plan.damage,

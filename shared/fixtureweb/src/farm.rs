@@ -53,7 +53,7 @@ impl Farm {
 
 /// A site as all others know one.
 fn site(uniform: UniformSite) -> Site {
-    let host = uniform.house.host.clone();
+    let host = uniform.publisher.host.clone();
     Site {
         start_url: format!("http://{host}/"),
         about: "one of many alike: an RSS feed, pages of one size, every one fit to be accepted",
@@ -66,7 +66,7 @@ fn site(uniform: UniformSite) -> Site {
         off_limits: Vec::new(),
         delay: Duration::ZERO,
         rate_limit: RateLimit::None,
-        house: Some(uniform.house.clone()),
+        publisher: Some(uniform.publisher.clone()),
         uniform: Some(uniform),
     }
 }

@@ -1,8 +1,8 @@
 //! Feeds: what they say, the formats that they are written in, and the damage that real ones come with.
 
 use crate::date::{NEWEST, Stamp};
-use crate::house::{House, Post, Style};
 use crate::html::{escape, paragraphs};
+use crate::publisher::{Post, Publisher, Style};
 use serde_json::json;
 
 /// One entry of a feed.
@@ -73,7 +73,7 @@ pub(crate) enum Damage {
     LatinAsUtf8,
 }
 
-impl House {
+impl Publisher {
     /// An article as an entry of a feed.
     pub(crate) fn entry(&self, post: &Post) -> Entry {
         let id = match self.style {

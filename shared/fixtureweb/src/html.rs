@@ -1,6 +1,6 @@
 //! Page templates: five kinds of markup that articles of the real web come in, and home pages.
 
-use crate::house::{House, Post, Style};
+use crate::publisher::{Post, Publisher, Style};
 use serde_json::json;
 
 /// For text and for attribute values in double quotes.
@@ -77,40 +77,40 @@ fn furniture(lang: &str) -> Furniture {
 }
 
 /// An article's page.
-pub(crate) fn article(house: &House, style: Style, post: &Post) -> String {
-    let head = article_head(house, style, post);
+pub(crate) fn article(publisher: &Publisher, style: Style, post: &Post) -> String {
+    let head = article_head(publisher, style, post);
     let body = match style {
-        Style::WordPress => wordpress_body(house, post),
-        Style::Microdata => microdata_body(house, post),
-        Style::JsonLd | Style::Plain => plain_body(house, post),
-        Style::OpenGraph => divs_body(house, post),
+        Style::WordPress => wordpress_body(publisher, post),
+        Style::Microdata => microdata_body(publisher, post),
+        Style::JsonLd | Style::Plain => plain_body(publisher, post),
+        Style::OpenGraph => divs_body(publisher, post),
     };
     let class = if style == Style::WordPress {
         format!(" class=\"post-template-default single single-post postid-{} wp-embed-responsive\"", 100 + post.number)
     } else {
         String::new()
     };
-    document(house, &head, &class, &body)
+    document(publisher, &head, &class, &body)
 }
 
-fn document(house: &House, head: &str, body_attributes: &str, body: &str) -> String {
-    let f = furniture(house.bank.lang);
+fn document(publisher: &Publisher, head: &str, body_attributes: &str, body: &str) -> String {
+    let f = furniture(publisher.bank.lang);
     format!(
         "<!doctype html>\n<html lang=\"{}\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n{head}<style>{CSS}</style>\n</head>\n<body{body_attributes}>\n<header><a href=\"/\">{}</a>\n<nav><a href=\"/\">{}</a><a href=\"/about\">{}</a><a href=\"/archive\">{}</a></nav></header>\n<main>\n{body}</main>\n<footer><p>© 2026 {} · {}</p></footer>\n</body>\n</html>\n",
-        house.bank.lang,
-        escape(house.name),
+        publisher.bank.lang,
+        escape(publisher.name),
         f.home,
         f.about,
         f.archive,
-        escape(house.name),
+        escape(publisher.name),
         f.imprint,
     )
 }
 
-fn article_head(house: &House, style: Style, post: &Post) -> String {
+fn article_head(publisher: &Publisher, style: Style, post: &Post) -> String {
     let mut head = String::new();
     if let Some(title) = &post.title {
-        head.push_str(&format!("<title>{} – {}</title>\n", escape(title), escape(house.name)));
+        head.push_str(&format!("<title>{} – {}</title>\n", escape(title), escape(publisher.name)));
     }
     head.push_str(&post.head);
     if style == Style::Plain && post.canonical.is_none() {
@@ -123,25 +123,25 @@ fn article_head(house: &House, style: Style, post: &Post) -> String {
     }
     head.push_str(&format!("<meta name=\"description\" content=\"{}\">\n", escape(&post.summary)));
     if style != Style::Microdata {
-        open_graph(&mut head, house, post);
+        open_graph(&mut head, publisher, post);
     }
     if style == Style::WordPress {
         head.push_str("<meta name=\"generator\" content=\"WordPress 6.8.3\">\n");
-        head.push_str(&format!("<link rel=\"shortlink\" href=\"{}/?p={}\">\n", house.home(), 100 + post.number));
-        head.push_str(&format!("<link rel=\"https://api.w.org/\" href=\"{}/wp-json/\">\n", house.home()));
+        head.push_str(&format!("<link rel=\"shortlink\" href=\"{}/?p={}\">\n", publisher.home(), 100 + post.number));
+        head.push_str(&format!("<link rel=\"https://api.w.org/\" href=\"{}/wp-json/\">\n", publisher.home()));
     }
     if style == Style::JsonLd {
-        head.push_str(&json_ld(house, post));
+        head.push_str(&json_ld(publisher, post));
     }
     head
 }
 
-fn open_graph(head: &mut String, house: &House, post: &Post) {
+fn open_graph(head: &mut String, publisher: &Publisher, post: &Post) {
     let mut property = |name: &str, value: &str| {
         head.push_str(&format!("<meta property=\"{name}\" content=\"{}\">\n", escape(value)));
     };
     property("og:type", "article");
-    property("og:site_name", house.name);
+    property("og:site_name", publisher.name);
     if let Some(title) = &post.title {
         property("og:title", title);
     }
@@ -153,7 +153,7 @@ fn open_graph(head: &mut String, house: &House, post: &Post) {
     property("article:published_time", &post.at.rfc3339());
 }
 
-fn json_ld(house: &House, post: &Post) -> String {
+fn json_ld(publisher: &Publisher, post: &Post) -> String {
     let doc = json!({
         "@context": "https://schema.org",
         "@type": "NewsArticle",
@@ -161,9 +161,9 @@ fn json_ld(house: &House, post: &Post) -> String {
         "datePublished": post.at.rfc3339(),
         "dateModified": post.at.rfc3339(),
         "author": [{ "@type": "Person", "name": post.author }],
-        "publisher": { "@type": "Organization", "name": house.name },
+        "publisher": { "@type": "Organization", "name": publisher.name },
         "mainEntityOfPage": post.url,
-        "inLanguage": house.bank.lang,
+        "inLanguage": publisher.bank.lang,
         "image": post.picture,
         "articleBody": post.paragraphs.join("\n\n"),
     });
@@ -189,13 +189,13 @@ fn time(post: &Post, attributes: &str) -> String {
     format!("<time{attributes} datetime=\"{}\">{}</time>", post.at.rfc3339(), post.at.date())
 }
 
-fn aside(house: &House) -> String {
-    let f = furniture(house.bank.lang);
-    format!("<aside><p>{}: <a href=\"/\">{}</a></p></aside>\n", f.more, escape(house.name))
+fn aside(publisher: &Publisher) -> String {
+    let f = furniture(publisher.bank.lang);
+    format!("<aside><p>{}: <a href=\"/\">{}</a></p></aside>\n", f.more, escape(publisher.name))
 }
 
-fn wordpress_body(house: &House, post: &Post) -> String {
-    let f = furniture(house.bank.lang);
+fn wordpress_body(publisher: &Publisher, post: &Post) -> String {
+    let f = furniture(publisher.bank.lang);
     format!(
         "<article id=\"post-{n}\" class=\"post-{n} post type-post status-publish format-standard hentry\">\n{}<div class=\"entry-meta\">{} <span class=\"byline\">{} <span class=\"author vcard\">{}</span></span></div>\n{}<div class=\"entry-content wp-block-post-content\">\n{}</div>\n</article>\n<nav class=\"post-navigation\"><a rel=\"prev\" href=\"/\">«</a></nav>\n{}",
         heading(post, " class=\"entry-title\""),
@@ -204,13 +204,13 @@ fn wordpress_body(house: &House, post: &Post) -> String {
         escape(&post.author),
         figure(post, " class=\"attachment-post-thumbnail wp-post-image\""),
         paragraphs(post),
-        aside(house),
+        aside(publisher),
         n = 100 + post.number,
     )
 }
 
-fn microdata_body(house: &House, post: &Post) -> String {
-    let f = furniture(house.bank.lang);
+fn microdata_body(publisher: &Publisher, post: &Post) -> String {
+    let f = furniture(publisher.bank.lang);
     format!(
         "<article itemscope itemtype=\"https://schema.org/Article\">\n{}<p class=\"meta\">{} <span itemprop=\"author\" itemscope itemtype=\"https://schema.org/Person\"><span itemprop=\"name\">{}</span></span>, {}</p>\n{}<div itemprop=\"articleBody\">\n{}</div>\n</article>\n{}",
         heading(post, " itemprop=\"headline\""),
@@ -219,12 +219,12 @@ fn microdata_body(house: &House, post: &Post) -> String {
         time(post, " itemprop=\"datePublished\""),
         figure(post, " itemprop=\"image\""),
         paragraphs(post),
-        aside(house),
+        aside(publisher),
     )
 }
 
-fn plain_body(house: &House, post: &Post) -> String {
-    let f = furniture(house.bank.lang);
+fn plain_body(publisher: &Publisher, post: &Post) -> String {
+    let f = furniture(publisher.bank.lang);
     format!(
         "<article>\n{}<p class=\"meta\">{} {}, {}</p>\n{}{}</article>\n{}",
         heading(post, ""),
@@ -233,12 +233,12 @@ fn plain_body(house: &House, post: &Post) -> String {
         time(post, ""),
         figure(post, ""),
         paragraphs(post),
-        aside(house),
+        aside(publisher),
     )
 }
 
-fn divs_body(house: &House, post: &Post) -> String {
-    let f = furniture(house.bank.lang);
+fn divs_body(publisher: &Publisher, post: &Post) -> String {
+    let f = furniture(publisher.bank.lang);
     format!(
         "<div class=\"story\">\n{}<div class=\"meta\">{} {} · {}</div>\n{}<div class=\"story-text\">\n{}</div>\n</div>\n<div class=\"share\"><a href=\"#\">+</a> <a href=\"#\">@</a></div>\n{}",
         heading(post, ""),
@@ -247,7 +247,7 @@ fn divs_body(house: &House, post: &Post) -> String {
         post.at.date(),
         figure(post, ""),
         paragraphs(post),
-        aside(house),
+        aside(publisher),
     )
 }
 
@@ -260,14 +260,19 @@ pub(crate) struct FeedLink {
 }
 
 /// A home page: feed links in the head, a list of articles in the body.
-pub(crate) fn home(house: &House, feeds: &[FeedLink], image: Option<&str>, posts: &[(String, String)]) -> String {
-    let mut head = format!("<title>{}</title>\n", escape(house.name));
-    head.push_str(&format!("<meta name=\"description\" content=\"{}\">\n", escape(house.tagline)));
-    head.push_str(&format!("<meta property=\"og:site_name\" content=\"{}\">\n", escape(house.name)));
+pub(crate) fn home(
+    publisher: &Publisher,
+    feeds: &[FeedLink],
+    image: Option<&str>,
+    posts: &[(String, String)],
+) -> String {
+    let mut head = format!("<title>{}</title>\n", escape(publisher.name));
+    head.push_str(&format!("<meta name=\"description\" content=\"{}\">\n", escape(publisher.tagline)));
+    head.push_str(&format!("<meta property=\"og:site_name\" content=\"{}\">\n", escape(publisher.name)));
     if let Some(url) = image {
         head.push_str(&format!("<meta property=\"og:image\" content=\"{}\">\n", escape(url)));
     }
-    if house.style == Style::WordPress {
+    if publisher.style == Style::WordPress {
         head.push_str("<meta name=\"generator\" content=\"WordPress 6.8.3\">\n");
     }
     for feed in feeds {
@@ -284,8 +289,8 @@ pub(crate) fn home(house: &House, feeds: &[FeedLink], image: Option<&str>, posts
         .collect();
     let body = format!(
         "<h1>{}</h1>\n<p>{}</p>\n<ul class=\"posts\">\n{list}</ul>\n",
-        escape(house.name),
-        escape(house.tagline)
+        escape(publisher.name),
+        escape(publisher.tagline)
     );
-    document(house, &head, "", &body)
+    document(publisher, &head, "", &body)
 }

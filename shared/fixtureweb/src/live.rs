@@ -1,8 +1,8 @@
 //! What changes about a site while the server runs: its mode, what it has published, how it has been called.
 
 use crate::feeds::{Entry, FeedDoc};
-use crate::house::FRESH;
 use crate::log::Kind;
+use crate::publisher::FRESH;
 use crate::reply::{Body, Reply};
 use crate::site::{RateLimit, Site};
 use bytes::Bytes;
@@ -114,17 +114,17 @@ impl Live {
 
     /// Adds so many new articles; gives their addresses, the newest first.
     pub(crate) fn publish(&mut self, site: &Site, more: usize) -> Vec<String> {
-        let Some(house) = &site.house else { return Vec::new() };
+        let Some(publisher) = &site.publisher else { return Vec::new() };
         let first = self.fresh.len();
         let mut links = Vec::new();
         for number in first..first + more {
-            let post = house.post(FRESH + number);
-            self.fresh_routes.insert(bare(&post.url), house.page(&post));
+            let post = publisher.post(FRESH + number);
+            self.fresh_routes.insert(bare(&post.url), publisher.page(&post));
             if let Some(url) = &post.picture {
                 self.fresh_routes.insert(bare(url), Reply::picture_at(url));
             }
             links.insert(0, post.url.clone());
-            self.fresh.insert(0, house.entry(&post));
+            self.fresh.insert(0, publisher.entry(&post));
         }
         links
     }

@@ -1,7 +1,7 @@
 //! A site as plain data: its answers, how it behaves, and what a right crawler makes of it.
 
-use crate::house::House;
 use crate::log::Kind;
+use crate::publisher::Publisher;
 use crate::reply::Reply;
 use crate::uniform::UniformSite;
 use std::collections::{BTreeMap, HashMap};
@@ -26,7 +26,7 @@ pub struct Site {
     pub(crate) off_limits: Vec<String>,
     pub(crate) delay: Duration,
     pub(crate) rate_limit: RateLimit,
-    pub(crate) house: Option<House>,
+    pub(crate) publisher: Option<Publisher>,
     pub(crate) uniform: Option<UniformSite>,
 }
 

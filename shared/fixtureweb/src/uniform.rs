@@ -2,9 +2,9 @@
 
 use crate::date::{NEWEST, Stamp};
 use crate::feeds::{Damage, Entry, FeedDoc, Format};
-use crate::house::{House, Pictures, Post, Style};
 use crate::html::{self, FeedLink};
 use crate::picture::Form;
+use crate::publisher::{Pictures, Post, Publisher, Style};
 use crate::reply::{Body, Reply};
 use crate::text::{self, Bank, Mixer};
 use bytes::Bytes;
@@ -43,7 +43,7 @@ impl Default for Uniform {
 /// One site of a uniform farm.
 #[derive(Clone, Debug)]
 pub(crate) struct UniformSite {
-    pub(crate) house: House,
+    pub(crate) publisher: Publisher,
     pub(crate) pages: usize,
     images: bool,
     shared: Arc<PageParts>,
@@ -75,7 +75,7 @@ pub(crate) fn sites(
     let banks: [&'static Bank; 4] = [&text::MONTAGNA, &text::HARBOUR, &text::BORGO, &text::CYCLING];
     numbers.into_iter().map(move |i| {
         let host = format!("{}-{i:04}.test", spec.prefix);
-        let house = House {
+        let publisher = Publisher {
             host: host.clone(),
             page_host: host,
             name: "The Even Gazette",
@@ -84,7 +84,7 @@ pub(crate) fn sites(
             style: Style::JsonLd,
             pictures: if spec.images { Pictures::Own } else { Pictures::OfTheSite },
         };
-        UniformSite { house, pages: spec.pages, images: spec.images, shared: Arc::clone(&shared) }
+        UniformSite { publisher, pages: spec.pages, images: spec.images, shared: Arc::clone(&shared) }
     })
 }
 
@@ -109,7 +109,7 @@ impl UniformSite {
     }
 
     fn post(&self, number: usize) -> Post {
-        let prose = text::longer_article(self.house.bank, self.house.seed(), number, ROUNDS);
+        let prose = text::longer_article(self.publisher.bank, self.publisher.seed(), number, ROUNDS);
         Post {
             number,
             summary: prose.summary(),
@@ -117,15 +117,15 @@ impl UniformSite {
             author: prose.author,
             paragraphs: prose.paragraphs,
             at: date(number),
-            url: self.house.url(&format!("/news/{number}.html")),
-            picture: self.images.then(|| self.house.url(&format!("/images/{number}.jpg"))),
+            url: self.publisher.url(&format!("/news/{number}.html")),
+            picture: self.images.then(|| self.publisher.url(&format!("/images/{number}.jpg"))),
             head: String::new(),
             canonical: None,
         }
     }
 
     fn page(&self, number: usize) -> Reply {
-        let html = html::article(&self.house, Style::JsonLd, &self.post(number));
+        let html = html::article(&self.publisher, Style::JsonLd, &self.post(number));
         let (head, rest) = html.split_once("</head>").unwrap_or((html.as_str(), ""));
         let (main, foot) = rest.split_once("</main>").unwrap_or((rest, ""));
         let pieces = vec![
@@ -142,7 +142,7 @@ impl UniformSite {
         match &self.shared.furniture {
             LinkLists::Same(bytes) => bytes.clone(),
             LinkLists::Keyed(bytes) => {
-                let mut mixer = Mixer::new(self.house.seed() ^ (number as u64).rotate_left(32));
+                let mut mixer = Mixer::new(self.publisher.seed() ^ (number as u64).rotate_left(32));
                 let mut key = || (0..KEY_WORDS).map(|_| format!("{:016x}", mixer.next())).collect::<String>();
                 Bytes::from(furniture(*bytes, || format!(" data-key=\"{}\"", key())))
             }
@@ -151,17 +151,17 @@ impl UniformSite {
 
     fn home(&self) -> String {
         let link = FeedLink {
-            title: self.house.name.to_owned(),
-            url: format!("{}/feed.xml", self.house.home()),
+            title: self.publisher.name.to_owned(),
+            url: format!("{}/feed.xml", self.publisher.home()),
             media_type: Format::Rss2.media_type(),
         };
-        html::home(&self.house, &[link], self.house.image().as_deref(), &[])
+        html::home(&self.publisher, &[link], self.publisher.image().as_deref(), &[])
     }
 
     fn feed(&self) -> FeedDoc {
         let entries = (0..self.pages).map(|number| {
-            let prose = text::article(self.house.bank, self.house.seed(), number);
-            let link = self.house.url(&format!("/news/{number}.html"));
+            let prose = text::article(self.publisher.bank, self.publisher.seed(), number);
+            let link = self.publisher.url(&format!("/news/{number}.html"));
             Entry {
                 id: Some(link.clone()),
                 link,
@@ -175,12 +175,12 @@ impl UniformSite {
         });
         FeedDoc {
             format: Format::Rss2,
-            title: self.house.name.to_owned(),
-            description: self.house.tagline.to_owned(),
-            home: format!("{}/", self.house.home()),
-            url: format!("{}/feed.xml", self.house.home()),
-            lang: self.house.bank.lang.to_owned(),
-            image: self.house.image(),
+            title: self.publisher.name.to_owned(),
+            description: self.publisher.tagline.to_owned(),
+            home: format!("{}/", self.publisher.home()),
+            url: format!("{}/feed.xml", self.publisher.home()),
+            lang: self.publisher.bank.lang.to_owned(),
+            image: self.publisher.image(),
             hints: "",
             entries: entries.collect(),
             damage: Damage::None,

@@ -19,13 +19,13 @@ use curlew_stages::catalog::indexed_years::IndexedYear;
 use curlew_stages::catalog::results::SearchHit;
 use curlew_stages::operator::stats::PublicCounts;
 use curlew_web::{PageSettings, QueueStatus, SystemStatus};
-use support::{Shelf, World, page, settings};
+use support::{Backend, World, page, settings};
 
 #[tokio::main]
 async fn main() -> std::io::Result<()> {
     let address = std::env::args().nth(1).unwrap_or_else(|| "127.0.0.1:8088".to_owned());
     let settings = PageSettings { base_url: None, ..settings() };
-    let world = World::with(shelf(), settings);
+    let world = World::with(backend(), settings);
     let (router, clock) = (world.router, world.clock);
     tokio::spawn(async move {
         loop {
@@ -40,26 +40,26 @@ async fn main() -> std::io::Result<()> {
 /// One step of the clock.
 const STEP: Millis = Millis::from_secs(1);
 
-fn shelf() -> Shelf {
-    let mut shelf = Shelf::default();
+fn backend() -> Backend {
+    let mut backend = Backend::default();
     for (n, (site, url, title, snippet, day)) in PAGES.iter().enumerate() {
         let mut hit = SearchHit { site: (*site).to_owned(), ..page(url, title, snippet) };
         hit.published = Timestamp::parse_day_or_instant(day).ok();
         if n % 3 != 1 {
             let id = ThumbnailId::new(&format!("{n:032x}")).unwrap();
-            shelf.thumbnails.insert(id.clone(), picture(n));
+            backend.thumbnails.insert(id.clone(), picture(n));
             hit.thumbnail = Some(id);
         }
-        shelf.pages.push(hit);
+        backend.pages.push(hit);
     }
     for n in 0..1_240 {
         let url = format!("https://archive.tide.example/{n}");
-        shelf.pages.push(page(&url, &format!("Curlew count, week {n}"), "How many curlew were seen."));
+        backend.pages.push(page(&url, &format!("Curlew count, week {n}"), "How many curlew were seen."));
     }
     let published = Timestamp::parse_day_or_instant("2026-11-21T02:00:04Z").ok();
     let queue =
         |stage, ready, waiting| QueueStatus { stage, count: QueueCount { ready, waiting, ..QueueCount::default() } };
-    shelf.status = SystemStatus {
+    backend.status = SystemStatus {
         index: vec![
             IndexedYear { year: 2026, pages: 48_310, published },
             IndexedYear { year: 2025, pages: 1_204, published },
@@ -77,7 +77,7 @@ fn shelf() -> Shelf {
         counted_at: None,
         due_since: published,
     };
-    shelf
+    backend
 }
 
 /// Sky, water and a low sun, a little different each time.

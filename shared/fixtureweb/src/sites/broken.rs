@@ -2,8 +2,8 @@
 
 use crate::blog::{Blog, Plan};
 use crate::feeds::{Damage, Entry, Format};
-use crate::house::Style;
 use crate::log::Kind;
+use crate::publisher::Style;
 use crate::reply::Reply;
 use crate::site::{Outcome, Site};
 use crate::text::{BIRDS, BORGO, CUCINA, GIARDINO, LIBRI, ORCHARD, STRADE};
@@ -25,8 +25,8 @@ fn cut_short() -> Site {
     blog.about =
         "the feed ends in the title of its sixth entry, though the transfer is complete: five entries are whole";
     blog.posts(5);
-    let torn = blog.house.post(5);
-    let entry = blog.house.entry(&torn);
+    let torn = blog.publisher.post(5);
+    let entry = blog.publisher.entry(&torn);
     blog.entry(entry, Outcome::Ignored);
     blog.feed(Plan { damage: Damage::CutShort, ..Plan::new("/feed.xml", Format::Rss2) });
     blog.finish()

@@ -2,8 +2,8 @@
 
 use crate::blog::{Blog, Plan};
 use crate::feeds::{Format, latin1};
-use crate::house::{Pictures, Post, Style};
 use crate::html;
+use crate::publisher::{Pictures, Post, Style};
 use crate::reply::{Body, Reply};
 use crate::site::{Outcome, Site};
 use crate::text::{BIRDS, BORGO, GIARDINO, HARBOUR, LIBRI, MONTAGNA, Mixer, STRADE};
@@ -26,7 +26,7 @@ fn brief_notes() -> Site {
     blog.posts(3);
     let lines = ["Fog again. Stayed in.", "Two herons, one eel, no wind.", "The kettle is on."];
     for (number, line) in (3..).zip(lines) {
-        let mut post = blog.house.post(number);
+        let mut post = blog.publisher.post(number);
         post.paragraphs = vec![line.to_owned()];
         post.summary = line.to_owned();
         blog.post(&post, Outcome::Rejected("short_text"));
@@ -39,13 +39,13 @@ fn nameless() -> Site {
     let mut blog = Blog::new("senza-titolo.test", "Senza titolo", "Pagine che non si presentano", &LIBRI, Style::Plain);
     blog.about = "two pages without any title: the one whose entry has a title is taken by it, the other is not";
     blog.posts(3);
-    let named = blog.house.post(3);
+    let named = blog.publisher.post(3);
     let untitled = Post { title: None, ..named.clone() };
-    let page = blog.house.page(&untitled);
+    let page = blog.publisher.page(&untitled);
     blog.post_as(&named, page, Outcome::Accepted);
-    let mut nameless = blog.house.post(4);
+    let mut nameless = blog.publisher.post(4);
     nameless.title = None;
-    nameless.url = blog.house.url("/p/4");
+    nameless.url = blog.publisher.url("/p/4");
     blog.post(&nameless, Outcome::Rejected("no_title"));
     blog.feed(Plan::new("/feed.xml", Format::Rss2));
     blog.finish()
@@ -60,7 +60,7 @@ fn borrowed_picture() -> Site {
         Style::Microdata,
     );
     blog.about = "pages have no picture; the home page and the feed name one for the site: taken with that";
-    blog.house.pictures = Pictures::OfTheSite;
+    blog.publisher.pictures = Pictures::OfTheSite;
     blog.posts(5).feed(Plan::new("/feed.xml", Format::Rss2));
     blog.finish()
 }
@@ -69,9 +69,9 @@ fn solo_parole() -> Site {
     let mut blog =
         Blog::new("solo-parole.test", "Solo parole", "Strade raccontate senza figure", &STRADE, Style::OpenGraph);
     blog.about = "no picture anywhere, neither on pages nor for the site: every page is rejected for it";
-    blog.house.pictures = Pictures::None;
+    blog.publisher.pictures = Pictures::None;
     for number in 0..4 {
-        let post = blog.house.post(number);
+        let post = blog.publisher.post(number);
         blog.post(&post, Outcome::Rejected("no_image"));
     }
     blog.feed(Plan::new("/feed.xml", Format::Rss2));
@@ -83,7 +83,7 @@ fn lucky_nights() -> Site {
     blog.about =
         "three spam pages (gambling, adult) among three fair ones, of which one is about a casino as a building";
     blog.posts(2);
-    let mut fair = blog.house.post(2);
+    let mut fair = blog.publisher.post(2);
     fair.title = Some("Il vecchio casinò di Serravento torna ai cittadini".to_owned());
     fair.paragraphs.insert(0, CASINO_BUILDING.to_owned());
     blog.post(&fair, Outcome::Accepted);
@@ -92,9 +92,9 @@ fn lucky_nights() -> Site {
         (4, "Hot xxx singles webcam", &ADULT_EN),
         (5, "Casinò online: bonus e slot gratis", &GAMBLING_IT),
     ] {
-        let mut post = blog.house.post(number);
+        let mut post = blog.publisher.post(number);
         post.title = Some(title.to_owned());
-        post.url = blog.house.url(&format!("/promo-{number}"));
+        post.url = blog.publisher.url(&format!("/promo-{number}"));
         post.paragraphs = spam(number, sentences);
         post.summary = title.to_owned();
         blog.post(&post, Outcome::Rejected("screened"));
@@ -167,8 +167,8 @@ fn vecchie_codifiche() -> Site {
         ("text/html; CHARSET=\"UTF-8\"", "", |html| html.as_bytes().to_vec()),
     ];
     for (number, (media_type, meta, encode)) in pages.into_iter().enumerate() {
-        let post = blog.house.post(number);
-        let html = html::article(&blog.house, Style::Plain, &post).replacen("<meta charset=\"utf-8\">", meta, 1);
+        let post = blog.publisher.post(number);
+        let html = html::article(&blog.publisher, Style::Plain, &post).replacen("<meta charset=\"utf-8\">", meta, 1);
         let page = Reply::page(encode(&html)).typed(media_type);
         blog.post_as(&post, page, Outcome::Accepted);
     }
@@ -215,12 +215,12 @@ fn sharp_tongues() -> Site {
         "Terns \u{202e}sdrawkcab\u{202c} over the \u{200b}\u{200b}pier \"><img src=x onerror=alert(1)>",
     ];
     for (number, title) in (2..).zip(titles) {
-        let mut post = blog.house.post(number);
+        let mut post = blog.publisher.post(number);
         post.title = Some(title.to_owned());
         blog.post(&post, Outcome::Accepted);
     }
-    let hidden = blog.house.post(5);
-    let page = blog.house.page(&hidden);
+    let hidden = blog.publisher.post(5);
+    let page = blog.publisher.page(&hidden);
     if let Body::Plain(bytes) = &page.body {
         let html = String::from_utf8_lossy(bytes).replacen("</main>", &format!("{HIDDEN}</main>"), 1);
         blog.post_as(&hidden, Reply::page(html), Outcome::Accepted);

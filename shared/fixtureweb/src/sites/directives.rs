@@ -2,7 +2,7 @@
 
 use crate::blog::{Blog, Plan};
 use crate::feeds::Format;
-use crate::house::Style;
+use crate::publisher::Style;
 use crate::site::{Outcome, Site};
 use crate::text::{BIRDS, ORCHARD};
 
@@ -49,13 +49,13 @@ fn short_quotes() -> Site {
 }
 
 fn with_meta(blog: &mut Blog, number: usize, meta: &str, outcome: Outcome) {
-    let mut post = blog.house.post(number);
+    let mut post = blog.publisher.post(number);
     post.head = meta.to_owned();
     blog.post(&post, outcome);
 }
 
 fn with_header(blog: &mut Blog, number: usize, value: &str, outcome: Outcome) {
-    let post = blog.house.post(number);
-    let page = blog.house.page(&post).with("x-robots-tag", value);
+    let post = blog.publisher.post(number);
+    let page = blog.publisher.page(&post).with("x-robots-tag", value);
     blog.post_as(&post, page, outcome);
 }

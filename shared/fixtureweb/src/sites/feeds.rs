@@ -2,7 +2,7 @@
 
 use crate::blog::{Blog, Plan};
 use crate::feeds::Format;
-use crate::house::{Pictures, Style};
+use crate::publisher::{Pictures, Style};
 use crate::reply::Reply;
 use crate::site::{Outcome, Site};
 use crate::text::{BIRDS, BORGO, CUCINA, CYCLING, HARBOUR, LIBRI, MONTAGNA, ORCHARD, STRADE, WALKS, WORKSHOP};
@@ -100,8 +100,8 @@ fn senza_feed() -> Site {
     blog.about =
         "no feed anywhere: scanned once, then left alone; a guessed address that is missing is no reason to hold";
     for number in 0..4 {
-        let post = blog.house.post(number);
-        let page = blog.house.page(&post);
+        let post = blog.publisher.post(number);
+        let page = blog.publisher.page(&post);
         blog.at(&post.url, page);
     }
     blog.finish()
@@ -119,9 +119,9 @@ fn long_ledger() -> Site {
     blog.robots(Reply::robots("User-agent: *\nDisallow: /archive/\n"), &["/archive/"]);
     blog.posts(6);
     for number in 6..50 {
-        let post = blog.house.post(number);
-        let target = blog.house.post(number % 6).url;
-        let mut entry = blog.house.entry(&post);
+        let post = blog.publisher.post(number);
+        let target = blog.publisher.post(number % 6).url;
+        let mut entry = blog.publisher.entry(&post);
         entry.link = match number % 2 {
             0 => format!("{target}?utm_source=ledger&utm_medium=rss&utm_campaign=count-{number}"),
             _ => format!("{target}#count-{number}"),
@@ -130,11 +130,11 @@ fn long_ledger() -> Site {
         blog.entry(entry, Outcome::Repeat);
     }
     for number in 50..150 {
-        let post = blog.house.post(number);
-        let mut entry = blog.house.entry(&post);
-        entry.link = blog.house.url(&format!("/archive/count-{number}"));
+        let post = blog.publisher.post(number);
+        let mut entry = blog.publisher.entry(&post);
+        entry.link = blog.publisher.url(&format!("/archive/count-{number}"));
         entry.id = Some(entry.link.clone());
-        let page = blog.house.page(&post);
+        let page = blog.publisher.page(&post);
         blog.at(&entry.link.clone(), page);
         blog.entry(entry, Outcome::Rejected("robots"));
     }
@@ -152,9 +152,9 @@ fn one_guid() -> Site {
     );
     blog.about = "25 entries with one guid and one link, then two proper ones: three pages";
     blog.posts(3);
-    let post = blog.house.post(0);
+    let post = blog.publisher.post(0);
     for _ in 0..24 {
-        let entry = blog.house.entry(&post);
+        let entry = blog.publisher.entry(&post);
         blog.entry(entry, Outcome::Repeat);
     }
     blog.feed(Plan::new("/feed.xml", Format::Rss2));
@@ -193,7 +193,7 @@ fn planet_hiking() -> Site {
         Blog::new("planet-hiking.test", "Planet Hiking", "What others wrote about walking", &MONTAGNA, Style::Plain);
     blog.about = "a planet: two pages of its own, three on guest-walks.test, which is another host key";
     blog.posts(2);
-    let mut guest = blog.house.clone();
+    let mut guest = blog.publisher.clone();
     guest.page_host = "guest-walks.test".to_owned();
     guest.bank = &WALKS;
     for number in 2..5 {
@@ -208,12 +208,12 @@ fn planet_hiking() -> Site {
 fn senza_date() -> Site {
     let mut blog = Blog::new("senza-date.test", "Senza data", "Letture che non invecchiano", &LIBRI, Style::JsonLd);
     blog.about = "entries with a link and a description only: no title, no date, no guid; the pages have them";
-    blog.house.pictures = Pictures::Own;
+    blog.publisher.pictures = Pictures::Own;
     for number in 0..5 {
-        let post = blog.house.post(number);
-        let page = blog.house.page(&post);
+        let post = blog.publisher.post(number);
+        let page = blog.publisher.page(&post);
         blog.at(&post.url, page).picture(&post);
-        let mut entry = blog.house.entry(&post);
+        let mut entry = blog.publisher.entry(&post);
         (entry.title, entry.at, entry.id) = (None, None, None);
         entry.author.clear();
         blog.entry(entry, Outcome::Accepted);

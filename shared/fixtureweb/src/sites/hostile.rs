@@ -3,7 +3,7 @@
 
 use crate::blog::{Blog, Plan};
 use crate::feeds::Format;
-use crate::house::Style;
+use crate::publisher::Style;
 use crate::reply::{Body, Reply};
 use crate::site::{Outcome, Site};
 use crate::text::{BORGO, CYCLING, HARBOUR, LIBRI, ORCHARD, WORKSHOP};
@@ -31,8 +31,8 @@ pub(crate) fn sites() -> Vec<Site> {
 
 fn with_bad_page(mut blog: Blog, fair: usize, bad: Reply, outcome: Outcome) -> Site {
     blog.posts(fair);
-    let mut post = blog.house.post(fair);
-    post.url = blog.house.url("/special");
+    let mut post = blog.publisher.post(fair);
+    post.url = blog.publisher.url("/special");
     blog.post_as(&post, bad, outcome);
     blog.feed(Plan::new("/feed.xml", Format::Rss2));
     blog.finish()
@@ -65,8 +65,8 @@ fn false_length() -> Site {
     let mut blog = Blog::new("false-length.test", "False Length", "Promises, promises", &CYCLING, Style::Plain);
     blog.about =
         "one page promises 5,000 bytes more than it sends, then closes: not stored in part; the page waits alone";
-    let post = blog.house.post(50);
-    let sent = match blog.house.page(&post).body {
+    let post = blog.publisher.post(50);
+    let sent = match blog.publisher.page(&post).body {
         Body::Plain(bytes) => bytes,
         _ => Bytes::new(),
     };
@@ -78,12 +78,12 @@ fn deep_well() -> Site {
     let mut blog = Blog::new("pozzo-profondo.test", "Pozzo profondo", "Pagine senza fondo", &LIBRI, Style::Plain);
     blog.about = "one page has 20,000 elements within each other, one a tag with 50,000 attributes: neither is parsed";
     blog.posts(3);
-    let mut deep = blog.house.post(3);
-    deep.url = blog.house.url("/profondo");
+    let mut deep = blog.publisher.post(3);
+    deep.url = blog.publisher.url("/profondo");
     let tree = format!("{}<p>fondo</p>{}", "<div>".repeat(DEPTH), "</div>".repeat(DEPTH));
     blog.post_as(&deep, Reply::page(wrapped("Profondo", &tree)), Outcome::Rejected("unreadable"));
-    let mut wide = blog.house.post(4);
-    wide.url = blog.house.url("/largo");
+    let mut wide = blog.publisher.post(4);
+    wide.url = blog.publisher.url("/largo");
     let attributes: String = (0..ATTRIBUTES).map(|i| format!(" data-a{i}=1")).collect();
     let tag = format!("<p{attributes}>largo</p>");
     blog.post_as(&wide, Reply::page(wrapped("Largo", &tag)), Outcome::Rejected("unreadable"));
@@ -100,8 +100,8 @@ fn many_strokes() -> Site {
         Blog::new("many-strokes.test", "Many Strokes", "Drawings of boats, line by line", &HARBOUR, Style::Plain);
     blog.about = "one page holds a drawing of 3,000 elements beside each other: large, but fair, and taken";
     blog.posts(2);
-    let post = blog.house.post(2);
-    if let Body::Plain(bytes) = blog.house.page(&post).body {
+    let post = blog.publisher.post(2);
+    if let Body::Plain(bytes) = blog.publisher.page(&post).body {
         let strokes: String = (0..STROKES).map(|i| format!("<path d=\"M{} {}h1\"/>", i % 64, i / 64)).collect();
         let drawing = format!("<svg viewBox=\"0 0 64 64\">{strokes}</svg></article>");
         let html = String::from_utf8_lossy(&bytes).replacen("</article>", &drawing, 1);

@@ -3,8 +3,8 @@
 use crate::blog::{Blog, Plan};
 use crate::coding::Coding;
 use crate::feeds::Format;
-use crate::house::{Pictures, Style};
 use crate::log::Kind;
+use crate::publisher::{Pictures, Style};
 use crate::reply::Reply;
 use crate::site::Site;
 use crate::text::{BIRDS, BORGO, CYCLING, LIBRI, LITTORAL, PATIO, STRADE, WALD, WALKS, WORKSHOP, YAMAMICHI};
@@ -104,7 +104,7 @@ fn tinker_bench() -> Site {
         Style::Microdata,
     );
     blog.about = "home page and feed on the bare domain, articles on blog.: two robots.txt, one host key";
-    blog.house.page_host = "blog.tinker-bench.test".to_owned();
+    blog.publisher.page_host = "blog.tinker-bench.test".to_owned();
     blog.posts(7).feed(Plan::new("/feed.xml", Format::Rss2));
     blog.finish()
 }
@@ -154,7 +154,7 @@ fn lens_and_lane() -> Site {
     let mut blog =
         Blog::new("lens-and-lane.test", "Lens and Lane", "Old roads, one photograph each", &WALKS, Style::OpenGraph);
     blog.about = "pictures are on another registrable domain, static.picture-shelf.test, with a robots.txt of its own";
-    blog.house.pictures = Pictures::Elsewhere("static.picture-shelf.test");
+    blog.publisher.pictures = Pictures::Elsewhere("static.picture-shelf.test");
     blog.posts(6).feed(Plan::new("/feed.xml", Format::Rss2));
     blog.finish()
 }

@@ -2,8 +2,8 @@
 
 use crate::blog::{Blog, Plan};
 use crate::feeds::Format;
-use crate::house::Style;
 use crate::log::Kind;
+use crate::publisher::Style;
 use crate::reply::Reply;
 use crate::site::{Outcome, Site};
 use crate::text::{CUCINA, HARBOUR, MONTAGNA, WALKS};
@@ -43,7 +43,7 @@ fn back_doors() -> Site {
         ("/porta/quattro", "http://[::ffff:7f00:1]/"),
     ];
     for (number, (path, target)) in (3..).zip(doors) {
-        let url = blog.house.url(path);
+        let url = blog.publisher.url(path);
         blog.at(&url, Reply::redirect(302, target));
         named(&mut blog, number, path, Outcome::Rejected("address"));
     }
@@ -56,15 +56,15 @@ fn moved_house() -> Site {
         Blog::new("moved-house.test", "Moved House", "We have moved, please follow", &HARBOUR, Style::OpenGraph);
     blog.about = "its pages redirect to new-house.test, another host key with a robots.txt and a turn of its own";
     blog.posts(1);
-    let mut new_house = blog.house.clone();
+    let mut new_house = blog.publisher.clone();
     new_house.page_host = "new-house.test".to_owned();
     for number in 1..4 {
         let post = new_house.post(number);
         let page = new_house.page(&post);
-        let old = blog.house.post(number);
+        let old = blog.publisher.post(number);
         blog.at(&post.url, page).picture(&post);
         blog.at(&old.url, Reply::redirect(301, &post.url));
-        let entry = blog.house.entry(&old);
+        let entry = blog.publisher.entry(&old);
         blog.entry(entry, Outcome::Accepted);
     }
     blog.feed(Plan::new("/feed.xml", Format::Rss2));
@@ -77,17 +77,17 @@ fn one_true_page() -> Site {
     blog.about = "print versions name the page proper as canonical: two pages proper with a print version each in the feed too, and one that is only named by its ?id= address";
     blog.posts(3);
     for number in 0..2 {
-        let mut print = blog.house.post(number);
+        let mut print = blog.publisher.post(number);
         print.canonical = Some(print.url.clone());
-        let page = blog.house.page(&print);
-        print.url = blog.house.url(&format!("/stampa/{number}"));
+        let page = blog.publisher.page(&print);
+        print.url = blog.publisher.url(&format!("/stampa/{number}"));
         blog.post_as(&print, page, Outcome::Duplicate);
     }
-    let proper = blog.house.post(5);
-    let page = blog.house.page(&proper);
+    let proper = blog.publisher.post(5);
+    let page = blog.publisher.page(&proper);
     blog.at(&proper.url, page.clone());
     let mut by_id = proper.clone();
-    by_id.url = blog.house.url("/leggi?id=5");
+    by_id.url = blog.publisher.url("/leggi?id=5");
     blog.post_as(&by_id, page, Outcome::Accepted);
     blog.feed(Plan::new("/feed.xml", Format::Rss2));
     blog.finish()
@@ -95,16 +95,16 @@ fn one_true_page() -> Site {
 
 /// Article `number` behind redirects: the feed names the first of these paths.
 fn behind(blog: &mut Blog, number: usize, path: &[&str], outcome: Outcome) {
-    let post = blog.house.post(number);
-    let page = blog.house.page(&post);
+    let post = blog.publisher.post(number);
+    let page = blog.publisher.page(&post);
     blog.at(&post.url, page).picture(&post);
     for (i, from) in path.iter().enumerate() {
-        let to = path.get(i + 1).map_or_else(|| post.url.clone(), |next| blog.house.url(next));
-        let url = blog.house.url(from);
+        let to = path.get(i + 1).map_or_else(|| post.url.clone(), |next| blog.publisher.url(next));
+        let url = blog.publisher.url(from);
         // The first hop is permanent and absolute, later ones are temporary and relative.
         let reply = match i {
             0 => Reply::redirect(301, &to),
-            _ => Reply::redirect(302, to.strip_prefix(&blog.house.url("")).unwrap_or(&to)),
+            _ => Reply::redirect(302, to.strip_prefix(&blog.publisher.url("")).unwrap_or(&to)),
         };
         blog.at(&url, reply);
     }
@@ -113,9 +113,9 @@ fn behind(blog: &mut Blog, number: usize, path: &[&str], outcome: Outcome) {
 
 /// An entry with the title of article `number` that names this path.
 fn named(blog: &mut Blog, number: usize, path: &str, outcome: Outcome) {
-    let post = blog.house.post(number);
-    let mut entry = blog.house.entry(&post);
-    entry.link = blog.house.url(path);
+    let post = blog.publisher.post(number);
+    let mut entry = blog.publisher.entry(&post);
+    entry.link = blog.publisher.url(path);
     entry.id = Some(entry.link.clone());
     blog.entry(entry, outcome);
 }

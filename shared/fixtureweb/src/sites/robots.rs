@@ -2,8 +2,8 @@
 
 use crate::blog::{Blog, Plan};
 use crate::feeds::Format;
-use crate::house::Style;
 use crate::log::Kind;
+use crate::publisher::Style;
 use crate::reply::{Body, Reply};
 use crate::site::{Outcome, Site};
 use crate::text::{BORGO, CYCLING, GIARDINO, HARBOUR, LIBRI, MONTAGNA, STRADE, WALKS, WORKSHOP};
@@ -62,8 +62,8 @@ fn closed_rooms() -> Site {
     forbidden(&mut blog, 4, "/private/closed-cupboard");
     forbidden(&mut blog, 5, "/rooms/draft-kitchen");
     forbidden(&mut blog, 6, "/plan.pdf");
-    let mut open = blog.house.post(7);
-    open.url = blog.house.url("/private/open/veranda");
+    let mut open = blog.publisher.post(7);
+    open.url = blog.publisher.url("/private/open/veranda");
     blog.post(&open, Outcome::Accepted);
     blog.feed(Plan::new("/feed.xml", Format::Rss2));
     blog.finish()
@@ -155,8 +155,8 @@ fn named_guest() -> Site {
 
 /// An entry whose page exists and must not be called; calling it would drop the connection.
 fn forbidden(blog: &mut Blog, number: usize, path: &str) {
-    let mut post = blog.house.post(number);
-    post.url = blog.house.url(path);
+    let mut post = blog.publisher.post(number);
+    post.url = blog.publisher.url(path);
     let page = Reply::page("").body(Body::Hangup);
     blog.post_as(&post, page, Outcome::Rejected("robots"));
 }

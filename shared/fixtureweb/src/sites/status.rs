@@ -2,8 +2,8 @@
 
 use crate::blog::{Blog, Plan};
 use crate::feeds::Format;
-use crate::house::Style;
 use crate::log::Kind;
+use crate::publisher::Style;
 use crate::reply::{Body, Reply};
 use crate::site::{Outcome, RateLimit, Site};
 use crate::text::{BIRDS, BORGO, CUCINA, CYCLING, GIARDINO, HARBOUR, LIBRI, STRADE, WORKSHOP};
@@ -36,7 +36,7 @@ fn busy_bakery() -> Site {
     blog.held = Some("too_many_requests");
     blog.posts(3);
     for number in 3..7 {
-        let post = blog.house.post(number);
+        let post = blog.publisher.post(number);
         blog.post(&post, Outcome::Parked);
     }
     blog.feed(Plan::new("/feed.xml", Format::Rss2));
@@ -56,7 +56,7 @@ fn maintenance() -> Site {
     blog.about = "home page and feed work, every page answers 503: the first ends the visit, all entries are parked";
     blog.held = Some("server_error");
     for number in 0..4 {
-        let post = blog.house.post(number);
+        let post = blog.publisher.post(number);
         let page = Reply::status(Kind::Page, 503).with("retry-after", "3600");
         blog.post_as(&post, page, Outcome::Parked);
     }
@@ -87,11 +87,11 @@ fn dead_links() -> Site {
     blog.about = "the feed names two pages that answer 404, one that answers 410, and a PDF";
     blog.posts(3);
     for (number, status, code) in [(3, 404, "not_found"), (4, 404, "not_found"), (5, 410, "gone")] {
-        let post = blog.house.post(number);
+        let post = blog.publisher.post(number);
         blog.post_as(&post, Reply::status(Kind::Page, status), Outcome::Rejected(code));
     }
-    let mut brochure = blog.house.post(6);
-    brochure.url = blog.house.url("/files/brochure.pdf");
+    let mut brochure = blog.publisher.post(6);
+    brochure.url = blog.publisher.url("/files/brochure.pdf");
     let pdf = Reply::new(Kind::Page, 200, "application/pdf", PDF);
     blog.post_as(&brochure, pdf, Outcome::Rejected("media_type"));
     blog.feed(Plan::new("/feed.xml", Format::Rss2));
@@ -107,15 +107,15 @@ fn fading_ink() -> Site {
     blog.posts(6);
     let later: Vec<(String, Reply)> = (0..4)
         .map(|number| {
-            let mut post = blog.house.post(number);
+            let mut post = blog.publisher.post(number);
             let reply = match number {
                 0 => Reply::status(Kind::Page, 404),
                 1 => Reply::status(Kind::Page, 410),
                 2 => {
                     post.head = "<meta name=\"robots\" content=\"noindex\">\n".to_owned();
-                    blog.house.page(&post)
+                    blog.publisher.page(&post)
                 }
-                _ => blog.house.page(&post).with("x-robots-tag", "noindex"),
+                _ => blog.publisher.page(&post).with("x-robots-tag", "noindex"),
             };
             (post.url, reply)
         })

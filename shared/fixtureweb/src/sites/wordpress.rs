@@ -3,7 +3,7 @@
 use crate::blog::{Blog, Plan};
 use crate::coding::Coding;
 use crate::feeds::Format;
-use crate::house::Style;
+use crate::publisher::Style;
 use crate::site::Site;
 use crate::text::{CUCINA, GIARDINO, HARBOUR, MONTAGNA};
 

@@ -1,7 +1,7 @@
 //! The form for messages to the operator, as people and others use it.
 
 use crate::suggest::{form_to, token_of};
-use crate::support::{Answer, Shelf, World};
+use crate::support::{Answer, Backend, World};
 use axum::http::StatusCode;
 use curlew_model::Millis;
 use curlew_ports::Blobs;
@@ -17,7 +17,7 @@ async fn write(world: &World, fields: &[(&str, &str)]) -> Answer {
 
 #[tokio::test]
 async fn a_message_is_handed_on_as_it_was_written() {
-    let world = World::of(Shelf::default());
+    let world = World::of(Backend::default());
     let answer = write(
         &world,
         &[
@@ -41,7 +41,7 @@ async fn a_message_is_handed_on_as_it_was_written() {
 
 #[tokio::test]
 async fn what_is_wrong_is_said_and_nothing_that_was_written_is_lost() {
-    let world = World::of(Shelf::default());
+    let world = World::of(Backend::default());
     let long = "x".repeat(2_001);
     for fields in [
         [("text", ""), ("reply_to", ""), ("address", "https://example.org/<b>")],
@@ -62,7 +62,7 @@ async fn what_is_wrong_is_said_and_nothing_that_was_written_is_lost() {
 
 #[tokio::test]
 async fn w01_w05_a_message_needs_a_person_and_fits_into_a_form() {
-    let world = World::of(Shelf { room: Some(2), ..Shelf::default() });
+    let world = World::of(Backend { room: Some(2), ..Backend::default() });
     assert_eq!(write(&world, &[("subject", "filled"), ("text", "buy")]).await.status, StatusCode::BAD_REQUEST);
     let forged = world.send(form_to("/contact", &[("token", "1.1.00"), ("text", "hello")])).await;
     assert_eq!(forged.status, StatusCode::BAD_REQUEST);
@@ -88,7 +88,7 @@ async fn w01_w05_a_message_needs_a_person_and_fits_into_a_form() {
 
 #[tokio::test]
 async fn w05_one_sender_does_not_fill_the_day() {
-    let world = World::of(Shelf::default());
+    let world = World::of(Backend::default());
     let mut sent = vec![];
     for n in 0..8 {
         sent.push(write(&world, &[("text", &format!("message {n}"))]).await.status);

@@ -1,6 +1,6 @@
 //! Searches as feeds, and the description of the interface for programs.
 
-use crate::support::{Answer, Shelf, World, page, settings, shelf};
+use crate::support::{Answer, Backend, World, backend, page, settings};
 use axum::body::Body;
 use axum::http::{Request, StatusCode};
 use curlew_web::PageSettings;
@@ -28,7 +28,7 @@ fn world() -> World {
     let mut undated = page("https://mud.example/", "", "curlew");
     undated.published = None;
     let nowhere = page("javascript:alert(1)", "curlew", "");
-    World::of(shelf(vec![dated, undated, nowhere]))
+    World::of(backend(vec![dated, undated, nowhere]))
 }
 
 #[tokio::test]
@@ -61,7 +61,7 @@ async fn a_search_can_be_followed_in_three_forms() {
         (2, &"Curlews & <godwits>".into())
     );
     assert_eq!(json["items"][1]["title"], "https://mud.example/");
-    let asked = world.shelf.asked.lock().unwrap().clone();
+    let asked = world.backend.asked.lock().unwrap().clone();
     assert!(asked.iter().all(|(query, offset, limit)| query == "sort:date curlew" && (*offset, *limit) == (0, 30)));
 }
 
@@ -89,7 +89,7 @@ async fn o10_a_feed_of_hostile_text_is_sound() {
     let mut hit = page("https://tide.example/\"><x>", nasty, nasty);
     hit.site = nasty.into();
     let settings = PageSettings { title: "A & <B> \"C\"".into(), ..settings() };
-    let world = World::with(shelf(vec![hit]), settings);
+    let world = World::with(backend(vec![hit]), settings);
     for form in ["atom", "rss"] {
         let xml = world.get(&format!("/feed/{form}?q=curlew")).await.body;
         assert!(elements(&xml).iter().all(|name| !["x", "B"].contains(&name.as_str())), "{xml}");
@@ -104,7 +104,7 @@ async fn what_readers_take_for_html_has_no_markup_of_a_site_or_a_query() {
     let script = "<script>alert(1)</script>";
     let mut hit = page("https://tide.example/", &format!("safe{script}"), &format!("curlew {script} & co"));
     hit.site = script.into();
-    let world = World::of(shelf(vec![hit]));
+    let world = World::of(backend(vec![hit]));
     let rss = world.get("/feed/rss?q=curlew").await.body;
     // A description is HTML once its XML is read (RSS 2.0), so it is escaped twice; the rest is text.
     assert!(rss.contains("<description>curlew &#38;lt;script&#38;gt;alert(1)"), "{rss}");
@@ -141,10 +141,10 @@ async fn there_is_no_feed_of_nothing_nor_without_an_address_of_our_own() {
             (StatusCode::METHOD_NOT_ALLOWED, &"wrong_method".into())
         );
     }
-    let bare = World::with(Shelf::default(), PageSettings { base_url: None, ..settings() });
+    let bare = World::with(Backend::default(), PageSettings { base_url: None, ..settings() });
     assert_eq!(bare.get("/feed/atom?q=curlew").await.status, StatusCode::NOT_FOUND);
     assert!(bare.get("/?q=curlew").await.attributes("link[rel=alternate]", "href").is_empty());
-    let broken = World::of(Shelf { broken: Some(true), ..Shelf::default() });
+    let broken = World::of(Backend { broken: Some(true), ..Backend::default() });
     assert_eq!(broken.get("/feed/atom?q=curlew").await.status, StatusCode::SERVICE_UNAVAILABLE);
 }
 
@@ -219,7 +219,7 @@ async fn the_limits_that_are_described_are_those_that_hold() {
             assert_eq!(status(path).await, StatusCode::OK, "each is valid, so both are: {limit} {offset}");
         }
     }
-    let asked = world.shelf.asked.lock().unwrap().clone();
+    let asked = world.backend.asked.lock().unwrap().clone();
     assert!(asked.iter().all(|(_, offset, limit)| offset + limit <= reach as usize), "{asked:?}");
     for beyond in [
         format!("limit={}", number("limit", "minimum") - 1),

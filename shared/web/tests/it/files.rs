@@ -1,6 +1,6 @@
 //! The pages about ourselves, and what programs ask a site for.
 
-use crate::support::{Shelf, World, settings};
+use crate::support::{Backend, World, settings};
 use axum::body::Body;
 use axum::http::{Request, StatusCode};
 use curlew_model::{HoldReason, Millis, Stage, Timestamp};
@@ -11,12 +11,12 @@ use curlew_web::{PageSettings, QueueStatus, SystemStatus};
 use std::sync::atomic::Ordering;
 
 fn bare() -> World {
-    World::with(Shelf::default(), PageSettings { base_url: None, contact: None, ..settings() })
+    World::with(Backend::default(), PageSettings { base_url: None, contact: None, ..settings() })
 }
 
 #[tokio::test]
 async fn h15_the_bot_page_says_what_why_how_to_block_how_to_be_removed_and_where_to_write() {
-    let page = World::of(Shelf::default()).get("/bot").await;
+    let page = World::of(Backend::default()).get("/bot").await;
     assert_eq!(page.status, StatusCode::OK);
     assert!(page.header("cache-control").contains("max-age=86400"));
     let blocks = page.all("pre");
@@ -24,7 +24,7 @@ async fn h15_the_bot_page_says_what_why_how_to_block_how_to_be_removed_and_where
     assert!(blocks.contains(&"User-Agent: CurlewBot/9.9 (+https://search.example/bot)".to_owned()));
     assert!(page.body.contains("Crawl-delay") && page.body.contains("noindex") && page.body.contains("410"));
     assert_eq!(page.attributes("#contact ~ p a", "href"), ["/contact", "mailto:crawler@search.example"]);
-    assert_eq!(page.body, World::of(Shelf { broken: Some(false), ..Shelf::default() }).get("/bot").await.body);
+    assert_eq!(page.body, World::of(Backend { broken: Some(false), ..Backend::default() }).get("/bot").await.body);
     assert!(bare().get("/bot").await.body.contains("has given no address"));
 }
 
@@ -38,7 +38,7 @@ async fn settings_are_text_and_nothing_else() {
         contact: Some(nasty.clone()),
         ..settings()
     };
-    let world = World::with(Shelf::default(), settings);
+    let world = World::with(Backend::default(), settings);
     for path in ["/", "/bot", "/suggest", "/owner", "/contact", "/status", "/nowhere", "/?q=x"] {
         assert!(world.get(path).await.text("title").contains(&nasty), "{path}");
     }
@@ -69,7 +69,7 @@ fn status() -> SystemStatus {
 
 #[tokio::test]
 async fn the_status_says_what_there_is_and_what_is_done_and_since_when() {
-    let world = World::of(Shelf { status: status(), ..Shelf::default() });
+    let world = World::of(Backend { status: status(), ..Backend::default() });
     let page = world.get("/status").await;
     let headings = ["Index", "Sites and pages", "Sites left alone for now", "Work"];
     assert_eq!(page.all("h2"), headings);
@@ -98,31 +98,31 @@ async fn the_status_says_what_there_is_and_what_is_done_and_since_when() {
 #[tokio::test]
 async fn what_is_not_counted_is_not_shown_as_nothing() {
     let index = vec![IndexedYear { year: 2026, pages: 0, published: None }];
-    let page = World::of(Shelf { status: SystemStatus { index, ..SystemStatus::default() }, ..Shelf::default() });
+    let page = World::of(Backend { status: SystemStatus { index, ..SystemStatus::default() }, ..Backend::default() });
     let page = page.get("/status").await;
     assert_eq!(page.all("h2"), ["Index"]);
     assert!(page.body.contains("were not counted yet"));
     let at = Timestamp::from_millis(1_795_140_000_000);
     let earlier =
         SystemStatus { counted: Some(PublicCounts::default()), counted_at: Some(at), ..SystemStatus::default() };
-    let page = World::of(Shelf { status: earlier, ..Shelf::default() }).get("/status").await;
+    let page = World::of(Backend { status: earlier, ..Backend::default() }).get("/status").await;
     assert!(page.body.contains("were counted on 20 November 2026"), "{}", page.body);
     let calm = SystemStatus { counted: Some(PublicCounts::default()), ..SystemStatus::default() };
-    let page = World::of(Shelf { status: calm, ..Shelf::default() }).get("/status").await;
+    let page = World::of(Backend { status: calm, ..Backend::default() }).get("/status").await;
     assert_eq!(page.text("h2:nth-of-type(3) + p"), "None.");
 }
 
 #[tokio::test]
 async fn the_status_is_counted_once_a_minute_however_often_it_is_asked_for() {
-    let world = World::of(Shelf { status: status(), ..Shelf::default() });
+    let world = World::of(Backend { status: status(), ..Backend::default() });
     for _ in 0..5 {
         world.get("/status").await;
         world.get("/status.json").await;
     }
-    assert_eq!(world.shelf.counted.load(Ordering::SeqCst), 1);
+    assert_eq!(world.backend.counted.load(Ordering::SeqCst), 1);
     world.clock.advance(Millis::from_mins(1));
     world.get("/status").await;
-    assert_eq!(world.shelf.counted.load(Ordering::SeqCst), 2);
+    assert_eq!(world.backend.counted.load(Ordering::SeqCst), 2);
 }
 
 #[tokio::test]
@@ -136,7 +136,7 @@ async fn our_own_robots_txt_keeps_results_out_of_other_engines() {
 
 #[tokio::test]
 async fn i09_security_txt_has_the_fields_that_rfc_9116_wants() {
-    let file = World::of(Shelf::default()).get("/.well-known/security.txt").await;
+    let file = World::of(Backend::default()).get("/.well-known/security.txt").await;
     assert_eq!(file.status, StatusCode::OK);
     let lines: Vec<&str> = file.body.lines().collect();
     assert_eq!(lines[0], "Contact: mailto:crawler@search.example");
@@ -147,7 +147,7 @@ async fn i09_security_txt_has_the_fields_that_rfc_9116_wants() {
 
 #[tokio::test]
 async fn the_search_can_be_added_to_a_browser_where_our_address_is_known() {
-    let world = World::of(Shelf::default());
+    let world = World::of(Backend::default());
     assert_eq!(world.get("/").await.attributes("link[rel=search]", "href"), ["/opensearch.xml"]);
     let xml = world.get("/opensearch.xml").await;
     assert_eq!(xml.header("content-type"), "application/opensearchdescription+xml");
@@ -158,7 +158,7 @@ async fn the_search_can_be_added_to_a_browser_where_our_address_is_known() {
 
 #[tokio::test]
 async fn the_style_sheet_and_the_icon_are_our_own() {
-    let world = World::of(Shelf::default());
+    let world = World::of(Backend::default());
     let sheet = world.get("/").await.attributes("link[rel=stylesheet]", "href").remove(0);
     let style = world.get(&sheet).await;
     assert_eq!(style.header("content-type"), "text/css; charset=utf-8");
@@ -175,7 +175,7 @@ async fn the_style_sheet_and_the_icon_are_our_own() {
 
 #[tokio::test]
 async fn an_unknown_address_and_a_wrong_method_get_a_page_of_ours() {
-    let world = World::of(Shelf::default());
+    let world = World::of(Backend::default());
     assert_eq!(world.get("/nowhere").await.text("h1"), "Nothing here");
     for method in ["POST", "DELETE", "PUT", "TRACE", "BREW"] {
         let answer = world.send(Request::builder().method(method).uri("/").body(Body::empty()).unwrap()).await;

@@ -1,7 +1,7 @@
 //! Hostile inputs, each test named after its row in the list of hostile inputs.
 
 use crate::suggest::{form, token_of};
-use crate::support::{Shelf, World, page, settings, shelf};
+use crate::support::{Backend, World, backend, page, settings};
 use axum::body::Body;
 use axum::body::HttpBody;
 use axum::http::{Request, StatusCode};
@@ -22,7 +22,7 @@ const SCRIPT: &str = "<script>alert(1)</script>";
 async fn o01_a_script_in_a_title_is_text() {
     let mut hit = page("https://tide.example/", &format!("curlew {SCRIPT}"), &format!("]]>{SCRIPT}<!--"));
     hit.site = SCRIPT.into();
-    let results = World::of(shelf(vec![hit])).get("/?q=curlew").await;
+    let results = World::of(backend(vec![hit])).get("/?q=curlew").await;
     assert_eq!(results.text("article h2"), format!("curlew {SCRIPT}"));
     assert_eq!(results.text(".source b"), SCRIPT);
     assert!(results.text(".snippet").contains(SCRIPT));
@@ -31,7 +31,7 @@ async fn o01_a_script_in_a_title_is_text() {
 
 #[tokio::test]
 async fn o02_a_query_is_echoed_as_text_wherever_it_is_echoed() {
-    let world = World::of(shelf(vec![page("https://tide.example/", "x", "onerror")]));
+    let world = World::of(backend(vec![page("https://tide.example/", "x", "onerror")]));
     for query in [
         "\"><img src=x onerror=alert(1)>",
         "</title><script>alert(1)</script>",
@@ -47,7 +47,7 @@ async fn o02_a_query_is_echoed_as_text_wherever_it_is_echoed() {
             assert!(answer.all("[onerror], [onfocus]").is_empty());
         }
     }
-    let world = World::of(shelf((0..11).map(|_| page("https://tide.example/", "a\"b'<c>&d", "")).collect()));
+    let world = World::of(backend((0..11).map(|_| page("https://tide.example/", "a\"b'<c>&d", "")).collect()));
     let linked = world.get("/?q=a%22b%27%3Cc%3E%26d").await;
     assert_eq!(linked.attributes("a[rel=next]", "href"), ["/?q=a%22b%27%3Cc%3E%26d&page=2&from=10"]);
     assert_eq!(world.get(&linked.attributes("a[rel=next]", "href")[0]).await.attributes("#q", "value"), ["a\"b'<c>&d"]);
@@ -62,7 +62,7 @@ async fn o03_marks_are_set_on_bytes_and_each_piece_is_escaped() {
     let e = hit.snippet.find('é').unwrap();
     hit.marks.push(e + 1..e + 2);
     let snippet = hit.snippet.clone();
-    let results = World::of(shelf(vec![hit])).get("/?q=curlew").await;
+    let results = World::of(backend(vec![hit])).get("/?q=curlew").await;
     assert_eq!(results.text(".snippet"), snippet, "no text is lost, doubled or changed");
     assert_eq!(results.all("mark"), ["<m", "ark", "mud"]);
     assert!(results.all(".snippet b").is_empty());
@@ -83,7 +83,7 @@ async fn o04_only_web_addresses_become_links() {
     let mut good = page("https://tide.example/?a=1&b=\"", "curlew", "");
     good.image = Some("javascript:alert(1)".into());
     pages.push(good);
-    let world = World::of(shelf(pages));
+    let world = World::of(backend(pages));
     let results = world.get("/?q=curlew").await;
     assert_eq!(results.all("article").len(), bad.len() + 1);
     assert_eq!(results.attributes("article a", "href"), ["https://tide.example/?a=1&b=%22"]);
@@ -97,7 +97,7 @@ async fn o04_only_web_addresses_become_links() {
 #[tokio::test]
 async fn u31_a_host_that_could_pass_for_another_is_shown_in_punycode() {
     let pages = ["https://аррӏе.com/login", "https://xn--mnchen-3ya.example/"].map(|url| page(url, "curlew", ""));
-    let results = World::of(shelf(pages.into())).get("/?q=curlew").await;
+    let results = World::of(backend(pages.into())).get("/?q=curlew").await;
     assert_eq!(results.all("cite bdi"), ["xn--80ak6aa92e.com", "münchen.example"]);
 }
 
@@ -108,7 +108,7 @@ async fn o10_what_we_write_from_hostile_text_is_sound() {
     hit.site = nasty.into();
     hit.score = f32::NAN;
     let settings = PageSettings { title: "A & <B> \"C\"".into(), ..settings() };
-    let world = World::with(shelf(vec![hit]), settings);
+    let world = World::with(backend(vec![hit]), settings);
     let json = world.get("/api/search?q=curlew").await.json();
     for field in ["title", "snippet", "site"] {
         assert_eq!(json["hits"][0][field], "curlew [31m]]>&<\"'\\", "{field}");
@@ -123,7 +123,7 @@ async fn o10_what_we_write_from_hostile_text_is_sound() {
 
 #[tokio::test]
 async fn o11_nothing_leads_away_on_demand() {
-    let world = World::of(Shelf::default());
+    let world = World::of(Backend::default());
     for path in [
         "/out?u=https://evil.example",
         "/?url=https://evil.example",
@@ -146,7 +146,7 @@ async fn o11_nothing_leads_away_on_demand() {
 
 #[tokio::test]
 async fn o12_a_query_beyond_the_limits_gets_a_sentence_and_keeps_the_form() {
-    let world = World::of(Shelf::default());
+    let world = World::of(Backend::default());
     let cases = ["a".repeat(MAX_QUERY_BYTES + 1), "a ".repeat(MAX_QUERY_TERMS + 1), "*x".to_owned(), "(".repeat(200)];
     for query in cases {
         let encoded: String = url::form_urlencoded::byte_serialize(query.as_bytes()).collect();
@@ -157,18 +157,18 @@ async fn o12_a_query_beyond_the_limits_gets_a_sentence_and_keeps_the_form() {
     }
     let huge = world.get(&format!("/?q={}", "a+".repeat(10_000))).await;
     assert_eq!((huge.status, huge.all(".bad").len()), (StatusCode::BAD_REQUEST, 1));
-    let asked = world.shelf.asked.lock().unwrap().len();
+    let asked = world.backend.asked.lock().unwrap().len();
     for page in ["0", "11", "-1", "1e9", "18446744073709551616", "x", "1%00"] {
         let answer = world.get(&format!("/?q=x&page={page}")).await;
         assert_eq!(answer.status, StatusCode::BAD_REQUEST, "{page}");
         assert_eq!(answer.attributes("#q", "value"), ["x"]);
     }
-    assert_eq!(world.shelf.asked.lock().unwrap().len(), asked, "no such page was asked for");
+    assert_eq!(world.backend.asked.lock().unwrap().len(), asked, "no such page was asked for");
 }
 
 #[tokio::test]
 async fn w01_a_body_of_six_megabytes_is_not_read() {
-    let world = World::of(Shelf::default());
+    let world = World::of(Backend::default());
     let six = 6 * 1024 * 1024;
     let (told, told_read) = Drip::of(six);
     let request = Request::post("/suggest").header("content-type", "application/x-www-form-urlencoded");
@@ -191,7 +191,7 @@ async fn w01_a_body_of_six_megabytes_is_not_read() {
 
 #[tokio::test]
 async fn w05_a_form_filled_in_by_a_machine_is_not_taken() {
-    let world = World::of(Shelf::default());
+    let world = World::of(Backend::default());
     let url = ("url", "https://tide.example/");
     let token = token_of(&world).await;
     let machine = world.send(form(&[url, ("token", &token), ("subject", "Cheap watches")])).await;
@@ -226,7 +226,7 @@ fn work_for(token: &str) -> String {
 #[tokio::test]
 async fn w05_in_a_rush_of_forms_each_is_worked_or_waited_for() {
     let settings = PageSettings { calm_forms_per_hour: 2, forms_per_minute: 100, ..settings() };
-    let world = World::with(Shelf::default(), settings);
+    let world = World::with(Backend::default(), settings);
     let send = async |url: &str, token: &str, work: &str| {
         world.send(form(&[("url", url), ("token", token), ("work", work)])).await
     };
@@ -266,7 +266,7 @@ async fn w05_in_a_rush_of_forms_each_is_worked_or_waited_for() {
 
 #[tokio::test]
 async fn w09_a_form_on_another_site_is_not_taken() {
-    let world = World::of(Shelf::default());
+    let world = World::of(Backend::default());
     let from = |headers: &[(&'static str, &str)], token: &str| {
         let mut request = form(&[("url", "https://tide.example/"), ("token", token)]);
         request.headers_mut().remove("sec-fetch-site");
@@ -306,7 +306,7 @@ async fn w09_a_form_on_another_site_is_not_taken() {
 
 #[tokio::test]
 async fn w11_host_tricks_and_odd_paths_lead_nowhere() {
-    let world = World::with(Shelf::default(), PageSettings { base_url: None, ..settings() });
+    let world = World::with(Backend::default(), PageSettings { base_url: None, ..settings() });
     for path in
         ["/", "/?q=x", "/bot", "/suggest", "/opensearch.xml", "/.well-known/security.txt", "/robots.txt", "/nowhere"]
     {
@@ -335,11 +335,11 @@ async fn w11_host_tricks_and_odd_paths_lead_nowhere() {
         let answer = world.get(path).await;
         assert_eq!((answer.status, answer.text("h1").as_str()), (StatusCode::NOT_FOUND, "Nothing here"), "{path}");
     }
-    let asked = world.shelf.asked.lock().unwrap().len();
+    let asked = world.backend.asked.lock().unwrap().len();
     let crowded: String = (0..100).map(|n| format!("p{n}=1&")).collect();
     assert_eq!(world.get(&format!("/?q=x&{crowded}")).await.status, StatusCode::BAD_REQUEST);
     assert_eq!(world.get(&format!("/api/search?q=x&{crowded}")).await.json()["error"]["kind"], "bad_query");
-    assert_eq!(world.shelf.asked.lock().unwrap().len(), asked, "no such question was asked");
+    assert_eq!(world.backend.asked.lock().unwrap().len(), asked, "no such question was asked");
 }
 
 /// A body that tells how much of it was read.
@@ -371,7 +371,7 @@ impl HttpBody for Drip {
 
 #[tokio::test]
 async fn w08_there_is_no_way_to_what_only_the_operator_may_do() {
-    let world = World::of(Shelf::default());
+    let world = World::of(Backend::default());
     let commands = [
         "admin", "crawl", "sample", "index", "publish", "export", "import", "sites", "feeds", "pages", "holds",
         "parked", "redrive", "audit", "block", "unblock", "overrule", "config", "settings", "debug", "metrics",

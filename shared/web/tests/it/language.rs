@@ -1,7 +1,7 @@
 //! The pages in the language that is asked for.
 
 use crate::suggest::{form, token_of};
-use crate::support::{Answer, Shelf, World, page, settings, shelf};
+use crate::support::{Answer, Backend, World, backend, page, settings};
 use axum::body::Body;
 use axum::http::Request;
 use curlew_stages::operator::stats::PublicCounts;
@@ -15,7 +15,7 @@ fn world() -> World {
     pages[0].copies = 1;
     pages[1].copies = 2;
     let status = SystemStatus { counted: Some(PublicCounts::default()), ..SystemStatus::default() };
-    World::of(Shelf { pages, status, ..Shelf::default() })
+    World::of(Backend { pages, status, ..Backend::default() })
 }
 
 /// Every page that can be got, and some that cannot.
@@ -73,7 +73,7 @@ async fn days_numbers_and_copies_are_written_as_the_language_has_them() {
     first.copies = 3;
     let mut pages = vec![first];
     pages.extend((0..1_233).map(|n| page(&format!("https://t.example/{n}"), "curlew", "curlew")));
-    let world = World::of(shelf(pages));
+    let world = World::of(backend(pages));
     let results = world.get_in(ITALIAN, "/?q=curlew").await;
     assert_eq!(results.text("h1"), "1–10 di 1.234 pagine per curlew");
     assert_eq!(results.text("time"), "1 maggio 2026");
@@ -84,7 +84,7 @@ async fn days_numbers_and_copies_are_written_as_the_language_has_them() {
 
 #[tokio::test]
 async fn a_form_is_answered_in_the_language_that_it_was_read_in() {
-    let world = World::of(Shelf::default());
+    let world = World::of(Backend::default());
     let token = token_of(&world).await;
     let mut request = form(&[("url", "tide.example"), ("token", &token)]);
     request.headers_mut().insert("accept-language", ITALIAN.parse().unwrap());
@@ -127,13 +127,13 @@ async fn what_programs_read_says_that_it_depends_on_the_language_or_does_not() {
 async fn the_bot_page_has_the_same_rules_and_numbers_in_both() {
     let mut settings = settings();
     settings.politeness.hold_refused = curlew_model::Millis::from_days(5);
-    let world = World::with(Shelf::default(), settings);
+    let world = World::with(Backend::default(), settings);
     let (english, italian) = (world.get("/bot").await, world.get_in(ITALIAN, "/bot").await);
     assert_eq!(english.all("pre"), italian.all("pre"));
     assert_eq!(english.all("code"), italian.all("code").into_iter().filter(|c| c != "Referer").collect::<Vec<_>>());
     assert_eq!(english.attributes("h2", "id"), italian.attributes("h2", "id"));
     assert!(english.body.contains("stays away for 5 days") && italian.body.contains("resta lontano per 5 giorni"));
     assert!(english.body.contains("every 8 hours") && italian.body.contains("ogni 8 ore"));
-    let bare = World::with(Shelf::default(), PageSettings { contact: None, ..crate::support::settings() });
+    let bare = World::with(Backend::default(), PageSettings { contact: None, ..crate::support::settings() });
     assert!(bare.get_in(ITALIAN, "/bot").await.body.contains("non ha indicato un indirizzo"));
 }

@@ -1,7 +1,7 @@
 //! The pages for the owners of sites.
 
 use crate::suggest::{form_to, token_of};
-use crate::support::{Answer, Shelf, World, ready};
+use crate::support::{Answer, Backend, World, ready};
 use axum::body::Body;
 use axum::http::{Request, StatusCode};
 use curlew_model::{
@@ -72,7 +72,7 @@ fn report(now: Timestamp) -> HostReport {
 
 #[tokio::test]
 async fn i05_a_claim_begins_with_what_is_to_be_published() {
-    let world = World::of(Shelf::default());
+    let world = World::of(Backend::default());
     let path = claim(&world).await;
     assert!(path.starts_with("/owner/example.org/"), "{path}");
     let page = world.get(&path).await;
@@ -94,7 +94,7 @@ async fn i05_a_claim_begins_with_what_is_to_be_published() {
 
 #[tokio::test]
 async fn i05_w06_nobody_uses_up_the_looks_of_others() {
-    let world = World::of(Shelf::default());
+    let world = World::of(Backend::default());
     let path = claim(&world).await;
     let from = |ip: [u8; 4]| {
         let mut request = form_to(&path, &[("request", "look")]);
@@ -123,7 +123,7 @@ async fn i05_w06_nobody_uses_up_the_looks_of_others() {
 
 #[tokio::test]
 async fn i08_two_claims_have_two_challenges_and_a_key_opens_its_own_page_only() {
-    let world = World::of(Shelf::default());
+    let world = World::of(Backend::default());
     let (one, two) = (claim(&world).await, claim(&world).await);
     assert_ne!(challenge(&world, &one).await, challenge(&world, &two).await);
     for bad in [
@@ -146,7 +146,7 @@ async fn i08_two_claims_have_two_challenges_and_a_key_opens_its_own_page_only() 
 
 #[tokio::test]
 async fn i06_w06_without_a_proof_the_page_tells_nothing_and_grants_nothing() {
-    let world = World::of(Shelf::default());
+    let world = World::of(Backend::default());
     let path = claim(&world).await;
     let challenge = challenge(&world, &path).await;
     found(&world, &challenge, |claim| {
@@ -167,7 +167,7 @@ async fn i06_w06_without_a_proof_the_page_tells_nothing_and_grants_nothing() {
 
 #[tokio::test]
 async fn i05_an_owner_sees_all_and_asks_for_what_is_offered() {
-    let world = World::of(Shelf::default());
+    let world = World::of(Backend::default());
     let path = claim(&world).await;
     let ours = challenge(&world, &path).await;
     found(&world, &ours, |claim| {
@@ -210,7 +210,7 @@ async fn i05_an_owner_sees_all_and_asks_for_what_is_offered() {
 
 #[tokio::test]
 async fn w09_a_request_is_taken_from_our_own_page_only() {
-    let world = World::of(Shelf::default());
+    let world = World::of(Backend::default());
     let path = claim(&world).await;
     for site in ["cross-site", "same-site"] {
         let request = Request::post(&path)
@@ -225,14 +225,14 @@ async fn w09_a_request_is_taken_from_our_own_page_only() {
 
 #[tokio::test]
 async fn what_cannot_be_claimed_is_said() {
-    let world = World::of(Shelf::default());
+    let world = World::of(Backend::default());
     for (typed, says) in [("", "such as example.org"), ("github.io", "belong to many")] {
         let answer = begin(&world, typed).await;
         assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY, "{typed}");
         assert!(answer.text(".bad").contains(says), "{}", answer.text(".bad"));
         assert_eq!(answer.attributes("#host", "value"), [typed]);
     }
-    let world = World::of(Shelf { broken: Some(true), ..Shelf::default() });
+    let world = World::of(Backend { broken: Some(true), ..Backend::default() });
     let path = claim(&world).await;
     assert_eq!(world.get(&path).await.status, StatusCode::SERVICE_UNAVAILABLE);
 }

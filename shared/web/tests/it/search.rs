@@ -1,6 +1,6 @@
 //! What people and programs see of a search.
 
-use crate::support::{Shelf, World, page, settings, shelf};
+use crate::support::{Backend, World, backend, page, settings};
 use axum::body::Body;
 use axum::http::{Request, StatusCode};
 use curlew_model::{Millis, ThumbnailId};
@@ -11,7 +11,7 @@ use tower::ServiceExt;
 
 fn many(count: usize) -> World {
     let pages = (1..=count).map(|n| page(&format!("https://tide.example/{n}"), &format!("Curlew {n}"), "On the mud."));
-    World::of(shelf(pages.collect()))
+    World::of(backend(pages.collect()))
 }
 
 #[tokio::test]
@@ -39,7 +39,7 @@ async fn a_result_shows_title_snippet_site_date_and_thumbnail() {
     plain.site = String::new();
     plain.published = None;
     let jpeg = bytes::Bytes::from_static(&[0xff, 0xd8, 0xff, 0xe0, 1, 2, 3]);
-    let world = World::of(Shelf { pages: vec![hit, plain], thumbnails: [(id, jpeg)].into(), ..Shelf::default() });
+    let world = World::of(Backend { pages: vec![hit, plain], thumbnails: [(id, jpeg)].into(), ..Backend::default() });
 
     let results = world.get("/?q=curlew").await;
     assert_eq!(results.status, StatusCode::OK);
@@ -68,7 +68,7 @@ async fn copies_that_are_not_shown_are_counted() {
     for (copies, said) in [(0, ""), (1, "One later page says the same."), (3, "3 later pages say the same.")] {
         let mut hit = page("https://tide.example/mud", "Mud", "A curlew.");
         hit.copies = copies;
-        let world = World::of(shelf(vec![hit]));
+        let world = World::of(backend(vec![hit]));
         let results = world.get("/?q=curlew").await;
         assert_eq!(results.all(".source").get(1).map_or("", String::as_str), said);
         assert_eq!(results.text("h1"), "1 page for curlew", "copies are not counted among what is shown");
@@ -91,7 +91,7 @@ async fn copies_that_are_not_shown_are_counted() {
 async fn a_thumbnail_that_is_none_is_not_found() {
     let html = ThumbnailId::new("11111111111111111111111111111111").unwrap();
     let thumbnails = [(html, bytes::Bytes::from_static(b"<html><script>alert(1)</script>"))].into();
-    let world = World::of(Shelf { thumbnails, ..Shelf::default() });
+    let world = World::of(Backend { thumbnails, ..Backend::default() });
     for hash in
         ["22222222222222222222222222222222", "11111111111111111111111111111111", "..%2f..%2fetc", "ABC", "%00", "x.jpg"]
     {
@@ -109,7 +109,7 @@ async fn results_come_ten_a_page() {
     assert_eq!(second.attributes("nav.pages a[rel=prev]", "href"), ["/?q=curlew"]);
     assert_eq!(second.attributes("nav.pages a[rel=next]", "href"), ["/?q=curlew&page=3&from=20"]);
     assert_eq!(second.all("nav.pages a[aria-current=page]"), ["Page 2"]);
-    assert_eq!(*world.shelf.asked.lock().unwrap(), [("curlew".to_owned(), 10, 10)]);
+    assert_eq!(*world.backend.asked.lock().unwrap(), [("curlew".to_owned(), 10, 10)]);
 
     let third = world.get("/?q=curlew&page=3&from=20").await;
     assert_eq!(third.text("h1"), "21–25 of 25 pages for curlew");
@@ -132,7 +132,7 @@ async fn it_is_said_where_all_words_end() {
     let mut some = page("https://tide.example/2", "Curlew", "A curlew, but no other wader.");
     (some.all_words, some.missing) = (false, vec!["whimbrel".into(), "x<b>".into()]);
     let all = page("https://tide.example/1", "Curlew", "A curlew.");
-    let world = World::of(shelf(vec![all, some.clone()]));
+    let world = World::of(backend(vec![all, some.clone()]));
     let results = world.get("/?q=curlew").await;
     assert_eq!(results.text("h1"), "2 pages for curlew");
     assert_eq!(results.all("p.quiet")[0], "One of them has all of your words.");
@@ -140,7 +140,7 @@ async fn it_is_said_where_all_words_end() {
     assert_eq!(results.all(".source s"), ["whimbrel", "x<b>"]);
     assert_eq!(results.all("p.notice"), ["No page here has “x<b>”."]);
     assert_eq!(world.get("/?q=curlew&lang=it").await.status, StatusCode::OK);
-    let none = World::of(shelf(vec![some])).get("/?q=curlew").await;
+    let none = World::of(backend(vec![some])).get("/?q=curlew").await;
     assert_eq!(none.all("p.quiet")[0], "No page has all of your words.");
     assert_eq!(none.all("h2.part"), ["Pages with some of your words"]);
     let answer = world.get("/api/search?q=curlew").await.json();
@@ -161,7 +161,7 @@ async fn nothing_found_is_said_kindly_with_examples() {
 async fn the_api_answers_as_the_command_line_does() {
     let mut hit = page("https://tide.example/1", "Curlew", "A curlew.");
     hit.image = Some("https://tide.example/1.jpg".into());
-    let world = World::of(shelf(vec![hit, page("https://tide.example/2", "Curlew too", "")]));
+    let world = World::of(backend(vec![hit, page("https://tide.example/2", "Curlew too", "")]));
     let answer = world.get("/api/search?q=curlew&limit=1").await;
     assert_eq!((answer.status, answer.header("content-type")), (StatusCode::OK, "application/json"));
     assert_eq!(answer.header("access-control-allow-origin"), "*");
@@ -176,7 +176,7 @@ async fn the_api_answers_as_the_command_line_does() {
     let second = world.get("/api/search?q=curlew&limit=1&offset=1").await.json();
     assert_eq!(second["hits"][0]["url"], "https://tide.example/2");
     assert!(second["hits"][0]["image"].is_null());
-    assert_eq!(world.shelf.asked.lock().unwrap()[2], ("curlew".to_owned(), 1, 1));
+    assert_eq!(world.backend.asked.lock().unwrap()[2], ("curlew".to_owned(), 1, 1));
 }
 
 #[tokio::test]
@@ -202,7 +202,7 @@ async fn the_api_says_what_is_wrong_with_a_question() {
         );
         assert_eq!(answer.header("access-control-allow-origin"), "*");
     }
-    let asked = world.shelf.asked.lock().unwrap();
+    let asked = world.backend.asked.lock().unwrap();
     assert_eq!(asked.len(), 1, "only the last one came as far as the index");
 }
 
@@ -214,7 +214,7 @@ async fn a_cursor_that_is_none_of_ours_is_refused_and_a_link_to_a_page_falls_bac
     let page = world.get("/?q=curlew&page=2&from=forged").await;
     assert_eq!((page.status, page.all(".hits li").len()), (StatusCode::OK, 10));
     assert!(page.text(".notice").contains("counted anew"), "{}", page.body);
-    assert_eq!(world.shelf.asked.lock().unwrap().last(), Some(&("curlew".to_owned(), 10, 10)));
+    assert_eq!(world.backend.asked.lock().unwrap().last(), Some(&("curlew".to_owned(), 10, 10)));
 }
 
 #[tokio::test]
@@ -272,7 +272,7 @@ async fn text_is_compressed_unless_it_holds_a_secret_or_is_short() {
 #[tokio::test]
 async fn trouble_behind_the_page_is_told_without_its_details() {
     for (broken, status, kind) in [(true, 503, "unavailable"), (false, 500, "internal")] {
-        let world = World::of(Shelf { broken: Some(broken), ..Shelf::default() });
+        let world = World::of(Backend { broken: Some(broken), ..Backend::default() });
         for path in ["/?q=x", "/status", "/status.json", "/thumb/11111111111111111111111111111111"] {
             let answer = world.get(path).await;
             assert_eq!(answer.status.as_u16(), status, "{path}");
@@ -292,7 +292,7 @@ async fn a_panic_is_a_page_too() {
 
 #[tokio::test]
 async fn w02_a_flood_of_searches_is_told_to_wait() {
-    let world = World::with(shelf(Vec::new()), PageSettings { searches_per_minute: 2, ..settings() });
+    let world = World::with(backend(Vec::new()), PageSettings { searches_per_minute: 2, ..settings() });
     let from = |ip: [u8; 4], path: &str| {
         let mut request = Request::get(path).body(Body::empty()).unwrap();
         request.extensions_mut().insert(Caller(Some(ip.into())));
@@ -317,14 +317,14 @@ async fn w02_a_flood_of_searches_is_told_to_wait() {
     };
     assert_eq!(last(&world).await, StatusCode::TOO_MANY_REQUESTS, "a proxy that does not say for whom it calls");
     let settings = PageSettings { searches_per_minute: 2, base_url: None, ..settings() };
-    assert_eq!(last(&World::with(shelf(Vec::new()), settings)).await, StatusCode::OK, "the user of this machine");
+    assert_eq!(last(&World::with(backend(Vec::new()), settings)).await, StatusCode::OK, "the user of this machine");
     world.clock.advance(Millis::from_secs(30));
     assert_eq!(world.send(from([192, 0, 2, 1], "/?q=x")).await.status, StatusCode::OK);
 }
 
 #[tokio::test]
 async fn w10_a_forwarded_for_header_is_not_believed() {
-    let world = World::with(shelf(Vec::new()), PageSettings { searches_per_minute: 1, ..settings() });
+    let world = World::with(backend(Vec::new()), PageSettings { searches_per_minute: 1, ..settings() });
     let claiming = |claimed: &str| {
         let request =
             Request::get("/?q=x").header("x-forwarded-for", claimed).header("forwarded", format!("for={claimed}"));

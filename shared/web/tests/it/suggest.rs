@@ -1,6 +1,6 @@
 //! The form by which anybody may suggest a site, as people use it.
 
-use crate::support::{Answer, Shelf, World, settings, shelf};
+use crate::support::{Answer, Backend, World, backend, settings};
 use axum::body::Body;
 use axum::http::{Request, StatusCode};
 use curlew_model::Millis;
@@ -36,7 +36,7 @@ async fn suggest(world: &World, url: &str) -> Answer {
 
 #[tokio::test]
 async fn a_suggestion_is_handed_on_and_acknowledged() {
-    let world = World::of(Shelf::default());
+    let world = World::of(Backend::default());
     let taken = suggest(&world, " tide.example/blog ").await;
     assert_eq!(taken.status, StatusCode::OK);
     assert_eq!(
@@ -50,7 +50,7 @@ async fn a_suggestion_is_handed_on_and_acknowledged() {
 
 #[tokio::test]
 async fn what_cannot_be_taken_is_explained_and_stays_in_the_form() {
-    let world = World::of(Shelf::default());
+    let world = World::of(Backend::default());
     for bad in ["javascript:alert(1)", "mailto:me@example.org", "https://me:pw@example.org/", "\"><img src=x>"] {
         let answer = suggest(&world, bad).await;
         assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY, "{bad}");
@@ -67,7 +67,7 @@ async fn what_cannot_be_taken_is_explained_and_stays_in_the_form() {
 
 #[tokio::test]
 async fn one_address_may_suggest_so_many_a_minute() {
-    let world = World::with(shelf(Vec::new()), PageSettings { forms_per_minute: 3, ..settings() });
+    let world = World::with(backend(Vec::new()), PageSettings { forms_per_minute: 3, ..settings() });
     let mut tokens = Vec::new();
     for _ in 0..4 {
         tokens.push(token_of(&world).await);
@@ -87,14 +87,14 @@ async fn one_address_may_suggest_so_many_a_minute() {
 
 #[tokio::test]
 async fn a_store_out_of_reach_is_said() {
-    let world = World::of(Shelf { broken: Some(true), ..Shelf::default() });
+    let world = World::of(Backend { broken: Some(true), ..Backend::default() });
     let answer = suggest(&world, "https://tide.example/").await;
     assert_eq!((answer.status, answer.header("retry-after")), (StatusCode::SERVICE_UNAVAILABLE, "5"));
 }
 
 #[tokio::test]
 async fn the_form_lets_browsers_say_where_it_was_sent_from() {
-    let world = World::of(Shelf::default());
+    let world = World::of(Backend::default());
     assert_eq!(world.get("/suggest").await.header("referrer-policy"), "same-origin");
     assert_eq!(world.get("/suggest").await.header("cache-control"), "no-store");
     assert_eq!(world.get("/").await.header("referrer-policy"), "no-referrer");

@@ -39,9 +39,9 @@ use tower::ServiceExt;
 /// The feed whose hub tells of news.
 pub const FEED: &str = "https://example.org/feed";
 
-/// What is behind the pages: results and a status that are made up, and how the objects behind the stages behave.
+/// Stand-in for everything behind the pages: results and a status that are made up, and how the objects behind the stages behave.
 #[derive(Default)]
-pub struct Shelf {
+pub struct Backend {
     pub pages: Vec<SearchHit>,
     pub thumbnails: HashMap<ThumbnailId, Bytes>,
     pub status: SystemStatus,
@@ -55,7 +55,7 @@ pub struct Shelf {
     pub broken: Option<bool>,
 }
 
-impl Shelf {
+impl Backend {
     fn fails(&self) -> Result<(), PortError> {
         self.broken.map_or(Ok(()), |for_a_while| Err(port_error(for_a_while)))
     }
@@ -103,7 +103,7 @@ impl Blobs for BrokenBlobs {
 }
 
 #[async_trait]
-impl StatusSource for Shelf {
+impl StatusSource for Backend {
     async fn status(&self) -> Result<SystemStatus, StageError> {
         self.fails()?;
         self.counted.fetch_add(1, Ordering::SeqCst);
@@ -112,7 +112,7 @@ impl StatusSource for Shelf {
 }
 
 #[async_trait]
-impl SearchIndex for Shelf {
+impl SearchIndex for Backend {
     async fn find(&self, query: &str, start: Start<'_>, limit: usize) -> Result<SearchResults, FindError> {
         let offset = match start {
             Start::Offset(offset) => offset,
@@ -203,7 +203,7 @@ pub fn ready<T>(future: impl Future<Output = T>) -> T {
 
 /// The router with the stages behind it, over ports in memory.
 pub struct World {
-    pub shelf: Arc<Shelf>,
+    pub backend: Arc<Backend>,
     pub clock: Arc<HandClock>,
     pub blobs: Arc<MemoryBlobs>,
     pub hosts: Arc<MemoryHosts>,
@@ -217,12 +217,12 @@ pub struct World {
 }
 
 impl World {
-    pub fn of(shelf: Shelf) -> World {
-        World::with(shelf, settings())
+    pub fn of(backend: Backend) -> World {
+        World::with(backend, settings())
     }
 
-    pub fn with(shelf: Shelf, settings: PageSettings) -> World {
-        let shelf = Arc::new(shelf);
+    pub fn with(backend: Backend, settings: PageSettings) -> World {
+        let backend = Arc::new(backend);
         // 2026-11-21T03:00:00Z
         let clock = Arc::new(HandClock(AtomicI64::new(1_795_230_000_000)));
         let (blobs, sources, jobs, hosts) = (
@@ -234,16 +234,16 @@ impl World {
         let (web, robots, pages) = (Arc::<MemoryFetch>::default(), Arc::<MemoryRobots>::default(), Arc::default());
         let (pages, hosts): (Arc<MemoryPages>, Arc<MemoryHosts>) = (pages, hosts);
         ready(blobs.put(WEB_SECRET, vec![7; 32].into())).unwrap();
-        for (id, bytes) in &shelf.thumbnails {
+        for (id, bytes) in &backend.thumbnails {
             let ThumbnailId::Object(image) = id else { continue };
             ready(blobs.put(&thumbnail_key(image), bytes.clone())).unwrap();
         }
-        for n in shelf.room.map_or(0..0, |room| room..MESSAGES_A_DAY) {
+        for n in backend.room.map_or(0..0, |room| room..MESSAGES_A_DAY) {
             ready(blobs.put(&format!("messages/2026-11-21/{n}.json"), Bytes::new())).unwrap();
         }
         let callbacks = |blobs: Arc<dyn Blobs>| Arc::new(Callbacks::new(Some("https://search.example".into()), blobs));
         let callback = subscribed(&sources, &callbacks(blobs.clone()), clock.now());
-        let behind: Arc<dyn Blobs> = match shelf.broken {
+        let behind: Arc<dyn Blobs> = match backend.broken {
             Some(for_a_while) => Arc::new(BrokenBlobs(for_a_while)),
             None => blobs.clone(),
         };
@@ -259,7 +259,7 @@ impl World {
             groups: Arc::default(),
         };
         let services = Services {
-            search: shelf.clone(),
+            search: backend.clone(),
             suggest: Suggest {
                 sources: sources.clone(),
                 blobs: behind.clone(),
@@ -292,11 +292,11 @@ impl World {
             },
             blobs: behind,
             clock: clock.clone(),
-            status: shelf.clone(),
+            status: backend.clone(),
         };
         let messages = Messages { blobs: blobs.clone(), clock: clock.clone() };
         let router = curlew_web::router(services, settings);
-        World { shelf, clock, blobs, hosts, robots, sources, jobs, callback, messages, router }
+        World { backend, clock, blobs, hosts, robots, sources, jobs, callback, messages, router }
     }
 
     /// Sites that were suggested.
@@ -533,7 +533,7 @@ pub fn page(url: &str, title: &str, snippet: &str) -> SearchHit {
     }
 }
 
-/// A shelf with these pages.
-pub fn shelf(pages: Vec<SearchHit>) -> Shelf {
-    Shelf { pages, ..Shelf::default() }
+/// A backend with these pages.
+pub fn backend(pages: Vec<SearchHit>) -> Backend {
+    Backend { pages, ..Backend::default() }
 }

@@ -1,6 +1,6 @@
 //! Hubs, as they ask and tell.
 
-use crate::support::{Answer, Shelf, World};
+use crate::support::{Answer, Backend, World};
 use axum::body::Body;
 use axum::http::{Request, StatusCode};
 use bytes::Bytes;
@@ -40,7 +40,7 @@ impl axum::body::HttpBody for Pieces {
 
 #[tokio::test]
 async fn f11_a_challenge_is_sent_back_as_plain_text_or_not_at_all() {
-    let world = World::of(Shelf::default());
+    let world = World::of(Backend::default());
     let good = "hub.mode=subscribe&hub.topic=https%3A%2F%2Fexample.org%2Ffeed&hub.lease_seconds=864000";
     let answer = asked(&world, world.ours(), &format!("{good}&hub.challenge=%3Cscript%3E")).await;
     assert_eq!((answer.status, answer.body.as_str()), (StatusCode::OK, "<script>"));
@@ -62,7 +62,7 @@ async fn f11_a_challenge_is_sent_back_as_plain_text_or_not_at_all() {
 
 #[tokio::test]
 async fn f12_f13_deliveries_are_capped_and_an_unknown_callback_is_gone() {
-    let world = World::of(Shelf::default());
+    let world = World::of(Backend::default());
     assert_eq!(told(&world, world.ours(), &world.signature(b"news"), "news").await, StatusCode::ACCEPTED);
     assert_eq!(
         told(&world, world.ours(), &world.signature(b"other news"), "news").await,
@@ -73,7 +73,7 @@ async fn f12_f13_deliveries_are_capped_and_an_unknown_callback_is_gone() {
     let long = vec![b'a'; (1 << 20) + 1];
     assert_eq!(told(&world, world.ours(), &world.signature(&long), long).await, StatusCode::PAYLOAD_TOO_LARGE);
     assert_eq!(world.polls(), 1, "one was genuine and not too long");
-    let broken = World::of(Shelf { broken: Some(true), ..Shelf::default() });
+    let broken = World::of(Backend { broken: Some(true), ..Backend::default() });
     assert_eq!(
         told(&broken, broken.ours(), &broken.signature(b""), "").await,
         StatusCode::SERVICE_UNAVAILABLE,
@@ -88,7 +88,7 @@ async fn f12_f13_deliveries_are_capped_and_an_unknown_callback_is_gone() {
 
 #[tokio::test]
 async fn f12_a_body_that_nothing_would_be_believed_of_is_not_read() {
-    let world = World::of(Shelf::default());
+    let world = World::of(Backend::default());
     for (callback, signature, status) in [
         ("other", Some("sha256=00"), StatusCode::GONE),
         ("other", None, StatusCode::GONE),

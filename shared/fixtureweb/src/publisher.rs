@@ -9,7 +9,7 @@ pub(crate) const FRESH: usize = 10_000;
 
 /// Who a site is: what all its pages share.
 #[derive(Clone, Debug)]
-pub(crate) struct House {
+pub(crate) struct Publisher {
     /// Where the home page and the feeds are.
     pub(crate) host: String,
     /// Where the articles are.
@@ -34,7 +34,7 @@ pub(crate) enum Pictures {
     Elsewhere(&'static str),
 }
 
-impl House {
+impl Publisher {
     pub(crate) fn home(&self) -> String {
         format!("http://{}", self.host)
     }
