@@ -36,9 +36,11 @@ pub struct Rules {
     pub brief_lease: Millis,
     /// A host key whose last visit ended less than this ago is likely to have other work waiting, so that even a poll
     /// gives its lease back.
-    pub often: Millis,
-    /// A visit waits at most so long for its first call; beyond that it is put off.
-    pub patience: Millis,
+    #[serde(alias = "often")]
+    pub return_lease_within: Millis,
+    /// The most that a visit waits for its first call; a visit that would wait longer is deferred.
+    #[serde(alias = "patience")]
+    pub max_first_wait: Millis,
     /// How soon a job whose host key is leased to another visit is tried again, at least.
     pub busy_retry: Millis,
     /// The most time under lease within one [`Rules::window`].
@@ -149,8 +151,9 @@ pub struct Rules {
     /// How long an indexed page may go without a re-check before it is due whatever else is; the samples pass it every 50 days
     /// at the default rate, so that each page is looked at twice a year at least.
     pub recheck_within: Millis,
-    /// When something else is found in place of a page, how long after that a second look decides.
-    pub second_look: Millis,
+    /// Time after which a second re-check confirms that something else stands in place of a page.
+    #[serde(alias = "second_look")]
+    pub confirm_after: Millis,
 }
 
 impl Default for Rules {
@@ -167,8 +170,8 @@ impl Default for Rules {
             slice: Millis::from_mins(4),
             lease_margin: Millis::from_secs(5),
             brief_lease: Millis::from_mins(1),
-            often: Millis::from_mins(15),
-            patience: Millis::from_secs(10),
+            return_lease_within: Millis::from_mins(15),
+            max_first_wait: Millis::from_secs(10),
             busy_retry: Millis::from_secs(2),
             window_limit: Millis::from_hours(1),
             window: Millis::from_hours(8),
@@ -221,7 +224,7 @@ impl Default for Rules {
             entries_per_day: 1_000,
             recheck_after: Millis::from_days(1),
             recheck_within: Millis::from_days(130),
-            second_look: Millis::from_days(1),
+            confirm_after: Millis::from_days(1),
         }
     }
 }

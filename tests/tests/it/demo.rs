@@ -19,7 +19,7 @@ fn every_site_ends_as_expected_and_what_vanishes_is_gone_everywhere() {
     let web = Web::demo();
     let mut store = Store::new(&web);
     // The second look at a page that asks not to be indexed comes at once.
-    store.configure("[rules]\nsecond_look = \"0s\"\n");
+    store.configure("[rules]\nconfirm_after = \"0s\"\n");
     let summary = store.crawl(&web.starts());
     let seen = Seen::of(&store, web.farm());
     let calls = web.calls();

@@ -30,7 +30,7 @@ pub(super) async fn run(args: DemoArgs, mut config: Config) -> Result<()> {
     let rule: ResolveRule = format!("*.test={}", web.addr()).parse().map_err(|e| anyhow::anyhow!("{e}"))?;
     config.guard.resolve.push(rule);
     // The demo ends before a second look would come that decides about pages which ask not to be indexed any more.
-    config.rules.second_look = curlew_model::Millis::ZERO;
+    config.rules.confirm_after = curlew_model::Millis::ZERO;
     let folder = fresh_folder(&mut config)?;
     let quiet = args.output.json;
     if !quiet {

@@ -96,10 +96,10 @@ pub const fn by_status(status: u16) -> Recheck {
 /// earlier time or was not: the first time a second look, then that the page is gone for this reason. A doubt that nobody
 /// looked into for [`DOUBT_LASTS`] begins anew.
 pub fn by_doubt(doubted_at: Option<Timestamp>, reason: Gone, rules: &Rules, now: Timestamp) -> Recheck {
-    match doubted_at.filter(|at| now < *at + DOUBT_LASTS.max(rules.second_look)) {
-        Some(at) if now >= at + rules.second_look => Recheck::Gone(reason),
-        Some(at) => Recheck::Doubtful { until: at + rules.second_look, is_new: false },
-        None => Recheck::Doubtful { until: now + rules.second_look, is_new: true },
+    match doubted_at.filter(|at| now < *at + DOUBT_LASTS.max(rules.confirm_after)) {
+        Some(at) if now >= at + rules.confirm_after => Recheck::Gone(reason),
+        Some(at) => Recheck::Doubtful { until: at + rules.confirm_after, is_new: false },
+        None => Recheck::Doubtful { until: now + rules.confirm_after, is_new: true },
     }
 }
 
@@ -179,11 +179,11 @@ mod tests {
     fn a_second_look_decides() {
         let (rules, now) = (Rules::default(), Timestamp::EPOCH + Millis::from_days(99));
         let look = |at| by_doubt(at, Gone::Replaced, &rules, now);
-        let new = Recheck::Doubtful { until: now + rules.second_look, is_new: true };
+        let new = Recheck::Doubtful { until: now + rules.confirm_after, is_new: true };
         assert_eq!(look(None), new);
-        let same = Recheck::Doubtful { until: now + rules.second_look, is_new: false };
+        let same = Recheck::Doubtful { until: now + rules.confirm_after, is_new: false };
         assert_eq!(look(Some(now)), same, "one look that ran twice is one look");
-        assert_eq!(look(Some(now - rules.second_look)), Recheck::Gone(Gone::Replaced));
+        assert_eq!(look(Some(now - rules.confirm_after)), Recheck::Gone(Gone::Replaced));
         assert_eq!(look(Some(Timestamp::EPOCH)), new, "nobody looked into it");
     }
 }

@@ -75,7 +75,7 @@ pub fn admit(
         return (state, Admission::Held { until, reason: HoldReason::WindowSpent });
     }
     let first_call = pace::next_call_at(&state, rules, now);
-    if first_call > now + rules.patience {
+    if first_call > now + rules.max_first_wait {
         return (state, Admission::Busy { until: first_call });
     }
     state.last_token = state.last_token.saturating_add(1);
@@ -146,9 +146,9 @@ pub fn may_run_out(
     learned == *granted
         && calls <= CALLS_UNTOLD
         // Whoever comes next waits a full pause, which must not be too long to be waited for.
-        && granted.crawl_delay <= rules.patience
-        && granted.last_response <= rules.patience
-        && began.since(used) >= rules.often
+        && granted.crawl_delay <= rules.max_first_wait
+        && granted.last_response <= rules.max_first_wait
+        && began.since(used) >= rules.return_lease_within
         && mine.not_before + rules.lease_margin <= lease.until
 }
 
