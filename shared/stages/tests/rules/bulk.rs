@@ -1,6 +1,6 @@
 //! Work on many rows sends its jobs in hundreds, and goes on where it was cut off.
 
-use crate::house::{House, accepted, page};
+use crate::test_world::{TestWorld, accepted, page};
 use curlew_model::{HostKey, Job, Millis, Page, PageId, Stage as QueueName};
 use curlew_ports::{Blobs, Inbox, Pages};
 use curlew_stages::pages::sample::{HowMany, Sample};
@@ -14,82 +14,82 @@ fn calls_for(pages: u64) -> u64 {
     3 * pages / 500 + pages / 200 + 20
 }
 
-/// The sample of a house whose process ends just before a call of the rows or of the queue.
-fn sample(house: &House, faults: &Arc<Faults>) -> Sample {
+/// The sample of a world whose process ends just before a call of the rows or of the queue.
+fn sample(world: &TestWorld, faults: &Arc<Faults>) -> Sample {
     Sample {
-        politeness: house.politeness.clone(),
-        pages: Arc::new(Faulty::new(house.pages.clone(), faults.clone())),
-        queue: Arc::new(Faulty::new(house.jobs.clone(), faults.clone())),
+        politeness: world.politeness.clone(),
+        pages: Arc::new(Faulty::new(world.pages.clone(), faults.clone())),
+        queue: Arc::new(Faulty::new(world.jobs.clone(), faults.clone())),
     }
 }
 
 /// Indexed pages, each on a host of its own.
-async fn with_pages(house: &House, count: u64) {
+async fn with_pages(world: &TestWorld, count: u64) {
     let template = accepted("https://example.org/");
     for n in 0..count {
         let host = HostKey::new(&format!("h{n}.example")).unwrap();
         let url = format!("https://{host}/");
-        house.pages.insert(&Page { id: page(&url), url, host, ..template.clone() }).await.unwrap();
+        world.pages.insert(&Page { id: page(&url), url, host, ..template.clone() }).await.unwrap();
     }
 }
 
 /// The pages of the visits that were sent since this was asked last.
-async fn visited(house: &House) -> BTreeSet<PageId> {
+async fn visited(world: &TestWorld) -> BTreeSet<PageId> {
     let mut pages = BTreeSet::new();
-    for delivery in house.jobs.receive(QueueName::Fetch, usize::MAX, Millis(1), house.now()).await.unwrap() {
+    for delivery in world.jobs.receive(QueueName::Fetch, usize::MAX, Millis(1), world.now()).await.unwrap() {
         let Ok(Job::Fetch(visit)) = delivery.job else { panic!("no visit") };
         pages.extend(visit.items.into_iter().map(|item| item.page));
-        house.jobs.ack(&delivery.receipt).await.unwrap();
+        world.jobs.ack(&delivery.receipt).await.unwrap();
     }
     pages
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_sample_sends_its_visits_in_hundreds() {
-    let house = House::new();
-    with_pages(&house, 6_000).await;
-    let faults = Faults::none(house.politeness.clock.clone());
-    assert_eq!(sample(&house, &faults).run(HowMany::Daily(2_000)).await.unwrap(), 6_000, "all are due");
-    assert_eq!(visited(&house).await.len(), 6_000);
+    let world = TestWorld::new();
+    with_pages(&world, 6_000).await;
+    let faults = Faults::none(world.politeness.clock.clone());
+    assert_eq!(sample(&world, &faults).run(HowMany::Daily(2_000)).await.unwrap(), 6_000, "all are due");
+    assert_eq!(visited(&world).await.len(), 6_000);
     assert!(faults.calls() <= calls_for(6_000), "{} calls for 6,000 visits", faults.calls());
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_sample_that_is_cut_off_each_day_goes_on_where_it_was() {
-    let house = House::new();
-    with_pages(&house, 36_000).await;
+    let world = TestWorld::new();
+    with_pages(&world, 36_000).await;
     let mut seen = BTreeSet::new();
     for _ in 0..12 {
         // A portion of 10,000 pages lists 30,000 rows and sends 10,000 visits, and the process ends in the second one.
-        let faults = Faults::crash_at(60 + 50 + 5, house.politeness.clock.clone());
-        assert!(sample(&house, &faults).run(HowMany::AtMost(20_000)).await.is_err());
-        for id in visited(&house).await {
-            let (row, version) = house.pages.get(&id).await.unwrap().unwrap();
-            house.pages.swap(version, &Page { checked_at: Some(house.now()), ..row }).await.unwrap();
+        let faults = Faults::crash_at(60 + 50 + 5, world.politeness.clock.clone());
+        assert!(sample(&world, &faults).run(HowMany::AtMost(20_000)).await.is_err());
+        for id in visited(&world).await {
+            let (row, version) = world.pages.get(&id).await.unwrap().unwrap();
+            world.pages.swap(version, &Page { checked_at: Some(world.now()), ..row }).await.unwrap();
             seen.insert(id);
         }
-        house.politeness.clock.sleep(Millis::from_days(2)).await;
+        world.politeness.clock.sleep(Millis::from_days(2)).await;
     }
     assert_eq!(seen.len(), 36_000, "every page has its turn");
 }
 
 #[tokio::test(start_paused = true)]
 async fn sites_and_feeds_that_are_named_in_a_list_are_taken_together() {
-    let house = House::new();
-    house.blobs.put("hidden-hosts.json", r#"{"hosts":["blocked.example"]}"#.into()).await.unwrap();
+    let world = TestWorld::new();
+    world.blobs.put("hidden-hosts.json", r#"{"hosts":["blocked.example"]}"#.into()).await.unwrap();
     let mut names: Vec<String> = (0..500).map(|n| format!("site{n}.example")).collect();
     names[7] = "not a site".into();
     names[8] = "www.blocked.example".into();
-    let faults = Faults::none(house.politeness.clock.clone());
+    let faults = Faults::none(world.politeness.clock.clone());
     let suggest = curlew_stages::operator::suggest::Suggest {
-        blobs: Arc::new(Faulty::new(house.blobs.clone(), faults.clone())),
-        queue: Arc::new(Faulty::new(house.jobs.clone(), faults.clone())),
-        ..house.suggest()
+        blobs: Arc::new(Faulty::new(world.blobs.clone(), faults.clone())),
+        queue: Arc::new(Faulty::new(world.jobs.clone(), faults.clone())),
+        ..world.suggest()
     };
     let outcomes = suggest.sites(&names).await.unwrap();
     let refused: Vec<usize> = (0..500).filter(|n| outcomes[*n].is_err()).collect();
     assert_eq!((outcomes.len(), refused), (500, vec![7, 8]));
-    assert_eq!(house.jobs.left().len(), 498);
+    assert_eq!(world.jobs.left().len(), 498);
     assert!(faults.calls() <= 1 + 3, "the list of blocked hosts is read once, jobs are sent in hundreds");
     assert!(suggest.sites(&names).await.unwrap()[0].is_ok(), "naming them once more does no harm");
     let feeds: Vec<String> = (0..500).map(|n| format!("https://site{n}.example/feed")).collect();

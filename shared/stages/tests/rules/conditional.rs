@@ -1,6 +1,6 @@
 //! Conditional requests: what is asked, and when 304s are believed no more.
 
-use crate::house::{FEED, House, rss, status};
+use crate::test_world::{FEED, TestWorld, rss, status};
 use curlew_model::{Millis, Source, Stage as QueueName, Validators, Why};
 use curlew_policy::polling::conditional;
 use curlew_ports::{CallKind, Reply, Sources};
@@ -16,137 +16,137 @@ fn tagged(items: &str, etag: &str) -> Reply {
 }
 
 /// Which of the polls so far were unconditional.
-fn unconditional(house: &House) -> usize {
-    house.calls(CallKind::Feed).iter().filter(|call| call.validators.is_empty()).count()
+fn unconditional(world: &TestWorld) -> usize {
+    world.calls(CallKind::Feed).iter().filter(|call| call.validators.is_empty()).count()
 }
 
 #[tokio::test(start_paused = true)]
 async fn h01_h02_h03_validators_go_out_as_they_came_and_a_304_brings_them_up_to_date() {
-    let house = House::new();
-    house.with_feed(|_| {}).await;
+    let world = TestWorld::new();
+    world.with_feed(|_| {}).await;
     let mut first = tagged(ITEM, "W/\"1\"");
     first.headers.validators.last_modified = Some("whenever".into());
-    house.web.answer(FEED, Ok(first));
+    world.web.answer(FEED, Ok(first));
     let mut second = status(304);
     second.headers.validators.etag = Some("W/\"2\"".into());
-    house.web.answer(FEED, Ok(second));
-    assert_eq!(house.poll(0).await, Verdict::Done);
-    assert_eq!(house.queued(QueueName::Fetch).await.len(), 1);
-    house.politeness.clock.sleep(Millis::from_hours(9)).await;
-    assert_eq!(house.poll(0).await, Verdict::Done);
-    let sent = &house.calls(CallKind::Feed)[1].validators;
+    world.web.answer(FEED, Ok(second));
+    assert_eq!(world.poll(0).await, Verdict::Done);
+    assert_eq!(world.queued(QueueName::Fetch).await.len(), 1);
+    world.politeness.clock.sleep(Millis::from_hours(9)).await;
+    assert_eq!(world.poll(0).await, Verdict::Done);
+    let sent = &world.calls(CallKind::Feed)[1].validators;
     assert_eq!((sent.etag.as_deref(), sent.last_modified.as_deref()), (Some("W/\"1\""), Some("whenever")));
-    let kept = house.feed().await.validators;
+    let kept = world.feed().await.validators;
     assert_eq!((kept.etag.as_deref(), kept.last_modified.as_deref()), (Some("W/\"2\""), Some("whenever")));
-    assert_eq!(house.queued(QueueName::Fetch).await.len(), 1, "a 304 brings nothing new");
-    house.politeness.clock.sleep(Millis::from_mins(10)).await;
-    assert!(matches!(house.poll(0).await, Verdict::Drop(_)), "H07: no second poll within the hour");
+    assert_eq!(world.queued(QueueName::Fetch).await.len(), 1, "a 304 brings nothing new");
+    world.politeness.clock.sleep(Millis::from_mins(10)).await;
+    assert!(matches!(world.poll(0).await, Verdict::Drop(_)), "H07: no second poll within the hour");
 }
 
 #[tokio::test(start_paused = true)]
 async fn h03_validators_that_a_new_answer_does_not_have_are_forgotten() {
-    let house = House::new();
-    house.with_feed(|_| {}).await;
-    house.web.answer(FEED, Ok(tagged(ITEM, "\"1\"")));
-    house.web.answer(FEED, Ok(Reply { body: rss(OTHER).into(), ..status(200) }));
-    house.poll(0).await;
-    house.next_slot().await;
-    house.poll(0).await;
-    let feed = house.feed().await;
+    let world = TestWorld::new();
+    world.with_feed(|_| {}).await;
+    world.web.answer(FEED, Ok(tagged(ITEM, "\"1\"")));
+    world.web.answer(FEED, Ok(Reply { body: rss(OTHER).into(), ..status(200) }));
+    world.poll(0).await;
+    world.next_slot().await;
+    world.poll(0).await;
+    let feed = world.feed().await;
     assert!(feed.validators.is_empty());
-    assert_eq!((feed.interval, feed.polling.why), (house.politeness.rules.poll_interval_blind, Why::Blind));
+    assert_eq!((feed.interval, feed.polling.why), (world.politeness.rules.poll_interval_blind, Why::Blind));
 }
 
 #[tokio::test(start_paused = true)]
 async fn h04_a_304_that_nobody_asked_for_is_a_fault_and_asked_for_once_more() {
-    let house = House::new();
-    house.with_feed(|_| {}).await;
-    house.web.answer(FEED, Ok(status(304)));
-    house.poll(0).await;
-    let feed = house.feed().await;
+    let world = TestWorld::new();
+    world.with_feed(|_| {}).await;
+    world.web.answer(FEED, Ok(status(304)));
+    world.poll(0).await;
+    let feed = world.feed().await;
     assert_eq!((feed.failures, feed.format.as_str()), (1, ""));
-    assert!(feed.not_before >= house.now() + Millis::from_hours(24));
-    house.days(1).await;
-    assert_eq!(house.calls(CallKind::Feed).len(), 2);
-    assert!(house.feed().await.not_before >= house.now() + house.politeness.rules.poll_cap);
+    assert!(feed.not_before >= world.now() + Millis::from_hours(24));
+    world.days(1).await;
+    assert_eq!(world.calls(CallKind::Feed).len(), 2);
+    assert!(world.feed().await.not_before >= world.now() + world.politeness.rules.poll_cap);
 }
 
 #[tokio::test(start_paused = true)]
 async fn h05_one_unconditional_request_as_long_as_checks_are_off_and_few_with_them() {
     for (checks, expected) in [(Millis::ZERO, 1), (Millis::from_days(7), 4)] {
-        let mut house = House::new();
-        house.with_rules(|rules| rules.verify_every = checks);
-        house.with_feed(|_| {}).await;
-        house.web.keep(FEED, tagged(ITEM, "\"1\""));
-        house.poll(0).await;
-        house.days(90).await;
-        assert!(house.calls(CallKind::Feed).len() >= 270);
-        assert_eq!(unconditional(&house), expected, "{checks:?}");
-        assert_eq!(house.feed().await.failures, 0);
+        let mut world = TestWorld::new();
+        world.with_rules(|rules| rules.verify_every = checks);
+        world.with_feed(|_| {}).await;
+        world.web.keep(FEED, tagged(ITEM, "\"1\""));
+        world.poll(0).await;
+        world.days(90).await;
+        assert!(world.calls(CallKind::Feed).len() >= 270);
+        assert_eq!(unconditional(&world), expected, "{checks:?}");
+        assert_eq!(world.feed().await.failures, 0);
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn h04_a_server_that_says_304_for_ever_is_found_out_and_asked_unconditionally_from_then_on() {
     for etag in ["\"1\"", "\"2\""] {
-        let house = House::new();
-        house.with_feed(|_| {}).await;
-        house.web.answer(FEED, Ok(tagged(ITEM, "\"1\"")));
-        house.poll(0).await;
+        let world = TestWorld::new();
+        world.with_feed(|_| {}).await;
+        world.web.answer(FEED, Ok(tagged(ITEM, "\"1\"")));
+        world.poll(0).await;
         // There is something else from now on, under the same validators or others.
-        house.web.hide(FEED, tagged(OTHER, etag));
-        house.days(7).await;
-        assert_eq!((unconditional(&house), house.queued(QueueName::Fetch).await.len()), (1, 1));
-        house.days(2).await;
-        let feed = house.feed().await;
+        world.web.hide(FEED, tagged(OTHER, etag));
+        world.days(7).await;
+        assert_eq!((unconditional(&world), world.queued(QueueName::Fetch).await.len()), (1, 1));
+        world.days(2).await;
+        let feed = world.feed().await;
         assert!(feed.polling.trust.distrusted, "{:?}", feed.polling.trust);
-        assert_eq!((feed.interval, feed.polling.why), (house.politeness.rules.poll_interval_blind, Why::Blind));
-        assert_eq!(house.queued(QueueName::Fetch).await.len(), 2, "what it brought is taken");
-        let before = unconditional(&house);
-        house.days(3).await;
-        let polls = unconditional(&house) - before;
+        assert_eq!((feed.interval, feed.polling.why), (world.politeness.rules.poll_interval_blind, Why::Blind));
+        assert_eq!(world.queued(QueueName::Fetch).await.len(), 2, "what it brought is taken");
+        let before = unconditional(&world);
+        world.days(3).await;
+        let polls = unconditional(&world) - before;
         assert!(polls == 3 || polls == 4, "once a day, and the next day may have begun: {polls}");
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn h04_a_check_that_finds_what_has_just_been_published_costs_a_whole_answer_and_no_trust() {
-    let house = House::new();
-    house.with_feed(|_| {}).await;
-    house.web.keep(FEED, tagged(ITEM, "\"1\""));
-    house.poll(0).await;
-    house.next_slot().await;
-    while !conditional::is_check_due(&house.feed().await, &house.politeness.rules, house.now()) {
-        house.poll(0).await;
-        house.next_slot().await;
+    let world = TestWorld::new();
+    world.with_feed(|_| {}).await;
+    world.web.keep(FEED, tagged(ITEM, "\"1\""));
+    world.poll(0).await;
+    world.next_slot().await;
+    while !conditional::is_check_due(&world.feed().await, &world.politeness.rules, world.now()) {
+        world.poll(0).await;
+        world.next_slot().await;
     }
-    house.web.keep(FEED, tagged(OTHER, "\"2\""));
-    house.poll(0).await;
-    let feed = house.feed().await;
+    world.web.keep(FEED, tagged(OTHER, "\"2\""));
+    world.poll(0).await;
+    let feed = world.feed().await;
     assert_eq!((feed.validators.etag.as_deref(), feed.polling.trust.doubts), (Some("\"1\""), 1));
-    assert_eq!((unconditional(&house), house.queued(QueueName::Fetch).await.len()), (2, 2));
+    assert_eq!((unconditional(&world), world.queued(QueueName::Fetch).await.len()), (2, 2));
     // What was outdated is named once more, and a server that is honest says so.
-    house.next_slot().await;
-    house.poll(0).await;
-    let feed = house.feed().await;
+    world.next_slot().await;
+    world.poll(0).await;
+    let feed = world.feed().await;
     assert_eq!((feed.validators.etag.as_deref(), feed.polling.trust.doubts), (Some("\"2\""), 0));
-    assert_eq!((feed.interval, feed.polling.why), (house.politeness.rules.poll_interval, Why::Usual));
-    house.days(7).await;
-    assert_eq!((unconditional(&house), house.queued(QueueName::Fetch).await.len()), (2, 2));
+    assert_eq!((feed.interval, feed.polling.why), (world.politeness.rules.poll_interval, Why::Usual));
+    world.days(7).await;
+    assert_eq!((unconditional(&world), world.queued(QueueName::Fetch).await.len()), (2, 2));
 }
 
 #[tokio::test(start_paused = true)]
 async fn h06_what_is_asked_with_is_kept_with_the_row() {
-    let house = House::new();
-    house.with_feed(|_| {}).await;
-    house.web.answer(FEED, Ok(tagged(ITEM, "W/\"a \\\" b\"")));
-    house.poll(0).await;
-    let row = Source::Feed(house.feed().await);
+    let world = TestWorld::new();
+    world.with_feed(|_| {}).await;
+    world.web.answer(FEED, Ok(tagged(ITEM, "W/\"a \\\" b\"")));
+    world.poll(0).await;
+    let row = Source::Feed(world.feed().await);
     let again: Source = serde_json::from_str(&serde_json::to_string(&row).unwrap()).unwrap();
     assert_eq!(again, row);
     // Another process, over the same rows.
-    let mut other = House::new();
-    (other.sources, other.ports.sources) = (house.sources.clone(), house.sources.clone());
+    let mut other = TestWorld::new();
+    (other.sources, other.ports.sources) = (world.sources.clone(), world.sources.clone());
     other.politeness.clock.sleep(Millis::from_hours(9)).await;
     other.web.answer(FEED, Ok(status(304)));
     other.poll(0).await;
@@ -160,32 +160,32 @@ async fn h01_a_server_that_knows_its_tag_in_another_form_is_asked_in_that_and_on
     for (given, known) in
         [("W/\"x\"", Some("\"x\"")), ("\"x-gzip\"", Some("\"x-gzip\", \"x\"")), ("\"x\"", None), ("W/\"y\"", None)]
     {
-        let house = House::new();
-        house.with_feed(|_| {}).await;
+        let world = TestWorld::new();
+        world.with_feed(|_| {}).await;
         let known_by = Validators { etag: Some(known.unwrap_or("never").into()), last_modified: None };
-        house.web.keep_as(FEED, tagged(ITEM, given), known_by);
-        house.poll(0).await;
-        house.next_slot().await;
-        house.days(5).await;
+        world.web.keep_as(FEED, tagged(ITEM, given), known_by);
+        world.poll(0).await;
+        world.next_slot().await;
+        world.days(5).await;
         let sent: Vec<Option<String>> =
-            house.calls(CallKind::Feed).into_iter().map(|call| call.validators.etag).collect();
+            world.calls(CallKind::Feed).into_iter().map(|call| call.validators.etag).collect();
         assert_eq!(sent[..2], [None, Some(given.to_owned())], "as it came, first");
-        let feed = house.feed().await;
+        let feed = world.feed().await;
         match known {
             Some(known) => {
                 assert!(sent.len() > 12 && sent[2..].iter().all(|sent| sent.as_deref() == Some(known)), "{sent:?}");
-                assert_eq!((feed.interval, feed.polling.trust.ignored), (house.politeness.rules.poll_interval, 1));
+                assert_eq!((feed.interval, feed.polling.trust.ignored), (world.politeness.rules.poll_interval, 1));
             }
             None => {
                 assert!(sent.len() < 9, "{given}: {} whole answers in five days", sent.len());
-                assert_eq!((feed.interval, feed.polling.why), (house.politeness.rules.poll_interval_blind, Why::Blind));
+                assert_eq!((feed.interval, feed.polling.why), (world.politeness.rules.poll_interval_blind, Why::Blind));
             }
         }
         assert_eq!(feed.validators.etag.as_deref(), Some(given));
         // It is mended: a 304 brings the usual interval back, whatever the form.
         let last = sent.last().cloned().flatten();
-        house.web.keep_as(FEED, tagged(ITEM, given), Validators { etag: last, last_modified: None });
-        house.days(2).await;
-        assert_eq!(house.feed().await.interval, house.politeness.rules.poll_interval, "{given}");
+        world.web.keep_as(FEED, tagged(ITEM, given), Validators { etag: last, last_modified: None });
+        world.days(2).await;
+        assert_eq!(world.feed().await.interval, world.politeness.rules.poll_interval, "{given}");
     }
 }

@@ -1,6 +1,6 @@
 //! What a page, a poll and a query cost, counted as the stores count that ask money for it.
 
-use crate::house::{FEED, House, host, html, new, rss, status, visit};
+use crate::test_world::{FEED, TestWorld, host, html, new, rss, status, visit};
 use async_trait::async_trait;
 use bytes::Bytes;
 use curlew_model::{ExtractJob, HostKey, HostState, Job, Millis, Page, PageId, Stage as QueueName, Validators};
@@ -108,27 +108,27 @@ impl<P: Blobs> Blobs for Counted<P> {
     }
 }
 
-/// The politeness of a house over another ledger.
-fn politeness(house: &House, over: Arc<dyn HostLedger>) -> Arc<Politeness> {
-    Arc::new(Politeness { ledger: over, ..Politeness::clone(&house.politeness) })
+/// The politeness of a world over another ledger.
+fn politeness(world: &TestWorld, over: Arc<dyn HostLedger>) -> Arc<Politeness> {
+    Arc::new(Politeness { ledger: over, ..Politeness::clone(&world.politeness) })
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_poll_that_brings_nothing_costs_one_write_and_one_cheap_read_of_its_host() {
-    let house = House::new();
-    house.with_feed(|_| {}).await;
+    let world = TestWorld::new();
+    world.with_feed(|_| {}).await;
     let mut first = Reply { body: rss("").into(), ..status(200) };
     first.headers.validators = Validators { etag: Some("\"1\"".into()), last_modified: None };
-    house.web.answer(FEED, Ok(first));
-    house.web.answer(FEED, Ok(status(304)));
-    let ledger = Counted::over(&house.hosts);
-    let politeness = politeness(&house, ledger.clone());
+    world.web.answer(FEED, Ok(first));
+    world.web.answer(FEED, Ok(status(304)));
+    let ledger = Counted::over(&world.hosts);
+    let politeness = politeness(&world, ledger.clone());
     let poll =
-        Poll::new(politeness, house.sources.clone(), house.pages.clone(), house.jobs.clone(), house.blobs.clone());
+        Poll::new(politeness, world.sources.clone(), world.pages.clone(), world.jobs.clone(), world.blobs.clone());
     let job =
-        curlew_model::PollJob { feed: crate::house::key(FEED), url: FEED.into(), deferrals: 0, on_request: false };
+        curlew_model::PollJob { feed: crate::test_world::key(FEED), url: FEED.into(), deferrals: 0, on_request: false };
     poll.run(&job).await.unwrap();
-    house.politeness.clock.sleep(Millis::from_hours(9)).await;
+    world.politeness.clock.sleep(Millis::from_hours(9)).await;
     ledger.taken();
     assert_eq!(poll.run(&job).await.unwrap(), Verdict::Done);
     assert_eq!(ledger.taken(), [("load_eventual", 1), ("swap", 1)]);
@@ -137,30 +137,30 @@ async fn a_poll_that_brings_nothing_costs_one_write_and_one_cheap_read_of_its_ho
 /// How many pages the next tests fetch.
 const PAGES: u32 = 10;
 
-/// A house with pages that have an image each, and their addresses.
-fn pages_with_images() -> (House, Vec<String>) {
-    let house = House::new();
+/// A world with pages that have an image each, and their addresses.
+fn pages_with_images() -> (TestWorld, Vec<String>) {
+    let world = TestWorld::new();
     let mut png = Cursor::new(vec![]);
     image::DynamicImage::new_rgb8(64, 64).write_to(&mut png, image::ImageFormat::Png).unwrap();
     let urls: Vec<String> = (0..PAGES).map(|n| format!("https://example.org/{n}")).collect();
     for url in &urls {
-        house.web.serve(url, "text/html", html(&format!("<meta property=\"og:image\" content=\"{url}.png\">")));
-        house.web.serve(&format!("{url}.png"), "image/png", png.get_ref().clone());
+        world.web.serve(url, "text/html", html(&format!("<meta property=\"og:image\" content=\"{url}.png\">")));
+        world.web.serve(&format!("{url}.png"), "image/png", png.get_ref().clone());
     }
-    (house, urls)
+    (world, urls)
 }
 
-async fn to_extract(house: &House) -> Vec<ExtractJob> {
-    let queued = house.queued(QueueName::Extract).await.into_iter();
+async fn to_extract(world: &TestWorld) -> Vec<ExtractJob> {
+    let queued = world.queued(QueueName::Extract).await.into_iter();
     queued.filter_map(|(job, _)| if let Job::Extract(job) = job { Some(*job) } else { None }).collect()
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_page_costs_two_writes_and_two_reads_of_its_row_and_no_object_of_its_own() {
-    let (house, urls) = pages_with_images();
+    let (world, urls) = pages_with_images();
     let (ledger, pages, blobs) =
-        (Counted::over(&house.hosts), Counted::over(&house.pages), Counted::over(&house.blobs));
-    let fetch = Fetch::new(politeness(&house, ledger.clone()), pages.clone(), house.jobs.clone(), blobs.clone());
+        (Counted::over(&world.hosts), Counted::over(&world.pages), Counted::over(&world.blobs));
+    let fetch = Fetch::new(politeness(&world, ledger.clone()), pages.clone(), world.jobs.clone(), blobs.clone());
     let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
     fetch.run(&visit("example.org", &urls, &new())).await.unwrap();
     // robots.txt, the pages and their images are a call each; the lease is asked for and given back.
@@ -168,23 +168,23 @@ async fn a_page_costs_two_writes_and_two_reads_of_its_row_and_no_object_of_its_o
     assert_eq!(pages.taken(), [("get", PAGES), ("insert", PAGES)]);
     assert_eq!(blobs.taken(), []);
     // The overrides are read once a minute, however many batches there are.
-    house.judge.rules(house.blobs.as_ref(), house.politeness.clock.as_ref()).await.unwrap();
-    let extract = Extract { pages: pages.clone(), blobs: blobs.clone(), ..house.extract() };
-    let jobs = to_extract(&house).await;
+    world.judge.rules(world.blobs.as_ref(), world.politeness.clock.as_ref()).await.unwrap();
+    let extract = Extract { pages: pages.clone(), blobs: blobs.clone(), ..world.extract() };
+    let jobs = to_extract(&world).await;
     assert!(extract.run_batch(&jobs).await.iter().all(Result::is_ok));
     assert_eq!(pages.taken(), [("load_eventual", PAGES), ("swap", PAGES)]);
     assert_eq!(blobs.taken(), [("put", 1)], "one segment for all of them");
-    let index = curlew_stages::catalog::index::Index { pages: pages.clone(), ..house.index() };
+    let index = curlew_stages::catalog::index::Index { pages: pages.clone(), ..world.index() };
     assert_eq!(index.publish(2026).await.unwrap().added, u64::from(PAGES));
     assert_eq!(pages.taken(), [("load_eventual", PAGES)]);
-    assert!(house.hosts.load(&host("example.org")).await.unwrap().0.lease.is_none());
+    assert!(world.hosts.load(&host("example.org")).await.unwrap().0.lease.is_none());
 }
 
 #[tokio::test(start_paused = true)]
 async fn with_few_rows_a_page_costs_one_write_and_is_fetched_once_all_the_same() {
-    let (house, urls) = pages_with_images();
-    let pages = Counted::over(&house.pages);
-    let fetch = Fetch::new(house.politeness.clone(), pages.clone(), house.jobs.clone(), house.blobs.clone());
+    let (world, urls) = pages_with_images();
+    let pages = Counted::over(&world.pages);
+    let fetch = Fetch::new(world.politeness.clone(), pages.clone(), world.jobs.clone(), world.blobs.clone());
     let fetch = fetch.remember_sent_in_host_state(6);
     let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
     let (first, last) = urls.split_at(4);
@@ -198,60 +198,60 @@ async fn with_few_rows_a_page_costs_one_write_and_is_fetched_once_all_the_same()
     assert_eq!(pages.taken(), [("load_eventual", 6)]);
     fetch.run(&visit("example.org", last, &new())).await.unwrap();
     assert_eq!(pages.taken(), []);
-    assert_eq!(house.calls(CallKind::Page).len(), urls.len(), "none was called again");
-    let jobs = to_extract(&house).await;
-    let extract = Extract { pages: pages.clone(), ..house.extract() };
+    assert_eq!(world.calls(CallKind::Page).len(), urls.len(), "none was called again");
+    let jobs = to_extract(&world).await;
+    let extract = Extract { pages: pages.clone(), ..world.extract() };
     assert!(extract.run_batch(&jobs).await.iter().all(Result::is_ok));
     assert_eq!(pages.taken(), [("insert", PAGES), ("load_eventual", PAGES)]);
     // What the state of the host has forgotten by now has a row.
     fetch.run(&visit("example.org", &urls, &new())).await.unwrap();
-    assert_eq!(house.calls(CallKind::Page).len(), urls.len());
+    assert_eq!(world.calls(CallKind::Page).len(), urls.len());
 }
 
 #[tokio::test(start_paused = true)]
 async fn of_a_visit_with_more_pages_than_are_remembered_the_others_have_rows() {
-    let (house, urls) = pages_with_images();
-    let pages = Counted::over(&house.pages);
-    let fetch = Fetch::new(house.politeness.clone(), pages.clone(), house.jobs.clone(), house.blobs.clone());
+    let (world, urls) = pages_with_images();
+    let pages = Counted::over(&world.pages);
+    let fetch = Fetch::new(world.politeness.clone(), pages.clone(), world.jobs.clone(), world.blobs.clone());
     let fetch = fetch.remember_sent_in_host_state(6);
     let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
     for _ in 0..2 {
         fetch.run(&visit("example.org", &urls, &new())).await.unwrap();
     }
     assert_eq!(pages.taken(), [("insert", 4), ("load_eventual", PAGES + 4)]);
-    assert_eq!(house.calls(CallKind::Page).len(), urls.len());
+    assert_eq!(world.calls(CallKind::Page).len(), urls.len());
 }
 
 #[tokio::test(start_paused = true)]
 async fn queries_list_nothing_but_now_and_then_and_what_is_removed_or_published_shows_at_once() {
-    let house = House::new();
-    let blobs = Counted::over(&house.blobs);
-    let finder = Finder::new(blobs.clone(), house.politeness.clock.clone());
+    let world = TestWorld::new();
+    let blobs = Counted::over(&world.blobs);
+    let finder = Finder::new(blobs.clone(), world.politeness.clock.clone());
     for _ in 0..100 {
         finder.find("curlew", Start::Offset(0), 9).await.unwrap();
     }
     assert_eq!(blobs.taken(), [("get", 200), ("list", 1)], "the manifest of the year and the hidden hosts");
     let url = "https://example.org/a";
-    house.web.serve(url, "text/html", html("<meta property=\"og:image\" content=\"https://example.org/i.png\">"));
-    house.fetch(&visit("example.org", &[url], &new())).await;
-    let Some((Job::Extract(job), _)) = house.queued(QueueName::Extract).await.pop() else { panic!("no job") };
-    house.extract().run_batch(&[*job]).await;
-    house.index().publish(2026).await.unwrap();
+    world.web.serve(url, "text/html", html("<meta property=\"og:image\" content=\"https://example.org/i.png\">"));
+    world.fetch(&visit("example.org", &[url], &new())).await;
+    let Some((Job::Extract(job), _)) = world.queued(QueueName::Extract).await.pop() else { panic!("no job") };
+    world.extract().run_batch(&[*job]).await;
+    world.index().publish(2026).await.unwrap();
     assert_eq!(finder.find("curlew", Start::Offset(0), 9).await.unwrap().total, 1);
-    house.web.answer(url, Ok(status(410)));
+    world.web.answer(url, Ok(status(410)));
     for _ in 0..2 {
-        house.fetch(&visit("example.org", &[url], &curlew_model::Purpose::Recheck)).await;
+        world.fetch(&visit("example.org", &[url], &curlew_model::Purpose::Recheck)).await;
     }
     assert_eq!(finder.find("curlew", Start::Offset(0), 9).await.unwrap().total, 0);
     let lists = |counts: Vec<(&str, u32)>| counts.iter().find(|(name, _)| *name == "list").map_or(0, |(_, n)| *n);
-    house.politeness.clock.sleep(Millis::from_mins(11)).await;
+    world.politeness.clock.sleep(Millis::from_mins(11)).await;
     finder.find("curlew", Start::Offset(0), 9).await.unwrap();
     assert_eq!(lists(blobs.taken()), 1, "after a while there may be other years");
 }
 
 /// A split of more pages than one range read gives.
-async fn with_a_large_split() -> House {
-    let house = House::new();
+async fn with_a_large_split() -> TestWorld {
+    let world = TestWorld::new();
     let mut seed = 1_u64;
     let mut word = move || {
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -259,18 +259,18 @@ async fn with_a_large_split() -> House {
     };
     for n in 0..1_200 {
         let text: Vec<String> = (0..250).map(|_| word()).collect();
-        crate::index::accept(&house, &n.to_string(), &format!("curlew mud {}", text.join(" "))).await;
+        crate::index::accept(&world, &n.to_string(), &format!("curlew mud {}", text.join(" "))).await;
     }
-    house.index().publish(2026).await.unwrap();
-    house
+    world.index().publish(2026).await.unwrap();
+    world
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_cold_query_of_two_words_takes_at_most_twelve_range_reads_of_one_split() {
-    let house = with_a_large_split().await;
-    let blobs = Counted::over(&house.blobs);
+    let world = with_a_large_split().await;
+    let blobs = Counted::over(&world.blobs);
     for query in ["curlew mud", "w1a curlew", "\"curlew mud\" w40"] {
-        let finder = Finder::new(blobs.clone(), house.politeness.clock.clone());
+        let finder = Finder::new(blobs.clone(), world.politeness.clock.clone());
         let found = finder.find(query, Start::Offset(0), 10).await.unwrap();
         assert_eq!(found.hits.len(), 10, "{query}");
         let cold = blobs.taken();
@@ -283,10 +283,10 @@ async fn a_cold_query_of_two_words_takes_at_most_twelve_range_reads_of_one_split
 
 #[tokio::test(start_paused = true)]
 async fn what_lies_on_the_shelf_is_not_read_again_unless_it_is_damaged() {
-    let house = with_a_large_split().await;
-    let blobs = Counted::over(&house.blobs);
+    let world = with_a_large_split().await;
+    let blobs = Counted::over(&world.blobs);
     let shelf = Arc::new(MemoryShelf::default());
-    let finder = || Finder::new(blobs.clone(), house.politeness.clock.clone()).with_shelf(shelf.clone());
+    let finder = || Finder::new(blobs.clone(), world.politeness.clock.clone()).with_shelf(shelf.clone());
     let found = finder().find("curlew mud", Start::Offset(0), 10).await.unwrap();
     let gets = |taken: Vec<(&str, u32)>| taken.iter().find(|(name, _)| *name == "get").map_or(0, |(_, n)| *n);
     let cold = gets(blobs.taken());
@@ -300,9 +300,9 @@ async fn what_lies_on_the_shelf_is_not_read_again_unless_it_is_damaged() {
     assert_eq!(finder().find("curlew mud", Start::Offset(0), 10).await.unwrap(), found);
     assert_eq!(gets(blobs.taken()), 2, "and what is good lies there again");
     // A split that is listed no more is not kept either.
-    crate::index::accept(&house, "later", "curlew mud").await;
-    house.index().publish(2026).await.unwrap();
-    house.index().refresh(2026).await.unwrap();
+    crate::index::accept(&world, "later", "curlew mud").await;
+    world.index().publish(2026).await.unwrap();
+    world.index().refresh(2026).await.unwrap();
     assert_eq!(finder().find("curlew mud", Start::Offset(0), 10).await.unwrap().total, found.total + 1);
     let kept = shelf.len();
     shelf.keep_only(&[]).await;

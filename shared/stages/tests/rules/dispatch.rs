@@ -1,6 +1,6 @@
 //! Dispatch after a stop: it catches up, whatever its length and wherever its ticks end.
 
-use crate::house::{House, key};
+use crate::test_world::{TestWorld, key};
 use curlew_model::{FeedSource, Job, Millis, Slot, Source, SourceKey, Stage as QueueName, Timestamp};
 use curlew_policy::address;
 use curlew_policy::polling::schedule::slots_due;
@@ -13,53 +13,53 @@ use std::sync::Arc;
 
 /// Feeds of a stack, with the marks of its dispatch.
 struct Stack {
-    house: House,
+    world: TestWorld,
     marks: Arc<MemoryMarks>,
     slots: BTreeMap<SourceKey, Slot>,
 }
 
 impl Stack {
     async fn with(feeds: impl IntoIterator<Item = SourceKey>) -> Stack {
-        let house = House::new();
+        let world = TestWorld::new();
         let mut slots = BTreeMap::new();
         for key in feeds {
             let slot = address::slot(&key);
             let feed = FeedSource::new(key.clone(), slot, format!("https://example.org/{key}"));
-            assert!(house.sources.insert(&Source::Feed(feed)).await.unwrap());
+            assert!(world.sources.insert(&Source::Feed(feed)).await.unwrap());
             slots.insert(key, slot);
         }
-        Stack { house, marks: Arc::default(), slots }
+        Stack { world, marks: Arc::default(), slots }
     }
 
     fn dispatch(&self) -> Dispatch {
-        Dispatch { marks: self.marks.clone(), ..self.house.dispatch_stage() }
+        Dispatch { marks: self.marks.clone(), ..self.world.dispatch_stage() }
     }
 
     /// The same stage in a process that ends just before a call.
     fn dispatch_that_ends(&self, at_call: u64) -> Dispatch {
-        let faults = Faults::crash_at(at_call, self.house.politeness.clock.clone());
+        let faults = Faults::crash_at(at_call, self.world.politeness.clock.clone());
         Dispatch {
             marks: Arc::new(Faulty::new(self.marks.clone(), faults.clone())),
-            sources: Arc::new(Faulty::new(self.house.sources.clone(), faults.clone())),
-            queue: Arc::new(Faulty::new(self.house.jobs.clone(), faults)),
-            ..self.house.dispatch_stage()
+            sources: Arc::new(Faulty::new(self.world.sources.clone(), faults.clone())),
+            queue: Arc::new(Faulty::new(self.world.jobs.clone(), faults)),
+            ..self.world.dispatch_stage()
         }
     }
 
     /// How often each feed was sent since this was asked last.
     async fn polls(&self) -> BTreeMap<SourceKey, u32> {
         let mut polls = BTreeMap::new();
-        for delivery in self.house.jobs.receive(QueueName::Poll, usize::MAX, Millis(1), self.house.now()).await.unwrap()
+        for delivery in self.world.jobs.receive(QueueName::Poll, usize::MAX, Millis(1), self.world.now()).await.unwrap()
         {
             let Ok(Job::Poll(job)) = delivery.job else { panic!("no poll") };
             *polls.entry(job.feed).or_default() += 1;
-            self.house.jobs.ack(&delivery.receipt).await.unwrap();
+            self.world.jobs.ack(&delivery.receipt).await.unwrap();
         }
         polls
     }
 
     async fn wait(&self, time: Millis) {
-        self.house.politeness.clock.sleep(time).await;
+        self.world.politeness.clock.sleep(time).await;
     }
 }
 
@@ -80,7 +80,7 @@ async fn dispatch_catches_up_after_any_stop_though_each_tick_is_cut_off() {
     for (stop, is_late) in [(Millis::from_mins(1), false), (Millis::from_mins(170), true), (Millis::from_days(3), true)]
     {
         stack.wait(stop).await;
-        let stopped = (stack.marks.load("dispatch").await.unwrap().0, stack.house.now());
+        let stopped = (stack.marks.load("dispatch").await.unwrap().0, stack.world.now());
         let (mut polls, mut ticks) = (BTreeMap::<SourceKey, u32>::new(), 0);
         // Each of these ticks ends when it has looked at a quarter of all slots.
         while stack.dispatch_that_ends(250).tick().await.is_err() {
@@ -107,7 +107,7 @@ async fn a_slot_with_more_rows_than_a_tick_may_read_is_gone_through_part_by_part
     let alike = (0..2_000_u64).map(|n| in_slot_0(1 << 63, n));
     let stack = Stack::with(spread.chain(alike)).await;
     // A mark of an older program, in the middle of a minute; the slot has come in the next one.
-    let midnight = stack.house.now();
+    let midnight = stack.world.now();
     assert_eq!(midnight.minute() % i64::from(Slot::COUNT), 0);
     stack.marks.swap("dispatch", Version::ABSENT, Timestamp::from_millis(midnight.as_millis() - 1)).await.unwrap();
     let (mut polls, mut ticks, mut most) = (BTreeMap::<SourceKey, u32>::new(), 0, 0);
@@ -130,7 +130,7 @@ async fn a_slot_with_more_rows_than_a_tick_may_read_is_gone_through_part_by_part
     // A tick ends within those that begin alike, and then the part of them that it had read is read again.
     assert!(twice <= 500 + 3 * ticks, "{twice} polls were sent again: more than those at the edge of a tick");
     let (mark, _) = stack.marks.load("dispatch").await.unwrap();
-    assert_eq!(mark, Some(stack.house.now()), "it is an instant as ever");
+    assert_eq!(mark, Some(stack.world.now()), "it is an instant as ever");
 }
 
 #[tokio::test(start_paused = true)]

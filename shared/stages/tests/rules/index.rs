@@ -1,6 +1,6 @@
 //! The index over days and years: what is published, merged, purged and swept, and what is found of it.
 
-use crate::house::{House, host, page};
+use crate::test_world::{TestWorld, host, page};
 use curlew_model::{
     Gone, Location, Millis, Page, PageId, PageState, QueryError, Record, SegmentKey, SnippetLimit, Timestamp,
     Validators, Year,
@@ -8,14 +8,14 @@ use curlew_model::{
 use curlew_ports::{Blobs, Pages};
 use curlew_search::Manifest;
 use curlew_stages::catalog::find::Finder;
-use curlew_stages::catalog::index::Published;
+use curlew_stages::catalog::index::PublishReport;
 use curlew_stages::catalog::removal::Removal;
 use curlew_stages::catalog::results::{FindError, SearchResults, Start};
 use std::sync::Arc;
 
 /// A page that has passed extraction: its record in a segment of its own, and its row.
-pub(crate) async fn accept(house: &House, name: &str, text: &str) -> PageId {
-    let (url, now) = (format!("https://example.org/{name}"), house.now());
+pub(crate) async fn accept(world: &TestWorld, name: &str, text: &str) -> PageId {
+    let (url, now) = (format!("https://example.org/{name}"), world.now());
     let record = Record {
         id: page(&url),
         url: url.clone(),
@@ -44,7 +44,7 @@ pub(crate) async fn accept(house: &House, name: &str, text: &str) -> PageId {
     let key = format!("segments/{}/{}.jsonl.zst", now.day().replace('-', "/"), record.id);
     let segment = SegmentKey::new(&key).unwrap();
     let location = Location { segment, offset: 0, length: frame.len() as u64 };
-    house.blobs.put(&key, frame.into()).await.unwrap();
+    world.blobs.put(&key, frame.into()).await.unwrap();
     let row = Page {
         id: record.id.clone(),
         url,
@@ -57,35 +57,35 @@ pub(crate) async fn accept(house: &House, name: &str, text: &str) -> PageId {
         doubted_at: None,
         validators: Validators::default(),
     };
-    assert!(house.pages.insert(&row).await.unwrap());
+    assert!(world.pages.insert(&row).await.unwrap());
     record.id
 }
 
-pub(crate) fn removal(house: &House) -> Removal {
-    Removal::new(house.pages.clone(), house.blobs.clone(), house.politeness.clock.clone(), Arc::new(()))
+pub(crate) fn removal(world: &TestWorld) -> Removal {
+    Removal::new(world.pages.clone(), world.blobs.clone(), world.politeness.clock.clone(), Arc::new(()))
 }
 
-async fn manifest(house: &House, year: Year) -> Manifest {
-    let blob = house.blobs.get(&format!("manifests/{year}.json")).await.unwrap();
+async fn manifest(world: &TestWorld, year: Year) -> Manifest {
+    let blob = world.blobs.get(&format!("manifests/{year}.json")).await.unwrap();
     blob.map_or(Manifest::new(year), |blob| Manifest::from_json(&blob.bytes).unwrap())
 }
 
-pub(crate) async fn ask(house: &House, query: &str) -> SearchResults {
-    let finder = Finder::new(house.blobs.clone(), house.politeness.clock.clone());
+pub(crate) async fn ask(world: &TestWorld, query: &str) -> SearchResults {
+    let finder = Finder::new(world.blobs.clone(), world.politeness.clock.clone());
     finder.find(query, Start::Offset(0), 10).await.unwrap()
 }
 
-async fn go_to(house: &House, day: &str) {
+async fn go_to(world: &TestWorld, day: &str) {
     let to = Timestamp::parse_day_or_instant(day).unwrap();
-    house.politeness.clock.sleep(to.since(house.now())).await;
+    world.politeness.clock.sleep(to.since(world.now())).await;
 }
 
 /// The objects that hold one of some words, as they are or as a stem; also in the zstd frames that records and splits
 /// are made of.
-pub(crate) async fn traces(house: &House, words: &[&str]) -> Vec<String> {
+pub(crate) async fn traces(world: &TestWorld, words: &[&str]) -> Vec<String> {
     let mut found = vec![];
-    for key in house.blobs.list("", None, 100_000).await.unwrap() {
-        let bytes = house.blobs.get(&key).await.unwrap().unwrap().bytes;
+    for key in world.blobs.list("", None, 100_000).await.unwrap() {
+        let bytes = world.blobs.get(&key).await.unwrap().unwrap().bytes;
         let mut texts = vec![bytes.to_vec()];
         let frames = bytes.windows(4).enumerate().filter(|(_, magic)| magic == &[0x28, 0xb5, 0x2f, 0xfd]);
         texts.extend(frames.filter_map(|(at, _)| {
@@ -102,143 +102,143 @@ pub(crate) async fn traces(house: &House, words: &[&str]) -> Vec<String> {
 
 #[tokio::test(start_paused = true)]
 async fn in_a_simulated_year_a_page_is_rewritten_about_five_times() {
-    let house = House::new();
-    go_to(&house, "2027-01-01T00:01:00Z").await;
-    let (mut all, mut most) = (Published::default(), 0);
+    let world = TestWorld::new();
+    go_to(&world, "2027-01-01T00:01:00Z").await;
+    let (mut all, mut most) = (PublishReport::default(), 0);
     let mut ids = Vec::new();
     for step in 0..3 * 365 {
-        ids.push(accept(&house, &format!("p{step}"), "A curlew probes the mud.").await);
+        ids.push(accept(&world, &format!("p{step}"), "A curlew probes the mud.").await);
         // The sampler finds that one in twenty is gone after a while.
         if step % 20 == 19 {
-            removal(&house).remove(&ids[step - 15], Gone::NotFound).await.unwrap();
+            removal(&world).remove(&ids[step - 15], Gone::NotFound).await.unwrap();
         }
-        let done = house.index().publish(2027).await.unwrap();
+        let done = world.index().publish(2027).await.unwrap();
         all.added += done.added;
         all.rewritten += done.rewritten;
         all.purged += done.purged;
         most = most.max(done.splits);
-        house.politeness.clock.sleep(Millis::from_hours(8)).await;
+        world.politeness.clock.sleep(Millis::from_hours(8)).await;
     }
-    assert_eq!(house.now().year(), 2028);
+    assert_eq!(world.now().year(), 2028);
     // New Year: what was current is found as before, and its last hours are published by the first of the next year.
-    ids.push(accept(&house, "of-2028", "A curlew probes the mud.").await);
+    ids.push(accept(&world, "of-2028", "A curlew probes the mud.").await);
     for year in [2027, 2028] {
-        let done = house.index().publish(year).await.unwrap();
+        let done = world.index().publish(year).await.unwrap();
         (all.added, all.rewritten, all.purged) =
             (all.added + done.added, all.rewritten + done.rewritten, all.purged + done.purged);
-        assert!(ask(&house, "curlew").await.total >= 1_095 - 54, "no gap");
+        assert!(ask(&world, "curlew").await.total >= 1_095 - 54, "no gap");
     }
-    let done = house.index().refresh(2027).await.unwrap();
+    let done = world.index().refresh(2027).await.unwrap();
     (all.rewritten, all.purged) = (all.rewritten + done.rewritten, all.purged + done.purged);
     assert_eq!((done.splits, all.added, all.purged), (1, 1_096, 54));
-    assert_eq!(ask(&house, "curlew").await.total, 1_096 - 54);
-    assert_eq!(manifest(&house, 2027).await.tombstones.len(), 0);
+    assert_eq!(ask(&world, "curlew").await.total, 1_096 - 54);
+    assert_eq!(manifest(&world, 2027).await.tombstones.len(), 0);
     let rewrites = all.rewritten as f64 / all.added as f64;
     // 4.1 times after it was written first, as it is now.
     assert!((3.5..5.0).contains(&rewrites), "{rewrites}");
     assert!(most <= 26, "{most}");
     // A day later nothing lies there but what is listed.
-    house.politeness.clock.sleep(Millis::from_days(2)).await;
+    world.politeness.clock.sleep(Millis::from_days(2)).await;
     for year in [2027, 2028] {
-        house.index().publish(year).await.unwrap();
+        world.index().publish(year).await.unwrap();
     }
-    assert_eq!(house.blobs.list("splits/", None, 99).await.unwrap().len(), 2);
-    let again = house.index().refresh(2027).await.unwrap();
+    assert_eq!(world.blobs.list("splits/", None, 99).await.unwrap().len(), 2);
+    let again = world.index().refresh(2027).await.unwrap();
     assert_eq!((again.rewritten, again.purged), (0, 0), "there is nothing left to do");
 }
 
 #[tokio::test(start_paused = true)]
 async fn two_indexers_at_once_publish_each_page_once() {
-    let house = House::new();
+    let world = TestWorld::new();
     for n in 0..6 {
-        accept(&house, &format!("a{n}"), "A curlew.").await;
+        accept(&world, &format!("a{n}"), "A curlew.").await;
     }
     // The one has listed the segments when the other comes with one more.
-    let (one, two) = (house.index(), house.index());
+    let (one, two) = (world.index(), world.index());
     let later = async {
-        accept(&house, "late", "A curlew.").await;
+        accept(&world, "late", "A curlew.").await;
         two.publish(2026).await
     };
     let (one, two) = futures::join!(one.publish(2026), later);
     assert_eq!(one.unwrap().added + two.unwrap().added, 7);
-    assert_eq!(ask(&house, "curlew").await.total, 7);
-    house.politeness.clock.sleep(Millis::from_days(1)).await;
-    let (one, two) = (house.index(), house.index());
+    assert_eq!(ask(&world, "curlew").await.total, 7);
+    world.politeness.clock.sleep(Millis::from_days(1)).await;
+    let (one, two) = (world.index(), world.index());
     let (one, two) = futures::join!(one.refresh(2026), two.refresh(2026));
     assert!(one.is_ok() && two.is_ok(), "{one:?} {two:?}");
-    assert_eq!(ask(&house, "curlew").await.total, 7);
+    assert_eq!(ask(&world, "curlew").await.total, 7);
 }
 
 #[tokio::test(start_paused = true)]
 async fn what_a_crash_leaves_behind_is_swept_and_what_is_read_is_not() {
-    let house = House::new();
-    house.blobs.put("splits/2026/left.split", "half done".into()).await.unwrap();
+    let world = TestWorld::new();
+    world.blobs.put("splits/2026/left.split", "half done".into()).await.unwrap();
     for n in 0..3 {
-        accept(&house, &format!("a{n}"), "A curlew.").await;
-        house.index().publish(2026).await.unwrap();
+        accept(&world, &format!("a{n}"), "A curlew.").await;
+        world.index().publish(2026).await.unwrap();
     }
-    let three = house.blobs.list("splits/2026/", None, 9).await.unwrap();
+    let three = world.blobs.list("splits/2026/", None, 9).await.unwrap();
     assert_eq!(three.len(), 4);
-    house.index().refresh(2026).await.unwrap();
-    assert_eq!(house.blobs.list("splits/2026/", None, 9).await.unwrap().len(), 5, "whoever reads may go on");
-    house.politeness.clock.sleep(Millis::from_hours(25)).await;
-    house.index().publish(2026).await.unwrap();
-    let left = house.blobs.list("splits/2026/", None, 9).await.unwrap();
-    assert_eq!((left.len(), ask(&house, "curlew").await.total), (1, 3));
-    assert!(manifest(&house, 2026).await.retired.is_empty());
+    world.index().refresh(2026).await.unwrap();
+    assert_eq!(world.blobs.list("splits/2026/", None, 9).await.unwrap().len(), 5, "whoever reads may go on");
+    world.politeness.clock.sleep(Millis::from_hours(25)).await;
+    world.index().publish(2026).await.unwrap();
+    let left = world.blobs.list("splits/2026/", None, 9).await.unwrap();
+    assert_eq!((left.len(), ask(&world, "curlew").await.total), (1, 3));
+    assert!(manifest(&world, 2026).await.retired.is_empty());
 }
 
 #[tokio::test(start_paused = true)]
 async fn p04_after_compaction_the_text_of_a_removed_page_is_in_no_object() {
-    let house = House::new();
-    let gone = accept(&house, "gone", "The xylomarimbula of Quillfeather is secret.").await;
+    let world = TestWorld::new();
+    let gone = accept(&world, "gone", "The xylomarimbula of Quillfeather is secret.").await;
     for n in 0..5 {
-        accept(&house, &format!("a{n}"), "A curlew probes the mud.").await;
+        accept(&world, &format!("a{n}"), "A curlew probes the mud.").await;
     }
-    house.index().publish(2026).await.unwrap();
-    assert_eq!(ask(&house, "xylomarimbula").await.total, 1);
-    removal(&house).remove(&gone, Gone::Gone).await.unwrap();
-    assert_eq!(ask(&house, "xylomarimbula").await.total, 0, "by the very next query");
-    assert_eq!(ask(&house, "xylomarimbul").await.suggestion, None);
+    world.index().publish(2026).await.unwrap();
+    assert_eq!(ask(&world, "xylomarimbula").await.total, 1);
+    removal(&world).remove(&gone, Gone::Gone).await.unwrap();
+    assert_eq!(ask(&world, "xylomarimbula").await.total, 0, "by the very next query");
+    assert_eq!(ask(&world, "xylomarimbul").await.suggestion, None);
 
     let words = ["xylomarimbul", "quillfeath"];
-    assert_eq!(traces(&house, &words).await.len(), 1, "the split, until it is written anew");
+    assert_eq!(traces(&world, &words).await.len(), 1, "the split, until it is written anew");
     // By hand at once, by itself after a while; the old split goes a day later.
-    house.index().refresh(2026).await.unwrap();
-    house.politeness.clock.sleep(Millis::from_hours(25)).await;
-    house.index().publish(2026).await.unwrap();
-    assert_eq!(traces(&house, &words).await, Vec::<String>::new());
-    assert_eq!(ask(&house, "curlew").await.total, 5);
+    world.index().refresh(2026).await.unwrap();
+    world.politeness.clock.sleep(Millis::from_hours(25)).await;
+    world.index().publish(2026).await.unwrap();
+    assert_eq!(traces(&world, &words).await, Vec::<String>::new());
+    assert_eq!(ask(&world, "curlew").await.total, 5);
 }
 
 #[tokio::test(start_paused = true)]
 async fn what_is_gone_leaves_the_current_year_too_after_three_months() {
-    let house = House::new();
+    let world = TestWorld::new();
     let mut first = None;
     for n in 0..60 {
-        first.get_or_insert(accept(&house, &format!("a{n}"), "A curlew.").await);
-        house.index().publish(house.now().year()).await.unwrap();
-        house.politeness.clock.sleep(Millis::from_days(1)).await;
+        first.get_or_insert(accept(&world, &format!("a{n}"), "A curlew.").await);
+        world.index().publish(world.now().year()).await.unwrap();
+        world.politeness.clock.sleep(Millis::from_days(1)).await;
     }
-    go_to(&house, "2027-03-05").await;
+    go_to(&world, "2027-03-05").await;
     let (year, first) = (2026, first.unwrap());
-    removal(&house).remove(&first, Gone::Gone).await.unwrap();
+    removal(&world).remove(&first, Gone::Gone).await.unwrap();
     assert_eq!(
-        house.index().publish(year).await.unwrap().purged,
+        world.index().publish(year).await.unwrap().purged,
         1,
         "merged into its month more than three months ago"
     );
-    assert_eq!(manifest(&house, year).await.tombstones.len(), 0);
+    assert_eq!(manifest(&world, year).await.tombstones.len(), 0);
 }
 
 #[tokio::test(start_paused = true)]
 async fn o12_odd_queries_are_answered_with_what_was_understood() {
-    let house = House::new();
+    let world = TestWorld::new();
     for n in 0..25 {
-        accept(&house, &format!("a{n}"), "A curlew probes the mud of the estuary.").await;
+        accept(&world, &format!("a{n}"), "A curlew probes the mud of the estuary.").await;
     }
-    house.index().publish(2026).await.unwrap();
-    let finder = Finder::new(house.blobs.clone(), house.politeness.clock.clone());
+    world.index().publish(2026).await.unwrap();
+    let finder = Finder::new(world.blobs.clone(), world.politeness.clock.clone());
     let find = async |query: &str, start: Start<'_>| finder.find(query, start, 10).await;
     finder.sign_cursors([7; 32]);
 
@@ -260,7 +260,7 @@ async fn o12_odd_queries_are_answered_with_what_was_understood() {
         let refused = find(query, Start::After(cursor)).await;
         assert!(matches!(refused, Err(FindError::BadQuery(QueryError::Cursor))), "{cursor}: {refused:?}");
     }
-    let other = || Finder::new(house.blobs.clone(), house.politeness.clock.clone());
+    let other = || Finder::new(world.blobs.clone(), world.politeness.clock.clone());
     for (key, why) in [(None, "where nobody signs"), (Some([8; 32]), "where another signs")] {
         let finder = other();
         key.into_iter().for_each(|key| finder.sign_cursors(key));

@@ -1,7 +1,7 @@
 //! A wall in place of all pages removes none of them and rejects none for good.
 
-use crate::house::{House, host, html, new, page, status, visit};
 use crate::index::{accept, ask};
+use crate::test_world::{TestWorld, host, html, new, page, status, visit};
 use curlew_model::{
     Gone, HoldReason, Job, Millis, PageState, Purpose, Rejection, Stage as QueueName, Timestamp, VisitJob,
 };
@@ -33,50 +33,50 @@ fn url(name: &str) -> String {
     format!("https://example.org/{name}")
 }
 
-async fn indexed() -> House {
-    let house = House::new();
+async fn indexed() -> TestWorld {
+    let world = TestWorld::new();
     for name in NAMES {
-        accept(&house, name, &own(name)).await;
+        accept(&world, name, &own(name)).await;
     }
-    house.index().publish(2026).await.unwrap();
-    house.politeness.clock.sleep(Millis::from_days(2)).await;
-    house
+    world.index().publish(2026).await.unwrap();
+    world.politeness.clock.sleep(Millis::from_days(2)).await;
+    world
 }
 
-fn show(house: &House, reply: impl Fn(usize, &str) -> Reply) {
+fn show(world: &TestWorld, reply: impl Fn(usize, &str) -> Reply) {
     for (n, name) in NAMES.iter().enumerate() {
-        house.web.keep(&url(name), reply(n, name));
+        world.web.keep(&url(name), reply(n, name));
     }
 }
 
 /// Runs every visit that comes due within some days, in order, and gives up as the program does.
-async fn days(house: &House, days: u64) {
-    let end = house.now() + Millis::from_days(days);
-    while house.now() < end {
-        let waiting = house.queued(QueueName::Fetch).await;
+async fn days(world: &TestWorld, days: u64) {
+    let end = world.now() + Millis::from_days(days);
+    while world.now() < end {
+        let waiting = world.queued(QueueName::Fetch).await;
         let Some((_, due)) = waiting.first() else { break };
-        house.politeness.clock.sleep((*due).min(end).since(house.now())).await;
-        for delivery in house.jobs.receive(QueueName::Fetch, 9, Millis::from_hours(1), house.now()).await.unwrap() {
+        world.politeness.clock.sleep((*due).min(end).since(world.now())).await;
+        for delivery in world.jobs.receive(QueueName::Fetch, 9, Millis::from_hours(1), world.now()).await.unwrap() {
             if let Ok(Job::Fetch(job)) = &delivery.job
-                && let curlew_stages::stage::Verdict::Defer(at) = house.fetch(job).await
+                && let curlew_stages::stage::Verdict::Defer(at) = world.fetch(job).await
             {
-                house.jobs.put_back(&delivery.receipt, at).await.unwrap();
+                world.jobs.put_back(&delivery.receipt, at).await.unwrap();
                 continue;
             }
-            house.jobs.ack(&delivery.receipt).await.unwrap();
+            world.jobs.ack(&delivery.receipt).await.unwrap();
         }
     }
 }
 
-async fn held(house: &House) -> Option<(HoldReason, Millis)> {
-    let hold = house.hosts.load(&host("example.org")).await.unwrap().0.hold;
+async fn held(world: &TestWorld) -> Option<(HoldReason, Millis)> {
+    let hold = world.hosts.load(&host("example.org")).await.unwrap().0.hold;
     hold.map(|hold| (hold.reason, hold.until.since(hold.since)))
 }
 
-async fn left(house: &House) -> usize {
+async fn left(world: &TestWorld) -> usize {
     let mut left = 0;
     for name in NAMES {
-        left += usize::from(matches!(house.state(&url(name)).await, Some(PageState::Accepted { .. })));
+        left += usize::from(matches!(world.state(&url(name)).await, Some(PageState::Accepted { .. })));
     }
     left
 }
@@ -85,33 +85,33 @@ fn all() -> Vec<String> {
     NAMES.iter().map(|name| url(name)).collect()
 }
 
-async fn recheck_all(house: &House) {
+async fn recheck_all(world: &TestWorld) {
     let urls = all();
     let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
-    house.fetch(&visit("example.org", &urls, &Purpose::Recheck)).await;
+    world.fetch(&visit("example.org", &urls, &Purpose::Recheck)).await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_wall_in_place_of_all_pages_erases_none_and_holds_the_host() {
     for with_noindex in [true, false] {
-        let house = indexed().await;
-        show(&house, |n, _| if with_noindex { wall(n) } else { document("One moment", "", "Checking your browser.") });
-        recheck_all(&house).await;
-        let (why, length) = held(&house).await.unwrap();
+        let world = indexed().await;
+        show(&world, |n, _| if with_noindex { wall(n) } else { document("One moment", "", "Checking your browser.") });
+        recheck_all(&world).await;
+        let (why, length) = held(&world).await.unwrap();
         assert_eq!(why, HoldReason::Interstitial);
         assert!(length >= Millis::from_hours(72));
-        days(&house, 60).await;
-        assert_eq!((left(&house).await, ask(&house, "curlew").await.total), (5, 5), "noindex: {with_noindex}");
-        let (_, later) = held(&house).await.unwrap();
+        days(&world, 60).await;
+        assert_eq!((left(&world).await, ask(&world, "curlew").await.total), (5, 5), "noindex: {with_noindex}");
+        let (_, later) = held(&world).await.unwrap();
         assert!(later > length, "it is asked again less and less often");
 
         // The wall is taken down: the next look finds each page itself, and nothing is held any more.
-        show(&house, |_, name| document(&format!("Page {name}"), "", &own(name)));
-        house.politeness.clock.sleep(Millis::from_days(20)).await;
-        recheck_all(&house).await;
-        assert_eq!((left(&house).await, held(&house).await), (5, None));
+        show(&world, |_, name| document(&format!("Page {name}"), "", &own(name)));
+        world.politeness.clock.sleep(Millis::from_days(20)).await;
+        recheck_all(&world).await;
+        assert_eq!((left(&world).await, held(&world).await), (5, None));
         for name in NAMES {
-            let row = house.pages.get(&page(&url(name))).await.unwrap().unwrap().0;
+            let row = world.pages.get(&page(&url(name))).await.unwrap().unwrap().0;
             assert_eq!((row.doubted_at, row.checked_at.is_some()), (None, true), "{name}");
         }
     }
@@ -119,66 +119,66 @@ async fn a_wall_in_place_of_all_pages_erases_none_and_holds_the_host() {
 
 #[tokio::test(start_paused = true)]
 async fn a_wall_that_is_met_one_page_at_a_time_erases_none_if_it_stands_before_the_home_page_too() {
-    let house = indexed().await;
-    show(&house, |n, _| wall(n));
-    house.web.keep("https://example.org/", wall(9));
+    let world = indexed().await;
+    show(&world, |n, _| wall(n));
+    world.web.keep("https://example.org/", wall(9));
     for name in NAMES {
-        house.fetch(&visit("example.org", &[&url(name)], &Purpose::Recheck)).await;
-        days(&house, 4).await;
+        world.fetch(&visit("example.org", &[&url(name)], &Purpose::Recheck)).await;
+        days(&world, 4).await;
     }
-    assert_eq!(left(&house).await, 5);
-    assert_eq!(held(&house).await.map(|(why, _)| why), Some(HoldReason::Interstitial));
+    assert_eq!(left(&world).await, 5);
+    assert_eq!(held(&world).await.map(|(why, _)| why), Some(HoldReason::Interstitial));
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_noindex_for_the_whole_site_is_obeyed_once_a_second_look_confirms_it() {
-    let house = indexed().await;
+    let world = indexed().await;
     let noindex = "<meta name=robots content=noindex>";
-    show(&house, |_, name| document(&format!("Page {name}"), noindex, &own(name)));
-    recheck_all(&house).await;
-    assert_eq!(left(&house).await, 5, "a first look decides nothing");
-    days(&house, 3).await;
-    assert_eq!((left(&house).await, held(&house).await), (0, None));
-    assert_eq!(house.state(&url("a")).await, Some(PageState::Gone { reason: Gone::Noindex }));
+    show(&world, |_, name| document(&format!("Page {name}"), noindex, &own(name)));
+    recheck_all(&world).await;
+    assert_eq!(left(&world).await, 5, "a first look decides nothing");
+    days(&world, 3).await;
+    assert_eq!((left(&world).await, held(&world).await), (0, None));
+    assert_eq!(world.state(&url("a")).await, Some(PageState::Gone { reason: Gone::Noindex }));
 }
 
 #[tokio::test(start_paused = true)]
 async fn soft_404s_among_pages_that_are_there_are_removed_one_by_one() {
-    let house = indexed().await;
+    let world = indexed().await;
     let missing = |name: &str| ["a", "c", "e"].contains(&name);
-    show(&house, |_, name| {
+    show(&world, |_, name| {
         if missing(name) {
             document("Nothing here", "", "This page does not exist. Go to the start page of the site.")
         } else {
             document(&format!("Page {name}"), "", &own(name))
         }
     });
-    recheck_all(&house).await;
-    days(&house, 4).await;
-    assert_eq!((left(&house).await, held(&house).await), (2, None));
-    assert_eq!(house.state(&url("c")).await, Some(PageState::Gone { reason: Gone::Replaced }));
+    recheck_all(&world).await;
+    days(&world, 4).await;
+    assert_eq!((left(&world).await, held(&world).await), (2, None));
+    assert_eq!(world.state(&url("c")).await, Some(PageState::Gone { reason: Gone::Replaced }));
 }
 
 #[tokio::test(start_paused = true)]
 async fn not_found_and_gone_remove_at_once_though_all_say_the_same() {
     for (code, reason) in [(404, Gone::NotFound), (410, Gone::Gone)] {
-        let house = indexed().await;
-        show(&house, |_, _| status(code));
-        recheck_all(&house).await;
-        assert_eq!(left(&house).await, 0);
-        assert_eq!(house.state(&url("e")).await, Some(PageState::Gone { reason }));
+        let world = indexed().await;
+        show(&world, |_, _| status(code));
+        recheck_all(&world).await;
+        assert_eq!(left(&world).await, 0);
+        assert_eq!(world.state(&url("e")).await, Some(PageState::Gone { reason }));
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_refusal_of_any_kind_erases_nothing() {
     for code in [402, 403, 451] {
-        let house = indexed().await;
-        show(&house, |_, _| status(code));
-        recheck_all(&house).await;
-        days(&house, 90).await;
-        assert_eq!((left(&house).await, ask(&house, "curlew").await.total), (5, 5), "{code}");
-        let calls = house
+        let world = indexed().await;
+        show(&world, |_, _| status(code));
+        recheck_all(&world).await;
+        days(&world, 90).await;
+        assert_eq!((left(&world).await, ask(&world, "curlew").await.total), (5, 5), "{code}");
+        let calls = world
             .web
             .calls()
             .iter()
@@ -191,41 +191,41 @@ async fn a_refusal_of_any_kind_erases_nothing() {
 #[tokio::test(start_paused = true)]
 async fn new_pages_behind_a_wall_wait_and_are_taken_in_when_it_is_gone() {
     for with_noindex in [true, false] {
-        let house = House::new();
-        show(&house, |n, _| if with_noindex { wall(n) } else { document("One moment", "", "Checking your browser.") });
+        let world = TestWorld::new();
+        show(&world, |n, _| if with_noindex { wall(n) } else { document("One moment", "", "Checking your browser.") });
         let urls = all();
         let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
-        house.fetch(&visit("example.org", &urls, &new())).await;
-        assert_eq!(held(&house).await.map(|(why, _)| why), Some(HoldReason::Interstitial));
-        let waiting = house.queued(QueueName::Fetch).await;
+        world.fetch(&visit("example.org", &urls, &new())).await;
+        assert_eq!(held(&world).await.map(|(why, _)| why), Some(HoldReason::Interstitial));
+        let waiting = world.queued(QueueName::Fetch).await;
         let [(Job::Fetch(VisitJob { items, .. }), due)] = waiting.as_slice() else { panic!("{waiting:?}") };
         assert_eq!(items.len(), 3, "what came before it was known is lost, and nothing else");
-        assert!(due.since(house.now()) >= Millis::from_hours(71));
+        assert!(due.since(world.now()) >= Millis::from_hours(71));
         let text = format!("<p>{}</p>", TEXT.repeat(4));
-        show(&house, |_, name| Reply {
+        show(&world, |_, name| Reply {
             body: html("").replace("On curlews", name).replace("</article>", &format!("{text}</article>")).into(),
             ..document("", "", "")
         });
-        days(&house, 9).await;
+        days(&world, 9).await;
         for name in ["c", "d", "e"] {
-            assert_eq!(house.state(&url(name)).await, Some(PageState::Pending), "{name}, noindex: {with_noindex}");
+            assert_eq!(world.state(&url(name)).await, Some(PageState::Pending), "{name}, noindex: {with_noindex}");
         }
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn short_pages_that_each_say_something_else_are_rejected_and_hold_nothing() {
-    let house = House::new();
-    show(&house, |n, name| {
+    let world = TestWorld::new();
+    show(&world, |n, name| {
         document(&format!("Photo {name}"), if n == 4 { "<meta name=robots content=noindex>" } else { "" }, "Light.")
     });
     let urls = all();
     let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
-    house.fetch(&visit("example.org", &urls, &new())).await;
-    assert_eq!(held(&house).await, None);
-    assert!(matches!(house.state(&url("e")).await, Some(PageState::Rejected { reason: Rejection::Noindex })));
-    assert!(house.queued(QueueName::Fetch).await.is_empty());
-    assert!(house.now() > Timestamp::EPOCH);
+    world.fetch(&visit("example.org", &urls, &new())).await;
+    assert_eq!(held(&world).await, None);
+    assert!(matches!(world.state(&url("e")).await, Some(PageState::Rejected { reason: Rejection::Noindex })));
+    assert!(world.queued(QueueName::Fetch).await.is_empty());
+    assert!(world.now() > Timestamp::EPOCH);
 }
 
 /// Whatever pages answer at two looks: what is removed was confirmed or said 404, and one text in place of all pages
@@ -240,16 +240,16 @@ async fn pages_leave_the_index_only_for_a_reason_that_lasts() {
         _ => document(&format!("Page {name}"), "", &own(name)),
     };
     for case in 0..50 {
-        let house = indexed().await;
+        let world = indexed().await;
         let (step, shift) = (case % 5, case / 5);
         let first = |n: usize| (n * step + shift) % 5;
         let second = |n: usize| (n * (shift + 1) + step * 2) % 5;
-        show(&house, |n, name| answer(first(n), n, name));
-        recheck_all(&house).await;
-        show(&house, |n, name| answer(second(n), n, name));
-        days(&house, 2).await;
+        show(&world, |n, name| answer(first(n), n, name));
+        recheck_all(&world).await;
+        show(&world, |n, name| answer(second(n), n, name));
+        days(&world, 2).await;
         for (n, name) in NAMES.iter().enumerate() {
-            let is_gone = matches!(house.state(&url(name)).await, Some(PageState::Gone { .. }));
+            let is_gone = matches!(world.state(&url(name)).await, Some(PageState::Gone { .. }));
             let looks = [first(n), second(n)];
             let may_go = looks.iter().all(|kind| *kind < 2) || looks.contains(&2);
             assert!(!is_gone || may_go, "{case}: {name} {looks:?}");

@@ -9,7 +9,6 @@ mod discovery;
 mod dispatch;
 mod entries;
 mod feed_failures;
-mod house;
 mod index;
 mod interstitial;
 mod on_request;
@@ -25,55 +24,56 @@ mod schedule;
 mod scope;
 mod screening;
 mod stats;
+mod test_world;
 mod thumbnails;
 mod turns;
 
 use curlew_model::{Gone, HoldReason, Job, Page, PageState, Purpose, Rejection, Stage as QueueName, VisitJob, Window};
 use curlew_ports::{Blobs, CallKind, FetchError, HostLedger, Inbox, Pages, Reply, Version};
 use curlew_stages::stage::Verdict;
-use house::{FEED, HOUR, House, accepted, host, html, moved, new, page, status, visit};
+use test_world::{FEED, HOUR, TestWorld, accepted, host, html, moved, new, page, status, visit};
 
 #[tokio::test(start_paused = true)]
 async fn a_held_feed_is_parked_once_and_its_schedule_waits() {
-    let house = House::new();
-    house.with_feed(|_| {}).await;
-    house.web.answer(FEED, Ok(status(429)));
-    assert_eq!(house.poll(0).await, Verdict::Done);
-    let parked = house.queued(QueueName::Poll).await;
+    let world = TestWorld::new();
+    world.with_feed(|_| {}).await;
+    world.web.answer(FEED, Ok(status(429)));
+    assert_eq!(world.poll(0).await, Verdict::Done);
+    let parked = world.queued(QueueName::Poll).await;
     assert_eq!(parked.len(), 1);
-    assert!(parked[0].1.since(house.now()).0 >= 72 * HOUR * 1_000);
-    let feed = house.feed().await;
+    assert!(parked[0].1.since(world.now()).0 >= 72 * HOUR * 1_000);
+    let feed = world.feed().await;
     assert_eq!(feed.not_before, parked[0].1);
-    assert!(!curlew_policy::polling::schedule::feed_is_due(&feed, feed.slot, &house.politeness.rules, house.now()));
+    assert!(!curlew_policy::polling::schedule::feed_is_due(&feed, feed.slot, &world.politeness.rules, world.now()));
     assert!(feed.trouble.is_some_and(|why| why.contains("too_many_requests")));
     // A job that was sent before the hold changes nothing.
-    assert!(matches!(house.poll(0).await, Verdict::Drop(_)));
-    assert_eq!(house.queued(QueueName::Poll).await.len(), 1);
+    assert!(matches!(world.poll(0).await, Verdict::Drop(_)));
+    assert_eq!(world.queued(QueueName::Poll).await.len(), 1);
 }
 
 #[tokio::test(start_paused = true)]
 async fn h08_a_held_host_is_not_called_and_its_visit_is_given_up_in_the_end() {
-    let house = House::new();
+    let world = TestWorld::new();
     let url = "https://example.org/a";
-    house.web.answer(url, Ok(status(503)));
+    world.web.answer(url, Ok(status(503)));
     let mut job = visit("example.org", &[url, "https://example.org/b"], &new());
-    for n in 0..=house.politeness.rules.max_deferrals {
+    for n in 0..=world.politeness.rules.max_deferrals {
         assert_eq!(job.deferrals, n);
-        house.fetch(&job).await;
-        let Some((Job::Fetch(next), due)) = house.queued(QueueName::Fetch).await.pop() else { break };
-        assert!(due.since(house.now()).0 >= 48 * HOUR * 1_000);
-        let before = house.web.calls().len();
-        house.fetch(&job).await;
-        assert_eq!(house.web.calls().len(), before, "a held host is left alone");
-        house.politeness.clock.sleep(due.since(house.now())).await;
-        while let [delivery] = &house.jobs.receive(QueueName::Fetch, 1, curlew_model::Millis(1), due).await.unwrap()[..]
+        world.fetch(&job).await;
+        let Some((Job::Fetch(next), due)) = world.queued(QueueName::Fetch).await.pop() else { break };
+        assert!(due.since(world.now()).0 >= 48 * HOUR * 1_000);
+        let before = world.web.calls().len();
+        world.fetch(&job).await;
+        assert_eq!(world.web.calls().len(), before, "a held host is left alone");
+        world.politeness.clock.sleep(due.since(world.now())).await;
+        while let [delivery] = &world.jobs.receive(QueueName::Fetch, 1, curlew_model::Millis(1), due).await.unwrap()[..]
         {
-            house.jobs.ack(&delivery.receipt).await.unwrap();
+            world.jobs.ack(&delivery.receipt).await.unwrap();
         }
         job = next;
     }
     for url in [url, "https://example.org/b"] {
-        let state = house.state(url).await;
+        let state = world.state(url).await;
         assert!(
             matches!(state, Some(PageState::Rejected { reason: Rejection::HostUnavailable(_) })),
             "{url}: {state:?}"
@@ -83,67 +83,67 @@ async fn h08_a_held_host_is_not_called_and_its_visit_is_given_up_in_the_end() {
 
 #[tokio::test(start_paused = true)]
 async fn our_own_hour_being_used_up_never_counts_against_a_page() {
-    let house = House::new();
+    let world = TestWorld::new();
     let name = host("example.org");
-    let rules = &house.politeness.rules;
+    let rules = &world.politeness.rules;
     let state = curlew_model::HostState {
-        window: Window { began: house.now(), spent: rules.window_limit },
+        window: Window { began: world.now(), spent: rules.window_limit },
         ..Default::default()
     };
-    house.hosts.swap(&name, Version::ABSENT, state).await.unwrap();
+    world.hosts.swap(&name, Version::ABSENT, state).await.unwrap();
     let job = VisitJob { deferrals: rules.max_deferrals, ..visit("example.org", &["https://example.org/a"], &new()) };
-    house.fetch(&job).await;
-    let (sent_on, due) = house.queued(QueueName::Fetch).await.pop().unwrap();
+    world.fetch(&job).await;
+    let (sent_on, due) = world.queued(QueueName::Fetch).await.pop().unwrap();
     assert_eq!(sent_on, Job::Fetch(job));
-    assert_eq!(due, house.now() + rules.window);
-    assert_eq!(house.state("https://example.org/a").await, None);
+    assert_eq!(due, world.now() + rules.window);
+    assert_eq!(world.state("https://example.org/a").await, None);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_redirect_to_a_held_host_holds_up_only_its_own_page() {
-    let house = House::new();
-    house.web.answer("https://example.org/a", moved(302, "https://other.example/a"));
-    house.web.answer("https://other.example/a", Ok(status(503)));
-    house.web.serve("https://example.org/b", "text/html", html(""));
-    house.fetch(&visit("example.org", &["https://example.org/a", "https://example.org/b"], &new())).await;
-    assert_eq!(house.state("https://example.org/b").await, Some(PageState::Pending));
-    let queued = house.queued(QueueName::Fetch).await;
+    let world = TestWorld::new();
+    world.web.answer("https://example.org/a", moved(302, "https://other.example/a"));
+    world.web.answer("https://other.example/a", Ok(status(503)));
+    world.web.serve("https://example.org/b", "text/html", html(""));
+    world.fetch(&visit("example.org", &["https://example.org/a", "https://example.org/b"], &new())).await;
+    assert_eq!(world.state("https://example.org/b").await, Some(PageState::Pending));
+    let queued = world.queued(QueueName::Fetch).await;
     let [(Job::Fetch(rest), due)] = &queued[..] else { panic!("{queued:?}") };
     assert_eq!(rest.items.iter().map(|i| i.url.as_str()).collect::<Vec<_>>(), ["https://example.org/a"]);
     assert_eq!(rest.deferrals, 1);
-    assert!(due.since(house.now()).0 >= 48 * HOUR * 1_000);
-    let (other, _) = house.hosts.load(&host("other.example")).await.unwrap();
+    assert!(due.since(world.now()).0 >= 48 * HOUR * 1_000);
+    let (other, _) = world.hosts.load(&host("other.example")).await.unwrap();
     assert_eq!(other.hold.map(|h| h.reason), Some(HoldReason::ServerError));
     assert_eq!(other.lease, None, "the guest's lease is given back");
-    let (own, _) = house.hosts.load(&host("example.org")).await.unwrap();
+    let (own, _) = world.hosts.load(&host("example.org")).await.unwrap();
     assert_eq!((own.hold, own.lease), (None, None));
 }
 
 #[tokio::test(start_paused = true)]
 async fn r25_each_hop_asks_the_robots_txt_of_its_own_host() {
-    let house = House::new();
-    house.web.answer("https://example.org/a", moved(301, "https://other.example/private"));
-    house.web.serve("https://other.example/robots.txt", "text/plain", "User-agent: *\nDisallow: /private\n");
-    house.web.serve("https://other.example/private", "text/html", html(""));
-    house.fetch(&visit("example.org", &["https://example.org/a"], &new())).await;
+    let world = TestWorld::new();
+    world.web.answer("https://example.org/a", moved(301, "https://other.example/private"));
+    world.web.serve("https://other.example/robots.txt", "text/plain", "User-agent: *\nDisallow: /private\n");
+    world.web.serve("https://other.example/private", "text/html", html(""));
+    world.fetch(&visit("example.org", &["https://example.org/a"], &new())).await;
     let rejected = PageState::Rejected { reason: Rejection::Robots };
-    assert_eq!(house.state("https://example.org/a").await, Some(rejected));
-    assert!(house.web.calls().iter().all(|call| call.url != "https://other.example/private"));
+    assert_eq!(world.state("https://example.org/a").await, Some(rejected));
+    assert!(world.web.calls().iter().all(|call| call.url != "https://other.example/private"));
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_page_that_a_redirect_leads_to_counts_under_its_own_host() {
-    let house = House::new();
-    house.web.answer("https://example.org/a", moved(302, "https://other.example/b"));
-    house.web.serve("https://other.example/b", "text/html", html(""));
-    house.fetch(&visit("example.org", &["https://example.org/a"], &new())).await;
-    let (row, _) = house.pages.get(&page("https://other.example/b")).await.unwrap().unwrap();
+    let world = TestWorld::new();
+    world.web.answer("https://example.org/a", moved(302, "https://other.example/b"));
+    world.web.serve("https://other.example/b", "text/html", html(""));
+    world.fetch(&visit("example.org", &["https://example.org/a"], &new())).await;
+    let (row, _) = world.pages.get(&page("https://other.example/b")).await.unwrap().unwrap();
     assert_eq!((row.host, row.state), (host("other.example"), PageState::Pending));
     let alias = PageState::Alias { of: page("https://other.example/b") };
-    assert_eq!(house.state("https://example.org/a").await, Some(alias));
-    let before = house.web.calls().len();
-    house.fetch(&visit("example.org", &["https://example.org/a"], &new())).await;
-    assert_eq!(house.web.calls().len(), before, "a known page is not called again");
+    assert_eq!(world.state("https://example.org/a").await, Some(alias));
+    let before = world.web.calls().len();
+    world.fetch(&visit("example.org", &["https://example.org/a"], &new())).await;
+    assert_eq!(world.web.calls().len(), before, "a known page is not called again");
 }
 
 #[tokio::test(start_paused = true)]
@@ -153,91 +153,91 @@ async fn a_canonical_link_names_the_page_unless_it_leads_elsewhere_or_home() {
         ("https://other.example/b", "https://example.org/a"),
         ("https://example.org/", "https://example.org/a"),
     ] {
-        let house = House::new();
+        let world = TestWorld::new();
         let head = format!("<link rel=canonical href=\"{link}\">");
-        house.web.serve("https://example.org/a", "text/html", html(&head));
-        house.fetch(&visit("example.org", &["https://example.org/a"], &new())).await;
-        assert_eq!(house.state(kept).await, Some(PageState::Pending), "{link}");
+        world.web.serve("https://example.org/a", "text/html", html(&head));
+        world.fetch(&visit("example.org", &["https://example.org/a"], &new())).await;
+        assert_eq!(world.state(kept).await, Some(PageState::Pending), "{link}");
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn p02_noindex_in_the_header_holds_for_what_cannot_be_read_too() {
-    let house = House::new();
+    let world = TestWorld::new();
     for (url, skipped) in [("https://example.org/a", false), ("https://example.org/b", true)] {
         let mut reply = Reply { body_skipped: skipped, ..status(200) };
         reply.headers.robots_tags = vec!["otherbot: nofollow".into(), "CurlewBot: noindex".into()];
-        house.web.answer(url, Ok(reply));
+        world.web.answer(url, Ok(reply));
     }
-    house.fetch(&visit("example.org", &["https://example.org/a"], &new())).await;
+    world.fetch(&visit("example.org", &["https://example.org/a"], &new())).await;
     let rejected = PageState::Rejected { reason: Rejection::Noindex };
-    assert_eq!(house.state("https://example.org/a").await, Some(rejected));
+    assert_eq!(world.state("https://example.org/a").await, Some(rejected));
 }
 
 #[tokio::test(start_paused = true)]
 async fn r06_robots_unreachable_parks_the_page_and_a_304_out_of_nowhere_allows_nothing() {
     for answer in [Ok(status(304)), Err(FetchError::Limit("too large".into()))] {
-        let house = House::new();
-        house.web.answer("https://example.org/robots.txt", answer);
-        house.fetch(&visit("example.org", &["https://example.org/a"], &new())).await;
-        assert!(house.calls(CallKind::Page).is_empty());
-        let queued = house.queued(QueueName::Fetch).await;
+        let world = TestWorld::new();
+        world.web.answer("https://example.org/robots.txt", answer);
+        world.fetch(&visit("example.org", &["https://example.org/a"], &new())).await;
+        assert!(world.calls(CallKind::Page).is_empty());
+        let queued = world.queued(QueueName::Fetch).await;
         let [(Job::Fetch(rest), due)] = &queued[..] else { panic!("{queued:?}") };
         assert_eq!(rest.deferrals, 1);
-        assert!(due.since(house.now()).0 >= HOUR * 1_000 - 5_000);
+        assert!(due.since(world.now()).0 >= HOUR * 1_000 - 5_000);
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn r09_an_older_robots_txt_stands_in_while_a_newer_one_cannot_be_read() {
-    let house = House::new();
+    let world = TestWorld::new();
     let robots = "https://example.org/robots.txt";
-    house.web.serve(robots, "text/plain", "User-agent: *\nDisallow: /private\n");
-    house.web.answer(robots, Err(FetchError::Limit("too large".into())));
-    house.web.serve("https://example.org/a", "text/html", html(""));
-    house.web.serve("https://example.org/b", "text/html", html(""));
-    house.fetch(&visit("example.org", &["https://example.org/a"], &new())).await;
-    house.politeness.clock.sleep(curlew_model::Millis::from_days(2)).await;
-    house.fetch(&visit("example.org", &["https://example.org/private", "https://example.org/b"], &new())).await;
-    assert_eq!(house.calls(CallKind::Robots).len(), 2);
-    assert_eq!(house.state("https://example.org/b").await, Some(PageState::Pending));
+    world.web.serve(robots, "text/plain", "User-agent: *\nDisallow: /private\n");
+    world.web.answer(robots, Err(FetchError::Limit("too large".into())));
+    world.web.serve("https://example.org/a", "text/html", html(""));
+    world.web.serve("https://example.org/b", "text/html", html(""));
+    world.fetch(&visit("example.org", &["https://example.org/a"], &new())).await;
+    world.politeness.clock.sleep(curlew_model::Millis::from_days(2)).await;
+    world.fetch(&visit("example.org", &["https://example.org/private", "https://example.org/b"], &new())).await;
+    assert_eq!(world.calls(CallKind::Robots).len(), 2);
+    assert_eq!(world.state("https://example.org/b").await, Some(PageState::Pending));
     let rejected = PageState::Rejected { reason: Rejection::Robots };
-    assert_eq!(house.state("https://example.org/private").await, Some(rejected));
+    assert_eq!(world.state("https://example.org/private").await, Some(rejected));
 }
 
 #[tokio::test(start_paused = true)]
 async fn r03_robots_txt_is_followed_to_another_host_and_holds_for_the_first() {
-    let house = House::new();
-    house.web.answer("https://example.org/robots.txt", moved(301, "https://other.example/r.txt"));
-    house.web.serve("https://other.example/r.txt", "text/plain", "User-agent: *\nDisallow: /a\n");
-    house.fetch(&visit("example.org", &["https://example.org/a"], &new())).await;
+    let world = TestWorld::new();
+    world.web.answer("https://example.org/robots.txt", moved(301, "https://other.example/r.txt"));
+    world.web.serve("https://other.example/r.txt", "text/plain", "User-agent: *\nDisallow: /a\n");
+    world.fetch(&visit("example.org", &["https://example.org/a"], &new())).await;
     let rejected = PageState::Rejected { reason: Rejection::Robots };
-    assert_eq!(house.state("https://example.org/a").await, Some(rejected));
+    assert_eq!(world.state("https://example.org/a").await, Some(rejected));
 }
 
 #[tokio::test(start_paused = true)]
 async fn an_image_elsewhere_gets_a_visit_there_and_one_that_is_not_to_be_had_is_asked_for_once() {
-    let house = House::new();
+    let world = TestWorld::new();
     let head = "<meta property=\"og:image\" content=\"https://images.example/a.png\">";
-    house.web.serve("https://example.org/a", "text/html", html(head));
-    house.web.serve("https://example.org/b", "text/html", html(head));
-    house.fetch(&visit("example.org", &["https://example.org/a", "https://example.org/b"], &new())).await;
-    assert!(house.calls(CallKind::Image).is_empty());
-    let pages: Vec<_> = house.queued(QueueName::Extract).await.into_iter().map(|(job, _)| job).collect();
+    world.web.serve("https://example.org/a", "text/html", html(head));
+    world.web.serve("https://example.org/b", "text/html", html(head));
+    world.fetch(&visit("example.org", &["https://example.org/a", "https://example.org/b"], &new())).await;
+    assert!(world.calls(CallKind::Image).is_empty());
+    let pages: Vec<_> = world.queued(QueueName::Extract).await.into_iter().map(|(job, _)| job).collect();
     let pages: Vec<_> =
         pages.into_iter().map(|job| if let Job::Extract(job) = job { *job } else { panic!() }).collect();
-    house.extract().run_batch(&pages).await;
-    let queued = house.queued(QueueName::Fetch).await;
+    world.extract().run_batch(&pages).await;
+    let queued = world.queued(QueueName::Fetch).await;
     let [(Job::Fetch(images), _)] = &queued[..] else { panic!("{queued:?}") };
     assert_eq!(
         (images.host.clone(), images.items.len()),
         (host("images.example"), 1),
         "both pages show the same image"
     );
-    house.fetch(images).await;
-    assert_eq!(house.calls(CallKind::Image).len(), 1);
-    house.fetch(images).await;
-    assert_eq!(house.calls(CallKind::Image).len(), 1, "it is not there, and is not asked for again");
+    world.fetch(images).await;
+    assert_eq!(world.calls(CallKind::Image).len(), 1);
+    world.fetch(images).await;
+    assert_eq!(world.calls(CallKind::Image).len(), 1, "it is not there, and is not asked for again");
 }
 
 #[tokio::test(start_paused = true)]
@@ -251,30 +251,30 @@ async fn p04_p07_a_recheck_removes_what_is_gone_expired_or_blocked_and_nothing_e
         (Reply { body: html("").into(), ..status(200) }, None),
         (status(401), None),
     ] {
-        let house = House::new();
+        let world = TestWorld::new();
         let url = "https://example.org/a";
-        house.pages.insert(&accepted(url)).await.unwrap();
+        world.pages.insert(&accepted(url)).await.unwrap();
         let record = zstd_record();
-        house.blobs.put("segments/2026/11/20/ab.jsonl.zst", record.clone().into()).await.unwrap();
-        let (mut row, seen) = house.pages.get(&page(url)).await.unwrap().unwrap();
+        world.blobs.put("segments/2026/11/20/ab.jsonl.zst", record.clone().into()).await.unwrap();
+        let (mut row, seen) = world.pages.get(&page(url)).await.unwrap().unwrap();
         if let PageState::Accepted { location, .. } = &mut row.state {
             location.length = record.len() as u64;
         }
-        house.pages.swap(seen, &row).await.unwrap();
-        house.web.answer(url, Ok(reply));
-        house.fetch(&visit("example.org", &[url], &Purpose::Recheck)).await;
+        world.pages.swap(seen, &row).await.unwrap();
+        world.web.answer(url, Ok(reply));
+        world.fetch(&visit("example.org", &[url], &Purpose::Recheck)).await;
         if gone == Some(Gone::Noindex) {
-            house.politeness.clock.sleep(house.politeness.rules.second_look).await;
-            house.fetch(&visit("example.org", &[url], &Purpose::Recheck)).await;
+            world.politeness.clock.sleep(world.politeness.rules.confirm_after).await;
+            world.fetch(&visit("example.org", &[url], &Purpose::Recheck)).await;
         }
-        let state = house.state(url).await.unwrap();
+        let state = world.state(url).await.unwrap();
         match gone {
             Some(reason) => {
                 assert_eq!(state, PageState::Gone { reason });
-                let left = house.blobs.get("segments/2026/11/20/ab.jsonl.zst").await.unwrap().unwrap();
+                let left = world.blobs.get("segments/2026/11/20/ab.jsonl.zst").await.unwrap().unwrap();
                 assert_eq!(left.bytes.len(), record.len(), "offsets stay");
                 assert!(left.bytes[8..].iter().all(|b| *b == 0), "and the text is gone");
-                assert_eq!(house.blobs.list("audit/", None, 9).await.unwrap().len(), 1);
+                assert_eq!(world.blobs.list("audit/", None, 9).await.unwrap().len(), 1);
             }
             None => assert_eq!(state, row.state),
         }
@@ -291,86 +291,86 @@ fn zstd_record() -> Vec<u8> {
 
 #[tokio::test(start_paused = true)]
 async fn a_recheck_of_a_blocked_host_removes_its_page_without_a_call() {
-    let house = House::new();
+    let world = TestWorld::new();
     let url = "https://example.org/a";
     let mut row = accepted(url);
     if let PageState::Accepted { location, .. } = &mut row.state {
         location.length = zstd_record().len() as u64;
     }
-    house.pages.insert(&row).await.unwrap();
-    house.blobs.put("segments/2026/11/20/ab.jsonl.zst", zstd_record().into()).await.unwrap();
+    world.pages.insert(&row).await.unwrap();
+    world.blobs.put("segments/2026/11/20/ab.jsonl.zst", zstd_record().into()).await.unwrap();
     let state = curlew_model::HostState { blocked: ["example.org".to_owned()].into(), ..Default::default() };
-    house.hosts.swap(&host("example.org"), Version::ABSENT, state).await.unwrap();
-    house.fetch(&visit("example.org", &[url], &Purpose::Recheck)).await;
-    assert_eq!(house.state(url).await, Some(PageState::Gone { reason: Gone::Blocked }));
-    assert!(house.web.calls().is_empty());
+    world.hosts.swap(&host("example.org"), Version::ABSENT, state).await.unwrap();
+    world.fetch(&visit("example.org", &[url], &Purpose::Recheck)).await;
+    assert_eq!(world.state(url).await, Some(PageState::Gone { reason: Gone::Blocked }));
+    assert!(world.web.calls().is_empty());
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_batch_that_runs_twice_leaves_one_record_and_no_document_behind() {
-    let house = House::new();
-    house.with_feed(|_| {}).await;
+    let world = TestWorld::new();
+    world.with_feed(|_| {}).await;
     let url = "https://example.org/a";
     // Noise does not compress, so that the document is too large for a message.
     let noise: String =
         (0..500_000_u64).map(|n| char::from(b'a' + (curlew_policy::chance::mix(n) % 26) as u8)).collect();
     let head = format!("<meta property=\"og:image\" content=\"https://example.org/i.png\"><!-- {noise} -->");
-    house.web.serve(url, "text/html", html(&head));
-    house.fetch(&visit("example.org", &[url], &new())).await;
-    let queued = house.queued(QueueName::Extract).await;
+    world.web.serve(url, "text/html", html(&head));
+    world.fetch(&visit("example.org", &[url], &new())).await;
+    let queued = world.queued(QueueName::Extract).await;
     let [(Job::Extract(job), _)] = &queued[..] else { panic!("{} jobs", queued.len()) };
-    assert_eq!(house.blobs.list("bodies/", None, 9).await.unwrap().len(), 1);
+    assert_eq!(world.blobs.list("bodies/", None, 9).await.unwrap().len(), 1);
     let jobs = [(**job).clone(), (**job).clone()];
     for _ in 0..2 {
-        assert!(house.extract().run_batch(&jobs).await.iter().all(|v| matches!(v, Ok(Verdict::Done))));
+        assert!(world.extract().run_batch(&jobs).await.iter().all(|v| matches!(v, Ok(Verdict::Done))));
     }
-    assert!(matches!(house.state(url).await, Some(PageState::Accepted { .. })));
-    assert_eq!(house.blobs.list("segments/", None, 9).await.unwrap().len(), 1);
-    assert!(house.blobs.list("bodies/", None, 9).await.unwrap().is_empty());
-    assert_eq!(house.index().publish(2026).await.unwrap().added, 1, "both frames are there, one counts");
+    assert!(matches!(world.state(url).await, Some(PageState::Accepted { .. })));
+    assert_eq!(world.blobs.list("segments/", None, 9).await.unwrap().len(), 1);
+    assert!(world.blobs.list("bodies/", None, 9).await.unwrap().is_empty());
+    assert_eq!(world.index().publish(2026).await.unwrap().added, 1, "both frames are there, one counts");
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_segment_whose_rows_are_still_to_be_written_is_indexed_later() {
-    let house = House::new();
+    let world = TestWorld::new();
     let url = "https://example.org/a";
     let head = "<meta property=\"og:image\" content=\"https://example.org/i.png\">";
-    house.web.serve(url, "text/html", html(head));
-    house.fetch(&visit("example.org", &[url], &new())).await;
-    let queued = house.queued(QueueName::Extract).await;
+    world.web.serve(url, "text/html", html(head));
+    world.fetch(&visit("example.org", &[url], &new())).await;
+    let queued = world.queued(QueueName::Extract).await;
     let [(Job::Extract(job), _)] = &queued[..] else { panic!("{} jobs", queued.len()) };
-    house.extract().run_batch(&[(**job).clone()]).await;
-    let (written, seen) = house.pages.get(&page(url)).await.unwrap().unwrap();
+    world.extract().run_batch(&[(**job).clone()]).await;
+    let (written, seen) = world.pages.get(&page(url)).await.unwrap().unwrap();
     // As it was between the writing of the segment and of the row.
-    let seen = house.pages.swap(seen, &Page { state: PageState::Pending, ..written.clone() }).await.unwrap();
-    house.blobs.put("segments/.DS_Store", "x".into()).await.unwrap();
-    assert_eq!(house.index().years().await.unwrap(), [2026]);
-    assert_eq!(house.index().publish(2026).await.unwrap().added, 0);
-    house.pages.swap(seen, &written).await.unwrap();
-    assert_eq!(house.index().publish(2026).await.unwrap().added, 1);
+    let seen = world.pages.swap(seen, &Page { state: PageState::Pending, ..written.clone() }).await.unwrap();
+    world.blobs.put("segments/.DS_Store", "x".into()).await.unwrap();
+    assert_eq!(world.index().years().await.unwrap(), [2026]);
+    assert_eq!(world.index().publish(2026).await.unwrap().added, 0);
+    world.pages.swap(seen, &written).await.unwrap();
+    assert_eq!(world.index().publish(2026).await.unwrap().added, 1);
 }
 
 #[tokio::test(start_paused = true)]
 async fn r26_the_longest_crawl_delay_lets_a_redirected_page_come_to_an_end() {
-    let house = House::new();
-    house.web.serve("https://example.org/robots.txt", "text/plain", "User-agent: *\nCrawl-delay: 3600\n");
-    house.web.answer("https://example.org/a", moved(301, "https://example.org/b"));
-    house.web.answer("https://example.org/b", moved(301, "https://example.org/c"));
-    house.web.serve("https://example.org/c", "text/html", html(""));
+    let world = TestWorld::new();
+    world.web.serve("https://example.org/robots.txt", "text/plain", "User-agent: *\nCrawl-delay: 3600\n");
+    world.web.answer("https://example.org/a", moved(301, "https://example.org/b"));
+    world.web.answer("https://example.org/b", moved(301, "https://example.org/c"));
+    world.web.serve("https://example.org/c", "text/html", html(""));
     for _ in 0..4 {
-        let queued = house.queued(QueueName::Fetch).await;
+        let queued = world.queued(QueueName::Fetch).await;
         let first = visit("example.org", &["https://example.org/a"], &new());
         let job = match queued.into_iter().next_back() {
             Some((Job::Fetch(job), due)) => {
-                house.politeness.clock.sleep(due.since(house.now())).await;
+                world.politeness.clock.sleep(due.since(world.now())).await;
                 job
             }
             _ => first,
         };
-        while house.fetch(&job).await != Verdict::Done {
-            house.politeness.clock.sleep(curlew_model::Millis::from_secs(10)).await;
+        while world.fetch(&job).await != Verdict::Done {
+            world.politeness.clock.sleep(curlew_model::Millis::from_secs(10)).await;
         }
     }
-    assert_eq!(house.state("https://example.org/c").await, Some(PageState::Pending));
-    assert!(house.calls(CallKind::Page).len() <= 6);
+    assert_eq!(world.state("https://example.org/c").await, Some(PageState::Pending));
+    assert!(world.calls(CallKind::Page).len() <= 6);
 }

@@ -1,6 +1,6 @@
 //! What a person may ask for: a poll before its time, and why a site came to nothing.
 
-use crate::house::{FEED, House, host, key, rss, status};
+use crate::test_world::{FEED, TestWorld, host, key, rss, status};
 use curlew_model::{
     DiscoverJob, Failure, FailureCause, Hold, HoldReason, HostState, Millis, PollJob, SiteState, Stage as QueueName,
     Timestamp, Validators,
@@ -17,52 +17,52 @@ fn document() -> Reply {
     reply
 }
 
-async fn ask(house: &House) -> Verdict {
+async fn ask(world: &TestWorld) -> Verdict {
     let job = PollJob { feed: key(FEED), url: FEED.into(), deferrals: 0, on_request: true };
-    house.poll_stage().run(&job).await.unwrap()
+    world.poll_stage().run(&job).await.unwrap()
 }
 
 /// How often the feed was called when asked for so many minutes after what came before.
-async fn called_after(house: &House, minutes: u64) -> usize {
-    house.politeness.clock.sleep(Millis::from_mins(minutes)).await;
-    let before = house.calls(CallKind::Feed).len();
-    ask(house).await;
-    house.calls(CallKind::Feed).len() - before
+async fn called_after(world: &TestWorld, minutes: u64) -> usize {
+    world.politeness.clock.sleep(Millis::from_mins(minutes)).await;
+    let before = world.calls(CallKind::Feed).len();
+    ask(world).await;
+    world.calls(CallKind::Feed).len() - before
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_person_may_have_a_feed_polled_before_its_time_but_not_again_within_five_minutes() {
-    let house = House::new();
-    house.with_feed(|_| {}).await;
-    house.web.keep(FEED, document());
-    house.poll(0).await;
-    assert!(matches!(house.poll(0).await, Verdict::Drop(_)), "the schedule has its floor");
+    let world = TestWorld::new();
+    world.with_feed(|_| {}).await;
+    world.web.keep(FEED, document());
+    world.poll(0).await;
+    assert!(matches!(world.poll(0).await, Verdict::Drop(_)), "the schedule has its floor");
     let mut called = vec![];
     for minutes in [1, 5, 0, 1, 2, 2, 6] {
-        called.push(called_after(&house, minutes).await);
+        called.push(called_after(&world, minutes).await);
     }
     assert_eq!(called, [0, 1, 0, 0, 0, 1, 1]);
-    assert!(house.calls(CallKind::Feed).iter().skip(1).all(|call| !call.validators.is_empty()), "conditional");
-    assert_eq!(house.queued(QueueName::Poll).await, [], "nothing is left behind");
+    assert!(world.calls(CallKind::Feed).iter().skip(1).all(|call| !call.validators.is_empty()), "conditional");
+    assert_eq!(world.queued(QueueName::Poll).await, [], "nothing is left behind");
 }
 
 #[tokio::test(start_paused = true)]
 async fn our_own_back_off_is_overridden_and_retry_after_is_not() {
-    let house = House::new();
-    house.with_feed(|_| {}).await;
+    let world = TestWorld::new();
+    world.with_feed(|_| {}).await;
     let mut busy = status(404);
-    house.web.answer(FEED, Ok(busy.clone()));
+    world.web.answer(FEED, Ok(busy.clone()));
     busy.headers.retry_after = Some("7200".into());
-    house.web.answer(FEED, Ok(busy));
-    house.web.answer(FEED, Ok(document()));
-    house.poll(0).await;
-    assert!(house.feed().await.not_before > house.now() + Millis::from_hours(20), "a lost feed waits for a day");
+    world.web.answer(FEED, Ok(busy));
+    world.web.answer(FEED, Ok(document()));
+    world.poll(0).await;
+    assert!(world.feed().await.not_before > world.now() + Millis::from_hours(20), "a lost feed waits for a day");
     let mut called = vec![];
     for minutes in [10, 60, 50, 20, 60] {
-        called.push(called_after(&house, minutes).await);
+        called.push(called_after(&world, minutes).await);
     }
     assert_eq!(called, [1, 0, 0, 1, 1]);
-    assert_eq!((house.feed().await.trouble, house.feed().await.polling.retry_at), (None, None));
+    assert_eq!((world.feed().await.trouble, world.feed().await.polling.retry_at), (None, None));
 }
 
 #[tokio::test(start_paused = true)]
@@ -71,15 +71,15 @@ async fn a_held_host_a_block_and_robots_txt_stand_against_any_request() {
     let held = HostState { hold: Some(hold), ..HostState::default() };
     let blocked = HostState { blocked: ["example.org".to_owned()].into(), ..HostState::default() };
     for (state, robots) in [(held, ""), (blocked, ""), (HostState::default(), "User-agent: *\nDisallow: /")] {
-        let house = House::new();
-        house.with_feed(|_| {}).await;
-        house.web.serve(ROBOTS, "text/plain", robots);
-        house.web.keep(FEED, document());
-        house.hosts.swap(&host("example.org"), Version::ABSENT, state.clone()).await.unwrap();
+        let world = TestWorld::new();
+        world.with_feed(|_| {}).await;
+        world.web.serve(ROBOTS, "text/plain", robots);
+        world.web.keep(FEED, document());
+        world.hosts.swap(&host("example.org"), Version::ABSENT, state.clone()).await.unwrap();
         for _ in 0..3 {
-            assert_eq!(called_after(&house, 10).await, 0, "{state:?} {robots}");
+            assert_eq!(called_after(&world, 10).await, 0, "{state:?} {robots}");
         }
-        assert_eq!(house.queued(QueueName::Poll).await, [], "no job waits for a person who has gone");
+        assert_eq!(world.queued(QueueName::Poll).await, [], "no job waits for a person who has gone");
     }
 }
 
@@ -101,31 +101,31 @@ async fn a_site_that_comes_to_nothing_keeps_why() {
         (ROBOTS, reply(403), FailureCause::RobotsUnavailable, "403"),
         (ROBOTS, reply(500), FailureCause::RobotsUnavailable, "500"),
     ] {
-        let house = House::new();
-        house.with_site(HOME, SiteState::Waiting).await;
-        house.web.answer(url, answer);
-        house.discover_stage().run(&DiscoverJob::new(key(HOME), HOME.into())).await.unwrap();
-        let kept = house.site(HOME).await.failure.unwrap_or_else(|| panic!("{url} {cause:?} is not kept"));
+        let world = TestWorld::new();
+        world.with_site(HOME, SiteState::Waiting).await;
+        world.web.answer(url, answer);
+        world.discover_stage().run(&DiscoverJob::new(key(HOME), HOME.into())).await.unwrap();
+        let kept = world.site(HOME).await.failure.unwrap_or_else(|| panic!("{url} {cause:?} is not kept"));
         assert!(kept.cause == cause && kept.detail.contains(word), "{url} {cause:?}: {kept:?}");
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn what_a_site_came_to_is_forgotten_when_it_works() {
-    let house = House::new();
-    house.with_site(HOME, SiteState::Waiting).await;
-    house.web.answer(HOME, Err(FetchError::Network(Failure::new(FailureCause::Dns, "no such name"))));
-    house.web.answer(HOME, Ok(document()));
-    house.discover(HOME).await;
-    let site = house.site(HOME).await;
+    let world = TestWorld::new();
+    world.with_site(HOME, SiteState::Waiting).await;
+    world.web.answer(HOME, Err(FetchError::Network(Failure::new(FailureCause::Dns, "no such name"))));
+    world.web.answer(HOME, Ok(document()));
+    world.discover(HOME).await;
+    let site = world.site(HOME).await;
     assert!(matches!(site.state, SiteState::Working { .. }) && site.failure.is_none(), "{site:?}");
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_feed_that_could_not_be_reached_says_why() {
-    let house = House::new();
-    house.with_feed(|_| {}).await;
-    house.web.answer(FEED, Err(FetchError::Network(Failure::new(FailureCause::Dns, "no such name"))));
-    house.poll(0).await;
-    assert!(house.feed().await.trouble.is_some_and(|why| why.contains("no such name")));
+    let world = TestWorld::new();
+    world.with_feed(|_| {}).await;
+    world.web.answer(FEED, Err(FetchError::Network(Failure::new(FailureCause::Dns, "no such name"))));
+    world.poll(0).await;
+    assert!(world.feed().await.trouble.is_some_and(|why| why.contains("no such name")));
 }

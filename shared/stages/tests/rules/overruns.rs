@@ -1,6 +1,6 @@
 //! Documents that take more processor time than they may: each is given up with a reason, and nothing else is.
 
-use crate::house::{FEED, House, html, new, rss, visit};
+use crate::test_world::{FEED, TestWorld, html, new, rss, visit};
 use curlew_model::{ExtractJob, Job, PageState, Purpose, Rejection, Stage as QueueName};
 use curlew_ports::{CallKind, Pages};
 use curlew_stages::politeness::access::Politeness;
@@ -12,31 +12,31 @@ use std::sync::Arc;
 const A: &str = "https://example.org/a";
 
 /// A site of one page, read by a process in which all documents after the first few overrun.
-fn house(spared: usize) -> House {
-    let mut house = House::new();
-    house.web.serve(A, "text/html", html("<meta property=\"og:image\" content=\"https://example.org/a.png\">"));
+fn world(spared: usize) -> TestWorld {
+    let mut world = TestWorld::new();
+    world.web.serve(A, "text/html", html("<meta property=\"og:image\" content=\"https://example.org/a.png\">"));
     let mut png = Cursor::new(Vec::new());
     image::DynamicImage::new_rgb8(64, 64).write_to(&mut png, image::ImageFormat::Png).unwrap();
-    house.web.serve("https://example.org/a.png", "image/png", png.into_inner());
-    overrun_after(&mut house, spared);
-    house
+    world.web.serve("https://example.org/a.png", "image/png", png.into_inner());
+    overrun_after(&mut world, spared);
+    world
 }
 
-fn overrun_after(house: &mut House, spared: usize) {
+fn overrun_after(world: &mut TestWorld, spared: usize) {
     let pool = Arc::new(OverrunPool::after(spared));
-    house.politeness = Arc::new(Politeness { pool, ..Politeness::clone(&house.politeness) });
+    world.politeness = Arc::new(Politeness { pool, ..Politeness::clone(&world.politeness) });
 }
 
-async fn extract_job(house: &House) -> ExtractJob {
-    let mut queued = house.queued(QueueName::Extract).await;
+async fn extract_job(world: &TestWorld) -> ExtractJob {
+    let mut queued = world.queued(QueueName::Extract).await;
     match queued.pop() {
         Some((Job::Extract(job), _)) => *job,
         other => panic!("{other:?}"),
     }
 }
 
-async fn rejected(house: &House) -> Rejection {
-    match house.state(A).await {
+async fn rejected(world: &TestWorld) -> Rejection {
+    match world.state(A).await {
         Some(PageState::Rejected { reason }) => reason,
         other => panic!("{other:?}"),
     }
@@ -48,51 +48,51 @@ fn is_limit(reason: &Rejection) -> bool {
 
 #[tokio::test(start_paused = true)]
 async fn a_robots_txt_that_overruns_is_as_good_as_out_of_reach() {
-    let house = house(0);
-    assert_eq!(house.fetch(&visit("example.org", &[A], &new())).await, Verdict::Done);
-    assert!(house.calls(CallKind::Page).is_empty(), "nothing is called");
-    let waiting = house.queued(QueueName::Fetch).await;
-    assert!(waiting.iter().any(|(_, due)| *due > house.now()), "the page waits: {waiting:?}");
+    let world = world(0);
+    assert_eq!(world.fetch(&visit("example.org", &[A], &new())).await, Verdict::Done);
+    assert!(world.calls(CallKind::Page).is_empty(), "nothing is called");
+    let waiting = world.queued(QueueName::Fetch).await;
+    assert!(waiting.iter().any(|(_, due)| *due > world.now()), "the page waits: {waiting:?}");
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_page_that_overruns_is_rejected() {
-    let house = house(1);
-    assert_eq!(house.fetch(&visit("example.org", &[A], &new())).await, Verdict::Done);
-    let reason = rejected(&house).await;
+    let world = world(1);
+    assert_eq!(world.fetch(&visit("example.org", &[A], &new())).await, Verdict::Done);
+    let reason = rejected(&world).await;
     assert!(is_limit(&reason), "{reason:?}");
 }
 
 #[tokio::test(start_paused = true)]
 async fn an_image_that_overruns_gives_no_thumbnail() {
-    let house = house(2);
-    assert_eq!(house.fetch(&visit("example.org", &[A], &new())).await, Verdict::Done);
-    let image = extract_job(&house).await.image.unwrap();
+    let world = world(2);
+    assert_eq!(world.fetch(&visit("example.org", &[A], &new())).await, Verdict::Done);
+    let image = extract_job(&world).await.image.unwrap();
     assert_eq!(image.thumbnail, None);
 }
 
 #[tokio::test(start_paused = true)]
 async fn what_overruns_in_extraction_or_screening_is_rejected() {
     for spared in [0, 1] {
-        let mut house = house(usize::MAX);
-        assert_eq!(house.fetch(&visit("example.org", &[A], &new())).await, Verdict::Done);
-        let job = extract_job(&house).await;
-        overrun_after(&mut house, spared);
-        let verdicts = house.extract().run_batch(std::slice::from_ref(&job)).await;
+        let mut world = world(usize::MAX);
+        assert_eq!(world.fetch(&visit("example.org", &[A], &new())).await, Verdict::Done);
+        let job = extract_job(&world).await;
+        overrun_after(&mut world, spared);
+        let verdicts = world.extract().run_batch(std::slice::from_ref(&job)).await;
         assert!(matches!(verdicts[..], [Ok(Verdict::Done)]), "{verdicts:?}");
-        let reason = rejected(&house).await;
+        let reason = rejected(&world).await;
         assert!(is_limit(&reason), "{reason:?}");
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_feed_that_overruns_says_so_and_is_polled_again() {
-    let mut house = House::new();
-    house.with_feed(|_| {}).await;
-    house.web.serve(FEED, "application/rss+xml", rss(""));
-    overrun_after(&mut house, 1);
-    assert_eq!(house.poll(0).await, Verdict::Done);
-    let feed = house.feed().await;
+    let mut world = TestWorld::new();
+    world.with_feed(|_| {}).await;
+    world.web.serve(FEED, "application/rss+xml", rss(""));
+    overrun_after(&mut world, 1);
+    assert_eq!(world.poll(0).await, Verdict::Done);
+    let feed = world.feed().await;
     assert_eq!(feed.failures, 1);
     assert!(!feed.gone);
     let trouble = feed.trouble.unwrap();
@@ -101,16 +101,16 @@ async fn a_feed_that_overruns_says_so_and_is_polled_again() {
 
 #[tokio::test(start_paused = true)]
 async fn a_page_that_overruns_when_it_is_checked_again_stays() {
-    let mut house = house(usize::MAX);
-    assert_eq!(house.fetch(&visit("example.org", &[A], &new())).await, Verdict::Done);
-    let job = extract_job(&house).await;
-    assert!(house.extract().run_batch(std::slice::from_ref(&job)).await.iter().all(Result::is_ok));
-    let before = house.pages.get(&job.page).await.unwrap().unwrap().0.state;
+    let mut world = world(usize::MAX);
+    assert_eq!(world.fetch(&visit("example.org", &[A], &new())).await, Verdict::Done);
+    let job = extract_job(&world).await;
+    assert!(world.extract().run_batch(std::slice::from_ref(&job)).await.iter().all(Result::is_ok));
+    let before = world.pages.get(&job.page).await.unwrap().unwrap().0.state;
     assert!(matches!(before, PageState::Accepted { .. }), "{before:?}");
     // Neither while it is only glanced at, nor when its text is compared.
     for spared in [0, 1] {
-        overrun_after(&mut house, spared);
-        assert_eq!(house.fetch(&visit("example.org", &[A], &Purpose::Recheck)).await, Verdict::Done);
-        assert_eq!(house.state(A).await, Some(before.clone()));
+        overrun_after(&mut world, spared);
+        assert_eq!(world.fetch(&visit("example.org", &[A], &Purpose::Recheck)).await, Verdict::Done);
+        assert_eq!(world.state(A).await, Some(before.clone()));
     }
 }

@@ -1,14 +1,14 @@
 //! What owners of sites prove and ask for, and what people write to the operator.
 
-use crate::house::{FEED, House, host, page, status};
 use crate::index::{accept, ask, traces};
+use crate::test_world::{FEED, TestWorld, host, page, status};
 use async_trait::async_trait;
 use bytes::Bytes;
 use curlew_model::{Challenge, Gone, Job, Millis, Miss, OwnJob, OwnerRequest, PageState, Stage as QueueName, Way};
 use curlew_policy::site::ownership::{CLAIM_LIFE, LOOKS_A_DAY, PROOF_LIFE};
 use curlew_ports::{Blobs, CallKind, HostLedger, Inbox, Names, Pages};
 use curlew_stages::operator::block::{BlockedBy, Blocks};
-use curlew_stages::operator::messages::{About, MESSAGES_A_DAY, MESSAGES_KEPT, Message, Messages, Told};
+use curlew_stages::operator::messages::{About, MESSAGES_A_DAY, MESSAGES_KEPT, Message, MessageOutcome, Messages};
 use curlew_stages::operator::owner_jobs::Own;
 use curlew_stages::operator::ownership::{Owners, RequestOutcome, expire_claims};
 use curlew_stages::operator::suggest::SuggestError;
@@ -33,7 +33,7 @@ impl Names for Zone {
 }
 
 struct Town {
-    house: House,
+    world: TestWorld,
     zone: Arc<Zone>,
 }
 
@@ -43,68 +43,68 @@ fn challenge(n: u64) -> Challenge {
 
 impl Town {
     async fn new() -> Town {
-        let house = House::new();
-        accept(&house, "a", TEXT).await;
-        accept(&house, "b", "A curlew is a curlew.").await;
-        house.index().publish(2026).await.unwrap();
-        Town { house, zone: Arc::default() }
+        let world = TestWorld::new();
+        accept(&world, "a", TEXT).await;
+        accept(&world, "b", "A curlew is a curlew.").await;
+        world.index().publish(2026).await.unwrap();
+        Town { world, zone: Arc::default() }
     }
 
     fn blocks(&self) -> Blocks {
-        let house = &self.house;
+        let world = &self.world;
         Blocks {
-            ledger: house.hosts.clone(),
-            hosts: house.hosts.clone(),
-            pages: house.pages.clone(),
-            queue: house.jobs.clone(),
-            clock: house.politeness.clock.clone(),
-            blobs: house.blobs.clone(),
-            groups: house.politeness.groups.clone(),
+            ledger: world.hosts.clone(),
+            hosts: world.hosts.clone(),
+            pages: world.pages.clone(),
+            queue: world.jobs.clone(),
+            clock: world.politeness.clock.clone(),
+            blobs: world.blobs.clone(),
+            groups: world.politeness.groups.clone(),
         }
     }
 
     fn owners(&self) -> Owners {
-        let house = &self.house;
+        let world = &self.world;
         Owners {
-            blobs: house.blobs.clone(),
-            ledger: house.hosts.clone(),
-            robots: house.politeness.robots.clone(),
+            blobs: world.blobs.clone(),
+            ledger: world.hosts.clone(),
+            robots: world.politeness.robots.clone(),
             blocks: self.blocks(),
-            queue: house.jobs.clone(),
-            fetch: house.web.clone(),
-            clock: house.politeness.clock.clone(),
-            rules: house.politeness.rules.clone(),
+            queue: world.jobs.clone(),
+            fetch: world.web.clone(),
+            clock: world.politeness.clock.clone(),
+            rules: world.politeness.rules.clone(),
             token: "CurlewBot".into(),
             scheme: "https",
-            pool: house.politeness.pool.clone(),
+            pool: world.politeness.pool.clone(),
         }
     }
 
     fn own(&self) -> Own {
-        let house = &self.house;
+        let world = &self.world;
         Own {
-            politeness: house.politeness.clone(),
+            politeness: world.politeness.clone(),
             names: self.zone.clone(),
-            blobs: house.blobs.clone(),
-            pages: house.pages.clone(),
-            sources: house.sources.clone(),
-            queue: house.jobs.clone(),
+            blobs: world.blobs.clone(),
+            pages: world.pages.clone(),
+            sources: world.sources.clone(),
+            queue: world.jobs.clone(),
             blocks: self.blocks(),
-            suggest: house.suggest(),
+            suggest: world.suggest(),
             scheme: "https",
         }
     }
 
     /// Runs what was asked for, each job when it is due.
     async fn work(&self) {
-        let (house, own) = (&self.house, self.own());
-        while let Some((Job::Own(job), due)) = house.queued(QueueName::Discover).await.into_iter().next() {
-            house.politeness.clock.sleep(due.since(house.now())).await;
-            for delivery in house.jobs.receive(QueueName::Discover, 1, Millis(1), house.now()).await.unwrap() {
-                house.jobs.ack(&delivery.receipt).await.unwrap();
+        let (world, own) = (&self.world, self.own());
+        while let Some((Job::Own(job), due)) = world.queued(QueueName::Discover).await.into_iter().next() {
+            world.politeness.clock.sleep(due.since(world.now())).await;
+            for delivery in world.jobs.receive(QueueName::Discover, 1, Millis(1), world.now()).await.unwrap() {
+                world.jobs.ack(&delivery.receipt).await.unwrap();
             }
             while let Verdict::Defer(at) = own.run(&job).await.unwrap() {
-                house.politeness.clock.sleep(at.since(house.now())).await;
+                world.politeness.clock.sleep(at.since(world.now())).await;
             }
         }
     }
@@ -117,7 +117,7 @@ impl Town {
 
     /// Where the challenge was found, and why not elsewhere.
     async fn look(&self, n: u64) -> (Option<Way>, Vec<(Way, Miss)>) {
-        self.house.politeness.clock.sleep(Millis::from_mins(1)).await;
+        self.world.politeness.clock.sleep(Millis::from_mins(1)).await;
         assert_eq!(self.request(n, OwnerRequest::Look).await, RequestOutcome::Granted);
         let claim = self.owners().claimed(HOST, &challenge(n)).await.unwrap().claim.unwrap();
         (claim.proof.map(|(way, _)| way), claim.misses)
@@ -136,7 +136,7 @@ impl Town {
     }
 
     async fn found(&self) -> u64 {
-        ask(&self.house, "curlew").await.total
+        ask(&self.world, "curlew").await.total
     }
 }
 
@@ -145,21 +145,21 @@ async fn i05_i08_each_of_the_three_ways_proves_and_dns_costs_the_site_no_call() 
     let town = Town::new().await;
     let absent = |ways: &[Way]| ways.iter().map(|way| (*way, Miss::Absent)).collect::<Vec<_>>();
     assert_eq!(town.look(1).await, (None, absent(&Way::ALL)));
-    let calls = town.house.web.calls();
+    let calls = town.world.web.calls();
     assert_eq!(calls.len(), 3, "robots.txt, the file, the home page: {calls:?}");
     assert!(calls.iter().all(|call| call.url.starts_with(HOME)), "{calls:?}");
 
     town.in_dns(2);
-    let before = town.house.web.calls().len();
+    let before = town.world.web.calls().len();
     assert_eq!(town.look(2).await, (Some(Way::Dns), vec![]));
-    assert_eq!(town.house.web.calls().len(), before);
+    assert_eq!(town.world.web.calls().len(), before);
 
-    town.house.web.serve(FILE, "text/plain", format!("{}\n", challenge(3)));
+    town.world.web.serve(FILE, "text/plain", format!("{}\n", challenge(3)));
     assert_eq!(town.look(3).await, (Some(Way::File), vec![(Way::Dns, Miss::Other)]));
-    assert_eq!(town.house.calls(CallKind::Home).len(), 1, "the home page was not needed");
+    assert_eq!(town.world.calls(CallKind::Home).len(), 1, "the home page was not needed");
 
     let tag = format!("<html><head><meta name=\"curlew-challenge\" content=\"{}\"></head></html>", challenge(4));
-    town.house.web.serve(HOME, "text/html", tag);
+    town.world.web.serve(HOME, "text/html", tag);
     let (found, misses) = town.look(4).await;
     assert_eq!((found, misses), (Some(Way::Meta), vec![(Way::Dns, Miss::Other), (Way::File, Miss::Other)]));
     assert_eq!(town.look(5).await.0, None, "another claim is not proven by it");
@@ -171,7 +171,7 @@ async fn i05_w06_whoever_uses_up_the_calls_keeps_no_owner_from_a_proof_in_the_dn
     for n in 1..=LOOKS_A_DAY as u64 {
         assert_eq!(town.look(n).await.0, None);
     }
-    let calls = town.house.web.calls().len();
+    let calls = town.world.web.calls().len();
     assert_eq!(town.request(50, OwnerRequest::Look).await, RequestOutcome::ByDnsOnly);
     let claim = town.owners().claimed(HOST, &challenge(50)).await.unwrap().claim.unwrap();
     assert_eq!((claim.proof, claim.misses), (None, vec![(Way::Dns, Miss::Absent)]), "and nothing is said of the rest");
@@ -179,7 +179,7 @@ async fn i05_w06_whoever_uses_up_the_calls_keeps_no_owner_from_a_proof_in_the_dn
     assert_eq!(town.request(51, OwnerRequest::Look).await, RequestOutcome::ByDnsOnly);
     assert_eq!(town.request(51, OwnerRequest::Block).await, RequestOutcome::Granted);
     assert_eq!(town.found().await, 0);
-    assert_eq!(town.house.web.calls().len(), calls, "the site was not called");
+    assert_eq!(town.world.web.calls().len(), calls, "the site was not called");
 }
 
 #[tokio::test(start_paused = true)]
@@ -191,19 +191,19 @@ async fn w07_what_others_can_write_or_lead_to_is_no_proof() {
     };
     let town = Town::new().await;
     let text = challenge(1).to_string();
-    town.house.web.serve("https://elsewhere.example/file", "text/plain", text.clone());
+    town.world.web.serve("https://elsewhere.example/file", "text/plain", text.clone());
     let tag = format!("<meta name=\"curlew-challenge\" content=\"{text}\">");
-    town.house.web.serve("https://elsewhere.example/", "text/html", format!("<head>{tag}</head>"));
-    town.house.web.answer(FILE, Ok(redirect("https://elsewhere.example/file")));
-    town.house.web.answer(HOME, Ok(redirect("https://elsewhere.example/")));
+    town.world.web.serve("https://elsewhere.example/", "text/html", format!("<head>{tag}</head>"));
+    town.world.web.answer(FILE, Ok(redirect("https://elsewhere.example/file")));
+    town.world.web.answer(HOME, Ok(redirect("https://elsewhere.example/")));
     let (found, misses) = town.look(1).await;
     assert_eq!((found, &misses[1..]), (None, &[(Way::File, Miss::Redirect), (Way::Meta, Miss::Redirect)][..]));
-    assert!(town.house.web.calls().iter().all(|call| call.url.starts_with(HOME)), "nobody else was called");
+    assert!(town.world.web.calls().iter().all(|call| call.url.starts_with(HOME)), "nobody else was called");
 
     // A server that repeats what it is asked for, and one that says yes to everything.
     let town = Town::new().await;
-    town.house.web.serve(FILE, "text/html", format!("<html>no {text} here</html>"));
-    town.house.web.serve(HOME, "text/html", format!("<html><body><p>{tag}</p><!-- {tag} --></body></html>"));
+    town.world.web.serve(FILE, "text/html", format!("<html>no {text} here</html>"));
+    town.world.web.serve(HOME, "text/html", format!("<html><body><p>{tag}</p><!-- {tag} --></body></html>"));
     let (found, misses) = town.look(1).await;
     assert_eq!((found, &misses[1..]), (None, &[(Way::File, Miss::Other), (Way::Meta, Miss::Absent)][..]));
 }
@@ -211,26 +211,26 @@ async fn w07_what_others_can_write_or_lead_to_is_no_proof() {
 #[tokio::test(start_paused = true)]
 async fn a_proof_is_looked_for_with_all_manners() {
     let town = Town::new().await;
-    town.house.web.serve("https://example.org/robots.txt", "text/plain", "User-agent: *\nDisallow: /");
-    town.house.web.serve(FILE, "text/plain", challenge(1).to_string());
+    town.world.web.serve("https://example.org/robots.txt", "text/plain", "User-agent: *\nDisallow: /");
+    town.world.web.serve(FILE, "text/plain", challenge(1).to_string());
     let (found, misses) = town.look(1).await;
     assert_eq!((found, &misses[1..]), (None, &[(Way::File, Miss::Robots), (Way::Meta, Miss::Robots)][..]));
     town.in_dns(1);
     assert_eq!(town.look(1).await.0, Some(Way::Dns), "a name server is no site");
 
     let town = Town::new().await;
-    town.house.web.answer(FILE, Ok(status(429)));
+    town.world.web.answer(FILE, Ok(status(429)));
     let (found, misses) = town.look(1).await;
     assert_eq!((found, &misses[1..]), (None, &[(Way::File, Miss::Held), (Way::Meta, Miss::Held)][..]));
-    let calls = town.house.web.calls().len();
+    let calls = town.world.web.calls().len();
     town.look(2).await;
-    assert_eq!(town.house.web.calls().len(), calls, "a held host is left alone");
+    assert_eq!(town.world.web.calls().len(), calls, "a held host is left alone");
 
     let town = Town::new().await;
     town.blocks().block(HOST).await.unwrap();
     let (_, misses) = town.look(1).await;
     assert_eq!(misses[1..], [(Way::File, Miss::Blocked), (Way::Meta, Miss::Blocked)]);
-    assert!(town.house.web.calls().is_empty());
+    assert!(town.world.web.calls().is_empty());
 }
 
 #[tokio::test(start_paused = true)]
@@ -256,11 +256,11 @@ async fn i06_w06_without_a_proof_nothing_is_hidden_or_told() {
 #[tokio::test(start_paused = true)]
 async fn an_owner_is_told_what_is_kept() {
     let town = Town::proven().await;
-    town.house.with_feed(|_| {}).await;
-    town.house.politeness.clock.sleep(Millis::from_mins(10)).await;
+    town.world.with_feed(|_| {}).await;
+    town.world.politeness.clock.sleep(Millis::from_mins(10)).await;
     assert_eq!(town.request(1, OwnerRequest::Report).await, RequestOutcome::Granted);
     let seen = town.owners().claimed(HOST, &challenge(1)).await.unwrap();
-    assert!(seen.proven_until.is_some_and(|until| until > town.house.now()));
+    assert!(seen.proven_until.is_some_and(|until| until > town.world.now()));
     let kept = seen.held.unwrap();
     let report = kept.report.unwrap();
     assert_eq!(report.feeds.iter().map(|feed| feed.url.as_str()).collect::<Vec<_>>(), [FEED]);
@@ -283,15 +283,15 @@ async fn i05_a_block_counts_from_the_next_query_and_call_and_is_taken_back() {
     assert_eq!(town.found().await, 0, "before any job has run");
     let kept = town.owners().claimed(HOST, &challenge(1)).await.unwrap().held.unwrap();
     assert_eq!(kept.block, BlockedBy::Owner);
-    assert!(matches!(town.house.suggest().offered(HOME).await, Err(SuggestError::Refused(_))));
-    town.house.politeness.clock.sleep(Millis::from_secs(1)).await;
+    assert!(matches!(town.world.suggest().offered(HOME).await, Err(SuggestError::Refused(_))));
+    town.world.politeness.clock.sleep(Millis::from_secs(1)).await;
     assert_eq!(town.request(1, OwnerRequest::Unblock).await, RequestOutcome::Granted);
     assert_eq!(town.found().await, 2);
 
     // What the operator has blocked, an owner does not take back.
     assert_eq!(town.request(1, OwnerRequest::Block).await, RequestOutcome::Granted);
     town.blocks().block(HOST).await.unwrap();
-    town.house.politeness.clock.sleep(Millis::from_mins(10)).await;
+    town.world.politeness.clock.sleep(Millis::from_mins(10)).await;
     assert_eq!(town.request(1, OwnerRequest::Unblock).await, RequestOutcome::Refused);
     assert_eq!(town.found().await, 0);
     town.blocks().unblock(HOST).await.unwrap();
@@ -307,56 +307,56 @@ async fn i05_a_job_that_comes_late_does_not_undo_what_was_asked_for_after_it() {
         town.own().run(&job).await.unwrap()
     };
     assert_eq!(town.request(1, OwnerRequest::Block).await, RequestOutcome::Granted);
-    town.house.politeness.clock.sleep(Millis::from_mins(1)).await;
+    town.world.politeness.clock.sleep(Millis::from_mins(1)).await;
     assert_eq!(town.request(1, OwnerRequest::Unblock).await, RequestOutcome::Granted);
-    town.house.politeness.clock.sleep(Millis::from_mins(1)).await;
+    town.world.politeness.clock.sleep(Millis::from_mins(1)).await;
     assert_eq!(town.request(1, OwnerRequest::Forget).await, RequestOutcome::Granted);
     // A queue may hand a job out twice.
     assert_eq!(late(OwnerRequest::Unblock).await, Verdict::Done);
     assert_eq!(blocked().await, BlockedBy::Owner);
-    assert!(town.house.hosts.load(&host(HOST)).await.unwrap().0.is_blocked(HOST));
-    town.house.politeness.clock.sleep(Millis::from_mins(10)).await;
+    assert!(town.world.hosts.load(&host(HOST)).await.unwrap().0.is_blocked(HOST));
+    town.world.politeness.clock.sleep(Millis::from_mins(10)).await;
     assert_eq!(town.request(1, OwnerRequest::Unblock).await, RequestOutcome::Granted);
-    town.house.politeness.clock.sleep(Millis::from_mins(1)).await;
-    accept(&town.house, "new", TEXT).await;
+    town.world.politeness.clock.sleep(Millis::from_mins(1)).await;
+    accept(&town.world, "new", TEXT).await;
     assert_eq!(late(OwnerRequest::Forget).await, Verdict::Done);
     assert_eq!(blocked().await, BlockedBy::Nobody);
-    let new = town.house.state("https://example.org/new").await;
+    let new = town.world.state("https://example.org/new").await;
     assert!(matches!(new, Some(PageState::Accepted { .. })), "what came since was not meant: {new:?}");
 }
 
 #[tokio::test(start_paused = true)]
 async fn i05_what_its_owner_has_forgotten_is_gone() {
     let town = Town::proven().await;
-    town.house.with_feed(|feed| feed.title = Some("Of waders".into())).await;
+    town.world.with_feed(|feed| feed.title = Some("Of waders".into())).await;
     assert_eq!(town.request(1, OwnerRequest::Forget).await, RequestOutcome::Granted);
     assert_eq!(town.found().await, 0);
     for url in ["https://example.org/a", "https://example.org/b"] {
-        assert_eq!(town.house.state(url).await, Some(PageState::Gone { reason: Gone::Blocked }), "{url}");
-        assert!(town.house.pages.get(&page(url)).await.unwrap().is_some());
+        assert_eq!(town.world.state(url).await, Some(PageState::Gone { reason: Gone::Blocked }), "{url}");
+        assert!(town.world.pages.get(&page(url)).await.unwrap().is_some());
     }
-    let feed = town.house.feed().await;
+    let feed = town.world.feed().await;
     assert!(feed.gone && feed.title.is_none() && feed.seen.is_empty());
-    town.house.index().refresh(2026).await.unwrap();
-    town.house.politeness.clock.sleep(Millis::from_days(2)).await;
-    town.house.index().publish(2026).await.unwrap();
-    assert_eq!(traces(&town.house, &["probe", "worms"]).await, Vec::<String>::new());
+    town.world.index().refresh(2026).await.unwrap();
+    town.world.politeness.clock.sleep(Millis::from_days(2)).await;
+    town.world.index().publish(2026).await.unwrap();
+    assert_eq!(traces(&town.world, &["probe", "worms"]).await, Vec::<String>::new());
     // A visit that the owner asks for takes the feed up again, once the block is gone.
     assert_eq!(town.request(1, OwnerRequest::Unblock).await, RequestOutcome::Granted);
     assert_eq!(town.request(1, OwnerRequest::Visit).await, RequestOutcome::Granted);
-    assert!(!town.house.feed().await.gone);
-    assert!(matches!(&town.house.queued(QueueName::Poll).await[..], [(Job::Poll(poll), _)] if poll.url == FEED));
+    assert!(!town.world.feed().await.gone);
+    assert!(matches!(&town.world.queued(QueueName::Poll).await[..], [(Job::Poll(poll), _)] if poll.url == FEED));
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_visit_that_is_asked_for_keeps_the_manners_of_every_other() {
     let town = Town::proven().await;
-    let now = town.house.now();
-    town.house.with_feed(|feed| feed.polled_at = now).await;
+    let now = town.world.now();
+    town.world.with_feed(|feed| feed.polled_at = now).await;
     assert_eq!(town.request(1, OwnerRequest::Visit).await, RequestOutcome::Granted);
-    let poll = town.house.queued(QueueName::Poll).await;
-    assert!(poll.len() == 1 && poll[0].1 >= now + town.house.politeness.rules.poll_floor, "{poll:?}");
-    let visits = town.house.queued(QueueName::Fetch).await;
+    let poll = town.world.queued(QueueName::Poll).await;
+    assert!(poll.len() == 1 && poll[0].1 >= now + town.world.politeness.rules.poll_floor, "{poll:?}");
+    let visits = town.world.queued(QueueName::Fetch).await;
     assert!(matches!(&visits[..], [(Job::Fetch(visit), _)] if visit.items.len() == 2), "{visits:?}");
     assert!(matches!(town.request(1, OwnerRequest::Visit).await, RequestOutcome::TooSoon(_)));
 }
@@ -364,12 +364,12 @@ async fn a_visit_that_is_asked_for_keeps_the_manners_of_every_other() {
 #[tokio::test(start_paused = true)]
 async fn claims_are_forgotten_when_their_time_is_over() {
     let town = Town::proven().await;
-    let blobs = town.house.blobs.as_ref();
+    let blobs = town.world.blobs.as_ref();
     let there = || async { blobs.list("owners/", None, 10).await.unwrap().len() };
-    assert_eq!((expire_claims(blobs, town.house.now()).await.unwrap(), there().await), (0, 1));
-    town.house.politeness.clock.sleep(PROOF_LIFE + CLAIM_LIFE).await;
+    assert_eq!((expire_claims(blobs, town.world.now()).await.unwrap(), there().await), (0, 1));
+    town.world.politeness.clock.sleep(PROOF_LIFE + CLAIM_LIFE).await;
     assert_eq!(town.request(1, OwnerRequest::Block).await, RequestOutcome::Unproven);
-    assert_eq!((expire_claims(blobs, town.house.now()).await.unwrap(), there().await), (1, 0));
+    assert_eq!((expire_claims(blobs, town.world.now()).await.unwrap(), there().await), (1, 0));
 }
 
 fn message(n: usize) -> Message {
@@ -378,35 +378,35 @@ fn message(n: usize) -> Message {
 
 #[tokio::test(start_paused = true)]
 async fn i10_messages_are_kept_once_in_bounded_number_and_not_for_long() {
-    let house = House::new();
-    let messages = Messages { blobs: house.blobs.clone(), clock: house.politeness.clock.clone() };
+    let world = TestWorld::new();
+    let messages = Messages { blobs: world.blobs.clone(), clock: world.politeness.clock.clone() };
     for _ in 0..3 {
-        assert_eq!(messages.take(&message(0)).await.unwrap(), Told::Taken);
+        assert_eq!(messages.take(&message(0)).await.unwrap(), MessageOutcome::Taken);
     }
     let kept = messages.list().await.unwrap();
-    assert_eq!((kept.len(), &kept[0].1.message, kept[0].1.at), (1, &message(0), house.now()));
-    let key = &house.blobs.list("messages/", None, 9).await.unwrap()[0];
-    let stored = house.blobs.get(key).await.unwrap().unwrap().bytes;
+    assert_eq!((kept.len(), &kept[0].1.message, kept[0].1.at), (1, &message(0), world.now()));
+    let key = &world.blobs.list("messages/", None, 9).await.unwrap()[0];
+    let stored = world.blobs.get(key).await.unwrap().unwrap().bytes;
     let fields: serde_json::Map<String, serde_json::Value> = serde_json::from_slice(&stored).unwrap();
     assert_eq!(fields.keys().collect::<Vec<_>>(), ["about", "address", "at", "reply_to", "text"], "and nothing else");
     for n in 1..MESSAGES_A_DAY {
-        assert_eq!(messages.take(&message(n)).await.unwrap(), Told::Taken);
+        assert_eq!(messages.take(&message(n)).await.unwrap(), MessageOutcome::Taken);
     }
-    assert_eq!(messages.take(&message(9_999)).await.unwrap(), Told::Full);
-    assert_eq!(messages.take(&message(1)).await.unwrap(), Told::Taken, "that one is there");
+    assert_eq!(messages.take(&message(9_999)).await.unwrap(), MessageOutcome::Full);
+    assert_eq!(messages.take(&message(1)).await.unwrap(), MessageOutcome::Taken, "that one is there");
     assert!(messages.close(&kept[0].0).await.unwrap() && !messages.close(&kept[0].0).await.unwrap());
-    house.politeness.clock.sleep(MESSAGES_KEPT).await;
+    world.politeness.clock.sleep(MESSAGES_KEPT).await;
     assert_eq!(messages.expire().await.unwrap(), 0);
-    house.politeness.clock.sleep(Millis::from_days(1)).await;
-    assert_eq!(messages.take(&message(1)).await.unwrap(), Told::Taken, "a new day");
+    world.politeness.clock.sleep(Millis::from_days(1)).await;
+    assert_eq!(messages.take(&message(1)).await.unwrap(), MessageOutcome::Taken, "a new day");
     assert_eq!(messages.expire().await.unwrap(), MESSAGES_A_DAY - 1);
     assert_eq!(messages.list().await.unwrap().len(), 1);
 }
 
 #[tokio::test(start_paused = true)]
 async fn w03_w04_suggestions_are_written_down_once_and_in_bounded_number() {
-    let house = House::new();
-    let suggest = house.suggest();
+    let world = TestWorld::new();
+    let suggest = world.suggest();
     let mut taken = 0;
     for n in 0..50 {
         // The same again and again, and another each time, of one host.
@@ -415,8 +415,8 @@ async fn w03_w04_suggestions_are_written_down_once_and_in_bounded_number() {
     }
     assert_eq!(taken, 4, "with the first one, five");
     assert!(suggest.offered("https://other.example/").await.is_ok());
-    assert!(house.web.calls().is_empty(), "nothing was fetched");
-    assert!(house.queued(QueueName::Discover).await.is_empty(), "nor is it at once");
-    house.politeness.clock.sleep(Millis::from_days(1)).await;
+    assert!(world.web.calls().is_empty(), "nothing was fetched");
+    assert!(world.queued(QueueName::Discover).await.is_empty(), "nor is it at once");
+    world.politeness.clock.sleep(Millis::from_days(1)).await;
     assert!(suggest.offered("https://example.org/tomorrow").await.is_ok());
 }

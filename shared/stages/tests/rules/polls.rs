@@ -1,6 +1,6 @@
 //! Polls that bring nothing: most of them, so what they leave undone is most of what polling does not cost.
 
-use crate::house::{FEED, House, host, moved, rss, status};
+use crate::test_world::{FEED, TestWorld, host, moved, rss, status};
 use async_trait::async_trait;
 use curlew_model::{HostState, Millis, Stage as QueueName, Validators};
 use curlew_ports::{Call, CallKind, Fetch, FetchError, HostLedger, Reply};
@@ -17,69 +17,69 @@ fn document(items: &str) -> Reply {
     reply
 }
 
-async fn state(house: &House) -> HostState {
-    house.hosts.load(&host("example.org")).await.unwrap().0
+async fn state(world: &TestWorld) -> HostState {
+    world.hosts.load(&host("example.org")).await.unwrap().0
 }
 
-async fn hours(house: &House, hours: u64) {
-    house.politeness.clock.sleep(Millis::from_hours(hours)).await;
+async fn hours(world: &TestWorld, hours: u64) {
+    world.politeness.clock.sleep(Millis::from_hours(hours)).await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_poll_that_brings_nothing_lets_its_lease_run_out_and_one_with_news_gives_it_back() {
-    let house = House::new();
-    house.with_feed(|_| {}).await;
+    let world = TestWorld::new();
+    world.with_feed(|_| {}).await;
     for answer in [document(ITEM), status(304), document(ITEM), status(304)] {
-        house.web.answer(FEED, Ok(answer));
+        world.web.answer(FEED, Ok(answer));
     }
-    let rules = &house.politeness.rules;
-    assert_eq!(house.poll(0).await, Verdict::Done);
-    assert_eq!(state(&house).await.lease, None, "the visits that it sent need the lease");
+    let rules = &world.politeness.rules;
+    assert_eq!(world.poll(0).await, Verdict::Done);
+    assert_eq!(state(&world).await.lease, None, "the visits that it sent need the lease");
     for n in 1..=3 {
-        hours(&house, 9).await;
-        let before = house.now();
-        let version = house.hosts.load(&host("example.org")).await.unwrap().1;
-        assert_eq!(house.poll(0).await, Verdict::Done);
-        let (now, written) = house.hosts.load(&host("example.org")).await.unwrap();
+        hours(&world, 9).await;
+        let before = world.now();
+        let version = world.hosts.load(&host("example.org")).await.unwrap().1;
+        assert_eq!(world.poll(0).await, Verdict::Done);
+        let (now, written) = world.hosts.load(&host("example.org")).await.unwrap();
         assert_eq!(written.0, version.0 + 1, "one write for the lease and none for its end");
         let until = now.lease.map(|lease| lease.until);
-        assert!(until.is_some_and(|until| until > house.now() && until <= before + rules.brief_length()));
+        assert!(until.is_some_and(|until| until > world.now() && until <= before + rules.brief_length()));
         assert!(now.window.spent >= rules.brief_length(), "it is charged in full");
         // The third comes when robots.txt is asked for again, a pause before the feed.
         if n == 2 {
-            assert!(house.now() < before + rules.min_pause, "a lease that ran out hours ago costs no pause");
+            assert!(world.now() < before + rules.min_pause, "a lease that ran out hours ago costs no pause");
         }
     }
-    assert_eq!(house.calls(CallKind::Feed).len(), 4);
-    assert_eq!(house.queued(QueueName::Fetch).await.len(), 1);
+    assert_eq!(world.calls(CallKind::Feed).len(), 4);
+    assert_eq!(world.queued(QueueName::Fetch).await.len(), 1);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_host_that_is_visited_often_gets_its_lease_back() {
-    let house = House::new();
-    house.with_feed(|feed| feed.validators.etag = Some("\"1\"".into())).await;
-    let not_before = house.now() - Millis::from_mins(5);
+    let world = TestWorld::new();
+    world.with_feed(|feed| feed.validators.etag = Some("\"1\"".into())).await;
+    let not_before = world.now() - Millis::from_mins(5);
     let busy = HostState { not_before, ..HostState::default() };
-    house.hosts.swap(&host("example.org"), curlew_ports::Version::ABSENT, busy).await.unwrap();
-    house.web.answer(FEED, Ok(status(304)));
-    assert_eq!(house.poll(0).await, Verdict::Done);
-    assert_eq!(state(&house).await.lease, None);
+    world.hosts.swap(&host("example.org"), curlew_ports::Version::ABSENT, busy).await.unwrap();
+    world.web.answer(FEED, Ok(status(304)));
+    assert_eq!(world.poll(0).await, Verdict::Done);
+    assert_eq!(state(&world).await.lease, None);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_lease_that_was_left_keeps_others_out_until_it_ends() {
-    let house = House::new();
-    house.with_feed(|feed| feed.validators.etag = Some("\"1\"".into())).await;
-    house.web.answer(FEED, Ok(status(304)));
-    house.poll(0).await;
-    let until = state(&house).await.lease.map(|lease| lease.until).unwrap();
-    let visit = crate::house::visit("example.org", &["https://example.org/a"], &crate::house::new());
-    assert!(matches!(house.fetch(&visit).await, Verdict::Defer(at) if at <= until));
-    house.politeness.clock.sleep(until.since(house.now())).await;
-    let ended = house.now();
-    assert_eq!(house.fetch(&visit).await, Verdict::Done);
-    assert_eq!(house.calls(CallKind::Page).len(), 1);
-    assert!(house.now() >= ended + house.politeness.rules.min_pause);
+    let world = TestWorld::new();
+    world.with_feed(|feed| feed.validators.etag = Some("\"1\"".into())).await;
+    world.web.answer(FEED, Ok(status(304)));
+    world.poll(0).await;
+    let until = state(&world).await.lease.map(|lease| lease.until).unwrap();
+    let visit = crate::test_world::visit("example.org", &["https://example.org/a"], &crate::test_world::new());
+    assert!(matches!(world.fetch(&visit).await, Verdict::Defer(at) if at <= until));
+    world.politeness.clock.sleep(until.since(world.now())).await;
+    let ended = world.now();
+    assert_eq!(world.fetch(&visit).await, Verdict::Done);
+    assert_eq!(world.calls(CallKind::Page).len(), 1);
+    assert!(world.now() >= ended + world.politeness.rules.min_pause);
 }
 
 /// A web that takes its time for each answer.
@@ -99,18 +99,18 @@ impl Fetch for Slow {
 
 #[tokio::test(start_paused = true)]
 async fn a_poll_that_takes_long_gets_a_longer_lease_and_gives_it_back() {
-    let mut house = House::new();
-    house.with_feed(|feed| feed.validators.etag = Some("\"1\"".into())).await;
-    house.web.answer(FEED, moved(302, "https://example.org/b"));
-    house.web.answer("https://example.org/b", Ok(status(304)));
-    let slow = Slow(house.web.clone(), house.politeness.clock.clone(), Millis::from_secs(20));
-    house.politeness = Arc::new(Politeness { fetch: Arc::new(slow), ..Politeness::clone(&house.politeness) });
-    let began = house.now();
-    assert_eq!(house.poll(0).await, Verdict::Done);
-    assert_eq!(house.calls(CallKind::Feed).len(), 2);
-    let took = house.now().since(began);
-    assert!(took > house.politeness.rules.brief_length(), "{took:?}");
-    let after = state(&house).await;
+    let mut world = TestWorld::new();
+    world.with_feed(|feed| feed.validators.etag = Some("\"1\"".into())).await;
+    world.web.answer(FEED, moved(302, "https://example.org/b"));
+    world.web.answer("https://example.org/b", Ok(status(304)));
+    let slow = Slow(world.web.clone(), world.politeness.clock.clone(), Millis::from_secs(20));
+    world.politeness = Arc::new(Politeness { fetch: Arc::new(slow), ..Politeness::clone(&world.politeness) });
+    let began = world.now();
+    assert_eq!(world.poll(0).await, Verdict::Done);
+    assert_eq!(world.calls(CallKind::Feed).len(), 2);
+    let took = world.now().since(began);
+    assert!(took > world.politeness.rules.brief_length(), "{took:?}");
+    let after = state(&world).await;
     assert_eq!(after.lease, None);
     assert!(after.window.spent >= took && after.window.spent <= took + Millis(10), "{:?}", after.window);
 }

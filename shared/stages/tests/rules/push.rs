@@ -1,6 +1,6 @@
 //! Hubs: asked, answered, believed in one thing only.
 
-use crate::house::{FEED, HOUR, House, key, moved, rss, status};
+use crate::test_world::{FEED, HOUR, TestWorld, key, moved, rss, status};
 use curlew_model::{Job, Millis, Stage as QueueName, SubscribeJob, Subscription, Timestamp, Why, hex};
 use curlew_ports::{Blobs, CallKind, FetchError, HostLedger, Inbox, Reply};
 use curlew_stages::feeds::subscribe::Subscribe;
@@ -17,41 +17,41 @@ const HUB: &str = "https://hub.example/";
 
 /// Somebody listens for hubs.
 struct Listening {
-    house: House,
+    world: TestWorld,
     subscribe: Subscribe,
     pushes: Pushes,
 }
 
 impl Listening {
     async fn new() -> Listening {
-        let house = House::new();
-        house.blobs.put(WEB_SECRET, vec![7; 32].into()).await.unwrap();
-        let callbacks = Arc::new(Callbacks::new(Some("https://search.example".into()), house.blobs.clone()));
+        let world = TestWorld::new();
+        world.blobs.put(WEB_SECRET, vec![7; 32].into()).await.unwrap();
+        let callbacks = Arc::new(Callbacks::new(Some("https://search.example".into()), world.blobs.clone()));
         let subscribe = Subscribe {
-            politeness: house.politeness.clone(),
-            sources: house.sources.clone(),
-            queue: house.jobs.clone(),
+            politeness: world.politeness.clone(),
+            sources: world.sources.clone(),
+            queue: world.jobs.clone(),
             callbacks: callbacks.clone(),
         };
         let pushes = Pushes {
-            sources: house.sources.clone(),
-            queue: house.jobs.clone(),
-            clock: house.politeness.clock.clone(),
-            rules: house.politeness.rules.clone(),
+            sources: world.sources.clone(),
+            queue: world.jobs.clone(),
+            clock: world.politeness.clock.clone(),
+            rules: world.politeness.rules.clone(),
             callbacks,
         };
-        house.with_feed(|_| {}).await;
+        world.with_feed(|_| {}).await;
         let mut document = Reply { body: rss("").into(), ..status(200) };
         document.headers.links = vec![format!("<{HUB}>; rel=hub, <{FEED}>; rel=self")];
         document.headers.validators.etag = Some("\"1\"".into());
-        house.web.keep(FEED, document);
-        Listening { house, subscribe, pushes }
+        world.web.keep(FEED, document);
+        Listening { world, subscribe, pushes }
     }
 
     /// Polls the feed in its next slot.
     async fn poll(&self) -> Verdict {
-        self.house.next_slot().await;
-        self.house.poll_stage().listening().run(&self.poll_job()).await.unwrap()
+        self.world.next_slot().await;
+        self.world.poll_stage().listening().run(&self.poll_job()).await.unwrap()
     }
 
     fn poll_job(&self) -> curlew_model::PollJob {
@@ -61,8 +61,8 @@ impl Listening {
     /// The jobs for hubs that wait; they are taken out.
     async fn jobs(&self) -> Vec<SubscribeJob> {
         let mut jobs = vec![];
-        for delivery in self.house.jobs.receive(QueueName::Poll, 9, Millis(1), self.house.now()).await.unwrap() {
-            self.house.jobs.ack(&delivery.receipt).await.unwrap();
+        for delivery in self.world.jobs.receive(QueueName::Poll, 9, Millis(1), self.world.now()).await.unwrap() {
+            self.world.jobs.ack(&delivery.receipt).await.unwrap();
             if let Ok(Job::Subscribe(job)) = delivery.job {
                 jobs.push(job);
             }
@@ -79,7 +79,7 @@ impl Listening {
 
     /// What the hub was posted last.
     fn form(&self) -> BTreeMap<String, String> {
-        let calls = self.house.calls(CallKind::Hub);
+        let calls = self.world.calls(CallKind::Hub);
         form_urlencoded::parse(calls.last().unwrap().form.as_ref().unwrap().as_bytes()).into_owned().collect()
     }
 
@@ -93,13 +93,13 @@ impl Listening {
     }
 
     async fn subscription(&self) -> Option<Subscription> {
-        self.house.feed().await.polling.subscription
+        self.world.feed().await.polling.subscription
     }
 
     /// A feed whose hub tells of news.
     async fn subscribed() -> Listening {
         let this = Listening::new().await;
-        this.house.web.answer(HUB, Ok(status(202)));
+        this.world.web.answer(HUB, Ok(status(202)));
         this.poll().await;
         assert_eq!(this.ask().await, Verdict::Done);
         assert_eq!(this.asked("subscribe").await, HubAnswer::Yes);
@@ -121,7 +121,7 @@ impl Listening {
     }
 
     async fn polls(&self) -> Vec<Timestamp> {
-        let queued = self.house.queued(QueueName::Poll).await;
+        let queued = self.world.queued(QueueName::Poll).await;
         queued.into_iter().filter(|(job, _)| matches!(job, Job::Poll(_))).map(|(_, due)| due).collect()
     }
 }
@@ -129,18 +129,18 @@ impl Listening {
 #[tokio::test(start_paused = true)]
 async fn f13_u35_a_hub_is_asked_by_one_post_with_all_manners() {
     let this = Listening::new().await;
-    this.house.web.serve("https://hub.example/robots.txt", "text/plain", "User-agent: *\nCrawl-delay: 7\n");
-    this.house.web.answer(HUB, Ok(status(202)));
+    this.world.web.serve("https://hub.example/robots.txt", "text/plain", "User-agent: *\nCrawl-delay: 7\n");
+    this.world.web.answer(HUB, Ok(status(202)));
     this.poll().await;
     assert_eq!(this.ask().await, Verdict::Done);
-    let calls: Vec<_> = this.house.web.calls().into_iter().filter(|call| call.url.starts_with(HUB)).collect();
+    let calls: Vec<_> = this.world.web.calls().into_iter().filter(|call| call.url.starts_with(HUB)).collect();
     assert_eq!(calls.iter().map(|call| call.kind).collect::<Vec<_>>(), [CallKind::Robots, CallKind::Hub]);
     assert!(calls[0].form.is_none(), "robots.txt is a GET");
     let form = this.form();
     assert_eq!((form["hub.mode"].as_str(), form["hub.topic"].as_str()), ("subscribe", FEED));
     assert_eq!((form["hub.lease_seconds"].as_str(), form["hub.secret"].len()), ("864000", 64));
-    let (state, _) = this.house.hosts.load(&crate::house::host("hub.example")).await.unwrap();
-    assert!(state.lease.is_none() && state.not_before.since(this.house.now()) >= Millis::from_secs(1));
+    let (state, _) = this.world.hosts.load(&crate::test_world::host("hub.example")).await.unwrap();
+    assert!(state.lease.is_none() && state.not_before.since(this.world.now()) >= Millis::from_secs(1));
     assert!(this.subscription().await.unwrap().pending.is_some());
     this.poll().await;
     assert!(this.jobs().await.is_empty(), "once a day at most");
@@ -151,31 +151,31 @@ async fn u35_a_hub_that_points_inward_or_is_held_or_forbids_it_is_not_posted_to(
     for case in ["inward", "forbidden", "refusing", "redirected", "nobody listens"] {
         let this = Listening::new().await;
         match case {
-            "inward" => this.house.web.refuse(HUB),
+            "inward" => this.world.web.refuse(HUB),
             "forbidden" => {
-                this.house.web.serve("https://hub.example/robots.txt", "text/plain", "User-agent: *\nDisallow: /\n");
+                this.world.web.serve("https://hub.example/robots.txt", "text/plain", "User-agent: *\nDisallow: /\n");
             }
-            "refusing" => this.house.web.answer(HUB, Ok(status(400))),
-            "redirected" => this.house.web.answer(HUB, moved(308, "http://hub.example/")),
-            _ => this.house.blobs.delete(WEB_SECRET).await.unwrap(),
+            "refusing" => this.world.web.answer(HUB, Ok(status(400))),
+            "redirected" => this.world.web.answer(HUB, moved(308, "http://hub.example/")),
+            _ => this.world.blobs.delete(WEB_SECRET).await.unwrap(),
         }
         this.poll().await;
         this.ask().await;
-        let posts = this.house.calls(CallKind::Hub).len();
+        let posts = this.world.calls(CallKind::Hub).len();
         assert_eq!(posts, usize::from(["refusing", "redirected"].contains(&case)), "{case}");
         let known = this.subscription().await.unwrap();
         assert_eq!((known.refusals, known.pending), (u32::from(case != "nobody listens"), None), "{case}");
-        assert!(known.not_before.since(this.house.now()) >= Millis::from_hours(23), "{case}");
+        assert!(known.not_before.since(this.world.now()) >= Millis::from_hours(23), "{case}");
     }
     let this = Listening::new().await;
-    this.house.web.answer(HUB, Ok(status(429)));
+    this.world.web.answer(HUB, Ok(status(429)));
     this.poll().await;
     this.ask().await;
-    let queued = this.house.queued(QueueName::Poll).await;
+    let queued = this.world.queued(QueueName::Poll).await;
     let [(Job::Subscribe(job), due)] = &queued[..] else { panic!("{queued:?}") };
-    assert!(job.deferrals == 1 && due.since(this.house.now()).0 >= 72 * HOUR * 1_000, "its hold counts: {due}");
-    this.house.web.answer(HUB, Err(FetchError::Network("down".into())));
-    assert_eq!(this.house.calls(CallKind::Hub).len(), 1);
+    assert!(job.deferrals == 1 && due.since(this.world.now()).0 >= 72 * HOUR * 1_000, "its hold counts: {due}");
+    this.world.web.answer(HUB, Err(FetchError::Network("down".into())));
+    assert_eq!(this.world.calls(CallKind::Hub).len(), 1);
 }
 
 #[tokio::test(start_paused = true)]
@@ -193,20 +193,20 @@ async fn f11_f13_a_subscription_lives_from_the_hub_s_question_to_its_end() {
         if let [job] = &this.jobs().await[..] {
             break this.subscribe.run(job).await.unwrap();
         }
-        assert!(this.house.now() < until, "it ran out");
+        assert!(this.world.now() < until, "it ran out");
     };
     assert_eq!((renewed, this.callback()), (Verdict::Done, callback));
     assert_eq!(this.asked("subscribe").await, HubAnswer::Yes);
     assert!(this.subscription().await.unwrap().until > Some(until));
     assert_eq!(this.asked("denied").await, HubAnswer::Yes);
-    assert!(!this.subscription().await.unwrap().is_live(this.house.now()));
+    assert!(!this.subscription().await.unwrap().is_live(this.world.now()));
     assert_eq!(this.told(b"", &this.form()["hub.secret"]).await, HubAnswer::Unknown);
 }
 
 #[tokio::test(start_paused = true)]
 async fn f13_a_hub_is_told_when_its_feed_is_retired() {
     let this = Listening::subscribed().await;
-    this.house.web.keep(FEED, status(410));
+    this.world.web.keep(FEED, status(410));
     this.poll().await;
     assert_eq!(this.told(b"news", &this.form()["hub.secret"]).await, HubAnswer::Unknown);
     assert_eq!(this.ask().await, Verdict::Done);
@@ -220,8 +220,8 @@ async fn f13_a_hub_is_told_when_its_feed_is_retired() {
 async fn f12_f14_only_the_right_signature_sends_one_poll_and_nothing_is_fetched_for_it() {
     let this = Listening::subscribed().await;
     let secret = this.form()["hub.secret"].clone();
-    this.house.politeness.clock.sleep(Millis::from_hours(2)).await;
-    let calls = this.house.web.calls().len();
+    this.world.politeness.clock.sleep(Millis::from_hours(2)).await;
+    let calls = this.world.web.calls().len();
     assert_eq!(this.told(b"news", "another secret").await, HubAnswer::Yes, "its sender is not told");
     for unsigned in [None, Some("sha256=00"), Some("sha1=effcdf6ae5eb2fa2d27416d5f184df9c259a7c79"), Some("")] {
         let taken = this.pushes.delivers(&this.callback(), unsigned).await.unwrap();
@@ -232,33 +232,33 @@ async fn f12_f14_only_the_right_signature_sends_one_poll_and_nothing_is_fetched_
     for body in [&b"<rss>what it says counts for nothing</rss>"[..], b"more", b""] {
         assert_eq!(this.told(body, &secret).await, HubAnswer::Yes);
     }
-    assert_eq!(this.polls().await, [this.house.now()], "one, at once");
-    assert_eq!(this.house.web.calls().len(), calls);
-    let poll = this.house.poll_stage().listening();
+    assert_eq!(this.polls().await, [this.world.now()], "one, at once");
+    assert_eq!(this.world.web.calls().len(), calls);
+    let poll = this.world.poll_stage().listening();
     assert_eq!(poll.run(&this.poll_job()).await.unwrap(), Verdict::Done);
-    assert_eq!(this.house.calls(CallKind::Feed).len(), 2);
+    assert_eq!(this.world.calls(CallKind::Feed).len(), 2);
     assert_eq!(this.subscription().await.unwrap().early, None);
     assert!(this.told(b"again", &secret).await == HubAnswer::Yes && this.polls().await.len() == 2);
     let due = this.polls().await[1];
-    assert!(due.since(this.house.now()) >= Millis::from_mins(59), "never more often than the floor: {due}");
+    assert!(due.since(this.world.now()) >= Millis::from_mins(59), "never more often than the floor: {due}");
 }
 
 #[tokio::test(start_paused = true)]
 async fn f14_a_feed_whose_hub_tells_of_news_is_polled_once_a_day() {
     let this = Listening::subscribed().await;
     this.poll().await;
-    let before = this.house.calls(CallKind::Feed).len();
-    let end = this.house.now() + Millis::from_days(4);
-    while this.house.now() < end {
+    let before = this.world.calls(CallKind::Feed).len();
+    let end = this.world.now() + Millis::from_days(4);
+    while this.world.now() < end {
         this.poll().await;
     }
-    let polls = this.house.calls(CallKind::Feed).len() - before;
+    let polls = this.world.calls(CallKind::Feed).len() - before;
     assert!((4..=5).contains(&polls), "{polls}");
-    let feed = this.house.feed().await;
+    let feed = this.world.feed().await;
     assert_eq!((feed.polling.why, feed.interval), (Why::Pushed, Millis::from_days(1)));
     // The hub never asks again, so the lease ends, and all is as before.
-    while this.house.now() < end + Millis::from_days(8) {
+    while this.world.now() < end + Millis::from_days(8) {
         this.poll().await;
     }
-    assert_eq!(this.house.feed().await.polling.why, Why::Usual);
+    assert_eq!(this.world.feed().await.polling.why, Why::Usual);
 }

@@ -1,7 +1,7 @@
 //! What has gone from the web, or stands no longer where it stood, goes from here.
 
-use crate::house::{House, moved, page, status, visit};
 use crate::index::{accept, ask, traces};
+use crate::test_world::{TestWorld, moved, page, status, visit};
 use curlew_model::{Gone, HostKey, Job, Millis, Page, PageId, PageState, Purpose, Stage as QueueName};
 use curlew_ports::{Blobs, FetchError, Pages, Reply};
 use curlew_stages::operator::audit::{Audit, Subject};
@@ -23,26 +23,26 @@ fn document(title: &str, text: &str) -> Reply {
 }
 
 /// A page that is indexed.
-async fn indexed() -> House {
-    let house = House::new();
-    accept(&house, "a", TEXT).await;
-    accept(&house, "b", "A curlew is a curlew.").await;
-    house.index().publish(2026).await.unwrap();
-    house
+async fn indexed() -> TestWorld {
+    let world = TestWorld::new();
+    accept(&world, "a", TEXT).await;
+    accept(&world, "b", "A curlew is a curlew.").await;
+    world.index().publish(2026).await.unwrap();
+    world
 }
 
-async fn recheck(house: &House, reply: Result<Reply, FetchError>) -> Option<PageState> {
-    house.politeness.clock.sleep(Millis::from_days(2)).await;
+async fn recheck(world: &TestWorld, reply: Result<Reply, FetchError>) -> Option<PageState> {
+    world.politeness.clock.sleep(Millis::from_days(2)).await;
     match reply {
-        Ok(reply) => house.web.keep(A, reply),
-        error => house.web.answer(A, error),
+        Ok(reply) => world.web.keep(A, reply),
+        error => world.web.answer(A, error),
     }
-    house.fetch(&visit("example.org", &[A], &Purpose::Recheck)).await;
-    house.state(A).await
+    world.fetch(&visit("example.org", &[A], &Purpose::Recheck)).await;
+    world.state(A).await
 }
 
-async fn row(house: &House) -> Page {
-    house.pages.get(&page(A)).await.unwrap().unwrap().0
+async fn row(world: &TestWorld) -> Page {
+    world.pages.get(&page(A)).await.unwrap().unwrap().0
 }
 
 fn is_there(state: Option<PageState>) -> bool {
@@ -56,68 +56,71 @@ async fn what_stands_in_place_of_a_page_needs_a_second_look_to_remove_it() {
         ("Page not found", "We looked everywhere and there was nothing. Try the search, or go to the start page."),
         ("Page a", "Sorry, this page does not exist any more."),
     ] {
-        let house = indexed().await;
-        assert!(is_there(recheck(&house, Ok(document(title, text))).await), "{title}: once is not enough");
-        assert_eq!(ask(&house, "curlew").await.total, 2);
-        let second = house.queued(QueueName::Fetch).await;
+        let world = indexed().await;
+        assert!(is_there(recheck(&world, Ok(document(title, text))).await), "{title}: once is not enough");
+        assert_eq!(ask(&world, "curlew").await.total, 2);
+        let second = world.queued(QueueName::Fetch).await;
         let [(Job::Fetch(job), due)] = second.as_slice() else { panic!("{title}: a second look: {second:?}") };
-        assert!(due.since(house.now()) > Millis::from_hours(20) && job.items[0].purpose == Purpose::Recheck);
-        assert_eq!(recheck(&house, Ok(document(title, text))).await, Some(PageState::Gone { reason: Gone::Replaced }));
-        assert_eq!(ask(&house, "curlew").await.total, 1, "{title}");
-        assert_eq!(house.blobs.list("audit/", None, 9).await.unwrap().len(), 1);
+        assert!(due.since(world.now()) > Millis::from_hours(20) && job.items[0].purpose == Purpose::Recheck);
+        assert_eq!(recheck(&world, Ok(document(title, text))).await, Some(PageState::Gone { reason: Gone::Replaced }));
+        assert_eq!(ask(&world, "curlew").await.total, 1, "{title}");
+        assert_eq!(world.blobs.list("audit/", None, 9).await.unwrap().len(), 1);
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_doubt_that_was_wrong_is_forgotten() {
-    let house = indexed().await;
-    recheck(&house, Ok(document("Closed for maintenance", "We are back tomorrow."))).await;
-    assert!(row(&house).await.doubted_at.is_some());
+    let world = indexed().await;
+    recheck(&world, Ok(document("Closed for maintenance", "We are back tomorrow."))).await;
+    assert!(row(&world).await.doubted_at.is_some());
     // It runs twice, and that is still one look.
-    house.fetch(&visit("example.org", &[A], &Purpose::Recheck)).await;
-    assert!(is_there(house.state(A).await));
-    assert!(is_there(recheck(&house, Ok(document("Page a", TEXT))).await));
-    let known = row(&house).await;
-    assert_eq!((known.doubted_at, known.checked_at), (None, Some(house.now())));
+    world.fetch(&visit("example.org", &[A], &Purpose::Recheck)).await;
+    assert!(is_there(world.state(A).await));
+    assert!(is_there(recheck(&world, Ok(document("Page a", TEXT))).await));
+    let known = row(&world).await;
+    assert_eq!((known.doubted_at, known.checked_at), (None, Some(world.now())));
     // An article that was written anew, or got shorter, is the same one.
     let shorter = format!("{} And more.", &TEXT[..90]);
     for (title, text) in
         [("A new title", shorter.as_str()), ("Page a", "All of it in other words, as much had changed.")]
     {
-        assert!(is_there(recheck(&house, Ok(document(title, text))).await));
-        assert_eq!(row(&house).await.doubted_at, None, "{title}");
+        assert!(is_there(recheck(&world, Ok(document(title, text))).await));
+        assert_eq!(row(&world).await.doubted_at, None, "{title}");
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_page_that_has_moved_for_good_goes_and_is_taken_in_where_it_is_now() {
-    let house = indexed().await;
-    house.web.serve("https://example.org/new", "text/html", document("Page a", TEXT).body);
+    let world = indexed().await;
+    world.web.serve("https://example.org/new", "text/html", document("Page a", TEXT).body);
     assert_eq!(
-        recheck(&house, moved(301, "https://example.org/new")).await,
+        recheck(&world, moved(301, "https://example.org/new")).await,
         Some(PageState::Gone { reason: Gone::Moved })
     );
-    let next = house.queued(QueueName::Fetch).await;
+    let next = world.queued(QueueName::Fetch).await;
     let [(Job::Fetch(job), _)] = next.as_slice() else { panic!("{next:?}") };
-    assert_eq!((job.items[0].url.as_str(), &job.items[0].purpose), ("https://example.org/new", &crate::house::new()));
+    assert_eq!(
+        (job.items[0].url.as_str(), &job.items[0].purpose),
+        ("https://example.org/new", &crate::test_world::new())
+    );
 
     // For a while, or to the home page: a second look decides.
     for (code, to, reason) in
         [(302, "https://example.org/new", Gone::Moved), (301, "https://example.org/", Gone::Replaced)]
     {
-        let house = indexed().await;
-        house.web.serve(to, "text/html", document("Page a", TEXT).body);
-        assert!(is_there(recheck(&house, moved(code, to)).await), "{code}");
-        assert_eq!(recheck(&house, moved(code, to)).await, Some(PageState::Gone { reason }), "{code}");
+        let world = indexed().await;
+        world.web.serve(to, "text/html", document("Page a", TEXT).body);
+        assert!(is_there(recheck(&world, moved(code, to)).await), "{code}");
+        assert_eq!(recheck(&world, moved(code, to)).await, Some(PageState::Gone { reason }), "{code}");
     }
 
     // A redirect to a page that names this one as the right address changes nothing.
-    let house = indexed().await;
+    let world = indexed().await;
     let to = "https://example.org/a?session=7";
     let body = String::from_utf8(document("Page a", TEXT).body.to_vec()).unwrap();
-    house.web.serve(to, "text/html", body.replace("</head>", &format!("<link rel=canonical href=\"{A}\"></head>")));
-    assert!(is_there(recheck(&house, moved(301, to)).await));
-    assert_eq!(row(&house).await.doubted_at, None);
+    world.web.serve(to, "text/html", body.replace("</head>", &format!("<link rel=canonical href=\"{A}\"></head>")));
+    assert!(is_there(recheck(&world, moved(301, to)).await));
+    assert_eq!(row(&world).await.doubted_at, None);
 }
 
 #[tokio::test(start_paused = true)]
@@ -125,26 +128,26 @@ async fn trouble_of_a_server_or_of_the_network_removes_nothing() {
     for reply in
         [Ok(status(500)), Ok(status(503)), Ok(status(401)), Ok(status(429)), Err(FetchError::Network("gone".into()))]
     {
-        let house = indexed().await;
-        assert!(is_there(recheck(&house, reply).await));
-        assert_eq!(ask(&house, "curlew").await.total, 2);
-        assert_eq!(row(&house).await.doubted_at, None);
+        let world = indexed().await;
+        assert!(is_there(recheck(&world, reply).await));
+        assert_eq!(ask(&world, "curlew").await.total, 2);
+        assert_eq!(row(&world).await.doubted_at, None);
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_page_answering_410_is_not_found_by_the_next_query_and_its_record_is_erased_at_once() {
-    let house = House::new();
-    accept(&house, "a", "The xylomarimbula of Quillfeather.").await;
-    house.index().publish(2026).await.unwrap();
+    let world = TestWorld::new();
+    accept(&world, "a", "The xylomarimbula of Quillfeather.").await;
+    world.index().publish(2026).await.unwrap();
     let words = ["xylomarimbul", "quillfeath"];
-    assert_eq!(traces(&house, &words).await.len(), 2, "segment and split");
-    recheck(&house, Ok(status(410))).await;
-    assert_eq!(ask(&house, "xylomarimbula").await.total, 0);
-    assert_eq!(traces(&house, &words).await.len(), 1, "the split");
+    assert_eq!(traces(&world, &words).await.len(), 2, "segment and split");
+    recheck(&world, Ok(status(410))).await;
+    assert_eq!(ask(&world, "xylomarimbula").await.total, 0);
+    assert_eq!(traces(&world, &words).await.len(), 1, "the split");
 
     // The audit says so, for the page and for its host, and that it is gone for good in the end.
-    let audit = Audit { blobs: house.blobs.clone(), pages: house.pages.clone() };
+    let audit = Audit { blobs: world.blobs.clone(), pages: world.pages.clone() };
     for subject in [Subject::read(A), Subject::read("example.org"), Subject::read(page(A).as_str())] {
         let report = audit.of(&subject.unwrap()).await.unwrap();
         assert_eq!((report.pages.len(), report.removed.len(), report.records, report.indexed), (1, 1, 0, 1));
@@ -154,9 +157,9 @@ async fn a_page_answering_410_is_not_found_by_the_next_query_and_its_record_is_e
         );
         assert!(report.removed[0]["accepted"].is_string());
     }
-    house.index().refresh(2026).await.unwrap();
-    house.politeness.clock.sleep(Millis::from_hours(25)).await;
-    house.index().publish(2026).await.unwrap();
+    world.index().refresh(2026).await.unwrap();
+    world.politeness.clock.sleep(Millis::from_hours(25)).await;
+    world.index().publish(2026).await.unwrap();
     let report = audit.of(&Subject::read(A).unwrap()).await.unwrap();
     assert!(report.left.is_empty() && report.indexed == 0 && report.is_clean());
     assert!(audit.of(&Subject::read("https://example.org/never").unwrap()).await.unwrap().is_empty());
@@ -167,29 +170,29 @@ async fn a_page_answering_410_is_not_found_by_the_next_query_and_its_record_is_e
 
 #[tokio::test(start_paused = true)]
 async fn in_a_simulated_year_of_samples_every_page_has_its_turn_twice() {
-    let house = House::new();
-    let template = crate::house::accepted(A);
+    let world = TestWorld::new();
+    let template = crate::test_world::accepted(A);
     let mut ids = vec![];
     for n in 0..1_500 {
         let url = format!("https://h{}.example/{n}", n % 40);
         // One row in three is of a page that was not taken.
         let state = if n % 3 == 0 { PageState::Pending } else { template.state.clone() };
         let host = HostKey::new(&format!("h{}.example", n % 40)).unwrap();
-        let row = Page { id: page(&url), url, host, at: house.now(), state, ..template.clone() };
+        let row = Page { id: page(&url), url, host, at: world.now(), state, ..template.clone() };
         if n % 3 > 0 {
             ids.push(row.id.clone());
         }
-        house.pages.insert(&row).await.unwrap();
+        world.pages.insert(&row).await.unwrap();
     }
-    let sample = Sample { politeness: house.politeness.clone(), pages: house.pages.clone(), queue: house.jobs.clone() };
+    let sample = Sample { politeness: world.politeness.clone(), pages: world.pages.clone(), queue: world.jobs.clone() };
     let a_day = curlew_policy::page::sampling::a_day(ids.len() as u64, 0);
     assert_eq!(a_day, 7);
     let mut last: BTreeMap<PageId, (Millis, u32)> = ids.iter().map(|id| (id.clone(), (Millis::ZERO, 0))).collect();
-    let (begin, mut longest, mut all) = (house.now(), Millis::ZERO, 0);
+    let (begin, mut longest, mut all) = (world.now(), Millis::ZERO, 0);
     for _ in 0..365 {
         all += sample.run(HowMany::Daily(a_day)).await.unwrap();
-        let now = house.now().since(begin);
-        for delivery in curlew_ports::Inbox::receive(house.jobs.as_ref(), QueueName::Fetch, 99, Millis(1), house.now())
+        let now = world.now().since(begin);
+        for delivery in curlew_ports::Inbox::receive(world.jobs.as_ref(), QueueName::Fetch, 99, Millis(1), world.now())
             .await
             .unwrap()
         {
@@ -198,12 +201,12 @@ async fn in_a_simulated_year_of_samples_every_page_has_its_turn_twice() {
                 let (seen, times) = last.get_mut(&item.page).unwrap();
                 longest = longest.max(Millis(now.0 - seen.0));
                 (*seen, *times) = (now, *times + 1);
-                let (row, version) = house.pages.get(&item.page).await.unwrap().unwrap();
-                house.pages.swap(version, &Page { checked_at: Some(house.now()), ..row }).await.unwrap();
+                let (row, version) = world.pages.get(&item.page).await.unwrap().unwrap();
+                world.pages.swap(version, &Page { checked_at: Some(world.now()), ..row }).await.unwrap();
             }
-            curlew_ports::Inbox::ack(house.jobs.as_ref(), &delivery.receipt).await.unwrap();
+            curlew_ports::Inbox::ack(world.jobs.as_ref(), &delivery.receipt).await.unwrap();
         }
-        house.politeness.clock.sleep(Millis::from_days(1)).await;
+        world.politeness.clock.sleep(Millis::from_days(1)).await;
     }
     let least = last.values().map(|(_, times)| *times).min().unwrap();
     assert!(least >= 2, "{least}");

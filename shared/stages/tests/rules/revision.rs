@@ -1,7 +1,7 @@
 //! Pages that change: what a re-check finds is what the index has from then on.
 
-use crate::house::{FEED, HOUR, House, key, page, rss, status, visit};
 use crate::index::{ask, removal, traces};
+use crate::test_world::{FEED, HOUR, TestWorld, key, page, rss, status, visit};
 use curlew_model::{Gone, Job, Millis, PageState, Purpose, Record, Stage as QueueName, Timestamp, Validators};
 use curlew_ports::{Blobs, CallKind, Inbox, Pages, Reply};
 use curlew_stages::catalog::removal::Removal;
@@ -28,20 +28,20 @@ fn document(word: &str) -> Reply {
 }
 
 /// Runs all jobs of fetch and extract that are due, each of them twice.
-async fn work(house: &House) {
+async fn work(world: &TestWorld) {
     for _ in 0..20 {
         let mut ran = 0;
         for stage in [QueueName::Fetch, QueueName::Extract] {
-            for delivery in house.jobs.receive(stage, 99, Millis::from_hours(1), house.now()).await.unwrap() {
+            for delivery in world.jobs.receive(stage, 99, Millis::from_hours(1), world.now()).await.unwrap() {
                 ran += 1;
                 for _ in 0..2 {
                     match delivery.job.as_ref().unwrap() {
-                        Job::Fetch(job) => drop(house.fetch(job).await),
-                        Job::Extract(job) => drop(house.extract().run(job).await.unwrap()),
+                        Job::Fetch(job) => drop(world.fetch(job).await),
+                        Job::Extract(job) => drop(world.extract().run(job).await.unwrap()),
                         other => panic!("{other:?}"),
                     }
                 }
-                house.jobs.ack(&delivery.receipt).await.unwrap();
+                world.jobs.ack(&delivery.receipt).await.unwrap();
             }
         }
         if ran == 0 {
@@ -51,100 +51,100 @@ async fn work(house: &House) {
     panic!("there is always more to do");
 }
 
-async fn wait(house: &House, hours: u64) {
-    house.politeness.clock.sleep(Millis::from_hours(hours)).await;
+async fn wait(world: &TestWorld, hours: u64) {
+    world.politeness.clock.sleep(Millis::from_hours(hours)).await;
 }
 
 /// A page that came by a feed and is published.
-async fn published(word: &str) -> House {
-    let house = House::new();
-    house.with_feed(|_| {}).await;
-    house.web.keep(FEED, Reply { body: rss(ITEM).into(), ..status(200) });
-    house.web.keep(A, document(word));
-    house.poll(0).await;
-    work(&house).await;
-    house.index().publish(house.now().year()).await.unwrap();
-    wait(&house, 49).await;
-    house
+async fn published(word: &str) -> TestWorld {
+    let world = TestWorld::new();
+    world.with_feed(|_| {}).await;
+    world.web.keep(FEED, Reply { body: rss(ITEM).into(), ..status(200) });
+    world.web.keep(A, document(word));
+    world.poll(0).await;
+    work(&world).await;
+    world.index().publish(world.now().year()).await.unwrap();
+    wait(&world, 49).await;
+    world
 }
 
-async fn recheck(house: &House) {
-    house.fetch(&visit("example.org", &[A], &Purpose::Recheck)).await;
-    work(house).await;
+async fn recheck(world: &TestWorld) {
+    world.fetch(&visit("example.org", &[A], &Purpose::Recheck)).await;
+    work(world).await;
 }
 
-async fn record(house: &House) -> Record {
-    let row = house.pages.get(&page(A)).await.unwrap().unwrap().0;
+async fn record(world: &TestWorld) -> Record {
+    let row = world.pages.get(&page(A)).await.unwrap().unwrap().0;
     let PageState::Accepted { location, .. } = row.state else { panic!("{row:?}") };
-    RecordReader(house.blobs.as_ref()).read(&location).await.unwrap().unwrap()
+    RecordReader(world.blobs.as_ref()).read(&location).await.unwrap().unwrap()
 }
 
-async fn finds(house: &House, word: &str) -> u64 {
-    ask(house, word).await.total
+async fn finds(world: &TestWorld, word: &str) -> u64 {
+    ask(world, word).await.total
 }
 
 #[tokio::test(start_paused = true)]
 async fn an_edited_page_is_found_by_its_new_words_and_by_no_old_one() {
-    let house = published("whimbrel").await;
+    let world = published("whimbrel").await;
     let words = ["whimbrel", "godwit", "dunlin", "sanderling"];
     for (n, pair) in words.windows(2).enumerate() {
         let [old, new] = pair else { panic!() };
-        assert_eq!(finds(&house, old).await, 1, "{old}");
-        house.web.keep(A, document(new));
-        recheck(&house).await;
-        assert!(record(&house).await.text.contains(new), "the record is new at once");
-        assert_eq!(finds(&house, old).await, 1, "and the index as it was until it is published");
+        assert_eq!(finds(&world, old).await, 1, "{old}");
+        world.web.keep(A, document(new));
+        recheck(&world).await;
+        assert!(record(&world).await.text.contains(new), "the record is new at once");
+        assert_eq!(finds(&world, old).await, 1, "and the index as it was until it is published");
         match n {
             // What is merged has one copy; what is not has two, of which the older one is hidden.
-            0 => drop(house.index().publish(2026).await.unwrap()),
-            _ => drop(house.index().refresh(2026).await.unwrap()),
+            0 => drop(world.index().publish(2026).await.unwrap()),
+            _ => drop(world.index().refresh(2026).await.unwrap()),
         }
         for gone in &words[..=n] {
-            assert_eq!(finds(&house, gone).await, 0, "{gone} after {new}");
+            assert_eq!(finds(&world, gone).await, 0, "{gone} after {new}");
         }
-        assert_eq!((finds(&house, new).await, finds(&house, "curlew").await), (1, 1), "{new}");
+        assert_eq!((finds(&world, new).await, finds(&world, "curlew").await), (1, 1), "{new}");
         // Without opening a split it cannot be told that two copies are of one page.
-        assert_eq!(house.index().indexed(2026).await.unwrap(), if n == 0 { 2 } else { 1 }, "{new}");
-        wait(&house, 25).await;
+        assert_eq!(world.index().indexed(2026).await.unwrap(), if n == 0 { 2 } else { 1 }, "{new}");
+        wait(&world, 25).await;
     }
     // Nothing of the old texts is left anywhere, once what is no longer listed is swept.
-    house.index().refresh(2026).await.unwrap();
-    wait(&house, 25).await;
-    house.index().publish(2026).await.unwrap();
-    wait(&house, 25).await;
-    house.index().publish(2026).await.unwrap();
+    world.index().refresh(2026).await.unwrap();
+    wait(&world, 25).await;
+    world.index().publish(2026).await.unwrap();
+    wait(&world, 25).await;
+    world.index().publish(2026).await.unwrap();
     for old in ["whimbrel", "godwit", "dunlin"] {
-        assert_eq!(traces(&house, &[old]).await, Vec::<String>::new(), "{old}");
+        assert_eq!(traces(&world, &[old]).await, Vec::<String>::new(), "{old}");
     }
-    assert_eq!(finds(&house, "sanderling").await, 1);
-    let row = house.pages.get(&page(A)).await.unwrap().unwrap().0;
+    assert_eq!(finds(&world, "sanderling").await, 1);
+    let row = world.pages.get(&page(A)).await.unwrap().unwrap().0;
     assert!(row.checked_at > Some(row.at), "when it was accepted stays");
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_page_that_goes_after_an_edit_goes_with_all_its_copies() {
     for publishes in 0..3 {
-        let house = published("whimbrel").await;
+        let world = published("whimbrel").await;
         for (n, word) in ["godwit", "dunlin"].iter().enumerate() {
-            house.web.keep(A, document(word));
-            recheck(&house).await;
+            world.web.keep(A, document(word));
+            recheck(&world).await;
             if n < publishes {
-                house.index().publish(2026).await.unwrap();
+                world.index().publish(2026).await.unwrap();
             }
-            wait(&house, 25).await;
+            wait(&world, 25).await;
         }
-        removal(&house).remove(&page(A), Gone::NotFound).await.unwrap();
-        assert_eq!(finds(&house, "curlew").await, 0, "{publishes}");
-        let segments = traces(&house, &["whimbrel", "godwit", "dunlin"]).await;
+        removal(&world).remove(&page(A), Gone::NotFound).await.unwrap();
+        assert_eq!(finds(&world, "curlew").await, 0, "{publishes}");
+        let segments = traces(&world, &["whimbrel", "godwit", "dunlin"]).await;
         let left: Vec<&String> = segments.iter().filter(|key| key.starts_with("segments/")).collect();
         // A record that was replaced twice before anybody published waits for that.
         assert!(left.is_empty(), "{publishes}: {left:?}");
         for _ in 0..3 {
-            house.index().refresh(2026).await.unwrap();
-            assert_eq!(finds(&house, "curlew").await, 0, "{publishes}: no merge brings it back");
-            wait(&house, 25).await;
+            world.index().refresh(2026).await.unwrap();
+            assert_eq!(finds(&world, "curlew").await, 0, "{publishes}: no merge brings it back");
+            wait(&world, 25).await;
         }
-        assert_eq!(traces(&house, &["whimbrel", "godwit", "dunlin"]).await, Vec::<String>::new(), "{publishes}");
+        assert_eq!(traces(&world, &["whimbrel", "godwit", "dunlin"]).await, Vec::<String>::new(), "{publishes}");
     }
 }
 
@@ -177,59 +177,59 @@ async fn a_removal_that_was_cut_off_anywhere_leaves_no_text_once_it_is_repeated(
 
 #[tokio::test(start_paused = true)]
 async fn at_new_year_an_edited_page_changes_over_and_is_found_once() {
-    let house = published("whimbrel").await;
+    let world = published("whimbrel").await;
     let to: Timestamp = "2027-01-02T00:00:00Z".parse().unwrap();
-    house.politeness.clock.sleep(to.since(house.now())).await;
-    house.web.keep(A, document("godwit"));
-    recheck(&house).await;
-    house.index().publish(2027).await.unwrap();
-    house.index().publish(2026).await.unwrap();
-    assert_eq!((finds(&house, "whimbrel").await, finds(&house, "godwit").await), (0, 1));
-    house.index().refresh(2026).await.unwrap();
-    house.index().refresh(2027).await.unwrap();
-    assert_eq!((finds(&house, "whimbrel").await, finds(&house, "godwit").await), (0, 1));
-    let indexed = (house.index().indexed(2026).await.unwrap(), house.index().indexed(2027).await.unwrap());
+    world.politeness.clock.sleep(to.since(world.now())).await;
+    world.web.keep(A, document("godwit"));
+    recheck(&world).await;
+    world.index().publish(2027).await.unwrap();
+    world.index().publish(2026).await.unwrap();
+    assert_eq!((finds(&world, "whimbrel").await, finds(&world, "godwit").await), (0, 1));
+    world.index().refresh(2026).await.unwrap();
+    world.index().refresh(2027).await.unwrap();
+    assert_eq!((finds(&world, "whimbrel").await, finds(&world, "godwit").await), (0, 1));
+    let indexed = (world.index().indexed(2026).await.unwrap(), world.index().indexed(2027).await.unwrap());
     assert_eq!(indexed, (0, 1));
-    removal(&house).remove(&page(A), Gone::NotFound).await.unwrap();
-    assert_eq!(finds(&house, "curlew").await, 0);
+    removal(&world).remove(&page(A), Gone::NotFound).await.unwrap();
+    assert_eq!(finds(&world, "curlew").await, 0);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_page_that_says_too_little_now_stays_as_it_was_and_one_that_is_screened_goes() {
-    let house = published("whimbrel").await;
+    let world = published("whimbrel").await;
     let short = "<html><head><title>On waders</title></head><body><p>Subscribe to read on.</p></body></html>";
-    house.web.keep(A, Reply { body: short.into(), ..document("x") });
-    recheck(&house).await;
-    assert!(record(&house).await.text.contains("whimbrel"));
-    wait(&house, 25).await;
+    world.web.keep(A, Reply { body: short.into(), ..document("x") });
+    recheck(&world).await;
+    assert!(record(&world).await.text.contains("whimbrel"));
+    wait(&world, 25).await;
     let listed = curlew_screen::Screener::standard();
     let adult =
         format!("{} {}", String::from_utf8_lossy(&document("x").body), "porn xxx hardcore sex porn videos ".repeat(60));
     let said = curlew_screen::Page { title: "On waders", text: &adult, language: None, host: None };
     assert_eq!(listed.screen(&said).verdict, curlew_screen::Verdict::Reject, "the text is one that is kept out");
     let body = adult.replace("</article>", "").replace("</body></html>", "") + "</article></body></html>";
-    house.web.keep(A, Reply { body: body.into(), ..document("y") });
-    recheck(&house).await;
-    assert_eq!(house.state(A).await, Some(PageState::Gone { reason: Gone::Screened }));
-    assert_eq!(finds(&house, "curlew").await, 0);
+    world.web.keep(A, Reply { body: body.into(), ..document("y") });
+    recheck(&world).await;
+    assert_eq!(world.state(A).await, Some(PageState::Gone { reason: Gone::Screened }));
+    assert_eq!(finds(&world, "curlew").await, 0);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_recheck_is_conditional_and_a_304_is_one_that_was_passed() {
-    let house = published("whimbrel").await;
-    let before = house.pages.get(&page(A)).await.unwrap().unwrap().0;
-    recheck(&house).await;
-    let asked = house.calls(CallKind::Page);
+    let world = published("whimbrel").await;
+    let before = world.pages.get(&page(A)).await.unwrap().unwrap().0;
+    recheck(&world).await;
+    let asked = world.calls(CallKind::Page);
     assert_eq!(asked.last().unwrap().validators.etag.as_deref(), Some("\"whimbrel\""));
-    let after = house.pages.get(&page(A)).await.unwrap().unwrap().0;
-    assert_eq!((after.checked_at, &after.state), (Some(house.now()), &before.state));
+    let after = world.pages.get(&page(A)).await.unwrap().unwrap().0;
+    assert_eq!((after.checked_at, &after.state), (Some(world.now()), &before.state));
     // What has changed is asked for with its own validators from then on.
-    wait(&house, 25).await;
-    house.web.keep(A, document("godwit"));
-    recheck(&house).await;
-    wait(&house, 25).await;
-    recheck(&house).await;
-    let asked: Vec<_> = house.calls(CallKind::Page).into_iter().filter_map(|call| call.validators.etag).collect();
+    wait(&world, 25).await;
+    world.web.keep(A, document("godwit"));
+    recheck(&world).await;
+    wait(&world, 25).await;
+    recheck(&world).await;
+    let asked: Vec<_> = world.calls(CallKind::Page).into_iter().filter_map(|call| call.validators.etag).collect();
     // Each visit runs twice.
     assert_eq!(asked.last().map(String::as_str), Some("\"godwit\""), "{asked:?}");
 }
@@ -248,59 +248,59 @@ fn atom(updated: &[&str]) -> Reply {
 }
 
 /// The pages that the polls so far have re-checked.
-async fn rechecks(house: &House) -> Vec<String> {
+async fn rechecks(world: &TestWorld) -> Vec<String> {
     let mut found = vec![];
-    for (job, _) in house.queued(QueueName::Fetch).await {
+    for (job, _) in world.queued(QueueName::Fetch).await {
         let Job::Fetch(job) = job else { continue };
         found.extend(job.items.into_iter().filter(|item| item.purpose == Purpose::Recheck).map(|item| item.url));
     }
-    for delivery in house.jobs.receive(QueueName::Fetch, 99, Millis(1), Timestamp::MAX).await.unwrap() {
-        house.jobs.ack(&delivery.receipt).await.unwrap();
+    for delivery in world.jobs.receive(QueueName::Fetch, 99, Millis(1), Timestamp::MAX).await.unwrap() {
+        world.jobs.ack(&delivery.receipt).await.unwrap();
     }
     found
 }
 
-async fn six_pages() -> House {
-    let house = House::new();
-    house.with_feed(|_| {}).await;
-    house.web.keep(FEED, atom(&["2026-11-20T00:00:00Z"; 6]));
+async fn six_pages() -> TestWorld {
+    let world = TestWorld::new();
+    world.with_feed(|_| {}).await;
+    world.web.keep(FEED, atom(&["2026-11-20T00:00:00Z"; 6]));
     for n in ["a", "b", "c", "d", "e", "f"] {
-        house.web.keep(&format!("https://example.org/{n}"), document(n));
+        world.web.keep(&format!("https://example.org/{n}"), document(n));
     }
-    house.poll(0).await;
-    work(&house).await;
-    wait(&house, 9).await;
-    house
+    world.poll(0).await;
+    work(&world).await;
+    wait(&world, 9).await;
+    world
 }
 
 #[tokio::test(start_paused = true)]
 async fn an_entry_that_its_feed_calls_updated_has_its_page_rechecked() {
-    let house = six_pages().await;
+    let world = six_pages().await;
     let (old, new) = ("2026-11-20T00:00:00Z", "2026-11-21T08:00:00Z");
-    house.web.keep(FEED, atom(&[old, new, old, old, old, old]));
-    house.next_slot().await;
-    house.poll(0).await;
-    assert_eq!(rechecks(&house).await, Vec::<String>::new(), "not within a day of the last look");
-    house.politeness.clock.sleep(Millis::from_secs(18 * HOUR)).await;
-    house.next_slot().await;
-    house.poll(0).await;
-    assert_eq!(rechecks(&house).await, ["https://example.org/b"], "but then, though nothing has changed since");
-    house.next_slot().await;
-    house.poll(0).await;
-    assert_eq!(rechecks(&house).await, Vec::<String>::new(), "and once");
-    assert_eq!(house.feed().await.stamps.len(), 6);
-    assert_eq!(house.feed().await.key, key(FEED));
+    world.web.keep(FEED, atom(&[old, new, old, old, old, old]));
+    world.next_slot().await;
+    world.poll(0).await;
+    assert_eq!(rechecks(&world).await, Vec::<String>::new(), "not within a day of the last look");
+    world.politeness.clock.sleep(Millis::from_secs(18 * HOUR)).await;
+    world.next_slot().await;
+    world.poll(0).await;
+    assert_eq!(rechecks(&world).await, ["https://example.org/b"], "but then, though nothing has changed since");
+    world.next_slot().await;
+    world.poll(0).await;
+    assert_eq!(rechecks(&world).await, Vec::<String>::new(), "and once");
+    assert_eq!(world.feed().await.stamps.len(), 6);
+    assert_eq!(world.feed().await.key, key(FEED));
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_feed_that_renews_all_its_dates_each_time_has_nothing_rechecked() {
-    let house = six_pages().await;
+    let world = six_pages().await;
     for day in 22..30 {
         let at = format!("2026-11-{day}T03:00:00Z");
-        house.web.keep(FEED, atom(&[at.as_str(); 6]));
-        house.politeness.clock.sleep(Millis::from_days(1)).await;
-        house.next_slot().await;
-        house.poll(0).await;
-        assert_eq!(rechecks(&house).await, Vec::<String>::new(), "{day}");
+        world.web.keep(FEED, atom(&[at.as_str(); 6]));
+        world.politeness.clock.sleep(Millis::from_days(1)).await;
+        world.next_slot().await;
+        world.poll(0).await;
+        assert_eq!(rechecks(&world).await, Vec::<String>::new(), "{day}");
     }
 }

@@ -1,6 +1,6 @@
 //! robots.txt and page directives as a visit keeps to them: rows R and P of the rules of etiquette.
 
-use crate::house::{FEED, House, host, html, moved, new, page, rss, status, visit};
+use crate::test_world::{FEED, TestWorld, host, html, moved, new, page, rss, status, visit};
 use curlew_model::{
     Gone, Job, Millis, PageState, Purpose, Rejection, SiteState, Source, Stage as QueueName, Validators,
 };
@@ -14,28 +14,28 @@ use curlew_stages::stage::{Stage, Verdict};
 pub(crate) const ROBOTS: &str = "https://example.org/robots.txt";
 pub(crate) const A: &str = "https://example.org/a";
 
-/// A house whose page `A` is there.
-fn house() -> House {
-    let house = House::new();
-    house.web.serve(A, "text/html", html(""));
-    house
+/// A world whose page `A` is there.
+fn world() -> TestWorld {
+    let world = TestWorld::new();
+    world.web.serve(A, "text/html", html(""));
+    world
 }
 
-pub(crate) async fn days(house: &House, days: u64) {
-    house.politeness.clock.sleep(Millis::from_days(days)).await;
+pub(crate) async fn days(world: &TestWorld, days: u64) {
+    world.politeness.clock.sleep(Millis::from_days(days)).await;
 }
 
-pub(crate) async fn fetch(house: &House, urls: &[&str]) {
-    house.fetch(&visit("example.org", urls, &new())).await;
+pub(crate) async fn fetch(world: &TestWorld, urls: &[&str]) {
+    world.fetch(&visit("example.org", urls, &new())).await;
 }
 
 /// Whether a page was called.
-pub(crate) fn called(house: &House, url: &str) -> bool {
-    house.web.calls().iter().any(|call| call.url == url)
+pub(crate) fn called(world: &TestWorld, url: &str) -> bool {
+    world.web.calls().iter().any(|call| call.url == url)
 }
 
-pub(crate) async fn rejected(house: &House, url: &str) -> Option<Rejection> {
-    match house.state(url).await {
+pub(crate) async fn rejected(world: &TestWorld, url: &str) -> Option<Rejection> {
+    match world.state(url).await {
         Some(PageState::Rejected { reason }) => Some(reason),
         _ => None,
     }
@@ -47,89 +47,89 @@ pub(crate) fn text(body: &str) -> Reply {
 
 #[tokio::test(start_paused = true)]
 async fn r01_each_scheme_host_and_port_is_asked_for_its_own_file() {
-    let house = House::new();
+    let world = TestWorld::new();
     let origins = ["http://example.org", "https://example.org", "https://example.org:8443", "https://www.example.org"];
     let pages: Vec<String> = origins.iter().map(|origin| format!("{origin}/a")).collect();
-    house.web.serve("https://www.example.org/robots.txt", "text/plain", "User-agent: *\nDisallow: /\n");
-    pages.iter().for_each(|url| house.web.serve(url, "text/html", html("")));
-    fetch(&house, &pages.iter().map(String::as_str).collect::<Vec<_>>()).await;
-    let mut asked: Vec<String> = house.calls(CallKind::Robots).into_iter().map(|call| call.url).collect();
+    world.web.serve("https://www.example.org/robots.txt", "text/plain", "User-agent: *\nDisallow: /\n");
+    pages.iter().for_each(|url| world.web.serve(url, "text/html", html("")));
+    fetch(&world, &pages.iter().map(String::as_str).collect::<Vec<_>>()).await;
+    let mut asked: Vec<String> = world.calls(CallKind::Robots).into_iter().map(|call| call.url).collect();
     asked.sort();
     let mut files: Vec<String> = origins.iter().map(|origin| format!("{origin}/robots.txt")).collect();
     files.sort();
     assert_eq!(asked, files);
-    let seen: Vec<bool> = pages.iter().map(|url| called(&house, url)).collect();
+    let seen: Vec<bool> = pages.iter().map(|url| called(&world, url)).collect();
     assert_eq!(seen, [true, true, true, false]);
 }
 
 #[tokio::test(start_paused = true)]
 async fn r02_an_html_page_in_place_of_the_file_forbids_nothing() {
-    let house = house();
-    house.web.serve(ROBOTS, "text/html", "<html><body>Disallow: /</body></html>");
-    fetch(&house, &[A]).await;
-    assert!(called(&house, A));
+    let world = world();
+    world.web.serve(ROBOTS, "text/html", "<html><body>Disallow: /</body></html>");
+    fetch(&world, &[A]).await;
+    assert!(called(&world, A));
 }
 
 #[tokio::test(start_paused = true)]
 async fn r03_five_redirects_are_followed_and_the_rules_found_are_obeyed() {
-    let house = house();
-    house.web.answer(ROBOTS, moved(301, "/1"));
+    let world = world();
+    world.web.answer(ROBOTS, moved(301, "/1"));
     for n in 1..=4 {
-        house.web.answer(&format!("https://example.org/{n}"), moved(308, &format!("/{}", n + 1)));
+        world.web.answer(&format!("https://example.org/{n}"), moved(308, &format!("/{}", n + 1)));
     }
-    house.web.serve("https://example.org/5", "text/plain", "User-agent: *\nDisallow: /a\n");
-    fetch(&house, &[A]).await;
-    assert_eq!(house.calls(CallKind::Robots).len(), 6);
-    assert_eq!(rejected(&house, A).await, Some(Rejection::Robots));
+    world.web.serve("https://example.org/5", "text/plain", "User-agent: *\nDisallow: /a\n");
+    fetch(&world, &[A]).await;
+    assert_eq!(world.calls(CallKind::Robots).len(), 6);
+    assert_eq!(rejected(&world, A).await, Some(Rejection::Robots));
 }
 
 #[tokio::test(start_paused = true)]
 async fn r04_a_sixth_redirect_a_circle_and_no_target_mean_that_there_is_no_file() {
-    let six = |house: &House| {
-        house.web.answer(ROBOTS, moved(302, "/1"));
-        (1..=6).for_each(|n| house.web.answer(&format!("https://example.org/{n}"), moved(302, &format!("/{}", n + 1))));
+    let six = |world: &TestWorld| {
+        world.web.answer(ROBOTS, moved(302, "/1"));
+        (1..=6).for_each(|n| world.web.answer(&format!("https://example.org/{n}"), moved(302, &format!("/{}", n + 1))));
     };
-    let circle = |house: &House| {
-        house.web.answer(ROBOTS, moved(302, "/1"));
-        house.web.answer("https://example.org/1", moved(302, "/robots.txt"));
+    let circle = |world: &TestWorld| {
+        world.web.answer(ROBOTS, moved(302, "/1"));
+        world.web.answer("https://example.org/1", moved(302, "/robots.txt"));
     };
-    let nowhere = |house: &House| house.web.answer(ROBOTS, Ok(status(301)));
-    type SetUp<'a> = (&'a dyn Fn(&House), usize);
+    let nowhere = |world: &TestWorld| world.web.answer(ROBOTS, Ok(status(301)));
+    type SetUp<'a> = (&'a dyn Fn(&TestWorld), usize);
     let cases: [SetUp<'_>; 3] = [(&six, 6), (&circle, 2), (&nowhere, 1)];
     for (set_up, calls) in cases {
-        let house = house();
-        set_up(&house);
-        fetch(&house, &[A]).await;
-        assert_eq!(house.calls(CallKind::Robots).len(), calls);
-        assert!(called(&house, A));
+        let world = world();
+        set_up(&world);
+        fetch(&world, &[A]).await;
+        assert_eq!(world.calls(CallKind::Robots).len(), calls);
+        assert!(called(&world, A));
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn r04_a_hop_that_may_not_be_called_is_out_of_reach_and_no_permission() {
     for target in ["https://127.0.0.1/r.txt", "ftp://example.org/r.txt", "https://u:p@example.org/r.txt"] {
-        let house = house();
-        house.web.refuse("https://127.0.0.1/r.txt");
-        house.web.answer(ROBOTS, moved(302, target));
-        fetch(&house, &[A]).await;
-        assert!(!called(&house, A), "{target}");
-        assert_eq!(house.queued(QueueName::Fetch).await.len(), 1, "{target}: the page waits");
+        let world = world();
+        world.web.refuse("https://127.0.0.1/r.txt");
+        world.web.answer(ROBOTS, moved(302, target));
+        fetch(&world, &[A]).await;
+        assert!(!called(&world, A), "{target}");
+        assert_eq!(world.queued(QueueName::Fetch).await.len(), 1, "{target}: the page waits");
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn r05_what_4xx_means() {
     for code in [400, 402, 404, 405, 410, 451] {
-        let house = house();
-        house.web.answer(ROBOTS, Ok(status(code)));
-        fetch(&house, &[A]).await;
-        assert!(called(&house, A), "{code}");
+        let world = world();
+        world.web.answer(ROBOTS, Ok(status(code)));
+        fetch(&world, &[A]).await;
+        assert!(called(&world, A), "{code}");
     }
     for code in [401, 403, 429] {
-        let house = house();
-        house.web.answer(ROBOTS, Ok(status(code)));
-        fetch(&house, &[A]).await;
-        assert!(!called(&house, A), "{code}");
+        let world = world();
+        world.web.answer(ROBOTS, Ok(status(code)));
+        fetch(&world, &[A]).await;
+        assert!(!called(&world, A), "{code}");
     }
 }
 
@@ -147,63 +147,63 @@ async fn r06_r07_whatever_goes_wrong_allows_nothing() {
         Err(FetchError::Limit("too slow".into())),
         Err(FetchError::Protocol("no HTTP".into())),
     ] {
-        let house = house();
-        house.web.answer(ROBOTS, answer.clone());
-        fetch(&house, &[A]).await;
-        assert!(!called(&house, A), "{answer:?}");
-        assert_eq!(house.state(A).await, None, "{answer:?}: and nothing is decided about the page");
-        assert_eq!(house.queued(QueueName::Fetch).await.len(), 1, "{answer:?}");
+        let world = world();
+        world.web.answer(ROBOTS, answer.clone());
+        fetch(&world, &[A]).await;
+        assert!(!called(&world, A), "{answer:?}");
+        assert_eq!(world.state(A).await, None, "{answer:?}: and nothing is decided about the page");
+        assert_eq!(world.queued(QueueName::Fetch).await.len(), 1, "{answer:?}");
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn r08_r09_an_older_copy_stands_in_on_day_29_and_on_day_31_nothing_is_called() {
     for (waited, expected) in [(29, true), (31, false)] {
-        let house = house();
-        house.web.answer(ROBOTS, Ok(text("User-agent: *\nDisallow: /private\n")));
-        house.web.answer(ROBOTS, Err(FetchError::Limit("too large".into())));
-        fetch(&house, &["https://example.org/other"]).await;
-        days(&house, waited).await;
-        fetch(&house, &["https://example.org/private", A]).await;
-        assert_eq!(called(&house, A), expected, "day {waited}");
-        assert!(!called(&house, "https://example.org/private"), "day {waited}");
+        let world = world();
+        world.web.answer(ROBOTS, Ok(text("User-agent: *\nDisallow: /private\n")));
+        world.web.answer(ROBOTS, Err(FetchError::Limit("too large".into())));
+        fetch(&world, &["https://example.org/other"]).await;
+        days(&world, waited).await;
+        fetch(&world, &["https://example.org/private", A]).await;
+        assert_eq!(called(&world, A), expected, "day {waited}");
+        assert!(!called(&world, "https://example.org/private"), "day {waited}");
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn r10_a_copy_is_used_for_a_day_or_less_and_asked_for_again_by_its_validators() {
-    let house = house();
+    let world = world();
     let mut first = text("User-agent: *\nDisallow: /private\n");
     first.headers.validators = Validators { etag: Some("\"1\"".into()), last_modified: None };
     first.headers.cache_control = Some("max-age=31536000".into());
-    house.web.answer(ROBOTS, Ok(first));
+    world.web.answer(ROBOTS, Ok(first));
     let mut unchanged = status(304);
     unchanged.headers.cache_control = Some("max-age=3600".into());
-    house.web.answer(ROBOTS, Ok(unchanged));
-    let asked = || house.calls(CallKind::Robots).len();
-    fetch(&house, &[A]).await;
-    house.politeness.clock.sleep(Millis::from_hours(23)).await;
-    fetch(&house, &["https://example.org/b"]).await;
+    world.web.answer(ROBOTS, Ok(unchanged));
+    let asked = || world.calls(CallKind::Robots).len();
+    fetch(&world, &[A]).await;
+    world.politeness.clock.sleep(Millis::from_hours(23)).await;
+    fetch(&world, &["https://example.org/b"]).await;
     assert_eq!(asked(), 1);
-    house.politeness.clock.sleep(Millis::from_hours(2)).await;
-    fetch(&house, &["https://example.org/private"]).await;
+    world.politeness.clock.sleep(Millis::from_hours(2)).await;
+    fetch(&world, &["https://example.org/private"]).await;
     assert_eq!(asked(), 2, "a year is a day");
-    assert_eq!(house.calls(CallKind::Robots)[1].validators.etag.as_deref(), Some("\"1\""));
+    assert_eq!(world.calls(CallKind::Robots)[1].validators.etag.as_deref(), Some("\"1\""));
     assert_eq!(
-        rejected(&house, "https://example.org/private").await,
+        rejected(&world, "https://example.org/private").await,
         Some(Rejection::Robots),
         "304: the copy holds on"
     );
-    house.politeness.clock.sleep(Millis::from_mins(61)).await;
-    fetch(&house, &["https://example.org/c"]).await;
+    world.politeness.clock.sleep(Millis::from_mins(61)).await;
+    fetch(&world, &["https://example.org/c"]).await;
     assert_eq!(asked(), 3, "and an hour is an hour");
 }
 
 #[tokio::test(start_paused = true)]
 async fn r10_what_another_process_has_asked_for_is_not_asked_for_again() {
-    let one = house();
+    let one = world();
     fetch(&one, &[A]).await;
-    let other = House::sharing(&one);
+    let other = TestWorld::sharing(&one);
     other.web.serve("https://example.org/b", "text/html", html(""));
     fetch(&other, &["https://example.org/b"]).await;
     assert!(called(&other, "https://example.org/b"));
@@ -212,101 +212,101 @@ async fn r10_what_another_process_has_asked_for_is_not_asked_for_again() {
 
 #[tokio::test(start_paused = true)]
 async fn r25_canonical_targets_and_images_are_asked_about_too() {
-    let house = House::new();
-    house.web.serve(ROBOTS, "text/plain", "User-agent: *\nDisallow: /private/\nDisallow: /images/\n");
+    let world = TestWorld::new();
+    world.web.serve(ROBOTS, "text/plain", "User-agent: *\nDisallow: /private/\nDisallow: /images/\n");
     let head = "<link rel=canonical href=\"/private/a\"><meta property=\"og:image\" content=\"/images/a.png\">";
-    house.web.serve(A, "text/html", html(head));
-    fetch(&house, &[A]).await;
-    assert_eq!(house.state(A).await, Some(PageState::Pending));
-    assert_eq!(house.state("https://example.org/private/a").await, None);
-    assert!(house.calls(CallKind::Image).is_empty());
+    world.web.serve(A, "text/html", html(head));
+    fetch(&world, &[A]).await;
+    assert_eq!(world.state(A).await, Some(PageState::Pending));
+    assert_eq!(world.state("https://example.org/private/a").await, None);
+    assert!(world.calls(CallKind::Image).is_empty());
 }
 
 #[tokio::test(start_paused = true)]
 async fn r25_feeds_and_sites_that_a_person_names_are_asked_about_too() {
-    let house = House::new();
-    house.web.serve(ROBOTS, "text/plain", "User-agent: *\nDisallow: /\n");
-    house.web.serve(FEED, "application/rss+xml", rss(""));
-    house.with_feed(|_| {}).await;
-    house.poll(0).await;
-    let suggest = suggest(&house);
+    let world = TestWorld::new();
+    world.web.serve(ROBOTS, "text/plain", "User-agent: *\nDisallow: /\n");
+    world.web.serve(FEED, "application/rss+xml", rss(""));
+    world.with_feed(|_| {}).await;
+    world.poll(0).await;
+    let suggest = suggest(&world);
     let home = suggest.site("example.org", true).await.unwrap();
     let discover = Discover::new(
-        house.politeness.clone(),
-        house.sources.clone(),
-        house.pages.clone(),
-        house.jobs.clone(),
-        house.blobs.clone(),
+        world.politeness.clone(),
+        world.sources.clone(),
+        world.pages.clone(),
+        world.jobs.clone(),
+        world.blobs.clone(),
     );
-    let Some((Job::Discover(job), _)) = house.queued(QueueName::Discover).await.pop() else { panic!("no job") };
+    let Some((Job::Discover(job), _)) = world.queued(QueueName::Discover).await.pop() else { panic!("no job") };
     assert_eq!(discover.run(&job).await.unwrap(), Verdict::Done);
-    assert!(house.web.calls().iter().all(|call| call.kind == CallKind::Robots), "{:?}", house.web.calls());
-    let Some((Source::Site(site), _)) = house.sources.get(&home.key).await.unwrap() else { panic!("no site") };
+    assert!(world.web.calls().iter().all(|call| call.kind == CallKind::Robots), "{:?}", world.web.calls());
+    let Some((Source::Site(site), _)) = world.sources.get(&home.key).await.unwrap() else { panic!("no site") };
     assert!(matches!(site.state, SiteState::Feedless { reason } if reason.contains("robots.txt")));
-    assert!(house.feed().await.trouble.is_some_and(|why| why.contains("robots.txt")));
+    assert!(world.feed().await.trouble.is_some_and(|why| why.contains("robots.txt")));
 }
 
 #[tokio::test(start_paused = true)]
 async fn r26_crawl_delay_slows_down_and_one_of_a_day_is_the_cap_and_not_nothing() {
     for (delay, at_least) in [("10", 10_000), ("86400", 60_000), ("0.1", 500)] {
-        let house = house();
-        house.web.serve(ROBOTS, "text/plain", format!("User-agent: *\nCrawl-delay: {delay}\n"));
-        let began = house.now();
-        fetch(&house, &[A]).await;
+        let world = world();
+        world.web.serve(ROBOTS, "text/plain", format!("User-agent: *\nCrawl-delay: {delay}\n"));
+        let began = world.now();
+        fetch(&world, &[A]).await;
         // robots.txt, the pause, the page.
-        let took = house.now().since(began).0;
+        let took = world.now().since(began).0;
         assert!((at_least..at_least + 20_000).contains(&took), "{delay}: {took}");
-        let (state, _) = house.hosts.load(&host("example.org")).await.unwrap();
-        assert!(state.crawl_delay <= house.politeness.rules.crawl_delay_cap);
+        let (state, _) = world.hosts.load(&host("example.org")).await.unwrap();
+        assert!(state.crawl_delay <= world.politeness.rules.crawl_delay_cap);
     }
 }
 
 /// A page that was fetched, accepted and indexed.
-async fn indexed(head: &str) -> House {
-    let house = House::new();
-    house.with_feed(|_| {}).await;
+async fn indexed(head: &str) -> TestWorld {
+    let world = TestWorld::new();
+    world.with_feed(|_| {}).await;
     let head = format!("{head}<meta property=\"og:image\" content=\"https://example.org/i.png\">");
-    house.web.serve(A, "text/html", html(&head));
-    fetch(&house, &[A]).await;
-    extract_all(&house).await;
-    assert_eq!(house.index().publish(2026).await.unwrap().added, 1);
-    house
+    world.web.serve(A, "text/html", html(&head));
+    fetch(&world, &[A]).await;
+    extract_all(&world).await;
+    assert_eq!(world.index().publish(2026).await.unwrap().added, 1);
+    world
 }
 
-pub(crate) async fn extract_all(house: &House) {
+pub(crate) async fn extract_all(world: &TestWorld) {
     let mut jobs = Vec::new();
-    for (job, _) in house.queued(QueueName::Extract).await {
+    for (job, _) in world.queued(QueueName::Extract).await {
         if let Job::Extract(job) = job {
             jobs.push(*job);
         }
     }
-    assert!(house.extract().run_batch(&jobs).await.iter().all(Result::is_ok));
+    assert!(world.extract().run_batch(&jobs).await.iter().all(Result::is_ok));
 }
 
-async fn found(house: &House) -> Vec<String> {
-    let finder = Finder::new(house.blobs.clone(), house.politeness.clock.clone());
+async fn found(world: &TestWorld) -> Vec<String> {
+    let finder = Finder::new(world.blobs.clone(), world.politeness.clock.clone());
     finder.find("curlew", Start::Offset(0), 10).await.unwrap().hits.into_iter().map(|hit| hit.snippet).collect()
 }
 
-pub(crate) async fn recheck(house: &House) {
-    days(house, 2).await;
-    house.fetch(&visit("example.org", &[A], &Purpose::Recheck)).await;
+pub(crate) async fn recheck(world: &TestWorld) {
+    days(world, 2).await;
+    world.fetch(&visit("example.org", &[A], &Purpose::Recheck)).await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn p04_noindex_that_appears_takes_the_page_out_when_a_second_look_confirms_it() {
-    let house = indexed("").await;
-    assert_eq!(found(&house).await.len(), 1);
-    house.web.serve(A, "text/html", html("<meta name=curlewbot content=none>"));
-    recheck(&house).await;
+    let world = indexed("").await;
+    assert_eq!(found(&world).await.len(), 1);
+    world.web.serve(A, "text/html", html("<meta name=curlewbot content=none>"));
+    recheck(&world).await;
     // The first answer is given once more, since the fake gives each in turn.
-    recheck(&house).await;
-    assert_eq!(found(&house).await.len(), 1, "a wall would ask the same");
-    recheck(&house).await;
-    assert_eq!(house.state(A).await, Some(PageState::Gone { reason: Gone::Noindex }));
-    assert_eq!(found(&house).await.len(), 0);
-    let segments = house.blobs.list("segments/", None, 9).await.unwrap();
-    let bytes = house.blobs.get(&segments[0]).await.unwrap().unwrap().bytes;
+    recheck(&world).await;
+    assert_eq!(found(&world).await.len(), 1, "a wall would ask the same");
+    recheck(&world).await;
+    assert_eq!(world.state(A).await, Some(PageState::Gone { reason: Gone::Noindex }));
+    assert_eq!(found(&world).await.len(), 0);
+    let segments = world.blobs.list("segments/", None, 9).await.unwrap();
+    let bytes = world.blobs.get(&segments[0]).await.unwrap().unwrap().bytes;
     assert!(!bytes.windows(4).any(|w| w == [0x28, 0xB5, 0x2F, 0xFD]), "no compressed frame is left");
 }
 
@@ -317,53 +317,53 @@ async fn p06_what_is_shown_of_a_page_is_what_it_allows() {
     assert_eq!(found(&indexed("<meta name=robots content=nosnippet>").await).await, [""]);
     let short = found(&indexed("<meta name=robots content='max-snippet:12'>").await).await;
     assert!((1..=12).contains(&short[0].chars().count()), "{short:?}");
-    let house = indexed("<meta name=robots content=noarchive>").await;
-    let segments = house.blobs.list("segments/", None, 9).await.unwrap();
+    let world = indexed("<meta name=robots content=noarchive>").await;
+    let segments = world.blobs.list("segments/", None, 9).await.unwrap();
     assert_eq!(segments.len(), 1);
-    assert_eq!(found(&house).await.len(), 1, "it is found, but no copy is offered");
+    assert_eq!(found(&world).await.len(), 1, "it is found, but no copy is offered");
 }
 
 #[tokio::test(start_paused = true)]
 async fn p07_a_page_vanishes_at_its_time_by_itself_also_if_a_recheck_learned_of_it() {
     let directive = |date: &str| format!("<meta name=robots content=\"unavailable_after: {date}\">");
-    let house = indexed(&directive("2026-11-25T00:00:00Z")).await;
-    assert_eq!(found(&house).await.len(), 1);
-    days(&house, 5).await;
-    assert_eq!(found(&house).await.len(), 0, "no call was needed");
-    assert_eq!(house.index().expired(2026).await.unwrap(), [page(A)]);
+    let world = indexed(&directive("2026-11-25T00:00:00Z")).await;
+    assert_eq!(found(&world).await.len(), 1);
+    days(&world, 5).await;
+    assert_eq!(found(&world).await.len(), 0, "no call was needed");
+    assert_eq!(world.index().expired(2026).await.unwrap(), [page(A)]);
 
-    let house = indexed("").await;
-    house.web.serve(A, "text/html", html(&directive("2026-12-10T00:00:00Z")));
-    recheck(&house).await;
-    recheck(&house).await;
-    assert!(matches!(house.state(A).await, Some(PageState::Accepted { .. })));
-    assert_eq!(found(&house).await.len(), 1);
-    let calls = house.web.calls().len();
-    days(&house, 20).await;
-    assert_eq!(found(&house).await.len(), 0);
-    assert_eq!(house.index().expired(2026).await.unwrap(), [page(A)]);
-    assert_eq!(house.web.calls().len(), calls);
+    let world = indexed("").await;
+    world.web.serve(A, "text/html", html(&directive("2026-12-10T00:00:00Z")));
+    recheck(&world).await;
+    recheck(&world).await;
+    assert!(matches!(world.state(A).await, Some(PageState::Accepted { .. })));
+    assert_eq!(found(&world).await.len(), 1);
+    let calls = world.web.calls().len();
+    days(&world, 20).await;
+    assert_eq!(found(&world).await.len(), 0);
+    assert_eq!(world.index().expired(2026).await.unwrap(), [page(A)]);
+    assert_eq!(world.web.calls().len(), calls);
 
     // A directive that is taken back in time, and a bad date, change nothing.
-    let house = indexed("").await;
-    house.web.serve(A, "text/html", html(&directive("2026-12-10T00:00:00Z")));
-    house.web.serve(A, "text/html", html(&directive("soon")));
+    let world = indexed("").await;
+    world.web.serve(A, "text/html", html(&directive("2026-12-10T00:00:00Z")));
+    world.web.serve(A, "text/html", html(&directive("soon")));
     for _ in 0..3 {
-        recheck(&house).await;
+        recheck(&world).await;
     }
-    days(&house, 30).await;
-    assert_eq!(found(&house).await.len(), 1);
+    days(&world, 30).await;
+    assert_eq!(found(&world).await.len(), 1);
 }
 
 #[tokio::test(start_paused = true)]
 async fn p08_a_page_that_robots_txt_comes_to_forbid_leaves_the_index_without_a_call() {
-    let house = indexed("").await;
-    house.web.serve(ROBOTS, "text/plain", "User-agent: CurlewBot\nDisallow: /a\n");
-    let before = house.calls(CallKind::Page).len();
-    recheck(&house).await;
-    assert_eq!(house.state(A).await, Some(PageState::Gone { reason: Gone::Robots }));
-    assert_eq!(house.calls(CallKind::Page).len(), before);
-    assert!(found(&house).await.is_empty());
+    let world = indexed("").await;
+    world.web.serve(ROBOTS, "text/plain", "User-agent: CurlewBot\nDisallow: /a\n");
+    let before = world.calls(CallKind::Page).len();
+    recheck(&world).await;
+    assert_eq!(world.state(A).await, Some(PageState::Gone { reason: Gone::Robots }));
+    assert_eq!(world.calls(CallKind::Page).len(), before);
+    assert!(found(&world).await.is_empty());
 }
 
 #[tokio::test(start_paused = true)]
@@ -371,26 +371,26 @@ async fn robots_txt_and_meta_tags_of_the_operators_own_sites_may_be_left_aside()
     use curlew_policy::politeness::scope::{OwnHosts, Scope};
     let own = OwnHosts::read(&["example.org".to_owned()]).unwrap();
     let scope = Scope { robots_ignored: own.clone(), meta_ignored: own, ..Scope::default() };
-    let house = House::with_scope(scope);
-    house.web.serve(ROBOTS, "text/plain", "User-agent: *\nDisallow: /\n");
-    house.web.serve("https://other.example/robots.txt", "text/plain", "User-agent: *\nDisallow: /\n");
+    let world = TestWorld::with_scope(scope);
+    world.web.serve(ROBOTS, "text/plain", "User-agent: *\nDisallow: /\n");
+    world.web.serve("https://other.example/robots.txt", "text/plain", "User-agent: *\nDisallow: /\n");
     let noindex = "<meta name=robots content=noindex>";
-    house.web.serve(A, "text/html", html(noindex));
-    fetch(&house, &[A]).await;
-    assert!(house.calls(CallKind::Robots).is_empty());
-    assert_eq!(house.state(A).await, Some(PageState::Pending));
-    house.fetch(&visit("other.example", &["https://other.example/a"], &new())).await;
-    assert_eq!(rejected(&house, "https://other.example/a").await, Some(Rejection::Robots));
+    world.web.serve(A, "text/html", html(noindex));
+    fetch(&world, &[A]).await;
+    assert!(world.calls(CallKind::Robots).is_empty());
+    assert_eq!(world.state(A).await, Some(PageState::Pending));
+    world.fetch(&visit("other.example", &["https://other.example/a"], &new())).await;
+    assert_eq!(rejected(&world, "https://other.example/a").await, Some(Rejection::Robots));
 }
 
-pub(crate) fn suggest(house: &House) -> Suggest {
+pub(crate) fn suggest(world: &TestWorld) -> Suggest {
     Suggest {
-        sources: house.sources.clone(),
-        blobs: house.blobs.clone(),
-        fetch: house.web.clone(),
-        queue: house.jobs.clone(),
-        clock: house.politeness.clock.clone(),
-        scope: house.politeness.scope.clone(),
-        groups: house.politeness.groups.clone(),
+        sources: world.sources.clone(),
+        blobs: world.blobs.clone(),
+        fetch: world.web.clone(),
+        queue: world.jobs.clone(),
+        clock: world.politeness.clock.clone(),
+        scope: world.politeness.scope.clone(),
+        groups: world.politeness.groups.clone(),
     }
 }

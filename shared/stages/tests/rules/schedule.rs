@@ -1,6 +1,6 @@
 //! When feeds are polled: what they and their servers ask for, kept over 304s, and by their own history.
 
-use crate::house::{FEED, House, key, rss, status};
+use crate::test_world::{FEED, TestWorld, key, rss, status};
 use curlew_model::{HostKey, HostState, Job, Millis, Source, Stage as QueueName, Timestamp, Validators, Why};
 use curlew_ports::{CallKind, HostLedger, Inbox, Reply, Sources};
 use curlew_stages::stage::{Stage, Verdict};
@@ -11,195 +11,195 @@ fn document(channel: &str) -> Reply {
     reply
 }
 
-async fn version(house: &House) -> curlew_ports::Version {
-    house.sources.get(&key(FEED)).await.unwrap().unwrap().1
+async fn version(world: &TestWorld) -> curlew_ports::Version {
+    world.sources.get(&key(FEED)).await.unwrap().unwrap().1
 }
 
 /// Lets dispatch tick each minute for so long, runs its polls when they are due, and says at which instants they were made.
-async fn run(house: &House, length: Millis) -> Vec<Timestamp> {
-    let (dispatch, poll) = (house.dispatch_stage(), house.poll_stage());
-    let end = house.now() + length;
+async fn run(world: &TestWorld, length: Millis) -> Vec<Timestamp> {
+    let (dispatch, poll) = (world.dispatch_stage(), world.poll_stage());
+    let end = world.now() + length;
     let mut made = vec![];
-    while house.now() < end {
+    while world.now() < end {
         dispatch.tick().await.unwrap();
-        for delivery in house.jobs.receive(QueueName::Poll, 9, Millis::from_mins(1), house.now()).await.unwrap() {
+        for delivery in world.jobs.receive(QueueName::Poll, 9, Millis::from_mins(1), world.now()).await.unwrap() {
             let Ok(Job::Poll(job)) = &delivery.job else { panic!("no poll") };
-            let calls = house.calls(CallKind::Feed).len();
+            let calls = world.calls(CallKind::Feed).len();
             if let Verdict::Defer(at) = poll.run(job).await.unwrap() {
-                curlew_ports::Queue::send(house.jobs.as_ref(), &[(Job::Poll(job.clone()), at)]).await.unwrap();
+                curlew_ports::Queue::send(world.jobs.as_ref(), &[(Job::Poll(job.clone()), at)]).await.unwrap();
             }
-            if house.calls(CallKind::Feed).len() > calls {
-                made.push(house.now());
+            if world.calls(CallKind::Feed).len() > calls {
+                made.push(world.now());
             }
-            house.jobs.ack(&delivery.receipt).await.unwrap();
+            world.jobs.ack(&delivery.receipt).await.unwrap();
         }
-        let into_minute = house.now().as_millis().rem_euclid(60_000).unsigned_abs();
-        house.politeness.clock.sleep(Millis(60_000 - into_minute)).await;
+        let into_minute = world.now().as_millis().rem_euclid(60_000).unsigned_abs();
+        world.politeness.clock.sleep(Millis(60_000 - into_minute)).await;
     }
     made
 }
 
 #[tokio::test(start_paused = true)]
 async fn f05_f08_what_a_feed_asks_for_is_kept_over_304s_that_do_not_repeat_it() {
-    let house = House::new();
-    house.with_feed(|_| {}).await;
-    house.web.keep(FEED, document("<ttl>2880</ttl>"));
-    house.poll(0).await;
-    let row = house.feed().await;
+    let world = TestWorld::new();
+    world.with_feed(|_| {}).await;
+    world.web.keep(FEED, document("<ttl>2880</ttl>"));
+    world.poll(0).await;
+    let row = world.feed().await;
     assert_eq!((row.interval, row.polling.why), (Millis::from_days(2), Why::Ttl));
-    let made = run(&house, Millis::from_days(20)).await;
+    let made = run(&world, Millis::from_days(20)).await;
     assert!((9..=10).contains(&made.len()), "{made:?}");
     assert!(
         made.windows(2).all(|pair| pair[1].since(pair[0]) >= Millis::from_days(2).saturating_sub(Millis::from_mins(1)))
     );
-    assert_eq!(house.feed().await.polling.why, Why::Ttl);
+    assert_eq!(world.feed().await.polling.why, Why::Ttl);
 }
 
 #[tokio::test(start_paused = true)]
 async fn h10_a_304_with_a_longer_max_age_lengthens_the_interval_and_one_without_keeps_it() {
-    let house = House::new();
-    house.with_feed(|_| {}).await;
-    house.web.answer(FEED, Ok(document("")));
+    let world = TestWorld::new();
+    world.with_feed(|_| {}).await;
+    world.web.answer(FEED, Ok(document("")));
     let mut longer = status(304);
     longer.headers.cache_control = Some("max-age=259200".into());
-    house.web.answer(FEED, Ok(longer));
-    house.web.answer(FEED, Ok(status(304)));
-    house.poll(0).await;
-    house.next_slot().await;
-    house.poll(0).await;
-    let feed = house.feed().await;
+    world.web.answer(FEED, Ok(longer));
+    world.web.answer(FEED, Ok(status(304)));
+    world.poll(0).await;
+    world.next_slot().await;
+    world.poll(0).await;
+    let feed = world.feed().await;
     assert_eq!((feed.interval, feed.polling.why), (Millis::from_days(3), Why::Fresh));
-    assert!(feed.not_before >= house.now() + Millis::from_days(3) - Millis::from_secs(5));
-    let (before, polled) = (version(&house).await, house.now());
-    house.next_slot().await;
-    house.poll(0).await;
-    assert!(house.now().since(polled) >= Millis::from_days(3).saturating_sub(Millis::from_mins(1)));
-    assert_eq!(version(&house).await, before, "a quiet 304 is not written");
-    assert_eq!(house.feed().await.interval, Millis::from_days(3));
+    assert!(feed.not_before >= world.now() + Millis::from_days(3) - Millis::from_secs(5));
+    let (before, polled) = (version(&world).await, world.now());
+    world.next_slot().await;
+    world.poll(0).await;
+    assert!(world.now().since(polled) >= Millis::from_days(3).saturating_sub(Millis::from_mins(1)));
+    assert_eq!(version(&world).await, before, "a quiet 304 is not written");
+    assert_eq!(world.feed().await.interval, Millis::from_days(3));
 }
 
 #[tokio::test(start_paused = true)]
 async fn h10_a_max_age_of_a_day_does_not_cost_a_second_day() {
-    let house = House::new();
-    house.with_feed(|_| {}).await;
+    let world = TestWorld::new();
+    world.with_feed(|_| {}).await;
     let mut reply = document("");
     reply.headers.cache_control = Some("max-age=86400".into());
-    house.web.answer(FEED, Ok(reply));
-    house.poll(0).await;
-    let made = run(&house, Millis::from_days(10)).await;
+    world.web.answer(FEED, Ok(reply));
+    world.poll(0).await;
+    let made = run(&world, Millis::from_days(10)).await;
     assert!(made.len() >= 9, "{} polls in ten days", made.len());
     assert!(made.windows(2).all(|pair| pair[1].since(pair[0]) >= Millis::from_secs(86_400)), "{made:?}");
 }
 
 #[tokio::test(start_paused = true)]
 async fn h08_retry_after_on_a_good_answer_is_waited_for() {
-    let house = House::new();
-    house.with_feed(|_| {}).await;
-    house.web.answer(FEED, Ok(document("")));
+    let world = TestWorld::new();
+    world.with_feed(|_| {}).await;
+    world.web.answer(FEED, Ok(document("")));
     let mut later = status(304);
     later.headers.retry_after = Some("172800".into());
-    house.web.answer(FEED, Ok(later));
-    house.poll(0).await;
-    house.next_slot().await;
-    house.poll(0).await;
-    let feed = house.feed().await;
+    world.web.answer(FEED, Ok(later));
+    world.poll(0).await;
+    world.next_slot().await;
+    world.poll(0).await;
+    let feed = world.feed().await;
     assert_eq!(feed.polling.why, Why::RetryAfter);
-    assert!(feed.not_before >= house.now() + Millis::from_days(2) - Millis::from_secs(5));
+    assert!(feed.not_before >= world.now() + Millis::from_days(2) - Millis::from_secs(5));
 }
 
 #[tokio::test(start_paused = true)]
 async fn f06_no_poll_falls_into_a_skipped_hour() {
-    let house = House::new();
-    house.with_feed(|_| {}).await;
+    let world = TestWorld::new();
+    world.with_feed(|_| {}).await;
     let hours: String = (0..24).filter(|h| *h != 5).map(|h| format!("<hour>{h}</hour>")).collect();
-    house.web.answer(FEED, Ok(document(&format!("<skipHours>{hours}</skipHours>"))));
-    house.web.answer(FEED, Ok(status(304)));
-    house.poll(0).await;
-    let made = run(&house, Millis::from_days(5)).await;
+    world.web.answer(FEED, Ok(document(&format!("<skipHours>{hours}</skipHours>"))));
+    world.web.answer(FEED, Ok(status(304)));
+    world.poll(0).await;
+    let made = run(&world, Millis::from_days(5)).await;
     assert!(made.iter().all(|at| at.hour() == 5), "{made:?}");
     assert_eq!(made.len(), 4, "once a day from the next one on: {made:?}");
 }
 
 #[tokio::test(start_paused = true)]
 async fn adaptive_polls_follow_the_history_to_once_an_hour_and_back_and_keep_the_floor() {
-    let mut house = House::new();
-    house.with_rules(|rules| (rules.adaptive, rules.verify_every) = (true, Millis::ZERO));
-    house.with_feed(|_| {}).await;
+    let mut world = TestWorld::new();
+    world.with_rules(|rules| (rules.adaptive, rules.verify_every) = (true, Millis::ZERO));
+    world.with_feed(|_| {}).await;
     let items: String = (0..20)
         .map(|n| {
             let at = format!("Fri, 20 Nov 2026 23:{:02}:00 GMT", 59 - n);
             format!("<item><link>https://example.org/{n}</link><pubDate>{at}</pubDate></item>")
         })
         .collect();
-    house.web.answer(FEED, Ok(document(&items)));
-    house.web.answer(FEED, Ok(status(304)));
-    house.poll(0).await;
-    let feed = house.feed().await;
+    world.web.answer(FEED, Ok(document(&items)));
+    world.web.answer(FEED, Ok(status(304)));
+    world.poll(0).await;
+    let feed = world.feed().await;
     assert_eq!((feed.interval, feed.polling.why, feed.polling.extra_slots), (Millis::from_hours(1), Why::History, 7));
-    let rows = house.sources.list(None, 100).await.unwrap();
+    let rows = world.sources.list(None, 100).await.unwrap();
     assert_eq!(rows.iter().filter(|row| matches!(row, Source::Extra(_))).count(), 7);
-    let made = run(&house, Millis::from_hours(4)).await;
+    let made = run(&world, Millis::from_hours(4)).await;
     assert!((3..=4).contains(&made.len()), "{made:?}");
-    let all = run(&house, Millis::from_days(40)).await;
-    let floor = house.politeness.rules.poll_floor;
+    let all = run(&world, Millis::from_days(40)).await;
+    let floor = world.politeness.rules.poll_floor;
     assert!(made.iter().chain(&all).collect::<Vec<_>>().windows(2).all(|pair| pair[1].since(*pair[0]) >= floor));
     // Nothing new for weeks: rarer and rarer.
-    let feed = house.feed().await;
-    assert_eq!((feed.interval, feed.polling.why), (house.politeness.rules.poll_cap, Why::History));
+    let feed = world.feed().await;
+    assert_eq!((feed.interval, feed.polling.why), (world.politeness.rules.poll_cap, Why::History));
     assert!(all.len() < 60, "{} polls in forty days of silence", all.len());
-    assert_eq!(house.sources.list(None, 100).await.unwrap().len(), 8, "the rows for further slots stay");
+    assert_eq!(world.sources.list(None, 100).await.unwrap().len(), 8, "the rows for further slots stay");
 }
 
 #[tokio::test(start_paused = true)]
 async fn h07_a_poll_that_is_delivered_twice_calls_once() {
-    let house = House::new();
-    house.with_feed(|_| {}).await;
+    let world = TestWorld::new();
+    world.with_feed(|_| {}).await;
     let mut first = document("<item><link>https://example.org/a</link></item>");
     first.headers.validators.etag = Some("\"1\"".into());
-    house.web.answer(FEED, Ok(first));
-    house.poll(0).await;
-    house.web.keep(FEED, status(304));
-    house.next_slot().await;
-    assert_eq!(house.poll(0).await, Verdict::Done);
-    let Verdict::Defer(until) = house.poll(0).await else { panic!("the lease is in force") };
-    house.politeness.clock.sleep(until.since(house.now())).await;
+    world.web.answer(FEED, Ok(first));
+    world.poll(0).await;
+    world.web.keep(FEED, status(304));
+    world.next_slot().await;
+    assert_eq!(world.poll(0).await, Verdict::Done);
+    let Verdict::Defer(until) = world.poll(0).await else { panic!("the lease is in force") };
+    world.politeness.clock.sleep(until.since(world.now())).await;
     // It may take a few turns until the lease has run out.
-    while let Verdict::Defer(until) = house.poll(0).await {
-        house.politeness.clock.sleep(until.since(house.now())).await;
+    while let Verdict::Defer(until) = world.poll(0).await {
+        world.politeness.clock.sleep(until.since(world.now())).await;
     }
-    assert_eq!(house.calls(CallKind::Feed).len(), 2);
-    house.next_slot().await;
-    assert_eq!(house.poll(0).await, Verdict::Done);
-    assert_eq!(house.calls(CallKind::Feed).len(), 3, "its next slot is another matter");
+    assert_eq!(world.calls(CallKind::Feed).len(), 2);
+    world.next_slot().await;
+    assert_eq!(world.poll(0).await, Verdict::Done);
+    assert_eq!(world.calls(CallKind::Feed).len(), 3, "its next slot is another matter");
 }
 
 #[tokio::test(start_paused = true)]
 async fn h07_a_parked_poll_that_meets_the_one_of_its_slot_does_not_call_again() {
     for parked_first in [true, false] {
-        let house = House::new();
-        house.with_feed(|_| {}).await;
+        let world = TestWorld::new();
+        world.with_feed(|_| {}).await;
         let mut first = document("<item><link>https://example.org/a</link></item>");
         first.headers.validators.etag = Some("\"1\"".into());
-        house.web.answer(FEED, Ok(first));
-        house.poll(0).await;
-        house.web.keep(FEED, status(304));
-        house.next_slot().await;
+        world.web.answer(FEED, Ok(first));
+        world.poll(0).await;
+        world.web.keep(FEED, status(304));
+        world.next_slot().await;
         // Out of reach before: that it is reached again must be told, so the lease is given back.
         let host = HostKey::new("example.org").unwrap();
-        let (state, version) = house.hosts.load(&host).await.unwrap();
+        let (state, version) = world.hosts.load(&host).await.unwrap();
         let unreached = HostState { failures: 1, lease: None, ..state };
-        house.hosts.swap(&host, version, unreached).await.unwrap();
-        let Some((Source::Feed(mut feed), seen)) = house.sources.get(&house.feed().await.key).await.unwrap() else {
+        world.hosts.swap(&host, version, unreached).await.unwrap();
+        let Some((Source::Feed(mut feed), seen)) = world.sources.get(&world.feed().await.key).await.unwrap() else {
             panic!("no feed")
         };
         // What a held host leaves: the row says that a job is parked, until this very minute.
-        (feed.not_before, feed.polling.why) = (house.now(), Why::Held);
-        house.sources.swap(seen, &Source::Feed(feed)).await.unwrap();
-        let calls = || house.calls(CallKind::Feed).len();
+        (feed.not_before, feed.polling.why) = (world.now(), Why::Held);
+        world.sources.swap(seen, &Source::Feed(feed)).await.unwrap();
+        let calls = || world.calls(CallKind::Feed).len();
         assert_eq!(calls(), 1);
         for deferrals in if parked_first { [1, 0] } else { [0, 1] } {
-            house.poll(deferrals).await;
-            house.politeness.clock.sleep(Millis::from_secs(3)).await;
+            world.poll(deferrals).await;
+            world.politeness.clock.sleep(Millis::from_secs(3)).await;
         }
         assert_eq!(calls(), 2, "parked first: {parked_first}");
     }
@@ -207,20 +207,20 @@ async fn h07_a_parked_poll_that_meets_the_one_of_its_slot_does_not_call_again() 
 
 #[tokio::test(start_paused = true)]
 async fn f10_the_hub_of_a_feed_is_kept_with_it_and_forgotten_when_it_is_named_no_more() {
-    let house = House::new();
-    house.with_feed(|_| {}).await;
+    let world = TestWorld::new();
+    world.with_feed(|_| {}).await;
     let mut first = document("");
     first.headers.links = vec!["<https://hub.example/>; rel=hub".into(), format!("<{FEED}>; rel=self")];
-    house.web.answer(FEED, Ok(first));
-    house.web.answer(FEED, Ok(status(304)));
-    house.poll(0).await;
+    world.web.answer(FEED, Ok(first));
+    world.web.answer(FEED, Ok(status(304)));
+    world.poll(0).await;
     let hub = curlew_model::Hub { url: "https://hub.example/".into(), topic: FEED.into() };
-    house.next_slot().await;
-    house.poll(0).await;
-    assert_eq!(house.feed().await.polling.hub, Some(hub), "a 304 need not repeat it");
-    house.web.keep(FEED, Reply { body: rss("<item><link>https://example.org/a</link></item>").into(), ..status(200) });
-    house.next_slot().await;
-    house.poll(0).await;
-    assert_eq!(house.feed().await.polling.hub, None);
-    assert!(house.web.calls().iter().all(|call| call.url != "https://hub.example/"), "nothing is called there");
+    world.next_slot().await;
+    world.poll(0).await;
+    assert_eq!(world.feed().await.polling.hub, Some(hub), "a 304 need not repeat it");
+    world.web.keep(FEED, Reply { body: rss("<item><link>https://example.org/a</link></item>").into(), ..status(200) });
+    world.next_slot().await;
+    world.poll(0).await;
+    assert_eq!(world.feed().await.polling.hub, None);
+    assert!(world.web.calls().iter().all(|call| call.url != "https://hub.example/"), "nothing is called there");
 }

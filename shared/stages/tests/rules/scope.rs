@@ -2,14 +2,14 @@
 
 /// What the operator excludes is not called, whoever names it.
 mod exclusions {
-    use crate::house::{FEED, House, accepted, html, key, moved, rss, visit};
     use crate::robots::{A, ROBOTS, called, fetch, rejected, suggest};
+    use crate::test_world::{FEED, TestWorld, accepted, html, key, moved, rss, visit};
     use curlew_model::{Gone, Job, PageState, Purpose, Rejection, Source, Stage as QueueName};
     use curlew_policy::politeness::scope::Scope;
     use curlew_policy::site::exclusions::{Exclusions, Lists};
     use curlew_ports::{Blobs, CallKind, Pages, Sources};
 
-    fn house() -> House {
+    fn world() -> TestWorld {
         let lists = Lists {
             substrings: vec!["/text/".into()],
             prefixes: vec!["https://closed.example/".into()],
@@ -17,7 +17,7 @@ mod exclusions {
             extensions: vec!["png".into(), "txt".into()],
         };
         let exclusions = Exclusions::compile(&lists).unwrap();
-        House::with_scope(Scope { exclusions, ..Scope::default() })
+        TestWorld::with_scope(Scope { exclusions, ..Scope::default() })
     }
 
     fn says(reason: Option<Rejection>, rule: &str) {
@@ -26,83 +26,83 @@ mod exclusions {
 
     #[tokio::test(start_paused = true)]
     async fn an_entry_is_rejected_with_the_rule_at_intake_and_no_visit_is_sent() {
-        let house = house();
-        house.with_feed(|_| {}).await;
+        let world = world();
+        world.with_feed(|_| {}).await;
         let items =
             "<item><link>https://example.org/text/1</link></item><item><link>https://example.org/b</link></item>";
-        house.web.serve(FEED, "application/rss+xml", rss(items));
-        house.poll(0).await;
-        says(rejected(&house, "https://example.org/text/1").await, "the substring '/text/'");
-        let queued = house.queued(QueueName::Fetch).await;
+        world.web.serve(FEED, "application/rss+xml", rss(items));
+        world.poll(0).await;
+        says(rejected(&world, "https://example.org/text/1").await, "the substring '/text/'");
+        let queued = world.queued(QueueName::Fetch).await;
         let [(Job::Fetch(job), _)] = &queued[..] else { panic!("{queued:?}") };
         assert_eq!(job.items.len(), 1);
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_page_is_not_called_nor_is_what_it_redirects_to_nor_its_image() {
-        let house = house();
-        house.web.answer(A, moved(302, "https://example.org/b?print=1"));
+        let world = world();
+        world.web.answer(A, moved(302, "https://example.org/b?print=1"));
         let head = "<meta property=\"og:image\" content=\"https://example.org/i.png\">";
-        house.web.serve("https://example.org/c", "text/html", html(head));
-        fetch(&house, &["https://example.org/text/1", A, "https://example.org/c"]).await;
-        says(rejected(&house, "https://example.org/text/1").await, "'/text/'");
-        says(rejected(&house, A).await, "the pattern");
-        assert_eq!(house.state("https://example.org/c").await, Some(PageState::Pending));
-        let kinds: Vec<CallKind> = house.web.calls().iter().map(|call| call.kind).collect();
+        world.web.serve("https://example.org/c", "text/html", html(head));
+        fetch(&world, &["https://example.org/text/1", A, "https://example.org/c"]).await;
+        says(rejected(&world, "https://example.org/text/1").await, "'/text/'");
+        says(rejected(&world, A).await, "the pattern");
+        assert_eq!(world.state("https://example.org/c").await, Some(PageState::Pending));
+        let kinds: Vec<CallKind> = world.web.calls().iter().map(|call| call.kind).collect();
         // robots.txt itself is asked, since rules are needed for the URLs that are not excluded.
         assert_eq!(kinds, [CallKind::Robots, CallKind::Page, CallKind::Page]);
     }
 
     #[tokio::test(start_paused = true)]
     async fn r04_a_robots_txt_that_leads_to_what_is_excluded_is_out_of_reach() {
-        let house = house();
-        house.web.serve(A, "text/html", html(""));
-        house.web.answer(ROBOTS, moved(301, "https://closed.example/r"));
-        fetch(&house, &[A]).await;
-        assert!(!called(&house, A) && !called(&house, "https://closed.example/r"));
+        let world = world();
+        world.web.serve(A, "text/html", html(""));
+        world.web.answer(ROBOTS, moved(301, "https://closed.example/r"));
+        fetch(&world, &[A]).await;
+        assert!(!called(&world, A) && !called(&world, "https://closed.example/r"));
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_suggestion_is_refused_and_a_page_that_was_indexed_leaves_the_index() {
-        let house = house();
-        let error = suggest(&house).site("https://closed.example/", true).await.unwrap_err().to_string();
+        let world = world();
+        let error = suggest(&world).site("https://closed.example/", true).await.unwrap_err().to_string();
         assert!(error.contains("the prefix 'https://closed.example/'"), "{error}");
-        assert!(suggest(&house).feed("https://example.org/text/feed", true).await.is_err());
+        assert!(suggest(&world).feed("https://example.org/text/feed", true).await.is_err());
         let url = "https://example.org/text/1";
         let mut row = accepted(url);
         if let PageState::Accepted { location, .. } = &mut row.state {
             location.length = crate::zstd_record().len() as u64;
         }
-        house.pages.insert(&row).await.unwrap();
-        house.blobs.put("segments/2026/11/20/ab.jsonl.zst", crate::zstd_record().into()).await.unwrap();
-        house.fetch(&visit("example.org", &[url], &Purpose::Recheck)).await;
-        assert!(house.web.calls().is_empty());
-        assert_eq!(house.state(url).await, Some(PageState::Gone { reason: Gone::Excluded }));
+        world.pages.insert(&row).await.unwrap();
+        world.blobs.put("segments/2026/11/20/ab.jsonl.zst", crate::zstd_record().into()).await.unwrap();
+        world.fetch(&visit("example.org", &[url], &Purpose::Recheck)).await;
+        assert!(world.web.calls().is_empty());
+        assert_eq!(world.state(url).await, Some(PageState::Gone { reason: Gone::Excluded }));
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_feed_and_a_site_are_not_called() {
-        let house = house();
-        house.with_feed(|feed| feed.url = "https://example.org/text/feed".into()).await;
-        house.poll(0).await;
-        assert!(house.web.calls().is_empty());
-        let Some((Source::Feed(feed), _)) = house.sources.get(&key(FEED)).await.unwrap() else { panic!("no feed") };
+        let world = world();
+        world.with_feed(|feed| feed.url = "https://example.org/text/feed".into()).await;
+        world.poll(0).await;
+        assert!(world.web.calls().is_empty());
+        let Some((Source::Feed(feed), _)) = world.sources.get(&key(FEED)).await.unwrap() else { panic!("no feed") };
         assert!(feed.trouble.is_some_and(|why| why.contains("excluded by")));
     }
 }
 
 /// AIPREF and TDMRep, where they are switched on.
 mod preferences {
-    use crate::house::{House, html, status};
     use crate::robots::{A, ROBOTS, called, days, extract_all, fetch, recheck, rejected, text};
+    use crate::test_world::{TestWorld, html, status};
     use curlew_model::{Gone, Job, PageState, Rejection, Stage as QueueName, Timestamp};
     use curlew_policy::politeness::scope::Scope;
     use curlew_ports::{FetchError, Reply};
 
     const TDM: &str = "https://example.org/.well-known/tdmrep.json";
 
-    fn house(aipref: bool, tdmrep: bool) -> House {
-        House::with_scope(Scope { aipref, tdmrep, ..Scope::default() })
+    fn world(aipref: bool, tdmrep: bool) -> TestWorld {
+        TestWorld::with_scope(Scope { aipref, tdmrep, ..Scope::default() })
     }
 
     fn says(reason: &Option<Rejection>, what: &str) {
@@ -125,10 +125,10 @@ mod preferences {
             (true, vec!["search=y", "search=n"], true),
             (false, vec!["search=n"], false),
         ] {
-            let house = house(on, false);
-            house.web.answer(A, page_with(&usage, None, ""));
-            fetch(&house, &[A]).await;
-            let reason = rejected(&house, A).await;
+            let world = world(on, false);
+            world.web.answer(A, page_with(&usage, None, ""));
+            fetch(&world, &[A]).await;
+            let reason = rejected(&world, A).await;
             assert_eq!(reason.is_some(), refused, "{on} {usage:?}");
             if refused {
                 says(&reason, "Content-Usage: search=n");
@@ -138,61 +138,61 @@ mod preferences {
 
     #[tokio::test(start_paused = true)]
     async fn p11_robots_txt_says_no_for_a_path_and_the_header_cannot_take_it_back() {
-        let house = house(true, false);
-        house.web.serve(ROBOTS, "text/plain", "User-agent: *\nContent-Usage: /a search=n\nContent-Usage: train-ai=n\n");
-        house.web.answer(A, page_with(&["search=y"], None, ""));
-        house.web.answer("https://example.org/b", page_with(&[], None, ""));
-        fetch(&house, &[A, "https://example.org/b"]).await;
-        says(&rejected(&house, A).await, "search=n");
-        assert_eq!(house.state("https://example.org/b").await, Some(PageState::Pending));
+        let world = world(true, false);
+        world.web.serve(ROBOTS, "text/plain", "User-agent: *\nContent-Usage: /a search=n\nContent-Usage: train-ai=n\n");
+        world.web.answer(A, page_with(&["search=y"], None, ""));
+        world.web.answer("https://example.org/b", page_with(&[], None, ""));
+        fetch(&world, &[A, "https://example.org/b"]).await;
+        says(&rejected(&world, A).await, "search=n");
+        assert_eq!(world.state("https://example.org/b").await, Some(PageState::Pending));
     }
 
     #[tokio::test(start_paused = true)]
     async fn p13_what_was_stated_at_the_fetch_is_kept_with_the_record() {
-        let house = house(true, false);
-        house.with_feed(|_| {}).await;
+        let world = world(true, false);
+        world.with_feed(|_| {}).await;
         let head = "<meta property=\"og:image\" content=\"https://example.org/i.png\">";
-        house.web.answer(A, page_with(&["train-ai=n, search=y;why=\"x\""], None, head));
-        fetch(&house, &[A]).await;
-        extract_all(&house).await;
-        let Some(PageState::Accepted { location, .. }) = house.state(A).await else { panic!("not accepted") };
+        world.web.answer(A, page_with(&["train-ai=n, search=y;why=\"x\""], None, head));
+        fetch(&world, &[A]).await;
+        extract_all(&world).await;
+        let Some(PageState::Accepted { location, .. }) = world.state(A).await else { panic!("not accepted") };
         let record =
-            curlew_stages::catalog::segment::RecordReader(house.blobs.as_ref()).read(&location).await.unwrap().unwrap();
+            curlew_stages::catalog::segment::RecordReader(world.blobs.as_ref()).read(&location).await.unwrap().unwrap();
         assert_eq!(record.usage.as_deref(), Some("search=y, train-ai=n"));
         // A page that says no from now on leaves the index with its next re-check.
-        house.web.answer(A, page_with(&["search=n"], None, ""));
-        recheck(&house).await;
-        recheck(&house).await;
-        assert_eq!(house.state(A).await, Some(PageState::Gone { reason: Gone::Preference }));
+        world.web.answer(A, page_with(&["search=n"], None, ""));
+        recheck(&world).await;
+        recheck(&world).await;
+        assert_eq!(world.state(A).await, Some(PageState::Gone { reason: Gone::Preference }));
     }
 
     #[tokio::test(start_paused = true)]
     async fn p14_the_file_is_read_before_the_page_once_a_day_and_what_is_nearer_overrides() {
-        let house = house(false, true);
-        house.web.serve(TDM, "application/json", r#"[{"location": "/", "tdm-reservation": 1}]"#);
+        let world = world(false, true);
+        world.web.serve(TDM, "application/json", r#"[{"location": "/", "tdm-reservation": 1}]"#);
         let b = "https://example.org/b";
         let c = "https://example.org/c";
-        house.web.answer(A, page_with(&[], None, ""));
-        house.web.answer(b, page_with(&[], Some("0"), ""));
-        house.web.answer(c, page_with(&[], Some("0"), "<meta name=tdm-reservation content=1>"));
-        fetch(&house, &[A, b, c]).await;
-        says(&rejected(&house, A).await, "tdm-reservation: 1");
-        assert_eq!(house.state(b).await, Some(PageState::Pending));
-        says(&rejected(&house, c).await, "tdm-reservation: 1");
-        let order: Vec<String> = house.web.calls().into_iter().map(|call| call.url).collect();
+        world.web.answer(A, page_with(&[], None, ""));
+        world.web.answer(b, page_with(&[], Some("0"), ""));
+        world.web.answer(c, page_with(&[], Some("0"), "<meta name=tdm-reservation content=1>"));
+        fetch(&world, &[A, b, c]).await;
+        says(&rejected(&world, A).await, "tdm-reservation: 1");
+        assert_eq!(world.state(b).await, Some(PageState::Pending));
+        says(&rejected(&world, c).await, "tdm-reservation: 1");
+        let order: Vec<String> = world.web.calls().into_iter().map(|call| call.url).collect();
         assert_eq!(order, [ROBOTS, TDM, A, b, c]);
-        days(&house, 2).await;
-        fetch(&house, &["https://example.org/d"]).await;
-        assert_eq!(house.web.calls().iter().filter(|call| call.url == TDM).count(), 2);
+        days(&world, 2).await;
+        fetch(&world, &["https://example.org/d"]).await;
+        assert_eq!(world.web.calls().iter().filter(|call| call.url == TDM).count(), 2);
     }
 
     #[tokio::test(start_paused = true)]
     async fn p14_a_file_that_is_not_to_be_had_reserves_nothing_and_switched_off_it_is_not_asked_for() {
-        let on = house(false, true);
+        let on = world(false, true);
         on.web.answer(A, page_with(&[], None, ""));
         fetch(&on, &[A]).await;
         assert_eq!(on.state(A).await, Some(PageState::Pending));
-        let off = house(false, false);
+        let off = world(false, false);
         off.web.answer(A, page_with(&[], Some("1"), ""));
         fetch(&off, &[A]).await;
         assert_eq!(off.state(A).await, Some(PageState::Pending));
@@ -201,14 +201,14 @@ mod preferences {
 
     #[tokio::test(start_paused = true)]
     async fn p14_a_server_that_refuses_the_file_is_held_and_its_pages_have_their_turn_afterwards() {
-        let house = house(false, true);
-        house.web.answer(TDM, Ok(status(403)));
-        house.web.answer(A, page_with(&[], None, ""));
-        fetch(&house, &[A]).await;
-        assert!(!called(&house, A));
-        let (_, due): (Job, Timestamp) = house.queued(QueueName::Fetch).await.pop().unwrap();
-        house.politeness.clock.sleep(due.since(house.now())).await;
-        fetch(&house, &[A]).await;
-        assert_eq!(house.state(A).await, Some(PageState::Pending));
+        let world = world(false, true);
+        world.web.answer(TDM, Ok(status(403)));
+        world.web.answer(A, page_with(&[], None, ""));
+        fetch(&world, &[A]).await;
+        assert!(!called(&world, A));
+        let (_, due): (Job, Timestamp) = world.queued(QueueName::Fetch).await.pop().unwrap();
+        world.politeness.clock.sleep(due.since(world.now())).await;
+        fetch(&world, &[A]).await;
+        assert_eq!(world.state(A).await, Some(PageState::Pending));
     }
 }

@@ -1,6 +1,6 @@
 //! Screening in the stages: images, what is judged when, and the operator's last word.
 
-use crate::house::{House, html, new, visit};
+use crate::test_world::{TestWorld, html, new, visit};
 use curlew_model::{ExtractJob, Gone, Job, Millis, PageState, Purpose, Rejection, Stage as QueueName};
 use curlew_ports::{Blobs, CallKind};
 use curlew_screen::image::SkinRegions;
@@ -15,14 +15,14 @@ const B: &str = "https://example.org/b";
 const PICTURE: &str = "https://example.org/a.png";
 const ELSEWHERE: &str = "https://cdn.example.com/a.png";
 
-/// A house whose judge lets the embedded classifier decide alone.
-fn strict(allow: &str) -> House {
+/// A world whose judge lets the embedded classifier decide alone.
+fn strict(allow: &str) -> TestWorld {
     let rule = TopicRule { on: true, threshold: 0.4 };
     let allow = Some(allow).filter(|a| !a.is_empty()).map(|a| a.parse().unwrap());
     let settings =
         Settings { topics: [(Topic::Adult, rule)].into(), allow: allow.into_iter().collect(), ..Settings::default() };
     let screener = Arc::new(Screener::new(settings, &[]).unwrap());
-    House { judge: Arc::new(Judge::new(Some(screener), Some(Arc::new(SkinRegions)))), ..House::new() }
+    TestWorld { judge: Arc::new(Judge::new(Some(screener), Some(Arc::new(SkinRegions)))), ..TestWorld::new() }
 }
 
 /// A shaded body before a wall, or with `clothed` the same in blue.
@@ -42,74 +42,74 @@ fn body(clothed: bool) -> Vec<u8> {
     out.into_inner()
 }
 
-fn serve(house: &House, url: &str, picture: &str, bytes: Vec<u8>) {
+fn serve(world: &TestWorld, url: &str, picture: &str, bytes: Vec<u8>) {
     let text = html(&format!("<meta property=\"og:image\" content=\"{picture}\">"));
     // Another text for each page, so that none is taken for another one's alias.
-    house.web.serve(url, "text/html", text.replace("</article>", &format!("<p>{url}</p></article>")));
-    house.web.serve(picture, "image/png", bytes);
+    world.web.serve(url, "text/html", text.replace("</article>", &format!("<p>{url}</p></article>")));
+    world.web.serve(picture, "image/png", bytes);
 }
 
-async fn extract_all(house: &House) {
-    let queued = house.queued(QueueName::Extract).await.into_iter();
+async fn extract_all(world: &TestWorld) {
+    let queued = world.queued(QueueName::Extract).await.into_iter();
     let jobs: Vec<ExtractJob> =
         queued.map(|(job, _)| if let Job::Extract(job) = job { *job } else { panic!("{job:?}") }).collect();
-    assert!(house.extract().run_batch(&jobs).await.iter().all(|verdict| matches!(verdict, Ok(Verdict::Done))));
+    assert!(world.extract().run_batch(&jobs).await.iter().all(|verdict| matches!(verdict, Ok(Verdict::Done))));
 }
 
 /// Runs the visits to images that extraction has asked for.
-async fn fetch_images(house: &House) -> usize {
-    let visits = house.queued(QueueName::Fetch).await;
+async fn fetch_images(world: &TestWorld) -> usize {
+    let visits = world.queued(QueueName::Fetch).await;
     for (job, _) in &visits {
         let Job::Fetch(images) = job else { panic!("{job:?}") };
-        assert_eq!(house.fetch(images).await, Verdict::Done);
+        assert_eq!(world.fetch(images).await, Verdict::Done);
     }
     visits.len()
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_page_whose_image_is_rejected_says_so_in_its_row() {
-    let house = strict("");
-    serve(&house, A, PICTURE, body(false));
-    house.fetch(&visit("example.org", &[A], &new())).await;
-    extract_all(&house).await;
-    let Some(PageState::Rejected { reason: Rejection::Screened(why) }) = house.state(A).await else {
+    let world = strict("");
+    serve(&world, A, PICTURE, body(false));
+    world.fetch(&visit("example.org", &[A], &new())).await;
+    extract_all(&world).await;
+    let Some(PageState::Rejected { reason: Rejection::Screened(why) }) = world.state(A).await else {
         panic!("it was taken")
     };
     assert_eq!(why.topics, ["adult"]);
     let because = why.because.unwrap();
     assert!(because.contains("adult: 0.4") && because.contains("because of its image: one region"), "{because}");
     assert!(because.contains("% across"), "{because}");
-    assert!(house.blobs.list("segments/", None, 9).await.unwrap().is_empty(), "nothing of it is kept");
+    assert!(world.blobs.list("segments/", None, 9).await.unwrap().is_empty(), "nothing of it is kept");
 }
 
 #[tokio::test(start_paused = true)]
 async fn other_images_and_sites_that_are_let_through_pass() {
-    for (house, bytes) in
-        [(strict(""), body(true)), (strict("example.org: adult"), body(false)), (House::new(), body(false))]
+    for (world, bytes) in
+        [(strict(""), body(true)), (strict("example.org: adult"), body(false)), (TestWorld::new(), body(false))]
     {
-        serve(&house, A, PICTURE, bytes);
-        house.fetch(&visit("example.org", &[A], &new())).await;
-        extract_all(&house).await;
-        assert!(matches!(house.state(A).await, Some(PageState::Accepted { .. })));
+        serve(&world, A, PICTURE, bytes);
+        world.fetch(&visit("example.org", &[A], &new())).await;
+        extract_all(&world).await;
+        assert!(matches!(world.state(A).await, Some(PageState::Accepted { .. })));
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn an_image_of_another_host_is_judged_when_it_comes() {
-    let house = strict("");
-    serve(&house, A, ELSEWHERE, body(false));
-    serve(&house, B, ELSEWHERE, body(false));
-    house.fetch(&visit("example.org", &[A, B], &new())).await;
-    extract_all(&house).await;
-    assert!(matches!(house.state(A).await, Some(PageState::Accepted { .. })), "its words pass");
-    assert_eq!(fetch_images(&house).await, 1);
+    let world = strict("");
+    serve(&world, A, ELSEWHERE, body(false));
+    serve(&world, B, ELSEWHERE, body(false));
+    world.fetch(&visit("example.org", &[A, B], &new())).await;
+    extract_all(&world).await;
+    assert!(matches!(world.state(A).await, Some(PageState::Accepted { .. })), "its words pass");
+    assert_eq!(fetch_images(&world).await, 1);
     for url in [A, B] {
-        assert_eq!(house.state(url).await, Some(PageState::Gone { reason: Gone::Screened }), "{url}");
+        assert_eq!(world.state(url).await, Some(PageState::Gone { reason: Gone::Screened }), "{url}");
     }
-    assert_eq!(house.blobs.list("audit/", None, 9).await.unwrap().len(), 2);
-    assert!(house.calls(CallKind::Image).len() <= 2);
+    assert_eq!(world.blobs.list("audit/", None, 9).await.unwrap().len(), 2);
+    assert!(world.calls(CallKind::Image).len() <= 2);
     // Once it is known, no later page with it gets so far.
-    house
+    world
         .blobs
         .put(
             &curlew_stages::catalog::thumbnails::thumbnail_key(&curlew_policy::address::image_id(
@@ -120,10 +120,10 @@ async fn an_image_of_another_host_is_judged_when_it_comes() {
         .await
         .unwrap();
     let later = "https://example.org/later";
-    serve(&house, later, ELSEWHERE, body(false));
-    house.fetch(&visit("example.org", &[later], &new())).await;
-    extract_all(&house).await;
-    assert!(matches!(house.state(later).await, Some(PageState::Rejected { .. })));
+    serve(&world, later, ELSEWHERE, body(false));
+    world.fetch(&visit("example.org", &[later], &new())).await;
+    extract_all(&world).await;
+    assert!(matches!(world.state(later).await, Some(PageState::Rejected { .. })));
 }
 
 fn jpeg() -> bytes::Bytes {
@@ -132,30 +132,30 @@ fn jpeg() -> bytes::Bytes {
 
 #[tokio::test(start_paused = true)]
 async fn an_image_that_comes_before_its_pages_row_waits_for_it() {
-    let house = strict("");
-    serve(&house, A, ELSEWHERE, body(false));
-    house.fetch(&visit("example.org", &[A], &new())).await;
-    let pending = house.state(A).await;
+    let world = strict("");
+    serve(&world, A, ELSEWHERE, body(false));
+    world.fetch(&visit("example.org", &[A], &new())).await;
+    let pending = world.state(A).await;
     let image = curlew_policy::address::image_id(&ELSEWHERE.parse().unwrap());
     let purpose = curlew_model::Purpose::Image { image };
     let mut job = visit("cdn.example.com", &[ELSEWHERE], &purpose);
-    job.items[0].page = crate::house::page(A);
-    house.fetch(&job).await;
-    assert_eq!(house.state(A).await, pending);
-    extract_all(&house).await;
+    job.items[0].page = crate::test_world::page(A);
+    world.fetch(&job).await;
+    assert_eq!(world.state(A).await, pending);
+    extract_all(&world).await;
     // The thumbnail was there already, so the page was judged by it.
-    assert!(matches!(house.state(A).await, Some(PageState::Rejected { .. })));
-    assert_eq!(fetch_images(&house).await, 1, "the image's visit was put off");
+    assert!(matches!(world.state(A).await, Some(PageState::Rejected { .. })));
+    assert_eq!(fetch_images(&world).await, 1, "the image's visit was put off");
 }
 
 #[tokio::test(start_paused = true)]
 async fn without_a_judge_of_images_pages_share_one_visit_to_theirs() {
-    let house = House::new();
-    serve(&house, A, ELSEWHERE, body(false));
-    serve(&house, B, ELSEWHERE, body(false));
-    house.fetch(&visit("example.org", &[A, B], &new())).await;
-    extract_all(&house).await;
-    let queued = house.queued(QueueName::Fetch).await;
+    let world = TestWorld::new();
+    serve(&world, A, ELSEWHERE, body(false));
+    serve(&world, B, ELSEWHERE, body(false));
+    world.fetch(&visit("example.org", &[A, B], &new())).await;
+    extract_all(&world).await;
+    let queued = world.queued(QueueName::Fetch).await;
     let [(Job::Fetch(images), _)] = &queued[..] else { panic!("{queued:?}") };
     assert_eq!(images.items.len(), 1);
 }
@@ -167,28 +167,28 @@ const OFFER: &str = "<html><head><title>Online casino: free spins and a welcome 
     bet on roulette and blackjack, and win real money at the best casino online. Free spins for every new player, every \
     day.</p></article></body></html>";
 
-async fn crawl(house: &House, url: &str) {
-    house.fetch(&visit("example.org", &[url], &new())).await;
-    extract_all(house).await;
+async fn crawl(world: &TestWorld, url: &str) {
+    world.fetch(&visit("example.org", &[url], &new())).await;
+    extract_all(world).await;
 }
 
 /// Does what lies in the queues: visits, and what they send on.
-async fn run_queues(house: &House) {
-    for (job, _) in house.queued(QueueName::Fetch).await {
+async fn run_queues(world: &TestWorld) {
+    for (job, _) in world.queued(QueueName::Fetch).await {
         let Job::Fetch(job) = job else { panic!("{job:?}") };
-        house.fetch(&job).await;
+        world.fetch(&job).await;
     }
-    extract_all(house).await;
+    extract_all(world).await;
 }
 
 fn is_accepted(state: Option<&PageState>) -> bool {
     matches!(state, Some(PageState::Accepted { .. }))
 }
 
-async fn audited(house: &House) -> Vec<String> {
+async fn audited(world: &TestWorld) -> Vec<String> {
     let mut lines = Vec::new();
-    for key in house.blobs.list("audit/", None, 99).await.unwrap() {
-        let blob = house.blobs.get(&key).await.unwrap().unwrap();
+    for key in world.blobs.list("audit/", None, 99).await.unwrap() {
+        let blob = world.blobs.get(&key).await.unwrap().unwrap();
         let line: serde_json::Value = serde_json::from_slice(&blob.bytes).unwrap();
         lines.push(format!("{} {}", line["what"].as_str().unwrap(), line["reason"].as_str().unwrap()));
     }
@@ -198,105 +198,105 @@ async fn audited(house: &House) -> Vec<String> {
 
 #[tokio::test(start_paused = true)]
 async fn a_page_that_is_let_through_is_fetched_once_more_and_stays_through_re_checks() {
-    let house = House::new();
-    house.web.serve(A, "text/html", OFFER);
-    crawl(&house, A).await;
-    let Some(PageState::Rejected { reason: Rejection::Screened(why) }) = house.state(A).await else { panic!("taken") };
+    let world = TestWorld::new();
+    world.web.serve(A, "text/html", OFFER);
+    crawl(&world, A).await;
+    let Some(PageState::Rejected { reason: Rejection::Screened(why) }) = world.state(A).await else { panic!("taken") };
     assert_eq!(why.topics, ["gambling"]);
     assert!(why.because.unwrap().contains("free spins"));
 
-    let overrules = house.overrules();
+    let overrules = world.overrules();
     let scope = overrules.scope(A).await.unwrap();
     let followed = overrules.give(&scope, Judged::Pass, vec![], Some("a satire".into())).await.unwrap();
     assert_eq!((followed.removed, followed.taken_up), (0, 1));
-    house.politeness.clock.sleep(Millis::from_mins(1)).await;
-    run_queues(&house).await;
-    assert!(is_accepted(house.state(A).await.as_ref()));
+    world.politeness.clock.sleep(Millis::from_mins(1)).await;
+    run_queues(&world).await;
+    assert!(is_accepted(world.state(A).await.as_ref()));
     for _ in 0..3 {
-        house.politeness.clock.sleep(Millis::from_days(8)).await;
-        house.fetch(&visit("example.org", &[A], &Purpose::Recheck)).await;
-        assert!(is_accepted(house.state(A).await.as_ref()), "a re-check asks the same overrule");
+        world.politeness.clock.sleep(Millis::from_days(8)).await;
+        world.fetch(&visit("example.org", &[A], &Purpose::Recheck)).await;
+        assert!(is_accepted(world.state(A).await.as_ref()), "a re-check asks the same overrule");
     }
     // Another process, with an empty memory, knows it too.
-    let other = House::sharing(&house);
+    let other = TestWorld::sharing(&world);
     other.fetch(&visit("example.org", &[A], &Purpose::Recheck)).await;
-    assert!(is_accepted(house.state(A).await.as_ref()));
-    assert_eq!(audited(&house).await, ["overruled let_through"]);
+    assert!(is_accepted(world.state(A).await.as_ref()));
+    assert_eq!(audited(&world).await, ["overruled let_through"]);
     let listed = overrules.list().await.unwrap();
     assert_eq!((listed.len(), listed[0].rule.note.as_deref()), (1, Some("a satire")));
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_site_that_is_kept_out_loses_its_pages_and_gets_no_new_ones_until_it_is_taken_back() {
-    let house = House::new();
+    let world = TestWorld::new();
     for url in [A, B] {
-        serve(&house, url, PICTURE, body(true));
+        serve(&world, url, PICTURE, body(true));
     }
-    crawl(&house, A).await;
-    assert!(is_accepted(house.state(A).await.as_ref()));
-    let overrules = house.overrules();
+    crawl(&world, A).await;
+    assert!(is_accepted(world.state(A).await.as_ref()));
+    let overrules = world.overrules();
     let site = overrules.scope("example.org").await.unwrap();
     let followed = overrules.give(&site, Judged::Reject, vec![], None).await.unwrap();
     assert_eq!((followed.removed, followed.taken_up), (1, 0));
-    assert_eq!(house.state(A).await, Some(PageState::Gone { reason: Gone::Screened }));
+    assert_eq!(world.state(A).await, Some(PageState::Gone { reason: Gone::Screened }));
     // What was read is not read again for a minute.
-    house.politeness.clock.sleep(Millis::from_mins(1)).await;
-    crawl(&house, B).await;
-    let Some(PageState::Rejected { reason: Rejection::Screened(why) }) = house.state(B).await else { panic!("taken") };
+    world.politeness.clock.sleep(Millis::from_mins(1)).await;
+    crawl(&world, B).await;
+    let Some(PageState::Rejected { reason: Rejection::Screened(why) }) = world.state(B).await else { panic!("taken") };
     assert!(why.is_operators() && why.because.unwrap().contains("The operator keeps example.org out"));
 
     let followed = overrules.take_back(&site).await.unwrap().unwrap();
     assert_eq!((followed.removed, followed.taken_up), (0, 1));
-    house.politeness.clock.sleep(Millis::from_mins(1)).await;
-    run_queues(&house).await;
-    assert!(is_accepted(house.state(B).await.as_ref()));
-    assert_eq!(house.state(A).await, Some(PageState::Gone { reason: Gone::Screened }), "what is gone stays gone");
+    world.politeness.clock.sleep(Millis::from_mins(1)).await;
+    run_queues(&world).await;
+    assert!(is_accepted(world.state(B).await.as_ref()));
+    assert_eq!(world.state(A).await, Some(PageState::Gone { reason: Gone::Screened }), "what is gone stays gone");
     assert_eq!(overrules.take_back(&site).await.unwrap(), None);
-    assert_eq!(audited(&house).await, ["overruled kept_out", "overruled taken_back", "removed screened"]);
+    assert_eq!(audited(&world).await, ["overruled kept_out", "overruled taken_back", "removed screened"]);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_page_weighs_more_than_its_site_and_topics_than_none() {
-    let house = House::new();
-    house.web.serve(A, "text/html", OFFER);
-    serve(&house, B, PICTURE, body(true));
-    let overrules = house.overrules();
+    let world = TestWorld::new();
+    world.web.serve(A, "text/html", OFFER);
+    serve(&world, B, PICTURE, body(true));
+    let overrules = world.overrules();
     let (site, page) = (overrules.scope("example.org").await.unwrap(), overrules.scope(B).await.unwrap());
     overrules.give(&site, Judged::Pass, vec![Topic::Violence], None).await.unwrap();
     overrules.give(&page, Judged::Reject, vec![], None).await.unwrap();
-    crawl(&house, A).await;
-    assert!(matches!(house.state(A).await, Some(PageState::Rejected { .. })), "gambling is not what was let through");
-    crawl(&house, B).await;
-    assert!(matches!(house.state(B).await, Some(PageState::Rejected { .. })));
+    crawl(&world, A).await;
+    assert!(matches!(world.state(A).await, Some(PageState::Rejected { .. })), "gambling is not what was let through");
+    crawl(&world, B).await;
+    assert!(matches!(world.state(B).await, Some(PageState::Rejected { .. })));
     // Given anew, it takes the place of the old one.
     overrules.give(&site, Judged::Pass, vec![Topic::Gambling], None).await.unwrap();
     assert_eq!(overrules.list().await.unwrap().len(), 2);
-    house.politeness.clock.sleep(Millis::from_mins(1)).await;
-    run_queues(&house).await;
-    assert!(is_accepted(house.state(A).await.as_ref()));
-    assert!(matches!(house.state(B).await, Some(PageState::Rejected { .. })));
+    world.politeness.clock.sleep(Millis::from_mins(1)).await;
+    run_queues(&world).await;
+    assert!(is_accepted(world.state(A).await.as_ref()));
+    assert!(matches!(world.state(B).await, Some(PageState::Rejected { .. })));
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_re_check_removes_what_is_kept_out_without_a_call() {
-    let house = House::new();
-    serve(&house, A, PICTURE, body(true));
-    crawl(&house, A).await;
+    let world = TestWorld::new();
+    serve(&world, A, PICTURE, body(true));
+    crawl(&world, A).await;
     // As if the process that gave the override had died before it did what follows.
     let rule = serde_json::json!({ "overrules": [
         { "scope": { "page": A }, "verdict": "reject", "at": "2026-11-21T00:00:00Z" }
     ]});
-    house.blobs.put("overrules.json", rule.to_string().into()).await.unwrap();
-    house.politeness.clock.sleep(Millis::from_mins(1)).await;
-    let before = house.web.calls().len();
-    house.fetch(&visit("example.org", &[A], &Purpose::Recheck)).await;
-    assert_eq!(house.state(A).await, Some(PageState::Gone { reason: Gone::Screened }));
-    assert_eq!(house.web.calls().len(), before);
+    world.blobs.put("overrules.json", rule.to_string().into()).await.unwrap();
+    world.politeness.clock.sleep(Millis::from_mins(1)).await;
+    let before = world.web.calls().len();
+    world.fetch(&visit("example.org", &[A], &Purpose::Recheck)).await;
+    assert_eq!(world.state(A).await, Some(PageState::Gone { reason: Gone::Screened }));
+    assert_eq!(world.web.calls().len(), before);
 }
 
 #[tokio::test(start_paused = true)]
 async fn what_is_no_host_and_no_page_is_said() {
-    let overrules = House::new().overrules();
+    let overrules = TestWorld::new().overrules();
     for wrong in ["", "a b", "example.org/page", "ftp://example.org/", "https://"] {
         assert!(
             matches!(overrules.scope(wrong).await, Err(StageError::Job(why)) if why.contains("neither a host")),

@@ -1,31 +1,31 @@
 //! What there is, counted, and kept where counting costs money.
 
-use crate::house::{House, new, page, status, visit};
 use crate::index::{accept, removal};
+use crate::test_world::{TestWorld, new, page, status, visit};
 use bytes::Bytes;
 use curlew_model::{Gone, HoldReason, Millis};
 use curlew_ports::Blobs;
 use curlew_stages::operator::stats::{Stats, stored_stats};
 
-fn stats(house: &House) -> Stats {
+fn stats(world: &TestWorld) -> Stats {
     Stats {
-        pages: house.pages.clone(),
-        sources: house.sources.clone(),
-        hosts: house.hosts.clone(),
-        blobs: house.blobs.clone(),
-        clock: house.politeness.clock.clone(),
+        pages: world.pages.clone(),
+        sources: world.sources.clone(),
+        hosts: world.hosts.clone(),
+        blobs: world.blobs.clone(),
+        clock: world.politeness.clock.clone(),
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn what_there_is_is_counted_by_what_became_of_it() {
-    let house = House::new();
-    house.with_feed(|_| {}).await;
+    let world = TestWorld::new();
+    world.with_feed(|_| {}).await;
     for name in ["a", "b", "c"] {
-        accept(&house, name, "A curlew is a curlew.").await;
+        accept(&world, name, "A curlew is a curlew.").await;
     }
-    removal(&house).remove(&page("https://example.org/a"), Gone::NotFound).await.unwrap();
-    let all = stats(&house).take().await.unwrap();
+    removal(&world).remove(&page("https://example.org/a"), Gone::NotFound).await.unwrap();
+    let all = stats(&world).take().await.unwrap();
     assert_eq!((all.sites, all.feeds), (0, 1));
     assert_eq!((all.pages.get("accepted"), all.pages.get("gone")), (Some(&2), Some(&1)));
     assert_eq!((all.gone.get("not_found"), all.rejected.len()), (Some(&1), 0));
@@ -34,28 +34,28 @@ async fn what_there_is_is_counted_by_what_became_of_it() {
 
 #[tokio::test(start_paused = true)]
 async fn a_host_is_counted_as_held_while_it_is() {
-    let house = House::new();
-    house.web.answer("https://example.org/x", Ok(status(429)));
-    house.fetch(&visit("example.org", &["https://example.org/x"], &new())).await;
-    assert_eq!(stats(&house).held().await.unwrap(), [(HoldReason::TooManyRequests, 1)].into());
-    house.politeness.clock.sleep(Millis::from_days(5)).await;
-    assert!(stats(&house).held().await.unwrap().is_empty());
+    let world = TestWorld::new();
+    world.web.answer("https://example.org/x", Ok(status(429)));
+    world.fetch(&visit("example.org", &["https://example.org/x"], &new())).await;
+    assert_eq!(stats(&world).held().await.unwrap(), [(HoldReason::TooManyRequests, 1)].into());
+    world.politeness.clock.sleep(Millis::from_days(5)).await;
+    assert!(stats(&world).held().await.unwrap().is_empty());
 }
 
 #[tokio::test(start_paused = true)]
 async fn stats_are_taken_once_a_week_by_whoever_asks_daily() {
-    let house = House::new();
-    let (stats, blobs) = (stats(&house), house.blobs.as_ref());
+    let world = TestWorld::new();
+    let (stats, blobs) = (stats(&world), world.blobs.as_ref());
     assert_eq!(stored_stats(blobs).await.unwrap(), None);
     let mut taken = vec![];
     for day in 0..15 {
         if stats.keep().await.unwrap() {
             taken.push(day);
         }
-        house.politeness.clock.sleep(Millis::from_days(1)).await;
+        world.politeness.clock.sleep(Millis::from_days(1)).await;
     }
     assert_eq!(taken, [0, 7, 14]);
-    let at = house.now() - Millis::from_days(1);
+    let at = world.now() - Millis::from_days(1);
     assert_eq!(stored_stats(blobs).await.unwrap().map(|(taken, _)| taken), Some(at));
     // One that came to no end is not begun anew each day, and the last one stays.
     let unfinished = b"{\"begun\":\"2026-12-25T00:00:00Z\",\"counted\":null}";

@@ -1,25 +1,25 @@
 //! Turns: the soft limit on how long a visit goes on beginning things.
 
-use crate::house::{House, host, html, new, page, visit};
+use crate::test_world::{TestWorld, host, html, new, page, visit};
 use curlew_model::{Job, Millis, PageState, Stage as QueueName};
 use curlew_ports::{CallKind, HostLedger, Pages};
 use curlew_stages::pages::fetch::Fetch;
 use curlew_stages::stage::{Stage, Verdict};
 
 /// Three pages of one host, as its visit sends them on with a turn of so many seconds.
-async fn left_after(house: &House, turn: u64) -> Vec<String> {
+async fn left_after(world: &TestWorld, turn: u64) -> Vec<String> {
     let urls = ["https://example.org/a", "https://example.org/b", "https://example.org/c"];
     for url in urls {
-        house.web.serve(url, "text/html", html(""));
+        world.web.serve(url, "text/html", html(""));
     }
-    let fetch = Fetch::new(house.politeness.clone(), house.pages.clone(), house.jobs.clone(), house.blobs.clone());
+    let fetch = Fetch::new(world.politeness.clone(), world.pages.clone(), world.jobs.clone(), world.blobs.clone());
     let job = visit("example.org", &urls, &new());
     assert_eq!(fetch.with_time_slice(Millis::from_secs(turn)).run(&job).await.unwrap(), Verdict::Done);
-    match &house.queued(QueueName::Fetch).await[..] {
+    match &world.queued(QueueName::Fetch).await[..] {
         [] => vec![],
         [(Job::Fetch(rest), due)] => {
             assert_eq!(rest.deferrals, 0, "that a turn is over counts against no page");
-            assert!(*due >= house.now() && due.since(house.now()) < Millis::from_mins(1));
+            assert!(*due >= world.now() && due.since(world.now()) < Millis::from_mins(1));
             rest.items.iter().map(|item| item.url.clone()).collect()
         }
         more => panic!("{more:?}"),
@@ -28,22 +28,22 @@ async fn left_after(house: &House, turn: u64) -> Vec<String> {
 
 #[tokio::test(start_paused = true)]
 async fn a_visit_begins_nothing_more_when_its_turn_is_over() {
-    let house = House::new();
-    assert_eq!(left_after(&house, 2).await.last().map(String::as_str), Some("https://example.org/c"));
-    let (state, _) = house.hosts.load(&host("example.org")).await.unwrap();
+    let world = TestWorld::new();
+    assert_eq!(left_after(&world, 2).await.last().map(String::as_str), Some("https://example.org/c"));
+    let (state, _) = world.hosts.load(&host("example.org")).await.unwrap();
     assert_eq!(state.lease, None, "the lease is given back");
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_visit_gets_one_item_done_however_short_its_turn() {
-    let house = House::new();
-    assert_eq!(left_after(&house, 0).await, ["https://example.org/b", "https://example.org/c"]);
-    let (row, _) = house.pages.get(&page("https://example.org/a")).await.unwrap().unwrap();
+    let world = TestWorld::new();
+    assert_eq!(left_after(&world, 0).await, ["https://example.org/b", "https://example.org/c"]);
+    let (row, _) = world.pages.get(&page("https://example.org/a")).await.unwrap().unwrap();
     assert_eq!(row.state, PageState::Pending);
-    assert_eq!(house.calls(CallKind::Page).len(), 1);
+    assert_eq!(world.calls(CallKind::Page).len(), 1);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_long_turn_changes_nothing() {
-    assert!(left_after(&House::new(), 200).await.is_empty());
+    assert!(left_after(&TestWorld::new(), 200).await.is_empty());
 }

@@ -30,7 +30,7 @@ pub(crate) const FEED: &str = "https://example.org/feed";
 pub(crate) const HOUR: u64 = 3_600;
 
 /// All ports in memory, and the stages over them.
-pub(crate) struct House {
+pub(crate) struct TestWorld {
     pub(crate) web: Arc<MemoryFetch>,
     pub(crate) hosts: Arc<MemoryHosts>,
     pub(crate) sources: Arc<MemorySources>,
@@ -42,16 +42,16 @@ pub(crate) struct House {
     pub(crate) judge: Arc<Judge>,
 }
 
-impl House {
-    pub(crate) fn new() -> House {
-        House::with_scope(Scope::default())
+impl TestWorld {
+    pub(crate) fn new() -> TestWorld {
+        TestWorld::with_scope(Scope::default())
     }
 
     /// Another process over the same store and the same web.
-    pub(crate) fn sharing(other: &House) -> House {
+    pub(crate) fn sharing(other: &TestWorld) -> TestWorld {
         let politeness =
             Politeness { outage: Arc::default(), known: Arc::default(), ..Politeness::clone(&other.politeness) };
-        House {
+        TestWorld {
             web: other.web.clone(),
             hosts: other.hosts.clone(),
             sources: other.sources.clone(),
@@ -64,7 +64,7 @@ impl House {
         }
     }
 
-    pub(crate) fn with_scope(scope: Scope) -> House {
+    pub(crate) fn with_scope(scope: Scope) -> TestWorld {
         let web = Arc::new(MemoryFetch::default());
         let (hosts, jobs): (Arc<MemoryHosts>, Arc<MemoryJobs>) = Default::default();
         let (sources, pages): (Arc<MemorySources>, Arc<MemoryPages>) = Default::default();
@@ -84,7 +84,7 @@ impl House {
         let seeds = Arc::new(CountingSeeds::new(1));
         let politeness = Politeness { scope: Arc::new(scope), ..ports.politeness(web.clone(), clock, seeds) };
         let (politeness, judge) = (Arc::new(politeness), Arc::default());
-        House { web, hosts, sources, pages, jobs, blobs, ports, politeness, judge }
+        TestWorld { web, hosts, sources, pages, jobs, blobs, ports, politeness, judge }
     }
 
     /// The stages over these ports.
