@@ -8,7 +8,7 @@ use crate::failure::Failure;
 use crate::serve::{Answer, Call, serve};
 use curlew_model::{Millis, Timestamp, Year};
 use curlew_ports::PortError;
-use curlew_stages::catalog::index::Published;
+use curlew_stages::catalog::index::PublishReport;
 use curlew_stages::feeds::dispatch::{Dispatched, TickLimits};
 use curlew_stages::stage::StageError;
 use curlew_stages::stage::with_causes;
@@ -119,14 +119,14 @@ struct YearDone {
 
 async fn publish(call: &Call, event: IndexEvent) -> Result<Value, Failure> {
     let program = call.cold.program(call.meter.clone())?;
-    let done: Vec<(Year, Published)> = match (event.year, event.what) {
+    let done: Vec<(Year, PublishReport)> = match (event.year, event.what) {
         (Some(_), Some(_)) => return Err(Failure::Event("an event names a year, or says what to do, not both".into())),
         (Some(year), None) => vec![(year, program.refresh(year).await?)],
         (None, Some(What::Archive)) => program.archive().await?,
         (None, None | Some(What::Publish)) => program.publish().await?,
     };
     let done = done.into_iter().map(|(year, done)| {
-        let Published { added, segments, purged, splits, rewritten } = done;
+        let PublishReport { added, segments, purged, splits, rewritten } = done;
         tracing::info!(year, added, segments, purged, splits, rewritten, "the index of a year was published");
         YearDone { year, added, segments, purged, splits, rewritten }
     });

@@ -1,7 +1,7 @@
 //! The composition root: all stages, put together over one set of ports.
 
 use crate::catalog::find::Finder;
-use crate::catalog::index::{Index, Published};
+use crate::catalog::index::{Index, PublishReport};
 use crate::catalog::removal::Removal;
 use crate::feeds::discover::Discover;
 use crate::feeds::dispatch::Dispatch;
@@ -263,7 +263,7 @@ impl Program {
     ///
     /// # Errors
     /// What the ports say; the next time does it again.
-    pub async fn publish(&self) -> Result<Vec<(Year, Published)>, StageError> {
+    pub async fn publish(&self) -> Result<Vec<(Year, PublishReport)>, StageError> {
         let this = self.clock.now().year();
         let mut done = Vec::new();
         for year in self.index.years().await? {
@@ -278,7 +278,7 @@ impl Program {
     ///
     /// # Errors
     /// What the ports say; the next time does it again.
-    pub async fn archive(&self) -> Result<Vec<(Year, Published)>, StageError> {
+    pub async fn archive(&self) -> Result<Vec<(Year, PublishReport)>, StageError> {
         let this = self.clock.now().year();
         let mut done = Vec::new();
         for older in self.index.years().await?.into_iter().filter(|y| *y != this) {
@@ -291,7 +291,7 @@ impl Program {
     ///
     /// # Errors
     /// What the ports say.
-    pub async fn refresh(&self, year: Year) -> Result<Published, StageError> {
+    pub async fn refresh(&self, year: Year) -> Result<PublishReport, StageError> {
         self.remove_expired(year).await?;
         self.index.refresh(year).await
     }

@@ -10,7 +10,7 @@ use askama::Template;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
-use curlew_stages::operator::messages::{About, Message, Told};
+use curlew_stages::operator::messages::{About, Message, MessageOutcome};
 use std::sync::Arc;
 
 /// Longest message, in bytes; with all else it fits into a form.
@@ -47,11 +47,11 @@ pub(crate) async fn send(State(app): State<Arc<App>>, from: From, language: Lang
     };
     let t = words::Contact::of(language);
     match app.services.messages.take(&message).await {
-        Ok(Told::Taken) => {
+        Ok(MessageOutcome::Taken) => {
             let notice = Some(Notice::good(t.taken));
             answer(&app, language, StatusCode::OK, &Filled::default(), None, notice)
         }
-        Ok(Told::Full) => refused(&app, language, &filled, No::new(StatusCode::SERVICE_UNAVAILABLE, t.full)),
+        Ok(MessageOutcome::Full) => refused(&app, language, &filled, No::new(StatusCode::SERVICE_UNAVAILABLE, t.full)),
         Err(error) => page::stage_error(app.site(language), "contact", &error),
     }
 }

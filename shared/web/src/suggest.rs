@@ -10,7 +10,7 @@ use askama::Template;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
-use curlew_stages::operator::suggest::{SuggestError, Suggested};
+use curlew_stages::operator::suggest::{SuggestError, SuggestOutcome};
 use std::sync::Arc;
 
 /// Longest address that is taken, in bytes.
@@ -44,8 +44,8 @@ async fn hand_on(app: &App, language: Language, url: &str, typed: &str) -> Respo
     let t = Suggest::of(language);
     let good = |text: String| answer(app, language, StatusCode::OK, "", None, Some(Notice::good(text)));
     match app.services.suggest.offered(url).await {
-        Ok(Suggested::Taken) => good((t.taken)(url)),
-        Ok(Suggested::Known) => good((t.known)(url)),
+        Ok(SuggestOutcome::Taken) => good((t.taken)(url)),
+        Ok(SuggestOutcome::Known) => good((t.known)(url)),
         Err(SuggestError::Refused(refused)) => {
             let notice = Notice::bad((t.refused)(&refused));
             answer(app, language, StatusCode::UNPROCESSABLE_ENTITY, typed, None, Some(notice))

@@ -98,16 +98,6 @@ const STRICT: &[&str] = &[
 
 /// Names that more than one type of a crate has as yet.
 const TWICE: &[(&str, &str)] = &[
-    ("curlew-policy", "Members"),
-    ("curlew-policy", "Reader"),
-    ("curlew-policy", "Rule"),
-    ("curlew-policy", "Scope"),
-    ("curlew-stages", "Asked"),
-    ("curlew-stages", "Batch"),
-    ("curlew-stages", "Kept"),
-    ("curlew-stages", "Read"),
-    ("curlew-stages", "Round"),
-    ("curlew-stages", "Seen"),
     ("curlew-testkit", "Episode"),
     ("curlew-testkit", "Moment"),
     ("curlew-testkit", "Plan"),

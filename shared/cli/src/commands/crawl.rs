@@ -13,7 +13,7 @@ use crate::world::World;
 use anyhow::{Result, bail};
 use curlew_feed::OpmlFeed;
 use curlew_model::SourceKey;
-use curlew_stages::operator::suggest::{Refused, SuggestError};
+use curlew_stages::operator::suggest::{RefusedAddress, SuggestError};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -122,7 +122,7 @@ impl Named {
     /// Writes all of them down, and tells which could not be taken. A site alone, and a feed named on the command line, must
     /// be usable, or nothing is begun; a bad line of a long list is told and stepped over.
     async fn take(&self, world: &World) -> Result<(BTreeSet<SourceKey>, Vec<LeftOut>)> {
-        let from_flags = |why: Refused| usage(shown(&why.to_string(), REFUSAL));
+        let from_flags = |why: RefusedAddress| usage(shown(&why.to_string(), REFUSAL));
         let (mut keys, mut left_out) = (BTreeSet::new(), vec![]);
         for part in self.sites.chunks(PART) {
             for (site, outcome) in part.iter().zip(world.suggest.sites(part).await?) {

@@ -6,7 +6,7 @@ use crate::output::{self, ADDRESS, shown};
 use crate::world::World;
 use anyhow::{Result, bail};
 use curlew_stages::operator::messages::About;
-use curlew_stages::operator::messages::Kept;
+use curlew_stages::operator::messages::StoredMessage;
 use serde_json::{Value, json};
 
 /// Characters of a message in the list.
@@ -69,7 +69,7 @@ async fn close(world: &World, name: &str, json: bool) -> Result<()> {
     Ok(())
 }
 
-fn named(name: &str, kept: &Kept) -> Value {
+fn named(name: &str, kept: &StoredMessage) -> Value {
     let mut value = json!(kept);
     value["name"] = name.into();
     value

@@ -3,7 +3,7 @@
 use crate::output::{self, shown};
 use anyhow::{Context, Result};
 use curlew_feed::OpmlFeed;
-use curlew_stages::operator::suggest::Refused;
+use curlew_stages::operator::suggest::RefusedAddress;
 use serde::Serialize;
 use std::path::Path;
 
@@ -23,7 +23,7 @@ pub(crate) struct LeftOut {
 
 impl LeftOut {
     /// Tells it on standard error at once, and keeps it for the end.
-    pub(super) fn told(what: &str, named: &str, refused: &Refused) -> LeftOut {
+    pub(super) fn told(what: &str, named: &str, refused: &RefusedAddress) -> LeftOut {
         let (named, reason) = (shown(named, SHOWN), shown(&refused.why.to_string(), SHOWN));
         output::error_line(&format!("curlew: {what} '{named}' is left out: {reason}"));
         LeftOut { named, reason }

@@ -7,8 +7,8 @@ use crate::output::{self, shown};
 use crate::world::World;
 use anyhow::Result;
 use curlew_screen::{Scope, Topic, Verdict};
-use curlew_stages::operator::overrides::Followed;
-use curlew_stages::pages::overrides::Given;
+use curlew_stages::operator::overrides::OverrideEffect;
+use curlew_stages::pages::overrides::StoredOverride;
 use serde_json::json;
 
 /// Characters of a note in a line for people.
@@ -48,7 +48,7 @@ async fn list(world: &World, json: bool) -> Result<()> {
     Ok(())
 }
 
-fn line(Given { rule, at }: &Given) -> String {
+fn line(StoredOverride { rule, at }: &StoredOverride) -> String {
     let topics: Vec<&str> = rule.topics.iter().map(|t| t.as_str()).collect();
     let only = if topics.is_empty() { String::new() } else { format!("  only {}", topics.join(", ")) };
     let note = rule.note.as_ref().map(|note| format!("  ({})", shown(note, NOTE))).unwrap_or_default();
@@ -81,12 +81,12 @@ async fn remove(world: &World, target: &str, json: bool) -> Result<()> {
     let scope = world.overrules.scope(target).await.map_err(explain)?;
     match world.overrules.take_back(&scope).await.map_err(explain)? {
         Some(followed) => tell(&scope, &format!("{scope} is judged by screening again"), &followed, json),
-        None => tell(&scope, &format!("there was no override about {scope}"), &Followed::default(), json),
+        None => tell(&scope, &format!("there was no override about {scope}"), &OverrideEffect::default(), json),
     }
 }
 
-fn tell(scope: &Scope, what: &str, followed: &Followed, json: bool) -> Result<()> {
-    let Followed { removed, taken_up } = followed;
+fn tell(scope: &Scope, what: &str, followed: &OverrideEffect, json: bool) -> Result<()> {
+    let OverrideEffect { removed, taken_up } = followed;
     if json {
         output::json(&json!({ "scope": scope, "removed": removed, "taken_up": taken_up }))?;
     } else {

@@ -6,13 +6,13 @@ use crate::progress::Progress;
 use crate::runner::{End, Runner};
 use crate::world::World;
 use anyhow::Result;
-use curlew_stages::catalog::index::Published;
+use curlew_stages::catalog::index::PublishReport;
 use curlew_stages::pages::sample::HowMany;
 use serde_json::json;
 use std::sync::Arc;
 
 pub(super) async fn index(world: &World, year: Option<i16>, json: bool) -> Result<()> {
-    let mut done: Vec<(i16, Published)> = Vec::new();
+    let mut done: Vec<(i16, PublishReport)> = Vec::new();
     match year {
         Some(year) => {
             done.push((year, world.refresh(year).await?));

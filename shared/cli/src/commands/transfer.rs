@@ -9,7 +9,7 @@ use crate::world::World;
 use anyhow::Result;
 use curlew_model::{FeedSource, PageState, Source, SourceKey, Timestamp};
 use curlew_stages::catalog::segment::RecordReader;
-use curlew_stages::operator::suggest::{SuggestError, Suggested};
+use curlew_stages::operator::suggest::{SuggestError, SuggestOutcome};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -88,7 +88,7 @@ pub(super) async fn import_opml(world: &World, file: &Path, as_json: bool) -> Re
     let (mut new, mut known, mut left_out) = (0, 0, vec![]);
     for feed in named::opml(file)? {
         match world.suggest.feed(&feed.url, false).await {
-            Ok(named) if named.outcome == Suggested::Taken => new += 1,
+            Ok(named) if named.outcome == SuggestOutcome::Taken => new += 1,
             Ok(_) => known += 1,
             Err(SuggestError::Refused(why)) => left_out.push(LeftOut::told("the feed", &feed.url, &why)),
             Err(SuggestError::Stage(error)) => return Err(error.into()),

@@ -47,7 +47,7 @@ const NOTHING: [&str; 30] = [
 
 /// A page as it was or as it is.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Said<'a> {
+pub struct PageText<'a> {
     /// Its title; empty if it has none.
     pub title: &'a str,
     /// Its text.
@@ -56,12 +56,12 @@ pub struct Said<'a> {
 
 /// Whether a page that said `then` is the one that says `now`. One with a fifth of the old text is, and so is one of the same
 /// title unless it says that there is nothing.
-pub fn is_same_page(then: Said<'_>, now: Said<'_>) -> bool {
+pub fn is_same_page(then: PageText<'_>, now: PageText<'_>) -> bool {
     share(then.text, now.text) >= SAME_SHARE || (letters(then.title).eq(letters(now.title)) && !says_nothing(now))
 }
 
 /// Whether a page says that there is nothing, in its title or at its beginning.
-fn says_nothing(now: Said<'_>) -> bool {
+fn says_nothing(now: PageText<'_>) -> bool {
     let begin = &now.text[..now.text.floor_char_boundary(BEGINNING)];
     [now.title, begin].iter().any(|text| {
         let text = text.to_lowercase();
@@ -96,7 +96,7 @@ mod tests {
         sings over the moor, and in autumn it comes down to the coast again with its young.";
 
     fn is_same(title: &str, text: &str) -> bool {
-        is_same_page(Said { title: TITLE, text: TEXT }, Said { title, text })
+        is_same_page(PageText { title: TITLE, text: TEXT }, PageText { title, text })
     }
 
     #[test]
@@ -129,10 +129,10 @@ mod tests {
         ] {
             assert!(!is_same(title, text), "{title}");
         }
-        let cjk = Said {
+        let cjk = PageText {
             title: "東京の鳥", text: "昨日、東京湾でダイシャクシギを見た。とても長い嘴だった。"
         };
         assert!(is_same_page(cjk, cjk));
-        assert!(!is_same_page(cjk, Said { title: "エラー", text: "ページが見つかりません。" }));
+        assert!(!is_same_page(cjk, PageText { title: "エラー", text: "ページが見つかりません。" }));
     }
 }

@@ -51,7 +51,7 @@ pub enum Outcome {
 }
 
 /// Of whom an answer that is no good one speaks.
-enum Scope {
+enum HoldScope {
     /// Of the host key.
     Host(HoldReason),
     /// Of the URL, until there are so many URLs.
@@ -68,20 +68,20 @@ impl Outcome {
         }
     }
 
-    fn scope(self, rules: &Rules) -> Option<Scope> {
+    fn scope(self, rules: &Rules) -> Option<HoldScope> {
         match self {
-            Outcome::Answered { status: 429, .. } => Some(Scope::Host(HoldReason::TooManyRequests)),
+            Outcome::Answered { status: 429, .. } => Some(HoldScope::Host(HoldReason::TooManyRequests)),
             // RFC 9110 §15.6.4: it is the server that cannot handle the request.
-            Outcome::Answered { status: 503, .. } => Some(Scope::Host(HoldReason::ServerError)),
+            Outcome::Answered { status: 503, .. } => Some(HoldScope::Host(HoldReason::ServerError)),
             // RFC 9110 §15.5.3 and RFC 7725 §3: 402 and 451 refuse as 403 does.
             Outcome::Answered { status: 402 | 403 | 451, .. } => {
-                Some(Scope::Url(HoldReason::Forbidden, rules.forbidden_limit))
+                Some(HoldScope::Url(HoldReason::Forbidden, rules.forbidden_limit))
             }
             Outcome::Answered { status: 500.., .. } => {
-                Some(Scope::Url(HoldReason::ServerError, rules.server_error_limit))
+                Some(HoldScope::Url(HoldReason::ServerError, rules.server_error_limit))
             }
-            Outcome::Cut => Some(Scope::Url(HoldReason::Network, rules.cut_limit)),
-            Outcome::Broken => Some(Scope::Url(HoldReason::Hostile, rules.broken_limit)),
+            Outcome::Cut => Some(HoldScope::Url(HoldReason::Network, rules.cut_limit)),
+            Outcome::Broken => Some(HoldScope::Url(HoldReason::Hostile, rules.broken_limit)),
             Outcome::Answered { .. } | Outcome::Network | Outcome::Outage => None,
         }
     }
@@ -111,8 +111,8 @@ pub fn record_outcome(
     }
     state.not_before = state.not_before.max(now + pace::pause(&state, rules, seed));
     match (outcome.scope(rules), outcome) {
-        (Some(Scope::Host(reason)), _) => hold(state, rules, reason, outcome, now, seed),
-        (Some(Scope::Url(reason, limit)), _) => {
+        (Some(HoldScope::Host(reason)), _) => hold(state, rules, reason, outcome, now, seed),
+        (Some(HoldScope::Url(reason, limit)), _) => {
             // Somebody answered: the network between us is well.
             state.failures = 0;
             state = remember(state, rules, asked.url, (reason, outcome), now, seed);
@@ -225,7 +225,7 @@ fn base(rules: &Rules, reason: HoldReason) -> Millis {
 /// Until when a URL is left alone whose answer speaks for itself alone, put off so often in a row before; `None` if the
 /// answer is no reason to.
 pub fn url_held_until(rules: &Rules, outcome: Outcome, in_a_row: u32, now: Timestamp, seed: u64) -> Option<Timestamp> {
-    let (Scope::Host(reason) | Scope::Url(reason, _)) = outcome.scope(rules)?;
+    let (HoldScope::Host(reason) | HoldScope::Url(reason, _)) = outcome.scope(rules)?;
     Some(now + hold_length(base(rules, reason), outcome.asked(rules, now), in_a_row, rules, seed))
 }
 

@@ -19,7 +19,7 @@ pub fn pause(state: &HostState, rules: &Rules, seed: u64) -> Millis {
 
 /// What demands that the pause have a certain length at least; chance may only lengthen it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ruled {
+pub enum BindingLimit {
     /// [`Rules::min_pause`].
     LeastPause,
     /// The Crawl-delay of robots.txt.
@@ -28,29 +28,29 @@ pub enum Ruled {
     ResponseTime,
 }
 
-impl Ruled {
+impl BindingLimit {
     /// The word for people.
     pub const fn as_str(self) -> &'static str {
         match self {
-            Ruled::LeastPause => "least_pause",
-            Ruled::CrawlDelay => "crawl_delay",
-            Ruled::ResponseTime => "response_time",
+            BindingLimit::LeastPause => "least_pause",
+            BindingLimit::CrawlDelay => "crawl_delay",
+            BindingLimit::ResponseTime => "response_time",
         }
     }
 }
 
 /// The pause in force without what chance adds, and what rules it.
-pub fn ruled_by(state: &HostState, rules: &Rules) -> (Ruled, Millis) {
+pub fn ruled_by(state: &HostState, rules: &Rules) -> (BindingLimit, Millis) {
     let [first, rest @ ..] = demands(state, rules);
     rest.into_iter().fold(first, |longest, next| if next.1 > longest.1 { next } else { longest })
 }
 
-fn demands(state: &HostState, rules: &Rules) -> [(Ruled, Millis); 3] {
+fn demands(state: &HostState, rules: &Rules) -> [(BindingLimit, Millis); 3] {
     let slow = Millis((state.last_response.0 as f64 * rules.response_factor) as u64);
     [
-        (Ruled::LeastPause, rules.min_pause),
-        (Ruled::CrawlDelay, state.crawl_delay.min(rules.crawl_delay_cap)),
-        (Ruled::ResponseTime, slow),
+        (BindingLimit::LeastPause, rules.min_pause),
+        (BindingLimit::CrawlDelay, state.crawl_delay.min(rules.crawl_delay_cap)),
+        (BindingLimit::ResponseTime, slow),
     ]
 }
 
@@ -130,9 +130,9 @@ mod tests {
         let rules = Rules { response_factor: 2.0, ..Rules::default() };
         let state =
             |took, delay| HostState { last_response: Millis(took), crawl_delay: Millis(delay), ..HostState::default() };
-        assert_eq!(ruled_by(&state(300, 0), &rules), (Ruled::LeastPause, Millis(1_000)));
-        assert_eq!(ruled_by(&state(3_000, 5_000), &rules), (Ruled::ResponseTime, Millis(6_000)));
-        assert_eq!(ruled_by(&state(3_000, 9_000), &rules), (Ruled::CrawlDelay, Millis(9_000)));
+        assert_eq!(ruled_by(&state(300, 0), &rules), (BindingLimit::LeastPause, Millis(1_000)));
+        assert_eq!(ruled_by(&state(3_000, 5_000), &rules), (BindingLimit::ResponseTime, Millis(6_000)));
+        assert_eq!(ruled_by(&state(3_000, 9_000), &rules), (BindingLimit::CrawlDelay, Millis(9_000)));
     }
 
     #[test]

@@ -22,7 +22,7 @@ const CONTENT_USAGE: &[&str] = &["content-usage"];
 /// Reads the file; see [`Robots::parse`].
 pub(super) fn read(body: &[u8], token: &str) -> Robots {
     let text = decoded(without_cut_line(body));
-    let mut reader = Reader::new(product_token(token).as_bytes());
+    let mut reader = GroupParser::new(product_token(token).as_bytes());
     for line in text.split(|b| *b == b'\n' || *b == b'\r') {
         reader.take(parse_line(line));
     }
@@ -42,7 +42,7 @@ enum Line<'a> {
 
 /// Whom a `User-agent` line names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Named {
+enum AgentMatch {
     Us,
     Everyone,
     Other,
@@ -50,49 +50,49 @@ enum Named {
 
 /// Whether the group at hand names us, everyone, or both.
 #[derive(Clone, Copy, Debug, Default)]
-struct Members {
+struct GroupAgents {
     us: bool,
     everyone: bool,
     /// The next `User-agent` line begins another group.
     closed: bool,
 }
 
-impl Members {
-    fn add(&mut self, named: Named) {
+impl GroupAgents {
+    fn add(&mut self, named: AgentMatch) {
         if self.closed {
-            *self = Members::default();
+            *self = GroupAgents::default();
         }
-        self.us |= named == Named::Us;
-        self.everyone |= named == Named::Everyone;
+        self.us |= named == AgentMatch::Us;
+        self.everyone |= named == AgentMatch::Everyone;
     }
 }
 
 /// Goes through the lines and keeps what may hold for the token.
-struct Reader<'a> {
+struct GroupParser<'a> {
     token: &'a [u8],
     /// A group names us: what holds for everyone is of no interest (RFC 9309 §2.2.1).
     named: bool,
     /// Closed by a rule only: Crawl-delay and what is not known do not end a group (§2.2.4).
-    group: Members,
+    group: GroupAgents,
     /// Closed by a Crawl-delay too, so that one that stands for everyone is not taken for that of the agent below it.
-    delay_group: Members,
-    own: Collected,
-    general: Collected,
+    delay_group: GroupAgents,
+    own: RuleSet,
+    general: RuleSet,
 }
 
-impl<'a> Reader<'a> {
-    fn new(token: &'a [u8]) -> Reader<'a> {
-        let (group, delay_group) = (Members::default(), Members::default());
-        Reader { token, named: false, group, delay_group, own: Collected::default(), general: Collected::default() }
+impl<'a> GroupParser<'a> {
+    fn new(token: &'a [u8]) -> GroupParser<'a> {
+        let (group, delay_group) = (GroupAgents::default(), GroupAgents::default());
+        GroupParser { token, named: false, group, delay_group, own: RuleSet::default(), general: RuleSet::default() }
     }
 
     fn take(&mut self, line: Line<'_>) {
         match line {
             Line::UserAgent(value) => {
                 let named = self.whom(value);
-                if named == Named::Us && !self.named {
+                if named == AgentMatch::Us && !self.named {
                     self.named = true;
-                    self.general = Collected::default();
+                    self.general = RuleSet::default();
                 }
                 self.group.add(named);
                 self.delay_group.add(named);
@@ -127,7 +127,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn each(&mut self, members: Members, apply: impl Fn(&mut Collected)) {
+    fn each(&mut self, members: GroupAgents, apply: impl Fn(&mut RuleSet)) {
         if members.us {
             apply(&mut self.own);
         }
@@ -138,17 +138,17 @@ impl<'a> Reader<'a> {
 
     /// The token is compared as RFC 9309 §2.2.1 writes one, letters, `-` and `_`, so that `Foo/1.2` names `Foo`;
     /// also up to the first blank or `/`, for agents whose names hold digits.
-    fn whom(&self, value: &[u8]) -> Named {
+    fn whom(&self, value: &[u8]) -> AgentMatch {
         let until = |stop: fn(&u8) -> bool| value.split(stop).next().unwrap_or_default();
         match value {
-            [b'*'] => return Named::Everyone,
-            [b'*', next, ..] if next.is_ascii_whitespace() => return Named::Everyone,
+            [b'*'] => return AgentMatch::Everyone,
+            [b'*', next, ..] if next.is_ascii_whitespace() => return AgentMatch::Everyone,
             _ => {}
         }
         let strict = until(|b| !(b.is_ascii_alphabetic() || *b == b'-' || *b == b'_'));
         let word = until(|b| b.is_ascii_whitespace() || b"/;,(".contains(b));
         let is_us = |name: &[u8]| !name.is_empty() && name.eq_ignore_ascii_case(self.token);
-        if is_us(strict) || is_us(word) { Named::Us } else { Named::Other }
+        if is_us(strict) || is_us(word) { AgentMatch::Us } else { AgentMatch::Other }
     }
 
     fn finish(self) -> Robots {
@@ -158,14 +158,14 @@ impl<'a> Reader<'a> {
 
 /// Rules in the order of the file.
 #[derive(Default)]
-struct Collected {
+struct RuleSet {
     rules: Vec<Rule>,
     bytes: Vec<u8>,
     crawl_delay: Option<Millis>,
     usage: Vec<Usage>,
 }
 
-impl Collected {
+impl RuleSet {
     fn push(&mut self, allow: bool, value: &[u8]) {
         let pattern::Pattern { bytes, anchored, octets } = pattern::canonical_pattern(value);
         let canonical = Cow::Owned(bytes);

@@ -19,10 +19,10 @@ pub fn tdm_url(url: &Url) -> Option<Url> {
 
 /// The rules of a site's `tdmrep.json`.
 #[derive(Clone, Debug, Default)]
-pub struct TdmFile(Vec<Rule>);
+pub struct TdmFile(Vec<TdmRule>);
 
 #[derive(Clone, Debug)]
-struct Rule {
+struct TdmRule {
     pattern: Vec<u8>,
     anchored: bool,
     /// `None` for any value that the report does not know.
@@ -45,7 +45,7 @@ impl TdmFile {
                 Some(number) => number.as_u64().and_then(|n| reserved(&n.to_string())),
                 None => None,
             };
-            Some(Rule { pattern: pattern.bytes, anchored: pattern.anchored, reserved })
+            Some(TdmRule { pattern: pattern.bytes, anchored: pattern.anchored, reserved })
         };
         TdmFile(list.iter().take(MAX_RULES).filter_map(rule).collect())
     }

@@ -29,7 +29,7 @@ const MAX_FILE: usize = 64;
 
 /// How far a request is granted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Granted {
+pub enum GrantExtent {
     /// Whole.
     Whole,
     /// The proof is looked for in the DNS alone.
@@ -125,7 +125,7 @@ pub fn ask(
     request: OwnerRequest,
     may_call: bool,
     now: Timestamp,
-) -> (Ownership, Result<Granted, NotNow>) {
+) -> (Ownership, Result<GrantExtent, NotNow>) {
     let known = claim(&all, challenge);
     if request != OwnerRequest::Look && known.and_then(|claim| proven_until(claim, now)).is_none() {
         return (all, Err(NotNow::Unproven));
@@ -143,15 +143,15 @@ pub fn ask(
         return (all, Err(NotNow::Full));
     }
     if request != OwnerRequest::Look {
-        return (all, Ok(Granted::Whole));
+        return (all, Ok(GrantExtent::Whole));
     }
     all.looks.retain(|look| *look + Millis::from_days(1) > now);
     let room = if is_new { LOOKS_A_DAY } else { LOOKS_A_DAY - LOOKS_FOR_NEW_CLAIMS };
     if !may_call || all.looks.len() >= room {
-        return (all, Ok(Granted::ByDnsOnly));
+        return (all, Ok(GrantExtent::ByDnsOnly));
     }
     all.looks.push(now);
-    (all, Ok(Granted::Whole))
+    (all, Ok(GrantExtent::Whole))
 }
 
 /// The claim, made if there is room for it.
@@ -236,7 +236,7 @@ mod tests {
 
     fn proven(n: usize) -> Ownership {
         let (all, granted) = ask(Ownership::default(), &challenge(n), OwnerRequest::Look, true, T0);
-        assert_eq!(granted, Ok(Granted::Whole));
+        assert_eq!(granted, Ok(GrantExtent::Whole));
         looked(all, &challenge(n), Some(Way::File), vec![(Way::Dns, Miss::Absent)], T0)
     }
 
@@ -278,7 +278,7 @@ mod tests {
             let (after, granted) = ask(Ownership::default(), &challenge(1), request, true, T0);
             assert_eq!((after, granted), (Ownership::default(), Err(NotNow::Unproven)));
             assert_eq!(ask(proven(1), &challenge(2), request, true, T0).1, Err(NotNow::Unproven), "another's proof");
-            assert_eq!(ask(proven(1), &challenge(1), request, true, T0).1, Ok(Granted::Whole));
+            assert_eq!(ask(proven(1), &challenge(1), request, true, T0).1, Ok(GrantExtent::Whole));
             assert_eq!(
                 ask(proven(1), &challenge(1), request, true, T0 + PROOF_LIFE).1,
                 Err(NotNow::Unproven),
@@ -290,11 +290,11 @@ mod tests {
     #[test]
     fn what_is_asked_for_again_has_to_wait() {
         let (all, first) = ask(proven(1), &challenge(1), OwnerRequest::Visit, true, T0);
-        assert_eq!(first, Ok(Granted::Whole));
+        assert_eq!(first, Ok(GrantExtent::Whole));
         let later = T0 + LOST;
         assert_eq!(
             ask(all.clone(), &challenge(1), OwnerRequest::Visit, true, later).1,
-            Ok(Granted::Whole),
+            Ok(GrantExtent::Whole),
             "the job may have been lost"
         );
         let all = done(all, &challenge(1), OwnerRequest::Visit, T0 + Millis::from_secs(1));
@@ -302,9 +302,9 @@ mod tests {
         assert_eq!(again, Err(NotNow::Until(T0 + Millis::from_days(1))));
         assert_eq!(
             ask(all.clone(), &challenge(1), OwnerRequest::Visit, true, T0 + Millis::from_days(1)).1,
-            Ok(Granted::Whole)
+            Ok(GrantExtent::Whole)
         );
-        assert_eq!(ask(all, &challenge(1), OwnerRequest::Block, true, T0).1, Ok(Granted::Whole));
+        assert_eq!(ask(all, &challenge(1), OwnerRequest::Block, true, T0).1, Ok(GrantExtent::Whole));
     }
 
     #[test]
@@ -316,22 +316,22 @@ mod tests {
             granted
         };
         let minute = |n: usize| T0 + Millis::from_mins(2 * n as u64);
-        assert_eq!(look(0, false, T0), Ok(Granted::ByDnsOnly), "who may not call takes nothing away");
+        assert_eq!(look(0, false, T0), Ok(GrantExtent::ByDnsOnly), "who may not call takes nothing away");
         for n in 1..=LOOKS_A_DAY - LOOKS_FOR_NEW_CLAIMS {
-            assert_eq!(look(n % 3, true, minute(n)), Ok(Granted::Whole), "{n}");
+            assert_eq!(look(n % 3, true, minute(n)), Ok(GrantExtent::Whole), "{n}");
         }
-        assert_eq!(look(1, true, minute(20)), Ok(Granted::ByDnsOnly), "the rest is kept for claims that are new");
+        assert_eq!(look(1, true, minute(20)), Ok(GrantExtent::ByDnsOnly), "the rest is kept for claims that are new");
         for n in 0..LOOKS_FOR_NEW_CLAIMS {
-            assert_eq!(look(10 + n, true, minute(30 + n)), Ok(Granted::Whole), "{n}");
+            assert_eq!(look(10 + n, true, minute(30 + n)), Ok(GrantExtent::Whole), "{n}");
         }
         for n in 20..60 {
             assert_eq!(
                 look(n, true, minute(n)),
-                Ok(Granted::ByDnsOnly),
+                Ok(GrantExtent::ByDnsOnly),
                 "a record in the DNS is looked up all the same"
             );
         }
-        assert_eq!(look(60, true, T0 + Millis::from_days(2)), Ok(Granted::Whole), "another day");
+        assert_eq!(look(60, true, T0 + Millis::from_days(2)), Ok(GrantExtent::Whole), "another day");
     }
 
     #[test]
@@ -347,7 +347,7 @@ mod tests {
         ];
         for (minute, (n, request, blocked)) in words.into_iter().enumerate() {
             let (next, granted) = ask(all, &challenge(n), request, true, T0 + Millis::from_mins(minute as u64));
-            assert_eq!((granted, is_to_be_blocked(&next)), (Ok(Granted::Whole), blocked), "{request:?}");
+            assert_eq!((granted, is_to_be_blocked(&next)), (Ok(GrantExtent::Whole), blocked), "{request:?}");
             all = next;
         }
         let (both, _) = ask(proven(1), &challenge(1), OwnerRequest::Unblock, true, T0);
@@ -363,7 +363,7 @@ mod tests {
         for n in 1..40 {
             let now = T0 + Millis::from_hours(3 * n as u64);
             let (next, granted) = ask(all, &challenge(n), OwnerRequest::Look, true, now);
-            assert_eq!(granted, Ok(Granted::Whole), "{n}");
+            assert_eq!(granted, Ok(GrantExtent::Whole), "{n}");
             all = next;
         }
         assert_eq!(all.claims.len(), MAX_CLAIMS);

@@ -3,7 +3,7 @@
 use crate::catalog::hidden::hidden_hosts;
 use crate::catalog::index::{load_manifest, search_error};
 use crate::catalog::results::{Explanation, FindError, SearchHit, SearchResults, Start};
-use crate::catalog::splits::{Listed, Opened, Splits, endless};
+use crate::catalog::splits::{ListedSplit, OpenSplit, Splits, endless};
 use crate::catalog::thumbnails::thumbnail;
 use crate::stage::StageError;
 use curlew_model::{Millis, PageId, QueryError, ThumbnailId, Timestamp, Year};
@@ -31,7 +31,7 @@ pub struct Finder {
     splits: Splits,
     pool: Arc<dyn CpuPool>,
     /// The manifests as they were read last.
-    read: Mutex<Arc<Read>>,
+    read: Mutex<Arc<LiveIndex>>,
     /// The years that have a manifest, and when that was found out, by the monotonic clock.
     years: Mutex<Option<(BTreeSet<Year>, Millis)>>,
     /// What cursors are signed by, if they are.
@@ -41,9 +41,9 @@ pub struct Finder {
 /// The manifests of all years, and what they say must not be found. Made anew only when one of them changes or a page's
 /// time is over, since a split remembers where the tombstones of one set lie in it.
 #[derive(Default)]
-struct Read {
+struct LiveIndex {
     tags: Vec<(Year, Option<Tag>)>,
-    splits: Vec<Listed>,
+    splits: Vec<ListedSplit>,
     /// Pages of which each of the splits has only an outdated copy.
     outdated: Vec<Arc<BTreeSet<PageId>>>,
     tombstones: Arc<BTreeSet<PageId>>,
@@ -155,7 +155,7 @@ impl Finder {
     /// Searches, and fetches what is not here, until all is.
     async fn answer(
         &self,
-        splits: &[Opened],
+        splits: &[OpenSplit],
         hidden: &Arc<Hidden>,
         question: &Arc<Question>,
     ) -> Result<(Results, Option<String>), StageError> {
@@ -175,7 +175,7 @@ impl Finder {
         Err(endless())
     }
 
-    async fn manifests(&self, now: Timestamp) -> Result<Arc<Read>, StageError> {
+    async fn manifests(&self, now: Timestamp) -> Result<Arc<LiveIndex>, StageError> {
         let mut manifests = Vec::new();
         let mut tags = Vec::new();
         for year in self.years().await? {
@@ -188,10 +188,10 @@ impl Finder {
             // What another version wrote is found again once the next publishing has built it anew.
             let splits =
                 manifests.iter().flat_map(|m| m.splits.iter().filter(|s| s.is_readable()).map(move |s| (m, s)));
-            let (splits, outdated) = splits.map(|(m, s)| (Listed::of(s), Arc::new(m.outdated_in(s)))).unzip();
+            let (splits, outdated) = splits.map(|(m, s)| (ListedSplit::of(s), Arc::new(m.outdated_in(s)))).unzip();
             let tombstones = Hidden::of(&manifests, BTreeSet::new(), now).tombstones;
             let until = manifests.iter().filter_map(|m| m.next_expiry(now)).min();
-            *read = Arc::new(Read { tags, splits, outdated, tombstones, until });
+            *read = Arc::new(LiveIndex { tags, splits, outdated, tombstones, until });
         }
         Ok(read.clone())
     }

@@ -45,7 +45,7 @@ pub struct Index {
 
 /// What publishing did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Published {
+pub struct PublishReport {
     /// Pages that can be found now and could not before.
     pub added: u64,
     /// Segments that were read.
@@ -96,7 +96,7 @@ pub(crate) fn search_error(error: SearchError) -> StageError {
 
 /// New segments and the records of them that count.
 #[derive(Default)]
-struct Batch {
+struct NewRecords {
     segments: Vec<SegmentKey>,
     records: Vec<Record>,
     text: usize,
@@ -109,8 +109,8 @@ impl Index {
     ///
     /// # Errors
     /// What the ports say, or that the index is damaged.
-    pub async fn publish(&self, year: Year) -> Result<Published, StageError> {
-        let mut done = Published::default();
+    pub async fn publish(&self, year: Year) -> Result<PublishReport, StageError> {
+        let mut done = PublishReport::default();
         let mut races = 0;
         while let Err(error) = self.publish_new(year, &mut done).await {
             races += 1;
@@ -135,14 +135,14 @@ impl Index {
         Ok(done)
     }
 
-    async fn publish_new(&self, year: Year, done: &mut Published) -> Result<(), StageError> {
+    async fn publish_new(&self, year: Year, done: &mut PublishReport) -> Result<(), StageError> {
         let (mut manifest, _) = load_manifest(self.blobs.as_ref(), year).await?;
         if manifest.is_outdated() {
             tracing::warn!(year, "the index is of another version and is built anew from the records");
             manifest = change_manifest(self.blobs.as_ref(), year, |m| Ok(m.begun_anew())).await?;
         }
         let read = (self.clock.now(), manifest.generation);
-        let mut batch = Batch::default();
+        let mut batch = NewRecords::default();
         let segments = self.new_segments(year, &manifest).await?;
         let is_something_new = !segments.is_empty();
         for key in segments {
@@ -164,7 +164,7 @@ impl Index {
     ///
     /// # Errors
     /// What the ports say, or that the index is damaged.
-    pub async fn refresh(&self, year: Year) -> Result<Published, StageError> {
+    pub async fn refresh(&self, year: Year) -> Result<PublishReport, StageError> {
         let mut done = self.publish(year).await?;
         let (manifest, _) = load_manifest(self.blobs.as_ref(), year).await?;
         let splits: Vec<&SplitEntry> = manifest.splits.iter().collect();
@@ -250,7 +250,7 @@ impl Index {
     /// Reads a segment; a record counts only if its page's row points to it, so that what was written twice by a
     /// batch that ran twice is indexed once. What no row will ever point to is erased: when its page is removed one
     /// day, nobody would know of it.
-    async fn read(&self, key: SegmentKey, batch: &mut Batch) -> Result<(), StageError> {
+    async fn read(&self, key: SegmentKey, batch: &mut NewRecords) -> Result<(), StageError> {
         let Some(blob) = self.blobs.get(key.as_str()).await? else {
             batch.segments.push(key);
             return Ok(());
@@ -310,11 +310,11 @@ impl Index {
     async fn add(
         &self,
         year: Year,
-        batch: Batch,
+        batch: NewRecords,
         (began, generation): (Timestamp, u64),
-        done: &mut Published,
+        done: &mut PublishReport,
     ) -> Result<(), StageError> {
-        let Batch { segments, records, revised, .. } = batch;
+        let NewRecords { segments, records, revised, .. } = batch;
         if segments.is_empty() {
             return Ok(());
         }
@@ -366,7 +366,7 @@ impl Index {
         year: Year,
         keys: &[String],
         tier: Option<Tier>,
-        done: &mut Published,
+        done: &mut PublishReport,
     ) -> Result<(), StageError> {
         let began = self.clock.now();
         let (manifest, _) = load_manifest(self.blobs.as_ref(), year).await?;

@@ -18,21 +18,21 @@ const KEPT_BYTES: u64 = 32 * 1024 * 1024;
 
 /// A split that a manifest lists.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Listed {
+pub(crate) struct ListedSplit {
     key: String,
     bytes: u64,
     tail: u64,
 }
 
-impl Listed {
-    pub(crate) fn of(entry: &SplitEntry) -> Listed {
-        Listed { key: entry.key.clone(), bytes: entry.bytes, tail: entry.tail }
+impl ListedSplit {
+    pub(crate) fn of(entry: &SplitEntry) -> ListedSplit {
+        ListedSplit { key: entry.key.clone(), bytes: entry.bytes, tail: entry.tail }
     }
 }
 
 /// An open split and where it lies.
 #[derive(Clone)]
-pub(crate) struct Opened {
+pub(crate) struct OpenSplit {
     key: Arc<str>,
     pub(crate) split: Arc<Split>,
 }
@@ -41,7 +41,7 @@ pub(crate) struct Opened {
 pub(crate) struct Splits {
     blobs: Arc<dyn Blobs>,
     shelf: Option<Arc<dyn Shelf>>,
-    open: Mutex<HashMap<String, Opened>>,
+    open: Mutex<HashMap<String, OpenSplit>>,
 }
 
 impl Splits {
@@ -55,10 +55,10 @@ impl Splits {
     }
 
     /// These splits and no others, in their order.
-    pub(crate) async fn all(&self, listed: &[Listed]) -> Result<Vec<Opened>, StageError> {
+    pub(crate) async fn all(&self, listed: &[ListedSplit]) -> Result<Vec<OpenSplit>, StageError> {
         let (known, were_open) = {
             let open = self.open();
-            let known: Vec<Option<Opened>> = listed.iter().map(|split| open.get(&split.key).cloned()).collect();
+            let known: Vec<Option<OpenSplit>> = listed.iter().map(|split| open.get(&split.key).cloned()).collect();
             (known, open.len())
         };
         let are_the_same = were_open == listed.len() && known.iter().all(Option::is_some);
@@ -75,9 +75,9 @@ impl Splits {
         Ok(splits)
     }
 
-    async fn open_one(&self, listed: &Listed) -> Result<Opened, StageError> {
-        let Listed { key, bytes, tail } = listed;
-        let opened = |split| Opened { key: key.as_str().into(), split: Arc::new(split) };
+    async fn open_one(&self, listed: &ListedSplit) -> Result<OpenSplit, StageError> {
+        let ListedSplit { key, bytes, tail } = listed;
+        let opened = |split| OpenSplit { key: key.as_str().into(), split: Arc::new(split) };
         let mut length = FIRST_READ.max(*tail).min(*bytes);
         loop {
             let place = bytes - length..*bytes;
@@ -98,15 +98,15 @@ impl Splits {
     }
 
     /// Reads what has been asked for of some splits, all at once; says whether there was anything.
-    pub(crate) async fn fetch(&self, splits: &[Opened]) -> Result<bool, StageError> {
+    pub(crate) async fn fetch(&self, splits: &[OpenSplit]) -> Result<bool, StageError> {
         let wanted =
             splits.iter().map(|opened| (opened, opened.split.wanted())).filter(|(_, chunks)| !chunks.is_empty());
         let reads = wanted.map(async |(opened, chunks)| self.supply(opened, chunks).await);
         Ok(!try_join_all(reads).await?.is_empty())
     }
 
-    async fn supply(&self, opened: &Opened, chunks: Vec<Range<u64>>) -> Result<(), StageError> {
-        let Opened { key, split } = opened;
+    async fn supply(&self, opened: &OpenSplit, chunks: Vec<Range<u64>>) -> Result<(), StageError> {
+        let OpenSplit { key, split } = opened;
         let near = self.near(key, &chunks).await;
         // One that is damaged is as good as none, and is replaced.
         let is_here =
@@ -147,7 +147,7 @@ impl Splits {
         }
     }
 
-    fn open(&self) -> MutexGuard<'_, HashMap<String, Opened>> {
+    fn open(&self) -> MutexGuard<'_, HashMap<String, OpenSplit>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -45,14 +45,14 @@ pub struct AuditReport {
     /// In how many splits such pages are, each page counted.
     pub indexed: u64,
     /// What is left of pages that are gone, though it must not be found: where, and of which page.
-    pub left: Vec<Left>,
+    pub left: Vec<Remnant>,
     /// Objects that could not be read, since another version has written them.
     pub unread: Vec<String>,
 }
 
 /// Something that is left of a page that is gone.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Left {
+pub struct Remnant {
     /// The object.
     pub key: String,
     /// The page.
@@ -114,7 +114,7 @@ impl Audit {
                 && self.blobs.get(&thumbnail_key(&image)).await?.is_some_and(|blob| !blob.bytes.is_empty())
             {
                 // Another page may have the same image; that is no trace of this one, but it is said.
-                report.left.push(Left { key: thumbnail_key(&image), page, hidden: true });
+                report.left.push(Remnant { key: thumbnail_key(&image), page, hidden: true });
             }
             report.removed.push(line);
         }
@@ -136,7 +136,7 @@ impl Audit {
                 }
                 report.records += 1;
                 if !alive.contains(&record.id) {
-                    report.left.push(Left { key: key.clone(), page: record.id, hidden: false });
+                    report.left.push(Remnant { key: key.clone(), page: record.id, hidden: false });
                 }
             }
         }
@@ -180,7 +180,7 @@ impl Audit {
                 report.indexed += u64::from(listed.contains(&key));
                 if !alive.contains(&page) {
                     let hidden = tombstones.contains(&page) || !listed.contains(&key);
-                    report.left.push(Left { key: key.clone(), page, hidden });
+                    report.left.push(Remnant { key: key.clone(), page, hidden });
                 }
             }
         }
@@ -198,7 +198,7 @@ impl Audit {
             let name = key.rsplit('/').next().and_then(|name| name.split('.').next()).unwrap_or_default();
             let Ok(page) = PageId::new(name) else { continue };
             if report.is_about(subject, &page, "") && !alive.contains(&page) {
-                report.left.push(Left { key, page, hidden: false });
+                report.left.push(Remnant { key, page, hidden: false });
             }
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! Messages: what people write to the operator by the form. Kept as they were sent and with nothing else of their senders,
+//! Messages: what people write to the operator by the form. StoredMessage as they were sent and with nothing else of their senders,
 //! for a month, or until the operator has done with them.
 
 use crate::catalog::listing::all_keys;
@@ -57,7 +57,7 @@ pub enum About {
 
 /// What became of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Told {
+pub enum MessageOutcome {
     /// The operator will find it.
     Taken,
     /// There are as many messages of today as are taken.
@@ -66,7 +66,7 @@ pub enum Told {
 
 /// A message as it is kept.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Kept {
+pub struct StoredMessage {
     /// When it came.
     pub at: Timestamp,
     /// What it says.
@@ -79,30 +79,30 @@ impl Messages {
     ///
     /// # Errors
     /// What the object store says.
-    pub async fn take(&self, message: &Message) -> Result<Told, StageError> {
+    pub async fn take(&self, message: &Message) -> Result<MessageOutcome, StageError> {
         let at = self.clock.now();
         let today = format!("{PREFIX}{}/", at.day());
         let there = self.blobs.list(&today, None, MESSAGES_A_DAY).await?;
         let text = serde_json::to_vec(message).map_err(|e| StageError::Job(e.to_string()))?;
         let key = format!("{today}{}.json", &hash_hex(&text)[..DIGITS]);
         if there.contains(&key) {
-            return Ok(Told::Taken);
+            return Ok(MessageOutcome::Taken);
         }
         if there.len() >= MESSAGES_A_DAY {
             tracing::warn!(limit = MESSAGES_A_DAY, "no further message is taken today");
-            return Ok(Told::Full);
+            return Ok(MessageOutcome::Full);
         }
-        let kept = Kept { at, message: message.clone() };
+        let kept = StoredMessage { at, message: message.clone() };
         let json = serde_json::to_vec(&kept).map_err(|e| StageError::Job(e.to_string()))?;
         self.blobs.put_if_absent(&key, json.into()).await?;
-        Ok(Told::Taken)
+        Ok(MessageOutcome::Taken)
     }
 
     /// All messages with the names that they are shown and closed by, the oldest first.
     ///
     /// # Errors
     /// What the object store says.
-    pub async fn list(&self) -> Result<Vec<(String, Kept)>, StageError> {
+    pub async fn list(&self) -> Result<Vec<(String, StoredMessage)>, StageError> {
         let mut messages = vec![];
         for key in self.keys().await? {
             if let Some(kept) = self.read(&key).await? {
@@ -116,7 +116,7 @@ impl Messages {
     ///
     /// # Errors
     /// What the object store says.
-    pub async fn get(&self, name: &str) -> Result<Option<Kept>, StageError> {
+    pub async fn get(&self, name: &str) -> Result<Option<StoredMessage>, StageError> {
         match self.key_of(name).await? {
             Some(key) => self.read(&key).await,
             None => Ok(None),
@@ -155,7 +155,7 @@ impl Messages {
         Ok(self.keys().await?.into_iter().find(|key| name(key) == wanted))
     }
 
-    async fn read(&self, key: &str) -> Result<Option<Kept>, StageError> {
+    async fn read(&self, key: &str) -> Result<Option<StoredMessage>, StageError> {
         let Some(blob) = self.blobs.get(key).await? else { return Ok(None) };
         let kept = serde_json::from_slice(&blob.bytes);
         Ok(Some(kept.map_err(|e| PortError::Corrupt { what: key.to_owned(), why: e.to_string() })?))

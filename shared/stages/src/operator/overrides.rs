@@ -9,7 +9,7 @@ use crate::catalog::removal::AUDIT_PREFIX;
 use crate::catalog::removal::Removal;
 use crate::operator::block::jobs;
 use crate::pages::judge::RULES_KNOWN_FOR;
-use crate::pages::overrides::{Given, KEY, about, all, host_of, parse};
+use crate::pages::overrides::{KEY, StoredOverride, about, all, host_of, parse};
 use crate::stage::StageError;
 use curlew_model::{
     EntryHints, Gone, HostKey, Job, Page, PageId, PageState, Purpose, Rejection, Screened, SourceKey, Timestamp,
@@ -32,7 +32,7 @@ const LIST: usize = 500;
 
 /// What came of giving an override or of taking it back.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Followed {
+pub struct OverrideEffect {
     /// Indexed pages that were removed.
     pub removed: u64,
     /// Pages that had been rejected and are fetched once more.
@@ -94,13 +94,13 @@ impl Overrides {
         verdict: Verdict,
         topics: Vec<Topic>,
         note: Option<String>,
-    ) -> Result<Followed, StageError> {
+    ) -> Result<OverrideEffect, StageError> {
         if note.as_ref().is_some_and(|note| note.len() > MAX_NOTE) {
             return Err(StageError::Job(format!("the note is longer than {MAX_NOTE} bytes")));
         }
         let now = self.clock.now();
-        let given = Given { rule: Override { scope: scope.clone(), verdict, topics, note }, at: now };
-        let change = |all: &mut Vec<Given>| {
+        let given = StoredOverride { rule: Override { scope: scope.clone(), verdict, topics, note }, at: now };
+        let change = |all: &mut Vec<StoredOverride>| {
             all.retain(|old| old.rule.scope != *scope);
             all.push(given.clone());
         };
@@ -114,7 +114,7 @@ impl Overrides {
     ///
     /// # Errors
     /// What the ports say; then run it again.
-    pub async fn take_back(&self, scope: &Scope) -> Result<Option<Followed>, StageError> {
+    pub async fn take_back(&self, scope: &Scope) -> Result<Option<OverrideEffect>, StageError> {
         let known = all(self.blobs.as_ref()).await?;
         let Some(old) = known.into_iter().find(|given| given.rule.scope == *scope) else { return Ok(None) };
         self.change(|all| all.retain(|old| old.rule.scope != *scope)).await?;
@@ -126,11 +126,11 @@ impl Overrides {
     ///
     /// # Errors
     /// What the object store says.
-    pub async fn list(&self) -> Result<Vec<Given>, StageError> {
+    pub async fn list(&self) -> Result<Vec<StoredOverride>, StageError> {
         Ok(all(self.blobs.as_ref()).await?)
     }
 
-    async fn change(&self, change: impl Fn(&mut Vec<Given>)) -> Result<(), StageError> {
+    async fn change(&self, change: impl Fn(&mut Vec<StoredOverride>)) -> Result<(), StageError> {
         object::change(self.blobs.as_ref(), KEY, |bytes| {
             let mut all = bytes.map(parse).transpose()?.unwrap_or_default();
             change(&mut all.overrules);
@@ -144,9 +144,9 @@ impl Overrides {
     }
 
     /// Deals with the pages that were judged before.
-    async fn follow(&self, scope: &Scope) -> Result<Followed, StageError> {
+    async fn follow(&self, scope: &Scope) -> Result<OverrideEffect, StageError> {
         let rules: Vec<Override> = all(self.blobs.as_ref()).await?.into_iter().map(|given| given.rule).collect();
-        let mut followed = Followed::default();
+        let mut followed = OverrideEffect::default();
         if let Scope::Page(url) = scope {
             let id = Url::parse(url).map(|url| address::page_id(&url)).map_err(|e| StageError::Job(e.to_string()))?;
             let page = self.pages.get(&id).await?.map(|(page, _)| page);
@@ -163,7 +163,12 @@ impl Overrides {
         }
     }
 
-    async fn follow_for(&self, pages: Vec<Page>, rules: &[Override], done: &mut Followed) -> Result<(), StageError> {
+    async fn follow_for(
+        &self,
+        pages: Vec<Page>,
+        rules: &[Override],
+        done: &mut OverrideEffect,
+    ) -> Result<(), StageError> {
         let mut visits: BTreeMap<(HostKey, Option<SourceKey>), Vec<VisitItem>> = BTreeMap::new();
         for page in pages {
             let rule = about(rules, &page.url);

@@ -4,14 +4,14 @@
 use crate::catalog::listing::all_keys;
 use crate::catalog::object;
 use crate::operator::block::{BlockedBy, Blocks};
-use crate::operator::suggest::{Refusal, Refused, shortened};
+use crate::operator::suggest::{Refusal, RefusedAddress, shortened};
 use crate::politeness::visit::robots::compile;
 use crate::stage::StageError;
 use curlew_model::{Challenge, Claim, HostReport, Job, Millis, OwnJob, OwnerRequest, Ownership, Timestamp};
 use curlew_policy::address::{self, hash_hex};
 use curlew_policy::politeness::pace;
 use curlew_policy::rules::Rules;
-use curlew_policy::site::ownership::{self, Granted, NotNow};
+use curlew_policy::site::ownership::{self, GrantExtent, NotNow};
 use curlew_ports::{Blobs, Clock, CpuPool, Fetch, HostLedger, PortError, Queue, RobotsStore};
 use std::sync::Arc;
 use url::{Host, Url};
@@ -121,9 +121,9 @@ impl Owners {
     ///
     /// # Errors
     /// Why it cannot be claimed.
-    pub fn site_of(&self, typed: &str) -> Result<String, Refused> {
+    pub fn site_of(&self, typed: &str) -> Result<String, RefusedAddress> {
         let typed = typed.trim();
-        let refused = |why| Refused { typed: shortened(typed), why };
+        let refused = |why| RefusedAddress { typed: shortened(typed), why };
         let full = if typed.contains("://") { typed.to_owned() } else { format!("https://{typed}") };
         let url = address::parse(&full, None).map_err(|e| refused(Refusal::Form(e.to_string())))?;
         let Some(Host::Domain(name)) = url.host() else { return Err(refused(Refusal::NoName)) };
@@ -180,7 +180,7 @@ impl Owners {
         }
         let decide = |all| ownership::ask(all, challenge, request, may_call, now);
         let dns_only = match change_claims(self.blobs.as_ref(), host, decide).await? {
-            Ok(granted) => granted == Granted::ByDnsOnly,
+            Ok(granted) => granted == GrantExtent::ByDnsOnly,
             Err(NotNow::Unproven) => return Ok(RequestOutcome::Unproven),
             Err(NotNow::Until(at)) => return Ok(RequestOutcome::TooSoon(at)),
             Err(NotNow::Full) => return Ok(RequestOutcome::Refused),

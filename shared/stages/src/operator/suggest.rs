@@ -45,16 +45,16 @@ pub struct Suggest {
 
 /// A source that was named, and whether it was new.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Named {
+pub struct NamedSource {
     /// Its key.
     pub key: SourceKey,
     /// Whether it was known already.
-    pub outcome: Suggested,
+    pub outcome: SuggestOutcome,
 }
 
 /// What became of a suggestion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Suggested {
+pub enum SuggestOutcome {
     /// It will be looked at.
     Taken,
     /// It was known already.
@@ -66,7 +66,7 @@ pub enum Suggested {
 pub enum SuggestError {
     /// It cannot be taken.
     #[error(transparent)]
-    Refused(Refused),
+    Refused(RefusedAddress),
     /// It could not be written down.
     #[error(transparent)]
     Stage(#[from] StageError),
@@ -81,7 +81,7 @@ impl From<PortError> for SuggestError {
 /// What was suggested and cannot be taken. It is displayed as a sentence in English.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("'{typed}' cannot be crawled: {why}")]
-pub struct Refused {
+pub struct RefusedAddress {
     /// The beginning of what was typed.
     pub typed: String,
     /// Why.
@@ -122,7 +122,7 @@ impl Suggest {
     ///
     /// # Errors
     /// Why it cannot be taken, or what the ports say.
-    pub async fn site(&self, text: &str, at_once: bool) -> Result<Named, SuggestError> {
+    pub async fn site(&self, text: &str, at_once: bool) -> Result<NamedSource, SuggestError> {
         let url = self.vetted(text, &self.hidden().await?)?;
         self.keep(site(&url), at_once).await
     }
@@ -132,7 +132,7 @@ impl Suggest {
     ///
     /// # Errors
     /// What the ports say; then some are taken. They may be named again.
-    pub async fn sites(&self, texts: &[String]) -> Result<Vec<Result<Named, Refused>>, StageError> {
+    pub async fn sites(&self, texts: &[String]) -> Result<Vec<Result<NamedSource, RefusedAddress>>, StageError> {
         self.many(texts, site).await
     }
 
@@ -140,7 +140,7 @@ impl Suggest {
     ///
     /// # Errors
     /// As for [`Suggest::sites`].
-    pub async fn feeds(&self, texts: &[String]) -> Result<Vec<Result<Named, Refused>>, StageError> {
+    pub async fn feeds(&self, texts: &[String]) -> Result<Vec<Result<NamedSource, RefusedAddress>>, StageError> {
         self.many(texts, feed).await
     }
 
@@ -148,7 +148,7 @@ impl Suggest {
         &self,
         texts: &[String],
         source_of: impl Fn(&Url) -> (Source, Job),
-    ) -> Result<Vec<Result<Named, Refused>>, StageError> {
+    ) -> Result<Vec<Result<NamedSource, RefusedAddress>>, StageError> {
         let hidden = self.hidden().await?;
         let vetted = texts.iter().map(|text| self.vetted(text, &hidden).map(|url| source_of(&url)));
         let taking: Vec<_> = vetted.map(|source| self.take(source)).collect();
@@ -174,7 +174,7 @@ impl Suggest {
     async fn take(
         &self,
         source: Result<(Source, Job), SuggestError>,
-    ) -> Result<(Named, Option<(Job, Timestamp)>), SuggestError> {
+    ) -> Result<(NamedSource, Option<(Job, Timestamp)>), SuggestError> {
         self.write(source?, true).await
     }
 
@@ -182,10 +182,10 @@ impl Suggest {
     ///
     /// # Errors
     /// As for [`Suggest::site`], and that the allowance is used up.
-    pub async fn offered(&self, text: &str) -> Result<Suggested, SuggestError> {
+    pub async fn offered(&self, text: &str) -> Result<SuggestOutcome, SuggestError> {
         let url = self.vetted(text, &self.hidden().await?)?;
         if self.sources.get(&address::source_key(&url)).await?.is_none() {
-            let refused = |why| SuggestError::Refused(Refused { typed: shortened(text), why });
+            let refused = |why| SuggestError::Refused(RefusedAddress { typed: shortened(text), why });
             let host = address::host_key(&url, &self.groups).map_err(|e| refused(Refusal::Form(e.to_string())))?;
             self.admit(&host).await?.map_err(refused)?;
         }
@@ -210,12 +210,12 @@ impl Suggest {
     ///
     /// # Errors
     /// Why it cannot be taken, or what the ports say.
-    pub async fn feed(&self, text: &str, at_once: bool) -> Result<Named, SuggestError> {
+    pub async fn feed(&self, text: &str, at_once: bool) -> Result<NamedSource, SuggestError> {
         let url = self.vetted(text, &self.hidden().await?)?;
         self.keep(feed(&url), at_once).await
     }
 
-    async fn keep(&self, source: (Source, Job), at_once: bool) -> Result<Named, SuggestError> {
+    async fn keep(&self, source: (Source, Job), at_once: bool) -> Result<NamedSource, SuggestError> {
         let (named, job) = self.write(source, at_once).await?;
         if let Some(job) = job {
             self.queue.send(&[job]).await?;
@@ -228,15 +228,15 @@ impl Suggest {
         &self,
         (source, job): (Source, Job),
         at_once: bool,
-    ) -> Result<(Named, Option<(Job, Timestamp)>), SuggestError> {
+    ) -> Result<(NamedSource, Option<(Job, Timestamp)>), SuggestError> {
         let key = source.key().clone();
         let now = self.clock.now();
         let new = self.sources.insert(&source).await?;
         let row = if new { Some(source) } else { self.known(&key).await? };
         // A row whose job was lost in a crash gets another one; a job that runs twice does no harm.
         let is_wanted = at_once && row.is_some_and(|row| is_untried(&row, now));
-        let outcome = if new { Suggested::Taken } else { Suggested::Known };
-        Ok((Named { key, outcome }, is_wanted.then_some((job, now))))
+        let outcome = if new { SuggestOutcome::Taken } else { SuggestOutcome::Known };
+        Ok((NamedSource { key, outcome }, is_wanted.then_some((job, now))))
     }
 
     /// The row as it is. A feed that was retired is polled again when somebody names it anew, unless it has moved and
@@ -270,7 +270,7 @@ impl Suggest {
     fn vetted(&self, text: &str, hidden: &BTreeSet<String>) -> Result<Url, SuggestError> {
         let text = text.trim();
         let full = if text.contains("://") { text.to_owned() } else { format!("https://{text}") };
-        let refused = |why| SuggestError::Refused(Refused { typed: shortened(text), why });
+        let refused = |why| SuggestError::Refused(RefusedAddress { typed: shortened(text), why });
         let url = address::parse(&full, None).map_err(|e| refused(Refusal::Form(e.to_string())))?;
         if let Some(rule) = self.scope.excludes(&url) {
             return Err(refused(Refusal::Excluded(rule.to_string())));

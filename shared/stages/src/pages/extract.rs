@@ -67,13 +67,13 @@ struct FeedFacts {
 
 /// What the jobs of a batch share: what was read for one need not be read for the next.
 #[derive(Default)]
-struct Batch {
+struct BatchCache {
     feeds: HashMap<SourceKey, FeedFacts>,
     pictures: Pictures,
 }
 
 /// One job of a batch on its way.
-enum Made {
+enum Extraction {
     /// The page's row says already what became of it.
     Known,
     Record(Box<Draft>, String),
@@ -84,14 +84,14 @@ enum Made {
 
 /// The version of a page's row that is still pending; `None` if there is none, since the fetcher crashed before it wrote
 /// one.
-type Seen = Option<Version>;
+type PendingVersion = Option<Version>;
 
 /// A record that was made, and of what.
-struct Kept<'j> {
+struct NewRecord<'j> {
     /// Which of the batch.
     number: usize,
     job: &'j ExtractJob,
-    seen: Seen,
+    seen: PendingVersion,
     draft: Draft,
     content_hash: String,
 }
@@ -99,16 +99,16 @@ struct Kept<'j> {
 impl Extract {
     /// Does a batch of jobs; their records share one segment. One verdict for each job, in order.
     pub async fn run_batch(&self, jobs: &[ExtractJob]) -> Vec<Result<Verdict, StageError>> {
-        let mut batch = Batch::default();
+        let mut batch = BatchCache::default();
         let mut verdicts: Vec<Option<Result<Verdict, StageError>>> = Vec::with_capacity(jobs.len());
-        let mut kept: Vec<Kept<'_>> = Vec::new();
+        let mut kept: Vec<NewRecord<'_>> = Vec::new();
         for (number, job) in jobs.iter().enumerate() {
             verdicts.push(match self.make(job, &mut batch).await {
-                Ok((_, Made::Known)) => Some(Ok(Verdict::Done)),
-                Ok((seen, Made::Rejected(why))) => Some(self.rejected(job, seen, why).await),
-                Ok((seen, Made::Same(of))) => Some(self.same(job, seen, of).await),
-                Ok((seen, Made::Record(draft, content_hash))) => {
-                    kept.push(Kept { number, job, seen, draft: *draft, content_hash });
+                Ok((_, Extraction::Known)) => Some(Ok(Verdict::Done)),
+                Ok((seen, Extraction::Rejected(why))) => Some(self.rejected(job, seen, why).await),
+                Ok((seen, Extraction::Same(of))) => Some(self.same(job, seen, of).await),
+                Ok((seen, Extraction::Record(draft, content_hash))) => {
+                    kept.push(NewRecord { number, job, seen, draft: *draft, content_hash });
                     None
                 }
                 Err(error) => Some(Err(error)),
@@ -135,7 +135,7 @@ impl Extract {
     }
 
     /// Writes the segment and sends the visits to images, before any row says that its page is done.
-    async fn store(&self, kept: &[Kept<'_>], pictures: &mut Pictures) -> Result<Vec<Location>, StageError> {
+    async fn store(&self, kept: &[NewRecord<'_>], pictures: &mut Pictures) -> Result<Vec<Location>, StageError> {
         if kept.is_empty() {
             return Ok(vec![]);
         }
@@ -146,31 +146,31 @@ impl Extract {
     }
 
     /// What is made of a job, and the version of the page's row that it is made over.
-    async fn make(&self, job: &ExtractJob, batch: &mut Batch) -> Result<(Seen, Made), StageError> {
+    async fn make(&self, job: &ExtractJob, batch: &mut BatchCache) -> Result<(PendingVersion, Extraction), StageError> {
         // What it writes is a swap against this: if it is too old to be true, the row is read again.
         let seen = match self.pages.load_eventual(&job.page).await? {
-            Some((page, _)) if is_decided(job, &page.state) => return Ok((None, Made::Known)),
+            Some((page, _)) if is_decided(job, &page.state) => return Ok((None, Extraction::Known)),
             row => row.map(|(_, seen)| seen),
         };
         let body = unpack(self.blobs.as_ref(), &job.body).await?;
         let base = Url::parse(&job.final_url).map_err(|e| StageError::Job(e.to_string()))?;
         let article = match self.article(body, job.content_type.clone(), base.clone()).await? {
             Ok(article) => article,
-            Err(why) => return Ok((seen, Made::Rejected(why))),
+            Err(why) => return Ok((seen, Extraction::Rejected(why))),
         };
         let feed = self.feed_facts(job.feed.as_ref(), &mut batch.feeds).await?;
         let draft = match self.draft(job, &base, article, feed, &mut batch.pictures).await? {
             Ok(draft) => draft,
-            Err(why) => return Ok((seen, Made::Rejected(why))),
+            Err(why) => return Ok((seen, Extraction::Rejected(why))),
         };
         let content_hash = content_hash(&draft.record);
         // A page that is indexed stays a page of its own.
         if job.replaces.is_none()
             && let Some(of) = same_page(self.pages.as_ref(), job, &content_hash, self.clock.now()).await?
         {
-            return Ok((seen, Made::Same(of)));
+            return Ok((seen, Extraction::Same(of)));
         }
-        Ok((seen, Made::Record(Box::new(draft), content_hash)))
+        Ok((seen, Extraction::Record(Box::new(draft), content_hash)))
     }
 
     async fn article(
@@ -302,7 +302,7 @@ impl Extract {
         Ok(None)
     }
 
-    async fn rejected(&self, job: &ExtractJob, seen: Seen, reason: Rejection) -> Result<Verdict, StageError> {
+    async fn rejected(&self, job: &ExtractJob, seen: PendingVersion, reason: Rejection) -> Result<Verdict, StageError> {
         if job.replaces.is_some() {
             tracing::info!(url = %job.url, %reason, "an indexed page that has changed stays as it was");
         } else if self.write(job, seen, PageState::Rejected { reason: reason.clone() }).await? {
@@ -312,13 +312,13 @@ impl Extract {
         Ok(Verdict::Done)
     }
 
-    async fn same(&self, job: &ExtractJob, seen: Seen, of: PageId) -> Result<Verdict, StageError> {
+    async fn same(&self, job: &ExtractJob, seen: PendingVersion, of: PageId) -> Result<Verdict, StageError> {
         self.write(job, seen, PageState::Alias { of }).await?;
         discard(self.blobs.as_ref(), &job.body).await?;
         Ok(Verdict::Done)
     }
 
-    async fn accepted(&self, kept: &Kept<'_>, location: Location) -> Result<Verdict, StageError> {
+    async fn accepted(&self, kept: &NewRecord<'_>, location: Location) -> Result<Verdict, StageError> {
         let year = segment_year(&location).unwrap_or_default();
         let content_hash = kept.content_hash.clone();
         if self.write(kept.job, kept.seen, PageState::Accepted { year, location, content_hash }).await? {
@@ -330,10 +330,10 @@ impl Extract {
 
     /// Images that were not asked for with their pages get visits of their own: those on other host keys, those of sites,
     /// and those that only the text shows. One visit a host key and batch; pages of one site often share an image.
-    async fn image_visits(&self, kept: &[Kept<'_>], pictures: &mut Pictures) -> Result<(), StageError> {
+    async fn image_visits(&self, kept: &[NewRecord<'_>], pictures: &mut Pictures) -> Result<(), StageError> {
         let mut images = HashSet::new();
         let mut visits: BTreeMap<HostKey, Vec<VisitItem>> = BTreeMap::new();
-        for Kept { job, draft, .. } in kept {
+        for NewRecord { job, draft, .. } in kept {
             let Some(ThumbnailId::Object(image)) = &draft.record.thumbnail else { continue };
             let url = draft.record.image.as_deref().and_then(|url| address::parse(url, None).ok());
             // An image that may keep its pages out is held against each of them.
@@ -361,7 +361,7 @@ impl Extract {
 
     /// Writes the row of a page that is still pending, or has none, or whose record is replaced; says whether it was written.
     /// Whoever is first decides.
-    async fn write(&self, job: &ExtractJob, mut seen: Seen, state: PageState) -> Result<bool, StageError> {
+    async fn write(&self, job: &ExtractJob, mut seen: PendingVersion, state: PageState) -> Result<bool, StageError> {
         let is_accepted = matches!(state, PageState::Accepted { .. });
         let mut row = Page {
             id: job.page.clone(),

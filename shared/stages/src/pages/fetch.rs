@@ -14,7 +14,7 @@ use crate::pages::page_row;
 use crate::pages::remembered::Remembered;
 use crate::parsing::parsed;
 use crate::politeness::access::Politeness;
-use crate::politeness::usage_preferences::{Stated, Tdm};
+use crate::politeness::usage_preferences::{StatedUsage, Tdm};
 use crate::politeness::visit::{CallEnd, Fetched, LeaseOutcome, Visit};
 use crate::stage::{Stage, StageError, Verdict};
 use bytes::Bytes;
@@ -77,7 +77,7 @@ enum Row {
 }
 
 /// What the pieces of a visit share.
-struct Round<'j, 'v> {
+struct VisitRun<'j, 'v> {
     job: &'j VisitJob,
     visit: Box<Visit<'v>>,
     /// Items that wait for something that the others need not wait for, by when they go on.
@@ -128,7 +128,7 @@ impl Fetch {
         (is_over && done > 0).then(|| visit.next_call_at())
     }
 
-    async fn item(&self, round: &mut Round<'_, '_>, item: &VisitItem) -> Result<Item, StageError> {
+    async fn item(&self, round: &mut VisitRun<'_, '_>, item: &VisitItem) -> Result<Item, StageError> {
         let Ok(url) = address::parse(&item.url, None) else { return Ok(Item::Done) };
         match &item.purpose {
             Purpose::New { hints } => self.new_page(round, item, &url, hints).await,
@@ -139,7 +139,7 @@ impl Fetch {
 
     async fn new_page(
         &self,
-        round: &mut Round<'_, '_>,
+        round: &mut VisitRun<'_, '_>,
         item: &VisitItem,
         url: &Url,
         hints: &EntryHints,
@@ -182,9 +182,9 @@ impl Fetch {
             return Ok(waits);
         }
         let usage = match round.visit.stated(&got.url, reply, &seen.glance.robots_meta).await? {
-            Stated::MayBeFound(usage) => usage,
-            Stated::Refused(why) => return self.reject(round, item, Rejection::Preference(why)).await,
-            Stated::Unknown(end) => return Ok(waits(&end).unwrap_or(Item::Done)),
+            StatedUsage::MayBeFound(usage) => usage,
+            StatedUsage::Refused(why) => return self.reject(round, item, Rejection::Preference(why)).await,
+            StatedUsage::Unknown(end) => return Ok(waits(&end).unwrap_or(Item::Done)),
         };
         self.politeness.events.note(&Event::PageFetched);
         let known_as = self.known_as(&mut round.visit, &got, &seen.glance).await?;
@@ -200,7 +200,7 @@ impl Fetch {
         let calls_left = self.calls_left(&got);
         let image = self.main_image(round, &seen.glance, calls_left).await;
         let calls_left = calls_left.saturating_sub(u32::from(image.is_some()));
-        let found = Found { got: &got, reply, seen: &seen, usage, image, calls_left };
+        let found = PageFacts { got: &got, reply, seen: &seen, usage, image, calls_left };
         self.send_on(round, found, (&known_as, &host), hints).await?;
         let has_room = round.remembered < self.remembered && before == Row::None;
         if has_room && host == round.visit.state.host {
@@ -234,7 +234,7 @@ impl Fetch {
     }
 
     /// Looks at an answer just closely enough to know whether it may be kept.
-    async fn look(&self, reply: &Reply, url: &Url) -> Result<Result<Seen, Rejection>, StageError> {
+    async fn look(&self, reply: &Reply, url: &Url) -> Result<Result<ScannedPage, Rejection>, StageError> {
         if reply.status != 200 {
             return Ok(Err(Rejection::Status(reply.status)));
         }
@@ -263,7 +263,7 @@ impl Fetch {
         if directives.noimageindex {
             glance.image = None;
         }
-        Ok(Ok(Seen { html, glance, directives }))
+        Ok(Ok(ScannedPage { html, glance, directives }))
     }
 
     /// What the operator says of a page.
@@ -315,8 +315,8 @@ impl Fetch {
 
     async fn send_on(
         &self,
-        round: &Round<'_, '_>,
-        found: Found<'_>,
+        round: &VisitRun<'_, '_>,
+        found: PageFacts<'_>,
         (known_as, host): (&Url, &HostKey),
         hints: &EntryHints,
     ) -> Result<(), StageError> {
@@ -331,13 +331,13 @@ impl Fetch {
     /// The job that makes a record of what was found.
     async fn extract_job(
         &self,
-        found: Found<'_>,
+        found: PageFacts<'_>,
         page: PageId,
         url: &str,
         host: &HostKey,
     ) -> Result<ExtractJob, StageError> {
         let now = self.politeness.clock.now();
-        let Found { got, reply, seen, usage, image, calls_left } = found;
+        let PageFacts { got, reply, seen, usage, image, calls_left } = found;
         let besides = image.as_ref().and_then(|image| image.thumbnail.as_ref()).map_or(0, Bytes::len);
         let body = pack(self.blobs.as_ref(), &page, seen.html.as_bytes(), besides, now).await?;
         Ok(ExtractJob {
@@ -363,17 +363,17 @@ impl Fetch {
 }
 
 /// A page that is sent on, and what was found with it.
-struct Found<'a> {
+struct PageFacts<'a> {
     got: &'a Fetched,
     reply: &'a Reply,
-    seen: &'a Seen,
+    seen: &'a ScannedPage,
     usage: Option<String>,
     image: Option<MainImage>,
     calls_left: u32,
 }
 
 /// A page that may be kept, as far as a glance can tell.
-struct Seen {
+struct ScannedPage {
     html: String,
     glance: HeadScan,
     directives: Directives,
@@ -413,7 +413,7 @@ impl Stage for Fetch {
                 return Ok(Verdict::Done);
             }
         };
-        let mut round = Round { job, visit, apart: BTreeMap::new(), remembered: 0 };
+        let mut round = VisitRun { job, visit, apart: BTreeMap::new(), remembered: 0 };
         let mut done = 0;
         let mut end = Ok(None);
         for item in &job.items {
@@ -437,7 +437,7 @@ impl Stage for Fetch {
                 }
             }
         }
-        let Round { visit, apart, .. } = round;
+        let VisitRun { visit, apart, .. } = round;
         let calls = visit.state.calls;
         let closed = visit.close().await;
         let end = end?;

@@ -57,12 +57,12 @@ fn by_majority(features: &HashSet<u64, Plain>) -> Fingerprint {
 }
 
 /// The features are well-mixed numbers already, and the order of a set decides nothing here.
-type Plain = std::hash::BuildHasherDefault<Mixed>;
+type Plain = std::hash::BuildHasherDefault<PlainHasher>;
 
 #[derive(Default)]
-struct Mixed(u64);
+struct PlainHasher(u64);
 
-impl std::hash::Hasher for Mixed {
+impl std::hash::Hasher for PlainHasher {
     fn finish(&self) -> u64 {
         self.0
     }

@@ -6,7 +6,7 @@ use crate::parsing::{parsed, within};
 use crate::stage::StageError;
 use bytes::Bytes;
 use curlew_ports::{CpuPool, CpuTask};
-use footprint::Announced;
+use footprint::ImageHeader;
 use image::codecs::jpeg::JpegEncoder;
 use image::{DynamicImage, ImageDecoder, ImageReader, Limits, RgbImage};
 use std::io::Cursor;
@@ -73,7 +73,7 @@ fn opened_for(bytes: &[u8]) -> Result<(impl ImageDecoder, u64), String> {
     if width.min(height) < MIN_SIDE {
         return Err(format!("the image is only {width}x{height} pixels"));
     }
-    let announced = Announced { format, width, height, pixels: decoder.total_bytes() };
+    let announced = ImageHeader { format, width, height, pixels: decoder.total_bytes() };
     let footprint = announced.footprint(bytes)?;
     let Some(left) = MAX_DECODED.checked_sub(footprint) else {
         return Err(format!("the image takes {footprint} bytes while it is decoded"));

@@ -11,7 +11,7 @@ pub(crate) const KEY: &str = "overrules.json";
 
 /// An override, and when it was given.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Given {
+pub struct StoredOverride {
     /// What it says.
     #[serde(flatten)]
     pub rule: Override,
@@ -22,11 +22,11 @@ pub struct Given {
 /// The object that holds them.
 #[derive(Default, Serialize, Deserialize)]
 pub(crate) struct All {
-    pub(crate) overrules: Vec<Given>,
+    pub(crate) overrules: Vec<StoredOverride>,
 }
 
 /// All overrides there are, oldest first.
-pub(crate) async fn all(blobs: &dyn Blobs) -> Result<Vec<Given>, PortError> {
+pub(crate) async fn all(blobs: &dyn Blobs) -> Result<Vec<StoredOverride>, PortError> {
     blobs.get(KEY).await?.map_or_else(|| Ok(vec![]), |blob| parse(&blob.bytes).map(|all| all.overrules))
 }
 

@@ -91,7 +91,7 @@ impl Sample {
     async fn some(&self, count: usize, all_due: bool) -> Result<usize, StageError> {
         let (now, rules) = (self.politeness.clock.now(), &self.politeness.rules);
         let begin = self.place().await?;
-        let mut round = Round { after: begin.clone(), begin, is_around: false, is_over: false };
+        let mut round = RowScan { after: begin.clone(), begin, is_around: false, is_over: false };
         let (mut left, mut sent) = (count, 0);
         while left > 0 && !round.is_over {
             let portion = left.min(PORTION);
@@ -120,7 +120,7 @@ impl Sample {
 }
 
 /// A way through the rows, from a place on to the same place at most.
-struct Round {
+struct RowScan {
     /// Where it began.
     begin: Option<PageId>,
     /// The last row that was come by.
@@ -131,7 +131,7 @@ struct Round {
     is_over: bool,
 }
 
-impl Round {
+impl RowScan {
     /// The next rows.
     async fn rows(&mut self, pages: &dyn Pages) -> Result<Vec<Page>, StageError> {
         let mut rows = pages.list(self.after.as_ref(), LIST).await?;

@@ -29,7 +29,7 @@ impl Default for KnownRobots {
 
 #[derive(Debug, Default)]
 struct Inner {
-    known: HashMap<Origin, Known>,
+    known: HashMap<Origin, KnownRules>,
     /// Origins in the order in which they were asked for, by a number that only grows.
     order: BTreeMap<u64, Origin>,
     next: u64,
@@ -37,7 +37,7 @@ struct Inner {
 }
 
 #[derive(Debug)]
-struct Known {
+struct KnownRules {
     rules: Arc<Robots>,
     until: Timestamp,
     bytes: usize,
@@ -84,7 +84,7 @@ impl KnownRobots {
         let asked = inner.next;
         inner.bytes += bytes;
         inner.order.insert(asked, origin.clone());
-        inner.known.insert(origin.clone(), Known { rules, until, bytes, asked });
+        inner.known.insert(origin.clone(), KnownRules { rules, until, bytes, asked });
     }
 }
 

@@ -20,7 +20,7 @@ const KEY: &str = "tdmrep";
 const STANDING: &str = "tdmrep";
 
 /// What was stated about a page that was fetched.
-pub(crate) enum Stated {
+pub(crate) enum StatedUsage {
     /// It may be found; these preferences are kept with it (draft-ietf-aipref-attach, "When Preferences Apply").
     MayBeFound(Option<String>),
     /// It must not be found, because of this.
@@ -44,26 +44,26 @@ impl Visit<'_> {
         url: &Url,
         reply: &Reply,
         meta: &[(String, String)],
-    ) -> Result<Stated, StageError> {
+    ) -> Result<StatedUsage, StageError> {
         let scope = self.politeness.scope.clone();
         let mut kept = None;
         if scope.aipref {
             let said = self.usage(url).await?.and(Preferences::of_headers(&reply.headers.content_usage));
             if said.search == Some(false) {
-                return Ok(Stated::Refused(format!("Content-Usage: {said}")));
+                return Ok(StatedUsage::Refused(format!("Content-Usage: {said}")));
             }
             kept = (!said.is_silent()).then(|| said.to_string());
         }
         if scope.tdmrep {
             let file = match self.tdm(url).await? {
                 Tdm::Says(says) => says,
-                Tdm::Unknown(end) => return Ok(Stated::Unknown(end)),
+                Tdm::Unknown(end) => return Ok(StatedUsage::Unknown(end)),
             };
             if reservation_of(file, reply.headers.tdm_reservation.as_deref(), meta) {
-                return Ok(Stated::Refused("tdm-reservation: 1".to_owned()));
+                return Ok(StatedUsage::Refused("tdm-reservation: 1".to_owned()));
             }
         }
-        Ok(Stated::MayBeFound(kept))
+        Ok(StatedUsage::MayBeFound(kept))
     }
 
     /// Asks the `tdmrep.json` that holds for a URL. It is like a page's call: robots.txt may forbid it, and redirects are

@@ -1,5 +1,5 @@
 use crate::language::Language;
-use curlew_stages::operator::suggest::{Refusal, Refused};
+use curlew_stages::operator::suggest::{Refusal, RefusedAddress};
 
 /// The form for suggestions, and what is said of one that was sent.
 #[derive(Debug)]
@@ -11,7 +11,7 @@ pub(crate) struct Suggest {
     pub(crate) note: &'static str,
     pub(crate) taken: fn(&str) -> String,
     pub(crate) known: fn(&str) -> String,
-    pub(crate) refused: fn(&Refused) -> String,
+    pub(crate) refused: fn(&RefusedAddress) -> String,
     pub(crate) no_address: &'static str,
     pub(crate) address_too_long: &'static str,
     pub(crate) not_of_the_web: &'static str,
@@ -30,7 +30,7 @@ const ENGLISH: Suggest = Suggest {
     note: "Only the address is kept. Nothing is fetched at once: it waits for the crawler’s next round.",
     taken: |url| format!("Thank you. {url} is written down and will be looked at on the next round."),
     known: |url| format!("Thank you. {url} is already known here."),
-    refused: Refused::to_string,
+    refused: RefusedAddress::to_string,
     no_address: "Please type the address of a site.",
     address_too_long: "This address is too long.",
     not_of_the_web: "This is not an address of the web. It should look like https://example.org.",
@@ -50,7 +50,7 @@ const ITALIAN: Suggest = Suggest {
 };
 
 /// What is wrong in particular with a form or an address is known in English only, and left out.
-fn refused_in_italian(refused: &Refused) -> String {
+fn refused_in_italian(refused: &RefusedAddress) -> String {
     let typed = &refused.typed;
     match &refused.why {
         Refusal::Form(_) => format!("«{typed}» non si può visitare: non è un indirizzo valido."),

@@ -1,6 +1,6 @@
 //! How items and visits end: rows that say why a page is not kept, and jobs for what is left.
 
-use super::{Fetch, Item, Round};
+use super::{Fetch, Item, VisitRun};
 use crate::pages::page_row;
 use crate::stage::{StageError, Verdict};
 use curlew_model::{
@@ -14,7 +14,7 @@ use url::Url;
 impl Fetch {
     pub(super) async fn reject(
         &self,
-        round: &Round<'_, '_>,
+        round: &VisitRun<'_, '_>,
         item: &VisitItem,
         why: Rejection,
     ) -> Result<Item, StageError> {
@@ -37,7 +37,7 @@ impl Fetch {
         Ok(())
     }
 
-    pub(super) async fn alias(&self, round: &Round<'_, '_>, item: &VisitItem, of: PageId) -> Result<(), StageError> {
+    pub(super) async fn alias(&self, round: &VisitRun<'_, '_>, item: &VisitItem, of: PageId) -> Result<(), StageError> {
         let Ok(url) = Url::parse(&item.url) else { return Ok(()) };
         let now = self.politeness.clock.now();
         let row = page_row(&item.page, &url, &round.job.host, round.job, PageState::Alias { of }, now);

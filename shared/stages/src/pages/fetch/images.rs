@@ -1,6 +1,6 @@
 //! Images: that of a page with its page, others in visits of their own.
 
-use super::{Fetch, Item, Round, waits};
+use super::{Fetch, Item, VisitRun, waits};
 use crate::catalog::thumbnails::{keep, tried};
 use crate::pages::image::scaled_down_in;
 use crate::politeness::visit::CallEnd;
@@ -21,7 +21,7 @@ impl Fetch {
     /// that lies elsewhere, or is the whole site's, or for which there is no time, is left to extraction.
     pub(super) async fn main_image(
         &self,
-        round: &mut Round<'_, '_>,
+        round: &mut VisitRun<'_, '_>,
         glance: &HeadScan,
         calls_left: u32,
     ) -> Option<MainImage> {
@@ -72,7 +72,7 @@ impl Fetch {
     /// An image that has a visit of its own: it came with its page's words elsewhere, and is judged here.
     pub(super) async fn image(
         &self,
-        round: &mut Round<'_, '_>,
+        round: &mut VisitRun<'_, '_>,
         item: &VisitItem,
         url: &Url,
         id: &ImageId,

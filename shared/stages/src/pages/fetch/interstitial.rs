@@ -1,6 +1,6 @@
 //! Interstitials: a text that stands in place of several pages of a host removes none of them and rejects none for good.
 
-use super::{Fetch, Item, Round, Seen, waits};
+use super::{Fetch, Item, ScannedPage, VisitRun, waits};
 use crate::parsing::parsed;
 use crate::politeness::visit::{CallEnd, Fetched, Visit};
 use crate::stage::StageError;
@@ -20,10 +20,10 @@ impl Fetch {
     /// Whether a new page may be one that an interstitial hides: then the host is held and the item waits.
     pub(super) async fn new_page_hidden(
         &self,
-        round: &mut Round<'_, '_>,
+        round: &mut VisitRun<'_, '_>,
         (page, hints): (&PageId, &EntryHints),
         url: &Url,
-        seen: &Seen,
+        seen: &ScannedPage,
     ) -> Result<Option<Item>, StageError> {
         if seen.html.len() > LOOKED_AT_BYTES {
             round.visit.own_text();
@@ -45,7 +45,7 @@ impl Fetch {
     /// The same of one that asks not to be indexed.
     pub(super) async fn new_noindex_hidden(
         &self,
-        round: &mut Round<'_, '_>,
+        round: &mut VisitRun<'_, '_>,
         page: &PageId,
         url: &Url,
         reply: &Reply,
@@ -77,7 +77,7 @@ impl Fetch {
     }
 
     /// Holds the host and lets the visit wait, if this text is known to be an interstitial.
-    pub(super) fn hidden(&self, round: &mut Round<'_, '_>, url: &Url, key: u32) -> Option<Item> {
+    pub(super) fn hidden(&self, round: &mut VisitRun<'_, '_>, url: &Url, key: u32) -> Option<Item> {
         if !round.visit.is_interstitial(key) {
             return None;
         }
@@ -90,7 +90,7 @@ impl Fetch {
     /// pages and the removal waits. A page that led to the home page says nothing of that.
     pub(super) async fn home_is_hidden(
         &self,
-        round: &mut Round<'_, '_>,
+        round: &mut VisitRun<'_, '_>,
         page: &Page,
         got: &Fetched,
         key: u32,

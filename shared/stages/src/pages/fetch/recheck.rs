@@ -1,10 +1,10 @@
 //! Re-checks: an indexed page is looked at again, and what is gone or must not be found leaves the index.
 
 use super::interstitial::key_of;
-use super::{Fetch, Found, Item, Round, waits};
+use super::{Fetch, Item, PageFacts, VisitRun, waits};
 use crate::catalog::segment::RecordReader;
 use crate::pages::variant::hash_of;
-use crate::politeness::usage_preferences::Stated;
+use crate::politeness::usage_preferences::StatedUsage;
 use crate::politeness::visit::{CallEnd, Fetched};
 use crate::stage::StageError;
 use curlew_article::Article;
@@ -13,14 +13,14 @@ use curlew_model::{
 };
 use curlew_policy::address;
 use curlew_policy::page::sampling::{Recheck, by_doubt, by_status};
-use curlew_policy::page::soft404::{Said, is_same_page};
+use curlew_policy::page::soft404::{PageText, is_same_page};
 use curlew_policy::polling::conditional;
 use curlew_ports::{CallKind, PortError, Reply};
 use curlew_screen::Verdict as Judged;
 use url::Url;
 
 /// What a page shows at a re-check.
-enum Shown {
+enum Comparison {
     /// What its record says; or nothing that could be compared.
     Own,
     /// Its own text, which has changed since the record was made.
@@ -32,7 +32,7 @@ enum Shown {
 impl Fetch {
     pub(super) async fn recheck(
         &self,
-        round: &mut Round<'_, '_>,
+        round: &mut VisitRun<'_, '_>,
         item: &VisitItem,
         url: &Url,
     ) -> Result<Item, StageError> {
@@ -62,16 +62,16 @@ impl Fetch {
 
     async fn answered(
         &self,
-        round: &mut Round<'_, '_>,
+        round: &mut VisitRun<'_, '_>,
         page: &Page,
         reply: &Reply,
         got: &Fetched,
     ) -> Result<Item, StageError> {
         let found = match by_status(reply.status) {
             Recheck::Present if reply.status == 304 => match round.visit.stated(&got.url, reply, &[]).await? {
-                Stated::Refused(_) => Recheck::Gone(Gone::Preference),
-                Stated::Unknown(end) => return Ok(waits(&end).unwrap_or(Item::Done)),
-                Stated::MayBeFound(_) => {
+                StatedUsage::Refused(_) => Recheck::Gone(Gone::Preference),
+                StatedUsage::Unknown(end) => return Ok(waits(&end).unwrap_or(Item::Done)),
+                StatedUsage::MayBeFound(_) => {
                     round.visit.own_text();
                     self.removal.still_there(&page.id, None, None).await?;
                     return Ok(Item::Done);
@@ -81,7 +81,7 @@ impl Fetch {
                 Err(Rejection::Noindex) => {
                     let shown = match self.shown_by(reply, &got.url).await? {
                         Some(article) => self.compare(page, article).await?,
-                        None => Shown::Own,
+                        None => Comparison::Own,
                     };
                     return self.doubted(round, page, got, shown, Gone::Noindex).await;
                 }
@@ -91,11 +91,11 @@ impl Fetch {
                 }
                 Ok(seen) if seen.directives.expired(self.politeness.clock.now()) => Recheck::Gone(Gone::Expired),
                 Ok(seen) => match round.visit.stated(&got.url, reply, &seen.glance.robots_meta).await? {
-                    Stated::Refused(_) => Recheck::Gone(Gone::Preference),
-                    Stated::Unknown(end) => return Ok(waits(&end).unwrap_or(Item::Done)),
-                    Stated::MayBeFound(usage) => {
+                    StatedUsage::Refused(_) => Recheck::Gone(Gone::Preference),
+                    StatedUsage::Unknown(end) => return Ok(waits(&end).unwrap_or(Item::Done)),
+                    StatedUsage::MayBeFound(usage) => {
                         let calls_left = self.calls_left(got);
-                        let found = Found { got, reply, seen: &seen, usage, image: None, calls_left };
+                        let found = PageFacts { got, reply, seen: &seen, usage, image: None, calls_left };
                         return self.readable(round, page, found).await;
                     }
                 },
@@ -107,12 +107,17 @@ impl Fetch {
     }
 
     /// A page that may be found answered: it is itself, or the server leads to another one or shows something else.
-    async fn readable(&self, round: &mut Round<'_, '_>, page: &Page, found: Found<'_>) -> Result<Item, StageError> {
-        let Found { got, seen, reply, .. } = found;
+    async fn readable(
+        &self,
+        round: &mut VisitRun<'_, '_>,
+        page: &Page,
+        found: PageFacts<'_>,
+    ) -> Result<Item, StageError> {
+        let PageFacts { got, seen, reply, .. } = found;
         let shown = match self.article(&seen.html, &got.url).await? {
             Some(article) => self.compare(page, article).await?,
             // What cannot be read says nothing.
-            None => Shown::Own,
+            None => Comparison::Own,
         };
         if got.hops > 0 {
             let known_as = self.known_as(&mut round.visit, got, &seen.glance).await?;
@@ -127,13 +132,13 @@ impl Fetch {
             }
         }
         match shown {
-            Shown::Own => {
+            Comparison::Own => {
                 round.visit.own_text();
                 let validators = conditional::for_page(&reply.headers.validators);
                 self.removal.still_there(&page.id, Some(&seen.directives), Some(validators)).await?;
                 Ok(Item::Done)
             }
-            Shown::Revised(revised) => {
+            Comparison::Revised(revised) => {
                 round.visit.own_text();
                 self.revised(round, page, (&revised.0, &revised.1), found).await
             }
@@ -144,13 +149,13 @@ impl Fetch {
     /// A page that has moved for good goes, unless several pages have moved to the same text.
     async fn moved(
         &self,
-        round: &mut Round<'_, '_>,
+        round: &mut VisitRun<'_, '_>,
         page: &Page,
         got: &Fetched,
-        shown: Shown,
+        shown: Comparison,
         known_as: &Url,
     ) -> Result<Item, StageError> {
-        if let Shown::Other(key) = shown {
+        if let Comparison::Other(key) = shown {
             round.visit.substituted(key, &page.id);
             if let Some(waits) = self.hidden(round, &got.url, key) {
                 return Ok(waits);
@@ -164,14 +169,14 @@ impl Fetch {
     /// Something speaks against a page: a second look decides, unless one text stands in place of several pages of its host.
     async fn doubted(
         &self,
-        round: &mut Round<'_, '_>,
+        round: &mut VisitRun<'_, '_>,
         page: &Page,
         got: &Fetched,
-        shown: Shown,
+        shown: Comparison,
         reason: Gone,
     ) -> Result<Item, StageError> {
         let found = by_doubt(page.doubted_at, reason, &self.politeness.rules, self.politeness.clock.now());
-        if let Shown::Other(key) = shown {
+        if let Comparison::Other(key) = shown {
             // Second looks are at pages that were found replaced, so they tell nothing about all the others.
             if matches!(found, Recheck::Doubtful { is_new: true, .. }) {
                 round.visit.substituted(key, &page.id);
@@ -192,26 +197,26 @@ impl Fetch {
     }
 
     /// Whether what the server shows is what it showed before, however it has changed.
-    async fn compare(&self, page: &Page, article: Article) -> Result<Shown, StageError> {
-        let PageState::Accepted { location, content_hash, .. } = &page.state else { return Ok(Shown::Own) };
+    async fn compare(&self, page: &Page, article: Article) -> Result<Comparison, StageError> {
+        let PageState::Accepted { location, content_hash, .. } = &page.state else { return Ok(Comparison::Own) };
         let title = article.title.as_deref().unwrap_or_default();
         if hash_of(title, &article.text) == *content_hash {
-            return Ok(Shown::Own);
+            return Ok(Comparison::Own);
         }
         let record = match RecordReader(self.blobs.as_ref()).read(location).await {
             Ok(Some(record)) => record,
             // There is nothing to compare with.
-            Ok(None) | Err(StageError::Port(PortError::NotFound(_))) => return Ok(Shown::Own),
+            Ok(None) | Err(StageError::Port(PortError::NotFound(_))) => return Ok(Comparison::Own),
             Err(error) => return Err(error),
         };
-        let then = Said { title: &record.title, text: &record.text };
-        if !is_same_page(then, Said { title, text: &article.text }) {
-            return Ok(Shown::Other(key_of(&article)));
+        let then = PageText { title: &record.title, text: &record.text };
+        if !is_same_page(then, PageText { title, text: &article.text }) {
+            return Ok(Comparison::Other(key_of(&article)));
         }
         // A feed may have given the title.
         let is_unchanged =
             article.title.as_ref().is_none_or(|title| *title == record.title) && article.text == record.text;
-        Ok(if is_unchanged { Shown::Own } else { Shown::Revised(Box::new((article, record))) })
+        Ok(if is_unchanged { Comparison::Own } else { Comparison::Revised(Box::new((article, record))) })
     }
 
     /// A page that has moved is taken in under its new address, if that is on the same host key.
@@ -224,7 +229,7 @@ impl Fetch {
         self.send_visit(page, item, now).await
     }
 
-    async fn apply(&self, round: &Round<'_, '_>, page: &Page, found: Recheck) -> Result<(), StageError> {
+    async fn apply(&self, round: &VisitRun<'_, '_>, page: &Page, found: Recheck) -> Result<(), StageError> {
         match found {
             Recheck::Gone(reason) => self.removal.remove(&page.id, reason).await,
             Recheck::Doubtful { is_new: false, .. } => Ok(()),

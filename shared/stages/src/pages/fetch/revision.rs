@@ -1,6 +1,6 @@
 //! Revisions: an indexed page that says something else than its record is judged anew and sent to extraction once more.
 
-use super::{Fetch, Found, Item, Round};
+use super::{Fetch, Item, PageFacts, VisitRun};
 use crate::catalog::segment::thumbnail;
 use crate::pages::extract::{image_id_of, overruled};
 use crate::pages::image::opened;
@@ -17,10 +17,10 @@ impl Fetch {
     /// screened out leaves the index; one that says too little stays as it was.
     pub(super) async fn revised(
         &self,
-        round: &mut Round<'_, '_>,
+        round: &mut VisitRun<'_, '_>,
         page: &Page,
         (article, record): (&Article, &Record),
-        found: Found<'_>,
+        found: PageFacts<'_>,
     ) -> Result<Item, StageError> {
         let PageState::Accepted { location, .. } = &page.state else { return Ok(Item::Done) };
         let directives = &found.seen.directives;
@@ -43,7 +43,7 @@ impl Fetch {
         }
         let directives = directives.clone();
         let hints = EntryHints { title: None, published: record.published, author: record.author.clone() };
-        let found = Found { image, calls_left, ..found };
+        let found = PageFacts { image, calls_left, ..found };
         let job = self.extract_job(found, page.id.clone(), &page.url, &page.host).await?;
         let site_image = record.image.clone().filter(|_| record.image_of_site);
         let (feed, replaces) = (page.feed.clone(), Some(location.clone()));

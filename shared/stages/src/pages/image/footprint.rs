@@ -18,7 +18,7 @@ const MACROBLOCK: u64 = 16;
 
 /// An image as its decoder announces it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Announced {
+pub(super) struct ImageHeader {
     pub(super) format: ImageFormat,
     pub(super) width: u32,
     pub(super) height: u32,
@@ -26,7 +26,7 @@ pub(super) struct Announced {
     pub(super) pixels: u64,
 }
 
-impl Announced {
+impl ImageHeader {
     /// The most bytes of memory that decoding takes besides `file` itself. What a GIF's first frame takes besides, if it is
     /// not as large as the image, is not among it, since its decoder heeds a limit.
     ///
@@ -116,7 +116,7 @@ impl JpegFrame {
         })
     }
 
-    fn is_of(&self, image: &Announced) -> bool {
+    fn is_of(&self, image: &ImageHeader) -> bool {
         (u32::from(self.width), u32::from(self.height)) == (image.width, image.height)
     }
 }
@@ -160,7 +160,7 @@ mod tests {
 
     fn jpeg(width: u32, height: u32, parts: &[Vec<u8>]) -> Result<u64, String> {
         let file = [&[0xFF, 0xD8][..], &parts.concat()].concat();
-        Announced { format: ImageFormat::Jpeg, width, height, pixels: u64::from(width * height) * 3 }.footprint(&file)
+        ImageHeader { format: ImageFormat::Jpeg, width, height, pixels: u64::from(width * height) * 3 }.footprint(&file)
     }
 
     #[test]
@@ -194,7 +194,7 @@ mod tests {
             vec![b'V', b'P', b'8', b' ', 9, 9, 9, 9, 0, 0, 0, 0x9D, 1, 0x2A, w1, w2, h1, h2]
         };
         let of =
-            |file: &[u8]| Announced { format: ImageFormat::WebP, width: 64, height: 64, pixels: 0 }.footprint(file);
+            |file: &[u8]| ImageHeader { format: ImageFormat::WebP, width: 64, height: 64, pixels: 0 }.footprint(file);
         let small = of(&[b"RIFF....WEBPVP8X".to_vec(), lossy(64, 64)].concat());
         assert!(small.is_ok_and(|bytes| bytes < 10_000));
         let large = of(&[b"RIFF....WEBPVP8X".to_vec(), lossy(16_383, 16_383)].concat());
@@ -247,7 +247,7 @@ mod tests {
         for (name, file) in files {
             let reader = ImageReader::new(Cursor::new(&file)).with_guessed_format();
             let (format, decoder) = reader.ok().and_then(|r| Some((r.format()?, r.into_decoder().ok()?))).expect(name);
-            let announced = Announced { format, width, height, pixels: decoder.total_bytes() };
+            let announced = ImageHeader { format, width, height, pixels: decoder.total_bytes() };
             let claimed = announced.footprint(&file).unwrap_or_default();
             drop(decoder);
             let (_, taken) = counting::peak(|| image::load_from_memory(&file).map(drop));

@@ -18,7 +18,7 @@ use url::Url;
 const LONG_RULES: usize = 64 * 1024;
 
 /// How asking for the file ended.
-enum Asked {
+enum RobotsFetch {
     Fetched(Box<RobotsCopy>),
     NotNow(CallEnd),
 }
@@ -70,11 +70,11 @@ impl Visit<'_> {
         let copy = match self.politeness.robots.get(origin).await? {
             Some(copy) if now < copy.fresh_until => copy,
             old => match self.ask(url, old).await? {
-                Asked::Fetched(copy) => {
+                RobotsFetch::Fetched(copy) => {
                     self.politeness.robots.put(origin, &copy).await?;
                     *copy
                 }
-                Asked::NotNow(end) => return Ok(Err(end)),
+                RobotsFetch::NotNow(end) => return Ok(Err(end)),
             },
         };
         if standing(&copy.standing) == Standing::DisallowAll {
@@ -132,10 +132,10 @@ impl Visit<'_> {
         self.failure.get_or_insert_with(|| Failure::new(FailureCause::RobotsUnavailable, why));
     }
 
-    async fn ask(&mut self, url: &Url, old: Option<RobotsCopy>) -> Result<Asked, StageError> {
+    async fn ask(&mut self, url: &Url, old: Option<RobotsCopy>) -> Result<RobotsFetch, StageError> {
         let validators = old.as_ref().map(|c| c.validators.clone()).unwrap_or_default();
         let Some(file) = robots::robots_url(url) else {
-            return Ok(Asked::NotNow(CallEnd::Rejected(Rejection::Address(
+            return Ok(RobotsFetch::NotNow(CallEnd::Rejected(Rejection::Address(
                 "the scheme is neither http nor https".into(),
             ))));
         };
@@ -148,17 +148,19 @@ impl Visit<'_> {
             let now = self.politeness.clock.now();
             let reply = match end {
                 CallEnd::Reply(reply) => reply,
-                CallEnd::Held(..) => return Ok(Asked::Fetched(Box::new(kept(old, &Fetched::Unreachable, None, now)))),
+                CallEnd::Held(..) => {
+                    return Ok(RobotsFetch::Fetched(Box::new(kept(old, &Fetched::Unreachable, None, now))));
+                }
                 CallEnd::Rejected(Rejection::Address(_) | Rejection::Blocked | Rejection::Excluded(_)) if !first => {
-                    return Ok(Asked::Fetched(Box::new(kept(old, &Fetched::RefusedHop, None, now))));
+                    return Ok(RobotsFetch::Fetched(Box::new(kept(old, &Fetched::RefusedHop, None, now))));
                 }
                 CallEnd::Rejected(Rejection::Limit(_) | Rejection::Transport(_)) => {
-                    return Ok(Asked::Fetched(Box::new(kept(old, &Fetched::Unreachable, None, now))));
+                    return Ok(RobotsFetch::Fetched(Box::new(kept(old, &Fetched::Unreachable, None, now))));
                 }
-                end => return Ok(Asked::NotNow(end)),
+                end => return Ok(RobotsFetch::NotNow(end)),
             };
             if !is_redirect(reply.status) {
-                return Ok(Asked::Fetched(Box::new(answered(old, &reply, now))));
+                return Ok(RobotsFetch::Fetched(Box::new(answered(old, &reply, now))));
             }
             let fetched = match chain.follow(reply.status, reply.headers.location.as_deref()) {
                 Ok(_) => continue,
@@ -167,7 +169,7 @@ impl Visit<'_> {
                 // It leads where nothing may be called, and that is no permission.
                 Err(NotFollowed::BadLocation(_)) => Fetched::RefusedHop,
             };
-            return Ok(Asked::Fetched(Box::new(kept(old, &fetched, None, now))));
+            return Ok(RobotsFetch::Fetched(Box::new(kept(old, &fetched, None, now))));
         }
     }
 }
