@@ -104,7 +104,7 @@ async fn table(
         }
         tokio::time::sleep(READY_PAUSE).await;
     }
-    Err(PortError::unavailable(format!("the table {name} does not become ready"), "it was asked for a minute"))
+    Err(PortError::unavailable(format!("the table {name} was not ready"), "waited for a minute"))
 }
 
 /// The queue of a stage and its dead queue.

@@ -77,9 +77,10 @@ impl Folder {
         match done {
             Ok(Ok(value)) => Ok(value),
             Ok(Err(FolderError::Port(error))) => Err(error),
-            Ok(Err(FolderError::Io(error))) if is_misplaced(&error) => {
-                Err(corrupt(what, "its key and another object's are a folder and a file of the same name"))
-            }
+            Ok(Err(FolderError::Io(error))) if is_misplaced(&error) => Err(corrupt(
+                what,
+                "its key conflicts with another object's: one would be a folder, the other a file of the same name",
+            )),
             Ok(Err(FolderError::Io(error))) => Err(from_io(&what, error)),
             Err(error) => Err(PortError::unavailable(format!("cannot {what}"), error)),
         }

@@ -280,7 +280,7 @@ impl Batch {
             tokio::select! {
                 _ = tasks.join_next() => {}
                 () = this.clock.sleep(stop.saturating_sub(this.clock.monotonic())) => {
-                    tracing::warn!(lanes = tasks.len(), "the time is up; what is under way is broken off and runs again");
+                    tracing::warn!(lanes = tasks.len(), "out of time; running jobs are cancelled and will be retried");
                     tasks.shutdown().await;
                     break;
                 }

@@ -180,7 +180,7 @@ async fn in_time(call: &Call, work: impl Future<Output = Result<Value, Failure>>
     tokio::select! {
         done = work => done.map(Answer::of),
         () = clock.sleep(left) => {
-            Err(Failure::Settings("the function's timeout is over before its work; what was done is kept".into()))
+            Err(Failure::Settings("the work did not finish within the function's timeout; what was done so far is kept".into()))
         }
     }
 }

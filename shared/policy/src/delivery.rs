@@ -48,7 +48,7 @@ pub fn after_failure(receives: u32, kind: FailureKind, now: Timestamp) -> AfterF
 /// even come to say how it failed.
 pub fn never_ends(receives: u32) -> Option<String> {
     (receives >= MAX_HANDOUTS).then(|| {
-        format!("handed out {} times without an end; the last process died or was killed", receives.saturating_sub(1))
+        format!("delivered {} times without finishing; the last process died or was killed", receives.saturating_sub(1))
     })
 }
 
@@ -84,6 +84,6 @@ mod tests {
     #[test]
     fn what_never_ends_is_given_up_before_it_is_run() {
         assert_eq!(never_ends(MAX_HANDOUTS - 1), None);
-        assert!(never_ends(MAX_HANDOUTS).is_some_and(|why| why.starts_with("handed out 7 times without an end")));
+        assert!(never_ends(MAX_HANDOUTS).is_some_and(|why| why.starts_with("delivered 7 times without finishing")));
     }
 }

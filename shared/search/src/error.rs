@@ -33,7 +33,7 @@ pub enum SearchError {
     #[error("there are no records to index")]
     Empty,
     /// A limit of the budget was broken: build several smaller splits.
-    #[error("more than {limit} {unit} do not go into one split")]
+    #[error("a split holds at most {limit} {unit}")]
     TooLarge {
         /// The limit.
         limit: u64,

@@ -89,7 +89,7 @@ pub enum LogForm {
     Json,
 }
 
-/// What somebody says at the start of a run, and what so has the last word.
+/// Settings given on the command line, which override all others.
 #[derive(Clone, Debug, Default)]
 pub struct Flags {
     /// The file of settings.

@@ -82,7 +82,7 @@ fn a_page_that_kills_its_process_each_time_is_given_up_and_the_rest_is_done() {
     let dead = store.sql("SELECT error FROM dead");
     let left = store.sql("SELECT due || ' ' || receives || ' ' || message FROM jobs JOIN messages USING (id)");
     assert_eq!(dead.len(), 1, "{deaths} deaths; left: {left:?}; pages: {:?}", states(&store));
-    assert_eq!(dead, ["handed out 7 times without an end; the last process died or was killed"]);
+    assert_eq!(dead, ["delivered 7 times without finishing; the last process died or was killed"]);
     let accepted: BTreeSet<String> = store
         .list("pages")
         .iter()

@@ -46,7 +46,7 @@ impl Question {
 
     fn url(&self) -> Result<Url, CheckError> {
         let text = self.required("url")?;
-        Url::parse(text).map_err(|e| bad_input(format!("'url' is no URL: {e}")))
+        Url::parse(text).map_err(|e| bad_input(format!("'url' is not a valid URL: {e}")))
     }
 
     /// A document given as text under one name or as base64 under another.

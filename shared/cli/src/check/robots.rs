@@ -40,5 +40,5 @@ fn decision(robots: &Robots, url: &Url) -> Map<String, Value> {
 /// A full URL, or a path: robots.txt asks for nothing else.
 fn url(text: &str) -> Result<Url, CheckError> {
     let base = Url::parse("http://host.invalid/").map_err(|e| bad_input(e.to_string()))?;
-    base.join(text).map_err(|e| bad_input(format!("'{text}' is no URL: {e}")))
+    base.join(text).map_err(|e| bad_input(format!("'{text}' is not a valid URL: {e}")))
 }

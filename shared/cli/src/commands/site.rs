@@ -301,7 +301,7 @@ fn print(report: &Report) -> Result<()> {
     }
     let Pace { least, ruled_by, crawl_delay, last_response } = &report.pace;
     output::line(&format!(
-        "pace          at least {} between two calls, ruled by {ruled_by} (Crawl-delay {}, last answer took {})",
+        "pace          at least {} between calls, set by {ruled_by} (Crawl-delay {}, last answer took {})",
         length(*least),
         length(*crawl_delay),
         length(*last_response)

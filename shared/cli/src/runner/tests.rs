@@ -60,7 +60,7 @@ async fn what_kills_its_process_each_time_is_given_up_and_the_rest_is_done() {
     let last = world(dir.path()).await;
     last.ports.queue.send(&[(poll("https://example.org/"), Timestamp::EPOCH)]).await.unwrap();
     let dead = ended(&last).await;
-    assert_eq!(dead, ["handed out 7 times without an end; the last process died or was killed"]);
+    assert_eq!(dead, ["delivered 7 times without finishing; the last process died or was killed"]);
     let left = last.ports.inbox.count(Queue::Poll, last.clock.now()).await.unwrap();
     assert_eq!((left.ready, left.waiting, left.in_flight), (0, 0, 0));
 }

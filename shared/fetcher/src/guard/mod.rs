@@ -42,7 +42,7 @@ const PRIVATE_ZONES: [&str; 12] = [
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// The text is no absolute URL.
-    #[error("no URL: {0}")]
+    #[error("not a valid URL: {0}")]
     NotAUrl(String),
     /// Longer than [`MAX_URL_BYTES`].
     #[error("the URL is longer than {MAX_URL_BYTES} bytes")]

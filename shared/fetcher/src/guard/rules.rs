@@ -177,7 +177,7 @@ impl fmt::Display for Endpoint {
 
 /// A rule that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("'{text}' is no such rule: {reason}")]
+#[error("'{text}' is not a valid rule: {reason}")]
 pub struct InvalidRule {
     text: String,
     reason: &'static str,

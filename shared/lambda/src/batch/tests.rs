@@ -30,7 +30,7 @@ async fn what_killed_its_function_time_and_again_is_given_up_without_another_run
     let good = visit("example.org", &["https://example.org/a"]).to_message().unwrap();
     let summary = world.run(&[(&poison, MAX_HANDOUTS), (&good, MAX_HANDOUTS - 1)]).await;
     assert_eq!((summary.done, summary.given_up), (1, 1));
-    assert!(world.reasons().await[0].contains("without an end"));
+    assert!(world.reasons().await[0].contains("without finishing"));
     assert!(world.web.inner.calls().iter().all(|call| !call.url.contains("poison")));
 }
 

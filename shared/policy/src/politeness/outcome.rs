@@ -17,7 +17,7 @@ const BACKOFF_GROWS: u64 = 4;
 pub struct CallTarget {
     /// A short hash of the URL.
     pub url: u32,
-    /// Whether it is a robots.txt, which is often served where nothing else is: it forgives nothing.
+    /// Whether it is a robots.txt, which is often served even when all else fails, so its success clears no hold.
     pub is_robots: bool,
 }
 
@@ -50,7 +50,7 @@ pub enum Outcome {
     Broken,
 }
 
-/// Of whom an answer that is no good one speaks.
+/// What a bad answer is evidence about.
 enum HoldScope {
     /// Of the host key.
     Host(HoldReason),
@@ -144,7 +144,7 @@ fn unreached(mut state: HostState, rules: &Rules, now: Timestamp, seed: u64) -> 
     state
 }
 
-/// A good answer forgives what it disproves. 403 and 5xx of other URLs stay, since one URL that works says little of them.
+/// A good answer clears the holds that it contradicts. 403 and 5xx of other URLs stay, since one URL that works says little of them.
 fn answered_well(mut state: HostState, asked: CallTarget) -> HostState {
     state.url_holds.retain(|held| {
         let is_refusal = matches!(held.what, HoldReason::Forbidden | HoldReason::ServerError);

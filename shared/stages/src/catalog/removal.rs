@@ -141,7 +141,7 @@ impl Removal {
         self.write(seen, &Page { doubted_at: Some(self.clock.now()), ..page }).await
     }
 
-    /// What stands in place of a page stands before all pages of its host: nothing speaks against this one any more.
+    /// Drops the doubt about a page: the same interstitial covers its whole host.
     ///
     /// # Errors
     /// What the ports say.

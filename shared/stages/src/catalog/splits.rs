@@ -161,6 +161,6 @@ fn in_chunks(at: u64, bytes: Bytes) -> Vec<(u64, Bytes)> {
 
 /// What to say of a search that goes on asking for more.
 pub(crate) fn endless() -> StageError {
-    let why = "a search asks for more of the index again and again".to_owned();
+    let why = "a search kept asking for more of the index and was stopped".to_owned();
     StageError::Port(PortError::Corrupt { what: "the index".into(), why })
 }

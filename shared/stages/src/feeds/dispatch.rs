@@ -212,7 +212,7 @@ impl Tick<'_> {
         self.sent.rows >= self.limits.rows || self.stage.clock.monotonic() >= self.limits.until
     }
 
-    /// Sends what is left and then moves the mark: a crash before this sends jobs twice and never not at all.
+    /// Sends what is left and then moves the mark: a crash before this may send jobs twice but never loses one.
     async fn mark(&mut self, at: Timestamp) -> Result<(), StageError> {
         self.jobs.send().await?;
         self.seen = self.stage.marks.swap(MARK, self.seen, at).await?;

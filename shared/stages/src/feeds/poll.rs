@@ -110,7 +110,7 @@ impl Poll {
             }
             (CallEnd::Later(until), _) => return Ok(Verdict::Defer(*until)),
             (CallEnd::Elsewhere(until), _) => {
-                let why = or_else("it, its robots.txt or where it redirects to cannot be had");
+                let why = or_else("the feed, its robots.txt or the target of its redirect could not be fetched");
                 return self.put_off(job, (feed, seen), *until, &why).await;
             }
             // The feed itself was refused, and its schedule brings it again: nothing is parked.

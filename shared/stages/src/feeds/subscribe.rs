@@ -40,7 +40,7 @@ impl Stage for Subscribe {
         }
         let hub = feed.polling.hub.as_ref().filter(|hub| hub.url == job.url && is_private_enough(&hub.url, rules));
         let Some(url) = hub.and_then(|hub| address::parse(&hub.url, None).ok()) else {
-            return drop("the hub's address cannot be used, or is another by now");
+            return drop("the hub's address is invalid or has changed");
         };
         let Some(callback) = self.callbacks.of(&feed.key, known.begun).await? else {
             return drop("nobody listens for hubs here");

@@ -104,16 +104,16 @@ pub enum Refusal {
     #[error("the host is blocked")]
     Blocked,
     /// As much of its site was suggested today as is taken in a day.
-    #[error("so much of this site was suggested today; please come back tomorrow")]
+    #[error("too many pages of this site were suggested today; please try again tomorrow")]
     SiteFull,
     /// As many sites were suggested today as are taken in a day.
-    #[error("so many sites were suggested today; please come back tomorrow")]
+    #[error("too many sites were suggested today; please try again tomorrow")]
     DayFull,
     /// It is an IP address; only what has a name can be claimed.
     #[error("it has no name, only an address")]
     NoName,
     /// Names below it belong to many, so nobody can claim it as a whole.
-    #[error("names below it belong to many")]
+    #[error("it is a shared domain, whose subdomains have different owners")]
     Shared,
 }
 

@@ -150,7 +150,7 @@ async fn what_kills_its_process_is_given_up_without_another_run() {
         post.jobs.put_back(&handed[0].receipt, due).await.unwrap();
     }
     assert_eq!(post.work(&Script::of(|_| None), DAY).await, 1);
-    assert!(post.reasons().await[0].starts_with("handed out 7 times without an end"));
+    assert!(post.reasons().await[0].starts_with("delivered 7 times without finishing"));
 }
 
 #[tokio::test(start_paused = true)]

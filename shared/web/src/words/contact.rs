@@ -41,11 +41,11 @@ const ENGLISH: Contact = Contact {
     button: "Send it",
     note: "What you write is kept for 30 days at most, with nothing else of you. It changes nothing by itself: a person reads it.",
     taken: "Thank you. The operator will read it.",
-    full: "So much was written today that nothing more is taken. Please come back tomorrow.",
+    full: "The daily limit for messages has been reached. Please come back tomorrow.",
     enough: "You have sent as many messages today as one sender may. Please come back tomorrow.",
     empty: "Please write a message.",
     too_long: "That is too long: the message may have about 2,000 characters, and the addresses less.",
-    no_mail_address: "This is not an e-mail address. Please mend it or leave it out.",
+    no_mail_address: "This is not an e-mail address. Please correct it, or leave the field empty.",
 };
 
 const ITALIAN: Contact = Contact {

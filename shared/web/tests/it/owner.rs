@@ -226,7 +226,7 @@ async fn w09_a_request_is_taken_from_our_own_page_only() {
 #[tokio::test]
 async fn what_cannot_be_claimed_is_said() {
     let world = World::of(Backend::default());
-    for (typed, says) in [("", "such as example.org"), ("github.io", "belong to many")] {
+    for (typed, says) in [("", "such as example.org"), ("github.io", "different owners")] {
         let answer = begin(&world, typed).await;
         assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY, "{typed}");
         assert!(answer.text(".bad").contains(says), "{}", answer.text(".bad"));

@@ -68,7 +68,7 @@ impl Fetch {
         let now = self.politeness.clock.now();
         for (until, items) in apart {
             let after = deferral::of_items_apart(job.deferrals, until, &self.politeness.rules, now);
-            self.defer(job, &items, after, "refused, cut short or out of reach again and again").await?;
+            self.defer(job, &items, after, "repeatedly refused, cut short or unreachable").await?;
         }
         Ok(())
     }
@@ -76,7 +76,7 @@ impl Fetch {
     /// Sends on what is left of a visit, before the job is acknowledged; or gives it up.
     pub(super) async fn leave(&self, job: &VisitJob, rest: Remainder) -> Result<(), StageError> {
         let after = deferral::of_remainder(job.deferrals, rest, &self.politeness.rules, self.politeness.clock.now());
-        self.defer(job, &job.items[rest.done..], after, "held or out of time again and again").await
+        self.defer(job, &job.items[rest.done..], after, "repeatedly on hold or out of time").await
     }
 
     async fn defer(&self, job: &VisitJob, items: &[VisitItem], after: Deferral, why: &str) -> Result<(), StageError> {
