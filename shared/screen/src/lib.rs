@@ -9,7 +9,7 @@ mod fold;
 pub mod image;
 mod lexicon;
 mod lists;
-mod overrule;
+mod overrides;
 mod persons;
 mod score;
 mod screener;
@@ -18,7 +18,7 @@ mod topic;
 mod verdict;
 
 pub use lists::{BadList, LANGUAGES, List, MAX_LIST_BYTES};
-pub use overrule::{Override, Scope};
+pub use overrides::{Override, Scope};
 pub use screener::{MAX_TEXT_BYTES, MAX_TITLE_BYTES, Page, Screener, Unusable};
 pub use settings::{Allowed, MAX_PERSONS, Person, REJECT_AT, Settings, TopicRule};
 pub use topic::{Topic, TopicScore, Verdict};

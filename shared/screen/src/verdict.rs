@@ -1,7 +1,7 @@
 //! The verdict on a page, and why.
 
 use crate::image::Region;
-use crate::overrule::Override;
+use crate::overrides::Override;
 use crate::topic::{Topic, Verdict, in_thousandths};
 use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
@@ -21,9 +21,9 @@ pub struct Screening {
     /// Persons to leave out that the page names.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub persons: Vec<NamedPerson>,
-    /// The operator's word on this page or site, which decided.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub overruled: Option<Override>,
+    /// The override of the operator that decided.
+    #[serde(default, alias = "overruled", skip_serializing_if = "Option::is_none")]
+    pub overridden: Option<Override>,
 }
 
 /// One topic in a page, and what told so.
@@ -91,7 +91,7 @@ pub struct NamedPerson {
 }
 
 impl Override {
-    /// The verdict by this rule. What was found stays in it, so that the operator sees what was overruled.
+    /// The verdict by this rule. What was found stays in it, so that the operator sees what was overridden.
     pub fn apply(&self, mut screening: Screening) -> Screening {
         let lifts = |topic: Topic| self.topics.is_empty() || self.topics.contains(&topic);
         let remains = screening.topics.iter().any(|t| t.rejects && !lifts(t.topic))
@@ -100,7 +100,7 @@ impl Override {
             return screening;
         }
         screening.verdict = self.verdict;
-        screening.overruled = Some(self.clone());
+        screening.overridden = Some(self.clone());
         screening
     }
 }
@@ -119,7 +119,7 @@ impl Screening {
         topics.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.topic.cmp(&b.topic)));
         let rejected = !persons.is_empty() || topics.iter().any(|t| t.rejects);
         let verdict = if rejected { Verdict::Reject } else { Verdict::Pass };
-        Screening { verdict, topics, persons, overruled: None }
+        Screening { verdict, topics, persons, overridden: None }
     }
 
     /// What rejects the page: names of topics, and `person`. None if it passes.
@@ -129,7 +129,7 @@ impl Screening {
         }
         let topics = self.topics.iter().filter(|t| t.rejects).map(|t| t.topic.to_string());
         let person = (!self.persons.is_empty()).then(|| "person".to_owned());
-        let operator = self.overruled.as_ref().map(|_| "operator".to_owned());
+        let operator = self.overridden.as_ref().map(|_| "operator".to_owned());
         let mut reasons: Vec<String> = topics.chain(person).collect();
         if reasons.is_empty() {
             reasons.extend(operator);
@@ -142,7 +142,7 @@ impl Screening {
         if self.verdict == Verdict::Pass {
             return None;
         }
-        let rule = self.overruled.iter().map(Override::explain);
+        let rule = self.overridden.iter().map(Override::explain);
         let persons = self.persons.iter().map(NamedPerson::explain);
         let topics = self.topics.iter().filter(|t| t.rejects).map(Finding::explain);
         Some(rule.chain(persons).chain(topics).collect::<Vec<_>>().join(" "))
@@ -155,7 +155,7 @@ impl Screening {
             Verdict::Pass if self.topics.is_empty() => "Nothing was found; the page passes.".to_owned(),
             Verdict::Pass => "The page passes.".to_owned(),
         };
-        if let Some(rule) = &self.overruled {
+        if let Some(rule) = &self.overridden {
             let _ = write!(text, " {}", rule.explain());
         }
         for person in &self.persons {
@@ -167,7 +167,7 @@ impl Screening {
         if !self.topics.is_empty() {
             text.push_str(" Scores go from 0, nothing of it, to 1, nothing else.");
         }
-        if self.verdict == Verdict::Reject && self.overruled.is_none() {
+        if self.verdict == Verdict::Reject && self.overridden.is_none() {
             text.push_str(" Whoever runs this crawler can let the page or its site pass all the same.");
         }
         text

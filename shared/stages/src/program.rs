@@ -119,8 +119,8 @@ pub struct Program {
     pub suggest: Suggest,
     /// Blocks and unblocks hosts.
     pub blocks: Blocks,
-    /// The operator's last word on pages and sites.
-    pub overrules: Overrides,
+    /// What the operator allows or denies.
+    pub overrides: Overrides,
     /// Runs queries.
     pub finder: Finder,
     /// Removes pages.
@@ -225,7 +225,7 @@ impl Program {
             },
             suggest,
             blocks,
-            overrules: Overrides::new(pages.clone(), blobs.clone(), queue.clone(), clock.clone(), events.clone()),
+            overrides: Overrides::new(pages.clone(), blobs.clone(), queue.clone(), clock.clone(), events.clone()),
             finder: Finder::new(blobs.clone(), clock.clone()).with_pool(pool.clone()),
             removal: Removal::new(pages.clone(), blobs.clone(), clock.clone(), events.clone()),
             clock: clock.clone(),

@@ -39,7 +39,16 @@ const ROOMS: &[(&str, &[&str])] = &[
     (
         "curlew-screen",
         &[
-            "fold", "topic", "lists", "lexicon", "score", "settings", "image", "overrule", "persons", "verdict",
+            "fold",
+            "topic",
+            "lists",
+            "lexicon",
+            "score",
+            "settings",
+            "image",
+            "overrides",
+            "persons",
+            "verdict",
             "screener",
         ],
     ),

@@ -1,4 +1,4 @@
-//! `curlew override`: the operator's last word on a page or a site.
+//! `curlew override`: the operator allows or denies a page or a site.
 
 use super::blocks::explain;
 use crate::args::{OverrideArgs, OverrideWhat};
@@ -34,7 +34,7 @@ fn unknown(topic: &str) -> String {
 }
 
 async fn list(world: &World, json: bool) -> Result<()> {
-    let all = world.overrules.list().await.map_err(explain)?;
+    let all = world.overrides.list().await.map_err(explain)?;
     if all.is_empty() && !json {
         output::line("There is no override.")?;
     }
@@ -68,8 +68,8 @@ async fn give(
     (verdict, topics, note): (Verdict, Vec<Topic>, Option<String>),
     json: bool,
 ) -> Result<()> {
-    let scope = world.overrules.scope(target).await.map_err(explain)?;
-    let followed = world.overrules.give(&scope, verdict, topics, note).await.map_err(explain)?;
+    let scope = world.overrides.scope(target).await.map_err(explain)?;
+    let followed = world.overrides.give(&scope, verdict, topics, note).await.map_err(explain)?;
     let what = match verdict {
         Verdict::Pass => format!("{scope} is let through"),
         Verdict::Reject => format!("{scope} is kept out"),
@@ -78,8 +78,8 @@ async fn give(
 }
 
 async fn remove(world: &World, target: &str, json: bool) -> Result<()> {
-    let scope = world.overrules.scope(target).await.map_err(explain)?;
-    match world.overrules.take_back(&scope).await.map_err(explain)? {
+    let scope = world.overrides.scope(target).await.map_err(explain)?;
+    match world.overrides.take_back(&scope).await.map_err(explain)? {
         Some(followed) => tell(&scope, &format!("{scope} is judged by screening again"), &followed, json),
         None => tell(&scope, &format!("there was no override about {scope}"), &OverrideEffect::default(), json),
     }

@@ -95,7 +95,7 @@ fn nothing_in_nothing_out() {
 }
 
 fn nothing() -> Screening {
-    Screening { verdict: Verdict::Pass, topics: vec![], persons: vec![], overruled: None }
+    Screening { verdict: Verdict::Pass, topics: vec![], persons: vec![], overridden: None }
 }
 
 fn page<'a>(title: &'a str, text: &'a str, host: &'a str) -> Screened<'a> {

@@ -1,4 +1,4 @@
-//! Overrides: the operator's last word on a page or a site, whatever screening says of it.
+//! Overrides: the operator allows or denies a page or a site, whatever the content policy says of it.
 //!
 //! They are one small object, since there are few of them. Whoever judges pages reads it once a minute at most
 //! ([`crate::pages::judge::Judge::rules`]), so a new one takes effect on what is judged a minute later; what was judged before is dealt with
@@ -105,7 +105,7 @@ impl Overrides {
             all.push(given.clone());
         };
         self.change(change).await?;
-        self.audit(&given.rule, if verdict == Verdict::Pass { "let_through" } else { "kept_out" }, now).await?;
+        self.audit(&given.rule, if verdict == Verdict::Pass { "allow" } else { "deny" }, now).await?;
         self.follow(scope).await
     }
 
@@ -133,8 +133,8 @@ impl Overrides {
     async fn change(&self, change: impl Fn(&mut Vec<StoredOverride>)) -> Result<(), StageError> {
         object::change(self.blobs.as_ref(), KEY, |bytes| {
             let mut all = bytes.map(parse).transpose()?.unwrap_or_default();
-            change(&mut all.overrules);
-            if all.overrules.len() > MAX_OVERRIDES {
+            change(&mut all.overrides);
+            if all.overrides.len() > MAX_OVERRIDES {
                 let why = format!("there are {MAX_OVERRIDES} overrides already; remove some");
                 return Err(StageError::Job(why));
             }
@@ -223,7 +223,7 @@ impl Overrides {
             note: Option<&'a str>,
         }
         let (Scope::Page(url) | Scope::Site(url)) = &rule.scope;
-        let line = Line { at, what: "overruled", url, reason, note: rule.note.as_deref() };
+        let line = Line { at, what: "override", url, reason, note: rule.note.as_deref() };
         let json = serde_json::to_vec(&line).map_err(|e| StageError::Job(e.to_string()))?;
         let key = format!("{AUDIT_PREFIX}{}/{}.json", at.day().replace('-', "/"), hash_hex(&json));
         self.blobs.put_if_absent(&key, json.into()).await?;

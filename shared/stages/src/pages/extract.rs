@@ -226,7 +226,7 @@ impl Extract {
         let page = curlew_screen::Page { title: &title, text: &article.text, language, host: Some(&host) };
         let rules = self.judge.rules(self.blobs.as_ref(), self.clock.as_ref()).await?;
         let screening = match told(self.judge.page(self.pool.as_ref(), &page, picture).await)? {
-            Ok(screening) => overruled(screening, &rules, &job.url),
+            Ok(screening) => with_override(screening, &rules, &job.url),
             Err(overrun) => return Ok(Err(Rejection::Limit(overrun.to_string()))),
         };
         if screening.verdict == Judged::Reject {
@@ -411,7 +411,7 @@ fn is_of_comments(feed: &FeedSource) -> bool {
 }
 
 /// What the operator makes of what screening says of a page.
-pub(crate) fn overruled(screening: Screening, rules: &[Override], url: &str) -> Screening {
+pub(crate) fn with_override(screening: Screening, rules: &[Override], url: &str) -> Screening {
     match overrides::about(rules, url) {
         Some(rule) => rule.apply(screening),
         None => screening,

@@ -267,7 +267,7 @@ impl Fetch {
     }
 
     /// What the operator says of a page.
-    async fn overrule(&self, url: &str) -> Result<Option<Override>, StageError> {
+    async fn override_of(&self, url: &str) -> Result<Option<Override>, StageError> {
         let rules = self.judge.rules(self.blobs.as_ref(), self.politeness.clock.as_ref()).await?;
         Ok(overrides::about(&rules, url).cloned())
     }

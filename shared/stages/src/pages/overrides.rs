@@ -6,7 +6,7 @@ use curlew_screen::Override;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
-/// Where they are kept.
+/// Key of the object that holds them; the name is that of stores that exist.
 pub(crate) const KEY: &str = "overrules.json";
 
 /// An override, and when it was given.
@@ -22,12 +22,13 @@ pub struct StoredOverride {
 /// The object that holds them.
 #[derive(Default, Serialize, Deserialize)]
 pub(crate) struct All {
-    pub(crate) overrules: Vec<StoredOverride>,
+    #[serde(rename = "overrules")]
+    pub(crate) overrides: Vec<StoredOverride>,
 }
 
 /// All overrides there are, oldest first.
 pub(crate) async fn all(blobs: &dyn Blobs) -> Result<Vec<StoredOverride>, PortError> {
-    blobs.get(KEY).await?.map_or_else(|| Ok(vec![]), |blob| parse(&blob.bytes).map(|all| all.overrules))
+    blobs.get(KEY).await?.map_or_else(|| Ok(vec![]), |blob| parse(&blob.bytes).map(|all| all.overrides))
 }
 
 /// The override about a page of this address, if there is one.

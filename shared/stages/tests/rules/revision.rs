@@ -151,21 +151,21 @@ async fn a_page_that_goes_after_an_edit_goes_with_all_its_copies() {
 #[tokio::test(start_paused = true)]
 async fn a_removal_that_was_cut_off_anywhere_leaves_no_text_once_it_is_repeated() {
     for cut in 0.. {
-        let house = published("whimbrel").await;
+        let world = published("whimbrel").await;
         for word in ["godwit", "dunlin"] {
-            house.web.keep(A, document(word));
-            recheck(&house).await;
-            wait(&house, 25).await;
+            world.web.keep(A, document(word));
+            recheck(&world).await;
+            wait(&world, 25).await;
         }
-        let clock = house.politeness.clock.clone();
+        let clock = world.politeness.clock.clone();
         let faults = Faults::crash_at(cut, clock.clone());
-        let pages: Arc<dyn Pages> = Arc::new(Faulty::new(house.pages.clone(), faults.clone()));
-        let blobs: Arc<dyn Blobs> = Arc::new(Faulty::new(house.blobs.clone(), faults.clone()));
+        let pages: Arc<dyn Pages> = Arc::new(Faulty::new(world.pages.clone(), faults.clone()));
+        let blobs: Arc<dyn Blobs> = Arc::new(Faulty::new(world.blobs.clone(), faults.clone()));
         let ended = Removal::new(pages, blobs, clock, Arc::new(())).remove(&page(A), Gone::NotFound).await;
         assert_eq!(ended.is_err(), faults.has_crashed(), "{cut}");
-        removal(&house).remove(&page(A), Gone::NotFound).await.unwrap();
-        assert_eq!(finds(&house, "curlew").await, 0, "{cut}");
-        let segments = traces(&house, &["whimbrel", "godwit", "dunlin"]).await;
+        removal(&world).remove(&page(A), Gone::NotFound).await.unwrap();
+        assert_eq!(finds(&world, "curlew").await, 0, "{cut}");
+        let segments = traces(&world, &["whimbrel", "godwit", "dunlin"]).await;
         let left: Vec<&String> = segments.iter().filter(|key| key.starts_with("segments/")).collect();
         assert!(left.is_empty(), "cut before call {cut}: {left:?}");
         if !faults.has_crashed() {

@@ -1,4 +1,4 @@
-//! Screening in the stages: images, what is judged when, and the operator's last word.
+//! Screening in the stages: images, what is judged when, and the operator's overrides.
 
 use crate::test_world::{TestWorld, html, new, visit};
 use curlew_model::{ExtractJob, Gone, Job, Millis, PageState, Purpose, Rejection, Stage as QueueName};
@@ -205,9 +205,9 @@ async fn a_page_that_is_let_through_is_fetched_once_more_and_stays_through_re_ch
     assert_eq!(why.topics, ["gambling"]);
     assert!(why.because.unwrap().contains("free spins"));
 
-    let overrules = world.overrules();
-    let scope = overrules.scope(A).await.unwrap();
-    let followed = overrules.give(&scope, Judged::Pass, vec![], Some("a satire".into())).await.unwrap();
+    let overrides = world.overrides();
+    let scope = overrides.scope(A).await.unwrap();
+    let followed = overrides.give(&scope, Judged::Pass, vec![], Some("a satire".into())).await.unwrap();
     assert_eq!((followed.removed, followed.taken_up), (0, 1));
     world.politeness.clock.sleep(Millis::from_mins(1)).await;
     run_queues(&world).await;
@@ -215,14 +215,14 @@ async fn a_page_that_is_let_through_is_fetched_once_more_and_stays_through_re_ch
     for _ in 0..3 {
         world.politeness.clock.sleep(Millis::from_days(8)).await;
         world.fetch(&visit("example.org", &[A], &Purpose::Recheck)).await;
-        assert!(is_accepted(world.state(A).await.as_ref()), "a re-check asks the same overrule");
+        assert!(is_accepted(world.state(A).await.as_ref()), "a re-check asks the same override");
     }
     // Another process, with an empty memory, knows it too.
     let other = TestWorld::sharing(&world);
     other.fetch(&visit("example.org", &[A], &Purpose::Recheck)).await;
     assert!(is_accepted(world.state(A).await.as_ref()));
-    assert_eq!(audited(&world).await, ["overruled let_through"]);
-    let listed = overrules.list().await.unwrap();
+    assert_eq!(audited(&world).await, ["override allow"]);
+    let listed = overrides.list().await.unwrap();
     assert_eq!((listed.len(), listed[0].rule.note.as_deref()), (1, Some("a satire")));
 }
 
@@ -234,9 +234,9 @@ async fn a_site_that_is_kept_out_loses_its_pages_and_gets_no_new_ones_until_it_i
     }
     crawl(&world, A).await;
     assert!(is_accepted(world.state(A).await.as_ref()));
-    let overrules = world.overrules();
-    let site = overrules.scope("example.org").await.unwrap();
-    let followed = overrules.give(&site, Judged::Reject, vec![], None).await.unwrap();
+    let overrides = world.overrides();
+    let site = overrides.scope("example.org").await.unwrap();
+    let followed = overrides.give(&site, Judged::Reject, vec![], None).await.unwrap();
     assert_eq!((followed.removed, followed.taken_up), (1, 0));
     assert_eq!(world.state(A).await, Some(PageState::Gone { reason: Gone::Screened }));
     // What was read is not read again for a minute.
@@ -245,14 +245,14 @@ async fn a_site_that_is_kept_out_loses_its_pages_and_gets_no_new_ones_until_it_i
     let Some(PageState::Rejected { reason: Rejection::Screened(why) }) = world.state(B).await else { panic!("taken") };
     assert!(why.is_operators() && why.because.unwrap().contains("The operator keeps example.org out"));
 
-    let followed = overrules.take_back(&site).await.unwrap().unwrap();
+    let followed = overrides.take_back(&site).await.unwrap().unwrap();
     assert_eq!((followed.removed, followed.taken_up), (0, 1));
     world.politeness.clock.sleep(Millis::from_mins(1)).await;
     run_queues(&world).await;
     assert!(is_accepted(world.state(B).await.as_ref()));
     assert_eq!(world.state(A).await, Some(PageState::Gone { reason: Gone::Screened }), "what is gone stays gone");
-    assert_eq!(overrules.take_back(&site).await.unwrap(), None);
-    assert_eq!(audited(&world).await, ["overruled kept_out", "overruled taken_back", "removed screened"]);
+    assert_eq!(overrides.take_back(&site).await.unwrap(), None);
+    assert_eq!(audited(&world).await, ["override deny", "override taken_back", "removed screened"]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -260,17 +260,17 @@ async fn a_page_weighs_more_than_its_site_and_topics_than_none() {
     let world = TestWorld::new();
     world.web.serve(A, "text/html", OFFER);
     serve(&world, B, PICTURE, body(true));
-    let overrules = world.overrules();
-    let (site, page) = (overrules.scope("example.org").await.unwrap(), overrules.scope(B).await.unwrap());
-    overrules.give(&site, Judged::Pass, vec![Topic::Violence], None).await.unwrap();
-    overrules.give(&page, Judged::Reject, vec![], None).await.unwrap();
+    let overrides = world.overrides();
+    let (site, page) = (overrides.scope("example.org").await.unwrap(), overrides.scope(B).await.unwrap());
+    overrides.give(&site, Judged::Pass, vec![Topic::Violence], None).await.unwrap();
+    overrides.give(&page, Judged::Reject, vec![], None).await.unwrap();
     crawl(&world, A).await;
     assert!(matches!(world.state(A).await, Some(PageState::Rejected { .. })), "gambling is not what was let through");
     crawl(&world, B).await;
     assert!(matches!(world.state(B).await, Some(PageState::Rejected { .. })));
     // Given anew, it takes the place of the old one.
-    overrules.give(&site, Judged::Pass, vec![Topic::Gambling], None).await.unwrap();
-    assert_eq!(overrules.list().await.unwrap().len(), 2);
+    overrides.give(&site, Judged::Pass, vec![Topic::Gambling], None).await.unwrap();
+    assert_eq!(overrides.list().await.unwrap().len(), 2);
     world.politeness.clock.sleep(Millis::from_mins(1)).await;
     run_queues(&world).await;
     assert!(is_accepted(world.state(A).await.as_ref()));
@@ -296,15 +296,15 @@ async fn a_re_check_removes_what_is_kept_out_without_a_call() {
 
 #[tokio::test(start_paused = true)]
 async fn what_is_no_host_and_no_page_is_said() {
-    let overrules = TestWorld::new().overrules();
+    let overrides = TestWorld::new().overrides();
     for wrong in ["", "a b", "example.org/page", "ftp://example.org/", "https://"] {
         assert!(
-            matches!(overrules.scope(wrong).await, Err(StageError::Job(why)) if why.contains("neither a host")),
+            matches!(overrides.scope(wrong).await, Err(StageError::Job(why)) if why.contains("neither a host")),
             "{wrong}"
         );
     }
-    let scope = overrules.scope("Example.ORG").await.unwrap();
+    let scope = overrides.scope("Example.ORG").await.unwrap();
     assert_eq!(scope, curlew_screen::Scope::Site("example.org".into()));
     let long = Some("x".repeat(1_000));
-    assert!(overrules.give(&scope, Judged::Pass, vec![], long).await.is_err());
+    assert!(overrides.give(&scope, Judged::Pass, vec![], long).await.is_err());
 }

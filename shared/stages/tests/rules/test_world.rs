@@ -131,8 +131,8 @@ impl TestWorld {
         self.program().extract
     }
 
-    pub(crate) fn overrules(&self) -> Overrides {
-        self.program().overrules
+    pub(crate) fn overrides(&self) -> Overrides {
+        self.program().overrides
     }
 
     pub(crate) fn index(&self) -> Index {

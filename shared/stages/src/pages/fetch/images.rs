@@ -108,7 +108,7 @@ impl Fetch {
         };
         let url = Url::parse(&row.url).ok();
         let Some(screening) = rejects(url.as_ref().and_then(Url::host_str)).await else { return Ok(Item::Done) };
-        if self.overrule(&row.url).await?.is_some_and(|rule| rule.apply(screening.clone()).verdict == Judged::Pass) {
+        if self.override_of(&row.url).await?.is_some_and(|rule| rule.apply(screening.clone()).verdict == Judged::Pass) {
             return Ok(Item::Done);
         }
         tracing::info!(url = %row.url, because = screening.because(), "a page is removed for its image");

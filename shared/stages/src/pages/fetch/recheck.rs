@@ -37,7 +37,7 @@ impl Fetch {
         url: &Url,
     ) -> Result<Item, StageError> {
         // What the operator keeps out need not be asked for.
-        if self.overrule(url.as_str()).await?.is_some_and(|rule| rule.verdict == Judged::Reject) {
+        if self.override_of(url.as_str()).await?.is_some_and(|rule| rule.verdict == Judged::Reject) {
             self.removal.remove(&item.page, Gone::Screened).await?;
             return Ok(Item::Done);
         }

@@ -2,7 +2,7 @@
 
 use super::{Fetch, Item, PageFacts, VisitRun};
 use crate::catalog::segment::thumbnail;
-use crate::pages::extract::{image_id_of, overruled};
+use crate::pages::extract::{image_id_of, with_override};
 use crate::pages::image::opened;
 use crate::pages::judge::Picture;
 use crate::parsing::told;
@@ -89,6 +89,6 @@ impl Fetch {
         let rules = self.judge.rules(self.blobs.as_ref(), self.politeness.clock.as_ref()).await?;
         // What takes too long to judge is not taken by extraction either, and the page stays as it was.
         let screening = told(self.judge.page(self.politeness.pool.as_ref(), &said, picture).await)?;
-        Ok(screening.is_ok_and(|screening| overruled(screening, &rules, &page.url).verdict == Judged::Reject))
+        Ok(screening.is_ok_and(|screening| with_override(screening, &rules, &page.url).verdict == Judged::Reject))
     }
 }

@@ -1,4 +1,4 @@
-//! The operator's last word on one page or on a site.
+//! Overrides: an operator allows or denies one page or a site, whatever the content policy says of it.
 //!
 //! A rule is data: where it is kept is the caller's affair. It is asked anew with every screening, so it survives
 //! re-checks and changes of the lists.
