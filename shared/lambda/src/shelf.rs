@@ -4,7 +4,7 @@
 use async_trait::async_trait;
 use bytes::Bytes;
 use curlew_ports::Shelf;
-use std::collections::HashMap;
+use lru::LruCache;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -35,12 +35,10 @@ struct Folder {
 }
 
 /// What is in the folder.
-#[derive(Default)]
 struct Files {
-    /// Length and last use of each, by name.
-    known: HashMap<String, (u64, u64)>,
+    /// Length of each, by name.
+    known: LruCache<String, u64>,
     bytes: u64,
-    uses: u64,
 }
 
 impl FolderShelf {
@@ -83,7 +81,8 @@ impl Shelf for FolderShelf {
         self.with(move |folder| {
             let is_other =
                 |name: &&String| name.rsplit_once(SLASH).is_none_or(|(key, _)| keys.iter().all(|k| k != key));
-            let others: Vec<String> = folder.files().known.keys().filter(is_other).cloned().collect();
+            let others: Vec<String> =
+                folder.files().known.iter().map(|(name, _)| name).filter(is_other).cloned().collect();
             others.iter().for_each(|name| folder.give_up(name));
         })
         .await;
@@ -99,14 +98,11 @@ fn named(key: &str, place: &Range<u64>) -> (String, u64) {
 impl Folder {
     fn files(&mut self) -> &mut Files {
         let path = &self.path;
-        self.files.get_or_insert_with(|| found(path).unwrap_or_default())
+        self.files.get_or_insert_with(|| found(path))
     }
 
     fn get(&mut self, name: &str, length: u64) -> Option<Bytes> {
-        let files = self.files();
-        files.uses += 1;
-        let now = files.uses;
-        files.known.get_mut(name)?.1 = now;
+        self.files().known.get(name)?;
         let bytes = fs::read(self.path.join(name)).ok().filter(|bytes| bytes.len() as u64 == length);
         if bytes.is_none() {
             self.give_up(name);
@@ -132,28 +128,23 @@ impl Folder {
             return Err(error);
         }
         let files = self.files();
-        files.uses += 1;
         files.bytes += length;
-        files.known.insert(name, (length, files.uses));
+        files.known.put(name, length);
         Ok(())
     }
 
     /// Gives up what was used the longest ago until at most so many bytes are left.
     fn make_room(&mut self, most: u64) {
-        let files = self.files();
-        let mut order: Vec<(u64, String)> = files.known.iter().map(|(name, (_, used))| (*used, name.clone())).collect();
-        order.sort_unstable();
-        for (_, name) in order {
-            if self.files().bytes <= most {
-                return;
-            }
+        while self.files().bytes > most
+            && let Some(name) = self.files().known.peek_lru().map(|(name, _)| name.clone())
+        {
             self.give_up(&name);
         }
     }
 
     fn give_up(&mut self, name: &str) {
         let files = self.files();
-        if let Some((length, _)) = files.known.remove(name) {
+        if let Some(length) = files.known.pop(name) {
             files.bytes -= length;
             // A file that stays is counted by the next process, and is what it was.
             let _ = fs::remove_file(self.path.join(name));
@@ -169,25 +160,24 @@ impl Folder {
 }
 
 /// What an earlier process has left in a folder, the latest as the one used last.
-fn found(path: &Path) -> io::Result<Files> {
+fn found(path: &Path) -> Files {
     let mut there: Vec<(SystemTime, String, u64)> = Vec::new();
-    for entry in fs::read_dir(path)?.flatten() {
+    for entry in fs::read_dir(path).into_iter().flatten().flatten() {
         let Ok(name) = entry.file_name().into_string() else { continue };
         if name.starts_with(UNFINISHED) {
             // One that stays does no harm.
             let _ = fs::remove_file(entry.path());
         } else if let Ok(data) = entry.metadata() {
-            there.push((data.modified()?, name, data.len()));
+            there.push((data.modified().unwrap_or(SystemTime::UNIX_EPOCH), name, data.len()));
         }
     }
     there.sort_unstable();
-    let mut files = Files::default();
+    let mut files = Files { known: LruCache::unbounded(), bytes: 0 };
     for (_, name, length) in there {
-        files.uses += 1;
         files.bytes += length;
-        files.known.insert(name, (length, files.uses));
+        files.known.put(name, length);
     }
-    Ok(files)
+    files
 }
 
 #[cfg(test)]

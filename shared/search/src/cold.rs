@@ -5,8 +5,9 @@
 
 use crate::error::SearchError;
 use bytes::Bytes;
+use lru::LruCache;
 use sha2::{Digest, Sha256};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::io;
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -43,17 +44,16 @@ pub(crate) struct Cold {
     state: Mutex<State>,
 }
 
-#[derive(Default)]
 struct State {
-    /// Chunks by number, and when each was read last.
-    chunks: HashMap<u64, (Bytes, u64)>,
-    reads: u64,
+    /// Chunks by number; [`Cold::trim`] bounds them.
+    chunks: LruCache<u64, Bytes>,
     wanted: BTreeSet<u64>,
 }
 
 impl Cold {
     pub(crate) fn new(hot: Vec<(Range<u64>, Bytes)>, sums: Bytes, length: u64) -> Cold {
-        Cold { hot, sums, length, state: Mutex::default() }
+        let state = State { chunks: LruCache::unbounded(), wanted: BTreeSet::new() };
+        Cold { hot, sums, length, state: Mutex::new(state) }
     }
 
     /// Some bytes of the files.
@@ -75,19 +75,16 @@ impl Cold {
         }
         let mut state = self.state();
         let numbers = range.start / CHUNK_BYTES..=(range.end - 1) / CHUNK_BYTES;
-        let missing: Vec<u64> = numbers.clone().filter(|number| !state.chunks.contains_key(number)).collect();
+        let missing: Vec<u64> = numbers.clone().filter(|number| !state.chunks.contains(number)).collect();
         if !missing.is_empty() {
             state.wanted.extend(missing);
             return Err(io::Error::new(io::ErrorKind::WouldBlock, "a part of the split is not here yet"));
         }
-        state.reads += 1;
-        let now = state.reads;
         let mut bytes = Vec::with_capacity((range.end - range.start) as usize);
         for number in numbers {
             let chunk = self.chunk(number);
             let wanted = range.start.max(chunk.start)..range.end.min(chunk.end);
-            if let Some((there, read)) = state.chunks.get_mut(&number) {
-                *read = now;
+            if let Some(there) = state.chunks.get(&number) {
                 bytes.extend_from_slice(&there[part(&wanted, &chunk)]);
             }
         }
@@ -118,30 +115,24 @@ impl Cold {
             if self.sums.get(from..from + SUM_BYTES) != Some(&sum(&chunk)) {
                 return Err(SearchError::damaged_split("a part of it has another checksum"));
             }
-            let now = state.reads;
-            state.chunks.insert(number, (chunk, now));
+            state.chunks.put(number, chunk);
             number += 1;
         }
     }
 
     /// Bytes that are kept besides what each search needs.
     pub(crate) fn kept(&self) -> u64 {
-        self.state().chunks.values().map(|(chunk, _)| chunk.len() as u64).sum()
+        self.state().kept()
     }
 
     /// Gives up the chunks that were read the longest ago until at most so many bytes are kept.
     pub(crate) fn trim(&self, most: u64) {
         let mut state = self.state();
-        let mut order: Vec<(u64, u64, u64)> =
-            state.chunks.iter().map(|(number, (chunk, read))| (*read, *number, chunk.len() as u64)).collect();
-        let mut kept: u64 = order.iter().map(|(_, _, length)| length).sum();
-        order.sort_unstable();
-        for (_, number, length) in order {
-            if kept <= most {
-                return;
-            }
-            kept -= length;
-            state.chunks.remove(&number);
+        let mut kept = state.kept();
+        while kept > most
+            && let Some((_, chunk)) = state.chunks.pop_lru()
+        {
+            kept -= chunk.len() as u64;
         }
     }
 
@@ -152,6 +143,12 @@ impl Cold {
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn kept(&self) -> u64 {
+        self.chunks.iter().map(|(_, chunk)| chunk.len() as u64).sum()
     }
 }
 

@@ -8,6 +8,5 @@ pub mod image;
 pub mod judge;
 pub mod overrides;
 pub(crate) mod page_row;
-pub(crate) mod remembered;
 pub mod sample;
 pub(crate) mod variant;

@@ -6,12 +6,13 @@
 use crate::secret::keyed;
 use curlew_model::{Millis, Timestamp};
 use hmac::Mac;
+use lru::LruCache;
 use sha2::{Digest, Sha256};
-use std::collections::HashMap;
 use std::net::IpAddr;
+use std::num::NonZeroUsize;
 
 /// Addresses that are remembered at once; beyond it the one that was quiet for longest is forgotten.
-const MAX_ADDRESSES: usize = 4_096;
+const MAX_ADDRESSES: NonZeroUsize = NonZeroUsize::MIN.saturating_add(4_095);
 /// Keeps this use of the secret apart from every other one.
 const PURPOSE: &[u8] = b"curlew caller's address 1";
 
@@ -21,7 +22,7 @@ pub(crate) struct Quota {
     calls: u32,
     /// The time over which a bucket fills up.
     refill: Millis,
-    buckets: HashMap<u64, Bucket>,
+    buckets: LruCache<u64, Bucket>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -35,7 +36,7 @@ struct Bucket {
 impl Quota {
     /// So many calls a minute, all of which may come at once.
     pub(crate) fn a_minute(calls: u32) -> Quota {
-        Quota { calls, refill: Millis::from_mins(1), buckets: HashMap::new() }
+        Quota { calls, refill: Millis::from_mins(1), buckets: LruCache::sparse(MAX_ADDRESSES) }
     }
 
     /// So many calls a day, all of which may come at once.
@@ -49,26 +50,15 @@ impl Quota {
             return Err(self.refill);
         }
         let capacity = u64::from(self.calls) * 1_000;
-        let bucket = self.buckets.get(&key).copied().unwrap_or(Bucket { milli: capacity, at: now });
+        let bucket = self.buckets.peek(&key).copied().unwrap_or(Bucket { milli: capacity, at: now });
         let gained = now.saturating_sub(bucket.at).0.saturating_mul(capacity) / self.refill.0;
         let milli = bucket.milli.saturating_add(gained).min(capacity);
         if milli < 1_000 {
             // Not written back: a caller that keeps asking must not lose what it gains in between.
             return Err(Millis(((1_000 - milli) * self.refill.0).div_ceil(capacity)));
         }
-        self.make_room(key);
-        self.buckets.insert(key, Bucket { milli: milli - 1_000, at: now });
+        self.buckets.put(key, Bucket { milli: milli - 1_000, at: now });
         Ok(())
-    }
-
-    fn make_room(&mut self, key: u64) {
-        if self.buckets.len() < MAX_ADDRESSES || self.buckets.contains_key(&key) {
-            return;
-        }
-        let quietest = self.buckets.iter().min_by_key(|(_, b)| b.at).map(|(k, _)| *k);
-        if let Some(quietest) = quietest {
-            self.buckets.remove(&quietest);
-        }
     }
 }
 
@@ -126,12 +116,13 @@ mod tests {
     #[test]
     fn memory_is_bounded_and_the_quietest_goes_first() {
         let mut quota = Quota::a_minute(1);
-        for key in 0..(MAX_ADDRESSES as u64 * 2) {
+        let most = MAX_ADDRESSES.get() as u64;
+        for key in 0..most * 2 {
             assert_eq!(quota.take(key, Millis(key)), Ok(()));
         }
-        assert_eq!(quota.buckets.len(), MAX_ADDRESSES);
-        assert!(quota.buckets.contains_key(&(MAX_ADDRESSES as u64 * 2 - 1)));
-        assert!(!quota.buckets.contains_key(&0));
+        assert_eq!(quota.buckets.len() as u64, most);
+        assert!(quota.buckets.contains(&(most * 2 - 1)));
+        assert!(!quota.buckets.contains(&0));
     }
 
     #[test]

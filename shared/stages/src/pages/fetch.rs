@@ -8,10 +8,9 @@ mod revision;
 
 use crate::catalog::removal::Removal;
 use crate::pages::body::pack;
-use crate::pages::judge::Judge;
+use crate::pages::judge::{Judge, REMEMBERED_IMAGES};
 use crate::pages::overrides;
 use crate::pages::page_row;
-use crate::pages::remembered::Remembered;
 use crate::parsing::parsed;
 use crate::politeness::access::Politeness;
 use crate::politeness::usage_preferences::{StatedUsage, Tdm};
@@ -31,8 +30,9 @@ use curlew_policy::polling::conditional;
 use curlew_ports::{Blobs, CallKind, Event, Pages, Queue, Reply};
 use curlew_screen::Override;
 use ending::page_row;
+use lru::LruCache;
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use url::Url;
 
 /// The stage that visits hosts.
@@ -46,7 +46,7 @@ pub struct Fetch {
     judge: Arc<Judge>,
     /// Thumbnails of main images that were asked for together with their pages lately: pages of one site that come together
     /// often share one. What is forgotten is asked for again, as part of what a page may cost.
-    images: Remembered<ImageId, Option<Bytes>>,
+    images: Mutex<LruCache<ImageId, Option<Bytes>>>,
     /// How long a visit lasts before it begins no further item; a slice if there is no such limit.
     turn: Option<Millis>,
     /// How many pages the state of a host key remembers as sent on; a page beyond that has a row which says so.
@@ -95,7 +95,7 @@ impl Fetch {
         blobs: Arc<dyn Blobs>,
     ) -> Fetch {
         let removal = Removal::new(pages.clone(), blobs.clone(), politeness.clock.clone(), politeness.events.clone());
-        let (images, judge) = (Remembered::default(), Arc::default());
+        let (images, judge) = (Mutex::new(LruCache::sparse(REMEMBERED_IMAGES)), Arc::default());
         Fetch { politeness, pages, queue, blobs, removal, judge, images, turn: None, remembered: 0 }
     }
 

@@ -2,21 +2,23 @@
 
 use crate::pages::image::opened;
 use crate::pages::overrides;
-use crate::pages::remembered::Remembered;
 use curlew_model::Millis;
 use curlew_policy::address::hash_hex;
 use curlew_ports::{Blobs, Clock, CpuError, CpuPool, CpuTask, PortError, compute};
 use curlew_screen::image::{ImageClassifier, Rgb, Seen, Shown};
 use curlew_screen::{Override, Page, Screener, Screening, Verdict};
 use image::RgbImage;
+use lru::LruCache;
 use std::fmt;
+use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// How long overrides that were read are not read again.
 pub(crate) const RULES_KNOWN_FOR: Millis = Millis::from_mins(1);
+/// Maximum number of images whose classification, or thumbnail, a process remembers.
+pub(crate) const REMEMBERED_IMAGES: NonZeroUsize = NonZeroUsize::MIN.saturating_add(255);
 
 /// Judges pages.
-#[derive(Default)]
 pub struct Judge {
     /// With the settings and lists that are compiled in if there is none.
     screener: Option<Arc<Screener>>,
@@ -24,7 +26,7 @@ pub struct Judge {
     eye: Option<Arc<dyn ImageClassifier>>,
     /// What was seen in the images that were looked at last, by the hash of their bytes: pages of one site often share one,
     /// and a classifier may cost money.
-    seen: Remembered<String, Vec<Seen>>,
+    seen: Mutex<LruCache<String, Vec<Seen>>>,
     /// The overrides as they were read last, and when, by the monotonic clock.
     rules: Mutex<Option<(Arc<Vec<Override>>, Millis)>>,
 }
@@ -44,10 +46,16 @@ impl fmt::Debug for Judge {
     }
 }
 
+impl Default for Judge {
+    fn default() -> Judge {
+        Judge::new(None, None)
+    }
+}
+
 impl Judge {
     /// With these settings; `eye` looks at images.
     pub fn new(screener: Option<Arc<Screener>>, eye: Option<Arc<dyn ImageClassifier>>) -> Judge {
-        Judge { screener, eye, ..Judge::default() }
+        Judge { screener, eye, seen: Mutex::new(LruCache::sparse(REMEMBERED_IMAGES)), rules: Mutex::default() }
     }
 
     fn screener(&self) -> &Screener {
@@ -122,14 +130,14 @@ impl Judge {
     async fn seen(&self, image: Picture<'_>) -> Vec<Seen> {
         let Some(eye) = &self.eye else { return Vec::new() };
         let key = hash_hex(image.jpeg);
-        if let Some(seen) = self.seen.get(&key) {
-            return seen;
+        if let Some(seen) = self.seen.lock().unwrap_or_else(PoisonError::into_inner).get(&key) {
+            return seen.clone();
         }
         let (width, height) = image.pixels.dimensions();
         let Some(rgb) = Rgb::new(width as usize, height as usize, image.pixels.as_raw()) else { return Vec::new() };
         match eye.classify(&Shown { rgb, jpeg: image.jpeg }).await {
             Ok(seen) => {
-                self.seen.add(key, seen.clone());
+                self.seen.lock().unwrap_or_else(PoisonError::into_inner).put(key, seen.clone());
                 seen
             }
             Err(why) => {

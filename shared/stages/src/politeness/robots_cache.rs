@@ -5,7 +5,7 @@
 
 use curlew_model::{Origin, Timestamp};
 use curlew_policy::robots::Robots;
-use std::collections::{BTreeMap, HashMap};
+use lru::LruCache;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Origins whose rules are kept at most.
@@ -27,12 +27,9 @@ impl Default for KnownRobots {
     }
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Inner {
-    known: HashMap<Origin, KnownRules>,
-    /// Origins in the order in which they were asked for, by a number that only grows.
-    order: BTreeMap<u64, Origin>,
-    next: u64,
+    known: LruCache<Origin, KnownRules>,
     bytes: usize,
 }
 
@@ -41,31 +38,22 @@ struct KnownRules {
     rules: Arc<Robots>,
     until: Timestamp,
     bytes: usize,
-    asked: u64,
 }
 
 impl KnownRobots {
     /// With room for so many origins and bytes.
     pub fn with_room(origins: usize, bytes: usize) -> KnownRobots {
-        KnownRobots { inner: Mutex::default(), origins, bytes }
+        KnownRobots { inner: Mutex::new(Inner { known: LruCache::unbounded(), bytes: 0 }), origins, bytes }
     }
 
     /// The rules of an origin, if they are known and may still be used.
     pub(crate) fn get(&self, origin: &Origin, now: Timestamp) -> Option<Arc<Robots>> {
         let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
-        if inner.known.get(origin)?.until <= now {
-            inner.remove(origin);
-            return None;
+        if let Some(known) = inner.known.get(origin).filter(|known| now < known.until) {
+            return Some(known.rules.clone());
         }
-        inner.next += 1;
-        let number = inner.next;
-        let known = inner.known.get_mut(origin)?;
-        let rules = known.rules.clone();
-        let before = std::mem::replace(&mut known.asked, number);
-        if let Some(origin) = inner.order.remove(&before) {
-            inner.order.insert(number, origin);
-        }
-        Some(rules)
+        inner.remove(origin);
+        None
     }
 
     /// Keeps rules until an instant. Rules that need more room than there is are not kept.
@@ -77,21 +65,17 @@ impl KnownRobots {
             return;
         }
         while inner.known.len() >= self.origins || inner.bytes + bytes > self.bytes {
-            let Some(oldest) = inner.order.first_key_value().map(|(_, origin)| origin.clone()) else { return };
-            inner.remove(&oldest);
+            let Some((_, oldest)) = inner.known.pop_lru() else { return };
+            inner.bytes -= oldest.bytes;
         }
-        inner.next += 1;
-        let asked = inner.next;
         inner.bytes += bytes;
-        inner.order.insert(asked, origin.clone());
-        inner.known.insert(origin.clone(), KnownRules { rules, until, bytes, asked });
+        inner.known.put(origin.clone(), KnownRules { rules, until, bytes });
     }
 }
 
 impl Inner {
     fn remove(&mut self, origin: &Origin) {
-        if let Some(known) = self.known.remove(origin) {
-            self.order.remove(&known.asked);
+        if let Some(known) = self.known.pop(origin) {
             self.bytes -= known.bytes;
         }
     }
@@ -142,8 +126,7 @@ mod tests {
         known.keep(&origin(99), rules(10_000), Timestamp::MAX);
         assert!(known.get(&origin(99), now).is_none(), "too large to be kept");
         let inner = known.inner.lock().unwrap();
-        assert_eq!(inner.known.len(), inner.order.len());
         assert!((2..=4).contains(&inner.known.len()));
-        assert_eq!(inner.bytes, inner.known.values().map(|k| k.bytes).sum::<usize>());
+        assert_eq!(inner.bytes, inner.known.iter().map(|(_, k)| k.bytes).sum::<usize>());
     }
 }

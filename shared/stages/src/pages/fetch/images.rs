@@ -11,6 +11,7 @@ use curlew_model::{Gone, ImageId, MainImage, Millis, PageId, PageState, Validato
 use curlew_policy::address;
 use curlew_ports::{CallKind, Event, Reply};
 use curlew_screen::Verdict as Judged;
+use std::sync::PoisonError;
 use url::Url;
 
 /// By when extraction has written the row of a page whose image it has asked for.
@@ -32,8 +33,8 @@ impl Fetch {
             return None;
         }
         let id = address::image_id(&url);
-        if let Some(thumbnail) = self.images.get(&id) {
-            return Some(MainImage { id, thumbnail });
+        if let Some(thumbnail) = self.images.lock().unwrap_or_else(PoisonError::into_inner).get(&id) {
+            return Some(MainImage { id, thumbnail: thumbnail.clone() });
         }
         let thumbnail = match round.visit.hop(&url, CallKind::Image, &Validators::default(), None).await {
             Ok(CallEnd::Reply(reply)) => self.thumbnail(&url, &reply).await,
@@ -48,7 +49,7 @@ impl Fetch {
                 return None;
             }
         };
-        self.images.add(id.clone(), thumbnail.clone());
+        self.images.lock().unwrap_or_else(PoisonError::into_inner).put(id.clone(), thumbnail.clone());
         Some(MainImage { id, thumbnail })
     }
 
