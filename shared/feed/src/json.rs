@@ -6,7 +6,9 @@ use crate::work::Work;
 use crate::{Feed, FeedError, Format, Hints, Limits, NotAFeed, Repair, link, text};
 use curlew_model::Faults;
 use serde::Deserialize;
+use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use std::collections::HashMap;
 use std::fmt;
 use std::marker::PhantomData;
 use url::Url;
@@ -28,14 +30,19 @@ pub(crate) fn parse(text: &str, url: &Url, limits: &Limits, work: &Work) -> Resu
         return Err(FeedError::NotAFeed(NotAFeed::Other("a JSON object".to_owned())));
     };
     let mut mender = JsonMender { url, limits, repairs: Vec::new() };
-    let odd = [&document.title, &document.language, &document.description].iter().any(|f| f.odd);
+    let odd = [&document.title, &document.language, &document.description].iter().any(|f| f.odd)
+        || items.0.iter().any(|item| item.0.is_none());
+    let items: Vec<Item> = items.0.into_iter().filter_map(|item| item.0).collect();
     if document.version.get().is_none() || odd {
         mender.repaired(Repair::FieldType);
     }
     let mut hints = Hints { self_url: mender.link(&document.feed_url), ..Hints::default() };
     // Other kinds of hub, such as rssCloud, speak other protocols.
     let web_sub = |hub: &&Hub| hub.kind.get().is_none_or(|kind| kind.trim().eq_ignore_ascii_case("websub"));
-    hints.hub = document.hubs.0.iter().filter(web_sub).find_map(|h| link::resolve(h.url.get()?, url, limits.url_bytes));
+    hints.hub = {
+        let mut hubs = document.hubs.0.iter().filter_map(|hub| hub.0.as_ref()).filter(web_sub);
+        hubs.find_map(|hub| link::resolve(hub.url.get()?, url, limits.url_bytes))
+    };
     let author = first_author(&document.authors, &document.author);
     let mut feed = Feed {
         format: Format::Json,
@@ -51,9 +58,9 @@ pub(crate) fn parse(text: &str, url: &Url, limits: &Limits, work: &Work) -> Resu
         deleted: Vec::new(),
         repairs: Vec::new(),
         faults: Faults::default(),
-        truncated: items.0.len() > limits.entries,
+        truncated: items.len() > limits.entries,
     };
-    let kept = items.0.into_iter().take(limits.entries);
+    let kept = items.into_iter().take(limits.entries);
     let entries = kept.map(|item| mender.entry(item, author.as_deref())).collect();
     feed.repairs = mender.repairs;
     finish(&mut feed, document.title.take().map(|t| (false, t)), entries, limits, work);
@@ -134,8 +141,8 @@ struct Document {
     language: LooseText,
     author: Author,
     authors: List<Author>,
-    hubs: List<Hub>,
-    items: Option<List<Item>>,
+    hubs: List<Object<Hub>>,
+    items: Option<List<Object<Item>>>,
 }
 
 #[derive(Default, Deserialize)]
@@ -180,6 +187,9 @@ impl LooseText {
     }
 }
 
+/// A member of a list that should be an object; nothing if it is none.
+struct Object<T>(Option<T>);
+
 /// An author's name: that of an object, of the first in a list, or a text.
 #[derive(Default)]
 struct Author(Option<String>);
@@ -199,19 +209,20 @@ const MAX_LIST: usize = 20_000;
 impl<'de> Deserialize<'de> for LooseText {
     fn deserialize<D: Deserializer<'de>>(d: D) -> Result<LooseText, D::Error> {
         // A list of what is ignored takes no room, however long it is.
-        Ok(match d.deserialize_any(LooseVisitor::<IgnoredAny>(PhantomData))? {
+        Ok(match d.deserialize_any(LooseVisitor::<IgnoredAny, IgnoredAny>(PhantomData))? {
             LooseValue::Text(text) => LooseText { text: Some(text), odd: false },
             LooseValue::Number(text) => LooseText { text: Some(text), odd: true },
             LooseValue::Nothing => LooseText::default(),
-            LooseValue::Other | LooseValue::List(_) | LooseValue::Named(_) => LooseText { text: None, odd: true },
+            LooseValue::Other | LooseValue::List(_) | LooseValue::Object(_) => LooseText { text: None, odd: true },
         })
     }
 }
 
 impl<'de> Deserialize<'de> for Author {
     fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Author, D::Error> {
-        Ok(match d.deserialize_any(LooseVisitor::<Author>(PhantomData))? {
-            LooseValue::Text(name) | LooseValue::Named(name) => Author(Some(name).filter(|n| !n.trim().is_empty())),
+        Ok(match d.deserialize_any(LooseVisitor::<HashMap<String, LooseText>, Author>(PhantomData))? {
+            LooseValue::Text(name) => Author(Some(name).filter(|n| !n.trim().is_empty())),
+            LooseValue::Object(members) => Author(members.get("name").and_then(LooseText::take)),
             LooseValue::List(authors) => authors.into_iter().next().unwrap_or_default(),
             LooseValue::Number(_) | LooseValue::Nothing | LooseValue::Other => Author(None),
         })
@@ -220,58 +231,66 @@ impl<'de> Deserialize<'de> for Author {
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for List<T> {
     fn deserialize<D: Deserializer<'de>>(d: D) -> Result<List<T>, D::Error> {
-        Ok(match d.deserialize_any(LooseVisitor::<T>(PhantomData))? {
+        Ok(match d.deserialize_any(LooseVisitor::<IgnoredAny, T>(PhantomData))? {
             LooseValue::List(members) => List(members),
             _ => List::default(),
         })
     }
 }
 
-/// Any JSON value, as far as it is of interest.
-enum LooseValue<T> {
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Object<T>, D::Error> {
+        Ok(match d.deserialize_any(LooseVisitor::<T, IgnoredAny>(PhantomData))? {
+            LooseValue::Object(object) => Object(Some(object)),
+            _ => Object(None),
+        })
+    }
+}
+
+/// Any JSON value: an object of type `O`, a list of members of type `M`, or a scalar.
+enum LooseValue<O, M> {
     Text(String),
     Number(String),
-    List(Vec<T>),
-    /// An object with a `name`.
-    Named(String),
+    List(Vec<M>),
+    Object(O),
     Nothing,
     Other,
 }
 
-struct LooseVisitor<T>(PhantomData<T>);
+struct LooseVisitor<O, M>(PhantomData<(O, M)>);
 
-impl<'de, T: Deserialize<'de>> Visitor<'de> for LooseVisitor<T> {
-    type Value = LooseValue<T>;
+impl<'de, O: Deserialize<'de>, M: Deserialize<'de>> Visitor<'de> for LooseVisitor<O, M> {
+    type Value = LooseValue<O, M>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("anything")
     }
 
-    fn visit_str<E>(self, v: &str) -> Result<LooseValue<T>, E> {
+    fn visit_str<E>(self, v: &str) -> Result<LooseValue<O, M>, E> {
         Ok(LooseValue::Text(v.to_owned()))
     }
 
-    fn visit_i64<E>(self, v: i64) -> Result<LooseValue<T>, E> {
+    fn visit_i64<E>(self, v: i64) -> Result<LooseValue<O, M>, E> {
         Ok(LooseValue::Number(v.to_string()))
     }
 
-    fn visit_u64<E>(self, v: u64) -> Result<LooseValue<T>, E> {
+    fn visit_u64<E>(self, v: u64) -> Result<LooseValue<O, M>, E> {
         Ok(LooseValue::Number(v.to_string()))
     }
 
-    fn visit_f64<E>(self, v: f64) -> Result<LooseValue<T>, E> {
+    fn visit_f64<E>(self, v: f64) -> Result<LooseValue<O, M>, E> {
         Ok(LooseValue::Number(v.to_string()))
     }
 
-    fn visit_bool<E>(self, _: bool) -> Result<LooseValue<T>, E> {
+    fn visit_bool<E>(self, _: bool) -> Result<LooseValue<O, M>, E> {
         Ok(LooseValue::Other)
     }
 
-    fn visit_unit<E>(self) -> Result<LooseValue<T>, E> {
+    fn visit_unit<E>(self) -> Result<LooseValue<O, M>, E> {
         Ok(LooseValue::Nothing)
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<LooseValue<T>, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<LooseValue<O, M>, A::Error> {
         let mut list = Vec::new();
         while list.len() < MAX_LIST {
             match seq.next_element()? {
@@ -283,16 +302,8 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for LooseVisitor<T> {
         Ok(LooseValue::List(list))
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<LooseValue<T>, A::Error> {
-        let mut name = None;
-        while let Some(key) = map.next_key::<std::borrow::Cow<'de, str>>()? {
-            if key == "name" {
-                name = map.next_value::<LooseText>()?.take();
-            } else {
-                map.next_value::<IgnoredAny>()?;
-            }
-        }
-        Ok(name.map_or(LooseValue::Other, LooseValue::Named))
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<LooseValue<O, M>, A::Error> {
+        O::deserialize(MapAccessDeserializer::new(map)).map(LooseValue::Object)
     }
 }
 
@@ -315,6 +326,18 @@ mod tests {
             feed.entries.iter().map(|e| (e.id.as_str(), e.title.as_deref(), e.author.as_deref())).collect();
         assert_eq!(said, [("1.5", None, Some("Bo")), ("2", None, Some("Lee"))]);
         assert!(feed.repairs.contains(&Repair::FieldType));
+    }
+
+    #[test]
+    fn an_item_that_is_no_object_costs_that_item() {
+        let text = r#"{"version": "https://jsonfeed.org/version/1.1", "hubs": ["hub", {"url": "https://hub.example/"}],
+            "items": [5, "text", null, true, ["1"], {"id": "1", "content_text": "t"}, {"id": "2", "title": "Two"}]}"#;
+        let feed = read(text).expect("a feed");
+        assert_eq!(feed.entries.iter().map(|e| e.id.as_str()).collect::<Vec<_>>(), ["1", "2"]);
+        assert_eq!(feed.hints.hub.as_deref(), Some("https://hub.example/"));
+        assert!(feed.repairs.contains(&Repair::FieldType) && !feed.truncated);
+        let order = read(&text.replace("[5,", "[")).expect("a feed");
+        assert_eq!(order.entries, feed.entries);
     }
 
     #[test]

@@ -356,7 +356,7 @@ fn what_the_document_says_is_told_without_controls() {
         format!("<rdf{escape}x><a/></rdf{escape}x>"),
         format!("<x{escape}>"),
         format!("{{\"version\": \"https://jsonfeed.org/version/1.1\", \"title\": \"T\", \"items\": [\"{escape}\"]}}"),
-        format!("{{\"version\": \"https://jsonfeed.org/version/1.1\", \"items\": [\"{}\"]}}", "x".repeat(9_000)),
+        format!("{{\"version\": \"https://jsonfeed.org/version/1.1\", \"items\": [\"{}", "x".repeat(9_000)),
         format!("{{\"version\": \"https://jsonfeed.org/version/1.1\", \"items\": {escape}}}"),
     ] {
         let told = refused(&body);
