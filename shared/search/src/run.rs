@@ -11,11 +11,11 @@ use crate::query::{Query, Sort};
 use crate::rank::{Candidate, Corpus, Found, Selection, freshness, rank, tally};
 use crate::schema;
 use crate::snippet::{Snippet, snippet};
-use crate::spelling::{DOUBTED, stand_ins};
+use crate::spelling::{DOUBTED, Neighbour, most_slips, neighbours, stand_ins, stems_of};
 use crate::split::Split;
 use curlew_model::{PageId, Record, ThumbnailId, Timestamp};
 use std::cmp::Reverse;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// No hit beyond this rank is given, whatever is asked for.
 pub const MAX_DEPTH: usize = 10_000;
@@ -80,6 +80,8 @@ pub struct Results {
     pub next: Option<Cursor>,
     /// Words of the query that are in no page at all, as they were typed.
     pub unknown: Vec<String>,
+    /// Stems that are like the unknown words that were looked up, by the word in lower case.
+    pub(crate) neighbours: HashMap<String, Vec<Neighbour>>,
 }
 
 /// A page that was found.
@@ -143,10 +145,13 @@ pub fn search(splits: &[&Split], hidden: &Hidden, request: Request<'_>) -> Resul
     let mut plan = Plan::new(query, languages(&splits, query), first.fields(), &mut analyzers);
     let mut corpus = Corpus::new(&splits, &plan)?;
     let unknown = unknown(&plan, &corpus);
-    if partial && !unknown.is_empty() {
-        stand_in(&splits, &unknown, &mut plan, &mut analyzers)?;
+    let mut near = HashMap::new();
+    // Without a word that must be there nothing is found, whatever stands in for the others.
+    if partial && !unknown.is_empty() && unknown.iter().all(|bit| plan.strict & (1 << bit) == 0) {
+        near = stand_in(&splits, &unknown, &mut plan, &mut analyzers)?;
         corpus.weigh(&plan)?;
     }
+    let unknown = unknown.into_iter().map(|bit| plan.units[bit].text.clone()).collect();
     let seen = request.after.map_or(0, |cursor| usize::try_from(cursor.seen()).unwrap_or(MAX_DEPTH));
     let room = MAX_DEPTH.saturating_sub(seen);
     let depth = request.offset.saturating_add(request.limit).min(room);
@@ -205,29 +210,34 @@ pub fn search(splits: &[&Split], hidden: &Hidden, request: Request<'_>) -> Resul
         hits.push(Hit { explanation, ..hit(record?, group, &plan, &mut analyzers) });
     }
     let Counts { total, partial, copies } = counts;
-    Ok(Results { total, partial, is_mixed: plan.is_sentence, copies, hits, next, unknown })
+    Ok(Results { total, partial, is_mixed: plan.is_sentence, copies, hits, next, unknown, neighbours: near })
 }
 
-/// Words of the query that are in no page, as they were typed.
-fn unknown(plan: &Plan, corpus: &Corpus<'_>) -> Vec<String> {
+/// Words of the query that are in no page, by their place in the plan.
+fn unknown(plan: &Plan, corpus: &Corpus<'_>) -> Vec<usize> {
     let is_unknown = |bit: &usize| !corpus.is_known[*bit] && plan.stop_words & (1 << bit) == 0;
-    (0..plan.units.len()).filter(is_unknown).map(|bit| plan.units[bit].text.clone()).collect()
+    (0..plan.units.len()).filter(is_unknown).collect()
 }
 
-/// Has the words that are most like some unknown ones looked for in their place.
+/// Has the words that are most like some unknown ones looked for in their place; returns what is like each.
 fn stand_in(
     splits: &[&Split],
-    unknown: &[String],
+    unknown: &[usize],
     plan: &mut Plan,
     analyzers: &mut Analyzers,
-) -> Result<(), SearchError> {
+) -> Result<HashMap<String, Vec<Neighbour>>, SearchError> {
+    let mut found = HashMap::new();
     let typed = plan.units.len();
     let languages: Vec<String> = plan.languages.iter().map(|language| language.rules.clone()).collect();
-    for word in unknown.iter().take(DOUBTED) {
-        plan.stand_in(word, &stand_ins(splits, &languages, word, analyzers)?, splits[0]);
+    for bit in unknown.iter().take(DOUBTED) {
+        let typed = plan.units[*bit].text.clone();
+        let word = typed.to_lowercase();
+        let near = neighbours(splits, &stems_of(&word, &languages, analyzers), most_slips(&word))?;
+        plan.stand_in(&typed, &stand_ins(&near), splits[0]);
+        found.insert(word, near);
     }
     splits.iter().for_each(|split| plan.touch_from(typed, split));
-    Ok(())
+    Ok(found)
 }
 
 /// What was found in all splits.

@@ -25,6 +25,7 @@ const STAND_INS: usize = 3;
 pub(crate) const DOUBTED: usize = 3;
 
 /// A stem of the index that is like one of the query.
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Neighbour {
     pub(crate) stem: Stem,
     /// Pages that have it in the split in which most do.
@@ -32,20 +33,10 @@ pub(crate) struct Neighbour {
     distance: usize,
 }
 
-/// The stems that stand nearest to those of a word that is in no page, of pages in any of some languages.
-pub(crate) fn stand_ins<'a>(
-    splits: &[&Split],
-    languages: impl IntoIterator<Item = &'a String>,
-    word: &str,
-    analyzers: &mut Analyzers,
-) -> Result<Vec<Stem>, SearchError> {
-    let word = word.to_lowercase();
-    let stems = stems_of(&word, languages, analyzers);
-    let mut near = neighbours(splits, &stems, most_slips(&word))?;
-    let nearest = near.first().map(|first| first.distance);
-    near.retain(|other| Some(other.distance) == nearest);
-    near.truncate(STAND_INS);
-    Ok(near.into_iter().map(|near| near.stem).collect())
+/// The stems that stand in for a word that is in no page: the nearest of its [`neighbours`].
+pub(crate) fn stand_ins(near: &[Neighbour]) -> Vec<Stem> {
+    let is_nearest = |other: &&Neighbour| near.first().is_some_and(|first| first.distance == other.distance);
+    near.iter().filter(is_nearest).take(STAND_INS).map(|near| near.stem.clone()).collect()
 }
 
 /// The stems of a word that may be a slip of the fingers, in some languages; none of any other word.

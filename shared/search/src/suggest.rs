@@ -13,7 +13,8 @@ use crate::schema::{self, head};
 use crate::spelling::{DOUBTED, Neighbour, most_slips, neighbours, stems_of};
 use crate::split::Split;
 use curlew_model::Timestamp;
-use std::collections::BTreeSet;
+use std::borrow::Cow;
+use std::collections::{BTreeSet, HashMap};
 use strsim::osa_distance as distance;
 use tantivy::schema::IndexRecordOption;
 use tantivy::{DocSet, TERMINATED};
@@ -32,7 +33,7 @@ const TEXT_READ: usize = 16 * 1024;
 const ENOUGH: u64 = 3;
 
 /// The query as it may have been meant, if that finds more than it did; `text` is what [`Query::read`] was given, and
-/// `found` how many pages have all words of that query.
+/// `found` what that query found.
 ///
 /// # Errors
 /// If a split cannot be read.
@@ -40,13 +41,14 @@ pub fn suggest(
     splits: &[&Split],
     hidden: &Hidden,
     (text, query): (&str, &Query),
-    found: u64,
+    found: &Results,
     now: Timestamp,
 ) -> Result<Option<String>, SearchError> {
-    if found >= ENOUGH {
+    if found.total >= ENOUGH {
         return Ok(None);
     }
-    let mut words = Lookup { splits, hidden, analyzers: Analyzers::default(), languages: languages(splits, query) };
+    let (analyzers, languages) = (Analyzers::default(), languages(splits, query));
+    let mut words = Lookup { splits, hidden, neighbours: &found.neighbours, analyzers, languages };
     let mut meant = String::new();
     let (mut done, mut doubted) = (0, 0);
     for clause in &query.wanted {
@@ -62,13 +64,15 @@ pub fn suggest(
     meant.push_str(text.get(done..).unwrap_or_default());
     let (query, _) = Query::read(&meant);
     let Results { total, partial, unknown, .. } = search(splits, hidden, Request::new(&query, 0, now))?;
-    let is_better = total > found || (found == 0 && partial > 0 && unknown.is_empty());
+    let is_better = total > found.total || (found.total == 0 && partial > 0 && unknown.is_empty());
     Ok(is_better.then_some(meant))
 }
 
 struct Lookup<'a> {
     splits: &'a [&'a Split],
     hidden: &'a Hidden,
+    /// What the search has looked up already.
+    neighbours: &'a HashMap<String, Vec<Neighbour>>,
     analyzers: Analyzers,
     languages: BTreeSet<String>,
 }
@@ -87,10 +91,13 @@ impl Lookup<'_> {
         }
         *doubted += 1;
         let most = most_slips(&word);
-        let mut near = neighbours(self.splits, &stems, most)?;
-        near.retain(|other| other.pages > known.saturating_mul(MORE_BY));
+        let near = match self.neighbours.get(&word) {
+            Some(near) => Cow::Borrowed(near),
+            None => Cow::Owned(neighbours(self.splits, &stems, most)?),
+        };
+        let common = near.iter().filter(|other| other.pages > known.saturating_mul(MORE_BY));
         let mut best: Option<(usize, String)> = None;
-        for other in near.iter().take(CLOSE_LOOKS) {
+        for other in common.take(CLOSE_LOOKS) {
             let found = self.word_of(other, &word)?.filter(|found| *found != word);
             // One more than for the stem, since the two may be inflected differently.
             let found = found.map(|found| (distance(&word, &found), found)).filter(|(apart, _)| *apart <= most + 1);

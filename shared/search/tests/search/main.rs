@@ -288,8 +288,8 @@ fn meant(splits: &[Split], hidden: &Hidden, text: &str) -> Option<String> {
     let splits: Vec<&Split> = splits.iter().collect();
     let (query, _) = Query::read(text);
     let request = first(&query, 0);
-    let found = search(&splits, hidden, request).unwrap().total;
-    suggest(&splits, hidden, (text, &query), found, now()).unwrap()
+    let found = search(&splits, hidden, request).unwrap();
+    suggest(&splits, hidden, (text, &query), &found, now()).unwrap()
 }
 
 #[test]

@@ -265,7 +265,7 @@ impl Question {
         let after = after.as_ref();
         let request = Request { offset: *offset, after, explain: *explain, ..Request::new(query, *limit, *now) };
         let answered = search(&splits, hidden, request).and_then(|results| {
-            let suggestion = suggest(&splits, hidden, (text, query), results.total, *now)?;
+            let suggestion = suggest(&splits, hidden, (text, query), &results, *now)?;
             Ok((results, suggestion))
         });
         answered.inspect_err(|_| warm(&splits, hidden, query))
