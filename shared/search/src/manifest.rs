@@ -315,16 +315,6 @@ impl Manifest {
         self.expiries.values().copied().filter(|at| *at > now).min()
     }
 
-    /// With pages that may be found again.
-    #[must_use]
-    pub fn without_tombstones<'a>(&self, ids: impl IntoIterator<Item = &'a PageId>) -> Manifest {
-        self.changed(|next| {
-            for id in ids {
-                next.tombstones.remove(id);
-            }
-        })
-    }
-
     /// With some splits replaced by the one that they were merged into, or by none if nothing was left of them; noticed
     /// at `now` for the sweep.
     ///
