@@ -6,6 +6,7 @@ use crate::meter::Meter;
 use crate::serve::{Answer, Invocation, ended, start};
 use crate::shelf::{FolderShelf, SHELF_BYTES};
 use crate::stored_status::StoredStatus;
+use curlew_stages::catalog::find::Finder;
 use curlew_stages::program::Program;
 use curlew_stages::stage::with_causes;
 use curlew_web::{Caller, Services, router};
@@ -53,17 +54,18 @@ async fn open(cold: &Cold) -> Result<axum::Router, Failure> {
     let failed = |e| Failure::Work(format!("the page's secret: {}", with_causes(&e)));
     let secret = web_secret(cold.store.objects().as_ref()).await.map_err(failed)?;
     let program = cold.program(Arc::new(Meter::default()))?;
-    program.finder.sign_cursors(secret);
     let shelf = FolderShelf::new(std::env::temp_dir().join(format!("curlew-shelf-{}", cold.stack)), SHELF_BYTES);
-    let program = Program { finder: program.finder.with_shelf(Arc::new(shelf)), ..program };
-    Ok(router(services(program), cold.settings.pages(secret)))
+    let finder = Finder::new(program.ports.blobs.clone(), program.clock.clone());
+    let finder = finder.with_pool(program.politeness.pool.clone()).with_shelf(Arc::new(shelf));
+    finder.sign_cursors(secret);
+    let program = Program { finder: Arc::new(finder), ..program };
+    Ok(router(services(&program), cold.settings.pages(secret)))
 }
 
-fn services(program: Program) -> Services {
-    let Program { ports, clock, finder, suggest, owners, messages, pushes, .. } = program;
-    let status = StoredStatus { blobs: ports.blobs.clone(), inbox: ports.inbox, clock: clock.clone() };
-    let (search, status) = (Arc::new(finder), Arc::new(status));
-    Services { search, suggest, owners, messages, pushes, blobs: ports.blobs, clock, status }
+fn services(program: &Program) -> Services {
+    let Program { ports, clock, .. } = program;
+    let status = StoredStatus { blobs: ports.blobs.clone(), inbox: ports.inbox.clone(), clock: clock.clone() };
+    Services::of(program, Arc::new(status))
 }
 
 #[cfg(test)]
@@ -87,7 +89,7 @@ mod tests {
     async fn requests_of_a_function_url_are_answered_by_the_router() {
         let world = TestWorld::new(Stage::Fetch);
         let settings = PageSettings { searches_per_minute: 1, ..PageSettings::new([7; 32]) };
-        let router = router(services(world.program()), settings);
+        let router = router(services(&world.program()), settings);
         let (status, page) = asked(&router, "search").await;
         assert!(status == StatusCode::OK && page.contains("long bent bills"), "{status} {page}");
         let (status, _) = asked(&router, "search-api").await;

@@ -122,7 +122,7 @@ pub struct Program {
     /// What the operator allows or denies.
     pub overrides: Overrides,
     /// Runs queries.
-    pub finder: Finder,
+    pub finder: Arc<Finder>,
     /// Removes pages.
     pub removal: Removal,
 }
@@ -226,7 +226,7 @@ impl Program {
             suggest,
             blocks,
             overrides: Overrides::new(pages.clone(), blobs.clone(), queue.clone(), clock.clone(), events.clone()),
-            finder: Finder::new(blobs.clone(), clock.clone()).with_pool(pool.clone()),
+            finder: Arc::new(Finder::new(blobs.clone(), clock.clone()).with_pool(pool.clone())),
             removal: Removal::new(pages.clone(), blobs.clone(), clock.clone(), events.clone()),
             clock: clock.clone(),
             ports,

@@ -9,6 +9,7 @@ use curlew_stages::feeds::websub_delivery::Pushes;
 use curlew_stages::operator::messages::Messages;
 use curlew_stages::operator::ownership::Owners;
 use curlew_stages::operator::suggest::Suggest;
+use curlew_stages::program::Program;
 use curlew_stages::stage::StageError;
 use std::sync::Arc;
 
@@ -30,6 +31,22 @@ pub struct Services {
     pub clock: Arc<dyn Clock>,
     /// Tells what the status page shows.
     pub status: Arc<dyn StatusSource>,
+}
+
+impl Services {
+    /// The services of a program; `status` tells what its status page shows.
+    pub fn of(program: &Program, status: Arc<dyn StatusSource>) -> Services {
+        Services {
+            search: program.finder.clone(),
+            suggest: program.suggest.clone(),
+            owners: program.owners.clone(),
+            messages: program.messages.clone(),
+            pushes: program.pushes.clone(),
+            blobs: program.ports.blobs.clone(),
+            clock: program.clock.clone(),
+            status,
+        }
+    }
 }
 
 /// An index that answers queries.

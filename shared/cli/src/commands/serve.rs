@@ -8,7 +8,6 @@ use crate::server::{self, Limits, descriptors};
 use crate::world::World;
 use anyhow::{Context, Result};
 use curlew_model::Millis;
-use curlew_stages::catalog::find::Finder;
 use curlew_web::{Proxies, Services, router};
 use curlew_wiring::web_secret;
 use std::net::SocketAddr;
@@ -64,18 +63,8 @@ pub(super) async fn pages(
         .with_context(|| format!("cannot listen on {listen}: choose another address with --listen"))?;
     let addr = listener.local_addr()?;
     let secret = web_secret(world.ports.blobs.as_ref()).await.context("the page's secret cannot be had")?;
-    let finder = Finder::new(world.ports.blobs.clone(), world.clock.clone()).with_pool(world.owners.pool.clone());
-    finder.sign_cursors(secret);
-    let services = Services {
-        search: Arc::new(finder),
-        suggest: world.suggest.clone(),
-        owners: world.owners.clone(),
-        messages: world.messages.clone(),
-        pushes: world.pushes.clone(),
-        blobs: world.ports.blobs.clone(),
-        clock: world.clock.clone(),
-        status: Arc::new(LiveStatus(world.clone())),
-    };
+    world.finder.sign_cursors(secret);
+    let services = Services::of(&world, Arc::new(LiveStatus(world.clone())));
     let clock = world.clock.clone();
     let app = router(services, world.config.pages(secret));
     let proxies = Proxies::new(world.config.web.trusted_proxies.clone());
