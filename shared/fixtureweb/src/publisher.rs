@@ -93,7 +93,7 @@ impl Publisher {
     }
 
     fn path(&self, slug: &str, at: Stamp) -> String {
-        let (year, month, _) = at.ymd();
+        let (year, month) = (at.day().year(), at.day().month());
         match self.style {
             Style::WordPress => format!("/{year}/{month:02}/{slug}/"),
             Style::JsonLd => format!("/news/{year}/{slug}.html"),

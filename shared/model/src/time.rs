@@ -188,6 +188,11 @@ impl Timestamp {
         u8::try_from(self.civil().hour()).unwrap_or(0)
     }
 
+    /// `Sat, 21 Nov 2026 03:04:05 GMT`, whole seconds: the date of HTTP (RFC 9110 §5.6.7), which RSS 2.0 takes too.
+    pub fn http_date(self) -> String {
+        jiff::fmt::rfc2822::DateTimePrinter::new().timestamp_to_rfc9110_string(&self.jiff()).unwrap_or_default()
+    }
+
     /// Midnight in UTC of a day written as `2026-05-01`, or an instant as RFC 3339 writes it.
     ///
     /// # Errors

@@ -93,10 +93,6 @@ impl Entry {
     fn description(&self) -> String {
         as_html(&self.snippet)
     }
-
-    fn published_822(&self) -> Option<String> {
-        self.published.map(rfc_822)
-    }
 }
 
 #[derive(Template)]
@@ -218,30 +214,10 @@ fn urn(query: &str) -> String {
     format!("urn:uuid:{}-{}-8{}-8{}-{}", &hex[..8], &hex[8..12], &hex[13..16], &hex[17..20], &hex[20..])
 }
 
-/// `Sat, 21 Nov 2026 03:00:00 +0000` (RFC 822 with the years of RFC 1123).
-fn rfc_822(at: Timestamp) -> String {
-    const DAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
-    const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
-    let day = at.day();
-    let mut parts = day.rsplit('-');
-    let (number, month) = (parts.next().unwrap_or_default(), parts.next().and_then(|m| m.parse::<usize>().ok()));
-    let month = month.and_then(|month| MONTHS.get(month.checked_sub(1)?)).unwrap_or(&"Jan");
-    let second = at.as_millis().div_euclid(1_000).rem_euclid(86_400);
-    let (hour, minute, second) = (second / 3_600, second / 60 % 60, second % 60);
-    let weekday = DAYS.get(usize::from(at.weekday())).unwrap_or(&"Mon");
-    format!("{weekday}, {number} {month} {:04} {hour:02}:{minute:02}:{second:02} +0000", at.year())
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test may panic")]
     use super::*;
-
-    #[test]
-    fn dates_are_written_as_rss_has_them() {
-        assert_eq!(rfc_822("2026-11-21T03:04:05.678Z".parse().unwrap()), "Sat, 21 Nov 2026 03:04:05 +0000");
-        assert_eq!(rfc_822(Timestamp::EPOCH), "Thu, 01 Jan 1970 00:00:00 +0000");
-    }
 
     #[test]
     fn a_search_keeps_its_name_and_its_own_order() {

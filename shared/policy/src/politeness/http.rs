@@ -15,14 +15,10 @@ pub fn retry_after(value: &str, now: Timestamp) -> Option<Timestamp> {
     http_date(value).filter(|at| *at > now)
 }
 
-/// An HTTP-date in any of its three forms (RFC 9110 §5.6.7). A bare number is no date.
+/// An HTTP-date in any of its three forms (RFC 9110 §5.6.7), or another date that names its month or its zone. A bare
+/// number is no date.
 pub fn http_date(value: &str) -> Option<Timestamp> {
-    let value = value.trim();
-    let parser = jiff::fmt::rfc2822::DateTimeParser::new().relaxed_weekday(true);
-    let preferred = parser.parse_timestamp(value).map(|at| Timestamp::from_millis(at.as_millisecond()));
-    // The obsolete forms begin with the day of the week.
-    let obsolete = || value.starts_with(|c: char| c.is_ascii_alphabetic()).then(|| parse_date(value)).flatten();
-    preferred.ok().or_else(obsolete)
+    value.contains(|c: char| c.is_ascii_alphabetic()).then(|| parse_date(value)).flatten()
 }
 
 /// How long an answer is fresh from when it was made: `max-age`, or else `Expires` less now (RFC 9111 §4.2.1). `None` if it
