@@ -4,9 +4,10 @@
 //! Community Group. So each is heeded only where the operator switches it on, under a name that says which text is meant.
 //! The use that Curlew makes of a page is `search`; it trains no model and writes no summaries.
 
-mod dictionary;
-
 use serde::{Deserialize, Serialize};
+use sfv::visitor::{DictionaryVisitor, EntryVisitor, Ignored, InnerListVisitor, ItemVisitor};
+use sfv::{BareItemFromInput, KeyRef, Parser};
+use std::convert::Infallible;
 
 /// Bytes that are read of one statement of preferences; a longer one is not understood.
 pub const MAX_STATEMENT_BYTES: usize = 8 * 1024;
@@ -27,23 +28,10 @@ impl Preferences {
     /// Reads one statement: a dictionary of RFC 9651 §3.2 in which only the Tokens `y` and `n` mean something. A
     /// statement that is no such dictionary says nothing at all; of a key that comes twice the last counts.
     pub fn parse(statement: &[u8]) -> Preferences {
-        let mut found = Preferences::default();
         if statement.len() > MAX_STATEMENT_BYTES {
-            return found;
+            return Preferences::default();
         }
-        for (key, token) in dictionary::tokens(statement).unwrap_or_default() {
-            let choice = match token {
-                Some(b"y") => Some(true),
-                Some(b"n") => Some(false),
-                _ => None,
-            };
-            match key {
-                b"search" => found.search = choice,
-                b"train-ai" => found.train_ai = choice,
-                _ => {}
-            }
-        }
-        found
+        Parser::new(statement).parse_dictionary_with_visitor(Preferences::default()).unwrap_or_default()
     }
 
     /// Reads `Content-Usage` headers; several are one list (RFC 9651 §4.2).
@@ -64,6 +52,46 @@ impl Preferences {
     /// Whether nothing is said.
     pub fn is_silent(&self) -> bool {
         *self == Preferences::default()
+    }
+}
+
+impl<'de> DictionaryVisitor<'de> for Preferences {
+    type Out = Preferences;
+    type Error = Infallible;
+
+    fn entry(&mut self, key: &'de KeyRef) -> Result<impl EntryVisitor<'de>, Infallible> {
+        Ok(match key.as_str() {
+            "search" => Some(Choice(&mut self.search)),
+            "train-ai" => Some(Choice(&mut self.train_ai)),
+            _ => None,
+        })
+    }
+
+    fn finish(self) -> Result<Preferences, Infallible> {
+        Ok(self)
+    }
+}
+
+/// The place of one use's choice.
+struct Choice<'a>(&'a mut Option<bool>);
+
+impl<'de> EntryVisitor<'de> for Choice<'_> {
+    type Error = Infallible;
+
+    fn item(self) -> Result<impl ItemVisitor<'de>, Infallible> {
+        Ok(|item: BareItemFromInput<'de>| {
+            *self.0 = match item {
+                BareItemFromInput::Token(token) if token.as_str() == "y" => Some(true),
+                BareItemFromInput::Token(token) if token.as_str() == "n" => Some(false),
+                _ => None,
+            };
+            Ok::<_, Infallible>(Ignored)
+        })
+    }
+
+    fn inner_list(self) -> Result<impl InnerListVisitor<'de>, Infallible> {
+        *self.0 = None;
+        Ok(Ignored)
     }
 }
 
