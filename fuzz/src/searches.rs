@@ -2,7 +2,7 @@
 
 use crate::input::{edited, unfolded};
 use bytes::Bytes;
-use curlew_model::{MAX_QUERY_TERMS, PageId, Record, SnippetLimit, Timestamp};
+use curlew_model::{MAX_QUERY_TERMS, PageId, Record, Timestamp};
 use curlew_search::{BuildBudget, Hidden, Query, Request, Results, SearchError, Split, build_split, search};
 use std::sync::LazyLock;
 
@@ -11,28 +11,16 @@ const TAIL_BYTES: usize = 64 * 1024;
 
 fn record(name: u8, title: &str, text: &str) -> Record {
     Record {
-        id: PageId::new(&format!("{name:032x}")).expect("32 hexadecimal digits are an id"),
-        url: format!("https://example.org/{name}"),
         host: "example.org".into(),
-        feed: None,
-        site_name: None,
         title: title.into(),
         text: text.into(),
-        image: None,
-        thumbnail: None,
-        thumbnail_frame: 0,
         language: Some("en".into()),
-        published: None,
-        modified: None,
         author: Some("Ann Example".into()),
-        fetched_at: Timestamp::EPOCH,
-        snippet_limit: SnippetLimit(None),
-        image_of_site: false,
-        no_archive: false,
-        usage: None,
-        unavailable_after: None,
-        simhash: None,
-        replaces: None,
+        ..Record::new(
+            PageId::new(&format!("{name:032x}")).expect("32 hexadecimal digits are an id"),
+            format!("https://example.org/{name}"),
+            Timestamp::EPOCH,
+        )
     }
 }
 

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use curlew_aws::{Connection, Names, Objects, Store, provision};
 use curlew_fixtureweb::{Text, texts};
-use curlew_model::{HostKey, Location, Page, PageId, PageState, Record, SegmentKey, SnippetLimit, Stage, Validators};
+use curlew_model::{HostKey, Location, Page, PageId, PageState, Record, SegmentKey, Stage};
 use curlew_ports::{Blob, Blobs, PortError, Tag};
 use curlew_stages::catalog::find::Finder;
 use curlew_stages::catalog::results::Start;
@@ -111,45 +111,23 @@ async fn published(pages: usize) -> Program {
 async fn accept(program: &Program, n: usize, Text { language, title, text, .. }: Text) {
     let now = program.clock.now();
     let record = Record {
-        id: PageId::new(&format!("{n:032x}")).unwrap(),
-        url: format!("https://example.org/{n}"),
         host: "example.org".into(),
-        feed: None,
-        site_name: None,
         title,
         text,
-        image: None,
-        image_of_site: false,
-        thumbnail: None,
-        thumbnail_frame: 0,
         language: Some(language.into()),
-        published: None,
-        modified: None,
-        author: None,
-        fetched_at: now,
-        snippet_limit: SnippetLimit(None),
-        no_archive: false,
-        unavailable_after: None,
-        usage: None,
-        simhash: None,
-        replaces: None,
+        ..Record::new(PageId::new(&format!("{n:032x}")).unwrap(), format!("https://example.org/{n}"), now)
     };
     let frame = zstd::bulk::compress(&serde_json::to_vec(&record).unwrap(), 1).unwrap();
     let key = format!("segments/{}/{}.jsonl.zst", now.day().replace('-', "/"), record.id);
     let location = Location { segment: SegmentKey::new(&key).unwrap(), offset: 0, length: frame.len() as u64 };
     program.ports.blobs.put(&key, frame.into()).await.unwrap();
-    let row = Page {
-        id: record.id,
-        url: record.url,
-        host: HostKey::new("example.org").unwrap(),
-        feed: None,
-        state: PageState::Accepted { year: now.year(), location, content_hash: String::new() },
-        at: now,
-        checked_at: None,
-        expires: None,
-        doubted_at: None,
-        validators: Validators::default(),
-    };
+    let row = Page::new(
+        record.id,
+        record.url,
+        HostKey::new("example.org").unwrap(),
+        PageState::Accepted { year: now.year(), location, content_hash: String::new() },
+        now,
+    );
     assert!(program.ports.pages.insert(&row).await.unwrap());
 }
 

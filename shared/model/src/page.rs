@@ -39,6 +39,24 @@ pub struct Page {
     pub validators: Validators,
 }
 
+impl Page {
+    /// The row of a page that no feed named and no re-check has seen.
+    pub fn new(id: PageId, url: String, host: HostKey, state: PageState, at: Timestamp) -> Page {
+        Page {
+            id,
+            url,
+            host,
+            feed: None,
+            state,
+            at,
+            checked_at: None,
+            expires: None,
+            doubted_at: None,
+            validators: Validators::default(),
+        }
+    }
+}
+
 /// What became of a page.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "snake_case")]

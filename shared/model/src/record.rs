@@ -85,6 +85,36 @@ pub struct Record {
     pub replaces: Option<Location>,
 }
 
+impl Record {
+    /// A record of a page of which nothing else is known yet: host, title and text are empty.
+    pub fn new(id: PageId, url: String, fetched_at: Timestamp) -> Record {
+        Record {
+            id,
+            url,
+            host: String::new(),
+            feed: None,
+            site_name: None,
+            title: String::new(),
+            text: String::new(),
+            image: None,
+            image_of_site: false,
+            thumbnail: None,
+            thumbnail_frame: 0,
+            language: None,
+            published: None,
+            modified: None,
+            author: None,
+            fetched_at,
+            snippet_limit: SnippetLimit(None),
+            no_archive: false,
+            unavailable_after: None,
+            usage: None,
+            simhash: None,
+            replaces: None,
+        }
+    }
+}
+
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
 fn is_zero(n: &u64) -> bool {
     *n == 0

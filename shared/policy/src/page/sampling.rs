@@ -107,26 +107,24 @@ pub fn by_doubt(doubted_at: Option<Timestamp>, reason: Gone, rules: &Rules, now:
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
     use super::*;
-    use curlew_model::{HostKey, Location, PageId, SegmentKey, Validators};
+    use curlew_model::{HostKey, Location, PageId, SegmentKey};
 
     fn page(n: u8, at: u64, checked: Option<u64>) -> Page {
         let day = |days| Timestamp::EPOCH + Millis::from_days(days);
         let segment = SegmentKey::new("segments/2026/11/20/ab.jsonl.zst").unwrap();
         Page {
-            id: PageId::new(&format!("{n:032x}")).unwrap(),
-            url: String::new(),
-            host: HostKey::new("example.org").unwrap(),
-            feed: None,
-            state: PageState::Accepted {
-                year: 2026,
-                location: Location { segment, offset: 0, length: 0 },
-                content_hash: String::new(),
-            },
-            at: day(at),
             checked_at: checked.map(day),
-            expires: None,
-            doubted_at: None,
-            validators: Validators::default(),
+            ..Page::new(
+                PageId::new(&format!("{n:032x}")).unwrap(),
+                String::new(),
+                HostKey::new("example.org").unwrap(),
+                PageState::Accepted {
+                    year: 2026,
+                    location: Location { segment, offset: 0, length: 0 },
+                    content_hash: String::new(),
+                },
+                day(at),
+            )
         }
     }
 

@@ -16,7 +16,7 @@ mod plain;
 mod ranking;
 mod speed;
 
-use curlew_model::{PageId, Record, SnippetLimit, Timestamp};
+use curlew_model::{PageId, Record, Timestamp};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::error::Error;
@@ -62,29 +62,13 @@ impl Article {
     fn record(self, number: usize) -> Done<Record> {
         let id = format!("{:032x}", (number as u128 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835));
         let host = format!("site{number}.example");
+        let url = format!("https://{host}/{number}");
         Ok(Record {
-            id: PageId::new(&id)?,
-            url: format!("https://{host}/{number}"),
             host,
-            feed: None,
-            site_name: None,
             title: self.title,
             text: self.text,
-            image: None,
-            image_of_site: false,
-            thumbnail: None,
-            thumbnail_frame: 0,
             language: Some(self.language),
-            published: None,
-            modified: None,
-            author: None,
-            fetched_at: Timestamp::EPOCH,
-            snippet_limit: SnippetLimit(None),
-            no_archive: false,
-            unavailable_after: None,
-            usage: None,
-            simhash: None,
-            replaces: None,
+            ..Record::new(PageId::new(&id)?, url, Timestamp::EPOCH)
         })
     }
 }

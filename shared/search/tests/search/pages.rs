@@ -19,28 +19,12 @@ fn instant(day: &str) -> Timestamp {
 impl Page {
     pub(crate) fn new(name: &str, language: &str, title: &str, text: &str) -> Page {
         Page(Record {
-            id: id(name),
-            url: format!("https://example.org/{name}"),
             host: "example.org".into(),
-            feed: None,
             site_name: Some("Il sito".into()),
             title: title.into(),
             text: text.into(),
-            image: None,
-            thumbnail: None,
-            thumbnail_frame: 0,
             language: Some(language.to_owned()).filter(|language| !language.is_empty()),
-            published: None,
-            modified: None,
-            author: None,
-            fetched_at: instant("2026-11-01"),
-            snippet_limit: SnippetLimit(None),
-            image_of_site: false,
-            no_archive: false,
-            usage: None,
-            unavailable_after: None,
-            simhash: None,
-            replaces: None,
+            ..Record::new(id(name), format!("https://example.org/{name}"), instant("2026-11-01"))
         })
     }
 

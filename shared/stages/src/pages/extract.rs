@@ -364,16 +364,10 @@ impl Extract {
     async fn write(&self, job: &ExtractJob, mut seen: PendingVersion, state: PageState) -> Result<bool, StageError> {
         let is_accepted = matches!(state, PageState::Accepted { .. });
         let mut row = Page {
-            id: job.page.clone(),
-            url: job.url.clone(),
-            host: job.host.clone(),
             feed: job.feed.clone(),
-            state,
-            at: self.clock.now(),
             checked_at: job.replaces.as_ref().map(|_| job.fetched_at),
-            expires: None,
-            doubted_at: None,
             validators: if is_accepted { job.validators.clone() } else { Validators::default() },
+            ..Page::new(job.page.clone(), job.url.clone(), job.host.clone(), state, self.clock.now())
         };
         for _ in 0..ROW_TRIES {
             // What was read when the batch began is mostly still so, and reading costs as much as anything here. When the page

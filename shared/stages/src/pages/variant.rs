@@ -6,7 +6,7 @@
 //! an article must not be able to take it from its author.
 
 use crate::stage::StageError;
-use curlew_model::{ExtractJob, Page, PageId, PageState, Record, Timestamp, Validators};
+use curlew_model::{ExtractJob, Page, PageId, PageState, Record, Timestamp};
 use curlew_policy::address::{self, hash_hex};
 use curlew_ports::{Pages, PortError};
 use url::Url;
@@ -40,18 +40,8 @@ pub(crate) async fn same_page(
         return Ok(Some(bare));
     }
     url.set_fragment(Some(&format!("content-{content_hash}")));
-    let guide = Page {
-        id: address::page_id(&url),
-        url: url.into(),
-        host: job.host.clone(),
-        feed: None,
-        state: PageState::Alias { of: job.page.clone() },
-        at: now,
-        checked_at: None,
-        expires: None,
-        doubted_at: None,
-        validators: Validators::default(),
-    };
+    let guide =
+        Page::new(address::page_id(&url), url.into(), job.host.clone(), PageState::Alias { of: job.page.clone() }, now);
     if pages.insert(&guide).await? {
         return Ok(None);
     }

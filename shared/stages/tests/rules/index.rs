@@ -1,10 +1,7 @@
 //! The index over days and years: what is published, merged, purged and swept, and what is found of it.
 
 use crate::test_world::{TestWorld, host, page};
-use curlew_model::{
-    Gone, Location, Millis, Page, PageId, PageState, QueryError, Record, SegmentKey, SnippetLimit, Timestamp,
-    Validators, Year,
-};
+use curlew_model::{Gone, Location, Millis, Page, PageId, PageState, QueryError, Record, SegmentKey, Timestamp, Year};
 use curlew_ports::{Blobs, Pages};
 use curlew_search::Manifest;
 use curlew_stages::catalog::find::Finder;
@@ -17,46 +14,24 @@ use std::sync::Arc;
 pub(crate) async fn accept(world: &TestWorld, name: &str, text: &str) -> PageId {
     let (url, now) = (format!("https://example.org/{name}"), world.now());
     let record = Record {
-        id: page(&url),
-        url: url.clone(),
         host: "example.org".into(),
-        feed: None,
-        site_name: None,
         title: format!("Page {name}"),
         text: text.into(),
-        image: None,
-        image_of_site: false,
-        thumbnail: None,
-        thumbnail_frame: 0,
         language: Some("en".into()),
-        published: None,
-        modified: None,
-        author: None,
-        fetched_at: now,
-        snippet_limit: SnippetLimit(None),
-        no_archive: false,
-        unavailable_after: None,
-        usage: None,
-        simhash: None,
-        replaces: None,
+        ..Record::new(page(&url), url.clone(), now)
     };
     let frame = zstd::bulk::compress(&serde_json::to_vec(&record).unwrap(), 3).unwrap();
     let key = format!("segments/{}/{}.jsonl.zst", now.day().replace('-', "/"), record.id);
     let segment = SegmentKey::new(&key).unwrap();
     let location = Location { segment, offset: 0, length: frame.len() as u64 };
     world.blobs.put(&key, frame.into()).await.unwrap();
-    let row = Page {
-        id: record.id.clone(),
+    let row = Page::new(
+        record.id.clone(),
         url,
-        host: host("example.org"),
-        feed: None,
-        state: PageState::Accepted { year: now.year(), location, content_hash: String::new() },
-        at: now,
-        checked_at: None,
-        expires: None,
-        doubted_at: None,
-        validators: Validators::default(),
-    };
+        host("example.org"),
+        PageState::Accepted { year: now.year(), location, content_hash: String::new() },
+        now,
+    );
     assert!(world.pages.insert(&row).await.unwrap());
     record.id
 }

@@ -3,8 +3,7 @@
 use crate::test_world::{TestWorld, host, html, new, page, status, visit};
 use async_trait::async_trait;
 use curlew_model::{
-    Circuit, HoldReason, HostState, Job, Millis, Page, PageState, Rejection, Stage as QueueName, Timestamp, Validators,
-    VisitJob,
+    Circuit, HoldReason, HostState, Job, Millis, Page, PageState, Rejection, Stage as QueueName, Timestamp, VisitJob,
 };
 use curlew_ports::{Blobs, Call, Clock, Fetch, FetchError, HostLedger, Inbox, Pages, Reply};
 use curlew_stages::operator::block::Blocks;
@@ -314,17 +313,8 @@ async fn a_block_of_one_blog_spares_the_others_of_its_platform() {
 async fn unblock_takes_up_what_was_out_of_reach_too_and_leaves_what_is_decided() {
     let world = TestWorld::new();
     world.web.serve(A, "text/html", html(""));
-    let row = |url: &str, reason| Page {
-        id: page(url),
-        url: url.into(),
-        host: host("example.org"),
-        feed: None,
-        state: PageState::Rejected { reason },
-        at: world.now(),
-        checked_at: None,
-        expires: None,
-        doubted_at: None,
-        validators: Validators::default(),
+    let row = |url: &str, reason| {
+        Page::new(page(url), url.into(), host("example.org"), PageState::Rejected { reason }, world.now())
     };
     for row in [row(A, Rejection::HostUnavailable("held".into())), row(B, Rejection::NoTitle)] {
         world.pages.insert(&row).await.unwrap();

@@ -2,7 +2,7 @@
 
 use curlew_model::{
     DiscoverJob, FeedSource, HostKey, Job, Millis, Page, PageId, PageState, PollJob, Purpose, SiteSource, SiteState,
-    Slot, Source, SourceKey, Stage as QueueName, Timestamp, Validators, VisitItem, VisitJob,
+    Slot, Source, SourceKey, Stage as QueueName, Timestamp, VisitItem, VisitJob,
 };
 use curlew_policy::address;
 use curlew_policy::politeness::scope::Scope;
@@ -288,20 +288,15 @@ pub(crate) fn new() -> Purpose {
 
 pub(crate) fn accepted(url: &str) -> Page {
     let segment = curlew_model::SegmentKey::new("segments/2026/11/20/ab.jsonl.zst").unwrap();
-    Page {
-        id: page(url),
-        url: url.into(),
-        host: host("example.org"),
-        feed: None,
-        state: PageState::Accepted {
+    Page::new(
+        page(url),
+        url.into(),
+        host("example.org"),
+        PageState::Accepted {
             year: 2026,
             location: curlew_model::Location { segment, offset: 0, length: 0 },
             content_hash: String::new(),
         },
-        at: Timestamp::EPOCH,
-        checked_at: None,
-        expires: None,
-        doubted_at: None,
-        validators: Validators::default(),
-    }
+        Timestamp::EPOCH,
+    )
 }

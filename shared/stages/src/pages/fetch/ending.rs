@@ -4,7 +4,7 @@ use super::{Fetch, Item, VisitRun};
 use crate::pages::page_row;
 use crate::stage::{StageError, Verdict};
 use curlew_model::{
-    HoldReason, HostKey, Job, Page, PageId, PageState, Purpose, Rejection, Timestamp, Validators, VisitItem, VisitJob,
+    HoldReason, HostKey, Job, Page, PageId, PageState, Purpose, Rejection, Timestamp, VisitItem, VisitJob,
 };
 use curlew_policy::politeness::deferral::{self, Deferral, Remainder};
 use curlew_ports::Event;
@@ -105,16 +105,5 @@ pub(super) fn page_row(
     state: PageState,
     at: Timestamp,
 ) -> Page {
-    Page {
-        id: id.clone(),
-        url: url.as_str().to_owned(),
-        host: host.clone(),
-        feed: job.feed.clone(),
-        state,
-        at,
-        checked_at: None,
-        expires: None,
-        doubted_at: None,
-        validators: Validators::default(),
-    }
+    Page { feed: job.feed.clone(), ..Page::new(id.clone(), url.as_str().to_owned(), host.clone(), state, at) }
 }
