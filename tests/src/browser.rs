@@ -45,7 +45,7 @@ pub struct Screen {
     pub width: u32,
     /// In CSS pixels.
     pub height: u32,
-    /// Whether it is a telephone, whose pages keep to `meta viewport` and whose scroll bars take no room.
+    /// True if it is a telephone, whose pages keep to `meta viewport` and whose scroll bars take no room.
     pub is_phone: bool,
 }
 

@@ -118,7 +118,7 @@ impl Child {
         self.inner.id()
     }
 
-    /// Whether it still runs.
+    /// True if it still runs.
     pub fn is_running(&mut self) -> bool {
         self.inner.try_wait().unwrap().is_none()
     }

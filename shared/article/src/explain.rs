@@ -33,7 +33,7 @@ pub struct ScoredCandidate {
     pub prior: f64,
     /// The sum that the choice was made by.
     pub score: f64,
-    /// Whether its text was taken.
+    /// True if its text was taken.
     pub chosen: bool,
     /// The lines that it keeps, as numbers into [`Explanation::lines`]; none if it did not choose among them.
     pub lines: Vec<usize>,

@@ -19,7 +19,7 @@ pub(crate) fn is_wide(c: char) -> bool {
         | '\u{FF01}'..='\u{FF60}' | '\u{20000}'..='\u{3FFFD}')
 }
 
-/// Whether a text ends as a sentence does, in any of the scripts of the web; quotes and brackets may follow.
+/// True if a text ends as a sentence does, in any of the scripts of the web; quotes and brackets may follow.
 pub(crate) fn ends_sentence(text: &str) -> bool {
     let closing = |c: char| {
         c.is_whitespace()
@@ -31,7 +31,7 @@ pub(crate) fn ends_sentence(text: &str) -> bool {
     ]) || text.ends_with(['」', '』', '”', '»'])
 }
 
-/// Whether a text is in a script that has no mark for the end of a sentence (Thai, Lao), by its last letter.
+/// True if a text is in a script that has no mark for the end of a sentence (Thai, Lao), by its last letter.
 pub(crate) fn has_no_marks(text: &str) -> bool {
     text.chars().rev().find(|c| c.is_alphanumeric()).is_some_and(|c| ('\u{E01}'..='\u{EFF}').contains(&c))
 }
@@ -56,7 +56,7 @@ fn words_of(run: &str) -> usize {
     if run.is_ascii() { 1 } else { run.chars().filter(|c| is_unspaced(*c)).count().div_ceil(2).max(1) }
 }
 
-/// Whether a character is of a script that puts no space between words: kana and Han.
+/// True if a character is of a script that puts no space between words: kana and Han.
 pub(crate) fn is_unspaced(c: char) -> bool {
     is_wide(c) && c.is_alphanumeric() && !matches!(c, '\u{1100}'..='\u{115F}' | '\u{AC00}'..='\u{D7A3}')
 }

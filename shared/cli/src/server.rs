@@ -113,7 +113,7 @@ pub(crate) async fn serve(
 struct Pages {
     router: Router,
     proxies: Proxies,
-    /// Whether the operator was told of a proxy that is not named.
+    /// True if the operator was told of a proxy that is not named.
     is_warned: AtomicBool,
 }
 

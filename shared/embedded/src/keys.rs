@@ -18,7 +18,7 @@ pub(crate) fn path(root: &Path, key: &str) -> Result<PathBuf, PortError> {
     Ok(root.join(key))
 }
 
-/// Whether a name may be a part of a key. No other file belongs to the store.
+/// True if a name may be a part of a key. No other file belongs to the store.
 pub(crate) fn is_part(part: &str) -> bool {
     !part.is_empty()
         && part.len() <= MAX_PART

@@ -41,7 +41,7 @@ impl Listing<'_> {
         Ok(())
     }
 
-    /// Whether keys that begin with `folder` can be among those asked for.
+    /// True if keys that begin with `folder` can be among those asked for.
     fn may_hold(&self, folder: &str) -> bool {
         let inside = folder.starts_with(self.prefix) || self.prefix.starts_with(folder);
         inside && self.after.is_none_or(|after| folder > after || after.starts_with(folder))

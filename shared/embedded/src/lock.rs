@@ -49,7 +49,7 @@ impl Lock {
     }
 }
 
-/// Whether another process holds the lock of `dir`, seen without writing anything.
+/// True if another process holds the lock of `dir`, seen without writing anything.
 pub(crate) fn is_held(dir: &Path) -> bool {
     let held = |file: File| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock));
     File::open(dir.join(NAME)).is_ok_and(held)

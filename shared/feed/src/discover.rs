@@ -112,7 +112,7 @@ fn address(href: &str, base: &Url, limits: &Limits) -> Option<Url> {
     Some(url)
 }
 
-/// Whether a link promises a feed. JSON and plain XML are promised for other things too, so those need another sign.
+/// True if a link promises a feed. JSON and plain XML are promised for other things too, so those need another sign.
 fn is_feed(link: &Link, url: &Url) -> bool {
     let named = || {
         let path = url.as_str().to_ascii_lowercase();

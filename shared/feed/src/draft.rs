@@ -28,7 +28,7 @@ impl<T> Default for Slot<T> {
 }
 
 impl<T> Slot<T> {
-    /// Whether a value of that rank would be taken.
+    /// True if a value of that rank would be taken.
     pub(crate) fn wants(&self, rank: u8) -> bool {
         self.value.is_none() || rank < self.rank
     }

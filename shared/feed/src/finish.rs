@@ -91,7 +91,7 @@ impl Deletions {
         Deletions { all, by_id }
     }
 
-    /// Whether the feed says that this entry is deleted. Of an entry and a deletion the later one counts (RFC 6721 §2), and
+    /// True if the feed says that this entry is deleted. Of an entry and a deletion the later one counts (RFC 6721 §2), and
     /// the deletion if there is no telling; one that does not count is taken away, the other learns the entry's page.
     fn supersede(&mut self, entry: &Entry) -> bool {
         let Some(place) = self.by_id.get(&entry.id).and_then(|at| self.all.get_mut(*at)) else { return false };

@@ -28,7 +28,7 @@ pub(crate) fn rebase(value: &str, outer: &Url, max_bytes: usize) -> Option<Url> 
     outer.join(value).ok().filter(|u| matches!(u.scheme(), "http" | "https") && u.as_str().len() <= max_bytes)
 }
 
-/// Whether an id could serve as the address of the entry's page: `guid` says so unless told otherwise.
+/// True if an id could serve as the address of the entry's page: `guid` says so unless told otherwise.
 pub(crate) fn is_absolute(text: &str) -> bool {
     let text = text.trim();
     let scheme = text.get(..8.min(text.len())).unwrap_or_default().to_ascii_lowercase();

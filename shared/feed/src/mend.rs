@@ -205,7 +205,7 @@ impl<'a> Mender<'a> {
         Ok(())
     }
 
-    /// Whether the reader is in a part of an entry's source.
+    /// True if the reader is in a part of an entry's source.
     fn is_in_source(&self) -> bool {
         self.open.iter().any(|open| open.place == Place::Source)
     }
@@ -406,7 +406,7 @@ impl<'a> Mender<'a> {
         Ok(())
     }
 
-    /// Whether a tag inside an element shows that the element was not closed.
+    /// True if a tag inside an element shows that the element was not closed.
     fn is_boundary(&self, outer: &Tag<'_>, inner: &Tag<'a>, is_leaf: bool, long_text: bool) -> bool {
         if prefix(inner.name) != self.open.last().and_then(|o| o.prefix) || inner.name == outer.name && long_text {
             return false;

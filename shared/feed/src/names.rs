@@ -97,7 +97,7 @@ impl<'a> Names<'a> {
     }
 }
 
-/// Whether an address is that of XHTML.
+/// True if an address is that of XHTML.
 pub(crate) fn is_xhtml(uri: &str) -> bool {
     of_uri(uri.trim(), "x") == Ns::Xhtml
 }

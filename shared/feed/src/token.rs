@@ -26,7 +26,7 @@ pub(crate) struct Tag<'a> {
     pub(crate) name: &'a str,
     /// Text between the name and the end of the tag.
     pub(crate) attributes: &'a str,
-    /// Whether it ends in `/>`.
+    /// True if it ends in `/>`.
     pub(crate) empty: bool,
     /// The whole tag.
     pub(crate) raw: &'a str,
@@ -325,7 +325,7 @@ pub(crate) fn attribute(tag: &Tag<'_>, name: &str) -> Option<String> {
         .map(|(_, v)| references::decode(v).into_owned())
 }
 
-/// Whether a link is written as Atom writes it; RSS feeds do so with and without a prefix.
+/// True if a link is written as Atom writes it; RSS feeds do so with and without a prefix.
 pub(crate) fn has_href(tag: &Tag<'_>) -> bool {
     attribute(tag, "href").is_some()
 }

@@ -156,7 +156,7 @@ impl Decoder {
     }
 }
 
-/// Whether an uncoded body is a gzip file, as feeds named `.xml.gz` are.
+/// True if an uncoded body is a gzip file, as feeds named `.xml.gz` are.
 pub(crate) fn is_gzip_file(body: &[u8]) -> bool {
     body.starts_with(&GZIP_MAGIC)
 }

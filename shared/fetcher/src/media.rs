@@ -16,7 +16,7 @@ pub(crate) fn accept(kind: CallKind) -> &'static str {
     }
 }
 
-/// Whether a body of this `Content-Type` is read.
+/// True if a body of this `Content-Type` is read.
 ///
 /// Pages have to be HTML, or say nothing; what is named as a site may be a feed; images have to say that they are, and SVG is none since it is a program;
 /// feeds and robots.txt are so often mislabelled that only what is surely something else is left.

@@ -25,9 +25,9 @@ pub(crate) struct Plan {
     pub(crate) path: &'static str,
     pub(crate) format: Format,
     pub(crate) title: &'static str,
-    /// Whether the home page's head names it.
+    /// True if the home page's head names it.
     pub(crate) linked: bool,
-    /// Whether a crawler may leave it out (comments).
+    /// True if a crawler may leave it out (comments).
     pub(crate) optional: bool,
     /// Of all entries every so-manieth, from this offset on: `(1, 0)` is all of them.
     pub(crate) pick: (usize, usize),
@@ -35,7 +35,7 @@ pub(crate) struct Plan {
     pub(crate) suffix: &'static str,
     pub(crate) damage: Damage,
     pub(crate) hints: &'static str,
-    /// Whether entries carry their full text.
+    /// True if entries carry their full text.
     pub(crate) full: bool,
     pub(crate) headers: Vec<(&'static str, &'static str)>,
     /// Instead of the usual one.

@@ -22,7 +22,7 @@ impl Coding {
         }
     }
 
-    /// Whether an `Accept-Encoding` value offers it.
+    /// True if an `Accept-Encoding` value offers it.
     pub(crate) fn is_offered(self, accept: &str) -> bool {
         accept.split(',').any(|item| {
             let (name, weight) = item.split_once(';').unwrap_or((item, ""));

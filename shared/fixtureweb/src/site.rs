@@ -124,7 +124,7 @@ impl Site {
         &self.entries
     }
 
-    /// Whether the site's robots.txt, as it stands at the start, forbids our crawler this path (with query).
+    /// True if the site's robots.txt, as it stands at the start, forbids our crawler this path (with query).
     ///
     /// Written down beside the robots.txt by hand, so that it can judge a matcher. `/robots.txt` is always allowed
     /// (RFC 9309 §2.2.2).
@@ -133,7 +133,7 @@ impl Site {
         path != "/robots.txt" && self.off_limits.iter().any(|beginning| address.starts_with(beginning.as_str()))
     }
 
-    /// Whether the site has pages that change once [`crate::Mode::Later`] is set.
+    /// True if the site has pages that change once [`crate::Mode::Later`] is set.
     pub fn changes_later(&self) -> bool {
         self.routes.values().any(|route| route.later.is_some())
     }

@@ -88,7 +88,7 @@ impl Cold {
         })
     }
 
-    /// Whether this process should end, so that Lambda starts another one: see [`Memory::is_worn_out`].
+    /// True if this process should end, so that Lambda starts another one: see [`Memory::is_worn_out`].
     pub(crate) fn is_worn_out(&self) -> bool {
         self.memory.is_worn_out()
     }

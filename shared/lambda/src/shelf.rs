@@ -30,7 +30,7 @@ struct Folder {
     most: u64,
     /// None before the folder was looked into.
     files: Option<Files>,
-    /// Whether it was said already that nothing can be kept.
+    /// True if it was said already that nothing can be kept.
     told: bool,
 }
 

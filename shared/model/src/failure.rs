@@ -69,13 +69,13 @@ pub enum FailureCause {
 }
 
 impl FailureCause {
-    /// Whether the server could not be reached at all.
+    /// True if the server could not be reached at all.
     pub const fn is_unreached(self) -> bool {
         use FailureCause::{ConnectionRefused, Dns, Network, Timeout, Tls};
         matches!(self, Dns | ConnectionRefused | Tls | Timeout | Network)
     }
 
-    /// Whether the site, its operator or ours asked for it: then it is no failure of the crawl.
+    /// True if the site, its operator or ours asked for it: then it is no failure of the crawl.
     pub const fn is_wanted(self) -> bool {
         use FailureCause::{Blocked, Excluded, Held, Robots, RobotsUnavailable};
         matches!(self, Robots | RobotsUnavailable | Held | Blocked | Excluded)

@@ -1,4 +1,4 @@
-//! What is wrong with a feed, by the letter of its format: facts for its author, and no reason to refuse it.
+//! Faults of a feed by the letter of its format: facts for its author, and no reason to refuse it.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -17,12 +17,12 @@ impl Faults {
     /// Faults that a feed's row keeps: enough to begin with, few enough for a small row.
     pub const KEPT: usize = 5;
 
-    /// Whether the document is what its format says.
+    /// True if the document has no fault.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// Whether another document has the same faults, wherever they are in it.
+    /// True if another document has the same faults, wherever they are in it.
     pub fn is_like(&self, other: &Faults) -> bool {
         let kinds = |faults: &Faults| faults.first.iter().map(|f| (f.code, f.at.clone())).collect::<Vec<_>>();
         self.count == other.count && kinds(self) == kinds(other)
@@ -45,9 +45,9 @@ pub struct Fault {
     pub column: u32,
     /// The kind of fault.
     pub code: FaultCode,
-    /// What it is about, as it is written in the document: `<channel>`, `items[3]`.
+    /// Element that it is about, as it is written in the document: `<channel>`, `items[3]`.
     pub at: String,
-    /// What was found, or what is missing; an excerpt, and empty where there is nothing to say.
+    /// Excerpt of what was found, or the name of what is missing; empty where there is nothing to say.
     pub found: String,
 }
 

@@ -15,7 +15,7 @@ const DIGITS: usize = 16;
 pub struct Fingerprint(pub u64);
 
 impl Fingerprint {
-    /// How many bits differ, from 0 to 64 (Hamming distance); about 32 for what has nothing in common.
+    /// Number of bits that differ, from 0 to 64 (Hamming distance); about 32 for what has nothing in common.
     pub const fn distance(self, other: Fingerprint) -> u32 {
         (self.0 ^ other.0).count_ones()
     }

@@ -14,7 +14,7 @@ pub fn unhex(text: &str) -> Option<Vec<u8>> {
     if rest.is_empty() { pairs.iter().map(byte).collect() } else { None }
 }
 
-/// Whether a text is so many digits, in lower case, and nothing else.
+/// True if a text is exactly so many hexadecimal digits in lower case.
 pub(crate) fn is_hex(text: &str, digits: usize) -> bool {
     text.len() == digits && text.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b))
 }

@@ -1,4 +1,4 @@
-//! What is remembered of a host key between two visits: one small item, swapped as a whole.
+//! The state of a host key between two visits: one small item, swapped as a whole.
 
 use crate::ids::PageId;
 use crate::time::{Millis, Timestamp};
@@ -9,30 +9,30 @@ use std::collections::BTreeSet;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct HostState {
-    /// Who may call this host key at present.
+    /// The lease of the visit that may call this host key.
     pub lease: Option<Lease>,
     /// Grows by one with every lease, so that a late holder can be told from the present one.
     pub last_token: u64,
     /// No call before this instant.
     pub not_before: Timestamp,
-    /// What is left of the burst allowance; `None` while it was never used.
+    /// Rest of the burst allowance; `None` while it was never used.
     pub bucket: Option<TokenBucket>,
     /// Calls in a row that did not reach the server.
     pub failures: u32,
     /// URLs that are held since their last call was refused or failed, the oldest first; several of them hold the host key.
     #[serde(rename = "troubles", skip_serializing_if = "Vec::is_empty")]
     pub url_holds: Vec<UrlHold>,
-    /// Whether ordinary calls are let through.
+    /// State of the circuit breaker.
     pub circuit: Circuit,
     /// The host key is left alone until a time.
     pub hold: Option<Hold>,
-    /// How many holds came one after another; each doubles the next.
+    /// Number of holds in a row; each doubles the next.
     pub holds_in_a_row: u32,
     /// Time spent on this host key in the present visit window.
     pub window: Window,
     /// Host names below this key that an operator or owner has blocked; the key itself blocks all.
     pub blocked: BTreeSet<String>,
-    /// How long the host's last response took.
+    /// Duration of the host's last response.
     pub last_response: Millis,
     /// Crawl-delay of the robots.txt read last, already within its cap.
     pub crawl_delay: Millis,
@@ -45,13 +45,13 @@ pub struct HostState {
 }
 
 impl HostState {
-    /// Whether calls to `host` are blocked: it, or a name that it is below, is on the list.
+    /// True if calls to `host` are blocked: it, or a name that it is below, is on the list.
     pub fn is_blocked(&self, host: &str) -> bool {
         self.blocked.iter().any(|blocked| is_at_or_below(host, blocked))
     }
 }
 
-/// Whether a host name is `name` itself or lies below it. Both are in canonical form: lower case, A-labels.
+/// True if a host name is `name` itself or lies below it. Both are in canonical form: lower case, A-labels.
 pub fn is_at_or_below(host: &str, name: &str) -> bool {
     host.strip_suffix(name).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
 }
@@ -66,12 +66,12 @@ impl SentPages {
     /// Hexadecimal digits that are kept of an id.
     pub const DIGITS: usize = 10;
 
-    /// Whether none is remembered.
+    /// True if none is remembered.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Whether this page is among them.
+    /// True if this page is among them.
     pub fn contains(&self, page: &PageId) -> bool {
         let wanted = Self::digits(page);
         self.0.as_bytes().chunks(Self::DIGITS).any(|digits| digits == wanted.as_bytes())
@@ -102,7 +102,7 @@ pub struct Substitutes {
 }
 
 impl Substitutes {
-    /// Whether none is remembered.
+    /// True if none is remembered.
     pub fn is_empty(&self) -> bool {
         *self == Substitutes::default()
     }
@@ -218,7 +218,7 @@ impl HoldReason {
     }
 }
 
-/// How long one host key has been visited in the present window.
+/// Time spent on visits to a host key in the present window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Window {
     /// When the window began.

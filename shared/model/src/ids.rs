@@ -8,7 +8,7 @@ use std::fmt;
 /// A text that cannot be the id it was taken for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InvalidId {
-    /// Which kind of id was wanted.
+    /// Kind of id that was expected.
     pub kind: &'static str,
     /// The first characters of what was given.
     pub given: String,
@@ -94,7 +94,7 @@ fn is_hash(text: &str) -> bool {
 }
 
 id! {
-    /// What politeness counts: a registrable domain in lower-case A-label form, an IP literal, or
+    /// Unit of politeness: a registrable domain in lower-case A-label form, an IP literal, or
     /// the name of a configured group of hosts.
     HostKey, "host key", is_host
 }
@@ -124,7 +124,7 @@ id! {
     }
 }
 
-/// Where a record lies: one zstd frame of a segment.
+/// Location of a record: one zstd frame of a segment.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Location {
     /// The object.

@@ -69,7 +69,7 @@ impl Job {
         }
     }
 
-    /// How often it was put off so far.
+    /// Number of times that it was deferred so far.
     pub const fn deferrals(&self) -> u32 {
         match self {
             Job::Discover(j) => j.deferrals,
@@ -142,7 +142,7 @@ pub struct DiscoverJob {
     /// Set once the home page is known to name no feed that works: which of the usual addresses is tried next.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_guess: Option<u8>,
-    /// How often this job was put off.
+    /// Number of times that this job was deferred.
     #[serde(default)]
     pub deferrals: u32,
 }
@@ -161,13 +161,13 @@ pub struct OwnJob {
     pub host: String,
     /// By which claim.
     pub challenge: Challenge,
-    /// What is to be done.
+    /// The action to take.
     #[serde(rename = "wish")]
     pub request: OwnerRequest,
     /// A proof is looked for in the DNS alone; the site is not called.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub dns_only: bool,
-    /// How often this job was put off.
+    /// Number of times that this job was deferred.
     #[serde(default)]
     pub deferrals: u32,
 }
@@ -179,7 +179,7 @@ pub struct PollJob {
     pub feed: SourceKey,
     /// Its URL.
     pub url: String,
-    /// How often this job was put off.
+    /// Number of times that this job was deferred.
     #[serde(default)]
     pub deferrals: u32,
     /// A person asked for it, so that the feed's schedule plays no part.
@@ -204,7 +204,7 @@ pub struct SubscribeJob {
     /// End the subscription.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub end: bool,
-    /// How often this job was put off.
+    /// Number of times that this job was deferred.
     #[serde(default)]
     pub deferrals: u32,
 }
@@ -222,7 +222,7 @@ pub struct VisitJob {
     pub site_image: Option<String>,
     /// At most [`VisitJob::MAX_ITEMS`].
     pub items: Vec<VisitItem>,
-    /// How often this job was put off.
+    /// Number of times that this job was deferred.
     #[serde(default)]
     pub deferrals: u32,
 }
@@ -250,17 +250,17 @@ pub struct VisitItem {
     pub url: String,
     /// The page it is, or for an image the page it belongs to.
     pub page: PageId,
-    /// What for.
+    /// The purpose.
     pub purpose: Purpose,
 }
 
-/// What a URL is visited for.
+/// Purpose of visiting a URL.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "for", rename_all = "snake_case")]
 pub enum Purpose {
     /// A page that a feed named.
     New {
-        /// What the feed said of it.
+        /// Metadata from the feed.
         #[serde(default)]
         hints: EntryHints,
     },
@@ -287,7 +287,7 @@ pub struct ExtractJob {
     /// The feed that named it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub feed: Option<SourceKey>,
-    /// What the feed said of it.
+    /// Metadata from the feed.
     #[serde(default)]
     pub hints: EntryHints,
     /// The site's image, for a page that has none.
@@ -324,7 +324,7 @@ pub struct ExtractJob {
 /// A page's main image that was asked for right after the page.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MainImage {
-    /// Which image.
+    /// The image.
     pub id: ImageId,
     /// Its thumbnail as JPEG; `None` if it gives none.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "base64_bytes_or_none")]

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// What a claimant is to publish: 160 bits as hexadecimal digits, of which nobody can tell the claimant's own key.
+/// Challenge that a claimant publishes: 160 bits as hexadecimal digits, of which nobody can tell the claimant's own key.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Challenge(String);
@@ -54,7 +54,7 @@ impl fmt::Display for Challenge {
     }
 }
 
-/// Where a challenge may be published.
+/// Place where a challenge may be published.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Way {
@@ -92,7 +92,7 @@ pub enum Miss {
     Unreachable,
 }
 
-/// What a claimant may ask for. All but [`OwnerRequest::Look`] needs a proof.
+/// Request of a claimant. All but [`OwnerRequest::Look`] needs a proof.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OwnerRequest {
@@ -129,7 +129,7 @@ pub struct Ownership {
 /// One claim to a host.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Claim {
-    /// What is to be published.
+    /// The challenge to publish.
     pub challenge: Challenge,
     /// When something was asked for last, by what.
     #[serde(default)]
@@ -137,10 +137,10 @@ pub struct Claim {
     /// When it was done last, by what.
     #[serde(default)]
     pub done: BTreeMap<OwnerRequest, Timestamp>,
-    /// Where the challenge was not found when it was looked for last.
+    /// Places where the last look did not find the challenge.
     #[serde(default)]
     pub misses: Vec<(Way, Miss)>,
-    /// Where and when it was found last.
+    /// Place and time of the last look that found it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proof: Option<(Way, Timestamp)>,
 }
@@ -152,7 +152,7 @@ pub struct HostReport {
     pub at: Timestamp,
     /// Its feeds.
     pub feeds: Vec<FeedLine>,
-    /// How many pages there are of each state.
+    /// Number of pages of each state.
     pub counts: BTreeMap<String, u64>,
     /// Its pages, those that were written last first; not all of them if there are many.
     pub pages: Vec<PageLine>,
@@ -174,7 +174,7 @@ pub struct FeedLine {
 pub struct PageLine {
     /// Its address.
     pub url: String,
-    /// What became of it: the word of its state, and of the reason.
+    /// Its state and the reason, each as a word.
     pub state: String,
     /// When that was written: for a page that can be found, when it was fetched and taken in.
     pub at: Timestamp,

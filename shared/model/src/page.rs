@@ -9,7 +9,7 @@ use std::fmt;
 /// The calendar year (UTC) whose index a page belongs to: the year in which it was accepted.
 pub type Year = i16;
 
-/// What is known of one URL.
+/// Row of one URL.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Page {
     /// Hash of the canonical URL.
@@ -21,7 +21,7 @@ pub struct Page {
     /// The feed that named it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub feed: Option<SourceKey>,
-    /// What became of it.
+    /// Its state.
     pub state: PageState,
     /// When that was written.
     pub at: Timestamp,
@@ -57,7 +57,7 @@ impl Page {
     }
 }
 
-/// What became of a page.
+/// State of a page.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "snake_case")]
 pub enum PageState {
@@ -67,7 +67,7 @@ pub enum PageState {
     Accepted {
         /// Whose year's index it is in.
         year: Year,
-        /// Where its record lies.
+        /// Location of its record.
         location: Location,
         /// Hash of title and text, 16 hexadecimal digits.
         content_hash: String,
@@ -90,7 +90,7 @@ pub enum PageState {
 }
 
 impl PageState {
-    /// Whether the page was rejected for a reason that says nothing about it and may pass, or that the operator has
+    /// True if the page was rejected for a reason that says nothing about it and may pass, or that the operator has
     /// lifted: when somebody sends a visit to it, it is fetched after all.
     pub const fn may_be_taken_up(&self) -> bool {
         let PageState::Rejected { reason } = self else { return false };
@@ -224,7 +224,7 @@ impl Screened {
         Screened { topics, because, lifted: false }
     }
 
-    /// Whether nothing but an override of the operator kept the page out.
+    /// True if only an override of the operator denied the page.
     pub fn is_operators(&self) -> bool {
         self.topics == [Screened::OPERATOR]
     }

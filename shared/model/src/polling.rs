@@ -1,4 +1,4 @@
-//! What is kept of a feed to decide when it is polled next, and how it is asked.
+//! The part of a feed's row that decides when it is polled next, and how.
 
 use crate::time::{Millis, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -8,13 +8,13 @@ use std::fmt;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Polling {
-    /// What the feed and its server ask for; kept across answers that do not repeat it.
+    /// The requests of the feed and its server; kept across answers that do not repeat them.
     #[serde(rename = "wishes", skip_serializing_if = "is_default")]
     pub hints: PollHints,
-    /// How often something new came.
+    /// The rate at which new entries came.
     #[serde(skip_serializing_if = "is_default")]
     pub habit: Habit,
-    /// Which of all inputs gave the feed's interval or put its next poll off.
+    /// The input that gave the feed's interval or deferred its next poll.
     #[serde(skip_serializing_if = "is_default")]
     pub why: Why,
     /// The instant that the last answer named by `Retry-After`, within its cap.
@@ -23,7 +23,7 @@ pub struct Polling {
     /// Failures of one kind in a row, if the last poll failed.
     #[serde(rename = "ailment", skip_serializing_if = "Option::is_none")]
     pub streak: Option<FailureStreak>,
-    /// Whether the server's 304s are believed.
+    /// Trust in the server's 304s.
     #[serde(skip_serializing_if = "is_default")]
     pub trust: Trust,
     /// When a permanent redirect was counted last (the count is in [`crate::FeedSource::moved`]).
@@ -32,13 +32,13 @@ pub struct Polling {
     /// Discovery of its site was opened again for this feed; that happens once.
     #[serde(skip_serializing_if = "is_default")]
     pub reopened: bool,
-    /// How many rows list the feed under further slots (see [`crate::ExtraSlot`]).
+    /// Number of rows that list the feed under further slots (see [`crate::ExtraSlot`]).
     #[serde(skip_serializing_if = "is_default")]
     pub extra_slots: u8,
     /// The hub that would tell of news.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hub: Option<Hub>,
-    /// How far a subscription to that hub has come.
+    /// The state of a subscription to that hub.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub subscription: Option<Subscription>,
     /// New entries that were taken on the day that began then.
@@ -47,7 +47,7 @@ pub struct Polling {
 }
 
 impl Polling {
-    /// Whether there is nothing to keep.
+    /// True if there is nothing to keep.
     pub fn is_default(&self) -> bool {
         is_default(self)
     }
@@ -67,7 +67,7 @@ pub struct PollHints {
     /// `sy:updatePeriod` divided by `sy:updateFrequency`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub update_period: Option<Millis>,
-    /// How long an answer is fresh by `Cache-Control: max-age` or `Expires`, counted from when it was made
+    /// Time for which an answer is fresh by `Cache-Control: max-age` or `Expires`, counted from when it was made
     /// (RFC 9111 §4.2.1).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fresh_for: Option<Millis>,
@@ -79,7 +79,7 @@ pub struct PollHints {
     pub skip_days: u8,
 }
 
-/// How often a feed brought something new.
+/// The rate at which a feed brings new entries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Habit {
@@ -91,7 +91,7 @@ pub struct Habit {
     pub news_at: Option<Timestamp>,
 }
 
-/// What decided when a feed is polled next.
+/// The input that decided when a feed is polled next.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Why {
@@ -122,7 +122,7 @@ pub enum Why {
     Lost,
     /// It is refused (401, 403).
     Refused,
-    /// What came in its place is no feed, or an empty one.
+    /// An answer came that is no feed, or an empty one.
     Suspect,
 }
 
@@ -172,7 +172,7 @@ pub enum FailureKind {
     Unasked,
 }
 
-/// Whether a server's 304s are believed, and when that is looked into.
+/// Trust in a server's 304s, and the time of the next check.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Trust {
@@ -238,7 +238,7 @@ pub struct Subscription {
 }
 
 impl Subscription {
-    /// Whether its lease is in force.
+    /// True if its lease is in force.
     pub fn is_live(&self, now: Timestamp) -> bool {
         self.until.is_some_and(|until| until > now)
     }
@@ -249,6 +249,6 @@ impl Subscription {
 pub struct Taken {
     /// Days since 1970.
     pub day: i64,
-    /// How many.
+    /// Their number.
     pub entries: u32,
 }

@@ -1,4 +1,4 @@
-//! What can be wrong with a query.
+//! Errors of a query.
 
 use std::fmt;
 

@@ -6,13 +6,13 @@ use crate::thumbnail::ThumbnailId;
 use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// How much of the text may be shown with a result (`nosnippet`, `max-snippet:N`), in characters.
+/// Maximum length of the text shown with a result (`nosnippet`, `max-snippet:N`), in characters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct SnippetLimit(pub Option<u32>);
 
 impl SnippetLimit {
-    /// Whether this sets no limit.
+    /// True if this sets no limit.
     pub fn is_unlimited(&self) -> bool {
         self.0.is_none()
     }
@@ -64,7 +64,7 @@ pub struct Record {
     pub author: Option<String>,
     /// When it was fetched.
     pub fetched_at: Timestamp,
-    /// How much of the text may be shown.
+    /// Maximum length of the text that may be shown.
     #[serde(default, skip_serializing_if = "SnippetLimit::is_unlimited")]
     pub snippet_limit: SnippetLimit,
     /// `noarchive`: the text may be searched but not offered as a copy.
@@ -80,7 +80,7 @@ pub struct Record {
     /// SimHash of the text, by which syndicated copies are known; records of older versions have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub simhash: Option<Fingerprint>,
-    /// Where the record lay that this one replaced, since the page had changed. Publishing erases it.
+    /// Location of the record that this one replaced when the page had changed. Publishing erases it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replaces: Option<Location>,
 }
@@ -120,7 +120,7 @@ fn is_zero(n: &u64) -> bool {
     *n == 0
 }
 
-/// What the feed said of a page, for where the page itself says nothing.
+/// Metadata from the feed, used where the page itself has none.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct EntryHints {
     /// The entry's title.

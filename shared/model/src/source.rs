@@ -27,7 +27,7 @@ impl Slot {
     }
 }
 
-/// What is polled or scanned.
+/// Feed or site: a row that dispatch finds by its slot.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 #[allow(clippy::large_enum_variant, reason = "nearly all sources are feeds, so a box would only cost")]
@@ -69,7 +69,7 @@ impl Source {
     }
 }
 
-/// What a server gave to recognise an unchanged document by (RFC 9110 §8.8), byte for byte.
+/// Validators that a server gave for conditional requests (RFC 9110 §8.8), byte for byte.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Validators {
     /// `ETag`, with its quotes and `W/`.
@@ -81,7 +81,7 @@ pub struct Validators {
 }
 
 impl Validators {
-    /// Whether there is anything to ask a conditional question with.
+    /// True if a conditional request is possible.
     pub fn is_empty(&self) -> bool {
         self.etag.is_none() && self.last_modified.is_none()
     }
@@ -119,7 +119,7 @@ pub struct FeedSource {
     /// For the next conditional request.
     #[serde(default)]
     pub validators: Validators,
-    /// How long to wait between polls; longer than a cycle skips cycles.
+    /// Interval between polls; one longer than a cycle skips cycles.
     pub interval: Millis,
     /// No poll before this instant (Retry-After, max-age, ttl, back-off after failures).
     pub not_before: Timestamp,
@@ -134,10 +134,10 @@ pub struct FeedSource {
     /// Polling has stopped for good: 410 (RFC 9110 §15.5.11), not found for months, or moved to another address.
     #[serde(default)]
     pub gone: bool,
-    /// Where permanent redirects have pointed, and how often in a row they were counted.
+    /// Target of permanent redirects, and the number of times in a row that they were counted.
     #[serde(default)]
     pub moved: Option<(String, u32)>,
-    /// What the next poll is decided by.
+    /// Inputs to the time of the next poll.
     #[serde(default, skip_serializing_if = "Polling::is_default")]
     pub polling: Polling,
     /// Keys of entries seen lately, newest first; what is in it needs no further look. Written as base64 of eight bytes
@@ -148,7 +148,7 @@ pub struct FeedSource {
     /// it listed then. Zero where it is not known.
     #[serde(default, with = "stamps", skip_serializing_if = "Vec::is_empty")]
     pub stamps: Vec<u16>,
-    /// What is wrong with the document by the letter of its format, as far as its row keeps it.
+    /// Faults of the document by the letter of its format, as far as its row keeps it.
     #[serde(default, skip_serializing_if = "Faults::is_empty")]
     pub faults: Faults,
 }
@@ -258,7 +258,7 @@ pub struct SiteSource {
     pub slot: Slot,
     /// The start URL.
     pub url: String,
-    /// What became of it.
+    /// Its state.
     pub state: SiteState,
     /// The site's own image, from its home page.
     #[serde(default)]
@@ -273,7 +273,7 @@ pub struct SiteSource {
     pub failure: Option<Failure>,
 }
 
-/// What became of a site.
+/// State of a site.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "snake_case")]
 pub enum SiteState {
@@ -286,7 +286,7 @@ pub enum SiteState {
     },
     /// No feed was found; it is tried again after a long while.
     Feedless {
-        /// What was tried, in words.
+        /// The action that failed, in words.
         reason: String,
     },
     /// It must not be crawled.

@@ -9,7 +9,7 @@ const MAX_FRAME: u64 = 256 * 1024;
 /// Longest name of a segment within its day.
 const MAX_NAME: usize = 64;
 
-/// Where a thumbnail is kept. Its text is safe in a URL's path: `HASH`, or `YYYYMMDD-SEGMENT-OFFSET-LENGTH`.
+/// Location of a thumbnail. Its text is safe in a URL's path: `HASH`, or `YYYYMMDD-SEGMENT-OFFSET-LENGTH`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum ThumbnailId {

@@ -103,7 +103,7 @@ impl Millis {
         Millis(self.0.saturating_mul(by))
     }
 
-    /// What is left after taking `other` away, or nothing.
+    /// Difference to `other`, or zero if `other` is larger.
     pub const fn saturating_sub(self, other: Millis) -> Millis {
         Millis(self.0.saturating_sub(other.0))
     }
@@ -158,7 +158,7 @@ impl Timestamp {
         self.0
     }
 
-    /// How long after `earlier` this is; nothing if it is not after it.
+    /// Time since `earlier`; zero if this is not after it.
     pub fn since(self, earlier: Timestamp) -> Millis {
         Millis(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0))
     }

@@ -108,7 +108,7 @@ pub struct Rules {
     pub poll_interval_blind: Millis,
     /// Longest time between two polls.
     pub poll_cap: Millis,
-    /// Whether hubs are asked to tell of news (WebSub), where there is a public address for them to tell it to.
+    /// True if hubs are asked to tell of news (WebSub), where there is a public address for them to tell it to.
     pub websub: bool,
     /// Time between two polls of a feed while its hub tells of news.
     pub poll_interval_pushed: Millis,
@@ -120,14 +120,14 @@ pub struct Rules {
     pub websub_retry: Millis,
     /// After so many requests in a row that came to nothing a hub is not asked about the feed again.
     pub websub_refusals: u32,
-    /// Whether hubs and our own address may be without TLS: for a network of one's own, since whoever listens learns the
+    /// True if hubs and our own address may be without TLS: for a network of one's own, since whoever listens learns the
     /// secret.
     pub websub_without_tls: bool,
     /// Entries of a feed that are looked at in one poll.
     pub entries_per_poll: usize,
     /// Keys of seen entries that a feed remembers.
     pub seen_ring: usize,
-    /// Whether a feed's own history decides how often it is polled, between [`Rules::poll_floor`] and
+    /// True if a feed's own history decides how often it is polled, between [`Rules::poll_floor`] and
     /// [`Rules::poll_cap`], instead of [`Rules::poll_interval`].
     pub adaptive: bool,
     /// A permanent redirect of a feed is believed after it was counted so often in a row.

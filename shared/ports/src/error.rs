@@ -1,6 +1,6 @@
 use curlew_model::Millis;
 
-/// What went wrong at a port, shaped by what the caller does next.
+/// Error of a port, shaped by what the caller does next.
 #[derive(Debug, thiserror::Error)]
 pub enum PortError {
     /// Somebody else swapped first: load again and decide again.
@@ -12,24 +12,24 @@ pub enum PortError {
     /// Too many requests: wait, then try again.
     #[error("the store asks to slow down")]
     Throttled {
-        /// How long to wait at least.
+        /// Least time to wait.
         retry_after: Millis,
     },
     /// Out of reach, out of space or refused: trying again later may help, deciding again does not.
     #[error("{what}")]
     Unavailable {
-        /// What was tried, in words.
+        /// The action that failed, in words.
         what: String,
         /// The adapter's own error.
         #[source]
         source: Option<Box<dyn std::error::Error + Send + Sync>>,
     },
-    /// What is stored cannot be read: trying again does not help; a person has to look.
+    /// Stored data cannot be read: trying again does not help; a person has to look.
     #[error("{what} cannot be read: {why}")]
     Corrupt {
-        /// Which item.
+        /// The item.
         what: String,
-        /// What is wrong with it.
+        /// The reason.
         why: String,
     },
 }
@@ -43,7 +43,7 @@ impl PortError {
         PortError::Unavailable { what: what.into(), source: Some(source.into()) }
     }
 
-    /// Whether the same call may succeed later.
+    /// True if the same call may succeed later.
     pub fn is_transient(&self) -> bool {
         matches!(self, PortError::Conflict | PortError::Throttled { .. } | PortError::Unavailable { .. })
     }

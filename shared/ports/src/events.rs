@@ -8,7 +8,7 @@ pub enum Event<'a> {
     Called {
         /// Under this host key.
         host: &'a HostKey,
-        /// What for.
+        /// The purpose.
         kind: CallKind,
         /// The status, if there was an answer.
         status: Option<u16>,
@@ -50,7 +50,7 @@ pub enum Event<'a> {
     Thumbnail,
 }
 
-/// Who counts what happens.
+/// Sink of events that are counted.
 pub trait Events: Send + Sync {
     /// Takes notice; must be quick and must not fail.
     fn note(&self, event: &Event<'_>);

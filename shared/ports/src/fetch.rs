@@ -12,14 +12,14 @@ pub trait Fetch: Send + Sync {
     /// [`FetchError`] tells whether the address was refused, a limit was broken, or the network failed.
     async fn call(&self, call: &Call) -> Result<Reply, FetchError>;
 
-    /// Whether the address guard would let this URL be called, without calling it or resolving its name.
+    /// Asks the address guard if this URL may be called, without calling it or resolving its name.
     ///
     /// # Errors
     /// The reason for which it is refused.
     fn vet(&self, url: &str) -> Result<(), String>;
 }
 
-/// What is fetched, which decides the limits, the `Accept` header and the user agent.
+/// Kind of document that is fetched; it decides the limits, the `Accept` header and the user agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CallKind {
     /// `/robots.txt`.
@@ -43,11 +43,11 @@ pub enum CallKind {
 pub struct Call {
     /// An absolute http or https URL.
     pub url: String,
-    /// What for.
+    /// The purpose.
     pub kind: CallKind,
     /// Sent byte for byte as `If-None-Match` and `If-Modified-Since`.
     pub validators: Validators,
-    /// What is posted, as `application/x-www-form-urlencoded`; without it the call is a GET.
+    /// Body to POST, as `application/x-www-form-urlencoded`; without it the call is a GET.
     pub form: Option<String>,
     /// The call ends within this time, whatever the server does.
     pub time: Millis,

@@ -47,13 +47,13 @@ pub trait Hosts: Send + Sync {
     async fn list(&self, after: Option<&HostKey>, limit: usize) -> Result<Vec<(HostKey, HostState)>, PortError>;
 }
 
-/// How often [`update_host`] tries against conflicts before it gives up.
+/// Maximum number of tries of [`update_host`] against conflicts.
 pub const SWAP_TRIES: u32 = 16;
 
 /// Loads, asks a pure function, swaps; again if somebody else was first.
 ///
 /// # Errors
-/// What the ledger says; [`PortError::Conflict`] after [`SWAP_TRIES`] lost races.
+/// Errors of the ledger; [`PortError::Conflict`] after [`SWAP_TRIES`] lost races.
 pub async fn update_host<T: Send>(
     ledger: &dyn HostLedger,
     host: &HostKey,
@@ -67,7 +67,7 @@ pub async fn update_host<T: Send>(
 /// to change nothing is believed only when it was made over a state that was loaded.
 ///
 /// # Errors
-/// What the ledger says; [`PortError::Conflict`] after [`SWAP_TRIES`] lost races.
+/// Errors of the ledger; [`PortError::Conflict`] after [`SWAP_TRIES`] lost races.
 pub async fn update_host_from<T: Send>(
     ledger: &dyn HostLedger,
     host: &HostKey,

@@ -1,4 +1,4 @@
-//! What the stages need of the world: narrow traits in the domain's words.
+//! The ports of the stages to the world: narrow traits in the domain's words.
 //!
 //! No type of a database, a cloud SDK or an HTTP library crosses these traits. Conveniences live beside
 //! a trait, not in it. `curlew-testkit` holds one conformance suite for each trait; every adapter runs it.

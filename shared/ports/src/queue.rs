@@ -3,7 +3,7 @@ use async_trait::async_trait;
 use curlew_model::{Job, Millis, Stage, Timestamp};
 use serde::Serialize;
 
-/// Where stages send work. Delivery is at least once and in no promised order.
+/// Queue that stages send jobs to. Delivery is at least once and in no promised order.
 #[async_trait]
 pub trait Queue: Send + Sync {
     /// Puts jobs into the queues of their stages, each to be delivered no earlier than its instant.
@@ -25,7 +25,7 @@ pub struct Delivery {
     pub receipt: Receipt,
     /// The job, or why the message is none.
     pub job: Result<Job, String>,
-    /// How often this message was handed out, this time included.
+    /// Number of times that this message was handed out, this one included.
     pub receives: u32,
 }
 
@@ -53,7 +53,7 @@ pub struct Dead {
     pub at: Timestamp,
 }
 
-/// What is in one queue.
+/// Counts of one queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct QueueCount {
     /// Due now.
@@ -66,7 +66,7 @@ pub struct QueueCount {
     pub dead: u64,
 }
 
-/// Where a runner takes work from. On AWS the event source mapping plays this part, and operators look through this. An
+/// Queue that a runner takes jobs from. On AWS the event source mapping plays this part, and operators look through this. An
 /// adapter with a clock of its own may go by that instead of `now`.
 #[async_trait]
 pub trait Inbox: Send + Sync {
@@ -107,7 +107,7 @@ pub trait Inbox: Send + Sync {
     /// Transport errors.
     async fn next_due(&self) -> Result<Option<Timestamp>, PortError>;
 
-    /// What is in the queue of a stage.
+    /// Returns the counts of a stage's queue.
     ///
     /// # Errors
     /// Transport errors.

@@ -121,7 +121,7 @@ impl Lexicon {
     }
 }
 
-/// Whether two lines are about the same: for a topic and against it in one language exclude each other.
+/// True if two lines are about the same: for a topic and against it in one language exclude each other.
 fn replaces(new: &Entry, old: &Entry) -> bool {
     let same = match (new.side, old.side) {
         (Side::Topic(a) | Side::Against(a), Side::Topic(b) | Side::Against(b)) => a == b,

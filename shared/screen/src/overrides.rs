@@ -43,7 +43,7 @@ impl std::fmt::Display for Scope {
 }
 
 impl Scope {
-    /// Whether it is about a page of this address and host.
+    /// True if it is about a page of this address and host.
     pub fn covers(&self, url: &str, host: &str) -> bool {
         self.exactness(url, host).is_some()
     }

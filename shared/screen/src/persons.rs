@@ -66,7 +66,7 @@ impl Persons {
 }
 
 impl Name {
-    /// Whether no word that has a capital is written with a small letter.
+    /// True if no word that has a capital is written with a small letter.
     fn is_written_so(&self, text: &str, words: impl Iterator<Item = usize>) -> bool {
         let first = |at: usize| text.get(at..).and_then(|t| t.chars().next());
         words.zip(&self.capitals).all(|(at, capital)| !*capital || !first(at).is_some_and(char::is_lowercase))

@@ -136,7 +136,7 @@ impl Screener {
         Screening::of(found.into_iter().chain(together), named)
     }
 
-    /// Whether what is seen in an image can reject a page whose words say nothing, if no score is higher than this.
+    /// True if what is seen in an image can reject a page whose words say nothing, if no score is higher than this.
     pub fn may_reject_at(&self, highest: f32) -> bool {
         Topic::ALL.into_iter().map(|topic| self.settings.rule(topic)).any(|rule| rule.on && rule.threshold <= highest)
     }

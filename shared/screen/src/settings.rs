@@ -51,7 +51,7 @@ impl Settings {
 /// Whether a topic counts, and from which score on.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TopicRule {
-    /// Whether it can reject a page.
+    /// True if it can reject a page.
     pub on: bool,
     /// From this score on it does.
     pub threshold: f32,

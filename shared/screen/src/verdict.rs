@@ -37,7 +37,7 @@ pub struct Finding {
     /// From this score on the topic rejects.
     #[serde(serialize_with = "in_thousandths")]
     pub threshold: f32,
-    /// Whether it rejects this page.
+    /// True if it rejects this page.
     pub rejects: bool,
     /// Why it does not though the score is high enough.
     #[serde(default, skip_serializing_if = "Option::is_none")]

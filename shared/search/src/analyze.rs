@@ -80,7 +80,7 @@ pub(crate) struct Analyzer {
     stop_words: Option<TextAnalyzer>,
     apostrophe: Apostrophe,
     dotless_i: bool,
-    /// Whether a form begins as its word does. The Dutch stemmer cuts `ge` off.
+    /// True if a form begins as its word does. The Dutch stemmer cuts `ge` off.
     keeps_first_letter: bool,
     remembered: Remembered,
 }
@@ -129,7 +129,7 @@ impl Analyzer {
         }
     }
 
-    /// Whether a word says nothing about what a page is about: an article, a preposition, the first word of a question.
+    /// True if a word says nothing about what a page is about: an article, a preposition, the first word of a question.
     pub(crate) fn is_stop_word(&mut self, word: &str) -> bool {
         let Some(stop_words) = &mut self.stop_words else { return false };
         let lower = lower(word, self.dotless_i);

@@ -33,7 +33,7 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// Whether this comes later in the order of the results.
+    /// True if this comes later in the order of the results.
     pub(crate) fn comes_after(self, other: Place) -> bool {
         self.rank < other.rank || (self.rank == other.rank && self.key > other.key)
     }

@@ -49,7 +49,7 @@ pub enum SearchError {
 }
 
 impl SearchError {
-    /// Whether only a part of a split was missing that is read by ranges: see [`crate::Split::wanted`] and try again.
+    /// True if only a part of a split was missing that is read by ranges: see [`crate::Split::wanted`] and try again.
     pub fn is_not_here(&self) -> bool {
         let error = match self {
             SearchError::Engine(TantivyError::IoError(error)) => error,

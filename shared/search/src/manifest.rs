@@ -112,7 +112,7 @@ fn first_form() -> u32 {
 }
 
 impl SplitEntry {
-    /// Whether this version reads it.
+    /// True if this version reads it.
     pub fn is_readable(&self) -> bool {
         self.form == crate::bundle::FORM
     }
@@ -164,12 +164,12 @@ impl Manifest {
         serde_json::to_vec(self).unwrap_or_default()
     }
 
-    /// Whether a segment is in one of the splits.
+    /// True if a segment is in one of the splits.
     pub fn is_indexed(&self, segment: &SegmentKey) -> bool {
         self.is_sealed(segment) || self.segments.contains(segment)
     }
 
-    /// Whether it lists splits that another version wrote and this one does not read.
+    /// True if it lists splits that another version wrote and this one does not read.
     pub fn is_outdated(&self) -> bool {
         self.splits.iter().any(|split| !split.is_readable())
     }
@@ -194,7 +194,7 @@ impl Manifest {
         self.splits.iter().map(|split| split.docs).sum()
     }
 
-    /// Whether it lists copies of pages that a merge would leave out.
+    /// True if it lists copies of pages that a merge would leave out.
     pub fn hides_any(&self) -> bool {
         !self.tombstones.is_empty() || !self.superseded.is_empty()
     }

@@ -30,7 +30,7 @@ pub(crate) struct Plan {
     pub(crate) languages: Vec<Language>,
     /// Units that a page must have in any case: phrases, and words after a `+`.
     pub(crate) strict: Bits,
-    /// Whether it is no list of words but a sentence, such as a question. Nobody expects a page to have all words of that, and
+    /// True if it is no list of words but a sentence, such as a question. Nobody expects a page to have all words of that, and
     /// a page that has them all is more often a long one than the right one: the score alone decides.
     pub(crate) is_sentence: bool,
     /// Units that are stop words in any of the languages.

@@ -99,7 +99,7 @@ impl Query {
         reading.end()
     }
 
-    /// Whether there is nothing to look for. The newest of all pages are something; the best of all are nothing.
+    /// True if there is nothing to look for. The newest of all pages are something; the best of all are nothing.
     pub fn is_empty(&self) -> bool {
         let filtered = !self.authors.is_empty() || !self.sites.is_empty() || !self.languages.is_empty();
         let is_dated = self.before.is_some() || self.after.is_some() || self.sort == Sort::Date;
@@ -196,7 +196,7 @@ impl QueryReader {
     }
 }
 
-/// Whether somebody may have meant a filter that there is not: `inurl:tide`, but neither `12:30` nor an address.
+/// True if somebody may have meant a filter that there is not: `inurl:tide`, but neither `12:30` nor an address.
 fn looks_like_filter(name: &str, value: &str) -> bool {
     let is_word = name.len() >= MIN_FILTER_NAME && name.bytes().all(|byte| byte.is_ascii_alphabetic());
     is_word && value.starts_with(char::is_alphanumeric)

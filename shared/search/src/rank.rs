@@ -50,7 +50,7 @@ pub(crate) struct Candidate {
     /// The split, and the document in it.
     pub(crate) at: (usize, DocId),
     pub(crate) standing: Standing,
-    /// Whether it has all words.
+    /// True if it has all words.
     pub(crate) has_all: bool,
     /// Which of the words it has.
     pub(crate) has: Bits,
@@ -102,7 +102,7 @@ impl Candidate {
 pub(crate) struct Selection<'a> {
     pub(crate) query: &'a Query,
     pub(crate) hidden: &'a Hidden,
-    /// Whether pages count that have only some of the words.
+    /// True if pages count that have only some of the words.
     pub(crate) partial: bool,
     /// The present.
     pub(crate) now: Timestamp,
@@ -291,7 +291,7 @@ impl Ranking<'_> {
         }
     }
 
-    /// Whether a candidate of this rank may be among the best.
+    /// True if a candidate of this rank may be among the best.
     fn takes(&self, rank: (i64, i64)) -> bool {
         self.heads.takes(rank) || self.bests.takes(rank)
     }
@@ -309,7 +309,7 @@ impl Best {
         Best { most, heap: BinaryHeap::new() }
     }
 
-    /// Whether a candidate of this rank may be among the best.
+    /// True if a candidate of this rank may be among the best.
     fn takes(&self, rank: (i64, i64)) -> bool {
         self.heap.len() < self.most || self.heap.peek().is_some_and(|worst| rank >= worst.0.rank)
     }

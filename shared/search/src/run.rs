@@ -40,7 +40,7 @@ pub struct Request<'a> {
     pub after: Option<&'a Cursor>,
     /// The present; pages that were to vanish before it are not found.
     pub now: Timestamp,
-    /// Whether hits say how their scores came about.
+    /// True if hits say how their scores came about.
     pub explain: bool,
 }
 
@@ -70,7 +70,7 @@ pub struct Results {
     /// The pages that have only some of the words, counted in the same way. They come behind the others, unless the query is a
     /// sentence ([`Results::is_mixed`]).
     pub partial: u64,
-    /// Whether pages with all words and pages with some stand among each other: nobody expects all words of a question.
+    /// True if pages with all words and pages with some stand among each other: nobody expects all words of a question.
     pub is_mixed: bool,
     /// How many pages have all words besides, which say the same as one that is counted.
     pub copies: u64,
@@ -109,7 +109,7 @@ pub struct Hit {
     pub language: Option<String>,
     /// Its score; comparable within one answer only.
     pub score: f32,
-    /// Whether it has all words.
+    /// True if it has all words.
     pub has_all: bool,
     /// Words of the query that it does not have, as they were typed. Stop words are not missed.
     pub missing: Vec<String>,

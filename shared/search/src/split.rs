@@ -240,7 +240,7 @@ impl Split {
         self.expires.first(doc).is_some_and(|expires| expires <= now.as_millis())
     }
 
-    /// Whether it holds a page.
+    /// True if it holds a page.
     ///
     /// # Errors
     /// If the split cannot be read.

@@ -7,7 +7,7 @@ pub fn registrable(name: &str) -> Option<&str> {
     psl::domain_str(name)
 }
 
-/// Whether a whole host name stands on the list, so that whatever is below it is somebody else's.
+/// True if a whole host name stands on the list, so that whatever is below it is somebody else's.
 pub fn is_public(name: &str) -> bool {
     psl::suffix(name.as_bytes()).is_some_and(|suffix| suffix.is_known() && suffix.as_bytes() == name.as_bytes())
 }

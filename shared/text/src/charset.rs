@@ -91,7 +91,7 @@ fn known(label: &str) -> Option<&'static Encoding> {
     Encoding::for_label_no_replacement(label.as_bytes())
 }
 
-/// Whether the bytes of `<?xml` mean in an encoding what they do in ASCII; a UTF-16 label on such bytes is wrong.
+/// True if the bytes of `<?xml` mean in an encoding what they do in ASCII; a UTF-16 label on such bytes is wrong.
 fn is_plain(encoding: &'static Encoding) -> bool {
     encoding.is_ascii_compatible() || encoding.name() == "ISO-2022-JP"
 }
@@ -178,7 +178,7 @@ fn guess(body: &[u8]) -> &'static Encoding {
     if guessed == UTF_8 && !is_mostly_utf_8(body) { WINDOWS_1252 } else { guessed }
 }
 
-/// Whether a document that is not valid UTF-8 is UTF-8 with some stray bytes, rather than in another encoding.
+/// True if a document that is not valid UTF-8 is UTF-8 with some stray bytes, rather than in another encoding.
 fn is_mostly_utf_8(body: &[u8]) -> bool {
     let (mut good, mut bad) = (0_usize, 0_usize);
     for chunk in body.utf8_chunks() {

@@ -126,7 +126,7 @@ fn legible(code: u32) -> Option<char> {
     Some(c).filter(|c| *c >= ' ' || matches!(c, '\t' | '\n' | '\r'))
 }
 
-/// Whether a character is one of the controls between ASCII and Latin-1, which nobody writes.
+/// True if a character is one of the controls between ASCII and Latin-1, which nobody writes.
 pub fn is_c1(c: char) -> bool {
     ('\u{80}'..='\u{9F}').contains(&c)
 }

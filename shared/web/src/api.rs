@@ -84,7 +84,7 @@ pub(crate) fn no_such_address() -> Response {
     failure(StatusCode::NOT_FOUND, "not_found", "There is nothing at this address.")
 }
 
-/// Whether what lies at a path is for programs, which are answered in JSON whatever goes wrong.
+/// True if what lies at a path is for programs, which are answered in JSON whatever goes wrong.
 pub(crate) fn is_for_programs(path: &str) -> bool {
     path.starts_with("/api/") || path.starts_with("/feed/") || path == "/status.json"
 }

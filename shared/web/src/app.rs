@@ -124,7 +124,7 @@ impl App {
         held(&self.looks).take(0, self.clock.monotonic())
     }
 
-    /// Whether a caller may have a host called for a proof, which is taken of the caller's allowance for that host.
+    /// True if a caller may have a host called for a proof, which is taken of the caller's allowance for that host.
     pub(crate) fn admit_call(&self, from: From, host: &str) -> bool {
         held(&self.calls).take(quota::key_for(self.key(from), host), self.clock.monotonic()).is_ok()
     }

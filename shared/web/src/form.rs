@@ -158,7 +158,7 @@ pub(crate) fn ticket(app: &App, from: From, language: Language, filled: &Filled)
     Ok(ticket)
 }
 
-/// Whether many forms are sent at the moment, by whomever.
+/// True if many forms are sent at the moment, by whomever.
 fn is_rush(app: &App) -> bool {
     held(&app.spent).is_rush(app.settings.calm_forms_per_hour, app.clock.now())
 }

@@ -5,7 +5,7 @@ use axum::http::HeaderMap;
 use axum::http::header::{HOST, ORIGIN};
 use url::Url;
 
-/// Whether the request may come from a form on our own page. `own` is our configured origin.
+/// True if the request may come from a form on our own page. `own` is our configured origin.
 ///
 /// Browsers send `Sec-Fetch-Site` to trustworthy URLs, and `Origin` with every POST; a caller that sends
 /// neither is no browser, so it carries nobody's authority but its own.

@@ -25,7 +25,7 @@ pub(crate) const A_DAY: &str = "public, max-age=86400";
 pub(crate) struct Site<'a> {
     /// The search engine's name.
     pub(crate) title: &'a str,
-    /// Whether there is an OpenSearch description.
+    /// True if there is an OpenSearch description.
     pub(crate) opensearch: bool,
     /// Tells one style sheet from the next.
     pub(crate) style: &'a str,

@@ -25,7 +25,7 @@ impl Proxies {
         Proxies(ranges)
     }
 
-    /// Whether this address is one of them.
+    /// True if this address is one of them.
     pub fn trusts(&self, address: IpAddr) -> bool {
         let address = address.to_canonical();
         self.0.iter().any(|range| range.contains(&address))

@@ -183,9 +183,9 @@ struct Pages {
     all: Vec<(usize, String, bool)>,
     /// Which results these are, such as `11–20`, when there is more than one page.
     shown: Option<String>,
-    /// Whether there are more results than can be shown.
+    /// True if there are more results than can be shown.
     cut: bool,
-    /// Whether this is the last page that there is.
+    /// True if this is the last page that there is.
     last: bool,
 }
 

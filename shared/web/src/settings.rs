@@ -28,7 +28,7 @@ pub(crate) struct OperatorContact {
     pub(crate) text: String,
     /// As a URI, when it is one that a link may carry.
     pub(crate) uri: Option<String>,
-    /// Whether RFC 9116 §2.5.3 lets it stand in a security.txt: a web URI must be https.
+    /// True if RFC 9116 §2.5.3 lets it stand in a security.txt: a web URI must be https.
     pub(crate) fit_for_security_txt: bool,
 }
 

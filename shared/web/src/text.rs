@@ -14,7 +14,7 @@ const MAX_SNIPPET: usize = 600;
 pub(crate) struct Piece {
     /// Its text, still to be escaped by the template.
     pub(crate) text: String,
-    /// Whether it matches the query.
+    /// True if it matches the query.
     pub(crate) marked: bool,
 }
 

@@ -87,7 +87,7 @@ impl Spent {
         true
     }
 
-    /// Whether so many were used within the last hour.
+    /// True if so many were used within the last hour.
     pub(crate) fn is_rush(&self, calm: usize, now: Timestamp) -> bool {
         let calm = calm.min(MAX_SPENT);
         calm == 0 || self.at.iter().rev().nth(calm - 1).is_some_and(|at| *at + Millis::from_hours(1) > now)

@@ -174,7 +174,7 @@ impl Task {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether the task is still wanted.
+    /// True if the task is still wanted.
     fn begin(&self) -> bool {
         let mut state = self.state();
         let is_wanted = matches!(*state, State::Starting);

@@ -38,7 +38,7 @@ impl Api {
         Api { addr }
     }
 
-    /// Whether it takes calls.
+    /// True if it takes calls.
     pub(crate) fn is_ready(&self) -> bool {
         let call = HttpCall { method: "GET", path: "/_ministack/ready", headers: &[], body: b"", patience: PATIENCE };
         exchange(self.addr, &call).is_ok_and(|answer| answer.status == 200)

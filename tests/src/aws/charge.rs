@@ -14,7 +14,7 @@ pub struct Charge {
     pub ours: f64,
     /// How much, by what the endpoint said.
     pub theirs: Option<f64>,
-    /// Whether request and answer show all that our reading needs.
+    /// True if request and answer show all that our reading needs.
     pub exact: bool,
 }
 

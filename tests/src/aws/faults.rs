@@ -49,7 +49,7 @@ impl Rule {
         Rule { operation: Some(operation), ..Rule::all(service, fault, rate) }
     }
 
-    /// Whether the rule is about such calls.
+    /// True if the rule is about such calls.
     fn covers(&self, service: Service, operation: &str) -> bool {
         let sends = matches!(operation, "SendMessage" | "SendMessageBatch");
         self.service == service

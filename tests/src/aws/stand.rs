@@ -59,7 +59,7 @@ pub struct Size {
     pub pages: usize,
     /// Bytes of each page.
     pub bytes: usize,
-    /// Whether each page has a picture of its own on the same host.
+    /// True if each page has a picture of its own on the same host.
     pub images: bool,
     /// The polls with nothing new take place so many minutes after the start. Until then the pages must be in.
     pub lead_minutes: u64,

@@ -68,7 +68,7 @@ fn drop_headings_of_nothing(blocks: &[Block], left: &mut [Option<Reason>]) {
     }
 }
 
-/// Whether a block is a paragraph of the text: where the first of them stands, the text has begun.
+/// True if a block is a paragraph of the text: where the first of them stands, the text has begun.
 pub(crate) fn is_prose(block: &Block) -> bool {
     (block.chars >= PROSE || (block.chars >= DENSE_PROSE && block.text.contains(text::is_unspaced)))
         && block.links() < 0.5
@@ -119,14 +119,14 @@ fn by_itself(block: &Block) -> Option<Reason> {
     notice.then_some("a copyright notice")
 }
 
-/// Whether a line sends its reader to another page.
+/// True if a line sends its reader to another page.
 fn is_pointer(line: &str) -> bool {
     let related = || line.get(..7).is_some_and(|start| start.eq_ignore_ascii_case("related"));
     let named = || line.find([':', '：']).is_some_and(|at| at < RELATED);
     (related() && named()) || POINTERS.iter().any(|pointer| points(line, pointer))
 }
 
-/// Whether a line begins with a word such as "Related" and a colon.
+/// True if a line begins with a word such as "Related" and a colon.
 fn points(line: &str, pointer: &str) -> bool {
     let Some(start) = line.get(..pointer.len()) else { return false };
     let rest = line.get(pointer.len()..).unwrap_or_default().trim_start();
@@ -150,7 +150,7 @@ fn turns(line: &str) -> bool {
     })
 }
 
-/// Whether a line is JSON.
+/// True if a line is JSON.
 fn is_data(line: &str) -> bool {
     let braced = (line.starts_with('{') && line.ends_with('}')) || (line.starts_with("[{") && line.ends_with("}]"));
     braced && line.contains("\":")

@@ -3,7 +3,7 @@
 use aho_corasick::{AhoCorasick, MatchKind};
 use std::sync::LazyLock;
 
-/// Whether a short paragraph holds a phrase that only such sentences hold.
+/// True if a short paragraph holds a phrase that only such sentences hold.
 pub(crate) fn is_about_the_page(text: &str) -> bool {
     let Some(automaton) = AUTOMATON.as_ref() else { return false };
     automaton.is_match(text) || is_reading_time(text)

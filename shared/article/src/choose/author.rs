@@ -134,7 +134,7 @@ fn starts_with_by(text: &str) -> bool {
     stripped(text, &BY).or_else(|| stripped(text, &OF)).is_some()
 }
 
-/// Whether a line begins with the name of somebody who is called a reporter.
+/// True if a line begins with the name of somebody who is called a reporter.
 fn is_reporter(text: &str) -> bool {
     let first = text.split(['|', '·', '｜', '/', '　']).next().unwrap_or_default().trim();
     REPORTERS.iter().any(|word| first.strip_suffix(word).is_some_and(|name| (1..=20).contains(&name.chars().count())))
@@ -194,7 +194,7 @@ fn name(text: &str, signed: bool, limits: &Limits) -> Option<String> {
     (is_name && find(name, &Hints::page(Order::DayFirst)).is_empty()).then(|| name.to_owned())
 }
 
-/// Whether a name is one word in lower case, as accounts are named.
+/// True if a name is one word in lower case, as accounts are named.
 fn is_login(name: &str) -> bool {
     !name.contains(' ') && name.chars().all(|c| c.is_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_' | '.'))
 }

@@ -356,7 +356,7 @@ impl Place {
         self.headline.is_some_and(about) || about(self.start)
     }
 
-    /// Whether it is no part of the page's head, where sites show the day of today.
+    /// True if it is no part of the page's head, where sites show the day of today.
     fn below_top(&self, block: usize) -> bool {
         block + Place::AROUND >= self.headline.unwrap_or(self.start).min(self.start)
     }

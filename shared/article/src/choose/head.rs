@@ -16,7 +16,7 @@ use url::Url;
 /// Statements of the tags to robots.
 pub(crate) struct Head {
     pub(crate) canonical: Option<Url>,
-    /// Whether several different canonical URLs were named.
+    /// True if several different canonical URLs were named.
     pub(crate) canonical_conflict: bool,
     /// Names in lower case, and contents.
     pub(crate) robots_meta: Vec<(String, String)>,

@@ -38,7 +38,7 @@ pub(crate) fn choose(
     if guess.is_reliable() || told.is_empty() { Some(guessed.to_owned()) } else { told.into_iter().next() }
 }
 
-/// Whether a tag means the language that was guessed. Some are told apart by people, not by letters.
+/// True if a tag means the language that was guessed. Some are told apart by people, not by letters.
 fn same(tag: &str, guessed: &str) -> bool {
     tag == guessed
         || [

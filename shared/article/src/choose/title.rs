@@ -59,7 +59,7 @@ fn agreed(told: &[String]) -> Option<String> {
     told.iter().enumerate().find(|(at, one)| same(*at, one)).map(|(_, title)| title.clone())
 }
 
-/// Whether a heading has anything to do with what the page tells others.
+/// True if a heading has anything to do with what the page tells others.
 fn akin(text: &str, told: &[String]) -> bool {
     /// Share of common words below which a heading is about something else: a slogan, the site's name.
     const AKIN: f64 = 0.2;

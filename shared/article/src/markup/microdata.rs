@@ -71,7 +71,7 @@ enum Value {
 struct Item<'a> {
     kinds: Vec<&'a str>,
     properties: Vec<(&'a str, Value)>,
-    /// Whether it is a value of another item.
+    /// True if it is a value of another item.
     inner: bool,
 }
 

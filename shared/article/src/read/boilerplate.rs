@@ -168,11 +168,11 @@ static AUTOMATON: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
 pub(crate) struct NameMeaning {
     kind: Option<Kind>,
     hides: bool,
-    /// Whether it is named as the text of a post.
+    /// True if it is named as the text of a post.
     pub(crate) content: bool,
-    /// Whether it names a writer.
+    /// True if it names a writer.
     pub(crate) byline: bool,
-    /// Whether it says that a date stands there.
+    /// True if it says that a date stands there.
     pub(crate) date: bool,
 }
 
@@ -248,7 +248,7 @@ impl<'a> Names<'a> {
     }
 }
 
-/// Whether a style attribute takes the element out of sight.
+/// True if a style attribute takes the element out of sight.
 fn concealing(style: &str) -> bool {
     style.split(';').any(|declaration| {
         let Some((property, value)) = declaration.split_once(':') else { return false };
@@ -300,7 +300,7 @@ fn is_byline(class: &str) -> bool {
     lower.split_ascii_whitespace().any(|name| says("author", name) || says("byline", name)) || is_formatted_name(class)
 }
 
-/// Whether a class is that of a formatted name (hCard).
+/// True if a class is that of a formatted name (hCard).
 fn is_formatted_name(class: &str) -> bool {
     class.split_ascii_whitespace().any(|name| name == "fn")
 }
@@ -309,7 +309,7 @@ fn is_formatted_name(class: &str) -> bool {
 const OF_AUTHOR: [&str; 12] =
     ["bio", "box", "img", "image", "avatar", "photo", "social", "desc", "link-", "card", "about", "icon"];
 
-/// Whether a class says that a date stands there.
+/// True if a class says that a date stands there.
 fn is_date_class(class: &str) -> bool {
     let lower = |word: &str| {
         matches!(

@@ -33,7 +33,7 @@ pub(crate) fn stated(label: &str, line: &str, hints: &Hints) -> LineDates {
     out
 }
 
-/// Whether a few words say that what they stand beside is of a change. What stands before the last number in them is of
+/// True if a few words say that what they stand beside is of a change. What stands before the last number in them is of
 /// that number.
 pub(crate) fn says_change(text: &str) -> bool {
     /// Longer texts tell something else.

@@ -145,7 +145,7 @@ pub(crate) fn text_of(node: NodeRef<'_, Node>, max: usize, budget: &mut usize) -
     out
 }
 
-/// Whether an element stands in a line of text.
+/// True if an element stands in a line of text.
 pub(crate) fn is_inline(tag: &str) -> bool {
     matches!(
         tag,

@@ -42,7 +42,7 @@ pub(crate) fn is_mute(tag: &str) -> bool {
     )
 }
 
-/// Whether a row holds data rather than a page's layout: short cells without blocks in them.
+/// True if a row holds data rather than a page's layout: short cells without blocks in them.
 pub(crate) fn is_short_row(row: NodeRef<'_, Node>, budget: &mut usize) -> bool {
     /// Longest text of such a row, in bytes.
     const LONGEST: usize = 400;

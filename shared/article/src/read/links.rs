@@ -19,7 +19,7 @@ pub(crate) fn resolve(base: &Url, reference: &str, max_bytes: usize) -> Option<U
     (url.as_str().len() <= max_bytes).then_some(url)
 }
 
-/// Whether a reference leads to another page of the host of `base`; told from how it is written, for a page has many.
+/// True if a reference leads to another page of the host of `base`; told from how it is written, for a page has many.
 pub(crate) fn is_own(base: &Url, reference: &str) -> bool {
     let reference = reference.trim();
     let after_scheme = ["https://", "http://", "//"].iter().find_map(|scheme| reference.strip_prefix(scheme));

@@ -91,7 +91,7 @@ pub(crate) struct Span {
 }
 
 impl Span {
-    /// Whether the element of `other` lies inside this one's.
+    /// True if the element of `other` lies inside this one's.
     pub(crate) fn holds(&self, other: &Span) -> bool {
         self.serial < other.serial && self.start <= other.start && other.end <= self.end
     }
@@ -178,7 +178,7 @@ pub(crate) struct Prop<'a> {
     pub(crate) names: &'a str,
     /// Its value, if it is no item.
     pub(crate) value: String,
-    /// Whether it lies in an item.
+    /// True if it lies in an item.
     pub(crate) in_item: bool,
 }
 
@@ -189,9 +189,9 @@ pub(crate) struct Moment {
     pub(crate) value: String,
     /// How many blocks come before it.
     pub(crate) block: usize,
-    /// Whether the markup says that it is the time of publication.
+    /// True if the markup says that it is the time of publication.
     pub(crate) published: bool,
-    /// Whether the markup says that it is the time of the last change.
+    /// True if the markup says that it is the time of the last change.
     pub(crate) modified: bool,
     /// Whether it lies in comments, or is not shown.
     pub(crate) foreign: bool,

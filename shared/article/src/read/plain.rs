@@ -8,7 +8,7 @@ use crate::read::gate::{Limits, Unreadable};
 pub(crate) struct Marks {
     /// Places where a `meta` tag may begin.
     pub(crate) metas: usize,
-    /// Whether a `link` with the relation `canonical` may be somewhere.
+    /// True if a `link` with the relation `canonical` may be somewhere.
     pub(crate) canonical: bool,
 }
 

@@ -15,7 +15,7 @@ use url::Url;
 pub struct HeadScan {
     /// `<link rel=canonical>`; none if there are several different ones (RFC 6596).
     pub canonical: Option<Url>,
-    /// Whether several different canonical URLs were named.
+    /// True if several different canonical URLs were named.
     pub canonical_conflict: bool,
     /// Meta tags that carry directives, for every robot that they name: name in lower case, content.
     pub robots_meta: Vec<(String, String)>,

@@ -27,7 +27,7 @@ struct OpenElement {
     line_says: bool,
     kind: Option<Kind>,
     mark: Option<Mark>,
-    /// Whether it begins an item of microdata.
+    /// True if it begins an item of microdata.
     item: bool,
 }
 
@@ -68,7 +68,7 @@ struct Walk<'a> {
     tags: Vec<Tag>,
     next: usize,
     line: String,
-    /// Whether the line holds more than white space; looking at it anew for each element would take as long as it is.
+    /// True if the line holds more than white space; looking at it anew for each element would take as long as it is.
     line_says: bool,
     /// Steps left for reading the text below single elements.
     looks: usize,
@@ -78,12 +78,12 @@ struct Walk<'a> {
     links: usize,
     /// Whether the last link that was opened leads to the page before or after this one.
     turns: bool,
-    /// Whether the last link that was opened leads to another page of the same host.
+    /// True if the last link that was opened leads to another page of the same host.
     own_link: bool,
     pre: usize,
     /// An inline element that is something else than the article and makes up the line, and its length in bytes.
     whole_line: Option<(Kind, Span, usize)>,
-    /// Whether the cells of the open row are read as one line.
+    /// True if the cells of the open row are read as one line.
     joined: bool,
     /// Numbers of the open elements that are named as something else than the article.
     outside: Vec<usize>,

@@ -47,7 +47,7 @@ impl<'a> Mender<'a> {
         Ok(())
     }
 
-    /// Whether a text of that role would be taken: of what is not, nothing is read but where it ends.
+    /// True if a text of that role would be taken: of what is not, nothing is read but where it ends.
     fn is_wanted(&self, role: Role) -> bool {
         match (&self.entry, role) {
             (Some(entry), Role::Title(rank)) => entry.title.wants(rank),

@@ -49,7 +49,7 @@ impl<'a> Mender<'a> {
         }))
     }
 
-    /// Whether a web page may have a feed inside, as some programs serve it.
+    /// True if a web page may have a feed inside, as some programs serve it.
     fn may_hold_a_feed(&self) -> bool {
         let rest = self.tokens.rest();
         self.work.add(rest.len());

@@ -382,7 +382,7 @@ fn is_known(name: &str) -> bool {
     code.and_then(char::from_u32).is_some_and(allowed)
 }
 
-/// Whether an attribute's value stands in quotes. It is a part of `attributes`, unless there is none.
+/// True if an attribute's value stands in quotes. It is a part of `attributes`, unless there is none.
 fn is_quoted(attributes: &str, value: &str) -> bool {
     let at = (value.as_ptr() as usize).checked_sub(attributes.as_ptr() as usize);
     at.filter(|at| (1..=attributes.len()).contains(at))

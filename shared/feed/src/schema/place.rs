@@ -34,7 +34,7 @@ impl<'a> Notes<'a> {
         }
     }
 
-    /// Whether no more faults are counted.
+    /// True if no more faults are counted.
     pub(super) fn is_full(&self) -> bool {
         self.count == MOST_COUNTED
     }

@@ -44,7 +44,7 @@ impl Simple {
         Some(Simple { base, allowed: Vec::new(), pattern: None, most: None, not_empty: false, code })
     }
 
-    /// Whether every text will do, so that none needs to be looked at.
+    /// True if every text will do, so that none needs to be looked at.
     pub(super) fn takes_all(&self) -> bool {
         self.base == Base::Text && self.allowed.is_empty() && self.pattern.is_none() && !self.not_empty
     }

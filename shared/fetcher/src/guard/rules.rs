@@ -54,7 +54,7 @@ pub enum HostPattern {
 }
 
 impl HostPattern {
-    /// Whether a canonical name (lower case, no trailing dot) is meant.
+    /// True if a canonical name (lower case, no trailing dot) is meant.
     pub fn matches(&self, name: &str) -> bool {
         match self {
             HostPattern::Exact(own) => own == name,

@@ -49,7 +49,7 @@ impl Preferences {
         Preferences { search: both(self.search, other.search), train_ai: both(self.train_ai, other.train_ai) }
     }
 
-    /// Whether nothing is said.
+    /// True if nothing is said.
     pub fn is_silent(&self) -> bool {
         *self == Preferences::default()
     }

@@ -17,7 +17,7 @@ const TELLING_ENTRIES: usize = 4;
 /// given up.
 const DOUBT_LASTS: Millis = Millis::from_days(90);
 
-/// Whether an accepted page may be re-checked now.
+/// True if an accepted page may be re-checked now.
 pub fn is_candidate(page: &Page, rules: &Rules, now: Timestamp) -> bool {
     matches!(page.state, PageState::Accepted { .. }) && now >= last_seen(page) + rules.recheck_after
 }
@@ -75,7 +75,7 @@ pub enum Recheck {
     Doubtful {
         /// The second look comes no sooner.
         until: Timestamp,
-        /// Whether the doubt begins now.
+        /// True if the doubt begins now.
         is_new: bool,
     },
     /// The answer says nothing; the page stays and is asked again another time.

@@ -54,7 +54,7 @@ pub struct PageText<'a> {
     pub text: &'a str,
 }
 
-/// Whether a page that said `then` is the one that says `now`. One with a fifth of the old text is, and so is one of the same
+/// True if a page that said `then` is the one that says `now`. One with a fifth of the old text is, and so is one of the same
 /// title unless it says that there is nothing.
 pub fn is_same_page(then: PageText<'_>, now: PageText<'_>) -> bool {
     share(then.text, now.text) >= SAME_SHARE || (letters(then.title).eq(letters(now.title)) && !says_nothing(now))

@@ -27,17 +27,17 @@ pub struct Remainder {
     pub calls: u32,
     /// When what is left may go on.
     pub until: Timestamp,
-    /// Whether the host was held.
+    /// True if the host was held.
     pub held: bool,
 }
 
-/// Whether waiting for this reason counts against a job. That the crawler's own hour on a site is used up is no fault of the
+/// True if waiting for this reason counts against a job. That the crawler's own hour on a site is used up is no fault of the
 /// site: whatever queues behind it gets its turn.
 pub fn counts(reason: HoldReason) -> bool {
     reason != HoldReason::WindowSpent
 }
 
-/// Whether a job that was put off so often is given up.
+/// True if a job that was put off so often is given up.
 pub fn is_given_up(deferrals: u32, rules: &Rules) -> bool {
     deferrals >= rules.max_deferrals
 }

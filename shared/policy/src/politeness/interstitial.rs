@@ -55,7 +55,7 @@ pub fn covers_home(mut state: HostState, text: u32) -> HostState {
     state
 }
 
-/// Whether a text is known to stand in place of several pages of the host.
+/// True if a text is known to stand in place of several pages of the host.
 pub fn is_interstitial(state: &HostState, text: u32) -> bool {
     state.substitutes.texts.iter().any(|known| known.text == text && known.pages.len() >= PAGES)
 }

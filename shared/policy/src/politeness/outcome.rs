@@ -17,7 +17,7 @@ const BACKOFF_GROWS: u64 = 4;
 pub struct CallTarget {
     /// A short hash of the URL.
     pub url: u32,
-    /// Whether it is a robots.txt, which is often served even when all else fails, so its success clears no hold.
+    /// True if it is a robots.txt, which is often served even when all else fails, so its success clears no hold.
     pub is_robots: bool,
 }
 

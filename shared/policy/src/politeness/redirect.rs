@@ -39,7 +39,7 @@ impl std::fmt::Display for NotFollowed {
     }
 }
 
-/// Whether a status is a redirect that is followed (RFC 9110 §15.4); 300, 304, 305 and 306 are not.
+/// True if a status is a redirect that is followed (RFC 9110 §15.4); 300, 304, 305 and 306 are not.
 pub const fn is_redirect(status: u16) -> bool {
     matches!(status, 301 | 302 | 303 | 307 | 308)
 }

@@ -25,9 +25,9 @@ pub struct Scope {
     pub robots_ignored: OwnHosts,
     /// Sites of the operator's own whose robots meta tags and X-Robots-Tag headers are not heeded.
     pub meta_ignored: OwnHosts,
-    /// Whether AIPREF usage preferences (draft-ietf-aipref-vocab and -attach as of August 2026) are heeded.
+    /// True if AIPREF usage preferences (draft-ietf-aipref-vocab and -attach as of August 2026) are heeded.
     pub aipref: bool,
-    /// Whether TDMRep reservations (W3C Community Group report) are heeded.
+    /// True if TDMRep reservations (W3C Community Group report) are heeded.
     pub tdmrep: bool,
 }
 
@@ -90,7 +90,7 @@ impl OwnHosts {
         })
     }
 
-    /// Whether there are none.
+    /// True if there are none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

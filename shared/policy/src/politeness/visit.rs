@@ -32,7 +32,7 @@ pub struct Grant {
     pub length: Millis,
     /// When the host key was last in use before that.
     pub used: Timestamp,
-    /// Whether a visit of the same owner ended here a moment ago and told nobody.
+    /// True if a visit of the same owner ended here a moment ago and told nobody.
     pub repeats: bool,
 }
 
@@ -329,13 +329,13 @@ impl VisitState {
         pace::next_call_at(&self.learned, rules, now).max(now)
     }
 
-    /// Whether the lease may be left to expire instead of being returned (see [`admission::may_run_out`]).
+    /// True if the lease may be left to expire instead of being returned (see [`admission::may_run_out`]).
     pub fn may_run_out(&self, rules: &Rules) -> bool {
         let Grant { state: granted, at, length, used, .. } = &self.grant;
         *length == rules.brief_length() && admission::may_run_out(granted, &self.learned, rules, self.calls, *used, *at)
     }
 
-    /// Whether this page was sent to extraction lately.
+    /// True if this page was sent to extraction lately.
     pub fn has_sent(&self, page: &PageId) -> bool {
         self.learned.sent.contains(page)
     }
@@ -345,7 +345,7 @@ impl VisitState {
         self.learned.sent.add(page, most);
     }
 
-    /// Whether a visit of the same owner ended here a moment ago and told nobody.
+    /// True if a visit of the same owner ended here a moment ago and told nobody.
     pub fn repeats(&self) -> bool {
         self.grant.repeats
     }

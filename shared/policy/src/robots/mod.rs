@@ -51,7 +51,7 @@ pub struct Robots {
 /// Whether a URL may be fetched, and because of which line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Decision {
-    /// Whether it may be fetched.
+    /// True if it may be fetched.
     pub allowed: bool,
     /// The line that decided, as `Disallow: /x`; `None` if no rule matched.
     pub rule: Option<String>,
@@ -195,7 +195,7 @@ impl Robots {
         self.rules.len()
     }
 
-    /// Whether there is no rule, so that everything is allowed.
+    /// True if there is no rule, so that everything is allowed.
     pub fn is_empty(&self) -> bool {
         self.rules.is_empty()
     }

@@ -96,7 +96,7 @@ pub(crate) fn folded<'a>(canonical: &Cow<'a, [u8]>) -> Cow<'a, [u8]> {
     Cow::Owned(out)
 }
 
-/// Whether the pattern matches the path from its first octet on.
+/// True if the pattern matches the path from its first octet on.
 ///
 /// # Errors
 /// If it takes more steps than are left.

@@ -74,7 +74,7 @@ pub fn reserved(value: &str) -> Option<bool> {
     }
 }
 
-/// Whether rights to a page are reserved: the file is asked first, then the header, then the page's own meta tags. What
+/// True if rights to a page are reserved: the file is asked first, then the header, then the page's own meta tags. What
 /// comes later overrides, and what says nothing changes nothing.
 pub fn reservation_of(file: Option<bool>, header: Option<&str>, meta: &[(String, String)]) -> bool {
     let tag = meta.iter().filter(|(name, _)| name.trim().eq_ignore_ascii_case("tdm-reservation"));

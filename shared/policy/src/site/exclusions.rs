@@ -89,7 +89,7 @@ impl Exclusions {
         })
     }
 
-    /// Whether there is no rule.
+    /// True if there is no rule.
     pub fn is_empty(&self) -> bool {
         self.lists == Lists::default()
     }

@@ -206,7 +206,7 @@ pub fn done(mut all: Ownership, challenge: &Challenge, request: OwnerRequest, no
     all
 }
 
-/// Whether the last word of a host's owners is that it be blocked. A job may come late, or once more, and must not undo
+/// True if the last word of a host's owners is that it be blocked. A job may come late, or once more, and must not undo
 /// what was asked for after it.
 pub fn is_to_be_blocked(all: &Ownership) -> bool {
     let last = |requests: &[OwnerRequest]| {

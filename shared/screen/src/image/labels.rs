@@ -24,7 +24,7 @@ fn half() -> f32 {
 }
 
 impl Label {
-    /// Whether [`Label::from`] can be used.
+    /// True if [`Label::from`] can be used.
     pub fn is_usable(&self) -> bool {
         self.from > 0.0 && self.from < 1.0
     }

@@ -181,7 +181,7 @@ impl Index {
         Ok(done)
     }
 
-    /// Whether a year's index was written by another version, so that publishing builds it anew.
+    /// True if a year's index was written by another version, so that publishing builds it anew.
     ///
     /// # Errors
     /// What the object store says, or that the manifest is damaged.
@@ -450,7 +450,7 @@ impl Index {
     }
 }
 
-/// Whether somebody else was faster.
+/// True if somebody else was faster.
 fn is_race(error: &StageError) -> bool {
     matches!(error, StageError::Port(PortError::Conflict))
 }

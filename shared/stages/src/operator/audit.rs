@@ -241,12 +241,12 @@ impl AuditReport {
         subject.covers(id, url) || self.pages.iter().any(|page| page.id == *id)
     }
 
-    /// Whether anybody could still come by what is gone: something is left that no purge is to come for.
+    /// True if anybody could still come by what is gone: something is left that no purge is to come for.
     pub fn is_clean(&self) -> bool {
         self.left.iter().all(|left| left.hidden)
     }
 
-    /// Whether nothing knows of the subject at all.
+    /// True if nothing knows of the subject at all.
     pub fn is_empty(&self) -> bool {
         self.pages.is_empty()
             && self.removed.is_empty()

@@ -97,7 +97,7 @@ pub struct RobotsSeen {
     pub until: Timestamp,
     /// Its beginning.
     pub text: String,
-    /// Whether it lets us call the home page.
+    /// True if it lets us call the home page.
     pub lets_in: bool,
 }
 

@@ -308,7 +308,7 @@ fn feed(url: &Url) -> (Source, Job) {
     (Source::Feed(feed), Job::Poll(job))
 }
 
-/// Whether a source waits for its first success and may be tried now.
+/// True if a source waits for its first success and may be tried now.
 fn is_untried(source: &Source, now: Timestamp) -> bool {
     match source {
         Source::Site(site) => site_is_due(site, now),

@@ -445,7 +445,7 @@ pub(crate) fn image_id_of(url: &str) -> Option<ImageId> {
     address::parse(url, None).ok().map(|u| address::image_id(&u))
 }
 
-/// Whether a row says what became of its page. One that says something which may pass does not: the fetcher sends a page on
+/// True if a row says what became of its page. One that says something which may pass does not: the fetcher sends a page on
 /// before it writes the row anew, and this may be what it sent. Nor does one that points to the record that is replaced.
 fn is_decided(job: &ExtractJob, state: &PageState) -> bool {
     match (&job.replaces, state) {

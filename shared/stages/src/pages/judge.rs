@@ -67,7 +67,7 @@ impl Judge {
         self.eye.as_deref().map(ImageClassifier::name)
     }
 
-    /// Whether an image alone can keep a page out.
+    /// True if an image alone can keep a page out.
     pub fn may_reject_by_image(&self) -> bool {
         self.eye.as_ref().is_some_and(|eye| self.screener().may_reject_at(eye.highest()))
     }

@@ -57,7 +57,7 @@ impl OutageWatch {
         answer
     }
 
-    /// Whether most hosts that were called last are out of reach, so that our own network must be down.
+    /// True if most hosts that were called last are out of reach, so that our own network must be down.
     pub fn is_down(&self) -> bool {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).outage().is_some()
     }

@@ -64,7 +64,7 @@ pub struct Fetched {
     pub url: Url,
     /// Redirects that were followed.
     pub hops: usize,
-    /// Whether there were redirects and all of them were permanent.
+    /// True if there were redirects and all of them were permanent.
     pub moved_for_good: bool,
 }
 
@@ -116,7 +116,7 @@ impl Politeness {
         })
     }
 
-    /// Whether a host key that was never visited lies below a name that is blocked, such as a public suffix. The block is
+    /// True if a host key that was never visited lies below a name that is blocked, such as a public suffix. The block is
     /// then written into its own state, where the next call finds it.
     async fn is_blocked_from_above(&self, host: &HostKey) -> Result<bool, StageError> {
         let hidden = hidden_hosts(self.blobs.as_ref()).await?;

@@ -29,7 +29,7 @@ pub(crate) async fn fetch(world: &TestWorld, urls: &[&str]) {
     world.fetch(&visit("example.org", urls, &new())).await;
 }
 
-/// Whether a page was called.
+/// True if a page was called.
 pub(crate) fn called(world: &TestWorld, url: &str) -> bool {
     world.web.calls().iter().any(|call| call.url == url)
 }

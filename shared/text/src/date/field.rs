@@ -230,7 +230,7 @@ struct Words<'h> {
     day: Option<i32>,
     month: Option<i32>,
     year: Option<i32>,
-    /// Whether there was a word that is no part of a date.
+    /// True if there was a word that is no part of a date.
     has_other: bool,
 }
 

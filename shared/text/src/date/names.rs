@@ -63,7 +63,7 @@ pub(super) fn era(word: &str) -> Option<i16> {
     })
 }
 
-/// Whether a word may stand between the parts of a date: `1st of May`, `1 de mayo de 2026`, `1 мая 2026 г.`
+/// True if a word may stand between the parts of a date: `1st of May`, `1 de mayo de 2026`, `1 мая 2026 г.`
 pub(super) fn is_filler(word: &str) -> bool {
     matches!(
         word.to_lowercase().as_str(),

@@ -226,7 +226,7 @@ fn item(module: usize, name: &str, rest: &[String]) -> Target {
     Target { module, item: Some((name.to_owned(), rest.first().cloned())), by_root: false }
 }
 
-/// Whether an item is compiled for tests only.
+/// True if an item is compiled for tests only.
 fn of_tests(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|attribute| {
         let condition = || attribute.parse_args::<syn::Path>().is_ok_and(|only| only.is_ident("test"));

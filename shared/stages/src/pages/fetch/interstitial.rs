@@ -131,12 +131,12 @@ impl Visit<'_> {
         self.change(|state| interstitial::covers_home(state, text));
     }
 
-    /// Whether a text stood in place of a page of this host lately.
+    /// True if a text stood in place of a page of this host lately.
     pub(super) fn has_substitute(&self, text: u32) -> bool {
         self.state.learned.substitutes.texts.iter().any(|known| known.text == text)
     }
 
-    /// Whether a text is known to stand in place of several pages of this host.
+    /// True if a text is known to stand in place of several pages of this host.
     pub(super) fn is_interstitial(&self, text: u32) -> bool {
         interstitial::is_interstitial(&self.state.learned, text)
     }

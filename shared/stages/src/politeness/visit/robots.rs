@@ -48,7 +48,7 @@ impl Visit<'_> {
         Ok(Ok(if allowed { Permission::Allowed } else { Permission::Forbidden }))
     }
 
-    /// Whether the rules let us call a URL. Rules that take too long to match forbid it.
+    /// True if the rules let us call a URL. Rules that take too long to match forbid it.
     async fn allows(&self, rules: &Arc<Robots>, url: &Url) -> Result<bool, StageError> {
         let bytes = rules.weight();
         if bytes <= LONG_RULES {
