@@ -3,7 +3,7 @@
 pub mod discover;
 pub mod dispatch;
 pub(crate) mod feed_row;
-pub(crate) mod intake;
+pub mod intake;
 pub mod poll;
 pub(crate) mod relocation;
 pub mod subscribe;

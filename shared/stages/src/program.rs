@@ -5,6 +5,7 @@ use crate::catalog::index::{Index, PublishReport};
 use crate::catalog::removal::Removal;
 use crate::feeds::discover::Discover;
 use crate::feeds::dispatch::Dispatch;
+use crate::feeds::intake::Intake;
 use crate::feeds::poll::Poll;
 use crate::feeds::subscribe::Subscribe;
 use crate::feeds::websub::Callbacks;
@@ -151,6 +152,8 @@ impl Program {
             scope: scope.clone(),
             groups: groups.clone(),
         };
+        let intake = Intake::new(politeness.clone(), sources.clone(), pages.clone(), queue.clone(), blobs.clone());
+        let intake = Arc::new(intake);
         Program {
             own: Own {
                 politeness: politeness.clone(),
@@ -190,8 +193,8 @@ impl Program {
                 rules: rules.clone(),
                 callbacks,
             },
-            discover: Discover::new(politeness.clone(), sources.clone(), pages.clone(), queue.clone(), blobs.clone()),
-            poll: Poll::new(politeness.clone(), sources.clone(), pages.clone(), queue.clone(), blobs.clone()),
+            discover: Discover { intake: intake.clone() },
+            poll: Poll { intake },
             fetch: Fetch::new(politeness.clone(), pages.clone(), queue.clone(), blobs.clone())
                 .with_judge(judge.clone()),
             extract: Extract {
@@ -255,7 +258,8 @@ impl Program {
         if !self.subscribe.callbacks.are_reachable() {
             return self;
         }
-        Program { discover: self.discover.listening(), poll: self.poll.listening(), ..self }
+        let intake = Arc::new(self.poll.intake.listening());
+        Program { discover: Discover { intake: intake.clone() }, poll: Poll { intake }, ..self }
     }
 
     /// Three times a day: publishes what is new. Last year's too: what was accepted in its last hours is published in

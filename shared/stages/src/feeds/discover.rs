@@ -10,7 +10,6 @@ use crate::feeds::feed_row::{content_hash, learn, parse};
 use crate::feeds::intake::Intake;
 use crate::feeds::relocation::revived;
 use crate::parsing::parsed;
-use crate::politeness::access::Politeness;
 use crate::politeness::failures;
 use crate::politeness::visit::LeaseOutcome;
 use crate::politeness::visit::{CallEnd, Fetched, Visit};
@@ -23,7 +22,7 @@ use curlew_model::{
 };
 use curlew_policy::address;
 use curlew_policy::politeness::deferral;
-use curlew_ports::{Blobs, CallKind, Event, Pages, Queue, Reply, Sources, Version};
+use curlew_ports::{CallKind, Event, Reply, Version};
 use rest::Rest;
 use std::sync::Arc;
 use url::Url;
@@ -33,8 +32,8 @@ const GUESSES: [&str; 5] = ["/feed", "/feed/atom", "/rss", "/?feed=rss", "/rss.x
 
 /// The stage that finds feeds.
 pub struct Discover {
-    intake: Intake,
-    sources: Arc<dyn Sources>,
+    /// Where new entries go.
+    pub intake: Arc<Intake>,
 }
 
 /// How far looking at the home page or guessing has come.
@@ -92,27 +91,6 @@ impl Working {
 }
 
 impl Discover {
-    /// Over these ports.
-    pub fn new(
-        politeness: Arc<Politeness>,
-        sources: Arc<dyn Sources>,
-        pages: Arc<dyn Pages>,
-        queue: Arc<dyn Queue>,
-        blobs: Arc<dyn Blobs>,
-    ) -> Discover {
-        Discover { intake: Intake::new(politeness, pages, queue, blobs), sources }
-    }
-
-    /// The same where hubs can tell us of news: those that feeds name are asked to.
-    #[must_use]
-    pub fn listening(self) -> Discover {
-        Discover { intake: self.intake.listening(), ..self }
-    }
-
-    fn politeness(&self) -> &Politeness {
-        &self.intake.politeness
-    }
-
     async fn look(
         &self,
         visit: &mut Visit<'_>,
@@ -126,7 +104,7 @@ impl Discover {
                 Home::Ends(step) => return Ok(step),
                 Home::Read(home, links) => {
                     rest = Rest { home: Some(home.clone()), links, next_guess: None };
-                    if self.politeness().key_of(&home).is_ok_and(|key| key != visit.state.host) {
+                    if self.intake.politeness.key_of(&home).is_ok_and(|key| key != visit.state.host) {
                         return Ok(Step::Onward(rest));
                     }
                     home
@@ -159,7 +137,7 @@ impl Discover {
         };
         if matches!(reply.status, 404 | 410)
             && got.url.path() == "/"
-            && self.politeness().key_of(&got.url).is_ok_and(|key| key == visit.state.host)
+            && self.intake.politeness.key_of(&got.url).is_ok_and(|key| key == visit.state.host)
         {
             // Elsewhere than at its root a missing page says nothing of the host: whoever names a wrong address must
             // not be able to silence it.
@@ -171,7 +149,7 @@ impl Discover {
         if reply.status != 200 {
             return Ok(Home::Ends(Step::None(failures::home_answered(reply.status))));
         }
-        let pool = self.politeness().pool.as_ref();
+        let pool = self.intake.politeness.pool.as_ref();
         if let Ok(feed) = parse(pool, reply, &got.url).await? {
             // Somebody named a feed and not a site.
             let key = self.keep(site, &got.url, &feed, reply).await?;
@@ -195,7 +173,7 @@ impl Discover {
             .into_iter()
             .filter(|link| !has_articles || !link.of_comments)
             .filter_map(|link| address::parse(link.url.as_str(), None).ok())
-            .take(self.politeness().rules.feeds_per_site)
+            .take(self.intake.politeness.rules.feeds_per_site)
             .collect();
         Ok(Home::Read(got.url, links))
     }
@@ -266,7 +244,7 @@ impl Discover {
         let got = visit.get(url, CallKind::Feed, &Validators::default()).await?;
         match &got.end {
             CallEnd::Reply(reply) if reply.status == 200 => {
-                match parse(self.politeness().pool.as_ref(), reply, &got.url).await? {
+                match parse(self.intake.politeness.pool.as_ref(), reply, &got.url).await? {
                     Ok(feed) => Ok(Tried::Works(self.validated(site, url, &got, feed, reply, found).await?)),
                     Err(why) => {
                         tracing::debug!(%url, reason = %why, "no feed");
@@ -301,7 +279,7 @@ impl Discover {
         }
         // What moved for good before anybody knew of it is kept where it is.
         let url = if got.moved_for_good { &got.url } else { url };
-        let content = content_hash(&feed, self.politeness().rules.entries_per_poll);
+        let content = content_hash(&feed, self.intake.politeness.rules.entries_per_poll);
         let (key, format) = (address::source_key(url), feed.format.as_str().to_owned());
         let this = Working { key, format, content, is_telling: !feed.entries.is_empty(), read: Some(Box::new(feed)) };
         if let Some(known) = found.iter().find(|known| known.is_same_as(&this)) {
@@ -315,12 +293,12 @@ impl Discover {
 
     /// The feed that is kept for this address, if it is polled.
     async fn known(&self, url: &Url) -> Result<Option<Working>, StageError> {
-        let Some((Source::Feed(mut feed), _)) = self.sources.get(&address::source_key(url)).await? else {
+        let Some((Source::Feed(mut feed), _)) = self.intake.sources.get(&address::source_key(url)).await? else {
             return Ok(None);
         };
         let heir = feed.moved.as_ref().and_then(|(to, _)| Url::parse(to).ok());
         if let Some(to) = heir.filter(|_| feed.gone) {
-            let Some((Source::Feed(heir), _)) = self.sources.get(&address::source_key(&to)).await? else {
+            let Some((Source::Feed(heir), _)) = self.intake.sources.get(&address::source_key(&to)).await? else {
                 return Ok(None);
             };
             feed = heir;
@@ -332,23 +310,23 @@ impl Discover {
 
     /// Keeps a working feed and takes in its entries. One that was retired and works again is polled again.
     async fn keep(&self, site: &SiteSource, url: &Url, parsed: &Feed, reply: &Reply) -> Result<SourceKey, StageError> {
-        let now = self.politeness().clock.now();
-        let before = self.sources.get(&address::source_key(url)).await?;
+        let now = self.intake.politeness.clock.now();
+        let before = self.intake.sources.get(&address::source_key(url)).await?;
         let (mut feed, seen) = match before {
             Some((Source::Feed(feed), seen)) => (revived(feed), Some(seen)),
             _ => (new_feed(url, Some(site)), None),
         };
         let new = self.intake.take(&mut feed, parsed).await?;
-        learn(&mut feed, parsed, reply, (new, false), &self.politeness().rules, now);
+        learn(&mut feed, parsed, reply, (new, false), &self.intake.politeness.rules, now);
         let key = feed.key.clone();
         let for_the_hub = self.intake.for_the_hub(&mut feed, false);
         let is_new = match seen {
-            Some(seen) => self.sources.swap(seen, &Source::Feed(feed)).await.map(|_| true)?,
-            None => self.sources.insert(&Source::Feed(feed)).await?,
+            Some(seen) => self.intake.sources.swap(seen, &Source::Feed(feed)).await.map(|_| true)?,
+            None => self.intake.sources.insert(&Source::Feed(feed)).await?,
         };
         if is_new {
             self.intake.send_to_hub(for_the_hub).await?;
-            self.politeness().events.note(&Event::FeedFound);
+            self.intake.politeness.events.note(&Event::FeedFound);
         }
         Ok(key)
     }
@@ -365,7 +343,7 @@ impl Discover {
             let feed = new_feed(url, Some(site));
             keys.push(feed.key.clone());
             let job = Job::Poll(PollJob::new(feed.key.clone(), feed.url.clone()));
-            self.sources.insert(&Source::Feed(feed)).await?;
+            self.intake.sources.insert(&Source::Feed(feed)).await?;
             self.intake.queue.send(&[(job, at)]).await?;
         }
         Ok(keys)
@@ -378,8 +356,8 @@ impl Discover {
         step: Step,
         job: &DiscoverJob,
     ) -> Result<Verdict, StageError> {
-        let now = self.politeness().clock.now();
-        let rules = &self.politeness().rules;
+        let now = self.intake.politeness.clock.now();
+        let rules = &self.intake.politeness.rules;
         match step {
             Step::Found { mut working, untried } => {
                 for key in self.leave_to_poll(&site, &untried, now).await? {
@@ -392,7 +370,7 @@ impl Discover {
                 site.failure = None;
             }
             Step::None(why) => {
-                self.politeness().events.note(&Event::Feedless);
+                self.intake.politeness.events.note(&Event::Feedless);
                 tracing::info!(site = %site.url, reason = %why, "no feed was found");
                 site.failures = site.failures.saturating_add(1);
                 site.not_before =
@@ -401,7 +379,7 @@ impl Discover {
                 site.failure = Some(why);
             }
             Step::Refused(why) => {
-                self.politeness().events.note(&Event::Feedless);
+                self.intake.politeness.events.note(&Event::Feedless);
                 tracing::info!(site = %site.url, reason = %why, "the site must not be crawled");
                 site.not_before = now + rules.hold_not_found;
                 site.state = SiteState::Feedless { reason: why.to_string() };
@@ -416,7 +394,7 @@ impl Discover {
                     site.state = SiteState::Feedless { reason: "the host stayed held or out of time".into() };
                     site.not_before = until;
                 } else {
-                    self.politeness().events.note(&Event::PutOff);
+                    self.intake.politeness.events.note(&Event::PutOff);
                     let next = Job::Discover(rest.job(job));
                     let next = if held { next.deferred() } else { next };
                     let reason = site.failure.as_ref().map(tracing::field::display);
@@ -426,7 +404,7 @@ impl Discover {
                 }
             }
         }
-        self.sources.swap(seen, &Source::Site(site)).await?;
+        self.intake.sources.swap(seen, &Source::Site(site)).await?;
         Ok(Verdict::Done)
     }
 }
@@ -446,13 +424,13 @@ impl Stage for Discover {
     type Job = DiscoverJob;
 
     async fn run(&self, job: &DiscoverJob) -> Result<Verdict, StageError> {
-        let Some((Source::Site(mut site), seen)) = self.sources.get(&job.site).await? else {
+        let Some((Source::Site(mut site), seen)) = self.intake.sources.get(&job.site).await? else {
             return Ok(Verdict::Drop("the site is not known".into()));
         };
         if matches!(site.state, SiteState::Working { .. } | SiteState::Refused { .. }) {
             return Ok(Verdict::Drop("the site's feeds are known".into()));
         }
-        if self.politeness().clock.now() < site.not_before {
+        if self.intake.politeness.clock.now() < site.not_before {
             // Another job of this site has been here; it goes on, or the schedule does, when that time has come.
             return Ok(Verdict::Drop("the site was looked at already".into()));
         }
@@ -460,9 +438,9 @@ impl Stage for Discover {
             return self.apply(site, seen, Step::Refused(failures::bad_address()), job).await;
         };
         let rest = Rest::of(job);
-        let host = self.politeness().key_of(rest.home.as_ref().unwrap_or(&start));
+        let host = self.intake.politeness.key_of(rest.home.as_ref().unwrap_or(&start));
         let host = host.map_err(|e| StageError::Job(e.to_string()))?;
-        let mut visit = match self.politeness().open(&host, &format!("discover {}", site.key)).await? {
+        let mut visit = match self.intake.politeness.open(&host, &format!("discover {}", site.key)).await? {
             LeaseOutcome::Granted(visit) => visit,
             LeaseOutcome::Busy(until) => return Ok(Verdict::Defer(until)),
             LeaseOutcome::Held(until, why) => {
@@ -482,8 +460,8 @@ impl Stage for Discover {
         let step = match step? {
             // What began and did not come further within a visit may never do so, so it counts.
             Step::Later { until, rest: left, .. } if calls > 0 && left == rest => {
-                let again =
-                    self.politeness().clock.now() + deferral::least_wait(job.deferrals, &self.politeness().rules);
+                let again = self.intake.politeness.clock.now()
+                    + deferral::least_wait(job.deferrals, &self.intake.politeness.rules);
                 Step::Later { until: until.max(again), held: true, rest }
             }
             other => other,

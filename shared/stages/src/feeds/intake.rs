@@ -12,7 +12,7 @@ use curlew_model::{
 use curlew_policy::address;
 use curlew_policy::page::{dates, sampling};
 use curlew_policy::polling::subscription::{self, HubRequest};
-use curlew_ports::{Blobs, Event, Pages, Queue};
+use curlew_ports::{Blobs, Event, Pages, Queue, Sources};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use url::Url;
@@ -24,31 +24,36 @@ const DELETED_PER_POLL: usize = 100;
 /// Minutes of a day.
 const DAY: i64 = 1_440;
 
-/// Takes in feeds: sends visits for what is new and brings the feed's row up to date.
-pub(crate) struct Intake {
+/// Takes in feeds, those that discovery has found and those that are polled: sends visits for what is new and brings the
+/// feed's row up to date.
+#[derive(Clone)]
+pub struct Intake {
     pub(crate) politeness: Arc<Politeness>,
+    pub(crate) sources: Arc<dyn Sources>,
     pub(crate) pages: Arc<dyn Pages>,
     pub(crate) queue: Arc<dyn Queue>,
-    removal: Removal,
+    removal: Arc<Removal>,
     /// Whether somebody listens for what hubs tell.
     listening: bool,
 }
 
 impl Intake {
     /// Over these ports.
-    pub(crate) fn new(
+    pub fn new(
         politeness: Arc<Politeness>,
+        sources: Arc<dyn Sources>,
         pages: Arc<dyn Pages>,
         queue: Arc<dyn Queue>,
         blobs: Arc<dyn Blobs>,
     ) -> Intake {
         let removal = Removal::new(pages.clone(), blobs, politeness.clock.clone(), politeness.events.clone());
-        Intake { politeness, pages, queue, removal, listening: false }
+        Intake { politeness, sources, pages, queue, removal: Arc::new(removal), listening: false }
     }
 
     /// The same where hubs can tell us of news: those that feeds name are asked to.
-    pub(crate) fn listening(self) -> Intake {
-        Intake { listening: true, ..self }
+    #[must_use]
+    pub fn listening(&self) -> Intake {
+        Intake { listening: true, ..self.clone() }
     }
 
     /// The job for the feed's hub, if it is time for one, which the row then says. It is sent once the row is written: before,

@@ -13,14 +13,14 @@ use curlew_policy::address;
 use curlew_policy::politeness::deferral;
 use curlew_policy::polling::failure::{self, Wrong};
 use curlew_policy::polling::{conditional, schedule};
-use curlew_ports::{Blobs, CallKind, CpuPool, Event, Pages, Queue, Reply, Sources, Version};
+use curlew_ports::{CallKind, CpuPool, Event, Reply, Version};
 use std::sync::Arc;
 use url::Url;
 
 /// The stage that reads feeds.
 pub struct Poll {
-    intake: Intake,
-    sources: Arc<dyn Sources>,
+    /// Where new entries go.
+    pub intake: Arc<Intake>,
 }
 
 /// How the feed was asked for.
@@ -31,30 +31,9 @@ struct Asked {
 }
 
 impl Poll {
-    /// Over these ports.
-    pub fn new(
-        politeness: Arc<Politeness>,
-        sources: Arc<dyn Sources>,
-        pages: Arc<dyn Pages>,
-        queue: Arc<dyn Queue>,
-        blobs: Arc<dyn Blobs>,
-    ) -> Poll {
-        Poll { intake: Intake::new(politeness, pages, queue, blobs), sources }
-    }
-
-    /// The same where hubs can tell us of news: those that feeds name are asked to.
-    #[must_use]
-    pub fn listening(self) -> Poll {
-        Poll { intake: self.intake.listening(), ..self }
-    }
-
-    fn politeness(&self) -> &Politeness {
-        &self.intake.politeness
-    }
-
     /// Why a feed is not polled now, if it is not.
     fn not_now(&self, feed: &FeedSource, job: &PollJob) -> Option<Verdict> {
-        let (rules, now) = (&self.politeness().rules, self.politeness().clock.now());
+        let (rules, now) = (&self.intake.politeness.rules, self.intake.politeness.clock.now());
         if job.on_request {
             let is_now = !feed.gone && schedule::on_request(feed, rules, now) <= now;
             return (!is_now)
@@ -79,14 +58,14 @@ impl Poll {
         until: Timestamp,
         why: &str,
     ) -> Result<Verdict, StageError> {
-        self.politeness().events.note(&Event::PutOff);
-        if !job.on_request && !deferral::is_given_up(job.deferrals, &self.politeness().rules) {
+        self.intake.politeness.events.note(&Event::PutOff);
+        if !job.on_request && !deferral::is_given_up(job.deferrals, &self.intake.politeness.rules) {
             self.intake.queue.send(&[(Job::Poll(job.clone()).deferred(), until)]).await?;
         }
         feed.not_before = until;
         feed.trouble = Some(format!("the host is left alone: {why}"));
         feed.polling.why = Why::Held;
-        self.sources.swap(seen, &Source::Feed(feed)).await?;
+        self.intake.sources.swap(seen, &Source::Feed(feed)).await?;
         Ok(Verdict::Done)
     }
 
@@ -99,7 +78,7 @@ impl Poll {
         read: Option<&Read<'_>>,
         (calls, failure): (u32, Option<Failure>),
     ) -> Result<Verdict, StageError> {
-        let politeness = self.politeness();
+        let politeness = self.intake.politeness.as_ref();
         let before = feed.clone();
         let or_else = |words: &str| failure.as_ref().map_or_else(|| words.to_owned(), Failure::to_string);
         let next = match (&got.end, read) {
@@ -138,7 +117,7 @@ impl Poll {
         mut next: FeedSource,
         seen: Version,
     ) -> Result<Verdict, StageError> {
-        let (rules, now) = (&self.politeness().rules, self.politeness().clock.now());
+        let (rules, now) = (&self.intake.politeness.rules, self.intake.politeness.clock.now());
         if let Some(subscription) = &mut next.polling.subscription {
             // The poll that its news asked for has taken place.
             subscription.early = None;
@@ -157,7 +136,7 @@ impl Poll {
             self.list_often(&mut next).await?;
         }
         if next != before {
-            self.sources.swap(seen, &Source::Feed(next)).await?;
+            self.intake.sources.swap(seen, &Source::Feed(next)).await?;
         }
         self.intake.send_to_hub(for_the_hub).await?;
         Ok(Verdict::Done)
@@ -166,7 +145,7 @@ impl Poll {
     /// Nothing is called any more; only the feed's hub is told to be silent.
     async fn blocked(&self, mut feed: FeedSource, seen: Version) -> Result<Verdict, StageError> {
         if let Some(job) = self.intake.for_the_hub(&mut feed, true) {
-            self.sources.swap(seen, &Source::Feed(feed)).await?;
+            self.intake.sources.swap(seen, &Source::Feed(feed)).await?;
             self.intake.send_to_hub(Some(job)).await?;
         }
         Ok(Verdict::Drop("the host is blocked".into()))
@@ -174,13 +153,13 @@ impl Poll {
 
     /// Lists a feed under further slots, if its interval is shorter than the cycle. Rows that are there stay.
     async fn list_often(&self, feed: &mut FeedSource) -> Result<(), StageError> {
-        let times = schedule::times_a_cycle(feed.interval, &self.politeness().rules);
+        let times = schedule::times_a_cycle(feed.interval, &self.intake.politeness.rules);
         if times <= u16::from(feed.polling.extra_slots) + 1 {
             return Ok(());
         }
         for (key, slot) in schedule::extra_slots(feed, times) {
             let extra = ExtraSlot { key, slot, feed: feed.key.clone(), url: feed.url.clone() };
-            self.sources.insert(&Source::Extra(extra)).await?;
+            self.intake.sources.insert(&Source::Extra(extra)).await?;
         }
         feed.polling.extra_slots = u8::try_from(times - 1).unwrap_or(u8::MAX);
         Ok(())
@@ -194,7 +173,7 @@ impl Poll {
         got: &Fetched,
         read: &Read<'_>,
     ) -> Result<FeedSource, StageError> {
-        let (rules, now) = (&self.politeness().rules, self.politeness().clock.now());
+        let (rules, now) = (&self.intake.politeness.rules, self.intake.politeness.clock.now());
         let reply = read.reply;
         let (wrong, words) = match (reply.status, &read.feed) {
             // RFC 9110 §15.4.5: nobody asked whether it was modified.
@@ -235,21 +214,21 @@ impl Poll {
         words: &str,
         retry_after: Option<&str>,
     ) -> Result<FeedSource, StageError> {
-        let politeness = self.politeness();
+        let politeness = self.intake.politeness.as_ref();
         let at = (politeness.clock.now(), politeness.seeds.next());
         if feed_row::failed(&mut feed, wrong, words, retry_after, &politeness.rules, at) {
-            relocation::reopen_site(self.sources.as_ref(), &mut feed, at.0).await?;
+            relocation::reopen_site(self.intake.sources.as_ref(), &mut feed, at.0).await?;
         }
         Ok(feed)
     }
 
     /// Counts a permanent redirect, and believes it in the end.
     async fn moved(&self, mut feed: FeedSource, got: &Fetched) -> Result<FeedSource, StageError> {
-        let (rules, now) = (&self.politeness().rules, self.politeness().clock.now());
+        let (rules, now) = (&self.intake.politeness.rules, self.intake.politeness.clock.now());
         let (sightings, is_believed) = failure::moved(&feed, &got.url, got.moved_for_good, rules, now);
         (feed.moved, feed.polling.moved_at) = sightings;
         if is_believed {
-            return relocation::relocate(self.sources.as_ref(), feed, &got.url).await;
+            return relocation::relocate(self.intake.sources.as_ref(), feed, &got.url).await;
         }
         Ok(feed)
     }
@@ -291,13 +270,13 @@ impl Stage for Poll {
     type Job = PollJob;
 
     async fn run(&self, job: &PollJob) -> Result<Verdict, StageError> {
-        let Some((Source::Feed(feed), seen)) = self.sources.get(&job.feed).await? else {
+        let Some((Source::Feed(feed), seen)) = self.intake.sources.get(&job.feed).await? else {
             return Ok(Verdict::Drop("the feed is not known".into()));
         };
         if let Some(verdict) = self.not_now(&feed, job) {
             return Ok(verdict);
         }
-        let politeness = self.politeness();
+        let politeness = self.intake.politeness.as_ref();
         let Ok(url) = address::parse(&feed.url, None) else {
             return Ok(Verdict::Drop("the feed's address is no longer valid".into()));
         };

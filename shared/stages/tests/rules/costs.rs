@@ -7,6 +7,7 @@ use curlew_model::{ExtractJob, HostKey, HostState, Job, Millis, Page, PageId, St
 use curlew_ports::{Blob, Blobs, CallKind, HostLedger, Pages, PortError, Reply, Shelf, Tag, Version};
 use curlew_stages::catalog::find::Finder;
 use curlew_stages::catalog::results::Start;
+use curlew_stages::feeds::intake::Intake;
 use curlew_stages::feeds::poll::Poll;
 use curlew_stages::pages::extract::Extract;
 use curlew_stages::pages::fetch::Fetch;
@@ -123,8 +124,9 @@ async fn a_poll_that_brings_nothing_costs_one_write_and_one_cheap_read_of_its_ho
     world.web.answer(FEED, Ok(status(304)));
     let ledger = Counted::over(&world.hosts);
     let politeness = politeness(&world, ledger.clone());
-    let poll =
-        Poll::new(politeness, world.sources.clone(), world.pages.clone(), world.jobs.clone(), world.blobs.clone());
+    let intake =
+        Intake::new(politeness, world.sources.clone(), world.pages.clone(), world.jobs.clone(), world.blobs.clone());
+    let poll = Poll { intake: Arc::new(intake) };
     let job =
         curlew_model::PollJob { feed: crate::test_world::key(FEED), url: FEED.into(), deferrals: 0, on_request: false };
     poll.run(&job).await.unwrap();

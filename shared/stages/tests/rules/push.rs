@@ -3,6 +3,7 @@
 use crate::test_world::{FEED, HOUR, TestWorld, key, moved, rss, status};
 use curlew_model::{Job, Millis, Stage as QueueName, SubscribeJob, Subscription, Timestamp, Why, hex};
 use curlew_ports::{Blobs, CallKind, FetchError, HostLedger, Inbox, Reply};
+use curlew_stages::feeds::poll::Poll;
 use curlew_stages::feeds::subscribe::Subscribe;
 use curlew_stages::feeds::websub::{Callbacks, WEB_SECRET};
 use curlew_stages::feeds::websub_delivery::{HubAnswer, HubAsks, HubDelivery, Pushes};
@@ -51,7 +52,11 @@ impl Listening {
     /// Polls the feed in its next slot.
     async fn poll(&self) -> Verdict {
         self.world.next_slot().await;
-        self.world.poll_stage().listening().run(&self.poll_job()).await.unwrap()
+        self.poll_stage().run(&self.poll_job()).await.unwrap()
+    }
+
+    fn poll_stage(&self) -> Poll {
+        Poll { intake: Arc::new(self.world.poll_stage().intake.listening()) }
     }
 
     fn poll_job(&self) -> curlew_model::PollJob {
@@ -234,7 +239,7 @@ async fn f12_f14_only_the_right_signature_sends_one_poll_and_nothing_is_fetched_
     }
     assert_eq!(this.polls().await, [this.world.now()], "one, at once");
     assert_eq!(this.world.web.calls().len(), calls);
-    let poll = this.world.poll_stage().listening();
+    let poll = this.poll_stage();
     assert_eq!(poll.run(&this.poll_job()).await.unwrap(), Verdict::Done);
     assert_eq!(this.world.calls(CallKind::Feed).len(), 2);
     assert_eq!(this.subscription().await.unwrap().early, None);

@@ -7,7 +7,6 @@ use curlew_model::{
 use curlew_ports::{Blobs, CallKind, FetchError, HostLedger, Reply, Sources};
 use curlew_stages::catalog::find::Finder;
 use curlew_stages::catalog::results::Start;
-use curlew_stages::feeds::discover::Discover;
 use curlew_stages::operator::suggest::Suggest;
 use curlew_stages::stage::{Stage, Verdict};
 
@@ -231,13 +230,7 @@ async fn r25_feeds_and_sites_that_a_person_names_are_asked_about_too() {
     world.poll(0).await;
     let suggest = suggest(&world);
     let home = suggest.site("example.org", true).await.unwrap();
-    let discover = Discover::new(
-        world.politeness.clone(),
-        world.sources.clone(),
-        world.pages.clone(),
-        world.jobs.clone(),
-        world.blobs.clone(),
-    );
+    let discover = world.discover_stage();
     let Some((Job::Discover(job), _)) = world.queued(QueueName::Discover).await.pop() else { panic!("no job") };
     assert_eq!(discover.run(&job).await.unwrap(), Verdict::Done);
     assert!(world.web.calls().iter().all(|call| call.kind == CallKind::Robots), "{:?}", world.web.calls());
