@@ -1,7 +1,7 @@
 //! When a feed is asked: schedule, conditional requests, failures, WebSub.
 
 pub mod conditional;
-
+pub mod decision;
 pub mod failure;
 pub mod schedule;
 pub mod subscription;

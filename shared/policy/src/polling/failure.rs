@@ -25,18 +25,18 @@ pub enum Wrong {
     /// 304 to an unconditional request (RFC 9110 §15.4.5).
     Unasked,
     /// A 5xx that speaks for the feed alone.
-    Trouble,
+    ServerError,
     /// Anything else.
     Failed,
 }
 
 /// What follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
+pub enum AfterFailedPoll {
     /// It is tried again after this time.
     Again {
         /// What is wrong, to be kept until a poll goes well.
-        ailment: Option<FailureStreak>,
+        streak: Option<FailureStreak>,
         /// How long it is left alone.
         wait: Millis,
         /// In a word.
@@ -76,27 +76,27 @@ pub fn judge(
     rules: &Rules,
     now: Timestamp,
     seed: u64,
-) -> Fate {
+) -> AfterFailedPoll {
     let kind = match wrong {
-        Wrong::Gone => return Fate::Retired(Retired::Gone),
+        Wrong::Gone => return AfterFailedPoll::Retired(Retired::Gone),
         // What ails it besides is not forgotten: a feed that is lost and fails in between is still lost.
-        Wrong::Failed | Wrong::Trouble => {
-            let least = if wrong == Wrong::Trouble { rules.hold_server_error } else { Millis::ZERO };
+        Wrong::Failed | Wrong::ServerError => {
+            let least = if wrong == Wrong::ServerError { rules.hold_server_error } else { Millis::ZERO };
             let wait = with_jitter(after_failures(rules, failures).max(least), seed);
-            return Fate::Again { ailment: known, wait, why: Why::Failing };
+            return AfterFailedPoll::Again { streak: known, wait, why: Why::Failing };
         }
         Wrong::Lost => FailureKind::Lost,
         Wrong::Refused => FailureKind::Refused,
         Wrong::Suspect => FailureKind::Suspect,
         Wrong::Unasked => FailureKind::Unasked,
     };
-    let before = known.filter(|ailment| ailment.kind == kind);
-    let since = before.map_or(now, |ailment| ailment.since);
-    let times = before.map_or(0, |ailment| ailment.times).saturating_add(1);
+    let before = known.filter(|streak| streak.kind == kind);
+    let since = before.map_or(now, |streak| streak.since);
+    let times = before.map_or(0, |streak| streak.times).saturating_add(1);
     let is_long = now.since(since) >= rules.lost_after;
     let (wait, why) = match kind {
-        FailureKind::Lost if is_long => return Fate::Retired(Retired::Lost),
-        FailureKind::Refused if is_long => return Fate::Retired(Retired::Refused),
+        FailureKind::Lost if is_long => return AfterFailedPoll::Retired(Retired::Lost),
+        FailureKind::Refused if is_long => return AfterFailedPoll::Retired(Retired::Refused),
         FailureKind::Lost => (doubled(rules.lost_interval, times), Why::Lost),
         FailureKind::Refused => (doubled(rules.hold_refused, times), Why::Refused),
         FailureKind::Suspect if times < rules.suspect_after => (rules.poll_interval, Why::Suspect),
@@ -106,7 +106,7 @@ pub fn judge(
         FailureKind::Unasked => (rules.poll_cap, Why::Failing),
     };
     let wait = with_jitter(wait.min(rules.poll_cap), seed);
-    Fate::Again { ailment: Some(FailureStreak { kind, since, times }), wait, why }
+    AfterFailedPoll::Again { streak: Some(FailureStreak { kind, since, times }), wait, why }
 }
 
 fn doubled(first: Millis, times: u32) -> Millis {

@@ -6,7 +6,7 @@ use curlew_feed::{Entry, Feed, FeedError};
 use curlew_model::{FeedSource, Habit, Millis, PollHints, Timestamp};
 use curlew_policy::chance::mix;
 use curlew_policy::politeness::http;
-use curlew_policy::polling::failure::{self, Fate, Wrong};
+use curlew_policy::polling::failure::{self, AfterFailedPoll, Wrong};
 use curlew_policy::polling::schedule::{self, Inputs};
 use curlew_policy::polling::{conditional, subscription, websub};
 use curlew_policy::rules::Rules;
@@ -131,15 +131,15 @@ pub(crate) fn failed(
 ) -> bool {
     feed.failures = feed.failures.saturating_add(1);
     match failure::judge(feed.polling.streak, feed.failures, wrong, rules, now, seed) {
-        Fate::Retired(why) => {
+        AfterFailedPoll::Retired(why) => {
             tracing::info!(feed = %feed.url, reason = why.words(), "polling the feed has ended");
             feed.gone = true;
             feed.trouble = Some(why.words().to_owned());
             true
         }
-        Fate::Again { ailment, wait, why } => {
+        AfterFailedPoll::Again { streak, wait, why } => {
             tracing::info!(feed = %feed.url, failures = feed.failures, reason = %words, "the feed could not be read");
-            feed.polling.streak = ailment;
+            feed.polling.streak = streak;
             feed.trouble = Some(words.to_owned());
             feed.polling.retry_at = retry_at(retry_after, rules, now);
             let retry_after = retry_after.and_then(|value| http::retry_after(value, now));

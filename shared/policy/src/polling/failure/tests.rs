@@ -8,17 +8,17 @@ fn t(hours: u64) -> Timestamp {
 /// Polls a feed that is found wrong each time, as soon as it may be: after how many hours, and the end.
 fn course(wrong: Wrong) -> (Vec<u64>, Option<Retired>) {
     let rules = Rules::default();
-    let (mut ailment, mut now, mut polls) = (None, t(0), vec![]);
+    let (mut streak, mut now, mut polls) = (None, t(0), vec![]);
     for failures in 1..40 {
         polls.push(now.since(t(0)).0 / 3_600_000);
-        match judge(ailment, failures, wrong, &rules, now, 0) {
-            Fate::Again { ailment: next, wait, .. } => {
+        match judge(streak, failures, wrong, &rules, now, 0) {
+            AfterFailedPoll::Again { streak: next, wait, .. } => {
                 assert!(wait >= rules.poll_floor && wait.0 <= rules.poll_cap.0 / 10 * 11);
                 // The jitter does not matter here.
                 now = now + Millis(wait.0 / 3_600_000 * 3_600_000);
-                ailment = next;
+                streak = next;
             }
-            Fate::Retired(why) => return (polls, Some(why)),
+            AfterFailedPoll::Retired(why) => return (polls, Some(why)),
         }
     }
     (polls, None)
@@ -56,7 +56,7 @@ fn h18_failures_slow_down_to_once_a_week_and_never_retire() {
 
 #[test]
 fn h18_a_5xx_waits_two_days_at_least_and_becomes_dormant() {
-    let (polls, end) = course(Wrong::Trouble);
+    let (polls, end) = course(Wrong::ServerError);
     assert_eq!(end, None);
     let waits: Vec<u64> = polls.windows(2).map(|pair| pair[1] - pair[0]).collect();
     assert!(waits.iter().all(|wait| *wait >= 48) && waits.is_sorted() && waits[9] >= 7 * 24, "{waits:?}");
@@ -80,8 +80,8 @@ fn h04_a_304_that_nobody_asked_for_is_met_with_one_more_request_and_then_hardly_
 fn what_ails_a_feed_begins_anew_with_another_kind_and_outlasts_a_mere_failure() {
     let rules = Rules::default();
     let again = |known, wrong, hours| match judge(known, 1, wrong, &rules, t(hours), 7) {
-        Fate::Again { ailment, .. } => ailment,
-        Fate::Retired(why) => panic!("{why:?}"),
+        AfterFailedPoll::Again { streak, .. } => streak,
+        AfterFailedPoll::Retired(why) => panic!("{why:?}"),
     };
     let lost = again(None, Wrong::Lost, 0);
     assert_eq!(again(lost, Wrong::Failed, 9), lost);
