@@ -183,7 +183,7 @@ pub async fn settle_failure<S: Settlement>(
     }
 }
 
-impl Worker<'_, Mailbox> {
+impl<S: Settlement<Handle = Receipt>> Worker<'_, S> {
     /// Runs what an inbox handed out of one stage: pages are extracted together, unless one of them failed before; other jobs
     /// run one after the other.
     ///

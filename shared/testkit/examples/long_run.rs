@@ -5,7 +5,7 @@
     reason = "a program for people, who want to know how long it took"
 )]
 
-use curlew_testkit::long::{Plan, run};
+use curlew_testkit::long::{LongRun, run};
 use serde_json::json;
 use std::time::Instant;
 
@@ -14,8 +14,8 @@ fn main() {
     let mut number = |usual: u64| numbers.next().flatten().unwrap_or(usual);
     let (hosts, days, seed, adaptive) = (number(10_000), number(30), number(1), number(0) > 0);
     let began = Instant::now();
-    let plan = Plan::new(seed, usize::try_from(hosts).unwrap_or(usize::MAX), days);
-    let report = run(Plan { adaptive, ..plan });
+    let plan = LongRun::new(seed, usize::try_from(hosts).unwrap_or(usize::MAX), days);
+    let report = run(LongRun { adaptive, ..plan });
     let line = json!({
         "seconds": began.elapsed().as_secs_f64(),
         "hosts": report.hosts,

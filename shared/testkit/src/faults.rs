@@ -49,7 +49,7 @@ impl Rates {
 
 /// What happens to one call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Fate {
+pub enum Fault {
     /// Nothing.
     Pass,
     /// Fails without effect.
@@ -162,22 +162,22 @@ impl Faults {
     }
 
     /// Decides over the next call. Of a process that has crashed, every call comes too late.
-    fn next_fate(&self) -> Fate {
+    fn next_fault(&self) -> Fault {
         let mut state = self.state();
         if state.crashed {
-            return Fate::CrashBefore;
+            return Fault::CrashBefore;
         }
         let (call, roll, detail) = (state.calls, state.roll(), state.roll());
         state.calls += 1;
-        let fate = if state.crash_at == Some(call) { Fate::CrashBefore } else { self.rates.fate(roll, detail) };
-        if fate == Fate::CrashBefore {
+        let fault = if state.crash_at == Some(call) { Fault::CrashBefore } else { self.rates.fault(roll, detail) };
+        if fault == Fault::CrashBefore {
             state.crashed = true;
             self.ended.notify_waiters();
         }
-        if let Some(name) = fate.name() {
+        if let Some(name) = fault.name() {
             *state.struck.entry(name).or_default() += 1;
         }
-        fate
+        fault
     }
 
     /// Whether a delivery is to come a second time.
@@ -190,19 +190,19 @@ impl Faults {
         duplicate
     }
 
-    /// Makes a call as its fate has it.
+    /// Makes a call as its fault has it.
     async fn call<T>(
         &self,
         what: &'static str,
         call: impl Future<Output = Result<T, PortError>> + Send,
     ) -> Result<T, PortError> {
-        let fate = self.next_fate();
-        match fate {
-            Fate::Pass | Fate::LoseAnswer | Fate::CrashAfter => {}
-            Fate::CrashBefore => return Err(crashed(what)),
-            Fate::Refuse => return Err(PortError::unavailable(format!("cannot {what}"), "a fault by plan")),
-            Fate::Throttle(retry_after) => return Err(PortError::Throttled { retry_after }),
-            Fate::Delay(time) => {
+        let fault = self.next_fault();
+        match fault {
+            Fault::Pass | Fault::LoseAnswer | Fault::CrashAfter => {}
+            Fault::CrashBefore => return Err(crashed(what)),
+            Fault::Refuse => return Err(PortError::unavailable(format!("cannot {what}"), "a fault by plan")),
+            Fault::Throttle(retry_after) => return Err(PortError::Throttled { retry_after }),
+            Fault::Delay(time) => {
                 self.clock.sleep(time).await;
                 if self.has_crashed() {
                     return Err(crashed(what));
@@ -210,13 +210,13 @@ impl Faults {
             }
         }
         let answer = call.await;
-        if fate == Fate::CrashAfter {
+        if fault == Fault::CrashAfter {
             self.crash();
         }
         if self.has_crashed() {
             return Err(crashed(what));
         }
-        if fate == Fate::LoseAnswer {
+        if fault == Fault::LoseAnswer {
             return Err(PortError::unavailable(format!("cannot {what}"), "the answer was lost by plan"));
         }
         answer
@@ -225,36 +225,36 @@ impl Faults {
 
 impl Rates {
     /// One of the faults, or none, for a roll of the dice; `detail` says how long or which way.
-    fn fate(&self, roll: u64, detail: u64) -> Fate {
+    fn fault(&self, roll: u64, detail: u64) -> Fault {
         let some_time = Millis(detail % self.longest_delay.0.saturating_add(1));
-        let crash = if detail.is_multiple_of(2) { Fate::CrashBefore } else { Fate::CrashAfter };
+        let crash = if detail.is_multiple_of(2) { Fault::CrashBefore } else { Fault::CrashAfter };
         let faults = [
-            (self.refuse, Fate::Refuse),
-            (self.throttle, Fate::Throttle(some_time)),
-            (self.lose_answer, Fate::LoseAnswer),
-            (self.delay, Fate::Delay(some_time)),
+            (self.refuse, Fault::Refuse),
+            (self.throttle, Fault::Throttle(some_time)),
+            (self.lose_answer, Fault::LoseAnswer),
+            (self.delay, Fault::Delay(some_time)),
             (self.crash, crash),
         ];
         let mut left = roll % 1_000;
-        for (rate, fate) in faults {
+        for (rate, fault) in faults {
             match left.checked_sub(u64::from(rate)) {
                 Some(rest) => left = rest,
-                None => return fate,
+                None => return fault,
             }
         }
-        Fate::Pass
+        Fault::Pass
     }
 }
 
-impl Fate {
+impl Fault {
     fn name(self) -> Option<&'static str> {
         match self {
-            Fate::Pass => None,
-            Fate::Refuse => Some("refuse"),
-            Fate::Throttle(_) => Some("throttle"),
-            Fate::LoseAnswer => Some("lose_answer"),
-            Fate::Delay(_) => Some("delay"),
-            Fate::CrashBefore | Fate::CrashAfter => Some("crash"),
+            Fault::Pass => None,
+            Fault::Refuse => Some("refuse"),
+            Fault::Throttle(_) => Some("throttle"),
+            Fault::LoseAnswer => Some("lose_answer"),
+            Fault::Delay(_) => Some("delay"),
+            Fault::CrashBefore | Fault::CrashAfter => Some("crash"),
         }
     }
 }

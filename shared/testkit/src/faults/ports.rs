@@ -1,6 +1,6 @@
 //! The traits, each call of them at the mercy of [`Faults::call`](super::Faults).
 
-use super::{Fate, Faulty};
+use super::{Fault, Faulty};
 use crate::conformance::mail::SendRaw;
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -220,23 +220,23 @@ impl<P: ?Sized> Faulty<P> {
 impl<P: Fetch + ?Sized> Fetch for Faulty<P> {
     async fn call(&self, call: &Call) -> Result<Reply, FetchError> {
         let ended = || FetchError::Network(super::Crashed.to_string().as_str().into());
-        let fate = self.faults.next_fate();
-        match fate {
-            Fate::CrashBefore => return Err(ended()),
-            Fate::Refuse | Fate::Throttle(_) => return Err(FetchError::Network("a fault by plan".into())),
-            Fate::Delay(time) => self.faults.clock.sleep(time).await,
-            Fate::Pass | Fate::LoseAnswer | Fate::CrashAfter => {}
+        let fault = self.faults.next_fault();
+        match fault {
+            Fault::CrashBefore => return Err(ended()),
+            Fault::Refuse | Fault::Throttle(_) => return Err(FetchError::Network("a fault by plan".into())),
+            Fault::Delay(time) => self.faults.clock.sleep(time).await,
+            Fault::Pass | Fault::LoseAnswer | Fault::CrashAfter => {}
         }
         if self.faults.has_crashed() {
             return Err(ended());
         }
         let reply = self.port.call(call).await;
-        if fate == Fate::CrashAfter {
+        if fault == Fault::CrashAfter {
             self.faults.crash();
         }
-        match fate {
+        match fault {
             _ if self.faults.has_crashed() => Err(ended()),
-            Fate::LoseAnswer => Err(FetchError::Network("the answer was lost by plan".into())),
+            Fault::LoseAnswer => Err(FetchError::Network("the answer was lost by plan".into())),
             _ => reply,
         }
     }

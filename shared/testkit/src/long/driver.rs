@@ -3,8 +3,9 @@
 use super::judge::Judge;
 use super::mutant::{Ledger, Lenient};
 use super::story;
-use super::web::{DAY, Moment, Web, make};
-use super::{Plan, Report, Rule};
+use super::web::{DAY, Web, make};
+use super::{LongRun, Report, Rule};
+use crate::bad_time::Moment;
 use crate::faults::mix;
 use crate::memory::{
     CountingSeeds, MemoryBlobs, MemoryHosts, MemoryJobs, MemoryMarks, MemoryPages, MemoryRobots, MemorySources,
@@ -45,18 +46,18 @@ const BLOCKED: usize = 100;
 const ROWS: usize = 1_000;
 
 /// Runs one shard of a plan.
-pub(super) fn run(plan: Plan, shard: usize) -> Report {
+pub(super) fn run(plan: LongRun, shard: usize) -> Report {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
     let runtime = runtime.unwrap_or_else(|error| panic!("no runtime: {error}"));
     runtime.block_on(async {
-        let world = Arc::new(World::new(plan, shard));
+        let world = Arc::new(Shard::new(plan, shard));
         simulate(&world).await
     })
 }
 
 /// What everything in a shard shares.
-struct World {
-    plan: Plan,
+struct Shard {
+    plan: LongRun,
     web: Web,
     clock: Arc<TokioClock>,
     hosts: Arc<MemoryHosts>,
@@ -67,12 +68,12 @@ struct World {
     judge: Mutex<Judge>,
 }
 
-impl World {
-    fn new(plan: Plan, shard: usize) -> World {
+impl Shard {
+    fn new(plan: LongRun, shard: usize) -> Shard {
         let web = make(plan.seed, shard, plan.hosts / plan.shards.max(1), plan.days);
         let key = |url: &str| Url::parse(url).ok().map(|url| address::source_key(&url));
         let feeds = web.feeds.iter().enumerate().filter_map(|(n, feed)| Some((key(&feed.url)?, n))).collect();
-        World {
+        Shard {
             plan,
             judge: Mutex::new(Judge::new(&web, plan.adaptive)),
             web,
@@ -120,7 +121,7 @@ impl World {
 }
 
 /// Counts holds.
-impl Events for World {
+impl Events for Shard {
     fn note(&self, event: &Event<'_>) {
         let Event::Held { host, reason } = event else { return };
         let mut judge = self.judge();
@@ -135,7 +136,7 @@ impl Events for World {
 }
 
 /// The web behind the `Fetch` port, with the judge beside it.
-struct Wire(Arc<World>);
+struct Wire(Arc<Shard>);
 
 #[async_trait]
 impl FetchPort for Wire {
@@ -162,7 +163,7 @@ impl FetchPort for Wire {
 }
 
 /// The queues, with an eye on polls that the schedule gives out.
-struct Tap(Arc<World>);
+struct Tap(Arc<Shard>);
 
 #[async_trait]
 impl Queue for Tap {
@@ -182,12 +183,12 @@ impl Queue for Tap {
 
 /// The stages that call sites.
 struct Crawler {
-    world: Arc<World>,
+    world: Arc<Shard>,
     program: Program,
 }
 
 impl Crawler {
-    fn new(world: &Arc<World>, shard_seed: u64) -> Crawler {
+    fn new(world: &Arc<Shard>, shard_seed: u64) -> Crawler {
         let clock: Arc<dyn Clock> = world.clock.clone();
         let mut robots: Arc<dyn RobotsStore> = Arc::new(MemoryRobots::default());
         if world.plan.without == Some(Rule::Robots) {
@@ -264,7 +265,7 @@ impl Crawler {
     }
 }
 
-async fn simulate(world: &Arc<World>) -> Report {
+async fn simulate(world: &Arc<Shard>) -> Report {
     for feed in &world.web.feeds {
         let Ok(url) = Url::parse(&feed.url) else { continue };
         let key = address::source_key(&url);

@@ -2,8 +2,9 @@
 //! and not taken from the policy.
 
 use super::story::{Story, day};
-use super::web::{DAY, Moment, Web, is_private};
+use super::web::{DAY, Web, is_private};
 use super::{MISSES_TOLD, Report, TOLD};
+use crate::bad_time::Moment;
 use curlew_model::HostState;
 use curlew_ports::{Call, CallKind, FetchError, Reply};
 use std::collections::BTreeMap;

@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 
 /// What is to be simulated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Plan {
+pub struct LongRun {
     /// Everything follows from it.
     pub seed: u64,
     /// Host keys.
@@ -33,10 +33,10 @@ pub struct Plan {
     pub without: Option<Rule>,
 }
 
-impl Plan {
+impl LongRun {
     /// The usual run.
-    pub fn new(seed: u64, hosts: usize, days: u64) -> Plan {
-        Plan { seed, hosts, days, shards: 2, adaptive: false, without: None }
+    pub fn new(seed: u64, hosts: usize, days: u64) -> LongRun {
+        LongRun { seed, hosts, days, shards: 2, adaptive: false, without: None }
     }
 }
 
@@ -144,7 +144,7 @@ impl Report {
 ///
 /// # Panics
 /// If tokio cannot make a runtime, or the simulation itself has a fault.
-pub fn run(plan: Plan) -> Report {
+pub fn run(plan: LongRun) -> Report {
     let shards = plan.shards.max(1);
     let reports: Vec<Report> = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..shards).map(|shard| scope.spawn(move || driver::run(plan, shard))).collect();

@@ -1,6 +1,7 @@
 //! What happened of late at a place, for whoever asks why a poll was missed.
 
-use super::web::{DAY, Moment};
+use super::web::DAY;
+use crate::bad_time::Moment;
 use curlew_model::{FeedSource, Millis, Timestamp};
 use curlew_ports::{FetchError, Reply};
 use std::collections::VecDeque;

@@ -1,5 +1,6 @@
 //! A web of which nothing is kept but a few numbers a host: what a URL answers follows from them and the time.
 
+use crate::bad_time::{BadTime, HOUR, MINUTE, Moment, WebFailure, failure_at};
 use crate::faults::mix;
 use bytes::Bytes;
 use curlew_model::Millis;
@@ -9,11 +10,6 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use url::Url;
 
-/// An instant of a run: milliseconds since its start.
-pub(super) type Moment = u64;
-
-const MINUTE: Moment = 60_000;
-const HOUR: Moment = 60 * MINUTE;
 pub(super) const DAY: Moment = 24 * HOUR;
 /// Entries that a feed lists.
 const LISTED: u64 = 15;
@@ -35,22 +31,7 @@ pub(super) struct Place {
     pub(super) delay: Millis,
     /// A usual answer takes so long.
     took: u64,
-    pub(super) episodes: Vec<Episode>,
-}
-
-/// A bad time.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Episode {
-    pub(super) from: Moment,
-    pub(super) to: Moment,
-    trouble: Trouble,
-}
-
-#[derive(Clone, Copy, Debug)]
-enum Trouble {
-    Status(u16),
-    RetryAfter(u16, u64),
-    Network,
+    pub(super) bad_times: Vec<BadTime>,
 }
 
 /// The part of the web that one shard has.
@@ -111,9 +92,9 @@ impl Web {
         let delay = [0, 0, 0, 0, 0, 0, 2, 5, 10, 45][(mix(luck ^ 1) % 10) as usize];
         let took = [50, 120, 200, 400, 2_500][(mix(luck ^ 2) % 5) as usize];
         let bad = if mix(luck ^ 3) % 100 < 15 && days > 0 { 1 + mix(luck ^ 4) % 3 } else { 0 };
-        let episodes = (0..bad).map(|n| episode(mix(luck ^ (5 + n)), days)).collect();
+        let bad_times = (0..bad).map(|n| bad_time(mix(luck ^ (5 + n)), days)).collect();
         self.names.insert(key.clone(), self.places.len());
-        self.places.push(Place { key, delay: Millis::from_secs(delay), took, episodes });
+        self.places.push(Place { key, delay: Millis::from_secs(delay), took, bad_times });
     }
 
     fn feed(&mut self, name: &str, number: u64, luck: u64) {
@@ -131,7 +112,7 @@ impl Web {
 
     /// Whether a place was well all the time, but for our own outage.
     pub(super) fn is_well(&self, place: usize) -> bool {
-        self.places[place].episodes.is_empty()
+        self.places[place].bad_times.is_empty()
     }
 
     pub(super) fn is_down(&self, now: Moment) -> bool {
@@ -165,15 +146,9 @@ impl Web {
             return (network(), Millis::from_secs(10));
         }
         let took = Millis(place.took + mix(now) % 50);
-        let trouble = place.episodes.iter().find(|e| e.from <= now && now < e.to).map(|e| e.trouble);
-        match trouble {
-            Some(Trouble::Status(code)) => (Ok(status(code)), took),
-            Some(Trouble::RetryAfter(code, seconds)) => {
-                let mut reply = status(code);
-                reply.headers.retry_after = Some(seconds.to_string());
-                (Ok(reply), took)
-            }
-            Some(Trouble::Network) => (network(), Millis::from_secs(10)),
+        match failure_at(&place.bad_times, now) {
+            Some(failure @ WebFailure::Network) => (failure.answer(), Millis::from_secs(10)),
+            Some(failure) => (failure.answer(), took),
             None => (self.calm(place, url, call, now), took),
         }
     }
@@ -182,26 +157,26 @@ impl Web {
         match call.kind {
             CallKind::Robots => Ok(document("text/plain", robots(place))),
             CallKind::Feed => Ok(self.feed_of(url.as_str()).map_or(status(404), |n| self.feeds[n].reply(call, now))),
-            CallKind::Page => page(url, place.episodes.is_empty()),
+            CallKind::Page => page(url, place.bad_times.is_empty()),
             CallKind::Home | CallKind::Proof | CallKind::Hub | CallKind::Image => Ok(status(404)),
         }
     }
 }
 
-fn episode(luck: u64, days: u64) -> Episode {
+fn bad_time(luck: u64, days: u64) -> BadTime {
     let from = mix(luck ^ 1) % (days * DAY);
     let length = [20 * MINUTE, 3 * HOUR, 30 * HOUR, 5 * DAY][(mix(luck ^ 2) % 4) as usize];
-    let trouble = [
-        Trouble::Status(403),
-        Trouble::Status(429),
-        Trouble::RetryAfter(429, 10 * 86_400),
-        Trouble::Status(500),
-        Trouble::RetryAfter(503, 600),
-        Trouble::RetryAfter(503, 4 * 86_400),
-        Trouble::Network,
-        Trouble::Network,
+    let failure = [
+        WebFailure::Status(403),
+        WebFailure::Status(429),
+        WebFailure::RetryAfter(429, 10 * 86_400),
+        WebFailure::Status(500),
+        WebFailure::RetryAfter(503, 600),
+        WebFailure::RetryAfter(503, 4 * 86_400),
+        WebFailure::Network,
+        WebFailure::Network,
     ][(mix(luck ^ 3) % 8) as usize];
-    Episode { from, to: from + length, trouble }
+    BadTime { from, to: from + length, failure }
 }
 
 impl Feed {

@@ -1,6 +1,7 @@
 //! What the model web answers to a call at a moment, and what its robots.txt files say.
 
-use super::world::{HOUR, MINUTE, Moment, Page, RobotsAnswer, RobotsText, Route, Trouble, World};
+use super::world::{Page, RobotsAnswer, RobotsText, Route, World};
+use crate::bad_time::{HOUR, MINUTE, Moment, failure_at};
 use crate::faults::mix;
 use bytes::Bytes;
 use curlew_model::{Millis, Timestamp};
@@ -31,9 +32,8 @@ impl World {
             _ => 20 + mix(luck ^ 4) % 400,
         };
         let took = Millis(took.min(call.time.0));
-        let trouble = host.episodes.iter().find(|e| e.from <= now && now < e.to).map(|e| e.trouble);
-        let answer = match trouble {
-            Some(trouble) => troubled(trouble),
+        let answer = match failure_at(&host.bad_times, now) {
+            Some(failure) => failure.answer(),
             None => Ok(self.calm(call, &url, now)),
         };
         (answer.map(|reply| Reply { took, ..reply }), took)
@@ -96,7 +96,7 @@ impl World {
         if answers.iter().any(|answer| allows(answer, url)) {
             return true;
         }
-        let unreachable = answers.iter().any(|answer| matches!(answer, Said::Trouble));
+        let unreachable = answers.iter().any(|answer| matches!(answer, Said::Failure));
         let older = self.answers_between(&base(url), now.saturating_sub(ROBOTS_OLD), now, 0);
         unreachable && older.iter().any(|answer| matches!(answer, Said::Text(_)) && allows(answer, url))
     }
@@ -107,8 +107,8 @@ impl World {
         let mut said = vec![];
         let name = base.rsplit('/').next().unwrap_or_default();
         let host = self.hosts.iter().find(|host| host.names.iter().any(|n| n == name));
-        if host.is_some_and(|host| host.episodes.iter().any(|e| e.from <= to && from < e.to)) {
-            said.push(Said::Trouble);
+        if host.is_some_and(|host| host.bad_times.iter().any(|e| e.from <= to && from < e.to)) {
+            said.push(Said::Failure);
         }
         for (n, (begins, answer)) in versions.iter().enumerate() {
             let ends = versions.get(n + 1).map_or(Moment::MAX, |(next, _)| *next);
@@ -119,7 +119,7 @@ impl World {
                 RobotsAnswer::Text(n) => said.push(Said::Text(&self.texts[*n])),
                 RobotsAnswer::Status(401 | 403) => said.push(Said::Nothing),
                 RobotsAnswer::Status(404) => said.push(Said::Everything),
-                RobotsAnswer::Status(_) => said.push(Said::Trouble),
+                RobotsAnswer::Status(_) => said.push(Said::Failure),
                 RobotsAnswer::Redirect(to_url) => said.extend(self.redirected(to_url, from, to, depth)),
             }
         }
@@ -127,16 +127,16 @@ impl World {
     }
 
     fn redirected(&self, to_url: &str, from: Moment, to: Moment, depth: u32) -> Vec<Said<'_>> {
-        let Ok(url) = Url::parse(to_url) else { return vec![Said::Trouble] };
+        let Ok(url) = Url::parse(to_url) else { return vec![Said::Failure] };
         let mut said = match self.routes.get(to_url) {
             Some(Route::Robots(n)) => vec![Said::Text(&self.texts[*n])],
             _ if url.path() == "/robots.txt" && depth < 3 => self.answers_between(&base(&url), from, to, depth + 1),
-            _ => vec![Said::Trouble],
+            _ => vec![Said::Failure],
         };
         let name = url.host_str().unwrap_or_default();
         let host = self.hosts.iter().find(|host| host.names.iter().any(|n| n == name));
-        if host.is_some_and(|host| host.episodes.iter().any(|e| e.from <= to && from < e.to)) {
-            said.push(Said::Trouble);
+        if host.is_some_and(|host| host.bad_times.iter().any(|e| e.from <= to && from < e.to)) {
+            said.push(Said::Failure);
         }
         said
     }
@@ -152,14 +152,14 @@ enum Said<'a> {
     Text(&'a RobotsText),
     Everything,
     Nothing,
-    Trouble,
+    Failure,
 }
 
 fn allows(said: &Said<'_>, url: &Url) -> bool {
     match said {
         Said::Text(text) => !text.disallowed.iter().any(|path| url.path().starts_with(path)),
         Said::Everything => true,
-        Said::Nothing | Said::Trouble => false,
+        Said::Nothing | Said::Failure => false,
     }
 }
 
@@ -186,19 +186,6 @@ pub(super) fn vet(url: &str) -> Result<(), String> {
 
 fn network(why: &str) -> Result<Reply, FetchError> {
     Err(FetchError::Network(why.into()))
-}
-
-fn troubled(trouble: Trouble) -> Result<Reply, FetchError> {
-    match trouble {
-        Trouble::Status(code) => Ok(status(code)),
-        Trouble::RetryAfter(code, seconds) => {
-            let mut reply = status(code);
-            reply.headers.retry_after = Some(seconds.to_string());
-            Ok(reply)
-        }
-        Trouble::Network => network("the connection was reset"),
-        Trouble::TooLarge => Err(FetchError::Limit("the body is too large".to_owned())),
-    }
 }
 
 fn status(code: u16) -> Reply {

@@ -1,12 +1,14 @@
 //! What must always hold (design, section 7): one plain function each, over what happened.
 
-use super::trace::{CallSeen, Trace};
+use super::trace::{CallSeen, JobEnd, SettledAs, Trace};
 use curlew_model::{HostKey, Job, Millis, Page, PageId, PageState, Purpose, Timestamp};
 use curlew_policy::rules::Rules;
 use curlew_ports::CallKind;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
+/// A job that failed so often is given up; the same number as in the policy, on purpose written down once more.
+const TRIES: u32 = 5;
 /// Aliases lead to a page within so many steps.
 const ALIAS_STEPS: usize = 4;
 
@@ -45,6 +47,7 @@ pub fn all(trace: &Trace, rules: &Rules) -> Result<(), Violation> {
     nothing_gone_is_found(trace)?;
     everything_once(trace)?;
     edits_arrive(trace)?;
+    settled_as_it_ended(trace)?;
     it_comes_to_rest(trace)?;
     nobody_panics(trace)
 }
@@ -240,6 +243,32 @@ pub fn edits_arrive(trace: &Trace) -> Result<(), Violation> {
         }
         None => Ok(()),
     }
+}
+
+/// 8. A worker settles a job as its run ended: what is done is acknowledged; what waits, or is asked by a port to slow down,
+///    waits so long and counts as no failure; what failed is tried again later, four times, and given up then.
+///
+/// # Errors
+/// The first job that was settled otherwise.
+pub fn settled_as_it_ended(trace: &Trace) -> Result<(), Violation> {
+    for run in &trace.runs {
+        let is_last = run.receives >= TRIES;
+        let fits = match (run.end, run.settled) {
+            (Some(JobEnd::Done), SettledAs::Done) | (Some(JobEnd::Hopeless), SettledAs::DeadLetter) => true,
+            (Some(JobEnd::Waits(until)), SettledAs::Deferred(at)) => at == until,
+            (Some(JobEnd::Throttled(asked)), SettledAs::Deferred(at)) => at >= run.at + asked,
+            (Some(JobEnd::Failed), SettledAs::Retried(at)) => !is_last && at > run.at,
+            // One whose process ended each time was never run to an end.
+            (Some(JobEnd::Failed), SettledAs::DeadLetter) => is_last,
+            (None, SettledAs::DeadLetter) => run.receives > TRIES,
+            _ => false,
+        };
+        if !fits {
+            let what = format!("{} (handed out {} times) {:?}: {:?}", run.job, run.receives, run.end, run.settled);
+            return violated("8 settled as it ended", run.at, what);
+        }
+    }
+    Ok(())
 }
 
 /// 6. A job that runs twice leaves what running it once leaves: two runs over the same steady web, one of them with

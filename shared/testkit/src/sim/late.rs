@@ -1,4 +1,4 @@
-//! A ledger whose glimpses are a little old, as those of a store are that is consistent only in the end.
+//! A ledger whose eventually consistent reads are a little old.
 
 use crate::faults::mix;
 use crate::memory::{MemoryHosts, TokioClock};
@@ -27,13 +27,13 @@ pub(super) struct Late {
     clock: Arc<TokioClock>,
     /// What was replaced lately, the oldest first.
     before: Mutex<BTreeMap<HostKey, Vec<Replaced>>>,
-    /// Counts glimpses, for their luck.
-    glimpses: AtomicU64,
+    /// Counts eventually consistent reads, for their luck.
+    reads: AtomicU64,
 }
 
 impl Late {
     pub(super) fn new(hosts: Arc<MemoryHosts>, clock: Arc<TokioClock>) -> Late {
-        Late { hosts, clock, before: Mutex::default(), glimpses: AtomicU64::new(0) }
+        Late { hosts, clock, before: Mutex::default(), reads: AtomicU64::new(0) }
     }
 
     /// The state as it was so long ago, if it is another one now.
@@ -51,7 +51,7 @@ impl HostLedger for Late {
     }
 
     async fn load_eventual(&self, host: &HostKey) -> Result<(HostState, Version), PortError> {
-        let luck = mix(self.glimpses.fetch_add(1, Ordering::Relaxed));
+        let luck = mix(self.reads.fetch_add(1, Ordering::Relaxed));
         let from = self.clock.now() - LATE;
         let old = {
             let before = self.before.lock().unwrap_or_else(PoisonError::into_inner);

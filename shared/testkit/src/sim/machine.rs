@@ -7,19 +7,16 @@ use super::dice::Dice;
 use super::mutant::{AcksFirst, ForgetsLeases, LastWriterWins};
 use super::stores::Shared;
 use super::web::MachineWeb;
-use super::world::{HOUR, MINUTE, Moment};
+use super::witness::Witness;
 use super::{MACHINE_RATES, Mutation};
+use crate::bad_time::{HOUR, MINUTE, Moment};
 use crate::faults::{Faults, Faulty, Rates};
 use crate::memory::CountingSeeds;
-use async_trait::async_trait;
-use curlew_model::{ExtractJob, Job, Millis, Stage as Of};
+use curlew_model::{Millis, Stage as Of};
 use curlew_ports::{Clock, Delivery, HostLedger, Inbox, PortError};
 use curlew_stages::politeness::access::Politeness;
 use curlew_stages::program::{Ports, Program};
-use curlew_stages::stage::{StageError, Verdict};
-use curlew_stages::worker::{Mailbox, Stages, Worker};
-use futures::FutureExt;
-use std::panic::AssertUnwindSafe;
+use curlew_stages::worker::{Mailbox, Worker};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::task::JoinSet;
@@ -228,44 +225,12 @@ async fn start_what_is_due(
     Ok(started)
 }
 
-/// The stages of a machine, with a line in the trace for each verdict. A panic is written down as well as counted as a
-/// failure.
-struct Traced<'a>(&'a Machine);
-
-impl Traced<'_> {
-    async fn watched<T>(&self, work: impl Future<Output = T> + Send) -> T {
-        match AssertUnwindSafe(work).catch_unwind().await {
-            Ok(done) => done,
-            Err(panic) => {
-                self.0.shared.trace().panics.push("a stage panicked".to_owned());
-                std::panic::resume_unwind(panic)
-            }
-        }
-    }
-}
-
-#[async_trait]
-impl Stages for Traced<'_> {
-    async fn run(&self, job: &Job) -> Result<Verdict, StageError> {
-        let outcome = self.watched(self.0.program.run(job)).await;
-        self.0.log(&format!("{} -> {}", named(job), told(&outcome)));
-        outcome
-    }
-
-    async fn run_batch(&self, jobs: &[ExtractJob]) -> Vec<Result<Verdict, StageError>> {
-        let outcomes = self.watched(self.0.program.run_batch(jobs)).await;
-        for (job, outcome) in jobs.iter().zip(&outcomes) {
-            self.0.log(&format!("extract {} -> {}", job.url, told(outcome)));
-        }
-        outcomes
-    }
-}
-
 async fn run(machine: &Machine, stage: Of, deliveries: Vec<Delivery>) {
     let Ports { inbox, queue, .. } = &machine.program.ports;
     let clock = &machine.program.clock;
     let mailbox = Mailbox { inbox: inbox.clone(), queue: queue.clone(), clock: clock.clone() };
-    let worker = Worker { stages: &Traced(machine), queue: &mailbox, clock: clock.as_ref() };
+    let witness = Witness::new(&machine.shared, (machine.number, &machine.program), mailbox, &deliveries);
+    let worker = Worker { stages: &witness, queue: &witness, clock: clock.as_ref() };
     if let Err(error) = worker.deliver(stage, deliveries).await {
         machine.log(&format!("could not write a verdict: {error}"));
     }
@@ -275,27 +240,4 @@ async fn run(machine: &Machine, stage: Of, deliveries: Vec<Delivery>) {
 /// that some are forgotten.
 fn few_rows(shared: &Shared) -> usize {
     if shared.plan.seed.is_multiple_of(2) { 0 } else { 4 }
-}
-
-fn named(job: &Job) -> String {
-    match job {
-        Job::Discover(job) => format!("discover {}", job.url),
-        Job::Own(job) => format!("own {}", job.host),
-        Job::Poll(job) => format!("poll {}", job.url),
-        Job::Subscribe(job) => format!("subscribe {}", job.url),
-        Job::Extract(job) => format!("extract {}", job.url),
-        Job::Fetch(job) => {
-            let urls: Vec<&str> = job.items.iter().map(|item| item.url.as_str()).collect();
-            format!("fetch {} ({} put off) [{}]", job.host, job.deferrals, urls.join(" "))
-        }
-    }
-}
-
-fn told(outcome: &Result<Verdict, StageError>) -> String {
-    match outcome {
-        Ok(Verdict::Done) => "done".to_owned(),
-        Ok(Verdict::Defer(until)) => format!("deferred to {until}"),
-        Ok(Verdict::Drop(why)) => format!("dropped: {why}"),
-        Err(error) => format!("failed: {error}"),
-    }
 }

@@ -18,11 +18,15 @@ mod office;
 mod stores;
 mod trace;
 mod web;
+mod witness;
 mod world;
 
 pub use invariants::Violation;
-pub use trace::{CallSeen, CameTo, End, EntrySeen, LedgerSeen, QuerySeen, RobotsSeen, Trace};
+pub use trace::{
+    CallSeen, CameTo, End, EntrySeen, JobEnd, JobRun, LedgerSeen, QuerySeen, RobotsSeen, SettledAs, Trace,
+};
 
+use crate::bad_time::{HOUR, MINUTE, Moment};
 use crate::faults::Rates;
 use answer::REVISED_WORD;
 use curlew_model::{Location, Millis, Page, PageState, Source, ThumbnailId, Timestamp};
@@ -37,7 +41,7 @@ use std::sync::atomic::Ordering;
 use stores::Shared;
 use tokio::task::JoinSet;
 use url::Url;
-use world::{HOUR, MINUTE, Moment, Page as Shown, Route};
+use world::{Page as Shown, Route};
 
 /// When every run begins: 2026-03-02T00:00:00Z.
 const START: i64 = 1_772_409_600_000;
@@ -59,7 +63,7 @@ const NO_FAULTS: Rates =
 
 /// What is to be simulated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Plan {
+pub struct Scenario {
     /// Everything follows from it.
     pub seed: u64,
     /// A web without bad times, in which answers do not depend on the time.
@@ -68,28 +72,30 @@ pub struct Plan {
     pub faults: bool,
     /// Jobs are delivered twice.
     pub duplicates: bool,
+    /// Some pages make extraction panic, until all is well.
+    pub panics: bool,
     /// The index is published, and searched.
     pub index: bool,
     /// What is taken away from the program.
     pub mutation: Option<Mutation>,
 }
 
-impl Plan {
-    /// The usual run of a seed: everything goes wrong; every sixth with an index.
-    pub fn of(seed: u64) -> Plan {
+impl Scenario {
+    /// The usual run of a seed: everything goes wrong; every sixth with an index, every seventh with panics.
+    pub fn of(seed: u64) -> Scenario {
         let index = seed.is_multiple_of(6);
-        Plan { seed, steady: false, faults: true, duplicates: true, index, mutation: None }
+        Scenario { seed, steady: false, faults: true, duplicates: true, panics: seed % 7 == 5, index, mutation: None }
     }
 
     /// The run of a seed over a steady web.
-    pub fn steady(seed: u64, faults: bool) -> Plan {
-        Plan { steady: true, faults, duplicates: faults, index: false, ..Plan::of(seed) }
+    pub fn steady(seed: u64, faults: bool) -> Scenario {
+        Scenario { steady: true, faults, duplicates: faults, panics: false, index: false, ..Scenario::of(seed) }
     }
 
     /// The same with something taken away.
     #[must_use]
-    pub fn without(self, mutation: Mutation) -> Plan {
-        Plan { mutation: Some(mutation), ..self }
+    pub fn without(self, mutation: Mutation) -> Scenario {
+        Scenario { mutation: Some(mutation), ..self }
     }
 
     /// The rules of this run: those of the program, with times chosen so that more of them meet.
@@ -123,19 +129,31 @@ pub enum Mutation {
     NoPauseAfterLease,
     /// A job is acknowledged before it is done, and so before what is left of it is sent on.
     AckFirst,
+    /// A job that waits is acknowledged before it is sent again.
+    AckBeforeSend,
+    /// A job that has failed is acknowledged and never tried again.
+    FailureAcknowledged,
+    /// A job that is given up is acknowledged instead of being kept with its error.
+    DeadLetterDropped,
+    /// A port's request to slow down counts as a failure of the job.
+    ThrottlingCounts,
+    /// The time for which a port asks to be left alone is not waited.
+    ThrottlingIgnored,
+    /// Pages that are extracted together with one that panics are acknowledged, instead of being run one by one.
+    PanicLosesBatch,
 }
 
 /// Runs a plan.
 ///
 /// # Panics
 /// If tokio cannot make a runtime, or the simulator itself has a fault.
-pub fn run(plan: Plan) -> Trace {
+pub fn run(plan: Scenario) -> Trace {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
     let runtime = runtime.unwrap_or_else(|error| panic!("no runtime: {error}"));
     runtime.block_on(simulate(plan))
 }
 
-async fn simulate(plan: Plan) -> Trace {
+async fn simulate(plan: Scenario) -> Trace {
     let world = world::make(plan.seed, plan.steady);
     let shared = Arc::new(Shared::new(plan, world, plan.rules(), Timestamp::from_millis(START)));
     tokio::select! {

@@ -6,7 +6,7 @@ use super::dice::Dice;
 use super::machine::{Machine, rates};
 use super::stores::Shared;
 use super::trace::QuerySeen;
-use super::world::{HOUR, MINUTE, Moment};
+use crate::bad_time::{HOUR, MINUTE, Moment};
 use crate::faults::Faults;
 use curlew_model::{Millis, Page};
 use curlew_policy::address;

@@ -1,10 +1,11 @@
 //! What all machines of a run share: the stores, the web, the time, and the record of what happened.
 
-use super::Plan;
+use super::Scenario;
 use super::answer::moment;
 use super::late::Late;
 use super::trace::Trace;
-use super::world::{Moment, World};
+use super::world::World;
+use crate::bad_time::Moment;
 use crate::memory::{
     MemoryBlobs, MemoryHosts, MemoryJobs, MemoryMarks, MemoryPages, MemoryRobots, MemorySources, TokioClock,
 };
@@ -22,7 +23,7 @@ const TOO_MUCH: usize = 10_000;
 
 /// What all machines share.
 pub(super) struct Shared {
-    pub(super) plan: Plan,
+    pub(super) plan: Scenario,
     pub(super) world: World,
     pub(super) rules: Arc<Rules>,
     pub(super) groups: Arc<HostGroups>,
@@ -50,7 +51,7 @@ pub(super) struct Shared {
 
 impl Shared {
     /// Empty stores around a web. To be called inside a runtime.
-    pub(super) fn new(plan: Plan, world: World, rules: Rules, start: Timestamp) -> Shared {
+    pub(super) fn new(plan: Scenario, world: World, rules: Rules, start: Timestamp) -> Shared {
         let clock = Arc::new(TokioClock::starting_at(start));
         let hosts: Arc<MemoryHosts> = Arc::default();
         Shared {

@@ -72,6 +72,49 @@ pub struct RobotsSeen {
     pub delay: Millis,
 }
 
+/// One run of a job, and how the worker settled its delivery.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JobRun {
+    /// When it was settled.
+    pub at: Timestamp,
+    /// The job, for people.
+    pub job: String,
+    /// How often it was handed out, this time included.
+    pub receives: u32,
+    /// How the run ended; `None` if the job was settled without one.
+    pub end: Option<JobEnd>,
+    /// What the worker decided.
+    pub settled: SettledAs,
+}
+
+/// How a run of a job ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JobEnd {
+    /// Done, or pointless.
+    Done,
+    /// It waits until this instant.
+    Waits(Timestamp),
+    /// A port asked to be left alone for so long.
+    Throttled(Millis),
+    /// It failed or panicked, and trying again may help.
+    Failed,
+    /// It failed, and trying again does not help.
+    Hopeless,
+}
+
+/// How a worker settled a delivery.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SettledAs {
+    /// Acknowledged.
+    Done,
+    /// Sent as a new message for this instant, and acknowledged.
+    Deferred(Timestamp),
+    /// Put back until this instant, as one that has failed.
+    Retried(Timestamp),
+    /// Given up.
+    DeadLetter,
+}
+
 /// One query and what it found.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QuerySeen {
@@ -122,6 +165,8 @@ pub struct End {
 pub struct Trace {
     /// Calls in the order in which they began.
     pub calls: Vec<CallSeen>,
+    /// Runs of jobs in the order in which they were settled.
+    pub runs: Vec<JobRun>,
     /// Queries in their order.
     pub queries: Vec<QuerySeen>,
     /// What was left.

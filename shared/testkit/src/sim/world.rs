@@ -1,16 +1,9 @@
 //! A small web, made of a seed: hosts with feeds, pages, robots.txt files, and bad times.
 
 use super::dice::Dice;
+use crate::bad_time::{BadTime, HOUR, MINUTE, Moment, WebFailure};
 use curlew_model::Millis;
 use std::collections::BTreeMap;
-
-/// An instant of a run: milliseconds since its start.
-pub(super) type Moment = u64;
-
-/// A minute of a run.
-pub(super) const MINUTE: Moment = 60_000;
-/// An hour of a run.
-pub(super) const HOUR: Moment = 60 * MINUTE;
 
 /// The whole web.
 #[derive(Clone, Debug)]
@@ -40,27 +33,9 @@ pub(super) struct Host {
     /// Host names below it, the key itself first.
     pub(super) names: Vec<String>,
     /// Bad times.
-    pub(super) episodes: Vec<Episode>,
+    pub(super) bad_times: Vec<BadTime>,
     /// Of a hundred answers so many take as long as a call may.
     pub(super) slow: u64,
-}
-
-/// A bad time of a host.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Episode {
-    pub(super) from: Moment,
-    pub(super) to: Moment,
-    pub(super) trouble: Trouble,
-}
-
-/// What is wrong in a bad time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Trouble {
-    Status(u16),
-    /// A status with Retry-After in seconds.
-    RetryAfter(u16, u64),
-    Network,
-    TooLarge,
 }
 
 /// What robots.txt answers in some time.
@@ -183,29 +158,29 @@ impl Maker {
         for name in &names {
             self.robots(name, n);
         }
-        let mut episodes = vec![];
+        let mut bad_times = vec![];
         if !self.steady && self.dice.percent(35) {
             for _ in 0..self.dice.between(1, 3) {
-                episodes.push(self.episode());
+                bad_times.push(self.bad_time());
             }
         }
         let slow = *self.dice.pick(&[0, 0, 5, 60]);
-        self.world.hosts.push(Host { names, episodes, slow });
+        self.world.hosts.push(Host { names, bad_times, slow });
     }
 
-    fn episode(&mut self) -> Episode {
+    fn bad_time(&mut self) -> BadTime {
         let from = if self.dice.percent(40) { 0 } else { self.dice.between(0, 6 * HOUR) };
         let length = *self.dice.pick(&[2 * MINUTE, 20 * MINUTE, 3 * HOUR, 30 * HOUR]);
-        let trouble = *self.dice.pick(&[
-            Trouble::Status(403),
-            Trouble::Status(429),
-            Trouble::RetryAfter(429, 7_200),
-            Trouble::Status(500),
-            Trouble::RetryAfter(503, 600),
-            Trouble::Network,
-            Trouble::TooLarge,
+        let failure = *self.dice.pick(&[
+            WebFailure::Status(403),
+            WebFailure::Status(429),
+            WebFailure::RetryAfter(429, 7_200),
+            WebFailure::Status(500),
+            WebFailure::RetryAfter(503, 600),
+            WebFailure::Network,
+            WebFailure::TooLarge,
         ]);
-        Episode { from, to: from + length, trouble }
+        BadTime { from, to: from + length, failure }
     }
 
     fn robots(&mut self, name: &str, n: u64) {

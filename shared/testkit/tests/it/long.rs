@@ -1,10 +1,10 @@
 //! A month of politeness, judged call by call; and that the judge notices when a rule is taken out.
 
-use curlew_testkit::long::{Plan, Report, Rule, run};
+use curlew_testkit::long::{LongRun, Report, Rule, run};
 
 #[test]
 fn a_month_of_five_hundred_hosts_is_simulated_without_a_violation() {
-    let report = run(Plan::new(1, 500, 30));
+    let report = run(LongRun::new(1, 500, 30));
     eprintln!("{report:#?}");
     assert_eq!((report.violations, report.missed, report.blamed), (0, 0, 0), "{report:#?}");
     assert!(report.hosts >= 500 && report.feeds > 600, "{report:#?}");
@@ -17,8 +17,8 @@ fn a_month_of_five_hundred_hosts_is_simulated_without_a_violation() {
 
 #[test]
 fn a_month_of_intervals_that_follow_the_feeds_is_simulated_with_a_quarter_fewer_polls() {
-    let slots = run(Plan::new(2, 120, 30));
-    let adaptive = run(Plan { adaptive: true, ..Plan::new(2, 120, 30) });
+    let slots = run(LongRun::new(2, 120, 30));
+    let adaptive = run(LongRun { adaptive: true, ..LongRun::new(2, 120, 30) });
     for report in [&slots, &adaptive] {
         assert_eq!((report.violations, report.missed, report.blamed), (0, 0, 0), "{report:#?}");
     }
@@ -31,18 +31,18 @@ fn a_month_of_intervals_that_follow_the_feeds_is_simulated_with_a_quarter_fewer_
 
 #[test]
 fn a_long_run_is_simulated_identically_from_its_seed() {
-    let plan = Plan::new(7, 40, 4);
+    let plan = LongRun::new(7, 40, 4);
     assert_eq!(run(plan), run(plan));
-    assert_ne!(run(plan), run(Plan::new(8, 40, 4)));
+    assert_ne!(run(plan), run(LongRun::new(8, 40, 4)));
 }
 
 fn without(rule: Rule) -> Report {
-    run(Plan { without: Some(rule), ..Plan::new(3, 100, 12) })
+    run(LongRun { without: Some(rule), ..LongRun::new(3, 100, 12) })
 }
 
 #[test]
 fn with_all_rules_the_small_run_is_simulated_without_a_violation() {
-    let report = run(Plan::new(3, 100, 12));
+    let report = run(LongRun::new(3, 100, 12));
     assert_eq!((report.violations, report.missed, report.blamed), (0, 0, 0), "{report:#?}");
 }
 

@@ -1,6 +1,6 @@
 //! The simulator over many seeds. `CURLEW_SIM_SEEDS=n` runs more of them, `CURLEW_SIM_SEED=n` one with its trace.
 
-use curlew_testkit::sim::{Mutation, Plan, Violation, invariants, run};
+use curlew_testkit::sim::{Mutation, Scenario, Violation, invariants, run};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -9,7 +9,7 @@ const SEEDS: u64 = 2_000;
 /// Lines of the trace that a failure shows.
 const TAIL: usize = 60;
 
-fn check(plan: Plan) -> Result<(), Violation> {
+fn check(plan: Scenario) -> Result<(), Violation> {
     invariants::all(&run(plan), &plan.rules())
 }
 
@@ -18,7 +18,7 @@ fn number(name: &str) -> Option<u64> {
 }
 
 /// The first failure of many runs, on all processors.
-fn first_failure(seeds: impl Fn(u64) -> Option<Plan> + Sync, count: u64) -> Option<(Plan, Violation)> {
+fn first_failure(seeds: impl Fn(u64) -> Option<Scenario> + Sync, count: u64) -> Option<(Scenario, Violation)> {
     let (next, found) = (AtomicU64::new(0), AtomicBool::new(false));
     let failure = Mutex::new(None);
     let threads = std::thread::available_parallelism().map_or(2, std::num::NonZero::get);
@@ -45,14 +45,14 @@ fn first_failure(seeds: impl Fn(u64) -> Option<Plan> + Sync, count: u64) -> Opti
 #[test]
 fn seeds_hold() {
     if let Some(seed) = number("CURLEW_SIM_SEED") {
-        let plan = Plan::of(seed);
+        let plan = Scenario::of(seed);
         let trace = run(plan);
         eprintln!("{}{plan:?}\n{:?}", trace.tail(usize::MAX), plan.rules());
         invariants::all(&trace, &plan.rules()).expect("holds");
         return;
     }
     let count = number("CURLEW_SIM_SEEDS").unwrap_or(SEEDS);
-    if let Some((plan, violation)) = first_failure(|seed| Some(Plan::of(seed)), count) {
+    if let Some((plan, violation)) = first_failure(|seed| Some(Scenario::of(seed)), count) {
         let tail = run(plan).tail(TAIL);
         panic!("{tail}seed {}: {violation}\nCURLEW_SIM_SEED={} shows the whole trace", plan.seed, plan.seed);
     }
@@ -68,7 +68,7 @@ const REGRESSIONS: [(u64, &str); 3] = [
 #[test]
 fn regressions_hold() {
     for (seed, fault) in REGRESSIONS {
-        if let Err(violation) = check(Plan::of(seed)) {
+        if let Err(violation) = check(Scenario::of(seed)) {
             panic!("seed {seed}, {fault}: {violation}");
         }
     }
@@ -77,18 +77,18 @@ fn regressions_hold() {
 #[test]
 fn a_seed_replays_identically() {
     for seed in [0, 1, 2, 3, 6, 12] {
-        let plan = Plan::of(seed);
+        let plan = Scenario::of(seed);
         assert_eq!(run(plan).fingerprint(), run(plan).fingerprint(), "seed {seed}");
     }
-    assert_ne!(run(Plan::of(1)).fingerprint(), run(Plan::of(2)).fingerprint());
+    assert_ne!(run(Scenario::of(1)).fingerprint(), run(Scenario::of(2)).fingerprint());
 }
 
 #[test]
 fn running_twice_is_running_once() {
     let seeds = number("CURLEW_SIM_SEED").map_or(0..60, |seed| seed..seed + 1);
     for seed in seeds {
-        let (troubled, calm) = (run(Plan::steady(seed, true)), run(Plan::steady(seed, false)));
-        invariants::all(&troubled, &Plan::steady(seed, true).rules()).expect("holds");
+        let (troubled, calm) = (run(Scenario::steady(seed, true)), run(Scenario::steady(seed, false)));
+        invariants::all(&troubled, &Scenario::steady(seed, true).rules()).expect("holds");
         if let Err(violation) = invariants::twice_is_once(&troubled, &calm) {
             let lines = number("CURLEW_SIM_SEED").map_or(TAIL, |_| usize::MAX);
             panic!("{}seed {seed}: {violation}", troubled.tail(lines));
@@ -100,7 +100,7 @@ fn running_twice_is_running_once() {
 const MUTANT_SEEDS: u64 = 2_000;
 
 fn noticed(mutation: Mutation, invariant: &str) {
-    let plan = |seed| Some(Plan::of(seed).without(mutation));
+    let plan = |seed| Some(Scenario::of(seed).without(mutation));
     let (plan, violation) = first_failure(plan, MUTANT_SEEDS).expect("the mutation is noticed");
     eprintln!("{mutation:?} was noticed at seed {}: {violation}", plan.seed);
     assert!(violation.invariant.starts_with(invariant), "seed {}: {violation}", plan.seed);
@@ -119,4 +119,18 @@ fn without_the_pause_after_a_lost_lease_the_simulator_fails() {
 #[test]
 fn acknowledging_before_the_work_is_done_makes_the_simulator_fail() {
     noticed(Mutation::AckFirst, "4");
+}
+
+#[test]
+fn without_a_rule_of_the_worker_the_simulator_fails() {
+    for (mutation, invariant) in [
+        (Mutation::AckBeforeSend, "4"),
+        (Mutation::FailureAcknowledged, "4"),
+        (Mutation::DeadLetterDropped, "4"),
+        (Mutation::PanicLosesBatch, "4"),
+        (Mutation::ThrottlingCounts, "8"),
+        (Mutation::ThrottlingIgnored, "8"),
+    ] {
+        noticed(mutation, invariant);
+    }
 }
