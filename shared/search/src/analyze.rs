@@ -1,8 +1,8 @@
-//! Takes text apart into the words that are indexed and looked for.
+//! Splits text into the words that are indexed and searched for.
 //!
 //! Every word has a position, and one or two forms. The first form is its stem in the language of the page, without
 //! accents. The second, where it differs, is the stem of the word written without accents, so that `perche` finds
-//! `perché` even where the stemmer minds the accent. Scripts that do not part words by spaces are taken apart into
+//! `perché` even where the stemmer depends on the accent. Scripts that do not separate words by spaces are split into
 //! pairs of neighbouring characters.
 
 mod letters;
@@ -16,15 +16,15 @@ use std::collections::HashMap;
 use std::ops::Range;
 use tantivy::tokenizer::{RawTokenizer, Stemmer, TextAnalyzer};
 
-/// Words whose forms are remembered, a language; then the memory is emptied.
+/// Maximum number of words per language whose forms are cached; a full cache is cleared.
 const MAX_REMEMBERED: usize = 20_000;
 
 /// One word of a text.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Word {
-    /// What it is indexed as.
+    /// Form under which the word is indexed.
     pub(crate) form: String,
-    /// What it is indexed as besides, at the same position.
+    /// Second form, indexed at the same position.
     pub(crate) other: Option<String>,
     /// Its number in the text; neighbours in a phrase have neighbouring numbers.
     pub(crate) position: usize,
@@ -32,16 +32,16 @@ pub(crate) struct Word {
     pub(crate) span: Range<usize>,
 }
 
-/// One word of a text, for as long as it is looked at.
+/// One word of a text, borrowed from the analyzer.
 #[derive(Clone, Debug)]
 pub(crate) struct Met<'a> {
-    /// As of a [`Word`].
+    /// As in [`Word`].
     pub(crate) form: &'a str,
-    /// As of a [`Word`].
+    /// As in [`Word`].
     pub(crate) other: Option<&'a str>,
-    /// As of a [`Word`].
+    /// As in [`Word`].
     pub(crate) position: usize,
-    /// As of a [`Word`].
+    /// As in [`Word`].
     pub(crate) span: Range<usize>,
 }
 
@@ -52,41 +52,41 @@ impl From<Met<'_>> for Word {
     }
 }
 
-/// What the words are for.
+/// Purpose for which words are extracted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
-    /// To be found: single ideographs are indexed besides the pairs.
+    /// Indexing: single ideographs are indexed in addition to the pairs.
     Index,
-    /// To look for: only pairs, unless an ideograph stands alone.
+    /// Querying: only pairs, unless an ideograph stands alone.
     Query,
 }
 
-/// One analyzer a language, made when first asked for.
+/// One analyzer per language, created on first use.
 #[derive(Default)]
 pub(crate) struct Analyzers(HashMap<String, Analyzer>);
 
 impl Analyzers {
-    /// The analyzer of a primary language subtag; the empty word is no language.
+    /// Returns the analyzer of a primary language subtag; the empty string stands for an unknown language.
     pub(crate) fn of(&mut self, language: &str) -> &mut Analyzer {
         let rules = rules(language);
         self.0.entry(rules.to_owned()).or_insert_with(|| Analyzer::new(rules))
     }
 }
 
-/// Takes texts of one language apart.
+/// Splits texts of one language into words.
 pub(crate) struct Analyzer {
     stemmer: Option<TextAnalyzer>,
-    /// Lets everything pass but stop words.
+    /// Filter that drops stop words.
     stop_words: Option<TextAnalyzer>,
     apostrophe: Apostrophe,
     dotless_i: bool,
-    /// True if a form begins as its word does. The Dutch stemmer cuts `ge` off.
+    /// True if a form begins with the same letter as its word. The Dutch stemmer cuts `ge` off.
     keeps_first_letter: bool,
     remembered: Remembered,
 }
 
-/// The ASCII letters and digits with which some forms begin. Nearly all stemmers keep the first letter of a word that begins
-/// with one of these, so a word with another one has none of the forms.
+/// Set of ASCII letters and digits with which the wanted forms begin. Nearly all stemmers keep the first letter of a
+/// word that begins with one of these, so a word with another first letter has none of the forms.
 #[derive(Default)]
 pub(crate) struct FirstLetters(u128);
 
@@ -102,10 +102,10 @@ impl FirstLetters {
     }
 }
 
-/// The forms of words as they are written.
+/// Cache of the forms of words as they are written.
 #[derive(Default)]
 struct Remembered {
-    /// Where the forms of a word are.
+    /// Index into `forms`, by word.
     at: HashMap<String, usize>,
     forms: Vec<(String, Option<String>)>,
 }
@@ -129,29 +129,31 @@ impl Analyzer {
         }
     }
 
-    /// True if a word says nothing about what a page is about: an article, a preposition, the first word of a question.
+    /// True if a word says nothing about the subject of a page: an article, a preposition, the first word of a
+    /// question.
     pub(crate) fn is_stop_word(&mut self, word: &str) -> bool {
         let Some(stop_words) = &mut self.stop_words else { return false };
         let lower = lower(word, self.dotless_i);
         let mut parts = lower.split(is_apostrophe).enumerate();
-        // Of `what's` and `don't` only a letter stands behind the apostrophe.
+        // In `what's` and `don't` only one letter follows the apostrophe.
         let is_ending = |number: usize, part: &str| number > 0 && part.chars().nth(1).is_none();
         parts.all(|(number, part)| is_ending(number, part) || !stop_words.token_stream(part).advance())
     }
 
-    /// The words of a text, in their order.
+    /// Returns the words of a text, in order.
     pub(crate) fn words(&mut self, text: &str, mode: Mode) -> Vec<Word> {
         let mut words = Vec::with_capacity(text.len() / 6);
         self.each(text, mode, &mut |met| words.push(met.into()));
         words
     }
 
-    /// Shows the words of a text, in their order, without making anything for each.
+    /// Calls `show` for each word of a text, in order, without allocating per word.
     pub(crate) fn each(&mut self, text: &str, mode: Mode, show: &mut dyn FnMut(Met<'_>)) {
         self.each_of(None, text, mode, show);
     }
 
-    /// The same, but for words that begin with other letters than these; some of them may be shown all the same.
+    /// As [`Analyzer::each`], but skips words that begin with none of these letters; a few of them may be shown all the
+    /// same.
     pub(crate) fn each_beginning(
         &mut self,
         first: &FirstLetters,
@@ -211,7 +213,7 @@ impl Analyzer {
         }
     }
 
-    /// The forms of one word as it is written.
+    /// Returns the forms of one word as it is written.
     fn forms(&mut self, word: &str) -> &(String, Option<String>) {
         let at = match self.remembered.at.get(word) {
             Some(at) => *at,
@@ -220,7 +222,7 @@ impl Analyzer {
         &self.remembered.forms[at]
     }
 
-    /// Finds the forms of a word, and says where they are remembered.
+    /// Computes the forms of a word and returns their index in the cache.
     fn learn(&mut self, word: &str) -> usize {
         let lower = lower(word, self.dotless_i);
         let bare = without_accents(&lower);
@@ -246,7 +248,7 @@ fn stem(stemmer: &mut TextAnalyzer, word: &str) -> String {
     if stem.is_empty() { word.to_owned() } else { stem }
 }
 
-/// The parts of a word between its apostrophes; there is at least one.
+/// Returns the parts of a word between its apostrophes; there is at least one.
 fn parts(text: &str, span: &Range<usize>) -> Vec<Range<usize>> {
     let mut parts = Vec::new();
     let mut from = span.start;
@@ -258,7 +260,7 @@ fn parts(text: &str, span: &Range<usize>) -> Vec<Range<usize>> {
     parts
 }
 
-/// Pairs of neighbouring characters; each character counts as a position.
+/// Shows pairs of neighbouring characters; each character counts as a position.
 fn show_pairs(text: &str, span: Range<usize>, mode: Mode, position: &mut usize, show: &mut dyn FnMut(Met<'_>)) {
     let (mut form, mut single) = (String::new(), String::new());
     let start = span.start;
@@ -276,7 +278,7 @@ fn show_pairs(text: &str, span: Range<usize>, mode: Mode, position: &mut usize, 
                 at + next.len_utf8()
             }
             None => {
-                // The last one is part of the pair before, unless it stands alone.
+                // The last character belongs to the previous pair, unless it stands alone.
                 if at == start || keep_single {
                     push_compatible(&mut form, &[c]);
                 }

@@ -1,4 +1,4 @@
-//! Building splits of records and of other splits.
+//! Builds splits from records and from other splits.
 
 use crate::bundle;
 use crate::error::SearchError;
@@ -21,12 +21,12 @@ use tantivy::{BitSet, Directory, DocId, Index, IndexBuilder, IndexSettings, Relo
 /// Limits of one split.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BuildBudget {
-    /// Memory for words that are not yet laid down, in bytes; when it is used up, a part is laid down in memory in its
-    /// final, compressed form, and the parts are merged at the end.
+    /// Memory for words that are not yet written, in bytes. When it is used up, a part is written to memory in its
+    /// final, compressed form; the parts are merged at the end.
     pub arena_bytes: usize,
-    /// Most pages of one split.
+    /// Maximum number of pages in one split.
     pub docs: u64,
-    /// So much of a page's text is searchable, in bytes; all of it is stored.
+    /// Searchable prefix of a page's text, in bytes; the whole text is stored.
     pub text_bytes: usize,
 }
 
@@ -41,17 +41,17 @@ impl Default for BuildBudget {
 pub struct SplitBuilt {
     /// The blob; [`Split::open`] reads it. The same records in the same order give the same bytes.
     pub bytes: Vec<u8>,
-    /// The first half of the blob's checksum in hexadecimal digits, to name the object by.
+    /// First half of the blob's checksum in hexadecimal digits; used as the object's name.
     pub name: String,
-    /// Bytes at its end that [`Split::open_cold`] needs.
+    /// Number of bytes at the end of the blob that [`Split::open_cold`] needs.
     pub tail: u64,
-    /// Pages in it.
+    /// Number of pages in it.
     pub docs: u64,
-    /// Their languages (primary subtags); the empty word stands for pages whose language is not known.
+    /// Their languages (primary subtags); the empty string stands for pages whose language is unknown.
     pub languages: BTreeSet<String>,
-    /// Pages that were asked to be left out, and that were there to be left out.
+    /// Pages that the caller asked to leave out and that one of the inputs held.
     pub dropped: BTreeSet<PageId>,
-    /// When the first of its pages is to vanish by its own directive (`unavailable_after`).
+    /// Earliest time at which one of its pages expires by its own directive (`unavailable_after`).
     pub first_expiry: Option<Timestamp>,
 }
 
@@ -63,7 +63,7 @@ impl fmt::Debug for SplitBuilt {
 
 /// Builds one split from records, on the caller's thread.
 ///
-/// Of several records of one page the last is taken.
+/// If several records describe the same page, the last one wins.
 ///
 /// # Errors
 /// [`SearchError::Empty`] without records, [`SearchError::TooLarge`] beyond the budget.
@@ -75,11 +75,11 @@ pub fn build_split(records: impl Iterator<Item = Record>, budget: &BuildBudget) 
     builder.finish()
 }
 
-/// Merges several splits into one, leaving out some pages; nothing is taken apart anew.
+/// Merges several splits into one, leaving out some pages; no text is analyzed again.
 ///
-/// Of a page that is in several of them the one in the later split is taken, and none that is
-/// [outdated](Split::set_outdated). `None` if nothing is left. Besides the
-/// splits this takes about one and a half times the memory of the result.
+/// If a page is in several splits, the copy in the latest one wins; [outdated](Split::set_outdated) copies are skipped.
+/// Returns `None` if nothing is left. Besides the splits, a merge needs about one and a half times the memory of the
+/// result.
 ///
 /// # Errors
 /// [`SearchError::TooLarge`] if more pages are left than the budget allows.
@@ -126,24 +126,24 @@ pub fn merge_splits(
     Ok(Some(SplitBuilt { dropped, first_expiry, ..seal(merged, docs, languages)? }))
 }
 
-/// The engine cannot size its tables for less.
+/// Minimum arena in bytes; the engine cannot size its tables for less.
 const MIN_ARENA_BYTES: usize = 1_000_000;
-/// Bytes of a block of stored records before compression. Each hit takes a block apart; in smaller ones short records that are
-/// alike are compressed less well.
+/// Size of a block of stored records before compression, in bytes. Each hit decompresses one block; smaller blocks
+/// compress short, similar records less well.
 const STORE_BLOCK_BYTES: usize = 128 * 1024;
-/// The segment of every split has this name, in place of a random one, so that the same records give the same bytes.
+/// Segment name in every split. It replaces a random one, so that the same records give the same bytes.
 const SEGMENT: &str = "00000000000000000000000000000001";
-/// The engine's list of segments.
+/// File name of the engine's list of segments.
 const META: &str = "meta.json";
 
 /// An index that was built in memory.
 struct Finished {
     index: Index,
-    /// Its files; the index's own view of them leaves out the checksum at the end of each.
+    /// Files of the index; the index's own view of them hides the checksum at the end of each.
     directory: RamDirectory,
 }
 
-/// An index, and what of it is not taken over.
+/// One input of a merge: an index, and the documents of it that are left out.
 struct Part {
     index: Index,
     docs: DocId,
@@ -176,15 +176,15 @@ struct Builder {
     fields: Fields,
     tokens: Tokens,
     writer: SingleSegmentIndexWriter,
-    /// Where the writer writes to.
+    /// Directory that the writer writes to.
     directory: RamDirectory,
     docs: DocId,
     parts: Vec<Part>,
-    /// Where the last part lies.
+    /// Directory of the last part.
     laid_down: RamDirectory,
-    /// Which part each page is in, and as which document.
+    /// Part and document of each page.
     pages: HashMap<[u8; 16], (usize, DocId)>,
-    /// Documents of pages that came again later.
+    /// Documents of pages that a later record replaced.
     repeated: Vec<(usize, DocId)>,
     languages: BTreeSet<String>,
     first_expiry: Option<Timestamp>,
@@ -260,7 +260,7 @@ impl Builder {
     }
 }
 
-/// A writer that works on the caller's thread and fills one segment.
+/// Creates a writer that works on the caller's thread and fills one segment.
 fn writer(
     schema: &Schema,
     budget: &BuildBudget,
@@ -294,7 +294,7 @@ fn merge(parts: &[Part]) -> Result<Finished, SearchError> {
     Ok(Finished { index, directory })
 }
 
-/// The languages that are left after a merge.
+/// Returns the languages that are left after a merge.
 fn languages_of(index: &Index) -> Result<BTreeSet<String>, SearchError> {
     let (_, fields) = schema::schema();
     let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
@@ -315,7 +315,7 @@ fn languages_of(index: &Index) -> Result<BTreeSet<String>, SearchError> {
     Ok(languages)
 }
 
-/// When the first page is to vanish that is left after a merge.
+/// Returns the earliest expiry among the pages that are left after a merge.
 fn first_expiry_of(index: &Index) -> Result<Option<Timestamp>, SearchError> {
     let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
     let searcher = reader.searcher();
@@ -329,7 +329,7 @@ fn first_expiry_of(index: &Index) -> Result<Option<Timestamp>, SearchError> {
     Ok(first.map(Timestamp::from_millis))
 }
 
-/// Packs a finished index, under names that do not depend on chance.
+/// Packs a finished index under deterministic names.
 fn seal(finished: Finished, docs: u64, languages: BTreeSet<String>) -> Result<SplitBuilt, SearchError> {
     let random = finished.index.searchable_segment_ids()?;
     let [random] = random.as_slice() else {
@@ -337,10 +337,11 @@ fn seal(finished: Finished, docs: u64, languages: BTreeSet<String>) -> Result<Sp
     };
     let mut files = BTreeMap::new();
     for path in finished.index.load_metas()?.list_segment_files() {
-        // What could be there is listed, also what never is, such as a list of deleted documents.
+        // The engine lists every file that may exist, including ones never written, such as a list of deleted
+        // documents.
         if let (Some(name), Ok(file)) = (path.to_str(), finished.directory.get_file_handle(&path)) {
             let bytes = file.read_bytes(0..file.len())?;
-            // From here on only `files` holds it, which gives it up as soon as it is packed.
+            // From here on only `files` holds the bytes, and gives them up as soon as they are packed.
             finished.directory.delete(&path).map_err(std::io::Error::other)?;
             files.insert(name.replace(&random.uuid_string(), SEGMENT), bytes);
         }
@@ -359,13 +360,13 @@ fn seal(finished: Finished, docs: u64, languages: BTreeSet<String>) -> Result<Sp
     })
 }
 
-/// The engine's list of segments, with the fixed name and without the note on what was merged.
+/// Returns the engine's list of segments with the fixed name and without its note about merged segments.
 fn meta(finished: &Finished, random: &SegmentId) -> Result<Vec<u8>, SearchError> {
     let meta = finished.directory.atomic_read(Path::new(META)).map_err(tantivy::TantivyError::from)?;
     let mut meta: Value = serde_json::from_slice(&meta).map_err(std::io::Error::from)?;
     for segment in meta["segments"].as_array_mut().into_iter().flatten() {
         if segment["segment_id"].as_str().is_some_and(|id| id.replace('-', "") == random.uuid_string()) {
-            // An id is read with and without its hyphens.
+            // The engine reads an id with and without hyphens.
             segment["segment_id"] = Value::String(SEGMENT.to_owned());
         }
     }

@@ -5,9 +5,9 @@
 //!   | SHA-256 of all since the files | SHA-256 of all before | form (u32) | "CURLEWSP"
 //! ```
 //!
-//! Numbers are little-endian. `hot` repeats the ranges of the files that every search reads first, so whoever reads by ranges
-//! opens a split by reading its tail, all after the files. What was cut short has no magic at its end; what was changed has
-//! another checksum; so tantivy, which trusts its files, only ever sees what it has written.
+//! Numbers are little-endian. `hot` repeats the ranges of the files that every search reads first, so a reader by
+//! ranges opens a split by reading its tail, which is everything after the files. A truncated blob has no magic at its
+//! end; a modified one has another checksum. So tantivy, which trusts its files, only ever sees what it wrote.
 
 use crate::cold::{Cold, sums};
 use crate::error::SearchError;
@@ -24,31 +24,32 @@ use tantivy::directory::error::{DeleteError, LockError, OpenReadError, OpenWrite
 use tantivy::directory::{DirectoryLock, FileHandle, Lock, OwnedBytes, WatchCallback, WatchHandle, WritePtr};
 use tantivy::{Directory, HasLen};
 
-/// The form that is written and read. It grows with every change of the schema or of the way words are taken apart.
+/// Format version that is written and read. It grows with every change of the schema or of the way text is split into
+/// words.
 pub const FORM: u32 = 5;
 const MAGIC: &[u8; 8] = b"CURLEWSP";
 const CHECKSUM_BYTES: usize = 32;
-/// Form and magic.
+/// Length of form and magic.
 const TAIL_BYTES: usize = 4 + MAGIC.len();
-/// The lengths of hot ranges, checksums and contents.
+/// Length of the three lengths: hot ranges, checksums, contents.
 const LENGTHS_BYTES: usize = 3 * 8;
-/// What follows the contents.
+/// Length of everything after the contents.
 const TRAILER_BYTES: usize = LENGTHS_BYTES + 2 * CHECKSUM_BYTES + TAIL_BYTES;
-/// Longer ranges are not hot, in bytes; but for columns and lengths of texts, which every search reads.
+/// Maximum length of a hot range in bytes. Columns and field lengths, which every search reads, are exempt.
 const HOT_BYTES: u64 = 64 * 1024;
-/// Files whose ranges are hot however long they are.
+/// Extensions of files whose ranges are hot regardless of their length.
 const ALWAYS_HOT: [&str; 3] = [".fast", ".fieldnorm", ".store"];
 
-/// What a blob says of itself.
+/// Description of a blob, stored inside it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Contents {
-    /// Pages.
+    /// Number of pages.
     pub(crate) docs: u64,
-    /// Languages of the pages; the empty word stands for pages whose language is not known.
+    /// Languages of the pages; the empty string stands for pages whose language is unknown.
     pub(crate) languages: BTreeSet<String>,
-    /// Where each file lies.
+    /// Position of each file.
     files: Vec<FileEntry>,
-    /// Where the hot ranges lie in the files: first byte and length.
+    /// Position of the hot ranges in the files: first byte and length.
     hot: Vec<(u64, u64)>,
 }
 
@@ -59,13 +60,13 @@ struct FileEntry {
     length: u64,
 }
 
-/// Files laid one after the other, in the order of their names.
+/// Files concatenated in the order of their names.
 pub(crate) struct Layout {
     contents: Contents,
     bytes: Vec<u8>,
 }
 
-/// Lays files one after the other.
+/// Concatenates files.
 pub(crate) fn lay(docs: u64, languages: BTreeSet<String>, files: BTreeMap<String, OwnedBytes>) -> Layout {
     let mut bytes = Vec::with_capacity(files.values().map(|file| file.len()).sum());
     let mut entries = Vec::with_capacity(files.len());
@@ -77,7 +78,7 @@ pub(crate) fn lay(docs: u64, languages: BTreeSet<String>, files: BTreeMap<String
 }
 
 impl Layout {
-    /// Makes the ranges hot that `open` reads.
+    /// Marks the ranges that `open` reads as hot.
     pub(crate) fn record(
         self,
         open: impl FnOnce(Contents, BundleDirectory) -> Result<(), SearchError>,
@@ -100,7 +101,7 @@ impl Layout {
         Ok(Layout { contents, bytes: bytes.into() })
     }
 
-    /// The whole blob, and how many bytes at its end are its tail.
+    /// Returns the whole blob and the length of its tail in bytes.
     pub(crate) fn seal(self) -> Result<(Vec<u8>, u64), SearchError> {
         let Layout { contents, bytes: mut blob } = self;
         let files = blob.len();
@@ -127,13 +128,13 @@ impl Layout {
     }
 }
 
-/// The checksum of a whole blob, as 32 hexadecimal digits: the same records give the same one.
+/// Returns the checksum of a whole blob as 32 hexadecimal digits; the same records give the same one.
 pub(crate) fn name(blob: &[u8]) -> String {
     let checksum = blob.len().checked_sub(TAIL_BYTES + CHECKSUM_BYTES).and_then(|at| blob.get(at..at + 16));
     curlew_model::hex(checksum.unwrap_or_default())
 }
 
-/// Takes a blob apart; every byte of it is checked.
+/// Opens a blob, checking every byte.
 pub(crate) fn unpack(blob: &Bytes) -> Result<(Contents, BundleDirectory), SearchError> {
     let trailer = Trailer::read(blob)?;
     let whole = blob.len() - TAIL_BYTES - CHECKSUM_BYTES;
@@ -146,8 +147,8 @@ pub(crate) fn unpack(blob: &Bytes) -> Result<(Contents, BundleDirectory), Search
     Ok((contents, directory))
 }
 
-/// Takes a blob of `length` bytes apart of which only the end is here, the whole tail at least; what there is besides is
-/// kept too.
+/// Opens a blob of `length` bytes of which only the end is present: at least the whole tail. Bytes of files before the
+/// tail are kept too.
 ///
 /// # Errors
 /// [`SearchError::Short`] if more of the end is needed.
@@ -182,7 +183,7 @@ fn damaged(reason: &str) -> SearchError {
     SearchError::damaged_split(reason)
 }
 
-/// The lengths of what lies between the files and the trailer.
+/// Lengths of the sections between the files and the trailer.
 struct Trailer {
     hot: u64,
     sums: u64,
@@ -190,7 +191,7 @@ struct Trailer {
 }
 
 impl Trailer {
-    /// Reads the trailer at the end of some bytes.
+    /// Reads the trailer at the end of a slice.
     fn read(bytes: &[u8]) -> Result<Trailer, SearchError> {
         let at = bytes.len().checked_sub(TRAILER_BYTES).ok_or_else(|| damaged("it is too short"))?;
         let trailer = &bytes[at..];
@@ -206,14 +207,14 @@ impl Trailer {
         Ok(Trailer { hot: length(0), sums: length(8), contents: length(16) })
     }
 
-    /// Bytes of the files in a blob of so many bytes.
+    /// Returns the length of the files in a blob of `length` bytes.
     fn files(&self, length: u64) -> Result<u64, SearchError> {
         let parts = [self.hot, self.sums, self.contents, TRAILER_BYTES as u64];
         let tail = parts.into_iter().try_fold(0_u64, u64::checked_add);
         tail.and_then(|tail| length.checked_sub(tail)).ok_or_else(|| damaged("its contents are too long"))
     }
 
-    /// Reads the contents out of bytes that end with the blob's end.
+    /// Reads the contents from bytes that end where the blob ends.
     fn contents(&self, bytes: &[u8]) -> Result<Contents, SearchError> {
         let end = bytes.len() - TRAILER_BYTES;
         let json = end.checked_sub(self.contents as usize).and_then(|from| bytes.get(from..end));
@@ -242,11 +243,11 @@ impl Contents {
     }
 }
 
-/// Where the bytes come from.
+/// Source of a blob's bytes.
 #[derive(Clone)]
 enum Source {
     Whole(Bytes),
-    /// As `Whole`, and what is read is noted.
+    /// As `Whole`, but every read is recorded.
     Recorded(Bytes, Arc<Mutex<Vec<Range<u64>>>>),
     Cold(Arc<Cold>),
 }
@@ -262,12 +263,12 @@ impl Source {
             }
         };
         let part = bytes.get(range.start as usize..range.end as usize).ok_or(io::ErrorKind::UnexpectedEof)?;
-        // Handing out the bytes themselves would take an `unsafe` promise about where they lie.
+        // Handing out the bytes themselves would need an `unsafe` promise about where they lie.
         Ok(OwnedBytes::new(part.to_vec()))
     }
 }
 
-/// The files of one blob, as a directory that is only read.
+/// Files of one blob as a read-only directory.
 #[derive(Clone)]
 pub(crate) struct BundleDirectory {
     files: Arc<BTreeMap<PathBuf, Range<u64>>>,
@@ -319,7 +320,7 @@ impl Directory for BundleDirectory {
         Ok(())
     }
 
-    // Nothing is ever written, so there is nothing to lock out.
+    // Nothing is ever written, so no lock is needed.
     fn acquire_lock(&self, _lock: &Lock) -> Result<DirectoryLock, LockError> {
         Ok(DirectoryLock::from(Box::new(())))
     }
@@ -333,7 +334,8 @@ fn read_only() -> io::Error {
     io::Error::new(io::ErrorKind::PermissionDenied, "a split is only read")
 }
 
-/// One file. Tantivy asks for the parts that it needs — a posting list, a block of stored text — and only those are read.
+/// One file. Tantivy asks for the parts that it needs (a posting list, a block of stored text), and only those are
+/// read.
 struct BundleFile {
     range: Range<u64>,
     source: Source,
@@ -402,7 +404,7 @@ mod tests {
         assert_eq!(cold.wanted(), [0..10]);
         cold.supply(0, &Bytes::copy_from_slice(&whole[..10])).unwrap();
         assert_eq!(directory.atomic_read(Path::new("a")).unwrap(), b"first");
-        // More than the tail is taken in at once.
+        // Bytes beyond the tail are accepted as well.
         let (_, directory, _) = unpack_tail(&Bytes::from(whole.clone()), length).unwrap();
         assert_eq!(directory.atomic_read(Path::new("a")).unwrap(), b"first");
         for short in 0..tail as usize {

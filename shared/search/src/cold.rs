@@ -1,7 +1,8 @@
-//! The bytes of a split that is read by ranges: what is not here yet is noted, and the read fails.
+//! Bytes of a split that is read by ranges. A read of missing bytes fails, and records which ones are wanted.
 //!
-//! Nothing here fetches anything. The caller runs a search; if that fails and something [is wanted](Cold::wanted), it fetches the
-//! ranges, [supplies](Cold::supply) them and runs the search again. Chunks are checked one by one as they come.
+//! Nothing here fetches anything. The caller runs a search; if that fails and some bytes [are wanted](Cold::wanted), it
+//! fetches those ranges, [supplies](Cold::supply) them and runs the search again. Each chunk is checked when it
+//! arrives.
 
 use crate::error::SearchError;
 use bytes::Bytes;
@@ -12,18 +13,19 @@ use std::io;
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Bytes that are checked, kept and given up together.
+/// Size of a chunk in bytes; chunks are checked, kept and dropped as a whole.
 pub const CHUNK_BYTES: u64 = 64 * 1024;
-/// Bytes of a chunk's checksum.
+/// Length of a chunk's checksum in bytes.
 const SUM_BYTES: usize = 8;
-/// Chunks that are so near to each other are read in one go, in bytes: reading them takes less time than asking once more.
+/// Maximum gap between two ranges that are always joined, in bytes: reading the gap takes less time than another
+/// request.
 const NEAR_BYTES: u64 = 256 * 1024;
-/// So many reads at a time are enough for what lies not too far apart.
+/// Number of reads at which joining stops, unless gaps within [`FAR_BYTES`] can reduce it.
 const READS: usize = 3;
-/// What lies further apart is read by itself, in bytes.
+/// Maximum gap in bytes that is read to save a request; ranges further apart are read separately.
 const FAR_BYTES: u64 = 4 * 1024 * 1024;
 
-/// The checksums of all chunks of the files of a split, one after another.
+/// Returns the checksums of all chunks of a split's files, concatenated.
 pub(crate) fn sums(files: &[u8]) -> Vec<u8> {
     files.chunks(CHUNK_BYTES as usize).flat_map(sum).collect()
 }
@@ -33,13 +35,13 @@ fn sum(chunk: &[u8]) -> [u8; SUM_BYTES] {
     std::array::from_fn(|at| hash[at])
 }
 
-/// The bytes that are here.
+/// Bytes that are present.
 pub(crate) struct Cold {
-    /// Ranges that each search needs, sorted.
+    /// Ranges that every search needs, sorted.
     hot: Vec<(Range<u64>, Bytes)>,
-    /// A checksum for each chunk.
+    /// One checksum per chunk.
     sums: Bytes,
-    /// Bytes of all files.
+    /// Total length of all files in bytes.
     length: u64,
     state: Mutex<State>,
 }
@@ -56,10 +58,10 @@ impl Cold {
         Cold { hot, sums, length, state: Mutex::new(state) }
     }
 
-    /// Some bytes of the files.
+    /// Reads a range of the files.
     ///
     /// # Errors
-    /// [`io::ErrorKind::WouldBlock`] if they are not all here; they are wanted from then on.
+    /// [`io::ErrorKind::WouldBlock`] if some of it is missing; the missing chunks are then wanted.
     pub(crate) fn read(&self, range: &Range<u64>) -> io::Result<Vec<u8>> {
         if range.is_empty() {
             return Ok(Vec::new());
@@ -91,16 +93,16 @@ impl Cold {
         Ok(bytes)
     }
 
-    /// The chunks that were asked for and are not here, in their order; asked for once.
+    /// Returns the missing chunks that reads have asked for, in order, and forgets them.
     pub(crate) fn wanted(&self) -> Vec<Range<u64>> {
         let wanted = std::mem::take(&mut self.state().wanted);
         wanted.into_iter().map(|number| self.chunk(number)).collect()
     }
 
-    /// Takes bytes in that begin at a chunk; a chunk that is not whole is left out.
+    /// Accepts bytes that begin at a chunk; incomplete chunks are ignored.
     ///
     /// # Errors
-    /// [`SearchError::Damaged`] if they are not what was written.
+    /// [`SearchError::Damaged`] if they differ from what was written.
     pub(crate) fn supply(&self, at: u64, bytes: &Bytes) -> Result<(), SearchError> {
         let mut state = self.state();
         let mut number = at.div_ceil(CHUNK_BYTES);
@@ -120,12 +122,12 @@ impl Cold {
         }
     }
 
-    /// Bytes that are kept besides what each search needs.
+    /// Returns the number of bytes kept in addition to the hot ranges.
     pub(crate) fn kept(&self) -> u64 {
         self.state().kept()
     }
 
-    /// Gives up the chunks that were read the longest ago until at most so many bytes are kept.
+    /// Drops the least recently read chunks until at most `most` bytes are kept.
     pub(crate) fn trim(&self, most: u64) {
         let mut state = self.state();
         let mut kept = state.kept();
@@ -152,12 +154,12 @@ impl State {
     }
 }
 
-/// A range within a larger one that begins elsewhere.
+/// Translates a range into one relative to the start of `of`, which contains it.
 fn part(range: &Range<u64>, of: &Range<u64>) -> Range<usize> {
     (range.start - of.start) as usize..(range.end - of.start) as usize
 }
 
-/// Ranges in their order as few that are worth reading: gaps are read too where that saves a read.
+/// Joins sorted ranges into as few reads as are worthwhile; gaps are read too where that saves a read.
 pub fn joined(ranges: Vec<Range<u64>>) -> Vec<Range<u64>> {
     let mut joined: Vec<Range<u64>> = Vec::with_capacity(ranges.len());
     for range in ranges {

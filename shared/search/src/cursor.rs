@@ -1,45 +1,45 @@
-//! Where the next page of results goes on.
+//! Position at which the next page of results continues.
 //!
-//! A cursor names the last result that was shown, not how many there were: what is published meanwhile neither repeats a
-//! result nor leaves one out. It keeps the present of the first page too, since scores fade with time. It is signed: whoever
-//! could write one could choose where results begin and how many were seen, which bounds how deep anybody looks.
+//! A cursor names the last result shown, not the number of results, so pages published meanwhile neither repeat nor
+//! skip a result. It keeps the time of the first page too, since scores decay with time. It is signed: otherwise anyone
+//! could choose where results begin and forge the count of results seen, which bounds how deep a client may page.
 
 use curlew_model::{Timestamp, hex, unhex};
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
-/// The form that is written and read.
+/// Format version that is written and read.
 const FORM: u8 = 3;
-/// Numbers of a cursor before the keys of what was drawn forward, of 8 bytes each.
+/// Number of 8-byte numbers in a cursor before the keys of results shown ahead of their turn.
 const NUMBERS: usize = 8;
-/// A result is drawn forward past at most so many others.
+/// Maximum number of results that one result may overtake.
 pub(crate) const AHEAD: usize = 20;
-/// Bytes of the signature, which covers the query too: 128 bits cannot be guessed.
+/// Length of the signature in bytes, which covers the query too: 128 bits cannot be guessed.
 const SIGNATURE_BYTES: usize = 16;
-/// Bytes of the key that cursors are signed by.
+/// Length in bytes of the key that signs cursors.
 pub const CURSOR_KEY_BYTES: usize = 32;
-/// The block of SHA-256 in bytes, to which HMAC fills its key up with zeros (RFC 2104 §2).
+/// Block size of SHA-256 in bytes, to which HMAC pads its key with zeros (RFC 2104 §2).
 const BLOCK_BYTES: usize = 64;
-/// Keeps this use of the key apart from every other one.
+/// Separates this use of the key from every other one.
 const PURPOSE: &[u8] = b"curlew cursor 1";
 
-/// Where a result stands among all results of a query.
+/// Position of a result in the order of all results of a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
-    /// What is compared first and second: score and date, or date and score.
+    /// Primary and secondary sort key: score and date, or date and score.
     pub(crate) rank: (i64, i64),
     /// The page's key.
     pub(crate) key: u64,
 }
 
 impl Place {
-    /// True if this comes later in the order of the results.
+    /// True if `self` comes later in the order of the results.
     pub(crate) fn comes_after(self, other: Place) -> bool {
         self.rank < other.rank || (self.rank == other.rank && self.key > other.key)
     }
 }
 
-/// How many pages a query found when its first page of results was asked for.
+/// Number of pages that a query found when its first page of results was requested.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
     pub(crate) total: u64,
@@ -47,33 +47,33 @@ pub(crate) struct Counts {
     pub(crate) copies: u64,
 }
 
-/// The end of a page of results.
+/// End of a page of results.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cursor {
-    /// Results on this page and those before.
+    /// Number of results on this page and the ones before.
     pub(crate) seen: u64,
-    /// The present when the first page was asked for.
+    /// Time at which the first page was requested.
     pub(crate) now: Timestamp,
-    /// The last result up to which all were shown.
+    /// Last result up to which all results were shown.
     pub(crate) place: Place,
-    /// What was counted then.
+    /// Totals of the first page.
     pub(crate) counts: Counts,
-    /// The keys of results that come after the place and were shown before their turn, at most [`AHEAD`].
+    /// Keys of results that come after `place` but were shown already, at most [`AHEAD`].
     pub(crate) ahead: Vec<u64>,
 }
 
 impl Cursor {
-    /// Results on the pages before.
+    /// Returns the number of results on the pages before.
     pub fn seen(&self) -> u64 {
         self.seen
     }
 
-    /// The present when the first page was asked for.
+    /// Returns the time at which the first page was requested.
     pub fn now(&self) -> Timestamp {
         self.now
     }
 
-    /// As text for a link; it fits only to this query, and is read only by this key.
+    /// Encodes the cursor as text for a link. It is valid only for this query and this key.
     pub fn encode(&self, query: &str, key: &[u8; CURSOR_KEY_BYTES]) -> String {
         let Counts { total, partial, copies } = self.counts;
         let (now, rank) = (self.now.as_millis() as u64, (self.place.rank.0 as u64, self.place.rank.1 as u64));
@@ -85,7 +85,7 @@ impl Cursor {
         hex(&bytes)
     }
 
-    /// Reads what [`Cursor::encode`] wrote for the same query by the same key; none if it is anything else.
+    /// Decodes the output of [`Cursor::encode`] for the same query and key; returns `None` for anything else.
     pub fn decode(text: &str, query: &str, key: &[u8; CURSOR_KEY_BYTES]) -> Option<Cursor> {
         if text.len() > 2 * (1 + 8 * (NUMBERS + AHEAD) + SIGNATURE_BYTES) {
             return None;

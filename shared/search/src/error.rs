@@ -1,55 +1,56 @@
-//! What can go wrong, by what the caller does next.
+//! Errors, classified by what the caller does next.
 
 use std::io::ErrorKind;
 use tantivy::TantivyError;
 use tantivy::directory::error::OpenReadError;
 
-/// Why a split, a manifest or a search failed.
+/// Reasons why a split, a manifest or a search failed.
 #[derive(Debug, thiserror::Error)]
 pub enum SearchError {
-    /// The bytes are not what was written: fetch them again, or build them anew from the segments.
+    /// The bytes differ from what was written: fetch them again, or rebuild them from the segments.
     #[error("the {what} is damaged: {reason}")]
     Damaged {
         /// `split` or `manifest`.
         what: &'static str,
-        /// What is wrong with it.
+        /// Description of the damage.
         reason: String,
     },
-    /// The bytes are intact but of a form that this version does not read: build them anew.
+    /// The bytes are intact, but this version does not read their format: rebuild them.
     #[error("the {what} has form {found}, which this version does not read")]
     UnknownForm {
         /// `split` or `manifest`.
         what: &'static str,
-        /// The form that it says it has.
+        /// Format version found.
         found: u32,
     },
-    /// Only the end of a split is here, and it is shorter than its tail: read so many bytes from the end.
+    /// Only the end of a split is present, and it is shorter than its tail: read `need` bytes from the end.
     #[error("the tail of the split has {need} bytes")]
     Short {
-        /// Bytes of the tail.
+        /// Length of the tail in bytes.
         need: u64,
     },
     /// There is no record to build a split from: write nothing.
     #[error("there are no records to index")]
     Empty,
-    /// A limit of the budget was broken: build several smaller splits.
+    /// A limit of the budget was exceeded: build several smaller splits.
     #[error("a split holds at most {limit} {unit}")]
     TooLarge {
         /// The limit.
         limit: u64,
-        /// What it counts.
+        /// Unit of the limit.
         unit: &'static str,
     },
-    /// The manifest no longer lists what was to be replaced: load it again and decide again.
+    /// The manifest no longer lists a split that was to be replaced: load it again and decide again.
     #[error("the manifest no longer lists the split {0}")]
     Stale(String),
-    /// The engine failed; trying again with the same bytes will not help.
+    /// The engine failed; retrying with the same bytes will not help.
     #[error("the search engine failed")]
     Engine(#[from] tantivy::TantivyError),
 }
 
 impl SearchError {
-    /// True if only a part of a split was missing that is read by ranges: see [`crate::Split::wanted`] and try again.
+    /// True if the only problem is a missing part of a split that is read by ranges: see [`crate::Split::wanted`] and
+    /// try again.
     pub fn is_not_here(&self) -> bool {
         let error = match self {
             SearchError::Engine(TantivyError::IoError(error)) => error,

@@ -5,18 +5,18 @@ use curlew_model::{PageId, Timestamp};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// What must not be found, whatever is asked for.
+/// Pages and hosts that no query may find.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Hidden {
-    /// Pages that are gone. Shared, so that a split looks them up once and not with every query: keep one [`Hidden`]
-    /// for as long as its manifests stay the same.
+    /// Pages that are gone. Shared, so that a split looks them up once instead of once per query: keep one [`Hidden`]
+    /// as long as its manifests stay the same.
     pub tombstones: Arc<BTreeSet<PageId>>,
-    /// Blocked hosts, lower case, A-labels; what is below them is hidden too.
+    /// Blocked hosts, lower case, A-labels; their subdomains are hidden too.
     pub hosts: BTreeSet<String>,
 }
 
 impl Hidden {
-    /// The tombstones of some years, the pages whose time is over, and blocked hosts.
+    /// Combines the tombstones and expired pages of some years' manifests with blocked hosts.
     pub fn of<'a>(
         manifests: impl IntoIterator<Item = &'a Manifest>,
         hosts: BTreeSet<String>,

@@ -1,25 +1,26 @@
 //! Index splits, manifests and queries on tantivy.
 //!
-//! Bytes in, bytes out: nothing here reads a file, a clock or a socket. A split may be opened by its tail alone; what a search
-//! needs besides is asked for ([`Split::wanted`]), and the search is run again.
+//! Bytes in, bytes out: nothing here reads a file, a clock or a socket. A split may be opened from its tail alone; a
+//! search then reports the further bytes that it needs ([`Split::wanted`]), and the caller runs it again.
 //!
-//! - [`build_split`] makes one immutable blob of many records; [`merge_splits`] makes one blob of several.
-//! - [`Split::open`] reads such a blob; [`Manifest`] lists the blobs of one year and what must no longer be found.
-//! - [`Query::read`] reads what a person typed; [`search`] answers it over several splits as if they were one index.
-//!   Where that finds next to nothing, [`suggest`] says what may have been meant.
+//! - [`build_split`] builds one immutable blob from many records; [`merge_splits`] merges several blobs into one.
+//! - [`Split::open`] reads such a blob; [`Manifest`] lists the blobs of one year and the pages that must no longer be
+//!   found.
+//! - [`Query::read`] parses a person's input; [`search`] answers it over several splits as if they were one index. If
+//!   that finds next to nothing, [`suggest`] proposes the query that may have been meant.
 //!
-//! # What a query means
-//! Pages with all words come first; behind them, with [`Scope::SomeWords`], come those with some of them. A word matches in
-//! title, text or author's name, by its stem in the language of the page, with or without its accents. Stop words of that
-//! language need not be there; `"a phrase"` and `+word` must, `-word` must not. A sentence, such as a question, has no first
-//! part: the score alone decides.
+//! # Meaning of a query
+//! Pages with all words come first; with [`Scope::SomeWords`], pages with some of the words follow. A word matches in
+//! title, text or author's name, by its stem in the language of the page, with or without its accents. Stop words of
+//! that language are optional; `"a phrase"` and `+word` are required, `-word` excludes. A sentence, such as a question,
+//! is not divided this way: the score alone decides.
 //!
-//! # How a score comes about
-//! Within either part pages are ordered by BM25 over one field, in which the title stands twice (BM25F); its statistics are
-//! summed over all splits, so that it does not matter how pages are spread over them. A page on which neighbours of the
-//! query are neighbours gains up to three tenths, a new page a fiftieth. Pages that say the same are given as one, the
-//! earliest of them, where the best of them stands; of one site no more than two stand in a row.
-//! [`Request::explain`] has each hit say all of this in figures.
+//! # Computation of a score
+//! Within each of the two parts, pages are ordered by BM25 over one field, in which the title occurs twice (BM25F). Its
+//! statistics are summed over all splits, so the distribution of pages over splits does not matter. A page gains up to
+//! 30 % if neighbouring words of the query are neighbours on it, and up to 2 % for being new. Pages with the same text
+//! are shown as one: the earliest of them, at the rank of the best of them. No more than two results of one site follow
+//! each other. [`Request::explain`] adds these figures to each hit.
 
 mod analyze;
 mod build;

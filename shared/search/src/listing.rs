@@ -1,29 +1,30 @@
-//! What a page of results shows of what was ranked: copies as one, and no site more than twice in a row.
+//! Turns ranked pages into a list of results: copies are shown as one, and no site more than twice in a row.
 
 use crate::cursor::AHEAD;
 use crate::rank::Candidate;
 use std::collections::HashMap;
 
-/// Texts whose fingerprints differ in no more bits are copies of each other: with another headline, lead or credit line, or
-/// with one word in twenty changed. Unrelated texts differ in about 31 bits; of a million pairs less than one is within it.
+/// Maximum number of bits in which the fingerprints of copies differ. Copies may have another headline, lead or credit
+/// line, or one word in twenty changed. Unrelated texts differ in about 31 bits; of a million pairs less than one is
+/// within the limit.
 pub const COPY_BITS: u32 = 10;
-/// Among so many of the best pages copies are looked for, and counted.
+/// Number of best pages among which copies are detected and counted.
 pub(crate) const GROUPED: usize = 1_000;
-/// So many results of one site stand one after another, if there are others.
+/// Maximum number of consecutive results of one site, if there are others.
 const IN_A_ROW: usize = 2;
 
-/// Pages that say the same; mostly one alone.
+/// Pages with the same text; usually only one.
 pub(crate) struct Group {
-    /// The one that matches best, as the place of the group among the results.
+    /// The best match; its rank is the rank of the group.
     pub(crate) best: Candidate,
-    /// The one that was there first, which is shown.
+    /// The earliest page, which is shown.
     pub(crate) first: Candidate,
-    /// How many there are.
+    /// Number of pages in the group.
     pub(crate) size: u32,
 }
 
-/// Leaves of each page only the copy in the latest split, and says how many were left out: of those with all words, and of
-/// the others.
+/// Keeps of each page only the copy in the latest split. Returns how many copies were dropped: of pages with all words,
+/// and of the others.
 pub(crate) fn keep_newest_copies(ranked: &mut Vec<Candidate>) -> [u64; 2] {
     let mut newest: HashMap<u64, usize> = HashMap::new();
     for candidate in ranked.iter() {
@@ -39,8 +40,8 @@ pub(crate) fn keep_newest_copies(ranked: &mut Vec<Candidate>) -> [u64; 2] {
     left_out
 }
 
-/// Pages by their rank, copies as one. A copy of a page that was shown further before, at the end of another answer, is on
-/// its own; so is each page unless `may_group`.
+/// Groups copies, in the order of rank. A copy of a page shown in an earlier answer stays on its own; so does every
+/// page if `may_group` is false.
 pub(crate) fn groups(ranked: &[Candidate], may_group: bool) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::with_capacity(ranked.len());
     for (at, candidate) in ranked.iter().enumerate() {
@@ -64,8 +65,8 @@ pub(crate) fn groups(ranked: &[Candidate], may_group: bool) -> Vec<Group> {
     groups
 }
 
-/// Which of the groups stand where, as numbers: in the order of their rank, but of one site no more than [`IN_A_ROW`] in a row.
-/// Nothing is drawn from the second part into the first.
+/// Returns the indexes of the groups in the order in which they are shown: by rank, but with at most [`IN_A_ROW`]
+/// results of one site in a row. No result moves from the second part into the first.
 pub(crate) fn order(groups: &[Group], mix_sites: bool, count: usize) -> Vec<usize> {
     let mut order: Vec<usize> = Vec::with_capacity(count.min(groups.len()));
     let mut shown = vec![false; groups.len()];

@@ -1,43 +1,43 @@
-//! The manifest of one year: its splits, what must no longer be found, and which segments are in them.
+//! Manifest of one year: its splits, the pages that must no longer be found, and the segments that the splits contain.
 //!
-//! Every change makes the next manifest of the present one; the caller swaps it in by compare-and-swap, and starts
-//! over from what it finds when somebody was faster.
+//! Every change derives the next manifest from the present one. The caller stores it by compare-and-swap, and starts
+//! over from the stored one if another writer was faster.
 
 use crate::error::SearchError;
 use curlew_model::{Millis, PageId, SegmentKey, Timestamp, Year};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Clocks of two machines differ by less.
+/// Upper bound on the difference between the clocks of two machines.
 const CLOCKS_DIFFER: Millis = Millis::from_mins(5);
-/// The form that is written and read.
+/// Format version that is written and read.
 const FORM: u32 = 1;
 
-/// What the index of one year consists of.
+/// Contents of the index of one year.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
-    /// The form of this manifest.
+    /// Format version of this manifest.
     pub version: u32,
-    /// The year that it is of.
+    /// Year that it covers.
     pub year: Year,
-    /// Grows by one with every change.
+    /// Number of changes so far; each adds one.
     pub generation: u64,
-    /// The splits, in the order in which they were added; of a page that is in two, the later one counts.
+    /// Splits in the order in which they were added; if a page is in two, the later one counts.
     pub splits: Vec<SplitEntry>,
     /// Pages that must no longer be found.
     pub tombstones: BTreeSet<PageId>,
-    /// Pages that were published anew, since they had changed: older copies of them are no longer found.
+    /// Pages that were republished because they changed: older copies of them are no longer found.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub superseded: BTreeMap<PageId, Superseded>,
-    /// Pages that must no longer be found from an instant on, where that was learned after they were indexed.
+    /// Pages that expire at an instant that became known only after they were indexed.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub expiries: BTreeMap<PageId, Timestamp>,
     /// Indexed segments of days that are not yet sealed.
     pub segments: BTreeSet<SegmentKey>,
     /// Every segment of this day (`2026-05-01`) and before is indexed.
     pub sealed_through: Option<String>,
-    /// Objects that are no longer listed, or never were since a program died, and when that was noticed: whoever still
-    /// reads by an older manifest gets some time before they are deleted.
+    /// Objects that are no longer listed, or never were because a program died, with the time at which that was
+    /// noticed. The delay before they are deleted protects readers of an older manifest.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub retired: BTreeMap<String, Timestamp>,
 }
@@ -45,74 +45,74 @@ pub struct Manifest {
 /// A page of which a newer copy was published.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Superseded {
-    /// The generation in which it was. A split that knows less is outdated for this page.
+    /// Generation in which that happened. A split with a lower generation is outdated for this page.
     pub generation: u64,
-    /// The split of the newer copy, until it is merged; empty if that is in another year.
+    /// Key of the split with the newer copy, until it is merged; empty if that split is in another year.
     pub split: String,
-    /// When it was published. Once all splits were purged after this, no outdated copy is left.
+    /// Time of publication. Once all splits have been purged after this, no outdated copy is left.
     pub at: Timestamp,
 }
 
-/// How far a split has been merged.
+/// Merge level of a split.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Tier {
     /// One publishing.
     #[default]
     Delta,
-    /// What was published in a day.
+    /// Publishings of one day.
     Day,
-    /// In a week.
+    /// Publishings of one week.
     Week,
-    /// In a month.
+    /// Publishings of one month.
     Month,
-    /// In a year.
+    /// Publishings of one year.
     Year,
 }
 
 /// One split of a manifest.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SplitEntry {
-    /// Where its blob lies.
+    /// Object key of its blob.
     pub key: String,
-    /// Pages in it.
+    /// Number of pages in it.
     pub docs: u64,
-    /// Length of its blob.
+    /// Length of its blob in bytes.
     pub bytes: u64,
-    /// Languages of its pages; the empty word stands for those whose language is not known.
+    /// Languages of its pages; the empty string stands for those whose language is unknown.
     pub languages: BTreeSet<String>,
-    /// When it was built.
+    /// Time at which it was built.
     pub built_at: Timestamp,
-    /// The form of its blob ([`crate::bundle::FORM`]).
+    /// Format version of its blob ([`crate::bundle::FORM`]).
     #[serde(default = "first_form")]
     pub form: u32,
-    /// How far it has been merged.
+    /// Merge level.
     #[serde(default)]
     pub tier: Tier,
-    /// When the oldest part of it was published; unlike `built_at` this stays when it is merged.
+    /// Time at which its oldest part was published; unlike `built_at`, a merge preserves it.
     #[serde(default)]
     pub since: Timestamp,
-    /// It holds no page that had a tombstone before this instant.
+    /// Instant before which all tombstones have been applied: it holds no page with an older tombstone.
     #[serde(default)]
     pub purged_at: Timestamp,
-    /// The generation of the manifest that was read before it was built: it holds nothing newer.
+    /// Generation of the manifest that was read before it was built: it contains nothing newer.
     #[serde(default)]
     pub generation: u64,
-    /// When the first of its pages is to vanish by its own directive (`unavailable_after`).
+    /// Earliest time at which one of its pages expires by its own directive (`unavailable_after`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_expiry: Option<Timestamp>,
-    /// Bytes at its end that are enough to open it.
+    /// Number of bytes at its end that are enough to open it.
     #[serde(default)]
     pub tail: u64,
 }
 
-/// Manifests of before forms were noted list splits of the first one.
+/// Manifests from before this field existed list splits of the first format.
 fn first_form() -> u32 {
     1
 }
 
 impl SplitEntry {
-    /// True if this version reads it.
+    /// True if this version can read the split.
     pub fn is_readable(&self) -> bool {
         self.form == crate::bundle::FORM
     }
@@ -125,7 +125,7 @@ impl Default for Manifest {
 }
 
 impl Manifest {
-    /// An empty year.
+    /// Returns an empty manifest for a year.
     pub fn new(year: Year) -> Manifest {
         Manifest {
             version: FORM,
@@ -141,7 +141,7 @@ impl Manifest {
         }
     }
 
-    /// Reads what [`Manifest::to_json`] wrote.
+    /// Reads the output of [`Manifest::to_json`].
     ///
     /// # Errors
     /// [`SearchError::Damaged`] or [`SearchError::UnknownForm`].
@@ -158,9 +158,9 @@ impl Manifest {
         serde_json::from_slice(json).map_err(damaged)
     }
 
-    /// As JSON; the same manifest gives the same bytes.
+    /// Serializes to JSON; the same manifest gives the same bytes.
     pub fn to_json(&self) -> Vec<u8> {
-        // Only a map with keys that are no text cannot be written, and there is none here.
+        // Serialization fails only for maps whose keys are not strings, and there is none here.
         serde_json::to_vec(self).unwrap_or_default()
     }
 
@@ -169,13 +169,13 @@ impl Manifest {
         self.is_sealed(segment) || self.segments.contains(segment)
     }
 
-    /// True if it lists splits that another version wrote and this one does not read.
+    /// True if it lists splits of another version that this one cannot read.
     pub fn is_outdated(&self) -> bool {
         self.splits.iter().any(|split| !split.is_readable())
     }
 
-    /// Without its splits if this version does not read all of them, as if no segment had been indexed yet; what must not
-    /// be found stays so. Unchanged if all can be read.
+    /// Returns the manifest without its splits, as if no segment had been indexed yet, if this version cannot read all
+    /// of them; hidden pages stay hidden. Otherwise returns it unchanged.
     #[must_use]
     pub fn begun_anew(&self) -> Manifest {
         if !self.is_outdated() {
@@ -189,7 +189,7 @@ impl Manifest {
         })
     }
 
-    /// Pages in all splits, those with a tombstone included.
+    /// Returns the number of pages in all splits, including those with a tombstone.
     pub fn docs(&self) -> u64 {
         self.splits.iter().map(|split| split.docs).sum()
     }
@@ -199,16 +199,16 @@ impl Manifest {
         !self.tombstones.is_empty() || !self.superseded.is_empty()
     }
 
-    /// How many pages can be found, as far as it can be told without opening a split: a page that was revised counts twice until
-    /// a merge has left its older copy out.
+    /// Returns the number of pages that can be found, as far as is known without opening a split: a revised page counts
+    /// twice until a merge has dropped its older copy.
     pub fn findable(&self) -> u64 {
         self.docs().saturating_sub(self.tombstones.len() as u64)
     }
 
-    /// With one more split, made of these segments. A split that is listed already is not listed twice.
+    /// Adds one split, built from these segments. A split that is already listed is not added again.
     ///
     /// # Errors
-    /// [`SearchError::Stale`] if one of the segments is in another split already: somebody else was faster.
+    /// [`SearchError::Stale`] if one of the segments is already in another split: another writer was faster.
     pub fn with_split(&self, entry: SplitEntry, segments: &[SegmentKey]) -> Result<Manifest, SearchError> {
         if self.splits.iter().any(|split| split.key == entry.key) {
             return Ok(self.clone());
@@ -223,12 +223,12 @@ impl Manifest {
         }))
     }
 
-    /// With one more split, as [`Manifest::with_split`]; `revised` are those of its pages that replace an older copy, which is
-    /// outdated at the same moment.
+    /// Adds one split as [`Manifest::with_split`]; `revised` names those of its pages that replace an older copy, which
+    /// becomes outdated at the same moment.
     ///
     /// # Errors
-    /// [`SearchError::Stale`] as there, and if a newer copy of one of these pages was published after the manifest was read
-    /// that the split was built by: which of the two is newer has to be looked up again.
+    /// [`SearchError::Stale`] as there, and if a newer copy of one of these pages was published after the manifest was
+    /// read on which the split is based: the caller has to look up again which of the two is newer.
     pub fn with_revisions(
         &self,
         entry: SplitEntry,
@@ -249,11 +249,11 @@ impl Manifest {
         Ok(next)
     }
 
-    /// With the note that newer copies of some pages were published in another year.
+    /// Records that newer copies of some pages were published in another year.
     #[must_use]
     pub fn superseding(&self, ids: &BTreeSet<PageId>, now: Timestamp) -> Manifest {
         self.changed(|next| {
-            // What `changed` will make of it.
+            // Generation that `changed` will set.
             next.generation += 1;
             next.supersede(ids, "", now);
             next.generation -= 1;
@@ -264,24 +264,24 @@ impl Manifest {
         for id in ids {
             let superseded = Superseded { generation: self.generation, split: split.to_owned(), at };
             self.superseded.insert(id.clone(), superseded);
-            // A newer copy says itself when it expires.
+            // A newer copy carries its own expiry.
             self.expiries.remove(id);
         }
     }
 
-    /// The pages of which a split has only an outdated copy, if it has any.
+    /// Returns the pages of which a split has only an outdated copy.
     pub fn outdated_in(&self, split: &SplitEntry) -> BTreeSet<PageId> {
         let is_outdated = |by: &Superseded| split.generation < by.generation && split.key != by.split;
         self.superseded.iter().filter(|(_, by)| is_outdated(by)).map(|(id, _)| id.clone()).collect()
     }
 
-    /// With segments that hold nothing to index.
+    /// Adds segments that contain nothing to index.
     #[must_use]
     pub fn with_segments(&self, segments: impl IntoIterator<Item = SegmentKey>) -> Manifest {
         self.changed(|next| next.add_segments(segments))
     }
 
-    /// With more pages that must no longer be found.
+    /// Adds pages that must no longer be found.
     #[must_use]
     pub fn with_tombstones(&self, ids: impl IntoIterator<Item = PageId>) -> Manifest {
         self.changed(|next| {
@@ -292,7 +292,7 @@ impl Manifest {
         })
     }
 
-    /// With a page that must no longer be found from an instant on; without one, nothing but its record says so.
+    /// Sets the instant from which a page must no longer be found; `None` leaves the expiry to the page's record.
     #[must_use]
     pub fn with_expiry(&self, id: &PageId, at: Option<Timestamp>) -> Manifest {
         self.changed(|next| match at {
@@ -305,22 +305,22 @@ impl Manifest {
         })
     }
 
-    /// The pages whose time is over, as far as the manifest knows.
+    /// Returns the pages that have expired, as far as the manifest knows.
     pub fn expired(&self, now: Timestamp) -> impl Iterator<Item = &PageId> {
         self.expiries.iter().filter(move |(_, at)| **at <= now).map(|(id, _)| id)
     }
 
-    /// The next instant at which there will be one more.
+    /// Returns the instant of the next expiry after `now`.
     pub fn next_expiry(&self, now: Timestamp) -> Option<Timestamp> {
         self.expiries.values().copied().filter(|at| *at > now).min()
     }
 
-    /// With some splits replaced by the one that they were merged into, or by none if nothing was left of them; noticed
-    /// at `now` for the sweep.
+    /// Replaces some splits by the one that they were merged into, or by none if nothing was left of them. The removed
+    /// splits are recorded as retired at `now`, for the sweep.
     ///
-    /// The tombstones of pages that the merge left out (`dropped`) are no longer needed and go too, since a page is in one
-    /// split only. A tombstone whose page was in none of them stays: the page may be elsewhere, or in a segment that is
-    /// still to be indexed.
+    /// The tombstones of pages that the merge left out (`dropped`) are no longer needed and are removed too, since a
+    /// page is in one split only. A tombstone whose page was in none of the splits stays: the page may be elsewhere, or
+    /// in a segment that is still to be indexed.
     ///
     /// # Errors
     /// [`SearchError::Stale`] if one of the splits is no longer listed.
@@ -338,7 +338,7 @@ impl Manifest {
             let first = next.splits.iter().position(|split| merged.contains(&split.key)).unwrap_or_default();
             next.splits.retain(|split| !merged.contains(&split.key));
             next.retired.extend(merged.iter().map(|key| (key.clone(), now)));
-            // Of a page that was published anew there may be a copy elsewhere.
+            // A republished page may have a copy elsewhere.
             next.tombstones.retain(|id| !dropped.contains(id) || next.superseded.contains_key(id));
             if let Some(by) = by {
                 next.retired.remove(&by.key);
@@ -348,7 +348,7 @@ impl Manifest {
         }))
     }
 
-    /// With the note that a split holds no page that had a tombstone before `at`.
+    /// Records that a split holds no page that had a tombstone before `at`.
     #[must_use]
     pub fn with_purged(&self, key: &str, at: Timestamp) -> Manifest {
         self.changed(|next| {
@@ -359,8 +359,8 @@ impl Manifest {
         })
     }
 
-    /// With the objects that are there and not listed noted as retired at `now`, and without those that were noted
-    /// before `until`: these may be deleted, and are given back.
+    /// Marks existing objects that are not listed as retired at `now`, and drops those marked before `until`. Returns
+    /// the new manifest, and the keys of the dropped objects, which may be deleted.
     pub fn swept(&self, there: &[String], now: Timestamp, until: Timestamp) -> (Manifest, Vec<String>) {
         let listed: BTreeSet<&str> = self.splits.iter().map(|split| split.key.as_str()).collect();
         let unlisted = there.iter().filter(|key| !listed.contains(key.as_str()));
@@ -371,7 +371,7 @@ impl Manifest {
             .map(|key| (*key).clone())
             .collect();
         let next = self.changed(|next| {
-            // What is no longer there need not be known either.
+            // Objects that no longer exist need no entry either.
             next.retired.retain(|key, _| there.contains(key) && !over.contains(key) && !listed.contains(key.as_str()));
             for key in unlisted.iter().filter(|key| !over.contains(key)) {
                 next.retired.entry((*key).clone()).or_insert(now);
@@ -380,8 +380,8 @@ impl Manifest {
         (next, over)
     }
 
-    /// Sealed through a day: all its segments and those of the days before are indexed, so they need not be listed.
-    /// An earlier day than the present one changes nothing.
+    /// Seals the year through a day: all segments of that day and before are indexed, so they need not be listed. A day
+    /// before the current one changes nothing.
     #[must_use]
     pub fn seal(&self, day: &str) -> Manifest {
         if self.sealed_through.as_deref().is_some_and(|sealed| day <= sealed) {
@@ -394,7 +394,7 @@ impl Manifest {
         })
     }
 
-    /// Forgets superseded copies once every split was purged of them.
+    /// Forgets superseded copies once every split has been purged of them.
     fn forget_superseded(&mut self) {
         let purged = self.splits.iter().map(|split| split.purged_at).min();
         self.superseded.retain(|_, by| purged.is_some_and(|purged| purged <= by.at + CLOCKS_DIFFER));
@@ -425,7 +425,7 @@ impl Manifest {
     }
 }
 
-/// The day of `segments/2026/05/01/…`; none if the key is of another form.
+/// Returns the day of a key such as `segments/2026/05/01/…`; `None` if the key has another form.
 fn day_of(segment: &SegmentKey) -> Option<String> {
     let mut parts = segment.as_str().split('/').skip(1);
     let (year, month, day) = (parts.next()?, parts.next()?, parts.next()?);

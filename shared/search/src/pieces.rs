@@ -1,17 +1,17 @@
-//! Finds the words of a text, and the runs of scripts that do not part their words.
+//! Finds the words of a text, and the runs of scripts that do not separate words by spaces.
 
 use std::ops::Range;
 use unicode_normalization::char::is_combining_mark;
 
-/// What a text consists of besides what parts it.
+/// Part of a text between separators.
 pub(crate) enum Piece {
     /// Letters and digits, and apostrophes between them.
     Word { span: Range<usize>, apostrophes: bool },
-    /// A run of characters of scripts that do not part words.
+    /// Run of characters of scripts without word separators.
     Run(Range<usize>),
 }
 
-/// The pieces of a text, in their order.
+/// Iterator over the pieces of a text, in order.
 pub(crate) struct Pieces<'a> {
     text: &'a str,
     at: usize,
@@ -30,7 +30,7 @@ impl Pieces<'_> {
 
     fn word(&mut self, start: usize) -> Piece {
         let rest = &self.text[start..];
-        // Most words are nothing but ASCII letters.
+        // Most words consist of ASCII letters only.
         let plain = rest.bytes().position(|b| !b.is_ascii_alphanumeric()).unwrap_or(rest.len());
         if rest.as_bytes().get(plain).is_none_or(|b| b.is_ascii() && !matches!(b, b'\'' | b'`')) {
             self.at = start + plain;
@@ -58,7 +58,7 @@ impl Pieces<'_> {
 }
 
 fn begins_word(c: char) -> bool {
-    // One of the apostrophes is a letter by its class (U+02BC).
+    // One of the apostrophes is a letter by its Unicode class (U+02BC).
     c.is_alphanumeric() && !is_unparted(c) && !is_apostrophe(c)
 }
 
@@ -73,9 +73,9 @@ impl Iterator for Pieces<'_> {
     }
 }
 
-/// Characters of scripts that do not part words by spaces, and Korean, whose particles cling to the words.
+/// True for scripts that do not separate words by spaces, and for Korean, whose particles attach to words.
 fn is_unparted(c: char) -> bool {
-    // What comes before Thai is letters of scripts that part words.
+    // All letters before Thai belong to scripts that separate words.
     if u32::from(c) < 0x0e01 {
         return false;
     }
@@ -85,7 +85,7 @@ fn is_unparted(c: char) -> bool {
         || matches!(u32::from(c), 0x0e01..=0x0e4e | 0x0e80..=0x0ece | 0x1000..=0x103f | 0x1780..=0x17d3)
 }
 
-/// Chinese characters.
+/// True for Chinese characters.
 pub(crate) fn is_ideograph(c: char) -> bool {
     matches!(u32::from(c), 0x3005..=0x3007 | 0x3400..=0x4dbf | 0x4e00..=0x9fff | 0xf900..=0xfaff | 0x2_0000..=0x3_ffff)
 }
@@ -94,7 +94,7 @@ pub(crate) fn is_apostrophe(c: char) -> bool {
     matches!(c, '\'' | '’' | '‘' | 'ʼ' | '＇' | '`' | '´')
 }
 
-/// Soft hyphen and zero-width characters.
+/// True for the soft hyphen and zero-width characters.
 pub(crate) fn is_invisible(c: char) -> bool {
     matches!(u32::from(c), 0x00ad | 0x200b..=0x200d | 0x2060 | 0xfeff)
 }
@@ -103,8 +103,7 @@ pub(crate) fn is_invisible(c: char) -> bool {
 mod tests {
     use super::*;
 
-    /// Every character by itself, and beside others: no piece is empty, or the next one would be the
-    /// same again, for ever.
+    /// Tests every character by itself and next to others: an empty piece would make the iterator loop forever.
     #[test]
     fn every_piece_leads_further() {
         let mut text = String::new();

@@ -1,4 +1,5 @@
-//! What a query asks of an index: words and phrases in the forms of each language, and which of them a page must have.
+//! Translates a query for an index: words and phrases in the forms of each language, and which of them a page must
+//! have.
 
 use crate::MAX_QUERY_TERMS;
 use crate::analyze::{Analyzers, Mode, rules};
@@ -14,24 +15,25 @@ use tantivy::query::{DisjunctionMaxQuery, EnableScoring, PhraseQuery, Query as _
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{BitSet, Term};
 
-/// One bit for each word and phrase of a query.
+/// Bit set with one bit per word or phrase of a query.
 pub(crate) type Bits = u64;
 const _: () = assert!(MAX_QUERY_TERMS <= Bits::BITS as usize);
 
-/// From so many stop words and so many others on a query is a sentence.
+/// Minimum number of stop words in a query that counts as a sentence; the next constant is the minimum of other words.
 const SENTENCE_STOP_WORDS: usize = 2;
 const SENTENCE_WORDS: usize = 3;
 
-/// A query as it is run.
+/// A query as it is executed.
 pub(crate) struct Plan {
-    /// Words and phrases that are scored; the place of each is its bit.
+    /// Words and phrases that are scored; the index of each is its bit.
     pub(crate) units: Vec<Unit>,
-    /// The languages by whose rules pages were indexed, and which units a page in each must have.
+    /// Languages by whose rules pages were indexed, with the units that a page in each must have.
     pub(crate) languages: Vec<Language>,
-    /// Units that a page must have in any case: phrases, and words after a `+`.
+    /// Units that every page must have: phrases, and words after a `+`.
     pub(crate) strict: Bits,
-    /// True if it is no list of words but a sentence, such as a question. Nobody expects a page to have all words of that, and
-    /// a page that has them all is more often a long one than the right one: the score alone decides.
+    /// True if the query is a sentence, such as a question, and not a list of words. Nobody expects a page to contain
+    /// all words of a sentence, and a page that does is more often a long one than the right one: the score alone
+    /// decides.
     pub(crate) is_sentence: bool,
     /// Units that are stop words in any of the languages.
     pub(crate) stop_words: Bits,
@@ -42,27 +44,28 @@ pub(crate) struct Plan {
 
 /// A language of the index.
 pub(crate) struct Language {
-    /// Its rules ([`rules`]).
+    /// Name of its rules ([`rules`]).
     pub(crate) rules: String,
-    /// Units that a page in it has if it has all words: all but stop words, unless there is nothing else.
+    /// Units that a page in it must have to count as having all words: all but stop words, unless there is nothing
+    /// else.
     pub(crate) required: Bits,
 }
 
 /// A word or a phrase of a query.
 pub(crate) struct Unit {
-    /// As it was typed.
+    /// Text as typed.
     pub(crate) text: String,
-    /// How it is written in each of the plan's languages.
+    /// Its forms in each of the plan's languages.
     pub(crate) written: Vec<Written>,
 }
 
-/// How a word or a phrase is written in a language.
+/// Forms of a word or a phrase in one language.
 pub(crate) enum Written {
-    /// It is a stop word, or nothing that can be looked for.
+    /// No form: a stop word, or nothing that can be searched for.
     Not,
-    /// One or two forms of a word: its stem, and the stem of what it is without accents.
+    /// One or two forms of a word: its stem, and the stem of the word without accents.
     Word(Vec<Term>),
-    /// The same for a phrase: terms and their positions.
+    /// As `Word`, for a phrase: terms and their positions.
     Phrase(Vec<Vec<(usize, Term)>>),
 }
 
@@ -77,13 +80,13 @@ impl Written {
         words.into_iter().flatten().chain(phrases)
     }
 
-    /// The engine's query for a phrase: the better one of its forms.
+    /// Returns the engine's query for a phrase: the better one of its forms.
     pub(crate) fn phrase_query(phrases: &[Vec<(usize, Term)>]) -> DisjunctionMaxQuery {
         let phrase = |terms: &Vec<(usize, Term)>| Box::new(PhraseQuery::new_with_offset(terms.clone())) as Box<_>;
         DisjunctionMaxQuery::new(phrases.iter().map(phrase).collect())
     }
 
-    /// Adds the pages of a split that have it.
+    /// Adds the matching pages of a split.
     fn insert_docs(&self, split: &Split, docs: &mut BitSet) -> Result<(), SearchError> {
         match self {
             Written::Not => {}
@@ -102,7 +105,7 @@ impl Written {
     }
 }
 
-/// What pages are chosen by: any of these.
+/// Filter that a page passes if any of these matches.
 struct Filter(Vec<Written>);
 
 impl Filter {
@@ -119,7 +122,8 @@ impl Plan {
         let mut words = Words { fields, languages: &languages, analyzers };
         let wanted = parts(&query.wanted);
         let mut stop_words: Vec<Bits> = languages.iter().map(|language| words.stop_words(&wanted, language)).collect();
-        // Of a page whose language is not known, or has no list, whatever is a stop word anywhere here is taken for one.
+        // For a page of unknown language, or of one without a list, the stop words of every language here count as stop
+        // words.
         let anywhere = stop_words.iter().fold(0, |all, of| all | of);
         let without_rules = languages.iter().zip(&mut stop_words).filter(|(rules, _)| rules.is_empty());
         without_rules.for_each(|(_, of)| *of = anywhere);
@@ -155,7 +159,7 @@ impl Plan {
         plan
     }
 
-    /// What is not required is a stop word, and is not even looked up: nearly every page has it.
+    /// Removes unrequired words, which are stop words. They are not even looked up: nearly every page has them.
     fn drop_stop_words(&mut self) {
         for (bit, unit) in self.units.iter_mut().enumerate() {
             for (written, language) in unit.written.iter_mut().zip(&self.languages) {
@@ -166,7 +170,8 @@ impl Plan {
         }
     }
 
-    /// Looks for some stems besides, in place of a word that is in no page. They add to scores, and are not missed.
+    /// Adds some stems to search for in place of a word that no page has. They add to scores, and never count as
+    /// missing.
     pub(crate) fn stand_in(&mut self, word: &str, stems: &[Stem], split: &Split) {
         let written = |language: &Language| {
             let terms = stems.iter().filter(|stem| stem.rules == language.rules).map(|stem| stem.term(split));
@@ -179,7 +184,7 @@ impl Plan {
         }
     }
 
-    /// The documents of a split that may be found: none of them is hidden, and all pass the filters.
+    /// Returns the documents of a split that may be found: not hidden, and passing all filters.
     pub(crate) fn allowed(&self, split: &Split, hidden: &Hidden) -> Result<Allowed, SearchError> {
         let mut excluded = split.dead(hidden)?;
         let unwanted = self.unwanted.iter().flat_map(|unit| &unit.written);
@@ -190,7 +195,7 @@ impl Plan {
         Ok(Allowed { excluded, filters })
     }
 
-    /// Asks a split for all that the query reads before anything is ranked.
+    /// Reads from a split everything that the query needs before ranking, so that missing bytes become wanted.
     pub(crate) fn touch(&self, split: &Split) {
         let filters = self.filters.iter().chain(&self.left_out).flat_map(|filter| &filter.0);
         let units = self.units.iter().chain(&self.unwanted).flat_map(|unit| &unit.written);
@@ -205,14 +210,14 @@ impl Plan {
         }
     }
 
-    /// The same for the units from a number on.
+    /// As [`Plan::touch`], for the units from index `number` on.
     pub(crate) fn touch_from(&self, number: usize, split: &Split) {
         for written in self.units.iter().skip(number).flat_map(|unit| &unit.written) {
             read(split, written, IndexRecordOption::WithFreqsAndPositions);
         }
     }
 
-    /// The forms that are marked in the snippet of a page in a language.
+    /// Returns the forms to highlight in the snippet of a page in a language.
     pub(crate) fn marked(&self, language: &str) -> HashSet<String> {
         let number = self.languages.iter().position(|other| other.rules == rules(language));
         let written = self.units.iter().filter_map(|unit| unit.written.get(number?));
@@ -223,13 +228,13 @@ impl Plan {
 
 fn read(split: &Split, written: &Written, option: IndexRecordOption) {
     for term in written.terms() {
-        // Errors come up again, and are told, when the search is run.
+        // Errors recur, and are reported, when the search runs.
         let inverted = split.segment().inverted_index(term.field());
         let _ = inverted.map(|inverted| inverted.read_postings(term, option).map(drop));
     }
 }
 
-/// Which documents of a split may be found.
+/// Documents of a split that may be found.
 pub(crate) struct Allowed {
     excluded: Arc<BitSet>,
     filters: Vec<BitSet>,
@@ -245,7 +250,7 @@ fn bits(flags: impl Iterator<Item = bool>) -> Bits {
     flags.enumerate().filter(|(_, flag)| *flag).fold(0, |bits, (bit, _)| bits | (1 << bit))
 }
 
-/// A stem by the rules of a language.
+/// A stem under the rules of a language.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Stem {
     pub(crate) rules: String,
@@ -258,7 +263,8 @@ impl Stem {
     }
 }
 
-/// The languages by whose rules words are stemmed: those asked for, or else those there are; and always none.
+/// Returns the languages by whose rules words are stemmed: those requested, or else all that are present; and always
+/// the empty one.
 pub(crate) fn languages(splits: &[&Split], query: &Query) -> BTreeSet<String> {
     let there = splits.iter().flat_map(|split| split.languages());
     let asked = there.filter(|language| query.languages.is_empty() || query.languages.contains(*language));
@@ -266,8 +272,8 @@ pub(crate) fn languages(splits: &[&Split], query: &Query) -> BTreeSet<String> {
     left.map(|language| rules(language).to_owned()).chain([String::new()]).collect()
 }
 
-/// What is looked for, each once, and whether a page must have it. `olive-oil` and `input/output` are two words each, as in
-/// `olive oil`: where they stand side by side a page gains by that.
+/// Returns the distinct words and phrases to search for, each with a flag that is true if a page must have it.
+/// `olive-oil` and `input/output` are two words each, as in `olive oil`; a page gains if they are adjacent on it.
 fn parts(clauses: &[Clause]) -> Vec<(&str, bool)> {
     let parts = clauses.iter().flat_map(|clause| {
         let parts = clause.text.split(|c| matches!(c, '-' | '/') && !clause.must);
@@ -278,10 +284,10 @@ fn parts(clauses: &[Clause]) -> Vec<(&str, bool)> {
     parts.filter(|(text, must)| seen.insert((text.to_lowercase(), *must))).take(MAX_QUERY_TERMS).collect()
 }
 
-/// One way to write a clause: forms and their positions.
+/// One spelling of a clause: forms and their positions.
 type Phrasing = Vec<(usize, String)>;
 
-/// The ways to write a clause by the rules of one language: with accents and without.
+/// Returns the spellings of a clause under the rules of one language: with accents and without.
 fn forms_in(analyzers: &mut Analyzers, language: &str, text: &str) -> BTreeSet<Phrasing> {
     let words = analyzers.of(language).words(text, Mode::Query);
     let first = words.iter().map(|word| (word.position, word.form.clone())).collect();
@@ -303,7 +309,7 @@ impl Words<'_> {
         Unit { text: text.to_owned(), written: written.collect() }
     }
 
-    /// An author's name; a name has no stems, and is the same in all languages.
+    /// Returns the forms of an author's name; a name has no stems, and is the same in all languages.
     fn author(&mut self, name: &str) -> Written {
         written(self.fields.author, forms_in(self.analyzers, "", name), "")
     }
@@ -337,7 +343,7 @@ mod tests {
         Plan::new(&Query::parse(text).unwrap(), languages, &schema().1, &mut Analyzers::default())
     }
 
-    /// The words that a page in a language must have to have them all.
+    /// Returns the words that a page in a language must contain to count as having all words.
     fn required(plan: &Plan, language: usize) -> Vec<&str> {
         let of = |bit: &usize| plan.languages[language].required & (1 << bit) != 0;
         (0..plan.units.len()).filter(of).map(|bit| plan.units[bit].text.as_str()).collect()

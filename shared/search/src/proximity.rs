@@ -1,4 +1,4 @@
-//! Words that stand side by side in the query, and near each other on a page, mean more than the same words apart.
+//! Raises the score of pages on which neighbouring words of the query are near each other.
 
 use crate::error::SearchError;
 use crate::plan::{Plan, Written};
@@ -9,17 +9,17 @@ use tantivy::DocSet;
 use tantivy::postings::Postings;
 use tantivy::schema::IndexRecordOption;
 
-/// What a page gains on which all neighbours of the query are neighbours.
+/// Gain of a page on which all neighbours of the query are adjacent.
 const GAIN: f32 = 0.3;
-/// Further apart words have nothing to do with each other, in words.
+/// Maximum distance of two words that still counts as near, in words.
 const FAR: u32 = 10;
-/// A page that has a word more often is not looked at: it is long, or it was made to be found.
+/// Maximum occurrences of a word on a page. Pages with more are skipped: they are long, or made to be found.
 const MOST: u32 = 2_000;
 
-/// The positions of a word on a page, by the page's place among the candidates and the word's bit.
+/// Positions of a word on a page, keyed by the index of the candidate and the bit of the word.
 type Positions = HashMap<(usize, usize), Vec<u32>>;
 
-/// What each of some candidates of these splits gains, as a factor of its score.
+/// Returns for each candidate the factor by which its score grows.
 pub(crate) fn factors(splits: &[&Split], plan: &Plan, candidates: &[Candidate]) -> Result<Vec<f32>, SearchError> {
     let mut order: Vec<usize> = (0..candidates.len()).collect();
     order.sort_unstable_by_key(|place| candidates[*place].at);
@@ -68,8 +68,8 @@ fn factor(plan: &Plan, positions: &Positions, place: usize, candidate: &Candidat
     if count == 0 { 1.0 } else { 1.0 + GAIN * sum / count as f32 }
 }
 
-/// How near two words come to each other: 1 side by side and in this order, less the further they are apart, half of it in
-/// the other order.
+/// Returns the closeness of two words: 1 if adjacent in this order, less the further apart they are, and half as much
+/// in reverse order.
 fn closeness(one: &[u32], two: &[u32]) -> f32 {
     let (mut best, mut from) = (0.0_f32, 0);
     for at in one {

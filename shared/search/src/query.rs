@@ -10,39 +10,40 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use std::str::FromStr;
 
-/// So many characters of what was typed are repeated in a sentence about it.
+/// Maximum number of typed characters that a message repeats.
 const MAX_SHOWN_CHARS: usize = 60;
 
-/// Shortest name that is taken for that of a filter, in letters.
+/// Minimum length in letters of a name that is taken for the name of a filter.
 const MIN_FILTER_NAME: usize = 2;
 
-/// What is looked for.
+/// A parsed query.
 ///
-/// Words are looked for in the title, the text and the author's name. A phrase, and a word after a `+`, must be there. Of several `author:`, `site:` or `lang:` one is
-/// enough. The value of an operator may stand in quotation marks, as in `author:"Anna Rossi"`. A day is taken in UTC:
-/// `after:` includes it, `before:` ends as it begins. A `-` before a word, phrase, `author:`, `site:` or `lang:` leaves out
-/// what has it. What is no operator is a word: `12:30` is looked for as a phrase of two numbers.
+/// Words are looked up in the title, the text and the author's name. A phrase, and a word after a `+`, is required. Of
+/// several `author:`, `site:` or `lang:` one has to match. The value of an operator may be quoted, as in `author:"Anna
+/// Rossi"`. A day is taken in UTC: `after:` includes it, `before:` ends at its beginning. A `-` before a word, phrase,
+/// `author:`, `site:` or `lang:` excludes matching pages. Anything that is not an operator is a word: `12:30` is
+/// searched as a phrase of two numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Query {
-    /// Words and phrases that a page should have, or must.
+    /// Words and phrases that a page should have, or must have.
     pub wanted: Vec<Clause>,
-    /// Words and phrases that it must not have.
+    /// Words and phrases that a page must not have.
     pub unwanted: Vec<Clause>,
-    /// Names of authors: of one of them all words must stand side by side in the author's name.
+    /// Author names: all words of one of them must be adjacent in the author's name.
     pub authors: BTreeSet<String>,
-    /// Names of authors that are left out.
+    /// Author names that are excluded.
     pub not_authors: BTreeSet<String>,
-    /// Hosts in lower-case A-label form; pages of what is below them count.
+    /// Hosts in lower-case A-label form; their subdomains match too.
     pub sites: BTreeSet<String>,
-    /// Hosts that are left out.
+    /// Hosts that are excluded.
     pub not_sites: BTreeSet<String>,
     /// Primary language subtags.
     pub languages: BTreeSet<String>,
-    /// Languages that are left out.
+    /// Languages that are excluded.
     pub not_languages: BTreeSet<String>,
-    /// Only what is older than this.
+    /// Upper bound of the date, exclusive.
     pub before: Option<Timestamp>,
-    /// Only what is at least as new as this.
+    /// Lower bound of the date, inclusive.
     pub after: Option<Timestamp>,
     /// The order of the results.
     pub sort: Sort,
@@ -51,11 +52,11 @@ pub struct Query {
 /// A word or a phrase.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Clause {
-    /// As it was typed, without quotation marks.
+    /// Text as typed, without quotation marks.
     pub text: String,
-    /// Whether a page must have it: a phrase, or a word after a `+`.
+    /// True if a page must have it: a phrase, or a word after a `+`.
     pub must: bool,
-    /// Where it stands in what was typed.
+    /// Position in the typed text, in bytes.
     pub at: Range<usize>,
 }
 
@@ -70,17 +71,17 @@ pub enum Sort {
 }
 
 impl Query {
-    /// Reads what a person typed, all of it or nothing.
+    /// Parses a person's input; fails if any part of it is not understood.
     ///
     /// # Errors
-    /// If it is too long, asks for nothing, or an operator's value cannot be read.
+    /// If it is too long, searches for nothing, or has an operator whose value cannot be read.
     pub fn parse(text: &str) -> Result<Query, QueryError> {
         let (query, left_out) = Query::read(text);
         left_out.into_iter().next().map_or(Ok(query), Err)
     }
 
-    /// Reads what a person typed as far as it can be understood; says what was left out, and why. If it
-    /// [is empty](Query::is_empty) nothing was understood, and there is at least one reason.
+    /// Parses a person's input as far as it is understood. Returns the query, and the reasons why parts were left out.
+    /// If the query [is empty](Query::is_empty), nothing was understood, and there is at least one reason.
     pub fn read(text: &str) -> (Query, Vec<QueryError>) {
         let mut reading = QueryReader::default();
         let kept = head(text, MAX_QUERY_BYTES);
@@ -88,7 +89,7 @@ impl Query {
             reading.left_out.push(QueryError::TooLong { bytes: text.len() });
         }
         let cut_short = kept.len() < text.len() && !text[kept.len()..].starts_with(is_space);
-        // The last word was cut in two, and half a word finds something else.
+        // The last word was cut in two, and half a word would match something else.
         let kept = kept.rfind(is_space).filter(|_| cut_short).map_or(kept, |end| &kept[..end]);
         for piece in pieces(kept) {
             if !reading.take(&piece) {
@@ -99,7 +100,8 @@ impl Query {
         reading.end()
     }
 
-    /// True if there is nothing to look for. The newest of all pages are something; the best of all are nothing.
+    /// True if there is nothing to search for. "The newest of all pages" is a valid query; "the best of all pages" is
+    /// not.
     pub fn is_empty(&self) -> bool {
         let filtered = !self.authors.is_empty() || !self.sites.is_empty() || !self.languages.is_empty();
         let is_dated = self.before.is_some() || self.after.is_some() || self.sort == Sort::Date;
@@ -107,18 +109,18 @@ impl Query {
     }
 }
 
-/// A query that is being read.
+/// State of parsing a query.
 #[derive(Default)]
 struct QueryReader {
     query: Query,
     terms: usize,
     left_out: Vec<QueryError>,
-    /// Something was typed that holds no letter and no digit.
+    /// True if the input has a part without letters and digits.
     has_signs: bool,
 }
 
 impl QueryReader {
-    /// Takes a piece in, or notes why not; says whether there was room for all of it.
+    /// Adds a part, or records why not; returns false if it did not fit completely.
     fn take(&mut self, piece: &QueryPart<'_>) -> bool {
         let room = MAX_QUERY_TERMS - self.terms;
         if room == 0 {
@@ -168,7 +170,7 @@ impl QueryReader {
     }
 
     fn take_words(&mut self, piece: &QueryPart<'_>) {
-        // What holds no letter and no digit cannot be found, so it is not asked for.
+        // A part without letters and digits cannot be found, so it is not searched for.
         if piece.text.chars().any(char::is_alphanumeric) {
             let clauses = if piece.negated { &mut self.query.unwanted } else { &mut self.query.wanted };
             let at = piece.at..piece.at + piece.text.len();
@@ -179,7 +181,7 @@ impl QueryReader {
     }
 
     fn end(mut self) -> (Query, Vec<QueryError>) {
-        // Signs alone are nothing to look for, and do not stand for all pages either.
+        // Signs alone are nothing to search for, and do not mean "all pages" either.
         let unsorted = Query { sort: Sort::Relevance, ..self.query.clone() };
         if self.has_signs && unsorted.is_empty() {
             self.query = unsorted;
@@ -196,13 +198,13 @@ impl QueryReader {
     }
 }
 
-/// True if somebody may have meant a filter that there is not: `inurl:tide`, but neither `12:30` nor an address.
+/// True if the input looks like a filter that does not exist: `inurl:tide`, but neither `12:30` nor an address.
 fn looks_like_filter(name: &str, value: &str) -> bool {
     let is_word = name.len() >= MIN_FILTER_NAME && name.bytes().all(|byte| byte.is_ascii_alphabetic());
     is_word && value.starts_with(char::is_alphanumeric)
 }
 
-/// What was typed, as it may stand in a sentence.
+/// Returns typed text as it may appear in a message.
 fn shown(text: &str) -> String {
     let mut shown: String = text.chars().filter(|c| !c.is_control()).take(MAX_SHOWN_CHARS).collect();
     if shown.chars().count() < text.chars().count() {
@@ -223,13 +225,13 @@ impl FromStr for Sort {
     }
 }
 
-/// The name of `author:`, which holds a letter or a digit.
+/// Parses the name of `author:`, which must contain a letter or a digit.
 fn author(text: &str) -> Result<String, QueryError> {
     let name = text.trim();
     if name.chars().any(char::is_alphanumeric) { Ok(name.to_owned()) } else { Err(QueryError::Author(shown(text))) }
 }
 
-/// The host of `site:`, also when a whole URL was pasted.
+/// Parses the host of `site:`, also from a pasted URL.
 fn host(text: &str) -> Result<String, QueryError> {
     let wrong = || QueryError::Site(shown(text));
     let after_scheme = text.split_once("://").map_or(text, |(_, rest)| rest);

@@ -1,7 +1,7 @@
 //! Scores the pages of one split, counts them, and keeps the best.
 //!
-//! Word after word is read, and adds to the scores of the pages that have it (term at a time): then it is known of each page
-//! which of the words it has, and so whether it has all of them.
+//! Words are read one after another, and each adds to the scores of the pages that have it (term at a time). Afterwards
+//! it is known which of the words each page has, and so whether it has all of them.
 
 use crate::cursor::Place;
 use crate::error::SearchError;
@@ -18,60 +18,61 @@ use tantivy::query::{Bm25StatisticsProvider, EnableScoring, Query as _};
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocId, DocSet, TERMINATED, Term};
 
-/// How soon more of the same word counts for no more (BM25, Robertson and Zaragoza 2009).
+/// Saturation of term frequency: lower values let repetitions of a word count for less (BM25, Robertson and Zaragoza
+/// 2009).
 const K1: f32 = 1.2;
-/// How much a long page is held against it (the same).
+/// Penalty for long pages (BM25, the same source).
 const B: f32 = 0.75;
-/// What a page of today gains over one of long ago with the same words: it decides between equals.
+/// Gain of a page of today over an old one with the same words; it only breaks near-ties.
 const FRESHNESS_GAIN: f64 = 0.02;
-/// After so long, half of that is left.
+/// Time after which half of that gain is left.
 const FRESHNESS_HALF_LIFE: Millis = Millis::from_days(30);
 
-/// What is found in one split.
+/// Results of one split.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
-    /// Pages that have all words.
+    /// Number of pages that have all words.
     pub(crate) total: u64,
-    /// Pages that have some of them.
+    /// Number of pages that have some of them.
     pub(crate) partial: u64,
-    /// The best of all, in no order.
+    /// Best of all candidates, unordered.
     pub(crate) head: Vec<Candidate>,
-    /// The best of what comes after the place that was asked for, in no order.
+    /// Best candidates after the requested place, unordered.
     pub(crate) best: Vec<Candidate>,
 }
 
-/// A page that may become a hit. The greater one is the better one.
+/// A page that may become a hit; the greater one is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Candidate {
-    /// What is compared first and second: [`Standing`] and date, or date and standing.
+    /// Primary and secondary sort key: [`Standing`] and date, or date and standing.
     pub(crate) rank: (i64, i64),
     /// The page's key.
     pub(crate) key: Reverse<u64>,
-    /// The split, and the document in it.
+    /// Index of the split, and the document in it.
     pub(crate) at: (usize, DocId),
     pub(crate) standing: Standing,
     /// True if it has all words.
     pub(crate) has_all: bool,
-    /// Which of the words it has.
+    /// Words that it has.
     pub(crate) has: Bits,
-    /// Its language, by its number in the plan.
+    /// Its language, as an index into the plan's languages.
     pub(crate) language: u8,
-    /// In milliseconds.
+    /// Its date in milliseconds.
     pub(crate) date: i64,
-    /// Which site it is of.
+    /// Number of its site.
     pub(crate) site: u64,
-    /// The fingerprint of the text.
+    /// Fingerprint of its text.
     pub(crate) print: Option<u64>,
 }
 
-/// Whether a page is of the first part, and its score, as one number: the first part is of the pages that have all words, and
-/// stands before the others; of a sentence there is no first part.
+/// Part of the results that a page belongs to, and its score, as one number. Pages that have all words form the first
+/// part, and precede the others; a sentence has no first part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Standing(i64);
 
 impl Standing {
     pub(crate) fn new(is_first: bool, score: f32) -> Standing {
-        // The bits of floats that are not negative have the order of the floats.
+        // The bits of non-negative floats sort like the floats.
         Standing(i64::from(is_first) << 32 | i64::from(score.max(0.0).to_bits()))
     }
 
@@ -85,12 +86,12 @@ impl Standing {
 }
 
 impl Candidate {
-    /// Where it stands among all results.
+    /// Returns its position in the order of all results.
     pub(crate) fn place(&self) -> Place {
         Place { rank: self.rank, key: self.key.0 }
     }
 
-    /// The same with a better score.
+    /// Returns the candidate with its score multiplied by a factor of at least 1.
     #[must_use]
     pub(crate) fn times(self, factor: f32) -> Candidate {
         let standing = Standing::new(self.standing.is_first(), self.standing.score() * factor);
@@ -98,30 +99,30 @@ impl Candidate {
     }
 }
 
-/// The pages of a split that a query selects, and how many of them are kept.
+/// Pages of a split that a query selects, and the number of them that is kept.
 pub(crate) struct Selection<'a> {
     pub(crate) query: &'a Query,
     pub(crate) hidden: &'a Hidden,
     /// True if pages count that have only some of the words.
     pub(crate) partial: bool,
-    /// The present.
+    /// Current time.
     pub(crate) now: Timestamp,
-    /// Only what comes after it is among the best.
+    /// Place after which a page may be among the best.
     pub(crate) after: Option<Place>,
-    /// How many of the best, and how many of the very best, are kept; at least one.
+    /// Number of best candidates, and number of very best ones (`head`), to keep; at least one.
     pub(crate) keep: usize,
     pub(crate) head: usize,
 }
 
 impl Selection<'_> {
-    /// Only pages of these dates count, in milliseconds.
+    /// Range of dates that match, in milliseconds.
     fn dated(&self) -> Range<i64> {
         let millis = |at: Option<Timestamp>, or| at.map_or(or, Timestamp::as_millis);
         millis(self.query.after, i64::MIN)..millis(self.query.before, i64::MAX)
     }
 }
 
-/// What a page has of the query.
+/// Words of the query that a page has, with its score.
 #[derive(Clone, Copy, Default)]
 struct Tally {
     has: Bits,
@@ -129,11 +130,11 @@ struct Tally {
     language: u8,
 }
 
-/// The pages of a split that have any of the words, and what they have.
+/// Tallies of the pages of a split that have any of the words.
 pub(crate) struct Tallies {
-    /// One for each document.
+    /// One per document.
     all: Vec<Tally>,
-    /// The documents that have any.
+    /// Documents that have any of the words.
     touched: Vec<DocId>,
 }
 
@@ -146,13 +147,13 @@ impl Tallies {
         *tally = Tally { has: tally.has | (1 << bit), score: tally.score + score, language };
     }
 
-    /// What a document has, and what it scores for that.
+    /// Returns the words that a document has, and its score.
     pub(crate) fn of(&self, doc: DocId) -> (Bits, f32) {
         self.all.get(doc as usize).map_or((0, 0.0), |tally| (tally.has, tally.score))
     }
 }
 
-/// Scores the pages of a split by the words that `bits` names.
+/// Scores the pages of a split by the words in `bits`.
 pub(crate) fn tally(split: &Split, plan: &Plan, corpus: &Corpus<'_>, bits: Bits) -> Result<Tallies, SearchError> {
     let mut tallies = Tallies { all: vec![Tally::default(); split.max_doc() as usize], touched: Vec::new() };
     let lengths = split.segment().get_fieldnorms_reader(split.fields().body)?;
@@ -178,7 +179,7 @@ pub(crate) fn tally(split: &Split, plan: &Plan, corpus: &Corpus<'_>, bits: Bits)
     Ok(tallies)
 }
 
-/// Shows each page that has any of some terms, and how often it has the one that it has most often.
+/// Calls `show` for each page that has any of some terms, with the count of the most frequent of them on that page.
 fn each_posting(split: &Split, terms: &[Term], show: &mut dyn FnMut(DocId, u32)) -> Result<(), SearchError> {
     let inverted = split.segment().inverted_index(split.fields().body)?;
     let mut lists: Vec<SegmentPostings> = Vec::with_capacity(terms.len());
@@ -297,10 +298,10 @@ impl Ranking<'_> {
     }
 }
 
-/// The best of all candidates that it was shown.
+/// The best of all candidates seen so far.
 struct Best {
     most: usize,
-    /// The worst of them is on top.
+    /// Heap with the worst of them on top.
     heap: BinaryHeap<Reverse<Candidate>>,
 }
 
@@ -328,21 +329,21 @@ impl Best {
     }
 }
 
-/// Between 1 for what is old and 1 + [`FRESHNESS_GAIN`] for what is of now.
+/// Returns a factor between 1 for old pages and 1 + [`FRESHNESS_GAIN`] for new ones.
 pub(crate) fn freshness(date: Timestamp, now: Timestamp) -> f32 {
     let half_lives = now.since(date).0 as f64 / FRESHNESS_HALF_LIFE.0 as f64;
     (1.0 + FRESHNESS_GAIN * (-half_lives).exp2()) as f32
 }
 
-/// Statistics of all splits together, so that it does not matter how pages are spread over them.
+/// Statistics of all splits together, so that the distribution of pages over splits does not matter.
 pub(crate) struct Corpus<'a> {
     splits: &'a [&'a Split],
     docs: u64,
-    /// The most that each unit of the plan can add to a score; none of a phrase.
+    /// Maximum that each unit of the plan can add to a score; unused for phrases.
     weights: Vec<f32>,
-    /// Whether any page may have each of the units; of a phrase it is not known without reading.
+    /// True for each unit that some page may have; unknown for a phrase until it is read, and then true.
     pub(crate) is_known: Vec<bool>,
-    /// What the length of a page does to its score, by the number that stands for the length.
+    /// Effect of a page's length on its score, by the code of the length.
     norms: [f32; 256],
 }
 
@@ -361,10 +362,10 @@ impl<'a> Corpus<'a> {
         Ok(corpus)
     }
 
-    /// Weighs the units of a plan that it has not weighed yet.
+    /// Computes the weights of units that were added to the plan since the last call.
     pub(crate) fn weigh(&mut self, plan: &Plan) -> Result<(), SearchError> {
         for unit in plan.units.iter().skip(self.weights.len()) {
-            // A page has one language, so the pages of two languages are not the same.
+            // A page has one language, so pages of two languages are distinct.
             let mut pages = 0;
             for written in &unit.written {
                 if let Written::Word(terms) = written {
@@ -382,7 +383,7 @@ impl<'a> Corpus<'a> {
         Ok(())
     }
 
-    /// What a word is worth that so many pages have.
+    /// Returns the weight of a word that `pages` pages have.
     fn weight(&self, pages: u64) -> f32 {
         let (docs, pages) = (self.docs.max(pages) as f32, pages as f32);
         (1.0 + K1) * (1.0 + (docs - pages + 0.5) / (pages + 0.5)).ln()

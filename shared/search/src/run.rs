@@ -17,70 +17,71 @@ use curlew_model::{PageId, Record, ThumbnailId, Timestamp};
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
-/// No hit beyond this rank is given, whatever is asked for.
+/// Maximum rank of a hit that is returned, whatever is requested.
 pub const MAX_DEPTH: usize = 10_000;
-/// So many times as many pages are ranked as are shown, since copies are shown as one.
+/// Ratio of ranked pages to shown results; more are ranked because copies are shown as one.
 const RANKED: usize = 2;
-/// Of so many of the best pages it is looked at where their words stand.
+/// Number of best pages for which the positions of words are compared.
 const HEAD: usize = 100;
 
-/// A question.
+/// A search request.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {
-    /// What is looked for.
+    /// The query.
     pub query: &'a Query,
-    /// Whether pages with only some of the words follow those with all of them. Never if results are sorted by date: the
-    /// newest page with any of the words is not what is looked for.
+    /// Scope of the answer: whether pages with only some of the words follow those with all of them. If results are
+    /// sorted by date they never do, since the newest page with any of the words is rarely wanted.
     pub scope: Scope,
-    /// Most hits.
+    /// Maximum number of hits.
     pub limit: usize,
-    /// So many better hits are left out.
+    /// Number of better hits to skip.
     pub offset: usize,
-    /// Only what comes after the end of an earlier page of the same query; its present goes into `now`.
+    /// End of an earlier page of the same query, after which results continue; its time goes into `now`.
     pub after: Option<&'a Cursor>,
-    /// The present; pages that were to vanish before it are not found.
+    /// Current time; pages that expired before it are not found.
     pub now: Timestamp,
-    /// True if hits say how their scores came about.
+    /// True to explain the score of each hit.
     pub explain: bool,
 }
 
 impl<'a> Request<'a> {
-    /// The first hits of a query, in any scope.
+    /// Requests the first hits of a query, in the default scope.
     pub fn new(query: &'a Query, limit: usize, now: Timestamp) -> Request<'a> {
         Request { query, scope: Scope::default(), limit, offset: 0, after: None, now, explain: false }
     }
 }
 
-/// Which pages answer a query.
+/// Pages that answer a query.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Scope {
-    /// Those that have all words, and behind them those that have some.
+    /// Pages that have all words, followed by those that have some.
     #[default]
     SomeWords,
-    /// Only those that have all words.
+    /// Only pages that have all words.
     AllWords,
 }
 
 /// An answer.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Results {
-    /// The pages that have all words and are not hidden, as many as can be given: pages that say the same count as one. A page
-    /// that lies in two splits, because a job ran twice, is given once; it is counted once if both are among the best.
+    /// Number of visible pages that have all words and can be returned; pages with the same text count as one. A page
+    /// that lies in two splits, because a job ran twice, is returned once; it is counted once if both copies are among
+    /// the best.
     pub total: u64,
-    /// The pages that have only some of the words, counted in the same way. They come behind the others, unless the query is a
-    /// sentence ([`Results::is_mixed`]).
+    /// Number of pages that have only some of the words, counted in the same way. They follow the others, unless the
+    /// query is a sentence ([`Results::is_mixed`]).
     pub partial: u64,
-    /// True if pages with all words and pages with some stand among each other: nobody expects all words of a question.
+    /// True if pages with all words and pages with some are mixed: nobody expects all words of a question.
     pub is_mixed: bool,
-    /// How many pages have all words besides, which say the same as one that is counted.
+    /// Number of pages with all words that are not counted in `total`, because they are copies of a page that is.
     pub copies: u64,
     /// The best ones.
     pub hits: Vec<Hit>,
-    /// Where the next page of results goes on, if there is more.
+    /// Cursor of the next page of results, if there is more.
     pub next: Option<Cursor>,
-    /// Words of the query that are in no page at all, as they were typed.
+    /// Words of the query that no page has, as typed.
     pub unknown: Vec<String>,
-    /// Stems that are like the unknown words that were looked up, by the word in lower case.
+    /// Stems similar to the unknown words that were looked up, by the word in lower case.
     pub(crate) neighbours: HashMap<String, Vec<Neighbour>>,
 }
 
@@ -93,17 +94,17 @@ pub struct Hit {
     pub url: String,
     /// Its title.
     pub title: String,
-    /// The part of the text that shows why it was found.
+    /// Part of the text that shows why it was found.
     pub snippet: Snippet,
     /// The URL of its main image.
     pub image: Option<String>,
-    /// The thumbnail of it.
+    /// Thumbnail of that image.
     pub thumbnail: Option<ThumbnailId>,
-    /// The name of its site, or else its host.
+    /// Name of its site, or else its host.
     pub site: String,
     /// Its host.
     pub host: String,
-    /// When it says that it was published.
+    /// Publication date that the page states.
     pub published: Option<Timestamp>,
     /// Its language.
     pub language: Option<String>,
@@ -111,27 +112,27 @@ pub struct Hit {
     pub score: f32,
     /// True if it has all words.
     pub has_all: bool,
-    /// Words of the query that it does not have, as they were typed. Stop words are not missed.
+    /// Words of the query that it does not have, as typed. Stop words never count as missing.
     pub missing: Vec<String>,
-    /// How many later pages that say the same match too and are not given; of copies the earliest one is.
+    /// Number of matching later copies that are not returned; the earliest copy is.
     pub copies: u32,
-    /// How the score came about, if that was asked for.
+    /// Explanation of the score, if requested.
     pub explanation: Option<Explanation>,
 }
 
-/// How a score came about: it is the sum of the words' times both factors.
+/// Explanation of a score, which is the sum of the words' shares times both factors.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Explanation {
-    /// Words and phrases that are scored, as they were typed, and what each adds (BM25); zero if the page does not have it.
+    /// Words and phrases that are scored, as typed, with the share of each (BM25); zero if the page does not have it.
     pub words: Vec<(String, f32)>,
-    /// The factor for words that stand near each other.
+    /// Factor for words that are near each other.
     pub proximity: f32,
-    /// The factor for what is new.
+    /// Factor for new pages.
     pub freshness: f32,
 }
 
-/// Answers a request. Of equal hits the newer one comes first, then the one with the lesser id, so that the order never
-/// depends on how pages are spread over splits.
+/// Answers a request. Of equal hits the newer one comes first, then the one with the smaller id, so the order never
+/// depends on the distribution of pages over splits.
 ///
 /// # Errors
 /// If a split cannot be read.
@@ -146,7 +147,7 @@ pub fn search(splits: &[&Split], hidden: &Hidden, request: Request<'_>) -> Resul
     let mut corpus = Corpus::new(&splits, &plan)?;
     let unknown = unknown(&plan, &corpus);
     let mut near = HashMap::new();
-    // Without a word that must be there nothing is found, whatever stands in for the others.
+    // If no page has a required word, nothing is found, whatever replaces the others.
     if partial && !unknown.is_empty() && unknown.iter().all(|bit| plan.strict & (1 << bit) == 0) {
         near = stand_in(&splits, &unknown, &mut plan, &mut analyzers)?;
         corpus.weigh(&plan)?;
@@ -156,8 +157,8 @@ pub fn search(splits: &[&Split], hidden: &Hidden, request: Request<'_>) -> Resul
     let room = MAX_DEPTH.saturating_sub(seen);
     let depth = request.offset.saturating_add(request.limit).min(room);
 
-    // One more than is shown tells whether there is more. Copies can be counted only if all are ranked among which they are
-    // looked for.
+    // One result more than is shown tells whether there are more. Copies can be counted only if all pages are ranked
+    // among which they are detected.
     let keep = (depth + AHEAD + 1).saturating_mul(RANKED).max(GROUPED);
     let selection = Selection {
         query,
@@ -174,7 +175,7 @@ pub fn search(splits: &[&Split], hidden: &Hidden, request: Request<'_>) -> Resul
     }
     let (ranked, repeated) = listed.ranked(&splits, &plan, &selection)?;
 
-    // Who asks for a site wants its pages, whether or not two of them are alike.
+    // A query with `site:` wants the pages of that site, whether or not two of them are alike.
     let is_mixed = query.sites.is_empty();
     let mut groups = groups(&ranked, is_mixed);
     let first_copies = copies(&groups, true);
@@ -194,13 +195,13 @@ pub fn search(splits: &[&Split], hidden: &Hidden, request: Request<'_>) -> Resul
     let place = match shown.is_empty() || depth >= room {
         true => None,
         false if is_more => Some(place_after(&groups, &order)),
-        // All that was ranked is shown, as copies of few pages.
+        // Everything ranked is shown, as copies of a few pages.
         false => ranked.last().filter(|_| listed.is_cut).map(|last| (last.place(), Vec::new())),
     };
     let seen = (seen + depth) as u64;
     let next = place.map(|(place, ahead)| Cursor { seen, now: request.now, place, counts, ahead });
 
-    // All are asked for before one that is not here ends the search.
+    // All records are read before the first missing one ends the search, so that all become wanted at once.
     let shown: Vec<&Group> = shown.iter().map(|at| &groups[*at]).collect();
     let records: Vec<_> = shown.iter().map(|group| splits[group.first.at.0].record(group.first.at.1)).collect();
     let mut hits = Vec::with_capacity(shown.len());
@@ -213,13 +214,13 @@ pub fn search(splits: &[&Split], hidden: &Hidden, request: Request<'_>) -> Resul
     Ok(Results { total, partial, is_mixed: plan.is_sentence, copies, hits, next, unknown, neighbours: near })
 }
 
-/// Words of the query that are in no page, by their place in the plan.
+/// Returns the words of the query that no page has, as indexes into the plan.
 fn unknown(plan: &Plan, corpus: &Corpus<'_>) -> Vec<usize> {
     let is_unknown = |bit: &usize| !corpus.is_known[*bit] && plan.stop_words & (1 << bit) == 0;
     (0..plan.units.len()).filter(is_unknown).collect()
 }
 
-/// Has the words that are most like some unknown ones looked for in their place; returns what is like each.
+/// Adds the stems most similar to some unknown words to the plan; returns the similar stems by word.
 fn stand_in(
     splits: &[&Split],
     unknown: &[usize],
@@ -240,14 +241,14 @@ fn stand_in(
     Ok(found)
 }
 
-/// What was found in all splits.
+/// Results of all splits.
 #[derive(Default)]
 struct Listed {
     total: u64,
     partial: u64,
     head: Vec<Candidate>,
     best: Vec<Candidate>,
-    /// There is more than was kept.
+    /// True if there were more pages than were kept.
     is_cut: bool,
 }
 
@@ -260,7 +261,7 @@ impl Listed {
         self.best.extend(found.best);
     }
 
-    /// The best of all, in their order, without what is outdated; and how many that was.
+    /// Returns the best pages in order, without outdated copies, and the number of those copies.
     fn ranked(
         &mut self,
         splits: &[&Split],
@@ -270,7 +271,7 @@ impl Listed {
         let order = |ranked: &mut Vec<Candidate>| {
             ranked.sort_unstable_by_key(|candidate| Reverse((candidate.rank, candidate.key)))
         };
-        // A better score keeps a page among the best hundred, so it stands where it would if all pages were looked at.
+        // A better score keeps a page among the best hundred, so it ranks as if all pages had been examined.
         order(&mut self.head);
         self.head.truncate(selection.head);
         let is_head: HashSet<(usize, u32)> = self.head.iter().map(|candidate| candidate.at).collect();
@@ -286,13 +287,13 @@ impl Listed {
     }
 }
 
-/// Pages with all words, or else with some, that are not shown since another one says the same.
+/// Returns the number of pages with all words, or else with some, that are not shown since they are copies.
 fn copies(groups: &[Group], has_all: bool) -> u64 {
     let groups = groups.iter().filter(|group| group.best.has_all == has_all);
     groups.map(|group| u64::from(group.size - 1)).sum()
 }
 
-/// Up to where all is shown, and the keys of what is shown of what comes after.
+/// Returns the place up to which all groups are shown, and the keys of shown groups that come after it.
 fn place_after(groups: &[Group], order: &[usize]) -> (Place, Vec<u64>) {
     let shown: HashSet<usize> = order.iter().copied().collect();
     let whole = (0..groups.len()).take_while(|at| shown.contains(at)).count();
@@ -300,13 +301,13 @@ fn place_after(groups: &[Group], order: &[usize]) -> (Place, Vec<u64>) {
     (groups[whole.saturating_sub(1)].best.place(), ahead)
 }
 
-/// Asks for what a search will read before it can rank anything, all at once, where splits are read by ranges. What cannot be
-/// read yet [is wanted](Split::wanted) from then on; what follows from it is asked for by the next call.
+/// Reads everything that a search needs before ranking, at once, from splits that are read by ranges. Bytes that are
+/// missing [are wanted](Split::wanted) from then on; the next call asks for those that depend on them.
 pub fn warm(splits: &[&Split], hidden: &Hidden, query: &Query) {
     let Some(first) = splits.first() else { return };
     let plan = Plan::new(query, languages(splits, query), first.fields(), &mut Analyzers::default());
     for split in splits {
-        // Errors come up again, and are told, when the search is run.
+        // Errors recur, and are reported, when the search runs.
         let _ = split.dead(hidden);
         plan.touch(split);
     }

@@ -1,4 +1,4 @@
-//! The fields of the index, and how a record becomes a document.
+//! Fields of the index, and the conversion of records to documents.
 
 use crate::error::SearchError;
 use crate::tokens::{self, of_language};
@@ -11,21 +11,21 @@ use tantivy::schema::{
 };
 use tantivy::{TantivyDocument, Term};
 
-/// Labels of a host name that are indexed as parents of it; no more than a name of 255 octets sensibly has.
+/// Maximum number of parent domains indexed for a host name; a name of 255 octets sensibly has no more.
 const MAX_PARENTS: usize = 16;
 
 /// The fields, by the order in which [`schema`] adds them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fields {
-    /// The 16 bytes of the page id; found by term.
+    /// The 16 bytes of the page id; searchable as a term.
     pub(crate) id: Field,
-    /// The last half of the page id, to order equals by and to know a page again that lies in two splits.
+    /// Second half of the page id; it breaks ties, and identifies a page that lies in two splits.
     pub(crate) key: Field,
-    /// The host name and every name that it is below.
+    /// Host name and all its parent domains.
     pub(crate) host: Field,
     /// The primary language subtag.
     pub(crate) language: Field,
-    /// Stems of title, author and text, with positions; the title stands there [`TITLE_TIMES`] times.
+    /// Stems of title, author and text, with positions; the title occurs [`TITLE_TIMES`] times.
     pub(crate) body: Field,
     /// Words of the author's name, with positions; a name has no stems.
     pub(crate) author: Field,
@@ -33,15 +33,15 @@ pub(crate) struct Fields {
     pub(crate) date: Field,
     /// `unavailable_after` in milliseconds.
     pub(crate) expires: Field,
-    /// Which site a page is of, as a number ([`site`]).
+    /// Number of the page's site ([`site`]).
     pub(crate) site: Field,
-    /// The fingerprint of the text, by which copies are known.
+    /// Fingerprint of the text, by which copies are recognized.
     pub(crate) likeness: Field,
-    /// The whole record as JSON, for results and for building anew.
+    /// Whole record as JSON, for results and for rebuilding.
     pub(crate) record: Field,
 }
 
-/// Names that the engine wants where it reads columns.
+/// Field names that the engine needs to read columns.
 pub(crate) const DATE: &str = "date";
 /// As [`DATE`].
 pub(crate) const EXPIRES: &str = "expires";
@@ -52,12 +52,12 @@ pub(crate) const KEY: &str = "key";
 /// As [`DATE`].
 pub(crate) const SITE: &str = "site";
 
-/// How often a title is counted among the words of its page. As words of the one field they share its statistics (BM25F,
-/// Robertson and others 2004); a field of its own would have statistics of its own, by which one word of a title outweighs
-/// everything.
+/// Number of times that a title is counted among the words of its page. Titles share the statistics of the one field
+/// (BM25F, Robertson and others 2004); a separate field would have its own statistics, by which one word of a title
+/// outweighs everything.
 const TITLE_TIMES: usize = 2;
 
-/// The schema of form [`crate::bundle::FORM`].
+/// Returns the schema of format [`crate::bundle::FORM`].
 pub(crate) fn schema() -> (Schema, Fields) {
     let exact = TextOptions::default().set_indexing_options(
         TextFieldIndexing::default()
@@ -94,21 +94,21 @@ pub(crate) fn schema() -> (Schema, Fields) {
     (builder.build(), fields)
 }
 
-/// The day by which a page is filtered and sorted: when it says that it was published, unless it does not say so or
-/// says a time after it was fetched; then when it was fetched.
+/// Returns the date by which a page is filtered and sorted: its stated publication date, or the time of the fetch if it
+/// states none or a later one.
 pub(crate) fn date(record: &Record) -> Timestamp {
     record.published.filter(|published| *published <= record.fetched_at).unwrap_or(record.fetched_at)
 }
 
-/// The primary subtag of a BCP 47 tag in lower case: two or three letters (RFC 5646 §2.2.1, ISO 639), or else empty,
-/// so that pages cannot fill the index with languages of their own making.
+/// Returns the primary subtag of a BCP 47 tag in lower case: two or three letters (RFC 5646 §2.2.1, ISO 639). Anything
+/// else gives an empty string, so that pages cannot fill the index with invented languages.
 pub(crate) fn primary_language(tag: Option<&str>) -> String {
     let primary = tag.and_then(|tag| tag.split(['-', '_']).next()).unwrap_or_default().trim();
     let is_subtag = matches!(primary.len(), 2 | 3) && primary.bytes().all(|b| b.is_ascii_alphabetic());
     if is_subtag { primary.to_ascii_lowercase() } else { String::new() }
 }
 
-/// A record as the engine takes it; at most `text_bytes` of each of its texts are searchable.
+/// Converts a record to the engine's document; at most `text_bytes` bytes of each of its texts are searchable.
 pub(crate) fn document(record: &Record, fields: &Fields, text_bytes: usize) -> Result<TantivyDocument, SearchError> {
     let language = primary_language(record.language.as_deref());
     let mut document = TantivyDocument::new();
@@ -143,48 +143,48 @@ pub(crate) fn document(record: &Record, fields: &Fields, text_bytes: usize) -> R
     Ok(document)
 }
 
-/// The record that a document was made of.
+/// Returns the record from which a document was made.
 pub(crate) fn record(document: &TantivyDocument, fields: &Fields) -> Result<Record, SearchError> {
     let json = document.get_first(fields.record).and_then(|value| value.as_bytes());
     let json = json.ok_or_else(|| SearchError::damaged_split("a page without its record"))?;
     serde_json::from_slice(json).map_err(|error| SearchError::damaged_split(error.to_string()))
 }
 
-/// A number for a site, which pages of one host share, with and without its `www.`.
+/// Returns a number for a site; all pages of one host share it, with and without `www.`.
 fn site(host: &str) -> u64 {
     let hash: [u8; 32] = Sha256::digest(host.strip_prefix("www.").unwrap_or(host)).into();
     u64::from(u32::from_le_bytes([hash[0], hash[1], hash[2], hash[3]]))
 }
 
-/// A page id as a term.
+/// Returns a page id as a term.
 pub(crate) fn id_term(fields: &Fields, id: &PageId) -> Term {
     Term::from_field_bytes(fields.id, &id_bytes(id))
 }
 
-/// The 16 bytes that the hexadecimal digits of an id stand for.
+/// Returns the 16 bytes that the hexadecimal digits of an id stand for.
 pub(crate) fn id_bytes(id: &PageId) -> [u8; 16] {
     u128::from_str_radix(id.as_str(), 16).unwrap_or_default().to_be_bytes()
 }
 
-/// The last half of an id. Ids are hashes, so that two pages with one key are not to be feared.
+/// Returns the second half of an id. Ids are hashes, so a collision of two keys is not a concern.
 pub(crate) fn key(id: &PageId) -> u64 {
     let [.., a, b, c, d, e, f, g, h] = id_bytes(id);
     u64::from_be_bytes([a, b, c, d, e, f, g, h])
 }
 
-/// The id that 16 bytes stand for.
+/// Returns the id that 16 bytes stand for.
 pub(crate) fn page_id(bytes: &[u8]) -> Result<PageId, SearchError> {
     PageId::new(&hex(bytes)).map_err(|error| SearchError::damaged_split(error.to_string()))
 }
 
-/// A host name and every name that it is below: `a.b.org`, `b.org`, `org`. An address stands for itself alone.
+/// Returns a host name and its parent domains: `a.b.org`, `b.org`, `org`. An IP address has no parents.
 fn names_above(host: &str) -> impl Iterator<Item = &str> {
     let is_address = host.starts_with('[') || host.parse::<std::net::IpAddr>().is_ok();
     let parents = if is_address { 0 } else { MAX_PARENTS };
     std::iter::once(host).chain(host.match_indices('.').map(|(at, _)| &host[at + 1..]).take(parents))
 }
 
-/// The first bytes of a text, cut between characters.
+/// Returns the first bytes of a text, cut between characters.
 pub(crate) fn head(text: &str, bytes: usize) -> &str {
     &text[..text.floor_char_boundary(bytes)]
 }

@@ -1,4 +1,4 @@
-//! The part of a text that shows why a page was found.
+//! Selects the part of a text that shows why a page was found.
 
 use crate::analyze::{Analyzer, FirstLetters, Mode};
 use crate::schema::head;
@@ -6,28 +6,28 @@ use curlew_model::SnippetLimit;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-/// Most characters of a snippet.
+/// Maximum length of a snippet in characters.
 pub const SNIPPET_CHARS: usize = 240;
-/// So much of the beginning of a text is looked through, in bytes.
+/// Prefix of a text that is searched for matches, in bytes.
 const SCANNED_BYTES: usize = 256 * 1024;
-/// At most so many characters are shown before the first match.
+/// Maximum number of characters shown before the first match.
 const LEAD_CHARS: usize = 60;
-/// At most so many characters are given up at the end so as not to cut a word.
+/// Maximum number of characters dropped at the end to avoid cutting a word.
 const RAGGED_CHARS: usize = 24;
 const ELLIPSIS: char = '…';
 
-/// A part of a text, and where in it the words are that were looked for.
+/// Part of a text, with the positions of the words that were searched for.
 ///
-/// The text is plain: escape it before it is shown, piece by piece, and mark the pieces then.
+/// The text is plain: escape it piece by piece before it is shown, and mark the pieces then.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Snippet {
     /// The part, on one line.
     pub text: String,
-    /// Ranges of bytes of `text`, in their order, not overlapping.
+    /// Byte ranges of `text`, in order, not overlapping.
     pub marks: Vec<Range<usize>>,
 }
 
-/// The best part of a text, no longer than its page allows.
+/// Returns the best part of a text, no longer than its page allows.
 pub(crate) fn snippet(text: &str, limit: SnippetLimit, marked: &HashSet<String>, analyzer: &mut Analyzer) -> Snippet {
     let limit = limit.0.map_or(SNIPPET_CHARS, |limit| usize::try_from(limit).unwrap_or(SNIPPET_CHARS));
     let limit = limit.min(SNIPPET_CHARS);
@@ -40,10 +40,10 @@ pub(crate) fn snippet(text: &str, limit: SnippetLimit, marked: &HashSet<String>,
     cut(text, start, limit, &matches)
 }
 
-/// A word of the text that was looked for.
+/// A word of the text that matches the query.
 struct Match {
     span: Range<usize>,
-    /// Its form, by a number.
+    /// Number of its form.
     form: usize,
 }
 
@@ -60,14 +60,14 @@ fn matches(text: &str, marked: &HashSet<String>, analyzer: &mut Analyzer) -> Vec
     matches
 }
 
-/// Where the window begins that shows the most different words, then the most words; the first of equals.
+/// Returns the start of the window that shows the most distinct words, then the most words; the first of equals.
 fn best_window(matches: &[Match], limit: usize) -> Option<usize> {
     let mut best = (0, 0);
     let mut begin = None;
     let mut times: HashMap<usize, usize> = HashMap::new();
     let mut end = 0;
     for (number, first) in matches.iter().enumerate() {
-        // Bytes stand for characters here: a window of fewer characters is still a window.
+        // Bytes stand for characters here: a window with fewer characters is still valid.
         while let Some(next) =
             matches.get(end).filter(|next| end == number || next.span.end <= first.span.start + limit)
         {
@@ -89,7 +89,7 @@ fn best_window(matches: &[Match], limit: usize) -> Option<usize> {
     begin
 }
 
-/// Goes back from the first match to the beginning of its sentence, or of a word near it.
+/// Returns the beginning of the first match's sentence, or of a word near the match.
 fn start(text: &str, first: Option<usize>, limit: usize) -> usize {
     let Some(first) = first else { return 0 };
     let before = &text[..first];
@@ -107,7 +107,7 @@ fn start(text: &str, first: Option<usize>, limit: usize) -> usize {
     far + sentence.or(word).unwrap_or(0)
 }
 
-/// Writes what begins at `start` on one line, and carries the marks over.
+/// Writes the text from `start` on one line, and carries the marks over.
 fn cut(text: &str, start: usize, limit: usize, matches: &[Match]) -> Snippet {
     let mut out = Writer { limit, ..Writer::default() };
     let rest = text[start..].trim_start();
@@ -161,7 +161,7 @@ impl Writer {
         self.chars += 1;
     }
 
-    /// Marks the character that was just written; it joins the mark before it unless a new word begins.
+    /// Marks the character just written; the mark extends the previous one unless a new word begins.
     fn mark(&mut self, from: usize, begins: bool) {
         let to = self.text.len();
         match self.marks.last_mut() {

@@ -1,4 +1,4 @@
-//! Stems of the index that are like those of a word that no page has.
+//! Finds stems of the index that are similar to a word that no page has.
 
 use crate::analyze::{Analyzers, Mode};
 use crate::error::SearchError;
@@ -11,35 +11,36 @@ use tantivy::Term;
 use tantivy::query::FuzzyTermQuery;
 use tantivy_fst::Automaton;
 
-/// Shorter words have too many neighbours, in characters.
+/// Minimum length of a word that is looked up, in characters; shorter ones have too many neighbours.
 const SHORTEST: usize = 4;
-/// From this length on a word may have two wrong letters, in characters.
+/// Length from which a word may have two wrong letters, in characters.
 const LONG: usize = 8;
-/// Longer words are not looked up, in characters.
+/// Maximum length of a word that is looked up, in characters.
 const LONGEST: usize = 32;
-/// A slip in the ending of a word keeps the ending on its stem, so stems are looked up without so many last letters too.
+/// Maximum number of last letters that are cut from a stem for a second look: a typo in the ending keeps the ending on
+/// its stem.
 const ENDING: usize = 4;
-/// Stems that stand in for one word.
+/// Maximum number of stems that replace one word.
 const STAND_INS: usize = 3;
-/// So many words of a query are doubted: looking for similar ones is dear.
+/// Maximum number of words of a query that are checked: the search for similar ones is expensive.
 pub(crate) const DOUBTED: usize = 3;
 
-/// A stem of the index that is like one of the query.
+/// A stem of the index that is similar to one of the query.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Neighbour {
     pub(crate) stem: Stem,
-    /// Pages that have it in the split in which most do.
+    /// Number of pages that have it, in the split where it is most frequent.
     pub(crate) pages: u64,
     distance: usize,
 }
 
-/// The stems that stand in for a word that is in no page: the nearest of its [`neighbours`].
+/// Returns the stems that replace a word that no page has: the nearest of its [`neighbours`].
 pub(crate) fn stand_ins(near: &[Neighbour]) -> Vec<Stem> {
     let is_nearest = |other: &&Neighbour| near.first().is_some_and(|first| first.distance == other.distance);
     near.iter().filter(is_nearest).take(STAND_INS).map(|near| near.stem.clone()).collect()
 }
 
-/// The stems of a word that may be a slip of the fingers, in some languages; none of any other word.
+/// Returns the stems of a word that may be mistyped, in some languages; nothing for words of unsuitable length.
 pub(crate) fn stems_of<'a>(
     word: &str,
     languages: impl IntoIterator<Item = &'a String>,
@@ -58,14 +59,14 @@ pub(crate) fn stems_of<'a>(
     stems
 }
 
-/// How many slips a word may have.
+/// Returns the maximum number of typos in a word.
 pub(crate) fn most_slips(word: &str) -> usize {
     if word.chars().count() < LONG { 1 } else { 2 }
 }
 
-/// Stems of the index that are like some others, the nearest first, and of equals those of the most pages.
+/// Returns stems of the index that are similar to some others, the nearest first, then those on the most pages.
 pub(crate) fn neighbours(splits: &[&Split], stems: &[Stem], most: usize) -> Result<Vec<Neighbour>, SearchError> {
-    // What is looked up, with how many slips, and whose stem it is: one look at the dictionary finds those of all languages.
+    // Prefix and number of typos, with the stems that they come from: one lookup covers all languages.
     let mut begins: BTreeMap<(String, usize), Vec<&Stem>> = BTreeMap::new();
     for stem in stems {
         let letters = stem.form.chars().count();
@@ -99,10 +100,10 @@ pub(crate) fn neighbours(splits: &[&Split], stems: &[Stem], most: usize) -> Resu
     Ok(near)
 }
 
-/// Finds the terms whose form another automaton finds, whatever language stands behind it ([`term_text`]).
+/// Automaton that matches terms whose form matches another automaton, in any language ([`term_text`]).
 struct InAnyLanguage<A>(A);
 
-/// How far [`InAnyLanguage`] has read a term.
+/// State of [`InAnyLanguage`] within a term.
 #[derive(Clone)]
 enum TermState<S> {
     Form(S),

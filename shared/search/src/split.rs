@@ -17,10 +17,10 @@ use tantivy::{
     BitSet, DocAddress, DocId, DocSet, Index, ReloadPolicy, Searcher, SegmentReader, TERMINATED, TantivyDocument, Term,
 };
 
-/// Blocks of stored records that a split keeps decompressed.
+/// Number of blocks of stored records that a split keeps decompressed.
 const STORE_CACHE_BLOCKS: usize = 8;
 
-/// An open split. Reading it copies no more than what a query needs.
+/// An open split. Reading it copies only the bytes that a query needs.
 pub struct Split {
     contents: Contents,
     searcher: Searcher,
@@ -30,13 +30,14 @@ pub struct Split {
     keys: Column<u64>,
     sites: Column<u64>,
     prints: Column<u64>,
-    /// Where the bytes come from, if they are not all here.
+    /// Source of the bytes, if they are not all present.
     cold: Option<Arc<Cold>>,
     dead: Mutex<Option<Dead>>,
     outdated: Mutex<Arc<BTreeSet<PageId>>>,
 }
 
-/// Where the hidden pages lie in a split. Looked up once, since what is hidden lasts for many queries.
+/// Documents of the hidden pages of a split. They are looked up once, since the hidden pages stay the same for many
+/// queries.
 struct Dead {
     tombstones: Arc<BTreeSet<PageId>>,
     outdated: Arc<BTreeSet<PageId>>,
@@ -48,14 +49,15 @@ impl Split {
     /// Opens a split and checks every byte of it.
     ///
     /// # Errors
-    /// [`SearchError::Damaged`] if it is cut or changed, [`SearchError::UnknownForm`] if another version wrote it.
+    /// [`SearchError::Damaged`] if it is truncated or modified, [`SearchError::UnknownForm`] if another version wrote
+    /// it.
     pub fn open(bytes: Bytes) -> Result<Split, SearchError> {
         let (contents, directory) = bundle::unpack(&bytes)?;
         Split::over(contents, directory, None)
     }
 
-    /// Opens a split of `length` bytes by its last ones. Whatever reads it fails for as long as something
-    /// [is wanted](Split::wanted).
+    /// Opens a split of `length` bytes from its last ones. Every read fails as long as some of its bytes [are
+    /// wanted](Split::wanted).
     ///
     /// # Errors
     /// As [`Split::open`], as far as can be told; [`SearchError::Short`] if more of the end is needed.
@@ -99,7 +101,7 @@ impl Split {
         })
     }
 
-    /// Reads what every search reads, so that it can be laid where it is read with the tail.
+    /// Reads everything that all searches read, so that these ranges can be stored in the tail.
     pub(crate) fn read_what_is_read_first(contents: Contents, directory: BundleDirectory) -> Result<(), SearchError> {
         let split = Split::over(contents, directory, None)?;
         let fields = split.fields;
@@ -110,45 +112,47 @@ impl Split {
         Ok(())
     }
 
-    /// What a search has asked for that is not here, chunk by chunk, each of at most [`CHUNK_BYTES`](crate::CHUNK_BYTES). They
-    /// are named once: read each of them, or what they are when [`joined`](crate::joined), and [supply](Split::supply) it.
+    /// Returns the missing ranges that a search has asked for, chunk by chunk, each of at most
+    /// [`CHUNK_BYTES`](crate::CHUNK_BYTES), and forgets them: read each of them, or the result of
+    /// [`joined`](crate::joined), and [supply](Split::supply) it.
     pub fn wanted(&self) -> Vec<Range<u64>> {
         self.cold.as_ref().map(|cold| cold.wanted()).unwrap_or_default()
     }
 
-    /// Takes bytes in that were wanted.
+    /// Accepts bytes that were wanted.
     ///
     /// # Errors
-    /// [`SearchError::Damaged`] if they are not what was written.
+    /// [`SearchError::Damaged`] if they differ from what was written.
     pub fn supply(&self, at: u64, bytes: &Bytes) -> Result<(), SearchError> {
         self.cold.as_ref().map_or(Ok(()), |cold| cold.supply(at, bytes))
     }
 
-    /// Bytes that were supplied and are kept.
+    /// Returns the number of supplied bytes that are kept.
     pub fn kept(&self) -> u64 {
         self.cold.as_ref().map_or(0, |cold| cold.kept())
     }
 
-    /// Gives up what was read the longest ago until at most so many bytes are kept.
+    /// Drops the least recently read bytes until at most `most` bytes are kept.
     pub fn trim(&self, most: u64) {
         if let Some(cold) = &self.cold {
             cold.trim(most);
         }
     }
 
-    /// Pages in it, those that are hidden included.
+    /// Returns the number of pages in it, including hidden ones.
     pub fn docs(&self) -> u64 {
         self.contents.docs
     }
 
-    /// Languages of its pages (primary subtags); the empty word stands for pages whose language is not known.
+    /// Returns the languages of its pages (primary subtags); the empty string stands for pages whose language is
+    /// unknown.
     pub fn languages(&self) -> &BTreeSet<String> {
         &self.contents.languages
     }
 
-    /// Ids of its pages, in their order.
+    /// Returns the ids of its pages, sorted.
     pub fn ids(&self) -> impl Iterator<Item = Result<PageId, SearchError>> + '_ {
-        // Either all ids, one by one out of the term dictionary, or the one error that keeps them from being read.
+        // Either all ids, read from the term dictionary, or the one error that prevents reading them.
         let (inverted, error) = match self.segment().inverted_index(self.fields.id) {
             Ok(inverted) => (Some(inverted), None),
             Err(error) => (None, Some(Err(error.into()))),
@@ -164,7 +168,7 @@ impl Split {
         error.into_iter().chain(ids)
     }
 
-    /// Its records, in the order in which they were given.
+    /// Returns its records, in the order in which they were given.
     pub fn records(&self) -> impl Iterator<Item = Result<Record, SearchError>> + '_ {
         (0..self.max_doc()).map(|doc| self.record(doc))
     }
@@ -174,8 +178,8 @@ impl Split {
         schema::record(&document, &self.fields)
     }
 
-    /// Names the pages of which it has only an outdated copy ([`crate::Manifest::outdated_in`]): these are not found in it, and
-    /// not taken over when it is merged.
+    /// Sets the pages of which it has only an outdated copy ([`crate::Manifest::outdated_in`]): they are not found in
+    /// it, and not copied when it is merged.
     pub fn set_outdated(&self, ids: Arc<BTreeSet<PageId>>) {
         *self.outdated.lock().unwrap_or_else(PoisonError::into_inner) = ids;
     }
@@ -184,10 +188,10 @@ impl Split {
         self.outdated.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// The documents of pages that are hidden.
+    /// Returns the documents of pages that are hidden.
     pub(crate) fn dead(&self, hidden: &Hidden) -> Result<Arc<BitSet>, SearchError> {
         let mut known = self.dead.lock().unwrap_or_else(PoisonError::into_inner);
-        // The set of tombstones is kept, so its address cannot have become that of another one.
+        // The set of tombstones is kept alive, so no other set can have its address.
         let outdated = self.outdated();
         let same = |dead: &&Dead| {
             Arc::ptr_eq(&dead.tombstones, &hidden.tombstones)
@@ -225,8 +229,8 @@ impl Split {
         Ok(())
     }
 
-    /// The pages that no query finds any more: those that are hidden, and those that were to vanish before `now`. A
-    /// merge may leave them out for good.
+    /// Returns the pages that no query finds any more: hidden ones, and those that expired before `now`. A merge may
+    /// drop them for good.
     ///
     /// # Errors
     /// If the split cannot be read.
@@ -248,7 +252,7 @@ impl Split {
         Ok(self.doc_of(id)?.is_some())
     }
 
-    /// The pages of a host and of those below it.
+    /// Returns the pages of a host and its subdomains.
     ///
     /// # Errors
     /// If the split cannot be read.
@@ -258,7 +262,7 @@ impl Split {
         (0..self.max_doc()).filter(|doc| docs.contains(*doc)).map(|doc| Ok(self.record(doc)?.id)).collect()
     }
 
-    /// The document of a page.
+    /// Returns the document of a page.
     pub(crate) fn doc_of(&self, id: &PageId) -> Result<Option<DocId>, SearchError> {
         let inverted = self.segment().inverted_index(self.fields.id)?;
         let postings = inverted.read_postings(&schema::id_term(&self.fields, id), IndexRecordOption::Basic)?;

@@ -1,7 +1,7 @@
-//! The query that somebody may have meant.
+//! Suggests the query that somebody may have meant.
 //!
-//! The dictionary holds stems. Which word of a page a stem belongs to is looked up on a page that may be shown, so a word
-//! that stood only on pages which are gone is never suggested.
+//! The dictionary holds stems. The word behind a stem is looked up on a page that may be shown, so a word that occurred
+//! only on deleted pages is never suggested.
 
 use crate::analyze::{Analyzers, Mode};
 use crate::error::SearchError;
@@ -19,21 +19,21 @@ use strsim::osa_distance as distance;
 use tantivy::schema::IndexRecordOption;
 use tantivy::{DocSet, TERMINATED};
 
-/// A word that this many pages have is taken for what was meant.
+/// Number of pages from which a word counts as spelled as intended.
 const KNOWN_FROM: u64 = 3;
-/// A known word is doubted only if the other one is on so many times as many pages.
+/// Minimum ratio of pages with the other word to pages with the typed word, for a suggestion.
 const MORE_BY: u64 = 20;
-/// Similar stems that are looked at closely.
+/// Maximum number of similar stems that are examined closely.
 const CLOSE_LOOKS: usize = 6;
-/// Pages of one stem that are read for a word.
+/// Maximum number of pages of one stem that are read for a word.
 const PAGES_READ: usize = 2;
-/// So much of a page's text is read for a word, in bytes.
+/// Prefix of a page's text that is read for a word, in bytes.
 const TEXT_READ: usize = 16 * 1024;
-/// With this many results nobody needs a suggestion.
+/// Number of results from which nobody needs a suggestion.
 const ENOUGH: u64 = 3;
 
-/// The query as it may have been meant, if that finds more than it did; `text` is what [`Query::read`] was given, and
-/// `found` what that query found.
+/// Returns the query that may have been meant, if it finds more than the original; `text` is the input of
+/// [`Query::read`], and `found` the results of that query.
 ///
 /// # Errors
 /// If a split cannot be read.
@@ -71,14 +71,14 @@ pub fn suggest(
 struct Lookup<'a> {
     splits: &'a [&'a Split],
     hidden: &'a Hidden,
-    /// What the search has looked up already.
+    /// Similar stems that the search has looked up already.
     neighbours: &'a HashMap<String, Vec<Neighbour>>,
     analyzers: Analyzers,
     languages: BTreeSet<String>,
 }
 
 impl Lookup<'_> {
-    /// The word that was meant by a clause of one word; counts the words that are doubted.
+    /// Returns the word that was meant by a clause of one word; counts the words that are checked in `doubted`.
     fn meant(&mut self, clause: &Clause, doubted: &mut usize) -> Result<Option<String>, SearchError> {
         let word = clause.text.to_lowercase();
         let stems = stems_of(&word, &self.languages, &mut self.analyzers);
@@ -99,7 +99,7 @@ impl Lookup<'_> {
         let mut best: Option<(usize, String)> = None;
         for other in common.take(CLOSE_LOOKS) {
             let found = self.word_of(other, &word)?.filter(|found| *found != word);
-            // One more than for the stem, since the two may be inflected differently.
+            // One more than for the stem, since the two words may be inflected differently.
             let found = found.map(|found| (distance(&word, &found), found)).filter(|(apart, _)| *apart <= most + 1);
             best = match (best, found) {
                 (Some(best), Some(found)) if found.0 < best.0 => Some(found),
@@ -114,7 +114,7 @@ impl Lookup<'_> {
         self.splits.iter().map(|split| Ok(split.searcher().doc_freq(&stem.term(split))?)).sum()
     }
 
-    /// The word with this stem that is most like another word, on one of the pages that may be shown.
+    /// Returns the word with this stem that is most similar to `like`, from one of the pages that may be shown.
     fn word_of(&mut self, of: &Neighbour, like: &str) -> Result<Option<String>, SearchError> {
         let mut best: Option<(usize, String)> = None;
         let mut read = 0;

@@ -1,27 +1,28 @@
-//! When splits are merged: at the end of a day, a week and a month, so that a page is rewritten a few times a year and not
-//! with each publishing.
+//! Decides when splits are merged: at the end of a day, a week and a month, so that a page is rewritten a few times a
+//! year and not with each publishing.
 //!
-//! Weeks are parts of a month (days 1 to 7, 8 to 14 and so on), so that each tier is made of whole ones of the tier below.
-//! A year is merged into one only when it is over, or by hand.
+//! Weeks are parts of a month (days 1 to 7, 8 to 14 and so on), so that each tier consists of whole periods of the tier
+//! below. A year is merged into one only when it is over, or on request.
 
 use crate::manifest::{SplitEntry, Tier};
 use curlew_model::{Timestamp, Year};
 use std::collections::BTreeMap;
 
-/// Days of a week.
+/// Days per week.
 const WEEK_DAYS: u8 = 7;
 
 /// A merge that is due.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Due {
-    /// The splits, in the order of the manifest; at least two.
+    /// Keys of the splits, in the order of the manifest; at least two.
     pub keys: Vec<String>,
-    /// What they become.
+    /// Tier of the result.
     pub tier: Tier,
 }
 
-/// The merges that are due in a year: what lies below the tier of a time that is over. The largest tier comes first, so that
-/// at the end of a month nothing is merged twice. Splits that are together larger than `max_bytes` stay apart.
+/// Returns the merges that are due in a year: splits below the tier of a period that is over. The largest tier comes
+/// first, so that nothing is merged twice at the end of a month. Splits that are together larger than `max_bytes` stay
+/// apart.
 pub fn due(splits: &[SplitEntry], year: Year, now: Timestamp, max_bytes: u64) -> Vec<Due> {
     let now = Period::of(now, year);
     let mut merges: Vec<Due> = Vec::new();
@@ -40,7 +41,7 @@ pub fn due(splits: &[SplitEntry], year: Year, now: Timestamp, max_bytes: u64) ->
     merges
 }
 
-/// Parts of a row of splits that have together at most `max_bytes`; those of one split are left out.
+/// Divides a row of splits into parts of at most `max_bytes`; parts of a single split are left out.
 pub fn chunks(splits: &[&SplitEntry], max_bytes: u64) -> Vec<Vec<String>> {
     let mut parts: Vec<(u64, Vec<String>)> = Vec::new();
     for split in splits {
@@ -55,7 +56,7 @@ pub fn chunks(splits: &[&SplitEntry], max_bytes: u64) -> Vec<Vec<String>> {
     parts.into_iter().map(|(_, keys)| keys).filter(|keys| keys.len() > 1).collect()
 }
 
-/// A part of the calendar, from the month down to the day; zero where a part stands for all below it.
+/// A period of the calendar, from the month down to the day; zero where a period covers everything below it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Period {
     /// One after the last month if the year is over.
@@ -67,7 +68,7 @@ struct Period {
 impl Period {
     fn of(at: Timestamp, year: Year) -> Period {
         if at.year() != year {
-            // What was accepted in the last hours of a year is published in the next one.
+            // Pages accepted in the last hours of a year are published in the next one.
             return Period { month: if at.year() < year { 0 } else { 13 }, week: 0, day: 0 };
         }
         let text = at.day();
@@ -135,7 +136,8 @@ mod tests {
         assert_eq!(due(&late, 2026, day("2027-01-01"), 99), []);
     }
 
-    /// A year of three publishings a day, merged as it is due: how often a page is written, and how many splits there are.
+    /// A year of three publishings a day, merged as due: counts how often a page is written, and how many splits there
+    /// are.
     #[test]
     fn a_year_of_publishings_rewrites_a_page_three_times() {
         let (mut splits, mut written, mut most, mut published) = (Vec::<SplitEntry>::new(), 0, 0, 0);

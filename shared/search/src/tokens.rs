@@ -1,41 +1,41 @@
-//! Hands the words of pages to the engine, which asks a tokenizer of its own kind for them.
+//! Passes the words of pages to the engine, which expects a tokenizer of its own kind.
 //!
-//! Words that are handed over ready made would be written as JSON and read again for each page. So the engine is given the
-//! text, which is taken apart where it is needed. The schema of every split names one tokenizer for all its fields
-//! ([`NAME`]), so a text says itself that it is to be taken apart, and by which language's rules; any other is one word.
+//! Words in analyzed form would be serialized to JSON and parsed again for each page. So the engine is given the text,
+//! and the tokenizer splits it. The schema of every split names one tokenizer for all its fields ([`NAME`]), so a text
+//! itself carries the mark that it is to be split, and its language; any other text is one word.
 
 use crate::analyze::{Analyzers, Mode, rules};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 use tantivy::tokenizer::{Token, TokenStream, Tokenizer, TokenizerManager};
 
-/// The tokenizer's name in the schema.
+/// Name of the tokenizer in the schema.
 pub(crate) const NAME: &str = "raw";
-/// Stands on both sides of the language of a text that is to be taken apart, and between a form and the language by whose
-/// rules it was made. No host name, no language and no word has it in it.
+/// Character on both sides of the language of a text to be split, and between a form and the language of its rules. It
+/// occurs in no host name, language or word.
 pub(crate) const MARK: char = '\u{1}';
 
-/// A form as it is indexed. Its language stands behind it: a word in the form of one language is found on pages of that
-/// language alone, and the forms of one word lie side by side in the dictionary.
+/// Returns a form as it is indexed, followed by its language: a word in the form of one language matches only pages of
+/// that language, and the forms of one word are adjacent in the dictionary.
 pub(crate) fn term_text(form: &str, rules: &str) -> String {
     if rules.is_empty() { form.to_owned() } else { format!("{form}{MARK}{rules}") }
 }
 
-/// The form and the language that an indexed form was made of.
+/// Splits an indexed form into form and language.
 pub(crate) fn form_and_rules(term: &str) -> (&str, &str) {
     term.split_once(MARK).unwrap_or((term, ""))
 }
 
-/// A text that is to be taken apart by the rules of a language (primary subtag, or empty).
+/// Returns a text marked to be split by the rules of a language (primary subtag, or empty).
 pub(crate) fn of_language(language: &str, text: &str) -> String {
     format!("{MARK}{language}{MARK}{text}")
 }
 
-/// Takes texts apart for the engine. Clones share what they have learned.
+/// Splits texts for the engine. Clones share their cached forms.
 #[derive(Clone, Default)]
 pub(crate) struct Tokens {
     analyzers: Arc<Mutex<Analyzers>>,
-    /// The forms of the words of the present text, one after another.
+    /// Forms of the words of the current text, concatenated.
     forms: String,
     laid: Vec<FormEntry>,
     token: Token,
@@ -44,14 +44,14 @@ pub(crate) struct Tokens {
 /// One form of a word.
 #[derive(Clone)]
 struct FormEntry {
-    /// Where it ends in `forms`.
+    /// End of the form in `forms`.
     end: usize,
     position: usize,
     span: Range<usize>,
 }
 
 impl Tokens {
-    /// What the engine finds its tokenizers in.
+    /// Returns the registry in which the engine looks up its tokenizers.
     pub(crate) fn manager(&self) -> TokenizerManager {
         let manager = TokenizerManager::default();
         manager.register(NAME, self.clone());
@@ -90,11 +90,11 @@ impl Tokenizer for Tokens {
     }
 }
 
-/// The forms of one text, one by one.
+/// Iterator over the forms of one text.
 pub(crate) struct Stream<'a> {
     of: &'a mut Tokens,
     next: usize,
-    /// Where the next one begins in `forms`.
+    /// Start of the next form in `forms`.
     start: usize,
 }
 

@@ -1,7 +1,8 @@
-//! The judged queries, and which articles answer them.
+//! The judged queries, and the articles that answer them.
 //!
-//! Each names what the articles say that answer it. `judged.jsonl` has words that a person may type, inflected otherwise and
-//! without accents; `habits.jsonl` what people do besides: questions, slips of the fingers, names, a word too many.
+//! Each query names the facts that an answering article states. `judged.jsonl` has words that a person may type,
+//! inflected differently and without accents; `habits.jsonl` has other habits: questions, typos, names, a word too
+//! many.
 
 use crate::{Article, Done, lines};
 use serde::{Deserialize, Serialize};
@@ -11,29 +12,29 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
-/// Articles that the judged queries are asked of.
+/// Number of articles that the judged queries are asked of.
 const JUDGED: usize = 3_200;
-/// The sets of queries by their names.
+/// Query sets by name.
 const SETS: [(&str, &str); 2] =
     [("words", include_str!("../judged.jsonl")), ("habits", include_str!("../habits.jsonl"))];
 
-/// A query, and how well articles answer it.
+/// A query, with a grade for each article that answers it.
 #[derive(Deserialize, Serialize)]
 pub(crate) struct Query {
     pub(crate) query: String,
-    /// What it belongs to; queries that have no part in one are of a set without a name.
+    /// Set of the query; queries without one belong to a set without a name.
     #[serde(default, alias = "half")]
     pub(crate) set: String,
     #[serde(default)]
     pub(crate) kind: String,
-    /// What it is asked in, which we are not told, and the peers are.
+    /// Language of the query. Peers are told it; this engine is not.
     #[serde(default)]
     language: String,
-    /// Grades by the articles' ids. What has none is no answer.
+    /// Grades by article id. An article without a grade is no answer.
     pub(crate) grades: BTreeMap<String, f64>,
 }
 
-/// A query as a person has judged it.
+/// A query as judged by a person.
 #[derive(Deserialize)]
 struct Judgement {
     query: String,
@@ -42,7 +43,7 @@ struct Judgement {
     answers: Vec<Rule>,
 }
 
-/// What an article has to say to be given a grade: all that is named.
+/// Facts that an article must state to be given a grade: all that are named.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Rule {
@@ -76,7 +77,7 @@ pub(crate) fn judge(folder: &Path) -> Done<Value> {
 }
 
 impl Judgement {
-    /// An article has the grade of the best rule that it meets.
+    /// Gives each article the grade of the best rule that it meets.
     fn resolved(self, set: &str, articles: &[Article]) -> Done<Query> {
         let mut grades = BTreeMap::new();
         for rule in &self.answers {

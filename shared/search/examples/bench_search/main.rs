@@ -2,11 +2,11 @@
 //!
 //! - `judge FOLDER` makes `docs.jsonl` and `queries.jsonl` of the first articles of `texts.jsonl` (`curlew-fixtureweb --texts N`)
 //!   and of the judged queries beside this program;
-//! - `rank FOLDER` asks these queries, and holds the answers of tantivy used directly, and those of the peers that have left
-//!   `NAME.ranks.jsonl` there, beside ours. Any folder with such files will do;
+//! - `rank FOLDER` asks these queries, and compares the answers with those of tantivy used directly, and of the peers
+//!   that have left `NAME.ranks.jsonl` there. Any folder with such files will do;
 //! - `speed FOLDER` indexes and searches the articles.
 //!
-//! Each prints one JSON object of figures. `rank` writes the score of each query to standard error besides if
+//! Each prints one JSON object of figures. `rank` also writes the score of each query to standard error if
 //! `CURLEW_BENCH_QUERIES` is set.
 #![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "it measures")]
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "it tells what it measured")]
@@ -44,13 +44,13 @@ fn main() -> Done<()> {
     Ok(())
 }
 
-/// What is indexed.
+/// Article to index.
 #[derive(Deserialize, Serialize)]
 struct Article {
     #[serde(default)]
     id: String,
     language: String,
-    /// Articles of one subject are told in the same words.
+    /// Subject; articles of one subject use the same words.
     #[serde(default, skip_serializing)]
     subject: String,
     title: String,
@@ -58,7 +58,7 @@ struct Article {
 }
 
 impl Article {
-    /// Its record, with nothing in it that it does not say itself: a site of its own, and no date.
+    /// Returns its record, with nothing that the article does not state: a site of its own, and no date.
     fn record(self, number: usize) -> Done<Record> {
         let id = format!("{:032x}", (number as u128 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835));
         let host = format!("site{number}.example");
@@ -73,7 +73,7 @@ impl Article {
     }
 }
 
-/// The lines of a file of JSON Lines.
+/// Returns the lines of a file of JSON Lines.
 fn lines<T: DeserializeOwned>(path: &Path) -> Done<impl Iterator<Item = Done<T>> + use<T>> {
     let file = File::open(path).map_err(|why| format!("{}: {why}", path.display()))?;
     Ok(BufReader::new(file).lines().map(|line| Ok(serde_json::from_str(&line?)?)))

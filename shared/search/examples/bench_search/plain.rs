@@ -1,4 +1,5 @@
-//! tantivy as its own examples use it: its default words, BM25 over title and text, the same stored records, one segment.
+//! tantivy as in its own examples: its default tokenizer, BM25 over title and text, the same stored records, one
+//! segment.
 
 use crate::{Done, LIMIT};
 use curlew_model::Record;
@@ -9,14 +10,14 @@ use tantivy::schema::{Field, STORED, Schema, TEXT, Value as _};
 use tantivy::store::{Compressor, ZstdCompressor};
 use tantivy::{Index, IndexBuilder, IndexSettings, Searcher, SingleSegmentIndexWriter, TantivyDocument};
 
-/// Memory of the writer; all fits in, so that nothing is merged.
+/// Memory of the writer in bytes; everything fits, so that nothing is merged.
 const ARENA: usize = 2_000_000_000;
 
 pub(crate) struct Plain {
     searcher: Searcher,
     parser: QueryParser,
     record: Field,
-    /// Of the index.
+    /// Size of the index in bytes.
     pub(crate) bytes: usize,
 }
 
@@ -48,7 +49,7 @@ impl Plain {
         Ok(Plain { searcher, parser, record, bytes: directory.total_mem_usage() })
     }
 
-    /// From now on pages must have all words; by default they may have any.
+    /// Requires all words from now on; by default any word is enough.
     pub(crate) fn ask_for_all_words(&mut self) {
         self.parser.set_conjunction_by_default();
     }

@@ -1,4 +1,4 @@
-//! How right the order of the results is: ours, and that of others over the same articles.
+//! Measures the quality of the order of results: of this engine, and of others over the same articles.
 
 use crate::judged::Query;
 use crate::plain::Plain;
@@ -11,21 +11,21 @@ use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::path::Path;
 
-/// How a peer's file ends.
+/// Suffix of a peer's file.
 const RANKS: &str = ".ranks.jsonl";
 
-/// What an engine answers: the ids of articles for each of the queries.
+/// Answers of an engine: the ids of articles for each of the queries.
 type Answers = Vec<Vec<String>>;
 
-/// What a peer answers to one query.
+/// Answer of a peer to one query.
 #[derive(Deserialize)]
 struct Ranked {
     query: String,
     ranks: Vec<String>,
 }
 
-/// nDCG@10 and the share of queries without any result, by set, kind (`all` of them, too) and engine; and that share of the
-/// queries whose words are all there.
+/// Returns nDCG@10 and the share of queries without any result, by set, kind (and `all`) and engine; also that share
+/// among the queries whose words are all known.
 pub(crate) fn rank(folder: &Path) -> Done<Value> {
     let queries: Vec<Query> = lines(&folder.join("queries.jsonl"))?.collect::<Done<_>>()?;
     let articles: Vec<Article> = lines(&folder.join("docs.jsonl"))?.collect::<Done<_>>()?;
@@ -72,8 +72,8 @@ pub(crate) fn rank(folder: &Path) -> Done<Value> {
     Ok(sets)
 }
 
-/// Our answers, and of which queries each word is in some page. What is said to be unknown is asked for by itself, since a
-/// stop word of one language is that of another language's pages, too, where it is missed.
+/// Returns this engine's answers, and for each query whether every word is on some page. Words reported as unknown are
+/// asked for separately, since a stop word of one language may be missing on pages of another.
 fn ours(queries: &[Query], records: &[Record], ids: &HashMap<PageId, String>) -> Done<(Answers, Vec<bool>)> {
     let built = build_split(records.iter().cloned(), &BuildBudget::default())?;
     let split = Split::open(built.bytes.into())?;
@@ -109,7 +109,7 @@ fn plain(queries: &[Query], records: &[Record], ids: &HashMap<PageId, String>) -
     Ok(engines)
 }
 
-/// What the peers have left in the folder.
+/// Returns the answers that the peers have left in the folder.
 fn peers(queries: &[Query], folder: &Path) -> Done<BTreeMap<String, Answers>> {
     let mut engines = BTreeMap::new();
     for entry in fs::read_dir(folder)? {
@@ -144,7 +144,7 @@ impl Mean {
     }
 }
 
-/// Normalised discounted cumulative gain of the first ten.
+/// Returns the normalised discounted cumulative gain of the first ten.
 fn ndcg(answer: &[String], grades: &BTreeMap<String, f64>) -> f64 {
     let sum = |gains: &mut dyn Iterator<Item = f64>| -> f64 {
         gains.take(LIMIT).enumerate().fold(0.0, |sum, (at, gain)| sum + gain / (at as f64 + 2.0).log2())

@@ -1,6 +1,7 @@
-//! Indexing many short records, and searching long ones, warm and cold, with tantivy used directly beside it.
+//! Indexes many short records, and searches long ones, warm and cold, with tantivy used directly for comparison.
 //!
-//! Processor time is that of this thread, as the kernel counts it, so that whoever shares the machine does not count.
+//! Processor time is that of this thread, as counted by the kernel, so that other processes on the machine do not
+//! count.
 
 use crate::judged::Query as Judged;
 use crate::plain::Plain;
@@ -15,21 +16,21 @@ use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// Short records: an article each.
+/// Number of short records: an article each.
 const SHORT: usize = 100_000;
-/// Pages of one split of short records, as the index stage makes them.
+/// Pages per split of short records, as the index stage makes them.
 const SHORT_SPLIT: usize = 20_000;
-/// Long records: articles of one subject joined until they have so many bytes of text.
+/// Number of long records: articles of one subject joined until the text has `LONG_BYTES` bytes.
 const LONG: usize = 10_000;
 const LONG_BYTES: usize = 35_000;
-/// Pages of one split of long records: that of some months, and a smaller one behind it.
+/// Pages per split of long records: one of some months, and a smaller one after it.
 const LONG_SPLIT: usize = 8_000;
-/// Hosts of a subject.
+/// Number of hosts per subject.
 const HOSTS: usize = 97;
-/// How often each warm query is asked.
+/// Number of times that each warm query is asked.
 const ROUNDS: usize = 5;
 
-/// Needs `texts.jsonl` and `queries.jsonl`; leaves the splits of the long records.
+/// Needs `texts.jsonl` and `queries.jsonl`; leaves the splits of the long records in the folder.
 pub(crate) fn speed(folder: &Path) -> Done<Value> {
     let texts = folder.join("texts.jsonl");
     let short = lines(&texts)?.take(SHORT).enumerate().map(|(number, article)| record(number, article?));
@@ -59,7 +60,7 @@ fn enough(records: impl Iterator<Item = Done<Record>>, count: usize) -> Done<Vec
     if records.len() == count { Ok(records) } else { Err(format!("{} records are too few", records.len()).into()) }
 }
 
-/// Articles of one subject joined to long ones.
+/// Joins articles of one subject to long ones.
 fn joined_articles(articles: impl Iterator<Item = Done<Article>>) -> impl Iterator<Item = Done<Article>> {
     let mut begun: HashMap<String, Article> = HashMap::new();
     articles.filter_map(move |article| {
@@ -80,7 +81,7 @@ fn joined_articles(articles: impl Iterator<Item = Done<Article>>) -> impl Iterat
     })
 }
 
-/// A record with a date, of one of the sites of its subject.
+/// Returns a record with a date, of one of the sites of its subject.
 fn record(number: usize, article: Article) -> Done<Record> {
     let subject = article.subject.clone();
     let host = format!("{subject}-{}.example", number % HOSTS);
@@ -100,7 +101,7 @@ fn now() -> Timestamp {
     Timestamp::from_millis(1_795_000_000_000)
 }
 
-/// So many of a query's words, the longest ones, in their order; none if it has fewer.
+/// Returns the `count` longest words of a query, in order; `None` if it has fewer.
 fn telling(query: &str, count: usize) -> Option<String> {
     let mut words: Vec<(usize, &str)> = query.split_whitespace().enumerate().collect();
     words.sort_by_key(|(at, word)| (std::cmp::Reverse(word.len()), *at));
@@ -110,9 +111,9 @@ fn telling(query: &str, count: usize) -> Option<String> {
     (words.len() == count).then(|| words.join(" "))
 }
 
-/// Records that were indexed by us and by tantivy directly.
+/// Records indexed by this engine and by tantivy directly.
 struct Indexed {
-    /// Each split, and how long its tail is.
+    /// Each split, and the length of its tail.
     blobs: Vec<(Vec<u8>, u64)>,
     plain: Plain,
     told: Value,
@@ -139,7 +140,7 @@ fn indexing(records: &[Record], split: usize) -> Done<Indexed> {
     Ok(Indexed { blobs, plain, told })
 }
 
-/// Seconds that this thread has had a processor.
+/// Returns the processor time of this thread in seconds.
 fn cpu() -> Done<f64> {
     let stat = fs::read_to_string("/proc/thread-self/schedstat")?;
     Ok(stat.split(' ').next().unwrap_or_default().parse::<u64>()? as f64 / 1e9)
@@ -192,7 +193,7 @@ fn open(files: &[Stored]) -> Done<Vec<Cold>> {
     files.iter().map(open).collect()
 }
 
-/// Asks, and reads what is wanted until nothing is; says how many reads the split with the most of them took.
+/// Asks, reading wanted ranges until nothing is missing; returns the largest number of reads that a split took.
 fn ask(splits: &[Cold], text: &str) -> Done<(Results, usize)> {
     let (query, _) = Query::read(text);
     let refs: Vec<&Split> = splits.iter().map(|cold| &cold.split).collect();
@@ -235,7 +236,7 @@ fn plain_times(plain: &Plain, queries: &[String]) -> Done<Vec<f64>> {
     timed(queries, |query| plain.ask(query).map(drop))
 }
 
-/// What each query takes, once all have been asked.
+/// Returns the time that each query takes, after all have been asked once.
 fn timed(queries: &[String], ask: impl Fn(&str) -> Done<()>) -> Done<Vec<f64>> {
     let mut times = Vec::new();
     for query in queries.iter().cycle().take((1 + ROUNDS) * queries.len()) {

@@ -1,12 +1,12 @@
-//! Letters in the one form in which they are compared.
+//! Normalizes letters to the one form in which they are compared.
 
 use crate::pieces::is_invisible;
 use unicode_normalization::UnicodeNormalization;
 
-/// Longer words are cut; what is alike in so many characters is found alike.
+/// Maximum length of a word in characters; the rest is cut off, so words that share this prefix match each other.
 const MAX_WORD_CHARS: usize = 64;
 
-/// Lower case, with compatible characters made one (NFKC) and invisible ones left out.
+/// Returns the word in lower case, with compatibility characters unified (NFKC) and invisible characters removed.
 pub(super) fn lower(word: &str, dotless_i: bool) -> String {
     if word.is_ascii() && !dotless_i {
         return word.chars().take(MAX_WORD_CHARS).map(|c| c.to_ascii_lowercase()).collect();
@@ -20,7 +20,7 @@ pub(super) fn lower(word: &str, dotless_i: bool) -> String {
     turkish.flat_map(char::to_lowercase).nfc().collect()
 }
 
-/// A lower-case word without accents and with the letters that Latin scripts write in several ways made one.
+/// Returns a lower-case word without accents, and with letters that Latin scripts write in several ways unified.
 pub(super) fn without_accents(word: &str) -> String {
     if word.is_ascii() {
         return word.to_owned();
@@ -41,17 +41,17 @@ pub(super) fn without_accents(word: &str) -> String {
             c => bare.push(c),
         }
     }
-    // A word of nothing but such marks is still a word.
+    // A word that consists only of such marks is still a word.
     if bare.is_empty() { word.to_owned() } else { bare }
 }
 
-/// Marks that people leave out when they type: accents, Hebrew points, Arabic vowel signs and tatweel. Vowel signs of
-/// other scripts are letters in all but name and stay.
+/// True for marks that people leave out when they type: accents, Hebrew points, Arabic vowel signs and tatweel. Vowel
+/// signs of other scripts act as letters and stay.
 fn is_accent(c: char) -> bool {
     matches!(u32::from(c), 0x0300..=0x036f | 0x0591..=0x05bd | 0x0640 | 0x064b..=0x0652)
 }
 
-/// Compatible characters made one (NFKC).
+/// Appends characters in their compatibility form (NFKC).
 pub(super) fn push_compatible(form: &mut String, chars: &[char]) {
     if chars.iter().all(|c| is_compatible(*c)) {
         form.extend(chars);
@@ -60,7 +60,8 @@ pub(super) fn push_compatible(form: &mut String, chars: &[char]) {
     }
 }
 
-/// The common characters of unparted scripts, which NFKC leaves as they are, also beside each other.
+/// True for the common characters of scripts without word separators. NFKC leaves them unchanged, also next to each
+/// other.
 pub(super) fn is_compatible(c: char) -> bool {
     matches!(u32::from(c), 0x3041..=0x3096 | 0x30a1..=0x30fa | 0x30fc | 0x4e00..=0x9fff | 0xac00..=0xd7a3)
 }

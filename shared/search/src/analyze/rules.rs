@@ -1,8 +1,9 @@
-//! Words by the rules of their language: its stemmer, its stop words, its apostrophes.
+//! Language rules for words: stemmer, stop words, apostrophes.
 
 use tantivy::tokenizer::{Language, StopWordFilter};
 
-/// The language by whose rules a language is taken apart: itself, or none if nothing particular is known of it.
+/// Returns the language whose rules apply to a language: itself, or the empty string if there are no special rules for
+/// it.
 pub(crate) fn rules(language: &str) -> &str {
     match language {
         "nb" | "nn" => "no",
@@ -12,7 +13,7 @@ pub(crate) fn rules(language: &str) -> &str {
     }
 }
 
-/// What an apostrophe inside a word means.
+/// Meaning of an apostrophe inside a word.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Apostrophe {
     /// The part before it is dropped if it is one of these: `l'albero`, `qu'elle`.
@@ -21,12 +22,12 @@ pub(super) enum Apostrophe {
     Joins,
     /// An ending follows that is dropped: `İstanbul'da`.
     Ends,
-    /// It parts two words.
+    /// It separates two words.
     Parts,
 }
 
 impl Apostrophe {
-    /// What it means in a language.
+    /// Returns the meaning of an apostrophe in a language.
     pub(super) fn of(language: &str) -> Apostrophe {
         match language {
             "it" => Apostrophe::Elides(ITALIAN),
@@ -51,7 +52,7 @@ const FRENCH: &[&str] =
 /// Elided words of Catalan.
 const CATALAN: &[&str] = &["d", "l", "m", "n", "s", "t"];
 
-/// The stemmer of a primary language subtag (ISO 639).
+/// Returns the stemmer for a primary language subtag (ISO 639).
 pub(super) fn stemmer_language(language: &str) -> Option<Language> {
     Some(match language {
         "ar" => Language::Arabic,
@@ -76,7 +77,8 @@ pub(super) fn stemmer_language(language: &str) -> Option<Language> {
     })
 }
 
-/// The stop words of a language, after Snowball. Of English the engine has only Lucene's 33, without those of questions.
+/// Returns the stop words of a language, after Snowball. For English the engine has only Lucene's 33, without question
+/// words.
 pub(super) fn stop_words(language: Language) -> Option<StopWordFilter> {
     if language == Language::English {
         return Some(StopWordFilter::remove(ENGLISH_STOP_WORDS.split_whitespace().map(str::to_owned)));
@@ -84,7 +86,7 @@ pub(super) fn stop_words(language: Language) -> Option<StopWordFilter> {
     StopWordFilter::new(language)
 }
 
-/// Articles, pronouns, prepositions, conjunctions, auxiliary verbs, and the words that questions begin with.
+/// Articles, pronouns, prepositions, conjunctions, auxiliary verbs, and question words.
 const ENGLISH_STOP_WORDS: &str = "a about after again all also am an and any are aren as at be because been before being \
     between both but by can cannot could couldn did didn do does doesn doing don during each few for from further had hadn \
     has hasn have haven having he her here hers herself him himself his how i if in into is isn it its itself just let me \

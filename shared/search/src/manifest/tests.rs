@@ -62,7 +62,7 @@ fn an_older_copy_is_outdated_from_the_moment_its_page_is_published_anew() {
     let empty = Manifest::new(2026);
     let first = empty.with_revisions(read(&empty, "a"), &[segment("01")], &none, now).unwrap();
     assert!(!outdated(&first, "a"));
-    // While the second is built, a merge of the first begins.
+    // While the second is being built, a merge of the first begins.
     let merging = read(&first, "m");
     let second = first.with_revisions(read(&first, "b"), &[segment("02")], &revised, now).unwrap();
     assert!(outdated(&second, "a") && !outdated(&second, "b"));
@@ -74,10 +74,10 @@ fn an_older_copy_is_outdated_from_the_moment_its_page_is_published_anew() {
     assert!(outdated(&third, "m") && outdated(&third, "b") && !outdated(&third, "c"));
     let third = third.replaced(&["m".into(), "b".into()], Some(both), &none, now).unwrap();
     assert!(outdated(&third, "n") && !outdated(&third, "c"));
-    // Who built by an older manifest than the one that superseded has to look again.
+    // A split based on a manifest older than the superseding one must be decided again.
     let late = SplitEntry { generation: first.generation, ..entry("d", 1) };
     assert!(matches!(third.with_revisions(late, &[segment("04")], &revised, now), Err(SearchError::Stale(_))));
-    // A tombstone stays as long as there may be a further copy, and all is forgotten once each split was purged.
+    // A tombstone stays as long as there may be another copy, and all is forgotten once each split has been purged.
     let gone = third.with_tombstones([id('1')]);
     let all = ["n".into(), "c".into()];
     let later = now + Millis::from_days(1);
@@ -150,7 +150,7 @@ fn what_is_no_longer_listed_is_deleted_after_a_while() {
     assert_eq!(year.retired, [("a".to_owned(), at(1)), ("left".to_owned(), at(9))].into());
     let (later, over) = year.swept(&there, at(10), at(5));
     assert_eq!((over, later.retired.len()), (vec!["a".to_owned()], 1));
-    // One that is listed after all is kept, and so is one that was deleted and is put again.
+    // An object that becomes listed is kept, and so is one that was deleted and is written again.
     let listed = later.with_split(entry("left", 1), &[]).unwrap();
     assert!(listed.retired.is_empty());
     let (listed, over) = listed.swept(&there, at(99), at(98));

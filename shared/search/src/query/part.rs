@@ -1,24 +1,24 @@
-//! The parts of a query, as they stand between spaces or quotation marks.
+//! Parts of a query, delimited by spaces or quotation marks.
 
-/// Operators, whose value may stand in quotation marks.
+/// Operators whose value may be quoted.
 const OPERATORS: [&str; 6] = ["author", "site", "lang", "before", "after", "sort"];
 
-/// What stands between spaces, or between quotation marks.
+/// Part of a query between spaces, or between quotation marks.
 #[derive(Clone, Copy)]
 pub(super) struct QueryPart<'a> {
-    /// The operator that stands before the quotation mark.
+    /// Operator directly before the quotation mark.
     pub(super) operator: Option<&'a str>,
     pub(super) text: &'a str,
-    /// Where the text begins.
+    /// Position of the text in the query, in bytes.
     pub(super) at: usize,
     pub(super) quoted: bool,
     pub(super) negated: bool,
-    /// A `+` stands before it.
+    /// True if a `+` stands before it.
     pub(super) is_strict: bool,
 }
 
 impl<'a> QueryPart<'a> {
-    /// As many words of it as there is room for, and whether these are all.
+    /// Returns the first `room` words of it, and true if these are all.
     pub(super) fn head(&self, room: usize) -> (&'a str, bool) {
         if !self.quoted {
             return (self.text, true);
@@ -31,7 +31,7 @@ impl<'a> QueryPart<'a> {
     }
 }
 
-/// The parts of a query, in their order.
+/// Returns the parts of a query, in order.
 pub(super) fn pieces(text: &str) -> impl Iterator<Item = QueryPart<'_>> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -49,7 +49,7 @@ pub(super) fn pieces(text: &str) -> impl Iterator<Item = QueryPart<'_>> {
         if is_quote(first) {
             let inside = &rest[first.len_utf8()..];
             let at = text.len() - inside.len();
-            // A quotation mark that is never closed reaches to the end.
+            // An unclosed quotation mark extends to the end.
             let end = inside.find(is_quote).unwrap_or(inside.len());
             rest = inside[end..].trim_start_matches(is_quote);
             return Some(QueryPart { operator, text: &inside[..end], at, quoted: true, negated, is_strict });

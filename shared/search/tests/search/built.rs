@@ -1,4 +1,4 @@
-//! Splits as they are built, merged and opened.
+//! Tests splits as they are built, merged and opened.
 
 use super::*;
 use curlew_search::Hit;
@@ -52,7 +52,7 @@ fn merging_keeps_all_but_what_is_left_out() {
     let anew = Split::open(anew.bytes.into()).unwrap();
     let (one, other) = (ask(&merged, "pane"), ask(&anew, "pane"));
     assert_eq!(paths(&one), paths(&other));
-    // Of pages that were left out the engine knows the length only about.
+    // The engine knows the length of dropped pages only approximately.
     let near = |(a, b): (&Hit, &Hit)| (a.score / b.score - 1.0).abs() < 0.02;
     assert!(one.hits.iter().zip(&other.hits).all(near), "{one:?} {other:?}");
     assert_eq!(merged.records().map(Result::unwrap).collect::<Vec<_>>(), kept);
@@ -80,7 +80,7 @@ fn budgets_are_kept() {
     assert_eq!(found(&split, "lungo"), Vec::<String>::new());
 }
 
-/// Reads what is wanted of a cold split out of its blob until an answer is whole; says with how many reads.
+/// Supplies the wanted ranges of a cold split from its blob until an answer is complete; returns the number of reads.
 fn ask_cold(split: &Split, blob: &bytes::Bytes, text: &str) -> (Results, usize) {
     let query = Query::parse(text).unwrap();
     let request = first(&query, 10);
@@ -123,7 +123,7 @@ fn a_split_that_is_read_by_ranges_answers_as_a_whole_one() {
         let query = Query::parse(text).unwrap();
         let request = first(&query, 10);
         assert_eq!(results, search(&[&whole], &Hidden::default(), request).unwrap(), "{text}");
-        // And one more that has read the tail.
+        // Plus one read for the tail.
         assert!(reads < 12, "{text}: {reads} reads");
         let kept = cold.kept();
         assert_eq!(ask_cold(&cold, &blob, text).1, 0, "it stays here");

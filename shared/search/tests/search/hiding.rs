@@ -1,4 +1,4 @@
-//! What must not be found, and how much of a page may be shown.
+//! Tests hidden pages, and limits on how much of a page may be shown.
 
 use super::*;
 
@@ -46,7 +46,7 @@ fn p07_a_page_whose_time_was_learned_later_is_hidden_from_then_on() {
     assert_eq!([now(), soon, later].map(|at| read.next_expiry(at)), [Some(soon), Some(later), None]);
     let changed = read.with_expiry(&id("a"), None).with_tombstones([id("b")]);
     assert!(changed.expiries.is_empty(), "taken back, and done");
-    // A manifest of before says nothing of it.
+    // A manifest in the old format has no such entry.
     assert!(!String::from_utf8(changed.to_json()).unwrap().contains("expiries"));
 }
 

@@ -1,4 +1,4 @@
-//! Builds splits of small pages and asks them.
+//! Builds splits of small pages and queries them.
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
 mod built;
@@ -27,7 +27,7 @@ fn first(query: &Query, limit: usize) -> Request<'_> {
     Request { scope: Scope::AllWords, ..Request::new(query, limit, now()) }
 }
 
-/// What has all words. Whatever else follows it if some words will do obeys the same filters, and the same things are hidden.
+/// Returns pages with all words. Pages with some words pass the same filters, and the same pages are hidden.
 fn ask_all(splits: &[Split], hidden: &Hidden, text: &str) -> Results {
     let splits: Vec<&Split> = splits.iter().collect();
     let query = Query::parse(text).unwrap();
@@ -163,7 +163,7 @@ fn sorting_by_date_is_exact() {
         Page::it("a", "Pane", "pane pane pane").day("2026-01-01"),
         Page::it("c", "Altro", "Poco pane in molte altre parole.").day("2026-03-01"),
         Page::it("b", "Altro", "Poco pane in molte altre parole.").day("2026-03-01"),
-        // A day after the fetch is no day to believe.
+        // A date after the fetch is not believed.
         Page::it("d", "Futuro", "Il pane di domani.").day("2099-01-01").fetched("2026-02-01"),
         Page::it("e", "Senza data", "Il pane di sempre.").fetched("2026-02-15"),
     ]);
@@ -199,11 +199,11 @@ fn copies_are_given_as_the_earliest_of_them() {
         let by_date = ask_all(&splits, &Hidden::default(), "pane sort:date");
         let given: Vec<_> = by_date.hits.iter().map(|h| h.url.rsplit('/').next().unwrap()).collect();
         assert_eq!(given, ["first", "none", "other"]);
-        // What is hidden is no copy either.
+        // A hidden page is no copy either.
         let hidden = Hidden { tombstones: Arc::new([id("first")].into()), ..Hidden::default() };
         assert_eq!(ask_all(&splits, &hidden, "pane").hits[0].url, "https://example.org/copy");
     }
-    // More copies than are ranked at once end no list.
+    // More copies than are ranked at once do not end the list.
     let mut many: Vec<Page> = (0..60).map(|n| Page::it(&format!("c{n}"), "Pane", "Il pane.").print(print)).collect();
     many.push(Page::it("z", "Altro", "Poco pane in molte altre parole."));
     let splits = splits(&many, 2);
@@ -276,14 +276,14 @@ fn pages_are_found_by_their_author() {
     ] {
         assert_eq!(sorted(found(&split, text)), expected, "{text}");
     }
-    // What was merged is found as what was built.
+    // Merged splits give the same results as built ones.
     let parts = splits(&pages, 2);
     let merged = merge_splits(&parts.iter().collect::<Vec<_>>(), &HashSet::new(), &BuildBudget::default()).unwrap();
     let merged = Split::open(merged.unwrap().bytes.into()).unwrap();
     assert_eq!(sorted(found(&merged, "author:\"marta bianchi\"")), ["both"]);
 }
 
-/// What is suggested for a query that finds next to nothing.
+/// Returns the suggestion for a query that finds next to nothing.
 fn meant(splits: &[Split], hidden: &Hidden, text: &str) -> Option<String> {
     let splits: Vec<&Split> = splits.iter().collect();
     let (query, _) = Query::read(text);

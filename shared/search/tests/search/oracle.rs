@@ -1,4 +1,4 @@
-//! Asks many tiny pages, and compares with reading each of them.
+//! Queries many tiny pages, and compares the results with reading each of them.
 
 use crate::pages::{self, Page};
 use curlew_model::Timestamp;
@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-/// More than the engine looks at in one go, so that it has to seek.
+/// Number of pages; more than the engine examines in one block, so that it has to seek.
 const PAGES: usize = 9_000;
 const WORDS: [&str; 9] = ["ab", "cd", "ef", "gh", "ij", "kl", "mn", "op", "qr"];
 

@@ -3,11 +3,11 @@
 use curlew_model::{PageId, Record, SnippetLimit, Timestamp, hex};
 use curlew_search::{BuildBudget, Split, build_split};
 
-/// A page in the making.
+/// Builder of a page.
 #[derive(Clone)]
 pub(crate) struct Page(Record);
 
-/// An id that is made of a short name.
+/// Returns an id made from a short name.
 pub(crate) fn id(name: &str) -> PageId {
     PageId::new(&format!("{:0>32}", hex(name.as_bytes()))).unwrap()
 }
@@ -76,7 +76,7 @@ impl Page {
         self.0.clone()
     }
 
-    /// Pages of two languages whose words and lengths differ in a fixed way.
+    /// Returns pages of two languages whose words and lengths differ in a fixed way.
     pub(crate) fn many(count: usize) -> Vec<Page> {
         const WORDS: [&str; 8] = ["pane", "olio", "nuovo", "burro", "articoli", "running", "luna", "vento"];
         let page = |number: usize| {
@@ -92,12 +92,12 @@ impl Page {
     }
 }
 
-/// One split of some pages.
+/// Returns one split of some pages.
 pub(crate) fn split(pages: &[Page]) -> Split {
     splits(pages, 1).remove(0)
 }
 
-/// So many splits of about the same number of pages.
+/// Returns `count` splits of about the same number of pages.
 pub(crate) fn splits(pages: &[Page], count: usize) -> Vec<Split> {
     let build = |pages: &[Page]| {
         let built = build_split(pages.iter().map(Page::record), &BuildBudget::default()).unwrap();

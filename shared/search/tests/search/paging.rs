@@ -1,4 +1,4 @@
-//! Results over several splits and several pages of results.
+//! Tests results over several splits and several pages of results.
 
 use super::*;
 
@@ -74,7 +74,7 @@ fn cursors_lead_through_all_results_while_others_publish() {
         }
         assert_eq!(parts, whole.hits, "{text}");
 
-        // By date nothing moves when something is published: no result comes twice, and none is left out.
+        // Sorted by date, nothing moves when a page is published: no result is repeated or skipped.
         if text == "pane sort:date" {
             let first = ask(&before, 10, None);
             let second = ask(&after, 1000, first.next.as_ref());

@@ -1,9 +1,9 @@
-//! Which pages come first, and what is said of them.
+//! Tests the order of results, and the explanation of it.
 
 use super::*;
 use curlew_search::Hit;
 
-/// The answer of pages with all words, and behind them of those with some.
+/// Returns pages with all words, followed by those with some.
 fn both(splits: &[Split], text: &str) -> Results {
     let splits: Vec<&Split> = splits.iter().collect();
     let (query, _) = Query::read(text);
@@ -34,7 +34,7 @@ fn pages_with_all_words_come_first_and_the_others_say_what_they_lack() {
         let of = |hit: &Hit| (hit.has_all, hit.missing.join(" "));
         let said: Vec<_> = results.hits.iter().map(of).collect();
         assert_eq!(said, [(true, String::new()), (false, "frost".into()), (false, "olive tree".into())]);
-        // Whoever sorts by date, or has a feed of a search, gets what has all words.
+        // Results sorted by date, and feeds of a search, contain only pages with all words.
         let by_date = both(&splits, "olive tree frost sort:date");
         assert_eq!((names(&by_date), by_date.partial), (vec!["all"], 0));
         let strict = both(&splits, "olive tree +frost");
@@ -129,7 +129,7 @@ fn one_site_does_not_fill_the_first_page() {
         let sites: String =
             results.hits.iter().map(|hit| hit.host.trim_start_matches("www.").chars().next().unwrap()).collect();
         assert_eq!(sites, "aabaabaabaaa");
-        // Page by page no hit is left out, and none comes twice.
+        // Across all pages of results no hit is missing or repeated.
         let (query, mut after, mut seen) = (Query::parse("curlew").unwrap(), None::<Cursor>, Vec::new());
         let splits: Vec<&Split> = splits.iter().collect();
         loop {
@@ -221,7 +221,7 @@ fn an_elided_word_counts_for_as_much_as_the_word() {
     assert!((words("ricci nell'orto")[1].1 - words("ricci orto")[1].1).abs() < 1e-6);
 }
 
-/// What nobody would type is answered, and not slowly: every word is read once, and no page is scored twice for it.
+/// Answers queries that nobody would type, and not slowly: every word is read once, and no page is scored twice for it.
 #[test]
 fn hostile_queries_are_answered() {
     let mut pages = Page::many(200);
