@@ -1,8 +1,8 @@
-//! What pages take that are made to be slow, deep or large: milliseconds of processor time and the peak of resident memory
-//! (Linux) of each, in a process of its own, on a thread with a stack of 1 MiB. Each page has at most 4 MB.
+//! Measures pages made to be slow, deep or large: milliseconds of processor time and peak resident memory (Linux) of
+//! each, in a separate process, on a thread with a stack of 1 MiB. Each page has at most 4 MB.
 //!
 //! `cargo run --release -p curlew-article --example hostile`; it fails if a page takes more than [`MOST_MS`] or
-//! [`MOST_MB`]. Rows are named after what they try.
+//! [`MOST_MB`]. Rows are named after the attack.
 #![allow(clippy::print_stdout, reason = "printing is what this program is for")]
 #![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "it measures time, and starts itself")]
 
@@ -57,26 +57,26 @@ fn one(name: &str) -> Result<(), Box<dyn Error>> {
     if took > MOST_MS || peak > MOST_MB { Err("beyond the limits".into()) } else { Ok(()) }
 }
 
-/// The processor time of this thread so far, in milliseconds (proc(5), schedstat), so that others on the machine count
-/// little.
+/// Returns the processor time of this thread so far, in milliseconds (proc(5), schedstat), which depends little on
+/// other load of the machine.
 fn busy() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     Some(text.split_whitespace().next()?.parse::<u64>().ok()? / 1_000_000)
 }
 
-/// The most memory that was resident so far, in MB.
+/// Returns the peak resident memory so far, in MB.
 fn peak() -> Result<u64, Box<dyn Error>> {
     let status = std::fs::read_to_string("/proc/self/status")?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).ok_or("no VmHWM")?;
     Ok(line.trim().trim_end_matches("kB").trim().parse::<u64>()? / 1_000)
 }
 
-/// A unit, as often as 4 MB hold it.
+/// Repeats a unit up to 4 MB.
 fn fill(unit: &str) -> String {
     unit.repeat(LONGEST / unit.len())
 }
 
-/// A unit for each number, up to 4 MB.
+/// Concatenates a unit per number, up to 4 MB.
 fn numbered(unit: impl Fn(usize) -> String) -> String {
     let mut out = String::new();
     for n in 0.. {
@@ -88,18 +88,18 @@ fn numbered(unit: impl Fn(usize) -> String) -> String {
     out
 }
 
-/// As many units as the limit of tags lets through.
+/// Repeats a unit up to the limit of tags.
 fn tags(unit: &str) -> String {
     let each = unit.matches('<').count() - unit.matches("</").count();
     unit.repeat((LONGEST / unit.len()).min((Limits::default().tags - 10) / each.max(1)))
 }
 
-/// Returns this many formatting elements, all different and left open.
+/// Returns `many` formatting elements, all different and left open.
 fn tangled(many: usize) -> String {
     (0..many).map(|n| format!("<b id={n}>")).collect()
 }
 
-/// Tags of one name again and again, each with other attributes.
+/// Repeats tags of one name, each with different attributes.
 fn many_attributes(tag: &str) -> String {
     let tag = tag.trim_matches(['<', '>']);
     numbered(|n| {
@@ -108,14 +108,14 @@ fn many_attributes(tag: &str) -> String {
     })
 }
 
-/// A page with a script of JSON-LD.
+/// Returns a page with a script of JSON-LD.
 fn linked(json: &str) -> String {
     format!("<title>T</title><script type=application/ld+json>{json}</script><p>word word word")
 }
 
 type Make = fn() -> String;
 
-/// What is tried.
+/// The pages to measure, by name.
 const PAGES: &[(&str, Make)] = &[
     ("b01-div", || fill("<div>")),
     ("b01-section-400-deep", || tags(&format!("{}x{}", "<section>".repeat(400), "</section>".repeat(400)))),

@@ -1,7 +1,7 @@
-//! Reads pages as JSON Lines (`id`, `url`, `body_b64`), breaks each in many ways that a seed names, and reads what is left: a
-//! panic ends the program and names page and seed, and so does work out of proportion to the length.
+//! Reads pages as JSON Lines (`id`, `url`, `body_b64`), mutates each in many ways derived from a seed, and extracts the
+//! result. The program fails, naming page and seed, on a panic or if the work is out of proportion to the length.
 //!
-//! `cargo run --release -p curlew-article --example mutate 20 < pages.jsonl` breaks each page in 20 ways.
+//! `cargo run --release -p curlew-article --example mutate 20 < pages.jsonl` makes 20 mutants of each page.
 #![allow(clippy::print_stdout, reason = "printing is what this program is for")]
 #![allow(clippy::disallowed_methods, reason = "it is told how often on the command line")]
 
@@ -11,9 +11,9 @@ use serde_json::Value;
 use std::io::BufRead;
 use std::panic::catch_unwind;
 
-/// Most steps of a page of no length, and for each of its bytes.
+/// Step limit: a constant, and an amount per byte of the page.
 const LINE: (u64, u64) = (9_000_000, 12);
-/// Fragments that are put between.
+/// Fragments to insert.
 const PIECES: [&str; 16] = [
     "<b x>",
     "</i>",
@@ -59,7 +59,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// The same bytes with pieces cut out, repeated, changed and put between.
+/// Returns the bytes with pieces cut out, repeated, changed and inserted.
 fn mutate(body: &[u8], seed: u64) -> Vec<u8> {
     let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
     let mut next = |below: usize| {

@@ -1,14 +1,14 @@
-//! Why a page was read as it was, for whoever asks: a site's owner with `curlew check page --explain`.
+//! Explains the extraction of a page, for a site's owner with `curlew check page --explain`.
 
 use crate::choose::body::Ranking;
 use crate::read::outline::Outline;
 
-/// Why a page was read as it was.
+/// Explanation of how a page was read.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Explanation {
     /// Every candidate for the text, in the order in which the extractors were asked.
     pub candidates: Vec<ScoredCandidate>,
-    /// Every line of the page's body in document order, and why the chosen candidate leaves it out.
+    /// Every line of the page's body in document order, with the reason why the chosen candidate leaves it out.
     pub lines: Vec<Line>,
     /// Source of the main image: the name of a meta tag, `jsonld`, `microdata`, `image_src`, or `body` (an image of the
     /// text).
@@ -20,22 +20,22 @@ pub struct Explanation {
 /// One candidate for the text, and the factors of its score.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ScoredCandidate {
-    /// Which rule: `microdata`, `content` (a container named as WordPress and its kin do), `article`, `main`,
-    /// `density`, `readability`, `jsonld`.
+    /// Name of the rule: `microdata`, `content` (a container with a class name of WordPress or a similar system),
+    /// `article`, `main`, `density`, `readability`, `jsonld`.
     pub from: &'static str,
-    /// Characters that it keeps, white space apart.
+    /// Number of characters that it keeps, without white space.
     pub chars: usize,
     /// Share of them that is inside links, from 0 to 1.
     pub links: f64,
-    /// How far the other extractors agree, from 0 to 1.
+    /// Agreement of the other extractors, from 0 to 1.
     pub agreement: f64,
-    /// Prior of the extractor, before the page is looked at, from 0 to 1.
+    /// Prior of the extractor, independent of the page, from 0 to 1.
     pub prior: f64,
-    /// The sum that the choice was made by.
+    /// Total score, by which the choice was made.
     pub score: f64,
     /// True if its text was taken.
     pub chosen: bool,
-    /// The lines that it keeps, as numbers into [`Explanation::lines`]; none if it did not choose among them.
+    /// Lines that it keeps, as indexes into [`Explanation::lines`]; empty if it did not choose among them.
     pub lines: Vec<usize>,
 }
 
@@ -44,16 +44,16 @@ pub struct ScoredCandidate {
 pub struct Line {
     /// Its text.
     pub text: String,
-    /// The kind of element that holds it: `paragraph`, `heading`, `item`, `cell`, `quote`, `code` or `other`.
+    /// Kind of element that holds it: `paragraph`, `heading`, `item`, `cell`, `quote`, `code` or `other`.
     pub kind: &'static str,
     /// Share of its characters that is inside links, from 0 to 1.
     pub links: f64,
-    /// Why it is no part of the text; none if it is part of it.
+    /// Reason why it is left out; `None` if it is part of the text.
     pub left_out: Option<&'static str>,
 }
 
 impl Explanation {
-    /// Puts into words what was weighed.
+    /// Converts the ranking to words.
     pub(crate) fn of(outline: &Outline<'_>, weighed: &Ranking) -> Explanation {
         let chosen = weighed.best.and_then(|at| weighed.candidates.get(at));
         let candidates = weighed

@@ -1,12 +1,12 @@
 //! HTML to article: title, text, main image, canonical URL, dates, author, language. Pure.
 //!
-//! Two entrances. [`scan_head`] is one cheap pass over the tags, for the fetch stage: canonical URL, page
-//! directives, an image from the head. [`extract`] builds the tree and takes the article out of it. Before a tree is
-//! built, a page is known to be neither slow nor deep by a proof that it is `plain`, or else by the same count of tags.
+//! There are two entry points. [`scan_head`] is one cheap pass over the tags, for the fetch stage: canonical URL, page
+//! directives, an image from the head. [`extract`] builds the tree and takes the article from it. Before a tree is
+//! built, a proof that the page is `plain`, or else the same count of tags, shows that it is neither slow nor deep.
 //!
-//! Extraction is candidates, then a choice: each rule (`jsonld`, `microdata`, `wordpress`, `opengraph`,
-//! `readability`, …) says what it sees, and `choose`, `title`, `dates`, `language`, `image` weigh the answers
-//! against each other. No rule is believed alone.
+//! Extraction collects candidates and then chooses: each rule (`jsonld`, `microdata`, `wordpress`, `opengraph`,
+//! `readability`, …) reports its findings, and `choose`, `title`, `dates`, `language`, `image` weigh them against each
+//! other. No rule is trusted alone.
 
 mod candidates;
 mod choose;
@@ -30,68 +30,68 @@ use read::{dom, gate, outline, plain, walk};
 use std::borrow::Cow;
 use url::Url;
 
-/// Fewest characters a valid page's text has, unless it has [`MIN_TEXT_WORDS`] words (design, "valid page").
+/// Minimum number of characters in a valid page's text, unless it has [`MIN_TEXT_WORDS`] words (design, "valid page").
 pub const MIN_TEXT_CHARS: usize = 250;
-/// Fewest words a valid page's text has, unless it has [`MIN_TEXT_CHARS`] characters (design, "valid page"). Two
-/// characters of Chinese or Japanese count as a word.
+/// Minimum number of words in a valid page's text, unless it has [`MIN_TEXT_CHARS`] characters (design, "valid page").
+/// Two characters of Chinese or Japanese count as a word.
 pub const MIN_TEXT_WORDS: usize = 50;
 
-/// An article, taken out of a page. Every text is plain text: NFC, without control characters and bidi overrides.
+/// An article extracted from a page. Every text is plain text: NFC, without control characters and bidi overrides.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Article {
     /// The headline, without the site's name.
     pub title: Option<String>,
-    /// The text; paragraphs parted by a blank line. Empty when there is none.
+    /// The text; paragraphs are separated by a blank line. Empty if there is none.
     pub text: String,
     /// The main image; absolute http(s).
     pub image: Option<Url>,
-    /// The address that the page itself says is the right one (RFC 6596); a hint only.
+    /// Canonical address according to the page itself (RFC 6596); only a hint.
     pub canonical: Option<Url>,
-    /// Primary language as BCP 47 writes it, such as `it`.
+    /// Primary language subtag (BCP 47), such as `it`.
     pub language: Option<String>,
-    /// When it was first published.
+    /// Date of first publication.
     pub published: Option<Timestamp>,
-    /// Where that date was found, and how far it can be trusted.
+    /// Source of that date, and how reliable it is.
     pub published_by: Option<DateSource>,
-    /// When it was last changed.
+    /// Date of the last change.
     pub modified: Option<Timestamp>,
-    /// Who wrote it.
+    /// Name of the author.
     pub author: Option<String>,
     /// The site's name for itself.
     pub site_name: Option<String>,
     /// Page directives: the name of each robots meta tag in lower case, and its content.
     pub robots_meta: Vec<(String, String)>,
-    /// Which rule gave the text; empty when none did.
+    /// Rule that found the text; empty if none did.
     pub from: &'static str,
 }
 
-/// Decodes a page, by its byte order mark, the charset of the Content-Type header, a `meta` tag, or a guess. A character
-/// that cannot be decoded becomes U+FFFD; text that was decoded wrongly before it was sent is mended.
+/// Decodes a page, by its byte order mark, the charset of the Content-Type header, a `meta` tag, or a guess. A
+/// character that cannot be decoded becomes U+FFFD; text that was double-encoded before it was sent is repaired.
 pub fn decode<'a>(body: &'a [u8], content_type: Option<&str>) -> Cow<'a, str> {
     charset::undo_double_encoding(charset::decode(body, content_type, Document::Page).text)
 }
 
-/// Takes the article out of a page that was fetched from `page`.
+/// Extracts the article from a page that was fetched from `page`.
 ///
 /// Runs in time linear in the length of the page; never panics and never recurses on the tree.
 ///
 /// # Errors
-/// If the page breaks one of the limits, or is no HTML.
+/// If the page exceeds one of the limits, or is not HTML.
 pub fn extract(html: &str, page: &Url, limits: &Limits) -> Result<Article, Unreadable> {
     read(html, page, limits, &mut Work::default(), |_, _, _| ()).map(|(article, ())| article)
 }
 
-/// The same, and the steps that it took, also of a page that is refused.
+/// As [`extract`]; also returns the steps taken, even for a page that is refused.
 pub fn measure(html: &str, page: &Url, limits: &Limits) -> (Result<Article, Unreadable>, Work) {
     let mut work = Work::default();
     let read = read(html, page, limits, &mut work, |_, _, _| ());
     (read.map(|(article, ())| article), work)
 }
 
-/// The same, and why the page was read so.
+/// As [`extract`]; also returns an explanation of the result.
 ///
 /// # Errors
-/// If the page breaks one of the limits, or is no HTML.
+/// If the page exceeds one of the limits, or is not HTML.
 pub fn explain(html: &str, page: &Url, limits: &Limits) -> Result<(Article, Explanation), Unreadable> {
     read(html, page, limits, &mut Work::default(), |outline, weighed, by| Explanation {
         image_by: by.image,
@@ -164,8 +164,8 @@ fn read<T>(
     Ok((article, also))
 }
 
-/// Whether a page is worth keeping (design, "valid page"): it has a title, a text of at least
-/// [`MIN_TEXT_CHARS`] characters or [`MIN_TEXT_WORDS`] words, and an image (its own or its site's).
+/// Checks that a page is worth keeping (design, "valid page"): it has a title, a text of at least [`MIN_TEXT_CHARS`]
+/// characters or [`MIN_TEXT_WORDS`] words, and an image (its own or its site's).
 ///
 /// # Errors
 /// The first of the three that is missing.

@@ -10,7 +10,7 @@ fn read(html: &str) -> Article {
 const TEXT: &str = "<p>The bridge over the weir was closed on Monday after a lorry had taken away most of its northern railing.</p>\
     <p>Engineers from the county said that it would stay closed until the stone had been set again by hand.</p>";
 
-/// Three paragraphs, long enough to be told from what is around them.
+/// Three paragraphs, long enough to be distinguished from their surroundings.
 const PROSE: &str = "<p>The walk along the weir begins at the old mill, crosses the meadow where herons stand in winter, and ends at \
     the bridge, from where a bus leads back to the station every hour until six.</p>\
     <p>Whoever has more time can go on to the lock, where the keeper opens the gates by hand for two or three boats a day and likes \
@@ -165,9 +165,9 @@ fn the_hour_is_read_where_an_attribute_states_it() {
     ] {
         assert_eq!(at(line), "2026-05-01T05:30:00Z", "{line}");
     }
-    // What an attribute says in words says no more than the text does.
+    // A date in words in an attribute says no more than the text does.
     assert_eq!(at("<span class=date title='Posted on'>1 May 2026</span>"), "2026-05-01T00:00:00Z");
-    // The words beside the date still tell what it is of.
+    // The words beside the date still decide its event.
     assert_eq!(
         at(&format!("<div class=date>1 May 2026</div><div class=date>Updated <time {stated}>x</time></div>")),
         "2026-05-01T00:00:00Z"

@@ -1,9 +1,9 @@
-//! Properties of a text that its characters alone tell: width, words, the ends of sentences.
+//! Properties of a text that depend on its characters alone: width, words, ends of sentences.
 
 use std::collections::HashSet;
 
-/// How wide a text is, white space apart. Chinese, Japanese and Korean characters count twice (they are "wide",
-/// UAX #11): each says about as much as two letters, so that one limit does for all scripts.
+/// Returns the width of a text without white space. Chinese, Japanese and Korean characters count twice (they are
+/// "wide", UAX #11): each carries about as much as two letters, so that one limit fits all scripts.
 pub(crate) fn width(text: &str) -> usize {
     if text.is_ascii() {
         return text.bytes().filter(|byte| !byte.is_ascii_whitespace()).count();
@@ -11,7 +11,7 @@ pub(crate) fn width(text: &str) -> usize {
     text.chars().filter(|c| !c.is_whitespace()).map(|c| if is_wide(c) { 2 } else { 1 }).sum()
 }
 
-/// Whether a character is of a script whose words are not parted by spaces or have few letters (UAX #11, "wide").
+/// True for characters of scripts that do not separate words by spaces or have few letters (UAX #11, "wide").
 pub(crate) fn is_wide(c: char) -> bool {
     matches!(c,
         '\u{1100}'..='\u{115F}' | '\u{2E80}'..='\u{303E}' | '\u{3041}'..='\u{33FF}' | '\u{3400}'..='\u{4DBF}'
@@ -19,7 +19,7 @@ pub(crate) fn is_wide(c: char) -> bool {
         | '\u{FF01}'..='\u{FF60}' | '\u{20000}'..='\u{3FFFD}')
 }
 
-/// True if a text ends as a sentence does, in any of the scripts of the web; quotes and brackets may follow.
+/// True if a text ends like a sentence, in any of the scripts of the web; quotes and brackets may follow.
 pub(crate) fn ends_sentence(text: &str) -> bool {
     let closing = |c: char| {
         c.is_whitespace()
@@ -31,13 +31,13 @@ pub(crate) fn ends_sentence(text: &str) -> bool {
     ]) || text.ends_with(['」', '』', '”', '»'])
 }
 
-/// True if a text is in a script that has no mark for the end of a sentence (Thai, Lao), by its last letter.
+/// True if the last letter of a text is of a script without a mark for the end of a sentence (Thai, Lao).
 pub(crate) fn has_no_marks(text: &str) -> bool {
     text.chars().rev().find(|c| c.is_alphanumeric()).is_some_and(|c| ('\u{E01}'..='\u{EFF}').contains(&c))
 }
 
-/// Whether a text has so many words: what stands between white space, and for Chinese and Japanese, which put none between
-/// words, one for every two characters.
+/// True if a text has at least `many` words. White space separates words; in Chinese and Japanese, which have none
+/// between words, every two characters count as one.
 pub(crate) fn has_words(text: &str, many: usize) -> bool {
     let mut sum = 0;
     many == 0
@@ -47,7 +47,7 @@ pub(crate) fn has_words(text: &str, many: usize) -> bool {
         })
 }
 
-/// How many words a text has, counted in the same way.
+/// Returns the number of words of a text, counted as in [`has_words`].
 pub(crate) fn words(text: &str) -> usize {
     text.split_whitespace().map(words_of).sum()
 }
@@ -56,12 +56,12 @@ fn words_of(run: &str) -> usize {
     if run.is_ascii() { 1 } else { run.chars().filter(|c| is_unspaced(*c)).count().div_ceil(2).max(1) }
 }
 
-/// True if a character is of a script that puts no space between words: kana and Han.
+/// True for characters of scripts without spaces between words: kana and Han.
 pub(crate) fn is_unspaced(c: char) -> bool {
     is_wide(c) && c.is_alphanumeric() && !matches!(c, '\u{1100}'..='\u{115F}' | '\u{AC00}'..='\u{D7A3}')
 }
 
-/// A text reduced to what tells it from others: letters and digits in lower case, single spaces between.
+/// Returns a text reduced to its distinctive part: letters and digits in lower case, with single spaces between.
 pub(crate) fn fold(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -77,8 +77,8 @@ pub(crate) fn fold(text: &str) -> String {
     out
 }
 
-/// How alike two folded titles are: the share of words that they have in common (Dice). Where words are not parted by
-/// spaces, characters are compared.
+/// Returns the similarity of two folded titles: the share of words that they have in common (Dice). In scripts without
+/// spaces between words, characters are compared.
 pub(crate) fn alike(one: &str, two: &str) -> f64 {
     if one == two {
         return 1.0;
@@ -89,7 +89,7 @@ pub(crate) fn alike(one: &str, two: &str) -> f64 {
     2.0 * common as f64 / (a.len() + b.len()).max(1) as f64
 }
 
-/// The words of a folded title, and its single characters where there are no words.
+/// Returns the words of a folded title, and its single characters where there are no words.
 fn title_parts(title: &str) -> Vec<&str> {
     title.split(' ').flat_map(|word| word.split_inclusive(is_unspaced)).collect()
 }

@@ -1,6 +1,7 @@
-//! Counted work: tests and fuzz targets hold that it grows with the length of a page and no faster, whatever the machine.
+//! Counts work: tests and fuzz targets check, independently of the machine, that it grows at most linearly with the
+//! length of a page.
 
-/// Steps that reading a page takes. Each part counts what it does over and over, in its own unit.
+/// Steps that reading a page takes. Each part counts its repeated operations, in its own unit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Work {
     /// Building the tree: open elements asked for, elements, attributes and nodes made or moved.
@@ -9,12 +10,12 @@ pub struct Work {
     pub walk: u64,
     /// Structured data: values of JSON-LD, nodes and texts of microdata.
     pub data: u64,
-    /// Choosing the text: lines that the candidates look at, and what is handed to the fallback.
+    /// Choosing the text: lines that the candidates examine, and the input of the fallback.
     pub text: u64,
 }
 
 impl Work {
-    /// All steps.
+    /// Returns all steps.
     pub fn total(&self) -> u64 {
         self.tree + self.walk + self.data + self.text
     }

@@ -1,6 +1,6 @@
 //! Texts of buttons and of labels of forms, players, galleries and sharing, in the languages of the web.
 
-/// Whole lines as [`crate::text::fold`] leaves them, sorted. A line of an article may be one of these only by chance.
+/// Whole lines as [`crate::text::fold`] returns them, sorted. A line of an article equals one of these only by chance.
 pub(crate) const ACTIONS: [&str; 439] = [
     "abonnieren",
     "accedi",

@@ -1,4 +1,5 @@
-//! Candidates for the article's text: for each extractor, which blocks of the page it takes, and why it leaves others.
+//! Candidates for the article's text: the blocks of the page that each extractor takes, and the reasons why it leaves
+//! out others.
 
 use crate::candidates::lines;
 use crate::candidates::tails;
@@ -6,24 +7,24 @@ use crate::read::outline::{Block, Kind, Mark, Outline, Reason, Span, Tag};
 use crate::text;
 use std::collections::HashSet;
 
-/// One extractor's answer: which blocks are the text.
+/// One extractor's answer: the blocks that form the text.
 #[derive(Clone, Debug)]
 pub(crate) struct Candidate {
     pub(crate) from: &'static str,
     pub(crate) span: Span,
-    /// For each block from `span.start` on, why it is left out; none if it is kept.
+    /// Reason why each block from `span.start` on is left out; `None` if it is kept.
     pub(crate) left: Vec<Option<Reason>>,
     /// Characters of the kept blocks.
     pub(crate) chars: usize,
-    /// Those of them that are inside links.
+    /// Characters of the kept blocks that are inside links.
     pub(crate) link_chars: usize,
 }
 
-/// A part with so much running text, in width, is no navigation, whatever its name is.
+/// Width of running text from which a part is no navigation, whatever its name says.
 const NO_MENU: usize = 1_000;
 
 impl Candidate {
-    /// Takes a span without the parts in it that are something else.
+    /// Takes a span without the parts in it that do not belong to the article.
     pub(crate) fn new(
         outline: &Outline<'_>,
         parts: &[(Kind, Span)],
@@ -34,11 +35,11 @@ impl Candidate {
         let blocks = outline.blocks.get(span.start..span.end).unwrap_or_default();
         let chars = sums(blocks, |block| block.chars);
         let whole = chars.last().copied().unwrap_or(0);
-        // A name that would take most of the text away is no name for what is beside it.
+        // A name that would remove most of the text is wrong.
         let prose = sums(blocks, |block| if lines::is_prose(block) { block.chars } else { 0 });
         let believed = |kind: Kind, start, end| match kind {
             Kind::Hidden | Kind::Comments => true,
-            // Navigation holds no paragraphs; a table of contents may be the name of what it is the contents of.
+            // Navigation contains no paragraphs; a wrapper may be named after the table of contents in it.
             Kind::Chrome if between(&prose, start, end) > NO_MENU => false,
             _ => between(&chars, start, end) * 2 < whole,
         };
@@ -61,7 +62,8 @@ impl Candidate {
         candidate
     }
 
-    /// The blocks that an extractor gave as paragraphs of plain text; none if few of them are found in the page.
+    /// Returns the blocks that an extractor gave as paragraphs of plain text; `None` if few of them are found in the
+    /// page.
     pub(crate) fn of_paragraphs(
         outline: &Outline<'_>,
         title: &str,
@@ -87,7 +89,7 @@ impl Candidate {
         (candidate.chars > 0).then_some(candidate)
     }
 
-    /// How many characters both keep.
+    /// Returns the number of characters that both keep.
     pub(crate) fn shared(&self, other: &Candidate, outline: &Outline<'_>) -> usize {
         let (start, end) = (self.span.start.max(other.span.start), self.span.end.min(other.span.end));
         let keeps = |candidate: &Candidate, at: usize| candidate.left.get(at - candidate.span.start) == Some(&None);
@@ -95,13 +97,13 @@ impl Candidate {
         blocks.filter(|(at, _)| keeps(self, *at) && keeps(other, *at)).map(|(_, block)| block.chars).sum()
     }
 
-    /// The kept blocks, each with its number in the page.
+    /// Returns the kept blocks, each with its index in the page.
     pub(crate) fn kept<'o>(&self, outline: &'o Outline<'_>) -> impl Iterator<Item = (usize, &'o Block)> {
         let blocks = outline.blocks.iter().enumerate().skip(self.span.start);
         blocks.zip(&self.left).filter(|(_, left)| left.is_none()).map(|(block, _)| block)
     }
 
-    /// Share of the kept characters that is inside links.
+    /// Returns the share of the kept characters that is inside links.
     pub(crate) fn links(&self) -> f64 {
         self.link_chars as f64 / self.chars.max(1) as f64
     }
@@ -117,8 +119,7 @@ impl Candidate {
     }
 }
 
-/// The candidates of every extractor that needs the outline alone.
-/// `title` is the headline, folded.
+/// Returns the candidates of every extractor that needs only the outline. `title` is the headline, folded.
 pub(crate) fn all(outline: &Outline<'_>, title: &str) -> Vec<Candidate> {
     let parts = parts(outline);
     let mut candidates = marked(outline, &parts, title);
@@ -127,18 +128,19 @@ pub(crate) fn all(outline: &Outline<'_>, title: &str) -> Vec<Candidate> {
     candidates
 }
 
-/// The parts that are something else than the article, but for those that hold most of what there is to read: a page
-/// whose wrapper is called "newsletter" or is hidden until a script has run is still a page.
+/// Returns the parts that do not belong to the article, except those that hold most of the readable text: a page whose
+/// wrapper is called "newsletter" or is hidden until a script has run is still a page.
 fn parts(outline: &Outline<'_>) -> Vec<(Kind, Span)> {
     named(outline, false).copied().collect()
 }
 
-/// Numbers of the elements whose names are not believed, for they hold most of what there is to read.
+/// Returns the serial numbers of elements whose names are not believed, because they hold most of the readable text.
 pub(crate) fn misnamed(outline: &Outline<'_>) -> HashSet<usize> {
     named(outline, true).map(|(_, span)| span.serial).collect()
 }
 
-/// The parts that are named as something else than the article: those that hold most of the text, or the others.
+/// Returns the parts whose names exclude them from the article: with `wrong` those that hold most of the text, else the
+/// others.
 fn named<'o>(outline: &'o Outline<'_>, wrong: bool) -> impl Iterator<Item = &'o (Kind, Span)> {
     let prose =
         sums(
@@ -149,9 +151,9 @@ fn named<'o>(outline: &'o Outline<'_>, wrong: bool) -> impl Iterator<Item = &'o 
     outline.parts.iter().filter(move |(_, span)| (all > 0 && between(&prose, span.start, span.end) * 2 >= all) == wrong)
 }
 
-/// The candidates that the markup names: of each sort the few longest.
+/// Returns the candidates that the markup names: the few longest of each sort.
 fn marked(outline: &Outline<'_>, parts: &[(Kind, Span)], title: &str) -> Vec<Candidate> {
-    /// More of one sort than this are a list of posts, and the longest say enough of it.
+    /// Maximum number of candidates of one sort. More of them form a list of posts, and the longest suffice to show it.
     const OF_A_SORT: usize = 4;
     let chars = sums(&outline.blocks, |block| block.chars - block.link_chars);
     let mut out = Vec::new();
@@ -165,8 +167,8 @@ fn marked(outline: &Outline<'_>, parts: &[(Kind, Span)], title: &str) -> Vec<Can
     out
 }
 
-/// A long read is often cut into several containers of the same name: all of them together, unless each lies in an
-/// `<article>` of its own, as on a page that lists posts.
+/// Joins containers of the same name, into which a long article is often cut, unless each lies in an `<article>` of its
+/// own, as on a page that lists posts.
 fn joined(outline: &Outline<'_>, parts: &[(Kind, Span)], title: &str) -> Option<Candidate> {
     let marks = |wanted: Mark| outline.marks.iter().filter(move |(mark, ..)| *mark == wanted).map(|(_, span, _)| span);
     let outer: Vec<&Span> = marks(Mark::Content)
@@ -179,7 +181,7 @@ fn joined(outline: &Outline<'_>, parts: &[(Kind, Span)], title: &str) -> Option<
     if outer.len() < 2 || lists {
         return None;
     }
-    // Ancestors close after what they hold, so the first span that holds both is the nearest one.
+    // Ancestors close after their descendants, so the first span that holds both is the nearest one.
     let around = outline.spans.iter().find(|span| span.holds(first) && span.holds(last))?;
     let mut all = Candidate::new(outline, parts, title, "content", *around);
     for (at, left) in all.left.iter_mut().enumerate() {
@@ -192,10 +194,10 @@ fn joined(outline: &Outline<'_>, parts: &[(Kind, Span)], title: &str) -> Option<
     Some(all)
 }
 
-/// Worth of a block that lies in a part that is something else.
+/// Worth of a block in a part that does not belong to the article.
 const NOT_OURS: f64 = -5.0;
 
-/// The element whose blocks have the most text that reads like an article, and the least that does not.
+/// Returns the element whose blocks have the most text that reads like an article, and the least that does not.
 fn dense(outline: &Outline<'_>, parts: &[(Kind, Span)], title: &str) -> Option<Candidate> {
     let mut worth: Vec<f64> = outline.blocks.iter().map(worth).collect();
     for (value, covered) in
@@ -214,7 +216,7 @@ fn dense(outline: &Outline<'_>, parts: &[(Kind, Span)], title: &str) -> Option<C
     Some(Candidate::new(outline, parts, title, "density", *best))
 }
 
-/// How much a block speaks for being part of an article.
+/// Returns the evidence that a block is part of an article; negative if it is not.
 fn worth(block: &Block) -> f64 {
     let chars = block.chars as f64;
     let links = block.link_chars as f64 / chars.max(1.0);
@@ -227,8 +229,8 @@ fn worth(block: &Block) -> f64 {
     }
 }
 
-/// Which of so many blocks lie in one of the runs. Runs nest, and a page may have very many of them, so they are
-/// counted where they begin and end.
+/// Returns for each of `blocks` blocks true if it lies in one of the runs. Runs nest, and a page may have very many of
+/// them, so only their beginnings and ends are counted.
 fn covered(blocks: usize, runs: impl Iterator<Item = (usize, usize)>) -> Vec<bool> {
     let mut change = vec![0_i32; blocks + 1];
     for (start, end) in runs {
@@ -246,7 +248,7 @@ fn covered(blocks: usize, runs: impl Iterator<Item = (usize, usize)>) -> Vec<boo
         .collect()
 }
 
-/// Running sums of a number of each block, beginning with nothing.
+/// Returns the running sums of a number of each block, beginning with zero.
 fn sums(blocks: &[Block], number: impl Fn(&Block) -> usize) -> Vec<usize> {
     let mut out = vec![0];
     let mut sum = 0;
@@ -257,7 +259,7 @@ fn sums(blocks: &[Block], number: impl Fn(&Block) -> usize) -> Vec<usize> {
     out
 }
 
-/// The sum from one block up to another.
+/// Returns the sum from one block up to another.
 fn between(sums: &[usize], start: usize, end: usize) -> usize {
     let at = |index: usize| sums.get(index).or(sums.last()).copied().unwrap_or(0);
     at(end).saturating_sub(at(start))

@@ -1,4 +1,4 @@
-//! Single lines inside an article that are not of it, told by what they are and where they stand: buttons, bylines
+//! Drops single lines inside an article that do not belong to it, recognized by content and position: buttons, bylines
 //! above the first paragraph, links below the last one, dumps of data.
 
 use crate::candidates::actions::ACTIONS;
@@ -7,26 +7,25 @@ use crate::read::outline::{Block, Reason, Tag};
 use crate::text::{self, alike};
 use std::collections::HashMap;
 
-/// Least width of a block that is running text, if it has few links and ends as a sentence does.
+/// Minimum width of a block that is running text, if it has few links and ends like a sentence.
 const PROSE: usize = 110;
-/// The same in Chinese and Japanese: forty characters are a sentence of twenty words.
+/// The same minimum in Chinese and Japanese: forty characters are a sentence of twenty words.
 const DENSE_PROSE: usize = 80;
-/// A line as wide as this says more than a byline does.
+/// Width from which a line is too long for a byline.
 const LABEL: usize = 80;
-/// Widest line that can be a button, a credit, or a pointer to another page.
+/// Maximum width of a button, a credit, or a pointer to another page.
 const SHORT: usize = 140;
-/// Widest paragraph that is only about the page, as a note on commissions is.
+/// Maximum width of a paragraph that is only about the page, such as a note on commissions.
 const SENTENCES: usize = 320;
-/// Share of a line inside links from which it is a link and not text with one.
+/// Share of a line inside links from which the whole line counts as a link.
 const LINKED: f64 = 0.8;
-/// Share of a line inside links from which it may lead to the page before or after this one: beside the title of that page
-/// stand a word and an arrow.
+/// Share of a line inside links from which it may lead to the previous or next page: the title of that page stands
+/// beside a word and an arrow.
 const TURNING: f64 = 0.3;
-/// Occurrences from which on a short linked line is no part of a text.
+/// Number of occurrences from which a short linked line is not part of a text.
 const OFTEN: usize = 3;
 
-/// Takes such lines out of what is kept.
-/// `title` is the headline, folded.
+/// Drops such lines from the kept blocks. `title` is the headline, folded.
 pub(crate) fn drop_from(blocks: &[Block], title: &str, left: &mut [Option<Reason>]) {
     let mut prose = Vec::new();
     let mut times: HashMap<&str, usize> = HashMap::new();
@@ -53,12 +52,12 @@ pub(crate) fn drop_from(blocks: &[Block], title: &str, left: &mut [Option<Reason
     drop_headings_of_nothing(blocks, left);
 }
 
-/// A heading at the end announces what is not kept.
+/// Drops headings at the end, whose sections are not kept.
 fn drop_headings_of_nothing(blocks: &[Block], left: &mut [Option<Reason>]) {
     let kept = |at: &usize| left.get(*at) == Some(&None);
     let is_heading = |at: &usize| blocks.get(*at).is_some_and(|block| matches!(block.tag, Tag::Heading(_)));
     let last: Vec<usize> = (0..blocks.len()).rev().filter(kept).take_while(is_heading).collect();
-    // A page of nothing but headings is one of them.
+    // A page that consists only of headings keeps them.
     if last.len() < (0..blocks.len()).filter(kept).count() {
         for at in last {
             if let Some(left) = left.get_mut(at) {
@@ -68,7 +67,7 @@ fn drop_headings_of_nothing(blocks: &[Block], left: &mut [Option<Reason>]) {
     }
 }
 
-/// True if a block is a paragraph of the text: where the first of them stands, the text has begun.
+/// True if a block is a paragraph of the text; the text begins with the first of them.
 pub(crate) fn is_prose(block: &Block) -> bool {
     (block.chars >= PROSE || (block.chars >= DENSE_PROSE && block.text.contains(text::is_unspaced)))
         && block.links() < 0.5
@@ -76,7 +75,7 @@ pub(crate) fn is_prose(block: &Block) -> bool {
         && (text::ends_sentence(&block.text) || text::has_no_marks(&block.text))
 }
 
-/// Lines that are no text wherever they stand.
+/// Returns the reason why a line is no text, regardless of its position.
 fn by_itself(block: &Block) -> Option<Reason> {
     if matches!(block.tag, Tag::Pre) {
         return None;
@@ -133,8 +132,8 @@ fn points(line: &str, pointer: &str) -> bool {
     start.to_lowercase() == pointer && rest.starts_with([':', '：', '–', '>', '»', '|'])
 }
 
-/// Whether a line says that a link leads to the post before or after this one: such a word, and an arrow before it or a mark
-/// or a line break behind it.
+/// True if a line says that a link leads to the previous or next post: such a word, with an arrow before it, or a mark
+/// or line break after it.
 fn turns(line: &str) -> bool {
     let is_arrow =
         |c: char| matches!(c, '←' | '→' | '«' | '»' | '‹' | '›' | '<' | '>' | '⟵' | '⟶' | '⇐' | '⇒' | '◀' | '▶');
@@ -156,9 +155,9 @@ fn is_data(line: &str) -> bool {
     braced && line.contains("\":")
 }
 
-/// Lines above the first paragraph: site, section, byline, date, buttons.
+/// Returns the reason to drop a line above the first paragraph: site, section, byline, date, buttons.
 fn above(block: &Block, title: &str) -> Option<Reason> {
-    /// Share of words in common with the headline from which a heading is the headline in other words.
+    /// Share of words in common with the headline from which a heading repeats the headline.
     const ALIKE: f64 = 0.75;
     let label = block.chars < LABEL && !text::ends_sentence(&block.text);
     match block.tag {
@@ -174,9 +173,9 @@ fn above(block: &Block, title: &str) -> Option<Reason> {
     }
 }
 
-/// Lines below the last paragraph: what is offered to whoever has read so far.
+/// Returns the reason to drop a line below the last paragraph, such as offers to those who have read so far.
 ///
-/// `plain` says that the text itself has no paragraphs but line breaks, so that its end may be a short one.
+/// `plain` is true if the text itself has line breaks instead of paragraphs, so that its last line may be short.
 fn below(block: &Block, plain: bool) -> Option<Reason> {
     match block.tag {
         Tag::Other if plain && block.link_chars == 0 && text::ends_sentence(&block.text) => None,
@@ -187,9 +186,9 @@ fn below(block: &Block, plain: bool) -> Option<Reason> {
     }
 }
 
-/// Longest word for what is related, up to its colon, in bytes.
+/// Maximum length of a word for related pages, up to its colon, in bytes.
 const RELATED: usize = 24;
-/// Beginnings of lines, folded, that say who made the page and when.
+/// Beginnings of lines, folded, that state the writer of the page or its date.
 const BYLINES: [&str; 14] = [
     "written by ",
     "posted by ",
@@ -206,7 +205,7 @@ const BYLINES: [&str; 14] = [
     "aggiornato il ",
     "veröffentlicht am ",
 ];
-/// Labels of the post before or after, in lower case.
+/// Labels of the previous or next post, in lower case.
 const TURNS: [&str; 57] = [
     "previous",
     "previous post",
@@ -266,7 +265,7 @@ const TURNS: [&str; 57] = [
     "次の記事",
     "下一篇",
 ];
-/// Words before a colon that lead to another page.
+/// Words before a colon that point to another page.
 const POINTERS: [&str; 27] = [
     "related",
     "related article",

@@ -1,4 +1,4 @@
-//! Candidates for the article's text, and why each leaves out lines of the page.
+//! Candidates for the article's text, and the reasons why each leaves out lines of the page.
 
 pub(crate) mod actions;
 pub(crate) mod candidate;

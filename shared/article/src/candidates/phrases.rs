@@ -1,17 +1,17 @@
-//! Sentences that are about the page and not about its matter: sign up, follow us, this post may earn a commission.
+//! Recognizes sentences about the page instead of its subject: sign up, follow us, this post may earn a commission.
 
 use aho_corasick::{AhoCorasick, MatchKind};
 use std::sync::LazyLock;
 
-/// True if a short paragraph holds a phrase that only such sentences hold.
+/// True if a short paragraph contains a phrase that only such sentences contain.
 pub(crate) fn is_about_the_page(text: &str) -> bool {
     let Some(automaton) = AUTOMATON.as_ref() else { return false };
     automaton.is_match(text) || is_reading_time(text)
 }
 
-/// `5 min read`, `Lesezeit: 3 Minuten`, `Tempo di lettura: 4 minuti`.
+/// True for `5 min read`, `Lesezeit: 3 Minuten`, `Tempo di lettura: 4 minuti`.
 fn is_reading_time(text: &str) -> bool {
-    /// Longest such line, in bytes.
+    /// Maximum length of such a line, in bytes.
     const LONGEST: usize = 60;
     text.len() <= LONGEST && text.contains(|c: char| c.is_ascii_digit()) && {
         let line = crate::text::fold(text);

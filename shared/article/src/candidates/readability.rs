@@ -1,7 +1,7 @@
 //! The fallback: a port of Mozilla's Readability, the crate `dom_smoothie`.
 //!
-//! It has a tree of its own and is slow on deep ones, so it is not given the page but what is left of it: block
-//! elements, links, and text, with formatting, scripts, and attributes other than names taken out.
+//! It builds its own tree and is slow on deep ones, so it is given a reduced page: block elements, links and text,
+//! without formatting, scripts, and attributes other than names.
 
 use crate::read::boilerplate::Names;
 use crate::read::dom::attr;
@@ -12,20 +12,20 @@ use dom_smoothie::{Config, Readability, TextMode};
 use ego_tree::iter::Edge;
 use scraper::{Html, Node};
 
-/// Longest page handed on, in bytes.
+/// Maximum length of the reduced page, in bytes.
 const LONGEST: usize = 1024 * 1024;
-/// Most work handed on: the depths of all elements, added up, and [`EACH`] for every one of them. Its time grows with the
-/// one and its memory with the other; real pages stay well below.
+/// Maximum work handed on: the sum of the depths of all elements, plus [`EACH`] per element. The fallback's time grows
+/// with the former and its memory with the latter; real pages stay well below.
 const WORK: usize = 1_000_000;
-/// See [`WORK`].
+/// Work per element; see [`WORK`].
 const EACH: usize = 20;
-/// Most characters of text that are written as references; what it writes itself takes time for each of them as long as the
-/// text after it. Code listings have some hundreds.
+/// Maximum number of characters of text that are written as references; the fallback, when it writes one, needs time in
+/// proportion to the text after it. Code listings have some hundreds.
 const REFERENCES: usize = 1_000;
-/// Bytes of text that are as much work as an element: each element around it reads it.
+/// Bytes of text that count as one unit of work: each element around a text reads it.
 const TEXT_BYTES: usize = 256;
 
-/// The text that the fallback finds, and the work that it was given; empty when it finds none.
+/// Returns the text that the fallback finds (empty if none), and the work that it was given.
 pub(crate) fn read(tree: &Html, limits: &Limits) -> (String, u64) {
     let Some((reduced, work)) = reduced(tree) else { return (String::new(), WORK as u64) };
     (found(reduced, limits).unwrap_or_default(), work as u64)
@@ -56,7 +56,8 @@ fn found(reduced: String, limits: &Limits) -> Option<String> {
     Some(out)
 }
 
-/// The page as HTML again, with only what the fallback looks at, and the work that is in it; none if that would be too much.
+/// Writes the page as HTML again, with only the parts that the fallback uses, and counts its work; `None` if that is
+/// too much.
 fn reduced(tree: &Html) -> Option<(String, usize)> {
     let mut out = String::from("<!DOCTYPE html><html><body>");
     let mut names = Names::default();
@@ -121,7 +122,7 @@ fn reduced(tree: &Html) -> Option<(String, usize)> {
     Some((out, work))
 }
 
-/// Elements without an end (HTML, "void elements"), of those that are handed on.
+/// True for elements without an end (HTML, "void elements"), of those that are handed on.
 fn is_void(tag: &str) -> bool {
     matches!(tag, "br" | "hr" | "img")
 }
@@ -166,7 +167,7 @@ fn escape(out: &mut String, text: &str, references: &mut usize) {
             '<' => "&lt;",
             '>' => "&gt;",
             '"' => "&quot;",
-            // White space is folded, and this one would be a reference again.
+            // White space is folded, and this character would become a reference again.
             '\u{A0}' => " ",
             c => {
                 out.push(c);

@@ -1,4 +1,5 @@
-//! Sections inside an article that are not of it, told by what stands above them: "Related posts", "Leggi anche".
+//! Drops sections inside an article that do not belong to it, recognized by their headings: "Related posts", "Leggi
+//! anche".
 
 use crate::read::outline::{Block, Reason, Tag};
 use crate::text;
@@ -153,14 +154,14 @@ const NAMES: [&str; 147] = [
     "comentários",
     "lees ook",
 ];
-/// Longest line that is looked at, in characters.
+/// Maximum length of a line that is examined, in characters.
 const LONGEST: usize = 60;
-/// Words that may follow a name.
+/// Maximum number of words that may follow a name.
 const MORE_WORDS: usize = 6;
-/// A paragraph that is longer than this, in characters, and has few links, goes on with the article.
+/// Length in characters above which a paragraph with few links continues the article.
 const PROSE: usize = 280;
 
-/// Takes such sections out of what is kept.
+/// Drops such sections from the kept blocks.
 pub(crate) fn drop_from(blocks: &[Block], left: &mut [Option<Reason>]) {
     let total: usize =
         blocks.iter().zip(left.iter()).filter(|(_, left)| left.is_none()).map(|(block, _)| block.chars).sum();
@@ -188,7 +189,7 @@ fn is_name(block: &Block) -> bool {
     let heading = matches!(block.tag, Tag::Heading(_));
     NAMES.iter().any(|name| {
         line.strip_prefix(name).is_some_and(|rest| {
-            // In a heading a few more words may follow; a line of text must be the name and nothing else.
+            // In a heading a few more words may follow; a line of text must consist of the name alone.
             rest.is_empty()
                 || (heading
                     && rest.starts_with(' ')
@@ -198,7 +199,7 @@ fn is_name(block: &Block) -> bool {
     })
 }
 
-/// Where a section ends: at the next heading of its level or above, or where running text begins again.
+/// Returns the end of a section: the next heading of its level or above, or the start of running text.
 fn section_end(blocks: &[Block], at: usize, late: bool) -> usize {
     let level = match blocks.get(at).map(|block| block.tag) {
         Some(Tag::Heading(level)) => level,

@@ -1,4 +1,4 @@
-//! Who wrote a page: structured data first, then what the page shows near its headline.
+//! Chooses the author of a page: structured data first, then the lines near its headline.
 
 use crate::markup::jsonld::{AUTHORS, JsonLd};
 use crate::markup::microdata::Microdata;
@@ -10,7 +10,7 @@ use crate::text::fold;
 use curlew_text::date::{Hints, Order, find};
 use curlew_text::{hygiene::line, references};
 
-/// Names under which meta tags give the author.
+/// Names of meta tags for the author.
 const METAS: [&str; 8] = [
     "author",
     "article:author",
@@ -21,7 +21,7 @@ const METAS: [&str; 8] = [
     "byl",
     "citation_author",
 ];
-/// Words before a name, wherever it is written.
+/// Words before a name, in any position.
 const BY: [&str; 24] = [
     "written by ",
     "posted by ",
@@ -48,11 +48,11 @@ const BY: [&str; 24] = [
     "執筆：",
     "글: ",
 ];
-/// Words before a name in a byline, and may be part of one elsewhere ("Von Miller").
+/// Words before a name in a byline. Elsewhere they may be part of the name ("Von Miller").
 const OF: [&str; 9] = ["di ", "von ", "par ", "por ", "door ", "av ", "af ", "του ", "της "];
-/// Words behind a reporter's name in Korean, Chinese and Japanese.
+/// Words after a reporter's name in Korean, Chinese and Japanese.
 const REPORTERS: [&str; 7] = [" 기자", " 특파원", " 선임기자", "記者", "特派員", "记者", "論説委員"];
-/// Lines, folded, that only say that an author follows.
+/// Lines, folded, that only announce the author's name.
 const LABELS: [&str; 14] = [
     "by",
     "written by",
@@ -69,9 +69,9 @@ const LABELS: [&str; 14] = [
     "著者",
     "글",
 ];
-/// Longest names of several authors, in characters.
+/// Maximum length of the names of several authors, in characters.
 const LONGEST: usize = 600;
-/// Longest name, in words; editorial offices have long ones.
+/// Maximum length of a name, in words; editorial offices have long ones.
 const WORDS: usize = 8;
 
 /// Chooses the author.
@@ -85,7 +85,7 @@ pub(crate) fn choose(
 ) -> Option<String> {
     let named = |text: &str| name(text, false, limits);
     let signed = |text: &str| name(text, true, limits);
-    // Papers have one such tag for each of their authors.
+    // Scientific papers have one such tag per author.
     let papers: Vec<&str> = outline.metas_of("citation_author").take(AUTHORS).collect();
     let between = if papers.iter().any(|name| name.contains(',')) { "; " } else { ", " };
     let papers = (papers.len() > 1).then(|| papers.join(between));
@@ -106,9 +106,9 @@ pub(crate) fn choose(
     all.iter().find(|name| Some(fold(name)) != site && !is_login(name)).or(all.first()).cloned()
 }
 
-/// Lines shortly before and after the headline.
+/// Returns the lines shortly before and after the headline.
 fn near_headline<'a>(outline: &'a Outline<'_>) -> impl Iterator<Item = &'a str> {
-    /// How many of them.
+    /// Number of lines on each side.
     const AROUND: usize = 8;
     let at = outline.headings.iter().find(|(level, ..)| *level == 1).map_or(0, |(_, _, block)| *block);
     let end = outline.blocks.len().min(at + AROUND);
@@ -121,7 +121,7 @@ fn near_headline<'a>(outline: &'a Outline<'_>) -> impl Iterator<Item = &'a str> 
         .map(|b| b.text.as_str())
 }
 
-/// Lines near the headline that stand below one that only says that an author follows.
+/// Returns the lines near the headline that follow a label announcing the author.
 fn below_label<'a>(outline: &'a Outline<'_>) -> impl Iterator<Item = &'a str> {
     let lines: Vec<&str> = near_headline(outline).collect();
     let pairs: Vec<(&str, &str)> = lines.iter().copied().zip(lines.iter().copied().skip(1)).collect();
@@ -134,26 +134,26 @@ fn starts_with_by(text: &str) -> bool {
     stripped(text, &BY).or_else(|| stripped(text, &OF)).is_some()
 }
 
-/// True if a line begins with the name of somebody who is called a reporter.
+/// True if a line begins with a name that is marked as a reporter's.
 fn is_reporter(text: &str) -> bool {
     let first = text.split(['|', '·', '｜', '/', '　']).next().unwrap_or_default().trim();
     REPORTERS.iter().any(|word| first.strip_suffix(word).is_some_and(|name| (1..=20).contains(&name.chars().count())))
 }
 
-/// The text behind one of the words at its beginning.
+/// Returns the text after one of the words, if it begins with one.
 fn stripped<'t>(text: &'t str, words: &[&str]) -> Option<&'t str> {
     let word = words.iter().find(|by| text.get(..by.len()).is_some_and(|start| start.eq_ignore_ascii_case(by)))?;
     text.get(word.len()..).map(str::trim_start)
 }
 
-/// The name in a text such as "By Ada Example | May 1, 2026"; none if there can be no name in it. `signed` says that it is
-/// shown as a byline.
+/// Returns the name in a text such as "By Ada Example | May 1, 2026"; `None` if it cannot contain a name. `signed` is
+/// true if the page shows the text as a byline.
 fn name(text: &str, signed: bool, limits: &Limits) -> Option<String> {
-    /// Longest words for what was made, in bytes.
+    /// Maximum length of the words for the kind of work, in bytes.
     const MADE: usize = 16;
     let plain = without_tags(text);
     let mut text = plain.trim().trim_matches(['"', '“', '”', '«', '»']);
-    // "Recipe by", "View all posts by": whatever was made, a name follows.
+    // "Recipe by", "View all posts by": a name follows, whatever the kind of work.
     text = text.find(" by ").filter(|at| *at <= MADE).and_then(|at| text.get(at + 1..)).unwrap_or(text);
     while let Some(rest) = stripped(text, &BY).or_else(|| if signed { stripped(text, &OF) } else { None }) {
         text = rest;

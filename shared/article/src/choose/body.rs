@@ -1,4 +1,4 @@
-//! Which part of the page is the article's text: candidates, and the choice between them.
+//! Chooses the part of the page that is the article's text among candidates.
 
 use crate::candidates::candidate::{self, Candidate};
 use crate::candidates::readability;
@@ -11,23 +11,23 @@ use curlew_text::hygiene;
 use scraper::Html;
 use std::collections::HashSet;
 
-/// The text, and where in the page it stands.
+/// The text, and its position in the page.
 #[derive(Debug, Default)]
 pub(crate) struct Body {
     pub(crate) text: String,
-    /// Which rule gave it.
+    /// Name of the rule that found it.
     pub(crate) from: &'static str,
-    /// Its first block, and the one after the part of the page that it was taken from; both 0 when it does not come from
-    /// the page's body.
+    /// Its first block, and the block after the part of the page from which it was taken; both 0 if it does not come
+    /// from the page's body.
     pub(crate) start: usize,
     pub(crate) end: usize,
-    /// Steps that finding it took beyond the weighing.
+    /// Steps that finding it took, in addition to the weighing.
     pub(crate) steps: u64,
 }
 
-/// A text narrower than this makes other rules be asked, which must find twice as much.
+/// Width below which other rules are asked too; they must find twice as much.
 const SHORT: usize = 250;
-/// A paragraph of so many characters does not occur twice by chance.
+/// Length in characters from which a repeated paragraph is no coincidence.
 const REPEATED: usize = 50;
 
 /// The factors of a candidate's score.
@@ -38,18 +38,18 @@ pub(crate) struct Weight {
     pub(crate) score: f64,
 }
 
-/// The candidates, the weight of each, and which is the best.
+/// The candidates, the weight of each, and the index of the best.
 #[derive(Debug, Default)]
 pub(crate) struct Ranking {
     pub(crate) candidates: Vec<Candidate>,
     pub(crate) weights: Vec<Weight>,
     pub(crate) best: Option<usize>,
-    /// Steps that it took.
+    /// Number of steps taken.
     pub(crate) steps: u64,
 }
 
-/// Ranks the candidates: first those of the extractors that need the outline alone, and that of the costlier one only if
-/// they disagree.
+/// Ranks the candidates: first those of the extractors that need only the outline; the costlier extractor is asked only
+/// if these disagree.
 pub(crate) fn weigh(tree: &Html, outline: &Outline<'_>, title: Option<&str>, limits: &Limits) -> Ranking {
     let title = title.map(text::fold).unwrap_or_default();
     let first = decide(candidate::all(outline, &title), outline);
@@ -64,10 +64,10 @@ pub(crate) fn weigh(tree: &Html, outline: &Outline<'_>, title: Option<&str>, lim
     Ranking { steps: first.steps + second.steps + steps, ..second }
 }
 
-/// Agreement of the extractors from which on no other is asked.
+/// Agreement of the extractors from which no other is asked.
 const AGREED: f64 = 0.5;
 
-/// The best of the candidates: by agreement, length, link density, and the prior of its extractor.
+/// Ranks the candidates by agreement, length, link density, and the prior of the extractor.
 fn decide(candidates: Vec<Candidate>, outline: &Outline<'_>) -> Ranking {
     let longest: Vec<&Candidate> = EXTRACTORS
         .iter()
@@ -88,26 +88,26 @@ fn score_of(weights: &[Weight], at: usize) -> f64 {
     weights.get(at).map_or(f64::MIN, |weight| weight.score)
 }
 
-/// The extractors and their priors: the element that the page's own markup names as the text is seldom too much and
-/// seldom too little, an `<article>` may be a teaser, and `<main>` holds all there is.
+/// The extractors and their priors. The element that the page's own markup names as the text is seldom too large or too
+/// small; an `<article>` may be a teaser, and `<main>` contains everything.
 const EXTRACTORS: [(&str, f64); 6] =
     [("microdata", 0.7), ("content", 0.7), ("article", 0.3), ("density", 0.2), ("readability", 0.2), ("main", 0.1)];
 
-/// Weighs one candidate. The factors were fitted to one half of a public set and held on the other.
+/// Weighs one candidate. The factors were fitted to one half of a public set and confirmed on the other.
 fn weight(candidate: &Candidate, all: &[Candidate], longest: &[&Candidate], outline: &Outline<'_>) -> Weight {
-    /// For what the others keep, too, of what it keeps.
+    /// Factor for the share of its text that the others keep too.
     const CONFIRMED: f64 = 1.0;
-    /// For what it keeps of what the others keep.
+    /// Factor for the share of the others' text that it keeps.
     const COMPLETE: f64 = 0.4;
-    /// For being long enough to be an article.
+    /// Factor for being long enough to be an article.
     const LENGTH: f64 = 1.0;
-    /// Width from which on a text surely is one.
+    /// Width from which a text is surely an article.
     const ENOUGH: f64 = 1_500.0;
-    /// For being as long as the densest part of the page.
+    /// Factor for being as long as the densest part of the page.
     const COVERING: f64 = 0.2;
-    /// For being the only one of its sort: several are a list of posts, or parts.
+    /// Bonus for being the only one of its sort: several form a list of posts, or are parts.
     const ONLY: f64 = 0.2;
-    /// Against links.
+    /// Penalty factor for links.
     const LINKS: f64 = 0.4;
 
     let chars = candidate.chars.max(1) as f64;
@@ -132,7 +132,7 @@ fn weight(candidate: &Candidate, all: &[Candidate], longest: &[&Candidate], outl
     Weight { agreement: confirmed, prior, score }
 }
 
-/// The text of the best candidate.
+/// Returns the text of the best candidate.
 pub(crate) fn text(
     tree: &Html,
     outline: &Outline<'_>,
@@ -159,7 +159,7 @@ pub(crate) fn text(
     chosen
 }
 
-/// The kept blocks as text.
+/// Renders the kept blocks as text.
 fn render(outline: &Outline<'_>, candidate: &Candidate, title: Option<&str>, limits: &Limits) -> Body {
     let mut out = String::new();
     let mut left = limits.text_chars;
@@ -174,7 +174,7 @@ fn render(outline: &Outline<'_>, candidate: &Candidate, title: Option<&str>, lim
         if block.chars >= REPEATED && !seen.insert(block.text.as_str()) {
             continue;
         }
-        // So is the same line twice in a row, but not in a table.
+        // The same line twice in a row is a copy as well, except in a table.
         if std::mem::replace(&mut last, &block.text) == block.text && !matches!(block.tag, Tag::Cell | Tag::Pre) {
             continue;
         }
@@ -195,7 +195,7 @@ fn push(out: &mut String, paragraph: &str, left: &mut usize) {
     *left = left.saturating_sub(paragraph.chars().count() + 2);
 }
 
-/// A text from elsewhere, cleaned; tags in it are dropped.
+/// Cleans a text from another source; tags in it are dropped.
 fn paragraphs(raw: &str, limits: &Limits) -> String {
     let mut out = String::new();
     let mut left = limits.text_chars;

@@ -1,4 +1,4 @@
-//! When a page was published and changed: markup first, then the URL, then the text near its top.
+//! Chooses the dates of publication and last change: markup first, then the URL, then the text near the top.
 
 use crate::choose::body::Body;
 use crate::markup::jsonld::JsonLd;
@@ -17,32 +17,32 @@ pub(crate) struct Dates {
     pub(crate) modified: Option<(Timestamp, DateSource)>,
 }
 
-/// Where a date was found, and how far it can be trusted.
+/// Source of a date, and how reliable it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DateSource {
-    /// Which rule: `opengraph`, `jsonld`, `microdata`, `meta`, `time` (an element marked as a date), `url`, `text`,
-    /// `script`, `redated` (the page shows the day of its last change as its date), or `modified` (nothing but the time of
-    /// the last change is known).
+    /// Rule that found it: `opengraph`, `jsonld`, `microdata`, `meta`, `time` (an element marked as a date), `url`,
+    /// `text`, `script`, `redated` (the page shows the day of its last change as its date), or `modified` (only the
+    /// time of the last change is known).
     pub from: &'static str,
-    /// How far it can be trusted.
+    /// Reliability of the date.
     pub confidence: Confidence,
-    /// Minutes east of UTC of the zone that the page states with the time; none if it states none.
+    /// Offset of the stated time zone, in minutes east of UTC; `None` if the page states none.
     pub zone: Option<i16>,
 }
 
-/// How far a statement can be trusted.
+/// Reliability of a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Confidence {
     /// A guess: a date in running text, or the time of another event.
     Low,
-    /// Shown near the headline, or part of the address.
+    /// A date shown near the headline, or part of the address.
     Medium,
-    /// Markup that says what the date is of.
+    /// Markup that names the event of the date.
     High,
 }
 
 impl Confidence {
-    /// Its name in answers: `low`, `medium`, `high`.
+    /// Returns its name in answers: `low`, `medium`, `high`.
     pub fn name(self) -> &'static str {
         match self {
             Confidence::Low => "low",
@@ -70,7 +70,7 @@ pub(crate) fn choose(told: &Evidence<'_>) -> Dates {
     let modified = modified(told, hints);
     let published = match marked(told, hints) {
         Some(found) => Some(unless_redated(unless_stamped(found, modified, told, hints), modified, told, hints)),
-        // What is only guessed must not be later than the last change.
+        // A guessed date must not be later than the last change.
         None => shown(told, hints).filter(|(at, _)| modified.is_none_or(|(last, _)| at.day() <= last.day())),
     };
     let published = published.or_else(|| in_script(told.html, hints)).or_else(|| {
@@ -82,13 +82,13 @@ pub(crate) fn choose(told: &Evidence<'_>) -> Dates {
 
 type Claim = (Timestamp, DateSource);
 
-/// A date that markup gives.
+/// Parses a date that markup gives.
 fn told_by(from: &'static str, text: &str, hints: &Hints) -> Option<Claim> {
     let moment = parse(text, hints)?;
     Some((moment.at, DateSource { from, confidence: Confidence::High, zone: moment.zone }))
 }
 
-/// The publication by what the markup says it is.
+/// Returns the publication date according to the markup.
 fn marked(told: &Evidence<'_>, hints: &Hints) -> Option<Claim> {
     let place = Place::of(told.outline, told.chosen);
     let read = |from, text: Option<&str>| told_by(from, text?, hints);
@@ -102,7 +102,7 @@ fn marked(told: &Evidence<'_>, hints: &Hints) -> Option<Claim> {
         })
 }
 
-/// The publication by the address, and by what is shown near the headline.
+/// Returns the publication date according to the address, or to the lines near the headline.
 fn shown(told: &Evidence<'_>, hints: &Hints) -> Option<Claim> {
     let outline = told.outline;
     let place = Place::of(outline, told.chosen);
@@ -118,8 +118,9 @@ fn shown(told: &Evidence<'_>, hints: &Hints) -> Option<Claim> {
         .or_else(|| moment(outline, hints, Confidence::Low, |m| !m.outside && place.below_top(m.block)))
 }
 
-/// Systems that build pages anew write the time of the last build as the publication, too. So if both are of one day,
-/// or the publication is the later one, an earlier date that is shown beside the headline is believed instead.
+/// Replaces dates stamped by the build. Systems that rebuild pages write the time of the last build as the publication
+/// date, too. So if both dates are of one day, or the publication is the later one, an earlier date shown beside the
+/// headline wins.
 fn unless_stamped(found: Claim, modified: Option<Claim>, told: &Evidence<'_>, hints: &Hints) -> Claim {
     let stamped = modified.is_some_and(|(at, _)| at <= found.0 || at.day() == found.0.day());
     let place = Place::of(told.outline, told.chosen);
@@ -137,9 +138,9 @@ fn unless_stamped(found: Claim, modified: Option<Claim>, told: &Evidence<'_>, hi
     }
 }
 
-/// Sites that rewrite a page date it anew: beside the headline its readers see one day, without a word about a change, and
-/// it is that of the last change. That day is the one that the publisher stands by, so it is believed, unless the older
-/// one is shown there, too.
+/// Replaces the date of a redated page. Sites that rewrite a page show one day beside the headline, without mentioning
+/// a change, and it is that of the last change. The publisher stands by that day, so it wins, unless the older one is
+/// shown there, too.
 fn unless_redated(found: Claim, modified: Option<Claim>, told: &Evidence<'_>, hints: &Hints) -> Claim {
     let Some((at, source)) =
         modified.filter(|(at, source)| local_day(*at, source.zone) > local_day(found.0, found.1.zone))
@@ -158,12 +159,12 @@ fn unless_redated(found: Claim, modified: Option<Claim>, told: &Evidence<'_>, hi
     found
 }
 
-/// The day that an instant has in the zone that it was stated in, minutes east of UTC.
+/// Returns the day of an instant in the zone in which it was stated, in minutes east of UTC.
 fn local_day(at: Timestamp, zone: Option<i16>) -> String {
     Timestamp::from_millis(at.as_millis() + i64::from(zone.unwrap_or(0)) * 60_000).day()
 }
 
-/// The last change.
+/// Returns the time of the last change.
 fn modified(told: &Evidence<'_>, hints: &Hints) -> Option<Claim> {
     let read = |from, text: Option<&str>| told_by(from, text?, hints);
     read("opengraph", told.graph.modified)
@@ -178,7 +179,7 @@ fn modified(told: &Evidence<'_>, hints: &Hints) -> Option<Claim> {
         })
 }
 
-/// The first of the moments that fit and can be read.
+/// Returns the first of the moments that fit and can be parsed.
 fn moment(
     outline: &Outline<'_>,
     hints: &Hints,
@@ -191,11 +192,11 @@ fn moment(
     })
 }
 
-/// The first `datePublished` of data that a script works with.
+/// Returns the first `datePublished` in the data of a script.
 fn in_script(html: &str, hints: &Hints) -> Option<Claim> {
-    /// Occurrences that are tried.
+    /// Maximum number of occurrences that are tried.
     const TRIES: usize = 4;
-    /// Between the name and the date stand a quote, a colon and a quote, perhaps escaped.
+    /// Maximum distance between the name and the date: a quote, a colon and a quote, perhaps escaped.
     const NEAR: usize = 48;
     html.match_indices("datePublished").take(TRIES).find_map(|(at, name)| {
         let rest = html.get(at + name.len()..)?;
@@ -209,7 +210,7 @@ fn in_script(html: &str, hints: &Hints) -> Option<Claim> {
     })
 }
 
-/// Meta names that mean publication, the surest first.
+/// Meta names that mean publication, most reliable first.
 const PUBLISHED: [&str; 28] = [
     "datepublished",
     "publishdate",
@@ -253,7 +254,8 @@ const MODIFIED: [&str; 9] = [
     "revised",
 ];
 
-/// Whether `03/04/2026` means March or April: only the United States and the Philippines write the month first.
+/// Returns the order of day and month in `03/04/2026`: only the United States and the Philippines write the month
+/// first.
 fn order(outline: &Outline<'_>, language: Option<&str>) -> Order {
     let region =
         outline.html_lang.or_else(|| outline.meta(&["og:locale"])).and_then(|tag| tag.split(['-', '_']).nth(1));
@@ -266,7 +268,7 @@ fn order(outline: &Outline<'_>, language: Option<&str>) -> Order {
     }
 }
 
-/// A date in the path: `/2026/05/01/`, `/2026-05-01-`, `/20260501`.
+/// Returns a date in the path: `/2026/05/01/`, `/2026-05-01-`, `/20260501`.
 fn of_url(page: &Url) -> Option<Timestamp> {
     let parse = |text: &str| date::parse(text, &Hints::page(Order::DayFirst)).map(|day| day.at);
     let path = page.path();
@@ -294,13 +296,13 @@ fn of_url(page: &Url) -> Option<Timestamp> {
     })
 }
 
-/// The dates written out in the lines around the beginning of the text.
+/// Returns the dates written in the lines around the beginning of the text.
 fn of_text<'t>(
     outline: &'t Outline<'_>,
     place: &'t Place,
     hints: &'t Hints,
 ) -> impl Iterator<Item = (usize, LineDates)> + 't {
-    /// Longer lines are running text, whose dates are those of what it tells.
+    /// Maximum length of a line with a date; longer lines are running text, whose dates belong to the story.
     const LONGEST: usize = 120;
     let elsewhere = |at: usize| {
         let foreign = |kind: Kind| matches!(kind, Kind::Hidden | Kind::Comments);
@@ -314,10 +316,10 @@ fn of_text<'t>(
     })
 }
 
-/// The publication as a line states it: the first date near the headline, unless that is said to be of a change; then one
-/// beside it, for dates further on are those of what is told.
+/// Returns the publication date that a line states: the first date near the headline, unless a word marks it as a
+/// change; then one beside it, since dates further on belong to the story.
 fn dateline(outline: &Outline<'_>, place: &Place, hints: &Hints) -> Option<Timestamp> {
-    /// Lines after the one about the change.
+    /// Maximum number of lines after the one about the change.
     const BESIDE: usize = 2;
     let mut changed = None;
     for (at, stated) in of_text(outline, place, hints) {
@@ -331,10 +333,10 @@ fn dateline(outline: &Outline<'_>, place: &Place, hints: &Hints) -> Option<Times
     None
 }
 
-/// A line above a date that is longer than this is no label of it.
+/// Maximum length of a line above a date that may be its label.
 const LABEL: usize = 30;
 
-/// Where in the page a date of this article can stand.
+/// Positions in the page at which a date of this article can stand.
 struct Place {
     headline: Option<usize>,
     start: usize,
@@ -342,7 +344,7 @@ struct Place {
 }
 
 impl Place {
-    /// Lines around the headline, and around the beginning of the text, that are looked at.
+    /// Number of lines around the headline, and around the beginning of the text, that are examined.
     const AROUND: usize = 12;
 
     fn of(outline: &Outline<'_>, chosen: &Body) -> Place {
@@ -356,7 +358,7 @@ impl Place {
         self.headline.is_some_and(about) || about(self.start)
     }
 
-    /// True if it is no part of the page's head, where sites show the day of today.
+    /// True if the block is below the top of the page, where sites show today's date.
     fn below_top(&self, block: usize) -> bool {
         block + Place::AROUND >= self.headline.unwrap_or(self.start).min(self.start)
     }

@@ -1,8 +1,8 @@
-//! Statements of a page's tags to robots: its canonical URL and its directives.
+//! Reads the tags addressed to robots: the canonical URL and the page's directives.
 //!
-//! The tree is asked first, since it is there. It does not show what stands in `<noscript>`, `<template>` or another place
-//! that is not rendered, and a directive must not be missed: if the page has more such tags than the tree shows, its tags
-//! are read again, as `scan_head` reads them.
+//! The tree is used first, since it exists already. It does not show the content of `<noscript>`, `<template>` and
+//! other places that are not rendered, and a directive must not be missed: if the page has more such tags than the tree
+//! shows, its tags are read again, as `scan_head` reads them.
 
 use crate::markup::opengraph::OpenGraph;
 use crate::read::gate::{Limits, Unreadable};
@@ -16,7 +16,7 @@ use url::Url;
 /// Statements of the tags to robots.
 pub(crate) struct Head {
     pub(crate) canonical: Option<Url>,
-    /// True if several different canonical URLs were named.
+    /// True if the page names several different canonical URLs.
     pub(crate) canonical_conflict: bool,
     /// Names in lower case, and contents.
     pub(crate) robots_meta: Vec<(String, String)>,
@@ -28,8 +28,8 @@ impl From<HeadScan> for Head {
     }
 }
 
-/// Takes the head from what was seen of the tags, or from the tree's outline if that shows all of it; `marks` is what a
-/// look at the tags without reading them has found.
+/// Takes the head from the tags already scanned, or from the tree's outline if that is complete; `marks` is the result
+/// of a quick look at the tags.
 ///
 /// # Errors
 /// If the page breaks one of the limits.
@@ -55,8 +55,8 @@ pub(crate) fn read(
     Ok(Head { canonical, canonical_conflict, robots_meta })
 }
 
-/// The canonical URL, and what told it: `link` if all links with the relation `canonical` say one thing, else `og:url` if
-/// there is none and that stays on the host. The page's own address is never taken without being told.
+/// Returns the canonical URL and its source: `link` if all links with the relation `canonical` agree; else `og:url` if
+/// there is none and it stays on the host. Without either, the page's own address is not assumed.
 pub(crate) fn canonical(
     head: &Head,
     graph: &OpenGraph<'_>,
@@ -68,7 +68,7 @@ pub(crate) fn canonical(
     }
     let url = resolve(page, graph.url?, limits.url_bytes)?;
     let same_host = url.host_str().zip(page.host_str()).is_some_and(|(a, b)| bare(a) == bare(b));
-    // A front page named on every page of a site is a template's mistake.
+    // A front page named on every page of a site is a mistake of the template.
     (same_host && (url.path() != "/" || page.path() == "/")).then_some((url, "og:url"))
 }
 
@@ -78,7 +78,7 @@ mod tests {
 
     use crate::{Limits, extract, scan_head};
 
-    /// The tree and the tags must say the same to robots, also where the tree does not show it.
+    /// The tree and the tags must yield the same directives, also in places that the tree does not show.
     #[test]
     fn no_directive_is_missed_wherever_it_stands() {
         let page = "https://site.example.org/news/a".parse().unwrap();

@@ -1,4 +1,5 @@
-//! The main image: what the page tells others, else the first of the text's images that is not an ornament.
+//! Chooses the main image: the one that the page gives to other sites, else the first image of the text that is no
+//! ornament.
 
 use crate::candidates::candidate;
 use crate::choose::body::Body;
@@ -13,10 +14,10 @@ use curlew_text::references;
 use scraper::node::Element;
 use url::Url;
 
-/// Smallest side of an image that can be the main one, in CSS pixels, where the markup gives it.
+/// Minimum side length of a main image, in CSS pixels, if the markup states it.
 const SMALLEST: u32 = 100;
 
-/// Chooses the image, and says what told it: a name of a meta tag, `jsonld`, `microdata`, `image_src` (a link), `body`.
+/// Chooses the image and returns its source: a name of a meta tag, `jsonld`, `microdata`, `image_src` (a link), `body`.
 pub(crate) fn choose(
     outline: &Outline<'_>,
     linked: &JsonLd,
@@ -41,9 +42,9 @@ pub(crate) fn choose(
     of_body(outline, chosen, usable).map(|url| (url, "body")).or(emblem)
 }
 
-/// The first picture of the text that is large enough; if there is none, the first of the page.
+/// Returns the first large enough picture of the text, or else of the page.
 fn of_body(outline: &Outline<'_>, chosen: &Body, usable: impl Fn(&str) -> Option<Url>) -> Option<Url> {
-    /// The lead image often stands a little above the text.
+    /// Number of blocks above the text in which a lead image may stand.
     const ABOVE: usize = 6;
     let near = |picture: &&Picture<'_>| {
         picture.block + ABOVE >= chosen.start && (chosen.end == 0 || picture.block <= chosen.end)
@@ -57,10 +58,10 @@ fn of_body(outline: &Outline<'_>, chosen: &Body, usable: impl Fn(&str) -> Option
     pictures().filter(near).find_map(told).or_else(|| pictures().find_map(told)).or_else(|| pictures().find_map(from))
 }
 
-/// More addresses than this are not looked at.
+/// Maximum number of addresses that are examined.
 const TOLD: usize = 16;
 
-/// Whether the markup leaves open, or says, that the image is no icon, pixel or avatar.
+/// True unless the markup says that the image is an icon, a pixel or an avatar.
 fn large_enough(element: &Element) -> bool {
     let side = |key| attr(element, key).and_then(|v| v.trim().trim_end_matches("px").parse::<u32>().ok());
     let small = [side("width"), side("height")].into_iter().flatten().any(|pixels| pixels < SMALLEST);
@@ -73,8 +74,8 @@ fn large_enough(element: &Element) -> bool {
     !small && !named
 }
 
-/// Whether an address is that of the site's own sign, which says nothing of the article: a logo or a default by its file's
-/// name, or a file of the theme, which holds what is the same on all pages.
+/// True if an address is that of the site's own emblem, which says nothing about the article: a logo or default by its
+/// file name, or a file of the theme, which is the same on all pages.
 fn is_emblem(url: &Url) -> bool {
     let path = url.path().to_ascii_lowercase();
     let name = path.rsplit('/').next().unwrap_or_default();
@@ -87,7 +88,7 @@ fn is_emblem(url: &Url) -> bool {
     path.contains("/themes/") || words.any(sign)
 }
 
-/// Whether an address is that of an icon, a tracking pixel, a placeholder, or no photograph at all.
+/// True if an address is that of an icon, a tracking pixel, a placeholder, or anything but a photograph.
 fn is_ornament(url: &Url) -> bool {
     let path = url.path().to_ascii_lowercase();
     let name = path.rsplit('/').next().unwrap_or_default();

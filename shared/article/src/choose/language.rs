@@ -1,4 +1,4 @@
-//! The language: what the markup says, checked against the text.
+//! Chooses the language: the one that the markup states, checked against the text.
 
 use crate::markup::jsonld::JsonLd;
 use crate::markup::microdata::Microdata;
@@ -7,9 +7,9 @@ use crate::read::outline::Outline;
 use crate::text::width;
 use whatlang::{Lang, detect};
 
-/// How much of the text the guess is made from, in characters.
+/// Length of the text prefix from which the language is guessed, in characters.
 const SAMPLE: usize = 1_500;
-/// A narrower text says nothing against the markup.
+/// Minimum width of a text for its guess to contradict the markup.
 const ENOUGH: usize = 200;
 
 /// Chooses the primary language subtag (BCP 47, RFC 5646 §2.2.1).
@@ -38,7 +38,7 @@ pub(crate) fn choose(
     if guess.is_reliable() || told.is_empty() { Some(guessed.to_owned()) } else { told.into_iter().next() }
 }
 
-/// True if a tag means the language that was guessed. Some are told apart by people, not by letters.
+/// True if a tag means the guessed language. Some languages are hard to tell apart in writing.
 fn same(tag: &str, guessed: &str) -> bool {
     tag == guessed
         || [
@@ -55,13 +55,13 @@ fn same(tag: &str, guessed: &str) -> bool {
         .contains(&(tag, guessed))
 }
 
-/// The primary subtag of a tag such as `it-IT` or `en_US`.
+/// Returns the primary subtag of a tag such as `it-IT` or `en_US`.
 fn primary(tag: &str) -> Option<String> {
     let first = tag.trim().split(['-', '_', ',', ';', ' ']).next().unwrap_or_default().to_ascii_lowercase();
     ((2..=3).contains(&first.len()) && first.bytes().all(|b| b.is_ascii_lowercase())).then_some(first)
 }
 
-/// The shortest code of a language (ISO 639-1 where there is one).
+/// Returns the shortest code of a language (ISO 639-1 where there is one).
 fn code(language: Lang) -> &'static str {
     match language {
         Lang::Epo => "eo",

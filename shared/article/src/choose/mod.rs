@@ -1,4 +1,4 @@
-//! The choice among what the page states and shows: one answer for each field of the article.
+//! Chooses one answer for each field of the article from the statements of the page and its visible content.
 
 pub(crate) mod author;
 pub(crate) mod body;

@@ -36,9 +36,9 @@ pub(crate) fn choose(
         .or((!document.is_empty()).then_some(document))
 }
 
-/// The heading of a level that is most like what the page tells others, if one is like it at all.
+/// Returns the heading of a level that is most similar to the stated titles, if one is similar at all.
 fn heading(outline: &Outline<'_>, told: &[String], level: u8) -> Option<String> {
-    /// Share of common words from which a heading is the same headline in other words.
+    /// Share of common words from which a heading repeats the headline.
     const ALIKE: f64 = 0.75;
     let told: Vec<String> = told.iter().flat_map(|title| [fold(title), fold(first_part(title))]).collect();
     let mut best: Option<(&str, f64)> = None;
@@ -52,14 +52,14 @@ fn heading(outline: &Outline<'_>, told: &[String], level: u8) -> Option<String> 
     best.map(|(text, _)| text.to_owned())
 }
 
-/// The title that two sources agree on.
+/// Returns the title on which two sources agree.
 fn agreed(told: &[String]) -> Option<String> {
     let same =
         |at: usize, one: &String| told.iter().enumerate().any(|(other, two)| other != at && fold(one) == fold(two));
     told.iter().enumerate().find(|(at, one)| same(*at, one)).map(|(_, title)| title.clone())
 }
 
-/// True if a heading has anything to do with what the page tells others.
+/// True if a heading is related to the stated titles.
 fn akin(text: &str, told: &[String]) -> bool {
     /// Share of common words below which a heading is about something else: a slogan, the site's name.
     const AKIN: f64 = 0.2;
@@ -67,26 +67,26 @@ fn akin(text: &str, told: &[String]) -> bool {
     told.is_empty() || told.iter().any(|title| alike(&fold(title), &text) >= AKIN)
 }
 
-/// The only `<h1>` of a page, if it is a sentence rather than a name.
+/// Returns the only `<h1>` of a page, if it is a sentence and not a name.
 fn alone(outline: &Outline<'_>) -> Option<String> {
     let mut ones = outline.headings.iter().filter(|(level, ..)| *level == 1).map(|(_, text, _)| text);
     let one = ones.next()?;
     (ones.next().is_none() && words(one) >= 3).then(|| one.clone())
 }
 
-/// The part before the first mark that may part a headline from the site's name.
+/// Returns the part before the first separator between headline and site name.
 fn first_part(title: &str) -> &str {
     let marks = PARTING.iter().chain(if title.contains(is_unspaced) { &TIGHT[..] } else { &[] });
     marks.filter_map(|mark| title.find(mark)).min().and_then(|at| title.get(..at)).unwrap_or(title)
 }
 
-/// Marks that part a headline from the site's name.
+/// Separators between a headline and the site's name.
 const PARTING: [&str; 13] =
     [" | ", " – ", " — ", " - ", " :: ", " · ", " • ", " » ", " « ", " // ", " / ", "｜", " ｜ "];
 /// The same in Chinese and Japanese, which put no spaces around them.
 const TIGHT: [&str; 6] = ["|", "_", "－", "-", "―", "—"];
 
-/// The name that the site calls itself by.
+/// Returns the site's name for itself.
 pub(crate) fn site_name(
     outline: &Outline<'_>,
     graph: &OpenGraph<'_>,
@@ -102,9 +102,9 @@ pub(crate) fn site_name(
     (!name.is_empty()).then_some(name)
 }
 
-/// The site's name that a document's title has behind or before the headline; none if it has neither.
+/// Returns the site's name that a document's title has after or before the headline; `None` if it has neither.
 fn site_beside(document: &str, headline: &str) -> Option<String> {
-    /// Most words of a site's name.
+    /// Maximum number of words in a site's name.
     const WORDS: usize = 6;
     let (document, headline) = (document.trim(), headline.trim());
     let parted = |side: &str, ends: fn(&str, &str) -> bool| PARTING.iter().any(|mark| ends(side, mark.trim_end()));
@@ -114,12 +114,12 @@ fn site_beside(document: &str, headline: &str) -> Option<String> {
         PARTING.iter().find_map(|mark| rest.strip_suffix(mark))
     };
     let rest = behind.or_else(before)?.trim_matches(|c: char| !c.is_alphanumeric());
-    // Several parts are a path of sections.
+    // Several parts form a path of sections.
     let single = !PARTING.iter().any(|mark| rest.contains(mark));
     (!headline.is_empty() && !rest.is_empty() && single && words(rest) <= WORDS).then(|| rest.to_owned())
 }
 
-/// A title less the site's name at its end or beginning.
+/// Returns a title without the site's name at its end or beginning.
 fn without_site(title: &str, site: &str, outline: &Outline<'_>) -> String {
     let host = outline.base.host_str().unwrap_or_default().trim_start_matches("www.");
     let label = fold(host.split('.').next().unwrap_or_default()).replace(' ', "");

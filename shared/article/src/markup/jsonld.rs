@@ -1,5 +1,5 @@
-//! JSON-LD of schema.org, read as pages really write it: raw line breaks in strings, comments around the script,
-//! several values after each other, `@graph`, arrays where one value is meant and the other way round.
+//! Reads schema.org JSON-LD as it occurs on real pages: raw line breaks in strings, comments around the script, several
+//! values in a row, `@graph`, arrays where one value is meant and vice versa.
 
 use crate::read::gate::Limits;
 use crate::read::outline::Outline;
@@ -7,7 +7,7 @@ use curlew_text::references;
 use serde_json::Value;
 use std::collections::HashMap;
 
-/// Most authors that are named.
+/// Maximum number of authors.
 pub(crate) const AUTHORS: usize = 20;
 
 /// Statements of the best article among the objects.
@@ -24,26 +24,26 @@ pub(crate) struct JsonLd {
     pub(crate) site_name: Option<String>,
     /// Publisher of the article.
     pub(crate) publisher: Option<String>,
-    /// The first organisation that is named.
+    /// The first organisation named.
     pub(crate) organization: Option<String>,
-    /// Values looked at.
+    /// Number of values examined.
     pub(crate) steps: u64,
 }
 
-/// Objects that others refer to by `@id` (JSON-LD 1.1 §3.3, "node identifiers").
+/// Objects by the `@id` through which others refer to them (JSON-LD 1.1 §3.3, "node identifiers").
 type Ids<'v> = HashMap<&'v str, &'v Value>;
 
 /// Bytes of a string that count as one value.
 const VALUE_BYTES: usize = 256;
 
-/// Looks values up, each time charged: many objects may refer to one that is large.
+/// Looks up values within a budget: many objects may refer to one that is large.
 struct Reader<'v> {
     ids: Ids<'v>,
-    /// Values that may still be looked at.
+    /// Number of values that may still be examined.
     left: usize,
 }
 
-/// Reads all scripts; the first article wins, later objects fill what it leaves open.
+/// Reads all scripts; the first article wins, later objects fill in missing fields.
 pub(crate) fn read(outline: &Outline<'_>, limits: &Limits) -> JsonLd {
     let mut found = JsonLd::default();
     let values: Vec<Value> = outline.json.iter().flat_map(|script| parse(script)).collect();
@@ -55,9 +55,9 @@ pub(crate) fn read(outline: &Outline<'_>, limits: &Limits) -> JsonLd {
     found
 }
 
-/// The objects at the top and in graphs that have an `@id` and say something.
+/// Returns the objects at the top and in graphs that have an `@id` and other properties.
 fn identified(values: &[Value]) -> Ids<'_> {
-    /// More of them are not kept.
+    /// Maximum number of objects kept.
     const MANY: usize = 2_000;
     let mut ids = Ids::new();
     let mut waiting: Vec<&Value> = values.iter().rev().collect();
@@ -76,7 +76,7 @@ fn identified(values: &[Value]) -> Ids<'_> {
     ids
 }
 
-/// The values of a script, as far as they can be read.
+/// Parses the values of a script, as far as possible.
 fn parse(script: &str) -> Vec<Value> {
     let script = script.trim();
     let script = ["<!--", "//<![CDATA[", "/*<![CDATA[*/", "<![CDATA["]
@@ -87,7 +87,7 @@ fn parse(script: &str) -> Vec<Value> {
     for value in serde_json::Deserializer::from_str(&tame).into_iter::<Value>() {
         match value {
             Ok(value) => values.push(value),
-            // Whatever follows the last good value: a comment's end, a semicolon.
+            // The rest after the last good value: a comment's end, a semicolon.
             Err(_) => break,
         }
     }
@@ -131,14 +131,14 @@ fn mend(json: &str) -> String {
 }
 
 impl JsonLd {
-    /// The site's name: that of the website, or else who publishes the article, or else an organisation.
+    /// Returns the site's name: that of the website, else the publisher of the article, else an organisation.
     pub(crate) fn site(&self) -> Option<&str> {
         self.site_name.as_deref().or(self.publisher.as_deref()).or(self.organization.as_deref())
     }
 }
 
 impl<'v> Reader<'v> {
-    /// Charges one value and the bytes of its text; false if that is too much.
+    /// Charges one value and the bytes of its text; returns false if the budget is exceeded.
     fn charge(&mut self, bytes: usize) -> bool {
         let cost = 1 + bytes / VALUE_BYTES;
         let enough = self.left >= cost;
@@ -146,7 +146,7 @@ impl<'v> Reader<'v> {
         enough
     }
 
-    /// Looks at an object and those in it, without recursion.
+    /// Examines an object and those inside it, without recursion.
     fn visit(&mut self, root: &'v Value, found: &mut JsonLd) {
         let mut waiting = vec![root];
         while let Some(value) = waiting.pop() {
@@ -187,7 +187,7 @@ impl<'v> Reader<'v> {
         self.dates_and_image(value, found);
     }
 
-    /// A page says less certainly what its article says, and less of it: only what nothing before it has said.
+    /// Reads a page object. It describes the article less reliably, so it only fills fields that are still empty.
     fn page(&mut self, value: &'v Value, found: &mut JsonLd) {
         self.dates_and_image(value, found);
         fill(&mut found.author, || self.names(value.get("author")));
@@ -201,7 +201,7 @@ impl<'v> Reader<'v> {
         fill(&mut found.image, || images.iter().find_map(|key| self.image(value.get(*key))));
     }
 
-    /// The first of the properties that is a text.
+    /// Returns the first of the properties that is a text.
     fn first(&mut self, value: &'v Value, keys: &[&str]) -> Option<String> {
         keys.iter().find_map(|key| self.string(value.get(*key)))
     }
@@ -215,7 +215,7 @@ impl<'v> Reader<'v> {
         self.charge(text.len()).then(|| references::decode(text).into_owned())
     }
 
-    /// Resolves a value: to the object that it refers to by `@id` and nothing else, or itself.
+    /// Resolves a value that consists only of an `@id` to the object of that id; returns any other value itself.
     fn referred(&self, value: &'v Value) -> &'v Value {
         let object = value.as_object().filter(|object| object.len() == 1);
         let id = object.and_then(|object| object.get("@id")).and_then(Value::as_str);
@@ -233,7 +233,7 @@ impl<'v> Reader<'v> {
         }
     }
 
-    /// The names of the authors.
+    /// Returns the names of the authors.
     fn names(&mut self, value: Option<&'v Value>) -> Option<String> {
         let names: Vec<String> = match value? {
             Value::Array(values) => values.iter().filter_map(|value| self.name(one(value))).take(AUTHORS).collect(),
@@ -242,7 +242,8 @@ impl<'v> Reader<'v> {
         (!names.is_empty()).then(|| names.join(", "))
     }
 
-    /// The address of an image. An `@id` that nothing is known of is only its name if it has a fragment.
+    /// Returns the address of an image. An object without a URL stands at its `@id`, unless that has a fragment and so
+    /// is only a name.
     fn image(&mut self, value: Option<&'v Value>) -> Option<String> {
         let value = value.filter(|_| self.charge(0))?;
         match self.referred(value) {
@@ -262,7 +263,7 @@ fn fill(slot: &mut Option<String>, value: impl FnOnce() -> Option<String>) {
     }
 }
 
-/// The types of an object, without the vocabulary's address.
+/// Returns the types of an object, without the vocabulary's address.
 fn kinds(value: &Value) -> Vec<&str> {
     let tail = |kind: &str| kind.len() - kind.rsplit(['/', '#', ':']).next().unwrap_or(kind).len();
     match value.get("@type") {
@@ -274,7 +275,7 @@ fn kinds(value: &Value) -> Vec<&str> {
     }
 }
 
-/// schema.org types that are an Article or one of its kinds.
+/// True for schema.org types that are Article or one of its subtypes.
 pub(crate) fn is_article(kind: &str) -> bool {
     matches!(
         kind,
@@ -304,7 +305,7 @@ pub(crate) fn is_article(kind: &str) -> bool {
     )
 }
 
-/// A value that is no array, so that asking for its name ends.
+/// Returns the value unless it is an array, so that looking up a name terminates.
 fn one(value: &Value) -> Option<&Value> {
     (!value.is_array()).then_some(value)
 }

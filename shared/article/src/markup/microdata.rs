@@ -1,7 +1,8 @@
-//! Microdata of schema.org (HTML, "microdata"): the items of a page as trees, and what the one that is the article says.
+//! Reads schema.org microdata (HTML, "microdata"): the items of a page as trees, and the statements of the article's
+//! item.
 //!
-//! Of an item are the properties below it up to the next item, which is itself a value, and those of the elements that its
-//! `itemref` names. So a comment's author is the comment's and not the article's. The body is a mark of `outline`.
+//! An item has the properties below it up to the next item, which is itself a value, and those of the elements that its
+//! `itemref` names. So a comment's author is not taken for the article's. The body is a mark of `outline`.
 
 use crate::markup::jsonld::{AUTHORS, is_article};
 use crate::read::dom::attr;
@@ -11,7 +12,7 @@ use ego_tree::{NodeId, NodeRef};
 use scraper::{Html, Node};
 use std::collections::{HashMap, HashSet};
 
-/// Statements of the article among the items; where a page marks properties without an item, the first of each.
+/// Statements of the article among the items; if a page marks properties without an item, the first of each.
 #[derive(Debug, Default)]
 pub(crate) struct Microdata {
     pub(crate) headline: Option<String>,
@@ -21,19 +22,19 @@ pub(crate) struct Microdata {
     pub(crate) author: Option<String>,
     pub(crate) site_name: Option<String>,
     pub(crate) language: Option<String>,
-    /// Steps that reading the items took.
+    /// Number of steps that reading the items took.
     pub(crate) steps: u64,
 }
 
-/// Most items that are read.
+/// Maximum number of items.
 const ITEMS: usize = 200;
-/// Most names of one property.
+/// Maximum number of names of one property.
 const NAMES: usize = 8;
-/// Most properties of one item.
+/// Maximum number of properties of one item.
 const PROPERTIES: usize = 200;
-/// Most nodes that are looked at for all items.
+/// Maximum number of nodes examined for all items.
 const ELEMENTS: usize = 100_000;
-/// Steps for reading the texts of properties, all together: elements nest, so each of their texts holds the next.
+/// Steps for reading the texts of all properties; elements nest, so one text may contain another.
 const LOOKS: usize = 500_000;
 
 /// Reads the properties.
@@ -43,7 +44,7 @@ pub(crate) fn read(tree: &Html, outline: &Outline<'_>) -> Microdata {
     let mut out = article.map(|article| items.says(article)).unwrap_or_default();
     out.steps = items.steps;
     let loose = |wanted: &str| {
-        // Beside an article, only what stands in the page by itself.
+        // Beside an article's item, only properties outside any item count.
         let own = outline.props.iter().filter(|prop| article.is_none() || !prop.in_item);
         own.filter(|prop| prop.names.split_ascii_whitespace().any(|name| name == wanted))
             .map(|prop| prop.value.trim())
@@ -62,7 +63,7 @@ pub(crate) fn read(tree: &Html, outline: &Outline<'_>) -> Microdata {
 #[derive(Debug)]
 enum Value {
     Text(String),
-    /// Number of the item in the list.
+    /// Index of the item in the list.
     Item(usize),
 }
 
@@ -75,14 +76,14 @@ struct Item<'a> {
     inner: bool,
 }
 
-/// How much is left to be read.
+/// Remaining budget.
 struct Budget {
     nodes: usize,
     looks: usize,
 }
 
 impl Budget {
-    /// The elements among the children of a node, the last one first, as long as nodes are left.
+    /// Returns the child elements of a node, last one first, as long as the budget lasts.
     fn elements<'a>(&mut self, node: NodeRef<'a, Node>) -> Vec<NodeRef<'a, Node>> {
         let mut children: Vec<_> = node.children().take(self.nodes).collect();
         self.nodes -= children.len();
@@ -96,7 +97,7 @@ impl Budget {
 #[derive(Debug, Default)]
 struct Items<'a> {
     list: Vec<Item<'a>>,
-    /// Steps that reading them took.
+    /// Number of steps that reading them took.
     steps: u64,
 }
 
@@ -122,8 +123,8 @@ impl<'a> Items<'a> {
         Items { list, steps }
     }
 
-    /// The item that is the page's article: of a kind of article, and the main entity of another item; or else the one that
-    /// says most of those that are no other item's value; or else the only one there is.
+    /// Returns the index of the page's article: an item of an article type that is the main entity of another item;
+    /// else the one with the most statements among those that are not another item's value; else the only one.
     fn article(&self) -> Option<usize> {
         let is_kind = |item: &&Item<'_>| item.kinds.iter().any(|kind| is_article(kind));
         let main = self.list.iter().flat_map(|item| item.properties.iter()).find_map(|(name, value)| match value {
@@ -138,7 +139,7 @@ impl<'a> Items<'a> {
         // The only post of a blog is a value of the blog.
         let mut posts = self.list.iter().enumerate().filter(|(_, item)| is_kind(item) && item.kinds != ["Review"]);
         let only = posts.next().filter(|_| posts.next().is_none()).map(|(at, _)| at);
-        // The first of those that say most: lists of posts have many that say the same.
+        // The first of the items with the most statements: lists of posts have many with equal counts.
         main.or_else(|| outer.rev().max_by_key(|(_, item)| tells(item)).map(|(at, _)| at)).or(only)
     }
 
@@ -159,7 +160,7 @@ impl<'a> Items<'a> {
         }
     }
 
-    /// The texts of a property; of an item that is one of its values, that item's name.
+    /// Returns the texts of a property; for an item as value, its name.
     fn texts(&self, item: usize, wanted: &str) -> Vec<String> {
         let values = self.list.get(item).into_iter().flat_map(|item| item.properties.iter());
         values
@@ -175,7 +176,7 @@ impl<'a> Items<'a> {
             .collect()
     }
 
-    /// The address of the first image; of an ImageObject, what it is at.
+    /// Returns the address of the first image; for an ImageObject, its `contentUrl`, `url` or `image`.
     fn image(&self, item: usize, names: &[&str]) -> Option<String> {
         let of = |at: usize, wanted: &str| {
             let mut values = self.list.get(at)?.properties.iter().filter(|(name, _)| *name == wanted);
@@ -191,8 +192,8 @@ impl<'a> Items<'a> {
     }
 }
 
-/// Reads one item (HTML, "the properties of an item"), without recursion; an element is looked at once, so `itemref`
-/// cannot go in circles.
+/// Reads one item (HTML, "the properties of an item"), without recursion; each element is visited once, so `itemref`
+/// cannot cause a loop.
 fn item<'a>(
     root: NodeRef<'a, Node>,
     numbers: &HashMap<NodeId, usize>,
@@ -210,7 +211,7 @@ fn item<'a>(
     let mut seen = HashSet::from([root.id()]);
     while let Some(node) = waiting.pop() {
         let Some(element) = node.value().as_element() else { continue };
-        // Without references each element is met once by itself.
+        // Without references each element is visited once anyway.
         if budget.nodes == 0 || out.properties.len() >= PROPERTIES {
             break;
         }
@@ -238,7 +239,7 @@ fn item<'a>(
     out
 }
 
-/// Every element that has an id; the first of each.
+/// Returns every element that has an id; the first of each.
 fn by_id(tree: &Html) -> HashMap<&str, NodeRef<'_, Node>> {
     let mut out = HashMap::new();
     for node in tree.tree.nodes() {

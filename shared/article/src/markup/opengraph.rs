@@ -1,8 +1,8 @@
-//! Open Graph and Twitter cards (ogp.me): what the page tells to those who link to it.
+//! Reads Open Graph and Twitter cards (ogp.me), which a page offers to those who link to it.
 
 use crate::read::outline::Outline;
 
-/// The properties that are of use here, as written.
+/// The properties in use here, as written.
 #[derive(Debug, Default)]
 pub(crate) struct OpenGraph<'a> {
     pub(crate) title: Option<&'a str>,

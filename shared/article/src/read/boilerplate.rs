@@ -1,4 +1,4 @@
-//! Tells the parts of a page that are not the article by tag names, roles, classes and ids.
+//! Recognizes the parts of a page that are not the article by tag names, roles, classes and ids.
 
 use crate::read::dom::attr;
 use crate::read::outline::Kind;
@@ -8,7 +8,7 @@ use scraper::node::Element;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-/// Words that tell a kind wherever they stand in a class or id.
+/// Words that indicate a kind anywhere in a class or id.
 const PARTS: &[(&str, Kind)] = &[
     ("todays-date", Kind::Hidden),
     ("current-date", Kind::Hidden),
@@ -113,7 +113,7 @@ const PARTS: &[(&str, Kind)] = &[
     ("image-credit", Kind::Caption),
 ];
 
-/// Words that tell a kind when they are a whole class or id.
+/// Returns the kind indicated by a whole class or id.
 fn whole(name: &str) -> Option<Kind> {
     Some(match name {
         "widget" | "form" | "banner" | "toolbar" => Kind::Widget,
@@ -122,7 +122,7 @@ fn whole(name: &str) -> Option<Kind> {
     })
 }
 
-/// Words that tell a kind also when they are the first or the last part of a short name, as in `post__tags`.
+/// Returns the kind indicated by the first or last part of a short name, as in `post__tags`.
 fn ending(word: &str) -> Option<Kind> {
     Some(match word {
         "nav" | "menu" | "footer" | "toc" | "masthead" | "topbar" | "pager" => Kind::Chrome,
@@ -137,7 +137,7 @@ fn ending(word: &str) -> Option<Kind> {
     })
 }
 
-/// Whole class names that CSS frameworks hide with.
+/// True for class names with which CSS frameworks hide elements.
 fn hides(class: &str) -> bool {
     matches!(
         class,
@@ -168,22 +168,22 @@ static AUTOMATON: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
 pub(crate) struct NameMeaning {
     kind: Option<Kind>,
     hides: bool,
-    /// True if it is named as the text of a post.
+    /// True if it marks the text of a post.
     pub(crate) content: bool,
-    /// True if it names a writer.
+    /// True if it marks a writer's name.
     pub(crate) byline: bool,
-    /// True if it says that a date stands there.
+    /// True if it marks a date.
     pub(crate) date: bool,
 }
 
 impl NameMeaning {
     fn of(names: &str) -> NameMeaning {
-        /// Longer names are generated, and say nothing of what is in them.
+        /// Maximum length of a meaningful name; longer ones are generated.
         const LONGEST: usize = 200;
         let short = names.len() <= LONGEST;
         NameMeaning {
             kind: if short { of_names(names) } else { None },
-            // A name such as `md:block` shows again, on wider screens, what `hidden` hides.
+            // A name such as `md:block` shows an element again on wider screens that `hidden` hides.
             hides: names.split_ascii_whitespace().any(hides) && !names.contains(':'),
             content: wordpress::is_content(names),
             byline: is_byline(names),
@@ -192,14 +192,14 @@ impl NameMeaning {
     }
 }
 
-/// Meanings of the names in a page; a page has few of them, and each many times.
+/// Cache of the meanings of names in a page; a page has few of them, and each many times.
 #[derive(Debug, Default)]
 pub(crate) struct Names<'a>(HashMap<&'a str, NameMeaning>);
 
 impl<'a> Names<'a> {
     /// Returns the meaning of a value of `class` or `id`.
     pub(crate) fn told(&mut self, names: &'a str) -> NameMeaning {
-        /// More of them are not remembered; a page that has so many makes them up.
+        /// Maximum number of cached names; a page with more makes them up.
         const MANY: usize = 4_096;
         if names.is_empty() {
             return NameMeaning::default();
@@ -214,14 +214,14 @@ impl<'a> Names<'a> {
         told
     }
 
-    /// Returns the kind that an element says it is of, if that is not the article.
+    /// Returns the kind that an element declares, if that is not the article.
     pub(crate) fn kind(&mut self, element: &'a Element) -> Option<Kind> {
         let by_tag = match element.name() {
             "nav" | "footer" => Some(Kind::Chrome),
             "aside" => Some(Kind::Related),
             "form" => Some(Kind::Widget),
             "figcaption" => Some(Kind::Caption),
-            // These hold the page; what their class says is about the page.
+            // These elements hold the page; their classes describe the page.
             "html" | "body" | "main" | "article" => return self.hidden(element).then_some(Kind::Hidden),
             _ => None,
         };
@@ -248,7 +248,7 @@ impl<'a> Names<'a> {
     }
 }
 
-/// True if a style attribute takes the element out of sight.
+/// True if a style attribute hides the element.
 fn concealing(style: &str) -> bool {
     style.split(';').any(|declaration| {
         let Some((property, value)) = declaration.split_once(':') else { return false };
@@ -279,9 +279,9 @@ fn of_names(names: &str) -> Option<Kind> {
     part.or_else(|| names.split_ascii_whitespace().filter_map(of_name).min())
 }
 
-/// The kind that one class or id tells by its parts.
+/// Returns the kind that one class or id indicates by its parts.
 fn of_name(name: &str) -> Option<Kind> {
-    /// A longer name describes more than what the element is.
+    /// Maximum number of parts; a longer name describes more than the element itself.
     const PARTS: usize = 3;
     let name = name.to_ascii_lowercase();
     let mut parts = name.split(['-', '_']).filter(|part| !part.is_empty());
@@ -291,7 +291,7 @@ fn of_name(name: &str) -> Option<Kind> {
     whole(&name).or_else(|| parts.clone().next().and_then(ending)).or_else(|| parts.next_back().and_then(ending))
 }
 
-/// Whether a class names a writer, and not what belongs to one (a box, an image, a biography).
+/// True if a class names a writer, and not something that belongs to one (a box, an image, a biography).
 fn is_byline(class: &str) -> bool {
     let lower = class.to_ascii_lowercase();
     let says = |word: &str, name: &str| {
@@ -309,7 +309,7 @@ fn is_formatted_name(class: &str) -> bool {
 const OF_AUTHOR: [&str; 12] =
     ["bio", "box", "img", "image", "avatar", "photo", "social", "desc", "link-", "card", "about", "icon"];
 
-/// True if a class says that a date stands there.
+/// True if a class marks a date.
 fn is_date_class(class: &str) -> bool {
     let lower = |word: &str| {
         matches!(

@@ -1,24 +1,25 @@
-//! Tells from the words beside a date whether it is that of the first publication or of the last change.
+//! Decides from the words beside a date whether it is that of the first publication or of the last change.
 
 use curlew_model::Timestamp;
 use curlew_text::date::{DaySpan, Hints, ascii_digits, find};
 
-/// The days that a line states.
+/// Days that a line states.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LineDates {
-    /// The first that is not said to be that of a change.
+    /// First date that is not marked as that of a change.
     pub(crate) published: Option<Timestamp>,
-    /// The first that is.
+    /// First date that is.
     pub(crate) modified: Option<Timestamp>,
 }
 
-/// The days that a line states; `label` is the line before it, which may say what they are of.
+/// Returns the days that a line states; `label` is the line before it, which may name their event.
 pub(crate) fn stated(label: &str, line: &str, hints: &Hints) -> LineDates {
     let found = find(line, hints);
     let line = ascii_digits(line);
     let between = |from: usize, to: usize| line.get(from..to).unwrap_or_default();
     let Some((first, last)) = found.first().zip(found.last()) else { return LineDates::default() };
-    // "Updated May 3" says it before, "5月3日更新" behind: behind only if nothing is said before the first date.
+    // "Updated May 3" has the word before, "5月3日更新" after the date: look behind only if no word precedes the first
+    // date.
     let behind = !between(0, first.start).contains(char::is_alphabetic) && says_change(between(last.end, line.len()));
     let mut out = LineDates::default();
     for (at, DaySpan { at: day, start, end }) in found.iter().enumerate() {
@@ -33,10 +34,10 @@ pub(crate) fn stated(label: &str, line: &str, hints: &Hints) -> LineDates {
     out
 }
 
-/// True if a few words say that what they stand beside is of a change. What stands before the last number in them is of
+/// True if a few words mark a neighbouring date as that of a change. Words before the last number in them belong to
 /// that number.
 pub(crate) fn says_change(text: &str) -> bool {
-    /// Longer texts tell something else.
+    /// Maximum length; longer texts are about something else.
     const LONGEST: usize = 120;
     let text = text.rsplit(|c: char| c.is_ascii_digit()).find(|part| part.contains(char::is_alphabetic)).unwrap_or("");
     text.len() <= LONGEST && {
@@ -45,7 +46,7 @@ pub(crate) fn says_change(text: &str) -> bool {
     }
 }
 
-/// Beginnings of words, in lower case, that say so.
+/// Beginnings of such words, in lower case.
 const CHANGED: [&str; 50] = [
     "updated",
     "last update",

@@ -1,4 +1,4 @@
-//! Building the tree within its limits, and reading elements of it.
+//! Builds the tree within its limits, and reads its elements.
 
 use crate::read::gate::is_formatting;
 use crate::read::gate::{Limits, Unreadable};
@@ -13,21 +13,21 @@ use scraper::node::Element;
 use scraper::{Html, Node};
 use std::collections::HashMap;
 
-/// Steps of the tree builder that every page is allowed, however short it is.
+/// Steps of the tree builder that every page is allowed, regardless of its length.
 const FREE_STEPS: u64 = 4_000_000;
-/// Steps of the tree builder that a byte is allowed beyond [`FREE_STEPS`]. Real pages take less than one.
+/// Additional steps of the tree builder per byte, beyond [`FREE_STEPS`]. Real pages take less than one.
 const STEPS_A_BYTE: u64 = 8;
 /// Bytes that the tokenizer is given before the open elements are counted again.
 const PIECE: usize = 4_096;
 
-/// Builds the tree piece by piece, and stops as soon as it grows too deep or too large, or takes too many steps. Adds the
-/// steps to `steps`.
+/// Builds the tree piece by piece, and stops as soon as it grows too deep or too large, or takes too many steps. Adds
+/// the steps to `steps`.
 pub(crate) fn build(html: &str, limits: &Limits, steps: &mut u64) -> Result<Html, Unreadable> {
-    /// About so many bytes of a page make one node of its tree.
+    /// Approximate number of bytes of a page per node of its tree.
     const NODE_BYTES: usize = 48;
     let mut document = Html::new_document();
     document.tree = Tree::with_capacity(Node::Document, html.len() / NODE_BYTES);
-    // Text and comments are nodes too; one of each to a tag is plenty. Two attributes to a tag are, too.
+    // Text and comments are nodes too; one of each per tag is plenty. Two attributes per tag are, too.
     let (nodes, attributes_together) = (limits.tags.saturating_mul(4), limits.tags.saturating_mul(2));
     let sink = CountingSink::new(document, TreeLimits { nodes, attributes: limits.attributes, attributes_together });
     let most_steps = FREE_STEPS.saturating_add(STEPS_A_BYTE.saturating_mul(html.len() as u64));
@@ -38,7 +38,7 @@ pub(crate) fn build(html: &str, limits: &Limits, steps: &mut u64) -> Result<Html
     while !rest.is_empty() && outcome.is_ok() {
         let (piece, next) = rest.split_at(rest.ceil_char_boundary(PIECE));
         input.push_back(StrTendril::from_slice(piece));
-        // It stops at the end of each script, which nobody runs here.
+        // It stops at the end of each script, and scripts are never run.
         while !matches!(tokenizer.feed(&input), TokenizerResult::Done) {}
         rest = next;
         outcome = tokenizer.sink.check(limits);
@@ -55,7 +55,7 @@ pub(crate) fn build(html: &str, limits: &Limits, steps: &mut u64) -> Result<Html
     if is_deep(&tree, limits) { Err(Unreadable::TooDeep) } else { Ok(tree) }
 }
 
-/// Returns whether an element lies deeper than is allowed.
+/// True if an element lies deeper than allowed.
 fn is_deep(html: &Html, limits: &Limits) -> bool {
     let (mut structure, mut formatting) = (0_usize, 0_usize);
     html.tree.root().traverse().any(|edge| {
@@ -70,10 +70,10 @@ fn is_deep(html: &Html, limits: &Limits) -> bool {
     })
 }
 
-/// Puts parts that the server sent late where they belong, as the page's own script would: React sends
-/// `<div hidden id="S:1">` at the end for the place that `<template id="B:1">` marks.
+/// Moves parts that the server streamed late to their places, as the page's own script would: React sends `<div hidden
+/// id="S:1">` at the end for the place that `<template id="B:1">` marks.
 fn settle_streamed(html: &mut Html, limits: &Limits) {
-    /// Most parts that are put in their places.
+    /// Maximum number of parts that are moved.
     const PARTS: usize = 1_000;
     let mut places = HashMap::new();
     let mut late = Vec::new();
@@ -104,8 +104,8 @@ fn settle_streamed(html: &mut Html, limits: &Limits) {
     }
 }
 
-/// Whether a part can be put at a place: it must not hold the place, or it would become its own ancestor, and the place must
-/// be in the tree, but not deeper than a page can be: parts that hold each other's places make a chain.
+/// True if a part can be moved to a place. It must not contain the place, or it would become its own ancestor. The
+/// place must be in the tree, but not deeper than a page can be: parts that contain each other's places form a chain.
 fn takes(html: &Html, place: NodeId, part: NodeId, limits: &Limits) -> bool {
     let deepest = limits.depth + limits.formatting_depth;
     let Some(place) = html.tree.get(place).filter(|place| place.parent().is_some()) else { return false };
@@ -114,14 +114,14 @@ fn takes(html: &Html, place: NodeId, part: NodeId, limits: &Limits) -> bool {
     !holds && above < deepest
 }
 
-/// The value of an attribute.
+/// Returns the value of an attribute.
 pub(crate) fn attr<'a>(element: &'a Element, name: &str) -> Option<&'a str> {
     // A scan over the few attributes of a tag is faster than interning the name to look it up.
     element.attrs().find(|(key, _)| *key == name).map(|(_, value)| value)
 }
 
-/// All text below a node, with a space wherever an element begins or ends, up to `max` bytes or a character more. Each node
-/// takes one or two steps of the budget; when that is used up, no more is read.
+/// Returns all text below a node, with a space at each beginning and end of an element, up to `max` bytes or one
+/// character more. Each node takes one or two steps of the budget; reading stops when that is used up.
 pub(crate) fn text_of(node: NodeRef<'_, Node>, max: usize, budget: &mut usize) -> String {
     let mut out = String::new();
     // Empty elements add no text, so the steps are counted too.
@@ -145,7 +145,7 @@ pub(crate) fn text_of(node: NodeRef<'_, Node>, max: usize, budget: &mut usize) -
     out
 }
 
-/// True if an element stands in a line of text.
+/// True for elements within a line of text.
 pub(crate) fn is_inline(tag: &str) -> bool {
     matches!(
         tag,
@@ -191,7 +191,7 @@ pub(crate) fn is_inline(tag: &str) -> bool {
     )
 }
 
-/// A text that may hold tags, as JSON-LD often does: block tags become line breaks, the others vanish.
+/// Returns a text without the tags in it, which JSON-LD often has: block tags become line breaks, the others vanish.
 pub(crate) fn without_tags(raw: &str) -> String {
     if !raw.contains('<') {
         return raw.to_owned();
@@ -207,7 +207,7 @@ pub(crate) fn without_tags(raw: &str) -> String {
             rest = from.get(1..).unwrap_or_default();
             continue;
         }
-        // Where one tag does not end, none of those after it does.
+        // If one tag does not end, no later one does.
         let Some(end) = from.find('>') else { break };
         let name = from.get(1..end).unwrap_or_default().trim_start_matches('/');
         let name = name.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Kinds of single elements, told from their names, roles and classes.
+//! Classifies single elements by their names, roles and classes.
 
 use crate::read::boilerplate::Names;
 use crate::read::dom::{attr, is_inline, text_of};
@@ -9,7 +9,7 @@ use ego_tree::NodeRef;
 use scraper::Node;
 use scraper::node::Element;
 
-/// Elements whose text is never part of what is read.
+/// True for elements whose text is never read.
 pub(crate) fn is_mute(tag: &str) -> bool {
     matches!(
         tag,
@@ -42,11 +42,11 @@ pub(crate) fn is_mute(tag: &str) -> bool {
     )
 }
 
-/// True if a row holds data rather than a page's layout: short cells without blocks in them.
+/// True if a row holds data and not a page's layout: short cells without blocks in them.
 pub(crate) fn is_short_row(row: NodeRef<'_, Node>, budget: &mut usize) -> bool {
-    /// Longest text of such a row, in bytes.
+    /// Maximum length of the text of such a row, in bytes.
     const LONGEST: usize = 400;
-    /// More cells than this are not looked at.
+    /// Maximum number of cells that are examined.
     const CELLS: usize = 40;
     let cells = row.children().filter(|node| node.value().is_element()).take(CELLS);
     let blocks = |cell: NodeRef<'_, Node>| {
@@ -55,18 +55,18 @@ pub(crate) fn is_short_row(row: NodeRef<'_, Node>, budget: &mut usize) -> bool {
     !cells.clone().any(blocks) && text_of(row, LONGEST + 1, budget).len() <= LONGEST
 }
 
-/// The instant that an attribute of an element states, whatever its text says.
+/// Returns the instant that an attribute of an element states, regardless of its text.
 pub(crate) fn instant(element: &Element) -> Option<&str> {
-    /// Whether the day or the month comes first does not matter: machines write the year first, or the month by name.
+    /// The order of day and month does not matter: machines write the year first, or the month by name.
     const HINTS: Hints = Hints::page(Order::DayFirst);
     let mut values = ["datetime", "content", "title"].iter().filter_map(|key| attr(element, key));
     values.find(|value| parse_instant(value, &HINTS).is_some())
 }
 
-/// The instant that an element, or else one of the first few in it, states in an attribute: a `<time>` in a block that is
-/// named as a date says the hour, which is not shown. What is called the time of a change comes last.
+/// Returns the instant that an attribute of the element states, or else of one of the first few elements in it: a
+/// `<time>` in a block named as a date states the hour, which is not shown. Times marked as changes come last.
 pub(crate) fn instant_in<'a>(node: NodeRef<'a, Node>, budget: &mut usize) -> Option<&'a str> {
-    /// Steps into the element; one that holds more is no line with a date.
+    /// Steps into the element; an element with more is no line with a date.
     const NEAR: usize = 48;
     let mut changed = None;
     for inner in node.descendants().take(NEAR.min(*budget)) {
@@ -80,7 +80,7 @@ pub(crate) fn instant_in<'a>(node: NodeRef<'a, Node>, budget: &mut usize) -> Opt
     changed
 }
 
-/// Returns whether the class, the id or the property of an element holds one of the words, which are in lower case.
+/// True if the class, the property or the id of an element contains one of the words, which are in lower case.
 pub(crate) fn is_called(element: &Element, words: &[&str]) -> bool {
     let mut names = ["class", "itemprop", "id"].iter().filter_map(|key| attr(element, key));
     names.any(|names| {
@@ -89,7 +89,7 @@ pub(crate) fn is_called(element: &Element, words: &[&str]) -> bool {
     })
 }
 
-/// The level of a heading.
+/// Returns the level of a heading.
 pub(crate) fn heading(tag: &str) -> Option<u8> {
     match tag.as_bytes() {
         [b'h', level @ b'1'..=b'6'] => Some(level - b'0'),
@@ -97,7 +97,7 @@ pub(crate) fn heading(tag: &str) -> Option<u8> {
     }
 }
 
-/// The kind of block that an element makes of the text directly in it.
+/// Returns the kind of block that an element makes of the text directly in it.
 pub(crate) fn block_tag(tag: &str) -> Option<Tag> {
     Some(match tag {
         "p" => Tag::Paragraph,
@@ -111,7 +111,7 @@ pub(crate) fn block_tag(tag: &str) -> Option<Tag> {
     })
 }
 
-/// Why an element is a candidate for the article, if it is one.
+/// Returns the reason why an element is a candidate for the article, if it is one.
 pub(crate) fn mark<'a>(element: &'a Element, tag: &str, names: &mut Names<'a>) -> Option<Mark> {
     if attr(element, "itemprop").is_some_and(|names| names.split_ascii_whitespace().any(|name| name == "articleBody")) {
         return Some(Mark::ArticleBody);
@@ -129,7 +129,7 @@ pub(crate) fn mark<'a>(element: &'a Element, tag: &str, names: &mut Names<'a>) -
     }
 }
 
-/// The addresses an image may have, the best first: lazy loaders keep the real one in `data-…`.
+/// Returns the addresses of an image, the best first: lazy loaders keep the real one in `data-…`.
 pub(crate) fn sources(element: &Element) -> Vec<&str> {
     let mut found = Vec::new();
     for key in ["data-src", "data-lazy-src", "data-original", "data-orig-file", "data-full-url"] {
@@ -143,9 +143,9 @@ pub(crate) fn sources(element: &Element) -> Vec<&str> {
     found
 }
 
-/// The largest of the candidates of a `srcset` (HTML, "parsing a srcset attribute").
+/// Returns the largest of the candidates of a `srcset` (HTML, "parsing a srcset attribute").
 fn largest(srcset: &str) -> Option<&str> {
-    // Addresses may hold commas, so only a comma before white space parts them, as long as there is one.
+    // Addresses may contain commas, so only a comma before white space separates them, if there is one.
     let parted = if srcset.contains(", ") || srcset.contains(",\n") {
         srcset.split(", ").flat_map(|s| s.split(",\n")).collect::<Vec<_>>()
     } else {
@@ -164,15 +164,15 @@ fn largest(srcset: &str) -> Option<&str> {
         .map(|(source, _)| source)
 }
 
-/// Longest value, in bytes of text.
+/// Maximum length of a value, in bytes of text.
 const VALUE_BYTES: usize = 1_024;
-/// Whether a property is a text of its own, which is read elsewhere or not at all.
+/// True if a property is a long text, which is read elsewhere or not at all.
 pub(crate) fn is_long_property(name: &str) -> bool {
     matches!(name, "articleBody" | "text" | "description" | "reviewBody")
 }
 
-/// The value of a property that is no item (HTML, "values"), but for what pages get wrong: `content` counts on every
-/// element, and a name that is a link is its text.
+/// Returns the value of a property that is not an item (HTML, "values"), tolerating two common mistakes: `content`
+/// counts on every element, and the value of a name that is a link is its text.
 pub(crate) fn property_value(name: &str, node: NodeRef<'_, Node>, element: &Element, budget: &mut usize) -> String {
     let date = matches!(name, "datePublished" | "dateCreated" | "dateModified");
     let address = matches!(name, "image" | "thumbnailUrl" | "contentUrl" | "url" | "mainEntityOfPage" | "sameAs");

@@ -1,39 +1,39 @@
-//! The gate: limits on what is read at all, and a count of depth, tags and attributes in one linear pass.
+//! Limits on the pages that are read, and a count of depth, tags and attributes in one linear pass.
 //!
-//! html5ever is quadratic in depth and in the attributes of one tag, so both are counted on the tags before a tree
-//! is built. Tags are only an approximation of the tree (end tags may be left out, formatting elements are
-//! re-opened), so `dom::build` counts again, exactly, while it builds: the elements that are open, and the steps taken.
+//! html5ever is quadratic in depth and in the attributes of one tag, so both are counted on the tags before a tree is
+//! built. Tags only approximate the tree (end tags may be left out, formatting elements are re-opened), so `dom::build`
+//! counts open elements and steps again, exactly, while it builds.
 
 use thiserror::Error;
 
-/// How much of a page is read. Beyond `bytes`, `depth`, `tags` and `attributes` a page is refused; the other limits
-/// cut what is taken out of it.
+/// Limits on reading a page. A page beyond `bytes`, `depth`, `tags` or `attributes` is refused; the other limits
+/// truncate the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Longest page, in bytes of UTF-8.
+    /// Maximum length of a page, in bytes of UTF-8.
     pub bytes: usize,
-    /// Deepest nesting of elements, formatting elements apart.
+    /// Maximum nesting of elements, not counting formatting elements.
     pub depth: usize,
-    /// Deepest nesting of formatting elements (`<b>`, `<i>`, `<font>` …). Real pages leave hundreds open; that they cost the
-    /// tree builder no more than time in proportion to the page is seen to by a count of its steps.
+    /// Maximum nesting of formatting elements (`<b>`, `<i>`, `<font>` …). Real pages leave hundreds open; a separate
+    /// count of steps ensures that they cost the tree builder only time in proportion to the page.
     pub formatting_depth: usize,
-    /// Most attributes of one tag.
+    /// Maximum number of attributes of one tag.
     pub attributes: usize,
-    /// Most start tags, and most nodes of the tree.
+    /// Maximum number of start tags; four times as many nodes are allowed in the tree.
     pub tags: usize,
-    /// Longest title, author or site name, in characters.
+    /// Maximum length of a title, author or site name, in characters.
     pub title_chars: usize,
-    /// Longest text, in characters.
+    /// Maximum length of the text, in characters.
     pub text_chars: usize,
-    /// Longest URL, in bytes.
+    /// Maximum length of a URL, in bytes.
     pub url_bytes: usize,
-    /// Most robots meta tags kept.
+    /// Maximum number of robots meta tags kept.
     pub robots_metas: usize,
-    /// Longest content of one robots meta tag, in bytes.
+    /// Maximum length of the content of one robots meta tag, in bytes.
     pub robots_bytes: usize,
-    /// Most values of JSON-LD looked at.
+    /// Maximum number of values of JSON-LD examined.
     pub json_values: usize,
-    /// Most images of the body looked at.
+    /// Maximum number of images of the body examined.
     pub images: usize,
 }
 
@@ -56,7 +56,7 @@ impl Default for Limits {
     }
 }
 
-/// Why a page was not read. Trying again does not help.
+/// Reasons why a page was not read. Retrying does not help.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum Unreadable {
     /// Elements are nested deeper than [`Limits::depth`], or so many are left open that each tag takes too many steps.
@@ -71,15 +71,15 @@ pub enum Unreadable {
     /// The page is longer than [`Limits::bytes`].
     #[error("the page is too large")]
     TooLarge,
-    /// The document is something else than HTML.
+    /// The document is not HTML.
     #[error("the document is not HTML: {0}")]
     NotHtml(&'static str),
 }
 
-/// How many bytes at the start are looked at to tell HTML from other things.
+/// Number of bytes at the start that are examined to recognize other formats.
 const SNIFF: usize = 512;
 
-/// Checks what can be told without reading the tags: length, and that it is no other well-known format.
+/// Checks the length, and that the page is no other well-known format; reads no tags.
 pub(crate) fn admit(html: &str, limits: &Limits) -> Result<(), Unreadable> {
     if html.len() > limits.bytes {
         return Err(Unreadable::TooLarge);
@@ -104,7 +104,7 @@ pub(crate) fn admit(html: &str, limits: &Limits) -> Result<(), Unreadable> {
     Ok(())
 }
 
-/// Follows the open elements from start and end tags, as far as tags alone can tell.
+/// Tracks the open elements by start and end tags alone.
 #[derive(Debug)]
 pub(crate) struct Depth {
     open: Vec<OpenTag>,
@@ -120,11 +120,11 @@ struct OpenTag {
     name: Name,
 }
 
-/// Names whose end tag may be left out (HTML, "optional tags"), by what closes them.
+/// Names whose end tag may be left out (HTML, "optional tags"), grouped by the tags that close them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Name {
     Formatting,
-    /// Formatting, too, but a second one ends the first.
+    /// Also a formatting element, but a second one ends the first.
     Anchor,
     Paragraph,
     ListItem,
@@ -136,7 +136,7 @@ enum Name {
     RowGroup,
     Ruby,
     Heading,
-    /// Ends the reach of the rules above.
+    /// Limits the reach of the rules above.
     Scope,
     Other,
 }
@@ -146,7 +146,7 @@ impl Depth {
         Depth { open: Vec::new(), structure: 0, formatting: 0, serial: 0, tags: 0 }
     }
 
-    /// Counts a start tag. Gives the number under which its end is to be reported.
+    /// Counts a start tag. Returns the number with which its end is to be reported.
     pub(crate) fn start(
         &mut self,
         tag: &str,
@@ -173,7 +173,7 @@ impl Depth {
         Ok(self.serial)
     }
 
-    /// Counts the end tag of the element that has this number; what is still open inside it ends with it.
+    /// Counts the end tag of the element with this number, which also ends the elements still open inside it.
     pub(crate) fn end(&mut self, serial: u32) {
         let at = self.open.partition_point(|open| open.serial < serial);
         if self.open.get(at).is_some_and(|open| open.serial == serial) {
@@ -198,9 +198,9 @@ impl Depth {
         if matches!(name, Name::Formatting | Name::Anchor) { &mut self.formatting } else { &mut self.structure }
     }
 
-    /// Ends what this start tag ends by being there.
+    /// Ends the elements that this start tag ends implicitly.
     fn imply_ends(&mut self, name: Name, tag: &str) {
-        /// How far up an element is looked for whose end is implied.
+        /// Maximum number of ancestors searched for an element whose end is implied.
         const REACH: usize = 16;
         let closes: &[Name] = match name {
             Name::ListItem | Name::Definition => &[name, Name::Paragraph],
@@ -249,7 +249,7 @@ fn kind(tag: &str) -> Name {
     }
 }
 
-/// HTML, "formatting": elements that end up in the list of active formatting elements.
+/// True for elements of the list of active formatting elements (HTML, "formatting").
 pub(crate) fn is_formatting(tag: &str) -> bool {
     matches!(
         tag,

@@ -1,9 +1,9 @@
-//! URLs found in pages: resolved, cleaned, and only those that could be called at all.
+//! Resolves and cleans URLs found in pages; only callable ones are returned.
 
 use url::Url;
 
-/// Resolves a reference against a base. Only http and https come back, without user information and fragment, and
-/// no longer than `max_bytes`. Whether the address may be called is for the address guard to say.
+/// Resolves a reference against a base. Returns only http and https URLs of at most `max_bytes`, without user
+/// information and fragment. The address guard decides whether the address may be called.
 pub(crate) fn resolve(base: &Url, reference: &str, max_bytes: usize) -> Option<Url> {
     let reference = reference.trim();
     if reference.is_empty() || reference.len() > max_bytes {
@@ -19,7 +19,7 @@ pub(crate) fn resolve(base: &Url, reference: &str, max_bytes: usize) -> Option<U
     (url.as_str().len() <= max_bytes).then_some(url)
 }
 
-/// True if a reference leads to another page of the host of `base`; told from how it is written, for a page has many.
+/// True if a reference leads to another page of the host of `base`. Decided from its spelling, since a page has many.
 pub(crate) fn is_own(base: &Url, reference: &str) -> bool {
     let reference = reference.trim();
     let after_scheme = ["https://", "http://", "//"].iter().find_map(|scheme| reference.strip_prefix(scheme));
@@ -35,12 +35,12 @@ pub(crate) fn is_own(base: &Url, reference: &str) -> bool {
     }
 }
 
-/// Whether the relation of a link is that to the page before or after this one (HTML, "sequential link types").
+/// True if the relation of a link is that to the previous or next page (HTML, "sequential link types").
 pub(crate) fn turns(rel: &str) -> bool {
     rel.split_ascii_whitespace().any(|rel| ["prev", "previous", "next"].iter().any(|it| rel.eq_ignore_ascii_case(it)))
 }
 
-/// The base for a page's references: `<base href>` when it leads to http or https, else the page's own address.
+/// Returns the base for a page's references: `<base href>` if it is http or https, else the page's own address.
 pub(crate) fn base(page: &Url, href: Option<&str>, max_bytes: usize) -> Url {
     href.and_then(|href| resolve(page, href, max_bytes)).unwrap_or_else(|| page.clone())
 }

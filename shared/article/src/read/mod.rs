@@ -1,4 +1,4 @@
-//! Reading a page: its limits, its tags, its tree, and the outline of the tree that all rules ask.
+//! Reads a page: its limits, its tags, its tree, and the outline of the tree that all rules use.
 
 pub(crate) mod boilerplate;
 pub(crate) mod changes;

@@ -1,7 +1,7 @@
-//! One walk over the tree that writes down everything the rules ask for.
+//! Outline of the tree: one walk records everything that the rules need.
 //!
-//! The text becomes a list of blocks in document order. Whatever lies in an element is then a run of blocks, so a
-//! candidate for the article is a [`Span`], and so is a part of the page that is something else.
+//! The text becomes a list of blocks in document order. The content of an element is then a run of blocks, so a
+//! candidate for the article is a [`Span`], and so is a part of the page that does not belong to it.
 
 use crate::read::gate::Limits;
 use ego_tree::NodeId;
@@ -9,7 +9,7 @@ use scraper::node::Element;
 use std::cell::OnceCell;
 use url::Url;
 
-/// Why a block is left out, in words for whoever asks.
+/// Reason why a block is left out, in words for a person.
 pub(crate) type Reason = &'static str;
 
 /// A paragraph, a heading, a list item, or any other run of text without a block boundary in it.
@@ -17,34 +17,34 @@ pub(crate) type Reason = &'static str;
 pub(crate) struct Block {
     /// Cleaned; line breaks only where the page forces them.
     pub(crate) text: String,
-    /// How wide it is: characters that are no white space, wide ones (Chinese, Japanese, Korean) twice.
+    /// Width: the number of characters without white space; wide ones (Chinese, Japanese, Korean) count twice.
     pub(crate) chars: usize,
-    /// Those of them that are inside links.
+    /// Characters inside links.
     pub(crate) link_chars: usize,
-    /// Those of them that are inside links to other pages of the same host.
+    /// Characters inside links to other pages of the same host.
     pub(crate) own_link_chars: usize,
-    /// Those of them that are inside links to the page before or after this one.
+    /// Characters inside links to the previous or next page.
     pub(crate) turn_chars: usize,
-    /// The element that holds it.
+    /// Element that holds it.
     pub(crate) tag: Tag,
-    /// Why it is no text wherever it stands, once that has been asked.
+    /// Cached reason why it is no text regardless of its position.
     pub(crate) by_itself: OnceCell<Option<Reason>>,
-    /// Whether it is what sections beside the article are called, once that has been asked.
+    /// Cached answer: true if it is a typical heading of a section beside the article.
     pub(crate) names_section: OnceCell<bool>,
 }
 
 impl Block {
-    /// Share of its characters that is inside links to other pages of the same host.
+    /// Returns the share of its characters that is inside links to other pages of the same host.
     pub(crate) fn own_links(&self) -> f64 {
         self.own_link_chars as f64 / self.chars.max(1) as f64
     }
 
-    /// Share of its characters that is inside links to the page before or after this one.
+    /// Returns the share of its characters that is inside links to the previous or next page.
     pub(crate) fn turns(&self) -> f64 {
         self.turn_chars as f64 / self.chars.max(1) as f64
     }
 
-    /// Share of its characters that is inside links.
+    /// Returns the share of its characters that is inside links.
     pub(crate) fn links(&self) -> f64 {
         self.link_chars as f64 / self.chars.max(1) as f64
     }
@@ -63,7 +63,7 @@ pub(crate) enum Tag {
 }
 
 impl Tag {
-    /// Its name for whoever asks.
+    /// Returns its name for explanations.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Tag::Paragraph => "paragraph",
@@ -77,12 +77,12 @@ impl Tag {
     }
 }
 
-/// A run of blocks that one element holds.
+/// Run of blocks inside one element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Span {
-    /// The first block.
+    /// Index of the first block.
     pub(crate) start: usize,
-    /// The block after the last one.
+    /// Index after the last block.
     pub(crate) end: usize,
     /// Number of the element in document order; ancestors have smaller ones.
     pub(crate) serial: usize,
@@ -97,12 +97,12 @@ impl Span {
     }
 }
 
-/// Why an element is a candidate for the article.
+/// Reason why an element is a candidate for the article.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mark {
     /// Microdata `articleBody`.
     ArticleBody,
-    /// A class that WordPress and its kin give to the text.
+    /// A class that WordPress or a similar system gives to the text.
     Content,
     /// `<article>`.
     Article,
@@ -111,7 +111,7 @@ pub(crate) enum Mark {
 }
 
 impl Mark {
-    /// The name of the extractor that uses such marks.
+    /// Returns the name of the extractor that uses such marks.
     pub(crate) fn extractor(self) -> &'static str {
         match self {
             Mark::ArticleBody => "microdata",
@@ -122,10 +122,10 @@ impl Mark {
     }
 }
 
-/// Why a part of the page is taken for something else than the article.
+/// Reason why a part of the page does not belong to the article.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {
-    /// Not shown, or marked not to be quoted. Always left out.
+    /// Hidden, or marked not to be quoted. Always left out.
     Hidden,
     /// Navigation, menus, breadcrumbs, page footers.
     Chrome,
@@ -142,11 +142,11 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// All kinds, the surest first.
+    /// All kinds, most reliable first.
     pub(crate) const ALL: [Kind; 7] =
         [Kind::Hidden, Kind::Chrome, Kind::Comments, Kind::Related, Kind::Widget, Kind::Meta, Kind::Caption];
 
-    /// Why a part of this kind is left out, in words for whoever asks.
+    /// Returns the reason why a part of this kind is left out, in words for a person.
     pub(crate) fn reason(self) -> &'static str {
         match self {
             Kind::Hidden => "not shown, or marked not to be quoted",
@@ -165,9 +165,9 @@ impl Kind {
 pub(crate) struct Picture<'a> {
     /// The element.
     pub(crate) element: &'a Element,
-    /// How many blocks come before it.
+    /// Number of blocks before it.
     pub(crate) block: usize,
-    /// Numbers of the elements around it that are named as something else than the article.
+    /// Serial numbers of the elements around it whose names exclude them from the article.
     pub(crate) outside: Vec<usize>,
 }
 
@@ -176,7 +176,7 @@ pub(crate) struct Picture<'a> {
 pub(crate) struct Prop<'a> {
     /// Its names, as written.
     pub(crate) names: &'a str,
-    /// Its value, if it is no item.
+    /// Its value, unless it is an item.
     pub(crate) value: String,
     /// True if it lies in an item.
     pub(crate) in_item: bool,
@@ -187,26 +187,26 @@ pub(crate) struct Prop<'a> {
 pub(crate) struct Moment {
     /// The machine-readable value, or the text.
     pub(crate) value: String,
-    /// How many blocks come before it.
+    /// Number of blocks before it.
     pub(crate) block: usize,
-    /// True if the markup says that it is the time of publication.
+    /// True if the markup marks it as the time of publication.
     pub(crate) published: bool,
-    /// True if the markup says that it is the time of the last change.
+    /// True if the markup marks it as the time of the last change.
     pub(crate) modified: bool,
-    /// Whether it lies in comments, or is not shown.
+    /// True if it lies in comments, or is hidden.
     pub(crate) foreign: bool,
-    /// Whether it lies in either, or among teasers.
+    /// True if it lies in comments or among teasers, or is hidden.
     pub(crate) outside: bool,
 }
 
-/// Everything that the rules ask for.
+/// Everything that the rules need.
 #[derive(Debug)]
 pub(crate) struct Outline<'a> {
     pub(crate) base: Url,
     pub(crate) limits: Limits,
-    /// Name or property in lower case, content.
+    /// Name or property in lower case, with the content.
     pub(crate) metas: Vec<(String, &'a str)>,
-    /// Start tags called `meta` that the tree shows.
+    /// Number of `meta` start tags that the tree shows.
     pub(crate) meta_tags: usize,
     /// Those that carry directives: names in lower case, and contents.
     pub(crate) robots: Vec<(String, &'a str)>,
@@ -224,17 +224,17 @@ pub(crate) struct Outline<'a> {
     pub(crate) pictures: Vec<Picture<'a>>,
     pub(crate) image_src: Option<&'a str>,
     pub(crate) blocks: Vec<Block>,
-    /// Every element that holds text, in the order of their ends.
+    /// Every element that holds text, in the order in which they end.
     pub(crate) spans: Vec<Span>,
     pub(crate) marks: Vec<(Mark, Span, NodeId)>,
-    /// Parts that are something else than the article.
+    /// Parts that do not belong to the article.
     pub(crate) parts: Vec<(Kind, Span)>,
-    /// Steps that the walk took.
+    /// Number of steps that the walk took.
     pub(crate) steps: u64,
 }
 
 impl<'a> Outline<'a> {
-    /// Nothing yet.
+    /// Returns an empty outline.
     pub(crate) fn new(page: &Url, limits: &Limits) -> Outline<'a> {
         Outline {
             base: page.clone(),
@@ -261,12 +261,12 @@ impl<'a> Outline<'a> {
         }
     }
 
-    /// All filled contents of metas of one name, in document order.
+    /// Returns all non-empty contents of metas of one name, in document order.
     pub(crate) fn metas_of<'s>(&'s self, name: &'s str) -> impl Iterator<Item = &'a str> + 's {
         self.metas.iter().filter(move |(known, content)| known == name && !content.trim().is_empty()).map(|(_, c)| *c)
     }
 
-    /// The first filled content of the first of these metas that there is.
+    /// Returns the first non-empty content of the first of these metas that exists.
     pub(crate) fn meta(&self, names: &[&str]) -> Option<&'a str> {
         names.iter().find_map(|name| {
             self.metas

@@ -1,22 +1,22 @@
-//! A guard that is cheaper than the gate: it proves of most pages that no tag in them is too much for the tree builder,
-//! without knowing where tags are.
+//! A guard cheaper than the gate: for most pages it proves, without locating tags exactly, that no tag is too much for
+//! the tree builder.
 
 use crate::read::gate::{Limits, Unreadable};
 
-/// Tags that were found on the way.
+/// Tags found by the scan.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Marks {
-    /// Places where a `meta` tag may begin.
+    /// Number of places where a `meta` tag may begin.
     pub(crate) metas: usize,
-    /// True if a `link` with the relation `canonical` may be somewhere.
+    /// True if there may be a `link` with the relation `canonical`.
     pub(crate) canonical: bool,
 }
 
-/// Looks at every place where a tag may begin. None if a tag may have more attributes than is allowed, or the page more
-/// tags; then nothing is known of it yet.
+/// Examines every place where a tag may begin. Returns `None` if a tag may have more attributes than allowed, or the
+/// page more tags; the page is then still undecided.
 ///
 /// Every `<` before a letter is read as if a tag began there (HTML, "tokenization"), also in comments and scripts, so a
-/// page cannot hide a tag. Work is bounded: none if tags would have to be read over each other too often.
+/// page cannot hide a tag. Work is bounded: returns `None` if possible tags overlap too much.
 pub(crate) fn scan(html: &str, limits: &Limits) -> Option<Marks> {
     let bytes = html.as_bytes();
     let mut work = bytes.len().saturating_mul(WORK);
@@ -44,14 +44,14 @@ pub(crate) fn scan(html: &str, limits: &Limits) -> Option<Marks> {
 }
 
 const CANONICAL: &[u8] = b"canonical";
-/// Bytes that are read at most, as a multiple of the page's length.
+/// Maximum number of bytes read, as a multiple of the page's length.
 const WORK: usize = 4;
 
-/// Looks at every place where an end tag may begin. The tokenizer compares its attributes with each other, although they mean
-/// nothing, and the tag reader of the gate does not show them.
+/// Examines every place where an end tag may begin. The tokenizer compares its attributes with each other, although
+/// they mean nothing, and the gate's tag reader does not report them.
 ///
 /// # Errors
-/// If an end tag may have more attributes than is allowed.
+/// If an end tag may have more attributes than allowed.
 pub(crate) fn check_end_tags(html: &str, limits: &Limits) -> Result<(), Unreadable> {
     let mut work = html.len().saturating_mul(WORK);
     for (at, _) in html.match_indices("</") {
@@ -65,7 +65,7 @@ pub(crate) fn check_end_tags(html: &str, limits: &Limits) -> Result<(), Unreadab
     Ok(())
 }
 
-/// How long a tag is whose name begins here; none if it has more attributes than `most`.
+/// Returns the length of a tag whose name begins here; `None` if it has more than `most` attributes.
 fn length(tag: &[u8], most: usize) -> Option<usize> {
     let mut attributes = 0;
     let mut at = skip(tag, 0, |b| !is_space(b) && !matches!(b, b'/' | b'>'));
@@ -87,7 +87,7 @@ fn length(tag: &[u8], most: usize) -> Option<usize> {
     }
 }
 
-/// The end of an attribute's value that begins at `at`.
+/// Returns the end of an attribute's value that begins at `at`.
 fn value(tag: &[u8], at: usize) -> usize {
     match tag.get(at) {
         Some(quote @ (b'"' | b'\'')) => skip(tag, at + 1, |b| b != *quote).saturating_add(1).min(tag.len()),
@@ -95,7 +95,7 @@ fn value(tag: &[u8], at: usize) -> usize {
     }
 }
 
-/// The first place from `at` on where the bytes are no longer like this.
+/// Returns the first position from `at` on whose byte does not satisfy `like`.
 fn skip(tag: &[u8], at: usize, like: impl Fn(u8) -> bool) -> usize {
     let rest = tag.get(at..).unwrap_or_default();
     at + rest.iter().position(|b| !like(*b)).unwrap_or(rest.len())

@@ -1,4 +1,4 @@
-//! One cheap pass over the tags: what the fetch stage has to know before it makes another call.
+//! Scans the tags in one cheap pass, for the facts that the fetch stage needs before its next call.
 
 use crate::read::gate::{Depth, admit};
 use crate::read::gate::{Limits, Unreadable};
@@ -13,38 +13,38 @@ use url::Url;
 /// Statements of a page about itself in its tags.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct HeadScan {
-    /// `<link rel=canonical>`; none if there are several different ones (RFC 6596).
+    /// `<link rel=canonical>`; `None` if there are several different ones (RFC 6596).
     pub canonical: Option<Url>,
-    /// True if several different canonical URLs were named.
+    /// True if the page names several different canonical URLs.
     pub canonical_conflict: bool,
-    /// Meta tags that carry directives, for every robot that they name: name in lower case, content.
+    /// Meta tags that carry directives, for every robot named: name in lower case, content.
     pub robots_meta: Vec<(String, String)>,
-    /// The image that the head names: `og:image`, `twitter:image`, `link rel=image_src`.
+    /// Image that the head names: `og:image`, `twitter:image`, `link rel=image_src`.
     pub image: Option<Url>,
     /// The text of the first `<title>`.
     pub title: Option<String>,
     /// `<meta http-equiv=refresh>`; never followed here.
     pub refresh: Option<Refresh>,
-    /// Start tags of the page.
+    /// Number of start tags of the page.
     pub tags: usize,
 }
 
-/// A redirect written into the page.
+/// A redirect declared in the page.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Refresh {
-    /// After so many seconds.
+    /// Delay in seconds.
     pub seconds: u32,
-    /// Where to; none if it is the page itself or no http(s) address.
+    /// Target; `None` if it is the page itself or no http(s) address.
     pub target: Option<Url>,
 }
 
-/// Most bytes that the tag reader may hold at once: a tag longer than this is an attack.
+/// Memory limit of the tag reader in bytes: a longer tag is an attack.
 const READER_BYTES: usize = 8 * 1024 * 1024;
 
 /// Reads the tags of a page once, in linear time, and counts depth, tags and attributes as it goes.
 ///
 /// # Errors
-/// If the page breaks one of the limits, or is no HTML.
+/// If the page exceeds one of the limits, or is not HTML.
 pub fn scan_head(html: &str, page: &Url, limits: &Limits) -> Result<HeadScan, Unreadable> {
     admit(html, limits)?;
     let seen = Rc::new(RefCell::new(Scan::new(*limits)));
@@ -81,14 +81,14 @@ pub fn scan_head(html: &str, page: &Url, limits: &Limits) -> Result<HeadScan, Un
     let mut seen = seen.borrow_mut();
     match (seen.refused, outcome) {
         (Some(why), _) => Err(why),
-        // The only other way to fail is the reader's memory limit: one enormous tag.
+        // The only other possible failure is the reader's memory limit: one enormous tag.
         (None, Err(_)) => Err(Unreadable::TooLarge),
         (None, Ok(())) => Ok(seen.finish(page)),
     }
 }
 
-/// The contents of the meta tags of this name in a page's head, in their order. Nothing after the head counts: what visitors
-/// write into a page stands below it.
+/// Returns the contents of the meta tags of this name in a page's head, in order. Tags after the head do not count,
+/// since they may come from visitors.
 pub fn head_metas(html: &str, name: &str) -> Vec<String> {
     let found = Rc::new(RefCell::new((false, Vec::new())));
     let (at_body, at_meta) = (Rc::clone(&found), Rc::clone(&found));
@@ -113,7 +113,7 @@ pub fn head_metas(html: &str, name: &str) -> Vec<String> {
         .with_strict(false)
         .with_memory_settings(MemorySettings::new().with_max_allowed_memory_usage(READER_BYTES));
     let mut reader = HtmlRewriter::new(settings, |_: &[u8]| {});
-    // A tag that is too long for the reader ends what can be read; what was found before it counts.
+    // A tag that is too long for the reader ends the scan; tags before it count.
     reader.write(html.as_bytes()).and_then(|()| reader.end()).ok();
     found.take().1
 }
@@ -202,7 +202,7 @@ impl Scan {
         }
         if chunk.last_in_text_node() {
             self.title_done = !self.title.trim().is_empty();
-            // Blanks of empty titles must not be looked through again with each one that follows.
+            // Blanks of empty titles must not be scanned again with each following title.
             if !self.title_done {
                 self.title.clear();
             }
@@ -226,10 +226,10 @@ impl Scan {
     }
 }
 
-/// More canonical links than this are a conflict anyway.
+/// Maximum number of canonical links kept; more are a conflict anyway.
 pub(crate) const CANONICALS: usize = 8;
 
-/// The canonical URL if all links name the same one, and whether they do not (RFC 6596).
+/// Returns the canonical URL if all links name the same one, and true if they conflict (RFC 6596).
 pub(crate) fn one_of<'h>(hrefs: impl Iterator<Item = &'h str>, base: &Url, max_bytes: usize) -> (Option<Url>, bool) {
     let canonicals: Vec<Url> = hrefs.filter_map(|href| resolve(base, href, max_bytes)).collect();
     let conflict = canonicals.iter().any(|url| Some(url) != canonicals.first());
@@ -245,14 +245,14 @@ fn keep(slots: &mut [Option<String>; 3], slot: usize, value: &str) {
     }
 }
 
-/// An attribute's value with its entities decoded, which the tag reader leaves as written.
+/// Returns an attribute's value with its entities decoded, which the tag reader leaves as written.
 fn attribute(tag: &Element<'_, '_>, name: &str) -> Option<String> {
     tag.get_attribute(name)
         .map(|value| if value.contains('&') { references::decode(&value).into_owned() } else { value })
 }
 
-/// Whether a meta tag carries directives for robots: `robots`, a robot's own name, or a rights reservation (TDMRep).
-/// A robot's name is not known here, so any name counts whose content begins with a directive.
+/// True if a meta tag carries directives for robots: `robots`, a robot's own name, or a rights reservation (TDMRep).
+/// The names of robots are unknown here, so any name counts if its content begins with a directive.
 pub(crate) fn is_directive(name: &str, content: &str) -> bool {
     if matches!(name, "robots" | "tdm-reservation" | "tdm-policy") {
         return true;

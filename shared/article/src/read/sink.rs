@@ -1,8 +1,8 @@
-//! The tree builder's sink: scraper's own, which counts what is asked of it.
+//! The tree builder's sink: wraps scraper's and counts its calls.
 //!
-//! Each step of html5ever that grows with the open elements (scopes, the adoption agency, formatting elements opened again)
-//! asks its sink for a name or an identity, so the count of questions is the work. What it does with formatting elements
-//! without asking is charged by the [`Guard`], through which all tags go.
+//! Each step of html5ever whose cost grows with the open elements (scopes, the adoption agency, re-opened formatting
+//! elements) asks the sink for a name or an identity, so the number of calls measures the work. Work on formatting
+//! elements without such calls is charged by the [`Guard`], which all tags pass.
 
 use crate::read::gate::is_formatting;
 use crate::read::gate::{Limits, Unreadable};
@@ -17,14 +17,15 @@ use std::borrow::Cow;
 use std::cell::{Cell, Ref, RefCell};
 use std::collections::BTreeSet;
 
-/// Steps that the comparison of one attribute with that of another formatting element counts for: it is copied and sorted
-/// (HTML, "push onto the list of active formatting elements").
+/// Cost in steps of comparing one attribute with that of another formatting element, which copies and sorts it (HTML,
+/// "push onto the list of active formatting elements").
 const COMPARISON: usize = 16;
 
-/// Most different formatting elements that are told from each other; of so many, more are never remembered than may be open.
+/// Maximum number of different formatting elements that are distinguished. Beyond it, the limit on open elements is the
+/// tighter bound.
 const KINDS: usize = 2_000;
 
-/// Most of what a tree may have.
+/// Limits of a tree.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TreeLimits {
     /// Elements, texts and comments.
@@ -35,15 +36,15 @@ pub(crate) struct TreeLimits {
     pub(crate) attributes_together: usize,
 }
 
-/// Wraps the sink and counts.
+/// Sink wrapper that counts calls.
 pub(crate) struct CountingSink {
     inner: HtmlTreeSink,
     limits: TreeLimits,
     steps: Cell<u64>,
     attributes: Cell<usize>,
-    /// Formatting elements that differ from each other.
+    /// Distinct formatting elements.
     kinds: RefCell<BTreeSet<(LocalName, Vec<Attribute>)>>,
-    /// Formatting elements that the tree builder may remember.
+    /// Upper bound on the formatting elements that the tree builder remembers.
     listed: Cell<usize>,
     refused: Cell<Option<Unreadable>>,
 }
@@ -66,25 +67,25 @@ impl CountingSink {
         self.steps.set(self.steps.get().saturating_add(steps as u64));
     }
 
-    /// Steps so far.
+    /// Returns the steps so far.
     pub(crate) fn steps(&self) -> u64 {
         self.steps.get()
     }
 
-    /// Refuses the page, if it is not refused yet.
+    /// Refuses the page, unless it is refused already.
     fn refuse(&self, why: Unreadable) {
         self.refused.set(self.refused.get().or(Some(why)));
     }
 
-    /// Takes over how many formatting elements are open or remembered.
+    /// Updates the number of formatting elements that are open or remembered.
     fn recount(&self, formatting: usize) {
-        /// Most that are remembered of those that are equal (HTML, "Noah's Ark clause").
+        /// Maximum number of equal elements that are remembered (HTML, "Noah's Ark clause").
         const EQUAL: usize = 3;
         self.listed.set(formatting.min(EQUAL * self.kinds.borrow().len()));
     }
 
-    /// Charges what the tree builder does unasked for the tag of a formatting element: it compares a new one with all that it
-    /// remembers, and looks through them for the one that ends.
+    /// Charges the work on the tag of a formatting element that causes no calls: the tree builder compares a new one
+    /// with all that it remembers, and searches them for the one that ends.
     fn charge_formatting(&self, tag: &Tag) {
         if tag.kind == TagKind::EndTag {
             return self.charge(self.listed.get());
@@ -95,7 +96,7 @@ impl CountingSink {
         }
         drop(kinds);
         self.charge(self.listed.get() * (1 + COMPARISON * tag.attrs.len()));
-        // Of links only one is remembered at a time.
+        // Only one link is remembered at a time.
         self.recount(self.listed.get() + usize::from(&*tag.name != "a"));
     }
 }
@@ -179,8 +180,8 @@ impl TreeSink for CountingSink {
         self.inner.append_before_sibling(sibling, new_node);
     }
 
-    /// Adds what a second `<html>` or `<body>` says to the first one, as long as that is no more than one tag may say: each
-    /// addition moves all the others.
+    /// Adds the attributes of a second `<html>` or `<body>` to the first one, up to the limit of one tag: each addition
+    /// moves all the others.
     fn add_attrs_if_missing(&self, target: &NodeId, attrs: Vec<Attribute>) {
         let known =
             self.inner.0.borrow().tree.get(*target).and_then(|node| Some(node.value().as_element()?.attrs.len()));
@@ -205,10 +206,10 @@ impl TreeSink for CountingSink {
     }
 }
 
-/// Stands between the tokenizer and the tree builder, and hands on no more tags once the page is refused.
+/// Filter between the tokenizer and the tree builder that passes on no more tags once the page is refused.
 pub(crate) struct Guard {
     builder: TreeBuilder<NodeId, CountingSink>,
-    /// Steps that the page may take.
+    /// Maximum number of steps of the page.
     most_steps: u64,
 }
 
@@ -221,7 +222,7 @@ impl Guard {
         &self.builder.sink
     }
 
-    /// Counts the open elements anew, and refuses the page if they are nested too deep.
+    /// Recounts the open elements, and refuses the page if they are nested too deep.
     pub(crate) fn check(&self, limits: &Limits) -> Result<(), Unreadable> {
         let open = OpenElements { sink: self.sink(), structure: Cell::new(0), formatting: Cell::new(0) };
         self.builder.trace_handles(&open);
@@ -271,12 +272,12 @@ impl TokenSink for Guard {
     }
 }
 
-/// Counts the elements that the tree builder has open, and the formatting elements that it remembers to open again.
+/// Counts the open elements of the tree builder, and the formatting elements that it will re-open.
 struct OpenElements<'s> {
     sink: &'s CountingSink,
     /// All but formatting elements.
     structure: Cell<usize>,
-    /// Formatting elements; those that are open and remembered count twice.
+    /// Formatting elements; those both open and remembered count twice.
     formatting: Cell<usize>,
 }
 

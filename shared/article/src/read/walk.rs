@@ -1,4 +1,4 @@
-//! The walk that fills the [`Outline`]: text into blocks, elements into spans, and whatever the rules ask for.
+//! Fills the [`Outline`] in one walk: text into blocks, elements into spans, and the other data for the rules.
 
 use crate::read::boilerplate::Names;
 use crate::read::changes::says_change;
@@ -22,7 +22,7 @@ use url::Url;
 struct OpenElement {
     serial: usize,
     start: usize,
-    /// Bytes of the line that was being read when it began, and whether they were more than white space.
+    /// Length in bytes of the current line when the element began, and true if it had more than white space.
     line: usize,
     line_says: bool,
     kind: Option<Kind>,
@@ -61,14 +61,14 @@ pub(crate) fn walk<'a>(tree: &'a Html, page: &Url, limits: &Limits) -> Outline<'
     walk.out
 }
 
-/// The walk's state.
+/// State of the walk.
 struct Walk<'a> {
     out: Outline<'a>,
     open: Vec<OpenElement>,
     tags: Vec<Tag>,
     next: usize,
     line: String,
-    /// True if the line holds more than white space; looking at it anew for each element would take as long as it is.
+    /// True if the line has more than white space; scanning it again for each element would be quadratic.
     line_says: bool,
     /// Steps left for reading the text below single elements.
     looks: usize,
@@ -76,18 +76,18 @@ struct Walk<'a> {
     own_link_chars: usize,
     turn_chars: usize,
     links: usize,
-    /// Whether the last link that was opened leads to the page before or after this one.
+    /// True if the most recently opened link leads to the previous or next page.
     turns: bool,
-    /// True if the last link that was opened leads to another page of the same host.
+    /// True if the most recently opened link leads to another page of the same host.
     own_link: bool,
     pre: usize,
-    /// An inline element that is something else than the article and makes up the line, and its length in bytes.
+    /// An inline element that does not belong to the article and makes up the line so far, and its length in bytes.
     whole_line: Option<(Kind, Span, usize)>,
     /// True if the cells of the open row are read as one line.
     joined: bool,
-    /// Numbers of the open elements that are named as something else than the article.
+    /// Serial numbers of the open elements whose names exclude them from the article.
     outside: Vec<usize>,
-    /// Open items of microdata.
+    /// Number of open items of microdata.
     items: usize,
     has_base: bool,
     /// Bytes of JSON-LD so far.
@@ -96,19 +96,19 @@ struct Walk<'a> {
     names: Names<'a>,
 }
 
-/// Longest text of one block, in bytes; longer ones are cut here and go on in the next block.
+/// Maximum length of one block, in bytes; longer text continues in the next block.
 const BLOCK_BYTES: usize = 64 * 1024;
-/// Most bytes of the document's title that are read; most of them may be characters that vanish.
+/// Maximum number of bytes of the document's title that are read; most of them may be characters that vanish.
 const TITLE_BYTES: usize = 64 * 1024;
 /// Bytes of text that count as one step.
 const BYTES_A_STEP: u64 = 64;
-/// Steps for reading the text below single elements, all together: elements nest, so each of their texts holds the next.
+/// Steps for reading the texts below single elements; elements nest, so one text may contain another.
 const LOOKS: usize = 2_000_000;
-/// Most JSON-LD that is read, in bytes: parsed it takes many times as much.
+/// Maximum size of JSON-LD that is read, in bytes: parsed it takes many times as much.
 const JSON_BYTES: usize = 1024 * 1024;
-/// Most elements named as the author that are kept.
+/// Maximum number of bylines kept.
 const BYLINES: usize = 24;
-/// Most machine-readable fragments of each sort that are kept.
+/// Maximum number of machine-readable fragments of each sort kept.
 const MANY: usize = 200;
 
 impl<'a> Walk<'a> {
@@ -139,7 +139,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Enters an element. Gives false if what is in it is to be passed over.
+    /// Enters an element. Returns false if its content is to be skipped.
     fn open(&mut self, node: NodeRef<'a, Node>, element: &'a Element) -> bool {
         let tag = element.name();
         match tag {
@@ -224,7 +224,7 @@ impl<'a> Walk<'a> {
         self.open.push(OpenElement { serial: self.next, start, line, line_says, kind, mark, item });
     }
 
-    /// Whether an element begins no new block: inline ones, and cells of a row that is read as one line.
+    /// True if an element begins no new block: an inline element, or a cell of a row that is read as one line.
     fn stays_in_line(&self, tag: &str) -> bool {
         is_inline(tag) || (self.joined && matches!(tag, "td" | "th"))
     }
@@ -263,7 +263,7 @@ impl<'a> Walk<'a> {
             if !in_line || open.start < self.out.blocks.len() {
                 self.out.parts.push((kind, span));
             } else if open.line == 0 {
-                // So far the whole line; whether it stays so is known when the line ends.
+                // So far the whole line; known for certain only at the end of the line.
                 self.whole_line = Some((kind, span, self.line.len()));
             }
         }
@@ -274,7 +274,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Takes what is not the article's out of the line it stands in, such as a tooltip; long text is left.
+    /// Removes inline text that does not belong to the article from its line, such as a tooltip; long text stays.
     fn drop_from_line(&mut self, from: usize, says: bool) {
         const LONGEST: usize = 200;
         if self.line.len().saturating_sub(from) <= LONGEST && self.line.is_char_boundary(from) {
@@ -306,13 +306,13 @@ impl<'a> Walk<'a> {
             self.line.pop();
             self.flush();
         } else {
-            // Stands for a forced line break until white space is folded; text cannot hold it, for it is a control.
+            // Marks a forced line break until white space is folded; text cannot contain this control character.
             self.line.push('\u{1}');
             self.line_says = true;
         }
     }
 
-    /// Ends the block that is being read.
+    /// Ends the current block.
     fn flush(&mut self) {
         let raw = std::mem::take(&mut self.line);
         let says = std::mem::take(&mut self.line_says);
@@ -399,7 +399,7 @@ impl<'a> Walk<'a> {
     }
 
     fn script(&mut self, node: NodeRef<'a, Node>, element: &'a Element) {
-        /// More blocks of JSON-LD than this are not read.
+        /// Maximum number of blocks of JSON-LD that are read.
         const SCRIPTS: usize = 32;
         let is_json = attr(element, "type")
             .is_some_and(|kind| kind.trim().to_ascii_lowercase().starts_with("application/ld+json"));
@@ -430,7 +430,7 @@ impl<'a> Walk<'a> {
         // Drupal names the field around it.
         let around = node.parent().and_then(|parent| parent.value().as_element());
         let field = around.is_some_and(|field| is_called(field, &["changed", "updated", "modified"]));
-        // WordPress names both of a post that was never changed; then the words before it decide.
+        // WordPress sets both names on a post that was never changed; then the words before it decide.
         let modified = says("updated") || says("modif") || field;
         let published = attr(element, "pubdate").is_some() || says("publish") || says("entry-date") || says("created");
         let published = published && !(modified && says_change(&self.line));
@@ -438,7 +438,7 @@ impl<'a> Walk<'a> {
         self.moment(value, changes, published, modified && !published);
     }
 
-    /// Notes a date; `changes` says that the words in it are about a change.
+    /// Records a date; `changes` is true if the words in it are about a change.
     fn moment(&mut self, value: String, changes: bool, published: bool, modified: bool) {
         if self.out.moments.len() < MANY {
             let modified = modified || (!published && (says_change(&self.line) || changes));
@@ -457,7 +457,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Microdata, `rel=author`, and the class names that dates and bylines commonly have.
+    /// Reads microdata, `rel=author`, and the usual class names of dates and bylines.
     fn annotations(&mut self, node: NodeRef<'a, Node>, element: &'a Element) {
         let is_text = matches!(element.name(), "time");
         if let Some(name) = attr(element, "itemprop")

@@ -1,6 +1,6 @@
-//! The structure that WordPress themes give a post, and the names that other systems took over from them.
+//! Names that WordPress themes give to the text of a post, and that other systems have adopted.
 
-/// Whole class names and ids under which the text of a post stands: WordPress first, then its kin.
+/// Class names and ids of elements that hold the text of a post: WordPress first, then similar systems.
 const CONTENT: [&str; 44] = [
     "entry-content",
     "post-content",
@@ -48,9 +48,9 @@ const CONTENT: [&str; 44] = [
     "prose",
 ];
 
-/// Whether a value of `class` or `id` names an element as the text of a post.
+/// True if a value of `class` or `id` names an element as the text of a post.
 pub(crate) fn is_content(names: &str) -> bool {
-    /// The shortest and the longest of [`CONTENT`], in bytes.
+    /// Minimum and maximum length of [`CONTENT`], in bytes.
     const LENGTHS: std::ops::RangeInclusive<usize> = 3..=40;
     let is = |name: &str| CONTENT.iter().any(|known| known.eq_ignore_ascii_case(name));
     names.split_ascii_whitespace().any(|name| LENGTHS.contains(&name.len()) && is(name))

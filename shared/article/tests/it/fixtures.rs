@@ -1,4 +1,4 @@
-//! Pages and what is taken out of them, side by side: `fixtures/*.html` and the snapshots of the same names.
+//! Compares extraction with snapshots: `fixtures/*.html` and the snapshots of the same names.
 
 use curlew_article::{Limits, decode, extract, scan_head, validity};
 

@@ -10,7 +10,7 @@ fn page() -> Url {
     "https://news.example.org/2026/05/01/story.html".parse().unwrap()
 }
 
-/// Reads a page on a small stack. That it ends is seen to by the test runner, which ends a test that hangs.
+/// Reads a page on a small stack. The test runner ends a test that hangs.
 fn read(html: String) -> Result<Article, Unreadable> {
     let thread = std::thread::Builder::new().stack_size(STACK);
     thread.spawn(move || extract(&html, &page(), &Limits::default())).unwrap().join().expect("no panic")
@@ -20,7 +20,7 @@ fn look(html: &str) -> Result<HeadScan, Unreadable> {
     scan_head(html, &page(), &Limits::default())
 }
 
-/// A page with a readable article around whatever is to be tried.
+/// Returns a page with a readable article around the markup under test.
 fn around(extra: &str) -> String {
     let text = "<p>The harbour master said on Friday that the ferry would sail again once the storm had passed over the bay.</p>";
     format!(
@@ -80,7 +80,7 @@ fn b04_attributes_that_are_put_together_from_many_tags_are_refused() {
         assert_eq!(read(around(&many)), Err(Unreadable::TooManyAttributes), "{tag}");
     }
     assert!(read(around("<html lang=en><body class=a><html id=b>")).is_ok());
-    // End tags have none that mean anything, but the tokenizer compares them.
+    // Attributes of end tags mean nothing, but the tokenizer compares them.
     assert_eq!(read(around(&format!("</p{}{}>", names(1), names(2)))), Err(Unreadable::TooManyAttributes));
     // Each paragraph opens the element again, with all of them.
     let again = format!("<p><b{}>{}", names(1), "<p>x".repeat(100_000));
@@ -100,7 +100,7 @@ fn b03_formatting_that_is_never_closed_ends_soon() {
 
 #[test]
 fn pages_that_were_quadratic_end() {
-    // At these lengths a reader that is quadratic does not end before the test runner ends it.
+    // At these lengths the test runner ends a quadratic reader before it finishes.
     let blanks = " ".repeat(60_000);
     let streamed = (0..15_000).map(|n| format!("<div hidden id=S:{n}>x<template id=B:{}></template></div>", n + 1));
     for html in [
@@ -187,7 +187,7 @@ fn b11_a_base_that_leads_nowhere_is_ignored_and_others_are_only_resolved() {
         let article = read(around(&html(bad))).unwrap();
         assert_eq!(article.image.unwrap().as_str(), "https://news.example.org/2026/05/01/i.jpg", "{bad}");
     }
-    // Whether this may be called is for the address guard to say.
+    // The address guard decides whether this may be called.
     assert_eq!(look(&html("//127.0.0.1/x/")).unwrap().image.unwrap().as_str(), "https://127.0.0.1/x/i.jpg");
     assert_eq!(
         look(&html("https://user:secret@cdn.example.org/")).unwrap().image.unwrap().as_str(),
@@ -255,7 +255,7 @@ fn late_parts_that_hold_their_own_place_end() {
 
 #[test]
 fn a_page_of_many_small_parts_ends() {
-    // At this length a reader that is quadratic in the number of parts does not end before the test runner ends it.
+    // At this length the test runner ends a reader that is quadratic in the number of parts before it finishes.
     let unit = "<div class='related share comments'><p>one <a href=x>two</a> <b>three</b></p><h2>Related posts</h2><time datetime=x>t</time></div>";
     extract(&around(&unit.repeat(9_000)), &page(), &Limits::default()).unwrap();
 }

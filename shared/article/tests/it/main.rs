@@ -1,4 +1,4 @@
-//! What is true of pages of all kinds.
+//! Properties of pages of all kinds.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
 mod fixtures;

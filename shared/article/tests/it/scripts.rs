@@ -1,5 +1,5 @@
-//! Pages in scripts without spaces between words, and in systems of other countries: what is measured by width
-//! must not pass over them.
+//! Pages in scripts without spaces between words, and in systems of other countries: rules that measure width must work
+//! for them too.
 
 use curlew_article::{Article, Limits, explain, extract};
 
@@ -74,7 +74,7 @@ fn a_chinese_page_is_read_without_its_notices() {
     assert_eq!(article.published.map(|at| at.day()).as_deref(), Some("2026-05-01"));
 }
 
-/// A page in some language: menu, headline, a line with its date, three paragraphs, a button, other articles.
+/// Returns a page in some language: menu, headline, a line with its date, three paragraphs, a button, other articles.
 fn page(language: &str, headline: &str, dated: &str, paragraphs: [&str; 3], menu: [&str; 3], others: &str) -> String {
     let menu: String = menu.iter().map(|word| format!("<li><a href=/m>{word}</a></li>")).collect();
     let text: String = paragraphs.iter().map(|text| format!("<p>{text}</p>")).collect();

@@ -1,10 +1,10 @@
-//! Arbitrary markup: extraction never panics, and what it gives keeps its promises.
+//! Arbitrary markup: extraction never panics, and its result keeps its promises.
 
 use curlew_article::{Limits, decode, extract, scan_head, validity};
 use proptest::prelude::*;
 use url::Url;
 
-/// Pieces that the rules react to, and pieces that trees trip over.
+/// Generates fragments that the rules react to, and fragments that are difficult for tree builders.
 fn piece() -> impl Strategy<Value = String> {
     let tags = [
         "html", "head", "body", "div", "p", "a", "b", "i", "table", "tr", "td", "ul", "li", "svg", "path", "math",

@@ -1,12 +1,12 @@
-//! The work that a page takes grows with its length and no faster, whatever is in it. Steps are counted, not seconds.
+//! Work grows at most linearly with the length of a page, whatever its content. Steps are counted, not seconds.
 
 use curlew_article::{Limits, Work, measure};
 use proptest::prelude::*;
 use url::Url;
 
-/// Steps below which growth says nothing: open elements pile up until they reach their limits.
+/// Number of steps below which growth is meaningless: open elements accumulate until they reach their limits.
 const FLOOR: u64 = 2_500_000;
-/// Most steps for a page of no length, and for each byte of it.
+/// Step limit: a constant, and an amount per byte of the page.
 const LINE: (u64, u64) = (9_000_000, 12);
 
 fn work(html: &str) -> Work {
@@ -14,12 +14,12 @@ fn work(html: &str) -> Work {
     measure(html, &page, &Limits::default()).1
 }
 
-/// A beginning, and a unit as often as so many bytes hold it.
+/// Returns a beginning followed by a unit repeated to about `bytes` bytes.
 fn page(start: &str, unit: &str, bytes: usize) -> String {
     format!("{start}{}", unit.repeat((bytes / unit.len()).max(1)))
 }
 
-/// Checks that twice the page takes at most two and a half times the work.
+/// Checks that a page of twice the length takes at most two and a half times the work.
 fn check(start: &str, unit: &str, bytes: usize) -> Result<(), TestCaseError> {
     let (one, two) = (work(&page(start, unit, bytes)).total(), work(&page(start, unit, 2 * bytes)).total());
     let (what, most) = (format!("{:.60} … {unit:.60}", start), one.max(FLOOR) * 5 / 2);
@@ -96,7 +96,7 @@ fn streamed_parts_in_a_chain_are_put_in_their_places_only_as_deep_as_a_page_can_
     assert!(two.total() <= one.total() * 5 / 2, "{one:?} {two:?}");
 }
 
-/// Pieces of which slow pages are made.
+/// Generates the fragments of slow pages.
 fn piece() -> impl Strategy<Value = String> {
     let pieces = [
         "<b>",
