@@ -1,4 +1,4 @@
-//! Find: runs queries over the splits of all years, as they are published now.
+//! Find: runs queries over the published splits of all years.
 
 use crate::catalog::hidden::hidden_hosts;
 use crate::catalog::index::{load_manifest, search_error};
@@ -14,14 +14,14 @@ use curlew_search::{
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// Most years that have an index.
+/// Maximum number of years that have an index.
 const YEARS: usize = 200;
-/// How long it is taken for granted that there is no manifest but those of the years known and of the present one. One
-/// more year makes more pages found and none fewer, so nothing that is gone depends on it.
+/// Time for which the list of years with a manifest is reused before it is listed again. A new year only adds pages, so
+/// a stale list never shows a page that is gone.
 const YEARS_KNOWN_FOR: Millis = Millis::from_mins(10);
-/// How often a query starts over since a split was merged away under it.
+/// Maximum number of tries of a query whose splits are merged away while it runs.
 const TRIES: u32 = 3;
-/// How often more of the splits is fetched for one query.
+/// Maximum number of rounds of reading split data for one query.
 const ROUNDS: u32 = 64;
 
 /// Runs queries.
@@ -30,29 +30,29 @@ pub struct Finder {
     clock: Arc<dyn Clock>,
     splits: Splits,
     pool: Arc<dyn CpuPool>,
-    /// The manifests as they were read last.
+    /// The manifests as they were last read.
     read: Mutex<Arc<LiveIndex>>,
-    /// The years that have a manifest, and when that was found out, by the monotonic clock.
+    /// The years that have a manifest, and the monotonic time at which they were listed.
     years: Mutex<Option<(BTreeSet<Year>, Millis)>>,
-    /// What cursors are signed by, if they are.
+    /// Key that cursors are signed with, once it is set.
     cursor_key: OnceLock<[u8; CURSOR_KEY_BYTES]>,
 }
 
-/// The manifests of all years, and what they say must not be found. Made anew only when one of them changes or a page's
-/// time is over, since a split remembers where the tombstones of one set lie in it.
+/// The manifests of all years, and the pages that they hide. It is rebuilt only when a manifest changes or a page
+/// expires, since a split caches the positions of one set of tombstones.
 #[derive(Default)]
 struct LiveIndex {
     tags: Vec<(Year, Option<Tag>)>,
     splits: Vec<ListedSplit>,
-    /// Pages of which each of the splits has only an outdated copy.
+    /// Pages of which the split at the same index has only an outdated copy.
     outdated: Vec<Arc<BTreeSet<PageId>>>,
     tombstones: Arc<BTreeSet<PageId>>,
-    /// When one more page must not be found.
+    /// Time at which the next page expires.
     until: Option<Timestamp>,
 }
 
 impl Finder {
-    /// Over this object store.
+    /// Creates a finder over this object store.
     pub fn new(blobs: Arc<dyn Blobs>, clock: Arc<dyn Clock>) -> Finder {
         let splits = Splits::new(blobs.clone());
         let pool = Arc::new(InlinePool);
@@ -67,34 +67,35 @@ impl Finder {
         }
     }
 
-    /// The same where splits are searched in a pool, and not on the thread of the caller.
+    /// Searches the splits in this pool instead of on the caller's thread.
     #[must_use]
     pub fn with_pool(self, pool: Arc<dyn CpuPool>) -> Finder {
         Finder { pool, ..self }
     }
 
-    /// The same with a shelf for what it reads of the index. Worth having where objects are far away and memory is small.
+    /// Caches the ranges that it reads of the index here. This pays where objects are far away and memory is small.
     #[must_use]
     pub fn with_shelf(self, shelf: Arc<dyn Shelf>) -> Finder {
         Finder { splits: self.splits.with_shelf(shelf), ..self }
     }
 
-    /// Signs cursors by the secret of the pages from now on. Without it none is given, and none is read.
+    /// Sets the key that cursors are signed with. Without it no cursor is given and none is accepted.
     pub fn sign_cursors(&self, key: [u8; CURSOR_KEY_BYTES]) {
-        // Of one store there is one secret; the first stays.
+        // A store has one secret, so the first key stays.
         let _same = self.cursor_key.set(key);
     }
 
-    /// Runs a query: `limit` hits from `start` on; what of the query cannot be understood is left out, and said.
+    /// Runs a query and returns `limit` hits from `start` on. Parts of the query that cannot be understood are left out
+    /// and listed in [`SearchResults::notes`].
     ///
     /// # Errors
-    /// A sentence about the query if nothing of it is understood, or about the cursor if it is none of this query; or what
-    /// the object store says.
+    /// [`FindError::BadQuery`] if nothing of the query can be understood or the cursor does not belong to it; or the
+    /// object store's error.
     pub async fn find(&self, text: &str, start: Start<'_>, limit: usize) -> Result<SearchResults, FindError> {
         self.run(text, start, limit, false).await
     }
 
-    /// The first hits of a query, each with how its score came about.
+    /// Returns the first hits of a query, each with an explanation of its score.
     ///
     /// # Errors
     /// As [`Finder::find`].
@@ -152,7 +153,7 @@ impl Finder {
         Ok(SearchResults { total, partial, is_mixed, unknown, copies, hits, before, next, suggestion, notes: vec![] })
     }
 
-    /// Searches, and fetches what is not here, until all is.
+    /// Searches, and reads missing parts of the splits until the search has all that it needs.
     async fn answer(
         &self,
         splits: &[OpenSplit],
@@ -167,7 +168,7 @@ impl Finder {
                 Ok(answer) => return Ok(answer),
                 Err(error) => error,
             };
-            // What is not here may be on its way for another query, and then it is not asked for again.
+            // A missing part may be on its way for another query, and is then not requested again.
             if !self.splits.fetch(splits).await? && !error.is_not_here() {
                 return Err(search_error(error));
             }
@@ -185,7 +186,7 @@ impl Finder {
         }
         let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
         if read.tags != tags || read.until.is_some_and(|until| until <= now) {
-            // What another version wrote is found again once the next publishing has built it anew.
+            // Splits of another version are left out until the next publishing rebuilds them.
             let splits =
                 manifests.iter().flat_map(|m| m.splits.iter().filter(|s| s.is_readable()).map(move |s| (m, s)));
             let (splits, outdated) = splits.map(|(m, s)| (ListedSplit::of(s), Arc::new(m.outdated_in(s)))).unzip();
@@ -196,7 +197,7 @@ impl Finder {
         Ok(read.clone())
     }
 
-    /// The years to read the manifests of. Listing costs more than reading, so it is done now and then.
+    /// Returns the years whose manifests are read. Listing costs more than reading, so the list is cached.
     async fn years(&self) -> Result<BTreeSet<Year>, StageError> {
         let known = self.years.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let now = self.clock.monotonic();
@@ -216,8 +217,8 @@ impl Finder {
     }
 
     async fn shown(&self, hit: Hit) -> Result<SearchHit, StageError> {
-        // A thumbnail that was never made, or not yet, is not promised to the reader. One that lies beside its record is
-        // there as long as that is.
+        // A thumbnail object that does not exist (yet) is not linked. A thumbnail frame beside its record exists as
+        // long as the record.
         let thumbnail = match hit.thumbnail {
             Some(ThumbnailId::Frame(at)) => Some(ThumbnailId::Frame(at)),
             Some(id) => thumbnail(self.blobs.as_ref(), &id).await?.map(|_| id),
@@ -246,7 +247,7 @@ impl Finder {
     }
 }
 
-/// What is asked.
+/// A query with its options.
 struct Question {
     text: String,
     query: Query,
@@ -258,7 +259,7 @@ struct Question {
 }
 
 impl Question {
-    /// Searches what is here. If something is not, all that the query needs is noted as wanted.
+    /// Searches the parts that are in memory. If one is missing, marks all parts that the query needs as wanted.
     fn look(&self, splits: &[Arc<Split>], hidden: &Hidden) -> Result<(Results, Option<String>), SearchError> {
         let Question { text, query, after, now, offset, limit, explain } = self;
         let splits: Vec<&Split> = splits.iter().map(AsRef::as_ref).collect();

@@ -1,4 +1,4 @@
-//! Index: publishes new segments as splits, and merges splits of a year, leaving out what is gone.
+//! Index: publishes new segments as splits, and merges the splits of a year without the pages that are gone.
 
 use crate::catalog::listing::all_keys;
 use crate::catalog::{object, segment};
@@ -13,52 +13,54 @@ use curlew_search::{
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A split is closed once it holds so many pages, so that building one never needs much memory.
+/// Maximum number of pages of a split; it bounds the memory that building one needs.
 const PAGES_PER_SPLIT: usize = 20_000;
-/// A split is closed once its pages have so many bytes of text.
+/// Bytes of text after which a split is closed.
 const TEXT_PER_SPLIT: usize = 64 * 1024 * 1024;
-/// Splits that are together larger than this stay apart, since merging holds them in memory.
+/// Maximum total size of splits that are merged into one, in bytes; merging holds them in memory.
 const MERGE_BYTES: u64 = 256 * 1024 * 1024;
-/// How long a split may hold pages that are gone before it is written anew without them. Their records are erased at once.
+/// Maximum time for which a split may hold pages that are gone before it is rewritten without them. Their records are
+/// erased at once.
 const PURGE_AFTER: Millis = Millis::from_days(90);
-/// How long objects that are no longer listed are kept; longer than any program runs that has put one and lists it next.
+/// Time for which unlisted objects are kept. It is longer than the run of any program that puts an object and lists it
+/// afterwards.
 const RETIRED_FOR: Millis = Millis::from_days(1);
-/// How often publishing starts over since somebody else publishes the same segments.
+/// Maximum number of retries of publishing while another indexer publishes the same segments.
 const RACES: u32 = 8;
-/// Days back from today of which all segments are certainly written.
+/// Age in days from which on all segments of a day are certainly written.
 const SEALED_AFTER_DAYS: u64 = 2;
-/// Days back from today of which a segment may have records whose rows are still to be written; fewer than until its day
-/// is sealed.
+/// Age in days up to which a segment may have records whose rows are still to be written; less than
+/// [`SEALED_AFTER_DAYS`].
 const UNDECIDED_DAYS: u64 = 1;
 
 /// The stage that publishes the index.
 pub struct Index {
     /// Segments, splits and manifests.
     pub blobs: Arc<dyn Blobs>,
-    /// Which records are the true ones.
+    /// Rows of pages; they tell which records are current.
     pub pages: Arc<dyn Pages>,
     /// Time.
     pub clock: Arc<dyn Clock>,
-    /// Where splits are built and merged.
+    /// Pool in which splits are built and merged.
     pub pool: Arc<dyn CpuPool>,
 }
 
-/// What publishing did.
+/// Counts of one run of publishing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PublishReport {
-    /// Pages that can be found now and could not before.
+    /// Pages that can be found now and could not be before.
     pub added: u64,
     /// Segments that were read.
     pub segments: u64,
-    /// Pages that merging left out for good.
+    /// Pages that merging removed for good.
     pub purged: u64,
-    /// Splits of the year now.
+    /// Splits that the year has now.
     pub splits: u64,
-    /// Pages that merging wrote anew.
+    /// Pages that merging rewrote.
     pub rewritten: u64,
 }
 
-/// Where the manifest of a year is kept.
+/// Returns the key of a year's manifest.
 pub(crate) fn manifest_key(year: Year) -> String {
     format!("manifests/{year:04}.json")
 }
@@ -94,7 +96,7 @@ pub(crate) fn search_error(error: SearchError) -> StageError {
     }
 }
 
-/// New segments and the records of them that count.
+/// New segments and their current records.
 #[derive(Default)]
 struct NewRecords {
     segments: Vec<SegmentKey>,
@@ -105,16 +107,16 @@ struct NewRecords {
 }
 
 impl Index {
-    /// Publishes what is new in a year, and merges what is due. Two of it may run at once.
+    /// Publishes the new segments of a year, and merges the splits that are due. Two indexers may run at once.
     ///
     /// # Errors
-    /// What the ports say, or that the index is damaged.
+    /// Any error of the ports, or that the index is damaged.
     pub async fn publish(&self, year: Year) -> Result<PublishReport, StageError> {
         let mut done = PublishReport::default();
         let mut races = 0;
         while let Err(error) = self.publish_new(year, &mut done).await {
             races += 1;
-            // Another indexer has published some of the same segments: what is left is looked for once more.
+            // Another indexer has published some of the same segments: publish what is left.
             if races >= RACES || !is_race(&error) {
                 return Err(error);
             }
@@ -159,11 +161,11 @@ impl Index {
         Ok(())
     }
 
-    /// Publishes what is new in a year, and merges all its splits without what is gone: into one, or into few if they are
-    /// large.
+    /// Publishes the new segments of a year, then merges all its splits without the pages that are gone: into one
+    /// split, or into a few if they are large.
     ///
     /// # Errors
-    /// What the ports say, or that the index is damaged.
+    /// Any error of the ports, or that the index is damaged.
     pub async fn refresh(&self, year: Year) -> Result<PublishReport, StageError> {
         let mut done = self.publish(year).await?;
         let (manifest, _) = load_manifest(self.blobs.as_ref(), year).await?;
@@ -172,7 +174,7 @@ impl Index {
         for keys in &groups {
             self.merge(year, keys, Some(Tier::Year), &mut done).await?;
         }
-        // What was too large to be merged with another one is still rid of what is gone.
+        // Splits that are too large to be merged are still rewritten without the pages that are gone.
         let alone = manifest.splits.iter().filter(|split| !groups.iter().flatten().any(|key| *key == split.key));
         for split in alone.filter(|_| manifest.hides_any()) {
             self.merge(year, std::slice::from_ref(&split.key), None, &mut done).await?;
@@ -181,19 +183,19 @@ impl Index {
         Ok(done)
     }
 
-    /// True if a year's index was written by another version, so that publishing builds it anew.
+    /// True if another version wrote a year's index, so that publishing rebuilds it.
     ///
     /// # Errors
-    /// What the object store says, or that the manifest is damaged.
+    /// The object store's error, or that the manifest is damaged.
     pub async fn is_outdated(&self, year: Year) -> Result<bool, StageError> {
         Ok(load_manifest(self.blobs.as_ref(), year).await?.0.is_outdated())
     }
 
-    /// Indexed pages of a year whose `unavailable_after` has passed. No query finds them any more; their records are
-    /// still there.
+    /// Returns the indexed pages of a year whose `unavailable_after` has passed. No query finds them any more; their
+    /// records still exist.
     ///
     /// # Errors
-    /// What the object store says, or that the index is damaged.
+    /// The object store's error, or that the index is damaged.
     pub async fn expired(&self, year: Year) -> Result<Vec<PageId>, StageError> {
         let (manifest, _) = load_manifest(self.blobs.as_ref(), year).await?;
         let now = self.clock.now();
@@ -201,7 +203,7 @@ impl Index {
         let lapsed = |split: &&SplitEntry| split.is_readable() && split.first_expiry.is_some_and(|first| first <= now);
         for split in manifest.splits.iter().filter(lapsed) {
             let Some(blob) = self.blobs.get(&split.key).await? else { continue };
-            // What an outdated copy says of its page counts no more.
+            // The date in an outdated copy of a page no longer counts.
             let outdated = manifest.outdated_in(split);
             let split = Split::open(blob.bytes).map_err(search_error)?;
             let lapsed = split.lapsed(&Hidden::default(), now).map_err(search_error)?;
@@ -212,27 +214,27 @@ impl Index {
         Ok(expired)
     }
 
-    /// How many pages of a year can be found, without opening a split; those whose `unavailable_after` has passed count
-    /// until they are removed.
+    /// Returns the number of pages of a year that can be found, without opening a split. Pages whose
+    /// `unavailable_after` has passed count until they are removed.
     ///
     /// # Errors
-    /// What the object store says, or that the index is damaged.
+    /// The object store's error, or that the index is damaged.
     pub async fn indexed(&self, year: Year) -> Result<u64, StageError> {
         let (manifest, _) = load_manifest(self.blobs.as_ref(), year).await?;
         Ok(manifest.findable())
     }
 
-    /// The years that have an index or records.
+    /// Returns the years that have an index or records.
     ///
     /// # Errors
-    /// What the object store says.
+    /// The object store's error.
     pub async fn years(&self) -> Result<Vec<Year>, StageError> {
         let mut years: Vec<Year> = Vec::new();
         let mut after = None;
-        // One listing for each year there is, and not one for each segment: each step jumps behind the year found.
+        // One listing for each year instead of one for each segment: each step jumps behind the year found.
         while let Some(key) = self.blobs.list("segments/", after.as_deref(), 1).await?.pop() {
             let year: Option<Year> = key.get(9..13).and_then(|y| y.parse().ok());
-            // A file that somebody else has put there is stepped over.
+            // An object that another program has put there is skipped.
             after = Some(year.map_or(key, |year| format!("segments/{year:04}/~")));
             years.extend(year);
         }
@@ -247,9 +249,9 @@ impl Index {
         Ok(keys.iter().filter_map(|key| SegmentKey::new(key).ok()).filter(|key| !manifest.is_indexed(key)).collect())
     }
 
-    /// Reads a segment; a record counts only if its page's row points to it, so that what was written twice by a
-    /// batch that ran twice is indexed once. What no row will ever point to is erased: when its page is removed one
-    /// day, nobody would know of it.
+    /// Reads a segment. A record counts only if its page's row points to it, so that a record which a repeated batch
+    /// wrote twice is indexed once. A record that no row will ever point to is erased: nothing would erase it when its
+    /// page is removed.
     async fn read(&self, key: SegmentKey, batch: &mut NewRecords) -> Result<(), StageError> {
         let Some(blob) = self.blobs.get(key.as_str()).await? else {
             batch.segments.push(key);
@@ -259,18 +261,19 @@ impl Index {
         let is_settled = segment::segment_day(&key) < settled_before.as_str();
         let (mut counted, mut orphans, mut replaced) = (Vec::new(), Vec::new(), Vec::new());
         for (location, record) in segment::decode_all(&key, &blob.bytes)? {
-            // Late news of a row does no harm: the segment waits for the next time, or the page has its tombstone already.
+            // A stale row does no harm: the segment waits for the next run, or the page has its tombstone already.
             match self.pages.load_eventual(&record.id).await?.map(|(page, _)| page.state) {
                 Some(PageState::Accepted { location: at, .. }) if at == location => {
                     replaced.extend(record.replaces.clone().map(|old| (record.id.clone(), old)));
                     counted.push(record);
                 }
                 None | Some(PageState::Pending) if !is_settled => {
-                    // Its row is being written, or the batch that wrote the segment died and runs again: next time.
+                    // The row is being written, or the batch that wrote the segment died and will run again: leave it
+                    // to the next run.
                     return Ok(());
                 }
                 Some(PageState::Accepted { location: at, .. }) if record.replaces.as_ref() == Some(&at) => {
-                    // The same of a page that has changed.
+                    // The same for a page that has changed.
                     if !is_settled {
                         return Ok(());
                     }
@@ -335,14 +338,14 @@ impl Index {
         let now = self.clock.now();
         let (mut entry, bytes) = entry_of(year, built, now);
         (entry.since, entry.purged_at, entry.generation) = (now, began, generation);
-        // All of them are in this split, also those that replace a record of another year.
+        // All of them are in this split, including those that replace a record of another year.
         let revised: BTreeSet<PageId> = revised.into_values().flatten().filter(|id| ids.contains(id)).collect();
         self.list(year, entry, bytes, |m, entry| m.with_revisions(entry, &segments, &revised, now)).await?;
         done.added += docs;
         Ok(())
     }
 
-    /// Puts a split and lists it by `change`.
+    /// Puts a split and lists it in the manifest by `change`.
     async fn list(
         &self,
         year: Year,
@@ -353,14 +356,14 @@ impl Index {
         let is_new = self.blobs.put_if_absent(&entry.key, bytes.clone()).await?;
         change_manifest(self.blobs.as_ref(), year, |m| change(m, entry.clone())).await?;
         if !is_new {
-            // It was left over from before, and may have been swept away just before it was listed.
+            // An earlier run left the object behind, and a sweep may have deleted it just before it was listed.
             self.blobs.put_if_absent(&entry.key, bytes).await?;
         }
         Ok(())
     }
 
-    /// Merges some splits of a year into one of a tier, or cleans one of what is gone, which then keeps its tier. If
-    /// somebody else was faster, nothing is done.
+    /// Merges some splits of a year into one of a tier, or rewrites one without the pages that are gone, which then
+    /// keeps its tier. Does nothing if another indexer was faster.
     async fn merge(
         &self,
         year: Year,
@@ -430,8 +433,8 @@ impl Index {
         Ok(compute(self.pool.as_ref(), CpuTask::Build, work).await?)
     }
 
-    /// Deletes objects that have not been listed for a while: splits that were merged, and those that a program put which
-    /// died before it could list them.
+    /// Deletes objects that have not been listed for [`RETIRED_FOR`]: splits that were merged, and splits of a program
+    /// that died before it could list them.
     async fn sweep(&self, year: Year) -> Result<(), StageError> {
         let there = all_keys(self.blobs.as_ref(), &format!("splits/{year:04}/"), None).await?;
         let now = self.clock.now();
@@ -450,7 +453,7 @@ impl Index {
     }
 }
 
-/// True if somebody else was faster.
+/// True if another indexer was faster.
 fn is_race(error: &StageError) -> bool {
     matches!(error, StageError::Port(PortError::Conflict))
 }

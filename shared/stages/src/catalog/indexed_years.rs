@@ -1,4 +1,4 @@
-//! What there is of the index, as its manifests say.
+//! Indexed years: the number of pages of each year, read from the manifests.
 
 use crate::catalog::index::load_manifest;
 use crate::stage::StageError;
@@ -6,9 +6,9 @@ use curlew_model::{Timestamp, Year};
 use curlew_ports::Blobs;
 use serde::Serialize;
 
-/// Where the manifests lie.
+/// Prefix of the keys of manifests.
 const MANIFESTS: &str = "manifests/";
-/// Most years that have an index.
+/// Maximum number of years that have an index.
 const YEARS: usize = 200;
 
 /// A year of the index.
@@ -16,17 +16,17 @@ const YEARS: usize = 200;
 pub struct IndexedYear {
     /// The year.
     pub year: Year,
-    /// Its pages that can be found.
+    /// Number of its pages that can be found.
     pub pages: u64,
-    /// When something of it was published last.
+    /// Time at which one of its pages was last published.
     pub published: Option<Timestamp>,
 }
 
-/// The years of the index, the newest first: a listing and a read for each. Pages whose `unavailable_after` has passed
-/// count until they are removed.
+/// Returns the years of the index, newest first, with one listing and one read for each. Pages whose
+/// `unavailable_after` has passed count until they are removed.
 ///
 /// # Errors
-/// What the object store says, or that the index is damaged.
+/// The object store's error, or that the index is damaged.
 pub async fn indexed_years(blobs: &dyn Blobs) -> Result<Vec<IndexedYear>, StageError> {
     let keys = blobs.list(MANIFESTS, None, YEARS).await?;
     let mut years = Vec::with_capacity(keys.len());

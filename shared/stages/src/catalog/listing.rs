@@ -1,4 +1,4 @@
-//! All keys and rows that there are, a part at a time.
+//! Listings of all keys and rows, read in parts.
 
 use curlew_model::{HostKey, HostState, Page, Source};
 use curlew_ports::{Blobs, Hosts, Pages, PortError, Sources};
@@ -10,7 +10,7 @@ const ROWS: usize = 500;
 /// Rows of hosts, or of sites and feeds, that one call lists.
 const STATE_ROWS: usize = 1_000;
 
-/// All keys below a prefix, in their order; those after `after` if there is one.
+/// Returns all keys below a prefix, in order; only those after `after` if it is given.
 pub(crate) async fn all_keys(
     blobs: &dyn Blobs,
     prefix: &str,
@@ -25,14 +25,14 @@ pub(crate) async fn all_keys(
     }
 }
 
-/// All rows that are chosen.
+/// Returns the rows of all pages that `choose` accepts.
 pub(crate) async fn pages_that(pages: &dyn Pages, choose: impl Fn(&Page) -> bool) -> Result<Vec<Page>, PortError> {
     let mut chosen = Vec::new();
     each_page(pages, |page| chosen.extend(Some(page).filter(&choose))).await?;
     Ok(chosen)
 }
 
-/// Gives every row of a page away.
+/// Passes the row of every page to `take`.
 pub(crate) async fn each_page(pages: &dyn Pages, take: impl FnMut(Page)) -> Result<(), PortError> {
     let (mut take, mut after) = (take, None);
     loop {
@@ -43,7 +43,7 @@ pub(crate) async fn each_page(pages: &dyn Pages, take: impl FnMut(Page)) -> Resu
     }
 }
 
-/// Gives every row of a site or a feed away.
+/// Passes the row of every site and feed to `take`.
 pub(crate) async fn each_source(sources: &dyn Sources, take: impl FnMut(Source)) -> Result<(), PortError> {
     let (mut take, mut after) = (take, None);
     loop {
@@ -54,7 +54,7 @@ pub(crate) async fn each_source(sources: &dyn Sources, take: impl FnMut(Source))
     }
 }
 
-/// Gives every known host key away, with its state.
+/// Passes every known host key with its state to `take`.
 pub(crate) async fn each_host(hosts: &dyn Hosts, take: impl FnMut(HostKey, HostState)) -> Result<(), PortError> {
     let (mut take, mut after) = (take, None);
     loop {

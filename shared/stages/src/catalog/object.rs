@@ -1,14 +1,14 @@
-//! Small objects that many may change: read, decide, swap, and again if somebody else was first.
+//! Small objects with many writers: read, decide, compare-and-swap, and retry on a conflict.
 
 use crate::stage::StageError;
 use curlew_ports::{Blobs, PortError};
 use serde::Serialize;
 
-/// How often an object is tried to be swapped while others swap it.
+/// Maximum number of tries of a compare-and-swap while others change the same object.
 const TRIES: u32 = 16;
 
-/// Changes an object by compare-and-swap. `decide` is given its bytes, if it is there, and gives what is to stand there, none
-/// if that may stay as it is, and an answer.
+/// Changes an object by compare-and-swap. `decide` takes the object's bytes, if it exists, and returns the new bytes
+/// (`None` to leave the object as it is) and a value for the caller.
 pub(crate) async fn change<A>(
     blobs: &dyn Blobs,
     key: &str,
@@ -27,7 +27,7 @@ pub(crate) async fn change<A>(
     Err(PortError::Conflict.into())
 }
 
-/// An object as it is written.
+/// Returns the JSON of a value as it is stored in an object.
 pub(crate) fn json(value: &impl Serialize) -> Result<Vec<u8>, StageError> {
     serde_json::to_vec(value).map_err(|e| StageError::Job(e.to_string()))
 }

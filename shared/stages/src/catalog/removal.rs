@@ -1,4 +1,4 @@
-//! Removal: what is gone from the web, or must not be shown, is gone from here.
+//! Removal: deletes pages that are gone from the web or must not be shown.
 
 use crate::catalog::segment::segment_year;
 use crate::catalog::thumbnails::thumbnail_key;
@@ -12,12 +12,12 @@ use serde::Serialize;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Where audit lines are kept.
+/// Prefix of the keys of audit lines.
 pub(crate) const AUDIT_PREFIX: &str = "audit/";
 /// Number of records of one page that replaced each other and are erased together; publishing erases all but the last.
 const REPLACED_IN_A_ROW: usize = 16;
 
-/// Removes pages and notes who was re-checked.
+/// Removes pages and records the results of re-checks.
 pub struct Removal {
     pages: Arc<dyn Pages>,
     blobs: Arc<dyn Blobs>,
@@ -25,7 +25,7 @@ pub struct Removal {
     events: Arc<dyn Events>,
 }
 
-/// One line of the audit: what was removed, when and why. The page's text is in none of them.
+/// One line of the audit: the page that was removed, the time and the reason. It holds nothing of the page's text.
 #[derive(Serialize)]
 struct AuditLine<'a> {
     at: Timestamp,
@@ -33,15 +33,15 @@ struct AuditLine<'a> {
     page: &'a PageId,
     url: &'a str,
     reason: &'static str,
-    /// When it had been accepted.
+    /// Time at which the page was accepted.
     accepted: Timestamp,
-    /// The thumbnail object that went with it.
+    /// The thumbnail object that was removed with the page.
     #[serde(skip_serializing_if = "Option::is_none")]
     thumbnail: Option<&'a ImageId>,
 }
 
 impl Removal {
-    /// Over these ports.
+    /// Creates a removal over these ports.
     pub fn new(
         pages: Arc<dyn Pages>,
         blobs: Arc<dyn Blobs>,
@@ -51,23 +51,24 @@ impl Removal {
         Removal { pages, blobs, clock, events }
     }
 
-    /// Removes a page for good: first a tombstone, so that it is not found from now on, then its records are erased, an
-    /// audit line is written, and last of all its row. Every step may run twice.
+    /// Removes a page for good. A tombstone first hides it from queries; then its records are erased, an audit line is
+    /// written, and its row is updated last. Every step may run twice.
     ///
     /// # Errors
-    /// What the ports say; then run it again.
+    /// Any error of the ports; the call may then be repeated.
     pub async fn remove(&self, id: &PageId, reason: Gone) -> Result<(), StageError> {
         let Some((page, seen)) = self.pages.get(id).await? else { return Ok(()) };
         let PageState::Accepted { year, location, .. } = &page.state else { return Ok(()) };
         let blobs = self.blobs.as_ref();
         let records = self.records(location).await?;
-        // A record that it replaces and that is not erased yet may be in the index of another year.
+        // A record that this one replaces and that is not erased yet may be in the index of another year.
         let years = records.iter().filter_map(|(at, _)| segment_year(at)).chain([*year]);
         for year in years.collect::<BTreeSet<_>>() {
             index::change_manifest(blobs, year, |m| Ok(m.with_tombstones([id.clone()]))).await?;
         }
         let mut thumbnail = None;
-        // The oldest goes first: each is found by the one that replaces it, so what a crash leaves is found by the next run.
+        // The oldest goes first: each record is found through the one that replaces it, so the next run finds what a
+        // crash left.
         for (at, record) in records.into_iter().rev() {
             // The site's own image stays for its other pages.
             if let Some(ThumbnailId::Object(image)) = record.thumbnail.as_ref().filter(|_| !record.image_of_site) {
@@ -85,7 +86,7 @@ impl Removal {
         Ok(())
     }
 
-    /// The record at a location, and those that it replaces and that are still there.
+    /// Returns the record at a location, and the earlier ones that it replaces and that still exist.
     async fn records(&self, at: &Location) -> Result<Vec<(Location, Record)>, StageError> {
         let mut records: Vec<(Location, Record)> = Vec::new();
         let mut next = Some(at.clone());
@@ -103,12 +104,13 @@ impl Removal {
         Ok(records)
     }
 
-    /// A page was re-checked and may stay. A date that it names now and its record does not have is noted in the manifest,
-    /// so that no query finds it afterwards and nobody has to ask for it again. Without `directives`, since the page could not
-    /// be read, the date stays as it was. `validators` are those of the document, if it says what the record says.
+    /// Records that a page was re-checked and may stay. An `unavailable_after` date that the page names now and its
+    /// record lacks is noted in the manifest, so that no query finds the page after it. `directives` is `None` if the
+    /// page could not be read; the date then stays as it was. `validators` are those of the document, if its content is
+    /// that of the record.
     ///
     /// # Errors
-    /// What the ports say.
+    /// Any error of the ports.
     pub async fn still_there(
         &self,
         id: &PageId,
@@ -128,10 +130,10 @@ impl Removal {
         Ok(())
     }
 
-    /// Something else stands in place of a page: a second look is to decide.
+    /// Marks a page as doubtful, since its URL now serves something else; the next re-check decides.
     ///
     /// # Errors
-    /// What the ports say.
+    /// Any error of the ports.
     pub async fn doubt(&self, id: &PageId) -> Result<(), StageError> {
         let Some((page, seen)) = self.pages.get(id).await? else { return Ok(()) };
         if !matches!(page.state, PageState::Accepted { .. }) {
@@ -141,10 +143,10 @@ impl Removal {
         self.write(seen, &Page { doubted_at: Some(self.clock.now()), ..page }).await
     }
 
-    /// Drops the doubt about a page: the same interstitial covers its whole host.
+    /// Clears the doubt about a page: the same interstitial covers its whole host.
     ///
     /// # Errors
-    /// What the ports say.
+    /// Any error of the ports.
     pub async fn trust(&self, id: &PageId) -> Result<(), StageError> {
         let Some((page, seen)) = self.pages.get(id).await? else { return Ok(()) };
         if page.doubted_at.is_none() {
@@ -179,7 +181,7 @@ impl Removal {
             thumbnail,
         };
         let json = serde_json::to_vec(&line).map_err(|e| StageError::Job(e.to_string()))?;
-        // One line for one removal, however often it is tried.
+        // One line for each removal, however many times it is tried.
         let name = hash_hex(format!("{}{}", page.id, page.at).as_bytes());
         let key = format!("{AUDIT_PREFIX}{}/{name}.json", now.day().replace('-', "/"));
         self.blobs.put_if_absent(&key, json.into()).await?;

@@ -1,49 +1,49 @@
-//! Results of a query, as they are given to people and to programs.
+//! Results of a query, for people and for programs.
 
 use curlew_model::{QueryError, ThumbnailId, Timestamp};
 use curlew_ports::PortError;
 use serde::{Serialize, Serializer};
 use std::ops::Range;
 
-/// Where a page of results begins.
+/// Position at which a page of results begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Start<'a> {
-    /// After so many hits.
+    /// After this number of hits.
     Offset(usize),
-    /// After the page that gave this as [`SearchResults::next`]. One of another query, of another secret, or one that is damaged is
-    /// [`QueryError::Cursor`].
+    /// After the page that gave this as [`SearchResults::next`]. A cursor that is damaged, or was made for another
+    /// query or with another secret, gives [`QueryError::Cursor`].
     After(&'a str),
 }
 
 /// A page of results.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct SearchResults {
-    /// The number of pages with all words; pages that say the same count as one, and only one of them is given.
+    /// Number of pages that contain all words. Pages with the same content count as one, and only one of them is given.
     pub total: u64,
-    /// The number of pages with only some of the words. They come behind the others, unless they are mixed.
+    /// Number of pages that contain only some of the words. They follow the others, unless the two are mixed.
     #[serde(skip_serializing_if = "is_zero")]
     pub partial: u64,
-    /// True if the query is a sentence: then pages with all words and pages with some stand among each other.
+    /// True if the query is a sentence: pages with all words and pages with some are then ranked together.
     #[serde(skip)]
     pub is_mixed: bool,
-    /// Words of the query that are in no page at all.
+    /// Words of the query that occur in no page.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unknown: Vec<String>,
-    /// The number of further pages with all words that say the same as one that is counted.
+    /// Number of further pages with all words whose content is that of a counted page.
     #[serde(skip_serializing_if = "is_zero")]
     pub copies: u64,
     /// The hits of this page.
     pub hits: Vec<SearchHit>,
-    /// Hits on the pages before this one.
+    /// Number of hits on the pages before this one.
     #[serde(skip)]
     pub before: u64,
-    /// Where the next page begins, if there is one.
+    /// Cursor of the next page, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
-    /// The query as it may have been meant, if that finds more; plain text.
+    /// A corrected query, if it finds more; plain text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suggestion: Option<String>,
-    /// What of the query was left out, and why; for programs a sentence each.
+    /// Parts of the query that were left out, with the reason; one sentence each for programs.
     #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "as_sentences")]
     pub notes: Vec<QueryError>,
 }
@@ -55,7 +55,7 @@ pub struct SearchHit {
     pub url: String,
     /// Its title.
     pub title: String,
-    /// A piece of its text, plain.
+    /// An excerpt of its text, plain.
     pub snippet: String,
     /// Byte ranges of the snippet that match the query.
     #[serde(skip)]
@@ -67,39 +67,39 @@ pub struct SearchHit {
     pub thumbnail: Option<ThumbnailId>,
     /// The site's name.
     pub site: String,
-    /// When it was published.
+    /// Time of publication.
     pub published: Option<Timestamp>,
-    /// False if it lacks words of the query; programs are told only then.
+    /// False if it lacks words of the query; programs see this field only then.
     #[serde(skip_serializing_if = "is_true")]
     pub all_words: bool,
-    /// Words of the query that it does not have.
+    /// Words of the query that the page lacks.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<String>,
-    /// How its score came about, if that was asked for.
+    /// Explanation of its score, if it was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub explanation: Option<Explanation>,
-    /// Its language, as its page gives it.
+    /// Its language, as the page declares it.
     #[serde(skip)]
     pub language: Option<String>,
-    /// How well it matches; only to be compared within one answer.
+    /// Relevance score; comparable only within one answer.
     pub score: f32,
-    /// Later pages that say the same and are not shown.
+    /// Number of later pages with the same content, which are not shown.
     #[serde(skip_serializing_if = "is_zero")]
     pub copies: u32,
 }
 
-/// How the score of a result came about: it is the sum of the words' times both factors.
+/// Explanation of a result's score: the sum of the words' scores times both factors.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Explanation {
-    /// Words and phrases of the query, and what each adds; zero if the page does not have it.
+    /// Words and phrases of the query with the score of each; zero if the page does not contain it.
     pub words: Vec<(String, f32)>,
-    /// The factor for words that stand near each other.
+    /// Factor for words that are close together.
     pub proximity: f32,
-    /// The factor for what is new.
+    /// Factor for recent pages.
     pub freshness: f32,
 }
 
-/// Why there are no results.
+/// Reasons why there are no results.
 #[derive(Debug, thiserror::Error)]
 pub enum FindError {
     /// Nothing of the query can be understood.

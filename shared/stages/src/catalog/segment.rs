@@ -1,6 +1,6 @@
-//! Segments: many records in one object, each its own zstd frame, so that one is readable by range and the
-//! whole by any tool that reads `jsonl.zst`. The thumbnail of a page's own image lies before its record, in a frame that
-//! zstd tools step over.
+//! Segments: objects that hold many records, each in its own zstd frame, so that one record is readable by range and
+//! the whole by any tool that reads `jsonl.zst`. The thumbnail of a page's own image lies before its record, in a frame
+//! that zstd tools skip.
 
 use crate::stage::StageError;
 use bytes::Bytes;
@@ -8,11 +8,11 @@ use curlew_model::{Location, Record, SegmentKey, ThumbnailId, Timestamp, Year};
 use curlew_policy::address::hash_hex;
 use curlew_ports::{Blobs, PortError};
 
-/// Level of zstd for records: they are kept for good.
+/// Compression level of zstd for records. They are stored for good.
 const LEVEL: i32 = 3;
-/// The most bytes that a record unpacks to.
+/// Maximum size of an uncompressed record, in bytes.
 const UNPACK_LIMIT: usize = 8 * 1024 * 1024;
-/// Magic number of a skippable frame (RFC 8878 §3.1.2) that stands where something was erased.
+/// Magic number of a skippable frame (RFC 8878 §3.1.2) that replaces an erased record.
 const ERASED: u32 = 0x184D_2A50;
 /// Magic number of a skippable frame with a thumbnail.
 const THUMBNAIL: u32 = 0x184D_2A51;
@@ -20,34 +20,34 @@ const THUMBNAIL: u32 = 0x184D_2A51;
 const SKIPPABLE: std::ops::RangeInclusive<u32> = 0x184D_2A50..=0x184D_2A5F;
 /// Magic number of a frame (RFC 8878 §3.1.1).
 const FRAME: u32 = 0xFD2F_B528;
-/// Bytes of a skippable frame before its content.
+/// Bytes of a skippable frame's header.
 const SKIPPABLE_HEADER: usize = 8;
-/// How often the erasure of a record is tried while others erase in the same segment.
+/// Maximum number of tries to erase a record while others erase in the same segment.
 const ERASE_TRIES: u32 = 8;
 
-/// The day in a segment's key, as `2026/11/21`.
+/// Returns the day in a segment's key, as `2026/11/21`.
 pub fn segment_day(key: &SegmentKey) -> &str {
     key.as_str().get(9..19).unwrap_or_default()
 }
 
-/// The year of the segment at a location, as its key says.
+/// Returns the year in the key of the segment at a location.
 pub(crate) fn segment_year(at: &Location) -> Option<Year> {
     segment_day(&at.segment).get(..4)?.parse().ok()
 }
 
-/// Where segments of a year are kept.
+/// Returns the prefix of the keys of a year's segments.
 pub(crate) fn year_prefix(year: Year) -> String {
     format!("segments/{year:04}/")
 }
 
-/// A record on its way into a segment, with the thumbnail that goes with it.
+/// A record that is to be written to a segment, with its thumbnail.
 pub(crate) struct Draft {
     pub(crate) record: Record,
     /// JPEG.
     pub(crate) thumbnail: Option<Bytes>,
 }
 
-/// Writes records as one segment; their locations are in the order of the records.
+/// Writes records as one segment; returns their locations in the order of the records.
 pub(crate) async fn write(
     blobs: &dyn Blobs,
     drafts: impl IntoIterator<Item = &Draft>,
@@ -77,7 +77,7 @@ pub(crate) async fn write(
     Ok(frames.into_iter().map(|(offset, length)| Location { segment: segment.clone(), offset, length }).collect())
 }
 
-/// The header of a skippable frame with so many bytes of content.
+/// Returns the header of a skippable frame with `content` bytes of content.
 fn skippable(magic: u32, content: u32) -> [u8; SKIPPABLE_HEADER] {
     let mut header = [0; SKIPPABLE_HEADER];
     header[..4].copy_from_slice(&magic.to_le_bytes());
@@ -85,11 +85,11 @@ fn skippable(magic: u32, content: u32) -> [u8; SKIPPABLE_HEADER] {
     header
 }
 
-/// The thumbnail in a frame; `None` if it has been erased, or if there is none at this place.
+/// Returns the thumbnail in a frame; `None` if it has been erased, or if there is none at this location.
 pub(crate) async fn thumbnail(blobs: &dyn Blobs, at: &Location) -> Result<Option<Bytes>, PortError> {
     let frame = match blobs.get_range(at.segment.as_str(), at.offset, at.length).await {
         Ok(frame) => frame,
-        // Anybody may ask for any place.
+        // The location comes from a request, so any may be asked for.
         Err(PortError::NotFound(_) | PortError::Corrupt { .. }) => return Ok(None),
         Err(other) => return Err(other),
     };
@@ -97,7 +97,7 @@ pub(crate) async fn thumbnail(blobs: &dyn Blobs, at: &Location) -> Result<Option
     Ok(frame.starts_with(&skippable(THUMBNAIL, content)).then(|| frame.slice(SKIPPABLE_HEADER..)))
 }
 
-/// Where the thumbnail lies that goes with a record.
+/// Returns the location of a record's thumbnail, if it has one.
 pub(crate) fn thumbnail_of(record: &Record, at: &Location) -> Option<Location> {
     let offset = at.offset.checked_sub(record.thumbnail_frame)?;
     (record.thumbnail_frame > 0).then(|| Location { offset, length: record.thumbnail_frame, ..at.clone() })
@@ -107,17 +107,17 @@ pub(crate) fn thumbnail_of(record: &Record, at: &Location) -> Option<Location> {
 pub struct RecordReader<'a>(pub &'a dyn Blobs);
 
 impl RecordReader<'_> {
-    /// The record at a location; `None` if it has been erased.
+    /// Returns the record at a location; `None` if it has been erased.
     ///
     /// # Errors
-    /// What the object store says, or that the record cannot be read.
+    /// The object store's error, or [`StageError`] if the record cannot be decoded.
     pub async fn read(&self, at: &Location) -> Result<Option<Record>, StageError> {
         let frame = self.0.get_range(at.segment.as_str(), at.offset, at.length).await?;
         decode(&frame, at)
     }
 }
 
-/// All records of a segment and where they lie; erased ones are left out.
+/// Returns all records of a segment with their locations; erased ones are left out.
 pub(crate) fn decode_all(segment: &SegmentKey, bytes: &Bytes) -> Result<Vec<(Location, Record)>, StageError> {
     let mut records = Vec::new();
     let mut at = 0usize;
@@ -163,8 +163,8 @@ fn corrupt(segment: &str, why: &str) -> StageError {
     StageError::Port(PortError::Corrupt { what: segment.to_owned(), why: why.to_owned() })
 }
 
-/// Overwrites records and their thumbnails with skippable frames of the same length: they are gone at once and together,
-/// every other offset stays right, and zstd tools step over them.
+/// Overwrites records and their thumbnails with skippable frames of the same length. They disappear in one write, every
+/// other offset stays right, and zstd tools skip them.
 pub(crate) async fn erase(
     blobs: &dyn Blobs,
     segment: &SegmentKey,

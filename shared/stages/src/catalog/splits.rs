@@ -11,9 +11,9 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// So much of the end of a split is read to open it, in bytes: with small ones that is all there is.
+/// Bytes that are read of the end of a split to open it. Small splits are read whole.
 const FIRST_READ: u64 = 256 * 1024;
-/// Bytes that are kept of all splits together, besides what every search needs.
+/// Maximum number of bytes that are kept of all splits together, besides the parts that every search needs.
 const KEPT_BYTES: u64 = 32 * 1024 * 1024;
 
 /// A split that a manifest lists.
@@ -30,14 +30,14 @@ impl ListedSplit {
     }
 }
 
-/// An open split and where it lies.
+/// An open split and its key.
 #[derive(Clone)]
 pub(crate) struct OpenSplit {
     key: Arc<str>,
     pub(crate) split: Arc<Split>,
 }
 
-/// Splits that are open. They never change, so one that is open stays open for as long as a manifest lists it.
+/// The open splits. A split never changes, so it stays open for as long as a manifest lists it.
 pub(crate) struct Splits {
     blobs: Arc<dyn Blobs>,
     shelf: Option<Arc<dyn Shelf>>,
@@ -54,7 +54,7 @@ impl Splits {
         Splits { shelf: Some(shelf), ..self }
     }
 
-    /// These splits and no others, in their order.
+    /// Returns these splits and no others, in their order; closes the rest.
     pub(crate) async fn all(&self, listed: &[ListedSplit]) -> Result<Vec<OpenSplit>, StageError> {
         let (known, were_open) = {
             let open = self.open();
@@ -97,7 +97,7 @@ impl Splits {
         }
     }
 
-    /// Reads what has been asked for of some splits, all at once; says whether there was anything.
+    /// Reads the wanted chunks of some splits concurrently; returns true if there were any.
     pub(crate) async fn fetch(&self, splits: &[OpenSplit]) -> Result<bool, StageError> {
         let wanted =
             splits.iter().map(|opened| (opened, opened.split.wanted())).filter(|(_, chunks)| !chunks.is_empty());
@@ -108,7 +108,7 @@ impl Splits {
     async fn supply(&self, opened: &OpenSplit, chunks: Vec<Range<u64>>) -> Result<(), StageError> {
         let OpenSplit { key, split } = opened;
         let near = self.near(key, &chunks).await;
-        // One that is damaged is as good as none, and is replaced.
+        // A damaged cached piece is treated as missing, and replaced.
         let is_here =
             |chunk: &Range<u64>, near: Option<Bytes>| near.is_some_and(|b| split.supply(chunk.start, &b).is_ok());
         let far = chunks.into_iter().zip(near).filter_map(|(chunk, near)| (!is_here(&chunk, near)).then_some(chunk));
@@ -137,7 +137,7 @@ impl Splits {
         }
     }
 
-    /// Gives up what was read the longest ago, so that not more is kept than there is room for.
+    /// Drops the chunks that were read the longest ago, to stay within the memory limit.
     pub(crate) fn trim(&self) {
         let open = self.open();
         let kept: u64 = open.values().map(|opened| opened.split.kept()).sum();
@@ -152,14 +152,14 @@ impl Splits {
     }
 }
 
-/// A range that begins at a chunk, chunk by chunk.
+/// Cuts a range that begins at a chunk's start into chunks.
 fn in_chunks(at: u64, bytes: Bytes) -> Vec<(u64, Bytes)> {
     let length = bytes.len() as u64;
     let chunk = |from: u64| (at + from, bytes.slice(from as usize..(from + CHUNK_BYTES).min(length) as usize));
     (0..length).step_by(CHUNK_BYTES as usize).map(chunk).collect()
 }
 
-/// What to say of a search that goes on asking for more.
+/// Returns the error of a search that does not stop asking for more of the index.
 pub(crate) fn endless() -> StageError {
     let why = "a search kept asking for more of the index and was stopped".to_owned();
     StageError::Port(PortError::Corrupt { what: "the index".into(), why })
