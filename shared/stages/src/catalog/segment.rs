@@ -110,7 +110,7 @@ impl RecordReader<'_> {
     /// Returns the record at a location; `None` if it has been erased.
     ///
     /// # Errors
-    /// The object store's error, or [`StageError`] if the record cannot be decoded.
+    /// The object store's error, or that the record cannot be decoded.
     pub async fn read(&self, at: &Location) -> Result<Option<Record>, StageError> {
         let frame = self.0.get_range(at.segment.as_str(), at.offset, at.length).await?;
         decode(&frame, at)

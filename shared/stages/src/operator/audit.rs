@@ -1,4 +1,4 @@
-//! Audit: what became of a page or of all pages of a host, and what is left of them anywhere.
+//! Audit: reports the history of a page or of all pages of a host, and every remnant of removed ones.
 
 use crate::catalog::hidden::is_on;
 use crate::catalog::index::search_error;
@@ -16,15 +16,15 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Looks for what is left of pages.
+/// Looks for remnants of pages.
 pub struct Audit {
     /// Segments, splits, manifests, thumbnails, audit lines.
     pub blobs: Arc<dyn Blobs>,
-    /// What became of each page.
+    /// Rows of pages.
     pub pages: Arc<dyn Pages>,
 }
 
-/// Whom an audit is about.
+/// Subject of an audit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Subject {
     /// One page.
@@ -33,39 +33,39 @@ pub enum Subject {
     Host(String),
 }
 
-/// Everything that an audit found of its subject.
+/// Everything that an audit found about its subject.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct AuditReport {
-    /// The rows: what became of each page, and when.
+    /// The rows of the pages, with state and time.
     pub pages: Vec<Page>,
-    /// The lines of the audit: what was removed, when and why.
+    /// The lines of the audit: page, time and reason of each removal.
     pub removed: Vec<Value>,
-    /// Records of pages that are indexed or on their way.
+    /// Number of records of pages that are indexed or pending.
     pub records: u64,
-    /// In how many splits such pages are, each page counted.
+    /// Number of occurrences of such pages in splits.
     pub indexed: u64,
-    /// What is left of pages that are gone, though it must not be found: where, and of which page.
+    /// Remnants of pages that are gone and must not be found, each with its place and page.
     pub left: Vec<Remnant>,
-    /// Objects that could not be read, since another version has written them.
+    /// Keys of objects that could not be read, since another version has written them.
     pub unread: Vec<String>,
 }
 
-/// Something that is left of a page that is gone.
+/// A remnant of a page that is gone.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Remnant {
-    /// The object.
+    /// Key of the object.
     pub key: String,
     /// The page.
     pub page: PageId,
-    /// It is in a piece of the index that is written anew without it in time, and no query finds it there.
+    /// True if no query finds it there, and the split that holds it is rewritten without it in time.
     pub hidden: bool,
 }
 
 impl Audit {
-    /// Reads rows, audit lines, every segment, every split and every thumbnail there may be of a subject.
+    /// Reads all rows, audit lines, segments, splits and thumbnails that may hold anything of a subject.
     ///
     /// # Errors
-    /// What the ports say.
+    /// Any error of the ports.
     pub async fn of(&self, subject: &Subject) -> Result<AuditReport, StageError> {
         let mut report = AuditReport { pages: self.rows(subject).await?, ..AuditReport::default() };
         let accepted = |page: &&Page| matches!(page.state, PageState::Accepted { .. } | PageState::Pending);
@@ -82,7 +82,7 @@ impl Audit {
         match subject {
             Subject::Page(id) => {
                 let mut next = Some(id.clone());
-                // Another address of a page leads to the page itself.
+                // Follows an alias to the page itself.
                 while let Some(id) = next.take().filter(|id| !found.iter().any(|page: &Page| page.id == *id)) {
                     let Some((page, _)) = self.pages.get(&id).await? else { break };
                     if let PageState::Alias { of } = &page.state {
@@ -113,7 +113,7 @@ impl Audit {
             if let Some(image) = image
                 && self.blobs.get(&thumbnail_key(&image)).await?.is_some_and(|blob| !blob.bytes.is_empty())
             {
-                // Another page may have the same image; that is no trace of this one, but it is said.
+                // Another page may have the same image; that is no remnant of this one, but it is reported.
                 report.left.push(Remnant { key: thumbnail_key(&image), page, hidden: true });
             }
             report.removed.push(line);
@@ -187,7 +187,7 @@ impl Audit {
         Ok(())
     }
 
-    /// Large pages on their way to extraction lie in objects that are named by the page.
+    /// Looks for bodies of large pages on their way to extraction, in objects named by the page.
     async fn bodies(
         &self,
         subject: &Subject,
@@ -206,7 +206,7 @@ impl Audit {
 }
 
 impl Subject {
-    /// What a person typed: a page's URL or id, or a host name; none if it is neither.
+    /// Parses a page's URL, a page id or a host name; `None` if it is none of these.
     pub fn read(text: &str) -> Option<Subject> {
         if let Ok(id) = PageId::new(text) {
             return Some(Subject::Page(id));
@@ -241,12 +241,12 @@ impl AuditReport {
         subject.covers(id, url) || self.pages.iter().any(|page| page.id == *id)
     }
 
-    /// True if anybody could still come by what is gone: something is left that no purge is to come for.
+    /// True if nothing that is gone can still be reached: every remnant is hidden.
     pub fn is_clean(&self) -> bool {
         self.left.iter().all(|left| left.hidden)
     }
 
-    /// True if nothing knows of the subject at all.
+    /// True if nothing is stored about the subject.
     pub fn is_empty(&self) -> bool {
         self.pages.is_empty()
             && self.removed.is_empty()

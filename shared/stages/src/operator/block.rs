@@ -1,8 +1,8 @@
-//! Blocks: a host that is blocked is not called from the next call on and not found from now on.
+//! Blocks: a blocked host is not called any more and its pages are not found, both from the next call and query on.
 //!
-//! A block is a field of the state of each host key that it covers, since that is what a call reads. Most names lie below
-//! one host key. Below a public suffix, or a platform that is split, there are many: those that are known are all written,
-//! and a host key that is visited for the first time is held against the list (`Politeness::open`).
+//! A block is a field of the state of each host key that it covers, since every call reads that state. Most names lie
+//! below one host key. Below a public suffix, or a platform that is split, there are many: the block is written to all
+//! known ones, and a host key that is visited for the first time is checked against the list (`Politeness::open`).
 
 use crate::bulk::Bulk;
 use crate::catalog::hidden::{HIDDEN_KEY, Hidden, hidden, is_on, parse};
@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use url::Url;
 
-/// Rows of hosts and pages that are read at a time.
+/// Number of rows of hosts and pages that are read at a time.
 const LIST: usize = 500;
 
 /// Blocks and unblocks hosts.
@@ -37,32 +37,32 @@ pub struct Blocks {
     pub clock: Arc<dyn Clock>,
     /// For the next query.
     pub blobs: Arc<dyn Blobs>,
-    /// What counts as one host.
+    /// Rules that decide which names count as one host.
     pub groups: Arc<HostGroups>,
 }
 
-/// Who has blocked a host.
+/// Who has blocked a host, if anybody.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BlockedBy {
     /// Nobody.
     Nobody,
-    /// An owner, who may take it back.
+    /// An owner, who may lift the block.
     Owner,
-    /// The operator, of this host or of a name above it.
+    /// The operator, by this host's name or a name above it.
     Operator,
 }
 
 impl Blocks {
-    /// Blocks a host and all that is below it; says which host key it counts under.
+    /// Blocks a host and all names below it; returns its host key.
     ///
     /// # Errors
-    /// If the name is no host, or what the ports say.
+    /// [`StageError`] if the name is no host, or any error of the ports.
     pub async fn block(&self, host: &str) -> Result<HostKey, StageError> {
-        // From now on it is the operator's own, and no owner takes it back.
+        // From now on the block is the operator's, and no owner can lift it.
         self.block_in(host, |hidden, name| hidden.hosts.insert(name.clone()) | hidden.by_owner.remove(name)).await
     }
 
-    /// The same for the host's owner, who may take it back. A block of the operator's stays one.
+    /// Blocks a host for its owner, who may lift the block. A block by the operator stays one.
     ///
     /// # Errors
     /// As for [`Blocks::block`].
@@ -78,18 +78,18 @@ impl Blocks {
         let (name, key) = self.name(host)?;
         update_host(self.ledger.as_ref(), &key, |s| (admission::block(s, &name), ())).await?;
         self.change_hidden(|hidden| change(hidden, &name)).await?;
-        // After the list: a host key that this does not find yet finds itself in the list.
+        // After the list is written: a host key that becomes known later is checked against the list.
         for below in self.keys_below(&name, &key).await? {
             update_host(self.ledger.as_ref(), &below, |s| (admission::block(s, &name), ())).await?;
         }
         Ok(key)
     }
 
-    /// Takes a block back, and takes up the pages that were not fetched because of it, or because the host was out of
-    /// reach; says whether there was a block.
+    /// Lifts a block, and takes up the pages that were not fetched because of it or because the host was unreachable;
+    /// returns true if there was a block.
     ///
     /// # Errors
-    /// If the name is no host, or what the ports say; then run it again.
+    /// [`StageError`] if the name is no host, or any error of the ports; the call may then be repeated.
     pub async fn unblock(&self, host: &str) -> Result<bool, StageError> {
         let (name, key) = self.name(host)?;
         self.change_hidden(|hidden| hidden.hosts.remove(&name) | hidden.by_owner.remove(&name)).await?;
@@ -97,7 +97,7 @@ impl Blocks {
         for below in self.keys_below(&name, &key).await? {
             was |= update_host(self.ledger.as_ref(), &below, |s| admission::unblock(s, &name)).await?;
         }
-        // Last, so that whoever has to run it again finds it blocked.
+        // Last, so that a repeated run still finds the host blocked.
         let known = self.ledger.load(&key).await?.0.blocked.contains(&name);
         if was || known {
             self.take_up(&name).await?;
@@ -106,10 +106,10 @@ impl Blocks {
         Ok(was)
     }
 
-    /// Who blocks a host: by its own name, or by one above it.
+    /// Returns who blocks a host, by its own name or by one above it.
     ///
     /// # Errors
-    /// What the ports say.
+    /// Any error of the ports.
     pub async fn blocked_by(&self, host: &str) -> Result<BlockedBy, StageError> {
         let hidden = hidden(self.blobs.as_ref()).await?;
         let blocking: Vec<&String> = hidden.hosts.iter().filter(|name| is_at_or_below(host, name)).collect();
@@ -120,7 +120,7 @@ impl Blocks {
         })
     }
 
-    /// Takes a block back for the host's owner, unless it is the operator's; says whether there is none now.
+    /// Lifts a block for the host's owner, unless it is the operator's; returns true if there is none now.
     ///
     /// # Errors
     /// As for [`Blocks::unblock`].
@@ -132,7 +132,7 @@ impl Blocks {
         Ok(true)
     }
 
-    /// Known host keys at or below a name, but for the one that the name itself counts under.
+    /// Returns the known host keys at or below a name, except `own`, the key that the name itself counts under.
     async fn keys_below(&self, name: &str, own: &HostKey) -> Result<Vec<HostKey>, StageError> {
         let mut found = vec![];
         if !address::has_keys_below(name, &self.groups) {
@@ -147,7 +147,7 @@ impl Blocks {
         Ok(found)
     }
 
-    /// Sends visits for pages of a host that were rejected for a reason that has passed.
+    /// Sends visits for pages of a host that were rejected for a reason that no longer holds.
     async fn take_up(&self, name: &str) -> Result<(), StageError> {
         let now = self.clock.now();
         let mut taken_up = Bulk::new(self.queue.as_ref());
@@ -188,7 +188,7 @@ impl Blocks {
     }
 }
 
-/// Visits to pages of one host key that came by one feed, due at this instant.
+/// Returns visits to pages of one host key that came from one feed, due at this instant.
 pub(crate) fn jobs(
     (host, feed): &(HostKey, Option<SourceKey>),
     items: &[VisitItem],

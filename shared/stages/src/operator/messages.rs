@@ -1,5 +1,5 @@
-//! Messages: what people write to the operator by the form. StoredMessage as they were sent and with nothing else of their senders,
-//! for a month, or until the operator has done with them.
+//! Messages: texts that people send to the operator through the form. A message is stored as it was sent, with no other
+//! data about its sender, for a month or until the operator closes it.
 
 use crate::catalog::listing::all_keys;
 use crate::stage::StageError;
@@ -9,38 +9,38 @@ use curlew_ports::{Blobs, Clock, PortError};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// Where they are kept: `messages/2026-11-21/….json`.
+/// Prefix of the keys of messages: `messages/2026-11-21/….json`.
 const PREFIX: &str = "messages/";
-/// Messages that are taken in a day (UTC).
+/// Maximum number of messages that are taken in a day (UTC).
 pub const MESSAGES_A_DAY: usize = 200;
-/// How long they are kept.
+/// Time for which messages are kept.
 pub const MESSAGES_KEPT: Millis = Millis::from_days(30);
-/// Digits of the hash that a message is named by.
+/// Number of hexadecimal digits of the hash in a message's name.
 const DIGITS: usize = 16;
 
 /// Takes messages, and shows them to the operator.
 #[derive(Clone)]
 pub struct Messages {
-    /// Where they are kept.
+    /// Store of the messages.
     pub blobs: Arc<dyn Blobs>,
     /// Time.
     pub clock: Arc<dyn Clock>,
 }
 
-/// A message for the operator. Nothing else of its sender is kept, and it is deleted after a while.
+/// A message for the operator. No other data about its sender is stored, and it is deleted after [`MESSAGES_KEPT`].
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, serde::Deserialize)]
 pub struct Message {
-    /// What it is about.
+    /// Its subject.
     pub about: About,
-    /// The address that it is about, as it was typed; may be empty.
+    /// The address that it is about, as typed; may be empty.
     pub address: String,
     /// The message itself.
     pub text: String,
-    /// Where an answer may be sent, as it was typed; may be empty.
+    /// Address for an answer, as typed; may be empty.
     pub reply_to: String,
 }
 
-/// What a message is about.
+/// Subject of a message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum About {
@@ -49,36 +49,36 @@ pub enum About {
     Question,
     /// The crawler behaves badly.
     Crawler,
-    /// Something that can be found should not be.
+    /// A page that can be found should not be.
     Abuse,
-    /// A site is to be removed whose owner cannot give a proof.
+    /// A site is to be removed and its owner cannot prove the ownership.
     Removal,
 }
 
-/// What became of a message.
+/// Outcome of sending a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MessageOutcome {
-    /// The operator will find it.
+    /// It is stored for the operator.
     Taken,
-    /// There are as many messages of today as are taken.
+    /// The limit of messages for today is reached.
     Full,
 }
 
-/// A message as it is kept.
+/// A stored message.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoredMessage {
-    /// When it came.
+    /// Time at which it was received.
     pub at: Timestamp,
-    /// What it says.
+    /// The message itself.
     #[serde(flatten)]
     pub message: Message,
 }
 
 impl Messages {
-    /// Takes a message. The same one on the same day is kept once.
+    /// Takes a message. The same text on the same day is stored once.
     ///
     /// # Errors
-    /// What the object store says.
+    /// The object store's error.
     pub async fn take(&self, message: &Message) -> Result<MessageOutcome, StageError> {
         let at = self.clock.now();
         let today = format!("{PREFIX}{}/", at.day());
@@ -98,10 +98,10 @@ impl Messages {
         Ok(MessageOutcome::Taken)
     }
 
-    /// All messages with the names that they are shown and closed by, the oldest first.
+    /// Returns all messages with the names by which they are shown and closed, oldest first.
     ///
     /// # Errors
-    /// What the object store says.
+    /// The object store's error.
     pub async fn list(&self) -> Result<Vec<(String, StoredMessage)>, StageError> {
         let mut messages = vec![];
         for key in self.keys().await? {
@@ -112,10 +112,10 @@ impl Messages {
         Ok(messages)
     }
 
-    /// One message by its name.
+    /// Returns one message by its name.
     ///
     /// # Errors
-    /// What the object store says.
+    /// The object store's error.
     pub async fn get(&self, name: &str) -> Result<Option<StoredMessage>, StageError> {
         match self.key_of(name).await? {
             Some(key) => self.read(&key).await,
@@ -123,20 +123,20 @@ impl Messages {
         }
     }
 
-    /// The operator has done with a message; says whether there was one of this name.
+    /// Deletes a message that the operator has dealt with; returns true if there was one of this name.
     ///
     /// # Errors
-    /// What the object store says.
+    /// The object store's error.
     pub async fn close(&self, name: &str) -> Result<bool, StageError> {
         let Some(key) = self.key_of(name).await? else { return Ok(false) };
         self.blobs.delete(&key).await?;
         Ok(true)
     }
 
-    /// Deletes those whose time is over; says how many.
+    /// Deletes the messages older than [`MESSAGES_KEPT`]; returns their number.
     ///
     /// # Errors
-    /// What the object store says; the next time does it.
+    /// The object store's error; the next run deletes the rest.
     pub async fn expire(&self) -> Result<usize, StageError> {
         let oldest = format!("{PREFIX}{}", (self.clock.now() - MESSAGES_KEPT).day());
         let mut over = 0;

@@ -1,8 +1,9 @@
 //! Overrides: the operator allows or denies a page or a site, whatever the content policy says of it.
 //!
-//! They are one small object, since there are few of them. Whoever judges pages reads it once a minute at most
-//! ([`crate::pages::judge::Judge::rules`]), so a new one takes effect on what is judged a minute later; what was judged before is dealt with
-//! when it is given: what is kept out now is removed, and what was kept out is fetched once more.
+//! They are one small object, since there are few of them. Whatever judges pages reads it at most once a minute
+//! ([`crate::pages::judge::Judge::rules`]), so a new override takes effect on judgements within a minute. Pages that
+//! were judged before are handled when the override is given: denied pages are removed, and pages that were denied
+//! before are fetched once more.
 
 use crate::catalog::object;
 use crate::catalog::removal::AUDIT_PREFIX;
@@ -23,14 +24,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use url::Url;
 
-/// The most that there may be: all of them are read together.
+/// Maximum number of overrides: all of them are read together.
 pub const MAX_OVERRIDES: usize = 2_000;
-/// Bytes of a note.
+/// Maximum length of a note, in bytes.
 const MAX_NOTE: usize = 500;
-/// Rows of pages that are read at a time.
+/// Number of rows of pages that are read at a time.
 const LIST: usize = 500;
 
-/// What came of giving an override or of taking it back.
+/// Effect of giving an override or taking it back.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct OverrideEffect {
     /// Indexed pages that were removed.
@@ -45,12 +46,12 @@ pub struct Overrides {
     blobs: Arc<dyn Blobs>,
     queue: Arc<dyn Queue>,
     clock: Arc<dyn Clock>,
-    /// For pages that are kept out now.
+    /// Removes pages that are denied now.
     removal: Removal,
 }
 
 impl Overrides {
-    /// Over these ports.
+    /// Creates the overrides over these ports.
     pub fn new(
         pages: Arc<dyn Pages>,
         blobs: Arc<dyn Blobs>,
@@ -62,10 +63,10 @@ impl Overrides {
         Overrides { pages, blobs, queue, clock, removal }
     }
 
-    /// What an override about this would be about: a page by its whole URL, as it is kept, or a site by its host.
+    /// Returns the scope of an override for a target: a page by its whole URL, in stored form, or a site by its host.
     ///
     /// # Errors
-    /// [`StageError::Job`] with a sentence if it names neither, or what the store says.
+    /// [`StageError::Job`] with a sentence if the target is neither, or the store's error.
     pub async fn scope(&self, target: &str) -> Result<Scope, StageError> {
         let bad = |why: String| StageError::Job(format!("'{target}' is neither a host nor a page's whole URL: {why}"));
         if !target.contains("://") {
@@ -77,17 +78,17 @@ impl Overrides {
         }
         let url = address::canonical(&address::parse(target, None).map_err(|e| bad(e.to_string()))?);
         let row = self.pages.get(&address::page_id(&url)).await?.map(|(row, _)| row);
-        // A page is judged under the address that it is kept under.
+        // A page is judged under its stored address.
         let Some(Page { state: PageState::Alias { of }, .. }) = &row else { return Ok(Scope::Page(url.into())) };
         Ok(Scope::Page(self.pages.get(of).await?.map_or_else(|| url.into(), |(page, _)| page.url)))
     }
 
-    /// Gives an override, in place of an earlier one about the same, and does what follows from it. Every step may run
-    /// twice.
+    /// Gives an override, in place of an earlier one with the same scope, and applies it to pages that were judged
+    /// before. Every step may run twice.
     ///
     /// # Errors
-    /// [`StageError::Job`] with a sentence if there are too many or the note is too long, or what the ports say; then give
-    /// it again.
+    /// [`StageError::Job`] with a sentence if there are too many overrides or the note is too long, or any error of the
+    /// ports; the call may then be repeated.
     pub async fn give(
         &self,
         scope: &Scope,
@@ -109,11 +110,11 @@ impl Overrides {
         self.follow(scope).await
     }
 
-    /// Takes an override back; none if there was none. Pages that only it has kept out are fetched once more; what it has
-    /// removed from the index, or let into it, stays as it is.
+    /// Takes an override back; returns `None` if there was none. Pages that only it has denied are fetched once more;
+    /// pages that it has removed from the index, or let into it, stay as they are.
     ///
     /// # Errors
-    /// What the ports say; then run it again.
+    /// Any error of the ports; the call may then be repeated.
     pub async fn take_back(&self, scope: &Scope) -> Result<Option<OverrideEffect>, StageError> {
         let known = all(self.blobs.as_ref()).await?;
         let Some(old) = known.into_iter().find(|given| given.rule.scope == *scope) else { return Ok(None) };
@@ -122,10 +123,10 @@ impl Overrides {
         Ok(Some(self.follow(scope).await?))
     }
 
-    /// All overrides, oldest first.
+    /// Returns all overrides, oldest first.
     ///
     /// # Errors
-    /// What the object store says.
+    /// The object store's error.
     pub async fn list(&self) -> Result<Vec<StoredOverride>, StageError> {
         Ok(all(self.blobs.as_ref()).await?)
     }
@@ -143,7 +144,7 @@ impl Overrides {
         .await
     }
 
-    /// Deals with the pages that were judged before.
+    /// Applies the rules to the pages that were judged before.
     async fn follow(&self, scope: &Scope) -> Result<OverrideEffect, StageError> {
         let rules: Vec<Override> = all(self.blobs.as_ref()).await?.into_iter().map(|given| given.rule).collect();
         let mut followed = OverrideEffect::default();
@@ -191,7 +192,7 @@ impl Overrides {
                 _ => {}
             }
         }
-        // By then whoever judges the pages knows what is given now.
+        // By then whatever judges the pages has read the new rules.
         let due = self.clock.now() + RULES_KNOWN_FOR;
         let jobs: Vec<(Job, Timestamp)> = visits.iter().flat_map(|(of, items)| jobs(of, items, due)).collect();
         if jobs.is_empty() { Ok(()) } else { Ok(self.queue.send(&jobs).await?) }

@@ -1,5 +1,5 @@
-//! Own: does what the owners of sites ask for. Looks for their proofs, with all the politeness of a visit; tells them what is
-//! kept; visits, removes and takes up again.
+//! Own: carries out the requests of site owners. It looks for their proofs, with all the politeness of a visit; reports
+//! the data that is stored about a host; visits, removes and takes up pages again.
 
 use crate::bulk::Bulk;
 use crate::catalog::hidden::is_on;
@@ -29,14 +29,15 @@ use curlew_ports::{Blobs, CallKind, Names, Pages, PortError, Queue, Sources};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Pages that a report names; of the others it gives the number.
+/// Maximum number of pages that a report names; the rest are only counted.
 const PAGES_NAMED: usize = 200;
-/// Feeds that a report names.
+/// Maximum number of feeds that a report names.
 const FEEDS_NAMED: usize = 50;
-/// How often the request to look waits for somebody else's visit before the answer is that the host is left alone.
+/// Maximum number of times a request to look is deferred for another worker's visit before the answer is that the host
+/// is held.
 const MAX_DEFERRALS: u32 = 20;
 
-/// The stage that does what owners ask for.
+/// The stage that carries out owners' requests.
 pub struct Own {
     /// For calls.
     pub politeness: Arc<Politeness>,
@@ -44,9 +45,9 @@ pub struct Own {
     pub names: Arc<dyn Names>,
     /// Claims and records.
     pub blobs: Arc<dyn Blobs>,
-    /// What is kept of pages.
+    /// Rows of pages.
     pub pages: Arc<dyn Pages>,
-    /// What is kept of feeds.
+    /// Rows of feeds and sites.
     pub sources: Arc<dyn Sources>,
     /// For visits and polls.
     pub queue: Arc<dyn Queue>,
@@ -54,7 +55,7 @@ pub struct Own {
     pub blocks: Blocks,
     /// Sites that are not known yet.
     pub suggest: Suggest,
-    /// How proofs are fetched: `https`, or `http` where the operator says so.
+    /// Scheme by which proofs are fetched: `https`, or `http` if the operator configures it.
     pub scheme: &'static str,
 }
 
@@ -68,7 +69,7 @@ impl Stage for Own {
         let Some(claim) = ownership::claim(&all, &job.challenge) else {
             return Ok(Verdict::Drop("the claim is not known".into()));
         };
-        // The proof may have been taken away since the request was granted.
+        // The proof may have been withdrawn since the request was granted.
         if job.request != OwnerRequest::Look && ownership::proven_until(claim, now).is_none() {
             return Ok(Verdict::Drop("the claim is not proven any more".into()));
         }
@@ -83,7 +84,7 @@ impl Stage for Own {
             OwnerRequest::Visit => self.visit(host).await?,
             OwnerRequest::Forget => {
                 self.settle(host).await?;
-                // Who has taken it back since wants to keep what came after it.
+                // An owner who has taken the request back since wants to keep pages that came later.
                 let asked = claim.asked.get(&OwnerRequest::Forget).copied().unwrap_or(now);
                 let until = if ownership::is_to_be_blocked(&all) { Timestamp::MAX } else { asked };
                 self.forget(host, until).await?;
@@ -96,7 +97,7 @@ impl Stage for Own {
 }
 
 impl Own {
-    /// Looks for the challenge where it may be published; says when to go on if somebody else is calling the host.
+    /// Looks for the challenge where it may be published; returns when to go on if another worker is calling the host.
     async fn look(&self, job: &OwnJob) -> Result<Option<Timestamp>, StageError> {
         let (host, challenge) = (job.host.as_str(), &job.challenge);
         let mut misses = vec![];
@@ -136,7 +137,7 @@ impl Own {
         }
     }
 
-    /// The file, and the home page if the file is no proof. The error is when to try again.
+    /// Fetches the file, and the home page if the file is no proof. The error is the time of the next try.
     #[allow(clippy::type_complexity, reason = "what was found, by the ways that were tried")]
     async fn by_calls(&self, job: &OwnJob) -> Result<Result<Vec<(Way, Result<(), Miss>)>, Timestamp>, StageError> {
         let neither = |miss| Ok(Ok(vec![(Way::File, Err(miss)), (Way::Meta, Err(miss))]));
@@ -156,7 +157,7 @@ impl Own {
     async fn two_calls(&self, visit: &mut Visit<'_>, job: &OwnJob) -> Result<Vec<(Way, Result<(), Miss>)>, StageError> {
         let (host, challenge) = (job.host.as_str(), &job.challenge);
         let file = match ownership::file_url(host, self.scheme) {
-            // No redirect is followed: whoever can lead visitors elsewhere need not own the site.
+            // No redirect is followed: somebody who can redirect visitors need not own the site.
             Some(file) => answered(visit.hop(&file, CallKind::Proof, &Validators::default(), None).await?)
                 .and_then(|reply| ownership::in_file(reply.status, &reply.body, challenge)),
             None => Err(Miss::Unreachable),
@@ -167,7 +168,7 @@ impl Own {
         Ok(vec![(Way::File, file), (Way::Meta, self.on_home_page(visit, host, challenge).await?)])
     }
 
-    /// Redirects are followed as long as they stay on the host and on its scheme.
+    /// Looks on the home page. Redirects are followed as long as they stay on the host and its scheme.
     async fn on_home_page(
         &self,
         visit: &mut Visit<'_>,
@@ -203,7 +204,7 @@ impl Own {
         }
     }
 
-    /// Tells anew what is kept of a host.
+    /// Writes a new report of the stored data of a host.
     async fn report(&self, host: &str) -> Result<(), StageError> {
         let now = self.politeness.clock.now();
         let mut report = HostReport { at: now, ..HostReport::default() };
@@ -233,7 +234,8 @@ impl Own {
         change_claims(self.blobs.as_ref(), host, told).await
     }
 
-    /// Asks a host's feeds and pages again, as soon as politeness let us; takes up feeds that were retired.
+    /// Sends polls and visits for a host's feeds and pages, due as soon as politeness allows; takes up feeds that were
+    /// retired.
     async fn visit(&self, host: &str) -> Result<(), StageError> {
         let now = self.politeness.clock.now();
         let mut is_known = false;
@@ -274,7 +276,7 @@ impl Own {
         settle_claims(self.blobs.as_ref(), &self.blocks, host).await
     }
 
-    /// Removes all that came of a host until an instant. Of each page its address stays, and that it was removed.
+    /// Removes all data of a host up to an instant. Of each page its address and the fact of its removal stay.
     async fn forget(&self, host: &str, until: Timestamp) -> Result<(), StageError> {
         let removal = Removal::new(
             self.pages.clone(),
@@ -283,7 +285,7 @@ impl Own {
             self.politeness.events.clone(),
         );
         let ours = pages_that(self.pages.as_ref(), |page| is_indexed_on(host, page) && page.at <= until).await?;
-        // A page's removal leaves the image of its site to the other pages; here there are none left.
+        // Removing a page leaves the image of its site to the other pages; here no other pages are left.
         let mut images: BTreeSet<ImageId> = BTreeSet::new();
         for page in &ours {
             if let PageState::Accepted { location, .. } = &page.state
@@ -341,7 +343,7 @@ impl Own {
     }
 }
 
-/// An answer, or why there is none.
+/// Returns an answer, or the reason why there is none.
 fn answered(end: CallEnd) -> Result<Box<curlew_ports::Reply>, Miss> {
     match end {
         CallEnd::Reply(reply) => Ok(reply),

@@ -1,5 +1,6 @@
-//! Owners: what the owner of a site sees and asks for. Here nothing is called: what takes longer than a few reads and writes
-//! becomes a job for [`crate::operator::owner_jobs::Own`]. A block is the exception, since it is to count from the very next query and call.
+//! Owners: shows the owner of a site its state and takes the owner's requests. Nothing is called here: work of more
+//! than a few reads and writes becomes a job for [`crate::operator::owner_jobs::Own`]. A block is the exception, since
+//! it must count from the very next query and call.
 
 use crate::catalog::listing::all_keys;
 use crate::catalog::object;
@@ -16,39 +17,39 @@ use curlew_ports::{Blobs, Clock, CpuPool, Fetch, HostLedger, PortError, Queue, R
 use std::sync::Arc;
 use url::{Host, Url};
 
-/// Where claims are kept, one object for each host.
+/// Prefix of the keys of claims, one object for each host.
 pub(crate) const PREFIX: &str = "owners/";
-/// Bytes of a robots.txt that its owner is shown.
+/// Maximum number of bytes of a robots.txt that its owner is shown.
 const ROBOTS_SHOWN: usize = 4 * 1024;
-/// How often a block is set anew because its owner has asked for the contrary meanwhile.
+/// Maximum number of times a block is set or lifted anew because its owner has meanwhile asked for the opposite.
 const SETTLE_TRIES: u32 = 4;
-/// Digits of the hash that an object is named by.
+/// Number of hexadecimal digits of the hash in an object's name.
 const DIGITS: usize = 32;
 
-/// What is done for owners at once.
+/// Answers owners' requests, as far as that takes no calls.
 #[derive(Clone)]
 pub struct Owners {
     /// Claims.
     pub blobs: Arc<dyn Blobs>,
-    /// How hosts are treated.
+    /// States of hosts.
     pub ledger: Arc<dyn HostLedger>,
-    /// What their robots.txt said.
+    /// Their robots.txt files as last fetched.
     pub robots: Arc<dyn RobotsStore>,
     /// For blocks.
     pub blocks: Blocks,
-    /// For what takes longer.
+    /// Takes the jobs for longer work.
     pub queue: Arc<dyn Queue>,
     /// For the address guard; nothing is called.
     pub fetch: Arc<dyn Fetch>,
     /// Time.
     pub clock: Arc<dyn Clock>,
-    /// The numbers of politeness.
+    /// The politeness rules.
     pub rules: Arc<Rules>,
-    /// The product token that robots.txt files name us by.
+    /// Our product token in robots.txt files.
     pub token: String,
-    /// How proofs are fetched: `https`, or `http` where the operator says so.
+    /// Scheme by which proofs are fetched: `https`, or `http` if the operator configures it.
     pub scheme: &'static str,
-    /// Where robots.txt files are parsed.
+    /// Pool in which robots.txt files are parsed.
     pub pool: Arc<dyn CpuPool>,
 }
 
@@ -63,64 +64,64 @@ pub struct ClaimView {
     pub file: String,
     /// The name of the meta tag of the home page that may hold it.
     pub tag: &'static str,
-    /// What was asked for and found so far, if anything was.
+    /// Requests and the results of looking for proofs so far, if there are any.
     pub claim: Option<Claim>,
-    /// Until when the claim is proven, if it is.
+    /// End of the proof's validity, if the claim is proven.
     pub proven_until: Option<Timestamp>,
-    /// Only for a claim that is proven.
+    /// State of the host; only for a proven claim.
     pub held: Option<HostView>,
 }
 
-/// What is kept of a host, and how it is treated, for its owner.
+/// State of a host and its stored data, as its owner is shown it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HostView {
-    /// Who keeps the crawler away, and the index silent.
+    /// Who has blocked the host from being crawled and found.
     pub block: BlockedBy,
-    /// No call before this instant.
+    /// No call is made before this instant.
     pub not_before: Timestamp,
-    /// The host is left alone until then, for this reason.
+    /// End and reason of a hold, if the host is held.
     pub hold: Option<(Timestamp, &'static str)>,
-    /// The least time between two calls.
+    /// Minimum time between two calls.
     pub pause: Millis,
-    /// robots.txt as it was read last, if it was.
+    /// robots.txt as last read, if it was.
     pub robots: Option<RobotsSeen>,
-    /// Feeds and pages, as they were told last.
+    /// Feeds and pages as last reported.
     pub report: Option<HostReport>,
 }
 
 /// A robots.txt as its site's owner is shown it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RobotsSeen {
-    /// When it was read.
+    /// Time at which it was read.
     pub at: Timestamp,
-    /// Until when it is used without being read again.
+    /// Time until which it is used without being read again.
     pub until: Timestamp,
-    /// Its beginning.
+    /// The beginning of its text.
     pub text: String,
     /// True if it lets us call the home page.
     pub lets_in: bool,
 }
 
-/// What became of a request.
+/// Outcome of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RequestOutcome {
-    /// It is granted; what is not done yet is on its way.
+    /// It is granted; what remains to be done is on its way.
     Granted,
-    /// A proof is looked for in the DNS alone: the site has been called for proofs as often as it is in a day.
+    /// Only the DNS is searched for a proof: the site has been called for proofs as often as a day allows.
     ByDnsOnly,
-    /// The claim is not proven, or no more.
+    /// The claim is not proven, or its proof has expired.
     Unproven,
-    /// The same was asked for lately; from then on it may be asked for again.
+    /// The same was requested recently; it may be requested again from this instant on.
     TooSoon(Timestamp),
-    /// The operator's word stands against it, or others have claimed the host.
+    /// A decision of the operator prevents it, or others have claimed the host.
     Refused,
 }
 
 impl Owners {
-    /// The host that somebody names as theirs, in canonical form: the host of an address, if they type one.
+    /// Returns the host that somebody names as theirs in canonical form; takes the host of an address, if one is typed.
     ///
     /// # Errors
-    /// Why it cannot be claimed.
+    /// The reason why it cannot be claimed.
     pub fn site_of(&self, typed: &str) -> Result<String, RefusedAddress> {
         let typed = typed.trim();
         let refused = |why| RefusedAddress { typed: shortened(typed), why };
@@ -135,10 +136,10 @@ impl Owners {
         Ok(name)
     }
 
-    /// What a claimant sees.
+    /// Returns the view of a claimant.
     ///
     /// # Errors
-    /// What the ports say.
+    /// Any error of the ports.
     pub async fn claimed(&self, host: &str, challenge: &Challenge) -> Result<ClaimView, StageError> {
         let now = self.clock.now();
         let all = load_claims(self.blobs.as_ref(), host).await?;
@@ -159,10 +160,10 @@ impl Owners {
         })
     }
 
-    /// Takes a request. Unless it `may_call`, a proof is only looked for in the DNS.
+    /// Takes a request. Unless `may_call` is set, only the DNS is searched for a proof.
     ///
     /// # Errors
-    /// What the ports say; then it may be asked for again.
+    /// Any error of the ports; the request may then be repeated.
     pub async fn request(
         &self,
         host: &str,
@@ -171,7 +172,7 @@ impl Owners {
         may_call: bool,
     ) -> Result<RequestOutcome, StageError> {
         let now = self.clock.now();
-        // Before it is noted: what is never done must not be waited for.
+        // Checked before the request is noted, since nobody must wait for a request that is never carried out.
         if request == OwnerRequest::Unblock && self.blocks.blocked_by(host).await? == BlockedBy::Operator {
             let all = load_claims(self.blobs.as_ref(), host).await?;
             let is_proven =
@@ -213,7 +214,7 @@ impl Owners {
         })
     }
 
-    /// robots.txt of the host, by whichever scheme it was read.
+    /// Returns the host's robots.txt, over whichever scheme it was read.
     async fn robots_of(&self, home: &Url) -> Result<Option<RobotsSeen>, StageError> {
         let host = home.host_str().unwrap_or_default();
         for scheme in ["https", "http"] {
@@ -234,7 +235,7 @@ impl Owners {
     }
 }
 
-/// The claims to a host.
+/// Loads the claims to a host.
 pub(crate) async fn load_claims(blobs: &dyn Blobs, host: &str) -> Result<Ownership, StageError> {
     let key = key(host);
     let blob = blobs.get(&key).await?;
@@ -263,8 +264,8 @@ pub(crate) async fn change_claims<T>(
     .await
 }
 
-/// Blocks a host or takes that back, whichever its owners asked for last, and again if they have asked anew meanwhile: a
-/// job may come late or twice, and another may run beside it.
+/// Blocks or unblocks a host, whichever its owners asked for last, and repeats that if they have asked anew meanwhile:
+/// a job may come late or twice, and another may run beside it.
 pub(crate) async fn settle_claims(blobs: &dyn Blobs, blocks: &Blocks, host: &str) -> Result<(), StageError> {
     let mut is_wanted = ownership::is_to_be_blocked(&load_claims(blobs, host).await?);
     for _ in 0..SETTLE_TRIES {
@@ -282,10 +283,10 @@ pub(crate) async fn settle_claims(blobs: &dyn Blobs, blocks: &Blocks, host: &str
     Err(PortError::Conflict.into())
 }
 
-/// All claims, by host.
+/// Returns all claims, by host.
 ///
 /// # Errors
-/// What the object store says, or that an object cannot be read.
+/// The object store's error, or that an object cannot be read.
 pub async fn claims(blobs: &dyn Blobs) -> Result<Vec<Ownership>, StageError> {
     let mut all: Vec<Ownership> = vec![];
     for key in all_keys(blobs, PREFIX, None).await? {
@@ -296,15 +297,15 @@ pub async fn claims(blobs: &dyn Blobs) -> Result<Vec<Ownership>, StageError> {
     Ok(all)
 }
 
-/// Forgets claims that were never proven, or too long ago; says of how many hosts.
+/// Deletes claims that were never proven or whose proof has expired; returns the number of hosts.
 ///
 /// # Errors
-/// What the object store says; the next time does it.
+/// The object store's error; the next run deletes the rest.
 pub async fn expire_claims(blobs: &dyn Blobs, now: Timestamp) -> Result<usize, StageError> {
     let mut over = 0;
     for key in all_keys(blobs, PREFIX, None).await? {
         let Some(blob) = blobs.get(&key).await? else { continue };
-        // One that cannot be read proves nothing.
+        // An object that cannot be read proves nothing.
         if serde_json::from_slice::<Ownership>(&blob.bytes).is_ok_and(|all| !ownership::is_over(&all, now)) {
             continue;
         }

@@ -1,5 +1,5 @@
-//! Stats: how many sites, feeds, pages and held hosts there are. Where every row that is read costs money, it is taken once
-//! a week and kept, and whoever asks for the status reads what was kept.
+//! Stats: counts sites, feeds, pages and held hosts. Where every row read costs money, they are counted once a week and
+//! stored, and the status command and page read the stored counts.
 
 use crate::catalog::listing::{each_host, each_page, each_source};
 use crate::catalog::object;
@@ -10,9 +10,9 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Key of the last ones; the name is that of stores that exist.
+/// Key of the object with the last counts. The name is that of existing stores.
 const KEY: &str = "census.json";
-/// Time for which they are good: a week, less half a day, since who asks does so daily and not to the second.
+/// Time for which stored counts are reused: a week less half a day, since the caller comes daily and not to the second.
 const GOOD_FOR: Millis = Millis::from_hours(7 * 24 - 12);
 
 /// The stage that counts.
@@ -23,13 +23,13 @@ pub struct Stats {
     pub sources: Arc<dyn Sources>,
     /// The states of host keys.
     pub hosts: Arc<dyn Hosts>,
-    /// Where they are stored.
+    /// Store for the counts.
     pub blobs: Arc<dyn Blobs>,
     /// Time.
     pub clock: Arc<dyn Clock>,
 }
 
-/// Numbers of everything that is stored, for the operator.
+/// Counts of everything that is stored, for the operator.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Counts {
     /// Sites that were named.
@@ -38,15 +38,15 @@ pub struct Counts {
     pub feeds: u64,
     /// Pages, by the word of their state.
     pub pages: BTreeMap<&'static str, u64>,
-    /// Those that were rejected, by the reason.
+    /// Rejected pages, by the reason.
     pub rejected: BTreeMap<&'static str, u64>,
-    /// Those that are gone, by the reason.
+    /// Pages that are gone, by the reason.
     pub gone: BTreeMap<&'static str, u64>,
-    /// Host keys that are left alone now, by the reason.
+    /// Host keys that are held now, by the reason.
     pub held: BTreeMap<HoldReason, u64>,
 }
 
-/// Numbers for the public status page.
+/// Counts for the public status page.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PublicCounts {
     /// Sites that were named.
@@ -61,12 +61,12 @@ pub struct PublicCounts {
     pub rejected: u64,
     /// Pages that were taken in and are gone again.
     pub gone: u64,
-    /// Host keys that are left alone now, by the reason.
+    /// Host keys that are held now, by the reason.
     pub held: BTreeMap<HoldReason, u64>,
 }
 
 impl Counts {
-    /// For the status page, which anybody may read.
+    /// Returns the counts for the status page, which anybody may read.
     pub fn for_public(&self) -> PublicCounts {
         let pages = |word: &str| self.pages.get(word).copied().unwrap_or(0);
         PublicCounts {
@@ -81,12 +81,12 @@ impl Counts {
     }
 }
 
-/// What is kept.
+/// The stored object.
 #[derive(Debug, Serialize, Deserialize)]
 struct StoredStats {
-    /// When counting was begun last: one that comes to no end is not begun anew each day.
+    /// Time at which counting was last begun, so that a count that fails is not begun anew each day.
     begun: Timestamp,
-    /// The last one that came to its end, and when.
+    /// The last complete counts with their time.
     counted: Option<(Timestamp, PublicCounts)>,
 }
 
@@ -94,7 +94,7 @@ impl Stats {
     /// Counts all rows.
     ///
     /// # Errors
-    /// What the ports say.
+    /// Any error of the ports.
     pub async fn take(&self) -> Result<Counts, PortError> {
         let (sites, feeds) = self.sources().await?;
         let mut all = Counts { sites, feeds, held: self.held().await?, ..Counts::default() };
@@ -118,10 +118,10 @@ impl Stats {
         Ok(all)
     }
 
-    /// Sites that were named, and feeds that are known.
+    /// Returns the number of sites that were named, and of feeds that are known.
     ///
     /// # Errors
-    /// What the ports say.
+    /// Any error of the ports.
     pub async fn sources(&self) -> Result<(u64, u64), PortError> {
         let (mut sites, mut feeds) = (0, 0);
         each_source(self.sources.as_ref(), |row| match row {
@@ -133,10 +133,10 @@ impl Stats {
         Ok((sites, feeds))
     }
 
-    /// Host keys that are held now, by the reason.
+    /// Returns the number of host keys that are held now, by the reason.
     ///
     /// # Errors
-    /// What the ports say.
+    /// Any error of the ports.
     pub async fn held(&self) -> Result<BTreeMap<HoldReason, u64>, PortError> {
         let now = self.clock.now();
         let mut held = BTreeMap::new();
@@ -149,10 +149,10 @@ impl Stats {
         Ok(held)
     }
 
-    /// Counts and stores, unless that was begun within the last week; says whether it did.
+    /// Counts and stores, unless a count was begun within the last week; returns true if it counted.
     ///
     /// # Errors
-    /// What the ports say; then the last one stays for another week.
+    /// Any error of the ports; the last counts then stay for another week.
     pub async fn keep(&self) -> Result<bool, StageError> {
         let now = self.clock.now();
         let kept = kept(self.blobs.as_ref()).await?;
@@ -170,7 +170,7 @@ impl Stats {
     }
 }
 
-/// One that cannot be read is as good as none.
+/// Loads the stored object; one that cannot be read is treated as missing.
 async fn kept(blobs: &dyn Blobs) -> Result<Option<StoredStats>, PortError> {
     Ok(blobs.get(KEY).await?.and_then(|blob| serde_json::from_slice(&blob.bytes).ok()))
 }
@@ -178,7 +178,7 @@ async fn kept(blobs: &dyn Blobs) -> Result<Option<StoredStats>, PortError> {
 /// Returns the numbers that were stored last, and when they were counted.
 ///
 /// # Errors
-/// What the object store says.
+/// The object store's error.
 pub async fn stored_stats(blobs: &dyn Blobs) -> Result<Option<(Timestamp, PublicCounts)>, PortError> {
     Ok(kept(blobs).await?.and_then(|kept| kept.counted))
 }

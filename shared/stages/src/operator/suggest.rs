@@ -19,15 +19,15 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use url::Url;
 
-/// Where it is kept what was suggested today.
+/// Key of the object that counts today's suggestions.
 const ALLOWANCE: &str = "suggested.json";
-/// Number of rows that are written at once.
+/// Number of rows that are written concurrently.
 const AT_ONCE: usize = 32;
 
-/// Takes sites and feeds.
+/// Takes suggested sites and feeds.
 #[derive(Clone)]
 pub struct Suggest {
-    /// Where they are written down.
+    /// Rows of sites and feeds.
     pub sources: Arc<dyn Sources>,
     /// For the list of blocked hosts.
     pub blobs: Arc<dyn Blobs>,
@@ -39,7 +39,7 @@ pub struct Suggest {
     pub clock: Arc<dyn Clock>,
     /// For what the operator excludes.
     pub scope: Arc<Scope>,
-    /// What counts as one host.
+    /// Rules that decide which names count as one host.
     pub groups: Arc<HostGroups>,
 }
 
@@ -48,26 +48,26 @@ pub struct Suggest {
 pub struct NamedSource {
     /// Its key.
     pub key: SourceKey,
-    /// Whether it was known already.
+    /// Whether it was new or known already.
     pub outcome: SuggestOutcome,
 }
 
-/// What became of a suggestion.
+/// Outcome of a suggestion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SuggestOutcome {
-    /// It will be looked at.
+    /// It is new and will be crawled.
     Taken,
     /// It was known already.
     Known,
 }
 
-/// Why a suggestion was not taken.
+/// Reasons why a suggestion was not taken.
 #[derive(Debug, thiserror::Error)]
 pub enum SuggestError {
-    /// It cannot be taken.
+    /// The address cannot be taken.
     #[error(transparent)]
     Refused(RefusedAddress),
-    /// It could not be written down.
+    /// It could not be stored.
     #[error(transparent)]
     Stage(#[from] StageError),
 }
@@ -78,60 +78,60 @@ impl From<PortError> for SuggestError {
     }
 }
 
-/// What was suggested and cannot be taken. It is displayed as a sentence in English.
+/// An address that was suggested and cannot be taken. `Display` gives a sentence in English.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("'{typed}' cannot be crawled: {why}")]
 pub struct RefusedAddress {
     /// The beginning of what was typed.
     pub typed: String,
-    /// Why.
+    /// The reason.
     pub why: Refusal,
 }
 
-/// Why a suggestion cannot be taken.
+/// Reasons why an address cannot be taken.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    /// It has not the form of an address that is taken up; what is wrong with it, in English.
+    /// It does not have the form of an address that can be crawled; the reason, in English.
     #[error("{0}")]
     Form(String),
     /// The operator excludes it, by this rule.
     #[error("it is excluded by {0}")]
     Excluded(String),
-    /// The address guard would not let it be called; why, in English.
+    /// The address guard would not let it be called; the reason, in English.
     #[error("{0}")]
     Unsafe(String),
     /// Its host is blocked.
     #[error("the host is blocked")]
     Blocked,
-    /// As much of its site was suggested today as is taken in a day.
+    /// The limit of suggestions per site is reached for today.
     #[error("too many pages of this site were suggested today; please try again tomorrow")]
     SiteFull,
-    /// As many sites were suggested today as are taken in a day.
+    /// The limit of suggested sites is reached for today.
     #[error("too many sites were suggested today; please try again tomorrow")]
     DayFull,
-    /// It is an IP address; only what has a name can be claimed.
+    /// It is an IP address; only a host name can be claimed.
     #[error("it has no name, only an address")]
     NoName,
-    /// Names below it belong to many, so nobody can claim it as a whole.
+    /// Names below it belong to different owners, so nobody can claim it as a whole.
     #[error("it is a shared domain, whose subdomains have different owners")]
     Shared,
 }
 
 impl Suggest {
-    /// Writes a site down. Discovery comes to it with the schedule, or at once if `at_once`.
+    /// Stores a site. Discovery visits it on schedule, or at once if `at_once` is set.
     ///
     /// # Errors
-    /// Why it cannot be taken, or what the ports say.
+    /// The reason why it cannot be taken, or any error of the ports.
     pub async fn site(&self, text: &str, at_once: bool) -> Result<NamedSource, SuggestError> {
         let url = self.vetted(text, &self.hidden().await?)?;
         self.keep(site(&url), at_once).await
     }
 
-    /// Writes many sites down, each to be discovered at once; says of each, in order, why it is refused if it is. The list of
-    /// blocked hosts is read once, rows are written side by side, and jobs are sent together.
+    /// Stores many sites, each to be discovered at once; returns for each, in order, the source or the reason of
+    /// refusal. The list of blocked hosts is read once, rows are written concurrently, and jobs are sent together.
     ///
     /// # Errors
-    /// What the ports say; then some are taken. They may be named again.
+    /// Any error of the ports; some sites are then stored. All may be named again.
     pub async fn sites(&self, texts: &[String]) -> Result<Vec<Result<NamedSource, RefusedAddress>>, StageError> {
         self.many(texts, site).await
     }
@@ -178,10 +178,10 @@ impl Suggest {
         self.write(source?, true).await
     }
 
-    /// Takes a site that anybody may name. One that is not known takes of its host's allowance for the day.
+    /// Takes a site that anybody may name. One that is not known yet counts against its host's allowance for the day.
     ///
     /// # Errors
-    /// As for [`Suggest::site`], and that the allowance is used up.
+    /// As for [`Suggest::site`], and [`Refusal::SiteFull`] or [`Refusal::DayFull`] if the allowance is used up.
     pub async fn offered(&self, text: &str) -> Result<SuggestOutcome, SuggestError> {
         let url = self.vetted(text, &self.hidden().await?)?;
         if self.sources.get(&address::source_key(&url)).await?.is_none() {
@@ -194,7 +194,7 @@ impl Suggest {
 
     async fn admit(&self, host: &HostKey) -> Result<Result<(), Refusal>, SuggestError> {
         let taken = object::change(self.blobs.as_ref(), ALLOWANCE, |bytes| {
-            // One that cannot be read is as good as none: it is of another day tomorrow.
+            // An object that cannot be read is treated as missing; its counts would be void tomorrow anyway.
             let today: Allowance = bytes.and_then(|bytes| serde_json::from_slice(bytes).ok()).unwrap_or_default();
             let (next, outcome) = allowance::take(today, host, self.clock.now());
             Ok(match outcome {
@@ -206,10 +206,10 @@ impl Suggest {
         Ok(taken.await?)
     }
 
-    /// Writes a feed down. It is polled with the schedule, or at once if `at_once`.
+    /// Stores a feed. It is polled on schedule, or at once if `at_once` is set.
     ///
     /// # Errors
-    /// Why it cannot be taken, or what the ports say.
+    /// The reason why it cannot be taken, or any error of the ports.
     pub async fn feed(&self, text: &str, at_once: bool) -> Result<NamedSource, SuggestError> {
         let url = self.vetted(text, &self.hidden().await?)?;
         self.keep(feed(&url), at_once).await
@@ -223,7 +223,7 @@ impl Suggest {
         Ok(named)
     }
 
-    /// Writes a row, unless it is known; gives the job that it needs at once.
+    /// Writes a row, unless it is known; returns the job that it needs at once.
     async fn write(
         &self,
         (source, job): (Source, Job),
@@ -239,7 +239,7 @@ impl Suggest {
         Ok((NamedSource { key, outcome }, is_wanted.then_some((job, now))))
     }
 
-    /// The row as it is. A feed that was retired is polled again when somebody names it anew, unless it has moved and
+    /// Returns the stored row. A retired feed is polled again when somebody names it anew, unless it has moved and
     /// lives on at its new address.
     async fn known(&self, key: &SourceKey) -> Result<Option<Source>, SuggestError> {
         let Some((row, seen)) = self.sources.get(key).await? else { return Ok(None) };
@@ -261,12 +261,12 @@ impl Suggest {
         }
     }
 
-    /// The hosts that are blocked.
+    /// Returns the blocked hosts.
     async fn hidden(&self) -> Result<BTreeSet<String>, StageError> {
         hidden_hosts(self.blobs.as_ref()).await
     }
 
-    /// A bare host name means its home page over TLS, as browsers take it.
+    /// Parses and checks an address. A bare host name means its home page over TLS, as in browsers.
     fn vetted(&self, text: &str, hidden: &BTreeSet<String>) -> Result<Url, SuggestError> {
         let text = text.trim();
         let full = if text.contains("://") { text.to_owned() } else { format!("https://{text}") };
@@ -284,7 +284,7 @@ impl Suggest {
     }
 }
 
-/// The row of a site, and the job that looks at it.
+/// Returns the row of a site, and the job that discovers it.
 fn site(url: &Url) -> (Source, Job) {
     let key = address::source_key(url);
     let site = SiteSource {
@@ -301,7 +301,7 @@ fn site(url: &Url) -> (Source, Job) {
     (Source::Site(site), Job::Discover(job))
 }
 
-/// The row of a feed, and the job that polls it.
+/// Returns the row of a feed, and the job that polls it.
 fn feed(url: &Url) -> (Source, Job) {
     let feed = new_feed(url, None);
     let job = PollJob::new(feed.key.clone(), feed.url.clone());
@@ -317,7 +317,7 @@ fn is_untried(source: &Source, now: Timestamp) -> bool {
     }
 }
 
-/// The beginning of what somebody typed.
+/// Returns the beginning of a typed text.
 pub(crate) fn shortened(text: &str) -> String {
     text.chars().take(80).collect()
 }
