@@ -1,4 +1,4 @@
-//! Work on many rows sends its jobs in hundreds, and goes on where it was cut off.
+//! Work on many rows: it sends its jobs in hundreds, and resumes where it was cut off.
 
 use crate::test_world::{TestWorld, accepted, page};
 use curlew_model::{HostKey, Job, Millis, Page, PageId, Stage as QueueName};
@@ -8,13 +8,13 @@ use curlew_testkit::faults::{Faults, Faulty};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Calls that a sample of so many pages may make: it lists three rows for one page, five hundred at a time, and sends
-/// visits two hundred at a time; besides that some for the place.
+/// Maximum number of calls of a sample of `pages` pages: it lists three rows for one page, five hundred at a time, and
+/// sends visits two hundred at a time; a few more find its start.
 fn calls_for(pages: u64) -> u64 {
     3 * pages / 500 + pages / 200 + 20
 }
 
-/// The sample of a world whose process ends just before a call of the rows or of the queue.
+/// Returns the sample of a world whose process ends just before a call of the rows or of the queue.
 fn sample(world: &TestWorld, faults: &Arc<Faults>) -> Sample {
     Sample {
         politeness: world.politeness.clone(),
@@ -33,7 +33,7 @@ async fn with_pages(world: &TestWorld, count: u64) {
     }
 }
 
-/// The pages of the visits that were sent since this was asked last.
+/// Returns the pages of the visits that were sent since the last call.
 async fn visited(world: &TestWorld) -> BTreeSet<PageId> {
     let mut pages = BTreeSet::new();
     for delivery in world.jobs.receive(QueueName::Fetch, usize::MAX, Millis(1), world.now()).await.unwrap() {

@@ -1,4 +1,4 @@
-//! Conditional requests: what is asked, and when 304s are believed no more.
+//! Conditional requests: the validators that are sent, and the point at which 304s are no longer believed.
 
 use crate::test_world::{FEED, TestWorld, rss, status};
 use curlew_model::{Millis, Source, Stage as QueueName, Validators, Why};
@@ -15,7 +15,7 @@ fn tagged(items: &str, etag: &str) -> Reply {
     reply
 }
 
-/// Which of the polls so far were unconditional.
+/// Returns the number of polls so far that were unconditional.
 fn unconditional(world: &TestWorld) -> usize {
     world.calls(CallKind::Feed).iter().filter(|call| call.validators.is_empty()).count()
 }
@@ -93,7 +93,7 @@ async fn h04_a_server_that_says_304_for_ever_is_found_out_and_asked_unconditiona
         world.with_feed(|_| {}).await;
         world.web.answer(FEED, Ok(tagged(ITEM, "\"1\"")));
         world.poll(0).await;
-        // There is something else from now on, under the same validators or others.
+        // From now on the server has other content, under the same validators or others.
         world.web.hide(FEED, tagged(OTHER, etag));
         world.days(7).await;
         assert_eq!((unconditional(&world), world.queued(QueueName::Fetch).await.len()), (1, 1));
@@ -125,7 +125,7 @@ async fn h04_a_check_that_finds_what_has_just_been_published_costs_a_whole_answe
     let feed = world.feed().await;
     assert_eq!((feed.validators.etag.as_deref(), feed.polling.trust.doubts), (Some("\"1\""), 1));
     assert_eq!((unconditional(&world), world.queued(QueueName::Fetch).await.len()), (2, 2));
-    // What was outdated is named once more, and a server that is honest says so.
+    // The next poll sends the outdated validators once more, and an honest server answers with the new document.
     world.next_slot().await;
     world.poll(0).await;
     let feed = world.feed().await;
@@ -156,7 +156,7 @@ async fn h06_what_is_asked_with_is_kept_with_the_row() {
 
 #[tokio::test(start_paused = true)]
 async fn h01_a_server_that_knows_its_tag_in_another_form_is_asked_in_that_and_one_that_never_does_is_asked_less() {
-    // WordPress behind a proxy that compresses; Apache with a module that compresses; one that looks at nothing.
+    // WordPress behind a proxy that compresses; Apache with a module that compresses; a server that ignores validators.
     for (given, known) in
         [("W/\"x\"", Some("\"x\"")), ("\"x-gzip\"", Some("\"x-gzip\", \"x\"")), ("\"x\"", None), ("W/\"y\"", None)]
     {
@@ -182,7 +182,7 @@ async fn h01_a_server_that_knows_its_tag_in_another_form_is_asked_in_that_and_on
             }
         }
         assert_eq!(feed.validators.etag.as_deref(), Some(given));
-        // It is mended: a 304 brings the usual interval back, whatever the form.
+        // The server is mended: a 304 restores the usual interval, whatever the form of the validator.
         let last = sent.last().cloned().flatten();
         world.web.keep_as(FEED, tagged(ITEM, given), Validators { etag: last, last_modified: None });
         world.days(2).await;

@@ -1,4 +1,4 @@
-//! What a page, a poll and a query cost, counted as the stores count that ask money for it.
+//! Costs of a page, a poll and a query, counted in the operations that cloud stores bill.
 
 use crate::test_world::{FEED, TestWorld, host, html, new, rss, status, visit};
 use async_trait::async_trait;
@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 use std::io::Cursor;
 use std::sync::{Arc, Mutex};
 
-/// Counts what is asked of the port behind it, by name.
+/// Counts the calls of the port behind it, by name.
 struct Counted<P> {
     port: Arc<P>,
     counts: Mutex<BTreeMap<&'static str, u32>>,
@@ -34,7 +34,7 @@ impl<P> Counted<P> {
         &self.port
     }
 
-    /// What was asked so far, and from here on anew.
+    /// Returns the counts so far and resets them.
     fn taken(&self) -> Vec<(&'static str, u32)> {
         std::mem::take(&mut *self.counts.lock().unwrap()).into_iter().collect()
     }
@@ -136,7 +136,7 @@ async fn a_poll_that_brings_nothing_costs_one_write_and_one_cheap_read_of_its_ho
     assert_eq!(ledger.taken(), [("load_eventual", 1), ("swap", 1)]);
 }
 
-/// How many pages the next tests fetch.
+/// Number of pages that the next tests fetch.
 const PAGES: u32 = 10;
 
 /// A world with pages that have an image each, and their addresses.
@@ -165,7 +165,7 @@ async fn a_page_costs_two_writes_and_two_reads_of_its_row_and_no_object_of_its_o
     let fetch = Fetch::new(politeness(&world, ledger.clone()), pages.clone(), world.jobs.clone(), blobs.clone());
     let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
     fetch.run(&visit("example.org", &urls, &new())).await.unwrap();
-    // robots.txt, the pages and their images are a call each; the lease is asked for and given back.
+    // robots.txt, the pages and their images are one call each; the lease is taken and returned.
     assert_eq!(ledger.taken(), [("load", 2 * PAGES), ("load_eventual", 1), ("swap", 2)]);
     assert_eq!(pages.taken(), [("get", PAGES), ("insert", PAGES)]);
     assert_eq!(blobs.taken(), []);
@@ -192,8 +192,8 @@ async fn with_few_rows_a_page_costs_one_write_and_is_fetched_once_all_the_same()
     let (first, last) = urls.split_at(4);
     fetch.run(&visit("example.org", first, &new())).await.unwrap();
     assert_eq!(pages.taken(), [("load_eventual", 4)]);
-    // Another feed names pages that are on their way to extraction, and new ones: those that the state of the host has
-    // no room for get a row.
+    // Another feed names pages that are on their way to extraction, and new ones: those for which the state of the host
+    // has no room get a row.
     fetch.run(&visit("example.org", first, &new())).await.unwrap();
     assert_eq!(pages.taken(), []);
     fetch.run(&visit("example.org", last, &new())).await.unwrap();
@@ -205,7 +205,7 @@ async fn with_few_rows_a_page_costs_one_write_and_is_fetched_once_all_the_same()
     let extract = Extract { pages: pages.clone(), ..world.extract() };
     assert!(extract.run_batch(&jobs).await.iter().all(Result::is_ok));
     assert_eq!(pages.taken(), [("insert", PAGES), ("load_eventual", PAGES)]);
-    // What the state of the host has forgotten by now has a row.
+    // Pages that the state of the host has forgotten by now have a row.
     fetch.run(&visit("example.org", &urls, &new())).await.unwrap();
     assert_eq!(world.calls(CallKind::Page).len(), urls.len());
 }
@@ -251,7 +251,7 @@ async fn queries_list_nothing_but_now_and_then_and_what_is_removed_or_published_
     assert_eq!(lists(blobs.taken()), 1, "after a while there may be other years");
 }
 
-/// A split of more pages than one range read gives.
+/// A split with more pages than one range read returns.
 async fn with_a_large_split() -> TestWorld {
     let world = TestWorld::new();
     let mut seed = 1_u64;
@@ -293,7 +293,7 @@ async fn what_lies_on_the_shelf_is_not_read_again_unless_it_is_damaged() {
     let gets = |taken: Vec<(&str, u32)>| taken.iter().find(|(name, _)| *name == "get").map_or(0, |(_, n)| *n);
     let cold = gets(blobs.taken());
     assert!(cold > 3 && found.hits.len() == 10, "{cold}");
-    // Another process over the same shelf reads what changes, and nothing of the split.
+    // Another process with the same cache reads what changes, and nothing of the split.
     assert_eq!(finder().find("curlew mud", Start::Offset(0), 10).await.unwrap(), found);
     assert_eq!(gets(blobs.taken()), 2);
     shelf.damage();
@@ -301,7 +301,7 @@ async fn what_lies_on_the_shelf_is_not_read_again_unless_it_is_damaged() {
     assert_eq!(gets(blobs.taken()), cold, "all of it is read again");
     assert_eq!(finder().find("curlew mud", Start::Offset(0), 10).await.unwrap(), found);
     assert_eq!(gets(blobs.taken()), 2, "and what is good lies there again");
-    // A split that is listed no more is not kept either.
+    // A split that is no longer listed is not kept either.
     crate::index::accept(&world, "later", "curlew mud").await;
     world.index().publish(2026).await.unwrap();
     world.index().refresh(2026).await.unwrap();

@@ -1,4 +1,4 @@
-//! How the feeds of a site are found: in which order, with how many calls, and never twice.
+//! Discovery of a site's feeds: the order of the tries, the number of calls, and nothing twice.
 
 use crate::test_world::{TestWorld, key, moved, rss, status};
 use curlew_model::{DiscoverJob, Job, Millis, SiteState, Source, Stage as QueueName, Validators};

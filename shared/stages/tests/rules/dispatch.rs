@@ -1,4 +1,4 @@
-//! Dispatch after a stop: it catches up, whatever its length and wherever its ticks end.
+//! Dispatch after a stop: it catches up, however long the stop was and wherever its ticks end.
 
 use crate::test_world::{TestWorld, key};
 use curlew_model::{FeedSource, Job, Millis, Slot, Source, SourceKey, Stage as QueueName, Timestamp};
@@ -46,7 +46,7 @@ impl Stack {
         }
     }
 
-    /// How often each feed was sent since this was asked last.
+    /// Returns the number of polls that were sent for each feed since the last call.
     async fn polls(&self) -> BTreeMap<SourceKey, u32> {
         let mut polls = BTreeMap::new();
         for delivery in self.world.jobs.receive(QueueName::Poll, usize::MAX, Millis(1), self.world.now()).await.unwrap()
@@ -67,7 +67,7 @@ fn hashed(n: u64) -> SourceKey {
     key(&format!("https://h{n}.example/feed"))
 }
 
-/// A key of slot 0 that begins with this number, or one a little below it.
+/// Returns a key of slot 0 that begins with this number, or one a little below it.
 fn in_slot_0(number: u64, n: u64) -> SourceKey {
     SourceKey::new(&format!("{:016x}{n:016x}", number - number % u64::from(Slot::COUNT))).unwrap()
 }
@@ -82,7 +82,7 @@ async fn dispatch_catches_up_after_any_stop_though_each_tick_is_cut_off() {
         stack.wait(stop).await;
         let stopped = (stack.marks.load("dispatch").await.unwrap().0, stack.world.now());
         let (mut polls, mut ticks) = (BTreeMap::<SourceKey, u32>::new(), 0);
-        // Each of these ticks ends when it has looked at a quarter of all slots.
+        // Each of these ticks ends after a quarter of all slots.
         while stack.dispatch_that_ends(250).tick().await.is_err() {
             ticks += 1;
             assert!(ticks < 40, "dispatch does not come on");
@@ -103,16 +103,16 @@ async fn dispatch_catches_up_after_any_stop_though_each_tick_is_cut_off() {
 #[tokio::test(start_paused = true)]
 async fn a_slot_with_more_rows_than_a_tick_may_read_is_gone_through_part_by_part() {
     let spread = (0..6_000_u64).map(|n| in_slot_0(n.wrapping_mul(0x9E37_79B9_7F4A_7C15), n));
-    // Somebody has looked for URLs whose keys all begin alike.
+    // Somebody has searched for URLs whose keys all begin alike.
     let alike = (0..2_000_u64).map(|n| in_slot_0(1 << 63, n));
     let stack = Stack::with(spread.chain(alike)).await;
-    // A mark of an older program, in the middle of a minute; the slot has come in the next one.
+    // An older program left a mark in the middle of a minute; the slot comes in the next minute.
     let midnight = stack.world.now();
     assert_eq!(midnight.minute() % i64::from(Slot::COUNT), 0);
     stack.marks.swap("dispatch", Version::ABSENT, Timestamp::from_millis(midnight.as_millis() - 1)).await.unwrap();
     let (mut polls, mut ticks, mut most) = (BTreeMap::<SourceKey, u32>::new(), 0, 0);
     loop {
-        // Nothing is read any more once the first list of rows was.
+        // Nothing more is read after the first list of rows.
         let limits = TickLimits { rows: 1, until: Millis::ZERO };
         let sent = stack.dispatch().tick_within(limits).await.unwrap();
         most = most.max(sent.rows);
@@ -127,7 +127,7 @@ async fn a_slot_with_more_rows_than_a_tick_may_read_is_gone_through_part_by_part
     assert_eq!(polls.len(), 8_000);
     assert!(ticks >= 10 && most <= 3_000, "{ticks} ticks of at most {most} rows");
     let twice: u32 = polls.values().map(|n| n - 1).sum();
-    // A tick ends within those that begin alike, and then the part of them that it had read is read again.
+    // A tick ends within the keys that begin alike, and the next one reads that part of them again.
     assert!(twice <= 500 + 3 * ticks, "{twice} polls were sent again: more than those at the edge of a tick");
     let (mark, _) = stack.marks.load("dispatch").await.unwrap();
     assert_eq!(mark, Some(stack.world.now()), "it is an instant as ever");

@@ -1,4 +1,4 @@
-//! Entries: what is one page is visited once, what is taken back is removed, and what changes with each call costs little.
+//! Entries: one page is visited once, a withdrawn entry is removed, and entries that change with each call cost little.
 
 use crate::test_world::{FEED, TestWorld, accepted, html, key, page, status};
 use curlew_model::{

@@ -1,4 +1,4 @@
-//! What becomes of feeds: they move, are gone, lost, refused, suspect, and come back.
+//! Failures of feeds: they move, are gone, lost, refused, suspect, and come back.
 
 use crate::test_world::{FEED, TestWorld, key, moved, rss, status};
 use curlew_model::{FailureKind, Millis, SiteState, Source, Stage as QueueName, Validators, Why};
@@ -153,7 +153,7 @@ async fn f04_a_retired_feed_opens_its_site_once_and_only_if_it_was_the_last() {
     world.web.answer(FEED, Ok(status(410)));
     world.poll(0).await;
     assert!(matches!(world.site(HOME).await.state, SiteState::Working { .. }), "the other one works");
-    // The other one is retired as well, and this one is named and gone again.
+    // The other one is retired as well, and this one is named and is gone again.
     let Some((Source::Feed(mut sister), seen)) = world.sources.get(&key(other)).await.unwrap() else { panic!() };
     sister.gone = true;
     world.sources.swap(seen, &Source::Feed(sister)).await.unwrap();
@@ -217,7 +217,7 @@ async fn x18_a_feed_that_turns_into_something_else_keeps_its_state_and_becomes_s
         assert!(!after.gone);
         let calls = world.calls(CallKind::Feed).len();
         assert!(calls <= 12, "{body:?}: {calls} calls in forty days");
-        // What it was, it is again.
+        // The feed answers as before again.
         world.web.keep(FEED, document("\"1\""));
         world.days(20).await;
         assert_eq!(world.feed().await.polling.streak, None);

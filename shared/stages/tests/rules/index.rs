@@ -1,4 +1,4 @@
-//! The index over days and years: what is published, merged, purged and swept, and what is found of it.
+//! The index over days and years: publishing, merging, purging, sweeping, and searching.
 
 use crate::test_world::{TestWorld, host, page};
 use curlew_model::{Gone, Location, Millis, Page, PageId, PageState, QueryError, Record, SegmentKey, Timestamp, Year};
@@ -55,8 +55,8 @@ async fn go_to(world: &TestWorld, day: &str) {
     world.politeness.clock.sleep(to.since(world.now())).await;
 }
 
-/// The objects that hold one of some words, as they are or as a stem; also in the zstd frames that records and splits
-/// are made of.
+/// Returns the objects that contain one of some words, in full or as a stem; also within the zstd frames of records and
+/// splits.
 pub(crate) async fn traces(world: &TestWorld, words: &[&str]) -> Vec<String> {
     let mut found = vec![];
     for key in world.blobs.list("", None, 100_000).await.unwrap() {
@@ -95,7 +95,7 @@ async fn in_a_simulated_year_a_page_is_rewritten_about_five_times() {
         world.politeness.clock.sleep(Millis::from_hours(8)).await;
     }
     assert_eq!(world.now().year(), 2028);
-    // New Year: what was current is found as before, and its last hours are published by the first of the next year.
+    // New Year: current pages are found as before, and the next year's first publishing includes the last hours.
     ids.push(accept(&world, "of-2028", "A curlew probes the mud.").await);
     for year in [2027, 2028] {
         let done = world.index().publish(year).await.unwrap();
@@ -109,10 +109,10 @@ async fn in_a_simulated_year_a_page_is_rewritten_about_five_times() {
     assert_eq!(ask(&world, "curlew").await.total, 1_096 - 54);
     assert_eq!(manifest(&world, 2027).await.tombstones.len(), 0);
     let rewrites = all.rewritten as f64 / all.added as f64;
-    // 4.1 times after it was written first, as it is now.
+    // At present a page is rewritten 4.1 times on average after it was first written.
     assert!((3.5..5.0).contains(&rewrites), "{rewrites}");
     assert!(most <= 26, "{most}");
-    // A day later nothing lies there but what is listed.
+    // A day later only listed objects are left.
     world.politeness.clock.sleep(Millis::from_days(2)).await;
     for year in [2027, 2028] {
         world.index().publish(year).await.unwrap();
@@ -128,7 +128,7 @@ async fn two_indexers_at_once_publish_each_page_once() {
     for n in 0..6 {
         accept(&world, &format!("a{n}"), "A curlew.").await;
     }
-    // The one has listed the segments when the other comes with one more.
+    // One indexer has listed the segments when the other comes with one more.
     let (one, two) = (world.index(), world.index());
     let later = async {
         accept(&world, "late", "A curlew.").await;
@@ -178,7 +178,7 @@ async fn p04_after_compaction_the_text_of_a_removed_page_is_in_no_object() {
 
     let words = ["xylomarimbul", "quillfeath"];
     assert_eq!(traces(&world, &words).await.len(), 1, "the split, until it is written anew");
-    // By hand at once, by itself after a while; the old split goes a day later.
+    // Refreshed by hand at once, by schedule after a while; the old split is deleted a day later.
     world.index().refresh(2026).await.unwrap();
     world.politeness.clock.sleep(Millis::from_hours(25)).await;
     world.index().publish(2026).await.unwrap();

@@ -1,4 +1,4 @@
-//! A wall in place of all pages removes none of them and rejects none for good.
+//! Interstitials: a wall in place of all pages removes none of them and rejects none for good.
 
 use crate::index::{accept, ask};
 use crate::test_world::{TestWorld, host, html, new, page, status, visit};
@@ -11,7 +11,7 @@ const NAMES: [&str; 5] = ["a", "b", "c", "d", "e"];
 const TEXT: &str =
     "The curlew walks along the edge of the water and probes the mud for worms and small crabs of the bay.";
 
-/// What a page of these names says; each its own text.
+/// Returns a text that is unique to the page of this name.
 fn own(name: &str) -> String {
     format!("{} On {name} it sings, {}", TEXT, format!("{name} and more {name}, ").repeat(9))
 }
@@ -23,7 +23,7 @@ fn document(title: &str, head: &str, text: &str) -> Reply {
     reply
 }
 
-/// A challenge as walls show it: status 200, one text, another number each time, and a directive not to be indexed.
+/// Returns a challenge as walls show it: status 200, one text, a new number each time, and a `noindex` directive.
 fn wall(n: usize) -> Reply {
     let text = format!("Making sure you are not a bot. Your request 8f{n}c3 is being looked at.");
     document("One moment", "<meta name=robots content=\"noindex,nofollow\">", &text)
@@ -49,7 +49,7 @@ fn show(world: &TestWorld, reply: impl Fn(usize, &str) -> Reply) {
     }
 }
 
-/// Runs every visit that comes due within some days, in order, and gives up as the program does.
+/// Runs every visit that comes due within some days, in order, and applies the verdicts as the program does.
 async fn days(world: &TestWorld, days: u64) {
     let end = world.now() + Millis::from_days(days);
     while world.now() < end {
@@ -105,7 +105,7 @@ async fn a_wall_in_place_of_all_pages_erases_none_and_holds_the_host() {
         let (_, later) = held(&world).await.unwrap();
         assert!(later > length, "it is asked again less and less often");
 
-        // The wall is taken down: the next look finds each page itself, and nothing is held any more.
+        // The wall is taken down: the next look finds each page again, and nothing is held any more.
         show(&world, |_, name| document(&format!("Page {name}"), "", &own(name)));
         world.politeness.clock.sleep(Millis::from_days(20)).await;
         recheck_all(&world).await;
@@ -228,7 +228,7 @@ async fn short_pages_that_each_say_something_else_are_rejected_and_hold_nothing(
     assert!(world.now() > Timestamp::EPOCH);
 }
 
-/// Whatever pages answer at two looks: what is removed was confirmed or said 404, and one text in place of all pages
+/// Whatever pages answer at two looks: a removed page was confirmed or answered 404, and one text in place of all pages
 /// removes nothing.
 #[tokio::test(start_paused = true)]
 async fn pages_leave_the_index_only_for_a_reason_that_lasts() {

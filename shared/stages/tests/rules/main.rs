@@ -281,7 +281,7 @@ async fn p04_p07_a_recheck_removes_what_is_gone_expired_or_blocked_and_nothing_e
     }
 }
 
-/// A frame that reads as erased, so that removal has only its place to keep.
+/// Returns a frame that reads as erased, so that removal has only its location to keep.
 fn zstd_record() -> Vec<u8> {
     let mut frame = 0x184D_2A50_u32.to_le_bytes().to_vec();
     frame.extend(8_u32.to_le_bytes());
@@ -341,7 +341,7 @@ async fn a_segment_whose_rows_are_still_to_be_written_is_indexed_later() {
     let [(Job::Extract(job), _)] = &queued[..] else { panic!("{} jobs", queued.len()) };
     world.extract().run_batch(&[(**job).clone()]).await;
     let (written, seen) = world.pages.get(&page(url)).await.unwrap().unwrap();
-    // As it was between the writing of the segment and of the row.
+    // As it was between writing the segment and writing the row.
     let seen = world.pages.swap(seen, &Page { state: PageState::Pending, ..written.clone() }).await.unwrap();
     world.blobs.put("segments/.DS_Store", "x".into()).await.unwrap();
     assert_eq!(world.index().years().await.unwrap(), [2026]);

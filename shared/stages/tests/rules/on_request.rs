@@ -1,4 +1,4 @@
-//! What a person may ask for: a poll before its time, and why a site came to nothing.
+//! Requests by a person: a poll before its time, and the reason why a site yielded nothing.
 
 use crate::test_world::{FEED, TestWorld, host, key, rss, status};
 use curlew_model::{
@@ -22,7 +22,7 @@ async fn ask(world: &TestWorld) -> Verdict {
     world.poll_stage().run(&job).await.unwrap()
 }
 
-/// How often the feed was called when asked for so many minutes after what came before.
+/// Returns the number of calls of the feed when it is asked for this many minutes after the last step.
 async fn called_after(world: &TestWorld, minutes: u64) -> usize {
     world.politeness.clock.sleep(Millis::from_mins(minutes)).await;
     let before = world.calls(CallKind::Feed).len();

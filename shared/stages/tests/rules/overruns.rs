@@ -1,4 +1,4 @@
-//! Documents that take more processor time than they may: each is given up with a reason, and nothing else is.
+//! Documents that exceed their processor time: each is given up with a reason, and nothing else is.
 
 use crate::test_world::{FEED, TestWorld, html, new, rss, visit};
 use curlew_model::{ExtractJob, Job, PageState, Purpose, Rejection, Stage as QueueName};
@@ -107,7 +107,7 @@ async fn a_page_that_overruns_when_it_is_checked_again_stays() {
     assert!(world.extract().run_batch(std::slice::from_ref(&job)).await.iter().all(Result::is_ok));
     let before = world.pages.get(&job.page).await.unwrap().unwrap().0.state;
     assert!(matches!(before, PageState::Accepted { .. }), "{before:?}");
-    // Neither while it is only glanced at, nor when its text is compared.
+    // Neither while its head is scanned, nor when its text is compared.
     for spared in [0, 1] {
         overrun_after(&mut world, spared);
         assert_eq!(world.fetch(&visit("example.org", &[A], &Purpose::Recheck)).await, Verdict::Done);

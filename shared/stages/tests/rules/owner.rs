@@ -1,4 +1,4 @@
-//! What owners of sites prove and ask for, and what people write to the operator.
+//! Owners: proofs and requests of site owners, and messages to the operator.
 
 use crate::index::{accept, ask, traces};
 use crate::test_world::{FEED, TestWorld, host, page, status};
@@ -21,7 +21,7 @@ const FILE: &str = "https://example.org/.well-known/curlew-challenge.txt";
 const HOME: &str = "https://example.org/";
 const TEXT: &str = "The curlew walks along the edge of the water and probes the mud for worms.";
 
-/// A zone that fits into a test.
+/// An in-memory DNS zone.
 #[derive(Default)]
 struct Zone(Mutex<BTreeMap<String, Vec<Bytes>>>);
 
@@ -95,7 +95,7 @@ impl Town {
         }
     }
 
-    /// Runs what was asked for, each job when it is due.
+    /// Runs the requested jobs, each when it is due.
     async fn work(&self) {
         let (world, own) = (&self.world, self.own());
         while let Some((Job::Own(job), due)) = world.queued(QueueName::Discover).await.into_iter().next() {
@@ -115,7 +115,7 @@ impl Town {
         answer
     }
 
-    /// Where the challenge was found, and why not elsewhere.
+    /// Looks for a proof; returns the way by which it was found, and the reasons why the others failed.
     async fn look(&self, n: u64) -> (Option<Way>, Vec<(Way, Miss)>) {
         self.world.politeness.clock.sleep(Millis::from_mins(1)).await;
         assert_eq!(self.request(n, OwnerRequest::Look).await, RequestOutcome::Granted);
@@ -200,7 +200,7 @@ async fn w07_what_others_can_write_or_lead_to_is_no_proof() {
     assert_eq!((found, &misses[1..]), (None, &[(Way::File, Miss::Redirect), (Way::Meta, Miss::Redirect)][..]));
     assert!(town.world.web.calls().iter().all(|call| call.url.starts_with(HOME)), "nobody else was called");
 
-    // A server that repeats what it is asked for, and one that says yes to everything.
+    // A server that echoes what it is asked for, and one that answers 200 to everything.
     let town = Town::new().await;
     town.world.web.serve(FILE, "text/html", format!("<html>no {text} here</html>"));
     town.world.web.serve(HOME, "text/html", format!("<html><body><p>{tag}</p><!-- {tag} --></body></html>"));
@@ -268,7 +268,7 @@ async fn an_owner_is_told_what_is_kept() {
     assert_eq!(report.counts, BTreeMap::from([("accepted".to_owned(), 2)]));
     assert_eq!(report.pages.len(), 2);
     assert_eq!((kept.block, kept.hold), (BlockedBy::Nobody, None));
-    // The same at once once more would read all rows again.
+    // The same request again at once would read all rows once more.
     assert!(matches!(town.request(1, OwnerRequest::Report).await, RequestOutcome::TooSoon(_)));
 }
 
@@ -288,7 +288,7 @@ async fn i05_a_block_counts_from_the_next_query_and_call_and_is_taken_back() {
     assert_eq!(town.request(1, OwnerRequest::Unblock).await, RequestOutcome::Granted);
     assert_eq!(town.found().await, 2);
 
-    // What the operator has blocked, an owner does not take back.
+    // An owner cannot lift the operator's block.
     assert_eq!(town.request(1, OwnerRequest::Block).await, RequestOutcome::Granted);
     town.blocks().block(HOST).await.unwrap();
     town.world.politeness.clock.sleep(Millis::from_mins(10)).await;
@@ -341,7 +341,7 @@ async fn i05_what_its_owner_has_forgotten_is_gone() {
     town.world.politeness.clock.sleep(Millis::from_days(2)).await;
     town.world.index().publish(2026).await.unwrap();
     assert_eq!(traces(&town.world, &["probe", "worms"]).await, Vec::<String>::new());
-    // A visit that the owner asks for takes the feed up again, once the block is gone.
+    // A visit that the owner asks for takes the feed up again, once the block is lifted.
     assert_eq!(town.request(1, OwnerRequest::Unblock).await, RequestOutcome::Granted);
     assert_eq!(town.request(1, OwnerRequest::Visit).await, RequestOutcome::Granted);
     assert!(!town.world.feed().await.gone);
@@ -409,7 +409,7 @@ async fn w03_w04_suggestions_are_written_down_once_and_in_bounded_number() {
     let suggest = world.suggest();
     let mut taken = 0;
     for n in 0..50 {
-        // The same again and again, and another each time, of one host.
+        // The same address again and again, and a new one each time, of one host.
         suggest.offered("https://example.org/same").await.unwrap();
         taken += usize::from(suggest.offered(&format!("https://sub{n}.example.org/{n}")).await.is_ok());
     }

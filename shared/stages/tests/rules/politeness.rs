@@ -1,4 +1,4 @@
-//! Holds of the right width, circuits, our own outages, and blocks that reach below a public suffix.
+//! Politeness: the scope of holds, circuits, our own outages, and blocks that reach below a public suffix.
 
 use crate::test_world::{TestWorld, host, html, new, page, status, visit};
 use async_trait::async_trait;
@@ -25,7 +25,7 @@ fn called(world: &TestWorld, url: &str) -> usize {
     world.web.calls().iter().filter(|call| call.url == url).count()
 }
 
-/// The jobs that wait in the queue of visits, which is emptied: their URLs, and in how long they are due.
+/// Empties the queue of visits; returns its jobs with their URLs and the time until each is due.
 async fn left(world: &TestWorld) -> Vec<(VisitJob, Millis)> {
     let queued = world.queued(QueueName::Fetch).await;
     for delivery in world.jobs.receive(QueueName::Fetch, 100, Millis(1), Timestamp::MAX).await.unwrap() {
@@ -66,7 +66,7 @@ async fn one_403_ends_the_visit_and_holds_its_url_and_a_second_holds_the_host() 
     assert_eq!((urls(refused), refused.deferrals), (vec![A], 1));
     assert!(*late >= Millis::from_hours(72) && *late <= Millis::from_hours(80));
 
-    // Whoever asks for it before its time does not call it, and others have their turn.
+    // A visit before that time does not call the URL, and the other URLs have their turn.
     world.politeness.clock.sleep(*soon).await;
     world.fetch(&VisitJob { items: [refused.items.clone(), rest.items.clone()].concat(), ..rest.clone() }).await;
     assert_eq!((called(&world, A), called(&world, B), called(&world, C)), (1, 1, 1));
@@ -98,7 +98,7 @@ async fn h18_a_page_that_is_always_cut_short_waits_alone_and_is_given_up_in_the_
         assert_eq!(state(&world, "example.org").await.hold, None, "{n}");
         let mut waiting = left(&world).await;
         if n == 0 {
-            // What is left of the visit waits an hour and is fetched then.
+            // The rest of the visit waits an hour and is fetched then.
             let (rest, wait) = waiting.remove(0);
             world.politeness.clock.sleep(wait).await;
             world.fetch(&rest).await;
@@ -130,7 +130,7 @@ async fn after_a_hold_a_page_that_is_broken_for_good_is_not_what_is_tried_first(
     assert_eq!((called(&world, A), called(&world, C)), (1, 1), "nothing is asked for that brought the hold");
     let waiting = left(&world).await;
     assert!(waiting.iter().all(|(_, wait)| *wait >= Millis::from_mins(59) && *wait < Millis::from_hours(2)));
-    // Anything else decides; from then on each of them speaks for itself again.
+    // Any other URL decides; from then on each answer counts for its own URL again.
     let other = "https://example.org/d";
     world.web.serve(other, "text/html", html(""));
     world.fetch(&visit("example.org", &[other], &new())).await;
@@ -282,7 +282,7 @@ async fn a_block_of_a_public_suffix_reaches_the_host_keys_below_it() {
     world.fetch(&visit("github.com", &[urls[2]], &new())).await;
     assert_eq!(world.state(urls[2]).await, Some(PageState::Pending));
 
-    // Taken back, it is so for both, and what it kept out is taken up.
+    // After the block is lifted, both hosts are free, and the pages that it kept out are taken up.
     assert!(blocks(&world).unblock("github.io").await.unwrap());
     assert!(!blocks(&world).unblock("github.io").await.unwrap());
     let mut waiting = left(&world).await;

@@ -1,4 +1,4 @@
-//! Polls that bring nothing: most of them, so what they leave undone is most of what polling does not cost.
+//! Polls that bring nothing new. Most polls are such, so they decide what polling costs.
 
 use crate::test_world::{FEED, TestWorld, host, moved, rss, status};
 use async_trait::async_trait;
@@ -45,7 +45,7 @@ async fn a_poll_that_brings_nothing_lets_its_lease_run_out_and_one_with_news_giv
         let until = now.lease.map(|lease| lease.until);
         assert!(until.is_some_and(|until| until > world.now() && until <= before + rules.brief_length()));
         assert!(now.window.spent >= rules.brief_length(), "it is charged in full");
-        // The third comes when robots.txt is asked for again, a pause before the feed.
+        // The third poll reads robots.txt again, a pause before the feed.
         if n == 2 {
             assert!(world.now() < before + rules.min_pause, "a lease that ran out hours ago costs no pause");
         }
@@ -82,7 +82,7 @@ async fn a_lease_that_was_left_keeps_others_out_until_it_ends() {
     assert!(world.now() >= ended + world.politeness.rules.min_pause);
 }
 
-/// A web that takes its time for each answer.
+/// A web that delays each answer.
 struct Slow(Arc<MemoryFetch>, Arc<dyn curlew_ports::Clock>, Millis);
 
 #[async_trait]

@@ -1,4 +1,4 @@
-//! Hubs: asked, answered, believed in one thing only.
+//! WebSub: subscriptions, verification, and the one thing that a hub is believed in.
 
 use crate::test_world::{FEED, HOUR, TestWorld, key, moved, rss, status};
 use curlew_model::{Job, Millis, Stage as QueueName, SubscribeJob, Subscription, Timestamp, Why, hex};
@@ -16,7 +16,7 @@ use url::form_urlencoded;
 
 const HUB: &str = "https://hub.example/";
 
-/// Somebody listens for hubs.
+/// A world that listens for hubs.
 struct Listening {
     world: TestWorld,
     subscribe: Subscribe,
@@ -63,7 +63,7 @@ impl Listening {
         curlew_model::PollJob { feed: key(FEED), url: FEED.into(), deferrals: 0, on_request: false }
     }
 
-    /// The jobs for hubs that wait; they are taken out.
+    /// Takes the waiting jobs for hubs out of the queue.
     async fn jobs(&self) -> Vec<SubscribeJob> {
         let mut jobs = vec![];
         for delivery in self.world.jobs.receive(QueueName::Poll, 9, Millis(1), self.world.now()).await.unwrap() {
@@ -82,7 +82,7 @@ impl Listening {
         self.subscribe.run(&jobs[0]).await.unwrap()
     }
 
-    /// What the hub was posted last.
+    /// Returns the form that was posted to the hub last.
     fn form(&self) -> BTreeMap<String, String> {
         let calls = self.world.calls(CallKind::Hub);
         form_urlencoded::parse(calls.last().unwrap().form.as_ref().unwrap().as_bytes()).into_owned().collect()
@@ -101,7 +101,7 @@ impl Listening {
         self.world.feed().await.polling.subscription
     }
 
-    /// A feed whose hub tells of news.
+    /// Returns a feed whose hub announces its updates.
     async fn subscribed() -> Listening {
         let this = Listening::new().await;
         this.world.web.answer(HUB, Ok(status(202)));
@@ -261,7 +261,7 @@ async fn f14_a_feed_whose_hub_tells_of_news_is_polled_once_a_day() {
     assert!((4..=5).contains(&polls), "{polls}");
     let feed = this.world.feed().await;
     assert_eq!((feed.polling.why, feed.interval), (Why::Pushed, Millis::from_days(1)));
-    // The hub never asks again, so the lease ends, and all is as before.
+    // The hub never verifies again, so the lease ends, and the usual schedule is back.
     while this.world.now() < end + Millis::from_days(8) {
         this.poll().await;
     }

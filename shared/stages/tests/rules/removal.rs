@@ -1,4 +1,4 @@
-//! What has gone from the web, or stands no longer where it stood, goes from here.
+//! Removal of pages that are gone from the web, or were replaced or moved there.
 
 use crate::index::{accept, ask, traces};
 use crate::test_world::{TestWorld, moved, page, status, visit};
@@ -73,13 +73,13 @@ async fn a_doubt_that_was_wrong_is_forgotten() {
     let world = indexed().await;
     recheck(&world, Ok(document("Closed for maintenance", "We are back tomorrow."))).await;
     assert!(row(&world).await.doubted_at.is_some());
-    // It runs twice, and that is still one look.
+    // The visit runs twice, and that counts as one look.
     world.fetch(&visit("example.org", &[A], &Purpose::Recheck)).await;
     assert!(is_there(world.state(A).await));
     assert!(is_there(recheck(&world, Ok(document("Page a", TEXT))).await));
     let known = row(&world).await;
     assert_eq!((known.doubted_at, known.checked_at), (None, Some(world.now())));
-    // An article that was written anew, or got shorter, is the same one.
+    // An article that was rewritten, or got shorter, is the same one.
     let shorter = format!("{} And more.", &TEXT[..90]);
     for (title, text) in
         [("A new title", shorter.as_str()), ("Page a", "All of it in other words, as much had changed.")]
@@ -104,7 +104,7 @@ async fn a_page_that_has_moved_for_good_goes_and_is_taken_in_where_it_is_now() {
         ("https://example.org/new", &crate::test_world::new())
     );
 
-    // For a while, or to the home page: a second look decides.
+    // A temporary redirect, or one to the home page: a second look decides.
     for (code, to, reason) in
         [(302, "https://example.org/new", Gone::Moved), (301, "https://example.org/", Gone::Replaced)]
     {
@@ -146,7 +146,7 @@ async fn a_page_answering_410_is_not_found_by_the_next_query_and_its_record_is_e
     assert_eq!(ask(&world, "xylomarimbula").await.total, 0);
     assert_eq!(traces(&world, &words).await.len(), 1, "the split");
 
-    // The audit says so, for the page and for its host, and that it is gone for good in the end.
+    // The audit reports it, for the page and for its host, and in the end that the page is gone for good.
     let audit = Audit { blobs: world.blobs.clone(), pages: world.pages.clone() };
     for subject in [Subject::read(A), Subject::read("example.org"), Subject::read(page(A).as_str())] {
         let report = audit.of(&subject.unwrap()).await.unwrap();
@@ -175,7 +175,7 @@ async fn in_a_simulated_year_of_samples_every_page_has_its_turn_twice() {
     let mut ids = vec![];
     for n in 0..1_500 {
         let url = format!("https://h{}.example/{n}", n % 40);
-        // One row in three is of a page that was not taken.
+        // One row in three is of a page that is still pending.
         let state = if n % 3 == 0 { PageState::Pending } else { template.state.clone() };
         let host = HostKey::new(&format!("h{}.example", n % 40)).unwrap();
         let row = Page { id: page(&url), url, host, at: world.now(), state, ..template.clone() };

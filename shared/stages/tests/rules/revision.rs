@@ -1,4 +1,4 @@
-//! Pages that change: what a re-check finds is what the index has from then on.
+//! Pages that change: after a re-check the index has the new content.
 
 use crate::index::{ask, removal, traces};
 use crate::test_world::{FEED, HOUR, TestWorld, key, page, rss, status, visit};
@@ -95,7 +95,7 @@ async fn an_edited_page_is_found_by_its_new_words_and_by_no_old_one() {
         assert!(record(&world).await.text.contains(new), "the record is new at once");
         assert_eq!(finds(&world, old).await, 1, "and the index as it was until it is published");
         match n {
-            // What is merged has one copy; what is not has two, of which the older one is hidden.
+            // A merged index has one copy; an unmerged one has two, of which the older one is hidden.
             0 => drop(world.index().publish(2026).await.unwrap()),
             _ => drop(world.index().refresh(2026).await.unwrap()),
         }
@@ -103,11 +103,11 @@ async fn an_edited_page_is_found_by_its_new_words_and_by_no_old_one() {
             assert_eq!(finds(&world, gone).await, 0, "{gone} after {new}");
         }
         assert_eq!((finds(&world, new).await, finds(&world, "curlew").await), (1, 1), "{new}");
-        // Without opening a split it cannot be told that two copies are of one page.
+        // Without opening a split one cannot tell that two copies are of one page.
         assert_eq!(world.index().indexed(2026).await.unwrap(), if n == 0 { 2 } else { 1 }, "{new}");
         wait(&world, 25).await;
     }
-    // Nothing of the old texts is left anywhere, once what is no longer listed is swept.
+    // Nothing of the old texts is left anywhere, once unlisted objects are swept.
     world.index().refresh(2026).await.unwrap();
     wait(&world, 25).await;
     world.index().publish(2026).await.unwrap();
@@ -137,7 +137,7 @@ async fn a_page_that_goes_after_an_edit_goes_with_all_its_copies() {
         assert_eq!(finds(&world, "curlew").await, 0, "{publishes}");
         let segments = traces(&world, &["whimbrel", "godwit", "dunlin"]).await;
         let left: Vec<&String> = segments.iter().filter(|key| key.starts_with("segments/")).collect();
-        // A record that was replaced twice before anybody published waits for that.
+        // A record that was replaced twice before publishing waits for it.
         assert!(left.is_empty(), "{publishes}: {left:?}");
         for _ in 0..3 {
             world.index().refresh(2026).await.unwrap();
@@ -223,7 +223,7 @@ async fn a_recheck_is_conditional_and_a_304_is_one_that_was_passed() {
     assert_eq!(asked.last().unwrap().validators.etag.as_deref(), Some("\"whimbrel\""));
     let after = world.pages.get(&page(A)).await.unwrap().unwrap().0;
     assert_eq!((after.checked_at, &after.state), (Some(world.now()), &before.state));
-    // What has changed is asked for with its own validators from then on.
+    // A changed page is requested with its own validators from then on.
     wait(&world, 25).await;
     world.web.keep(A, document("godwit"));
     recheck(&world).await;

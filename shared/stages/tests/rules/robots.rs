@@ -1,4 +1,4 @@
-//! robots.txt and page directives as a visit keeps to them: rows R and P of the rules of etiquette.
+//! robots.txt and page directives as a visit obeys them: rows R and P of the rules of etiquette.
 
 use crate::test_world::{FEED, TestWorld, host, html, moved, new, page, rss, status, visit};
 use curlew_model::{
@@ -292,7 +292,7 @@ async fn p04_noindex_that_appears_takes_the_page_out_when_a_second_look_confirms
     assert_eq!(found(&world).await.len(), 1);
     world.web.serve(A, "text/html", html("<meta name=curlewbot content=none>"));
     recheck(&world).await;
-    // The first answer is given once more, since the fake gives each in turn.
+    // The first answer is served once more, since the fake serves each in turn.
     recheck(&world).await;
     assert_eq!(found(&world).await.len(), 1, "a wall would ask the same");
     recheck(&world).await;
@@ -337,7 +337,7 @@ async fn p07_a_page_vanishes_at_its_time_by_itself_also_if_a_recheck_learned_of_
     assert_eq!(world.index().expired(2026).await.unwrap(), [page(A)]);
     assert_eq!(world.web.calls().len(), calls);
 
-    // A directive that is taken back in time, and a bad date, change nothing.
+    // A directive that is withdrawn in time, and a malformed date, change nothing.
     let world = indexed("").await;
     world.web.serve(A, "text/html", html(&directive("2026-12-10T00:00:00Z")));
     world.web.serve(A, "text/html", html(&directive("soon")));

@@ -1,4 +1,4 @@
-//! When feeds are polled: what they and their servers ask for, kept over 304s, and by their own history.
+//! Schedule of polls: the wishes of feeds and servers, kept over 304s, and the feeds' own history.
 
 use crate::test_world::{FEED, TestWorld, key, rss, status};
 use curlew_model::{HostKey, HostState, Job, Millis, Source, Stage as QueueName, Timestamp, Validators, Why};
@@ -15,7 +15,7 @@ async fn version(world: &TestWorld) -> curlew_ports::Version {
     world.sources.get(&key(FEED)).await.unwrap().unwrap().1
 }
 
-/// Lets dispatch tick each minute for so long, runs its polls when they are due, and says at which instants they were made.
+/// Lets dispatch tick each minute for `length` and runs its polls when they are due; returns the instants of the polls.
 async fn run(world: &TestWorld, length: Millis) -> Vec<Timestamp> {
     let (dispatch, poll) = (world.dispatch_stage(), world.poll_stage());
     let end = world.now() + length;
@@ -143,7 +143,7 @@ async fn adaptive_polls_follow_the_history_to_once_an_hour_and_back_and_keep_the
     let all = run(&world, Millis::from_days(40)).await;
     let floor = world.politeness.rules.poll_floor;
     assert!(made.iter().chain(&all).collect::<Vec<_>>().windows(2).all(|pair| pair[1].since(*pair[0]) >= floor));
-    // Nothing new for weeks: rarer and rarer.
+    // Nothing new for weeks: polls become rarer and rarer.
     let feed = world.feed().await;
     assert_eq!((feed.interval, feed.polling.why), (world.politeness.rules.poll_cap, Why::History));
     assert!(all.len() < 60, "{} polls in forty days of silence", all.len());
@@ -184,7 +184,7 @@ async fn h07_a_parked_poll_that_meets_the_one_of_its_slot_does_not_call_again() 
         world.poll(0).await;
         world.web.keep(FEED, status(304));
         world.next_slot().await;
-        // Out of reach before: that it is reached again must be told, so the lease is given back.
+        // The host was unreachable before: the success must be recorded, so the lease is given back.
         let host = HostKey::new("example.org").unwrap();
         let (state, version) = world.hosts.load(&host).await.unwrap();
         let unreached = HostState { failures: 1, lease: None, ..state };
@@ -192,7 +192,7 @@ async fn h07_a_parked_poll_that_meets_the_one_of_its_slot_does_not_call_again() 
         let Some((Source::Feed(mut feed), seen)) = world.sources.get(&world.feed().await.key).await.unwrap() else {
             panic!("no feed")
         };
-        // What a held host leaves: the row says that a job is parked, until this very minute.
+        // A held host leaves this: the row says that a job is parked, until this very minute.
         (feed.not_before, feed.polling.why) = (world.now(), Why::Held);
         world.sources.swap(seen, &Source::Feed(feed)).await.unwrap();
         let calls = || world.calls(CallKind::Feed).len();

@@ -1,6 +1,6 @@
-//! What the operator excludes, and usage preferences where they are heeded (rows P10 to P14).
+//! The operator's exclusions, and usage preferences where they are heeded (rows P10 to P14).
 
-/// What the operator excludes is not called, whoever names it.
+/// Excluded addresses are not called, whoever names them.
 mod exclusions {
     use crate::robots::{A, ROBOTS, called, fetch, rejected, suggest};
     use crate::test_world::{FEED, TestWorld, accepted, html, key, moved, rss, visit};
@@ -49,7 +49,7 @@ mod exclusions {
         says(rejected(&world, A).await, "the pattern");
         assert_eq!(world.state("https://example.org/c").await, Some(PageState::Pending));
         let kinds: Vec<CallKind> = world.web.calls().iter().map(|call| call.kind).collect();
-        // robots.txt itself is asked, since rules are needed for the URLs that are not excluded.
+        // robots.txt itself is called, since its rules are needed for the URLs that are not excluded.
         assert_eq!(kinds, [CallKind::Robots, CallKind::Page, CallKind::Page]);
     }
 
@@ -159,7 +159,7 @@ mod preferences {
         let record =
             curlew_stages::catalog::segment::RecordReader(world.blobs.as_ref()).read(&location).await.unwrap().unwrap();
         assert_eq!(record.usage.as_deref(), Some("search=y, train-ai=n"));
-        // A page that says no from now on leaves the index with its next re-check.
+        // A page that begins to refuse leaves the index with its next re-check.
         world.web.answer(A, page_with(&["search=n"], None, ""));
         recheck(&world).await;
         recheck(&world).await;

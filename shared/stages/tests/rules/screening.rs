@@ -1,4 +1,4 @@
-//! Screening in the stages: images, what is judged when, and the operator's overrides.
+//! Screening in the stages: images, the order of judgements, and the operator's overrides.
 
 use crate::test_world::{TestWorld, html, new, visit};
 use curlew_model::{ExtractJob, Gone, Job, Millis, PageState, Purpose, Rejection, Stage as QueueName};
@@ -15,7 +15,7 @@ const B: &str = "https://example.org/b";
 const PICTURE: &str = "https://example.org/a.png";
 const ELSEWHERE: &str = "https://cdn.example.com/a.png";
 
-/// A world whose judge lets the embedded classifier decide alone.
+/// Returns a world whose judge lets the embedded classifier decide alone.
 fn strict(allow: &str) -> TestWorld {
     let rule = TopicRule { on: true, threshold: 0.4 };
     let allow = Some(allow).filter(|a| !a.is_empty()).map(|a| a.parse().unwrap());
@@ -25,7 +25,7 @@ fn strict(allow: &str) -> TestWorld {
     TestWorld { judge: Arc::new(Judge::new(Some(screener), Some(Arc::new(SkinRegions)))), ..TestWorld::new() }
 }
 
-/// A shaded body before a wall, or with `clothed` the same in blue.
+/// Returns a shaded body before a wall, or with `clothed` the same in blue.
 fn body(clothed: bool) -> Vec<u8> {
     let picture = image::RgbImage::from_fn(240, 320, |x, y| {
         let (x, y) = (x as f32 / 240.0, y as f32 / 320.0);
@@ -44,7 +44,7 @@ fn body(clothed: bool) -> Vec<u8> {
 
 fn serve(world: &TestWorld, url: &str, picture: &str, bytes: Vec<u8>) {
     let text = html(&format!("<meta property=\"og:image\" content=\"{picture}\">"));
-    // Another text for each page, so that none is taken for another one's alias.
+    // Each page has a text of its own, so that none is taken for an alias of another.
     world.web.serve(url, "text/html", text.replace("</article>", &format!("<p>{url}</p></article>")));
     world.web.serve(picture, "image/png", bytes);
 }
@@ -108,7 +108,7 @@ async fn an_image_of_another_host_is_judged_when_it_comes() {
     }
     assert_eq!(world.blobs.list("audit/", None, 9).await.unwrap().len(), 2);
     assert!(world.calls(CallKind::Image).len() <= 2);
-    // Once it is known, no later page with it gets so far.
+    // Once the image is known, no later page with it gets so far.
     world
         .blobs
         .put(
@@ -172,7 +172,7 @@ async fn crawl(world: &TestWorld, url: &str) {
     extract_all(world).await;
 }
 
-/// Does what lies in the queues: visits, and what they send on.
+/// Runs the queued jobs: visits, and the jobs that they send on.
 async fn run_queues(world: &TestWorld) {
     for (job, _) in world.queued(QueueName::Fetch).await {
         let Job::Fetch(job) = job else { panic!("{job:?}") };
@@ -239,7 +239,7 @@ async fn a_site_that_is_kept_out_loses_its_pages_and_gets_no_new_ones_until_it_i
     let followed = overrides.give(&site, Judged::Reject, vec![], None).await.unwrap();
     assert_eq!((followed.removed, followed.taken_up), (1, 0));
     assert_eq!(world.state(A).await, Some(PageState::Gone { reason: Gone::Screened }));
-    // What was read is not read again for a minute.
+    // The rules are cached for a minute.
     world.politeness.clock.sleep(Millis::from_mins(1)).await;
     crawl(&world, B).await;
     let Some(PageState::Rejected { reason: Rejection::Screened(why) }) = world.state(B).await else { panic!("taken") };
@@ -268,7 +268,7 @@ async fn a_page_weighs_more_than_its_site_and_topics_than_none() {
     assert!(matches!(world.state(A).await, Some(PageState::Rejected { .. })), "gambling is not what was let through");
     crawl(&world, B).await;
     assert!(matches!(world.state(B).await, Some(PageState::Rejected { .. })));
-    // Given anew, it takes the place of the old one.
+    // A new override replaces the old one with the same scope.
     overrides.give(&site, Judged::Pass, vec![Topic::Gambling], None).await.unwrap();
     assert_eq!(overrides.list().await.unwrap().len(), 2);
     world.politeness.clock.sleep(Millis::from_mins(1)).await;
@@ -282,7 +282,7 @@ async fn a_re_check_removes_what_is_kept_out_without_a_call() {
     let world = TestWorld::new();
     serve(&world, A, PICTURE, body(true));
     crawl(&world, A).await;
-    // As if the process that gave the override had died before it did what follows.
+    // As if the process that gave the override had died before it applied it.
     let rule = serde_json::json!({ "overrules": [
         { "scope": { "page": A }, "verdict": "reject", "at": "2026-11-21T00:00:00Z" }
     ]});

@@ -1,4 +1,4 @@
-//! What there is, counted, and kept where counting costs money.
+//! Stats of everything that is stored, kept where counting costs money.
 
 use crate::index::{accept, removal};
 use crate::test_world::{TestWorld, new, page, status, visit};
@@ -57,11 +57,11 @@ async fn stats_are_taken_once_a_week_by_whoever_asks_daily() {
     assert_eq!(taken, [0, 7, 14]);
     let at = world.now() - Millis::from_days(1);
     assert_eq!(stored_stats(blobs).await.unwrap().map(|(taken, _)| taken), Some(at));
-    // One that came to no end is not begun anew each day, and the last one stays.
+    // A count that did not finish is not begun anew each day, and the last one stays.
     let unfinished = b"{\"begun\":\"2026-12-25T00:00:00Z\",\"counted\":null}";
     blobs.put("census.json", Bytes::from_static(unfinished)).await.unwrap();
     assert!(!stats.keep().await.unwrap());
-    // One that cannot be read is taken again.
+    // A stored object that cannot be read is replaced.
     blobs.put("census.json", Bytes::from_static(b"{\"at\":")).await.unwrap();
     assert_eq!(stored_stats(blobs).await.unwrap(), None);
     assert!(stats.keep().await.unwrap());

@@ -92,7 +92,7 @@ impl TestWorld {
         Program::over(self.politeness.clone(), self.ports.clone(), self.judge.clone())
     }
 
-    /// Before anything else holds the politeness.
+    /// Changes the rules; must be called before anything else holds the politeness.
     pub(crate) fn with_rules(&mut self, change: impl FnOnce(&mut Rules)) {
         let politeness = Arc::get_mut(&mut self.politeness).unwrap();
         let mut rules = Rules::clone(&politeness.rules);
@@ -155,7 +155,7 @@ impl TestWorld {
         }
     }
 
-    /// The feed that is kept for a URL.
+    /// Returns the stored feed of a URL.
     pub(crate) async fn feed_at(&self, url: &str) -> Option<FeedSource> {
         match self.sources.get(&key(url)).await.unwrap() {
             Some((Source::Feed(feed), _)) => Some(feed),
@@ -163,14 +163,14 @@ impl TestWorld {
         }
     }
 
-    /// Waits for the next slot of the feed, and a moment.
+    /// Waits until the feed's next slot that is at least a minute ahead.
     pub(crate) async fn next_slot(&self) {
         let (feed, from) = (self.feed().await, self.now() + Millis::from_mins(1));
         let at = curlew_policy::polling::schedule::next_poll(&feed, &self.politeness.rules, from).unwrap();
         self.politeness.clock.sleep(at.since(self.now())).await;
     }
 
-    /// Polls the feed in its slots for so many days, or until that ends.
+    /// Polls the feed in its slots for this number of days, or until polling ends.
     pub(crate) async fn days(&self, days: u64) {
         let end = self.now() + Millis::from_days(days);
         while self.now() < end && !self.feed().await.gone {
@@ -204,7 +204,7 @@ impl TestWorld {
         }
     }
 
-    /// Runs the first discovery of a site and all that follows from it, each job when it is due; says how many there were.
+    /// Runs the first discovery of a site and all jobs that follow from it, each when it is due; returns their number.
     pub(crate) async fn discover(&self, url: &str) -> usize {
         let discover = self.discover_stage();
         let mut job = DiscoverJob::new(key(url), url.into());
@@ -230,7 +230,7 @@ impl TestWorld {
         self.pages.get(&page(url)).await.unwrap().map(|(row, _)| row.state)
     }
 
-    /// Jobs of one queue, whenever they are due, in the order in which they are.
+    /// Returns the jobs of one queue in the order in which they are due, however late that is.
     pub(crate) async fn queued(&self, stage: QueueName) -> Vec<(Job, Timestamp)> {
         let mut queued: Vec<_> = self.jobs.waiting(Timestamp::MIN, 100).await.unwrap();
         queued.retain(|w| w.job.as_ref().is_ok_and(|job| job.stage() == stage));

@@ -1,4 +1,4 @@
-//! Thumbnails: how those of pages travel with them, and how they go with them.
+//! Thumbnails: their way with their pages, and their removal with them.
 
 use crate::test_world::{FEED, TestWorld, host, html, key, new, page, status, visit};
 use curlew_model::{ExtractJob, Job, Location, PageState, Purpose, Record, Stage as QueueName, ThumbnailId};
@@ -62,7 +62,7 @@ async fn segment(world: &TestWorld) -> Vec<u8> {
     world.blobs.get(key).await.unwrap().unwrap().bytes.to_vec()
 }
 
-/// The records that a program finds which knows nothing of Curlew.
+/// Returns the records that a program without knowledge of Curlew finds.
 fn read_by_any_tool(segment: &[u8]) -> Vec<Record> {
     let text = zstd::stream::decode_all(segment).unwrap();
     text.split(|b| *b == b'\n').filter(|l| !l.is_empty()).map(|l| serde_json::from_slice(l).unwrap()).collect()

@@ -1,4 +1,4 @@
-//! Turns: the soft limit on how long a visit goes on beginning things.
+//! Turns: the soft limit on the time in which a visit may begin calls.
 
 use crate::test_world::{TestWorld, host, html, new, page, visit};
 use curlew_model::{Job, Millis, PageState, Stage as QueueName};
@@ -6,7 +6,7 @@ use curlew_ports::{CallKind, HostLedger, Pages};
 use curlew_stages::pages::fetch::Fetch;
 use curlew_stages::stage::{Stage, Verdict};
 
-/// Three pages of one host, as its visit sends them on with a turn of so many seconds.
+/// Returns the URLs of three pages of one host that their visit sends on after a turn of `turn` seconds.
 async fn left_after(world: &TestWorld, turn: u64) -> Vec<String> {
     let urls = ["https://example.org/a", "https://example.org/b", "https://example.org/c"];
     for url in urls {
