@@ -1,4 +1,4 @@
-//! The command line, as people type it. What the words mean is in README.md.
+//! The command line, as people type it. README.md explains the words.
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use curlew_fetcher::ResolveRule;
@@ -21,8 +21,8 @@ pub(crate) struct Cli {
 impl Cli {
     /// Reads the program's arguments.
     ///
-    /// A word of a search may begin with `-`, and clap would take `-harbour` for `-h` and more. Such a word is handed to it
-    /// after a blank, which means nothing in a query.
+    /// A word of a search may begin with `-`, and clap would take `-harbour` for `-h` and more. Such a word is passed
+    /// on after a blank, which means nothing in a query.
     pub(crate) fn read(args: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
         let mut is_query = false;
         Cli::try_parse_from(args.into_iter().map(|arg| {
@@ -33,7 +33,7 @@ impl Cli {
     }
 }
 
-/// Whether an argument is a word that begins with `-`, and no flag that all commands have.
+/// True if an argument is a word that begins with `-` and no flag that all commands share.
 fn is_excluded_word(arg: &str) -> bool {
     let is_flag =
         |rest: &str| rest.is_empty() || rest.starts_with('-') || rest == "h" || rest.bytes().all(|b| b == b'v');
@@ -44,7 +44,7 @@ fn is_excluded_word(arg: &str) -> bool {
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Shared options")]
 pub(crate) struct Shared {
-    /// The folder that everything is kept in [default: ./curlew-data]
+    /// The folder of the store [default: ./curlew-data]
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) data: Option<PathBuf>,
     /// Settings, as TOML; the environment (CURLEW_…) overrides them, flags override both
@@ -53,7 +53,7 @@ pub(crate) struct Shared {
     /// A page or mail address that the user agent names; needed before a public host is crawled
     #[arg(long, global = true, value_name = "URL|MAIL")]
     pub(crate) contact: Option<String>,
-    /// An address range that is not public and may be called all the same
+    /// An address range that is not public and may be called nevertheless
     #[arg(long, global = true, value_name = "CIDR")]
     pub(crate) allow_net: Vec<IpNet>,
     /// Call a host by this address, whatever its name resolves to; NAME may begin with `*.`
@@ -68,29 +68,29 @@ pub(crate) struct Shared {
     /// The name of the stack [default: curlew]
     #[arg(long, global = true, value_name = "NAME", requires = "aws")]
     pub(crate) stack: Option<String>,
-    /// Say more; twice for more still
+    /// Log more; twice for still more
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     pub(crate) verbose: u8,
-    /// How log lines are written
+    /// Form of log lines
     #[arg(long, global = true, value_name = "FORM", value_enum)]
     pub(crate) log: Option<LogForm>,
 }
 
-/// How log lines are written.
+/// Form of log lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LogForm {
     /// For people.
     Text,
-    /// One object a line.
+    /// One JSON object per line.
     Json,
 }
 
-/// When `crawl` ends.
+/// Condition on which `crawl` ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Until {
-    /// When no job is due within the next 30 seconds.
+    /// No job is due within the next 30 seconds.
     Idle,
-    /// After so long, or when idle.
+    /// This time has passed, or the crawl is idle.
     After(Millis),
 }
 
@@ -110,7 +110,7 @@ pub(crate) enum Command {
     Crawl(CrawlArgs),
     /// Poll feeds now, whatever their schedule says; not before a hold, Retry-After or five minutes are over
     Poll {
-        /// Sites or feeds that are known: host names, URLs or keys
+        /// Known sites or feeds: host names, URLs or keys
         #[arg(required = true, value_name = "SITE|FEED")]
         names: Vec<String>,
         #[command(flatten)]
@@ -120,7 +120,7 @@ pub(crate) enum Command {
     Demo(DemoArgs),
     /// Serve the search page and the forms, with the schedules running
     Serve {
-        /// Where to listen
+        /// Address and port to listen on
         #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8080")]
         listen: SocketAddr,
     },
@@ -129,18 +129,18 @@ pub(crate) enum Command {
         /// Words, "a phrase", +word, -word, author:NAME, site:HOST, lang:it, before:2026-05-01, after:…, sort:date
         #[arg(required = true)]
         query: Vec<String>,
-        /// Most hits to show
+        /// Maximum number of hits to show
         #[arg(long, value_name = "N", default_value_t = 10)]
         limit: usize,
-        /// Show how the score of each hit came about
+        /// Explain the score of each hit
         #[arg(long)]
         explain: bool,
         #[command(flatten)]
         output: Output,
     },
-    /// Re-check indexed pages now; what is gone from the web goes from the index
+    /// Re-check indexed pages now; pages that are gone from the web leave the index
     Sample {
-        /// How many pages
+        /// Number of pages
         #[arg(long, value_name = "N", default_value_t = 100, conflicts_with = "all")]
         count: usize,
         /// Every indexed page
@@ -149,7 +149,7 @@ pub(crate) enum Command {
         #[command(flatten)]
         output: Output,
     },
-    /// Publish what is new; with a year, refresh that year's index without what is gone
+    /// Publish new pages; with a year, also rewrite that year's index without the pages that are gone
     Index {
         /// The year to refresh
         #[arg(long, value_name = "YYYY", value_parser = clap::value_parser!(i16).range(1990..=9999))]
@@ -157,29 +157,29 @@ pub(crate) enum Command {
         #[command(flatten)]
         output: Output,
     },
-    /// What there is, what is held and parked, and why pages were rejected
+    /// Show counts, held hosts, parked jobs, and the reasons why pages were rejected
     Status {
         #[command(flatten)]
         output: Output,
     },
-    /// Sites that were named
+    /// List the sites that were named
     Sites(ListArgs),
-    /// Feeds that are polled
+    /// List the feeds that are polled
     Feeds(ListArgs),
-    /// Pages and what became of each
+    /// List pages and their states
     Pages(ListArgs),
-    /// Hosts that are left alone for a while, and why
+    /// List hosts that are left alone for a while, and the reasons
     Holds(ListArgs),
-    /// Jobs that wait for a later time, and jobs that were given up
+    /// List jobs that wait for a later time, and jobs that were given up
     Parked(ListArgs),
-    /// What was removed, when and why
+    /// List the pages that were removed, with time and reason
     Audit(ListArgs),
     /// Never call a host again, and hide its pages, from now on
     Block {
-        /// A host name; all that is below it is blocked too
+        /// A host name; all names below it are blocked too
         host: String,
     },
-    /// Take a block back
+    /// Lift a block
     Unblock {
         /// The host name that was blocked
         host: String,
@@ -187,22 +187,22 @@ pub(crate) enum Command {
     /// Override content screening for a page or a site
     #[command(alias = "overrule")]
     Override(OverrideArgs),
-    /// What people wrote to the operator by the form of the search page
+    /// Read the messages that people sent to the operator through the form of the search page
     Messages(MessagesArgs),
-    /// Who claims to own which site, and what they proved and asked for
+    /// List the claims to sites, with their proofs and requests
     Owners(ListArgs),
     /// Put jobs that were given up back into their queues
     Redrive,
     /// Write records or feeds as JSON Lines, or feeds as OPML, to standard output
     Export {
-        /// What to write
+        /// Data to write
         #[arg(value_enum)]
         what: Export,
-        /// Only what was fetched or polled since this day or instant
+        /// Only records fetched or feeds polled since this day or instant
         #[arg(long, value_name = "DATE", value_parser = Timestamp::parse_day_or_instant)]
         since: Option<Timestamp>,
     },
-    /// Take feeds from another program
+    /// Import feeds from another program
     Import {
         /// The form of the file
         #[arg(value_enum)]
@@ -219,7 +219,7 @@ pub(crate) enum Command {
     },
 }
 
-/// Whether to print for programs.
+/// Choice of output for people or programs.
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub(crate) struct Output {
     /// Print JSON
@@ -240,7 +240,7 @@ pub(crate) struct CrawlArgs {
     /// A feed; may be given several times
     #[arg(long, value_name = "URL")]
     pub(crate) feed: Vec<String>,
-    /// When to end: `idle` or a length of time such as 90s or 10m
+    /// End when `idle`, or after a length of time such as 90s or 10m
     #[arg(long, value_name = "idle|DURATION", default_value = "idle")]
     pub(crate) until: Until,
     #[command(flatten)]
@@ -249,7 +249,7 @@ pub(crate) struct CrawlArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct DemoArgs {
-    /// Where to serve the result
+    /// Address and port to serve the result on
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8080")]
     pub(crate) listen: SocketAddr,
     /// End after the crawl instead of serving its result
@@ -270,9 +270,9 @@ pub(crate) struct ListArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ListWhat {
-    /// All of them, a line each
+    /// All of them, one per line
     List,
-    /// One of them, whole
+    /// One of them in full
     Show {
         /// Its key, its URL or its host
         key: String,
@@ -283,16 +283,16 @@ pub(crate) enum ListWhat {
 pub(crate) struct MessagesArgs {
     #[command(subcommand)]
     pub(crate) what: Option<MessagesWhat>,
-    /// Print JSON; with the list, JSON Lines
+    /// Print JSON; for the list, JSON Lines
     #[arg(long, global = true)]
     pub(crate) json: bool,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum MessagesWhat {
-    /// All of them, a line each
+    /// All of them, one per line
     List,
-    /// One of them, whole
+    /// One of them in full
     Show {
         /// Its name in the list
         name: String,
@@ -308,39 +308,39 @@ pub(crate) enum MessagesWhat {
 pub(crate) struct OverrideArgs {
     #[command(subcommand)]
     pub(crate) what: Option<OverrideWhat>,
-    /// Print JSON; with the list, JSON Lines
+    /// Print JSON; for the list, JSON Lines
     #[arg(long, global = true)]
     pub(crate) json: bool,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum OverrideWhat {
-    /// All of them, a line each
+    /// All of them, one per line
     List,
-    /// Accept a page or a site, whatever screening says of it
+    /// Accept a page or a site, whatever content screening says of it
     #[command(alias = "pass")]
     Allow {
-        /// A page's whole URL, or a host: all that is below it too
+        /// A page's whole URL, or a host: all names below it too
         target: String,
         /// Only what this topic rejects, such as `violence`; may be given several times
         #[arg(long, value_name = "TOPIC")]
         topic: Vec<String>,
-        /// Why; shown with the verdict
+        /// The reason; shown with the verdict
         #[arg(long, value_name = "TEXT")]
         note: Option<String>,
     },
-    /// Reject a page or a site; what is indexed of it is removed
+    /// Reject a page or a site; its indexed pages are removed
     #[command(alias = "reject")]
     Deny {
-        /// A page's whole URL, or a host: all that is below it too
+        /// A page's whole URL, or a host: all names below it too
         target: String,
-        /// Why; shown with the verdict
+        /// The reason; shown with the verdict
         #[arg(long, value_name = "TEXT")]
         note: Option<String>,
     },
     /// Remove an override
     Remove {
-        /// The URL or the host that it is about
+        /// The URL or the host of the override
         target: String,
     },
 }
@@ -357,19 +357,19 @@ pub(crate) enum Import {
     Opml,
 }
 
-/// Where a component's question comes from.
+/// Source of a component's question.
 #[derive(Debug, Args)]
 pub(crate) struct Document {
     /// A plain document instead of JSON Lines on standard input
     pub(crate) file: Option<PathBuf>,
-    /// The URL that the document is from, or that is asked about
+    /// The URL of the document, or the URL that is asked about
     #[arg(long, value_name = "URL")]
     pub(crate) url: Option<String>,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Check {
-    /// Does a robots.txt allow a URL?
+    /// Tell whether a robots.txt allows a URL
     Robots {
         #[command(flatten)]
         document: Document,
@@ -377,26 +377,26 @@ pub(crate) enum Check {
         #[arg(long, value_name = "NAME", default_value = "CurlewBot")]
         agent: String,
     },
-    /// What is in a feed?
+    /// Show the entries of a feed
     Feed {
         #[command(flatten)]
         document: Document,
     },
-    /// Which feeds does a page name?
+    /// List the feeds that a page names
     Discover {
         #[command(flatten)]
         document: Document,
     },
-    /// What would be kept of a page, and would it be accepted?
+    /// Show the record that would be stored of a page, and whether it would be accepted
     Page {
         #[command(flatten)]
         document: Document,
-        /// Say also why: what was weighed for the text, which lines are left out, where the date is from. In JSON Lines
-        /// a question may ask for it by `"explain": true`
+        /// Explain the result: the candidates for the text, the lines that are left out, the source of the date. In
+        /// JSON Lines a question may ask for it by `"explain": true`
         #[arg(long)]
         explain: bool,
     },
-    /// Would a text, an image or both pass content screening?
+    /// Tell whether a text, an image or both pass content screening
     Screen {
         #[command(flatten)]
         document: Document,
@@ -407,7 +407,7 @@ pub(crate) enum Check {
         #[arg(long, value_name = "FILE")]
         image: Option<PathBuf>,
     },
-    /// May an address be called?
+    /// Tell whether an address may be called
     Address {
         #[command(flatten)]
         document: Document,

@@ -1,4 +1,4 @@
-//! The settings of this run, as the flags name them.
+//! Settings of this run: the file, the environment and the flags.
 
 use crate::args::{LogForm, Shared};
 use crate::optional;
@@ -27,7 +27,7 @@ pub(crate) fn load(
     Config::load(&flags, environment)
 }
 
-/// The settings with what looks at images: a model is loaded here, and the way to a service is opened, for the commands that
+/// Returns the settings with the image classifier: loads its model or connects to its service, for the commands that
 /// judge pages.
 pub(crate) async fn with_eye(config: Config) -> Result<Config> {
     Ok(match &config.image {

@@ -1,4 +1,4 @@
-//! How a command ends: done, failed, or used wrongly.
+//! Failure of a command: its exit code and its message.
 
 use std::process::ExitCode;
 
@@ -12,7 +12,7 @@ pub(crate) fn usage(text: impl Into<String>) -> anyhow::Error {
     anyhow::Error::new(Usage(text.into()))
 }
 
-/// Says in one line what went wrong, with its causes, and gives the exit code of cli.md.
+/// Prints an error with its causes in one line, and returns the exit code as cli.md defines it.
 pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
     let causes: Vec<String> = error.chain().map(|e| e.to_string().replace(['\n', '\r'], " ")).collect();
     let mut line = String::new();

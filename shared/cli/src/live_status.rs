@@ -8,7 +8,7 @@ use curlew_stages::stage::StageError;
 use curlew_web::{StatusSource, SystemStatus};
 use std::sync::Arc;
 
-/// Counts what the program of this machine has and does, row by row.
+/// Counts the rows and activity of this machine's program, row by row.
 pub(crate) struct LiveStatus(pub(crate) Arc<World>);
 
 #[async_trait]

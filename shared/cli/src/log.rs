@@ -1,5 +1,5 @@
-//! The log of this process, on standard error. What sites say reaches it in messages and fields: whatever of it would steer a
-//! terminal, or begin a line of its own, is written as an escape.
+//! The log of this process, on standard error. Texts of sites reach it in messages and fields, so characters that
+//! control a terminal or begin a new line are written as escapes.
 
 use crate::output::steers;
 use curlew_wiring::LogForm;
@@ -9,7 +9,7 @@ use tracing::field::Field;
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt::format::{Writer, debug_fn};
 
-/// Starts it.
+/// Starts the log.
 pub(crate) fn start(form: LogForm, verbose: u8) {
     let level = match verbose {
         0 => "warn",
@@ -26,7 +26,7 @@ pub(crate) fn start(form: LogForm, verbose: u8) {
     }
 }
 
-/// A field for people: the message as it is, others with their names.
+/// Writes a field for people: the message as it is, other fields with their names.
 fn field(writer: &mut Writer<'_>, field: &Field, value: &dyn fmt::Debug) -> fmt::Result {
     let mut writer = Escaping(writer);
     match field.name() {
@@ -35,7 +35,7 @@ fn field(writer: &mut Writer<'_>, field: &Field, value: &dyn fmt::Debug) -> fmt:
     }
 }
 
-/// Writes on, with escapes in place of what steers a terminal.
+/// Writes to `W`, with escapes in place of characters that control a terminal.
 struct Escaping<W>(W);
 
 impl<W: Write> Write for Escaping<W> {
@@ -57,7 +57,7 @@ mod tests {
     use std::sync::{Arc, Mutex, PoisonError};
     use tracing_subscriber::fmt::MakeWriter;
 
-    /// Keeps what is logged.
+    /// Collects the log.
     #[derive(Clone, Default)]
     struct Kept(Arc<Mutex<Vec<u8>>>);
 

@@ -33,7 +33,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Help and version are printed as they are; wrong usage is one line that says what is wrong and where to look.
+/// Prints help and version as they are, and wrong usage as one line that names the fault and where to look.
 fn unparsed(error: &clap::Error) -> ExitCode {
     if !error.use_stderr() {
         error.exit();
@@ -45,14 +45,14 @@ fn unparsed(error: &clap::Error) -> ExitCode {
     }
     let mut lines = text.lines().map(str::trim).filter(|l| !l.is_empty() && !l.starts_with("tip: to pass"));
     let what = lines.next().unwrap_or_default().trim_start_matches("error: ");
-    // What is missing, or what a value may be, stands in the lines that follow.
+    // The lines that follow name missing arguments or possible values.
     let more: Vec<&str> = lines.take_while(|l| !l.starts_with("Usage:") && !l.starts_with("For more")).collect();
     let more = if more.is_empty() { String::new() } else { format!(" {}", more.join(" ")) };
     output::error_line(&format!("curlew: {what}{more} (see `curlew --help`)"));
     ExitCode::from(2)
 }
 
-/// `curlew export records | head` is no failure.
+/// True if the reader closed the pipe: `curlew export records | head` is no failure.
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
     let io = error.downcast_ref::<std::io::Error>();
     io.is_some_and(|e| e.kind() == std::io::ErrorKind::BrokenPipe)
@@ -67,7 +67,7 @@ fn run(cli: Cli) -> Result<()> {
     server::descriptors::raise();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let done = runtime.block_on(commands::run(cli.command, config, Place::of(&cli.shared)));
-    // What still waits for a socket or a disk is not waited for: every step may run twice.
+    // Tasks that still wait for a socket or a disk are abandoned: every step may run twice.
     runtime.shutdown_background();
     done
 }

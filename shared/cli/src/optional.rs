@@ -1,7 +1,7 @@
-//! The parts of the program that are cargo features, and what is said where one was left out.
+//! The parts of the program that are cargo features, and the messages for builds without them.
 //!
-//! The default build is the embedded engine. The AWS SDKs and the ONNX runtime take longer to compile than all the rest, and
-//! few need them.
+//! The default build is the embedded engine. The AWS SDKs and the ONNX runtime take longer to compile than all other
+//! crates, and few people need them.
 
 use anyhow::Result;
 use curlew_screen::image::ImageClassifier;
@@ -9,7 +9,7 @@ use curlew_stages::program::Ports;
 use std::path::Path;
 use std::sync::Arc;
 
-/// The store of a stack, by the credentials and the region of the environment.
+/// Connects to the store of a stack, with the credentials and the region of the environment.
 #[cfg(feature = "aws")]
 pub(crate) async fn stack(name: &str) -> Result<Ports> {
     let connection = curlew_aws::Connection::from_environment().await;
@@ -29,36 +29,36 @@ pub(crate) async fn stack(name: &str) -> Result<Ports> {
     })
 }
 
-/// The store of a stack: this build has none.
+/// Refuses a stack: this build has no store for one.
 #[cfg(not(feature = "aws"))]
 #[expect(clippy::unused_async, reason = "the build that has the feature waits for the stack")]
 pub(crate) async fn stack(_: &str) -> Result<Ports> {
     Err(missing("--aws", "aws"))
 }
 
-/// Amazon Rekognition, by the credentials and the region of the environment.
+/// Returns Amazon Rekognition, with the credentials and the region of the environment.
 #[cfg(feature = "aws")]
 pub(crate) async fn rekognition() -> Result<Arc<dyn ImageClassifier>> {
-    // Much is read to open it; every command would carry room for that.
+    // Boxed, since the future is large, and every command would otherwise carry room for it.
     let connection = Box::pin(curlew_aws::Connection::from_environment()).await;
     Ok(Arc::new(curlew_rekognition::Rekognition::new(connection.config())))
 }
 
-/// Amazon Rekognition: this build has none.
+/// Refuses Amazon Rekognition: this build does not have it.
 #[cfg(not(feature = "aws"))]
 #[expect(clippy::unused_async, reason = "the build that has the feature waits for the connection")]
 pub(crate) async fn rekognition() -> Result<Arc<dyn ImageClassifier>> {
     Err(missing("[screen]: image = \"rekognition\"", "aws"))
 }
 
-/// The ONNX model that a card describes.
+/// Loads the ONNX model that a card describes.
 #[cfg(feature = "onnx")]
 pub(crate) fn onnx(card: &Path) -> Result<Arc<dyn ImageClassifier>> {
     let onnx = curlew_onnx::Onnx::load(card);
     Ok(Arc::new(onnx.map_err(|e| crate::config::BadSettings::new(&format!("[screen]: {e}")))?))
 }
 
-/// The ONNX model that a card describes: this build can run none.
+/// Refuses the ONNX model of a card: this build cannot run one.
 #[cfg(not(feature = "onnx"))]
 pub(crate) fn onnx(_: &Path) -> Result<Arc<dyn ImageClassifier>> {
     Err(missing("[screen]: image = \"onnx\"", "onnx"))

@@ -1,17 +1,17 @@
-//! Writing to standard output and standard error. A reader that has gone away ends the command quietly.
+//! Writes to standard output and standard error. A closed pipe ends the command quietly.
 
 use curlew_model::{Fault, Faults};
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::io::{self, Write};
 
-/// Characters of an address in a line for people.
+/// Maximum number of characters of an address in a line for people.
 pub(crate) const ADDRESS: usize = 90;
 
 /// Writes a line to standard output.
 ///
 /// # Errors
-/// If nobody reads any more, or the disk behind it is full.
+/// The error of the write, as when the pipe is closed or the disk behind it is full.
 pub(crate) fn line(text: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
     out.write_all(text.as_bytes())?;
@@ -26,12 +26,12 @@ pub(crate) fn json(value: &impl Serialize) -> io::Result<()> {
     line(&serde_json::to_string(value).map_err(io::Error::other)?)
 }
 
-/// Writes a line to standard error; that it cannot be written is nobody's to know.
+/// Writes a line to standard error; ignores errors, since nobody could be told.
 pub(crate) fn error_line(text: &str) {
     let _unread = writeln!(io::stderr().lock(), "{text}");
 }
 
-/// A number and the noun that it counts: `1 page`, `2 pages`, `0 entries`.
+/// Returns a number with the noun that it counts: `1 page`, `2 pages`, `0 entries`.
 pub(crate) fn count(number: u64, noun: &str) -> String {
     match (number, noun.strip_suffix('y')) {
         (1, _) => format!("1 {noun}"),
@@ -41,19 +41,19 @@ pub(crate) fn count(number: u64, noun: &str) -> String {
     }
 }
 
-/// The same with the verb: `1 page is`, `2 pages are`.
+/// Returns the same with the verb: `1 page is`, `2 pages are`.
 pub(crate) fn count_are(number: u64, noun: &str) -> String {
     format!("{} {}", count(number, noun), if number == 1 { "is" } else { "are" })
 }
 
-/// Whether a character steers a terminal or the order of what it shows: control characters, line separators, and marks of
+/// True if a character controls a terminal or the order of its text: control characters, line separators, and marks of
 /// direction (Unicode UAX #9).
 pub(crate) fn steers(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// A text made safe for a terminal: nothing that steers it, no longer than `most` characters.
+/// Returns a text that is safe for a terminal: without characters that control it, and of at most `most` characters.
 pub(crate) fn shown(text: &str, most: usize) -> String {
     let clean: String = text.chars().map(|c| if steers(c) { ' ' } else { c }).collect();
     if clean.chars().count() <= most {
@@ -62,7 +62,7 @@ pub(crate) fn shown(text: &str, most: usize) -> String {
     clean.chars().take(most.saturating_sub(1)).chain(['…']).collect()
 }
 
-/// The faults of a feed: how many, and the first of them with place, code and a sentence for its author.
+/// Returns the faults of a feed: their number, and the first of them with place, code and a sentence for its author.
 pub(crate) fn faults(faults: &Faults) -> Value {
     let sentence = |fault: &Fault| json!({"line": fault.line, "column": fault.column, "code": fault.code, "message": fault.to_string()});
     json!({"count": faults.count, "first": faults.first.iter().map(sentence).collect::<Vec<_>>()})

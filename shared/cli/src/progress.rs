@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::task::JoinHandle;
 
-/// How often the line is drawn anew.
+/// Interval at which the line is redrawn.
 const TICK: Duration = Duration::from_millis(200);
 
 /// Progress that is drawn until it is dropped.
@@ -18,7 +18,7 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// Draws what `tally` counts; nothing if `quiet` or if standard error is no terminal.
+    /// Draws the counts of `tally`; nothing if `quiet` is set or standard error is no terminal.
     pub(crate) fn start(tally: Arc<Tally>, quiet: bool) -> Progress {
         let bar = ProgressBar::new(0);
         if quiet || !std::io::stderr().is_terminal() {

@@ -1,4 +1,4 @@
-//! The local runner: hands jobs from the inbox to the stages, so many at a time, and applies their verdicts.
+//! The local runner: hands a bounded number of jobs at a time from the inbox to the stages, and applies their verdicts.
 
 use crate::world::World;
 use anyhow::Result;
@@ -13,47 +13,47 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::task::JoinSet;
 
-/// A job that is not done within this time is handed out again; longer than any visit may last.
+/// Time after which an unfinished job is handed out again; longer than any visit may last.
 const VISIBILITY: Millis = Millis::from_mins(15);
-/// Pages that are extracted in one batch and share a segment.
+/// Maximum number of pages that are extracted in one batch and share a segment.
 const BATCH: usize = 32;
-/// Batches of extraction at once; they need a core each and wait for nothing.
+/// Maximum number of batches of extraction at once; each needs a core and waits for nothing.
 const BATCHES: usize = 2;
-/// How long the runner waits before it looks again when nothing was due.
+/// Time to wait before looking for jobs again when none was due.
 const LOOK_AGAIN: Millis = Millis(100);
-/// After a start, a job that was handed out this often runs alone: two processes in a row have died with it.
+/// Number of times a job was handed out from which on it runs alone after a start: two processes in a row died with it.
 const SUSPECT: u32 = 3;
-/// With nothing due within this time the crawl is idle.
+/// The crawl is idle if nothing is due within this time.
 const IDLE: Millis = Millis::from_secs(30);
 
-/// What is said when the disk was full, or the like.
+/// Message when results could not be stored, as when the disk is full.
 const NOT_ALL: &str = "some of the work could not be written down; start it again and it goes on where it was";
-/// What is said when the pool is worn out.
+/// Message when the pool is worn out.
 const WORN_OUT: &str = "too many documents are still being parsed long after their limit, which only a new process is rid of; start it again and it goes on where it was";
 
-/// When to end.
+/// Condition on which the runner ends.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum End {
-    /// When nothing is due within the next 30 seconds, or at this instant of the monotonic clock.
+    /// Nothing is due within the next 30 seconds, or this instant of the monotonic clock is reached.
     Idle(Option<Millis>),
-    /// Only when told to stop.
+    /// The runner is told to stop.
     Never,
 }
 
-/// Runs jobs until the end.
+/// Runs jobs until its end condition holds.
 pub(crate) struct Runner {
     world: Arc<World>,
     stop: Arc<AtomicBool>,
     tasks: JoinSet<Result<(), PortError>>,
-    /// Queues that may still hold jobs of a process that died: those that it had in hand come first, and those that may have
-    /// killed it run alone, so that no other job is counted as handed out when they do so again.
+    /// Queues that may still hold jobs of a process that died. Jobs that it had in hand come first, and jobs that may
+    /// have killed it run alone, so that another crash counts against no other job.
     unsettled: BTreeSet<Queue>,
     under_way: Arc<UnderWay>,
     visits: Arc<std::sync::atomic::AtomicUsize>,
     batches: Arc<std::sync::atomic::AtomicUsize>,
     suspects: Arc<std::sync::atomic::AtomicUsize>,
-    /// The last verdict that could not be written, and when, by the monotonic clock: until its job is handed out again
-    /// there is work that nothing tells of.
+    /// The last verdict that could not be stored, and the monotonic time of the failure: until its job is handed out
+    /// again, there is work that no queue shows as due.
     unwritten: Option<(Millis, PortError)>,
 }
 
@@ -89,7 +89,7 @@ impl Drop for Slot {
 }
 
 impl Runner {
-    /// A runner that ends early once `stop` is set.
+    /// Creates a runner that ends early once `stop` is set.
     pub(crate) fn new(world: Arc<World>, stop: Arc<AtomicBool>) -> Runner {
         Runner {
             world,
@@ -104,11 +104,11 @@ impl Runner {
         }
     }
 
-    /// Runs jobs until the end, then lets those under way finish.
+    /// Runs jobs until the end condition holds, then lets those under way finish.
     ///
     /// # Errors
-    /// If the jobs cannot be read, or if some of those that were run could not be written off, as when the disk is full: then
-    /// not all is done, and the next run does it.
+    /// The jobs cannot be read, or some verdicts could not be stored, as when the disk is full; the next run then does
+    /// the rest.
     pub(crate) async fn run(mut self, end: End) -> Result<()> {
         loop {
             let is_worn_out = self.world.memory.is_worn_out();
@@ -150,8 +150,8 @@ impl Runner {
         Ok(self.world.ports.inbox.next_due().await?.is_none_or(|due| due > soon))
     }
 
-    /// Visits under way may take up to their slice; what they do not finish is sent again for the next run. As new messages:
-    /// to be interrupted is no failure and must not count as one.
+    /// Lets visits under way run up to their time slice; the rest of them is sent again for the next run, as new
+    /// messages, since an interruption is no failure and must not count as one.
     async fn finish(&mut self) {
         let grace = self.world.clock.monotonic() + self.world.config.rules.call_time;
         while !self.tasks.is_empty() && self.world.clock.monotonic() < grace {
@@ -181,7 +181,7 @@ impl Runner {
         }
     }
 
-    /// A task that failed at its own bookkeeping leaves its job to be handed out again.
+    /// Records the end of a task. One that failed at its own bookkeeping leaves its job to be handed out again.
     fn note(&mut self, done: Result<Result<(), PortError>, tokio::task::JoinError>) {
         let error = match done {
             Ok(Err(error)) => {
@@ -205,7 +205,7 @@ impl Runner {
         if !self.unsettled.is_empty() {
             return Ok(started);
         }
-        // What is furthest along goes first, so that work in hand is finished before more is taken on.
+        // The stage that is furthest along goes first, so that work in hand is finished before more is taken on.
         for stage in [Queue::Extract, Queue::Fetch, Queue::Poll, Queue::Discover] {
             let room = match stage {
                 Queue::Extract if self.batches.load(Ordering::Relaxed) < BATCHES => BATCH,
@@ -223,7 +223,8 @@ impl Runner {
         Ok(started)
     }
 
-    /// Starts the next job that may have killed the process before, unless one is running; says how many jobs were started.
+    /// Starts the next job that may have killed the last process, unless one is running; returns the number of jobs
+    /// started.
     async fn settle(&mut self) -> Result<usize, PortError> {
         let mut started = 0;
         while self.suspects.load(Ordering::Relaxed) == 0
@@ -268,7 +269,7 @@ impl Runner {
     }
 }
 
-/// Runs jobs of one queue. Of a suspect, which two processes died with, no more than one page is visited.
+/// Runs jobs of one queue. Of a suspect, with which two processes died, at most one page is visited.
 async fn run(world: &World, stage: Queue, deliveries: Vec<Delivery>, is_suspect: bool) -> Result<(), PortError> {
     let mut rest = Vec::with_capacity(deliveries.len());
     for delivery in deliveries {

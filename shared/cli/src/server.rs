@@ -1,5 +1,5 @@
-//! The HTTP server under the pages. It bounds what callers may hold, so that none of them keeps the others out, and all of
-//! them together keep the crawler from nothing.
+//! The HTTP server under the pages. It bounds the resources of callers, so that no caller keeps the others out, and all
+//! of them together take nothing from the crawler.
 
 mod callers;
 pub(crate) mod descriptors;
@@ -33,31 +33,32 @@ use tower::ServiceExt;
 pub(crate) const MAX_CONNECTIONS: usize = 256;
 /// Maximum number of connections of one address, unless it is a trusted proxy's; further ones are closed.
 const MAX_CONNECTIONS_OF_ADDRESS: usize = 64;
-/// Time for the whole header of a request, from the moment that it is waited for: also how long a connection may be idle.
+/// Maximum time for the whole header of a request, from the moment that it is waited for; also the maximum idle time of
+/// a connection.
 const HEADER_TIME: Duration = Duration::from_secs(10);
-/// Time from the end of the header to the answer; a body has to come within it, too.
+/// Maximum time from the end of the header to the answer; a body must arrive within it, too.
 const ANSWER_TIME: Duration = Duration::from_secs(30);
-/// Age at which a connection takes no further request.
+/// Age after which a connection takes no further request.
 const CONNECTION_TIME: Duration = Duration::from_secs(60);
-/// Time after that, or after the program was told to stop, for the answer under way: a caller that reads more slowly is cut
+/// Maximum time after that, or after the program was told to stop, for the answer under way; a slower reader is cut
 /// off.
 const LAST_ANSWER_TIME: Duration = Duration::from_secs(30);
-/// Longest header that is read, in bytes; also what one connection buffers.
+/// Maximum length of a header, in bytes; also the size of a connection's buffer.
 const MAX_HEADER: usize = 16 << 10;
-/// How long to wait when a connection cannot be taken, as when no file descriptor is left.
+/// Time to wait when a connection cannot be accepted, as when no file descriptor is left.
 const ACCEPT_RETRY: Duration = Duration::from_millis(500);
 
-/// What a server may hold.
+/// Limits of a server.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
-    /// Connections at once.
+    /// Maximum number of connections at once.
     pub(crate) connections: usize,
-    /// Connections of one address at once.
+    /// Maximum number of connections of one address at once.
     pub(crate) of_address: usize,
 }
 
 impl Limits {
-    /// The usual limits for a server that may hold so many connections.
+    /// Returns the usual limits for a server that may hold `connections` connections.
     pub(crate) fn of(connections: usize) -> Limits {
         Limits { connections, of_address: MAX_CONNECTIONS_OF_ADDRESS.min(connections) }
     }
@@ -109,11 +110,11 @@ pub(crate) async fn serve(
     while open.join_next().await.is_some() {}
 }
 
-/// What all connections share.
+/// State that all connections share.
 struct Pages {
     router: Router,
     proxies: Proxies,
-    /// True if the operator was told of a proxy that is not named.
+    /// True if the operator was warned of a proxy that is not named in the settings.
     is_warned: AtomicBool,
 }
 
@@ -128,7 +129,7 @@ async fn connection(
     let mut builder = http1::Builder::new();
     builder.timer(TokioTimer::new()).header_read_timeout(HEADER_TIME).max_buf_size(MAX_HEADER);
     let mut connection = pin!(builder.serve_connection(TokioIo::new(stream), service));
-    // What goes wrong with a connection is its caller's trouble.
+    // An error of a connection concerns only its caller.
     tokio::select! {
         _ended = connection.as_mut() => return,
         () = sleep(CONNECTION_TIME) => {}

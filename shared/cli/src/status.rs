@@ -1,4 +1,4 @@
-//! What there is, what is held and parked, and why pages were rejected.
+//! Status: counts, held hosts, parked jobs, and the reasons why pages were rejected.
 
 use crate::output;
 use crate::world::World;
@@ -38,7 +38,7 @@ impl Status {
         Ok(status)
     }
 
-    /// For the status page, which anybody may read.
+    /// Returns the status for the status page, which anybody may read.
     pub(crate) fn for_public(&self) -> SystemStatus {
         SystemStatus {
             index: self.index.clone(),
@@ -49,7 +49,7 @@ impl Status {
         }
     }
 
-    /// As lines of name and value.
+    /// Returns the status as lines of name and value.
     pub(crate) fn lines(&self) -> Vec<(String, String)> {
         let all = &self.all;
         let mut lines = vec![("sites".into(), all.sites.to_string()), ("feeds".into(), all.feeds.to_string())];

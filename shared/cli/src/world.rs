@@ -1,4 +1,4 @@
-//! The program over the store that this run is about: the folder of this machine, or a stack on AWS.
+//! The program over the store of this run: the folder of this machine, or a stack on AWS.
 
 use crate::config::Config;
 use anyhow::{Context, Result};
@@ -20,7 +20,7 @@ pub(crate) struct World {
     pub(crate) tally: Arc<Tally>,
     pub(crate) memory: Memory,
     program: Program,
-    /// The store of this machine, unless the run is about a stack.
+    /// The store of this machine, unless the run works on a stack.
     embedded: Option<Store>,
 }
 
@@ -51,7 +51,7 @@ impl World {
         World::over(config, ports, Some(store))
     }
 
-    /// The stack of a name, by the credentials and the region of the environment.
+    /// Connects to the stack of this name, with the credentials and the region of the environment.
     pub(crate) async fn of_stack(mut config: Config, name: &str) -> Result<World> {
         let ports = crate::optional::stack(name).await?;
         // This machine calls no site: the functions do, and they have a contact of their own.
@@ -71,13 +71,14 @@ impl World {
         Ok(World { config, tally, memory, program, embedded })
     }
 
-    /// The same while the pages are served: hubs can tell of news.
+    /// Returns the same world while the pages are served, so that hubs can announce updates.
     pub(crate) fn listening(self) -> World {
         World { program: self.program.listening(), ..self }
     }
 
-    /// After a crash, before the first worker starts: jobs that were handed out are ready again, and leases whose
-    /// holder is dead are broken, each at the cost of one pause. The store's lock says that there is no other process.
+    /// Recovers from a crash, before the first worker starts: jobs that were handed out become ready again, and leases
+    /// of dead holders are broken, each at the cost of one pause. The store's lock guarantees that there is no other
+    /// process.
     pub(crate) async fn recover(&self) -> Result<()> {
         let Some(store) = &self.embedded else { return Ok(()) };
         let jobs = store.recover().await?;
@@ -87,7 +88,8 @@ impl World {
             let hosts = self.ports.hosts.list(after.as_ref(), LIST).await?;
             let Some((last, _)) = hosts.last() else { break };
             after = Some(last.clone());
-            // A lease that has run out was the dead process's no more; that of a quiet poll is never given back.
+            // A lease that has expired no longer belonged to the dead process; that of a poll without news is never
+            // given back.
             let now = self.clock.now();
             let in_force = |state: &HostState| state.lease.as_ref().is_some_and(|lease| lease.until > now);
             for (host, _) in hosts.iter().filter(|(_, state)| in_force(state)) {

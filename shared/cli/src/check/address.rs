@@ -4,7 +4,7 @@ use curlew_fetcher::guard::{vet_addresses, vet_url};
 use serde_json::{Value, json};
 use std::net::IpAddr;
 
-/// May an address be called, by the settings as they would be for a crawl?
+/// Answers whether an address may be called under the settings of a crawl.
 pub(super) fn answer(question: &Question, config: &Config) -> Answer {
     let guard = &config.guard;
     let text = question.required("url")?;
@@ -18,7 +18,7 @@ pub(super) fn answer(question: &Question, config: &Config) -> Answer {
         let mut addresses = Vec::with_capacity(list.len());
         for item in list {
             let Some(address) = item.as_str().and_then(|a| a.parse::<IpAddr>().ok()) else {
-                // What the resolver says and nobody can read fails closed.
+                // An answer of the resolver that cannot be parsed fails closed.
                 return refused(format!("the address {item} cannot be read"));
             };
             addresses.push(address);

@@ -2,7 +2,7 @@ use super::{Answer, Question, fields};
 use curlew_feed::discover;
 use serde_json::{Value, json};
 
-/// Which feeds does a page name?
+/// Answers with the feeds that a page names.
 pub(super) fn answer(question: &Question) -> Answer {
     let html = question.bytes("html", "body_b64")?;
     let feeds: Vec<Value> = discover(&html, question.text("content_type"), &question.url()?)

@@ -3,7 +3,8 @@ use crate::output;
 use curlew_feed::{Entry, Limits, parse};
 use serde_json::{Value, json};
 
-/// What is in a feed, and what is wrong with it by the letter of its format? Titles are shown as the feed wrote them, markup included.
+/// Answers with the entries of a feed and its faults against its format. Titles are shown as the feed wrote them,
+/// markup included.
 pub(super) fn answer(question: &Question) -> Answer {
     let body = question.bytes("body", "body_b64")?;
     let url = question.url()?;

@@ -18,16 +18,16 @@ use std::io::{BufRead, BufReader, BufWriter, IsTerminal, Read, Write};
 use std::path::Path;
 use url::Url;
 
-/// The longest line that is read: a document of 24 MiB as base64.
+/// Maximum length of a line, in bytes: a document of 24 MiB as base64.
 const MAX_LINE: u64 = 32 * 1024 * 1024;
 
-/// Why a question has no answer.
+/// Reason why a question has no answer.
 struct CheckError {
     kind: &'static str,
     message: String,
 }
 
-/// Something is wrong with the question itself.
+/// Returns the error of a malformed question.
 fn bad_input(message: impl Into<String>) -> CheckError {
     CheckError { kind: "bad_input", message: message.into() }
 }
@@ -49,7 +49,7 @@ impl Question {
         Url::parse(text).map_err(|e| bad_input(format!("'url' is not a valid URL: {e}")))
     }
 
-    /// A document given as text under one name or as base64 under another.
+    /// Returns a document that is given as text under one name or as base64 under another.
     fn bytes(&self, plain: &str, coded: &str) -> Result<Vec<u8>, CheckError> {
         if let Some(text) = self.text(plain) {
             return Ok(text.as_bytes().to_vec());
@@ -59,7 +59,7 @@ impl Question {
     }
 }
 
-/// Answers one question with the fields of the answer.
+/// The fields of an answer, or the reason why there is none.
 type Answer = Result<Map<String, Value>, CheckError>;
 
 /// Runs a check over its questions.
@@ -72,7 +72,7 @@ pub(crate) fn run(check: Check, shared: &Shared) -> Result<()> {
         Check::Discover { document } => each(&document, discover::answer, &[], "html"),
         Check::Page { document, explain } => each(&document, |q| page::answer(q, explain), &[], "html"),
         Check::Screen { document, title, image } => {
-            // What looks at images may be a service, or compute on another thread.
+            // An image classifier may be a service, or compute on another thread.
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
             let config = crate::config::load(shared, std::env::vars())?;
             let config = runtime.block_on(crate::config::with_eye(config))?;
@@ -96,7 +96,7 @@ pub(crate) fn run(check: Check, shared: &Shared) -> Result<()> {
     }
 }
 
-/// Every line of standard input, or the one plain document.
+/// Answers every line of standard input, or the one plain document.
 fn each(document: &Document, answer: impl Fn(&Question) -> Answer, extra: &[(&str, &str)], body: &str) -> Result<()> {
     let mut out = BufWriter::new(std::io::stdout().lock());
     if let Some(path) = &document.file {
@@ -108,14 +108,14 @@ fn each(document: &Document, answer: impl Fn(&Question) -> Answer, extra: &[(&st
         for (name, value) in extra {
             question[*name] = json!(value);
         }
-        // As base64, so that the document's own encoding is kept; a text to screen is read as UTF-8.
+        // As base64, which preserves the document's own encoding; a text to screen is read as UTF-8.
         match body {
             "text" => question["text"] = json!(String::from_utf8_lossy(&bytes)),
             "robots" => question["robots_b64"] = json!(STANDARD.encode(&bytes)),
             _ => question["body_b64"] = json!(STANDARD.encode(&bytes)),
         }
         let reply = reply(&question, answer);
-        // A person at a terminal has asked about one document, and reads.
+        // A person at a terminal has asked about one document and reads the answer.
         if std::io::stdout().is_terminal() {
             serde_json::to_writer_pretty(&mut out, &reply)?;
             writeln!(out)?;
@@ -194,7 +194,7 @@ fn write(out: &mut impl Write, value: &Value) -> Result<()> {
     Ok(out.write_all(b"\n")?)
 }
 
-/// The fields of an answer.
+/// Returns the fields of an answer.
 fn fields(value: Value) -> Map<String, Value> {
     match value {
         Value::Object(fields) => fields,

@@ -6,14 +6,15 @@ use curlew_model::Rejection;
 use curlew_policy::page::directives::Directives;
 use serde_json::{Value, json};
 
-/// The product token that meta tags and headers are read for.
+/// The product token for which meta tags and headers are read.
 const TOKEN: &str = "CurlewBot";
 
-/// What would be kept of a page, and would it be accepted? If `why` or the question asks for it, also why.
+/// Answers with the record that would be stored of a page, and whether it would be accepted; with the reasons if `why`
+/// or the question asks for them.
 pub(super) fn answer(question: &Question, why: bool) -> Answer {
     let body = question.bytes("html", "body_b64")?;
     let url = question.url()?;
-    // A text in JSON has been decoded already, whatever its meta tags say.
+    // A text in JSON is decoded already, whatever its meta tags say.
     let given_as_text = question.text("html").is_some();
     let content_type = if given_as_text { Some("text/html; charset=utf-8") } else { question.text("content_type") };
     let html = decode(&body, content_type);
@@ -54,7 +55,7 @@ pub(super) fn answer(question: &Question, why: bool) -> Answer {
     Ok(answer)
 }
 
-/// What was found and where, a sentence each, for somebody who knows nothing of the parts of this program.
+/// Returns the findings and their sources, a sentence each, for readers who do not know the program's parts.
 fn in_sentences(
     article: &Article,
     explanation: &Explanation,
@@ -105,7 +106,7 @@ fn in_sentences(
     out
 }
 
-/// Where a statement stands, in words.
+/// Returns the place of a statement, in words.
 fn source(by: &str) -> String {
     match by {
         "link" => "<link rel=canonical>".to_owned(),
@@ -116,7 +117,7 @@ fn source(by: &str) -> String {
     }
 }
 
-/// Where the date of publication is from, in words.
+/// Returns the source of the publication date, in words.
 fn dated(by: &str) -> &'static str {
     match by {
         "opengraph" => "the meta tag article:published_time",
@@ -132,7 +133,8 @@ fn dated(by: &str) -> &'static str {
     }
 }
 
-/// The explanation as an object: sentences for people, then where the date is from, the candidates, and the lines left out.
+/// Returns the explanation as an object: sentences for people, then the date's source, the candidates, and the lines
+/// left out.
 fn in_words(article: &Article, explanation: &Explanation, sentences: &[String]) -> Value {
     let left_out = explanation.lines.iter().filter_map(|line| {
         let why = line.left_out?;
@@ -161,7 +163,7 @@ fn in_words(article: &Article, explanation: &Explanation, sentences: &[String]) 
     })
 }
 
-/// Where the text is from, in half a sentence.
+/// Returns the source of the text, as half a sentence.
 fn summary(article: &Article, explanation: &Explanation) -> String {
     let Some(place) = place(article.from) else { return "not found".to_owned() };
     let kept = explanation.lines.iter().filter(|line| line.left_out.is_none()).count();
@@ -171,7 +173,7 @@ fn summary(article: &Article, explanation: &Explanation) -> String {
     )
 }
 
-/// What a candidate looks at, in words.
+/// Returns the part of the page that a candidate reads, in words.
 fn place(candidate: &str) -> Option<&'static str> {
     Some(match candidate {
         "microdata" => "the element that is marked as articleBody",
@@ -185,7 +187,7 @@ fn place(candidate: &str) -> Option<&'static str> {
     })
 }
 
-/// The beginning of a line.
+/// Returns the beginning of a line.
 fn shortened(line: &str) -> String {
     /// Characters of a line that are shown.
     const SHOWN: usize = 100;
@@ -196,12 +198,12 @@ fn shortened(line: &str) -> String {
     out
 }
 
-/// A number to two places.
+/// Returns a number rounded to two places.
 fn hundredths(number: f64) -> f64 {
     (number * 100.0).round() / 100.0
 }
 
-/// `headers` may be an object of texts or lists, or a list of pairs.
+/// Returns the robots tags of a question, whose `headers` may be an object of texts or lists, or a list of pairs.
 fn robots_tags(question: &Question) -> Vec<String> {
     let is_tag = |name: &str| name.eq_ignore_ascii_case("x-robots-tag");
     let texts = |value: &Value| -> Vec<String> {

@@ -3,7 +3,7 @@ use curlew_policy::robots::{Robots, product_token};
 use serde_json::{Map, Value, json};
 use url::Url;
 
-/// Does a robots.txt allow an agent a URL? Or, asked with `urls`, each of several: the file is read once.
+/// Answers whether a robots.txt allows an agent a URL, or each of several with `urls`; the file is read once.
 pub(super) fn answer(question: &Question, agent: &str) -> Answer {
     let body = question.bytes("robots", "robots_b64")?;
     let agent = question.text("agent").unwrap_or(agent);
@@ -37,7 +37,7 @@ fn decision(robots: &Robots, url: &Url) -> Map<String, Value> {
     answer
 }
 
-/// A full URL, or a path: robots.txt asks for nothing else.
+/// Parses a full URL, or a path, since robots.txt rules match nothing else.
 fn url(text: &str) -> Result<Url, CheckError> {
     let base = Url::parse("http://host.invalid/").map_err(|e| bad_input(e.to_string()))?;
     base.join(text).map_err(|e| bad_input(format!("'{text}' is not a valid URL: {e}")))

@@ -6,7 +6,7 @@ use curlew_stages::pages::judge::{Judge, Picture};
 use serde_json::{Value, json};
 use url::Url;
 
-/// Would a text, an image or both pass content screening, and why?
+/// Answers whether a text, an image or both pass content screening, with the reasons.
 pub(super) async fn answer(question: &Question, judge: &Judge) -> Answer {
     let url = question.text("url").and_then(|u| Url::parse(u).ok());
     let (text, image) = (question.text("text"), image(question)?);
@@ -31,7 +31,7 @@ pub(super) async fn answer(question: &Question, judge: &Judge) -> Answer {
     Ok(answer)
 }
 
-/// The image as a crawl would keep it: decoded under the same limits, and scaled down.
+/// Returns the image as a crawl would store it: decoded under the same limits, and scaled down.
 fn image(question: &Question) -> Result<Option<Vec<u8>>, CheckError> {
     if question.0.get("image_b64").is_none_or(Value::is_null) {
         return Ok(None);

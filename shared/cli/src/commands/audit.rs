@@ -1,4 +1,4 @@
-//! `curlew audit`: what was removed, when and why; and of a page or a host, that nothing is left of it.
+//! `curlew audit`: lists removed pages with time and reason, and checks that nothing is left of a page or a host.
 
 use crate::args::{ListArgs, ListWhat};
 use crate::commands::rows::{page_state, why};
@@ -9,11 +9,11 @@ use curlew_model::Job;
 use curlew_stages::operator::audit::{Audit, AuditReport, Subject};
 use serde_json::{Value, json};
 
-/// Lines read at a time.
+/// Number of lines read at a time.
 const LIST: usize = 500;
-/// Waiting and dead jobs that are looked through.
+/// Maximum number of waiting and dead jobs that are examined.
 const JOBS: usize = 10_000;
-/// Where audit lines are kept.
+/// Prefix of the keys of audit lines.
 const PREFIX: &str = "audit/";
 
 pub(super) async fn run(world: &World, args: &ListArgs) -> Result<()> {
@@ -45,7 +45,7 @@ fn in_words(line: &Value) -> String {
     format!("{}  {}  {}  {}", text("at"), text("what"), text("reason"), shown(text("url"), ADDRESS))
 }
 
-/// Looks into rows, audit lines, segments, splits, thumbnails and jobs.
+/// Searches rows, audit lines, segments, splits, thumbnails and jobs.
 async fn show(world: &World, key: &str, json: bool) -> Result<()> {
     let Some(subject) = Subject::read(key) else { bail!("'{}' is no address and no host", shown(key, ADDRESS)) };
     let audit = Audit { blobs: world.ports.blobs.clone(), pages: world.ports.pages.clone() };
@@ -87,7 +87,7 @@ async fn show(world: &World, key: &str, json: bool) -> Result<()> {
     Ok(())
 }
 
-/// How many jobs are about a subject.
+/// Returns the number of jobs about a subject.
 async fn jobs(world: &World, subject: &Subject, report: &AuditReport) -> Result<usize> {
     let is_about = |job: &Job| match (subject, job) {
         (Subject::Host(host), Job::Fetch(visit)) => visit.host.as_str() == host,

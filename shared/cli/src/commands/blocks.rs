@@ -6,7 +6,7 @@ use crate::world::World;
 use anyhow::Result;
 use curlew_stages::stage::StageError;
 
-/// Jobs that are put back at a time.
+/// Number of jobs that are put back at a time.
 const LIST: usize = 500;
 
 pub(super) fn explain(error: StageError) -> anyhow::Error {

@@ -18,13 +18,13 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// Characters of a refusal that are shown.
+/// Maximum number of characters of a refusal that are shown.
 const REFUSAL: usize = 400;
 
 /// Number of sites or feeds that are taken at once.
 const PART: usize = 500;
 
-/// What is said when there is no site yet.
+/// Message when there is no site yet.
 const NOTHING_NAMED: &str = "nothing to crawl: name a site, as in `curlew crawl example.org --contact you@example.org`";
 
 pub(super) async fn run(args: CrawlArgs, config: Config) -> Result<()> {
@@ -36,7 +36,7 @@ pub(super) async fn run(args: CrawlArgs, config: Config) -> Result<()> {
     if named.is_empty() && world.ports.sources.list(None, 1).await?.is_empty() {
         return Err(usage(NOTHING_NAMED));
     }
-    // What is due by the schedule first: what is named now gets jobs of its own.
+    // Due work of the schedule goes first: newly named sources get jobs of their own.
     world.dispatch.tick().await?;
     let (keys, left_out) = named.take(&world).await?;
     let (summary, ran) = until_end(&world, (args.until, &keys), args.output.json, stop_on_signal()).await?;
@@ -53,7 +53,7 @@ pub(super) async fn run(args: CrawlArgs, config: Config) -> Result<()> {
     Ok(())
 }
 
-/// Names sites and feeds to a stack, which crawls them by itself.
+/// Passes sites and feeds to a stack, which crawls them by itself.
 pub(super) async fn name_only(args: CrawlArgs, world: &World) -> Result<()> {
     let named = Named::gather(&args)?;
     if named.is_empty() {
@@ -71,8 +71,8 @@ pub(super) async fn name_only(args: CrawlArgs, world: &World) -> Result<()> {
     Ok(())
 }
 
-/// Runs the stages until the end, publishes, and says what happened, and whether all was done that was due: what was is
-/// published in any case.
+/// Runs the stages until the end, publishes, and prints a summary. Returns whether all due work was done; the finished
+/// part is published in any case.
 pub(super) async fn until_end(
     world: &Arc<World>,
     (until, named): (Until, &BTreeSet<SourceKey>),
@@ -94,7 +94,7 @@ pub(super) async fn until_end(
     Ok((Summary::gather(world, began, named).await?, ran))
 }
 
-/// What a person named, before it is looked at.
+/// Sites and feeds that a person named, unchecked.
 struct Named {
     sites: Vec<String>,
     feeds: Vec<String>,
@@ -119,8 +119,8 @@ impl Named {
         self.sites.len() + self.feeds.len() + self.from_opml.len()
     }
 
-    /// Writes all of them down, and tells which could not be taken. A site alone, and a feed named on the command line, must
-    /// be usable, or nothing is begun; a bad line of a long list is told and stepped over.
+    /// Stores all of them, and reports those that could not be taken. A single site, or a feed named on the command
+    /// line, must be usable, or the command fails; a bad line of a longer list is reported and skipped.
     async fn take(&self, world: &World) -> Result<(BTreeSet<SourceKey>, Vec<LeftOut>)> {
         let from_flags = |why: RefusedAddress| usage(shown(&why.to_string(), REFUSAL));
         let (mut keys, mut left_out) = (BTreeSet::new(), vec![]);

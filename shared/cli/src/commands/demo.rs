@@ -29,7 +29,7 @@ pub(super) async fn run(args: DemoArgs, mut config: Config) -> Result<()> {
     let web = curlew_fixtureweb::serve(farm.clone(), listener).await;
     let rule: ResolveRule = format!("*.test={}", web.addr()).parse().map_err(|e| anyhow::anyhow!("{e}"))?;
     config.guard.resolve.push(rule);
-    // The demo ends before a second look would come that decides about pages which ask not to be indexed any more.
+    // The demo ends before a second look could decide about pages that ask not to be indexed any more.
     config.rules.confirm_after = curlew_model::Millis::ZERO;
     let folder = fresh_folder(&mut config)?;
     let quiet = args.output.json;
@@ -68,7 +68,8 @@ pub(super) async fn run(args: DemoArgs, mut config: Config) -> Result<()> {
     Ok(())
 }
 
-/// The demo begins from nothing each time, and beside what the person may have crawled before.
+/// Chooses an empty folder, unless the person named one, so that the demo starts from nothing and apart from earlier
+/// crawls.
 fn fresh_folder(config: &mut Config) -> Result<Option<PathBuf>> {
     if config.data.as_os_str() != "curlew-data" {
         return Ok(None);
@@ -81,7 +82,7 @@ fn fresh_folder(config: &mut Config) -> Result<Option<PathBuf>> {
     Ok(Some(folder))
 }
 
-/// What became of the pages of one site.
+/// Outcome of the pages of one site.
 #[derive(Default)]
 struct Outcome {
     accepted: usize,
@@ -121,7 +122,7 @@ async fn report(world: &World, farm: &Farm) -> Result<()> {
     Ok(())
 }
 
-/// What the sites' own logs say of our politeness.
+/// Prints how politely the crawl behaved, from the sites' own logs.
 fn politeness(web: &Running, farm: &Farm) -> Result<()> {
     let calls = web.calls();
     let key = |host: &str| judge::registrable(host);
@@ -135,7 +136,7 @@ fn politeness(web: &Running, farm: &Farm) -> Result<()> {
     Ok(())
 }
 
-/// Pages vanish from the web; a re-check makes them vanish from the index.
+/// Makes pages vanish from the web, and a re-check remove them from the index.
 async fn vanish(world: &Arc<World>, web: &Running) -> Result<String> {
     let changed: Vec<&str> = web.farm().sites().iter().filter(|s| s.changes_later()).map(|s| s.host.as_str()).collect();
     for host in &changed {

@@ -1,4 +1,4 @@
-//! Sites and feeds that were named and could not be read: why, and what the person who named them can do.
+//! Sites and feeds that were named and could not be read: the reasons, and the remedies for the person who named them.
 
 use crate::output::{self, ADDRESS, shown};
 use anyhow::Result;
@@ -6,7 +6,7 @@ use curlew_model::{Failure, FailureCause, FeedSource, Hold, SiteSource, SiteStat
 use serde::Serialize;
 use url::Url;
 
-/// The most failures that a summary for people lists.
+/// Maximum number of failures that a summary for people lists.
 const MOST: usize = 20;
 
 /// One site or feed that could not be read.
@@ -15,22 +15,22 @@ pub(crate) struct Failed {
     /// `site` or `feed`.
     kind: &'static str,
     url: String,
-    /// The kind of failure; unknown for a feed, whose row keeps words only.
+    /// The kind of failure; unknown for a feed, whose row stores only a text.
     #[serde(skip_serializing_if = "Option::is_none")]
     cause: Option<FailureCause>,
     reason: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     remedy: Option<String>,
-    /// Curlew itself tries again then, or in the first minute of its schedule after that.
+    /// Time at which Curlew tries again by itself, or in the first minute of its schedule after it.
     #[serde(skip_serializing_if = "Option::is_none")]
     again_at: Option<Timestamp>,
-    /// Whether the crawl failed at it; what a site asks for, or its hold, is no failure of the crawl.
+    /// True if the crawl failed at it; a wish of a site, or its hold, is no failure of the crawl.
     #[serde(skip)]
     pub(crate) is_failure: bool,
 }
 
 impl Failed {
-    /// What kept a source from being read, if anything did. `hold` is that of its host key.
+    /// Returns the reason why a source could not be read, if there is one. `hold` is that of its host key.
     pub(crate) fn of(source: &Source, hold: Option<&Hold>, is_offline: bool) -> Option<Failed> {
         match source {
             Source::Site(site) => Failed::site(site, hold, is_offline),
@@ -82,7 +82,7 @@ impl Failed {
         })
     }
 
-    /// For people: what, why, and what to do.
+    /// Returns lines for people: the source, the reason, and the remedy.
     pub(crate) fn lines(&self) -> Vec<String> {
         let mut lines = vec![format!("          {}: {}", shown(&self.url, ADDRESS), shown(&self.reason, 2 * ADDRESS))];
         let again = self.again_at.map(|at| format!("tried again from {at}"));
@@ -94,7 +94,7 @@ impl Failed {
     }
 }
 
-/// The sites and feeds that failed, for people.
+/// Prints the failed sites and feeds for people.
 pub(super) fn print(failed: &[Failed]) -> Result<()> {
     let Some(first) = failed.first() else { return Ok(()) };
     let kinds = if failed.iter().all(|other| other.kind == first.kind) { first.kind } else { "source" };
@@ -113,7 +113,7 @@ fn held(hold: Option<&Hold>) -> Option<Failure> {
     Some(Failure::new(FailureCause::Held, format!("the host is held until {} ({})", hold.until, hold.reason.as_str())))
 }
 
-/// What the person who named an address can do.
+/// Returns the remedy for the person who named an address, if there is one.
 pub(crate) fn remedy(cause: FailureCause, url: &str) -> Option<String> {
     let parsed = Url::parse(url).ok();
     let host = parsed.as_ref().and_then(Url::host_str).unwrap_or(url);

@@ -1,4 +1,4 @@
-//! `curlew sites`, `feeds`, `pages`, `holds` and `parked`: lists for people who look.
+//! `curlew sites`, `feeds`, `pages`, `holds` and `parked`: lists for people.
 
 use super::rows::{LIST, about, each_page, each_source, is_about, page_state, site_state, why};
 use crate::args::{ListArgs, ListWhat};
@@ -11,12 +11,12 @@ use curlew_policy::polling::{schedule, subscription};
 use curlew_policy::rules::Rules;
 use serde_json::{Value, json};
 
-/// The most waiting or dead jobs that are listed.
+/// Maximum number of waiting or dead jobs that are listed.
 const MOST: usize = 10_000;
-/// Addresses that are offered if a key is about several.
+/// Maximum number of addresses that are offered if several match a key.
 const CANDIDATES: usize = 20;
 
-/// Which of the rows to show, and how.
+/// The rows to show, and the form to show them in.
 struct View<'a> {
     key: Option<&'a str>,
     json: bool,
@@ -33,7 +33,7 @@ impl<'a> View<'a> {
         View { key, json: args.json, found: false, listed: false }
     }
 
-    /// Shows a row if it is asked for: a line of a list, or the whole of it.
+    /// Shows a row if it is asked for: a line of a list, or the row in full.
     fn row(&mut self, names: &[&str], line: impl FnOnce() -> String, whole: impl FnOnce() -> Value) -> Result<()> {
         match self.key {
             Some(key) if !names.contains(&key) => {}
@@ -50,7 +50,7 @@ impl<'a> View<'a> {
         Ok(())
     }
 
-    /// Says so if there was nothing to show: `empty` to a person who asked for all of them.
+    /// Reports that there was nothing to show: with `empty` to a person who asked for all rows.
     fn end(self, what: &str, empty: &str) -> Result<()> {
         match self.key {
             Some(key) if !self.found => bail!("there is no {what} '{}'", shown(key, ADDRESS)),
@@ -60,7 +60,7 @@ impl<'a> View<'a> {
     }
 }
 
-/// Says which of several the person may have meant.
+/// Returns an error that lists the addresses which the person may have meant.
 fn which(what: &str, key: &str, urls: &[String]) -> Result<()> {
     let some: Vec<String> = urls.iter().take(CANDIDATES).map(|url| shown(url, ADDRESS)).collect();
     let more = if urls.len() > CANDIDATES { format!(" and {} more", urls.len() - CANDIDATES) } else { String::new() };
@@ -81,7 +81,7 @@ pub(super) async fn sites(world: &World, args: &ListArgs) -> Result<()> {
     })
     .await?;
     match view.key {
-        // A host has many rows, or none of its own: what is known of it comes from all of them.
+        // A host has many rows, or none of its own: its state is gathered from all of them.
         Some(host) if !view.found && super::site::show(world, host, view.json).await? => Ok(()),
         _ => view.end("site", "No site was named yet: `curlew crawl SITE` begins."),
     }
@@ -126,7 +126,7 @@ pub(super) async fn feeds(world: &World, args: &ListArgs) -> Result<()> {
     view.end("feed", "No feed is known yet: `curlew crawl SITE` finds them.")
 }
 
-/// A feed's row, its faults as its author would want them, and when it is polled next and why in words.
+/// Returns a feed's row, its faults as its author would want them, and the time and reason of its next poll in words.
 fn whole_feed(feed: &FeedSource, rules: &Rules, now: Timestamp) -> Value {
     let mut whole = json!(feed);
     if let Value::Object(fields) = &mut whole {
@@ -137,7 +137,7 @@ fn whole_feed(feed: &FeedSource, rules: &Rules, now: Timestamp) -> Value {
     whole
 }
 
-/// Why a feed is polled when it is, or no more.
+/// Returns the reason for the time of a feed's next poll, or for its end.
 fn reason(feed: &FeedSource, rules: &Rules, now: Timestamp) -> String {
     if feed.gone {
         return feed.trouble.clone().unwrap_or_else(|| "polling it has stopped".into());
@@ -158,7 +158,7 @@ fn reason(feed: &FeedSource, rules: &Rules, now: Timestamp) -> String {
 pub(super) async fn pages(world: &World, args: &ListArgs) -> Result<()> {
     let mut view = View::of(args);
     if let Some(key) = view.key {
-        // One row by its id or its URL needs no reading of all.
+        // One row by its id or its URL needs no scan of all rows.
         let by_url = address::parse(key, None).ok().map(|u| address::page_id(&address::canonical(&u)));
         let page = match PageId::new(key).ok().or(by_url) {
             Some(id) => world.ports.pages.get(&id).await?.map(|(page, _)| page),
@@ -181,7 +181,7 @@ pub(super) async fn pages(world: &World, args: &ListArgs) -> Result<()> {
     view.end("page", "No page is known yet: `curlew crawl SITE` finds them.")
 }
 
-/// The one page that a key is about, if there is exactly one.
+/// Returns the page that matches a key, if there is exactly one.
 async fn page_about(world: &World, key: &str) -> Result<Option<Page>> {
     let mut meant: Vec<Page> = Vec::new();
     each_page(world, async |page| {

@@ -1,4 +1,4 @@
-//! `curlew messages`: what people wrote to the operator.
+//! `curlew messages`: lists, shows and closes messages to the operator.
 
 use crate::args::{MessagesArgs, MessagesWhat};
 use crate::commands::blocks::explain;
@@ -9,9 +9,9 @@ use curlew_stages::operator::messages::About;
 use curlew_stages::operator::messages::StoredMessage;
 use serde_json::{Value, json};
 
-/// Characters of a message in the list.
+/// Maximum number of characters of a message in the list.
 const BEGINNING: usize = 60;
-/// Characters of a message that is shown whole: more than one may have.
+/// Maximum number of characters of a message that is shown in full; no message is longer.
 const WHOLE: usize = 4_000;
 
 pub(super) async fn run(world: &World, args: MessagesArgs) -> Result<()> {

@@ -30,10 +30,10 @@ use curlew_embedded::Access;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// The name of a stack that nobody has named otherwise.
+/// Default name of a stack.
 const STACK: &str = "curlew";
 
-/// What a command works on.
+/// The store that a command works on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
     /// The store of this machine.
@@ -43,12 +43,12 @@ pub(crate) enum Place {
 }
 
 impl Place {
-    /// The place that the flags name.
+    /// Returns the place that the flags name.
     pub(crate) fn of(flags: &Shared) -> Place {
         if flags.aws { Place::Stack(flags.stack.clone().unwrap_or_else(|| STACK.to_owned())) } else { Place::Here }
     }
 
-    /// Alone: the store with its lock, and what a crash left behind taken up again. A stack has no lock, and needs none.
+    /// Opens the store with its lock and recovers from a crash. A stack has no lock, and needs none.
     async fn alone(&self, config: Config) -> Result<Arc<World>> {
         Ok(Arc::new(match self {
             Place::Here => exclusive(config).await?,
@@ -56,7 +56,7 @@ impl Place {
         }))
     }
 
-    /// For looking and for small changes, while another process may be at work.
+    /// Opens the store to read and for small changes, while another process may be running.
     async fn beside(&self, config: Config) -> Result<World> {
         match self {
             Place::Here => World::open(config, Access::Shared),
@@ -64,7 +64,7 @@ impl Place {
         }
     }
 
-    /// What only one machine can do.
+    /// Refuses a stack for a command that only works on this machine.
     fn here(&self, command: &str) -> Result<()> {
         match self {
             Place::Here => Ok(()),
@@ -88,7 +88,7 @@ pub(crate) async fn run(command: Command, config: Config, place: Place) -> Resul
             place.here("serve")?;
             serve::run(Arc::new(exclusive(config).await?.listening()), listen).await
         }
-        // Much is read to do what a whole crawl does.
+        // Boxed, since the future of a whole crawl is large.
         Command::Poll { names, output } => Box::pin(poll::run(&names, output, config, &place)).await,
         Command::Search { query, limit, explain, output } => {
             search::run(&place.beside(config).await?, &query, limit, explain, output.json).await
@@ -119,15 +119,15 @@ pub(crate) async fn run(command: Command, config: Config, place: Place) -> Resul
     }
 }
 
-/// The store of this machine with its lock, and what a crash left behind taken up again.
+/// Opens the store of this machine with its lock, and recovers from a crash.
 async fn exclusive(config: Config) -> Result<World> {
     let world = World::open(crate::config::with_eye(config).await?, Access::Exclusive)?;
     world.recover().await?;
     Ok(world)
 }
 
-/// Set when the person at the keyboard, or the system, asks to stop. Asking twice ends at once: the next run
-/// takes up what was under way.
+/// Returns a flag that is set when the person at the keyboard, or the system, asks to stop. A second request ends the
+/// process at once: the next run takes up the work under way.
 pub(crate) fn stop_on_signal() -> Arc<AtomicBool> {
     let stop = Arc::new(AtomicBool::new(false));
     let told = stop.clone();

@@ -1,4 +1,4 @@
-//! Files in which a person names sites and feeds, and what of them could not be taken.
+//! Files in which a person names sites and feeds, and the entries that could not be taken.
 
 use crate::output::{self, shown};
 use anyhow::{Context, Result};
@@ -7,9 +7,9 @@ use curlew_stages::operator::suggest::RefusedAddress;
 use serde::Serialize;
 use std::path::Path;
 
-/// The most bytes of a list.
+/// Maximum size of a list, in bytes.
 const MAX_LIST: u64 = 64 * 1024 * 1024;
-/// Characters of an address or a reason that are shown.
+/// Maximum number of characters of an address or a reason that are shown.
 const SHOWN: usize = 300;
 
 /// A site or feed that was named and could not be taken.
@@ -17,12 +17,12 @@ const SHOWN: usize = 300;
 pub(crate) struct LeftOut {
     /// As it was named.
     named: String,
-    /// Why, in English.
+    /// The reason, in English.
     reason: String,
 }
 
 impl LeftOut {
-    /// Tells it on standard error at once, and keeps it for the end.
+    /// Prints it on standard error at once, and returns it for the summary.
     pub(super) fn told(what: &str, named: &str, refused: &RefusedAddress) -> LeftOut {
         let (named, reason) = (shown(named, SHOWN), shown(&refused.why.to_string(), SHOWN));
         output::error_line(&format!("curlew: {what} '{named}' is left out: {reason}"));
@@ -30,7 +30,7 @@ impl LeftOut {
     }
 }
 
-/// The sites of a file with one a line. What follows a `#` is a comment.
+/// Reads the sites of a file with one per line; `#` begins a comment.
 pub(super) fn sites(path: &Path) -> Result<Vec<String>> {
     let bytes = read(path)?;
     let text = curlew_feed::decode_text(&bytes);
@@ -38,7 +38,7 @@ pub(super) fn sites(path: &Path) -> Result<Vec<String>> {
     Ok(lines.filter(|line| !line.is_empty()).map(str::to_owned).collect())
 }
 
-/// The feeds of a file as other feed readers export it.
+/// Reads the feeds of a file that another feed reader exported.
 pub(super) fn opml(path: &Path) -> Result<Vec<OpmlFeed>> {
     curlew_feed::feeds_of_opml(&read(path)?).with_context(|| format!("{} cannot be used", path.display()))
 }

@@ -1,4 +1,4 @@
-//! Writes OPML, as feed readers exchange their lists of feeds. It is read by `curlew_feed`.
+//! Writes OPML, the format in which feed readers exchange lists of feeds. `curlew_feed` reads it.
 
 use quick_xml::escape::escape;
 
@@ -8,7 +8,7 @@ pub(super) fn outline(title: &str, feed: &str, site: Option<&str>) -> String {
     format!("    <outline type=\"rss\" text=\"{}\" xmlUrl=\"{}\"{site}/>", escape(clean(title)), escape(clean(feed)))
 }
 
-/// Without the characters that XML 1.0 does not allow.
+/// Removes the characters that XML 1.0 does not allow.
 fn clean(text: &str) -> String {
     text.chars().filter(|c| !c.is_control() && !matches!(c, '\u{fffe}' | '\u{ffff}')).collect()
 }

@@ -11,7 +11,7 @@ use curlew_stages::operator::overrides::OverrideEffect;
 use curlew_stages::pages::overrides::StoredOverride;
 use serde_json::json;
 
-/// Characters of a note in a line for people.
+/// Maximum number of characters of a note in a line for people.
 const NOTE: usize = 60;
 
 pub(super) async fn run(world: &World, args: OverrideArgs) -> Result<()> {

@@ -1,4 +1,4 @@
-//! `curlew owners`: who claims which host, what they proved, and what they asked for.
+//! `curlew owners`: lists the claims to hosts, with their proofs and requests.
 
 use crate::args::{ListArgs, ListWhat};
 use crate::commands::blocks::explain;

@@ -1,7 +1,7 @@
-//! `curlew poll`: feeds that are polled now, whatever their schedule says.
+//! `curlew poll`: polls feeds now, whatever their schedule says.
 //!
-//! A request puts a job into the queue and nothing else: leases, pauses, holds and robots.txt stand as for every poll. The
-//! process that is at work takes it up; if there is none, this one does.
+//! A request only puts a job into the queue: leases, pauses, holds and robots.txt apply as to every poll. The running
+//! process takes the job; if there is none, this process does.
 
 use super::crawl::until_end;
 use super::rows::{each_source, is_about};
@@ -19,13 +19,13 @@ use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// What came of the request for one feed.
+/// Outcome of the request for one feed.
 #[derive(Debug, Serialize)]
 struct Requested {
     url: String,
-    /// `sent`, or why not.
+    /// `sent`, or the reason why not.
     outcome: &'static str,
-    /// When it may be asked for again.
+    /// Time from which on it may be asked for again.
     #[serde(skip_serializing_if = "Option::is_none")]
     again_at: Option<Timestamp>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -62,7 +62,7 @@ pub(super) async fn run(names: &[String], output: Output, config: Config, place:
     Ok(())
 }
 
-/// Nobody is at work: this process polls, and does what else is due, until it is idle.
+/// Polls in this process, since no other runs, and does other due work, until it is idle.
 async fn alone(world: Arc<World>, requested: &[Requested], json: bool) -> Result<()> {
     let (summary, ran) = until_end(&world, (Until::Idle, &BTreeSet::new()), json, stop_on_signal()).await?;
     if json {
@@ -123,7 +123,7 @@ async fn one(world: &World, feed: FeedSource) -> Result<Requested> {
     Ok(not_sent("sent", None, None))
 }
 
-/// The feeds that are meant, each once: by their own key or address, or by the address or host of their site.
+/// Returns the named feeds, each once: by their own key or address, or by the address or host of their site.
 async fn feeds(world: &World, names: &[String]) -> Result<Vec<FeedSource>> {
     let (mut feeds, mut sites) = (BTreeMap::new(), Vec::new());
     each_source(world, |source| {

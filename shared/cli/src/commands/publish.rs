@@ -1,4 +1,4 @@
-//! `curlew index` and `curlew sample`: what the schedules do, by hand.
+//! `curlew index` and `curlew sample`: run by hand what the schedules run.
 
 use super::stop_on_signal;
 use crate::output;
@@ -44,7 +44,7 @@ fn how_many(count: usize, all: bool) -> HowMany {
     if all { HowMany::All } else { HowMany::AtMost(count) }
 }
 
-/// Sends the re-checks of a stack, which makes them by itself.
+/// Sends the re-checks of a stack, which then makes them by itself.
 pub(super) async fn sample_only(world: &World, count: usize, all: bool, json: bool) -> Result<()> {
     let sent = world.sample.run(how_many(count, all)).await?;
     if json {

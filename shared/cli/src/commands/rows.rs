@@ -1,4 +1,4 @@
-//! Rows of the store, one after another, and what people are told of each.
+//! Rows of the store, one after another, and their descriptions for people.
 
 use super::failures;
 use crate::output::{self, ADDRESS, shown};
@@ -6,10 +6,10 @@ use crate::world::World;
 use anyhow::Result;
 use curlew_model::{Job, Page, PageId, PageState, SiteSource, SiteState, Source, SourceKey, is_at_or_below};
 
-/// Rows read at a time.
+/// Number of rows read at a time.
 pub(super) const LIST: usize = 500;
 
-/// All rows of feeds and sites, one after another.
+/// Visits all rows of feeds and sites, one after another.
 pub(super) async fn each_source(world: &World, mut each: impl FnMut(&Source) -> Result<()>) -> Result<()> {
     let mut after: Option<SourceKey> = None;
     loop {
@@ -20,7 +20,7 @@ pub(super) async fn each_source(world: &World, mut each: impl FnMut(&Source) -> 
     }
 }
 
-/// All rows of pages, one after another.
+/// Visits all rows of pages, one after another.
 pub(super) async fn each_page(world: &World, mut each: impl AsyncFnMut(&Page) -> Result<()>) -> Result<()> {
     let mut after: Option<PageId> = None;
     loop {
@@ -33,8 +33,8 @@ pub(super) async fn each_page(world: &World, mut each: impl AsyncFnMut(&Page) ->
     }
 }
 
-/// Whether a person who types `name` means this address: by its host, or by the address with or without scheme, `www.` and
-/// the last slash.
+/// True if a person who types `name` means this address: by its host, or by the address with or without scheme, `www.`
+/// and the last slash.
 pub(super) fn is_about(url: &str, name: &str) -> bool {
     let (url, name) = (bare(url), bare(name));
     let host = url.split(['/', '?', ':']).next().unwrap_or_default();
@@ -48,7 +48,7 @@ fn bare(address: &str) -> String {
     format!("{}{}", host.strip_prefix("www.").unwrap_or(&host), path.strip_suffix('/').unwrap_or(path))
 }
 
-/// What became of a site: for one that could not be looked at also why, and what the person who named it can do.
+/// Returns the state of a site; for one that could not be read also the reason and the remedy.
 pub(super) fn site_state(site: &SiteSource) -> String {
     let remedy = site.failure.as_ref().and_then(|failure| failures::remedy(failure.cause, &site.url));
     let remedy = remedy.map(|text| format!(" ({text})")).unwrap_or_default();
@@ -71,7 +71,7 @@ pub(super) fn page_state(state: &PageState) -> &'static str {
     }
 }
 
-/// Why a page is not found, if it is not.
+/// Returns the reason why a page is not found, if it is not.
 pub(super) fn why(state: &PageState) -> String {
     match state {
         PageState::Rejected { reason } => format!("  {}", shown(&reason.to_string(), ADDRESS)),
@@ -80,7 +80,7 @@ pub(super) fn why(state: &PageState) -> String {
     }
 }
 
-/// What a job is about: a host for visits, an address otherwise.
+/// Returns the subject of a job: a host for visits, an address otherwise.
 pub(super) fn about(job: &Job) -> String {
     match job {
         Job::Discover(job) => job.url.clone(),

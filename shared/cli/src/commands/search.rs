@@ -7,11 +7,11 @@ use anyhow::Result;
 use curlew_stages::catalog::results::{FindError, SearchHit, SearchResults, Start};
 use curlew_stages::feeds::websub::web_secret;
 
-/// The most hits that one search shows.
+/// Maximum number of hits that one search shows.
 const MOST: usize = 1_000;
-/// The operator whose value may have blanks.
+/// The operator whose value may contain blanks.
 const AUTHOR: &str = "author:";
-/// Characters of a line for people.
+/// Maximum number of characters of a line for people.
 const LINE: usize = 100;
 
 pub(super) async fn run(world: &World, words: &[String], limit: usize, explain: bool, json: bool) -> Result<()> {
@@ -22,7 +22,7 @@ pub(super) async fn run(world: &World, words: &[String], limit: usize, explain: 
         [whole] => vec![whole.clone()],
         several => several.iter().map(|word| quoted(word.trim_start())).collect(),
     };
-    // A cursor is for the API of those who serve this store.
+    // Cursors are for the API of this store's server, so they need its secret.
     if json && let Some(secret) = web_secret(world.ports.blobs.as_ref()).await? {
         world.finder.sign_cursors(secret);
     }
@@ -93,7 +93,7 @@ fn show(hit: &SearchHit) -> Result<()> {
     Ok(())
 }
 
-/// A phrase, or an author's name, that the shell has taken out of its quotation marks.
+/// Restores the quotation marks that the shell has removed from a phrase or an author's name.
 fn quoted(word: &str) -> String {
     if !word.contains(' ') || word.contains('"') {
         return word.to_owned();

@@ -15,17 +15,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::net::TcpListener;
 
-/// How often due feeds are looked for.
+/// Interval at which due feeds are looked for.
 const DISPATCH: Millis = Millis::from_mins(1);
-/// How often the index of the year is published.
+/// Interval at which the index of the year is published.
 const PUBLISH: Millis = Millis::from_hours(8);
-/// How often indexed pages are sampled.
+/// Interval at which indexed pages are sampled.
 const SAMPLE: Millis = Millis::from_hours(24);
-/// How often older years are merged and what is gone leaves them for good.
+/// Interval at which older years are merged and purged of pages that are gone.
 const ARCHIVE: Millis = Millis::from_days(30);
-/// What is said at the start if there is no contact.
+/// Warning at the start if there is no contact.
 const WITHOUT_CONTACT: &str = "no contact is set, so no public host is called: no site is crawled and no page re-checked. Give a page or a mail address by --contact URL|MAIL, by `contact` in the settings, or by CURLEW_CONTACT.";
-/// How soon a request to stop is noticed.
+/// Maximum time until a request to stop is noticed.
 const NOTICE: Millis = Millis(200);
 
 pub(super) async fn run(world: Arc<World>, listen: SocketAddr) -> Result<()> {
@@ -34,7 +34,7 @@ pub(super) async fn run(world: Arc<World>, listen: SocketAddr) -> Result<()> {
     let schedules = tokio::spawn(schedules(world.clone(), stop.clone()));
     let serving = pages(world, listen, stop.clone(), Some(WITHOUT_CONTACT));
     tokio::pin!(serving);
-    // A search page over a crawl that has ended without a word would look well for weeks.
+    // A search page over a crawl that has died silently would look well for weeks.
     let crawled = tokio::select! {
         served = &mut serving => {
             stop.store(true, Ordering::Relaxed);
@@ -51,7 +51,7 @@ pub(super) async fn run(world: Arc<World>, listen: SocketAddr) -> Result<()> {
     crawled.context("crawling ended")
 }
 
-/// Serves the pages until told to stop; logs the warning, if there is one, where there is no contact.
+/// Serves the pages until told to stop; logs the warning, if it is given and no contact is set.
 pub(super) async fn pages(
     world: Arc<World>,
     listen: SocketAddr,
@@ -82,8 +82,8 @@ pub(super) async fn pages(
     Ok(())
 }
 
-/// What EventBridge does in the cloud, here on the local clock. When each ran last is kept in the store, so that a
-/// program that is started anew each day still samples daily and merges monthly.
+/// Runs on the local clock the schedules that EventBridge runs in the cloud. The last run of each is kept in the store,
+/// so that a program that is restarted daily still samples daily and merges monthly.
 async fn schedules(world: Arc<World>, stop: Arc<AtomicBool>) {
     let schedules = [
         Schedule { name: "serve-dispatch", every: DISPATCH, at_once: true, work: Work::Dispatch },
@@ -105,17 +105,17 @@ async fn schedules(world: Arc<World>, stop: Arc<AtomicBool>) {
     }
 }
 
-/// Something that is done again and again.
+/// A task that runs periodically.
 struct Schedule {
-    /// The name under which it is kept when it ran last.
+    /// Name of the mark that stores its last run.
     name: &'static str,
     every: Millis,
-    /// Whether it runs at the very first start, or one period later.
+    /// True if it runs at the very first start, false if one period later.
     at_once: bool,
     work: Work,
 }
 
-/// What is done.
+/// The task of a schedule.
 enum Work {
     Dispatch,
     Publish,
@@ -130,7 +130,7 @@ impl Schedule {
         if last.is_some_and(|last| now < last + self.every) {
             return Ok(());
         }
-        // First the mark: what fails is tried again a period later, and not five times a second.
+        // The mark is written first: a failed run is tried again a period later, and not five times a second.
         world.ports.marks.swap(self.name, seen, now).await?;
         if last.is_none() && !self.at_once {
             return Ok(());

@@ -1,6 +1,6 @@
-//! `curlew sites show HOST`: everything that is known of one host key, and what comes next.
+//! `curlew sites show HOST`: shows the stored state of one host key, and its next jobs.
 //!
-//! It looks at each row of sources and pages, which is for people who ask and not for programs that crawl.
+//! It reads every row of sources and pages, so it is for people who ask, and not for programs that crawl.
 
 use super::rows::{about, each_page, each_source, page_state, site_state, why};
 use crate::output::{self, ADDRESS, count, shown};
@@ -17,14 +17,14 @@ use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use url::Url;
 
-/// Pages that are listed, those that something happened to last.
+/// Number of pages that are listed, those with the latest changes.
 const PAGES: usize = 10;
-/// Lines of a robots.txt that are shown.
+/// Maximum number of lines of a robots.txt that are shown.
 const ROBOTS_LINES: usize = 40;
-/// Waiting jobs that are looked through.
+/// Maximum number of waiting jobs that are examined.
 const JOBS: usize = 10_000;
 
-/// All that is known of a host key.
+/// The stored state of a host key.
 #[derive(Serialize)]
 struct Report {
     host: HostKey,
@@ -84,7 +84,7 @@ struct Fetched {
     url: String,
     state: String,
     why: String,
-    /// What named it.
+    /// Feed that named the page.
     feed: Option<String>,
 }
 
@@ -95,7 +95,7 @@ struct Next {
     about: String,
 }
 
-/// Shows a host; false if nothing at all is known of it.
+/// Shows a host; returns false if nothing is known of it.
 pub(super) async fn show(world: &World, name: &str, as_json: bool) -> Result<bool> {
     let text = if name.contains("://") { name.to_owned() } else { format!("https://{name}/") };
     let Ok(url) = address::parse(&text, None) else { return Ok(false) };
@@ -326,7 +326,7 @@ fn print(report: &Report) -> Result<()> {
     Ok(())
 }
 
-/// A length of time for people.
+/// Returns a length of time in words.
 fn length(time: Millis) -> String {
     const MINUTE: u64 = 60_000;
     const HOUR: u64 = 60 * MINUTE;
@@ -338,7 +338,7 @@ fn length(time: Millis) -> String {
     }
 }
 
-/// An origin as people write it: without the port that its scheme has anyhow.
+/// Returns an origin as people write it: without its scheme's default port.
 fn plain(origin: &str) -> String {
     Url::parse(origin).map_or_else(|_| origin.to_owned(), |url| url.as_str().trim_end_matches('/').to_owned())
 }

@@ -1,4 +1,4 @@
-//! `curlew status`: what there is, what is held and parked, and why pages were rejected.
+//! `curlew status`: shows counts, held hosts, parked jobs, and the reasons why pages were rejected.
 
 use crate::output;
 use crate::status::Status;

@@ -1,4 +1,4 @@
-//! What a crawl came to.
+//! Summary of a crawl.
 
 use super::failures::{self, Failed};
 use super::named::LeftOut;
@@ -12,9 +12,9 @@ use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use url::Url;
 
-/// The most waiting jobs that are looked at for the summary.
+/// Maximum number of waiting jobs that the summary examines.
 const MOST_WAITING: usize = 100_000;
-/// Host states read at a time.
+/// Number of host states read at a time.
 const LIST: usize = 500;
 
 /// The object that `crawl --json` prints; the names are fixed.
@@ -33,22 +33,22 @@ pub(crate) struct Summary {
     bytes: u64,
     seconds: f64,
     cpu_seconds: f64,
-    /// Which calls.
+    /// Number of calls by kind.
     calls_by_kind: BTreeMap<&'static str, u64>,
-    /// Entries whose page another entry names too.
+    /// Number of entries whose page another entry names too.
     aliases: u64,
-    /// When the first parked job is due.
+    /// Time at which the first parked job is due.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_due: Option<Timestamp>,
     /// Sites and feeds that were named and could not be taken.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     left_out: Vec<LeftOut>,
-    /// Sites and feeds that could not be read: those that were named, or all if none was.
+    /// Sites and feeds that could not be read: of those that were named, or of all if none was.
     failed: Vec<Failed>,
 }
 
 impl Summary {
-    /// Counts what there is now; `named` are the sources that this crawl was told.
+    /// Counts the present state; `named` are the sources that this crawl was given.
     pub(crate) async fn gather(world: &World, began: Millis, named: &BTreeSet<SourceKey>) -> Result<Summary> {
         let Counts { entries_seen, pages_fetched, accepted, rejected, calls, calls_by_kind, bytes, aliases, .. } =
             world.tally.counts();
@@ -81,17 +81,17 @@ impl Summary {
         })
     }
 
-    /// With the sites and feeds that could not be taken.
+    /// Returns the summary with the sites and feeds that could not be taken.
     pub(super) fn with_left_out(self, left_out: Vec<LeftOut>) -> Summary {
         Summary { left_out, ..self }
     }
 
-    /// Whether the crawl failed at so many sites and feeds.
+    /// Returns the number of sites and feeds at which the crawl failed.
     pub(crate) fn failures(&self) -> usize {
         self.failed.iter().filter(|failed| failed.is_failure).count()
     }
 
-    /// For people.
+    /// Prints the summary for people.
     pub(crate) fn print(&self) -> Result<()> {
         let reasons = |map: &BTreeMap<&'static str, u64>| {
             let parts: Vec<String> = map.iter().map(|(why, n)| format!("{n} {why}")).collect();
@@ -128,7 +128,7 @@ impl Summary {
     }
 }
 
-/// What kept sources from being read: those that are named, or all of them if none is.
+/// Returns the sources that could not be read, with the reasons: of those named, or of all if none is.
 async fn failed(world: &World, named: &BTreeSet<SourceKey>, now: Timestamp) -> Result<Vec<Failed>> {
     let holds = holds(world, now).await?;
     let is_offline = world.politeness.outage.is_down();
@@ -145,7 +145,7 @@ async fn failed(world: &World, named: &BTreeSet<SourceKey>, now: Timestamp) -> R
     Ok(failed)
 }
 
-/// The hosts that are held, and those that are left alone for a while since calls did not reach them.
+/// Returns the hosts that are held, and those that are left alone for a while since calls did not reach them.
 async fn holds(world: &World, now: Timestamp) -> Result<BTreeMap<HostKey, Hold>> {
     let (mut holds, mut after) = (BTreeMap::new(), None);
     loop {
@@ -164,7 +164,7 @@ async fn holds(world: &World, now: Timestamp) -> Result<BTreeMap<HostKey, Hold>>
     }
 }
 
-/// Pages (or sites, or feeds) that wait in a job.
+/// Returns the number of pages, sites or feeds that wait in a job.
 fn parked_in(job: Option<&Job>) -> u64 {
     match job {
         Some(Job::Fetch(visit)) => visit.items.len() as u64,
@@ -172,12 +172,12 @@ fn parked_in(job: Option<&Job>) -> u64 {
     }
 }
 
-/// User and system time of this process, from /proc; zero where there is none.
+/// Returns user and system time of this process, from /proc, in seconds; zero where there is no /proc.
 fn cpu_seconds() -> f64 {
     /// Clock ticks a second, as Linux reports them to programs (proc(5)).
     const TICKS: f64 = 100.0;
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    // The name of the program stands in brackets and may have spaces; the numbers follow it.
+    // The name of the program stands in parentheses and may contain spaces; the numbers follow it.
     let numbers: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
     let ticks = |n: usize| numbers.get(n).and_then(|t| t.parse::<f64>().ok()).unwrap_or(0.0);
     (ticks(11) + ticks(12)) / TICKS

@@ -13,7 +13,7 @@ use curlew_stages::operator::suggest::{SuggestError, SuggestOutcome};
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// Fields of a feed's row that only its next poll needs; `curlew feeds list --json` has them.
+/// Fields of a feed's row that only its next poll needs; `curlew feeds list --json` prints them.
 const INTERNAL: [&str; 4] = ["slot", "seen", "validators", "polling"];
 /// Rows read at a time.
 const LIST: usize = 500;
@@ -75,7 +75,7 @@ async fn feeds(world: &World, since: Timestamp, as_opml: bool) -> Result<()> {
     Ok(())
 }
 
-/// A feed's row without what serves only to poll it.
+/// Returns a feed's row without the fields that serve only to poll it.
 fn exported(feed: &FeedSource) -> Value {
     let mut whole = json!(feed);
     if let Value::Object(fields) = &mut whole {

@@ -1,11 +1,11 @@
-//! Connections of each address: a bounded share, so that one address does not hold all that there are.
+//! Connections of each address: a bounded share, so that one address does not take all connections.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Counts the connections of addresses. An IPv6 address counts as its /64, which is what one household or one machine is
-/// given.
+/// Counts the connections of addresses. An IPv6 address counts as its /64, the usual assignment to one household or
+/// machine.
 #[derive(Clone)]
 pub(super) struct Callers {
     most: usize,
@@ -19,12 +19,12 @@ pub(super) struct Share {
 }
 
 impl Callers {
-    /// At most so many connections of one address.
+    /// Creates a counter that allows at most `most` connections of one address.
     pub(super) fn new(most: usize) -> Callers {
         Callers { most, held: Arc::default() }
     }
 
-    /// Counts one more connection of an address, unless it has as many as it may.
+    /// Counts one more connection of an address, unless it has reached its limit.
     pub(super) fn take(&self, address: IpAddr) -> Option<Share> {
         let address = counted_as(address);
         let mut held = self.held();

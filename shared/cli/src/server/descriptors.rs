@@ -1,8 +1,8 @@
-//! File descriptors: as many as the system gives, and shared out so that callers of the pages leave the crawler its own.
+//! File descriptors: raises their limit, and divides them so that callers of the pages leave the crawler its share.
 
 use super::MAX_CONNECTIONS;
 
-/// Number of descriptors that is asked for, if the system allows as many.
+/// Number of descriptors that is requested, if the system allows that many.
 #[cfg(unix)]
 const WANTED: u64 = 65_536;
 /// Descriptors kept for the store: database, log, lock, objects that are read and written, standard streams.
@@ -25,11 +25,11 @@ pub(crate) fn raise() {
     }
 }
 
-/// Limits of open files are a matter of Unix.
+/// Limits of open files exist on Unix only.
 #[cfg(not(unix))]
 pub(crate) fn raise() {}
 
-/// Returns how many connections the pages may hold while so many visits are under way at most.
+/// Returns the number of connections that the pages may hold while up to `visits` visits are under way.
 pub(crate) fn connections(visits: usize) -> usize {
     share(limit(), visits)
 }
