@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 /// The media type of JSON (RFC 8259 §11).
 pub(crate) const JSON: &str = "application/json";
-/// Every page may read this; there is no cookie or credential that it could use.
+/// Lets pages of every origin read the answer; there is no cookie or credential that they could use.
 const ANY_ORIGIN: (HeaderName, HeaderValue) = (ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
 
 #[derive(Serialize)]
@@ -50,7 +50,7 @@ pub(crate) async fn search(State(app): State<Arc<App>>, from: From, uri: Uri) ->
     }
 }
 
-/// The answer to a program whose search was not made.
+/// Returns the answer to a program whose search failed.
 pub(crate) fn not_found_out(error: FindError) -> Response {
     match error {
         FindError::BadQuery(QueryError::Cursor) => failure(
@@ -63,7 +63,7 @@ pub(crate) fn not_found_out(error: FindError) -> Response {
     }
 }
 
-/// The answer to a program for an error of a stage, which is logged here.
+/// Returns the answer to a program for an error of a stage, and logs the error.
 pub(crate) fn out_of_reach(tried: &'static str, error: &StageError) -> Response {
     match page::outcome(tried, error) {
         (status, Some(wait)) => {
@@ -73,29 +73,29 @@ pub(crate) fn out_of_reach(tried: &'static str, error: &StageError) -> Response 
     }
 }
 
-/// The answer to a program that has used up its allowance.
+/// Returns the answer to a program that has used up its allowance.
 pub(crate) fn too_many(wait: Millis) -> Response {
     let sentence = "Too many searches from this address; see Retry-After.";
     waiting(failure(StatusCode::TOO_MANY_REQUESTS, "too_many_requests", sentence), wait)
 }
 
-/// The answer to a program for an address that leads nowhere.
+/// Returns the answer to a program for an unknown address.
 pub(crate) fn no_such_address() -> Response {
     failure(StatusCode::NOT_FOUND, "not_found", "There is nothing at this address.")
 }
 
-/// True if what lies at a path is for programs, which are answered in JSON whatever goes wrong.
+/// True if a path is for programs, which are answered in JSON whatever goes wrong.
 pub(crate) fn is_for_programs(path: &str) -> bool {
     path.starts_with("/api/") || path.starts_with("/feed/") || path == "/status.json"
 }
 
-/// `OPTIONS /api/search`: what a browser may ask before it asks.
+/// `OPTIONS /api/search`: answers a browser's preflight request.
 pub(crate) async fn preflight() -> Response {
     let methods = (ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("GET"));
     (StatusCode::NO_CONTENT, [ANY_ORIGIN, methods]).into_response()
 }
 
-/// Where the answer begins: after so many results, or after the answer that gave this cursor.
+/// Position at which the answer begins: after a number of results, or after the answer that gave this cursor.
 enum FirstResult {
     Offset(usize),
     After(String),
@@ -110,7 +110,7 @@ impl FirstResult {
     }
 }
 
-/// The interface described for programs, with the limits that hold.
+/// Description of the API for programs, with its limits.
 #[derive(Template)]
 #[template(path = "openapi.json", escape = "none")]
 struct Description {
@@ -121,7 +121,7 @@ struct Description {
     max_offset: usize,
 }
 
-/// `GET /api/openapi.json`: the interface described for programs (OpenAPI 3.1).
+/// `GET /api/openapi.json`: the description of the API for programs (OpenAPI 3.1).
 pub(crate) async fn description() -> Response {
     let description = Description {
         max_query: MAX_QUERY_CHARS,
@@ -134,7 +134,7 @@ pub(crate) async fn description() -> Response {
 }
 
 fn asked(uri: &Uri) -> Result<(String, FirstResult, usize), String> {
-    // Programs are spoken to in one language.
+    // Programs are answered in one language.
     let params = Params::of(uri).map_err(|wrong| wrong.said(Search::of(Language::English)))?;
     let query = params.query_of_program(MAX_QUERY_CHARS)?;
     let limit = params.number("limit", PAGE_SIZE).ok().filter(|n| (1..=MAX_REACH).contains(n));
@@ -144,7 +144,7 @@ fn asked(uri: &Uri) -> Result<(String, FirstResult, usize), String> {
     }
     let offset = params.number("offset", 0).ok().filter(|offset| *offset < MAX_REACH);
     let offset = offset.ok_or_else(|| format!("offset must be a number from 0 to {}.", MAX_REACH - 1))?;
-    // As far as anybody may look, and no further.
+    // Up to the maximum depth for anybody, and no further.
     Ok((query.to_owned(), FirstResult::Offset(offset), limit.min(MAX_REACH - offset)))
 }
 
@@ -153,7 +153,7 @@ pub(crate) fn failure(status: StatusCode, kind: &'static str, message: impl Into
     (status, [ANY_ORIGIN], typed(JSON, "no-store"), Json(failure)).into_response()
 }
 
-/// What is found, with sentences that are as fit for programs as the rest.
+/// Search results with notes as sentences, cleaned for programs.
 #[derive(Serialize)]
 struct Answer {
     #[serde(flatten)]
@@ -169,8 +169,7 @@ impl Answer {
     }
 }
 
-/// Leaves out what a program could be led astray by: characters that XML forbids, and addresses that are
-/// none of the web's.
+/// Removes content that could mislead a program: characters that XML forbids, and addresses that are no web URLs.
 fn fit_for_programs(mut found: SearchResults) -> SearchResults {
     let room = usize::try_from((MAX_REACH as u64).saturating_sub(found.before)).unwrap_or(MAX_REACH);
     let reached = found.before + found.hits.len() as u64;
@@ -181,7 +180,7 @@ fn fit_for_programs(mut found: SearchResults) -> SearchResults {
                 snippet: clean(&hit.snippet),
                 site: clean(&hit.site),
                 image: hit.image.filter(|i| web_url(i).is_some()),
-                // JSON has no word for what is not a number.
+                // JSON cannot express NaN or infinity.
                 score: if hit.score.is_finite() { hit.score } else { 0.0 },
                 ..hit
             }
@@ -189,7 +188,7 @@ fn fit_for_programs(mut found: SearchResults) -> SearchResults {
     let hits: Vec<SearchHit> = hits.collect();
     SearchResults {
         hits,
-        // As deep as by numbers, and no deeper.
+        // Cursors reach as deep as offsets, and no deeper.
         next: found.next.take().filter(|_| reached < MAX_REACH as u64),
         suggestion: found.suggestion.as_deref().map(clean),
         ..found

@@ -1,4 +1,4 @@
-//! What the handlers share.
+//! State that the handlers share.
 
 use crate::assets::style_version;
 use crate::language::Language;
@@ -19,40 +19,40 @@ use std::net::IpAddr;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Calls of hubs that one address may make a minute: one hub tells of many feeds.
+/// Calls of hubs that one address may make a minute; one hub announces updates of many feeds.
 const DELIVERIES_PER_MINUTE: u32 = 600;
-/// Forms that one address may send a minute without work while many are sent.
+/// Forms without proof of work that one address may send a minute during a rush.
 const UNWORKED_PER_MINUTE: u32 = 1;
 
-/// Messages that one address may send a day, of the number that is taken of all.
+/// Messages that one address may send a day, out of the daily number for all.
 const MESSAGES_PER_DAY: u32 = 5;
-/// Looks for proofs a minute, of all callers together: each may be a question to a name server of the caller's choice.
+/// Searches for proofs a minute, for all callers together: each may query a name server of the caller's choice.
 const LOOKS_PER_MINUTE: u32 = 60;
-/// Looks for proofs that one address may have a host called for in a day, half of those that the host is called for at all.
+/// Calls of a host for proofs that one address may cause in a day: half of the host's daily number.
 const CALLS_PER_DAY: u32 = 6;
 
-/// The address of the caller, set as a request extension by the outer shell: [`crate::Proxies`] tell it, or on Lambda
-/// `requestContext.http.sourceIp`. `None` if it cannot be known; all such callers share one allowance.
+/// The address of the caller, which the outer shell sets as a request extension: from [`crate::Proxies`], or on Lambda
+/// from `requestContext.http.sourceIp`. `None` if it cannot be known; all such callers share one allowance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Caller(pub Option<IpAddr>);
 
-/// What the handlers share.
+/// State that the handlers share.
 pub(crate) struct App {
     pub(crate) services: Services,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) settings: PageSettings,
     /// Our own origin, if it is configured.
     pub(crate) origin: Option<String>,
-    /// The pages are reached from this machine alone, as far as the settings say: callers on loopback are its user. With an
-    /// address for the public, they may be anybody whom a proxy passes on without saying so.
+    /// True if, by the settings, the pages are reached from this machine alone: callers on loopback are then its user.
+    /// With a public address, they may be anybody whom an undeclared proxy passes on.
     is_personal: bool,
-    /// Where to write to, if it is configured.
+    /// The operator's contact, if it is configured.
     pub(crate) contact: Option<OperatorContact>,
-    /// Numbers the forms of this process.
+    /// Counter for the serial numbers of this process's forms.
     pub(crate) serial: AtomicU64,
-    /// Tokens that were used.
+    /// Tokens that have been used.
     pub(crate) spent: Mutex<Spent>,
-    /// What the status was when it was gathered last, by the clock that never jumps.
+    /// The last status and the monotonic time at which it was gathered.
     pub(crate) status: Mutex<Option<(Millis, Arc<SystemStatus>)>>,
     searches: Mutex<Quota>,
     forms: Mutex<Quota>,
@@ -85,13 +85,13 @@ impl App {
         }
     }
 
-    /// What every page shows, in a language.
+    /// Returns the data that every page shows, in a language.
     pub(crate) fn site(&self, language: Language) -> Site<'_> {
         let opensearch = self.origin.is_some();
         Site { title: &self.settings.title, opensearch, style: style_version(), language, t: Frame::of(language) }
     }
 
-    /// Takes a search of the caller's allowance, or says how long to wait.
+    /// Takes a search from the caller's allowance, or returns the time to wait.
     pub(crate) fn admit_search(&self, from: From) -> Result<(), Millis> {
         if self.is_personal && from.0.is_some_and(|ip| ip.to_canonical().is_loopback()) {
             return Ok(());
@@ -99,32 +99,32 @@ impl App {
         held(&self.searches).take(self.key(from), self.clock.monotonic())
     }
 
-    /// Takes a form of the caller's allowance, or says how long to wait.
+    /// Takes a form from the caller's allowance, or returns the time to wait.
     pub(crate) fn admit_form(&self, from: From) -> Result<(), Millis> {
         held(&self.forms).take(self.key(from), self.clock.monotonic())
     }
 
-    /// Takes a form without work, while many are sent, of the caller's allowance, or says how long to wait.
+    /// Takes a form without proof of work during a rush from the caller's allowance, or returns the time to wait.
     pub(crate) fn admit_unworked(&self, from: From) -> Result<(), Millis> {
         held(&self.unworked).take(self.key(from), self.clock.monotonic())
     }
 
-    /// Takes a call of a hub of the caller's allowance, or says how long to wait.
+    /// Takes a call of a hub from the caller's allowance, or returns the time to wait.
     pub(crate) fn admit_hub(&self, from: From) -> Result<(), Millis> {
         held(&self.deliveries).take(self.key(from), self.clock.monotonic())
     }
 
-    /// Takes a message of the caller's allowance, or says how long to wait.
+    /// Takes a message from the caller's allowance, or returns the time to wait.
     pub(crate) fn admit_message(&self, from: From) -> Result<(), Millis> {
         held(&self.messages).take(self.key(from), self.clock.monotonic())
     }
 
-    /// Takes a look for a proof of everybody's allowance, or says how long to wait.
+    /// Takes a search for a proof from the allowance of all callers, or returns the time to wait.
     pub(crate) fn admit_look(&self) -> Result<(), Millis> {
         held(&self.looks).take(0, self.clock.monotonic())
     }
 
-    /// True if a caller may have a host called for a proof, which is taken of the caller's allowance for that host.
+    /// True if a caller may have a host called for a proof; takes it from the caller's allowance for that host.
     pub(crate) fn admit_call(&self, from: From, host: &str) -> bool {
         held(&self.calls).take(quota::key_for(self.key(from), host), self.clock.monotonic()).is_ok()
     }
@@ -134,12 +134,12 @@ impl App {
     }
 }
 
-/// Locks what only this crate changes, in steps that leave it whole even if one of them panics.
+/// Locks data that only this crate changes, in steps that leave it valid even if one of them panics.
 pub(crate) fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Where a request came from, as far as that is known.
+/// Address of a request's caller, if it is known.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct From(pub(crate) Option<IpAddr>);
 

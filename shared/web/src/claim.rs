@@ -1,29 +1,30 @@
-//! Keys of claims: what a claimant keeps to himself, in the address of his page, and what he publishes, of which nobody can
-//! tell the key. Both are made of the secret, so that nothing is stored for a claim that goes no further.
+//! Keys of claims. The key, in the address of the claimant's page, is secret; the challenge, which the claimant
+//! publishes, does not reveal it. Both are derived from the secret, so that nothing is stored for a claim that goes no
+//! further.
 
 use crate::secret::keyed;
 use curlew_model::{Challenge, Millis, Timestamp, hex, unhex};
 use hmac::Mac;
 use sha2::{Digest, Sha256};
 
-/// A key opens its page for so long; who wants to go on begins anew.
+/// Time for which a key opens its page; after it the claimant begins anew.
 pub(crate) const KEY_LIFE: Millis = Millis::from_days(90);
 /// Bytes of a key that cannot be guessed: 128 bits (draft-ietf-dnsop-domain-verification-techniques).
 const SIGNATURE: usize = 16;
-/// The longest key, in bytes: two numbers, the signature, two dots.
+/// Maximum length of a key, in bytes: two numbers, the signature, two dots.
 const MAX_KEY: usize = 20 + 20 + 2 * SIGNATURE + 2;
-/// Keeps this use of the secret apart from every other one.
+/// Name of this use of the secret, which keeps it apart from all others.
 const PURPOSE: &[u8] = b"curlew owner's key 1";
-/// Keeps the challenge apart from every other hash.
+/// Prefix that keeps the challenge apart from all other hashes.
 const PUBLISHED: &[u8] = b"curlew owner's challenge 1";
 
-/// The key of a claim to a host that begins now.
+/// Returns the key of a claim to a host that begins now.
 pub(crate) fn issue(secret: &[u8; 32], host: &str, now: Timestamp, serial: u64) -> String {
     let begun = now.as_millis();
     format!("{begun}.{serial}.{}", hex(&signer(secret, host, begun, serial).finalize().into_bytes()[..SIGNATURE]))
 }
 
-/// What is to be published for a key; none if it is not one of ours for this host, or too old.
+/// Returns the challenge of a key; `None` if the key is not one of ours for this host, or too old.
 pub(crate) fn challenge(secret: &[u8; 32], host: &str, key: &str, now: Timestamp) -> Option<Challenge> {
     if key.len() > MAX_KEY {
         return None;

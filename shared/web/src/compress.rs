@@ -1,15 +1,15 @@
-//! Which answers are compressed.
+//! Compression of answers.
 //!
-//! Text that may be kept, and nothing else. An answer that is `no-store` may hold a secret (a form's token, the key of a
-//! claim) beside what a caller has chosen; compressed together, the length would tell how alike they are (BREACH). A page of
-//! results repeats the query, too, but holds nothing that is secret from whoever asked.
+//! Only cacheable text is compressed. An answer that is `no-store` may hold a secret (a form's token, the key of a
+//! claim) beside text that a caller has chosen; compressed together, the length would tell how alike they are (BREACH).
+//! A page of results repeats the query, too, but holds nothing that is secret from the caller.
 
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName};
 use tower_http::CompressionLevel;
 use tower_http::compression::predicate::{And, SizeAbove};
 use tower_http::compression::{CompressionLayer, Predicate};
 
-/// Shortest body that is compressed, in bytes: a shorter one fits into one packet either way.
+/// Minimum length of a body that is compressed, in bytes: a shorter one fits into one packet either way.
 const MIN_BYTES: u64 = 1_024;
 /// Media types of text.
 const TEXTS: [&str; 9] = [
@@ -24,12 +24,12 @@ const TEXTS: [&str; 9] = [
     "application/rss+xml",
 ];
 
-/// Compresses what [`Keepable`] says and is long enough.
+/// Returns a layer that compresses answers which [`Keepable`] accepts and which are long enough.
 pub(crate) fn layer() -> CompressionLayer<And<SizeAbove, Keepable>> {
     CompressionLayer::new().quality(CompressionLevel::Fastest).compress_when(SizeAbove::new(MIN_BYTES).and(Keepable))
 }
 
-/// Text that may be kept.
+/// Accepts cacheable text.
 #[derive(Clone, Copy)]
 pub(crate) struct Keepable;
 

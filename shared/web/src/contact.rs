@@ -1,5 +1,5 @@
-//! The form by which anybody may write to the operator: questions, complaints of the crawler, reports of what should not be
-//! found, and requests to be removed of those who can give no proof. It changes nothing; people read it.
+//! The form for messages to the operator: questions, complaints about the crawler, reports of pages that should not be
+//! found, and requests for removal by owners who cannot give a proof. It changes nothing; people read the messages.
 
 use crate::app::{App, From};
 use crate::form::{self, Filled, FormToken, No, Notice};
@@ -13,11 +13,11 @@ use axum::response::Response;
 use curlew_stages::operator::messages::{About, Message, MessageOutcome};
 use std::sync::Arc;
 
-/// Longest message, in bytes; with all else it fits into a form.
+/// Maximum length of a message, in bytes; with all other fields it fits into a form.
 const MAX_TEXT: usize = 2_000;
-/// Longest address to answer to, in bytes (RFC 5321 §4.5.3.1.3).
+/// Maximum length of an address for answers, in bytes (RFC 5321 §4.5.3.1.3).
 const MAX_REPLY_TO: usize = 254;
-/// Longest address that a message is about, in bytes.
+/// Maximum length of the address that a message is about, in bytes.
 const MAX_ADDRESS: usize = 1_000;
 
 #[derive(Template)]
@@ -56,7 +56,7 @@ pub(crate) async fn send(State(app): State<Arc<App>>, from: From, language: Lang
     }
 }
 
-/// The message, if it may be handed on. Uses up the form's token.
+/// Returns the message if it may be passed on. Uses up the form's token.
 fn admit(app: &App, from: From, language: Language, filled: &Filled) -> Result<Message, No> {
     let t = words::Contact::of(language);
     let ticket = form::ticket(app, from, language, filled)?;
@@ -91,7 +91,7 @@ fn about(filled: &Filled) -> About {
     }
 }
 
-/// Enough to find what was forgotten in typing; whether it is true only a letter shows.
+/// True if a text looks like a mail address. This finds typing errors; only a message shows whether the address exists.
 fn is_mail_address(text: &str) -> bool {
     let plain = text.chars().all(|c| !c.is_control() && !c.is_whitespace() && !"<>,;\"".contains(c));
     plain && text.split_once('@').is_some_and(|(who, at)| !who.is_empty() && at.contains('.') && !at.contains('@'))

@@ -1,4 +1,4 @@
-//! Answers where no handler gave one: no such address, a wrong method, a panic.
+//! Answers for requests without a handler's answer: an unknown address, a wrong method, a panic.
 
 use crate::api;
 use crate::app::App;
@@ -12,7 +12,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use std::sync::Arc;
 
-/// The page for an address that leads nowhere.
+/// Renders the page for an unknown address.
 pub(crate) async fn not_found(State(app): State<Arc<App>>, language: Language, uri: Uri) -> Response {
     if api::is_for_programs(uri.path()) {
         return api::no_such_address();
@@ -20,7 +20,7 @@ pub(crate) async fn not_found(State(app): State<Arc<App>>, language: Language, u
     no_such_page(app.site(language))
 }
 
-/// The page for a method that an address does not know.
+/// Renders the page for a method that an address does not support.
 pub(crate) async fn wrong_method(State(app): State<Arc<App>>, language: Language, uri: Uri) -> Response {
     if api::is_for_programs(uri.path()) {
         return api::failure(StatusCode::METHOD_NOT_ALLOWED, "wrong_method", "Only GET is understood here.");
@@ -28,16 +28,16 @@ pub(crate) async fn wrong_method(State(app): State<Arc<App>>, language: Language
     said(app.site(language), StatusCode::METHOD_NOT_ALLOWED, &words::Message::of(language).wrong_method)
 }
 
-/// Marks an answer of which nothing is left but that a handler panicked.
+/// Marks the answer that replaces that of a panicked handler.
 #[derive(Clone, Copy)]
 struct Panicked;
 
-/// What is left of an answer after a panic, where the request is not known any more.
+/// Returns the answer after a panic, where the request is no longer known.
 pub(crate) fn panicked() -> Response {
     (Extension(Panicked), StatusCode::INTERNAL_SERVER_ERROR).into_response()
 }
 
-/// Puts a panic into the words of the request's language.
+/// Replaces the answer after a panic with a page in the request's language.
 pub(crate) async fn apologise(
     State(app): State<Arc<App>>,
     language: Language,

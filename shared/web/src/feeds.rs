@@ -1,5 +1,5 @@
-//! Each search as a feed, so that a person can follow it in a feed reader: Atom (RFC 4287), RSS 2.0 and JSON Feed 1.1,
-//! newest pages first. They need our own address, so without one there are none.
+//! Searches as feeds, so that people can follow them in a feed reader: Atom (RFC 4287), RSS 2.0 and JSON Feed 1.1,
+//! newest pages first. Feeds need our own address, so without one there are none.
 
 use crate::api;
 use crate::app::{App, From};
@@ -21,13 +21,13 @@ use sha2::{Digest, Sha256};
 use std::sync::Arc;
 use url::form_urlencoded;
 
-/// Entries of one feed.
+/// Number of entries of one feed.
 const ENTRIES: usize = 30;
-/// Minutes after which a reader may look again: as often as the index is published.
+/// Minutes after which a reader may poll again: the interval at which the index is published.
 const TTL_MINUTES: u32 = 480;
-/// As above, for caches and readers that heed them.
+/// Caching of feeds, for caches and readers that heed it.
 const AS_OFTEN: &str = "public, max-age=3600";
-/// Other search engines are not to show our results as theirs.
+/// Other search engines must not index our results.
 const NOINDEX: (HeaderName, HeaderValue) =
     (HeaderName::from_static("x-robots-tag"), HeaderValue::from_static("noindex"));
 
@@ -44,7 +44,7 @@ impl FeedFormat {
         [FeedFormat::Atom, FeedFormat::Rss, FeedFormat::Json].into_iter().find(|form| form.name() == name)
     }
 
-    /// As in its address.
+    /// Returns the form's name in the address.
     const fn name(self) -> &'static str {
         match self {
             FeedFormat::Atom => "atom",
@@ -62,7 +62,7 @@ impl FeedFormat {
     }
 }
 
-/// What all forms say.
+/// Data that all forms of feed contain.
 struct Feed<'a> {
     id: String,
     title: String,
@@ -84,12 +84,13 @@ struct Entry {
 }
 
 impl Entry {
-    /// `updated` is required (RFC 4287 §4.1.2); a page without a date counts as old as can be, and always as old.
+    /// Returns the required date (RFC 4287 §4.1.2); a page without a date counts as old as possible, and always as
+    /// equally old.
     fn updated(&self) -> Timestamp {
         self.published.unwrap_or(Timestamp::EPOCH)
     }
 
-    /// The snippet as HTML, which is what a `description` of RSS holds, so that markup in it stays text.
+    /// Returns the snippet as HTML, which a `description` of RSS contains, so that markup in it stays text.
     fn description(&self) -> String {
         as_html(&self.snippet)
     }
@@ -113,7 +114,7 @@ pub(crate) async fn show(State(app): State<Arc<App>>, from: From, Path(form): Pa
     let (Some(form), Some(origin)) = (FeedFormat::of(&form), app.origin.as_deref()) else {
         return api::no_such_address();
     };
-    // Feeds are asked for by programs, which are spoken to in one language.
+    // Feeds are read by programs, which are answered in one language.
     let t = Search::of(Language::English);
     let refused = |sentence: String| api::failure(StatusCode::BAD_REQUEST, "bad_query", sentence);
     let params = match Params::of(&uri) {
@@ -148,7 +149,7 @@ fn answer(form: FeedFormat, feed: &Feed<'_>) -> Response {
     }
 }
 
-/// A text as HTML that says the same.
+/// Escapes a text as HTML.
 fn as_html(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
@@ -159,7 +160,7 @@ fn newest_first(query: &str) -> String {
 }
 
 impl Feed<'_> {
-    /// The title as HTML, for a `description` of RSS.
+    /// Returns the title as HTML, for a `description` of RSS.
     fn description(&self) -> String {
         as_html(&self.title)
     }
@@ -208,7 +209,7 @@ fn json_feed(feed: &Feed<'_>) -> Value {
     })
 }
 
-/// A name of the search that stays when our address changes: a UUID of version 8 (RFC 9562 §5.8).
+/// Returns an identifier of the search that stays when our address changes: a UUID of version 8 (RFC 9562 §5.8).
 fn urn(query: &str) -> String {
     let hex = hex(&Sha256::digest(query)[..16]);
     format!("urn:uuid:{}-{}-8{}-8{}-{}", &hex[..8], &hex[8..12], &hex[13..16], &hex[17..20], &hex[20..])

@@ -1,4 +1,4 @@
-//! Small files: the style sheet, the icon, and what programs ask a site for.
+//! Small files: the style sheet, the icon, and the files that programs request of a site.
 
 use crate::app::App;
 use crate::assets::{STYLE, WORK};
@@ -15,11 +15,11 @@ use std::sync::Arc;
 const FAVICON: &str = include_str!("../assets/favicon.svg");
 const OLD_FAVICON: &[u8] = include_bytes!("../assets/favicon.ico");
 const PLAIN: &str = "text/plain; charset=utf-8";
-/// The style sheet and the script are asked for by their version, so one version never changes.
+/// The style sheet and the script are requested by version, so one version never changes.
 const FOREVER: &str = "public, max-age=31536000, immutable";
-/// How long a security.txt may be relied upon; RFC 9116 §2.5.5 recommends less than a year.
+/// Validity of a security.txt; RFC 9116 §2.5.5 recommends less than a year.
 const SECURITY_EXPIRES: Millis = Millis::from_days(180);
-/// Longest name that an OpenSearch description may carry ("OpenSearch 1.1 Draft 6", ShortName).
+/// Maximum length of the name in an OpenSearch description ("OpenSearch 1.1 Draft 6", ShortName).
 const MAX_SHORT_NAME: usize = 16;
 
 #[derive(Template)]
@@ -45,18 +45,18 @@ pub(crate) async fn favicon() -> Response {
     (typed("image/svg+xml", A_DAY), FAVICON).into_response()
 }
 
-/// `GET /favicon.ico`: for programs that ask for it whatever the pages say.
+/// `GET /favicon.ico`: for programs that request it whatever the pages declare.
 pub(crate) async fn old_favicon() -> Response {
     (typed("image/vnd.microsoft.icon", A_DAY), OLD_FAVICON).into_response()
 }
 
-/// `GET /robots.txt`: our results are not for other search engines, nor are other people's pictures.
+/// `GET /robots.txt`: keeps other search engines away from our results and from other people's pictures.
 pub(crate) async fn robots() -> Response {
     const RULES: &str = "User-agent: *\nAllow: /\nAllow: /bot\nDisallow: /?\nDisallow: /api/\nDisallow: /thumb/\n";
     (typed(PLAIN, A_DAY), RULES).into_response()
 }
 
-/// `GET /.well-known/security.txt` (RFC 9116), if there is a contact that may stand in it.
+/// `GET /.well-known/security.txt` (RFC 9116), if there is a contact that may be listed in it.
 pub(crate) async fn security(State(app): State<Arc<App>>, language: Language) -> Response {
     let contact = app.contact.as_ref().filter(|c| c.fit_for_security_txt).and_then(|c| c.uri.as_deref());
     let Some(contact) = contact else { return no_such_page(app.site(language)) };

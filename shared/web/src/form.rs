@@ -1,7 +1,8 @@
-//! What all forms share: how one is read, and what makes it one of ours, filled in by a person.
+//! Forms: reads a form that was sent, and checks that it is one of ours, filled in by a person.
 //!
-//! In this order, cheapest first: sent from our own page? short enough? a form? within the allowance? the hidden field empty?
-//! the token good? worked or waited for, if many are sent? The token is used up last, when nothing else is wrong.
+//! The checks run in this order, cheapest first: sent from our own page? short enough? a form? within the allowance?
+//! the hidden field empty? the token good? proof of work or a wait during a rush? The token is used up last, when all
+//! else is right.
 
 use crate::app::{App, From, held};
 use crate::assets::work_version;
@@ -21,17 +22,17 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use url::form_urlencoded;
 
-/// Longest body that is read, in bytes.
+/// Maximum length of a body that is read, in bytes.
 const MAX_BODY: usize = 4_096;
-/// Fields that are looked at; the longest form has seven.
+/// Maximum number of fields that are read; the longest form has seven.
 const MAX_FIELDS: usize = 8;
 /// The hidden field, which people leave empty.
 const TRAP: &str = "subject";
 
-/// While many forms are sent, one without work has to be this old.
+/// Minimum age of a form without proof of work during a rush.
 const RUSH_AGE: Millis = Millis::from_mins(1);
 
-/// What is said above a form.
+/// The message above a form.
 pub(crate) struct Notice {
     pub(crate) good: bool,
     pub(crate) text: String,
@@ -47,21 +48,21 @@ impl Notice {
     }
 }
 
-/// A form as it was sent from a page of ours; one that is not looked at has no fields, and the reason.
+/// A form as it was sent from a page of ours; a rejected one has no fields but the reason.
 #[derive(Default)]
 pub(crate) struct Filled {
     fields: Vec<(String, String)>,
     unread: Option<No>,
 }
 
-/// Why a form is not looked at, or not taken: the status, what is said, and whether it may be sent again as it is.
+/// The reason why a form is not read or not taken: the status, the message, and whether it may be sent again unchanged.
 #[derive(Clone, Copy)]
 pub(crate) struct No {
     pub(crate) status: StatusCode,
     pub(crate) text: &'static str,
-    /// Its token stays good.
+    /// True if its token stays valid.
     pub(crate) keep: bool,
-    /// How long to wait, if that is what is wrong.
+    /// Time to wait, if waiting is the remedy.
     pub(crate) wait: Option<Millis>,
 }
 
@@ -70,13 +71,13 @@ impl No {
         No { status, text, keep: false, wait: None }
     }
 
-    /// The form itself is fine, and may be sent again once what it says is mended.
+    /// Returns a refusal of a form that may be sent again with the same token once the fault is mended.
     pub(crate) fn kept(status: StatusCode, text: &'static str) -> No {
         No { keep: true, ..No::new(status, text) }
     }
 }
 
-/// The page of a form that is not taken, with how long to wait if that is what is wrong.
+/// Returns the page of a form that is not taken, with the time to wait if there is one.
 pub(crate) fn refusing(response: Response, wait: Option<Millis>) -> Response {
     match wait {
         Some(wait) => waiting(response, wait),
@@ -85,7 +86,7 @@ pub(crate) fn refusing(response: Response, wait: Option<Millis>) -> Response {
 }
 
 impl Filled {
-    /// A field without the spaces around it; empty if it was not sent.
+    /// Returns a field without surrounding spaces; empty if it was not sent.
     pub(crate) fn get(&self, name: &str) -> &str {
         self.fields.iter().rev().find(|(field, _)| field == name).map(|(_, value)| value.trim()).unwrap_or_default()
     }
@@ -102,7 +103,7 @@ impl FromRequest<Arc<App>> for Filled {
     }
 }
 
-/// Reads a form that was sent from a page of ours; never more than [`MAX_BODY`] of it.
+/// Reads a form that was sent from a page of ours, up to [`MAX_BODY`] bytes.
 async fn read(app: &App, language: Language, headers: &HeaderMap, body: Body) -> Result<Filled, No> {
     let t = words::Form::of(language);
     if !origin::is_ours(headers, app.origin.as_deref()) {
@@ -133,7 +134,7 @@ pub(crate) fn allow(app: &App, from: From, language: Language, filled: &Filled) 
     app.admit_form(from).map_err(|wait| No { wait: Some(wait), ..too_many() })
 }
 
-/// The ticket of a form that a person has filled in, still to be used up.
+/// Returns the ticket of a form that a person has filled in; it still has to be used up.
 pub(crate) fn ticket(app: &App, from: From, language: Language, filled: &Filled) -> Result<Ticket, No> {
     allow(app, from, language, filled)?;
     let t = words::Form::of(language);
@@ -152,13 +153,13 @@ pub(crate) fn ticket(app: &App, from: From, language: Language, filled: &Filled)
         if wait > Millis::ZERO {
             return Err(too_soon(wait));
         }
-        // Forms may be opened in any number and wait side by side.
+        // Any number of forms may be opened and wait side by side.
         app.admit_unworked(from).map_err(too_soon)?;
     }
     Ok(ticket)
 }
 
-/// True if many forms are sent at the moment, by whomever.
+/// True if many forms are being sent at the moment, by all callers together.
 fn is_rush(app: &App) -> bool {
     held(&app.spent).is_rush(app.settings.calm_forms_per_hour, app.clock.now())
 }
@@ -175,14 +176,14 @@ pub(crate) fn spend(app: &App, language: Language, ticket: Ticket) -> Result<(),
 /// The token that a form carries, and its proof of work.
 pub(crate) struct FormToken {
     pub(crate) token: String,
-    /// It has to be worked or waited for: what was worked for it so far.
+    /// The proof of work so far, if the form needs it or a wait.
     pub(crate) work: Option<String>,
-    /// Tells one script from the next.
+    /// Version of the script.
     pub(crate) script: &'static str,
 }
 
 impl FormToken {
-    /// For a form that is given out now, or once more, with the token and the work that it has.
+    /// Returns a token for a form that is given out now, or given out again with its token and work.
     pub(crate) fn new(app: &App, kept: Option<&Filled>) -> FormToken {
         let fresh = || {
             let serial = app.serial.fetch_add(1, Ordering::Relaxed);
@@ -196,7 +197,7 @@ impl FormToken {
         }
     }
 
-    /// The page that carries it.
+    /// Returns the page that carries it.
     pub(crate) fn on(&self, response: Response) -> Response {
         let mut response = with_form(response);
         if self.work.is_some() {
@@ -206,10 +207,10 @@ impl FormToken {
     }
 }
 
-/// The page of a form.
+/// Returns the page of a form.
 pub(crate) fn with_form(mut response: Response) -> Response {
-    // Under `no-referrer` browsers send `Origin: null` with a POST (Fetch standard, "append a request Origin
-    // header"), which would hide whether the form came from here. Other sites learn no more by this.
+    // Under `no-referrer` browsers send `Origin: null` with a POST (Fetch standard, "append a request Origin header"),
+    // which would hide whether the form came from here. Other sites learn no more by this.
     response.headers_mut().insert(REFERRER_POLICY, HeaderValue::from_static("same-origin"));
     response
 }

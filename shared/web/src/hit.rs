@@ -1,4 +1,4 @@
-//! A result as the page shows it. All that could lead somewhere or pass for something is decided here.
+//! A result as the page shows it. Everything that could be a link or imitate something is decided here.
 
 use crate::host;
 use crate::language::Language;
@@ -7,46 +7,46 @@ use crate::words::Search;
 use curlew_stages::catalog::results::SearchHit;
 use url::Url;
 
-/// Longest language tag that is taken for one, in bytes (RFC 5646 §4.4.1).
+/// Maximum length of a language tag, in bytes (RFC 5646 §4.4.1).
 const MAX_TAG: usize = 35;
-/// Longest word that is said to be missing, in characters.
+/// Maximum length of a missing word that is shown, in characters.
 const MAX_MISSING: usize = 40;
-/// Longest path that is shown after the host, in characters.
+/// Maximum length of a path that is shown after the host, in characters.
 const MAX_PATH: usize = 48;
 
-/// What the template shows of a result.
+/// The fields of a result that the template shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct HitView {
-    /// Where the title leads, if that is an http or https URL.
+    /// Target of the title's link, if it is an http or https URL.
     pub(crate) href: Option<String>,
-    /// The title, or the address where there is none.
+    /// The title, or the address if there is none.
     pub(crate) title: String,
     /// The snippet in pieces.
     pub(crate) snippet: Vec<Piece>,
-    /// The host that the link leads to.
+    /// The host of the link's target.
     pub(crate) host: String,
-    /// The path below it, as short as it takes.
+    /// The path below it, shortened.
     pub(crate) path: String,
-    /// What the site calls itself, unless that is its host.
+    /// The site's own name, unless it is its host.
     pub(crate) site: Option<String>,
     /// The day of publication, for programs and for people.
     pub(crate) day: Option<(String, String)>,
     /// The path of its thumbnail.
     pub(crate) thumb: Option<String>,
-    /// Stands in for the thumbnail: the first letter of the site.
+    /// Replacement for a missing thumbnail: the first letter of the site.
     pub(crate) initial: String,
-    /// The language that title and snippet are in (RFC 5646), so that they are read out well.
+    /// The language of title and snippet (RFC 5646), for screen readers.
     pub(crate) lang: Option<String>,
-    /// What that language is called, if it is another than the page's own.
+    /// Name of that language, unless it is the page's own.
     pub(crate) language: Option<String>,
-    /// Words of the query that it does not have.
+    /// Words of the query that the result lacks.
     pub(crate) missing: Vec<String>,
-    /// That later pages say the same and are not shown.
+    /// A sentence about later pages with the same content, which are not shown.
     pub(crate) copies: Option<String>,
 }
 
 impl HitView {
-    /// The view of a hit, in a language.
+    /// Returns the view of a hit, in a language.
     pub(crate) fn of(hit: &SearchHit, language: Language) -> HitView {
         let url = web_url(&hit.url);
         let host = url.as_ref().and_then(Url::host_str).map(host::shown).unwrap_or_default();
@@ -72,14 +72,14 @@ impl HitView {
     }
 }
 
-/// The URL, if a link may lead to it: http or https, with a host and without credentials.
+/// Returns the URL if a link may lead to it: http or https, with a host and without credentials.
 pub(crate) fn web_url(text: &str) -> Option<Url> {
     let url = Url::parse(text).ok()?;
     let plain = url.username().is_empty() && url.password().is_none();
     (matches!(url.scheme(), "http" | "https") && url.has_host() && plain).then_some(url)
 }
 
-/// Whether it is written as a language tag is: subtags of letters and digits, the first of two or three letters.
+/// True if a text has the form of a language tag: subtags of letters and digits, the first of two or three letters.
 fn is_tag(text: &str) -> bool {
     let mut subtags = text.split('-');
     let fits = |subtag: &str| (1..=8).contains(&subtag.len()) && subtag.bytes().all(|b| b.is_ascii_alphanumeric());

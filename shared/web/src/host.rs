@@ -1,29 +1,28 @@
-//! How the host of a result is written: in its own letters where they cannot pass for others, in A-label form
-//! (punycode) otherwise. A name in Cyrillic under `.com` may look like any name it likes; one under a Cyrillic
-//! top-level domain cannot pass for a Latin one.
+//! Host of a result as it is displayed: in its own letters if they cannot pass for others, in A-label form (punycode)
+//! otherwise. A Cyrillic name under `.com` may imitate any Latin name; one under a Cyrillic top-level domain cannot.
 
-/// A script, as far as telling names apart needs it.
+/// A script, as far as the comparison of names needs it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Script {
-    /// ASCII letters and those of Latin-1, which are told apart from ASCII at a glance.
+    /// ASCII letters and those of Latin-1, which differ visibly from ASCII.
     Latin,
-    /// Han, Kana and Hangul: no letter of theirs looks like a Latin one.
+    /// Han, Kana and Hangul: none of their letters looks like a Latin one.
     Cjk,
-    /// Fit to be shown only below a top-level domain of the same script.
+    /// Shown only below a top-level domain of the same script.
     Cyrillic,
-    /// As Cyrillic.
+    /// Like Cyrillic.
     Greek,
-    /// As Cyrillic.
+    /// Like Cyrillic.
     Arabic,
-    /// As Cyrillic.
+    /// Like Cyrillic.
     Devanagari,
-    /// As Cyrillic.
+    /// Like Cyrillic.
     Thai,
-    /// As Cyrillic.
+    /// Like Cyrillic.
     Hebrew,
 }
 
-/// The host as it is shown; `ascii` is its A-label form, as the URL parser gives it.
+/// Returns the host as it is displayed; `ascii` is its A-label form, as the URL parser gives it.
 pub(crate) fn shown(ascii: &str) -> String {
     let (unicode, valid) = idna::domain_to_unicode(ascii);
     if valid.is_ok() && is_plain(&unicode) { unicode } else { ascii.to_owned() }
@@ -37,7 +36,7 @@ fn is_plain(host: &str) -> bool {
     scripts.iter().flatten().all(|s| matches!(s, Script::Latin | Script::Cjk) || Some(*s) == top)
 }
 
-/// The one script of a label; `Some(None)` for a label of digits, `None` for a mixture or an unknown letter.
+/// Returns the one script of a label; `Some(None)` for a label of digits, `None` for a mixture or an unknown letter.
 fn script_of_label(label: &str) -> Option<Option<Script>> {
     let mut found = None;
     for c in label.chars().filter(|c| !c.is_ascii_digit() && *c != '-') {
@@ -52,7 +51,7 @@ fn script_of_label(label: &str) -> Option<Option<Script>> {
 
 fn script_of(c: char) -> Option<Script> {
     match c {
-        // U+00FE, thorn, is left out: it passes for a p.
+        // U+00FE, thorn, is left out: it looks like a p.
         'a'..='z' | '\u{df}'..='\u{f6}' | '\u{f8}'..='\u{fd}' | '\u{ff}' => Some(Script::Latin),
         '\u{3041}'..='\u{3096}' | '\u{30a1}'..='\u{30fa}' | '\u{30fc}' => Some(Script::Cjk),
         '\u{4e00}'..='\u{9fff}' | '\u{ac00}'..='\u{d7a3}' => Some(Script::Cjk),

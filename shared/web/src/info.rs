@@ -23,7 +23,7 @@ struct Bot<'a> {
     failed: String,
 }
 
-/// `GET /bot`: depends on nothing but the settings, so it answers when all else is out of reach.
+/// `GET /bot`: depends on nothing but the settings, so it answers even when all stores are unreachable.
 pub(crate) async fn bot(State(app): State<Arc<App>>, language: Language) -> Response {
     let politeness = &app.settings.politeness;
     let page = Bot {

@@ -1,4 +1,4 @@
-//! The languages of the pages: which one a caller is answered in, and how it writes days and numbers.
+//! The languages of the pages: the choice of one for each caller, and its forms of days and numbers.
 
 use axum::extract::FromRequestParts;
 use axum::http::header::ACCEPT_LANGUAGE;
@@ -7,30 +7,30 @@ use curlew_model::{Millis, Timestamp};
 use std::cmp::Reverse;
 use std::convert::Infallible;
 
-/// Language ranges that are looked at; browsers send fewer than ten.
+/// Maximum number of language ranges that are read; browsers send fewer than ten.
 const MAX_RANGES: usize = 32;
-/// The quality of a range that names none, in thousandths (RFC 9110 §12.4.2).
+/// Default quality of a range, in thousandths (RFC 9110 §12.4.2).
 const FULL: u16 = 1_000;
 
-/// A language that the pages speak. What is said in it stands in `words`, and in the templates of long prose.
+/// A language of the pages. Its sentences are in `words`, and long prose is in the templates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Language {
-    /// English: for all who do not ask for another.
+    /// English, also for callers who ask for neither language.
     English,
     /// Italian.
     Italian,
 }
 
 impl Language {
-    /// All of them. What comes first wins where a caller is indifferent.
+    /// All languages. The first one wins if a caller has no preference.
     pub(crate) const ALL: [Language; 2] = [Language::English, Language::Italian];
 
-    /// The tag of the language (RFC 5646), for `lang` attributes and `Content-Language`.
+    /// Returns the tag of the language (RFC 5646), for `lang` attributes and `Content-Language`.
     pub(crate) const fn tag(self) -> &'static str {
         self.choose("en", "it")
     }
 
-    /// What there is in each language, in this one.
+    /// Returns the variant for this language.
     pub(crate) const fn choose<T: Copy>(self, english: T, italian: T) -> T {
         match self {
             Language::English => english,
@@ -38,8 +38,9 @@ impl Language {
         }
     }
 
-    /// The language for an `Accept-Language` field (RFC 9110 §12.5.4): the one of highest quality, of two alike the one
-    /// that is named first. Who asks for neither is answered in English, since a page is better than none (§12.1).
+    /// Returns the language for an `Accept-Language` field (RFC 9110 §12.5.4): the one of highest quality, and of two
+    /// equal ones the first named. Callers who ask for neither are answered in English, since a page is better than
+    /// none (§12.1).
     pub(crate) fn preferred(field: &str) -> Language {
         let ranges: Vec<Range<'_>> = field.split(',').take(MAX_RANGES).filter_map(Range::of).collect();
         let preference = |language: &Language| {
@@ -49,11 +50,12 @@ impl Language {
             let any = || ranges.iter().find(|range| range.primary == "*").map(|r| (r.quality, Reverse(MAX_RANGES)));
             best.max().or_else(any).filter(|(quality, _)| *quality > 0)
         };
-        // Of several greatest `max_by_key` gives the last one.
+        // Of several maxima `max_by_key` returns the last one.
         Language::ALL.into_iter().rev().max_by_key(preference).unwrap_or(Language::English)
     }
 
-    /// What the language of a tag is called, or its code if that is not known here; none for this language itself.
+    /// Returns the name of a tag's language, or its code if the name is not known here; `None` for this language
+    /// itself.
     pub(crate) fn name_of(self, tag: &str) -> Option<String> {
         let code = tag.split('-').next()?.to_ascii_lowercase();
         if code == self.tag() {
@@ -63,7 +65,7 @@ impl Language {
         Some(known.map_or(code, |(_, english, italian)| self.choose(*english, *italian).to_owned()))
     }
 
-    /// A number with its thousands apart: `12,345` or `12.345`.
+    /// Returns a number with separated thousands: `12,345` or `12.345`.
     pub(crate) fn number(self, number: u64) -> String {
         let digits = number.to_string();
         let mut out = String::with_capacity(digits.len() * 2);
@@ -76,7 +78,7 @@ impl Language {
         out
     }
 
-    /// A time as people say it, in the largest unit that it is whole in: `3 days`, `3 giorni`.
+    /// Returns a time in words, in the largest unit in which it is whole: `3 days`, `3 giorni`.
     pub(crate) fn span(self, time: Millis) -> String {
         const UNITS: [(u64, [&str; 2], [&str; 2]); 4] = [
             (86_400_000, ["day", "days"], ["giorno", "giorni"]),
@@ -91,22 +93,22 @@ impl Language {
         format!("{} {}", self.number(count), if count == 1 { one } else { many })
     }
 
-    /// A time in its largest unit, without what is over: `3 hours` for anything below four.
+    /// Returns a time in its largest unit, rounded down: `3 hours` for anything below four.
     pub(crate) fn roughly(self, time: Millis) -> String {
         const UNITS: [u64; 3] = [86_400_000, 3_600_000, 60_000];
-        // Below two of a unit the next smaller one says more.
+        // Below two of a unit the next smaller one is more precise.
         let unit = UNITS.into_iter().find(|unit| time.0 >= 2 * unit).unwrap_or(1_000);
         self.span(Millis((time.0 / unit).max(1) * unit))
     }
 
-    /// An instant as people write it, to the minute: `1 May 2026, 03:00 UTC`.
+    /// Returns an instant in words, to the minute: `1 May 2026, 03:00 UTC`.
     pub(crate) fn moment(self, at: Timestamp) -> String {
         let day = at.day();
         let minute = at.as_millis().div_euclid(60_000).rem_euclid(1_440);
         format!("{}, {:02}:{:02} UTC", self.day(&day).unwrap_or(day), minute / 60, minute % 60)
     }
 
-    /// A day as people write it: `1 May 2026` or `1 maggio 2026`, from `2026-05-01`.
+    /// Returns a day in words: `1 May 2026` or `1 maggio 2026`, from `2026-05-01`.
     pub(crate) fn day(self, day: &str) -> Option<String> {
         let mut parts = day.splitn(3, '-');
         let (year, month, day) = (parts.next()?, parts.next()?, parts.next()?);
@@ -115,7 +117,7 @@ impl Language {
     }
 }
 
-/// Languages that many pages are in: code (ISO 639-1), and the names in English and in Italian.
+/// Common languages of pages: code (ISO 639-1), and the names in English and in Italian.
 const NAMES: [(&str, &str, &str); 20] = [
     ("ar", "Arabic", "arabo"),
     ("ca", "Catalan", "catalano"),
@@ -174,7 +176,7 @@ struct Range<'a> {
 }
 
 impl Range<'_> {
-    /// None if it is not written as RFC 9110 §12.4.2 has it.
+    /// Parses a range; `None` if it is malformed (RFC 9110 §12.4.2).
     fn of(text: &str) -> Option<Range<'_>> {
         let mut parts = text.split(';').map(str::trim);
         let primary = parts.next()?.split('-').next()?;
@@ -186,7 +188,7 @@ impl Range<'_> {
     }
 }
 
-/// `qvalue`: 0 to 1 with at most three digits after the point, here in thousandths.
+/// Parses a `qvalue`, 0 to 1 with at most three digits after the point; returns thousandths.
 fn quality(text: &str) -> Option<u16> {
     let (whole, part) = text.split_once('.').unwrap_or((text, ""));
     if part.len() > 3 || !part.bytes().all(|b| b.is_ascii_digit()) {
@@ -204,7 +206,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Language {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Language, Infallible> {
-        // A field that is sent in several lines means them one after another (RFC 9110 §5.2).
+        // A field that is sent in several lines is the concatenation of them (RFC 9110 §5.2).
         let lines: Vec<&str> = parts.headers.get_all(ACCEPT_LANGUAGE).iter().filter_map(|v| v.to_str().ok()).collect();
         Ok(Language::preferred(&lines.join(",")))
     }

@@ -3,8 +3,8 @@
 //! person a minute where many forms are sent.
 //!
 //! The router knows nothing of stores: it calls the stages that [`Services`] holds.
-//! What a request may do is decided by small pure modules (`token`, `quota`, `origin`, `hit`);
-//! the handlers gather, ask them, and render.
+//! Small pure modules (`token`, `quota`, `origin`, `hit`) decide what a request may do; the handlers gather data, ask
+//! them, and render.
 //!
 //! **Invariants.**
 //! Every answer carries the security headers, errors included. Text that came from the web reaches a page

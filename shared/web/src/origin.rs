@@ -1,5 +1,5 @@
-//! Whether a POST was sent from a page of ours (hostile.md's "cross-site POST": there is no cookie to ride
-//! on, but nobody else's page shall make its visitors suggest sites).
+//! Origin check: accepts a POST only from a page of ours (hostile.md's "cross-site POST"). There is no cookie to abuse,
+//! but other sites' pages must not make their visitors suggest sites.
 
 use axum::http::HeaderMap;
 use axum::http::header::{HOST, ORIGIN};
@@ -7,11 +7,11 @@ use url::Url;
 
 /// True if the request may come from a form on our own page. `own` is our configured origin.
 ///
-/// Browsers send `Sec-Fetch-Site` to trustworthy URLs, and `Origin` with every POST; a caller that sends
-/// neither is no browser, so it carries nobody's authority but its own.
+/// Browsers send `Sec-Fetch-Site` to trustworthy URLs, and `Origin` with every POST; a caller that sends neither is no
+/// browser, so it acts with no authority but its own.
 pub(crate) fn is_ours(headers: &HeaderMap, own: Option<&str>) -> bool {
     if let Some(site) = headers.get("sec-fetch-site") {
-        // `none` is a person's own act, such as sending the form once more after a reload.
+        // `none` is a person's own act, such as sending the form again after a reload.
         return site == "same-origin" || site == "none";
     }
     let Some(origin) = headers.get(ORIGIN) else { return true };
@@ -22,8 +22,8 @@ pub(crate) fn is_ours(headers: &HeaderMap, own: Option<&str>) -> bool {
     }
 }
 
-/// Without a configured origin: whether the origin's authority is the one that the request was sent to.
-/// A page cannot make a browser send another `Host`, and the value goes nowhere but into this comparison.
+/// True if the origin's authority is the one that the request was sent to; used without a configured origin. A page
+/// cannot make a browser send another `Host`, and the value is used for nothing but this comparison.
 fn is_the_host(origin: &str, headers: &HeaderMap) -> bool {
     let Some(host) = headers.get(HOST).and_then(|h| h.to_str().ok()) else { return false };
     let Ok(origin) = Url::parse(origin) else { return false };

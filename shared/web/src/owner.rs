@@ -1,7 +1,7 @@
-//! The pages for the owners of sites: claim a site, prove it, see what is kept of it, have a say.
+//! The pages for the owners of sites: claim a site, prove it, see its stored state, make requests.
 //!
-//! The address of a claim's page carries its key, so whoever knows the address may do all that its page offers, and nobody
-//! else can make a form for it. What it asks for is handed on; nothing is fetched here.
+//! The address of a claim's page carries its key, so whoever knows the address may do all that its page offers, and
+//! nobody else can make a form for it. Requests are passed on; nothing is fetched here.
 
 use crate::app::{App, From};
 use crate::claim;
@@ -23,7 +23,7 @@ use curlew_stages::stage::StageError;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// The longest name of a host that is looked at (RFC 1035 §2.3.4).
+/// Maximum length of a host name (RFC 1035 §2.3.4).
 const MAX_HOST: usize = 253;
 
 #[derive(Template)]
@@ -42,22 +42,22 @@ struct BeginPage<'a> {
 struct OwnerPage<'a> {
     site: Site<'a>,
     t: &'static words::Owner,
-    /// Of the page itself.
+    /// Path of the page itself.
     path: &'a str,
     claimed: &'a ClaimView,
     challenge: &'a str,
     notice: Option<Notice>,
-    /// Asked for and not done yet.
+    /// Requests that are not carried out yet.
     waits: Vec<&'static str>,
-    /// Where the challenge was not found.
+    /// Places in which the challenge was not found, and the reasons.
     misses: Vec<(&'static str, &'static str)>,
     proven: Option<String>,
     kept: Option<Shown>,
 }
 
-/// What is kept of a host, as it is shown.
+/// The stored state of a host, as it is shown.
 struct Shown {
-    /// The owner may block it, or take that back.
+    /// True if the owner may block it; `may_unblock` if the owner may lift the block.
     may_block: bool,
     may_unblock: bool,
     rows: Vec<(&'static str, String)>,
@@ -80,7 +80,7 @@ pub(crate) async fn begin(State(app): State<Arc<App>>, language: Language) -> Re
     beginning(&app, language, StatusCode::OK, "", None, None)
 }
 
-/// `POST /owner`: a claim begins; its page has an address of its own.
+/// `POST /owner`: begins a claim; its page has an address of its own.
 pub(crate) async fn claim(State(app): State<Arc<App>>, from: From, language: Language, filled: Filled) -> Response {
     match admit(&app, from, language, &filled) {
         Ok(host) => {
@@ -102,7 +102,7 @@ pub(crate) async fn claim(State(app): State<Arc<App>>, from: From, language: Lan
     }
 }
 
-/// The host that is claimed; or what is wrong with the form, or with the host.
+/// Returns the claimed host, or the fault of the form or of the host.
 fn admit(app: &App, from: From, language: Language, filled: &Filled) -> Result<String, Result<No, String>> {
     let t = words::Owner::of(language);
     let ticket = form::ticket(app, from, language, filled).map_err(Ok)?;
@@ -130,7 +130,7 @@ pub(crate) async fn show(
     answer(&app, language, StatusCode::OK, &host, &key, &challenge, None).await
 }
 
-/// `POST /owner/{host}/{key}`: a request.
+/// `POST /owner/{host}/{key}`: takes a request.
 pub(crate) async fn request(
     State(app): State<Arc<App>>,
     from: From,
@@ -162,7 +162,7 @@ pub(crate) async fn request(
     answer(&app, language, status, &host, &key, &challenge, Some(notice)).await
 }
 
-/// Hands a request on, with whether its caller may have the site called for it.
+/// Passes a request on, and whether its caller may have the site called for it.
 async fn ask(
     app: &App,
     from: From,
@@ -191,7 +191,7 @@ fn read_request(filled: &Filled) -> Option<OwnerRequest> {
     })
 }
 
-/// The challenge that a key stands for.
+/// Returns the challenge of a key.
 fn opened(app: &App, host: &str, key: &str) -> Option<Challenge> {
     if host.len() > MAX_HOST {
         return None;
@@ -304,7 +304,7 @@ fn shown(language: Language, t: &words::Owner, kept: &HostView) -> Shown {
     }
 }
 
-/// A text of several lines, each made fit to be shown.
+/// Returns a text of several lines, each cleaned for display.
 fn lines(text: &str) -> String {
     text.lines().map(clean).collect::<Vec<_>>().join("\n")
 }

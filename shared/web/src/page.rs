@@ -1,4 +1,4 @@
-//! Pages: how a template becomes an answer, and the pages that only say something.
+//! Pages: turns templates into answers, and renders the pages that only show a message.
 
 use crate::language::Language;
 use crate::words::{self, Frame, Said};
@@ -11,27 +11,28 @@ use curlew_policy::delivery::FailureKind;
 
 use curlew_stages::stage::StageError;
 
-/// How long to wait before asking again when a store is out of reach and does not say so itself.
+/// Default time to wait before trying again when a store is unreachable and gives no time itself.
 const RETRY: Millis = Millis::from_secs(30);
-/// May be kept, but has to be asked for again each time: what is gone must not be found from a cache.
+/// Caches may store the answer, but must revalidate it each time, since pages that are gone must not be found in a
+/// cache.
 pub(crate) const REVALIDATED: &str = "no-cache";
-/// For pages that only change with the configuration.
+/// Caching of pages that change only with the configuration.
 pub(crate) const AN_HOUR: &str = "public, max-age=3600";
-/// For pages that hardly ever change.
+/// Caching of pages that hardly ever change.
 pub(crate) const A_DAY: &str = "public, max-age=86400";
 
-/// What every page shows, in the language of a request.
+/// Data that every page shows, in the language of a request.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Site<'a> {
     /// The search engine's name.
     pub(crate) title: &'a str,
     /// True if there is an OpenSearch description.
     pub(crate) opensearch: bool,
-    /// Tells one style sheet from the next.
+    /// Version of the style sheet.
     pub(crate) style: &'a str,
     /// The language of the page.
     pub(crate) language: Language,
-    /// What stands around it.
+    /// Texts around the page's content.
     pub(crate) t: &'static Frame,
 }
 
@@ -65,8 +66,8 @@ pub(crate) fn text(
     }
 }
 
-/// Says what language an answer is in, and that it was chosen (RFC 9110 §§8.5, 12.5.5): a cache must not give it to
-/// those who asked for another.
+/// Adds the headers that tell the language of an answer, and that it was negotiated (RFC 9110 §§8.5, 12.5.5), so that a
+/// cache does not give it to callers who asked for another.
 pub(crate) fn spoken(language: Language, mut response: Response) -> Response {
     let headers = response.headers_mut();
     headers.insert(CONTENT_LANGUAGE, HeaderValue::from_static(language.tag()));
@@ -74,12 +75,12 @@ pub(crate) fn spoken(language: Language, mut response: Response) -> Response {
     response
 }
 
-/// The two headers that every body has.
+/// Returns the two headers that every answer with a body has.
 pub(crate) fn typed(media_type: &'static str, cache: &'static str) -> [(HeaderName, HeaderValue); 2] {
     [(CONTENT_TYPE, HeaderValue::from_static(media_type)), (CACHE_CONTROL, HeaderValue::from_static(cache))]
 }
 
-/// A page that only says something.
+/// Renders a page that only shows a message.
 pub(crate) fn message(site: Site<'_>, status: StatusCode, heading: &str, text: &str) -> Response {
     let t = words::Message::of(site.language);
     html(site.language, status, "no-store", &MessagePage { site, t, heading, text })
@@ -89,22 +90,22 @@ pub(crate) fn said(site: Site<'_>, status: StatusCode, said: &Said) -> Response 
     message(site, status, said.heading, said.text)
 }
 
-/// The page for an address that leads nowhere.
+/// Renders the page for an unknown address.
 pub(crate) fn no_such_page(site: Site<'_>) -> Response {
     said(site, StatusCode::NOT_FOUND, &words::Message::of(site.language).no_such_page)
 }
 
-/// The page for a fault of ours.
+/// Renders the page for an internal error.
 pub(crate) fn internal(site: Site<'_>) -> Response {
     said(site, StatusCode::INTERNAL_SERVER_ERROR, &words::Message::of(site.language).internal)
 }
 
-/// The page for a caller that has used up its allowance.
+/// Renders the page for a caller that has used up its allowance.
 pub(crate) fn too_many(site: Site<'_>, wait: Millis) -> Response {
     waiting(said(site, StatusCode::TOO_MANY_REQUESTS, &words::Message::of(site.language).too_many), wait)
 }
 
-/// The page for an error of a stage, which is logged here.
+/// Renders the page for an error of a stage, and logs the error.
 pub(crate) fn stage_error(site: Site<'_>, tried: &'static str, error: &StageError) -> Response {
     let (status, wait) = outcome(tried, error);
     match wait {
@@ -113,7 +114,7 @@ pub(crate) fn stage_error(site: Site<'_>, tried: &'static str, error: &StageErro
     }
 }
 
-/// The status for an error of a stage, and how long to wait if trying again may help. Logs it.
+/// Returns the status for an error of a stage, and the time to wait if another try may help. Logs the error.
 pub(crate) fn outcome(tried: &'static str, error: &StageError) -> (StatusCode, Option<Millis>) {
     let cause = std::error::Error::source(error).map(ToString::to_string);
     tracing::error!(tried, error = %error, cause, "a request could not be answered");

@@ -1,47 +1,47 @@
-//! What the operator decides about the pages.
+//! Settings of the pages, which the operator chooses.
 
 use curlew_model::Millis;
 
-/// Settings of the router. Read once at the start; nothing here is read from the environment.
+/// Settings of the router. They are read once at the start; nothing here is read from the environment.
 #[derive(Clone, Debug)]
 pub struct PageSettings {
     /// The name of the search engine, as its pages show it.
     pub title: String,
-    /// Where the pages are reached from outside, such as `https://search.example`. Only its origin is used.
-    /// Without it, what needs an absolute URL of our own (OpenSearch, the robots and security files' own
-    /// addresses) is left out: the `Host` header is never believed.
+    /// Public URL of the pages, such as `https://search.example`. Only its origin is used. Without it, features that
+    /// need an absolute URL of our own (OpenSearch, feeds, the robots and security files' own addresses) are left out:
+    /// the `Host` header is never trusted.
     pub base_url: Option<String>,
-    /// The product token that robots.txt files name us by (RFC 9309 §2.2.1).
+    /// Our product token in robots.txt files (RFC 9309 §2.2.1).
     pub user_agent_token: String,
-    /// The full `User-Agent` value, for people who look into their logs.
+    /// The full `User-Agent` value, for people who read their logs.
     pub user_agent: String,
-    /// Where to write to: a URL or a mail address.
+    /// The operator's contact: a URL or a mail address.
     pub contact: Option<String>,
-    /// Signs the form's token and hashes callers' addresses. Must be the same in all processes that serve
+    /// Secret that signs forms' tokens and hashes callers' addresses. It must be the same in all processes that serve
     /// one site, and known to nobody else.
     pub secret: [u8; 32],
-    /// How many forms one address may send a minute.
+    /// Maximum number of forms that one address may send a minute.
     pub forms_per_minute: u32,
-    /// How many forms an hour are taken of all callers together, by one process, before each has to be worked or waited
-    /// for. 0: each has to. More than 8,192 count as so many.
+    /// Number of forms an hour, from all callers of one process together, after which each form needs proof of work or
+    /// a wait. 0: each does. Values above 8,192 count as 8,192.
     pub calm_forms_per_hour: usize,
-    /// How many searches, page or API, one address may make a minute. Calls from the loopback address are not counted while
-    /// `base_url` names no address but this machine's: then they are its user's own.
+    /// Maximum number of searches, page or API, that one address may make a minute. Calls from the loopback address are
+    /// not counted while `base_url` names no address but this machine's: they are then its user's own.
     pub searches_per_minute: u32,
-    /// What the bot page says of the crawler's politeness.
+    /// The crawler's politeness as the bot page states it.
     pub politeness: ShownPoliteness,
 }
 
-/// Politeness of the crawler, as they are configured.
+/// Politeness of the crawler, as it is configured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ShownPoliteness {
     /// The usual time between two polls of a feed.
     pub poll_interval: Millis,
-    /// The least time between two calls to a host key.
+    /// Minimum time between two calls to a host key.
     pub min_pause: Millis,
-    /// How long a host is left alone after it has refused, at least.
+    /// Minimum time for which a host is left alone after it has refused.
     pub hold_refused: Millis,
-    /// How long it is left alone after errors of its server, at least.
+    /// Minimum time for which a host is left alone after server errors.
     pub hold_server_error: Millis,
 }
 
@@ -56,15 +56,15 @@ impl Default for ShownPoliteness {
     }
 }
 
-/// Forms of one address a minute, unless configured.
+/// Default of [`PageSettings::forms_per_minute`].
 const FORMS_PER_MINUTE: u32 = 10;
-/// Forms of all callers an hour that are no rush, unless configured.
+/// Default of [`PageSettings::calm_forms_per_hour`].
 const CALM_FORMS_PER_HOUR: usize = 120;
-/// Searches of one address a minute, unless configured.
+/// Default of [`PageSettings::searches_per_minute`].
 const SEARCHES_PER_MINUTE: u32 = 120;
 
 impl PageSettings {
-    /// The defaults. There is none for the secret: one that everybody knows signs nothing.
+    /// Returns the defaults. The secret has none: one that everybody knows signs nothing.
     pub fn new(secret: [u8; 32]) -> PageSettings {
         PageSettings {
             title: "Curlew".to_owned(),

@@ -1,4 +1,4 @@
-//! The query part of a URL, read strictly: bounded, the first value of a name counts, the rest is ignored.
+//! The query part of a URL, parsed strictly: it is bounded, the first value of a name counts, the rest is ignored.
 
 use crate::language::Language;
 use crate::words::Search;
@@ -6,31 +6,31 @@ use axum::http::Uri;
 use curlew_model::MAX_QUERY_BYTES;
 use url::form_urlencoded;
 
-/// Longest query part in bytes: a query of [`MAX_QUERY_CHARS`] takes 3,072 when each of its characters has four bytes and
-/// each of these is percent-encoded.
+/// Maximum length of a query part, in bytes: a query of [`MAX_QUERY_CHARS`] takes 3,072 if each of its characters has
+/// four bytes and each of these is percent-encoded.
 const MAX_RAW: usize = 4_096;
-/// Parameters in one query part.
+/// Maximum number of parameters in one query part.
 const MAX_PAIRS: usize = 16;
-/// Hits on one page of results.
+/// Number of hits on one page of results.
 pub(crate) const PAGE_SIZE: usize = 10;
-/// Pages of results that can be asked for.
+/// Maximum number of pages of results.
 pub(crate) const MAX_PAGE: usize = 10;
-/// How deep into the results anybody may look, page or API.
+/// Maximum depth of results that anybody may read, page or API.
 pub(crate) const MAX_REACH: usize = PAGE_SIZE * MAX_PAGE;
 
-/// Longest query that programs may send, in characters. Of one that has more bytes than are read, as in other scripts than
-/// Latin, the beginning is looked for, and the answer says so.
+/// Maximum length of a query that programs may send, in characters. If it has more bytes than are read, as in scripts
+/// other than Latin, its beginning is searched for, and the answer says so.
 pub(crate) const MAX_QUERY_CHARS: usize = MAX_QUERY_BYTES;
-/// Put before a query that says nothing of the order: at its end it would be cut off with what is too long.
+/// Prefix of a query that asks for no order; as a suffix it would be cut off with the end of a long query.
 pub(crate) const NEWEST_FIRST: &str = "sort:date ";
-/// Longest query of a feed, in characters.
+/// Maximum length of a feed's query, in characters.
 pub(crate) const MAX_FEED_QUERY_CHARS: usize = MAX_QUERY_CHARS - NEWEST_FIRST.len();
 
 /// The parameters of a request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Params(Vec<(String, String)>);
 
-/// Why a query part is not read.
+/// Reasons why a query part is rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BadParams {
     /// It is longer than [`MAX_RAW`].
@@ -40,7 +40,7 @@ pub(crate) enum BadParams {
 }
 
 impl BadParams {
-    /// As a sentence.
+    /// Returns the reason as a sentence.
     pub(crate) fn said(self, t: &Search) -> &'static str {
         match self {
             BadParams::TooLong => t.address_too_long,
@@ -50,10 +50,10 @@ impl BadParams {
 }
 
 impl Params {
-    /// Reads a URI's query part.
+    /// Parses a URI's query part.
     ///
     /// # Errors
-    /// What is wrong with it, to be said to the person who sent it.
+    /// The fault, for the person who sent the query.
     pub(crate) fn of(uri: &Uri) -> Result<Params, BadParams> {
         let raw = uri.query().unwrap_or_default();
         if raw.len() > MAX_RAW {
@@ -67,20 +67,20 @@ impl Params {
         Ok(Params(pairs))
     }
 
-    /// The first value of a name.
+    /// Returns the first value of a name.
     pub(crate) fn get(&self, name: &str) -> Option<&str> {
         self.0.iter().find(|(n, _)| n == name).map(|(_, v)| v.as_str())
     }
 
-    /// What is searched for, without blanks around it; empty if nothing is.
+    /// Returns the query without surrounding blanks; empty if there is none.
     pub(crate) fn query(&self) -> &str {
         self.get("q").unwrap_or_default().trim()
     }
 
-    /// What a program searches for, in so many characters at most.
+    /// Returns the query of a program, which may have at most `max_chars` characters.
     ///
     /// # Errors
-    /// If there is nothing to search for, or too much; as a sentence.
+    /// A sentence, if the query is empty or too long.
     pub(crate) fn query_of_program(&self, max_chars: usize) -> Result<&str, String> {
         let query = self.query();
         if query.is_empty() {
@@ -92,14 +92,14 @@ impl Params {
         Ok(query)
     }
 
-    /// A whole number, or the default where there is none.
+    /// Returns a whole number, or the default if there is none.
     ///
     /// # Errors
-    /// If there is a value that is no whole number.
+    /// The value is no whole number.
     pub(crate) fn number(&self, name: &str, default: usize) -> Result<usize, ()> {
         match self.get(name).map(str::trim) {
             None | Some("") => Ok(default),
-            // `str::parse` would also take a sign.
+            // `str::parse` would also accept a sign.
             Some(text) if text.bytes().all(|b| b.is_ascii_digit()) => text.parse().map_err(|_| ()),
             Some(_) => Err(()),
         }

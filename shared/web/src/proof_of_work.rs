@@ -1,13 +1,13 @@
-//! Work that a sender's browser does where many forms are sent, so that a person need not wait (proof of work after
-//! "Hashcash", Back 2002): a number that, behind the form's own token, has a hash that begins with zeros. Whoever writes a
-//! program for it finds one in a hundredth of a second: it makes forms dearer to those who send them by the thousand without
-//! looking, and what bounds the others is the allowance of their address.
+//! Proof of work that a sender's browser does during a rush, so that a person need not wait (after "Hashcash", Back
+//! 2002): a number which, appended to the form's token, has a hash that begins with zeros. A program written for it
+//! finds one in a hundredth of a second. It makes forms dearer for those who send them blindly by the thousand; the
+//! rate limit of the address bounds the others.
 
 use sha2::{Digest, Sha256};
 
-/// Bytes of zeros that the hash begins with: 65,536 tries on average, which `assets/work.js` makes in a few seconds.
+/// Zero bytes that the hash begins with: 65,536 tries on average, which `assets/work.js` makes in a few seconds.
 const ZEROS: usize = 2;
-/// The longest number that is looked at.
+/// Maximum number of digits of the number.
 const MAX_DIGITS: usize = 12;
 
 /// True if a number is the proof of work for a token.

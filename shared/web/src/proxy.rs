@@ -1,7 +1,7 @@
-//! Who a caller is when requests come through a proxy.
+//! Reverse proxies: finds the caller of a request that came through one.
 //!
-//! Only `X-Forwarded-For` is read, and only behind a proxy that the operator names: `Forwarded` (RFC 7239) is passed on
-//! untouched by proxies that write the other, so that whoever heeded both could be told anything by anybody.
+//! Only `X-Forwarded-For` is read, and only behind a proxy that the operator names. Proxies that write it pass
+//! `Forwarded` (RFC 7239) on untouched, so a server that heeded both could be deceived by any caller.
 
 use axum::http::header::{FORWARDED, HeaderName, VIA};
 use axum::http::{HeaderMap, HeaderValue};
@@ -15,12 +15,12 @@ const MARKS: [HeaderName; 4] = [FORWARDED_FOR, FORWARDED, VIA, HeaderName::from_
 /// Maximum number of hops that are looked at, from the nearest on.
 const MAX_HOPS: usize = 16;
 
-/// The reverse proxies whose word about a caller's address is believed.
+/// The reverse proxies that are trusted to name a caller's address.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Proxies(Vec<IpNet>);
 
 impl Proxies {
-    /// Proxies in these address ranges.
+    /// Trusts the proxies in these address ranges.
     pub fn new(ranges: Vec<IpNet>) -> Proxies {
         Proxies(ranges)
     }
@@ -31,8 +31,9 @@ impl Proxies {
         self.0.iter().any(|range| range.contains(&address))
     }
 
-    /// Returns the address of the caller of a request that came from `peer`: the last hop that is no trusted proxy. `None` if
-    /// it cannot be known: a trusted proxy did not say it, or a proxy of this machine that is not trusted passed it on.
+    /// Returns the address of the caller of a request that came from `peer`: the last hop that is no trusted proxy.
+    /// `None` if it cannot be known: a trusted proxy did not give it, or an untrusted proxy of this machine passed the
+    /// request on.
     pub fn caller(&self, peer: IpAddr, headers: &HeaderMap) -> Option<IpAddr> {
         let peer = peer.to_canonical();
         if self.trusts(peer) {
@@ -45,12 +46,12 @@ impl Proxies {
     }
 }
 
-/// The hops of one header line, the nearest first; `None` for one that is no address.
+/// Returns the hops of one header line, nearest first; `None` for one that is no address.
 fn hops(line: &HeaderValue) -> impl Iterator<Item = Option<IpAddr>> + '_ {
     line.to_str().unwrap_or_default().rsplit(',').map(|hop| address(hop.trim()))
 }
 
-/// An address, which some proxies write with its port.
+/// Parses an address, which some proxies write with a port.
 fn address(hop: &str) -> Option<IpAddr> {
     let bare = hop.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(hop);
     let address = bare.parse().ok().or_else(|| Some(hop.parse::<SocketAddr>().ok()?.ip()));

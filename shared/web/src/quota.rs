@@ -1,7 +1,7 @@
-//! How often one address may do something: a token bucket for each, in memory, in bounded number.
+//! Rate limits per address: a token bucket for each, in memory, in bounded number.
 //!
-//! An address is never kept. Its key is a keyed hash with the day mixed in, so that what is in memory
-//! says nothing once the secret is gone, and nothing about yesterday even while it is there.
+//! Addresses themselves are never stored. A bucket's key is a keyed hash with the day mixed in, so that the memory
+//! reveals nothing once the secret is gone, and nothing about yesterday even before that.
 
 use crate::secret::keyed;
 use curlew_model::{Millis, Timestamp};
@@ -11,40 +11,40 @@ use sha2::{Digest, Sha256};
 use std::net::IpAddr;
 use std::num::NonZeroUsize;
 
-/// Addresses that are remembered at once; beyond it the one that was quiet for longest is forgotten.
+/// Maximum number of addresses that are remembered; beyond it the one that was quiet for longest is forgotten.
 const MAX_ADDRESSES: NonZeroUsize = NonZeroUsize::MIN.saturating_add(4_095);
-/// Keeps this use of the secret apart from every other one.
+/// Name of this use of the secret, which keeps it apart from all others.
 const PURPOSE: &[u8] = b"curlew caller's address 1";
 
 /// Buckets of one kind of call.
 #[derive(Debug)]
 pub(crate) struct Quota {
     calls: u32,
-    /// The time over which a bucket fills up.
+    /// Time in which an empty bucket fills up.
     refill: Millis,
     buckets: LruCache<u64, Bucket>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Bucket {
-    /// Thousandths of a call that are left.
+    /// Calls that are left, in thousandths.
     milli: u64,
-    /// When that was counted, on the clock that never jumps.
+    /// Time at which `milli` was computed, on the monotonic clock.
     at: Millis,
 }
 
 impl Quota {
-    /// So many calls a minute, all of which may come at once.
+    /// Allows `calls` calls a minute, all of which may come at once.
     pub(crate) fn a_minute(calls: u32) -> Quota {
         Quota { calls, refill: Millis::from_mins(1), buckets: LruCache::sparse(MAX_ADDRESSES) }
     }
 
-    /// So many calls a day, all of which may come at once.
+    /// Allows `calls` calls a day, all of which may come at once.
     pub(crate) fn a_day(calls: u32) -> Quota {
         Quota { refill: Millis::from_days(1), ..Quota::a_minute(calls) }
     }
 
-    /// Takes one call of `key`'s allowance, or says how long to wait for one.
+    /// Takes one call from the allowance of `key`, or returns the time to wait for one.
     pub(crate) fn take(&mut self, key: u64, now: Millis) -> Result<(), Millis> {
         if self.calls == 0 {
             return Err(self.refill);
@@ -54,7 +54,7 @@ impl Quota {
         let gained = now.saturating_sub(bucket.at).0.saturating_mul(capacity) / self.refill.0;
         let milli = bucket.milli.saturating_add(gained).min(capacity);
         if milli < 1_000 {
-            // Not written back: a caller that keeps asking must not lose what it gains in between.
+            // Not written back: a caller that keeps asking must not lose the allowance that it gains in between.
             return Err(Millis(((1_000 - milli) * self.refill.0).div_ceil(capacity)));
         }
         self.buckets.put(key, Bucket { milli: milli - 1_000, at: now });
@@ -62,14 +62,14 @@ impl Quota {
     }
 }
 
-/// The key of what an address does to a host, of which each has a share of its own.
+/// Returns the key for an address and a host; each pair has an allowance of its own.
 pub(crate) fn key_for(key: u64, host: &str) -> u64 {
     let hash = Sha256::new().chain_update(key.to_be_bytes()).chain_update(host).finalize();
     hash.iter().take(8).fold(0, |key, byte| (key << 8) | u64::from(*byte))
 }
 
-/// The key of an address on the day of `now`. An IPv6 address counts as its /64, which is what one
-/// household or one machine is given; an unknown address shares one key with all other unknown ones.
+/// Returns the key of an address on the day of `now`. An IPv6 address counts as its /64, the usual assignment to one
+/// household or machine; all unknown addresses share one key.
 pub(crate) fn key(secret: &[u8; 32], address: Option<IpAddr>, now: Timestamp) -> u64 {
     let mut mac = keyed(secret, PURPOSE);
     mac.update(&now.as_millis().div_euclid(86_400_000).to_be_bytes());

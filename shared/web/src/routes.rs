@@ -1,4 +1,4 @@
-//! The addresses of the pages, and what every answer goes through.
+//! The addresses of the pages, and the layers that every answer passes through.
 
 use crate::app::App;
 use crate::page_settings::PageSettings;
@@ -13,7 +13,7 @@ use axum::routing::get;
 use std::sync::Arc;
 use tower_http::catch_panic::CatchPanicLayer;
 
-/// The pages, the API and the forms.
+/// Returns the router of the pages, the API and the forms.
 ///
 /// Set [`crate::Caller`] as an extension of each request; without it all callers share one allowance.
 pub fn router(services: Services, settings: PageSettings) -> Router {

@@ -30,25 +30,25 @@ struct Results<'a> {
     site: Site<'a>,
     t: &'static Search,
     query: &'a str,
-    /// A sentence in place of results.
+    /// A message in place of results.
     notice: Option<&'a str>,
-    /// What of the query was left out.
+    /// Parts of the query that were left out, a sentence each.
     notes: Vec<String>,
-    /// What may have been meant, and the link to it.
+    /// The suggested query, and the link to it.
     meant: Option<(&'a str, String)>,
-    /// Words that no page has, as a sentence.
+    /// Words that no page contains, as a sentence.
     unknown: Option<String>,
-    /// Pages with all words and with some.
+    /// Number of pages with all words or some.
     total: u64,
     total_shown: String,
-    /// How many of them have all words, as a sentence, if not all have.
+    /// Number of the pages with all words, as a sentence, unless all have them.
     all_words: Option<String>,
-    /// A sentence about the copies that are not among them.
+    /// A sentence about copies that are not counted.
     copies: Option<String>,
-    /// The hits with all words, and behind a heading those with some.
+    /// The hits with all words, then under a heading those with some.
     parts: Vec<(Option<&'static str>, Vec<HitView>)>,
     pages: Pages,
-    /// The query part of the feeds' addresses, where there are feeds.
+    /// The query part of the feeds' addresses, if there are feeds.
     follow: Option<String>,
 }
 
@@ -75,7 +75,7 @@ pub(crate) async fn show(State(app): State<Arc<App>>, from: From, language: Lang
         _ => Start::Offset((number - 1) * PAGE_SIZE),
     };
     let found = match app.services.search.find(query, start, PAGE_SIZE).await {
-        // The link is of another day's secret, or of another form: the page is found by its number.
+        // The link's cursor has another secret or format: the page is found by its number instead.
         Err(FindError::BadQuery(QueryError::Cursor)) => {
             let counted = app.services.search.find(query, Start::Offset((number - 1) * PAGE_SIZE), PAGE_SIZE).await;
             counted.map(|found| SearchResults { notes: [vec![QueryError::Cursor], found.notes].concat(), ..found })
@@ -111,12 +111,12 @@ fn results(site: Site<'_>, query: &str, found: &SearchResults) -> Response {
     page::html(language, StatusCode::OK, REVALIDATED, &view)
 }
 
-/// Pages with all words and with some.
+/// Returns the number of pages with all words or some.
 fn in_all(found: &SearchResults) -> u64 {
     found.total.saturating_add(found.partial)
 }
 
-/// Longest word that is repeated in a sentence, in characters.
+/// Maximum length of a word that a sentence repeats, in characters.
 const MAX_WORD: usize = 40;
 
 fn quoted(words: &[String]) -> String {
@@ -124,7 +124,8 @@ fn quoted(words: &[String]) -> String {
     quoted.join(", ")
 }
 
-/// The hits of a page of results in parts: it is said where those with all words end. In answer to a sentence they are mixed.
+/// Returns the hits of a page of results in parts, with a heading after those with all words. In answer to a sentence
+/// they are mixed.
 fn parts(found: &SearchResults, language: Language) -> Vec<(Option<&'static str>, Vec<HitView>)> {
     let is_first = |hit: &SearchHit| hit.all_words || found.is_mixed;
     let hits = found.hits.get(..PAGE_SIZE).unwrap_or(&found.hits);
@@ -136,7 +137,7 @@ fn parts(found: &SearchResults, language: Language) -> Vec<(Option<&'static str>
     parts.map(part).collect()
 }
 
-/// The form with what was typed, and a sentence about it.
+/// Renders the form with the typed query and a message.
 fn refused(site: Site<'_>, query: &str, sentence: &str) -> Response {
     let view = Results {
         site,
@@ -157,7 +158,8 @@ fn refused(site: Site<'_>, query: &str, sentence: &str) -> Response {
     page::html(site.language, StatusCode::BAD_REQUEST, REVALIDATED, &view)
 }
 
-/// The address of a page of results; with a cursor it begins after the page that gave it, whatever is published meanwhile.
+/// Returns the address of a page of results. With a cursor it begins after the page that gave the cursor, whatever is
+/// published meanwhile.
 fn link(query: &str, number: usize, cursor: Option<&str>) -> String {
     let mut pairs = form_urlencoded::Serializer::new(String::new());
     pairs.append_pair("q", query);
@@ -179,13 +181,13 @@ fn asked(query: &str) -> String {
 struct Pages {
     previous: Option<String>,
     next: Option<String>,
-    /// Number, link, and whether it is the present one.
+    /// Number and link of each page, and whether it is the present one.
     all: Vec<(usize, String, bool)>,
-    /// Which results these are, such as `11–20`, when there is more than one page.
+    /// Range of the results on this page, such as `11–20`, if there are several pages.
     shown: Option<String>,
     /// True if there are more results than can be shown.
     cut: bool,
-    /// True if this is the last page that there is.
+    /// True if this is the last page.
     last: bool,
 }
 

@@ -1,12 +1,12 @@
-//! The one secret, put to several uses that cannot be mistaken for each other.
+//! The one secret, and its uses, which cannot be mistaken for each other.
 
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
-/// The block of SHA-256 in bytes, to which HMAC fills its key up with zeros (RFC 2104 §2).
+/// Block size of SHA-256 in bytes, to which HMAC pads its key with zeros (RFC 2104 §2).
 const BLOCK: usize = 64;
 
-/// HMAC-SHA256 under the secret, begun with the name of its use.
+/// Returns an HMAC-SHA256 under the secret that begins with the name of its use.
 pub(crate) fn keyed(secret: &[u8; 32], purpose: &[u8]) -> Hmac<Sha256> {
     let mut block = [0; BLOCK];
     block[..secret.len()].copy_from_slice(secret);

@@ -19,22 +19,22 @@ pub struct Services {
     pub search: Arc<dyn SearchIndex>,
     /// Takes suggestions.
     pub suggest: Suggest,
-    /// Takes what owners of sites ask for.
+    /// Takes the requests of site owners.
     pub owners: Owners,
     /// Takes messages for the operator.
     pub messages: Messages,
-    /// Takes what hubs ask and deliver (WebSub).
+    /// Takes the verifications and deliveries of hubs (WebSub).
     pub pushes: Pushes,
-    /// Holds the thumbnails.
+    /// Stores the thumbnails.
     pub blobs: Arc<dyn Blobs>,
     /// Tells the time.
     pub clock: Arc<dyn Clock>,
-    /// Tells what the status page shows.
+    /// Supplies the data of the status page.
     pub status: Arc<dyn StatusSource>,
 }
 
 impl Services {
-    /// The services of a program; `status` tells what its status page shows.
+    /// Returns the services of a program; `status` supplies the data of its status page.
     pub fn of(program: &Program, status: Arc<dyn StatusSource>) -> Services {
         Services {
             search: program.finder.clone(),
@@ -52,7 +52,7 @@ impl Services {
 /// An index that answers queries.
 #[async_trait]
 pub trait SearchIndex: Send + Sync {
-    /// Runs a query: `limit` hits from `start` on.
+    /// Runs a query and returns `limit` hits from `start` on.
     ///
     /// # Errors
     /// As [`Finder::find`].
@@ -66,12 +66,12 @@ impl SearchIndex for Finder {
     }
 }
 
-/// Where the status comes from: one process counts it live, a deployed stack reads what was counted last.
+/// Source of the status: one process counts it live, a deployed stack reads the stored counts.
 #[async_trait]
 pub trait StatusSource: Send + Sync {
-    /// Gathers what the program has and does. Called once a minute at most.
+    /// Gathers the present status. It is called at most once a minute.
     ///
     /// # Errors
-    /// What the ports say.
+    /// Any error of the ports.
     async fn status(&self) -> Result<SystemStatus, StageError>;
 }

@@ -1,16 +1,16 @@
-//! What follows from the operator's settings of the pages.
+//! Values derived from the settings of the pages.
 
 use crate::page_settings::PageSettings;
 use url::{Host, Url};
 
-/// The origin of [`PageSettings::base_url`] without a slash at its end, if it is an http(s) URL.
+/// Returns the origin of [`PageSettings::base_url`] without a final slash, if it is an http(s) URL.
 pub(crate) fn origin(settings: &PageSettings) -> Option<String> {
     let url = Url::parse(settings.base_url.as_deref()?).ok()?;
     matches!(url.scheme(), "http" | "https").then(|| url.origin().ascii_serialization())
 }
 
-/// Whether nobody but the user of this machine is told where the pages are: there is no address for the public, or it is
-/// that of the machine itself.
+/// True if the pages are meant for the user of this machine alone: there is no public address, or it is that of the
+/// machine itself.
 pub(crate) fn is_personal(settings: &PageSettings) -> bool {
     let Some(base) = settings.base_url.as_deref() else { return true };
     match Url::parse(base).ok().as_ref().and_then(Url::host) {
@@ -21,19 +21,19 @@ pub(crate) fn is_personal(settings: &PageSettings) -> bool {
     }
 }
 
-/// Where to write to.
+/// The operator's contact.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct OperatorContact {
     /// As the operator wrote it.
     pub(crate) text: String,
-    /// As a URI, when it is one that a link may carry.
+    /// As a URI, if it is one that a link may carry.
     pub(crate) uri: Option<String>,
-    /// True if RFC 9116 §2.5.3 lets it stand in a security.txt: a web URI must be https.
+    /// True if RFC 9116 §2.5.3 allows it in a security.txt: a web URI must be https.
     pub(crate) fit_for_security_txt: bool,
 }
 
 impl OperatorContact {
-    /// The contact as people read it and as a link leads to it.
+    /// Returns the contact as text and as a link.
     pub(crate) fn of(raw: &str) -> Option<OperatorContact> {
         // A line break would let a setting add fields to security.txt.
         let text: String = raw.chars().filter(|c| !c.is_control()).collect();

@@ -1,4 +1,4 @@
-//! The status page: what there is and what is done, in numbers.
+//! The status page: the program's state and activity, in numbers.
 
 use crate::api::{self, JSON};
 use crate::app::{App, held};
@@ -17,7 +17,7 @@ use curlew_stages::stage::StageError;
 use serde::Serialize;
 use std::sync::Arc;
 
-/// The status is counted anew after so long: anybody may ask for it, as often as they like.
+/// Time for which a status is reused: anybody may ask for it as often as they like.
 const KEPT: Millis = Millis::from_mins(1);
 
 #[derive(Template)]
@@ -26,11 +26,11 @@ struct StatusPage<'a> {
     site: Site<'a>,
     t: &'static words::Status,
     sections: Vec<Section>,
-    /// Name, and jobs that are due, that wait, that are under way and that were given up.
+    /// Names of the queues with the numbers of jobs that are due, waiting, under way and given up.
     queues: Vec<(&'static str, [String; 4])>,
-    /// What is said of the oldest job.
+    /// A sentence about the oldest job.
     oldest: Option<String>,
-    /// When the rest was counted, if not just now, or that it was not.
+    /// A sentence about the time of the other counts, or their absence; `None` if they were counted just now.
     counted: Option<String>,
 }
 
@@ -38,7 +38,7 @@ struct StatusPage<'a> {
 struct Section {
     heading: &'static str,
     rows: Vec<Row>,
-    /// What is said if there are none.
+    /// The text for an empty section.
     none: &'static str,
 }
 
@@ -48,7 +48,7 @@ struct Row {
     value: String,
     /// The value for programs, if it is a time.
     at: Option<Timestamp>,
-    /// How long ago that is.
+    /// The time since then, in words.
     note: String,
 }
 

@@ -1,4 +1,4 @@
-//! The form by which anybody may suggest a site. It only hands the address on; nothing is fetched here.
+//! The form by which anybody may suggest a site. It only passes the address on; nothing is fetched here.
 
 use crate::app::{App, From};
 use crate::form::{self, Filled, FormToken, No, Notice};
@@ -13,7 +13,7 @@ use axum::response::Response;
 use curlew_stages::operator::suggest::{SuggestError, SuggestOutcome};
 use std::sync::Arc;
 
-/// Longest address that is taken, in bytes.
+/// Maximum length of an address, in bytes.
 pub(crate) const MAX_URL: usize = 2_048;
 
 #[derive(Template)]
@@ -54,7 +54,7 @@ async fn hand_on(app: &App, language: Language, url: &str, typed: &str) -> Respo
     }
 }
 
-/// The address to hand on, if the form may be handed on. Uses up its token.
+/// Returns the address if the form may be passed on. Uses up its token.
 fn admit(app: &App, from: From, language: Language, filled: &Filled) -> Result<String, No> {
     let ticket = form::ticket(app, from, language, filled)?;
     let url = address(filled.get("url"), Suggest::of(language))
@@ -63,7 +63,7 @@ fn admit(app: &App, from: From, language: Language, filled: &Filled) -> Result<S
     Ok(url)
 }
 
-/// What was typed as an absolute URL. `example.org` is what people type, and means https.
+/// Returns the typed text as an absolute URL. `example.org`, as people type it, means https.
 fn address(typed: &str, t: &Suggest) -> Result<String, &'static str> {
     if typed.is_empty() {
         return Err(t.no_address);
@@ -81,7 +81,7 @@ fn refused(app: &App, language: Language, filled: &Filled, no: No) -> Response {
     form::refusing(response, no.wait)
 }
 
-/// The page with its form; with a fresh token unless that of a form is kept.
+/// Returns the page with its form; with a fresh token unless that of a form is kept.
 fn answer(
     app: &App,
     language: Language,

@@ -1,4 +1,4 @@
-//! The state of the whole program, as the status page and its JSON show it.
+//! The status of the whole program, as the status page and its JSON show it.
 
 use curlew_model::{Stage, Timestamp};
 use curlew_ports::QueueCount;
@@ -6,21 +6,21 @@ use curlew_stages::catalog::indexed_years::IndexedYear;
 use curlew_stages::operator::stats::PublicCounts;
 use serde::Serialize;
 
-/// What the program has and does, for anybody who asks: numbers and times, and never a host, a page or a person.
+/// Public status: counts and times, and never a host, a page or a person.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct SystemStatus {
-    /// The index, a year at a time, the newest first.
+    /// The index by year, newest first.
     pub index: Vec<IndexedYear>,
-    /// What has to be counted row by row; none where that was not done yet.
+    /// Counts that need a scan of all rows; `None` if that was not done yet.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub counted: Option<PublicCounts>,
-    /// When they were counted, if not just now.
+    /// Time at which they were counted, if not just now.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub counted_at: Option<Timestamp>,
-    /// What is to be done; empty where that is not counted.
+    /// Jobs by queue; empty if they are not counted.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub queues: Vec<QueueStatus>,
-    /// Since when the job that is due the longest has been due, if any is.
+    /// Due time of the job that has been due for longest, if any is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub due_since: Option<Timestamp>,
 }
@@ -28,9 +28,9 @@ pub struct SystemStatus {
 /// One queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct QueueStatus {
-    /// Whose jobs are in it.
+    /// The stage that takes its jobs.
     pub stage: Stage,
-    /// How many.
+    /// Number of its jobs.
     #[serde(flatten)]
     pub count: QueueCount,
 }

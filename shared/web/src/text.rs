@@ -1,30 +1,30 @@
-//! Text from the web, made fit to be shown: as plain text, in this order, and in pieces that are marked or not.
+//! Text from the web, made safe to display: plain, in logical order, and in pieces that are highlighted or not.
 
 use std::ops::Range;
 
-/// Longest title that is shown, in characters.
+/// Maximum length of a displayed title, in characters.
 pub(crate) const MAX_TITLE: usize = 200;
-/// Longest name of a site that is shown, in characters.
+/// Maximum length of a displayed site name, in characters.
 pub(crate) const MAX_SITE: usize = 60;
-/// Longest snippet that is shown, in characters.
+/// Maximum length of a displayed snippet, in characters.
 const MAX_SNIPPET: usize = 600;
 
 /// A piece of a snippet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Piece {
-    /// Its text, still to be escaped by the template.
+    /// Its text; the template still has to escape it.
     pub(crate) text: String,
     /// True if it matches the query.
     pub(crate) marked: bool,
 }
 
-/// Removes what no text needs and what could break out of its place: control characters (all that XML 1.0
-/// §2.2 forbids among them) and the marks that turn the direction of what follows. Line ends become spaces.
+/// Removes characters that no text needs and that could break out of their place: control characters (including all
+/// that XML 1.0 §2.2 forbids) and marks that change the direction of the text after them. Line ends become spaces.
 pub(crate) fn clean(text: &str) -> String {
     text.chars().filter_map(kept).collect()
 }
 
-/// The same, cut after `max` characters.
+/// Cleans a text and cuts it after `max` characters.
 pub(crate) fn clipped(text: &str, max: usize) -> String {
     let mut chars = text.trim().chars().filter_map(kept);
     let mut out: String = chars.by_ref().take(max).collect();
@@ -34,8 +34,8 @@ pub(crate) fn clipped(text: &str, max: usize) -> String {
     out
 }
 
-/// Splits a snippet at the byte ranges that match. Ranges that are out of order, overlap, end outside of the
-/// text or inside of a character lose that part; no text is lost or doubled.
+/// Splits a snippet at the byte ranges that match. Ranges that are out of order, overlap, or end outside the text or
+/// inside a character lose that part; no text is lost or doubled.
 pub(crate) fn pieces(snippet: &str, marks: &[Range<usize>]) -> Vec<Piece> {
     let mut marks: Vec<Range<usize>> = marks.to_vec();
     marks.sort_by_key(|m| (m.start, m.end));

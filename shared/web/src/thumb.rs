@@ -1,5 +1,5 @@
-//! Thumbnails. They are the only images of results: nothing is ever loaded from the sites themselves, so
-//! nobody learns who looked for what.
+//! Thumbnails. They are the only images of results: nothing is ever loaded from the sites themselves, so sites do not
+//! learn who searched for what.
 
 use crate::app::App;
 use crate::language::Language;
@@ -10,9 +10,9 @@ use curlew_model::ThumbnailId;
 use curlew_stages::catalog::thumbnails::thumbnail;
 use std::sync::Arc;
 
-/// The id names a content or its place in an object that is named so: what is under it never changes.
+/// The id names a content, or its place in an object named by content, so the bytes of one id never change.
 const FOREVER: &str = "public, max-age=31536000, immutable";
-/// Begins every JPEG file (ISO/IEC 10918-1 B.1.1.3: SOI, then a marker).
+/// First bytes of every JPEG file (ISO/IEC 10918-1 B.1.1.3: SOI, then a marker).
 const JPEG: [u8; 3] = [0xff, 0xd8, 0xff];
 
 /// `GET /thumb/{id}`
@@ -20,7 +20,7 @@ pub(crate) async fn show(State(app): State<Arc<App>>, language: Language, Path(i
     let site = app.site(language);
     let Ok(id) = ThumbnailId::new(&id) else { return no_such_page(site) };
     match thumbnail(app.services.blobs.as_ref(), &id).await {
-        // What is no JPEG is not served as one.
+        // Bytes that are no JPEG are not served as one.
         Ok(Some(bytes)) if bytes.starts_with(&JPEG) => (typed("image/jpeg", FOREVER), bytes).into_response(),
         Ok(_) => no_such_page(site),
         Err(error) => stage_error(site, "thumbnail", &error.into()),

@@ -1,5 +1,5 @@
-//! The form's token: when the form was given out, signed, so that neither a form filled in by return of
-//! post nor one from yesterday is taken, and none is taken twice. No cookie and no store are needed.
+//! The form's token: the signed time at which the form was given out. A form that comes back at once or a day later is
+//! refused, and none is taken twice. No cookie and no store are needed.
 
 use crate::secret::keyed;
 use curlew_model::{Millis, Timestamp, hex, unhex};
@@ -7,50 +7,50 @@ use hmac::{Hmac, Mac};
 use sha2::Sha256;
 use std::collections::{BTreeSet, VecDeque};
 
-/// People need longer than this to type an address.
+/// Minimum age of a form: people need longer to type an address.
 pub(crate) const MIN_AGE: Millis = Millis::from_secs(3);
-/// A form older than this has to be loaded again.
+/// Maximum age of a form; an older one has to be loaded again.
 pub(crate) const MAX_AGE: Millis = Millis::from_hours(1);
-/// How many used tokens are remembered; beyond it the oldest may be used again until they expire.
+/// Maximum number of used tokens that are remembered; beyond it the oldest may be used again until they expire.
 const MAX_SPENT: usize = 8_192;
-/// Keeps this use of the secret apart from every other one.
+/// Name of this use of the secret, which keeps it apart from all others.
 const PURPOSE: &[u8] = b"curlew form 1";
 
-/// What a genuine token says.
+/// Content of a genuine token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Ticket {
-    /// Milliseconds since the epoch when it was given out.
+    /// Milliseconds since the epoch at which it was given out.
     at: i64,
-    /// Tells apart forms that were given out in the same millisecond.
+    /// Number that tells apart forms given out in the same millisecond.
     serial: u64,
 }
 
 impl Ticket {
-    /// How long ago it was given out.
+    /// Returns the time since it was given out.
     pub(crate) fn age(self, now: Timestamp) -> Millis {
         now.since(Timestamp::from_millis(self.at))
     }
 }
 
-/// Why a token is not taken.
+/// Reasons why a token is not taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// Not one of ours.
+    /// It is not one of ours.
     Forged,
-    /// Sent back too soon; the same token will do a moment later.
+    /// It was sent back too soon; the same token will do a moment later.
     TooYoung,
-    /// Sent back too late.
+    /// It was sent back too late.
     TooOld,
 }
 
-/// A token for a form that is given out at `now`.
+/// Returns a token for a form that is given out at `now`.
 pub(crate) fn issue(secret: &[u8; 32], now: Timestamp, serial: u64) -> String {
     let ticket = Ticket { at: now.as_millis(), serial };
     let signature = hex(&signer(secret, ticket).finalize().into_bytes());
     format!("{}.{}.{signature}", ticket.at, ticket.serial)
 }
 
-/// Whether a token is one of ours and of the right age.
+/// Checks that a token is one of ours and of the right age, and returns its ticket.
 pub(crate) fn check(secret: &[u8; 32], token: &str, now: Timestamp) -> Result<Ticket, Fault> {
     let (ticket, signature) = parse(token).ok_or(Fault::Forged)?;
     signer(secret, ticket).verify_slice(&signature).map_err(|_| Fault::Forged)?;
@@ -61,16 +61,16 @@ pub(crate) fn check(secret: &[u8; 32], token: &str, now: Timestamp) -> Result<Ti
     }
 }
 
-/// Tokens that were used and could be used again if they were forgotten.
+/// Used tokens that have not expired.
 #[derive(Debug, Default)]
 pub(crate) struct Spent {
     tickets: BTreeSet<Ticket>,
-    /// When the last of them were used.
+    /// Times at which the last of them were used.
     at: VecDeque<Timestamp>,
 }
 
 impl Spent {
-    /// Uses up a token; false if it was used before.
+    /// Uses up a token; returns false if it was used before.
     pub(crate) fn spend(&mut self, ticket: Ticket, now: Timestamp) -> bool {
         let oldest = Ticket { at: (now - MAX_AGE).as_millis(), serial: 0 };
         self.tickets = self.tickets.split_off(&oldest);
@@ -87,7 +87,7 @@ impl Spent {
         true
     }
 
-    /// True if so many were used within the last hour.
+    /// True if at least `calm` tokens were used within the last hour; always true for 0.
     pub(crate) fn is_rush(&self, calm: usize, now: Timestamp) -> bool {
         let calm = calm.min(MAX_SPENT);
         calm == 0 || self.at.iter().rev().nth(calm - 1).is_some_and(|at| *at + Millis::from_hours(1) > now)

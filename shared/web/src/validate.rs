@@ -1,4 +1,4 @@
-//! What a caller already has is not sent again: weak entity tags for all that may be kept (RFC 9110 §§8.8.3, 13.1.2).
+//! Conditional requests: weak entity tags for all cacheable answers (RFC 9110 §§8.8.3, 13.1.2).
 
 use axum::body::{Body, HttpBody, to_bytes};
 use axum::extract::Request;
@@ -11,13 +11,13 @@ use axum::response::{IntoResponse, Response};
 use curlew_model::hex;
 use sha2::{Digest, Sha256};
 
-/// Longest body that gets a tag, in bytes; pages and feeds are all shorter.
+/// Maximum length of a body that gets a tag, in bytes; pages and feeds are all shorter.
 const MAX_TAGGED: u64 = 1 << 20;
-/// Bytes of the hash that a tag keeps.
+/// Number of bytes of the hash in a tag.
 const TAG_BYTES: usize = 8;
 
-/// Gives the answer to a GET its entity tag, and only that if the caller has the rest. The tag is weak: the same page may be
-/// sent compressed or not.
+/// Adds an entity tag to the answer to a GET, and answers 304 if the caller has the body already. The tag is weak: the
+/// same page may be sent compressed or not.
 pub(crate) async fn tagged(request: Request, next: Next) -> Response {
     let known = (request.method() == Method::GET).then(|| request.headers().clone());
     let response = next.run(request).await;
@@ -27,7 +27,7 @@ pub(crate) async fn tagged(request: Request, next: Next) -> Response {
     }
 }
 
-/// What must not be kept needs no tag, and what never changes is not asked for again.
+/// True if an answer gets a tag: one that must not be stored needs none, and an immutable one is not requested again.
 fn is_to_be_tagged(response: &Response) -> bool {
     let cache = response.headers().get(CACHE_CONTROL).and_then(|v| v.to_str().ok()).unwrap_or("no-store");
     let fits = response.body().size_hint().exact().is_some_and(|length| length <= MAX_TAGGED);
@@ -40,7 +40,7 @@ async fn tag(known: &HeaderMap, response: Response) -> Response {
         return StatusCode::INTERNAL_SERVER_ERROR.into_response();
     };
     let tag = format!("\"{}\"", hex(&Sha256::digest(&bytes)[..TAG_BYTES]));
-    // Whatever is tagged may be compressed, and an answer without a body says so, too (RFC 9110 §15.4.5).
+    // A tagged answer may be compressed, and one without a body must tell so, too (RFC 9110 §15.4.5).
     parts.headers.append(VARY, HeaderValue::from_static("accept-encoding"));
     if let Ok(tag) = HeaderValue::try_from(format!("W/{tag}")) {
         parts.headers.insert(ETAG, tag);
@@ -49,13 +49,13 @@ async fn tag(known: &HeaderMap, response: Response) -> Response {
         return Response::from_parts(parts, bytes.into());
     }
     parts.status = StatusCode::NOT_MODIFIED;
-    // Of a body that is not there nothing is said.
+    // A 304 has no body, so it gives no length.
     parts.headers.remove(CONTENT_LENGTH);
     parts.headers.remove(CONTENT_TYPE);
     Response::from_parts(parts, Body::empty())
 }
 
-/// Whether a caller names this tag among those that it has, compared weakly, or has any at all.
+/// True if a caller names this tag among those that it has, compared weakly, or has any at all (`*`).
 fn is_known(headers: &HeaderMap, tag: &str) -> bool {
     let lines = headers.get_all(IF_NONE_MATCH).iter().filter_map(|line| line.to_str().ok());
     lines.flat_map(|line| line.split(',')).map(str::trim).any(|one| one == "*" || one.trim_start_matches("W/") == tag)

@@ -1,5 +1,5 @@
-//! Where hubs reach us (WebSub): they ask whether a subscription is ours, and tell that a feed has news. Nothing is fetched
-//! here, and of what is delivered only the signature is looked at.
+//! WebSub callbacks: hubs verify that a subscription is ours, and deliver updates. Nothing is fetched here, and of a
+//! delivery only the signature is checked.
 
 use crate::app::{App, From};
 use crate::page::{outcome, typed, waiting};
@@ -16,14 +16,14 @@ use std::pin::pin;
 use std::sync::Arc;
 use url::form_urlencoded;
 
-/// Longest delivery that is read, in bytes: it is only a word that there is news. A feed that is larger is found by its
-/// polls.
+/// Maximum length of a delivery that is read, in bytes. A delivery only signals an update; updates of a larger feed are
+/// found by polling it.
 const MAX_BODY: usize = 1 << 20;
-/// The header by which a hub signs what it delivers (WebSub §7.1).
+/// The header with a hub's signature of a delivery (WebSub §7.1).
 const SIGNATURE: &str = "x-hub-signature";
-/// Longest challenge that is sent back, in bytes.
+/// Maximum length of a challenge that is echoed, in bytes.
 const MAX_CHALLENGE: usize = 1_024;
-/// Fields of a question that are looked at; it has five.
+/// Maximum number of fields of a verification that are read; it has five.
 const MAX_FIELDS: usize = 16;
 
 #[derive(Default)]
@@ -34,7 +34,7 @@ struct Asked<'a> {
     lease_seconds: Option<u64>,
 }
 
-/// `GET /websub/…`: a hub's question (WebSub §5.3).
+/// `GET /websub/…`: a hub's verification of intent (WebSub §5.3).
 pub(crate) async fn asked(
     State(app): State<Arc<App>>,
     from: From,
@@ -54,7 +54,7 @@ pub(crate) async fn asked(
     match app.services.pushes.asked(&callback, &question).await {
         Ok(HubAnswer::Yes) if is_denial => said(StatusCode::OK, String::new()),
         Ok(HubAnswer::Yes) => said(StatusCode::OK, asked.challenge.into_owned()),
-        // RFC 9110 would have 410 for one that was; a hub that asks wants to hear 404 (WebSub §5.3).
+        // RFC 9110 would have 410 for a former one; a hub that verifies expects 404 (WebSub §5.3).
         Ok(HubAnswer::No | HubAnswer::Unknown) => said(StatusCode::NOT_FOUND, String::new()),
         Err(error) => port_error(error),
     }
@@ -88,13 +88,13 @@ pub(crate) async fn told(
             Ok(HubAnswer::Unknown) => said(StatusCode::GONE, String::new()),
             Err(error) => port_error(error),
         },
-        // Its sender is not told (WebSub §8).
+        // The sender is not told that the signature is wrong (WebSub §8).
         Ok(false) => said(StatusCode::ACCEPTED, String::new()),
         Err(status) => said(status, String::new()),
     }
 }
 
-/// Reads a body to its end and keeps nothing of it; says whether it was signed as it should be.
+/// Reads a body to its end and stores nothing of it; returns true if its signature is right.
 async fn is_genuine(mut signed: Box<dyn SignedBody>, body: Body) -> Result<bool, StatusCode> {
     let (mut body, mut length) = (pin!(body), 0_usize);
     while let Some(frame) = poll_fn(|cx| body.as_mut().poll_frame(cx)).await {
@@ -123,7 +123,7 @@ fn read(query: &str) -> Asked<'_> {
     asked
 }
 
-/// Plain text, so that a challenge is never taken for a page.
+/// Returns plain text, so that a challenge is never taken for a page.
 fn said(status: StatusCode, text: String) -> Response {
     (status, typed("text/plain; charset=utf-8", "no-store"), text).into_response()
 }

@@ -1,6 +1,6 @@
-//! What the pages say, in each language: a struct of sentences for each page, of which there is one value a language, so
-//! that a sentence that is missing in one of them does not compile. A template is given those of its page as `t`, those
-//! of the frame around it as `site.t`; prose with markup in it stands in the templates, in a `match` over the language.
+//! Texts of the pages in each language: a struct of sentences for each page, with one value a language, so that a
+//! missing sentence does not compile. A template receives those of its page as `t`, those of the frame around it as
+//! `site.t`; prose with markup is in the templates, in a `match` over the language.
 
 mod contact;
 mod form;

@@ -1,7 +1,7 @@
 use crate::language::Language;
 use curlew_stages::operator::messages::About;
 
-/// The form for messages to the operator.
+/// Texts of the form for messages to the operator.
 #[derive(Debug)]
 pub(crate) struct Contact {
     pub(crate) title: &'static str,

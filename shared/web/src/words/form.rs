@@ -1,9 +1,9 @@
 use crate::language::Language;
 
-/// What is said of any form that is not taken.
+/// Texts for any form that is not taken.
 #[derive(Debug)]
 pub(crate) struct Form {
-    /// Names the hidden field.
+    /// Label of the hidden field.
     pub(crate) trap: &'static str,
     pub(crate) not_from_here: &'static str,
     pub(crate) too_many: &'static str,
@@ -14,11 +14,11 @@ pub(crate) struct Form {
     pub(crate) too_old: &'static str,
     pub(crate) forged: &'static str,
     pub(crate) sent_before: &'static str,
-    /// Said beside a form that has to be worked or waited for.
+    /// Text beside a form that needs proof of work or a wait.
     pub(crate) rush: &'static str,
-    /// Said in its place when it can be sent.
+    /// Text in its place when the form can be sent.
     pub(crate) worked: &'static str,
-    /// It was sent before that.
+    /// Text for a form that was sent before that.
     pub(crate) rushed: &'static str,
 }
 

@@ -1,17 +1,17 @@
 use crate::language::Language;
 
-/// What stands around every page.
+/// Texts around every page.
 #[derive(Debug)]
 pub(crate) struct Frame {
     pub(crate) skip: &'static str,
-    /// Names the links at the foot of the page.
+    /// Label of the links at the foot of the page.
     pub(crate) about: &'static str,
     pub(crate) suggest: &'static str,
     pub(crate) owners: &'static str,
     pub(crate) contact: &'static str,
     pub(crate) crawler: &'static str,
     pub(crate) status: &'static str,
-    /// Before the name of the search engine, in the list of a browser's search engines.
+    /// Text before the name of the search engine, in a browser's list of search engines.
     pub(crate) search_with: &'static str,
 }
 

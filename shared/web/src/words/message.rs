@@ -1,16 +1,16 @@
 use crate::language::Language;
 
-/// A page that only says something.
+/// A page that only shows a message.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Said {
     pub(crate) heading: &'static str,
     pub(crate) text: &'static str,
 }
 
-/// The pages that only say something.
+/// The pages that only show a message.
 #[derive(Debug)]
 pub(crate) struct Message {
-    /// The link that all of them end with.
+    /// The link at the end of each of them.
     pub(crate) back: &'static str,
     pub(crate) no_such_page: Said,
     pub(crate) wrong_method: Said,

@@ -1,12 +1,12 @@
 use crate::language::Language;
 use curlew_model::{Miss, OwnerRequest, Way};
 
-/// The pages for the owners of sites.
+/// Texts of the pages for the owners of sites.
 #[derive(Debug)]
 pub(crate) struct Owner {
     pub(crate) title: &'static str,
     pub(crate) lead: &'static str,
-    /// Names the field.
+    /// Label of the field.
     pub(crate) field: &'static str,
     pub(crate) begin: &'static str,
     pub(crate) no_site: &'static str,
@@ -38,15 +38,15 @@ pub(crate) struct Owner {
     pub(crate) no_request: &'static str,
     pub(crate) unproven: &'static str,
     pub(crate) refused: &'static str,
-    /// Before a moment.
+    /// Text before a moment.
     pub(crate) too_soon: &'static str,
     pub(crate) by_dns_only: &'static str,
     pub(crate) granted: fn(OwnerRequest) -> &'static str,
-    /// What is asked for and not done yet.
+    /// A request that is not carried out yet.
     pub(crate) waits: fn(OwnerRequest) -> &'static str,
     pub(crate) way: fn(Way) -> &'static str,
     pub(crate) miss: fn(Miss) -> &'static str,
-    /// By a way, until a moment.
+    /// Proven by a way, until a moment.
     pub(crate) proven: fn(&str, &str) -> String,
     pub(crate) block: &'static str,
     pub(crate) blocked_by_nobody: &'static str,
@@ -58,11 +58,11 @@ pub(crate) struct Owner {
     pub(crate) robots: &'static str,
     pub(crate) lets_in: &'static str,
     pub(crate) keeps_out: &'static str,
-    /// Read at a moment, used until another.
+    /// robots.txt was read at a moment and is used until another.
     pub(crate) robots_read: fn(&str, &str) -> String,
     pub(crate) robots_text: &'static str,
     pub(crate) what_is_kept: &'static str,
-    /// Before a moment.
+    /// Text before a moment.
     pub(crate) told_at: &'static str,
     pub(crate) not_told: &'static str,
     pub(crate) feeds: &'static str,
@@ -71,9 +71,9 @@ pub(crate) struct Owner {
     pub(crate) value: &'static str,
     /// A page's state, or the word that it begins with.
     pub(crate) state: fn(&str) -> String,
-    /// When it was read last, and is read next.
+    /// Times at which a feed was last polled and will be polled next.
     pub(crate) feed: fn(Option<String>, Option<String>) -> String,
-    /// Its state, when that was written, when it was last seen to be there.
+    /// A page's state, the time of that state, and the time at which the page was last seen.
     pub(crate) page: fn(&str, &str, Option<String>) -> String,
 }
 

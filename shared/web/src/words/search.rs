@@ -1,19 +1,19 @@
 use crate::language::Language;
 use curlew_model::{MAX_QUERY_BYTES, MAX_QUERY_TERMS, QueryError};
 
-/// The start page and the page of results.
+/// Texts of the start page and the page of results.
 #[derive(Debug)]
 pub(crate) struct Search {
     pub(crate) lead: &'static str,
-    /// Names the field.
+    /// Label of the field.
     pub(crate) field: &'static str,
     pub(crate) button: &'static str,
     pub(crate) examples_heading: &'static str,
-    /// What can be typed, and what it means.
+    /// Examples of queries, and their meanings.
     pub(crate) examples: [(&'static str, &'static str); 10],
-    /// Heads a page of results that has none to show, for those who hear it.
+    /// Heading of a page of results for screen readers; it is not visible.
     pub(crate) heading: &'static str,
-    /// Around a link to another query.
+    /// Text around a link to another query.
     pub(crate) did_you_mean: (&'static str, &'static str),
     pub(crate) nothing_found_for: &'static str,
     pub(crate) try_other_words: &'static str,
@@ -21,15 +21,15 @@ pub(crate) struct Search {
     pub(crate) of: &'static str,
     pub(crate) page_for: &'static str,
     pub(crate) pages_for: &'static str,
-    /// How many pages are not shown since they say the same as one that is.
+    /// Number of pages that are not shown since another one has the same content.
     pub(crate) copies_of_them: fn(u64, &str) -> String,
-    /// How many pages have all words where others have only some.
+    /// Number of pages with all words, where others have only some.
     pub(crate) have_all_words: fn(u64, &str) -> String,
-    /// Heads the pages that have only some of the words.
+    /// Heading of the pages that have only some of the words.
     pub(crate) some_words: &'static str,
-    /// Before the words that a page does not have.
+    /// Text before the words that a page lacks.
     pub(crate) without: &'static str,
-    /// Which words are in no page.
+    /// Words that occur in no page.
     pub(crate) in_no_page: fn(&str) -> String,
     pub(crate) none_here: &'static str,
     pub(crate) one_copy: &'static str,
@@ -43,7 +43,7 @@ pub(crate) struct Search {
     pub(crate) only_ten_pages: &'static str,
     pub(crate) address_too_long: &'static str,
     pub(crate) too_many_parameters: &'static str,
-    /// What of a query was left out, and why.
+    /// Part of a query that was left out, with the reason.
     pub(crate) misread: fn(&QueryError) -> String,
     pub(crate) no_question: &'static str,
 }

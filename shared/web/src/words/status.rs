@@ -1,7 +1,7 @@
 use crate::language::Language;
 use curlew_model::{HoldReason, Stage, Year};
 
-/// The status page.
+/// Texts of the status page.
 #[derive(Debug)]
 pub(crate) struct Status {
     pub(crate) title: &'static str,
@@ -27,9 +27,9 @@ pub(crate) struct Status {
     pub(crate) jobs: [&'static str; 4],
     pub(crate) oldest: fn(&str) -> String,
     pub(crate) not_counted: &'static str,
-    /// Given a moment.
+    /// Takes a moment.
     pub(crate) counted_at: fn(&str) -> String,
-    /// Around a link.
+    /// Text around a link.
     pub(crate) the_same: &'static str,
     pub(crate) for_programs: &'static str,
 }

@@ -1,11 +1,11 @@
 use crate::language::Language;
 use curlew_stages::operator::suggest::{Refusal, RefusedAddress};
 
-/// The form for suggestions, and what is said of one that was sent.
+/// Texts of the form for suggestions, and of its answers.
 #[derive(Debug)]
 pub(crate) struct Suggest {
     pub(crate) title: &'static str,
-    /// Names the field.
+    /// Label of the field.
     pub(crate) field: &'static str,
     pub(crate) button: &'static str,
     pub(crate) note: &'static str,
@@ -49,7 +49,7 @@ const ITALIAN: Suggest = Suggest {
     not_of_the_web: "Questo non è un indirizzo del web. Dovrebbe avere la forma https://example.org.",
 };
 
-/// What is wrong in particular with a form or an address is known in English only, and left out.
+/// Returns the refusal in Italian. Details of a malformed form or address exist in English only, and are left out.
 fn refused_in_italian(refused: &RefusedAddress) -> String {
     let typed = &refused.typed;
     match &refused.why {

@@ -1,4 +1,4 @@
-//! Searches as feeds, and the description of the interface for programs.
+//! Searches as feeds, and the description of the API for programs.
 
 use crate::support::{Answer, Backend, World, backend, page, settings};
 use axum::body::Body;
@@ -6,7 +6,7 @@ use axum::http::{Request, StatusCode};
 use curlew_web::PageSettings;
 use quick_xml::events::Event;
 
-/// Names of elements in their order; fails if it is not well-formed.
+/// Returns the names of elements in order; fails if the XML is malformed.
 fn elements(xml: &str) -> Vec<String> {
     let mut reader = quick_xml::Reader::from_str(xml);
     let mut names = Vec::new();
@@ -106,7 +106,7 @@ async fn what_readers_take_for_html_has_no_markup_of_a_site_or_a_query() {
     hit.site = script.into();
     let world = World::of(backend(vec![hit]));
     let rss = world.get("/feed/rss?q=curlew").await.body;
-    // A description is HTML once its XML is read (RSS 2.0), so it is escaped twice; the rest is text.
+    // A description is HTML within XML (RSS 2.0), so it is escaped twice; the rest is text.
     assert!(rss.contains("<description>curlew &#38;lt;script&#38;gt;alert(1)"), "{rss}");
     assert!(rss.contains("/script&#38;gt; &#38;amp; co</description>"), "{rss}");
     let asked = world.get("/feed/rss?q=curlew%3Cscript%3E").await.body;
@@ -190,7 +190,7 @@ async fn the_interface_for_programs_is_described_and_is_as_described() {
     assert!(always.iter().chain(&["copies"]).all(|name| described["properties"][name].is_object()));
 }
 
-/// The description's parameter of a path.
+/// Returns a parameter of a path in the description.
 fn parameter<'a>(document: &'a serde_json::Value, path: &str, name: &str) -> &'a serde_json::Value {
     let all = document["paths"][path]["get"]["parameters"].as_array().unwrap();
     &all.iter().find(|parameter| parameter["name"] == name).unwrap()["schema"]

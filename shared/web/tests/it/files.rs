@@ -1,4 +1,4 @@
-//! The pages about ourselves, and what programs ask a site for.
+//! The pages about ourselves, and the files that programs request of a site.
 
 use crate::support::{Backend, World, settings};
 use axum::body::Body;

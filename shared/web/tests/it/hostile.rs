@@ -217,7 +217,7 @@ async fn w05_a_form_filled_in_by_a_machine_is_not_taken() {
     assert_eq!(world.suggested(), ["https://tide.example/"]);
 }
 
-/// The number that a browser would find.
+/// Returns the number that a browser would find.
 fn work_for(token: &str) -> String {
     let mut numbers = (0..).map(|number: u32| number.to_string());
     numbers.find(|number| Sha256::digest(format!("{token} {number}")).starts_with(&[0, 0])).unwrap()
@@ -251,7 +251,7 @@ async fn w05_in_a_rush_of_forms_each_is_worked_or_waited_for() {
     assert_eq!(send("https://three.example/", &token, &work_for(&token)).await.status, StatusCode::OK);
     assert!(send("https://four.example/", &token, &work_for(&token)).await.text(".bad").contains("sent before"));
 
-    // Without a script: after a minute, and one a minute, however many were opened.
+    // Without a script: after a minute, and one form a minute, however many were opened.
     let (token, other) = (token_of(&world).await, token_of(&world).await);
     world.clock.advance(Millis::from_secs(50));
     assert_eq!(send("https://four.example/", &token, "").await.status, StatusCode::OK);
@@ -342,7 +342,7 @@ async fn w11_host_tricks_and_odd_paths_lead_nowhere() {
     assert_eq!(world.backend.asked.lock().unwrap().len(), asked, "no such question was asked");
 }
 
-/// A body that tells how much of it was read.
+/// A body that counts how much of it was read.
 struct Drip {
     left: usize,
     read: Arc<AtomicUsize>,

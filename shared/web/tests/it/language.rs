@@ -1,4 +1,4 @@
-//! The pages in the language that is asked for.
+//! The pages in the language that the caller asks for.
 
 use crate::suggest::{form, token_of};
 use crate::support::{Answer, Backend, World, backend, page, settings};
@@ -18,7 +18,7 @@ fn world() -> World {
     World::of(Backend { pages, status, ..Backend::default() })
 }
 
-/// Every page that can be got, and some that cannot.
+/// Pages that exist, and some that do not.
 const PATHS: [&str; 10] = [
     "/",
     "/?q=curlew",
@@ -56,7 +56,7 @@ async fn no_sentence_is_left_in_the_other_language() {
     }
 }
 
-/// The texts of a page that are ours: what is code, was typed or was found is the same in all languages.
+/// Returns the page's own texts: code, typed text and results are the same in all languages.
 fn texts(answer: &Answer) -> BTreeSet<String> {
     let dom = answer.dom();
     let ours = dom.tree.nodes().filter_map(|node| {

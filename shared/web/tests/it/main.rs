@@ -1,4 +1,4 @@
-//! The whole router, asked over its service interface, with a small real program behind it.
+//! The whole router, called through its service interface, with a small real program behind it.
 
 #![allow(
     clippy::unwrap_used,

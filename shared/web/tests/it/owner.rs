@@ -18,7 +18,7 @@ async fn begin(world: &World, host: &str) -> Answer {
     world.send(form_to("/owner", &[("host", host), ("subject", ""), ("token", &token)])).await
 }
 
-/// The address of a new claim's page.
+/// Returns the address of a new claim's page.
 async fn claim(world: &World) -> String {
     let answer = begin(world, "https://Example.org/").await;
     assert_eq!(answer.status, StatusCode::SEE_OTHER, "{}", answer.body);
@@ -29,7 +29,7 @@ async fn request(world: &World, path: &str, request: &str) -> Answer {
     world.send(form_to(path, &[("request", request), ("sure", "yes")])).await
 }
 
-/// What the claim's page tells to publish.
+/// Returns the challenge that the claim's page asks to publish.
 async fn challenge(world: &World, path: &str) -> Challenge {
     Challenge::new(&world.get(path).await.text("#challenge")).unwrap()
 }
@@ -199,7 +199,7 @@ async fn i05_an_owner_sees_all_and_asks_for_what_is_offered() {
         let is_asked = world.requests().contains(&("example.org".into(), ours.clone(), requested));
         assert_eq!(is_asked, requested != OwnerRequest::Block, "{asked}: a block is done at once");
     }
-    // Everything is not removed by a slip of the hand.
+    // A single click by mistake does not remove everything.
     let slip = world.send(form_to(&path, &[("request", "forget")])).await;
     assert_eq!(slip.status, StatusCode::UNPROCESSABLE_ENTITY);
     assert_eq!(request(&world, &path, "nonsense").await.status, StatusCode::UNPROCESSABLE_ENTITY);

@@ -1,4 +1,4 @@
-//! What people and programs see of a search.
+//! Searches as people and programs see them.
 
 use crate::support::{Backend, World, backend, page, settings};
 use axum::body::Body;
@@ -263,7 +263,7 @@ async fn text_is_compressed_unless_it_holds_a_secret_or_is_short() {
         assert_eq!(encoding(path, "gzip, br").await, (Some("gzip".into()), true), "{path}");
         assert_eq!(encoding(path, "identity").await, (None, true), "{path}");
     }
-    // A form's token, the key of a claim: beside what the caller chose they would be guessed by the length.
+    // A form's token and the key of a claim: compressed beside the caller's text, they could be guessed by the length.
     for path in ["/suggest", "/contact", "/owner", "/status", "/robots.txt"] {
         assert_eq!(encoding(path, "gzip").await.0, None, "{path}");
     }

@@ -22,7 +22,7 @@ pub fn form_to(path: &str, fields: &[(&str, &str)]) -> Request<Body> {
         .unwrap()
 }
 
-/// Loads the form, waits as people do, and gives its token.
+/// Loads the form, waits as people do, and returns its token.
 pub async fn token_of(world: &World) -> String {
     let token = world.get("/suggest").await.attributes("input[name=token]", "value").remove(0);
     world.clock.advance(Millis::from_secs(10));

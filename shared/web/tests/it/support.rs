@@ -36,22 +36,23 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 use tower::ServiceExt;
 
-/// The feed whose hub tells of news.
+/// The feed whose hub announces updates.
 pub const FEED: &str = "https://example.org/feed";
 
-/// Stand-in for everything behind the pages: results and a status that are made up, and how the objects behind the stages behave.
+/// Stand-in for all services behind the pages: made-up results and status, and the faults of the objects behind the
+/// stages.
 #[derive(Default)]
 pub struct Backend {
     pub pages: Vec<SearchHit>,
     pub thumbnails: HashMap<ThumbnailId, Bytes>,
     pub status: SystemStatus,
-    /// How often the status was asked for.
+    /// Number of times the status was requested.
     pub counted: AtomicI64,
-    /// How many more messages are taken today, if not as many as in a day.
+    /// Number of further messages that are taken today, if fewer than a day's.
     pub room: Option<usize>,
-    /// What was searched for: query, offset, limit.
+    /// Queries so far: text, offset, limit.
     pub asked: Mutex<Vec<(String, usize, usize)>>,
-    /// The objects are out of reach (`Some(true)`: for a while; `Some(false)`: for good).
+    /// The objects are unreachable (`Some(true)`: for a while; `Some(false)`: for good).
     pub broken: Option<bool>,
 }
 
@@ -68,7 +69,7 @@ fn port_error(for_a_while: bool) -> PortError {
     }
 }
 
-/// Objects that are out of reach, for a while or for good.
+/// Objects that are unreachable, for a while or for good.
 struct BrokenBlobs(bool);
 
 #[async_trait]
@@ -165,7 +166,7 @@ fn matches(page: &SearchHit, words: &[String]) -> bool {
     })
 }
 
-/// Where the words stand, for snippets in ASCII.
+/// Returns the positions of the words, for snippets in ASCII.
 fn marks(snippet: &str, words: &[String]) -> Vec<std::ops::Range<usize>> {
     let lower = snippet.to_ascii_lowercase();
     words.iter().flat_map(|w| lower.match_indices(w.as_str()).map(|(at, m)| at..at + m.len())).collect()
@@ -193,7 +194,7 @@ impl Clock for HandClock {
     async fn sleep(&self, _: Millis) {}
 }
 
-/// The value of a future that waits for nothing, such as one of the ports in memory.
+/// Returns the value of a future that waits for nothing, such as one of the ports in memory.
 pub fn ready<T>(future: impl Future<Output = T>) -> T {
     match std::pin::pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(value) => value,
@@ -210,7 +211,7 @@ pub struct World {
     pub robots: Arc<MemoryRobots>,
     pub sources: Arc<MemorySources>,
     pub jobs: Arc<MemoryJobs>,
-    /// Of the subscription to the hub of [`FEED`].
+    /// Callback of the subscription to the hub of [`FEED`].
     pub callback: Callback,
     pub messages: Messages,
     pub router: Router,
@@ -299,13 +300,13 @@ impl World {
         World { backend, clock, blobs, hosts, robots, sources, jobs, callback, messages, router }
     }
 
-    /// Sites that were suggested.
+    /// Returns the sites that were suggested.
     pub fn suggested(&self) -> Vec<String> {
         let rows = ready(self.sources.list(None, 100)).unwrap().into_iter();
         rows.filter_map(|row| if let Source::Site(site) = row { Some(site.url) } else { None }).collect()
     }
 
-    /// What was written to the operator.
+    /// Returns the messages to the operator.
     pub fn told(&self) -> Vec<Message> {
         ready(self.messages.list()).unwrap().into_iter().map(|(_, kept)| kept.message).collect()
     }
@@ -314,30 +315,30 @@ impl World {
         ready(self.jobs.waiting(Timestamp::MIN, 100)).unwrap().into_iter().map(|waiting| waiting.job.unwrap())
     }
 
-    /// What claimants asked for that is still to be done.
+    /// Returns the requests of claimants that are not carried out yet.
     pub fn requests(&self) -> Vec<(String, Challenge, OwnerRequest)> {
         let own = |job| if let Job::Own(job) = job { Some((job.host, job.challenge, job.request)) } else { None };
         self.waiting().filter_map(own).collect()
     }
 
-    /// The number of polls that news have asked for.
+    /// Returns the number of polls that updates have caused.
     pub fn polls(&self) -> usize {
         self.waiting().filter(|job| matches!(job, Job::Poll(_))).count()
     }
 
-    /// The name of the callback of the subscription.
+    /// Returns the name of the callback of the subscription.
     pub fn ours(&self) -> &str {
         self.callback.url.rsplit('/').next().unwrap()
     }
 
-    /// The signature of a body by the hub of the subscription.
+    /// Returns the signature of a body by the hub of the subscription.
     pub fn signature(&self, body: &[u8]) -> String {
         let mut mac = <Hmac<Sha256> as KeyInit>::new_from_slice(self.callback.secret.as_bytes()).unwrap();
         mac.update(body);
         format!("sha256={}", hex(&mac.finalize().into_bytes()))
     }
 
-    /// Claims of a host, as the store keeps them.
+    /// Stores the claims to a host.
     pub fn own(&self, all: &Ownership) {
         let key = format!("owners/{}.json", address::hash_hex(all.host.as_bytes()));
         ready(self.blobs.put(&key, serde_json::to_vec(all).unwrap().into())).unwrap();
@@ -347,7 +348,7 @@ impl World {
         self.send(Request::get(path).body(Body::empty()).unwrap()).await
     }
 
-    /// As somebody who reads the languages of this `Accept-Language`.
+    /// Requests a path as somebody who reads the languages of this `Accept-Language`.
     pub async fn get_in(&self, languages: &str, path: &str) -> Answer {
         let request = Request::get(path).header("accept-language", languages);
         self.send(request.body(Body::empty()).unwrap()).await
@@ -359,7 +360,7 @@ impl World {
     }
 }
 
-/// Writes [`FEED`] down with a live subscription whose renewal is being asked for.
+/// Stores [`FEED`] with a live subscription whose renewal is being requested.
 fn subscribed(sources: &MemorySources, callbacks: &Callbacks, now: Timestamp) -> Callback {
     let key = address::source_key(&FEED.parse().unwrap());
     let mut feed = FeedSource::new(key.clone(), Slot::of(0), FEED);
@@ -376,7 +377,7 @@ fn subscribed(sources: &MemorySources, callbacks: &Callbacks, now: Timestamp) ->
     ready(callbacks.of(&key, now)).unwrap().unwrap()
 }
 
-/// Settings of the tests: all that can be set is.
+/// Returns the settings of the tests; all options are set.
 pub fn settings() -> PageSettings {
     PageSettings {
         base_url: Some("https://search.example".into()),
@@ -386,7 +387,7 @@ pub fn settings() -> PageSettings {
     }
 }
 
-/// The one script that there is.
+/// Returns the only script.
 fn work_script() -> String {
     let version: String =
         Sha256::digest(include_str!("../../assets/work.js"))[..4].iter().map(|b| format!("{b:02x}")).collect();
@@ -416,24 +417,24 @@ impl Answer {
         self.headers.get(name).map_or("", |v| v.to_str().unwrap())
     }
 
-    /// The page as browsers understand it.
+    /// Returns the page as browsers parse it.
     pub fn dom(&self) -> scraper::Html {
         scraper::Html::parse_document(&self.body)
     }
 
-    /// The text of what a selector finds first; blanks are run together.
+    /// Returns the text of the first match of a selector; blanks are run together.
     pub fn text(&self, selector: &str) -> String {
         self.all(selector).into_iter().next().unwrap_or_default()
     }
 
-    /// The texts of all that a selector finds.
+    /// Returns the texts of all matches of a selector.
     pub fn all(&self, selector: &str) -> Vec<String> {
         let selector = scraper::Selector::parse(selector).unwrap();
         let text = |e: scraper::ElementRef<'_>| e.text().collect::<String>();
         self.dom().select(&selector).map(text).map(|t| t.split_whitespace().collect::<Vec<_>>().join(" ")).collect()
     }
 
-    /// The values of an attribute of all that a selector finds.
+    /// Returns the values of an attribute of all matches of a selector.
     pub fn attributes(&self, selector: &str, name: &str) -> Vec<String> {
         let selector = scraper::Selector::parse(selector).unwrap();
         self.dom().select(&selector).filter_map(|e| e.attr(name).map(str::to_owned)).collect()
@@ -443,7 +444,7 @@ impl Answer {
         serde_json::from_str(&self.body).unwrap()
     }
 
-    /// Every answer carries the headers that keep a browser from being used against its owner.
+    /// Checks that the answer carries the headers that protect the browser's user.
     fn must_be_guarded(&self) {
         let policy = self.header("content-security-policy");
         for part in
@@ -452,7 +453,7 @@ impl Answer {
             assert!(policy.contains(part), "{part} is missing in {policy:?}");
         }
         assert!(!policy.contains("unsafe"));
-        // The one script is that of a form that has to be worked for.
+        // Only a form that needs proof of work has the script.
         assert_eq!(policy.contains("script-src 'self';"), self.body.contains(&work_script()), "{policy}");
         assert!(!policy.replacen("script-src 'self';", "", 1).contains("script-src"));
         assert_eq!(self.header("x-content-type-options"), "nosniff");
@@ -462,8 +463,8 @@ impl Answer {
         assert_eq!(self.header("set-cookie"), "");
     }
 
-    /// Our pages are written so that an XML parser can read them, which is stricter than any browser: every
-    /// tag closed in order, every attribute quoted and given once, every `<` and `&` escaped.
+    /// Checks that an XML parser can read the page, which is stricter than any browser: every tag closed in order,
+    /// every attribute quoted and given once, every `<` and `&` escaped.
     fn must_be_well_formed(&self) {
         let mut reader = quick_xml::Reader::from_str(&self.body);
         reader.config_mut().check_end_names = true;
@@ -488,7 +489,7 @@ impl Answer {
             }
         }
         assert_eq!(depth, 0, "unclosed tags in:\n{}", self.body);
-        // But for the one script that there is, which the policy has to name.
+        // The only inline script is left out; the policy has to name it.
         let body = self.body.replacen(&work_script(), "", 1);
         let forbidden = ["<script", "<style", " style=", "http-equiv", "<iframe"];
         forbidden.iter().for_each(|bad| assert!(!body.contains(bad), "{bad} in:\n{body}"));
@@ -499,7 +500,7 @@ impl Answer {
         self.must_be_labelled();
     }
 
-    /// Every field that people see has a label, and every id is given once.
+    /// Checks that every visible field has a label, and every id is given once.
     fn must_be_labelled(&self) {
         let labels = self.attributes("label", "for");
         for field in self.attributes("input:not([type=hidden])", "id") {
@@ -533,7 +534,7 @@ pub fn page(url: &str, title: &str, snippet: &str) -> SearchHit {
     }
 }
 
-/// A backend with these pages.
+/// Returns a backend with these pages.
 pub fn backend(pages: Vec<SearchHit>) -> Backend {
     Backend { pages, ..Backend::default() }
 }

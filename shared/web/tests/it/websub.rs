@@ -1,4 +1,4 @@
-//! Hubs, as they ask and tell.
+//! Calls of hubs: verifications and deliveries.
 
 use crate::support::{Answer, Backend, World};
 use axum::body::Body;
@@ -19,7 +19,7 @@ async fn told(world: &World, callback: &str, signature: &str, body: impl Into<Bo
     world.send(request.body(body.into()).unwrap()).await.status
 }
 
-/// A body in pieces, without an end if it has `None`; the flag says whether any of it was read.
+/// A body in pieces, without an end if it has `None`; the flag is set once any of it was read.
 struct Pieces(Vec<Option<Vec<u8>>>, Arc<AtomicBool>);
 
 impl axum::body::HttpBody for Pieces {
