@@ -1,23 +1,23 @@
-//! One spelling for words that are meant to be the same: without capitals and accents, and without the disguises that
-//! hide a word from a program but not from an eye.
+//! Folds words to one spelling: without capitals and accents, and without the disguises that hide a word from a program
+//! but not from a reader.
 //!
-//! A disguise is taken off only where a listed word comes out: `s3x` and `c a s i n o` are read, `mp3` and `U S A`
-//! stay what they are.
+//! A disguise is removed only if a listed word results: `s3x` and `c a s i n o` are read, `mp3` and `U S A` stay as
+//! they are.
 
 use unicode_normalization::{UnicodeNormalization, char::is_combining_mark};
 
-/// Single letters that must follow each other, each with the same sign between, to be read as one word.
+/// Minimum number of consecutive single letters, each with the same sign between, that are read as one word.
 const MIN_SPACED: usize = 3;
-/// Single letters that are read as one word at most.
+/// Maximum number of single letters that are read as one word.
 const MAX_SPACED: usize = 40;
-/// A word in two parts (`cas-ino`) has at least so many letters.
+/// Minimum number of letters of a word in two parts (`cas-ino`).
 const MIN_SPLIT: usize = 5;
-/// A word longer than this, in bytes, is not looked at for disguises.
+/// Maximum length of a word that is examined for disguises, in bytes.
 const MAX_DISGUISED: usize = 64;
-/// Masked letters (`p*rn`) that are guessed at most.
+/// Maximum number of masked letters (`p*rn`) that are guessed.
 const MAX_MASKED: usize = 2;
 
-/// A text as words of lower-case letters and digits, each with one blank before it, and where each came from.
+/// A text as words of lower-case letters and digits, each preceded by one blank, with the origin of each word.
 #[derive(Debug, Default)]
 pub(crate) struct Folded {
     /// ` one word after another`
@@ -25,29 +25,29 @@ pub(crate) struct Folded {
     words: Vec<WordSpan>,
 }
 
-/// Where a word of the folded text was found in the given one; all in bytes.
+/// Position of a word of the folded text in the given one, in bytes.
 #[derive(Clone, Copy, Debug)]
 struct WordSpan {
-    /// Its first letter in the folded text.
+    /// Offset of its first letter in the folded text.
     at: u32,
     from: u32,
     to: u32,
 }
 
 impl Folded {
-    /// How many words there are.
+    /// Returns the number of words.
     pub(crate) fn len(&self) -> usize {
         self.words.len()
     }
 
-    /// The words of the given text that these bytes of the folded one stand for: their first byte and their end.
+    /// Returns the range of the given text, start and end in bytes, of the words in a range of the folded one.
     pub(crate) fn origin(&self, start: usize, end: usize) -> (usize, usize) {
         let words = self.words_of(start, end);
         let from = words.first().map_or(0, |w| w.from as usize);
         (from, words.last().map_or(from, |w| w.to as usize))
     }
 
-    /// Where in the given text each word of these bytes of the folded one begins.
+    /// Returns the offsets in the given text of the words in a range of the folded one.
     pub(crate) fn origins(&self, start: usize, end: usize) -> impl Iterator<Item = usize> {
         self.words_of(start, end).iter().map(|w| w.from as usize)
     }
@@ -67,7 +67,7 @@ impl Folded {
     }
 }
 
-/// Folds a text. `known` says whether a folded word is a listed one.
+/// Folds a text. `known` returns true for a listed word.
 pub(crate) fn fold(text: &str, known: impl Fn(&str) -> bool) -> Folded {
     let tokens = Tokens::of(text);
     let mut folded = Folded::default();
@@ -81,20 +81,20 @@ pub(crate) fn fold(text: &str, known: impl Fn(&str) -> bool) -> Folded {
     folded
 }
 
-/// The plain form of a listed word or of a name: nothing is guessed.
+/// Returns the plain form of a listed word or of a name: nothing is guessed.
 pub(crate) fn fold_plain(text: &str) -> String {
     fold(text, |_| false).text.trim_start().to_owned()
 }
 
-/// A word as it was written, but for capitals and accents.
+/// A word as written, except for capitals and accents.
 struct Token {
-    /// In the buffer of all tokens.
+    /// Range in the buffer of all tokens.
     start: u32,
     end: u32,
-    /// In the given text.
+    /// Range in the given text.
     from: u32,
     to: u32,
-    /// The one character between this token and the one before it, if there is just one.
+    /// The character between this token and the previous one, if it is a single one.
     gap: Option<char>,
 }
 
@@ -145,7 +145,7 @@ impl Tokens {
         self.buffer.get(token.start as usize..token.end as usize).unwrap_or_default()
     }
 
-    /// The words that are read from here, and how many tokens they take.
+    /// Returns the words that are read from token `at` on, and the number of tokens they take.
     fn reading(&self, at: usize, known: &impl Fn(&str) -> bool) -> (Vec<String>, usize) {
         let text = self.list.get(at).map_or("", |t| self.text(t));
         if is_single(text)
@@ -159,7 +159,7 @@ impl Tokens {
         (undisguised(text, known), 1)
     }
 
-    /// `c a s i n o`, `c.a.s.i.n.o`: one word, or several without a space between.
+    /// Reads `c a s i n o`, `c.a.s.i.n.o`: one word, or several without a space between.
     fn spaced(&self, at: usize, known: &impl Fn(&str) -> bool) -> Option<(Vec<String>, usize)> {
         let gap = self.list.get(at + 1)?.gap.filter(|c| *c != '\n')?;
         let more = self.list.iter().skip(at + 1).take(MAX_SPACED);
@@ -174,7 +174,7 @@ impl Tokens {
         candidates(&joined).iter().find_map(|j| segments(j, known)).map(|words| (words, count))
     }
 
-    /// `cas-ino`: two parts that are a listed word together, and none apart.
+    /// Reads `cas-ino`: two parts that form a listed word together, while neither part is one.
     fn split_word(&self, at: usize, text: &str, known: &impl Fn(&str) -> bool) -> Option<String> {
         let next = self.list.get(at + 1).filter(|t| matches!(t.gap, Some('-' | '.' | '_' | '·')))?;
         let joined = [text, self.text(next)].concat();
@@ -190,7 +190,7 @@ enum CharClass {
     Nothing,
 }
 
-/// Adds what is plain of a character to the open word.
+/// Appends the plain form of a character to the open word.
 fn push_plain(buffer: &mut String, c: char, open: bool) -> CharClass {
     if c.is_ascii_alphanumeric() {
         buffer.push(c.to_ascii_lowercase());
@@ -226,13 +226,13 @@ fn push_plain(buffer: &mut String, c: char, open: bool) -> CharClass {
     seen
 }
 
-/// Signs that stand for letters within a word and for themselves at its end.
+/// True for signs that stand for letters inside a word and for themselves at its end.
 fn is_mask(c: char) -> bool {
     matches!(c, '@' | '*' | '#' | '!' | '|' | '+')
 }
 
-/// Characters that part a word for the program but not for the eye: the soft hyphen, zero-width blanks and joiners,
-/// marks of direction and of variation.
+/// True for characters that split a word for a program but not for a reader: the soft hyphen, zero-width blanks and
+/// joiners, direction marks and variation selectors.
 fn is_unseen(c: char) -> bool {
     matches!(c, '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
         | '\u{2060}'..='\u{2064}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}')
@@ -242,7 +242,7 @@ fn is_single(word: &str) -> bool {
     word.chars().take(2).count() == 1
 }
 
-/// The listed word that is meant, or what is left of the word as it is written.
+/// Returns the listed word that is meant, or the parts of the word as written.
 fn undisguised(word: &str, known: &impl Fn(&str) -> bool) -> Vec<String> {
     if word.len() <= MAX_DISGUISED
         && is_odd(word)
@@ -254,7 +254,7 @@ fn undisguised(word: &str, known: &impl Fn(&str) -> bool) -> Vec<String> {
     if word.contains(is_sign) { word.split(is_sign).map(str::to_owned).collect() } else { vec![word.to_owned()] }
 }
 
-/// Whether there may be a disguise: letters of two kinds, or a letter three times.
+/// True if a word may be disguised: it has letters of two kinds, or a letter three times.
 fn is_odd(word: &str) -> bool {
     let bytes = word.as_bytes();
     let plain = bytes.iter().all(u8::is_ascii_lowercase);
@@ -262,7 +262,7 @@ fn is_odd(word: &str) -> bool {
     (!plain || tripled) && word.chars().filter(|c| c.is_alphabetic()).count() >= 2
 }
 
-/// What a word may be meant to be.
+/// Returns the words that a disguised word may stand for.
 fn candidates(word: &str) -> Vec<String> {
     let latin: String = word.chars().map(|c| latin_twin(c).unwrap_or(c)).collect();
     let mut read = vec![latin];
@@ -277,7 +277,7 @@ fn candidates(word: &str) -> Vec<String> {
     read
 }
 
-/// The letter that a digit or sign is drawn for, as in `p0rn`; `one` is what a 1 stands for.
+/// Returns the letter that a digit or sign imitates, as in `p0rn`; `one` is the letter for a 1.
 fn plain_letter(c: char, one: char) -> char {
     match c {
         '0' => 'o',
@@ -292,7 +292,7 @@ fn plain_letter(c: char, one: char) -> char {
     }
 }
 
-/// With each vowel in the place of `*` and `#`.
+/// Returns the words with each vowel in place of `*` and `#`.
 fn unmasked(word: &str) -> Vec<String> {
     let mut words = vec![word.to_owned()];
     if word.chars().filter(|c| matches!(c, '*' | '#')).count() > MAX_MASKED {
@@ -305,7 +305,7 @@ fn unmasked(word: &str) -> Vec<String> {
     words
 }
 
-/// A letter that stands three times or more is meant `times` times.
+/// Reduces every run of three or more equal letters to `times` letters.
 fn shortened(word: &str, times: usize) -> String {
     let mut short = String::with_capacity(word.len());
     let letters: Vec<char> = word.chars().collect();
@@ -316,7 +316,7 @@ fn shortened(word: &str, times: usize) -> String {
     short
 }
 
-/// Letters without blanks as listed words, the longest first; none if a letter is left over.
+/// Splits letters without blanks into listed words, the longest first; `None` if a letter is left over.
 fn segments(letters: &str, known: &impl Fn(&str) -> bool) -> Option<Vec<String>> {
     let mut words = Vec::new();
     let mut rest = letters;
@@ -329,7 +329,7 @@ fn segments(letters: &str, known: &impl Fn(&str) -> bool) -> Option<Vec<String>>
     Some(words)
 }
 
-/// The Latin letter that a Cyrillic or Greek one looks like.
+/// Returns the Latin letter that a Cyrillic or Greek one resembles.
 fn latin_twin(c: char) -> Option<char> {
     Some(match c {
         'а' | 'α' => 'a',
@@ -359,7 +359,7 @@ fn latin_twin(c: char) -> Option<char> {
     })
 }
 
-/// Texts are cut far below the range.
+/// Texts are cut far below the range of `u32`.
 fn small(bytes: usize) -> u32 {
     u32::try_from(bytes).unwrap_or(u32::MAX)
 }

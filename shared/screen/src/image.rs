@@ -1,4 +1,5 @@
-//! Screening of images: one trait, the embedded classifier by regions of skin, and what the labels of others mean.
+//! Screening of images: one trait, the embedded classifier of skin regions, and the mapping of other classifiers'
+//! labels.
 
 pub mod labels;
 mod skin;
@@ -11,7 +12,7 @@ use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// The most pixels of an image that is classified; a thumbnail has far fewer.
+/// Maximum number of pixels of an image that is classified; a thumbnail has far fewer.
 pub const MAX_PIXELS: usize = 1024 * 1024;
 
 /// A decoded image: rows of red, green and blue, without gaps.
@@ -23,35 +24,35 @@ pub struct Rgb<'a> {
 }
 
 impl<'a> Rgb<'a> {
-    /// `None` if the size does not fit the pixels, or if there are none or more than [`MAX_PIXELS`].
+    /// Returns `None` if the size does not match the pixels, or if there are none or more than [`MAX_PIXELS`].
     pub fn new(width: usize, height: usize, pixels: &'a [u8]) -> Option<Rgb<'a>> {
         let count = width.checked_mul(height)?;
         let fits = (1..=MAX_PIXELS).contains(&count) && pixels.len() == count * 3;
         fits.then_some(Rgb { width, height, pixels })
     }
 
-    /// In pixels.
+    /// Returns the width in pixels.
     pub fn width(&self) -> usize {
         self.width
     }
 
-    /// In pixels.
+    /// Returns the height in pixels.
     pub fn height(&self) -> usize {
         self.height
     }
 
-    /// The pixels, row by row.
+    /// Returns the pixels, row by row.
     pub fn pixels(&self) -> impl Iterator<Item = [u8; 3]> + 'a {
         self.pixels.as_chunks::<3>().0.iter().copied()
     }
 }
 
-/// An image as classifiers are shown it.
+/// An image as it is passed to classifiers.
 #[derive(Clone, Copy)]
 pub struct Shown<'a> {
     /// Its pixels.
     pub rgb: Rgb<'a>,
-    /// The same as a JPEG file, for classifiers that are elsewhere.
+    /// The same image as a JPEG file, for remote classifiers.
     pub jpeg: &'a [u8],
 }
 
@@ -62,9 +63,9 @@ pub struct Region {
     pub left: u8,
     /// From the upper edge.
     pub top: u8,
-    /// How wide it is.
+    /// Width.
     pub width: u8,
-    /// How high it is.
+    /// Height.
     pub height: u8,
 }
 
@@ -75,18 +76,18 @@ impl fmt::Display for Region {
     }
 }
 
-/// What a classifier saw: how much of a topic, and a sentence on what decided.
+/// Finding of a classifier: the score of a topic, and the reason.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Seen {
-    /// How much of what.
+    /// Topic and score.
     pub score: TopicScore,
-    /// What decided, for somebody who knows nothing of classifiers.
+    /// Reason, for a reader who knows nothing of classifiers.
     pub why: String,
-    /// Where it is, if it is not the whole image.
+    /// Region of the image, if it is not the whole.
     pub region: Option<Region>,
 }
 
-/// Why an image was not classified. The page is then judged by its words alone.
+/// Reason why an image was not classified. The page is then judged by its words alone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotClassified(pub String);
 
@@ -98,22 +99,21 @@ impl fmt::Display for NotClassified {
 
 impl std::error::Error for NotClassified {}
 
-/// Says of what topics an image is.
+/// Classifies images by topic.
 ///
-/// The same image is always classified the same way. What is seen joins what words say in
-/// [`crate::Screener::screen_with`]. Asking may take a while, since a classifier may be a service, or compute on another
-/// thread; each has its own limit of time.
+/// The same image always gives the same findings. [`crate::Screener::screen_with`] combines them with the words. A call
+/// may take a while, since a classifier may be a service, or compute on another thread; each has its own time limit.
 #[async_trait]
 pub trait ImageClassifier: Send + Sync {
-    /// Its name, for logs and explanations.
+    /// Returns its name, for logs and explanations.
     fn name(&self) -> &str;
 
-    /// The highest score that it ever gives.
+    /// Returns the highest score that it ever gives.
     fn highest(&self) -> f32 {
         1.0
     }
 
-    /// Classifies an image; topics of which there is nothing are left out.
+    /// Classifies an image; topics without a score are left out.
     ///
     /// # Errors
     /// If the classifier cannot be asked; nothing is known of the image then.

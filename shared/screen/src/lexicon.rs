@@ -1,28 +1,28 @@
-//! The words of all lists, and finding them in a folded text.
+//! Combines the words of all lists, and finds them in a folded text.
 
 use crate::fold::fold_plain;
 use crate::lists::{Line, Side};
 use aho_corasick::AhoCorasick;
 use std::collections::{HashMap, HashSet};
 
-/// Stems shorter than this, in bytes, are not looked for in disguised words.
+/// Minimum length of a stem that is looked for in disguised words, in bytes.
 const MIN_STEM: usize = 4;
 
-/// What one list says of a word.
+/// Entry of one list for a word.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Entry {
-    /// Place in [`crate::lists::LANGUAGES`].
+    /// Index in [`crate::lists::LANGUAGES`].
     pub(crate) language: usize,
     pub(crate) side: Side,
-    /// 0 to 10, as the lists explain.
+    /// Weight from 0 to 10, as explained in the lists.
     pub(crate) weight: f32,
-    /// Further letters may follow.
+    /// True if further letters may follow.
     is_stem: bool,
 }
 
 /// A listed word or phrase.
 struct Word {
-    /// As the first list that has it writes it.
+    /// Spelling in the first list that has it.
     written: String,
     entries: Vec<Entry>,
 }
@@ -30,9 +30,9 @@ struct Word {
 /// All words of all lists.
 pub(crate) struct Lexicon {
     automaton: AhoCorasick,
-    /// By the automaton's pattern.
+    /// Words by the automaton's pattern.
     words: Vec<Word>,
-    /// Single words that listed ones are made of.
+    /// Single words of which listed ones consist.
     known: HashSet<String>,
     stems: HashSet<String>,
 }
@@ -40,15 +40,15 @@ pub(crate) struct Lexicon {
 /// A listed word in a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Hit {
-    /// Bytes of the folded text.
+    /// Start in bytes of the folded text.
     pub(crate) start: usize,
     pub(crate) end: usize,
-    /// Which word.
+    /// Index of the word.
     pub(crate) word: usize,
 }
 
 impl Lexicon {
-    /// Of lists that were read. A later line replaces an earlier one of the same word, side and language.
+    /// Builds the lexicon from lines. A later line replaces an earlier one with the same word, side and language.
     ///
     /// # Errors
     /// If there are too many words for one automaton.
@@ -64,7 +64,7 @@ impl Lexicon {
             if matches!(line.side, Side::Topic(_)) && line.weight > 0.0 {
                 learn(&folded, line.is_stem, &mut known, &mut stems);
             }
-            // Every word of a folded text has a blank before it, so that words are found from their beginning only.
+            // Every word of a folded text has a blank before it, so that words match from their beginning only.
             let place = *places.entry(format!(" {folded}")).or_insert(words.len());
             if place == words.len() {
                 let written = if line.is_stem { format!("{}*", line.word) } else { line.word };
@@ -85,17 +85,17 @@ impl Lexicon {
         Ok(Lexicon { automaton: AhoCorasick::new(&patterns)?, words, known, stems })
     }
 
-    /// As the lists write it.
+    /// Returns the word as the lists spell it.
     pub(crate) fn written(&self, word: usize) -> &str {
         self.words.get(word).map_or("", |w| w.written.as_str())
     }
 
-    /// What the lists say of a word that was found.
+    /// Returns the entries of the lists for a word.
     pub(crate) fn entries(&self, word: usize) -> &[Entry] {
         self.words.get(word).map_or(&[], |w| w.entries.as_slice())
     }
 
-    /// Whether a single folded word is a listed one, or part of a listed phrase.
+    /// True if a single folded word is a listed one, or part of a listed phrase.
     pub(crate) fn knows(&self, word: &str) -> bool {
         let singular = word.strip_suffix("es").filter(|s| self.known.contains(*s));
         self.known.contains(word)
@@ -104,9 +104,9 @@ impl Lexicon {
             || (MIN_STEM..=word.len()).filter_map(|n| word.get(..n)).any(|stem| self.stems.contains(stem))
     }
 
-    /// The listed words of a folded text, from left to right, of those entries that `wanted` lets through.
+    /// Returns the listed words of a folded text, from left to right, of those entries that `wanted` accepts.
     ///
-    /// Where one lies within another, or over its edge, the longer one counts: `sex education` hides `sex`.
+    /// If two words overlap, or one lies within another, the longer one counts: `sex education` hides `sex`.
     pub(crate) fn find(&self, folded: &str, wanted: impl Fn(&Entry) -> bool) -> Vec<Hit> {
         let mut found: Vec<Hit> = Vec::new();
         for hit in self.automaton.find_overlapping_iter(folded) {
@@ -121,7 +121,7 @@ impl Lexicon {
     }
 }
 
-/// True if two lines are about the same: for a topic and against it in one language exclude each other.
+/// True if two lines conflict: entries for a topic and against it in one language exclude each other.
 fn replaces(new: &Entry, old: &Entry) -> bool {
     let same = match (new.side, old.side) {
         (Side::Topic(a) | Side::Against(a), Side::Topic(b) | Side::Against(b)) => a == b,
@@ -138,13 +138,13 @@ fn learn(folded: &str, is_stem: bool, known: &mut HashSet<String>, stems: &mut H
     }
 }
 
-/// Adds a hit to those found so far. Words come in the order of their ends.
+/// Adds a hit to those found so far. Hits come in the order of their ends.
 fn place(found: &mut Vec<Hit>, new: Hit) {
     while found.last().is_some_and(|last| last.start >= new.start) {
         found.pop();
     }
     match found.last_mut() {
-        // Over its edge: the longer of the two stays.
+        // They overlap: the longer of the two stays.
         Some(last) if last.end > new.start => {
             if new.end - new.start > last.end - last.start {
                 *last = new;
@@ -159,7 +159,7 @@ fn rest_of_word(folded: &str, from: usize) -> &str {
     rest.split(' ').next().unwrap_or_default()
 }
 
-/// Nothing, or the plural of English, French, Portuguese and Spanish.
+/// True for an empty rest, or the plural of English, French, Portuguese and Spanish.
 fn is_ending(rest: &str) -> bool {
     matches!(rest, "" | "s" | "es")
 }

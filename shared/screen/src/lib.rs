@@ -1,8 +1,8 @@
-//! Content screening: is this a page that the index should not show?
+//! Content screening: decides whether a page must be kept out of the index.
 //!
-//! Pure: words are weighed against lists that are compiled in or handed over, nothing is asked of anybody. A page is
-//! judged by how dense and how varied the words of a topic are, its title above all; words of medicine, law, learning
-//! and news weaken them, since a text *about* such things is not one *of* them. Each verdict can be explained by the
+//! The crate is pure: words are weighed against lists that are compiled in or passed in, and no service is asked. A
+//! page is judged by the density and variety of the words of a topic, its title above all; words of medicine, law,
+//! learning and news weaken them, since a text *about* a topic is not one *of* it. Each verdict can be explained by the
 //! words that decided.
 
 mod fold;

@@ -3,34 +3,34 @@
 use crate::topic::Topic;
 use std::fmt;
 
-/// The languages that have lists, English first: it counts for every text.
+/// Languages that have lists; English, which applies to every text, comes first.
 pub const LANGUAGES: [&str; 6] = ["en", "it", "de", "fr", "es", "pt"];
-/// The place of English in [`LANGUAGES`].
+/// Index of English in [`LANGUAGES`].
 pub(crate) const ENGLISH: usize = 0;
-/// The most that a word can weigh, for a topic or against it.
+/// Maximum weight of a word, for a topic or against it.
 const MAX_WEIGHT: f32 = 10.0;
-/// Bytes of a list that is read.
+/// Maximum length of a list in bytes.
 pub const MAX_LIST_BYTES: usize = 4 * 1024 * 1024;
-/// Bytes of a word or phrase.
+/// Maximum length of a word or phrase in bytes.
 const MAX_WORD_BYTES: usize = 128;
 
-/// A list: the name of its file, and what is in it.
+/// A list: the name of its file, and its text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct List {
     /// `TOPIC.LANGUAGE.txt`, `context.LANGUAGE.txt` or `common.LANGUAGE.txt`.
     pub name: String,
-    /// Lines of a word, a tab and a weight.
+    /// Lines, each with a word, a tab and a weight.
     pub text: String,
 }
 
-/// A list that cannot be read: its name, the line counted from 1, and why.
+/// A list that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadList {
     /// The name of the file.
     pub name: String,
-    /// The line; 0 if it is the name that is wrong.
+    /// Line number, counted from 1; 0 if the name is wrong.
     pub line: usize,
-    /// What is wrong.
+    /// Description of the mistake.
     pub why: &'static str,
 }
 
@@ -45,30 +45,30 @@ impl fmt::Display for BadList {
 
 impl std::error::Error for BadList {}
 
-/// What a word speaks for.
+/// Effect of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Side {
     /// For a topic.
     Topic(Topic),
-    /// Against one topic: words of those who warn of it, treat it or report on it.
+    /// Against one topic: words of people who warn of it, treat it or report on it.
     Against(Topic),
     /// Against all of them.
     Context,
-    /// For the language: words that every text of it holds.
+    /// For the language: common words of every text in it.
     Common,
 }
 
 /// A line of a list.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Line {
-    /// As it is written, without the star.
+    /// Word as written, without the star.
     pub(crate) word: String,
-    /// Place in [`LANGUAGES`].
+    /// Index in [`LANGUAGES`].
     pub(crate) language: usize,
     pub(crate) side: Side,
     /// From 0 to [`MAX_WEIGHT`].
     pub(crate) weight: f32,
-    /// Further letters may follow.
+    /// True if further letters may follow.
     pub(crate) is_stem: bool,
 }
 

@@ -1,7 +1,7 @@
-//! Overrides: an operator allows or denies one page or a site, whatever the content policy says of it.
+//! Overrides: an operator allows or denies one page or a site, regardless of the content policy.
 //!
-//! A rule is data: where it is kept is the caller's affair. It is asked anew with every screening, so it survives
-//! re-checks and changes of the lists.
+//! A rule is plain data, which the caller stores. It is applied with every screening, so it survives re-checks and
+//! changes of the lists.
 
 use crate::settings::is_of;
 use crate::topic::{Topic, Verdict};
@@ -10,11 +10,12 @@ use serde::{Deserialize, Serialize};
 /// One rule of an operator.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Override {
-    /// What it is about.
+    /// The page or site that it covers.
     pub scope: Scope,
-    /// What is to become of it.
+    /// Verdict for it.
     pub verdict: Verdict,
-    /// Only what these topics found is let through; none named are all, and persons. A rejection needs no topic.
+    /// Topics whose findings an override lets through; an empty list means all, and persons. A rejection needs no
+    /// topic.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub topics: Vec<Topic>,
     /// The operator's reason, shown with the verdict.
@@ -22,17 +23,17 @@ pub struct Override {
     pub note: Option<String>,
 }
 
-/// What a rule is about.
+/// Scope of a rule.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Scope {
-    /// One page, by its address in the form that the caller keeps it in.
+    /// One page, by its address in the form that the caller stores.
     Page(String),
-    /// A host and those below it, in lower case.
+    /// A host and its subdomains, in lower case.
     Site(String),
 }
 
-/// A page's whole address, or `the site HOST`.
+/// Formats a page as its whole address, a site as `the site HOST`.
 impl std::fmt::Display for Scope {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
@@ -43,12 +44,12 @@ impl std::fmt::Display for Scope {
 }
 
 impl Scope {
-    /// True if it is about a page of this address and host.
+    /// True if it covers a page of this address and host.
     pub fn covers(&self, url: &str, host: &str) -> bool {
         self.exactness(url, host).is_some()
     }
 
-    /// Whether it covers a page; the longer the more exactly, a page above all.
+    /// Returns a rank if the rule covers the page: longer sites rank higher, and a page ranks highest.
     fn exactness(&self, url: &str, host: &str) -> Option<usize> {
         match self {
             Scope::Page(page) => (page == url).then_some(usize::MAX),
@@ -58,7 +59,7 @@ impl Scope {
 }
 
 impl Override {
-    /// The rule that covers this page most exactly; of two that are equal the later one.
+    /// Returns the rule that covers this page most exactly; of two equal rules the later one.
     pub fn find<'a>(rules: &'a [Override], url: &str, host: &str) -> Option<&'a Override> {
         let covering = rules.iter().filter_map(|r| Some((r.scope.exactness(url, host)?, r)));
         covering.max_by_key(|(exactness, _)| *exactness).map(|(_, rule)| rule)

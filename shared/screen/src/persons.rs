@@ -1,20 +1,21 @@
-//! Persons to leave out: their whole names, in whatever accents and with whatever blanks.
+//! Finds persons to leave out by their whole names, regardless of accents and blanks.
 
 use crate::fold::{Folded, fold_plain};
 use crate::settings::Person;
 use aho_corasick::AhoCorasick;
 
-/// The names that are looked for.
+/// Names to find.
 pub(crate) struct Persons {
     automaton: AhoCorasick,
-    /// By the automaton's pattern.
+    /// Names by the automaton's pattern.
     names: Vec<Name>,
 }
 
 struct Name {
     /// The person's main name.
     person: String,
-    /// Which words begin with a capital; so must they in the text, or `rosa bianca` were a person.
+    /// True for each word that begins with a capital. It must do so in the text too, or `rosa bianca` would be a
+    /// person.
     capitals: Vec<bool>,
 }
 
@@ -22,7 +23,7 @@ struct Name {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Named {
     pub(crate) person: String,
-    /// Bytes of the given text.
+    /// Range in the given text, in bytes.
     pub(crate) from: usize,
     pub(crate) to: usize,
 }
@@ -35,7 +36,7 @@ impl Persons {
         let mut names = Vec::new();
         for person in persons {
             for name in person.names() {
-                // With blanks around, only whole words are found.
+                // Blanks on both sides restrict matches to whole words.
                 patterns.push(format!(" {} ", fold_plain(name)));
                 let words = name.split(|c: char| !c.is_alphanumeric()).filter(|w| !w.is_empty());
                 let capitals = words.map(|w| w.chars().next().is_some_and(char::is_uppercase)).collect();
@@ -45,7 +46,7 @@ impl Persons {
         Ok(Persons { automaton: AhoCorasick::new(&patterns)?, names })
     }
 
-    /// The first place of each name.
+    /// Returns the first occurrence of each name.
     pub(crate) fn find(&self, text: &str, folded: &Folded) -> Vec<Named> {
         let mut found: Vec<Named> = Vec::new();
         if self.names.is_empty() {
@@ -66,7 +67,7 @@ impl Persons {
 }
 
 impl Name {
-    /// True if no word that has a capital is written with a small letter.
+    /// True if every word that the name capitalizes is capitalized in the text.
     fn is_written_so(&self, text: &str, words: impl Iterator<Item = usize>) -> bool {
         let first = |at: usize| text.get(at..).and_then(|t| t.chars().next());
         words.zip(&self.capitals).all(|(at, capital)| !*capital || !first(at).is_some_and(char::is_lowercase))

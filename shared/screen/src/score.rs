@@ -1,4 +1,4 @@
-//! Scoring by words: how dense and how varied those of a topic are, and in what company.
+//! Scores words: how dense and how varied those of a topic are, and in what context.
 
 use crate::fold::Folded;
 use crate::lexicon::{Entry, Hit, Lexicon};
@@ -6,31 +6,31 @@ use crate::lists::{ENGLISH, LANGUAGES, Side};
 use crate::topic::Topic;
 use std::collections::BTreeMap;
 
-/// A word in the title counts as so many in the text.
+/// Weight of a word in the title, relative to one in the text.
 const TITLE_FACTOR: f32 = 2.5;
-/// Points that make half of a full score in a text of no length, where nothing else is said.
+/// Points that give half of a full score in a text of zero length without context.
 const HALF_AT: f32 = 18.0;
-/// Points that each word of the text adds to that: the same words tell less in a longer text.
+/// Points added to that per word of the text: the same words mean less in a longer text.
 const HALF_PER_WORD: f32 = 0.05;
-/// Points of context that halve, in a short text, what ambiguous words say.
+/// Points of context that halve the weight of ambiguous words in a short text.
 const CONTEXT_HALVES: f32 = 6.0;
-/// Context adds no more than this to what points are divided by, so that it cannot be stuffed in.
+/// Maximum that context adds to the divisor of the points, so that stuffing a page with context words does not help.
 const MAX_RELIEF: f32 = 3.0;
-/// The same for the words against one topic, which are fewer and tell more.
+/// The same for words against one topic, which are fewer and more specific.
 const AGAINST_HALVES: f32 = 6.0;
 /// See [`MAX_RELIEF`].
 const MAX_AGAINST: f32 = 4.0;
-/// Unmistakable words are weakened by either only so much.
+/// Share of that relief which applies to unmistakable words.
 const RELIEF_OF_EXPLICIT: f32 = 0.6;
-/// From this weight on a word is unmistakable.
+/// Weight from which a word is unmistakable.
 const EXPLICIT_FROM: f32 = 10.0;
-/// A topic that none, one, two or three different words speak for is weakened: pages of a topic use many.
+/// Factors for a topic with none, one, two or three different words: real pages of a topic use many.
 const FEW_WORDS: [f32; 4] = [0.0, 0.4, 0.6, 0.85];
-/// A language is told by at least so many of its common words, and they outweigh what the page says of itself.
+/// Minimum weight of common words that identifies a language and outweighs the page's own tag.
 const TOLD_FROM: f32 = 6.0;
-/// Where nobody says the language, a list counts if a text has this part of the common words of the one it has most of.
+/// Without a tag, minimum share of common words, relative to the language with most of them, for a list to count.
 const SPOKEN_FROM: f32 = 0.5;
-/// Places of a word that are kept.
+/// Maximum number of places recorded per word.
 const MAX_PLACES: usize = 3;
 
 /// The two parts of a page.
@@ -40,19 +40,19 @@ pub(crate) enum In {
     Text,
 }
 
-/// What one word said for a topic or against it.
+/// Effect of one word for a topic or against it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Weighed {
-    /// In the lexicon.
+    /// Index in the lexicon.
     pub(crate) word: usize,
     pub(crate) points: f32,
     pub(crate) count: u32,
     pub(crate) in_title: bool,
-    /// The first places, in bytes of the given title or text.
+    /// First places, in bytes of the given title or text.
     pub(crate) places: Vec<(In, usize, usize)>,
 }
 
-/// What was found of one topic.
+/// Findings on one topic.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Scored {
     pub(crate) topic: Topic,
@@ -64,7 +64,7 @@ pub(crate) struct Scored {
     pub(crate) against: Vec<Weighed>,
 }
 
-/// How much of each topic there is in a page, by its words; topics of which there is nothing are left out.
+/// Returns the score of each topic in a page, by its words; topics without a score are left out.
 pub(crate) fn score(lexicon: &Lexicon, title: &Folded, text: &Folded, language: Option<&str>) -> Vec<Scored> {
     let spoken = Spoken::of(lexicon, &[&title.text, &text.text], language);
     let wanted = |e: &Entry| e.side != Side::Common && spoken.has(e.language);
@@ -79,8 +79,8 @@ pub(crate) fn score(lexicon: &Lexicon, title: &Folded, text: &Folded, language: 
     scored.filter(|s| s.score > 0.0).collect()
 }
 
-/// See [`HALF_AT`]: hate, violence and self-harm speak in everybody's words, so that less of them is listed and what
-/// is found tells more; those who advertise repeat the words of their trade.
+/// Returns the points for half of a full score, by topic; see [`HALF_AT`]. Hate, violence and self-harm use everyday
+/// words, so fewer are listed and each means more; advertisers repeat the words of their trade.
 fn half_of(topic: Topic) -> f32 {
     match topic {
         Topic::SelfHarm => 12.0,
@@ -91,7 +91,7 @@ fn half_of(topic: Topic) -> f32 {
     }
 }
 
-/// How often and where a listed word was found.
+/// Occurrences of a listed word, and their places.
 #[derive(Default)]
 struct Count {
     in_title: bool,
@@ -100,7 +100,7 @@ struct Count {
 }
 
 impl Count {
-    /// The tenth time tells less than the first.
+    /// Returns the weighted count: the tenth occurrence means less than the first.
     fn times(&self) -> f32 {
         let text = if self.in_text == 0 { 0.0 } else { 1.0 + (self.in_text as f32).ln() };
         text + if self.in_title { TITLE_FACTOR } else { 0.0 }
@@ -123,7 +123,7 @@ fn weigh(lexicon: &Lexicon, spoken: &Spoken, counts: &BTreeMap<usize, Count>, to
     let mut tally = Tally::default();
     let (mut terms, mut against) = (Vec::new(), Vec::new());
     for (word, count) in counts {
-        // A word speaks once for each topic, and what its own list says comes first.
+        // A word counts once per topic, and the page's own list takes precedence.
         let sides = [Side::Topic(topic), Side::Against(topic), Side::Context];
         let meant = sides.iter().find_map(|side| Some((*side, spoken.meant(lexicon.entries(*word), *side)?)));
         if let Some((side, entry)) = meant.filter(|(_, e)| e.weight > 0.0) {
@@ -147,11 +147,11 @@ fn weigh(lexicon: &Lexicon, spoken: &Spoken, counts: &BTreeMap<usize, Count>, to
 /// The points of one topic.
 #[derive(Default)]
 struct Tally {
-    /// Of words that are unmistakable.
+    /// Points of unmistakable words.
     explicit: f32,
-    /// Of all others.
+    /// Points of all others.
     ambiguous: f32,
-    /// How many different words with more than the least weight.
+    /// Number of different words with more than the least weight.
     different: usize,
     against: f32,
     context: f32,
@@ -174,9 +174,9 @@ impl Tally {
         }
     }
 
-    /// From 0 to 1, in thousandths.
+    /// Returns the score from 0 to 1, in thousandths.
     fn score(&self, half_at: f32) -> f32 {
-        // In a long text a few words of context are found by chance, as are a few of any topic.
+        // A long text contains a few words of context by chance, as it does a few of any topic.
         let scale = half_at / HALF_AT;
         let context = (self.context / (CONTEXT_HALVES * scale)).min(MAX_RELIEF);
         let against = (self.against / (AGAINST_HALVES * scale)).min(MAX_AGAINST);
@@ -187,19 +187,19 @@ impl Tally {
     }
 }
 
-/// Which lists count.
+/// Lists that count for a page.
 struct Spoken {
-    /// The language of the page; where several lists hold a word, this one says what it means.
+    /// Language of the page. If several lists contain a word, this language decides its meaning.
     own: usize,
-    /// Of which lists words count; English always.
+    /// True for each language whose list counts; English always does.
     lists: [bool; LANGUAGES.len()],
 }
 
 impl Spoken {
-    /// By the words that every text of a language holds, and by the BCP 47 tag that the page was given.
+    /// Determines the lists from the common words of each language, and from the BCP 47 tag of the page.
     ///
-    /// A tag is often that of the site's template, so the words outweigh it if they are enough; a language without a
-    /// list is believed, since its words are not known. Without either all lists count.
+    /// A tag is often that of the site's template, so enough common words outweigh it. A language without a list is
+    /// believed, since its words are unknown. Without a tag, lists count by their share of common words.
     fn of(lexicon: &Lexicon, texts: &[&str], tag: Option<&str>) -> Spoken {
         let primary = tag.and_then(|t| t.split(['-', '_']).next()).filter(|p| !p.is_empty());
         let named = primary.map(|p| LANGUAGES.iter().position(|l| l.eq_ignore_ascii_case(p)));
@@ -225,8 +225,8 @@ impl Spoken {
         self.lists.get(language).copied().unwrap_or(false)
     }
 
-    /// The entry of this side that counts: as the page's own language has it, then as English has it, so that a word
-    /// is harmless if the own language says so, whatever it means in English.
+    /// Returns the entry of this side that counts: that of the page's own language, else that of English, so that a
+    /// word is harmless if the own language says so, whatever it means in English.
     fn meant<'a>(&self, entries: &'a [Entry], side: Side) -> Option<&'a Entry> {
         let of = |language| entries.iter().find(|e| e.side == side && e.language == language);
         let any = || entries.iter().find(|e| e.side == side && self.has(e.language));

@@ -1,4 +1,4 @@
-//! Lists and settings put together, and the judgement of pages by them.
+//! Combines lists and settings, and judges pages by them.
 
 use crate::fold::fold;
 use crate::image::Seen;
@@ -13,21 +13,21 @@ use crate::verdict::{Evidence, Finding, NamedPerson, Place, REPORT_AT, Screening
 use std::fmt;
 use std::sync::LazyLock;
 
-/// Bytes of a text that are read; what comes after is more of the same.
+/// Maximum number of bytes of a text that are read; the rest is more of the same.
 pub const MAX_TEXT_BYTES: usize = 512 * 1024;
-/// Bytes of a title that are read.
+/// Maximum number of bytes of a title that are read.
 pub const MAX_TITLE_BYTES: usize = 1024;
-/// Terms for a topic that an explanation has.
+/// Maximum number of terms for a topic in an explanation.
 const MAX_TERMS: usize = 12;
-/// Terms against it.
+/// Maximum number of terms against it.
 const MAX_COUNTER: usize = 8;
-/// Words and image count together if each reaches this part of the threshold: the labelled set has texts *about* a topic
-/// that come half of the way.
+/// Share of the threshold that words and image must each reach to count together: the labelled set has texts *about* a
+/// topic that come half of the way.
 const TOGETHER_FROM: f32 = 0.75;
-/// Bytes of the page that an explanation repeats for each place.
+/// Maximum number of bytes of the page that an explanation quotes per place.
 const MAX_QUOTE: usize = 80;
 
-/// Built with the first text that is screened without settings.
+/// Built on the first screening without settings.
 static STANDARD: LazyLock<Screener> = LazyLock::new(|| {
     // The lists are part of the program, and the tests build them; a hundred times as many words would fit.
     Screener::new(Settings::default(), &[]).unwrap_or_else(|why| unreachable!("{why}"))
@@ -40,14 +40,14 @@ pub struct Page<'a> {
     pub title: &'a str,
     /// Its text, plain.
     pub text: &'a str,
-    /// A BCP 47 tag such as `it` or `it-IT`. Its lists count together with the English ones; for a language without
-    /// lists the English ones alone do. Without a tag, and against a wrong one, the most common words tell the language.
+    /// BCP 47 tag such as `it` or `it-IT`. Its lists count together with the English ones; for a language without lists
+    /// only the English ones count. Without a tag, or if the tag is wrong, the most common words identify the language.
     pub language: Option<&'a str>,
-    /// Its host, for sites that are let through.
+    /// Its host, for sites that the operator allows.
     pub host: Option<&'a str>,
 }
 
-/// Screens pages. Building one takes milliseconds, so it is kept.
+/// Screens pages. Building one takes milliseconds, so keep it.
 pub struct Screener {
     settings: Settings,
     lexicon: Lexicon,
@@ -65,9 +65,9 @@ impl fmt::Debug for Screener {
 pub enum Unusable {
     /// A list.
     List(BadList),
-    /// A setting; one line that says which and why.
+    /// A setting; one line that names it and the reason.
     Setting(String),
-    /// More words than fit into memory's reach; one line of the search's own.
+    /// More words than the automaton can hold; one line from the search library.
     TooMany(String),
 }
 
@@ -84,7 +84,7 @@ impl std::fmt::Display for Unusable {
 impl std::error::Error for Unusable {}
 
 impl Screener {
-    /// With the lists that are compiled in, and further ones whose lines replace those of the same word.
+    /// Builds a screener from the compiled-in lists and `further` ones, whose lines replace those with the same word.
     ///
     /// # Errors
     /// If a setting or a list cannot be used.
@@ -102,7 +102,7 @@ impl Screener {
         Ok(Screener { settings, lexicon, persons })
     }
 
-    /// Of default settings and compiled-in lists.
+    /// Returns the screener with default settings and the compiled-in lists.
     pub fn standard() -> &'static Screener {
         &STANDARD
     }
@@ -112,10 +112,10 @@ impl Screener {
         self.screen_with(page, &[])
     }
 
-    /// Screens a page together with what a classifier saw in its image.
+    /// Screens a page together with a classifier's findings in its image.
     ///
-    /// Of a topic that both speak of, the higher score counts. If each of the two is at least three quarters of the way to
-    /// the threshold, they count together, as two witnesses who do not know each other.
+    /// If both find the same topic, the higher score counts. If each of the two reaches at least three quarters of the
+    /// threshold, they count together, as independent evidence.
     pub fn screen_with(&self, page: &Page<'_>, image: &[Seen]) -> Screening {
         let page = Page { title: head(page.title, MAX_TITLE_BYTES), text: head(page.text, MAX_TEXT_BYTES), ..*page };
         let title = fold(page.title, |w| self.lexicon.knows(w));
@@ -136,12 +136,12 @@ impl Screener {
         Screening::of(found.into_iter().chain(together), named)
     }
 
-    /// True if what is seen in an image can reject a page whose words say nothing, if no score is higher than this.
+    /// True if an image alone can reject a page, given the classifier's highest score.
     pub fn may_reject_at(&self, highest: f32) -> bool {
         Topic::ALL.into_iter().map(|topic| self.settings.rule(topic)).any(|rule| rule.on && rule.threshold <= highest)
     }
 
-    /// What words and image say together of a topic, if each of them says enough.
+    /// Combines the findings of words and image on a topic, if each of them is strong enough.
     fn together(&self, page: &Page<'_>, topic: Topic, found: &[Finding]) -> Option<Finding> {
         let highest = |of_image: bool| {
             let of_one = found.iter().filter(|f| f.topic == topic && f.image.is_some() == of_image);
@@ -176,7 +176,7 @@ impl Screener {
         Finding { image: Some(seen.why.clone()), region: seen.region, ..self.judged(page, seen.score) }
     }
 
-    /// A finding without its evidence.
+    /// Returns a finding without its evidence.
     fn judged(&self, page: &Page<'_>, TopicScore { topic, score }: TopicScore) -> Finding {
         let rule = self.settings.rule(topic);
         let reached = score >= rule.threshold;

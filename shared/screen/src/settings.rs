@@ -1,38 +1,38 @@
-//! What an operator settles: which topics count and from where on, whom to leave out, what is let through.
+//! The operator's settings: topics and their thresholds, persons to leave out, sites to allow.
 
 use crate::topic::Topic;
 use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
 
-/// From this score on a topic rejects a page, unless settled otherwise.
+/// Default score from which a topic rejects a page.
 pub const REJECT_AT: f32 = 0.5;
-/// Persons that can be named.
+/// Maximum number of persons.
 pub const MAX_PERSONS: usize = 10_000;
 
 /// The settings of screening.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Settings {
-    /// Topics that are not as they are by default.
+    /// Topics with rules other than the default.
     pub topics: BTreeMap<Topic, TopicRule>,
-    /// Pages that name one of them are rejected.
+    /// Persons; pages that name one of them are rejected.
     pub persons: Vec<Person>,
-    /// Sites that are let through.
+    /// Sites that are allowed.
     pub allow: Vec<Allowed>,
 }
 
 impl Settings {
-    /// What is settled for a topic.
+    /// Returns the rule for a topic.
     pub fn rule(&self, topic: Topic) -> TopicRule {
         self.topics.get(&topic).copied().unwrap_or_default()
     }
 
-    /// The line that lets this topic through on this host.
+    /// Returns the line that allows this topic on this host.
     pub fn allowed(&self, host: Option<&str>, topic: Topic) -> Option<&Allowed> {
         self.allow.iter().find(|a| a.covers(topic) && host.is_some_and(|h| is_of(h, &a.site)))
     }
 
     /// # Errors
-    /// One line that says what cannot be used.
+    /// One line that names the unusable setting.
     pub fn check(&self) -> Result<(), String> {
         if let Some((topic, _)) = self.topics.iter().find(|(_, r)| !(0.0..=1.0).contains(&r.threshold)) {
             return Err(format!("the threshold of '{topic}' must be from 0 to 1"));
@@ -48,12 +48,12 @@ impl Settings {
     }
 }
 
-/// Whether a topic counts, and from which score on.
+/// Rule for a topic.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TopicRule {
     /// True if it can reject a page.
     pub on: bool,
-    /// From this score on it does.
+    /// Score from which it does.
     pub threshold: f32,
 }
 
@@ -63,7 +63,7 @@ impl Default for TopicRule {
     }
 }
 
-/// Written `"on"`, `"off"`, true, false, or a threshold from 0 to 1.
+/// Reads `"on"`, `"off"`, true, false, or a threshold from 0 to 1.
 impl<'de> Deserialize<'de> for TopicRule {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<TopicRule, D::Error> {
         #[derive(Deserialize)]
@@ -86,7 +86,7 @@ impl<'de> Deserialize<'de> for TopicRule {
     }
 }
 
-/// Somebody whose pages are left out.
+/// A person whose pages are left out.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Person {
@@ -98,21 +98,21 @@ pub struct Person {
 }
 
 impl Person {
-    /// Letters that a name has at least; two letters are found everywhere.
+    /// Minimum number of letters in a name; two letters occur everywhere.
     const MIN_NAME: usize = 3;
 
-    /// The name and the aliases.
+    /// Returns the name and the aliases.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         std::iter::once(self.name.as_str()).chain(self.aliases.iter().map(String::as_str))
     }
 }
 
-/// A site that is let through, for all topics or for some.
+/// A site that is allowed, for all topics or for some.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Allowed {
-    /// A host; those below it count too.
+    /// Host; its subdomains count too.
     pub site: String,
-    /// The topics; none named are all.
+    /// Topics; an empty list means all.
     pub topics: Vec<Topic>,
 }
 
@@ -122,7 +122,7 @@ impl Allowed {
     }
 }
 
-/// Written `example.org`, or `example.org: violence, hate`.
+/// Parses `example.org`, or `example.org: violence, hate`.
 impl std::str::FromStr for Allowed {
     type Err = String;
 
@@ -139,7 +139,7 @@ impl std::str::FromStr for Allowed {
     }
 }
 
-/// Whether a host is this site or below it; case and a dot at the end do not matter.
+/// True if a host is this site or a subdomain of it, ignoring case and a dot at the end.
 pub(crate) fn is_of(host: &str, site: &str) -> bool {
     let host = host.trim_end_matches('.').to_ascii_lowercase();
     host == site || host.strip_suffix(site).is_some_and(|rest| rest.ends_with('.'))

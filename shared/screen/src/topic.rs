@@ -1,9 +1,9 @@
-//! What a page may be rejected for.
+//! Topics for which a page may be rejected.
 
 use serde::{Deserialize, Serialize, Serializer};
 use std::fmt;
 
-/// What a page may be rejected for.
+/// A topic for which a page may be rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -18,18 +18,18 @@ pub enum Topic {
     SelfHarm,
     /// Advertising of gambling.
     Gambling,
-    /// Offers that are made to cheat: false prizes, false profits, false alarms.
+    /// Fraudulent offers: false prizes, false profits, false alarms.
     Scams,
     /// Advertising of drugs and of medicines without prescription.
     Drugs,
 }
 
 impl Topic {
-    /// All of them.
+    /// All topics.
     pub const ALL: [Topic; 7] =
         [Topic::Adult, Topic::Violence, Topic::Hate, Topic::SelfHarm, Topic::Gambling, Topic::Scams, Topic::Drugs];
 
-    /// The name that lists, settings and summaries use.
+    /// Returns the name that lists, settings and summaries use.
     pub const fn as_str(self) -> &'static str {
         match self {
             Topic::Adult => "adult",
@@ -42,7 +42,7 @@ impl Topic {
         }
     }
 
-    /// What it is, in words that stand after "looks like" in a sentence.
+    /// Returns a description that fits after "looks like" in a sentence.
     pub const fn meaning(self) -> &'static str {
         match self {
             Topic::Adult => "pornography or an offer of sex",
@@ -55,7 +55,7 @@ impl Topic {
         }
     }
 
-    /// The topic of a name.
+    /// Returns the topic with a name.
     pub fn named(name: &str) -> Option<Topic> {
         Topic::ALL.into_iter().find(|t| t.as_str() == name)
     }
@@ -67,17 +67,17 @@ impl fmt::Display for Topic {
     }
 }
 
-/// Whether a page may be shown.
+/// Verdict on showing a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// It may.
+    /// The page may be shown.
     Pass,
-    /// It may not.
+    /// The page must not be shown.
     Reject,
 }
 
-/// How much of a topic there is in a page or an image.
+/// Score of a topic in a page or an image.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TopicScore {
     /// The topic.
@@ -87,7 +87,7 @@ pub struct TopicScore {
     pub score: f32,
 }
 
-/// A JSON number as people write it: an f32 would be printed as the f64 that it is close to.
+/// Serializes a number as people write it: an f32 would be printed as the nearest f64.
 pub(crate) fn in_thousandths<S: Serializer>(number: &f32, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_f64((f64::from(*number) * 1_000.0).round() / 1_000.0)
 }

@@ -1,4 +1,4 @@
-//! The verdict on a page, and why.
+//! The verdict on a page, and its reasons.
 
 use crate::image::Region;
 use crate::overrides::Override;
@@ -6,27 +6,27 @@ use crate::topic::{Topic, Verdict, in_thousandths};
 use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
 
-/// A score below this is not worth reporting.
+/// Minimum score that is reported.
 pub const REPORT_AT: f32 = 0.05;
-/// Words that a sentence of explanation names.
+/// Maximum number of words that a sentence of explanation names.
 const WORDS_NAMED: usize = 5;
 
 /// The result of screening.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Screening {
-    /// Whether the page may be shown.
+    /// The verdict.
     pub verdict: Verdict,
-    /// What was found, the highest score first; nothing below [`REPORT_AT`].
+    /// Findings, the highest score first; none below [`REPORT_AT`].
     pub topics: Vec<Finding>,
     /// Persons to leave out that the page names.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub persons: Vec<NamedPerson>,
-    /// The override of the operator that decided.
+    /// The operator's override that decided.
     #[serde(default, alias = "overruled", skip_serializing_if = "Option::is_none")]
     pub overridden: Option<Override>,
 }
 
-/// One topic in a page, and what told so.
+/// Finding of one topic in a page, with its evidence.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Finding {
     /// The topic.
@@ -34,39 +34,39 @@ pub struct Finding {
     /// From 0, nothing, to 1, nothing else; rounded to thousandths.
     #[serde(serialize_with = "in_thousandths")]
     pub score: f32,
-    /// From this score on the topic rejects.
+    /// Score from which the topic rejects.
     #[serde(serialize_with = "in_thousandths")]
     pub threshold: f32,
     /// True if it rejects this page.
     pub rejects: bool,
-    /// Why it does not though the score is high enough.
+    /// Reason why it does not reject although the score is high enough.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waived: Option<String>,
-    /// What decided: a word list's terms, or an image.
+    /// Terms of the word lists that decided.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub terms: Vec<Evidence>,
-    /// What spoke against it: words of those who warn, treat, teach or report.
+    /// Terms against it: words of people who warn, treat, teach or report.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub counter_evidence: Vec<Evidence>,
-    /// What an image showed.
+    /// Description of an image that shows it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub image: Option<String>,
-    /// Where in the image.
+    /// Region of the image.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub region: Option<Region>,
 }
 
-/// A listed term that was found.
+/// A listed term found in the page.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Evidence {
-    /// As the word list has it; a star stands for further letters.
+    /// Term as in the word list; a star stands for further letters.
     pub term: String,
-    /// What it added: its weight, more for a title and for more than one place.
+    /// Points that it added: its weight, more for a title and for more than one place.
     #[serde(serialize_with = "in_thousandths")]
     pub points: f32,
-    /// How often it was found.
+    /// Number of occurrences.
     pub count: u32,
-    /// The first places.
+    /// First places.
     pub places: Vec<Place>,
 }
 
@@ -75,13 +75,13 @@ pub struct Evidence {
 pub struct Place {
     /// `title` or `text`.
     pub r#in: String,
-    /// Characters before it.
+    /// Number of characters before it.
     pub at: usize,
-    /// What stands there.
+    /// Text at that place.
     pub text: String,
 }
 
-/// A person to leave out, and where the page names them.
+/// A person to leave out, and the place that names them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NamedPerson {
     /// The name, as the settings have it.
@@ -91,7 +91,7 @@ pub struct NamedPerson {
 }
 
 impl Override {
-    /// The verdict by this rule. What was found stays in it, so that the operator sees what was overridden.
+    /// Applies this rule to a verdict. Findings stay in it, so that the operator sees what was overridden.
     pub fn apply(&self, mut screening: Screening) -> Screening {
         let lifts = |topic: Topic| self.topics.is_empty() || self.topics.contains(&topic);
         let remains = screening.topics.iter().any(|t| t.rejects && !lifts(t.topic))
@@ -106,7 +106,7 @@ impl Override {
 }
 
 impl Screening {
-    /// Puts findings together: the highest score of each topic counts.
+    /// Combines findings: the highest score of each topic counts.
     pub(crate) fn of(findings: impl IntoIterator<Item = Finding>, persons: Vec<NamedPerson>) -> Screening {
         let mut topics: Vec<Finding> = Vec::new();
         for finding in findings.into_iter().filter(|f| f.score >= REPORT_AT) {
@@ -122,7 +122,7 @@ impl Screening {
         Screening { verdict, topics, persons, overridden: None }
     }
 
-    /// What rejects the page: names of topics, and `person`. None if it passes.
+    /// Returns the reasons for the rejection: names of topics, `person` or `operator`. Empty if the page passes.
     pub fn rejected_for(&self) -> Vec<String> {
         if self.verdict == Verdict::Pass {
             return Vec::new();
@@ -137,7 +137,7 @@ impl Screening {
         reasons
     }
 
-    /// What rejects the page, in sentences as [`Screening::explain`] has them; none if it passes.
+    /// Explains the rejection in sentences as [`Screening::explain`] does; `None` if the page passes.
     pub fn because(&self) -> Option<String> {
         if self.verdict == Verdict::Pass {
             return None;
@@ -148,7 +148,7 @@ impl Screening {
         Some(rule.chain(persons).chain(topics).collect::<Vec<_>>().join(" "))
     }
 
-    /// One sentence for each thing that was found, for somebody who knows nothing of scores and lists.
+    /// Returns one sentence per finding, for a reader who knows nothing of scores and lists.
     pub fn explain(&self) -> String {
         let mut text = match self.verdict {
             Verdict::Reject => "The page is kept out.".to_owned(),
@@ -207,7 +207,7 @@ impl Finding {
     }
 }
 
-/// The words as the page has them.
+/// Returns the words as the page has them.
 fn named(evidence: &[Evidence]) -> String {
     let words = evidence.iter().take(WORDS_NAMED).map(|e| {
         let written = e.places.first().map_or(e.term.as_str(), |p| p.text.as_str());

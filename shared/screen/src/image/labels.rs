@@ -1,20 +1,20 @@
-//! Labels: classifiers have words of their own for what they see; a table says which topics these are.
+//! Maps the labels of classifiers to topics with a table.
 
 use super::Seen;
 use crate::settings::REJECT_AT;
 use crate::topic::{Topic, TopicScore};
 use serde::Deserialize;
 
-/// What a label of a classifier means here.
+/// Meaning of a classifier's label.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Label {
-    /// As the classifier has it.
+    /// Label as the classifier names it.
     pub name: String,
-    /// The topic that it speaks for; none if it is harmless.
+    /// Topic that it indicates; `None` if it is harmless.
     #[serde(default)]
     pub topic: Option<Topic>,
-    /// The probability, above 0 and below 1, that is worth a score of [`REJECT_AT`].
+    /// Probability, above 0 and below 1, that corresponds to a score of [`REJECT_AT`].
     #[serde(default = "half")]
     pub from: f32,
 }
@@ -24,12 +24,12 @@ fn half() -> f32 {
 }
 
 impl Label {
-    /// True if [`Label::from`] can be used.
+    /// True if [`Label::from`] is within its range.
     pub fn is_usable(&self) -> bool {
         self.from > 0.0 && self.from < 1.0
     }
 
-    /// The score of a probability: straight lines from 0 over `from` to 1.
+    /// Returns the score of a probability: linear from 0 to `from`, and from there to 1.
     fn score(&self, probability: f32) -> f32 {
         let p = probability.clamp(0.0, 1.0);
         let score = if p < self.from {
@@ -41,7 +41,7 @@ impl Label {
     }
 }
 
-/// What labels with these probabilities say: the highest score of each topic, and the label that gave it.
+/// Converts labels with probabilities to findings: the highest score of each topic, and the label that gave it.
 pub fn seen<'a>(labels: impl IntoIterator<Item = (&'a Label, f32)>, classifier: &str) -> Vec<Seen> {
     let mut all: Vec<Seen> = Vec::new();
     for (label, probability) in labels {

@@ -1,27 +1,27 @@
-//! Skin-region analysis: how much of an image one connected region of the colours of human skin fills.
+//! Skin-region analysis: measures the share of an image that one connected region of skin colours fills.
 //!
-//! It knows colours and shapes, no bodies. Sand, wood, fur and portraits that fill the frame have the same colours, so
-//! it speaks up only where a region is very large and smooth, and what it says alone never reaches the default
-//! threshold: it counts together with words of the page that come close to it by themselves. The tests measure how often
-//! it errs on drawn images.
+//! It knows colours and shapes, not bodies. Sand, wood, fur and portraits that fill the frame have the same colours, so
+//! it reports only very large and smooth regions, and its score alone never reaches the default threshold: it counts
+//! together with words of the page that come close to it by themselves. The tests measure its error rate on drawn
+//! images.
 
 use super::{ImageClassifier, NotClassified, Region, Rgb, Seen, Shown};
 use crate::topic::{Topic, TopicScore};
 use async_trait::async_trait;
 
-/// An image is reduced to at most so many cells on its longer side.
+/// Maximum number of cells on the longer side of the reduced image.
 const GRID: usize = 96;
-/// A region counts from this part of the image on.
+/// Share of the image from which a region counts.
 const REGION_FROM: f32 = 0.25;
-/// At this part it counts in full.
+/// Share of the image from which it counts in full.
 const REGION_FULL: f32 = 0.6;
-/// The highest score: colours alone prove nothing.
+/// Maximum score: colours alone prove nothing.
 const MAX_SCORE: f32 = 0.45;
-/// A region whose neighbouring cells differ by more than this on average, of 255, is grain: sand, wood or fur.
+/// Maximum mean difference between neighbouring cells, of 255; a grainier region is sand, wood or fur.
 const MAX_GRAIN: f32 = 14.0;
-/// A region with less spread of brightness than this, of 255, is a flat drawing, not a body in light.
+/// Minimum spread of brightness, of 255; a flatter region is a drawing, not a body in light.
 const MIN_SPREAD: f32 = 6.0;
-/// Skin in a bust or a portrait lies within the middle; a region that leaves so much of the border rows free is one.
+/// Share of free border cells from which a region is taken for a bust or portrait, whose skin lies within the middle.
 const BORDER_FREE: f32 = 0.97;
 
 /// The embedded classifier. Knows [`Topic::Adult`] only.
@@ -29,7 +29,7 @@ const BORDER_FREE: f32 = 0.97;
 pub struct SkinRegions;
 
 impl SkinRegions {
-    /// What it sees in an image, in time that is proportional to its pixels: a millisecond for a thumbnail.
+    /// Classifies an image in time proportional to its pixels: a millisecond for a thumbnail.
     pub fn look(image: &Rgb<'_>) -> Option<Seen> {
         let patch = Grid::of(image).largest_region()?;
         let score = patch.score();
@@ -66,15 +66,15 @@ struct Grid {
 /// The largest connected region of skin.
 #[derive(Clone, Copy, Debug)]
 struct Patch {
-    /// What encloses it.
+    /// Smallest rectangle around it.
     place: Region,
-    /// Part of the image.
+    /// Share of the image.
     share: f32,
     /// Mean difference of brightness between neighbours.
     grain: f32,
     /// Standard deviation of brightness.
     spread: f32,
-    /// Part of the border's cells that it does not touch.
+    /// Share of the border's cells that it does not touch.
     border_free: f32,
 }
 
@@ -117,7 +117,7 @@ impl Grid {
         (!largest.is_empty()).then(|| self.measure(&largest))
     }
 
-    /// The cells that hang together with this one; each cell is taken once, so all regions together cost one pass.
+    /// Returns the cells connected with this one; each cell is taken once, so all regions together cost one pass.
     fn take_region(&self, start: usize, left: &mut [bool]) -> Vec<usize> {
         let mut region = Vec::new();
         let mut open = vec![start];
@@ -178,8 +178,8 @@ fn brightness([r, g, b]: [f32; 3]) -> f32 {
     0.299 * r + 0.587 * g + 0.114 * b
 }
 
-/// Whether a colour is one of skin, light or dark: its hue lies in a narrow band of the colour difference planes of
-/// ITU-R BT.601, whatever the brightness.
+/// True for colours of skin, light or dark: their hue lies in a narrow band of the colour difference planes of ITU-R
+/// BT.601, whatever the brightness.
 fn is_skin([r, g, b]: [f32; 3]) -> bool {
     let cb = 128.0 - 0.169 * r - 0.331 * g + 0.5 * b;
     let cr = 128.0 + 0.5 * r - 0.419 * g - 0.081 * b;

@@ -1,4 +1,4 @@
-//! The embedded image classifier, measured on images that are drawn here: shaded bodies and what has their colours.
+//! Measures the embedded image classifier on images drawn here: shaded bodies, and other things of the same colours.
 //! `cargo nextest run -p curlew-screen drawn --no-capture` prints the figures.
 
 use curlew_screen::image::{MAX_PIXELS, Rgb, SkinRegions};
@@ -15,7 +15,7 @@ const TONES: [[f32; 3]; 6] = [
     [84.0, 54.0, 38.0],
 ];
 
-/// A number from 0 to 1 that looks like chance, the same in each run.
+/// Returns a pseudo-random number from 0 to 1, the same in each run.
 fn noise(x: usize, y: usize, seed: usize) -> f32 {
     let mut n = (x * 374_761_393).wrapping_add(y * 668_265_263).wrapping_add(seed * 2_147_483_647) as u32;
     n = (n ^ (n >> 13)).wrapping_mul(1_274_126_177);

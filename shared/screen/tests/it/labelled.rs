@@ -1,7 +1,7 @@
-//! The labelled set: texts in six languages, half of them hard negatives, each third one held out.
+//! The labelled set: texts in six languages, half of them hard negatives, every third one held out.
 //!
-//! Lists and numbers were tuned on the other two thirds only. `cargo nextest run -p curlew-screen labelled --no-capture`
-//! prints the figures.
+//! Lists and numbers were tuned on the other two thirds only. `cargo nextest run -p curlew-screen labelled
+//! --no-capture` prints the figures.
 
 use curlew_screen::image::{ImageClassifier, Seen, SkinRegions};
 use curlew_screen::{LANGUAGES, Page, Screener, Screening, Topic, TopicScore, Verdict, screen};
@@ -9,9 +9,9 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 
 const SET: &str = include_str!("labelled.jsonl");
-/// Each text whose number can be divided by this is held out.
+/// Divisor of the numbers of held-out texts.
 const HELD_OUT: u32 = 3;
-/// The bars of the set as a whole.
+/// Required precision and recall of the whole set.
 const PRECISION: f64 = 0.98;
 const RECALL: f64 = 0.9;
 
@@ -45,7 +45,7 @@ struct Figures {
     misses: u32,
     alarms: u32,
     passes: u32,
-    /// Hits whose highest topic is the one of the label.
+    /// Number of hits whose highest topic is the labelled one.
     right_topic: u32,
 }
 
@@ -84,7 +84,7 @@ fn labelled_texts_are_told_apart() {
         topics.entry((held, sample.topic.clone().unwrap_or_default())).or_default().add(&sample, &screening);
         whole.add(&sample, &screening);
         let wrong = sample.topic.is_some() == (screening.verdict == Verdict::Pass);
-        // What is held out is counted, not shown, so that nobody tunes on it by accident.
+        // Held-out texts are counted, not shown, so that nobody tunes on them by accident.
         if wrong && !held {
             println!("{} {:?}: {}", sample.id, sample.topic, screening.explain());
         }
@@ -106,7 +106,7 @@ fn labelled_texts_are_told_apart() {
     assert!(whole.precision() >= PRECISION && whole.recall() >= RECALL);
 }
 
-/// Each text beside the image that the skin classifier takes most surely for one of a body.
+/// Screens each text beside the image that the skin classifier most surely takes for a body.
 #[test]
 fn labelled_texts_beside_the_worst_image_are_told_apart() {
     let region = None;

@@ -1,4 +1,4 @@
-//! Texts and images that are screened.
+//! Screens texts and images.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -1,6 +1,6 @@
-//! Pages written for the tests of screening; nothing of them was on the web.
+//! Pages written for the tests of screening; none of them was ever on the web.
 //!
-//! Each file holds the pages of which one verdict is expected: language, title and text on a line each, and an empty line
+//! Each file holds the pages with one expected verdict: language, title and text on a line each, and an empty line
 //! between two pages.
 
 use std::sync::LazyLock;
