@@ -4,39 +4,39 @@ use curlew_screen::image::Label;
 use serde::Deserialize;
 use std::path::PathBuf;
 
-/// Bytes of a card.
+/// Maximum size of a card in bytes.
 pub const MAX_CARD_BYTES: u64 = 64 * 1024;
-/// Width and height of a model's input, in pixels.
+/// Maximum width and height of a model's input, in pixels.
 pub const MAX_SIDE: u32 = 1_024;
-/// Outputs of a model.
+/// Maximum number of outputs of a model.
 pub const MAX_LABELS: usize = 1_000;
 
-/// How a model wants its input, and what its outputs mean.
+/// Description of a model's input and outputs.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Card {
-    /// What explanations call it.
+    /// Name used in explanations.
     pub name: String,
-    /// The model, an `.onnx` file; a path from the folder of the card. It has one input of floats, one image at a time, and
-    /// its first output has one float for each label.
+    /// Path of the model, an `.onnx` file, relative to the folder of the card. It has one input of floats, one image at
+    /// a time, and its first output has one float per label.
     pub file: PathBuf,
     /// Width of the input in pixels, up to [`MAX_SIDE`]. Images are stretched to it.
     pub width: u32,
     /// Height of the input in pixels.
     pub height: u32,
-    /// The order of the input's numbers.
+    /// Order of the input's numbers.
     #[serde(default)]
     pub layout: Layout,
-    /// What is subtracted from red, green and blue, which are from 0 to 1.
+    /// Values subtracted from red, green and blue, which range from 0 to 1.
     #[serde(default)]
     pub mean: [f32; 3],
-    /// What they are divided by then.
+    /// Values by which the results are divided.
     #[serde(default = "ones")]
     pub std: [f32; 3],
-    /// What makes probabilities of the outputs.
+    /// Function that converts the outputs to probabilities.
     #[serde(default)]
     pub activation: Activation,
-    /// What the outputs mean, in their order.
+    /// Meaning of the outputs, in order.
     #[serde(rename = "label")]
     pub labels: Vec<Label>,
 }
@@ -45,7 +45,7 @@ fn ones() -> [f32; 3] {
     [1.0; 3]
 }
 
-/// The order of an input's numbers.
+/// Order of an input's numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Layout {
@@ -56,16 +56,16 @@ pub enum Layout {
     Nhwc,
 }
 
-/// What makes probabilities of outputs.
+/// Function that converts outputs to probabilities.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Activation {
-    /// They are probabilities.
+    /// Identity: the outputs are probabilities.
     None,
-    /// One of the labels is true.
+    /// Softmax: exactly one of the labels is true.
     #[default]
     Softmax,
-    /// Each label is true or not.
+    /// Sigmoid: each label is true or false independently.
     Sigmoid,
 }
 
@@ -73,7 +73,7 @@ impl Card {
     /// Reads a card.
     ///
     /// # Errors
-    /// One line that says what is wrong.
+    /// One line that describes the mistake.
     pub fn read(text: &str) -> Result<Card, String> {
         let card: Card = toml::from_str(text).map_err(|e| e.message().lines().next().unwrap_or_default().to_owned())?;
         if !(1..=MAX_SIDE).contains(&card.width) || !(1..=MAX_SIDE).contains(&card.height) {
@@ -92,7 +92,7 @@ impl Card {
         }
     }
 
-    /// Probabilities of the outputs.
+    /// Converts outputs to probabilities.
     pub(crate) fn probabilities(&self, outputs: &[f32]) -> Vec<f32> {
         match self.activation {
             Activation::None => outputs.to_vec(),
@@ -107,7 +107,7 @@ impl Card {
         }
     }
 
-    /// The input of the model that shows an image of the card's own size: its numbers, and their shape.
+    /// Returns the model's input for an image of the card's own size: its numbers, and their shape.
     pub(crate) fn input(&self, pixels: &[u8]) -> (Vec<f32>, [usize; 4]) {
         let (width, height) = (self.width as usize, self.height as usize);
         let number = |at: usize, colour: usize| {

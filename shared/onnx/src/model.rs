@@ -1,4 +1,4 @@
-//! The model, loaded and run.
+//! Loads and runs the model.
 
 use crate::Unusable;
 use crate::card::{Card, MAX_CARD_BYTES};
@@ -15,15 +15,15 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Semaphore;
 
-/// Bytes of a model.
+/// Maximum size of a model in bytes.
 pub const MAX_MODEL_BYTES: u64 = 256 * 1024 * 1024;
-/// How long a page waits until its image is classified, its place in the queue included. A computation that takes longer is
-/// not heeded any more, but holds the next ones up until it ends.
+/// Maximum time that a page waits for the classification of its image, including the queue. The result of a longer
+/// computation is ignored, but it delays the next ones until it ends.
 pub const TIME_LIMIT: Duration = Duration::from_secs(5);
-/// Images under way at once: each takes the memory of all of the model's layers.
+/// Number of images under way at once: each needs the memory of all of the model's layers.
 const AT_ONCE: usize = 1;
 
-/// A classifier by an ONNX model.
+/// Classifier that runs an ONNX model.
 pub struct Onnx {
     inner: Arc<Inner>,
     turn: Arc<Semaphore>,
@@ -41,7 +41,7 @@ impl std::fmt::Debug for Onnx {
     }
 }
 
-/// The operators of models that classify images; others are refused when the model is loaded.
+/// Returns the operators of image classifiers; models with others are refused when they are loaded.
 fn operators() -> OpRegistry {
     op_registry!(
         Abs,
@@ -108,7 +108,7 @@ impl Onnx {
     /// Reads a card and its model, and tries the model out on an empty image.
     ///
     /// # Errors
-    /// One line that says what is wrong.
+    /// One line that describes the mistake.
     pub fn load(path: &Path) -> Result<Onnx, Unusable> {
         let unusable = |why: String| Unusable { card: path.display().to_string(), why };
         let text = read(path, MAX_CARD_BYTES).map_err(unusable)?;
@@ -128,7 +128,7 @@ impl Onnx {
         let turn = self.turn.clone().acquire_owned().await.map_err(|e| e.to_string())?;
         let inner = self.inner.clone();
         let ran = tokio::task::spawn_blocking(move || {
-            // Given back when the computation ends, whether or not somebody still waits for it.
+            // Released when the computation ends, whether or not somebody still waits for it.
             let _turn = turn;
             inner.run(&picture)
         });

@@ -1,4 +1,4 @@
-//! A model and its card, loaded and asked.
+//! Loads a model and its card, and classifies images.
 #![allow(
     clippy::unwrap_used,
     clippy::disallowed_methods,
@@ -29,7 +29,7 @@ topic = "violence"
 from = 0.6
 "#;
 
-/// Red without green and blue says red; all alike say nothing.
+/// Weights: red without green and blue gives the label "red"; equal colours give none.
 const WEIGHTS: [[f32; 3]; 2] = [[0.0, 0.0, 0.0], [12.0, -6.0, -6.0]];
 
 fn written(card: &str, model: &[u8]) -> (TempDir, PathBuf) {
@@ -56,7 +56,7 @@ async fn a_model_says_what_its_card_makes_of_it() {
     assert!(red[0].score.score > 0.99, "{red:?}");
     assert_eq!(red[0].why, "a model of red calls it “red” with 100 %");
     let grey = classified(&onnx, [120, 120, 120], (7, 301)).await;
-    // A sigmoid of nothing is a half, which this label's threshold makes less of.
+    // The sigmoid of zero is a half, which this label's threshold reduces.
     assert!((grey[0].score.score - 0.5 / 0.6 * 0.5).abs() < 0.002, "{grey:?}");
     let again = classified(&onnx, [250, 20, 20], (320, 200)).await;
     assert_eq!(red, again, "the same image is classified the same way");

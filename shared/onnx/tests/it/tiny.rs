@@ -1,4 +1,4 @@
-//! A tiny model, written as the ONNX format has it (onnx.proto3): as many bytes of Protocol Buffers as it takes.
+//! Writes tiny models in the ONNX format (onnx.proto3), with just enough Protocol Buffers.
 
 /// The type of floats in a tensor, and the wire types of Protocol Buffers.
 const FLOAT: u64 = 1;
@@ -52,7 +52,7 @@ fn value(field: u64, name: &str, dims: &[u64]) -> Vec<u8> {
     bytes(field, &[text(1, name), bytes(2, &bytes(1, &tensor_type))].concat())
 }
 
-/// A model that takes the mean of each colour and weighs them: an output for each row of `weights`.
+/// Returns a model that weighs the mean of each colour, with one output per row of `weights`.
 pub(crate) fn of_colours(side: u64, weights: &[[f32; 3]]) -> Vec<u8> {
     let rows = weights.len() as u64;
     let graph = [
@@ -68,7 +68,7 @@ pub(crate) fn of_colours(side: u64, weights: &[[f32; 3]]) -> Vec<u8> {
     model(&graph.concat())
 }
 
-/// A model of one operator that no classifier of images has.
+/// Returns a model of one operator that no image classifier has.
 pub(crate) fn of_operator(operator: &str) -> Vec<u8> {
     let graph = [
         node(operator, &["image"], "out", &[]),
