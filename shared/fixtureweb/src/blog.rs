@@ -1,5 +1,5 @@
-//! A site under construction: articles, feeds and oddities go in, a [`Site`] comes out, its expectation counted from
-//! what each entry was said to end in.
+//! Builds a [`Site`] from articles, feeds and oddities; its expectation is counted from the outcome given for each
+//! entry.
 
 use crate::coding::Coding;
 use crate::feeds::{Damage, Entry, FeedDoc, Format};
@@ -13,13 +13,13 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
 
 impl Publisher {
-    /// An article as an answer.
+    /// Returns an article's page as an answer.
     pub(crate) fn page(&self, post: &Post) -> Reply {
         Reply::page(html::article(self, self.style, post))
     }
 }
 
-/// A feed that a site has.
+/// A feed of a site.
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
     pub(crate) path: &'static str,
@@ -29,21 +29,21 @@ pub(crate) struct Plan {
     pub(crate) linked: bool,
     /// True if a crawler may leave it out (comments).
     pub(crate) optional: bool,
-    /// Of all entries every so-manieth, from this offset on: `(1, 0)` is all of them.
+    /// Stride and offset of the entries to include: `(1, 0)` is all of them.
     pub(crate) pick: (usize, usize),
-    /// Put behind every link.
+    /// Appended to every link.
     pub(crate) suffix: &'static str,
     pub(crate) damage: Damage,
     pub(crate) hints: &'static str,
     /// True if entries carry their full text.
     pub(crate) full: bool,
     pub(crate) headers: Vec<(&'static str, &'static str)>,
-    /// Instead of the usual one.
+    /// Overrides the usual media type.
     pub(crate) media_type: Option<&'static str>,
 }
 
 impl Plan {
-    /// A feed of all entries, named in the head.
+    /// Returns a feed of all entries, named in the head.
     pub(crate) fn new(path: &'static str, format: Format) -> Plan {
         Plan {
             path,
@@ -71,7 +71,7 @@ pub(crate) struct Blog {
     pub(crate) delay: Duration,
     pub(crate) rate_limit: RateLimit,
     pub(crate) crawl_delay: Option<Duration>,
-    /// Used for all pages and feeds.
+    /// Content coding of all pages and feeds.
     pub(crate) coding: Option<Coding>,
     plans: Vec<Plan>,
     entries: Vec<(Entry, Outcome)>,
@@ -117,7 +117,7 @@ impl Blog {
         }
     }
 
-    /// Articles 0 to `count` - 1, all fit to be accepted.
+    /// Adds articles 0 to `count` - 1, all fit to be accepted.
     pub(crate) fn posts(&mut self, count: usize) -> &mut Blog {
         for number in 0..count {
             let post = self.publisher.post(number);
@@ -126,13 +126,13 @@ impl Blog {
         self
     }
 
-    /// An article: its page, its picture, its entry.
+    /// Adds an article: its page, its picture, its entry.
     pub(crate) fn post(&mut self, post: &Post, outcome: Outcome) -> &mut Blog {
         let page = self.publisher.page(post);
         self.post_as(post, page, outcome)
     }
 
-    /// An article whose page is answered in this way.
+    /// Adds an article whose page is answered in this way.
     pub(crate) fn post_as(&mut self, post: &Post, page: Reply, outcome: Outcome) -> &mut Blog {
         self.at(&post.url, page);
         self.picture(post);
@@ -140,7 +140,7 @@ impl Blog {
         self.entry(entry, outcome)
     }
 
-    /// The picture of an article whose page is made elsewhere.
+    /// Adds the picture of an article whose page is made elsewhere.
     pub(crate) fn picture(&mut self, post: &Post) -> &mut Blog {
         if let Some(url) = &post.picture {
             self.at(url, Reply::picture_at(url));
@@ -158,14 +158,14 @@ impl Blog {
         self
     }
 
-    /// An answer at an absolute `http://` address.
+    /// Adds an answer at an absolute `http://` address.
     pub(crate) fn at(&mut self, url: &str, reply: Reply) -> &mut Blog {
         let key = url.strip_prefix("http://").unwrap_or(url).to_owned();
         self.routes.insert(key, Route { now: reply, later: None });
         self
     }
 
-    /// What is answered at an address once [`crate::Mode::Later`] is set.
+    /// Sets the answer at an address once [`crate::Mode::Later`] is set.
     pub(crate) fn later(&mut self, url: &str, reply: Reply) -> &mut Blog {
         if let Some(route) = self.routes.get_mut(url.strip_prefix("http://").unwrap_or(url)) {
             route.later = Some(reply);
@@ -173,20 +173,20 @@ impl Blog {
         self
     }
 
-    /// robots.txt, and the beginnings of the paths on the articles' host that it forbids us.
+    /// Sets robots.txt, and the path prefixes on the articles' host that it forbids to the crawler.
     pub(crate) fn robots(&mut self, reply: Reply, off_limits: &[&str]) -> &mut Blog {
         self.robots = Some(reply);
         self.off_limits = off_limits.iter().map(|path| format!("{}{path}", self.publisher.page_host)).collect();
         self
     }
 
-    /// The start URL, when it is not the home page.
+    /// Sets the start URL, if it is not the home page.
     pub(crate) fn start(&mut self, url: &str) -> &mut Blog {
         self.start = Some(url.to_owned());
         self
     }
 
-    /// The start URL leads nowhere, so nothing is expected to be found.
+    /// Marks the start URL as unreachable, so that nothing is expected to be found.
     pub(crate) fn unreachable(&mut self, held: Option<&'static str>) -> &mut Blog {
         self.held = held;
         self.start_expected = false;
@@ -239,7 +239,7 @@ impl Blog {
         }
     }
 
-    /// Puts an answer where none was put before.
+    /// Adds an answer unless the address has one.
     fn missing(&mut self, url: &str, reply: Reply) {
         if !self.routes.contains_key(url.strip_prefix("http://").unwrap_or(url)) {
             self.at(url, reply);

@@ -1,4 +1,4 @@
-//! Response bodies, from tame to rude, that file their call in the log when they are done with or dropped.
+//! Response bodies, from tame to hostile, that file their call in the log when they end or are dropped.
 
 use crate::log::Call;
 use bytes::Bytes;
@@ -12,10 +12,10 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use tokio::time::{Sleep, sleep};
 
-/// What was sent of a broken body must have left the buffers before the connection ends.
+/// Delay before the connection breaks, so that the bytes sent so far leave the buffers.
 const BEFORE_BREAKING: Duration = Duration::from_millis(50);
 
-/// What is sent, piece by piece.
+/// Data of a body, sent piece by piece.
 #[derive(Debug)]
 pub(crate) enum Stream {
     /// Pieces of known length.
@@ -104,7 +104,7 @@ impl fmt::Debug for LoggedBody {
 }
 
 impl LoggedBody {
-    /// `file` is called once, with the call and the bytes it took, when the body is done with.
+    /// Calls `file` once, with the call and the bytes sent, when the body ends.
     pub(crate) fn new<S: Send + 'static>(stream: Stream, shared: S, call: Call, file: fn(&S, Call)) -> LoggedBody {
         let ending = move |bytes| file(&shared, Call { bytes, ..call });
         LoggedBody { stream, ending: Some(Box::new(ending)), sent: 0 }

@@ -30,7 +30,7 @@ impl Coding {
         })
     }
 
-    /// The bytes in this coding.
+    /// Returns the bytes in this coding.
     pub(crate) fn encode(self, plain: &[u8]) -> Bytes {
         match self {
             Coding::Gzip => gzip(plain),
@@ -42,14 +42,15 @@ impl Coding {
 
 fn gzip(plain: &[u8]) -> Bytes {
     let mut out = GzEncoder::new(Vec::with_capacity(plain.len() / 3), Compression::fast());
-    // Writing into memory does not fail; if it did, an empty body would be the visible sign.
+    // Writing into memory does not fail; if it did, an empty body would show it.
     if out.write_all(plain).is_err() {
         return Bytes::new();
     }
     out.finish().map(Bytes::from).unwrap_or_default()
 }
 
-/// gzip of an HTML page that is `mebibytes` long when decoded and about a thousandth of that on the wire.
+/// Returns the gzip of an HTML page that is `mebibytes` MiB long when decoded and about a thousandth of that on the
+/// wire.
 pub(crate) fn gzip_bomb(mebibytes: usize) -> Bytes {
     let mut out = GzEncoder::new(Vec::new(), Compression::default());
     let filler = vec![b' '; 1 << 20];
@@ -60,7 +61,7 @@ pub(crate) fn gzip_bomb(mebibytes: usize) -> Bytes {
     out.finish().map(Bytes::from).unwrap_or_default()
 }
 
-/// RFC 7932 §9: uncompressed meta-blocks in a window of 2^16.
+/// Encodes as brotli with uncompressed meta-blocks in a window of 2^16 (RFC 7932 §9).
 fn brotli(plain: &[u8]) -> Bytes {
     let mut out = Vec::with_capacity(plain.len() + 16);
     for (i, block) in plain.chunks(1 << 16).enumerate() {
@@ -76,7 +77,7 @@ fn brotli(plain: &[u8]) -> Bytes {
     Bytes::from(out)
 }
 
-/// RFC 8878 §3.1: one frame of raw blocks, content size known, no checksum.
+/// Encodes as zstd: one frame of raw blocks, content size known, no checksum (RFC 8878 §3.1).
 fn zstd(plain: &[u8]) -> Bytes {
     const BLOCK: usize = 1 << 17;
     let mut out = Vec::with_capacity(plain.len() + 32);

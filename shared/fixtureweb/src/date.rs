@@ -17,22 +17,22 @@ impl Stamp {
         Stamp(Timestamp::from_second(days * 86_400 + i64::from(second % 86_400)).unwrap_or_default())
     }
 
-    /// The calendar day.
+    /// Returns the calendar day.
     pub(crate) fn day(self) -> Date {
         TimeZone::UTC.to_datetime(self.0).date()
     }
 
-    /// `2026-11-14T08:30:00Z` (RFC 3339).
+    /// Formats as `2026-11-14T08:30:00Z` (RFC 3339).
     pub(crate) fn rfc3339(self) -> String {
         self.0.to_string()
     }
 
-    /// `2026-11-14`.
+    /// Formats as `2026-11-14`.
     pub(crate) fn date(self) -> String {
         self.day().to_string()
     }
 
-    /// `Sat, 14 Nov 2026 08:30:00 GMT` (RFC 9110 §5.6.7; also good for RSS).
+    /// Formats as `Sat, 14 Nov 2026 08:30:00 GMT` (RFC 9110 §5.6.7; also valid in RSS).
     pub(crate) fn http(self) -> String {
         DateTimePrinter::new().timestamp_to_rfc9110_string(&self.0).unwrap_or_default()
     }

@@ -14,18 +14,18 @@ pub struct Farm {
 }
 
 impl Farm {
-    /// The bundled web: some seventy small sites, each of another shape.
+    /// Returns the bundled web: some seventy small sites, each with different properties.
     pub fn demo() -> Farm {
         Farm::of(sites::all())
     }
 
-    /// Sites that are all alike, for measuring.
+    /// Returns identical sites, for measurements.
     pub fn uniform(spec: &Uniform) -> Farm {
         Farm::of(uniform::sites(spec, 1..=spec.hosts, false).map(site).collect())
     }
 
-    /// As [`Farm::uniform`], with pages that compress as real ones do: zstd leaves about a fifth of them. The hosts are
-    /// those with these numbers, instead of the first ones: `PREFIX-0007.test` for 7.
+    /// As [`Farm::uniform`], with pages that compress like real ones: to about a fifth with zstd. The hosts are those
+    /// with these numbers, instead of the first ones: `PREFIX-0007.test` for 7.
     pub fn keyed(spec: &Uniform, numbers: &[usize]) -> Farm {
         Farm::of(uniform::sites(spec, numbers.iter().copied(), true).map(site).collect())
     }
@@ -40,18 +40,18 @@ impl Farm {
         Farm { sites, by_host }
     }
 
-    /// All sites, in a fixed order.
+    /// Returns all sites, in a fixed order.
     pub fn sites(&self) -> &[Site] {
         &self.sites
     }
 
-    /// The site that answers for a host name (lower case, without a port).
+    /// Returns the site that answers for a host name (lower case, without a port).
     pub fn site(&self, host: &str) -> Option<&Site> {
         self.sites.get(*self.by_host.get(host)?)
     }
 }
 
-/// A site as all others know one.
+/// Converts a uniform site to an ordinary one.
 fn site(uniform: UniformSite) -> Site {
     let host = uniform.publisher.host.clone();
     Site {

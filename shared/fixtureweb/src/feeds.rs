@@ -1,4 +1,4 @@
-//! Feeds: what they say, the formats that they are written in, and the damage that real ones come with.
+//! Feeds: their content, formats, and the damage that occurs in real ones.
 
 use crate::date::{NEWEST, Stamp};
 use crate::html::{escape, paragraphs};
@@ -12,7 +12,7 @@ pub(crate) struct Entry {
     pub(crate) id: Option<String>,
     pub(crate) title: Option<String>,
     pub(crate) summary: String,
-    /// The full text as HTML, where the feed carries it.
+    /// Full text as HTML, if the feed carries it.
     pub(crate) html: Option<String>,
     pub(crate) author: String,
     pub(crate) at: Option<Stamp>,
@@ -29,13 +29,13 @@ pub(crate) struct FeedDoc {
     pub(crate) url: String,
     pub(crate) lang: String,
     pub(crate) image: Option<String>,
-    /// Further elements of the channel, such as `<ttl>`, as they stand.
+    /// Further elements of the channel, such as `<ttl>`, verbatim.
     pub(crate) hints: &'static str,
     pub(crate) entries: Vec<Entry>,
     pub(crate) damage: Damage,
 }
 
-/// The formats.
+/// Feed formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Format {
     Rss2,
@@ -47,7 +47,7 @@ pub(crate) enum Format {
 }
 
 impl Format {
-    /// What a tidy server calls it, and the `type` of its link in a page's head.
+    /// Returns its usual media type, also used as the `type` of its link in a page's head.
     pub(crate) const fn media_type(self) -> &'static str {
         match self {
             Format::Rss2 | Format::Rss091 => "application/rss+xml",
@@ -58,7 +58,7 @@ impl Format {
     }
 }
 
-/// What is wrong with a feed.
+/// Damage of a feed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Damage {
     #[default]
@@ -74,7 +74,7 @@ pub(crate) enum Damage {
 }
 
 impl Publisher {
-    /// An article as an entry of a feed.
+    /// Returns an article as an entry of a feed.
     pub(crate) fn entry(&self, post: &Post) -> Entry {
         let id = match self.style {
             Style::WordPress => Some(format!("{}/?p={}", self.home(), 100 + post.number)),
@@ -94,7 +94,7 @@ impl Publisher {
 }
 
 impl FeedDoc {
-    /// The document's bytes.
+    /// Returns the document's bytes.
     pub(crate) fn write(&self) -> Vec<u8> {
         let text = match self.format {
             Format::Rss2 => self.rss2(),
@@ -307,7 +307,7 @@ fn damaged(text: String, damage: Damage) -> Vec<u8> {
             text.replace("&amp;", "&").replace("<description>", "<description>Bread & butter,&nbsp;").into_bytes()
         }
         Damage::CutShort => {
-            // Behind the opening of the last entry's title, so that this entry has no link yet.
+            // Cuts after the opening of the last entry's title, so that this entry has no link yet.
             let cut = text.rfind("<item>\n<title>").map_or(text.len(), |at| at + "<item>\n<title>".len() + 6);
             let cut = (cut..=text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len());
             text.into_bytes()[..cut].to_vec()
@@ -317,7 +317,7 @@ fn damaged(text: String, damage: Damage) -> Vec<u8> {
     }
 }
 
-/// ISO-8859-1; typographic marks become the nearest ASCII, anything else becomes `?`.
+/// Encodes as ISO-8859-1; typographic marks become the nearest ASCII, other characters become `?`.
 pub(crate) fn latin1(text: &str) -> Vec<u8> {
     text.chars()
         .map(|c| match c {

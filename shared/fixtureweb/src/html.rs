@@ -1,9 +1,9 @@
-//! Page templates: five kinds of markup that articles of the real web come in, and home pages.
+//! Page templates: five common kinds of article markup, and home pages.
 
 use crate::publisher::{Post, Publisher, Style};
 use serde_json::json;
 
-/// For text and for attribute values in double quotes.
+/// Escapes text, also for attribute values in double quotes.
 pub(crate) fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
@@ -13,7 +13,7 @@ header,main,footer{max-width:42rem;margin:auto;padding:1rem}header a,footer{colo
 nav a{margin-right:1rem}img{max-width:100%;height:auto;border-radius:4px}\
 h1{line-height:1.25}.meta{color:#667;font-size:.85em}aside{font-size:.85em;border-top:1px solid #ddd}";
 
-/// The words of a page around its article, in its language.
+/// Words of a page around its article, in its language.
 struct Furniture {
     home: &'static str,
     about: &'static str,
@@ -76,7 +76,7 @@ fn furniture(lang: &str) -> Furniture {
     }
 }
 
-/// An article's page.
+/// Returns an article's page.
 pub(crate) fn article(publisher: &Publisher, style: Style, post: &Post) -> String {
     let head = article_head(publisher, style, post);
     let body = match style {
@@ -259,7 +259,7 @@ pub(crate) struct FeedLink {
     pub(crate) media_type: &'static str,
 }
 
-/// A home page: feed links in the head, a list of articles in the body.
+/// Returns a home page: feed links in the head, a list of articles in the body.
 pub(crate) fn home(
     publisher: &Publisher,
     feeds: &[FeedLink],

@@ -1,5 +1,5 @@
-//! A WebSub hub (W3C Recommendation, 23 January 2018) beside the sites: it takes subscriptions, asks back whether they are
-//! wanted, and tells of news when it is told to. It talks plain HTTP to loopback and to nothing else.
+//! A WebSub hub (W3C Recommendation, 23 January 2018) beside the sites: it accepts subscriptions, verifies them, and
+//! notifies subscribers on request. It uses plain HTTP on loopback only.
 
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
@@ -10,31 +10,31 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-/// The host that the hub answers for.
+/// Host name of the hub.
 pub const HUB: &str = "hub.test";
-/// The most bytes of a request for a subscription.
+/// Maximum size of a subscription request in bytes.
 pub(crate) const MAX_FORM: usize = 8 * 1024;
-/// The most bytes of a subscriber's answer.
+/// Maximum size of a subscriber's answer in bytes.
 const MAX_ANSWER: u64 = 64 * 1024;
-/// A subscriber must answer within this time.
+/// Time within which a subscriber must answer.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// What a subscriber has to send back.
+/// Challenge that a subscriber has to send back.
 const CHALLENGE: &str = "curlews-probe-the-mud";
 
-/// Who is told of news.
+/// A subscriber to a topic.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Subscriber {
     /// The feed.
     pub topic: String,
-    /// Where news are delivered.
+    /// Address for deliveries.
     pub callback: String,
-    /// What deliveries are signed with.
+    /// Secret that signs deliveries.
     pub secret: String,
-    /// `hub.lease_seconds` as it was granted.
+    /// Granted `hub.lease_seconds`.
     pub lease_seconds: u64,
 }
 
-/// How a delivery is signed.
+/// Signature of a delivery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Signed {
     /// By the subscriber's secret, with SHA-256.
@@ -45,17 +45,17 @@ pub enum Signed {
     Not,
 }
 
-/// The hub's memory: who subscribed to what, by topic and callback.
+/// Confirmed subscriptions, by topic and callback.
 #[derive(Debug, Default)]
 pub(crate) struct Hub(Mutex<BTreeMap<(String, String), Subscriber>>);
 
 impl Hub {
-    /// Those who have subscribed and confirmed it.
+    /// Returns the confirmed subscribers.
     pub(crate) fn subscribers(&self) -> Vec<Subscriber> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect()
     }
 
-    /// Takes a request; whether it is one. The subscriber is asked back at once.
+    /// Accepts a request, and verifies it with the subscriber at once. Returns false if it is malformed.
     pub(crate) fn take(self: &Arc<Hub>, form: &[u8]) -> bool {
         let fields = fields(&String::from_utf8_lossy(form));
         let field = |name: &str| fields.get(name).cloned().unwrap_or_default();
@@ -70,7 +70,7 @@ impl Hub {
         true
     }
 
-    /// WebSub §5.3: what is sent back must be the challenge, with a status of 2xx.
+    /// Verifies a request: the answer must be the challenge, with a status of 2xx (WebSub §5.3).
     async fn ask_back(&self, mode: &str, asked: Subscriber) {
         let mark = if asked.callback.contains('?') { '&' } else { '?' };
         let (callback, topic, lease) = (&asked.callback, escaped(&asked.topic), asked.lease_seconds);
@@ -89,7 +89,7 @@ impl Hub {
         };
     }
 
-    /// Delivers to all subscribers of a topic; gives their statuses, 0 for one that did not answer.
+    /// Delivers to all subscribers of a topic; returns their statuses, 0 for one that did not answer.
     pub(crate) async fn deliver(&self, topic: &str, body: &[u8], signed: Signed) -> Vec<u16> {
         let mut statuses = Vec::new();
         for to in self.subscribers().into_iter().filter(|known| known.topic == topic) {
@@ -110,7 +110,7 @@ fn signature(secret: &str, body: &[u8]) -> String {
     format!("X-Hub-Signature: sha256={digits}\r\n")
 }
 
-/// One request on a connection of its own, to an address on loopback.
+/// Sends one request on its own connection, to an address on loopback.
 async fn exchange(method: &str, url: &str, header: &str, body: &[u8]) -> Option<(u16, Vec<u8>)> {
     let (authority, path) = url.strip_prefix("http://")?.split_once('/')?;
     let addr: SocketAddr = authority.parse().ok()?;
@@ -135,7 +135,7 @@ async fn exchange(method: &str, url: &str, header: &str, body: &[u8]) -> Option<
     Some((status, answer[end + 4..].to_vec()))
 }
 
-/// The fields of a form (`application/x-www-form-urlencoded`).
+/// Returns the fields of a form (`application/x-www-form-urlencoded`).
 fn fields(form: &str) -> BTreeMap<String, String> {
     form.split('&').filter_map(|pair| pair.split_once('=')).map(|(name, value)| (plain(name), plain(value))).collect()
 }

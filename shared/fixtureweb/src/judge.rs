@@ -1,7 +1,7 @@
-//! Judges of the log: pure functions over calls, used by tests and measurements.
+//! Judges of the log: pure functions over calls, for tests and measurements.
 //!
-//! What politeness counts under is the caller's to say, as a function from host to key; [`registrable`] is the rule
-//! for the bundled web.
+//! The caller decides the unit of politeness, as a function from host to key; [`registrable`] is the rule for the
+//! bundled web.
 
 use crate::farm::Farm;
 use crate::log::{Call, Kind};
@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Two calls to one key, one right after the other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Gap {
-    /// What they have in common.
+    /// Key that they share.
     pub key: String,
     /// Microseconds from the start of the earlier to the start of the later.
     pub start_to_start: u64,
@@ -25,17 +25,17 @@ pub struct Gap {
 /// Two calls to one key of which the later began before the earlier had ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Overlap {
-    /// What they have in common.
+    /// Key that they share.
     pub key: String,
     /// The earlier call's address.
     pub earlier: String,
     /// The later call's address.
     pub later: String,
-    /// For how many microseconds both were under way.
+    /// Duration of the overlap in microseconds.
     pub micros: u64,
 }
 
-/// How many calls went where.
+/// Number of calls by kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     /// Calls of robots.txt.
@@ -48,15 +48,15 @@ pub struct Tally {
     pub pages: usize,
     /// Calls of pictures.
     pub images: usize,
-    /// Calls of addresses at which there is nothing.
+    /// Calls of addresses without a document.
     pub other: usize,
     /// Distinct pages that were answered 200.
     pub distinct_pages: usize,
 }
 
 impl Tally {
-    /// Calls of pages and pictures for each distinct page that was answered 200. A crawler of new pages stays below
-    /// 2, redirects and refusals apart. 0 when no page was answered.
+    /// Returns the calls of pages and pictures per distinct page that was answered 200. A crawler of new pages stays
+    /// below 2, without redirects and refusals. 0 if no page was answered.
     pub fn calls_per_page(&self) -> f64 {
         if self.distinct_pages == 0 {
             return 0.0;
@@ -70,20 +70,20 @@ impl Tally {
 pub struct Repeat {
     /// Host and path with query.
     pub address: String,
-    /// What lies there.
+    /// Kind of document there.
     pub kind: Kind,
-    /// How often it was called.
+    /// Number of calls.
     pub times: usize,
 }
 
-/// The last two labels of a host: the registrable domain under `.test`.
+/// Returns the last two labels of a host: the registrable domain under `.test`.
 pub fn registrable(host: &str) -> String {
     let mut labels: Vec<&str> = host.rsplit('.').take(2).collect();
     labels.reverse();
     labels.join(".")
 }
 
-/// All gaps between neighbouring calls to one key, in the order of the later call.
+/// Returns all gaps between neighbouring calls to one key, in the order of the later call.
 pub fn gaps(calls: &[Call], key_of_host: impl Fn(&str) -> String) -> Vec<Gap> {
     let mut ordered: Vec<&Call> = calls.iter().collect();
     ordered.sort_by_key(|call| call.start);
@@ -109,17 +109,17 @@ pub fn gaps(calls: &[Call], key_of_host: impl Fn(&str) -> String) -> Vec<Gap> {
     gaps
 }
 
-/// The pair of neighbouring calls to one key that is closest, from the end of the one to the start of the other.
+/// Returns the smallest gap between neighbouring calls to one key, from the end of one to the start of the next.
 pub fn closest_gap(calls: &[Call], key_of_host: impl Fn(&str) -> String) -> Option<Gap> {
     gaps(calls, key_of_host).into_iter().min_by_key(|gap| (gap.end_to_start, gap.start_to_start))
 }
 
-/// Gaps of less than so many microseconds between the end of one call and the start of the next.
+/// Returns the gaps of less than `micros` microseconds between the end of one call and the start of the next.
 pub fn closer_than(calls: &[Call], key_of_host: impl Fn(&str) -> String, micros: u64) -> Vec<Gap> {
     gaps(calls, key_of_host).into_iter().filter(|gap| gap.end_to_start < micros).collect()
 }
 
-/// Calls to one key that were under way at once. A polite crawler has none.
+/// Returns the calls to one key that overlapped. A polite crawler has none.
 pub fn overlaps(calls: &[Call], key_of_host: impl Fn(&str) -> String) -> Vec<Overlap> {
     let mut ordered: Vec<&Call> = calls.iter().collect();
     ordered.sort_by_key(|call| call.start);
@@ -141,8 +141,8 @@ pub fn overlaps(calls: &[Call], key_of_host: impl Fn(&str) -> String) -> Vec<Ove
     found
 }
 
-/// Gaps that are shorter than the Crawl-delay that the site's robots.txt asks for. Calls of robots.txt itself come
-/// before the directive is known, so the gap behind the first of them counts and the one before does not.
+/// Returns the gaps that are shorter than the site's Crawl-delay. Calls of robots.txt itself come before the directive
+/// is known, so the gap after the first of them counts and the one before does not.
 pub fn impatient(calls: &[Call], farm: &Farm) -> Vec<Gap> {
     let delay = |host: &str| farm.site(host).and_then(|site| site.crawl_delay);
     let relevant: Vec<Call> = calls.iter().filter(|call| delay(&call.host).is_some()).cloned().collect();
@@ -155,13 +155,13 @@ pub fn impatient(calls: &[Call], farm: &Farm) -> Vec<Gap> {
         .collect()
 }
 
-/// Calls of addresses that the site's robots.txt forbids, as it stood at the start.
+/// Returns the calls that the site's robots.txt forbids, as it stood at the start.
 pub fn forbidden(calls: &[Call], farm: &Farm) -> Vec<Call> {
     let is_forbidden = |call: &&Call| farm.site(&call.host).is_some_and(|site| site.forbids(&call.host, &call.path));
     calls.iter().filter(is_forbidden).cloned().collect()
 }
 
-/// Hosts that were called before their robots.txt was.
+/// Returns the hosts that were called before their robots.txt was.
 pub fn unasked(calls: &[Call]) -> BTreeSet<String> {
     let mut ordered: Vec<&Call> = calls.iter().collect();
     ordered.sort_by_key(|call| call.start);
@@ -177,7 +177,7 @@ pub fn unasked(calls: &[Call]) -> BTreeSet<String> {
     found
 }
 
-/// How many calls went where.
+/// Returns the number of calls by kind.
 pub fn tally(calls: &[Call]) -> Tally {
     let mut tally = Tally::default();
     let mut pages = BTreeSet::new();
@@ -198,12 +198,12 @@ pub fn tally(calls: &[Call]) -> Tally {
     tally
 }
 
-/// Calls of pages and pictures for each distinct page: see [`Tally::calls_per_page`].
+/// Returns the calls of pages and pictures per distinct page: see [`Tally::calls_per_page`].
 pub fn calls_per_page(calls: &[Call]) -> f64 {
     tally(calls).calls_per_page()
 }
 
-/// Addresses that were called more than once, the most frequent first.
+/// Returns the addresses that were called more than once, the most frequent first.
 pub fn repeated(calls: &[Call]) -> Vec<Repeat> {
     let mut times: BTreeMap<String, (Kind, usize)> = BTreeMap::new();
     for call in calls {
@@ -218,7 +218,8 @@ pub fn repeated(calls: &[Call]) -> Vec<Repeat> {
     found
 }
 
-/// Calls that carry headers which a polite crawler does not send: cookies, referrers, credentials; or no user agent.
+/// Returns the calls with headers that a polite crawler does not send (cookies, referrers, credentials), or without a
+/// user agent.
 pub fn indiscreet(calls: &[Call]) -> Vec<Call> {
     let bad = |call: &&Call| {
         call.user_agent.is_empty()

@@ -1,9 +1,9 @@
 //! A bundled web of small sites on loopback, with a log of every call.
 //!
 //! `curlew demo` crawls it, and so do the end-to-end tests. One listener answers for all sites, chosen by the `Host`
-//! header; a crawler is told `--resolve '*.test=127.0.0.1:PORT'`. All content is made from constants: two farms of the
-//! same make are the same, byte for byte. [`Site::expect`] says what a right crawler makes of each site, and [`judge`]
-//! says from the log how it behaved.
+//! header; a crawler is given `--resolve '*.test=127.0.0.1:PORT'`. All content is made from constants: two farms with
+//! the same parameters are identical, byte for byte. [`Site::expect`] states the correct result of crawling each site,
+//! and [`judge`] evaluates a crawler's behaviour from the log.
 
 mod blog;
 mod body;

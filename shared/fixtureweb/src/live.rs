@@ -1,4 +1,4 @@
-//! What changes about a site while the server runs: its mode, what it has published, how it has been called.
+//! State of a site that changes while the server runs: its mode, published articles, and calls so far.
 
 use crate::feeds::{Entry, FeedDoc};
 use crate::log::Kind;
@@ -9,13 +9,13 @@ use bytes::Bytes;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// How a site, or one of its addresses, behaves.
+/// Behaviour of a site, or of one of its addresses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
-    /// As it was made.
+    /// Original behaviour.
     #[default]
     Normal,
-    /// What the site's `about` says will change has changed: pages are gone or ask not to be indexed.
+    /// The changes announced in the site's `about` have happened: pages are gone or ask not to be indexed.
     Later,
     /// Every page (not home, robots.txt, feeds, pictures) answers this status, such as 404 or 410.
     Pages(u16),
@@ -39,18 +39,18 @@ pub enum Mode {
 #[derive(Debug, Default)]
 pub(crate) struct Live {
     pub(crate) mode: Mode,
-    /// By host and path.
+    /// Modes by host and path.
     pub(crate) page_modes: HashMap<String, Mode>,
     pages_served: usize,
     last_start: Option<u64>,
     fresh: Vec<Entry>,
     fresh_routes: HashMap<String, Reply>,
-    /// By host and path, before all else.
+    /// Answers by host and path; they take precedence.
     put: HashMap<String, Reply>,
 }
 
 impl Live {
-    /// The answer to a call that starts now.
+    /// Returns the answer to a call that starts now.
     pub(crate) fn decide(&mut self, site: &Site, host: &str, path: &str, now: u64) -> Reply {
         let mode = self.page_modes.get(&format!("{host}{path}")).copied().unwrap_or(self.mode);
         let reply = self.look_up(site, host, path, mode);
@@ -75,7 +75,7 @@ impl Live {
         uniform.unwrap_or_else(|| Reply::status(Kind::Other, 404))
     }
 
-    /// 429 where the site's manners ask for it.
+    /// Returns 429 if the site's rate limit requires it.
     fn refusal(&mut self, site: &Site, kind: Kind, now: u64) -> Option<Reply> {
         let before = self.last_start.replace(now);
         match site.rate_limit {
@@ -106,13 +106,13 @@ impl Live {
         reply
     }
 
-    /// Puts a document at an address, in the place of what there was.
+    /// Puts a document at an address, replacing any other.
     pub(crate) fn put(&mut self, host: &str, path: &str, media_type: &str, text: &str) {
         let reply = Reply::new(Kind::Other, 200, media_type, text.to_owned());
         self.put.insert(format!("{host}{path}"), reply);
     }
 
-    /// Adds so many new articles; gives their addresses, the newest first.
+    /// Adds `more` new articles; returns their addresses, the newest first.
     pub(crate) fn publish(&mut self, site: &Site, more: usize) -> Vec<String> {
         let Some(publisher) = &site.publisher else { return Vec::new() };
         let first = self.fresh.len();
@@ -134,7 +134,7 @@ fn bare(url: &str) -> String {
     url.strip_prefix("http://").unwrap_or(url).to_owned()
 }
 
-/// The answer as the mode bends it.
+/// Modifies the answer according to the mode.
 fn changed(reply: Reply, mode: Mode) -> Reply {
     let kind = reply.kind;
     match mode {
@@ -152,7 +152,7 @@ fn changed(reply: Reply, mode: Mode) -> Reply {
 
 fn with_noindex(reply: Reply) -> Reply {
     const META: &str = "<meta name=\"robots\" content=\"noindex\">\n</head>";
-    // Pages in other encodings are left as they are: an ASCII insertion would spoil UTF-16.
+    // Pages in other encodings stay unchanged: an ASCII insertion would corrupt UTF-16.
     let insert = |bytes: &Bytes| match std::str::from_utf8(bytes) {
         Ok(text) => Bytes::from(text.replacen("</head>", META, 1)),
         Err(_) => bytes.clone(),

@@ -6,13 +6,13 @@ use std::io::Write as _;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-/// The most calls kept in memory; later ones go only to the file.
+/// Maximum number of calls kept in memory; later ones go only to the file.
 pub(crate) const MAX_CALLS: usize = 1_000_000;
 
-/// The most bytes kept of one header's value.
+/// Maximum number of bytes kept of one header's value.
 const MAX_HEADER_VALUE: usize = 1024;
 
-/// What kind of document a call asked for.
+/// Kind of document that a call asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
@@ -26,7 +26,7 @@ pub enum Kind {
     Page,
     /// A picture.
     Image,
-    /// Anything else: addresses at which there is nothing.
+    /// Anything else: addresses without a document.
     Other,
 }
 
@@ -39,9 +39,9 @@ pub struct Call {
     pub path: String,
     /// The method, such as `GET`.
     pub method: String,
-    /// What was asked for.
+    /// Kind of document requested.
     pub kind: Kind,
-    /// The status that was answered; 0 when the connection was dropped without an answer.
+    /// Status of the answer; 0 if the connection was dropped without an answer.
     pub status: u16,
     /// Microseconds from the server's start to the end of the request's header.
     pub start: u64,
@@ -56,7 +56,7 @@ pub struct Call {
 }
 
 impl Call {
-    /// The first request header of this name (lower case).
+    /// Returns the first request header of this name (lower case).
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(n, _)| n == name).map(|(_, value)| value.as_str())
     }
@@ -75,7 +75,7 @@ impl Log {
         Log { began: Instant::now(), calls: Mutex::new(Vec::new()), file: file.map(Mutex::new) }
     }
 
-    /// Microseconds since the server's start.
+    /// Returns the microseconds since the server's start.
     pub(crate) fn now(&self) -> u64 {
         u64::try_from(self.began.elapsed().as_micros()).unwrap_or(u64::MAX)
     }
@@ -87,7 +87,7 @@ impl Log {
             && let Ok(mut line) = serde_json::to_vec(&call)
         {
             line.push(b'\n');
-            // A full disk must not take the server down; the missing lines are what shows it.
+            // A full disk must not stop the server; the missing lines reveal it.
             let _ = file.lock().unwrap_or_else(PoisonError::into_inner).write_all(&line);
         }
         let mut calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
@@ -96,7 +96,7 @@ impl Log {
         }
     }
 
-    /// All calls that have ended, by their start.
+    /// Returns all calls that have ended, by their start.
     pub(crate) fn calls(&self) -> Vec<Call> {
         let mut calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner).clone();
         calls.sort_by_key(|call| call.start);
@@ -108,7 +108,7 @@ impl Log {
     }
 }
 
-/// Header names and values as text that fits in the log.
+/// Returns header names and values as text that fits in the log.
 pub(crate) fn readable(headers: &hyper::HeaderMap) -> Vec<(String, String)> {
     let cut = |value: &[u8]| String::from_utf8_lossy(&value[..value.len().min(MAX_HEADER_VALUE)]).into_owned();
     headers.iter().map(|(name, value)| (name.as_str().to_owned(), cut(value.as_bytes()))).collect()

@@ -1,5 +1,5 @@
-//! A name server for the fixture web: TXT and CNAME records that a test writes, over UDP. It answers one question a message,
-//! as all resolvers ask it.
+//! A name server for the fixture web: TXT and CNAME records set by a test, over UDP. It answers one question per
+//! message, as all resolvers send it.
 
 use domain::base::iana::{Class, Rcode, Rtype};
 use domain::base::message_builder::PushError;
@@ -12,21 +12,21 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::net::UdpSocket;
 use tokio::task::JoinHandle;
 
-/// How long an answer may be kept.
+/// Time for which an answer may be cached.
 const TTL: Ttl = Ttl::from_secs(1);
-/// The largest question that is read, in bytes.
+/// Maximum size of a question in bytes.
 const QUESTION: usize = 4_096;
 
-/// A record that a name may have.
+/// A DNS record of a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Record {
-    /// This text.
+    /// TXT record with this text.
     Text(String),
-    /// It is another name for this one.
+    /// CNAME record to this name.
     Alias(String),
 }
 
-/// A name server at work; dropping it stops it.
+/// A running name server; dropping it stops it.
 #[derive(Debug)]
 pub struct NameServer {
     addr: SocketAddr,
@@ -37,15 +37,15 @@ pub struct NameServer {
 #[derive(Debug, Default)]
 struct Zone {
     records: BTreeMap<String, Vec<Record>>,
-    /// Every name is refused.
+    /// True if every query is refused.
     is_broken: bool,
 }
 
 impl NameServer {
-    /// Starts one on a free port of this machine. Needs to be called within a tokio runtime.
+    /// Starts one on a free port of this machine. Must be called within a tokio runtime.
     ///
     /// # Errors
-    /// If there is no port to be had.
+    /// If no port is available.
     pub async fn start() -> io::Result<NameServer> {
         let socket = UdpSocket::bind("127.0.0.1:0").await?;
         let (addr, zone) = (socket.local_addr()?, Arc::new(Mutex::new(Zone::default())));
@@ -53,17 +53,17 @@ impl NameServer {
         Ok(NameServer { addr, zone, serving })
     }
 
-    /// Where it listens.
+    /// Returns the address on which it listens.
     pub fn addr(&self) -> SocketAddr {
         self.addr
     }
 
-    /// From now on a name has these records and no others.
+    /// Replaces the records of a name.
     pub fn set(&self, name: &str, records: Vec<Record>) {
         self.zone.lock().unwrap_or_else(PoisonError::into_inner).records.insert(name.to_ascii_lowercase(), records);
     }
 
-    /// From now on it answers that it cannot, or can again.
+    /// Makes it refuse all queries, or answer again.
     pub fn set_broken(&self, is_broken: bool) {
         self.zone.lock().unwrap_or_else(PoisonError::into_inner).is_broken = is_broken;
     }
@@ -83,7 +83,7 @@ async fn serve(socket: UdpSocket, zone: Arc<Mutex<Zone>>) {
             Message::from_octets(&buffer[..length]).ok().and_then(|asked| zone.answer(&asked).ok())
         };
         if let Some(answer) = answer {
-            // Whoever went away asks again.
+            // A client that went away asks again.
             let _ = socket.send_to(&answer, from).await;
         }
     }
@@ -119,7 +119,7 @@ impl Zone {
         Ok(answer.finish())
     }
 
-    /// The records of a name, and of those that it stands for.
+    /// Returns the records of a name, and of the names that it is an alias for.
     fn chain(&self, name: String) -> Vec<(String, Record)> {
         let (mut chain, mut next) = (vec![], Some(name));
         while let Some(name) = next.take() {

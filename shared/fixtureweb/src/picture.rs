@@ -7,19 +7,19 @@ use std::collections::HashMap;
 use std::io::Cursor;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Pixels across.
+/// Width in pixels.
 pub(crate) const WIDTH: u32 = 640;
-/// Pixels down.
+/// Height in pixels.
 pub(crate) const HEIGHT: u32 = 360;
 
-/// The most pictures kept once drawn (about 10 to 40 KB each).
+/// Maximum number of cached pictures (about 10 to 40 KB each).
 const MAX_KEPT: usize = 1_024;
 
 const HILLS: usize = 3;
-/// Side of the squares that pictures are made of, in pixels: the larger, the faster drawn. Divides both sides.
+/// Side length in pixels of the squares in a picture: larger ones are drawn faster. Divides both sides.
 const GRAIN: usize = 2;
 
-/// How a picture is written.
+/// File format of a picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Form {
     Jpeg,
@@ -42,12 +42,12 @@ impl Form {
     }
 }
 
-/// Pictures drawn so far.
+/// Cache of pictures.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Gallery(Arc<Mutex<HashMap<(u64, Form), Bytes>>>);
 
 impl Gallery {
-    /// The picture of this seed; drawn on first use. Takes some milliseconds: not for an async thread.
+    /// Returns the picture of this seed; drawn on first use. Takes some milliseconds, so not for an async thread.
     pub(crate) fn picture(&self, seed: u64, form: Form) -> Bytes {
         if let Some(kept) = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&(seed, form)) {
             return kept.clone();
@@ -67,7 +67,7 @@ fn encode(picture: RgbImage, form: Form) -> Bytes {
         Form::Png => ImageFormat::Png,
     };
     let mut out = Cursor::new(Vec::new());
-    // Writing into memory does not fail; an empty body would be the visible sign if it did.
+    // Writing into memory does not fail; an empty body would show it if it did.
     match DynamicImage::ImageRgb8(picture).write_to(&mut out, format) {
         Ok(()) => Bytes::from(out.into_inner()),
         Err(_) => Bytes::new(),
@@ -110,14 +110,14 @@ fn colour(mixer: &mut Mixer, floor: usize, span: usize) -> Rgb<u8> {
     Rgb([channel(), channel(), channel()])
 }
 
-/// Nearer ranges are darker.
+/// Returns the colour of a range of hills; nearer ones are darker.
 fn shade(mixer: &mut Mixer, range: usize) -> Rgb<u8> {
     let floor = [110, 70, 30].get(range).copied().unwrap_or(30);
     let base = colour(mixer, floor, 40);
     Rgb([base[0], base[1].saturating_add(25), base[2]])
 }
 
-/// The height of a range above each column, as the sum of two triangle waves.
+/// Returns the height of a range above each column, as the sum of two triangle waves.
 fn outline(mixer: &mut Mixer, range: u32) -> Vec<u32> {
     let base = 170 + 55 * range;
     let (long, short) = (170 + mixer.below(160) as u32, 40 + mixer.below(60) as u32);

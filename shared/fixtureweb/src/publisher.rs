@@ -1,18 +1,18 @@
-//! Who publishes a site, and the articles that are published there.
+//! Publishers of sites, and their articles.
 
 use crate::date::{NEWEST, Stamp};
 use crate::picture::Form;
 use crate::text::{self, Bank};
 
-/// Articles from this number on are those published while the server runs.
+/// Number from which articles count as published while the server runs.
 pub(crate) const FRESH: usize = 10_000;
 
-/// Who a site is: what all its pages share.
+/// Identity of a site: the properties that all its pages share.
 #[derive(Clone, Debug)]
 pub(crate) struct Publisher {
-    /// Where the home page and the feeds are.
+    /// Host of the home page and the feeds.
     pub(crate) host: String,
-    /// Where the articles are.
+    /// Host of the articles.
     pub(crate) page_host: String,
     pub(crate) name: &'static str,
     pub(crate) tagline: &'static str,
@@ -21,7 +21,7 @@ pub(crate) struct Publisher {
     pub(crate) pictures: Pictures,
 }
 
-/// Where a site's pictures are.
+/// Location of a site's pictures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Pictures {
     /// Each article has its own, on the articles' host.
@@ -43,17 +43,17 @@ impl Publisher {
         text::fnv(self.host.as_bytes())
     }
 
-    /// The site's own image.
+    /// Returns the site's own image.
     pub(crate) fn image(&self) -> Option<String> {
         (self.pictures != Pictures::None).then(|| format!("{}/images/site.png", self.home()))
     }
 
-    /// The absolute address of a path on the articles' host.
+    /// Returns the absolute address of a path on the articles' host.
     pub(crate) fn url(&self, path: &str) -> String {
         format!("http://{}{path}", self.page_host)
     }
 
-    /// Article number `n`.
+    /// Returns article number `number`.
     pub(crate) fn post(&self, number: usize) -> Post {
         let prose = text::article(self.bank, self.seed(), number);
         let at = self.date(number);
@@ -104,7 +104,7 @@ impl Publisher {
     }
 }
 
-/// How a site marks up its articles.
+/// Markup of a site's articles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Style {
     /// WordPress with a block theme.
@@ -132,8 +132,8 @@ pub(crate) struct Post {
     pub(crate) url: String,
     /// The picture's absolute URL.
     pub(crate) picture: Option<String>,
-    /// What goes into the head besides, as it stands.
+    /// Additional HTML for the head, verbatim.
     pub(crate) head: String,
-    /// The canonical address, when it is not `url`.
+    /// Canonical address, if it is not `url`.
     pub(crate) canonical: Option<String>,
 }

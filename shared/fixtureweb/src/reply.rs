@@ -9,7 +9,7 @@ use bytes::Bytes;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// An answer: what the server says at one address.
+/// The server's answer at one address.
 #[derive(Clone, Debug)]
 pub(crate) struct Reply {
     pub(crate) kind: Kind,
@@ -20,28 +20,28 @@ pub(crate) struct Reply {
     pub(crate) coding: Option<Coding>,
 }
 
-/// What the body is made of.
+/// Content of a body.
 #[derive(Clone, Debug)]
 pub(crate) enum Body {
     /// Bytes as they are.
     Plain(Bytes),
     /// Bytes in several pieces, so that large parts can be shared between pages.
     Pieces(Vec<Bytes>),
-    /// A picture, drawn when it is first asked for.
+    /// A picture, drawn on the first request.
     Picture(u64, Form),
-    /// A feed, written when it is asked for, so that new entries can be published.
+    /// A feed, written on request, so that new entries can be published.
     Feed(Arc<FeedDoc>),
-    /// A gzip bomb of so many MiB when decoded.
+    /// A gzip bomb of this size in MiB when decoded.
     Bomb(usize),
-    /// The bytes over and over, this many times.
+    /// The bytes repeated this many times.
     Endless(Bytes, u32),
     /// One byte at a time, with this pause before each.
     Drip(Bytes, Duration),
     /// Fewer bytes than the Content-Length promises.
     Short {
-        /// What is sent.
+        /// Bytes that are sent.
         sent: Bytes,
-        /// What was promised.
+        /// Length that is promised.
         promised: u64,
     },
     /// The connection is closed without an answer.
@@ -54,22 +54,22 @@ impl Reply {
         Reply { kind, status, headers, body: Body::Plain(body.into()), coding: None }
     }
 
-    /// An HTML article in UTF-8.
+    /// Returns an HTML article in UTF-8.
     pub(crate) fn page(html: impl Into<Bytes>) -> Reply {
         Reply::new(Kind::Page, 200, "text/html; charset=utf-8", html)
     }
 
-    /// A home page in UTF-8.
+    /// Returns a home page in UTF-8.
     pub(crate) fn home(html: impl Into<Bytes>) -> Reply {
         Reply { kind: Kind::Home, ..Reply::page(html) }
     }
 
-    /// robots.txt.
+    /// Returns a robots.txt.
     pub(crate) fn robots(text: impl Into<Bytes>) -> Reply {
         Reply::new(Kind::Robots, 200, "text/plain; charset=utf-8", text)
     }
 
-    /// A bare status with a short text.
+    /// Returns a bare status with a short text.
     pub(crate) fn status(kind: Kind, status: u16) -> Reply {
         let text = format!(
             "<!doctype html>\n<html lang=\"en\"><head><title>{status}</title></head><body><p>The server says {status}.</p></body></html>\n"
@@ -77,12 +77,12 @@ impl Reply {
         Reply { status, ..Reply::new(kind, status, "text/html; charset=utf-8", text) }
     }
 
-    /// A redirect of a page.
+    /// Returns a redirect of a page.
     pub(crate) fn redirect(status: u16, to: &str) -> Reply {
         Reply::status(Kind::Page, status).with("location", to)
     }
 
-    /// A feed.
+    /// Returns a feed.
     pub(crate) fn feed(feed: FeedDoc) -> Reply {
         let media_type = format!("{}; charset=utf-8", feed.format.media_type());
         let newest = feed.newest();
@@ -90,13 +90,13 @@ impl Reply {
         reply.with("last-modified", newest.http()).body(Body::Feed(Arc::new(feed)))
     }
 
-    /// The picture at this address, as an answer.
+    /// Returns the picture at this address.
     pub(crate) fn picture_at(url: &str) -> Reply {
         let form = if url.ends_with(".png") { Form::Png } else { Form::Jpeg };
         Reply::picture(text::fnv(url.as_bytes()), form)
     }
 
-    /// A picture.
+    /// Returns a picture.
     pub(crate) fn picture(seed: u64, form: Form) -> Reply {
         let mut reply = Reply::new(Kind::Image, 200, form.media_type(), Bytes::new());
         reply.body = Body::Picture(seed, form);
@@ -109,14 +109,14 @@ impl Reply {
         self
     }
 
-    /// With this body instead, all else unchanged.
+    /// Replaces the body, all else unchanged.
     #[must_use]
     pub(crate) fn body(mut self, body: Body) -> Reply {
         self.body = body;
         self
     }
 
-    /// With this media type instead.
+    /// Replaces the media type.
     #[must_use]
     pub(crate) fn typed(mut self, media_type: &str) -> Reply {
         self.headers.retain(|(name, _)| *name != "content-type");

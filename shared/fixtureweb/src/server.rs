@@ -25,17 +25,17 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
 use tokio::task::{JoinHandle, JoinSet};
 
-/// The most connections at once; further ones wait.
+/// Maximum number of simultaneous connections; further ones wait.
 const MAX_CONNECTIONS: usize = 4_096;
-/// The most bytes of a request's header.
+/// Maximum size of a request's header in bytes.
 const MAX_HEADER_BYTES: usize = 32 * 1024;
-/// The most header lines of a request.
+/// Maximum number of header lines of a request.
 const MAX_HEADERS: usize = 64;
-/// How long a client may take to send a request's header, also between two requests of one connection. Longer than
-/// clients keep idle connections, so that the server never closes one in the face of a new request.
+/// Time that a client has to send a request's header, also between two requests on one connection. Longer than clients
+/// keep idle connections, so that the server never closes one during a new request.
 const HEADER_TIMEOUT: Duration = Duration::from_secs(600);
 
-/// A server at work. Dropping it without [`Running::stop`] stops it too, less tidily.
+/// A running server. Dropping it without [`Running::stop`] stops it too, less gracefully.
 #[derive(Debug)]
 pub struct Running {
     addr: SocketAddr,
@@ -44,7 +44,7 @@ pub struct Running {
     accepting: JoinHandle<()>,
 }
 
-/// What all connections share.
+/// State shared by all connections.
 #[derive(Debug)]
 struct ServerState {
     farm: Arc<Farm>,
@@ -55,9 +55,9 @@ struct ServerState {
     hub: Arc<Hub>,
 }
 
-/// Serves the farm on this listener until stopped. Takes every connection; the caller chose the address.
+/// Serves the farm on this listener until stopped. Accepts every connection; the caller chose the address.
 ///
-/// Needs to be called within a tokio runtime.
+/// Must be called within a tokio runtime.
 pub async fn serve(farm: Arc<Farm>, listener: TcpListener) -> Running {
     serve_logged(farm, listener, None).await
 }
@@ -79,17 +79,17 @@ pub async fn serve_logged(farm: Arc<Farm>, listener: TcpListener, file: Option<F
 }
 
 impl Running {
-    /// Where it listens.
+    /// Returns the address on which it listens.
     pub fn addr(&self) -> SocketAddr {
         self.addr
     }
 
-    /// The sites it serves.
+    /// Returns the sites that it serves.
     pub fn farm(&self) -> &Farm {
         &self.shared.farm
     }
 
-    /// All calls that have ended, in the order of their start. At most a million are kept.
+    /// Returns all calls that have ended, in the order of their start. At most a million are kept.
     pub fn calls(&self) -> Vec<Call> {
         self.shared.log.calls()
     }
@@ -99,17 +99,17 @@ impl Running {
         self.shared.log.clear();
     }
 
-    /// Microseconds since the server's start, on the clock of [`Call::start`].
+    /// Returns the microseconds since the server's start, on the clock of [`Call::start`].
     pub fn now_micros(&self) -> u64 {
         self.shared.log.now()
     }
 
-    /// From now on the site of this host behaves so. False if no site answers for the host.
+    /// Sets the mode of a host's site. Returns false if no site answers for the host.
     pub fn set_mode(&self, host: &str, mode: Mode) -> bool {
         self.shared.change(host, |live| live.mode = mode)
     }
 
-    /// From now on one address (host, path with query) behaves so, whatever the site's mode is. False if no site
+    /// Sets the mode of one address (host, path with query), regardless of the site's mode. Returns false if no site
     /// answers for the host.
     pub fn set_page_mode(&self, host: &str, path: &str, mode: Mode) -> bool {
         self.shared.change(host, |live| {
@@ -117,33 +117,33 @@ impl Running {
         })
     }
 
-    /// Puts so many new entries at the top of all feeds of the site, and their pages online. Gives their addresses,
-    /// the newest first; none if no site answers for the host or the site has no feed.
+    /// Publishes `more` new entries at the top of all feeds of the site, with their pages. Returns their addresses, the
+    /// newest first; empty if no site answers for the host or the site has no feed.
     pub fn publish(&self, host: &str, more: usize) -> Vec<String> {
         let Some(site) = self.shared.farm.site(host) else { return Vec::new() };
         let mut live = self.shared.live.lock().unwrap_or_else(PoisonError::into_inner);
         live.entry(site.host.clone()).or_default().publish(site, more)
     }
 
-    /// Puts a document at an address of a site (host, path), which has it from now on. False if no site answers for the host.
+    /// Puts a document at an address of a site (host, path). Returns false if no site answers for the host.
     pub fn put(&self, host: &str, path: &str, media_type: &str, text: &str) -> bool {
         self.shared.change(host, |live| live.put(host, path, media_type, text))
     }
 
-    /// Those who have subscribed at the hub, which answers for the host [`HUB`].
+    /// Returns the confirmed subscribers of the hub, whose host is [`HUB`].
     pub fn subscribers(&self) -> Vec<Subscriber> {
         self.shared.hub.subscribers()
     }
 
-    /// The hub tells all subscribers of a topic that there is news; gives what they answered, 0 for one that did not.
+    /// Has the hub notify all subscribers of a topic; returns their statuses, 0 for one that did not answer.
     pub async fn deliver(&self, topic: &str, body: &[u8], signed: Signed) -> Vec<u16> {
         self.shared.hub.deliver(topic, body, signed).await
     }
 
-    /// Stops taking connections, drops those that are open, and waits for all that to be done.
+    /// Stops accepting connections, drops those that are open, and waits until all are closed.
     pub async fn stop(mut self) {
         let _ = self.stop.send(true);
-        // It fails only if the task panicked, which the runtime has reported already.
+        // This fails only if the task panicked, which the runtime has reported already.
         let _ = (&mut self.accepting).await;
     }
 }
@@ -164,7 +164,7 @@ async fn accept(listener: TcpListener, shared: Arc<ServerState>, mut stopped: wa
             _ = stopped.changed() => break,
             accepted = listener.accept() => match accepted {
                 Ok((stream, _)) => stream,
-                // Out of descriptors or a client that went away: neither ends the server.
+                // Running out of descriptors, or a client that went away, does not stop the server.
                 Err(_) => {
                     tokio::time::sleep(Duration::from_millis(20)).await;
                     continue;
@@ -184,7 +184,7 @@ async fn accept(listener: TcpListener, shared: Arc<ServerState>, mut stopped: wa
 async fn converse(stream: TcpStream, shared: Arc<ServerState>) {
     let _ = stream.set_nodelay(true);
     let service = service_fn(move |request| answer(Arc::clone(&shared), request));
-    // Errors here are the client's, or a hang-up that the site is meant to do.
+    // Errors here are the client's, or a disconnection that the site simulates.
     let _ = hyper::server::conn::http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEADER_TIMEOUT)
@@ -194,7 +194,7 @@ async fn converse(stream: TcpStream, shared: Arc<ServerState>) {
         .await;
 }
 
-/// The service's error: the connection is to be closed without an answer.
+/// Error of the service that closes the connection without an answer.
 #[derive(Debug)]
 struct HangUp;
 
@@ -243,7 +243,7 @@ async fn answer(shared: Arc<ServerState>, request: Request<Incoming>) -> Result<
     Ok(shared.respond(reply, call, &head.headers).await)
 }
 
-/// The host that is asked for: the `Host` header, or the target's authority in absolute form; no port, lower case.
+/// Returns the requested host: the `Host` header, or the target's authority in absolute form; no port, lower case.
 fn host_of(request: &Request<Incoming>) -> String {
     let header = request.headers().get("host").and_then(|value| value.to_str().ok());
     let host = request.uri().host().or(header).unwrap_or("");
@@ -293,7 +293,7 @@ impl ServerState {
         response
     }
 
-    /// The body as it goes out; adds entity tag and coding to the headers.
+    /// Prepares the body for sending; adds entity tag and coding to the headers.
     async fn stream(
         self: &Arc<ServerState>,
         reply: &Reply,
@@ -333,7 +333,8 @@ impl ServerState {
     }
 }
 
-/// RFC 9110 §13.2.2: If-None-Match decides; only without it If-Modified-Since, here by equality.
+/// True if the document is unchanged (RFC 9110 §13.2.2): If-None-Match decides; only without it If-Modified-Since,
+/// compared for equality.
 fn is_unchanged(headers: &[(&'static str, String)], asked: &HeaderMap) -> bool {
     let ours = |wanted: &str| headers.iter().find(|(name, _)| *name == wanted).map(|(_, value)| value.as_str());
     if let Some(tags) = asked.get("if-none-match").and_then(|value| value.to_str().ok()) {

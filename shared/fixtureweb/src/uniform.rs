@@ -1,4 +1,4 @@
-//! Sites that are all alike, for measuring: as many hosts, pages and bytes as asked for, made when they are called.
+//! Identical sites for measurements: any number of hosts, pages and bytes, generated on request.
 
 use crate::date::{NEWEST, Stamp};
 use crate::feeds::{Damage, Entry, FeedDoc, Format};
@@ -10,27 +10,28 @@ use crate::text::{self, Bank, Mixer};
 use bytes::Bytes;
 use std::sync::Arc;
 
-/// Pictures of uniform farms repeat after so many, since drawing them is not what is measured.
+/// Number of pictures after which those of uniform farms repeat, since drawing them is not measured.
 const PICTURES: usize = 16;
 
-/// How often the middle of an article is told: about 600 words.
+/// Number of repetitions of an article's middle: about 600 words.
 const ROUNDS: usize = 5;
 
-/// How many numbers, of sixteen digits each, the key of a link has where pages compress as real ones do.
+/// Number of sixteen-digit numbers in the key of a link, in pages that compress like real ones.
 const KEY_WORDS: usize = 9;
 
-/// How large a uniform farm is.
+/// Size of a uniform farm.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Uniform {
-    /// Sites, each a registrable domain of its own.
+    /// Number of sites, each with its own registrable domain.
     pub hosts: usize,
-    /// Entries in each site's one feed, each a page of its own.
+    /// Number of entries in each site's only feed, each with its own page.
     pub pages: usize,
-    /// Bytes of each page, at least; the article itself is about 5 KB, the rest is furniture as real pages have it.
+    /// Minimum size of each page in bytes; the article itself is about 5 KB, the rest is page furniture as on real
+    /// pages.
     pub bytes: usize,
-    /// Whether each page has a picture of its own (two calls a page) or only the site has one (one call a page).
+    /// True if each page has its own picture (two calls a page); otherwise only the site has one (one call a page).
     pub images: bool,
-    /// Hosts are called `PREFIX-0001.test` and so on.
+    /// Prefix of the host names, as in `PREFIX-0001.test`.
     pub prefix: String,
 }
 
@@ -49,23 +50,23 @@ pub(crate) struct UniformSite {
     shared: Arc<PageParts>,
 }
 
-/// The parts of a page that all pages share.
+/// Parts that all pages share.
 #[derive(Debug)]
 struct PageParts {
     script: Bytes,
     furniture: LinkLists,
 }
 
-/// The lists of links around an article.
+/// Lists of links around an article.
 #[derive(Debug)]
 enum LinkLists {
-    /// The same on each page, which compresses far better than what is found on the web.
+    /// The same on each page, which compresses far better than real pages.
     Same(Bytes),
-    /// So many bytes, each page with keys of its own in it: about a fifth is left of such a page by zstd.
+    /// Number of bytes, with different keys on each page: zstd reduces such a page to about a fifth.
     Keyed(usize),
 }
 
-/// The sites with these numbers of a farm; `keyed`: with furniture that compresses no better than that of real pages.
+/// Returns the sites with these numbers; with `keyed`, furniture compresses no better than that of real pages.
 pub(crate) fn sites(
     spec: &Uniform,
     numbers: impl IntoIterator<Item = usize>,
@@ -89,7 +90,7 @@ pub(crate) fn sites(
 }
 
 impl UniformSite {
-    /// The answer at a path; `None` where there is nothing.
+    /// Returns the answer at a path; `None` if there is nothing.
     pub(crate) fn reply(&self, path: &str) -> Option<Reply> {
         let path = path.split('?').next().unwrap_or(path);
         match path {
@@ -196,7 +197,7 @@ fn number(name: &str, extension: &str) -> Option<usize> {
     name.strip_suffix(extension)?.parse().ok()
 }
 
-/// Script and furniture that bring a page to its size: a third of it script and data, the rest lists of links.
+/// Returns the script and furniture that bring a page to its size: one third script and data, the rest lists of links.
 fn shared(bytes: usize, keyed: bool) -> PageParts {
     const ARTICLE: usize = 9 * 1024;
     let filler = bytes.saturating_sub(ARTICLE);
@@ -215,7 +216,7 @@ fn shared(bytes: usize, keyed: bool) -> PageParts {
     PageParts { script: Bytes::from(script), furniture }
 }
 
-/// So many bytes of links, at least; `key` gives a further attribute for each.
+/// Returns at least `bytes` bytes of links; `key` gives an additional attribute for each.
 fn furniture(bytes: usize, mut key: impl FnMut() -> String) -> String {
     let mut furniture = String::from("<section class=\"related\">\n<ul>\n");
     let mut i = 0;

@@ -1,11 +1,11 @@
-//! The binary: prints where it listens, answers, appends its log, and leaves whole lines when killed.
+//! Tests the binary: it prints its address, answers, appends to its log, and leaves whole lines when killed.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should say so at once")]
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 
-/// Killed when the test ends, however it ends.
+/// Child process that is killed when the test ends, on success and failure.
 struct Killed(Child);
 
 impl Drop for Killed {

@@ -1,4 +1,4 @@
-//! The bundled web as a process of its own, for measurements and for tests that kill things.
+//! Runs the bundled web as a separate process, for measurements and for tests that kill processes.
 
 use curlew_fixtureweb::{Farm, Uniform, serve_logged, texts};
 use std::fs::{File, OpenOptions};
@@ -15,7 +15,7 @@ const USAGE: &str = "usage: curlew-fixtureweb [--listen ADDR] [--log FILE] [--si
   --hosts N …     sites that are all alike: how many, pages each, bytes a page
   --texts N       no sites: so many articles of all subjects in turn, a JSON line each";
 
-/// What the command line asks for.
+/// Command-line options.
 struct Options {
     listen: String,
     log: Option<String>,

@@ -1,4 +1,4 @@
-//! Sites whose pages say how they may be used: robots meta tags and X-Robots-Tag headers.
+//! Sites whose pages restrict their use: robots meta tags and X-Robots-Tag headers.
 
 use crate::blog::{Blog, Plan};
 use crate::feeds::Format;

@@ -1,4 +1,4 @@
-//! Sites that differ in their feeds: format, place, number, length, manners.
+//! Sites that differ in their feeds: format, location, number, length, behaviour.
 
 use crate::blog::{Blog, Plan};
 use crate::feeds::Format;

@@ -1,5 +1,5 @@
-//! Sites that break limits: bombs, endless bodies, lies about length, trees too deep. Each has proper pages beside, and
-//! its bad page comes last in the feed.
+//! Sites that break limits: bombs, endless bodies, false lengths, trees too deep. Each has proper pages too, and its
+//! bad page comes last in the feed.
 
 use crate::blog::{Blog, Plan};
 use crate::feeds::Format;
@@ -12,17 +12,17 @@ use std::time::Duration;
 
 /// Size of the bomb when decoded, in MiB.
 const BOMB: usize = 64;
-/// Pieces of the endless page, each of 64 KiB: 256 MiB, so that a reader without a limit ends too.
+/// Number of pieces of the endless page, each of 64 KiB: 256 MiB, so that a reader without a limit ends too.
 const ENDLESS_PIECES: u32 = 4_096;
-/// The pause before each byte of the drip. With [`DRIPS`] bytes it lasts 90 s: longer than any total timeout in use,
-/// while no single pause is long enough for a read timeout.
+/// Pause before each byte of the drip. With [`DRIPS`] bytes it lasts 90 s: longer than any total timeout in use, while
+/// no single pause is long enough for a read timeout.
 const DRIP: Duration = Duration::from_millis(150);
 const DRIPS: usize = 600;
-/// Elements within each other on the deep page.
+/// Number of nested elements on the deep page.
 const DEPTH: usize = 20_000;
-/// Attributes of one tag on the wide page.
+/// Number of attributes of one tag on the wide page.
 const ATTRIBUTES: usize = 50_000;
-/// Elements beside each other in a drawing that is large but fair.
+/// Number of sibling elements in a drawing that is large but legitimate.
 const STROKES: usize = 3_000;
 
 pub(crate) fn sites() -> Vec<Site> {

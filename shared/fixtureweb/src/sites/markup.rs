@@ -1,4 +1,4 @@
-//! Sites that differ in how they mark up their articles, in language, and in where articles and pictures are.
+//! Sites that differ in article markup, in language, and in the location of articles and pictures.
 
 use crate::blog::{Blog, Plan};
 use crate::coding::Coding;

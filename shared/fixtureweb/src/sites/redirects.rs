@@ -93,7 +93,7 @@ fn one_true_page() -> Site {
     blog.finish()
 }
 
-/// Article `number` behind redirects: the feed names the first of these paths.
+/// Adds article `number` behind redirects: the feed names the first of these paths.
 fn behind(blog: &mut Blog, number: usize, path: &[&str], outcome: Outcome) {
     let post = blog.publisher.post(number);
     let page = blog.publisher.page(&post);
@@ -111,7 +111,7 @@ fn behind(blog: &mut Blog, number: usize, path: &[&str], outcome: Outcome) {
     named(blog, number, path.first().copied().unwrap_or("/"), outcome);
 }
 
-/// An entry with the title of article `number` that names this path.
+/// Adds an entry with the title of article `number` that names this path.
 fn named(blog: &mut Blog, number: usize, path: &str, outcome: Outcome) {
     let post = blog.publisher.post(number);
     let mut entry = blog.publisher.entry(&post);

@@ -153,7 +153,7 @@ fn named_guest() -> Site {
     blog.finish()
 }
 
-/// An entry whose page exists and must not be called; calling it would drop the connection.
+/// Adds an entry whose page exists and must not be called; calling it would drop the connection.
 fn forbidden(blog: &mut Blog, number: usize, path: &str) {
     let mut post = blog.publisher.post(number);
     post.url = blog.publisher.url(path);

@@ -1,4 +1,4 @@
-//! Sites that differ in what they answer with, and how soon.
+//! Sites that differ in their status codes and response times.
 
 use crate::blog::{Blog, Plan};
 use crate::feeds::Format;

@@ -69,7 +69,7 @@ fn taccuino_verde() -> Site {
     blog.finish()
 }
 
-/// The comments feed: its entries are fragments of pages that the main feed names too.
+/// Adds the comments feed: its entries are fragments of pages that the main feed names too.
 fn comments(blog: &mut Blog) {
     blog.feed(Plan {
         title: "Comments",

@@ -1,4 +1,4 @@
-//! The expectations hold together with what is served.
+//! Tests that the expectations match the served content.
 
 use super::{demo, follow, get, running};
 use crate::feeds::{Damage, FeedDoc, Format};
@@ -9,7 +9,7 @@ use crate::{Farm, Outcome, Site, Uniform, judge};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// The feeds of a site by their address; those of comments left out.
+/// Returns the feeds of a site by their address, without comment feeds.
 fn feeds(site: &Site) -> Vec<(String, Arc<FeedDoc>)> {
     let mut found: Vec<(String, Arc<FeedDoc>)> = site
         .routes
@@ -23,7 +23,7 @@ fn feeds(site: &Site) -> Vec<(String, Arc<FeedDoc>)> {
     found
 }
 
-/// The address without fragment and tracking parameters; `None` for what is no web address.
+/// Returns the address without fragment and tracking parameters; `None` if it is not a web address.
 fn plain(link: &str) -> Option<String> {
     let bare = link.split('#').next().unwrap_or(link);
     if !bare.starts_with("http://") && !bare.starts_with("https://") {
@@ -81,12 +81,12 @@ fn expectations_add_up_to_the_distinct_entries() {
     }
 }
 
-/// The bundled web is to be crawled in little more than a minute: the busiest host key bounds it.
+/// Crawling the bundled web must take little more than a minute: the busiest host key bounds it.
 #[test]
 fn no_site_takes_too_long_to_crawl() {
     // The mean of max(1 s, an exponential gap of 1 s) is 1.37 s.
     const PAUSE: f64 = 1.4;
-    // The total time that a drip is given.
+    // Total time allowed for a drip.
     const TOTAL: f64 = 30.0;
     for site in Farm::demo().sites() {
         let expect = &site.expect;
@@ -223,7 +223,7 @@ async fn a_page_that_promises_more_than_it_sends_is_cut_short() {
     running.stop().await;
 }
 
-/// The page is there, nothing forbids it, it is HTML, long enough, and so is its picture.
+/// Checks that the page exists, nothing forbids it, it is HTML and long enough, and its picture is served.
 async fn taken(running: &crate::Running, site: &Site, link: &str) {
     let (url, response) = follow(running, link).await.unwrap();
     assert_eq!(response.status(), 200, "{link}");
@@ -233,7 +233,7 @@ async fn taken(running: &crate::Running, site: &Site, link: &str) {
     let bytes = response.bytes().await.unwrap();
     assert!(bytes.len() > 1_500, "{link} has {} bytes", bytes.len());
     let html = String::from_utf8_lossy(&bytes);
-    // Drawing takes time in a debug build: every fourth picture stands for the rest.
+    // Drawing takes time in a debug build: only every fourth picture is checked.
     if bytes.len() % 4 == 0
         && let Some((_, rest)) = html.split_once("<figure><img")
     {

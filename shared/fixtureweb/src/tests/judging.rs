@@ -1,4 +1,4 @@
-//! The judges find planted faults, and find none where there are none.
+//! Tests that the judges find planted faults, and none elsewhere.
 
 use crate::judge::{self, registrable};
 use crate::{Call, Farm, Kind};
@@ -25,7 +25,7 @@ fn call(host: &str, path: &str, start: u64, end: u64) -> Call {
     }
 }
 
-/// A polite visit: a call a second, each 10 ms long.
+/// Returns a polite visit: one call per second, each 10 ms long.
 fn polite() -> Vec<Call> {
     let paths = ["/robots.txt", "/", "/feed.xml", "/a", "/images/a.jpg", "/b", "/images/b.jpg"];
     (0..).zip(paths).map(|(i, path)| call("a.test", path, i * 1_000_000, i * 1_000_000 + 10_000)).collect()

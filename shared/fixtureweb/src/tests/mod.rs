@@ -1,4 +1,4 @@
-//! Tests of the whole: what is served is what is expected of it.
+//! Tests that the served content meets the expectations.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should say so at once")]
 
 mod expectations;
@@ -8,7 +8,7 @@ mod serving;
 use crate::{Farm, Running, serve};
 use reqwest::header::HeaderMap;
 
-/// A server with the bundled web.
+/// Starts a server with the bundled web.
 async fn demo() -> Running {
     running(Farm::demo()).await
 }
@@ -18,7 +18,7 @@ async fn running(farm: Farm) -> Running {
     serve(farm.into(), listener).await
 }
 
-/// A client that follows no redirects and decodes gzip, brotli and zstd.
+/// Returns a client that follows no redirects and decodes gzip, brotli and zstd.
 fn client() -> reqwest::Client {
     thread_local! {
         static CLIENT: reqwest::Client = {
@@ -30,7 +30,7 @@ fn client() -> reqwest::Client {
     CLIENT.with(Clone::clone)
 }
 
-/// A GET of an `http://….test` address with these further headers.
+/// Sends a GET to an `http://….test` address with these additional headers.
 async fn get_with(running: &Running, url: &str, headers: HeaderMap) -> reqwest::Result<reqwest::Response> {
     let rest = url.strip_prefix("http://").unwrap();
     let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
@@ -42,7 +42,7 @@ async fn get(running: &Running, url: &str) -> reqwest::Result<reqwest::Response>
     get_with(running, url, HeaderMap::new()).await
 }
 
-/// As [`get`], behind at most two redirects within the bundled web.
+/// As [`get`], following at most two redirects within the bundled web.
 async fn follow(running: &Running, url: &str) -> reqwest::Result<(String, reqwest::Response)> {
     let mut url = url.to_owned();
     for _ in 0..2 {

@@ -1,4 +1,4 @@
-//! The server: conditional calls, codings, rude bodies, odd requests, modes, the log.
+//! Tests the server: conditional calls, codings, hostile bodies, odd requests, modes, the log.
 
 use super::{client, demo, get, get_with};
 use crate::{Kind, Mode};

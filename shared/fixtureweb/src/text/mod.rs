@@ -33,7 +33,7 @@ pub(crate) struct Prose {
 }
 
 impl Prose {
-    /// The first sentence or two, as feeds and descriptions give them.
+    /// Returns the first sentence or two, as used in feeds and descriptions.
     pub(crate) fn summary(&self) -> String {
         let first = self.paragraphs.first().map_or("", String::as_str);
         let end = first.char_indices().nth(180).map_or(first.len(), |(at, _)| at);
@@ -42,7 +42,7 @@ impl Prose {
         first[..cut].to_owned()
     }
 
-    /// Words of all paragraphs.
+    /// Returns the number of words in all paragraphs.
     #[cfg(test)]
     pub(crate) fn words(&self) -> usize {
         self.paragraphs.iter().map(|p| p.split_whitespace().count()).sum()
@@ -74,15 +74,15 @@ const SUBJECTS: [(&str, &Bank); 16] = [
 pub struct Text {
     /// Its language, as a BCP 47 tag.
     pub language: &'static str,
-    /// What it is about; articles of one subject are told in the same words.
+    /// Subject; articles of one subject use the same words.
     pub subject: &'static str,
     /// Its title.
     pub title: String,
-    /// Its paragraphs, parted by blank lines.
+    /// Paragraphs, separated by blank lines.
     pub text: String,
 }
 
-/// So many articles of all subjects in turn, the same ones each time. For measuring what a lot of them takes.
+/// Returns `count` articles of all subjects in turn, the same ones each time; for measurements.
 pub fn texts(count: usize) -> impl Iterator<Item = Text> {
     (0..count).map(|number| {
         let (subject, bank) = SUBJECTS[number % SUBJECTS.len()];
@@ -92,7 +92,7 @@ pub fn texts(count: usize) -> impl Iterator<Item = Text> {
     })
 }
 
-/// Numbers that look random and are not: SplitMix64 over a seed.
+/// Pseudo-random numbers: SplitMix64 over a seed.
 #[derive(Clone, Debug)]
 pub(crate) struct Mixer(u64);
 
@@ -109,7 +109,7 @@ impl Mixer {
         z ^ (z >> 31)
     }
 
-    /// A number below `limit`; 0 when `limit` is 0.
+    /// Returns a number below `limit`; 0 if `limit` is 0.
     pub(crate) const fn below(&mut self, limit: usize) -> usize {
         if limit == 0 { 0 } else { (self.next() % limit as u64) as usize }
     }
@@ -119,20 +119,20 @@ impl Mixer {
     }
 }
 
-/// FNV-1a, to make seeds and entity tags from bytes.
+/// Hashes bytes with FNV-1a, for seeds and entity tags.
 pub(crate) fn fnv(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
-/// The article number `n` of the site with this seed: about 120 to 260 words in three or four paragraphs.
+/// Returns article number `n` of the site with this seed: about 120 to 260 words in three or four paragraphs.
 pub(crate) fn article(bank: &Bank, seed: u64, n: usize) -> Prose {
     longer_article(bank, seed, n, 1)
 }
 
-/// As [`article`], with the middle told `rounds` times over in other words and another order.
+/// As [`article`], with `rounds` repetitions of the middle in other words and another order.
 pub(crate) fn longer_article(bank: &Bank, seed: u64, n: usize, rounds: usize) -> Prose {
     let mut mixer = Mixer::new(seed ^ (n as u64).wrapping_mul(0xd6e8_feb8_6659_fd93));
-    // As many places as titles would pair up the same way in every cycle.
+    // Equal numbers of places and titles would pair up the same way in every cycle.
     let cycle = if bank.places.len() == bank.titles.len() { n / bank.titles.len().max(1) } else { 0 };
     let place = bank.places.get((n + cycle + seed as usize % 7) % bank.places.len().max(1)).copied().unwrap_or("");
     let pattern = bank.titles.get((n * 3 + seed as usize % 5) % bank.titles.len().max(1)).copied().unwrap_or("");
@@ -163,7 +163,7 @@ fn shuffle(list: &mut [&str], mixer: &mut Mixer) {
     }
 }
 
-/// Puts words in for the slots; the first place of a text is the article's own.
+/// Fills the slots with words; the first place of a text is the article's own.
 fn fill(pattern: &str, bank: &Bank, place: &str, mixer: &mut Mixer) -> String {
     let mut out = String::with_capacity(pattern.len() + 24);
     let mut rest = pattern;
@@ -184,7 +184,7 @@ fn fill(pattern: &str, bank: &Bank, place: &str, mixer: &mut Mixer) -> String {
     out
 }
 
-/// The title as a piece of a path: lower-case ASCII letters, digits and single hyphens.
+/// Returns the title as a path segment: lower-case ASCII letters, digits and single hyphens.
 pub(crate) fn slug(title: &str) -> String {
     let mut out = String::new();
     for c in title.chars() {
