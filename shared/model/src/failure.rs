@@ -1,19 +1,19 @@
-//! Why a site could not be looked at, for the person who named it.
+//! Reasons why a site could not be examined, for the person who named it.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Why the last look at a site came to nothing, or a call did not reach its server.
+/// Failure of the last discovery of a site, or of a call that did not reach its server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
-    /// The kind of failure, by which a remedy is chosen.
+    /// Kind of failure, from which the remedy follows.
     pub cause: FailureCause,
-    /// The failure in words; it may quote the server.
+    /// Description of the failure; it may quote the server.
     pub detail: String,
 }
 
 impl Failure {
-    /// A failure of this kind, in these words.
+    /// Creates a failure from its kind and description.
     pub fn new(cause: FailureCause, detail: impl Into<String>) -> Failure {
         Failure { cause, detail: detail.into() }
     }
@@ -26,7 +26,8 @@ impl fmt::Display for Failure {
 }
 
 impl From<&str> for Failure {
-    /// The server was not reached, for a reason that has no cause of its own.
+    /// Creates a [`FailureCause::Network`] failure: the server was not reached, for a reason without a cause of its
+    /// own.
     fn from(detail: &str) -> Failure {
         Failure::new(FailureCause::Network, detail)
     }
@@ -46,7 +47,7 @@ pub enum FailureCause {
     Timeout,
     /// The server was not reached for another reason.
     Network,
-    /// The server was reached, but its answer did not come, was cut short, broke a limit or was no HTTP.
+    /// The server was reached, but its answer did not come, was cut short, exceeded a limit or was not HTTP.
     Broken,
     /// The server answered with a status other than 200.
     Status,
@@ -54,7 +55,7 @@ pub enum FailureCause {
     Redirect,
     /// robots.txt forbids the home page.
     Robots,
-    /// robots.txt is refused or out of reach, so nothing may be called.
+    /// robots.txt is refused or unreachable, so nothing may be called.
     RobotsUnavailable,
     /// The host is held.
     Held,
@@ -62,7 +63,7 @@ pub enum FailureCause {
     Blocked,
     /// The settings exclude the address.
     Excluded,
-    /// The address may not be called.
+    /// The address guard refuses the address.
     Address,
     /// No working feed was found.
     NoFeed,
@@ -75,7 +76,7 @@ impl FailureCause {
         matches!(self, Dns | ConnectionRefused | Tls | Timeout | Network)
     }
 
-    /// True if the site, its operator or ours asked for it: then it is no failure of the crawl.
+    /// True if the site, its operator or ours requested it, so that it does not count as a failure of the crawl.
     pub const fn is_wanted(self) -> bool {
         use FailureCause::{Blocked, Excluded, Held, Robots, RobotsUnavailable};
         matches!(self, Robots | RobotsUnavailable | Held | Blocked | Excluded)

@@ -1,12 +1,12 @@
-//! Faults of a feed by the letter of its format: facts for its author, and no reason to refuse it.
+//! Violations of a feed's format: information for its author, not a reason to refuse the feed.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// The faults of a document: how many, and the first of them.
+/// The faults of a document: their number, and the first of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Faults {
-    /// All that were counted.
+    /// Number of all faults that were counted.
     pub count: u32,
     /// The first of them, in the order of the document.
     #[serde(default)]
@@ -14,7 +14,7 @@ pub struct Faults {
 }
 
 impl Faults {
-    /// Faults that a feed's row keeps: enough to begin with, few enough for a small row.
+    /// Number of faults that a feed's row keeps: enough to begin with, few enough for a small row.
     pub const KEPT: usize = 5;
 
     /// True if the document has no fault.
@@ -22,32 +22,32 @@ impl Faults {
         self.count == 0
     }
 
-    /// True if another document has the same faults, wherever they are in it.
+    /// True if another document has the same faults, at any positions.
     pub fn is_like(&self, other: &Faults) -> bool {
         let kinds = |faults: &Faults| faults.first.iter().map(|f| (f.code, f.at.clone())).collect::<Vec<_>>();
         self.count == other.count && kinds(self) == kinds(other)
     }
 
-    /// The same with no more listed than a row keeps.
+    /// Returns the faults with at most [`Faults::KEPT`] listed.
     pub fn summary(&self) -> Faults {
         Faults { count: self.count, first: self.first.iter().take(Faults::KEPT).cloned().collect() }
     }
 }
 
-/// A fault of a document, and where it is. Its [`fmt::Display`] is a sentence for the feed's author. Kept as a list of five
-/// values, since a feed's row is written often.
+/// A fault of a document, with its position. Its [`fmt::Display`] is a sentence for the feed's author. Stored as a list
+/// of five values, since a feed's row is written often.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "Row", into = "Row")]
 pub struct Fault {
-    /// Line, from 1.
+    /// Line number, from 1.
     pub line: u32,
     /// Character in the line, from 1.
     pub column: u32,
-    /// The kind of fault.
+    /// Kind of fault.
     pub code: FaultCode,
-    /// Element that it is about, as it is written in the document: `<channel>`, `items[3]`.
+    /// Element that it is about, as written in the document: `<channel>`, `items[3]`.
     pub at: String,
-    /// Excerpt of what was found, or the name of what is missing; empty where there is nothing to say.
+    /// Excerpt of the text found, or the name of what is missing; empty if neither applies.
     pub found: String,
 }
 
@@ -69,11 +69,11 @@ impl From<Fault> for Row {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FaultCode {
-    /// The text is not in the character encoding that is stated.
+    /// The text is not in the stated character encoding.
     Encoding,
-    /// Something stands before the XML declaration or the first element.
+    /// Text before the XML declaration or the first element.
     TextBeforeStart,
-    /// Something stands after the end of the root element.
+    /// Text after the end of the root element.
     TextAfterEnd,
     /// The element `at` is never closed.
     Unclosed,
@@ -95,7 +95,7 @@ pub enum FaultCode {
     AttributeTwice,
     /// The prefix `found` of `at` is not declared.
     UndeclaredPrefix,
-    /// Elements inside each other beyond the limit; what follows was not looked at.
+    /// Elements are nested beyond the limit; the rest was not examined.
     TooDeep,
     /// The root element is not one that the format knows.
     UnknownRoot,
@@ -103,34 +103,34 @@ pub enum FaultCode {
     Missing,
     /// `at` lacks the attribute `found`.
     MissingAttribute,
-    /// `at` has more of `found` than may be.
+    /// `at` has more occurrences of `found` than allowed.
     TooMany,
-    /// `found` is not known in `at`.
+    /// `at` may not contain `found`.
     Unexpected,
-    /// The attribute `found` is not known in `at`.
+    /// `at` may not have the attribute `found`.
     UnexpectedAttribute,
-    /// Text, `found`, stands in `at`, which holds elements only.
+    /// `at` contains the text `found` but may hold elements only.
     UnexpectedText,
     /// `at` is empty.
     Empty,
-    /// `at` is no date as RSS writes it.
+    /// `at` is not a date in the format of RSS.
     BadRssDate,
-    /// `at` is no date as Atom and JSON Feed write it.
+    /// `at` is not a date in the format of Atom and JSON Feed.
     BadDate,
-    /// `at` is no complete address.
+    /// `at` is not a complete address.
     BadAddress,
-    /// `at` is no e-mail address; `found` is empty, since it may be somebody's.
+    /// `at` is not an e-mail address; `found` is empty, since it may be a person's address.
     BadMailAddress,
-    /// `at` is no number, or one out of range.
+    /// `at` is not a number, or out of range.
     BadNumber,
-    /// `at` has a value that is not one of those allowed.
+    /// `at` has a value that is not allowed.
     BadValue,
-    /// `at` is of another JSON type than `found`.
+    /// `at` is not of the JSON type `found`.
     WrongType,
 }
 
 impl FaultCode {
-    /// The word that programs use.
+    /// Returns the name that programs use.
     pub fn as_str(self) -> &'static str {
         match self {
             FaultCode::Encoding => "encoding",

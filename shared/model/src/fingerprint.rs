@@ -1,4 +1,4 @@
-//! Fingerprints that are alike where the things are alike.
+//! Similarity-preserving fingerprints of texts and images.
 
 use crate::hex::is_hex;
 use crate::ids::InvalidId;
@@ -8,14 +8,15 @@ use std::fmt;
 /// Hexadecimal digits of a fingerprint: 64 bits.
 const DIGITS: usize = 16;
 
-/// 64 bits of which the fewer differ, the more two texts or two images are alike. Unlike a hash of the content, which tells
-/// only equal from different. Written as 16 lower-case hexadecimal digits, since JSON numbers do not hold 64 bits.
+/// A 64-bit fingerprint: the more similar two texts or images are, the fewer bits differ. A content hash, in contrast,
+/// only distinguishes equal from different. Written as 16 lower-case hexadecimal digits, since JSON numbers do not hold
+/// 64 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Fingerprint(pub u64);
 
 impl Fingerprint {
-    /// Number of bits that differ, from 0 to 64 (Hamming distance); about 32 for what has nothing in common.
+    /// Number of bits that differ, from 0 to 64 (Hamming distance); about 32 for unrelated content.
     pub const fn distance(self, other: Fingerprint) -> u32 {
         (self.0 ^ other.0).count_ones()
     }

@@ -1,20 +1,20 @@
 //! Bytes as hexadecimal digits (RFC 4648 §8).
 
-/// Two lower-case digits a byte.
+/// Returns two lower-case digits per byte.
 pub fn hex(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
     digits.map(|digit| char::from(DIGITS[usize::from(digit)])).collect()
 }
 
-/// The bytes that digits of either case stand for; `None` if there is anything else among them, or half a byte.
+/// Decodes hexadecimal digits of either case; `None` if there are other characters, or an odd number of digits.
 pub fn unhex(text: &str) -> Option<Vec<u8>> {
     let (pairs, rest) = text.as_bytes().as_chunks::<2>();
     let byte = |pair: &[u8; 2]| Some(digit(pair[0])? << 4 | digit(pair[1])?);
     if rest.is_empty() { pairs.iter().map(byte).collect() } else { None }
 }
 
-/// True if a text is exactly so many hexadecimal digits in lower case.
+/// True if a text consists of exactly `digits` hexadecimal digits in lower case.
 pub(crate) fn is_hex(text: &str, digits: usize) -> bool {
     text.len() == digits && text.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b))
 }

@@ -1,4 +1,4 @@
-//! The state of a host key between two visits: one small item, swapped as a whole.
+//! State of a host key between two visits: one small item, swapped as a whole.
 
 use crate::ids::PageId;
 use crate::time::{Millis, Timestamp};
@@ -11,20 +11,21 @@ use std::collections::BTreeSet;
 pub struct HostState {
     /// The lease of the visit that may call this host key.
     pub lease: Option<Lease>,
-    /// Grows by one with every lease, so that a late holder can be told from the present one.
+    /// Number of the newest lease, which grows by one with every lease; distinguishes a late holder from the present
+    /// one.
     pub last_token: u64,
-    /// No call before this instant.
+    /// Instant before which no call is allowed.
     pub not_before: Timestamp,
-    /// Rest of the burst allowance; `None` while it was never used.
+    /// Rest of the burst allowance; `None` if it was never used.
     pub bucket: Option<TokenBucket>,
-    /// Calls in a row that did not reach the server.
+    /// Number of calls in a row that did not reach the server.
     pub failures: u32,
-    /// URLs that are held since their last call was refused or failed, the oldest first; several of them hold the host key.
+    /// URLs that are held since their last call was refused or failed, oldest first; several of them hold the host key.
     #[serde(rename = "troubles", skip_serializing_if = "Vec::is_empty")]
     pub url_holds: Vec<UrlHold>,
     /// State of the circuit breaker.
     pub circuit: Circuit,
-    /// The host key is left alone until a time.
+    /// Hold that suspends calls to the host key until an instant.
     pub hold: Option<Hold>,
     /// Number of holds in a row; each doubles the next.
     pub holds_in_a_row: u32,
@@ -36,34 +37,35 @@ pub struct HostState {
     pub last_response: Millis,
     /// Crawl-delay of the robots.txt read last, already within its cap.
     pub crawl_delay: Millis,
-    /// Pages that were sent to extraction lately, where that is remembered here and not in rows of their own.
+    /// Pages recently sent to extraction, if remembered here and not in rows of their own.
     #[serde(skip_serializing_if = "SentPages::is_empty")]
     pub sent: SentPages,
-    /// Texts that stood in place of pages lately.
+    /// Texts recently shown in place of pages.
     #[serde(skip_serializing_if = "Substitutes::is_empty")]
     pub substitutes: Substitutes,
 }
 
 impl HostState {
-    /// True if calls to `host` are blocked: it, or a name that it is below, is on the list.
+    /// True if calls to `host` are blocked: the list contains it or a parent domain.
     pub fn is_blocked(&self, host: &str) -> bool {
         self.blocked.iter().any(|blocked| is_at_or_below(host, blocked))
     }
 }
 
-/// True if a host name is `name` itself or lies below it. Both are in canonical form: lower case, A-labels.
+/// True if a host name is `name` itself or a subdomain of it. Both are in canonical form: lower case, A-labels.
 pub fn is_at_or_below(host: &str, name: &str) -> bool {
     host.strip_suffix(name).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
 }
 
-/// The pages of a host key that were sent to extraction last, in the order in which they were. Each is known by the first
-/// [`SentPages::DIGITS`] digits of its id, so that dozens fit into the state: of 2^40 pages, one is taken for another.
+/// The pages of a host key most recently sent to extraction, in that order. Each is identified by the first
+/// [`SentPages::DIGITS`] digits of its id, so that dozens fit into the state; two pages are confused with a probability
+/// of 2^-40.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct SentPages(String);
 
 impl SentPages {
-    /// Hexadecimal digits that are kept of an id.
+    /// Number of hexadecimal digits kept of an id.
     pub const DIGITS: usize = 10;
 
     /// True if none is remembered.
@@ -77,7 +79,7 @@ impl SentPages {
         self.0.as_bytes().chunks(Self::DIGITS).any(|digits| digits == wanted.as_bytes())
     }
 
-    /// Adds a page as the last one; of more than `most` the first ones are forgotten.
+    /// Appends a page; beyond `most` pages the oldest are forgotten.
     pub fn add(&mut self, page: &PageId, most: usize) {
         self.0.push_str(Self::digits(page));
         let above = self.0.len().saturating_sub(most.saturating_mul(Self::DIGITS));
@@ -89,14 +91,14 @@ impl SentPages {
     }
 }
 
-/// Texts that pages of a host key showed lately in place of their own, since a page last showed its own.
+/// Texts that pages of a host key showed in place of their own content, since a page last showed its own.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Substitutes {
-    /// A few, the one seen last at the end.
+    /// A few texts, most recent last.
     #[serde(rename = "t", skip_serializing_if = "Vec::is_empty")]
     pub texts: Vec<Substitute>,
-    /// Number of holds in a row that were laid down for one of them.
+    /// Number of holds in a row that one of them caused.
     #[serde(rename = "n")]
     pub holds: u32,
 }
@@ -108,13 +110,13 @@ impl Substitutes {
     }
 }
 
-/// A text that stood in place of pages.
+/// A text shown in place of pages.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Substitute {
     /// A short hash of the text.
     #[serde(rename = "h")]
     pub text: u32,
-    /// Short hashes of the pages that showed it; a few are enough.
+    /// Short hashes of pages that showed it; a few are enough.
     #[serde(rename = "p")]
     pub pages: Vec<u32>,
 }
@@ -122,34 +124,34 @@ pub struct Substitute {
 /// The right to call a host key, held by one visit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lease {
-    /// Names the visit, for people who read the state.
+    /// Name of the visit, for people who read the state.
     pub owner: String,
-    /// No call of this lease may end after this instant.
+    /// Instant at which every call of this lease must have ended.
     pub until: Timestamp,
-    /// Equal to [`HostState::last_token`] while this lease is the newest.
+    /// Number of the lease; equal to [`HostState::last_token`] while it is the newest.
     pub token: u64,
 }
 
-/// Calls that may be made at once before the refill rate rules; in thousandths of a call.
+/// Burst allowance: calls that may be made at once before the refill rate applies, in thousandths of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TokenBucket {
-    /// Thousandths of a call that are left.
+    /// Remaining tokens, in thousandths of a call.
     pub milli_tokens: u64,
-    /// When that was counted.
+    /// Time at which they were counted.
     pub at: Timestamp,
 }
 
-/// A URL whose last answer was a refusal or a failure, and which is left alone for a while. It says little about its host
-/// as long as it is the only one.
+/// A URL whose last answer was a refusal or a failure, and which is not called for a while. A single one says little
+/// about its host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UrlHold {
     /// A short hash of the URL.
     #[serde(rename = "u")]
     pub url: u32,
-    /// Why it is held.
+    /// Reason of the hold.
     #[serde(rename = "w")]
     pub what: HoldReason,
-    /// Until when the URL is left alone, and counts against its host.
+    /// Instant until which the URL is not called, and counts against its host.
     #[serde(rename = "t")]
     pub until: Timestamp,
     /// Number of holds in a row before this one; each doubles the next.
@@ -157,30 +159,30 @@ pub struct UrlHold {
     pub before: u32,
 }
 
-/// The state of the circuit breaker of a host key. It is open while a hold is in force.
+/// State of the circuit breaker of a host key. It is open while a hold is in force.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Circuit {
     /// Calls go through.
     #[default]
     Closed,
-    /// The host was in trouble. Once the hold is over, one call decides: it closes the circuit, or opens it again for
+    /// The host had failures. Once the hold is over, one call decides: it closes the circuit, or opens it again for
     /// twice as long.
     Probe,
 }
 
-/// A host key is left alone until a time.
+/// A suspension of calls to a host key.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hold {
-    /// No call before this instant.
+    /// Instant before which no call is allowed.
     pub until: Timestamp,
-    /// Why.
+    /// Reason.
     pub reason: HoldReason,
-    /// When it was laid down.
+    /// Time at which it began.
     pub since: Timestamp,
 }
 
-/// Why a host key is held.
+/// Reason of a hold on a host key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum HoldReason {
@@ -190,20 +192,20 @@ pub enum HoldReason {
     TooManyRequests,
     /// Any 5xx.
     ServerError,
-    /// DNS, connection, TLS, answers that do not come or are cut short.
+    /// Failures of DNS, connection or TLS, and missing or truncated answers.
     Network,
-    /// Nothing was found at the address that discovery was given.
+    /// Nothing exists at the address given to discovery.
     NotFound,
-    /// Repeated answers that break limits: bombs, endless bodies.
+    /// Repeated answers that exceed limits: bombs, endless bodies.
     Hostile,
-    /// One text stands in place of all pages: a bot wall, a challenge, a login.
+    /// One text replaces all pages: a bot wall, a challenge, a login.
     Interstitial,
     /// The hour for one visit window is used up.
     WindowSpent,
 }
 
 impl HoldReason {
-    /// The word that summaries and lists use.
+    /// Returns the name that summaries and lists use.
     pub const fn as_str(self) -> &'static str {
         match self {
             HoldReason::Forbidden => "forbidden",
@@ -218,10 +220,10 @@ impl HoldReason {
     }
 }
 
-/// Time spent on visits to a host key in the present window.
+/// Time spent on visits to a host key in the current window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Window {
-    /// When the window began.
+    /// Start of the window.
     pub began: Timestamp,
     /// Time under lease since then.
     pub spent: Millis,
@@ -250,7 +252,7 @@ mod tests {
             (0..6).map(|n| sent.contains(&page(n))).collect::<Vec<_>>(),
             [false, false, true, true, true, false]
         );
-        // Digits of two neighbours do not make a third one.
+        // The digits of two neighbouring ids must not match a third one.
         let (left, right) = ("ffffff0000", "1111aaaaaa");
         let id = |digits: &str| PageId::new(&format!("{digits}{:022x}", 0)).expect("an id");
         let mut sent = SentPages::default();
@@ -271,7 +273,7 @@ mod tests {
             blocked: ["example.org".to_owned()].into(),
             ..HostState::default()
         };
-        // A host either sends pages on or is in trouble; hardly ever much of both at once.
+        // A host either sends pages on or fails; hardly ever much of both at once.
         let busy = HostState { sent: SentPages("0123456789".repeat(24)), ..state.clone() };
         let text = Substitute { text: u32::MAX, pages: vec![u32::MAX; 3] };
         let substitutes = Substitutes { texts: vec![text; 3], holds: 9 };

@@ -1,16 +1,16 @@
-//! Names of things. Each is a checked text, so that none of them can be mistaken for another
-//! and none of them can carry a path separator into a store.
+//! Identifiers. Each is a checked text of its own type, so that none can be mistaken for another, and none can carry a
+//! path separator into a store.
 
 use crate::hex::is_hex;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// A text that cannot be the id it was taken for.
+/// A text that is not a valid id of the expected kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InvalidId {
     /// Kind of id that was expected.
     pub kind: &'static str,
-    /// The first characters of what was given.
+    /// First characters of the given text.
     pub given: String,
 }
 
@@ -33,7 +33,7 @@ macro_rules! id {
             #[doc = concat!("Takes a text as a ", $kind, ".")]
             ///
             /// # Errors
-            /// If the text does not have the form that the type's own page gives.
+            /// If the text does not have the form documented for the type.
             pub fn new(text: &str) -> Result<$name, InvalidId> {
                 let check: fn(&str) -> bool = $check;
                 if check(text) {
@@ -76,11 +76,11 @@ macro_rules! id {
     };
 }
 
-/// Longest host name in octets (RFC 1035 §2.3.4), brackets of an IPv6 literal included.
+/// Maximum length of a host name in octets (RFC 1035 §2.3.4), including the brackets of an IPv6 literal.
 const MAX_HOST: usize = 255;
-/// Hexadecimal digits of an id that is a hash: 128 bits.
+/// Number of hexadecimal digits of an id that is a hash: 128 bits.
 const HASH_DIGITS: usize = 32;
-/// Longest key of an object.
+/// Maximum length of an object's key in bytes.
 const MAX_KEY: usize = 512;
 
 fn is_host(text: &str) -> bool {
@@ -94,28 +94,28 @@ fn is_hash(text: &str) -> bool {
 }
 
 id! {
-    /// Unit of politeness: a registrable domain in lower-case A-label form, an IP literal, or
-    /// the name of a configured group of hosts.
+    /// Unit of politeness: a registrable domain in lower-case A-label form, an IP literal, or the name of a configured
+    /// group of hosts.
     HostKey, "host key", is_host
 }
 id! {
-    /// The scope of a robots.txt file (RFC 9309 §2.3): `scheme://host:port`, the port always written.
+    /// Scope of a robots.txt file (RFC 9309 §2.3): `scheme://host:port`, always with the port.
     Origin, "origin", |t| t.split_once("://").is_some_and(|(s, h)| (s == "http" || s == "https") && is_host(h))
 }
 id! {
-    /// The hash of a page's canonical URL: 32 lower-case hexadecimal digits.
+    /// Hash of a page's canonical URL: 32 lower-case hexadecimal digits.
     PageId, "page id", is_hash
 }
 id! {
-    /// The hash of an image's URL: 32 lower-case hexadecimal digits; its thumbnail is kept under it.
+    /// Hash of an image's URL: 32 lower-case hexadecimal digits; its thumbnail is stored under it.
     ImageId, "image id", is_hash
 }
 id! {
-    /// The hash of a feed's URL or of a site's start URL: 32 lower-case hexadecimal digits.
+    /// Hash of a feed's URL or of a site's start URL: 32 lower-case hexadecimal digits.
     SourceKey, "source key", is_hash
 }
 id! {
-    /// The key of a segment: `segments/YYYY/MM/DD/<name>.jsonl.zst`.
+    /// Key of a segment: `segments/YYYY/MM/DD/<name>.jsonl.zst`.
     SegmentKey, "segment key", |t| {
         t.len() <= MAX_KEY
             && t.starts_with("segments/")
@@ -127,11 +127,11 @@ id! {
 /// Location of a record: one zstd frame of a segment.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Location {
-    /// The object.
+    /// Key of the object.
     pub segment: SegmentKey,
-    /// First byte of the record's frame.
+    /// Offset of the record's frame in bytes.
     pub offset: u64,
-    /// Bytes of the frame.
+    /// Length of the frame in bytes.
     pub length: u64,
 }
 

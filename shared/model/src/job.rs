@@ -1,4 +1,4 @@
-//! Jobs: what travels through the queues. Every job may be delivered more than once.
+//! Jobs: messages of the queues. Every job may be delivered more than once.
 
 use crate::ids::{HostKey, ImageId, Location, PageId, SourceKey};
 use crate::ownership::{Challenge, OwnerRequest};
@@ -8,7 +8,7 @@ use crate::time::Timestamp;
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
-/// The version of the jobs' form; a job of another version is dead-lettered, never guessed at.
+/// Version of the jobs' format; a job of another version is dead-lettered, never interpreted.
 const VERSION: u8 = 1;
 
 /// The queues, in the order in which a page passes them.
@@ -29,7 +29,7 @@ impl Stage {
     /// All queues.
     pub const ALL: [Stage; 4] = [Stage::Discover, Stage::Poll, Stage::Fetch, Stage::Extract];
 
-    /// The queue's name.
+    /// Returns the queue's name.
     pub const fn as_str(self) -> &'static str {
         match self {
             Stage::Discover => "discover",
@@ -46,11 +46,11 @@ impl Stage {
 pub enum Job {
     /// For [`Stage::Discover`].
     Discover(DiscoverJob),
-    /// For [`Stage::Discover`], too: it is rare, and looks at a site as that does.
+    /// For [`Stage::Discover`], too: it is rare, and examines a site in the same way.
     Own(OwnJob),
     /// For [`Stage::Poll`].
     Poll(PollJob),
-    /// For [`Stage::Poll`], too: it is rare, and what follows from a poll.
+    /// For [`Stage::Poll`], too: it is rare, and results from a poll.
     Subscribe(SubscribeJob),
     /// For [`Stage::Fetch`].
     Fetch(VisitJob),
@@ -59,7 +59,7 @@ pub enum Job {
 }
 
 impl Job {
-    /// The queue it belongs to.
+    /// Returns the queue of the job.
     pub const fn stage(&self) -> Stage {
         match self {
             Job::Discover(_) | Job::Own(_) => Stage::Discover,
@@ -69,7 +69,7 @@ impl Job {
         }
     }
 
-    /// Number of times that it was deferred so far.
+    /// Returns the number of times that it was deferred so far.
     pub const fn deferrals(&self) -> u32 {
         match self {
             Job::Discover(j) => j.deferrals,
@@ -81,7 +81,7 @@ impl Job {
         }
     }
 
-    /// The same job, put off once more.
+    /// Returns the same job, deferred once more.
     #[must_use]
     pub fn deferred(mut self) -> Job {
         match &mut self {
@@ -95,7 +95,7 @@ impl Job {
         self
     }
 
-    /// As a message: JSON with the version in front.
+    /// Serializes to a message: JSON with the version in front.
     ///
     /// # Errors
     /// Never for jobs made by this crate; serde's error otherwise.
@@ -109,10 +109,10 @@ impl Job {
         serde_json::to_string(&Out { v: VERSION, job: self })
     }
 
-    /// From a message.
+    /// Parses a message.
     ///
     /// # Errors
-    /// If it is no JSON, of another version, or of an unknown kind; the text says which.
+    /// If it is not JSON, of another version, or of an unknown kind; the text says which.
     pub fn from_message(text: &str) -> Result<Job, String> {
         #[derive(Deserialize)]
         struct Version {
@@ -126,20 +126,20 @@ impl Job {
     }
 }
 
-/// Find the feeds of a site.
+/// Job that finds the feeds of a site.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DiscoverJob {
-    /// The site's row.
+    /// Key of the site's row.
     pub site: SourceKey,
     /// Its start URL.
     pub url: String,
-    /// Set once the home page was read: its address after all redirects. It is not called again.
+    /// Address of the home page after all redirects, once it was read. It is not called again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub home: Option<String>,
-    /// Feeds that the home page names and that are still to be tried.
+    /// Feeds named by the home page that are still to be tried.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub links: Vec<String>,
-    /// Set once the home page is known to name no feed that works: which of the usual addresses is tried next.
+    /// Index of the usual address to try next, once the home page is known to name no working feed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_guess: Option<u8>,
     /// Number of times that this job was deferred.
@@ -148,23 +148,23 @@ pub struct DiscoverJob {
 }
 
 impl DiscoverJob {
-    /// The first look at a site.
+    /// Creates the job for the first examination of a site.
     pub fn new(site: SourceKey, url: String) -> DiscoverJob {
         DiscoverJob { site, url, home: None, links: vec![], next_guess: None, deferrals: 0 }
     }
 }
 
-/// Do what somebody asks for who claims a site.
+/// Job that carries out a request of somebody who claims a site.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OwnJob {
     /// The host's name, in canonical form.
     pub host: String,
-    /// By which claim.
+    /// Challenge of the claim.
     pub challenge: Challenge,
-    /// The action to take.
+    /// Requested action.
     #[serde(rename = "wish")]
     pub request: OwnerRequest,
-    /// A proof is looked for in the DNS alone; the site is not called.
+    /// True if the proof is looked up in the DNS alone, without calling the site.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub dns_only: bool,
     /// Number of times that this job was deferred.
@@ -172,36 +172,36 @@ pub struct OwnJob {
     pub deferrals: u32,
 }
 
-/// Read a feed.
+/// Job that reads a feed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PollJob {
-    /// The feed's row.
+    /// Key of the feed's row.
     pub feed: SourceKey,
     /// Its URL.
     pub url: String,
     /// Number of times that this job was deferred.
     #[serde(default)]
     pub deferrals: u32,
-    /// A person asked for it, so that the feed's schedule plays no part.
+    /// True if a person requested it, so that the feed's schedule does not apply.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub on_request: bool,
 }
 
 impl PollJob {
-    /// The first one for a feed, as its schedule sends it.
+    /// Creates the job that a feed's schedule sends.
     pub fn new(feed: SourceKey, url: String) -> PollJob {
         PollJob { feed, url, deferrals: 0, on_request: false }
     }
 }
 
-/// Ask a feed's hub to tell of news, or no more.
+/// Job that asks a feed's hub for a subscription, or ends one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SubscribeJob {
-    /// The feed's row.
+    /// Key of the feed's row.
     pub feed: SourceKey,
     /// The hub's address.
     pub url: String,
-    /// End the subscription.
+    /// True to end the subscription.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub end: bool,
     /// Number of times that this job was deferred.
@@ -209,18 +209,18 @@ pub struct SubscribeJob {
     pub deferrals: u32,
 }
 
-/// Visit one host key for a list of URLs.
+/// Job that visits one host key for a list of URLs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct VisitJob {
-    /// Whose lease the visit needs.
+    /// Host key whose lease the visit needs.
     pub host: HostKey,
-    /// The feed that the items come from.
+    /// Feed that the items come from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub feed: Option<SourceKey>,
     /// The site's image, for pages that have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub site_image: Option<String>,
-    /// At most [`VisitJob::MAX_ITEMS`].
+    /// URLs to visit, at most [`VisitJob::MAX_ITEMS`].
     pub items: Vec<VisitItem>,
     /// Number of times that this job was deferred.
     #[serde(default)]
@@ -228,10 +228,10 @@ pub struct VisitJob {
 }
 
 impl VisitJob {
-    /// The most URLs that one visit may carry.
+    /// Maximum number of URLs in one visit.
     pub const MAX_ITEMS: usize = 100;
 
-    /// As many visits to one host key as its items need.
+    /// Splits items into visits to one host key.
     pub fn several(host: &HostKey, feed: Option<&SourceKey>, items: &[VisitItem]) -> impl Iterator<Item = VisitJob> {
         items.chunks(VisitJob::MAX_ITEMS).map(move |items| VisitJob {
             host: host.clone(),
@@ -248,9 +248,9 @@ impl VisitJob {
 pub struct VisitItem {
     /// The URL to call.
     pub url: String,
-    /// The page it is, or for an image the page it belongs to.
+    /// Page at that URL, or for an image the page that it belongs to.
     pub page: PageId,
-    /// The purpose.
+    /// Purpose.
     pub purpose: Purpose,
 }
 
@@ -264,27 +264,27 @@ pub enum Purpose {
         #[serde(default)]
         hints: EntryHints,
     },
-    /// Is an indexed page still there, and may it still be shown?
+    /// Checks that an indexed page still exists and may still be shown.
     Recheck,
-    /// The main image of a page that lies on another host key.
+    /// The main image of a page, located on another host key.
     Image {
-        /// Under which its thumbnail is kept.
+        /// Id under which its thumbnail is stored.
         image: ImageId,
     },
 }
 
-/// Make a record of a fetched page.
+/// Job that makes a record of a fetched page.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ExtractJob {
-    /// The page that was asked for.
+    /// Requested page.
     pub page: PageId,
-    /// The host key that it was fetched under.
+    /// Host key under which it was fetched.
     pub host: HostKey,
-    /// The canonical form of the URL that was asked for; its hash is `page`.
+    /// Canonical form of the requested URL; its hash is `page`.
     pub url: String,
-    /// The URL that answered, after redirects.
+    /// URL that answered, after redirects.
     pub final_url: String,
-    /// The feed that named it.
+    /// Feed that named it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub feed: Option<SourceKey>,
     /// Metadata from the feed.
@@ -293,40 +293,40 @@ pub struct ExtractJob {
     /// The site's image, for a page that has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub site_image: Option<String>,
-    /// `Content-Type` as the server said it.
+    /// `Content-Type` as the server sent it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content_type: Option<String>,
     /// Values of `X-Robots-Tag` headers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub robots_tags: Vec<String>,
-    /// Usage preferences that held when it was fetched; see [`crate::Record::usage`].
+    /// Usage preferences in force when it was fetched; see [`crate::Record::usage`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<String>,
     /// The document.
     pub body: PageBody,
     /// When it was fetched.
     pub fetched_at: Timestamp,
-    /// The main image, if it was asked for together with the page.
+    /// The main image, if it was requested together with the page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub image: Option<MainImage>,
-    /// Calls that the page may still cost: one for its main image, if neither that nor a redirect has used it up.
+    /// Number of calls that the page may still cost: one for its main image, unless that or a redirect has used it up.
     #[serde(default)]
     pub calls_left: u32,
     /// The validators of the document, for the next conditional request.
     #[serde(default, skip_serializing_if = "Validators::is_empty")]
     pub validators: Validators,
-    /// A re-check found a changed text: the record that the page's row points to, which the new one replaces. What the row
-    /// says stays if the page would not be taken now.
+    /// Location of the record that the page's row points to, if a re-check found a changed text; the new record
+    /// replaces it. The row stays unchanged if the page would no longer be accepted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replaces: Option<Location>,
 }
 
-/// A page's main image that was asked for right after the page.
+/// A page's main image, requested right after the page.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MainImage {
     /// The image.
     pub id: ImageId,
-    /// Its thumbnail as JPEG; `None` if it gives none.
+    /// Its thumbnail as JPEG; `None` if it yields none.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "base64_bytes_or_none")]
     pub thumbnail: Option<Bytes>,
 }
@@ -335,13 +335,13 @@ pub struct MainImage {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PageBody {
-    /// Compressed with zstd, inside the message.
+    /// Document compressed with zstd, inside the message.
     Inline(#[serde(with = "base64_bytes")] Bytes),
-    /// Compressed with zstd, in the object store, since it did not fit into a message.
+    /// Key of the document in the object store, compressed with zstd, since it did not fit into a message.
     Stored(String),
 }
 
-/// Bytes as standard base64, so that they can stand in JSON at a third more and not four times their size.
+/// Serializes bytes as standard base64, which grows them by a third in JSON instead of to four times their size.
 mod base64_bytes {
     use base64::Engine as _;
     use base64::engine::general_purpose::STANDARD;
@@ -358,7 +358,7 @@ mod base64_bytes {
     }
 }
 
-/// The same for bytes that need not be there.
+/// As [`base64_bytes`], for optional bytes.
 mod base64_bytes_or_none {
     use super::base64_bytes;
     use bytes::Bytes;

@@ -1,7 +1,7 @@
-//! Words of the domain: ids, timestamps, jobs, records. No I/O, no clock.
+//! Domain types: ids, timestamps, jobs, records. No I/O, no clock.
 //!
-//! Everything here is plain data that serialises with serde. Nothing in this crate decides anything;
-//! decisions live in `curlew-policy`, and effects live in adapters.
+//! Everything here is plain data that serializes with serde. This crate makes no decisions; decisions live in
+//! `curlew-policy`, and effects live in adapters.
 
 mod failure;
 mod fault;

@@ -1,5 +1,4 @@
-//! Ownership: who has shown that a site is theirs, and what they asked for. One small object for each host that somebody
-//! has claimed.
+//! Ownership: proofs that a site belongs to a claimant, and the claimant's requests. One small object per claimed host.
 
 use crate::hex::is_hex;
 use crate::time::Timestamp;
@@ -7,19 +6,19 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// Challenge that a claimant publishes: 160 bits as hexadecimal digits, of which nobody can tell the claimant's own key.
+/// Challenge that a claimant publishes: 160 bits as hexadecimal digits, which do not reveal the claimant's own key.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Challenge(String);
 
 impl Challenge {
-    /// Hexadecimal digits.
+    /// Number of hexadecimal digits.
     pub const DIGITS: usize = 40;
 
-    /// From its digits, in lower case.
+    /// Creates a challenge from its digits, in lower case.
     ///
     /// # Errors
-    /// If they are not as many, or others.
+    /// If the number of digits is wrong, or a character is not such a digit.
     pub fn new(text: &str) -> Result<Challenge, String> {
         if is_hex(text, Self::DIGITS) {
             Ok(Challenge(text.to_owned()))
@@ -28,7 +27,7 @@ impl Challenge {
         }
     }
 
-    /// Its digits.
+    /// Returns its digits.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -67,25 +66,25 @@ pub enum Way {
 }
 
 impl Way {
-    /// All of them, in the order in which they are looked at: the one that costs the site no call first.
+    /// All places, in the order in which they are checked: the one that costs the site no call first.
     pub const ALL: [Way; 3] = [Way::Dns, Way::File, Way::Meta];
 }
 
-/// Why a challenge was not found.
+/// Reason why a challenge was not found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Miss {
-    /// There is nothing at that place.
+    /// Nothing exists at that place.
     Absent,
-    /// There is something else.
+    /// Something else is published there.
     Other,
-    /// It leads elsewhere; who can lead visitors away from a site need not own it.
+    /// It redirects; whoever can redirect visitors of a site need not own it.
     Redirect,
-    /// robots.txt keeps us out, so it was not looked at.
+    /// robots.txt disallows it, so it was not checked.
     Robots,
-    /// The host is blocked, so it was not looked at.
+    /// The host is blocked, so it was not checked.
     Blocked,
-    /// The host is left alone for a while, so it was not looked at.
+    /// The host is held, so it was not checked.
     Held,
     /// It could not be read.
     #[serde(rename = "trouble")]
@@ -96,32 +95,32 @@ pub enum Miss {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OwnerRequest {
-    /// Look whether the challenge is published.
+    /// Check whether the challenge is published.
     Look,
-    /// Tell anew what is kept of the host.
+    /// Renew the report of everything stored about the host.
     Report,
-    /// No further call, and nothing of it is found.
+    /// Stop calls, and hide everything of it.
     Block,
-    /// Take the block back.
+    /// Remove the block.
     Unblock,
-    /// Ask its feeds and its pages again.
+    /// Poll its feeds and re-check its pages.
     Visit,
     /// Remove everything, and block.
     Forget,
 }
 
-/// All claims to one host, and what its owner is told.
+/// All claims to one host, and the report to its owner.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Ownership {
     /// The host's name, in canonical form.
     pub host: String,
-    /// When a proof was looked for lately, the oldest first.
+    /// Times of recent checks for a proof, oldest first.
     #[serde(default)]
     pub looks: Vec<Timestamp>,
-    /// The oldest first.
+    /// Claims, oldest first.
     #[serde(default)]
     pub claims: Vec<Claim>,
-    /// The last report to its owner.
+    /// Last report to its owner.
     #[serde(rename = "dossier", default, skip_serializing_if = "Option::is_none")]
     pub report: Option<HostReport>,
 }
@@ -131,10 +130,10 @@ pub struct Ownership {
 pub struct Claim {
     /// The challenge to publish.
     pub challenge: Challenge,
-    /// When something was asked for last, by what.
+    /// Time of the last request of each kind.
     #[serde(default)]
     pub asked: BTreeMap<OwnerRequest, Timestamp>,
-    /// When it was done last, by what.
+    /// Time at which a request of each kind was last carried out.
     #[serde(default)]
     pub done: BTreeMap<OwnerRequest, Timestamp>,
     /// Places where the last look did not find the challenge.
@@ -145,16 +144,16 @@ pub struct Claim {
     pub proof: Option<(Way, Timestamp)>,
 }
 
-/// Report to an owner of everything that is stored of a host.
+/// Report to an owner of everything stored about a host.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct HostReport {
-    /// When it was told.
+    /// Time of the report.
     pub at: Timestamp,
     /// Its feeds.
     pub feeds: Vec<FeedLine>,
     /// Number of pages of each state.
     pub counts: BTreeMap<String, u64>,
-    /// Its pages, those that were written last first; not all of them if there are many.
+    /// Its pages, most recently written first; incomplete if there are many.
     pub pages: Vec<PageLine>,
 }
 
@@ -163,9 +162,9 @@ pub struct HostReport {
 pub struct FeedLine {
     /// Its address.
     pub url: String,
-    /// When it was read last, if it ever was.
+    /// Time of the last poll, if any.
     pub polled_at: Option<Timestamp>,
-    /// When it is read next; never if it is not read any more.
+    /// Time of the next poll; `None` if it is no longer polled.
     pub next: Option<Timestamp>,
 }
 
@@ -176,9 +175,9 @@ pub struct PageLine {
     pub url: String,
     /// Its state and the reason, each as a word.
     pub state: String,
-    /// When that was written: for a page that can be found, when it was fetched and taken in.
+    /// Time at which that was written: for a page that can be found, the time at which it was fetched and accepted.
     pub at: Timestamp,
-    /// When it was last seen to be still there.
+    /// Time of the last check that found it still there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checked_at: Option<Timestamp>,
 }

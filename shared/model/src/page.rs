@@ -1,4 +1,4 @@
-//! Pages: one row for every URL that was ever taken up, and what became of it.
+//! Pages: one row for every URL ever taken up, with its outcome.
 
 use crate::ids::{HostKey, Location, PageId, SourceKey};
 use crate::source::Validators;
@@ -6,7 +6,7 @@ use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// The calendar year (UTC) whose index a page belongs to: the year in which it was accepted.
+/// Calendar year (UTC) whose index a page belongs to: the year in which it was accepted.
 pub type Year = i16;
 
 /// Row of one URL.
@@ -16,31 +16,31 @@ pub struct Page {
     pub id: PageId,
     /// The canonical URL.
     pub url: String,
-    /// The host key that politeness counts it under.
+    /// Host key under which politeness counts it.
     pub host: HostKey,
-    /// The feed that named it.
+    /// Feed that named it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub feed: Option<SourceKey>,
     /// Its state.
     pub state: PageState,
-    /// When that was written.
+    /// Time at which the state was written.
     pub at: Timestamp,
-    /// When the page was last seen to be still there.
+    /// Time of the last check that found the page still there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checked_at: Option<Timestamp>,
-    /// When the page is to vanish by its own directive, where a re-check found another date than its record has.
+    /// Expiry by the page's own directive, if a re-check found another date than its record has.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires: Option<Timestamp>,
-    /// When a re-check found something else in its place; a second look decides whether it is gone.
+    /// Time at which a re-check found something else in its place; a second check decides whether the page is gone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub doubted_at: Option<Timestamp>,
-    /// For the next conditional request; those of the document that the record was made of.
+    /// Validators for the next conditional request, of the document from which the record was made.
     #[serde(default, skip_serializing_if = "Validators::is_empty")]
     pub validators: Validators,
 }
 
 impl Page {
-    /// The row of a page that no feed named and no re-check has seen.
+    /// Returns the row of a page that no feed named and no re-check has seen.
     pub fn new(id: PageId, url: String, host: HostKey, state: PageState, at: Timestamp) -> Page {
         Page {
             id,
@@ -63,26 +63,26 @@ impl Page {
 pub enum PageState {
     /// Fetched and handed to extraction.
     Pending,
-    /// Its record is kept.
+    /// Its record is stored.
     Accepted {
-        /// Whose year's index it is in.
+        /// Year of its index.
         year: Year,
         /// Location of its record.
         location: Location,
         /// Hash of title and text, 16 hexadecimal digits.
         content_hash: String,
     },
-    /// Looked at and not taken.
+    /// Examined and not accepted.
     Rejected {
-        /// Why not.
+        /// Reason.
         reason: Rejection,
     },
-    /// Was there and is no more, or must not be found any more.
+    /// It existed and no longer does, or must no longer be found.
     Gone {
-        /// Why.
+        /// Reason.
         reason: Gone,
     },
-    /// Another page's address; that page's row says what became of it.
+    /// Another page's address; that page's row has the outcome.
     Alias {
         /// The page itself.
         of: PageId,
@@ -90,8 +90,8 @@ pub enum PageState {
 }
 
 impl PageState {
-    /// True if the page was rejected for a reason that says nothing about it and may pass, or that the operator has
-    /// lifted: when somebody sends a visit to it, it is fetched after all.
+    /// True if the reason for the rejection may pass and says nothing about the page, or if the operator has lifted it:
+    /// a visit sent to the page then fetches it after all.
     pub const fn may_be_taken_up(&self) -> bool {
         let PageState::Rejected { reason } = self else { return false };
         matches!(
@@ -101,7 +101,7 @@ impl PageState {
     }
 }
 
-/// Why a page was not taken.
+/// Reason why a page was not accepted.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(tag = "why", content = "detail", rename_all = "snake_case")]
 pub enum Rejection {
@@ -111,21 +111,21 @@ pub enum Rejection {
     Address(String),
     /// Its host is blocked by the operator or its owner.
     Blocked,
-    /// The operator excludes the URL; the rule that does.
+    /// The operator excludes the URL; contains the rule.
     Excluded(String),
-    /// Usage preferences or a reservation of rights forbid that it is found (AIPREF, TDMRep); which.
+    /// Usage preferences or a reservation of rights forbid indexing (AIPREF, TDMRep); contains which.
     Preference(String),
     /// `noindex` or `none` in a meta tag or an X-Robots-Tag header.
     Noindex,
-    /// The server's answer, such as 404 or 410.
+    /// The server answered with this status, such as 404 or 410.
     Status(u16),
-    /// Too many redirects, a circle, or a redirect without a usable target.
+    /// Too many redirects, a loop, or a redirect without a usable target.
     Redirect(String),
-    /// A limit on bytes, time or compression was broken.
+    /// A limit on bytes, time or compression was exceeded.
     Limit(String),
-    /// The transport failed in a way that trying again does not mend.
+    /// The transport failed in a way that a retry does not fix.
     Transport(String),
-    /// The document is no HTML.
+    /// The document is not HTML.
     MediaType(String),
     /// The page could not be parsed within its limits.
     Unreadable(String),
@@ -137,12 +137,12 @@ pub enum Rejection {
     NoImage,
     /// Content screening rejected it.
     Screened(Screened),
-    /// The host stayed held or out of reach for as many tries as are allowed.
+    /// The host stayed held or unreachable for the maximum number of tries.
     HostUnavailable(String),
 }
 
 impl Rejection {
-    /// The word that summaries count under.
+    /// Returns the name under which summaries count it.
     pub const fn code(&self) -> &'static str {
         match self {
             Rejection::Robots => "robots",
@@ -192,27 +192,27 @@ impl fmt::Display for Rejection {
     }
 }
 
-/// Why content screening rejected a page.
+/// Reason why content screening rejected a page.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(from = "WrittenScreened", into = "WrittenScreened")]
 pub struct Screened {
-    /// The topics that did, `person` or `operator`.
+    /// Topics that rejected it, `person` or `operator`.
     pub topics: Vec<String>,
-    /// For people: the scores, and the terms or the part of the image that decided. At most [`Screened::MAX_BECAUSE`]
-    /// bytes. Rows of older versions have none.
+    /// Explanation for people: the scores, and the terms or the part of the image that decided. At most
+    /// [`Screened::MAX_BECAUSE`] bytes. Rows of older versions have none.
     pub because: Option<String>,
-    /// The operator has let the page through since, and it is to be fetched once more.
+    /// True if the operator has allowed the page since, so that it is to be fetched once more.
     pub lifted: bool,
 }
 
 impl Screened {
-    /// The name that stands in place of a topic where nothing but an override keeps a page out.
+    /// Name used instead of a topic if only an override rejects a page.
     pub const OPERATOR: &str = "operator";
 
-    /// Bytes of an explanation that are kept: a row is billed by the KB.
+    /// Maximum length of an explanation in bytes: a row is billed by the KB.
     pub const MAX_BECAUSE: usize = 480;
 
-    /// Topics and explanation; what is too long is cut off.
+    /// Creates a reason from topics and explanation, truncating it to the limit.
     pub fn new(topics: Vec<String>, because: Option<String>) -> Screened {
         let because = because.map(|mut text| {
             if text.len() > Screened::MAX_BECAUSE {
@@ -224,7 +224,7 @@ impl Screened {
         Screened { topics, because, lifted: false }
     }
 
-    /// True if only an override of the operator denied the page.
+    /// True if only an override of the operator rejected the page.
     pub fn is_operators(&self) -> bool {
         self.topics == [Screened::OPERATOR]
     }
@@ -237,7 +237,7 @@ impl fmt::Display for Screened {
     }
 }
 
-/// As it is written: a list of topics alone, as in older versions, or an object.
+/// Serialized form: a list of topics alone, as in older versions, or an object.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 enum WrittenScreened {
@@ -269,11 +269,11 @@ impl From<Screened> for WrittenScreened {
     }
 }
 
-/// Why a page that was kept must no longer be found.
+/// Reason why an accepted page must no longer be found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Gone {
-    /// 404 Not Found, seen by the sampler.
+    /// 404 Not Found, found by the sampler.
     NotFound,
     /// 410 Gone.
     Gone,
@@ -291,17 +291,17 @@ pub enum Gone {
     Expired,
     /// It redirects to another page.
     Moved,
-    /// Its feed has taken the entry back (RFC 6721).
+    /// Its feed has deleted the entry (RFC 6721).
     Deleted,
-    /// Content screening rejects it now: its image came later than the page, or the operator has said so.
+    /// Content screening rejects it now: its image came later than the page, or the operator denied it.
     Screened,
-    /// The server answers 200 with something else: its home page, or words that say that there is nothing (a soft 404). Two
-    /// looks have found it so.
+    /// The server answers 200 with something else: its home page, or a message that there is nothing (a soft 404). Two
+    /// checks have found it so.
     Replaced,
 }
 
 impl Gone {
-    /// The word that lists and audit lines use.
+    /// Returns the name that lists and audit lines use.
     pub const fn as_str(self) -> &'static str {
         match self {
             Gone::NotFound => "not_found",

@@ -1,53 +1,53 @@
-//! The part of a feed's row that decides when it is polled next, and how.
+//! The part of a feed's row that decides when and how it is polled next.
 
 use crate::time::{Millis, Timestamp};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Everything about polling that a feed's row keeps from one poll to the next.
+/// Polling state that a feed's row keeps from one poll to the next.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Polling {
-    /// The requests of the feed and its server; kept across answers that do not repeat them.
+    /// Polling hints of the feed and its server; kept across answers that do not repeat them.
     #[serde(rename = "wishes", skip_serializing_if = "is_default")]
     pub hints: PollHints,
-    /// The rate at which new entries came.
+    /// Rate at which new entries arrived.
     #[serde(skip_serializing_if = "is_default")]
     pub habit: Habit,
-    /// The input that gave the feed's interval or deferred its next poll.
+    /// Input that determined the feed's interval or deferred its next poll.
     #[serde(skip_serializing_if = "is_default")]
     pub why: Why,
-    /// The instant that the last answer named by `Retry-After`, within its cap.
+    /// Instant named by the last answer's `Retry-After`, within its cap.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retry_at: Option<Timestamp>,
-    /// Failures of one kind in a row, if the last poll failed.
+    /// Consecutive failures of one kind, if the last poll failed.
     #[serde(rename = "ailment", skip_serializing_if = "Option::is_none")]
     pub streak: Option<FailureStreak>,
     /// Trust in the server's 304s.
     #[serde(skip_serializing_if = "is_default")]
     pub trust: Trust,
-    /// When a permanent redirect was counted last (the count is in [`crate::FeedSource::moved`]).
+    /// Time at which a permanent redirect was counted last (the count is in [`crate::FeedSource::moved`]).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub moved_at: Option<Timestamp>,
-    /// Discovery of its site was opened again for this feed; that happens once.
+    /// True if discovery of its site was started again for this feed; that happens once.
     #[serde(skip_serializing_if = "is_default")]
     pub reopened: bool,
     /// Number of rows that list the feed under further slots (see [`crate::ExtraSlot`]).
     #[serde(skip_serializing_if = "is_default")]
     pub extra_slots: u8,
-    /// The hub that would tell of news.
+    /// Hub that the feed names.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hub: Option<Hub>,
-    /// The state of a subscription to that hub.
+    /// State of a subscription to that hub.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub subscription: Option<Subscription>,
-    /// New entries that were taken on the day that began then.
+    /// Number of new entries accepted on the current day.
     #[serde(skip_serializing_if = "is_default")]
     pub taken: Taken,
 }
 
 impl Polling {
-    /// True if there is nothing to keep.
+    /// True if there is nothing to store.
     pub fn is_default(&self) -> bool {
         is_default(self)
     }
@@ -57,7 +57,7 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
-/// The intervals and skipped hours that a feed and its server ask of those who poll it.
+/// Intervals and skipped hours that a feed and its server request of pollers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PollHints {
@@ -67,8 +67,8 @@ pub struct PollHints {
     /// `sy:updatePeriod` divided by `sy:updateFrequency`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub update_period: Option<Millis>,
-    /// Time for which an answer is fresh by `Cache-Control: max-age` or `Expires`, counted from when it was made
-    /// (RFC 9111 §4.2.1).
+    /// Time for which an answer is fresh by `Cache-Control: max-age` or `Expires`, counted from its creation (RFC 9111
+    /// §4.2.1).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fresh_for: Option<Millis>,
     /// `skipHours`: bit 0 is the hour from midnight UTC.
@@ -79,28 +79,28 @@ pub struct PollHints {
     pub skip_days: u8,
 }
 
-/// The rate at which a feed brings new entries.
+/// Rate at which a feed publishes new entries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Habit {
-    /// The decaying mean of the times between two new entries.
+    /// Decaying mean of the times between two new entries.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gap: Option<Millis>,
-    /// When the last new entry was seen or, at first, published.
+    /// Time at which the last new entry was seen or, at first, published.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub news_at: Option<Timestamp>,
 }
 
-/// The input that decided when a feed is polled next.
+/// Input that determined the time of the next poll.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Why {
     /// The interval that the rules give to every feed.
     #[default]
     Usual,
-    /// There is nothing to ask a conditional question with, or the answers to one cannot be believed.
+    /// Conditional requests are not possible, or their answers cannot be trusted.
     Blind,
-    /// A hub tells of news, so polls only make sure.
+    /// A hub announces new entries, so polls only verify.
     Pushed,
     /// The feed's own history.
     History,
@@ -114,15 +114,15 @@ pub enum Why {
     RetryAfter,
     /// `skipHours` or `skipDays`.
     Skips,
-    /// Its host is left alone.
+    /// Its host is held.
     Held,
-    /// It failed.
+    /// Its polls fail.
     Failing,
     /// It is not found (404).
     Lost,
     /// It is refused (401, 403).
     Refused,
-    /// An answer came that is no feed, or an empty one.
+    /// An answer was not a feed, or an empty one.
     Suspect,
 }
 
@@ -147,18 +147,18 @@ impl fmt::Display for Why {
     }
 }
 
-/// Polls of a feed that failed in a row in the same way.
+/// Consecutive failed polls of a feed with the same kind of failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FailureStreak {
-    /// Their common kind.
+    /// Kind of the failures.
     pub kind: FailureKind,
-    /// When the first of them failed.
+    /// Time of the first failure.
     pub since: Timestamp,
-    /// Their number.
+    /// Number of failures.
     pub times: u32,
 }
 
-/// Kind of a failure that outlasts single polls.
+/// Kind of a failure that lasts longer than a single poll.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FailureKind {
@@ -176,23 +176,24 @@ pub enum FailureKind {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Trust {
-    /// Hash of what the last whole answer said.
+    /// Hash of the content of the last complete answer.
     #[serde(skip_serializing_if = "is_default")]
     pub content: u64,
-    /// From then on, a poll asks unconditionally to see whether the 304s told the truth.
+    /// Time from which a poll is unconditional, to verify the 304s.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verify_at: Option<Timestamp>,
-    /// Checks in a row that found the 304s true; each doubles the time to the next one.
+    /// Number of checks in a row that confirmed the 304s; each doubles the time to the next one.
     #[serde(skip_serializing_if = "is_default")]
     pub proofs: u8,
-    /// Signs that the 304s are false: a check that found other content than they had made believe, and each 304 to the
-    /// validators of the older document since then. Until it is decided, these validators are kept.
+    /// Number of signs that the 304s are false: a check that found other content than they implied, and each later 304
+    /// to the validators of the older document. These validators are kept until the question is decided.
     #[serde(skip_serializing_if = "is_default")]
     pub doubts: u8,
-    /// Whole answers in a row to conditional requests that brought the same document under the same validators.
+    /// Number of complete answers in a row to conditional requests that returned the same document with the same
+    /// validators.
     #[serde(skip_serializing_if = "is_default")]
     pub ignored: u8,
-    /// The server's 304s are false: it is asked unconditionally from then on, and less often.
+    /// True if the server's 304s are false: it is then asked unconditionally, and less often.
     #[serde(skip_serializing_if = "is_default")]
     pub distrusted: bool,
 }
@@ -202,37 +203,37 @@ pub struct Trust {
 pub struct Hub {
     /// The hub's address (`rel="hub"`).
     pub url: String,
-    /// The topic: the feed's address as it gives it itself (`rel="self"`).
+    /// Topic: the feed's own address (`rel="self"`).
     pub topic: String,
 }
 
-/// A subscription to a feed's hub, as far as it has come (WebSub §5).
+/// State of a subscription to a feed's hub (WebSub §5).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Subscription {
-    /// Hash of the hub's address and the topic: under another hub or topic it is another subscription.
+    /// Hash of the hub's address and the topic: another hub or topic is another subscription.
     pub of: u64,
-    /// When it was begun; with the feed's key and the page's secret this names the callback.
+    /// Start time; together with the feed's key and the page's secret it identifies the callback.
     pub begun: Timestamp,
-    /// The hub was asked then, and its question whether that was us is awaited.
+    /// Time of the request to the hub whose verification is pending.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pending: Option<Timestamp>,
-    /// Until when the hub tells of news.
+    /// Instant until which the hub announces new entries.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub until: Option<Timestamp>,
-    /// From when on it is renewed.
+    /// Instant from which it is renewed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub renew_at: Option<Timestamp>,
-    /// Requests in a row that came to nothing.
+    /// Number of failed requests in a row.
     #[serde(skip_serializing_if = "is_default")]
     pub refusals: u32,
-    /// No further request before this.
+    /// Instant before which no further request is sent.
     #[serde(skip_serializing_if = "is_default")]
     pub not_before: Timestamp,
-    /// It is being ended: the hub's question about that is answered with yes.
+    /// True if it is being ended: the hub's verification of that is confirmed.
     #[serde(skip_serializing_if = "is_default")]
     pub ending: bool,
-    /// The hub told of news, and a poll was sent for this instant.
+    /// Instant of the poll that was sent when the hub announced new entries.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub early: Option<Timestamp>,
 }
@@ -244,11 +245,11 @@ impl Subscription {
     }
 }
 
-/// New entries taken on one day.
+/// Number of new entries accepted on one day.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Taken {
-    /// Days since 1970.
+    /// Day, counted from 1970-01-01.
     pub day: i64,
-    /// Their number.
+    /// Number of entries.
     pub entries: u32,
 }

@@ -2,25 +2,25 @@
 
 use std::fmt;
 
-/// Longest query that is read, in bytes.
+/// Maximum length of a query in bytes.
 pub const MAX_QUERY_BYTES: usize = 1024;
-/// Most words (those in phrases counted one by one) and filters together.
+/// Maximum number of words (including those in phrases) and filters together.
 pub const MAX_QUERY_TERMS: usize = 64;
 
-/// Why a part of a query was left out, or all of it. It is displayed as a sentence for the person who typed it, in
-/// English; where people are spoken to in their own language, the words are made of the value.
+/// Reason why part of a query, or all of it, was left out. It is displayed as an English sentence for the person who
+/// typed it; localized messages are made from the value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum QueryError {
-    /// Nothing to look for.
+    /// Nothing to search for.
     Empty,
-    /// More than [`MAX_QUERY_BYTES`].
+    /// Longer than [`MAX_QUERY_BYTES`].
     TooLong {
-        /// Its length.
+        /// Its length in bytes.
         bytes: usize,
     },
-    /// More than [`MAX_QUERY_TERMS`].
+    /// More terms than [`MAX_QUERY_TERMS`].
     TooManyTerms,
-    /// `*` in a word.
+    /// A word with `*`.
     Wildcard(String),
     /// Only words that pages must not have.
     OnlyExcluded,
@@ -34,11 +34,11 @@ pub enum QueryError {
     Date(String),
     /// `sort:` with an unknown order.
     Order(String),
-    /// A name before a `:` that is that of no filter; it was looked for as a word.
+    /// An unknown filter name before a `:`; it was searched for as a word.
     Filter(String),
-    /// `after:` a day that is not before that of `before:`.
+    /// `after:` with a day that is not before that of `before:`.
     NoDays,
-    /// A cursor of another query or of another site, or one that is damaged.
+    /// A cursor of another query or of another site, or a damaged one.
     Cursor,
 }
 

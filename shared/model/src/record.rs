@@ -1,4 +1,4 @@
-//! Records: what is kept of an accepted page, and where.
+//! Records: the stored content of accepted pages, and its location.
 
 use crate::fingerprint::Fingerprint;
 use crate::ids::{Location, PageId};
@@ -35,34 +35,35 @@ pub struct Record {
     pub site_name: Option<String>,
     /// The title.
     pub title: String,
-    /// The text, paragraphs parted by a blank line.
+    /// The text; paragraphs are separated by a blank line.
     pub text: String,
     /// The main image's URL, or the site's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub image: Option<String>,
-    /// The image is the site's, since the page has none of its own.
+    /// True if the image is the site's, since the page has none of its own.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub image_of_site: bool,
-    /// The thumbnail, when one was made or asked for.
+    /// The thumbnail, if one was made or requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thumbnail: Option<ThumbnailId>,
-    /// Bytes of the frame with the thumbnail, which lies in the segment directly before the record's own; zero if there
-    /// is none. What is written says only this, since a segment is named by its content; what is read has `thumbnail`.
+    /// Length in bytes of the frame with the thumbnail, which lies in the segment directly before the record's own;
+    /// zero if there is none. Only this length is written, since a segment is named by its content; reading fills in
+    /// `thumbnail`.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub thumbnail_frame: u64,
     /// BCP 47 primary language, such as `it`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub language: Option<String>,
-    /// When the page says it was published.
+    /// Publication date that the page states.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub published: Option<Timestamp>,
-    /// When the page says it was changed.
+    /// Date of change that the page states.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub modified: Option<Timestamp>,
     /// The author's name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub author: Option<String>,
-    /// When it was fetched.
+    /// Time of the fetch.
     pub fetched_at: Timestamp,
     /// Maximum length of the text that may be shown.
     #[serde(default, skip_serializing_if = "SnippetLimit::is_unlimited")]
@@ -70,23 +71,23 @@ pub struct Record {
     /// `noarchive`: the text may be searched but not offered as a copy.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub no_archive: bool,
-    /// Not to be found after this instant (`unavailable_after`).
+    /// Instant after which it must not be found (`unavailable_after`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unavailable_after: Option<Timestamp>,
-    /// Usage preferences that held when it was fetched, as AIPREF writes them (draft-ietf-aipref-attach, "When
-    /// Preferences Apply"); only kept where they are heeded.
+    /// Usage preferences in force when it was fetched, in AIPREF's syntax (draft-ietf-aipref-attach, "When Preferences
+    /// Apply"); stored only if they are obeyed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<String>,
-    /// SimHash of the text, by which syndicated copies are known; records of older versions have none.
+    /// SimHash of the text, by which syndicated copies are recognized; records of older versions have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub simhash: Option<Fingerprint>,
-    /// Location of the record that this one replaced when the page had changed. Publishing erases it.
+    /// Location of the record that this one replaced because the page had changed. Publishing removes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replaces: Option<Location>,
 }
 
 impl Record {
-    /// A record of a page of which nothing else is known yet: host, title and text are empty.
+    /// Returns the record of a page about which nothing else is known yet: host, title and text are empty.
     pub fn new(id: PageId, url: String, fetched_at: Timestamp) -> Record {
         Record {
             id,
@@ -120,13 +121,13 @@ fn is_zero(n: &u64) -> bool {
     *n == 0
 }
 
-/// Metadata from the feed, used where the page itself has none.
+/// Metadata from the feed, used if the page itself has none.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct EntryHints {
     /// The entry's title.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// When the entry was published.
+    /// Publication date of the entry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub published: Option<Timestamp>,
     /// The entry's author.

@@ -1,4 +1,4 @@
-//! Sources: feeds that are polled, and sites whose feeds are still to be found.
+//! Sources: feeds that are polled, and sites whose feeds are still unknown.
 
 use crate::failure::Failure;
 use crate::fault::Faults;
@@ -7,21 +7,21 @@ use crate::polling::Polling;
 use crate::time::{Millis, Timestamp};
 use serde::{Deserialize, Serialize};
 
-/// The minute of the eight-hour cycle at which a source is due: 0 to [`Slot::COUNT`] - 1.
+/// Minute of the eight-hour cycle at which a source is due: 0 to [`Slot::COUNT`] - 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Slot(u16);
 
 impl Slot {
-    /// Minutes in a cycle; three cycles make a day.
+    /// Number of minutes in a cycle; three cycles make a day.
     pub const COUNT: u16 = 480;
 
-    /// The slot that a hash or a minute falls into.
+    /// Returns the slot of a hash or a minute.
     pub const fn of(hash: u64) -> Slot {
         Slot((hash % Slot::COUNT as u64) as u16)
     }
 
-    /// 0 to 479.
+    /// Returns the index, 0 to 479.
     pub const fn index(self) -> u16 {
         self.0
     }
@@ -34,14 +34,14 @@ impl Slot {
 pub enum Source {
     /// A feed.
     Feed(FeedSource),
-    /// A site that somebody named.
+    /// A site named by a person.
     Site(SiteSource),
-    /// A feed that is polled more than once a cycle is listed under further slots.
+    /// An additional slot of a feed that is polled more than once per cycle.
     Extra(ExtraSlot),
 }
 
 impl Source {
-    /// The key under which it is kept.
+    /// Returns the key under which it is stored.
     pub fn key(&self) -> &SourceKey {
         match self {
             Source::Feed(f) => &f.key,
@@ -50,7 +50,7 @@ impl Source {
         }
     }
 
-    /// The minute of the cycle at which it is looked at.
+    /// Returns the minute of the cycle at which it is examined.
     pub fn slot(&self) -> Slot {
         match self {
             Source::Feed(f) => f.slot,
@@ -59,7 +59,7 @@ impl Source {
         }
     }
 
-    /// Its address.
+    /// Returns its address.
     pub fn url(&self) -> &str {
         match self {
             Source::Feed(f) => &f.url,
@@ -81,24 +81,24 @@ pub struct Validators {
 }
 
 impl Validators {
-    /// True if a conditional request is possible.
+    /// True if there are none, so that a conditional request is not possible.
     pub fn is_empty(&self) -> bool {
         self.etag.is_none() && self.last_modified.is_none()
     }
 }
 
-/// A feed and all that is remembered of it.
+/// A feed, with its stored state.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FeedSource {
     /// Hash of the feed's URL.
     pub key: SourceKey,
-    /// When in the cycle it is polled.
+    /// Minute of the cycle at which it is polled.
     pub slot: Slot,
     /// The feed's URL.
     pub url: String,
-    /// The site it was found on, if it was found by discovery.
+    /// Site on which discovery found it, if any.
     pub site: Option<SourceKey>,
-    /// `rss2`, `atom`, `json`, …
+    /// Format: `rss2`, `atom`, `json`, …
     #[serde(default)]
     pub format: String,
     /// The feed's title.
@@ -116,45 +116,46 @@ pub struct FeedSource {
     /// The site's image: logo, icon or the home page's main image.
     #[serde(default)]
     pub image: Option<String>,
-    /// For the next conditional request.
+    /// Validators for the next conditional request.
     #[serde(default)]
     pub validators: Validators,
     /// Interval between polls; one longer than a cycle skips cycles.
     pub interval: Millis,
-    /// No poll before this instant (Retry-After, max-age, ttl, back-off after failures).
+    /// Instant before which it is not polled (Retry-After, max-age, ttl, back-off after failures).
     pub not_before: Timestamp,
-    /// The last poll that changed anything here; a 304 is not written down.
+    /// Time of the last poll that changed anything here; a 304 is not recorded.
     pub polled_at: Timestamp,
-    /// Polls in a row that failed.
+    /// Number of consecutive failed polls.
     #[serde(default)]
     pub failures: u32,
-    /// The last failure, in words.
+    /// Description of the last failure.
     #[serde(default)]
     pub trouble: Option<String>,
-    /// Polling has stopped for good: 410 (RFC 9110 §15.5.11), not found for months, or moved to another address.
+    /// True if polling has stopped for good: 410 (RFC 9110 §15.5.11), not found for months, or moved to another
+    /// address.
     #[serde(default)]
     pub gone: bool,
-    /// Target of permanent redirects, and the number of times in a row that they were counted.
+    /// Target of permanent redirects, and the number of consecutive polls that saw it.
     #[serde(default)]
     pub moved: Option<(String, u32)>,
     /// Inputs to the time of the next poll.
     #[serde(default, skip_serializing_if = "Polling::is_default")]
     pub polling: Polling,
-    /// Keys of entries seen lately, newest first; what is in it needs no further look. Written as base64 of eight bytes
-    /// each, the lowest first; read as a list of numbers too, as it was written once.
+    /// Keys of entries seen recently, newest first; these entries need no further processing. Written as base64 of
+    /// eight bytes each, little-endian; the older format, a list of numbers, is read too.
     #[serde(default, with = "ring")]
     pub seen: Vec<u64>,
-    /// Short hashes of what the feed said of entries when it was read last, in the order of [`FeedSource::seen`]: of those that
-    /// it listed then. Zero where it is not known.
+    /// Short hashes of the content of entries at the last poll, in the order of [`FeedSource::seen`], for those that
+    /// the feed listed then. Zero if unknown.
     #[serde(default, with = "stamps", skip_serializing_if = "Vec::is_empty")]
     pub stamps: Vec<u16>,
-    /// Faults of the document by the letter of its format, as far as its row keeps it.
+    /// Format faults of the document, truncated to the limit of the row.
     #[serde(default, skip_serializing_if = "Faults::is_empty")]
     pub faults: Faults,
 }
 
 impl FeedSource {
-    /// A feed of which nothing but its address is known.
+    /// Returns a feed of which only the address is known.
     pub fn new(key: SourceKey, slot: Slot, url: impl Into<String>) -> FeedSource {
         FeedSource {
             key,
@@ -183,7 +184,7 @@ impl FeedSource {
     }
 }
 
-/// Keys in little room: a row with a hundred of them stays within a kilobyte or so.
+/// Compact serialization of keys: a row with a hundred of them stays within about a kilobyte.
 mod ring {
     use base64::Engine as _;
     use base64::engine::general_purpose::STANDARD;
@@ -216,7 +217,7 @@ mod ring {
     }
 }
 
-/// As [`ring`], two bytes each.
+/// As [`ring`], with two bytes each.
 mod stamps {
     use base64::Engine as _;
     use base64::engine::general_purpose::STANDARD;
@@ -234,27 +235,27 @@ mod stamps {
     }
 }
 
-/// A further minute of the cycle at which a feed is looked at, since its interval is shorter than the cycle. The key is
-/// made so that it leads to the slot, as every source's does. It stays when the interval grows; the feed's own row says
-/// whether it is due.
+/// An additional minute of the cycle at which a feed is examined, since its interval is shorter than the cycle. The key
+/// encodes the slot, as every source's does. The row stays when the interval grows; the feed's own row decides whether
+/// it is due.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExtraSlot {
-    /// Made of the feed's key and the slot.
+    /// Key made from the feed's key and the slot.
     pub key: SourceKey,
-    /// The minute of the cycle.
+    /// Minute of the cycle.
     pub slot: Slot,
     /// The feed's key.
     pub feed: SourceKey,
-    /// The feed's URL when this was written; for people.
+    /// URL of the feed when this was written; for people.
     pub url: String,
 }
 
-/// A site that somebody named, and what became of it.
+/// A site named by a person, and its outcome.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SiteSource {
     /// Hash of the start URL.
     pub key: SourceKey,
-    /// When in the cycle it is looked at while it waits.
+    /// Minute of the cycle at which it is examined while it waits.
     pub slot: Slot,
     /// The start URL.
     pub url: String,
@@ -263,12 +264,12 @@ pub struct SiteSource {
     /// The site's own image, from its home page.
     #[serde(default)]
     pub image: Option<String>,
-    /// No discovery before this instant.
+    /// Instant before which no discovery starts.
     pub not_before: Timestamp,
-    /// Discoveries in a row that failed.
+    /// Number of consecutive failed discoveries.
     #[serde(default)]
     pub failures: u32,
-    /// Why the last look at it came to nothing; `None` while it works or was not looked at.
+    /// Failure of the last discovery; `None` if it succeeded or there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<Failure>,
 }
@@ -277,21 +278,21 @@ pub struct SiteSource {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "snake_case")]
 pub enum SiteState {
-    /// Its feeds are still to be found.
+    /// Its feeds are not yet known.
     Waiting,
     /// It has working feeds and is never scanned again.
     Working {
         /// Keys of its feeds.
         feeds: Vec<SourceKey>,
     },
-    /// No feed was found; it is tried again after a long while.
+    /// No feed was found; discovery is tried again after a long time.
     Feedless {
-        /// The action that failed, in words.
+        /// Action that failed, in words.
         reason: String,
     },
     /// It must not be crawled.
     Refused {
-        /// Why, in words.
+        /// Reason, in words.
         reason: String,
     },
 }

@@ -1,26 +1,26 @@
-//! Names of thumbnails: what records, search results and the paths of the search page address them by.
+//! Names of thumbnails in records, search results and paths of the search page.
 
 use crate::ids::{ImageId, InvalidId, Location, SegmentKey};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Longest frame of a thumbnail, in bytes; who makes up an id cannot have more read than this.
+/// Maximum length of a thumbnail's frame in bytes; it bounds the read for an invented id.
 const MAX_FRAME: u64 = 256 * 1024;
-/// Longest name of a segment within its day.
+/// Maximum length of a segment's name within its day.
 const MAX_NAME: usize = 64;
 
 /// Location of a thumbnail. Its text is safe in a URL's path: `HASH`, or `YYYYMMDD-SEGMENT-OFFSET-LENGTH`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum ThumbnailId {
-    /// An object of its own, under the hash of the image's URL: images of other host keys, and those of sites.
+    /// A separate object, under the hash of the image's URL: images of other host keys, and those of sites.
     Object(ImageId),
-    /// A frame of the segment that its page's record is in.
+    /// A frame of the segment that contains its page's record.
     Frame(Location),
 }
 
 impl ThumbnailId {
-    /// Takes a text as the name of a thumbnail.
+    /// Parses the name of a thumbnail.
     ///
     /// # Errors
     /// If it has neither of the two forms.
@@ -44,7 +44,7 @@ fn frame(text: &str) -> Option<Location> {
     let (year, month, day) = (day / 10_000, day / 100 % 100, day % 100);
     let segment = SegmentKey::new(&format!("segments/{year:04}/{month:02}/{day:02}/{name}.jsonl.zst")).ok()?;
     let location = Location { segment, offset, length };
-    // One spelling for each place, so that each has one address: no leading zeros, eight digits for the day.
+    // One spelling per location, so that each has one address: no leading zeros, eight digits for the day.
     (length <= MAX_FRAME && ThumbnailId::Frame(location.clone()).to_string() == text).then_some(location)
 }
 

@@ -1,4 +1,4 @@
-//! Instants and durations in milliseconds, which is as fine as a polite crawler has to be.
+//! Instants and durations in milliseconds, which is precise enough for a polite crawler.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
@@ -12,7 +12,7 @@ use std::str::FromStr;
 #[serde(transparent)]
 pub struct Millis(pub u64);
 
-/// A text that is no length of time.
+/// A text that is not a valid duration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InvalidMillis(String);
 
@@ -64,41 +64,41 @@ impl<'de> Deserialize<'de> for Millis {
 }
 
 impl Millis {
-    /// No time at all.
+    /// Zero duration.
     pub const ZERO: Millis = Millis(0);
 
-    /// So many seconds.
+    /// Converts seconds.
     pub const fn from_secs(secs: u64) -> Millis {
         Millis(secs.saturating_mul(1_000))
     }
 
-    /// So many minutes.
+    /// Converts minutes.
     pub const fn from_mins(mins: u64) -> Millis {
         Millis::from_secs(mins.saturating_mul(60))
     }
 
-    /// So many hours.
+    /// Converts hours.
     pub const fn from_hours(hours: u64) -> Millis {
         Millis::from_mins(hours.saturating_mul(60))
     }
 
-    /// So many days of 24 hours.
+    /// Converts days of 24 hours.
     pub const fn from_days(days: u64) -> Millis {
         Millis::from_hours(days.saturating_mul(24))
     }
 
-    /// As the standard library's duration.
+    /// Converts to the standard library's duration.
     pub const fn as_duration(self) -> std::time::Duration {
         std::time::Duration::from_millis(self.0)
     }
 
-    /// From the standard library's duration, rounded up to a whole millisecond.
+    /// Converts from the standard library's duration, rounded up to a whole millisecond.
     pub fn from_duration_ceil(d: std::time::Duration) -> Millis {
         let whole = u64::try_from(d.as_millis()).unwrap_or(u64::MAX);
         Millis(whole.saturating_add(u64::from(!d.subsec_nanos().is_multiple_of(1_000_000))))
     }
 
-    /// This many times as long.
+    /// Multiplies the duration, saturating.
     pub const fn saturating_mul(self, by: u64) -> Millis {
         Millis(self.0.saturating_mul(by))
     }
@@ -122,7 +122,7 @@ impl Add for Millis {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(i64);
 
-/// A text that is no RFC 3339 instant.
+/// A text that is not a valid RFC 3339 instant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InvalidTimestamp(String);
 
@@ -135,14 +135,14 @@ impl fmt::Display for InvalidTimestamp {
 impl std::error::Error for InvalidTimestamp {}
 
 impl Timestamp {
-    /// 0001-01-01T00:00:00Z; also "never yet" where a time is compared.
+    /// 0001-01-01T00:00:00Z; also means "never yet" in comparisons.
     pub const MIN: Timestamp = Timestamp(-62_135_596_800_000);
     /// 9999-12-30T00:00:00Z, a day before the calendar ends so that any offset can be shown.
     pub const MAX: Timestamp = Timestamp(253_402_128_000_000);
     /// 1970-01-01T00:00:00Z.
     pub const EPOCH: Timestamp = Timestamp(0);
 
-    /// From milliseconds since the epoch, clamped to [`Timestamp::MIN`] and [`Timestamp::MAX`].
+    /// Converts milliseconds since the epoch, clamped to [`Timestamp::MIN`] and [`Timestamp::MAX`].
     pub const fn from_millis(ms: i64) -> Timestamp {
         if ms < Timestamp::MIN.0 {
             Timestamp::MIN
@@ -153,52 +153,53 @@ impl Timestamp {
         }
     }
 
-    /// Milliseconds since the epoch.
+    /// Returns the milliseconds since the epoch.
     pub const fn as_millis(self) -> i64 {
         self.0
     }
 
-    /// Time since `earlier`; zero if this is not after it.
+    /// Returns the time since `earlier`; zero if this is not after it.
     pub fn since(self, earlier: Timestamp) -> Millis {
         Millis(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0))
     }
 
-    /// Whole minutes since the epoch, rounded down.
+    /// Returns the whole minutes since the epoch, rounded down.
     pub const fn minute(self) -> i64 {
         self.0.div_euclid(60_000)
     }
 
-    /// The year in UTC.
+    /// Returns the year in UTC.
     pub fn year(self) -> i16 {
         self.civil().year()
     }
 
-    /// The day in UTC as `2026-05-01`.
+    /// Returns the day in UTC as `2026-05-01`.
     pub fn day(self) -> String {
         self.civil().date().to_string()
     }
 
-    /// Day of the week in UTC, Monday being 0.
+    /// Returns the day of the week in UTC; Monday is 0.
     pub fn weekday(self) -> u8 {
         u8::try_from(self.civil().weekday().to_monday_zero_offset()).unwrap_or(0)
     }
 
-    /// Hour of the day in UTC, 0 to 23.
+    /// Returns the hour of the day in UTC, 0 to 23.
     pub fn hour(self) -> u8 {
         u8::try_from(self.civil().hour()).unwrap_or(0)
     }
 
-    /// `Sat, 21 Nov 2026 03:04:05 GMT`, whole seconds: the date of HTTP (RFC 9110 §5.6.7), which RSS 2.0 takes too.
+    /// Formats as `Sat, 21 Nov 2026 03:04:05 GMT`, whole seconds: the date of HTTP (RFC 9110 §5.6.7), also valid in RSS
+    /// 2.0.
     pub fn http_date(self) -> String {
         jiff::fmt::rfc2822::DateTimePrinter::new().timestamp_to_rfc9110_string(&self.jiff()).unwrap_or_default()
     }
 
-    /// Midnight in UTC of a day written as `2026-05-01`, or an instant as RFC 3339 writes it.
+    /// Parses midnight in UTC of a day such as `2026-05-01`, or an RFC 3339 instant.
     ///
     /// # Errors
     /// If the text is neither.
     pub fn parse_day_or_instant(text: &str) -> Result<Timestamp, InvalidTimestamp> {
-        // The instant first: as a day, only the first half of one would be read.
+        // The instant first: parsed as a day, only its first half would be read.
         let as_day = |invalid| {
             let date: jiff::civil::Date = text.parse().map_err(|_| invalid)?;
             let midnight = date.to_zoned(jiff::tz::TimeZone::UTC).map_err(|_| InvalidTimestamp(text.into()))?;
