@@ -1,42 +1,42 @@
-//! Charset detection: which encoding a document is in, and its characters.
+//! Detects the encoding of a document, and decodes it.
 
 use crate::references::windows_1252;
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252, X_USER_DEFINED};
 use std::borrow::Cow;
 
-/// Bytes of a page in which a `meta` tag may name the encoding (HTML, "determining the character encoding", asks for
-/// 1024; real heads are longer).
+/// Prefix of a page, in bytes, in which a `meta` tag may name the encoding (HTML, "determining the character encoding",
+/// asks for 1024; real heads are longer).
 const META_BYTES: usize = 16 * 1024;
-/// Bytes of a feed in which an XML declaration, or a `meta` tag, may name the encoding.
+/// Prefix of a feed, in bytes, in which an XML declaration, or a `meta` tag, may name the encoding.
 const DECLARATION_BYTES: usize = 1_024;
-/// Bytes that a guess is made from; the detector is slow.
+/// Number of bytes from which the encoding is guessed; the detector is slow.
 const GUESS_BYTES: usize = 64 * 1024;
 
-/// Kind of a document. It decides where the document may name its encoding, and how far that is believed.
+/// Kind of a document. It decides where the document may name its encoding, and how far that is trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Document {
-    /// A page: as browsers do (HTML, "determining the character encoding"), the charset of the header is believed, else
-    /// that of the first `meta` tag with a known one. Bytes that do not fit become U+FFFD.
+    /// A page, decoded as by browsers (HTML, "determining the character encoding"): the charset of the header wins,
+    /// else that of the first `meta` tag with a known one. Invalid bytes become U+FFFD.
     Page,
-    /// A feed: the charset of the header comes first, then the XML declaration (RFC 7303 §3). Two things override a label:
-    /// text that is not valid UTF-8 is not UTF-8, and text that is valid UTF-8 and says so itself is not Latin-1.
+    /// A feed: the charset of the header comes first, then the XML declaration (RFC 7303 §3). Two checks override a
+    /// label: text that is not valid UTF-8 is not UTF-8, and text that is valid UTF-8 and declares it is not Latin-1.
     Feed,
 }
 
-/// Text of a document.
+/// Decoded text of a document.
 #[derive(Debug)]
 pub struct DecodedText<'a> {
-    /// Its characters; U+FFFD for each that cannot be read.
+    /// Its characters; U+FFFD for each that cannot be decoded.
     pub text: Cow<'a, str>,
-    /// Whether a label was unknown or wrong, or bytes could not be read.
+    /// True if a label was unknown or wrong, or bytes could not be decoded.
     pub faulty: bool,
 }
 
 /// Decodes a document. `content_type` is the header as the server sent it (RFC 9110 §8.3).
 ///
-/// A byte order mark is believed before every label, and so are the zeros of UTF-16 and UTF-32 beside the first `<` or `{`.
-/// Without a label, the bytes decide. UTF-7 is never used, for no browser does (Encoding Standard §4).
+/// A byte order mark takes precedence over every label, and so do the zeros of UTF-16 and UTF-32 beside the first `<`
+/// or `{`. Without a label, the bytes decide. UTF-7 is never used, as in browsers (Encoding Standard §4).
 pub fn decode<'a>(body: &'a [u8], content_type: Option<&str>, document: Document) -> DecodedText<'a> {
     if let Some((encoding, mark)) = Encoding::for_bom(body) {
         // A UTF-32 mark begins with the UTF-16LE one; no such text has a NUL as its first character.
@@ -60,7 +60,7 @@ pub fn decode<'a>(body: &'a [u8], content_type: Option<&str>, document: Document
     }
 }
 
-/// Decodes by what the server or the document says, unless the bytes say otherwise.
+/// Decodes by the label of the server or the document, unless the bytes contradict it.
 fn by_doubted_labels<'a>(body: &'a [u8], header: Option<&str>, declared: Option<&str>) -> DecodedText<'a> {
     let plain = |label: Option<&str>| label.and_then(known).filter(|e| is_plain(e));
     let unknown = |label: Option<&str>| label.is_some() && plain(label).is_none();
@@ -86,18 +86,18 @@ fn decode_as<'a>(body: &'a [u8], encoding: &'static Encoding, faulty: bool) -> D
     DecodedText { text, faulty: faulty || lossy }
 }
 
-/// The encoding for a label, except those that the standard replaces because they are dangerous.
+/// Returns the encoding for a label, except those that the standard replaces because they are dangerous.
 fn known(label: &str) -> Option<&'static Encoding> {
     Encoding::for_label_no_replacement(label.as_bytes())
 }
 
-/// True if the bytes of `<?xml` mean in an encoding what they do in ASCII; a UTF-16 label on such bytes is wrong.
+/// True if the bytes of `<?xml` have their ASCII meaning in an encoding; a UTF-16 label on such bytes is wrong.
 fn is_plain(encoding: &'static Encoding) -> bool {
     encoding.is_ascii_compatible() || encoding.name() == "ISO-2022-JP"
 }
 
-/// The encoding for the label of a `meta` tag. One that could be read as ASCII is not in UTF-16, whatever it says (HTML,
-/// "prescan a byte stream").
+/// Returns the encoding for the label of a `meta` tag. A tag readable as ASCII is not in UTF-16, whatever it says
+/// (HTML, "prescan a byte stream").
 fn of_meta(label: &str) -> Option<&'static Encoding> {
     let encoding = known(label)?;
     Some(if encoding == UTF_16BE || encoding == UTF_16LE {
@@ -109,7 +109,7 @@ fn of_meta(label: &str) -> Option<&'static Encoding> {
     })
 }
 
-/// The charset parameter of a media type (RFC 9110 §8.3.1).
+/// Returns the charset parameter of a media type (RFC 9110 §8.3.1).
 fn charset_parameter(content_type: &str) -> Option<&str> {
     content_type.split(';').skip(1).find_map(|parameter| {
         let (name, value) = parameter.split_once('=')?;
@@ -118,7 +118,7 @@ fn charset_parameter(content_type: &str) -> Option<&str> {
     })
 }
 
-/// The label in the XML declaration; that of a `meta` tag where there is none.
+/// Returns the label in the XML declaration, else that of a `meta` tag.
 fn declared(head: &[u8]) -> Option<&str> {
     match position(head, b"<?xml ") {
         Some(at) => label_after(until_bracket(&head[at..]), b"encoding"),
@@ -126,7 +126,7 @@ fn declared(head: &[u8]) -> Option<&str> {
     }
 }
 
-/// The labels in the `meta` tags of a document's beginning.
+/// Returns the labels in the `meta` tags of a document's beginning.
 fn meta_labels(head: &[u8]) -> impl Iterator<Item = &str> {
     let mut rest = head;
     std::iter::from_fn(move || {
@@ -141,7 +141,7 @@ fn meta_labels(head: &[u8]) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The label that a tag gives behind `name` and an equals sign.
+/// Returns the label that a tag gives after `name` and an equals sign.
 fn label_after<'a>(tag: &'a [u8], name: &[u8]) -> Option<&'a str> {
     let value = tag[position(tag, name)? + name.len()..].trim_ascii_start().strip_prefix(b"=")?;
     let start = value.iter().position(|b| !b.is_ascii_whitespace() && !matches!(b, b'"' | b'\''))?;
@@ -158,18 +158,18 @@ fn until_bracket(tag: &[u8]) -> &[u8] {
     &tag[..tag.iter().position(|b| *b == b'>').unwrap_or(tag.len())]
 }
 
-/// Where `needle` (lower case) begins in `haystack`, whatever the case of ASCII letters.
+/// Returns the position of `needle` (lower case) in `haystack`, ignoring the case of ASCII letters.
 fn position(haystack: &[u8], needle: &[u8]) -> Option<usize> {
     haystack.windows(needle.len()).position(|window| window.eq_ignore_ascii_case(needle))
 }
 
-/// The encoding that the bytes look like.
+/// Guesses the encoding from the bytes.
 fn guess(body: &[u8]) -> &'static Encoding {
-    // What is UTF-8 throughout is nothing else; a document that was cut may end within a character.
+    // Text that is valid UTF-8 throughout is UTF-8; a truncated document may end within a character.
     if std::str::from_utf8(body).map_or_else(|fault| fault.error_len().is_none(), |_| true) {
         return UTF_8;
     }
-    // The first byte that is not ASCII decides where looking begins: a long ASCII head says nothing.
+    // The sample begins near the first byte that is not ASCII: a long ASCII head says nothing.
     let start = body.iter().position(|b| !b.is_ascii()).unwrap_or(0).saturating_sub(64);
     let sample = head(&body[start..], GUESS_BYTES);
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
@@ -188,7 +188,7 @@ fn is_mostly_utf_8(body: &[u8]) -> bool {
     good >= bad
 }
 
-/// UTF-16 without a mark, told by the zero beside the first `<` or `{`.
+/// Recognizes UTF-16 without a mark by the zero beside the first `<` or `{`.
 fn utf_16(body: &[u8]) -> Option<&'static Encoding> {
     match body {
         [0, b'<' | b'{', 0, ..] => Some(UTF_16BE),
@@ -197,7 +197,7 @@ fn utf_16(body: &[u8]) -> Option<&'static Encoding> {
     }
 }
 
-/// UTF-32, which encoding_rs does not know, told by its mark or by its first character.
+/// Decodes UTF-32, which encoding_rs does not support, recognized by its mark or by its first character.
 fn utf_32(body: &[u8]) -> Option<String> {
     let from: fn([u8; 4]) -> u32 = match body {
         [0, 0, 0xFE, 0xFF, ..] | [0, 0, 0, b'<' | b'{', ..] => u32::from_be_bytes,
@@ -208,10 +208,10 @@ fn utf_32(body: &[u8]) -> Option<String> {
     Some(units.iter().map(|u| char::from_u32(from(*u)).unwrap_or(char::REPLACEMENT_CHARACTER)).collect())
 }
 
-/// Undoes what a system does that reads UTF-8 as windows-1252 and writes it as UTF-8 again ("donâ€™t"). Only where
-/// the text has runs of three or more characters that are valid UTF-8 so; then its shorter runs are undone, too.
+/// Repairs double encoding: UTF-8 read as windows-1252 and written as UTF-8 again ("donâ€™t"). Applies only to text
+/// with runs of three or more characters that are valid UTF-8 this way; then its shorter runs are repaired, too.
 pub fn undo_double_encoding(text: Cow<'_, str>) -> Cow<'_, str> {
-    /// Characters by which the defect is known without looking further: what lead bytes of marks and letters become.
+    /// Characters that reveal the defect quickly: the result of lead bytes of marks and letters.
     const LEADS: [&str; 2] = ["\u{E2}\u{80}", "\u{E2}\u{20AC}"];
     if !LEADS.iter().any(|lead| text.contains(lead)) {
         return text;
@@ -235,8 +235,8 @@ pub fn undo_double_encoding(text: Cow<'_, str>) -> Cow<'_, str> {
     if certain { Cow::Owned(out) } else { text }
 }
 
-/// The character whose bytes the first characters of a text stand for, if they do, and how many bytes of the text that
-/// are; else the length of its first character.
+/// Returns the character whose bytes the first characters of a text stand for, if any, and the number of bytes of the
+/// text that it replaces; else the length of its first character.
 fn original_character(text: &str) -> (Option<char>, usize) {
     let mut bytes = [0_u8; 4];
     let (mut filled, mut length, mut wanted) = (0, 0, 1);
@@ -266,7 +266,7 @@ fn original_character(text: &str) -> (Option<char>, usize) {
     }
 }
 
-/// The byte that windows-1252, or ISO 8859-1 where that has none, reads as this character.
+/// Returns the byte that windows-1252, or ISO 8859-1 where that has none, reads as this character.
 fn byte_of(c: char) -> Option<u8> {
     u8::try_from(u32::from(c)).ok().or_else(|| (0x80..=0x9F).find(|byte| windows_1252(char::from(*byte)) == Some(c)))
 }

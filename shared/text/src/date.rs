@@ -1,7 +1,7 @@
-//! Dates as feeds, pages and directives write them: RFC 822 and its successors, RFC 3339 and ISO 8601, what people make of
-//! them, and days in running text in many languages.
+//! Parses dates from feeds, pages and directives: RFC 822 and its successors, RFC 3339 and ISO 8601, common deviations
+//! from them, and days in running text in many languages.
 //!
-//! One pass over a short text, no recursion. A date without a zone is taken as UTC; one without a time as midnight.
+//! One pass over a short text, no recursion. A date without a zone is taken as UTC, one without a time as midnight.
 
 mod digits;
 mod field;
@@ -17,55 +17,55 @@ pub use self::running::DaySpan;
 use curlew_model::Timestamp;
 use std::ops::RangeInclusive;
 
-/// Years by which the Buddhist era, which Thailand counts by, is ahead.
+/// Number of years by which the Buddhist era, used in Thailand, is ahead.
 const BUDDHIST: i16 = 543;
-/// Longest text that is parsed, in bytes; of a field longer than this only the beginning is.
+/// Maximum length of text that is parsed, in bytes; a longer field is truncated.
 const MAX_BYTES: usize = 200;
 
-/// Which number of `03/04/2026` is the month.
+/// Position of the month in `03/04/2026`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// The second one.
+    /// The second number is the month.
     DayFirst,
-    /// The first one, as Americans write it with slashes.
+    /// The first number is the month, as in American dates with slashes.
     MonthFirst,
 }
 
-/// Which texts are accepted as dates.
+/// Texts that are accepted as dates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Accept {
-    /// A field that is meant as a date: unknown words are passed over, missing parts are the first ones, and the 31st of a
-    /// month that has 30 days is the day after its last.
+    /// A field that is meant as a date: unknown words are skipped, missing parts are the first ones, and the 31st of a
+    /// month with 30 days is the day after its last.
     Field,
-    /// A field that must be a date: every word is part of it, it has a day, and a calendar has that day.
+    /// A field that must be a date: every word is part of it, it has a day, and the calendar has that day.
     Exact,
-    /// Any text: a date as machines write it, with its time, or else the first day that is written somewhere in the text.
+    /// Any text: a machine-readable date with its time, or else the first day written somewhere in the text.
     Anywhere,
 }
 
-/// Knowledge of a text before it is parsed.
+/// Prior knowledge about a text that is parsed.
 #[derive(Clone, Debug)]
 pub struct Hints {
-    /// Which texts are accepted.
+    /// Texts that are accepted.
     pub accept: Accept,
-    /// Order of day and month where both are numbers with slashes.
+    /// Order of day and month if both are numbers with slashes.
     pub order: Order,
-    /// Years that are believed.
+    /// Range of plausible years.
     pub years: RangeInclusive<i16>,
 }
 
 impl Hints {
-    /// The dates of feeds: whatever can be understood, in any year, the month first.
+    /// Dates of feeds: anything that can be understood, in any year, the month first.
     pub const FEED: Hints = Hints { accept: Accept::Field, order: Order::MonthFirst, years: 1..=9999 };
-    /// The dates of directives (`unavailable_after`): exact.
+    /// Dates of directives (`unavailable_after`): exact.
     pub const DIRECTIVE: Hints = Hints { accept: Accept::Exact, order: Order::MonthFirst, years: 1..=9999 };
 
-    /// The dates of pages, which are younger than the web.
+    /// Returns hints for the dates of pages, which are younger than the web.
     pub const fn page(order: Order) -> Hints {
         Hints { accept: Accept::Anywhere, order, years: 1990..=2100 }
     }
 
-    /// A year of the common era, if it is believed.
+    /// Converts a year to the common era, if it is plausible.
     fn year(&self, year: i32) -> Option<i16> {
         let year = i16::try_from(year).ok()?;
         [year, year.saturating_sub(BUDDHIST)].into_iter().find(|year| self.years.contains(year))
@@ -77,11 +77,11 @@ impl Hints {
 pub struct Moment {
     /// The instant.
     pub at: Timestamp,
-    /// Minutes east of UTC of the zone that the text states with the time; none if it states none.
+    /// Offset of the stated time zone, in minutes east of UTC; `None` if the text states none.
     pub zone: Option<i16>,
 }
 
-/// The instant that a text means, or `None`: no guess is made where no day can be told.
+/// Returns the instant that a text means, or `None`: nothing is guessed if the day is unknown.
 pub fn parse(text: &str, hints: &Hints) -> Option<Moment> {
     parse_instant(text, hints).or_else(|| {
         let day = (hints.accept == Accept::Anywhere).then(|| find(text, hints).into_iter().next())?;
@@ -89,14 +89,14 @@ pub fn parse(text: &str, hints: &Hints) -> Option<Moment> {
     })
 }
 
-/// [`parse`] of a text that as a whole is a date; where [`Accept::Anywhere`] holds, as machines write it: ISO 8601, RFC
-/// 5322, or a count of seconds or milliseconds since 1970.
+/// As [`parse`], for a text that is a date as a whole. With [`Accept::Anywhere`] only machine-readable forms count: ISO
+/// 8601, RFC 5322, or a count of seconds or milliseconds since 1970.
 pub fn parse_instant(text: &str, hints: &Hints) -> Option<Moment> {
     let text = text.trim();
     (hints.accept == Accept::Field || text.len() <= MAX_BYTES).then(|| field::parse(text, hints))?
 }
 
-/// Every day that is written in a text of at most a few lines, in order.
+/// Returns every day written in a text of at most a few lines, in order.
 pub fn find(text: &str, hints: &Hints) -> Vec<DaySpan> {
     if text.len() > 4 * MAX_BYTES { Vec::new() } else { running::find(text, hints) }
 }

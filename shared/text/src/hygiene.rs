@@ -1,19 +1,19 @@
-//! Hygiene of stored text: which characters may be stored, and how white space is folded.
+//! Hygiene of stored text: characters that may be stored, and normalization of white space.
 //!
-//! Nothing here judges meaning. Text that tries to give orders to a program stays what it is: text.
+//! Nothing here judges meaning. Text that tries to give orders to a program remains plain text.
 
 use crate::references::{is_c1, windows_1252};
 use std::borrow::Cow;
 use unicode_normalization::char::is_combining_mark;
 use unicode_normalization::{IsNormalized, UnicodeNormalization as _, is_nfc_quick};
 
-/// Most combining marks that may stand on one letter. Vietnamese needs two, pointed Hebrew three or four (UAX #15
+/// Maximum number of combining marks on one letter. Vietnamese needs two, pointed Hebrew three or four (UAX #15
 /// stream-safe text allows 30).
 pub const MAX_MARKS: usize = 6;
-/// First byte of U+0300, the first combining mark, in UTF-8. No character below it has a greater byte, nor combines.
+/// First byte of U+0300, the first combining mark, in UTF-8. No character below it has a greater byte, or combines.
 const FIRST_MARK: u8 = 0xCC;
 
-/// One line: white space of any length becomes one space, and the text is cleaned and cut to `max` characters.
+/// Returns one line: white space of any length becomes one space, and the text is cleaned and cut to `max` characters.
 pub fn line(text: &str, max: usize) -> String {
     let mut out = String::with_capacity(text.len().min(max.saturating_mul(4)));
     let mut chars = 0;
@@ -36,7 +36,7 @@ pub fn line(text: &str, max: usize) -> String {
     out
 }
 
-/// The first `max` characters of a text.
+/// Returns the first `max` characters of a text.
 pub fn head(text: &str, max: usize) -> &str {
     if text.len() <= max {
         return text;
@@ -44,7 +44,7 @@ pub fn head(text: &str, max: usize) -> &str {
     text.char_indices().nth(max).map_or(text, |(at, _)| &text[..at])
 }
 
-/// Takes out of a text what must not be stored ([`storable`]), cuts piles of combining marks down to [`MAX_MARKS`], and
+/// Removes characters that must not be stored ([`storable`]), cuts piles of combining marks down to [`MAX_MARKS`], and
 /// composes the rest (normal form C). Line breaks of every kind become `\n`.
 pub fn clean(text: &str) -> Cow<'_, str> {
     match filter(text) {
@@ -56,7 +56,7 @@ pub fn clean(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// The character to store for one that was read; none if it is not stored.
+/// Returns the character to store for one that was read; `None` if it is not stored.
 ///
 /// A control between ASCII and Latin-1 (U+0080 to U+009F) stands for what windows-1252 has in its place.
 pub fn storable(c: char) -> Option<char> {
@@ -70,7 +70,7 @@ pub fn storable(c: char) -> Option<char> {
         // Invisible: soft hyphen, zero-width space, word joiner and invisible operators, byte order mark, interlinear marks,
         // Mongolian vowel separator. The joiners U+200C and U+200D stay: Persian and emoji need them.
         '\u{AD}' | '\u{200B}' | '\u{2060}'..='\u{2065}' | '\u{FEFF}' | '\u{FFF9}'..='\u{FFFB}' | '\u{180E}' => None,
-        // Tag characters carry hidden ASCII; private use is what icon fonts are made of.
+        // Tag characters carry hidden ASCII; icon fonts use the private use area.
         '\u{E0000}'..='\u{E007F}' | '\u{E000}'..='\u{F8FF}' | '\u{F0000}'..='\u{10FFFF}' => None,
         // Unassigned for ever.
         '\u{FDD0}'..='\u{FDEF}' => None,
@@ -79,14 +79,14 @@ pub fn storable(c: char) -> Option<char> {
     }
 }
 
-/// A text without what must not be stored.
+/// Returns a text without characters that must not be stored.
 fn filter(text: &str) -> Cow<'_, str> {
-    // Looking at all bytes without a way out in the middle is many times as fast.
+    // Scanning all bytes without an early exit is many times as fast.
     let odd = |b: u8| !(matches!(b, b'\t' | b'\n') || (b' '..=b'~').contains(&b));
     if !text.bytes().fold(false, |found, b| found | odd(b)) {
         return Cow::Borrowed(text);
     }
-    // Letters of most languages, and the marks of all, need none of it.
+    // Letters of most languages, and all marks, need no change.
     let plain = |c: char| match c {
         ..'\u{80}' => !odd(c as u8),
         ..'\u{300}' => c >= '\u{A0}' && c != '\u{AD}',
@@ -106,12 +106,12 @@ fn filter(text: &str) -> Cow<'_, str> {
     Cow::Owned(kept.collect())
 }
 
-/// A text in normal form C. Only what stands around characters from U+0300 on can change.
+/// Returns a text in normal form C. Only the surroundings of characters from U+0300 on can change.
 fn compose(text: &str) -> Cow<'_, str> {
     let mut out = String::new();
     let (mut copied, mut at) = (0, 0);
     while let Some(mark) = text.as_bytes()[at..].iter().position(|b| *b >= FIRST_MARK).map(|found| at + found) {
-        // The character before a mark is part of what it makes.
+        // The character before a mark takes part in the composition.
         let start = text[..mark].char_indices().next_back().map_or(0, |(before, _)| before.max(at));
         let low = |b: &u8| *b < 0x80 || (0xC0..FIRST_MARK).contains(b);
         at = text.as_bytes()[mark..].iter().position(low).map_or(text.len(), |length| mark + length);
@@ -196,7 +196,7 @@ mod tests {
             "A\u{30A}ngstr\u{F6}m \u{212B} caf\u{E9}\u{301}\u{323}",
             "\u{AC00}\u{11A8} \u{1112}\u{1161}\u{11AB} \u{30AB}\u{3099}x",
             "plain\u{85}t\u{AD}ext\t\u{200B}.",
-            // Letters and marks that only meet when the character between them is gone.
+            // Letters and marks that only meet when the character between them is removed.
             "e\u{AD}\u{301} \u{1112}\u{AD}\u{1161} \u{81}\u{301}",
         ] {
             let wanted: String = text.chars().filter_map(storable).nfc().collect();

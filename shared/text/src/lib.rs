@@ -1,6 +1,6 @@
-//! Text as strangers write it: charsets, character references, dates, and which characters may be stored. Pure.
+//! Text from untrusted sources: charsets, character references, dates, and storable characters. Pure.
 //!
-//! Feeds, pages and directives are read by crates of their own; whatever they read in the same way stands here, once.
+//! Other crates read feeds, pages and directives; rules that they share are implemented here, once.
 
 pub mod charset;
 pub mod date;

@@ -1,24 +1,24 @@
-//! Character references: XML's five, HTML's names, and numbers as HTML reads them.
+//! Character references: XML's five, HTML's names, and numeric references as in HTML.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
 use web_atoms::NAMED_ENTITIES;
 
-/// Longest name between `&` and `;`; HTML's longest is 31 letters.
+/// Maximum length of a name between `&` and `;`; HTML's longest is 31 letters.
 pub const MAX_NAME: usize = 32;
 
 /// A character reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reference {
-    /// Its bytes, with `&` and `;`.
+    /// Its length in bytes, with `&` and `;`.
     pub length: usize,
-    /// The characters, at most two, that it stands for; none if it names a control character.
+    /// Its characters, at most two; none if it names a control character.
     pub chars: [Option<char>; 2],
-    /// Whether plain XML knows it: one of its five names, or a number of a character that XML allows.
+    /// True if plain XML knows it: one of its five names, or the number of a character that XML allows.
     pub is_xml: bool,
 }
 
-/// Resolves the references of a text. Whatever is no reference stays as it is, so a bare `&` is an `&`. A name needs its
+/// Resolves the references of a text. Everything else stays as it is, so a bare `&` is an `&`. A name needs its
 /// semicolon, though HTML knows a few without: addresses are full of `&copy=2`.
 pub fn decode(text: &str) -> Cow<'_, str> {
     if !text.contains('&') {
@@ -29,10 +29,10 @@ pub fn decode(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Appends a text to `out` with its references resolved, as [`decode`] does. `declared` is asked first, with the text
-/// from each `&` on: it returns the length of a reference that the document has declared, and the text it stands for.
+/// Appends a text to `out` with its references resolved, as [`decode`] does. `declared` is called first, with the text
+/// from each `&` on: it returns the length of a reference that the document has declared, and its replacement text.
 ///
-/// Returns whether there was a reference, or an `&`, that plain XML does not know.
+/// Returns true if there was a reference, or an `&`, that plain XML does not know.
 pub fn decode_with<'d>(text: &str, out: &mut String, declared: impl Fn(&str) -> Option<(usize, &'d str)>) -> bool {
     let mut odd = false;
     let mut rest = text;
@@ -57,9 +57,9 @@ pub fn decode_with<'d>(text: &str, out: &mut String, declared: impl Fn(&str) -> 
     odd
 }
 
-/// The reference that a text begins with.
+/// Returns the reference at the beginning of a text.
 pub fn reference(text: &str) -> Option<Reference> {
-    // HTML's table is long, and nearly all references are of XML's five.
+    // HTML's table is long, and nearly all references are XML's five.
     if let Some(predefined) = predefined(text) {
         return Some(predefined);
     }
@@ -67,19 +67,19 @@ pub fn reference(text: &str) -> Option<Reference> {
     if let Some(number) = name.strip_prefix('#') {
         return numeric(text, number, name.len() + 2);
     }
-    // The table's names have their semicolon, and beginnings of names, which stand for nothing, have none.
+    // The table's names have their semicolon; its prefixes of names have none, and stand for nothing.
     let (first, second) = NAMED_ENTITIES.get(&text[1..name.len() + 2])?;
     let chars = [*first, *second].map(|code| char::from_u32(code).filter(|c| *c != '\0'));
     Some(Reference { length: name.len() + 2, chars, is_xml: false })
 }
 
-/// The name between the `&` that a text begins with and its `;`.
+/// Returns the name between the `&` at the beginning of a text and its `;`.
 pub fn name(text: &str) -> Option<&str> {
     let window = text.as_bytes().get(1..text.len().min(MAX_NAME + 2))?;
     text.get(1..=window.iter().position(|b| *b == b';')?)
 }
 
-/// The reference that a text begins with, if it is one of XML's own five (XML §4.6).
+/// Returns the reference at the beginning of a text, if it is one of XML's own five (XML §4.6).
 pub fn predefined(text: &str) -> Option<Reference> {
     let (length, c) = match text.as_bytes() {
         [b'&', b'l', b't', b';', ..] => (4, '<'),
@@ -94,7 +94,7 @@ pub fn predefined(text: &str) -> Option<Reference> {
 
 fn numeric(text: &str, number: &str, length: usize) -> Option<Reference> {
     let code = code_point(number)?;
-    // Two references that make one character in UTF-16, as some writers emit them.
+    // Two references that form one character in UTF-16, as some writers produce them.
     if (0xD800..0xDC00).contains(&code) {
         let after = &text[length..];
         let low = after.strip_prefix("&#").and_then(|t| t.split_once(';')).filter(|(n, _)| n.len() <= MAX_NAME);
@@ -113,11 +113,12 @@ fn numeric(text: &str, number: &str, length: usize) -> Option<Reference> {
 
 fn code_point(number: &str) -> Option<u32> {
     let (digits, radix) = number.strip_prefix(['x', 'X']).map_or((number, 10), |hex| (hex, 16));
-    // A sign is none of them.
+    // A sign is not a digit.
     digits.bytes().all(|b| b.is_ascii_alphanumeric()).then(|| u32::from_str_radix(digits, radix).ok())?
 }
 
-/// The character that is meant: numbers of windows-1252 are read as HTML reads them, what cannot stand in text is left out.
+/// Returns the intended character: numbers of windows-1252 are read as in HTML; characters that cannot occur in text
+/// are dropped.
 fn legible(code: u32) -> Option<char> {
     let c = char::from_u32(code)?;
     if is_c1(c) {
@@ -126,13 +127,13 @@ fn legible(code: u32) -> Option<char> {
     Some(c).filter(|c| *c >= ' ' || matches!(c, '\t' | '\n' | '\r'))
 }
 
-/// True if a character is one of the controls between ASCII and Latin-1, which nobody writes.
+/// True for the controls between ASCII and Latin-1, which nobody writes intentionally.
 pub fn is_c1(c: char) -> bool {
     ('\u{80}'..='\u{9F}').contains(&c)
 }
 
-/// The character that was meant where such a control stands: that of windows-1252 at the same place, if there is one
-/// (HTML, "numeric character reference end state", reads references so).
+/// Returns the character intended by such a control: that of windows-1252 at the same position, if there is one (HTML,
+/// "numeric character reference end state", reads references so).
 pub fn windows_1252(control: char) -> Option<char> {
     static MEANT: LazyLock<Vec<Option<char>>> = LazyLock::new(|| {
         let decode = |byte: u8| encoding_rs::WINDOWS_1252.decode_without_bom_handling(&[byte]).0.chars().next();
@@ -154,7 +155,7 @@ mod tests {
             ("&#55357; &#xZ; &", " &#xZ; &"),
             ("Tom &amp; Jerry &#8211; &#x2019; &#146; &zzz; &amp;lt; a&b &", "Tom & Jerry – ’ ’ &zzz; &lt; a&b &"),
             ("&CounterClockwiseContourIntegral;&NotEqualTilde;&Zcaron;&am;&amp", "∳≂̸Ž&am;&amp"),
-            // The beginning of a name is none, and letter case matters.
+            // The prefix of a name is not a name, and letter case matters.
             ("&gamm; &GAMMA; &gammaa; &; &a;", "&gamm; &GAMMA; &gammaa; &; &a;"),
         ] {
             assert_eq!(decode(text), meant);

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-/// A text with the digits of all scripts as ASCII ones (Unicode, general category Nd), and without the full stops of
-/// Thai abbreviations (`พ.ค.`).
+/// Returns a text with the digits of all scripts as ASCII ones (Unicode, general category Nd), and without the full
+/// stops of Thai abbreviations (`พ.ค.`).
 pub fn ascii_digits(text: &str) -> Cow<'_, str> {
     if text.is_ascii() {
         return Cow::Borrowed(text);
@@ -19,9 +19,9 @@ pub fn ascii_digits(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// The ASCII digit that a decimal digit of another script stands for.
+/// Returns the ASCII digit for a decimal digit of another script.
 fn digit(c: char) -> Option<char> {
-    /// Zeros of the scripts whose digits are in use on the web: Arabic, Persian, Devanagari, Bengali, Gurmukhi, Gujarati,
+    /// Zeros of the scripts whose digits are used on the web: Arabic, Persian, Devanagari, Bengali, Gurmukhi, Gujarati,
     /// Tamil, Telugu, Kannada, Malayalam, Thai, Lao, Myanmar, Khmer, full-width.
     const ZEROS: [char; 15] = [
         '\u{660}', '\u{6F0}', '\u{966}', '\u{9E6}', '\u{A66}', '\u{AE6}', '\u{BE6}', '\u{C66}', '\u{CE6}', '\u{D66}',

@@ -1,4 +1,4 @@
-//! A date that has a field of its own.
+//! Parses a date in a field of its own.
 
 use super::digits::ascii_digits;
 use super::names::{is_filler, month_by_beginning, weekday, zone};
@@ -7,20 +7,20 @@ use super::{Accept, Hints, Moment, Order, standard};
 use curlew_model::Timestamp;
 use jiff::civil::Date;
 
-/// Characters of a date that are looked at, comments left out.
+/// Maximum number of characters of a date that are read, without comments.
 const MAX_CHARS: usize = 96;
-/// Words of a date that are looked at.
+/// Maximum number of words of a date that are read.
 const MAX_WORDS: usize = 24;
-/// Korea's time as it is written there.
+/// Korean names of Korea's time zone.
 const KOREAN_ZONES: [&str; 3] = ["한국 표준시", "한국표준시", "대한민국 표준시"];
 
-/// The instant that a text means.
+/// Returns the instant that a text means.
 pub(super) fn parse(text: &str, hints: &Hints) -> Option<Moment> {
     let exact = standard::rss(text).or_else(|| standard::atom(text)).and_then(|parts| parts.moment(hints));
     exact.or_else(|| parse_freely(text, hints))
 }
 
-/// The instant that a text means, not only one that is as the standards have it.
+/// As [`parse`], for texts outside the standards.
 pub(super) fn parse_freely(text: &str, hints: &Hints) -> Option<Moment> {
     let normal = normalise(text);
     if is_malformed(&normal) {
@@ -34,12 +34,12 @@ pub(super) fn parse_freely(text: &str, hints: &Hints) -> Option<Moment> {
     in_order.then(|| words(&normal, hints)?.moment(hints))?
 }
 
-/// Comments out (RFC 5322 §3.2.2, however deep), lower case, one kind of space, East Asian units as signs.
+/// Removes comments (RFC 5322 §3.2.2, at any depth), and normalizes case, spaces and East Asian units.
 fn normalise(text: &str) -> String {
     let mut depth = 0_usize;
     let text = &*ascii_digits(text);
     let mut out = String::new();
-    // Its last sign is that of an hour, too.
+    // The last character of the zone's name also means "hour".
     let zone = KOREAN_ZONES.iter().find_map(|zone| text.split_once(zone));
     let (text, zone) = zone.map_or((text, ""), |(before, _)| (before, " kst"));
     for c in text.chars() {
@@ -56,13 +56,13 @@ fn normalise(text: &str) -> String {
             c => out.extend(c.to_lowercase()),
         }
     }
-    // Korean morning and afternoon stand before the time.
+    // Korean AM and PM stand before the time.
     let out = out.replace("오전", "am ").replace("오후", "pm ");
     let out = out.replace("- ", "-");
     format!("{}{zone}", out.trim())
 }
 
-/// A month of three digits, as in `2003-012-31`: neither a month nor the day of a year.
+/// True for a month of three digits, as in `2003-012-31`: neither a month nor the day of a year.
 fn is_malformed(text: &str) -> bool {
     let mut at = Cursor(text);
     let digits = |at: &mut Cursor<'_>, most| at.digits(most).map(|(_, count)| count);
@@ -72,7 +72,7 @@ fn is_malformed(text: &str) -> bool {
         && at.0.starts_with(|c: char| c == '-' || c.is_ascii_digit())
 }
 
-/// Digits only: seconds or milliseconds since 1970, or a date written without separators.
+/// Parses digits only: seconds or milliseconds since 1970, or a date written without separators.
 fn number(text: &str, hints: &Hints) -> Option<Moment> {
     if !text.bytes().all(|b| b.is_ascii_digit()) {
         return None;
@@ -91,11 +91,11 @@ fn number(text: &str, hints: &Hints) -> Option<Moment> {
     hints.years.contains(&at.year()).then_some(Moment { at, zone: None })
 }
 
-/// A text that is read from the left.
+/// A text that is read from left to right.
 struct Cursor<'a>(&'a str);
 
 impl<'a> Cursor<'a> {
-    /// Up to `most` digits, as a number and their count.
+    /// Reads up to `most` digits; returns their value and their count.
     fn digits(&mut self, most: usize) -> Option<(i32, usize)> {
         let count = self.0.bytes().take(most).take_while(u8::is_ascii_digit).count();
         let (digits, rest) = self.0.split_at(count);
@@ -122,7 +122,7 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// Year first: ISO 8601 with its week and ordinal dates, and what resembles it.
+/// Parses dates with the year first: ISO 8601 with its week and ordinal dates, and similar forms.
 fn iso(text: &str, hints: &Hints) -> Option<Parts> {
     let mut at = Cursor(text);
     let (year, 4) = at.digits(4)? else { return None };
@@ -177,7 +177,7 @@ fn week_date(year: i32, at: &mut Cursor<'_>) -> Option<Parts> {
     Some(Parts::of(week.date()))
 }
 
-/// Adds to a date what follows it: nothing, or a time and perhaps a zone.
+/// Adds the rest after a date: nothing, or a time and perhaps a zone.
 fn time_and_zone(at: Cursor<'_>, parts: Parts, hints: &Hints) -> Option<Parts> {
     let rest = at.0.trim();
     if rest.is_empty() {
@@ -194,7 +194,7 @@ fn time_and_zone(at: Cursor<'_>, parts: Parts, hints: &Hints) -> Option<Parts> {
     read.finish_time()
 }
 
-/// `0400` and `040001` with their colons.
+/// Inserts the colons into `0400` and `040001`.
 fn compact_time(digits: &str) -> Option<String> {
     match digits.len() {
         4 => Some(format!("{}:{}", &digits[..2], &digits[2..])),
@@ -203,7 +203,7 @@ fn compact_time(digits: &str) -> Option<String> {
     }
 }
 
-/// `040001z` with its colons; what has some already stays.
+/// Inserts the colons into `040001z`; a time with colons stays.
 fn spread_time(text: &str) -> String {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     match compact_time(&text[..digits]) {
@@ -212,7 +212,7 @@ fn spread_time(text: &str) -> String {
     }
 }
 
-/// Words in whatever order: `tue, 10 jun 2025 04:00:01 gmt`, `june 10, 2025`, `10.06.2025 4:00 pm`.
+/// Parses words in any order: `tue, 10 jun 2025 04:00:01 gmt`, `june 10, 2025`, `10.06.2025 4:00 pm`.
 fn words(text: &str, hints: &Hints) -> Option<Parts> {
     let mut read = Words::new(hints);
     for word in text.split([' ', ',', ';', '|']).filter(|w| !w.is_empty()).take(MAX_WORDS) {
@@ -221,7 +221,7 @@ fn words(text: &str, hints: &Hints) -> Option<Parts> {
     read.finish()
 }
 
-/// The words of a date, read one by one.
+/// Reads the words of a date one by one.
 struct Words<'h> {
     hints: &'h Hints,
     parts: Parts,
@@ -230,7 +230,7 @@ struct Words<'h> {
     day: Option<i32>,
     month: Option<i32>,
     year: Option<i32>,
-    /// True if there was a word that is no part of a date.
+    /// True if there was a word that is not part of a date.
     has_other: bool,
 }
 
@@ -254,7 +254,7 @@ impl<'h> Words<'h> {
         self.has_other |= !is_part;
     }
 
-    /// `10`, `10th`, `2025`, `10-jun-2025`, `06/10/2025`, `10.06.2025`, and an hour as in `4pm`.
+    /// Reads `10`, `10th`, `2025`, `10-jun-2025`, `06/10/2025`, `10.06.2025`, and an hour as in `4pm`.
     fn numbers(&mut self, word: &str) -> bool {
         let parts: Vec<&str> = word.split(['-', '/', '.']).filter(|p| !p.is_empty()).collect();
         if let [a, b, c] = parts[..]
@@ -285,15 +285,15 @@ impl<'h> Words<'h> {
             1 | 2 if self.day.is_none() && number <= 31 => self.day = Some(number),
             1 | 2 if self.year.is_none() => self.year = Some(whole_year(number)),
             3 | 4 if self.year.is_none() => self.year = Some(if digits == 3 { number + 1900 } else { number }),
-            // More digits are no year, and no date is better than a wrong one.
+            // More digits are not a year, and no date is better than a wrong one.
             5.. => self.year = Some(0),
             _ => return false,
         }
         true
     }
 
-    /// Three numbers: with slashes in the order that is hinted at; the year first with dashes and two digits each, as ISO
-    /// 8601 had it; the day first otherwise; unless that cannot be.
+    /// Reads three numbers: with slashes in the hinted order; the year first with dashes and two digits each, as in
+    /// older ISO 8601; else the day first, unless that is impossible.
     fn numeric_date(&mut self, a: i32, b: i32, c: i32, slashes: bool, two_digits: bool) -> bool {
         let (day, month, year) = match (a, b, c) {
             (1_000.., _, _) => (c, b, a),
@@ -303,34 +303,34 @@ impl<'h> Words<'h> {
         };
         (self.day, self.month) = (Some(day), Some(month));
         self.year = Some(if year < 100 { whole_year(year) } else { year });
-        // With slashes, nobody knows which of two small numbers is the day.
+        // With slashes, two small numbers are ambiguous.
         !slashes || day > 12 || a > 31
     }
 
-    /// A month, a zone, morning or afternoon; any other name, such as a day's, says nothing that is needed.
+    /// Reads a month, a zone, AM or PM; any other name, such as a day's, is not needed.
     fn name(&mut self, word: &str) -> bool {
         let word = word.trim_matches('.');
         let name = word.split(['+', '-']).next().unwrap_or(word);
         if let "am" | "a.m" | "pm" | "p.m" = word {
             self.afternoon = Some(word.starts_with('p'));
         } else if let Some(minutes) = zone(name).filter(|_| name != "at" || self.has_time) {
-            // "at" is Atlantic time after a time, and a word before it.
+            // "at" is Atlantic time after a time, and a filler before it.
             let further = offset(&word[name.len()..]).unwrap_or(0);
             self.parts.offset = Some(minutes * 60 + further);
         } else if word.contains('-') && !word.starts_with('-') {
             word.split('-').filter(|w| !w.is_empty()).for_each(|w| self.word(w));
         } else if let Some(month) = month_by_beginning(name) {
-            // "mar., 10 juin": the later one is the month, the earlier one was a day's name.
+            // "mar., 10 juin": the later word is the month, the earlier one was a day's name.
             self.month = Some(month);
         } else {
-            // Letters behind the time are a zone that is not known; at most 14 hours are lost by taking it for UTC.
+            // Letters after the time are an unknown zone; taking it for UTC costs at most 14 hours.
             let is_zone = self.has_time && name.len() <= 5 && name.bytes().all(|b| b.is_ascii_alphabetic());
             return is_zone || is_filler(name) || weekday(name).is_some();
         }
         true
     }
 
-    /// `04:00`, `4:00:01.25pm`, `04:00:01+0200`.
+    /// Reads `04:00`, `4:00:01.25pm`, `04:00:01+0200`.
     fn time(&mut self, word: &str) -> Option<()> {
         let mut at = Cursor(word);
         let (hour, _) = at.digits(2)?;
@@ -343,7 +343,7 @@ impl<'h> Words<'h> {
             self.parts.millis = fraction.parse().unwrap_or(0);
             at.0 = &at.0[digits..];
         }
-        // An hour of 24 is the next day's midnight, a second of 60 the next minute's first.
+        // Hour 24 is the next day's midnight, second 60 the start of the next minute.
         if hour > 24 || minute > 59 || second > 60 {
             return None;
         }
@@ -371,12 +371,12 @@ impl<'h> Words<'h> {
     }
 }
 
-/// Two digits of a year (RFC 5322 §4.3).
+/// Expands a two-digit year (RFC 5322 §4.3).
 fn whole_year(two: i32) -> i32 {
     if two < 50 { two + 2000 } else { two + 1900 }
 }
 
-/// Seconds of `+01`, `-0230`, `+05:30`, `+1`; the name of a zone may follow in brackets (RFC 9557).
+/// Returns the seconds of `+01`, `-0230`, `+05:30`, `+1`; the name of a zone may follow in brackets (RFC 9557).
 fn offset(text: &str) -> Option<i64> {
     let (sign, digits) = match text.split_at_checked(1)? {
         ("+", digits) => (1, digits),

@@ -7,7 +7,7 @@ const MONTHS: &str = include_str!("../../data/months.txt");
 const ZONES: &str = include_str!("../../data/zones.txt");
 const WEEKDAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
 
-/// Words and numbers of a table, under the sign that stands between the number of a line and its words.
+/// Returns the words of a table with their numbers, from the lines in which `sign` separates the two.
 fn rows(table: &'static str, sign: &'static str) -> impl Iterator<Item = (&'static str, i16)> {
     let lines = table.lines().filter(|line| !line.starts_with('#'));
     lines.filter_map(move |line| line.split_once(sign)).flat_map(|(number, words)| {
@@ -16,10 +16,10 @@ fn rows(table: &'static str, sign: &'static str) -> impl Iterator<Item = (&'stat
     })
 }
 
-/// The month that a word, as a whole, is a name or an abbreviation of. Two letters are too few in the Latin script.
+/// Returns the month that a whole word names or abbreviates. Two letters are too few in the Latin script.
 pub(super) fn month(word: &str) -> Option<i8> {
     static NUMBERS: LazyLock<HashMap<&str, i16>> = LazyLock::new(|| rows(MONTHS, " = ").collect());
-    /// Characters of the longest name.
+    /// Length of the longest name in characters.
     const LONGEST: usize = 12;
     let chars = word.chars().count();
     let shortest = if word.is_ascii() { 3 } else { 2 };
@@ -29,7 +29,7 @@ pub(super) fn month(word: &str) -> Option<i8> {
     NUMBERS.get(word.to_lowercase().as_str()).and_then(|number| i8::try_from(*number).ok())
 }
 
-/// The month whose name a lower-case word begins like; only for texts that are known to be dates.
+/// Returns the month of a lower-case word by the word's beginning; only for texts that are known to be dates.
 pub(super) fn month_by_beginning(word: &str) -> Option<i32> {
     static BEGINNINGS: LazyLock<Vec<(&str, i16)>> = LazyLock::new(|| rows(MONTHS, " ~ ").collect());
     if word.chars().count() < 3 {
@@ -40,20 +40,20 @@ pub(super) fn month_by_beginning(word: &str) -> Option<i32> {
     longest.or_else(|| month(word).map(i32::from))
 }
 
-/// Minutes east of Greenwich that the lower-case name of a zone means.
+/// Returns the minutes east of Greenwich of a zone by its lower-case name.
 pub(super) fn zone(name: &str) -> Option<i64> {
     static MINUTES: LazyLock<HashMap<&str, i16>> = LazyLock::new(|| rows(ZONES, " = ").collect());
     MINUTES.get(name).map(|minutes| i64::from(*minutes))
 }
 
-/// The day of the week that an English name means, whole or its first three letters, Monday being 0.
+/// Returns the day of the week of an English name, whole or its first three letters; Monday is 0.
 pub fn weekday(text: &str) -> Option<u8> {
     let text = text.trim().to_ascii_lowercase();
     let day = WEEKDAYS.iter().position(|day| text.len() >= 3 && day.starts_with(&text))?;
     u8::try_from(day).ok()
 }
 
-/// The year before the first one of an era of Japan or of the Republic of China.
+/// Returns the year before the first one of an era of Japan or of the Republic of China.
 pub(super) fn era(word: &str) -> Option<i16> {
     Some(match word {
         "令和" => 2018,

@@ -1,4 +1,4 @@
-//! The parts of a date and time, and the instant that they make.
+//! Parts of a date and time, and their conversion to an instant.
 
 use super::{Accept, Hints, Moment};
 use curlew_model::Timestamp;
@@ -14,7 +14,7 @@ pub(super) struct Parts {
     pub(super) seconds: i64,
     /// Thousandths of a second.
     pub(super) millis: i64,
-    /// Seconds east of Greenwich; none if no zone is stated.
+    /// Seconds east of Greenwich; `None` if no zone is stated.
     pub(super) offset: Option<i64>,
 }
 
@@ -24,7 +24,7 @@ impl Parts {
         let first = lenient.then_some(1);
         let (month, day) = (self.month.or(first)?, self.day.or(first)?);
         let narrow = |n: i32| i8::try_from(n).ok();
-        // The 31st of a month that has 30 days is taken as the day after its last.
+        // The 31st of a month with 30 days is taken as the day after its last.
         let (day, further) = if lenient { (1, day - 1) } else { (day, 0) };
         let date = Date::new(hints.year(self.year)?, narrow(month)?, narrow(day)?).ok();
         let date = date.filter(|_| (0..=30).contains(&further))?;
@@ -45,7 +45,7 @@ impl Parts {
     }
 }
 
-/// The beginning of a day in UTC.
+/// Returns the beginning of a day in UTC.
 pub(super) fn midnight(date: Date) -> Option<Timestamp> {
     let midnight = jiff::tz::Offset::UTC.to_timestamp(date.at(0, 0, 0, 0)).ok()?;
     Some(Timestamp::from_millis(midnight.as_millisecond()))

@@ -1,4 +1,4 @@
-//! Days that are written in running text, in many languages.
+//! Finds days in running text, in many languages.
 
 use super::digits::ascii_digits;
 use super::names::{era, is_filler, month};
@@ -8,18 +8,18 @@ use curlew_model::Timestamp;
 use jiff::civil::Date;
 use unicode_normalization::char::is_combining_mark;
 
-/// A day in a text, and which bytes of the text (as [`ascii_digits`] leaves it) it is written in.
+/// A day in a text, and its range of bytes in the text (after [`ascii_digits`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DaySpan {
-    /// Its beginning in UTC.
+    /// Beginning of the day in UTC.
     pub at: Timestamp,
-    /// Where it begins, in bytes.
+    /// Start of the range in bytes.
     pub start: usize,
-    /// Where it ends, in bytes.
+    /// End of the range in bytes.
     pub end: usize,
 }
 
-/// Every day that is written in a text.
+/// Returns every day written in a text.
 pub(super) fn find(text: &str, hints: &Hints) -> Vec<DaySpan> {
     let text = ascii_digits(text);
     if !text.bytes().any(|b| b.is_ascii_digit()) {
@@ -46,15 +46,15 @@ pub(super) fn find(text: &str, hints: &Hints) -> Vec<DaySpan> {
 #[derive(Clone, Copy)]
 struct Word<'a> {
     text: &'a str,
-    /// The character that follows it.
+    /// Character that follows it.
     mark: char,
-    /// Where it begins, in bytes.
+    /// Start in bytes.
     start: usize,
 }
 
-/// The words and numbers of a text.
+/// Returns the words and numbers of a text.
 fn words(text: &str) -> Vec<Word<'_>> {
-    /// A date is not looked for further into a line than this.
+    /// Maximum number of words of a line in which a date is searched for.
     const MOST: usize = 60;
     let is_word = |c: char| c.is_alphanumeric() || is_combining_mark(c);
     let mut out = Vec::new();
@@ -78,7 +78,7 @@ fn words(text: &str) -> Vec<Word<'_>> {
     out
 }
 
-/// `2026-05-01`, `01.05.2026`, `5/1/2026`, `2026. 5. 1.`: three numbers with the same mark between.
+/// Parses `2026-05-01`, `01.05.2026`, `5/1/2026`, `2026. 5. 1.`: three numbers with the same mark between.
 fn numeric(words: &[Word<'_>], hints: &Hints) -> Option<(Date, usize)> {
     let [a, b, c, ..] = words else { return None };
     let mark = a.mark;
@@ -97,13 +97,13 @@ fn numeric(words: &[Word<'_>], hints: &Hints) -> Option<(Date, usize)> {
     date.map(|date| (date, 3))
 }
 
-/// `May 1, 2026`, `1 May 2026`, `1st of May 2026`, `1. Mai 2026`, `1 de mayo de 2026`, `1 tháng 5, 2026`.
+/// Parses `May 1, 2026`, `1 May 2026`, `1st of May 2026`, `1. Mai 2026`, `1 de mayo de 2026`, `1 tháng 5, 2026`.
 fn named(words: &[Word<'_>], hints: &Hints) -> Option<(Date, usize)> {
     let mut rest = words.iter().enumerate().filter(|(_, word)| !is_filler(word.text)).take(4);
     let mut next = || rest.next().map(|(at, word)| (at, word.text));
     let ((_, first), (_, second), (third_at, third)) = (next()?, next()?, next()?);
     let (date, last) = if let Some(month) = month(first) {
-        // Month first: the words between must really follow each other, as in a date.
+        // Month first: day and year must directly follow, as in a date.
         let fits = is_digits(second) && is_digits(third) && second.len() <= 2 && third.len() == 4;
         (fits.then(|| civil_of(hints, third, month, second)).flatten(), third_at)
     } else if is_digits(first) && first.len() <= 2 && second.eq_ignore_ascii_case("tháng") {
@@ -121,7 +121,7 @@ fn named(words: &[Word<'_>], hints: &Hints) -> Option<(Date, usize)> {
     date.map(|date| (date, last + 1))
 }
 
-/// `2026年5月1日`, `令和8年5月1日`, `民國115年5月1日`, `2026년 5월 1일`.
+/// Parses `2026年5月1日`, `令和8年5月1日`, `民國115年5月1日`, `2026년 5월 1일`.
 fn eastern(words: &[Word<'_>], hints: &Hints) -> Option<(Date, usize)> {
     let (since, skipped) = words.first().and_then(|word| era(word.text)).map_or((0, 0), |since| (since, 1));
     let [year, y, month, m, day, d, ..] = words.get(skipped..)? else { return None };

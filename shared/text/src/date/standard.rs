@@ -1,12 +1,12 @@
-//! The two forms that nearly all dates have, exactly as the standards write them. What differs in anything is left to the
-//! rest of the module, which gives the same instant for these, only later.
+//! Parses the two forms of nearly all dates, exactly as in the standards. Any deviation is left to the rest of the
+//! module, which gives the same instants for these forms, only more slowly.
 
 use super::parts::Parts;
 
 const MONTHS: [&[u8; 3]; 12] =
     [b"Jan", b"Feb", b"Mar", b"Apr", b"May", b"Jun", b"Jul", b"Aug", b"Sep", b"Oct", b"Nov", b"Dec"];
 
-/// `Sun, 03 May 2026 17:05:09 GMT` or with `+0200` (RFC 5322 §3.3).
+/// Parses `Sun, 03 May 2026 17:05:09 GMT`, or with `+0200` (RFC 5322 §3.3).
 pub(super) fn rss(text: &str) -> Option<Parts> {
     let text = text.trim().as_bytes();
     let [_, _, _, b',', b' ', d1, d2, b' ', m1, m2, m3, b' ', y1, y2, y3, y4, b' ', time @ ..] = text else {
@@ -28,7 +28,7 @@ pub(super) fn rss(text: &str) -> Option<Parts> {
     })
 }
 
-/// `2026-05-03T17:05:09Z` or with `+02:00`, without a fraction (RFC 3339 §5.6).
+/// Parses `2026-05-03T17:05:09Z`, or with `+02:00`, without a fraction (RFC 3339 §5.6).
 pub(super) fn atom(text: &str) -> Option<Parts> {
     let text = text.trim().as_bytes();
     let [y1, y2, y3, y4, b'-', m1, m2, b'-', d1, d2, b'T', time @ ..] = text else { return None };
@@ -47,7 +47,7 @@ pub(super) fn atom(text: &str) -> Option<Parts> {
     })
 }
 
-/// Seconds since midnight of `17:05:09`; a leap second, or an hour beyond the day, is for others.
+/// Returns the seconds since midnight of `17:05:09`; `None` for a leap second or an hour beyond the day.
 fn seconds(time: &[u8]) -> Option<i64> {
     let [h1, h2, b':', m1, m2, b':', s1, s2] = time else { return None };
     let parts = [number(&[*h1, *h2])?, number(&[*m1, *m2])?, number(&[*s1, *s2])?];

@@ -16,7 +16,7 @@ fn directive(text: &str) -> String {
     shown(text, &Hints::DIRECTIVE)
 }
 
-/// One instant, as it is written in the wild.
+/// One instant in various real-world spellings.
 #[test]
 fn many_spellings_mean_the_same() {
     for text in [
@@ -91,7 +91,7 @@ fn what_is_written_oddly_is_read_as_it_is_meant() {
     ] {
         assert_eq!(read(text), meant, "{text}");
     }
-    // A month of three digits may be any.
+    // A month of three digits is ambiguous.
     for text in ["2003-012-31T10:14:55Z", "2003-012-31", "2003-0012-31", "2003-1234"] {
         assert_eq!(read(text), "", "{text}");
     }
@@ -125,7 +125,7 @@ fn days_of_the_week_have_numbers() {
     assert_eq!(weekday("x"), None);
 }
 
-/// Dates with a zone and in order mean the same wherever they stand.
+/// Dates with a zone and in standard order mean the same everywhere.
 #[test]
 fn plain_dates_are_read_alike_everywhere() {
     for text in [
@@ -311,6 +311,6 @@ fn what_is_no_date_of_a_directive_is_none() {
         assert_eq!(directive(text), "", "{text:?}");
     }
     assert_eq!(directive(&"1 ".repeat(40_000)), "");
-    // Only whoever wrote it knows the month.
+    // The month is ambiguous.
     assert_eq!(directive("05/03/2026"), "");
 }
