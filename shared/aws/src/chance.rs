@@ -1,20 +1,20 @@
-//! Names that nobody else gives: for writes, parked rows and claim checks. They decide nothing.
+//! Unique names: for writes, parked rows and claim checks. No decision depends on them.
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Keyed by the system's randomness, once a process.
+/// Hash keys from the system's randomness, chosen once a process.
 static KEYS: LazyLock<[RandomState; 2]> = LazyLock::new(|| [RandomState::new(), RandomState::new()]);
-/// How many names were given.
+/// Number of names given so far.
 static GIVEN: AtomicU64 = AtomicU64::new(0);
 
-/// 64 bits; two of a million are alike with a chance below one in ten million.
+/// Returns 64 bits; two of a million are equal with a chance below one in ten million.
 pub(crate) fn short_name() -> u64 {
     KEYS[0].hash_one(GIVEN.fetch_add(1, Ordering::Relaxed))
 }
 
-/// 128 bits as 32 hexadecimal digits.
+/// Returns 128 bits as 32 hexadecimal digits.
 pub(crate) fn long_name() -> String {
     let number = GIVEN.fetch_add(1, Ordering::Relaxed);
     format!("{:016x}{:016x}", KEYS[0].hash_one(number), KEYS[1].hash_one(number))

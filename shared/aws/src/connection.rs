@@ -1,4 +1,4 @@
-//! The way to AWS: region, credentials, one HTTP client, limits of time and tries.
+//! Connection to AWS: region, credentials, one HTTP client, limits of time and tries.
 
 use aws_config::retry::RetryConfig;
 use aws_config::timeout::TimeoutConfig;
@@ -7,21 +7,22 @@ use aws_smithy_http_client::tls;
 use std::env;
 use std::time::Duration;
 
-/// Until a connection is made.
+/// Maximum time to establish a connection.
 const CONNECT_TIME: Duration = Duration::from_secs(3);
-/// Until the first byte of an answer comes.
+/// Maximum time to the first byte of an answer.
 const READ_TIME: Duration = Duration::from_secs(10);
-/// One try of a call whose answer is small, from beginning to end.
+/// Maximum time of one try of a call whose answer is small.
 const TRY_TIME: Duration = Duration::from_secs(10);
-/// All tries of such a call. Objects may be large: a transfer ends when it stands still, not when it takes long.
+/// Maximum time of all tries of such a call. Objects may be large: a transfer ends when it stalls, not when it takes
+/// long.
 const CALL_TIME: Duration = Duration::from_secs(30);
-/// Tries of a call that failed for a moment, the first one included.
+/// Maximum number of tries of a call that failed temporarily, the first one included.
 const TRIES: u32 = 5;
-/// The longest pause between two tries; pauses double and are spread at random.
+/// Maximum pause between two tries; pauses double, with random jitter.
 const LONGEST_PAUSE: Duration = Duration::from_secs(3);
-/// Connections that nobody uses are closed after this; the services close them on their side after 20 s and more.
+/// Time after which unused connections are closed; the services close them on their side after 20 s or more.
 const IDLE_TIME: Duration = Duration::from_secs(15);
-/// Where the address of an emulator is read from, as every AWS SDK does.
+/// Environment variable with the address of an emulator, as in every AWS SDK.
 const ENDPOINT: &str = "AWS_ENDPOINT_URL";
 
 /// One configuration and one HTTP client for all services. Cheap to clone.
@@ -32,15 +33,15 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// As the environment says: region, credentials and `AWS_ENDPOINT_URL`, by the rules of all AWS SDKs. Makes no
-    /// request; what is wrong with the settings is said by the first call that needs them.
+    /// Creates a connection from the environment: region, credentials and `AWS_ENDPOINT_URL`, by the rules of all AWS
+    /// SDKs. It makes no request; the first call that needs a wrong setting reports it.
     pub async fn from_environment() -> Connection {
-        // An emulator on one address cannot be asked for names of buckets below it.
+        // An emulator on one address cannot serve bucket names as subdomains.
         let path_style = env::var_os(ENDPOINT).is_some_and(|url| !url.is_empty());
         Connection { config: loader().load().await, path_style }
     }
 
-    /// To an address of a test's own, with credentials that nobody looks at.
+    /// Connects to an address of a test's own, with credentials that nobody checks.
     #[cfg(test)]
     pub(crate) async fn to(url: &str) -> Connection {
         let region = aws_config::Region::new("us-east-1");
@@ -48,36 +49,36 @@ impl Connection {
         Connection { config, path_style: true }
     }
 
-    /// For rows.
+    /// Returns a client for rows.
     pub(crate) fn dynamodb(&self) -> aws_sdk_dynamodb::Client {
         let config = aws_sdk_dynamodb::config::Builder::from(&self.config).timeout_config(brief()).build();
         aws_sdk_dynamodb::Client::from_conf(config)
     }
 
-    /// For queues.
+    /// Returns a client for queues.
     pub(crate) fn sqs(&self) -> aws_sdk_sqs::Client {
         let config = aws_sdk_sqs::config::Builder::from(&self.config).timeout_config(brief()).build();
         aws_sdk_sqs::Client::from_conf(config)
     }
 
-    /// For objects.
+    /// Returns a client for objects.
     pub(crate) fn s3(&self) -> aws_sdk_s3::Client {
         let config = aws_sdk_s3::config::Builder::from(&self.config).force_path_style(self.path_style).build();
         aws_sdk_s3::Client::from_conf(config)
     }
 
-    /// For another service's client that lives in a crate of its own.
+    /// Returns the configuration for another service's client, which lives in a crate of its own.
     pub fn config(&self) -> &SdkConfig {
         &self.config
     }
 
-    /// The region's name, if one is set.
+    /// Returns the region's name, if one is set.
     pub(crate) fn region(&self) -> Option<&str> {
         self.config.region().map(AsRef::as_ref)
     }
 }
 
-/// What does not depend on where it goes.
+/// Returns the settings that do not depend on the address.
 fn loader() -> ConfigLoader {
     let tls = tls::Provider::Rustls(tls::rustls_provider::CryptoMode::Ring);
     let http = aws_smithy_http_client::Builder::new().pool_idle_timeout(IDLE_TIME).tls_provider(tls).build_https();
@@ -87,7 +88,7 @@ fn loader() -> ConfigLoader {
         .timeout_config(TimeoutConfig::builder().connect_timeout(CONNECT_TIME).read_timeout(READ_TIME).build())
 }
 
-/// Limits for calls whose questions and answers are small.
+/// Returns the time limits for calls with small requests and answers.
 fn brief() -> TimeoutConfig {
     TimeoutConfig::builder()
         .connect_timeout(CONNECT_TIME)

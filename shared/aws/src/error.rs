@@ -1,4 +1,4 @@
-//! What AWS says, in one sentence each: what is wrong and what to do.
+//! Errors of AWS, in one sentence each: the fault and the remedy.
 
 use aws_sdk_dynamodb::config::http::HttpResponse;
 use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
@@ -6,25 +6,25 @@ use curlew_model::Millis;
 use curlew_ports::PortError;
 use std::error::Error;
 
-/// How long to wait after the services have asked to slow down; the SDK has tried again by itself before that.
+/// Time to wait after the services have asked to slow down; the SDK has retried by itself before that.
 const SLOW_DOWN: Millis = Millis(1_000);
-/// `Service Unavailable`, which S3 says for `SlowDown`, and `Too Many Requests`.
+/// `Service Unavailable`, which S3 sends with `SlowDown`, and `Too Many Requests`.
 const BUSY: [u16; 2] = [503, 429];
 
-/// What was asked, and of which part of which stack.
+/// Description of a request: the operation, and the part of the stack.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Asked<'a> {
-    /// Such as "keep a page's row".
+    /// The operation, such as "keep a page's row".
     pub(crate) what: &'a str,
-    /// "table", "queue" or "bucket".
+    /// The kind of part: "table", "queue" or "bucket".
     pub(crate) kind: &'static str,
-    /// Its name.
+    /// The part's name.
     pub(crate) name: &'a str,
     /// The stack's name.
     pub(crate) stack: &'a str,
 }
 
-/// What went wrong, by what helps against it.
+/// Faults of a request, by their remedy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ServiceFault {
     Throttled,
@@ -38,7 +38,7 @@ enum ServiceFault {
 }
 
 impl Asked<'_> {
-    /// The port's error for an error of the SDK.
+    /// Returns the port's error for an error of the SDK.
     pub(crate) fn failed<E>(self, error: SdkError<E, HttpResponse>) -> PortError
     where
         E: ProvideErrorMetadata + Error + Send + Sync + 'static,
@@ -56,7 +56,7 @@ impl Asked<'_> {
         }
     }
 
-    /// The port's error for a code that came inside an answer, as for one entry of a batch.
+    /// Returns the port's error for a code inside an answer, as for one entry of a batch.
     pub(crate) fn refused(self, code: &str, message: &str) -> PortError {
         match classify(code, message, None) {
             ServiceFault::Throttled => PortError::Throttled { retry_after: SLOW_DOWN },
@@ -65,7 +65,7 @@ impl Asked<'_> {
         }
     }
 
-    /// The request has not left, or no answer has come.
+    /// Returns the port's error if the request was not sent, or no answer has come.
     fn unsent<E>(self, error: SdkError<E, HttpResponse>) -> PortError
     where
         E: Error + Send + Sync + 'static,
@@ -107,7 +107,7 @@ impl Asked<'_> {
     }
 }
 
-/// The codes are those of the services' lists of common errors, and of each service's own.
+/// Classifies an error by its code; the codes are in the services' lists of common errors, and in each service's own.
 fn classify(code: &str, message: &str, status: Option<u16>) -> ServiceFault {
     // Queue errors of the older protocol carry a prefix, and those of JSON protocols may carry a namespace.
     let code = code.rsplit(['#', '.']).next().unwrap_or(code);
@@ -152,7 +152,7 @@ fn classify(code: &str, message: &str, status: Option<u16>) -> ServiceFault {
     }
 }
 
-/// All that an error and its causes say.
+/// Joins the messages of an error and its causes.
 fn chain(error: &dyn Error) -> String {
     let mut all = error.to_string();
     let mut next = error.source();
@@ -164,12 +164,12 @@ fn chain(error: &dyn Error) -> String {
     all
 }
 
-/// An item that cannot be read, or one that cannot be kept.
+/// Returns the error for an item that cannot be read, or one that cannot be stored.
 pub(crate) fn corrupt(what: impl Into<String>, why: impl ToString) -> PortError {
     PortError::Corrupt { what: what.into(), why: why.to_string() }
 }
 
-/// The same error once more, for everybody who waited for the same request.
+/// Copies an error, for all callers that waited for the same request.
 pub(crate) fn again(error: &PortError) -> PortError {
     match error {
         PortError::Conflict => PortError::Conflict,

@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use curlew_model::{HostKey, HostState};
 use curlew_ports::{HostLedger, Hosts, PortError, Version};
 
-/// Keys of host states begin with this; other things share the table.
+/// Prefix of the keys of host states; other things share the table.
 const PREFIX: &str = "h#";
 
 /// One item for each host key.
@@ -37,7 +37,7 @@ impl HostLedger for HostTable {
         self.read(host, Read::Strong).await
     }
 
-    /// For half the price of [`HostLedger::load`].
+    /// Reads eventually consistently, for half the price of [`HostLedger::load`].
     async fn load_eventual(&self, host: &HostKey) -> Result<(HostState, Version), PortError> {
         self.read(host, Read::Eventual).await
     }
@@ -50,7 +50,7 @@ impl HostLedger for HostTable {
 
 #[async_trait]
 impl Hosts for HostTable {
-    /// Reads, and pays for, the whole table page by page: for people who look.
+    /// Lists the states. It reads and bills the whole table page by page, so it is for people who look.
     async fn list(&self, after: Option<&HostKey>, limit: usize) -> Result<Vec<(HostKey, HostState)>, PortError> {
         let span = Span::Beginning(KEY, PREFIX);
         let items = self.table.list("list the hosts", &span, after.map(key), limit).await?;

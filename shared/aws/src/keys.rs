@@ -1,14 +1,14 @@
-//! Which keys an object may have.
+//! Valid keys of objects.
 
 use crate::error::corrupt;
 use curlew_ports::PortError;
 
-/// Longest key in bytes.
+/// Maximum length of a key, in bytes.
 const MAX_KEY: usize = 512;
-/// Characters of a wrong key that its error shows.
+/// Maximum number of characters of an invalid key that its error shows.
 const SHOWN: usize = 80;
 
-/// Refuses what is no key of an object.
+/// Refuses an invalid key.
 pub(crate) fn check(key: &str) -> Result<(), PortError> {
     if key.len() <= MAX_KEY && key.split('/').all(is_part) {
         return Ok(());

@@ -4,11 +4,11 @@
 //! the stack's name ([`Names`]). A [`Store`] over a [`Connection`] gives one adapter for each port.
 //!
 //! Nothing is done before it is needed: neither [`Store::new`] nor taking a part of it makes a request, queue addresses
-//! are asked for at their first use, and no task is left running when a call returns.
+//! are requested at their first use, and no task is left running when a call returns.
 //!
 //! Every compare-and-swap is one conditional write. Each item carries its version `v`, its state `s` and the name of
-//! the write that made it, `w`: a write whose answer was lost and which was sent again knows itself by that name, so a
-//! conflict always means that somebody else was first.
+//! the write that made it, `w`. A write whose answer was lost and which is sent again recognises itself by that name,
+//! so a conflict always means that another writer was first.
 
 mod chance;
 mod connection;

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use curlew_model::Timestamp;
 use curlew_ports::{Marks, PortError, Version};
 
-/// Keys of marks begin with this.
+/// Prefix of the keys of marks.
 const PREFIX: &str = "m#";
 
 /// One item for each name; its state is the instant as RFC 3339 writes it.

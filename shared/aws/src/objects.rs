@@ -12,25 +12,25 @@ use aws_sdk_s3::primitives::ByteStream;
 use bytes::Bytes;
 use curlew_ports::{Blob, Blobs, PortError, Tag};
 
-/// A condition does not hold.
+/// Status if a condition does not hold.
 const PRECONDITION_FAILED: u16 = 412;
-/// Another conditional write of the same key is under way.
+/// Status if another conditional write of the same key is under way.
 const CONDITIONAL_CONFLICT: u16 = 409;
-/// The range begins beyond the object's end.
+/// Status if the range begins beyond the object's end.
 const RANGE_NOT_SATISFIABLE: u16 = 416;
-/// There is no such object.
+/// Status if there is no such object.
 const NOT_FOUND: u16 = 404;
-/// Tries of a conditional write that meets another one under way.
+/// Maximum number of tries of a conditional write that meets another one.
 const WRITE_TRIES: u32 = 4;
-/// Tries of reading an object whose transfer breaks off.
+/// Maximum number of tries to read an object whose transfer breaks off.
 const READ_TRIES: u32 = 3;
-/// The most keys that one request lists.
+/// Maximum number of keys that one request lists.
 const PAGE: usize = 1_000;
 
 /// The data bucket.
 ///
-/// A conditional write whose answer was lost and which is sent again finds its own object: [`Blobs::put_if_absent`] then
-/// says that there was one, and [`Blobs::swap`] that there is a conflict, though the content is the caller's own.
+/// If the answer to a conditional write is lost, the repeated write finds its own object: [`Blobs::put_if_absent`] then
+/// reports that there was one, and [`Blobs::swap`] a conflict, though the content is the caller's own.
 #[derive(Clone, Debug)]
 pub struct Objects {
     client: Client,
@@ -38,7 +38,7 @@ pub struct Objects {
     stack: String,
 }
 
-/// What has to hold for a write.
+/// Condition of a write.
 #[derive(Clone, Copy)]
 enum When<'a> {
     Always,
@@ -55,7 +55,7 @@ impl Objects {
         Asked { what, kind: "bucket", name: &self.bucket, stack: &self.stack }
     }
 
-    /// The object or a range of it; none if there is no object.
+    /// Opens the object or a range of it; returns `None` if there is no object.
     async fn open(&self, key: &str, range: Option<&str>) -> Result<Option<Blob>, PortError> {
         let what = format!("read the object {key}");
         let mut tries = 1;
@@ -77,17 +77,17 @@ impl Objects {
         }
     }
 
-    /// The object's length; none if there is no object.
+    /// Returns the object's length; `None` if there is no object.
     async fn length(&self, key: &str) -> Result<Option<u64>, PortError> {
         match self.client.head_object().bucket(&self.bucket).key(key).send().await {
             Ok(head) => Ok(Some(head.content_length.and_then(|length| u64::try_from(length).ok()).unwrap_or(0))),
-            // An answer to HEAD has no body that could tell a missing bucket from a missing object.
+            // The answer to HEAD has no body that could tell a missing bucket from a missing object.
             Err(error) if status(&error) == Some(NOT_FOUND) => Ok(None),
             Err(error) => Err(self.asked(&format!("read the object {key}")).failed(error)),
         }
     }
 
-    /// Writes the object if `when` holds; none if it does not, else the new tag.
+    /// Writes the object if `when` holds; returns the new tag, or `None` if it does not hold.
     async fn write(&self, key: &str, bytes: Bytes, when: When<'_>) -> Result<Option<Tag>, PortError> {
         let mut tries = 1;
         loop {
@@ -149,7 +149,7 @@ impl Blobs for Objects {
         let when = match seen {
             None => When::Absent,
             Some(tag) if is_etag(&tag.0) => When::Tagged(tag),
-            // No object ever had it.
+            // No object ever had this tag.
             Some(_) => return Err(PortError::Conflict),
         };
         self.write(key, bytes, when).await?.ok_or(PortError::Conflict)
@@ -191,7 +191,7 @@ fn is_absent<E: ProvideErrorMetadata>(error: &SdkError<E, HttpResponse>) -> bool
     status(error) == Some(NOT_FOUND) && error.code() == Some("NoSuchKey")
 }
 
-/// Entity tags are quoted (RFC 9110 §8.8.3); S3 gives strong ones only.
+/// True if a text is an entity tag: they are quoted (RFC 9110 §8.8.3), and S3 gives only strong ones.
 fn is_etag(text: &str) -> bool {
     text.len() > 2 && text.starts_with('"') && text.ends_with('"')
 }

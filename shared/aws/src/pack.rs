@@ -1,7 +1,7 @@
-//! States as attributes: JSON text, or zstd of it where that is shorter.
+//! States as attributes: JSON text, or zstd of it if that is shorter.
 //!
-//! A write is billed by the kilobyte and a read by four of them, so a row is kept as small as it can be; but one that is
-//! small anyway stays text that a person can read.
+//! A write is billed by the kilobyte and a read by four of them, so rows are kept as small as possible; but a small one
+//! stays text that a person can read.
 
 use crate::error::corrupt;
 use aws_sdk_dynamodb::primitives::Blob;
@@ -10,19 +10,19 @@ use curlew_ports::PortError;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// Texts of fewer bytes are left as they are.
+/// Minimum length of a text that is compressed, in bytes.
 const PACK_FROM: usize = 600;
-/// Level of zstd: rows are small.
+/// Compression level of zstd: rows are small.
 const LEVEL: i32 = 3;
-/// The most bytes that anything kept unpacks to.
+/// Maximum uncompressed size of a stored value, in bytes.
 const UNPACK_LIMIT: usize = 8 << 20;
 
-/// A value as an attribute; `what` names it in an error.
+/// Returns a value as an attribute; `what` names it in an error.
 pub(crate) fn pack<T: Serialize>(what: impl FnOnce() -> String, value: &T) -> Result<AttributeValue, PortError> {
     Ok(pack_text(serde_json::to_string(value).map_err(|e| corrupt(what(), e))?))
 }
 
-/// A value from its attribute.
+/// Returns the value of an attribute.
 pub(crate) fn unpack<T: DeserializeOwned>(
     what: impl Fn() -> String,
     attribute: &AttributeValue,
@@ -36,7 +36,7 @@ pub(crate) fn unpack<T: DeserializeOwned>(
     }
 }
 
-/// A text as an attribute.
+/// Returns a text as an attribute.
 pub(crate) fn pack_text(text: String) -> AttributeValue {
     match text.len() >= PACK_FROM {
         true => match deflate(text.as_bytes()) {
@@ -47,7 +47,7 @@ pub(crate) fn pack_text(text: String) -> AttributeValue {
     }
 }
 
-/// A text from its attribute.
+/// Returns the text of an attribute.
 pub(crate) fn unpack_text(what: impl Fn() -> String, attribute: &AttributeValue) -> Result<String, PortError> {
     match attribute {
         AttributeValue::S(text) => Ok(text.clone()),
@@ -58,17 +58,17 @@ pub(crate) fn unpack_text(what: impl Fn() -> String, attribute: &AttributeValue)
     }
 }
 
-/// Bytes compressed; none if they cannot be.
+/// Compresses bytes; returns `None` if that fails.
 pub(crate) fn deflate(bytes: &[u8]) -> Option<Vec<u8>> {
     zstd::bulk::compress(bytes, LEVEL).ok()
 }
 
-/// Bytes as they were before they were compressed.
+/// Decompresses bytes.
 pub(crate) fn inflate(what: impl Fn() -> String, packed: &[u8]) -> Result<Vec<u8>, PortError> {
     zstd::bulk::decompress(packed, UNPACK_LIMIT).map_err(|e| corrupt(what(), e))
 }
 
-/// Bytes that an attribute is billed for, its name aside.
+/// Returns the billed size of an attribute in bytes, without its name.
 pub(crate) fn size(attribute: &AttributeValue) -> usize {
     match attribute {
         AttributeValue::S(text) => text.len(),

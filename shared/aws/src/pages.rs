@@ -30,7 +30,7 @@ impl Pages for PageTable {
         self.read(id, Read::Strong).await
     }
 
-    /// For half the price of [`Pages::get`].
+    /// Reads eventually consistently, for half the price of [`Pages::get`].
     async fn load_eventual(&self, id: &PageId) -> Result<Option<(Page, Version)>, PortError> {
         self.read(id, Read::Eventual).await
     }
@@ -46,7 +46,7 @@ impl Pages for PageTable {
         self.table.swap_existing("keep a page's row", item::key(page.id.as_str()), seen, state).await
     }
 
-    /// In the order of the hashes that DynamoDB makes of the ids.
+    /// Lists in the order of DynamoDB's hashes of the ids.
     async fn list(&self, after: Option<&PageId>, limit: usize) -> Result<Vec<Page>, PortError> {
         let after = after.map(|id| item::key(id.as_str()));
         let items = self.table.list("list the pages", &Span::All, after, limit).await?;

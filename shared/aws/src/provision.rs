@@ -1,4 +1,4 @@
-//! Making a stack without its template, as tests do, and finding one that is deployed.
+//! Creates a stack without its template, as tests do, and finds a deployed one.
 
 use crate::connection::Connection;
 use crate::error::{Asked, corrupt};
@@ -15,18 +15,18 @@ use futures::FutureExt;
 use futures::future::try_join_all;
 use std::time::Duration;
 
-/// How often a new table is asked whether it is ready.
+/// Maximum number of checks whether a new table is ready.
 const READY_TRIES: u32 = 120;
-/// Between two such questions.
+/// Pause between two checks.
 const READY_PAUSE: Duration = Duration::from_millis(500);
-/// How often a message is handed out before SQS itself moves it to the dead queue. The functions give up earlier, since
-/// they know the reason.
+/// Number of receives after which SQS itself moves a message to the dead-letter queue. The functions give up earlier,
+/// since they know the reason.
 const MAX_RECEIVES: u32 = 8;
-/// The region whose buckets must not name it.
+/// The region that must not be named when a bucket is created in it.
 const FIRST_REGION: &str = "us-east-1";
 
-/// The one data bucket of a stack in the connection's region: the template calls it by the stack, the account and the
-/// region.
+/// Returns the name of the one data bucket of a stack in the connection's region. The template names it after the
+/// stack, the account and the region.
 ///
 /// # Errors
 /// [`PortError::NotFound`] if there is none, [`PortError::Corrupt`] if there are several, transport errors.
@@ -50,13 +50,13 @@ pub async fn find_bucket(connection: &Connection, stack: &str) -> Result<String,
     }
 }
 
-/// The prefix itself, or the prefix with something behind a hyphen.
+/// True if a name is the prefix itself, or the prefix, a hyphen and more.
 fn is_of(name: &str, prefix: &str) -> bool {
     name.strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
 }
 
-/// Makes the tables, queues and the bucket of a stack as the template makes them, without its alarms, backups and
-/// rights: for tests against an emulator. What is there already is left as it is.
+/// Creates the tables, queues and the bucket of a stack as the template does, without its alarms, backups and
+/// permissions, for tests against an emulator. Existing parts are left as they are.
 ///
 /// # Errors
 /// Transport errors.
@@ -69,7 +69,7 @@ pub async fn provision(connection: &Connection, names: &Names) -> Result<(), Por
         table(connection, names, names.parked(), ("due", text.clone()), Some(("id", text.clone()))),
     ];
     let queues = Stage::ALL.map(|stage| queues(connection, names, stage));
-    // Boxed, since all of them at once would lie on the caller's stack.
+    // Boxed, since together these futures would be large on the caller's stack.
     let all = tables.into_iter().map(FutureExt::boxed).chain(queues.map(FutureExt::boxed));
     try_join_all(all.chain([bucket(connection, names).boxed()])).await.map(drop)
 }
@@ -107,7 +107,7 @@ async fn table(
     Err(PortError::unavailable(format!("the table {name} was not ready"), "waited for a minute"))
 }
 
-/// The queue of a stage and its dead queue.
+/// Creates the queue of a stage and its dead-letter queue.
 async fn queues(connection: &Connection, names: &Names, stage: Stage) -> Result<(), PortError> {
     let client = connection.sqs();
     let (name, dead) = (names.queue(stage), names.dead_queue(stage));

@@ -15,18 +15,18 @@ use curlew_ports::{Blobs, PortError, RobotsCopy, RobotsStore};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// Keys of copies begin with this.
+/// Prefix of the keys of copies.
 const PREFIX: &str = "r#";
 /// The body, compressed; absent if it is empty.
 const BODY: &str = "b";
 /// The key of the object that holds the compressed body, if it is too large for an item.
 const OBJECT: &str = "o";
-/// When DynamoDB may clear the item away, in seconds since 1970. Nobody else looks at it.
+/// Time at which DynamoDB may delete the item, in seconds since 1970. Nothing else reads it.
 const TTL: &str = "ttl";
-/// How long after it was last asked for a copy is of no more use to anybody.
+/// Time for which a copy is kept after it was last fetched.
 const KEEP: Millis = Millis::from_days(30);
-/// The largest compressed body inside an item; an item holds 400 KB. What is larger is an object under `claims/`, which
-/// only a file of half a megabyte without any repetition needs.
+/// Maximum length of a compressed body inside an item, which may hold 400 KB. A longer one is an object under
+/// `claims/`; only a file of half a megabyte without any repetition needs that.
 const MOST_INSIDE: usize = 350 << 10;
 
 /// One item for each origin.
@@ -41,7 +41,7 @@ impl RobotsTable {
         RobotsTable { table, objects }
     }
 
-    /// Where a compressed body goes: into the item, or beside it.
+    /// Returns the attribute of a compressed body, which goes into the item or into an object beside it.
     async fn stow(&self, packed: Vec<u8>) -> Result<(&'static str, AttributeValue), PortError> {
         if packed.len() <= MOST_INSIDE {
             return Ok((BODY, AttributeValue::B(Blob::new(packed))));
@@ -52,7 +52,7 @@ impl RobotsTable {
     }
 }
 
-/// All of a copy but its body.
+/// A copy without its body.
 #[derive(Serialize, Deserialize)]
 struct RobotsRow {
     standing: String,
@@ -73,7 +73,7 @@ impl RobotsStore for RobotsTable {
         let body = match (item.get(BODY), text_of(&item, OBJECT)) {
             (Some(AttributeValue::B(packed)), _) => inflate(|| what(origin), packed.as_ref())?.into(),
             (Some(_), _) => return Err(corrupt(what(origin), "its body is not binary")),
-            // An object that was cleared away is a copy that was never made.
+            // A copy whose object was deleted counts as missing.
             (None, Some(object)) => match self.objects.get(object).await? {
                 Some(blob) => inflate(|| what(origin), &blob.bytes)?.into(),
                 None => return Ok(None),

@@ -10,7 +10,7 @@ use curlew_ports::{PortError, Sources, Version};
 
 /// The partition: the minute of the cycle.
 const SLOT: &str = "slot";
-/// Hexadecimal digits of a key that give its slot: 64 bits.
+/// Number of hexadecimal digits of a key that determine its slot: 64 bits.
 const SLOT_DIGITS: usize = 16;
 
 /// One item for each feed and each site.
@@ -27,7 +27,8 @@ impl SourceTable {
 
 #[async_trait]
 impl Sources for SourceTable {
-    /// Asks for the cheaper answer first, which may be a second old: a swap by what it says is a conflict then.
+    /// Reads eventually consistently first, at half the price, and strongly if that finds nothing. A swap by a stale
+    /// version fails with a conflict.
     async fn get(&self, key: &SourceKey) -> Result<Option<(Source, Version)>, PortError> {
         let ask = |read| self.table.get("read a source", place(key), read);
         let found = match ask(Read::Eventual).await? {
@@ -56,19 +57,19 @@ impl Sources for SourceTable {
         items.iter().map(source).collect()
     }
 
-    /// Slot by slot in the order of the hashes that DynamoDB makes of the slots.
+    /// Lists slot by slot, in the order of DynamoDB's hashes of the slots.
     async fn list(&self, after: Option<&SourceKey>, limit: usize) -> Result<Vec<Source>, PortError> {
         let items = self.table.list("list the sources", &Span::All, after.map(place), limit).await?;
         items.iter().map(source).collect()
     }
 }
 
-/// A key's slot. The same rule gives a new source its slot, so that the key alone leads to the row.
+/// Returns a key's slot. A new source gets its slot by the same rule, so that the key alone leads to the row.
 fn slot(key: &SourceKey) -> Slot {
     Slot::of(u64::from_str_radix(&key.as_str()[..SLOT_DIGITS], 16).unwrap_or(0))
 }
 
-/// A row that its key does not lead to would be lost.
+/// Refuses a source whose slot is not that of its key: its row could not be found again.
 fn check(source: &Source) -> Result<(), PortError> {
     let (said, right) = (source.slot().index(), slot(source.key()).index());
     if said == right {

@@ -25,7 +25,7 @@ pub struct Store {
 }
 
 impl Store {
-    /// The stack of these names. Makes no request.
+    /// Creates the store of the stack with these names. Makes no request.
     pub fn new(connection: &Connection, names: Names) -> Store {
         let rows = connection.dynamodb();
         let table = |name: String| Table::new(rows.clone(), name, &names.stack);
@@ -41,37 +41,37 @@ impl Store {
         }
     }
 
-    /// Host states: `HostLedger` and `Hosts`.
+    /// Returns host states: `HostLedger` and `Hosts`.
     pub fn hosts(&self) -> Arc<HostTable> {
         Arc::clone(&self.hosts)
     }
 
-    /// Copies of robots.txt: `RobotsStore`.
+    /// Returns copies of robots.txt: `RobotsStore`.
     pub fn robots(&self) -> Arc<RobotsTable> {
         Arc::clone(&self.robots)
     }
 
-    /// Named instants: `Marks`.
+    /// Returns named instants: `Marks`.
     pub fn marks(&self) -> Arc<MarkTable> {
         Arc::clone(&self.marks)
     }
 
-    /// Rows of pages: `Pages`.
+    /// Returns rows of pages: `Pages`.
     pub fn pages(&self) -> Arc<PageTable> {
         Arc::clone(&self.pages)
     }
 
-    /// Rows of feeds and sites: `Sources`.
+    /// Returns rows of feeds and sites: `Sources`.
     pub fn sources(&self) -> Arc<SourceTable> {
         Arc::clone(&self.sources)
     }
 
-    /// The queues: `Queue` and `Inbox`.
+    /// Returns the queues: `Queue` and `Inbox`.
     pub fn jobs(&self) -> Arc<Jobs> {
         Arc::clone(&self.jobs)
     }
 
-    /// Objects: `Blobs`.
+    /// Returns objects: `Blobs`.
     pub fn objects(&self) -> Arc<Objects> {
         Arc::clone(&self.objects)
     }

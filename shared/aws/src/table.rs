@@ -9,9 +9,9 @@ use aws_sdk_dynamodb::primitives::Blob;
 use aws_sdk_dynamodb::types::{AttributeValue, ReturnValuesOnConditionCheckFailure};
 use curlew_ports::{PortError, Version};
 
-/// The first version of every item.
+/// Version of a new item.
 const FIRST: u64 = 1;
-/// The most items that one request looks at, so that a long list comes in pieces of a known size.
+/// Maximum number of items that one request reads, so that a long list comes in parts of a known size.
 const PAGE: usize = 1_000;
 
 /// One table.
@@ -22,23 +22,23 @@ pub(crate) struct Table {
     stack: String,
 }
 
-/// Which items a list is of.
+/// Items that a list covers.
 #[derive(Clone, Debug)]
 pub(crate) enum Span {
-    /// Those of the whole table.
+    /// All items of the table.
     All,
-    /// Those whose attribute begins with a text. The others are read and paid for all the same.
+    /// Items whose attribute begins with a text. The other items are read and billed all the same.
     Beginning(&'static str, &'static str),
-    /// Those of one partition, in the order of their sort keys.
+    /// Items of one partition, in the order of their sort keys.
     Partition(&'static str, AttributeValue),
 }
 
-/// How fresh an answer has to be; the fresher one costs twice as much.
+/// Consistency of a read; a strong one costs twice as much.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Read {
-    /// What was written within the last second may be missing.
+    /// Eventually consistent: writes of the last second may be missing.
     Eventual,
-    /// All that was written is seen.
+    /// Strongly consistent: all writes are visible.
     Strong,
 }
 
@@ -47,12 +47,12 @@ impl Table {
         Table { client, name, stack: stack.to_owned() }
     }
 
-    /// Something that is asked of this table.
+    /// Describes a request to this table, for its errors.
     pub(crate) fn asked<'a>(&'a self, what: &'a str) -> Asked<'a> {
         Asked { what, kind: "table", name: &self.name, stack: &self.stack }
     }
 
-    /// The item of a key.
+    /// Returns the item of a key.
     pub(crate) async fn get(&self, what: &str, key: Item, read: Read) -> Result<Option<Item>, PortError> {
         let got = self
             .client
@@ -66,18 +66,18 @@ impl Table {
         Ok(got.item)
     }
 
-    /// Writes an item whatever is there.
+    /// Writes an item, whatever is there.
     pub(crate) async fn put(&self, what: &str, item: Item) -> Result<(), PortError> {
         let put = self.client.put_item().table_name(&self.name).set_item(Some(item));
         put.send().await.map(drop).map_err(|e| self.asked(what).failed(e))
     }
 
-    /// Writes an item that must not be there yet; says whether it was written.
+    /// Writes an item that must not exist yet; returns true if it was written.
     pub(crate) async fn insert(&self, what: &str, key: Item, state: AttributeValue) -> Result<bool, PortError> {
         self.write(what, key, None, FIRST, state).await
     }
 
-    /// Replaces an item if its version is still `seen`, or writes the first one if none was seen.
+    /// Replaces an item if its version is still `seen`, or writes the first version if none was seen.
     pub(crate) async fn swap(
         &self,
         what: &str,
@@ -93,7 +93,7 @@ impl Table {
         }
     }
 
-    /// Replaces an item that must be there.
+    /// Replaces an item that must exist.
     pub(crate) async fn swap_existing(
         &self,
         what: &str,
@@ -107,8 +107,8 @@ impl Table {
         self.swap(what, key, seen, state).await
     }
 
-    /// One conditional write. The condition fails as well if this very write was made already and only its answer was
-    /// lost; the item that DynamoDB then shows bears this write's name.
+    /// Makes one conditional write. The condition also fails if this very write was made already and only its answer
+    /// was lost; the item that DynamoDB then returns carries this write's name.
     async fn write(
         &self,
         what: &str,
@@ -144,7 +144,8 @@ impl Table {
         }
     }
 
-    /// Items after the key `after`, at most `limit`. The order is that of a partition's sort keys, else the table's own.
+    /// Returns at most `limit` items after the key `after`, in the order of a partition's sort keys, else in the
+    /// table's own.
     pub(crate) async fn list(
         &self,
         what: &str,
@@ -159,7 +160,7 @@ impl Table {
             let (items, next) = match span {
                 Span::Partition(name, value) => self.query(what, name, value.clone(), after, want).await?,
                 Span::All => self.scan(what, None, after, want).await?,
-                // Most of what is looked at may be something else.
+                // Most of the items read may have another prefix.
                 Span::Beginning(name, prefix) => self.scan(what, Some((name, prefix)), after, PAGE).await?,
             };
             listed.extend(items.into_iter().take(want));
@@ -169,7 +170,8 @@ impl Table {
         Ok(listed)
     }
 
-    /// Some attributes of all items, at most `limit` items. Read and paid for as whole items, but sent without the rest.
+    /// Returns some attributes of at most `limit` items. The items are read and billed in full, but sent without the
+    /// rest.
     pub(crate) async fn list_only(
         &self,
         what: &str,

@@ -1,4 +1,4 @@
-//! The addresses of queues, asked for once and only when they are needed.
+//! The addresses of queues, requested once and only when they are needed.
 
 use super::{Jobs, place};
 use curlew_model::Stage;
@@ -13,12 +13,12 @@ pub(super) struct Addresses {
 }
 
 impl Jobs {
-    /// The address of a stage's queue.
+    /// Returns the address of a stage's queue.
     pub(super) async fn address(&self, stage: Stage) -> Result<&str, PortError> {
         self.ask(&self.addresses.live[place(stage)], self.names.queue(stage)).await
     }
 
-    /// The address of a stage's dead queue.
+    /// Returns the address of a stage's dead-letter queue.
     pub(super) async fn dead_address(&self, stage: Stage) -> Result<&str, PortError> {
         self.ask(&self.addresses.dead[place(stage)], self.names.dead_queue(stage)).await
     }

@@ -1,4 +1,4 @@
-//! What was given up.
+//! Dead-letter queues: jobs that were given up.
 
 use super::message::MESSAGE_LIMIT;
 use super::receive::BATCH;
@@ -12,29 +12,29 @@ use curlew_ports::{Dead, PortError, Receipt};
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-/// The attribute that says why.
+/// Attribute with the reason.
 const ERROR: &str = "error";
-/// The attribute that says when, as RFC 3339 writes it.
+/// Attribute with the time, as RFC 3339 writes it.
 const AT: &str = "at";
-/// The longest reason in bytes.
+/// Maximum length of a reason, in bytes.
 const MOST_ERROR: usize = 4 << 10;
-/// The reason of a message that SQS itself has moved.
+/// Reason of a message that SQS itself has moved.
 const NO_REASON: &str = "it was received too often, and nobody said why it failed";
-/// Messages of one dead queue that are looked at.
+/// Maximum number of messages of one dead-letter queue that are read.
 const MOST: usize = 1_000;
-/// How long looking hides a message from others, in seconds.
+/// Time for which reading hides a message from others, in seconds.
 const HIDDEN: i32 = 30;
-/// How long SQS looks for messages, in seconds.
+/// Wait time of a receive, in seconds.
 const LOOK: i32 = 1;
-/// Receipts of what was given up begin with this.
+/// Prefix of the receipts of jobs that were given up.
 const DEAD: &str = "dead/";
 
 impl Jobs {
-    /// Puts a message into the dead queue of its stage, with the reason and the time. The caller then deletes it from
-    /// its own queue, or lets the event source mapping do so.
+    /// Puts a message into the dead-letter queue of its stage, with the reason and the time. The caller then deletes it
+    /// from its own queue, or lets the event source mapping do so.
     ///
     /// # Errors
-    /// Transport errors; then it must not be deleted.
+    /// Transport errors; the caller must then not delete the message.
     pub async fn give_up(&self, stage: Stage, body: &str, error: &str, now: Timestamp) -> Result<(), PortError> {
         let name = self.names.dead_queue(stage);
         let body = self.claimed(stage, body.to_owned(), MESSAGE_LIMIT).await?;
@@ -48,7 +48,7 @@ impl Jobs {
         send.send().await.map(drop).map_err(|e| self.asked("give a job up", &name).failed(e))
     }
 
-    /// Looks at all dead queues and puts back what it has seen.
+    /// Reads all dead-letter queues and puts the messages back.
     pub(super) async fn list_dead(&self, limit: usize) -> Result<Vec<Dead>, PortError> {
         let mut dead = Vec::new();
         for stage in Stage::ALL.into_iter().filter(|_| limit > 0) {
@@ -61,7 +61,7 @@ impl Jobs {
         Ok(dead)
     }
 
-    /// Sends the message again, then deletes it from the dead queue: a crash in between leaves it in both.
+    /// Sends the message again, then deletes it from the dead-letter queue: a crash in between leaves it in both.
     pub(super) async fn redrive_dead(&self, receipt: &Receipt, now: Timestamp) -> Result<(), PortError> {
         let missing = || PortError::NotFound(format!("the job {}", receipt.0));
         let (stage, id) = name(receipt).ok_or_else(missing)?;
@@ -75,8 +75,8 @@ impl Jobs {
         self.delete(stage, self.dead_address(stage).await?, &handle).await
     }
 
-    /// Receives from a dead queue until one message is wanted or all were seen; gives those that are not wanted, and the
-    /// one that is.
+    /// Receives from a dead-letter queue until the wanted message or all were read; returns the others, and the wanted
+    /// one.
     async fn look(
         &self,
         stage: Stage,
@@ -86,7 +86,7 @@ impl Jobs {
         let mut known = BTreeSet::new();
         let mut seen = Vec::new();
         while seen.len() < MOST {
-            // Only an answer that waited says that there is nothing more.
+            // Only an empty answer after a wait proves that there are no more messages.
             let look = if seen.is_empty() { LOOK } else { 0 };
             let messages = self.some(stage, address, BATCH, HIDDEN, look).await?;
             let before = known.len();
@@ -108,7 +108,7 @@ impl Jobs {
         Ok((seen, None))
     }
 
-    /// Lets others see what was looked at. What fails is seen again a little later anyway.
+    /// Makes messages that were read visible again. If that fails, they become visible a little later anyway.
     async fn show_again(&self, stage: Stage, seen: &[Message]) -> Result<(), PortError> {
         let address = self.dead_address(stage).await?;
         let name = self.names.dead_queue(stage);
@@ -134,7 +134,7 @@ fn attribute(text: &str) -> Result<MessageAttributeValue, PortError> {
     attribute.build().map_err(|e| corrupt("a message", e))
 }
 
-/// A reason that SQS takes: not empty, not too long, none of the characters that it refuses.
+/// Returns a reason that SQS accepts: not empty, not too long, without the characters that it refuses.
 fn reason(error: &str) -> String {
     let allowed = |c: &char| matches!(c, '\t' | '\n' | '\r' | ' '..='\u{fffd}' | '\u{10000}'..);
     let mut reason: String = error.chars().filter(allowed).collect();
@@ -145,7 +145,7 @@ fn reason(error: &str) -> String {
     if reason.is_empty() { NO_REASON.to_owned() } else { reason }
 }
 
-/// The stage and the message's id.
+/// Returns the stage and the message's id.
 fn name(receipt: &Receipt) -> Option<(Stage, &str)> {
     let (name, id) = receipt.0.strip_prefix(DEAD)?.split_once('/')?;
     Some((Stage::ALL.into_iter().find(|stage| stage.as_str() == name)?, id))

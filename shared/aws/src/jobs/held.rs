@@ -1,19 +1,19 @@
 //! Messages that this process has received and not yet dealt with.
 //!
-//! A receipt of SQS names a delivery but does not give its text back, which giving a message up needs. And SQS may obey a
-//! receipt that has run out; here it does nothing.
+//! A receipt of SQS names a delivery but does not return its text, which giving a message up needs. And SQS may accept
+//! an expired receipt; here one has no effect.
 
 use curlew_model::{Stage, Timestamp};
 use curlew_ports::Receipt;
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// A message that is handed out.
+/// A message that was received.
 #[derive(Clone, Debug)]
 pub(super) struct ReceivedMessage {
     pub(super) stage: Stage,
     pub(super) body: String,
-    /// When its visibility ends.
+    /// End of its visibility timeout.
     pub(super) until: Timestamp,
 }
 
@@ -22,19 +22,19 @@ pub(super) struct ReceivedMessage {
 pub(super) struct Held(Mutex<HashMap<Receipt, ReceivedMessage>>);
 
 impl Held {
-    /// Remembers messages, and forgets those that have run out.
+    /// Stores messages, and drops expired ones.
     pub(super) fn keep(&self, now: Timestamp, messages: impl IntoIterator<Item = (Receipt, ReceivedMessage)>) {
         let mut held = self.lock();
         held.retain(|_, kept| kept.until > now);
         held.extend(messages);
     }
 
-    /// The message of a receipt, unless it has run out; it is forgotten.
+    /// Removes and returns the message of a receipt, unless it has expired.
     pub(super) fn take(&self, receipt: &Receipt, now: Timestamp) -> Option<ReceivedMessage> {
         self.lock().remove(receipt).filter(|kept| kept.until > now)
     }
 
-    /// Remembers a message after all.
+    /// Stores a message again.
     pub(super) fn put_back(&self, receipt: &Receipt, kept: ReceivedMessage) {
         self.lock().insert(receipt.clone(), kept);
     }

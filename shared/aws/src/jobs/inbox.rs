@@ -9,18 +9,18 @@ use aws_sdk_sqs::types::{Message, MessageSystemAttributeName, QueueAttributeName
 use curlew_model::{Millis, Stage, Timestamp};
 use curlew_ports::{Dead, Delivery, Inbox, PortError, QueueCount, Receipt, Waiting};
 
-/// How long SQS looks for messages before it says that there are none; without waiting it asks only some of its machines.
+/// Wait time of a receive, in seconds; without one SQS asks only some of its servers.
 const LOOK: i32 = 1;
-/// The longest visibility that SQS knows. What is put back for longer is parked.
+/// Maximum visibility timeout of SQS. Jobs that are put back for longer are parked.
 const LONGEST_HIDING: Millis = Millis::from_hours(12);
-/// Rows that are read at most to tell which parked jobs are due first.
+/// Maximum number of rows that are read to find the parked jobs that are due first.
 const MOST_PARKED: usize = 10_000;
-/// Parts a receipt: the stage, and SQS's own.
+/// Separator between the parts of a receipt: the stage, and SQS's receipt handle.
 const BETWEEN: char = '/';
 
 #[async_trait]
 impl Inbox for Jobs {
-    /// In no promised order. `now` is not looked at: SQS goes by its own clock.
+    /// Returns deliveries in no promised order. `now` is ignored: SQS goes by its own clock.
     async fn receive(
         &self,
         stage: Stage,
@@ -51,7 +51,7 @@ impl Inbox for Jobs {
         self.delete(stage, self.address(stage).await?, handle).await
     }
 
-    /// What is put back for longer than 12 hours is parked; it is counted as received for the first time then.
+    /// Parks a job that is put back for longer than 12 hours; its receive count then starts anew.
     async fn put_back(&self, receipt: &Receipt, due: Timestamp) -> Result<(), PortError> {
         let now = wall_clock();
         let (Some((stage, handle)), Some(kept)) = (read(receipt), self.held.take(receipt, now)) else { return Ok(()) };
@@ -73,12 +73,13 @@ impl Inbox for Jobs {
         moved.await.inspect_err(|_| self.held.put_back(receipt, kept))
     }
 
-    /// Of parked jobs only: SQS does not tell when the messages that it keeps back are due.
+    /// Considers parked jobs only: SQS does not tell when its delayed messages are due.
     async fn next_due(&self) -> Result<Option<Timestamp>, PortError> {
         Ok(self.parked_facts().await?.into_iter().filter_map(|facts| facts.due).min())
     }
 
-    /// About so many: SQS counts in passing. Jobs that were put back count as handed out, and `now` is not looked at.
+    /// Returns approximate numbers, as SQS gives them. Jobs that were put back count as handed out, and `now` is
+    /// ignored.
     async fn count(&self, stage: Stage, now: Timestamp) -> Result<QueueCount, PortError> {
         let queued = self.glance(stage, now).await?;
         let parked = self.parked_facts().await?;
@@ -86,14 +87,14 @@ impl Inbox for Jobs {
         Ok(QueueCount { waiting: queued.waiting + u64::try_from(parked).unwrap_or(0), ..queued })
     }
 
-    /// Without parked jobs: each of them would be read.
+    /// Leaves out parked jobs: each of them would be read.
     async fn glance(&self, stage: Stage, _now: Timestamp) -> Result<QueueCount, PortError> {
         let live = self.counts(stage, self.address(stage).await?).await?;
         let dead = self.counts(stage, self.dead_address(stage).await?).await?;
         Ok(QueueCount { ready: live[0], waiting: live[2], in_flight: live[1], dead: dead[0] + dead[1] })
     }
 
-    /// Parked jobs only: SQS does not show the messages that it keeps back.
+    /// Returns parked jobs only: SQS does not show its delayed messages.
     async fn waiting(&self, now: Timestamp, limit: usize) -> Result<Vec<Waiting>, PortError> {
         if limit == 0 {
             return Ok(Vec::new());
@@ -125,25 +126,25 @@ impl Inbox for Jobs {
 }
 
 impl Jobs {
-    /// Deletes a message that an event source mapping has handed to this function, before the mapping does it when the
+    /// Deletes a message that an event source mapping has handed to this function, before the mapping does so when the
     /// function returns.
     ///
     /// # Errors
-    /// Transport errors; then the mapping deletes it. A handle that has run out is no error.
+    /// Transport errors; the mapping then deletes it. An expired handle is no error.
     pub async fn delete_message(&self, stage: Stage, handle: &str) -> Result<(), PortError> {
         self.delete(stage, self.address(stage).await?, handle).await
     }
 
-    /// A message that an event source mapping has handed to this function, and that the function is going to report as
-    /// failed, is handed out again at `due`, and not only when its visibility ends; at the latest after 12 hours.
+    /// Sets a message to be handed out again at `due`, after 12 hours at most, instead of at the end of its visibility
+    /// timeout. An event source mapping has handed the message to this function, which is going to report it as failed.
     ///
     /// # Errors
-    /// Transport errors; then it is handed out again when its visibility ends. A handle that has run out is no error.
+    /// Transport errors; it is then handed out again when its visibility timeout ends. An expired handle is no error.
     pub async fn put_back_message(&self, stage: Stage, handle: &str, due: Timestamp) -> Result<(), PortError> {
         self.hide(stage, handle, seconds_until(due, LONGEST_HIDING)).await
     }
 
-    /// A message as a delivery, which is remembered until its visibility ends.
+    /// Returns a message as a delivery, and stores it until its visibility timeout ends.
     async fn delivery(&self, stage: Stage, message: Message, until: Timestamp) -> Result<Delivery, PortError> {
         let body = message.body.unwrap_or_default();
         let receipt = Receipt(format!("{}{BETWEEN}{}", stage.as_str(), message.receipt_handle.unwrap_or_default()));
@@ -169,7 +170,7 @@ impl Jobs {
         self.delete(stage, self.address(stage).await?, handle).await
     }
 
-    /// About how many messages are to be had, are handed out, are kept back.
+    /// Returns the approximate numbers of messages that are available, in flight and delayed.
     async fn counts(&self, stage: Stage, address: &str) -> Result<[u64; 3], PortError> {
         const NAMES: [QueueAttributeName; 3] = [
             QueueAttributeName::ApproximateNumberOfMessages,
@@ -184,7 +185,7 @@ impl Jobs {
     }
 }
 
-/// The stage and SQS's receipt handle; a text that is no receipt names no delivery.
+/// Returns the stage and SQS's receipt handle; a text that is no receipt names no delivery.
 fn read(receipt: &Receipt) -> Option<(Stage, &str)> {
     let (name, handle) = receipt.0.split_once(BETWEEN)?;
     let stage = Stage::ALL.into_iter().find(|stage| stage.as_str() == name)?;

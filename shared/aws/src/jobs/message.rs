@@ -1,8 +1,8 @@
 //! Jobs as messages.
 //!
-//! A message is the job's own text. One that is too long goes into an object, and the message is a *claim check* that
-//! names it: `{"claim":"claims/…"}`. The bucket's lifecycle rule clears such objects away, since a message may be
-//! delivered more than once and nobody knows which time is the last.
+//! A message is the job's own text. A text that is too long becomes an object, and the message is a *claim check* that
+//! names it: `{"claim":"claims/…"}`. The bucket's lifecycle rule deletes such objects, since a message may be delivered
+//! more than once and nobody knows which delivery is the last.
 
 use super::{Jobs, LONGEST_DELAY, seconds_until};
 use crate::chance::long_name;
@@ -11,36 +11,36 @@ use curlew_model::{Job, Stage, Timestamp};
 use curlew_ports::{Blobs, PortError};
 use serde::{Deserialize, Serialize};
 
-/// The most bytes of a message, and of all messages of one request together: 1 MiB, by SQS's quotas.
+/// Maximum number of bytes of a message, and of all messages of one request together: 1 MiB, by SQS's quotas.
 pub(super) const REQUEST_LIMIT: usize = 1 << 20;
-/// The longest text that is sent as it is. What is left up to the limit is for the attributes that a message gets when it
-/// is given up.
+/// Maximum length of a text that is sent as it is. The rest of the limit is for the attributes that a message gets when
+/// it is given up.
 pub(super) const MESSAGE_LIMIT: usize = REQUEST_LIMIT - (16 << 10);
 /// Claim checks begin with this, and no job does.
 const CLAIM: &str = "{\"claim\":";
 
-/// Why a message gives no job.
+/// Reasons why a message gives no job.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
-    /// It is no job that this program knows, or its claim check names nothing. Trying again does not help: give it up,
-    /// with this sentence.
+    /// It is no job that this program knows, or its claim check names no object. Trying again does not help: give it
+    /// up, with this sentence.
     #[error("{0}")]
     Unreadable(String),
-    /// Its object cannot be reached at present.
+    /// Its object is unreachable at present.
     #[error(transparent)]
     Port(#[from] PortError),
 }
 
-/// A message on its way into a queue.
+/// A message on its way to a queue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct OutgoingMessage {
     pub(super) body: String,
-    /// When it is to be delivered, at the earliest.
+    /// Earliest time of its delivery.
     pub(super) due: Timestamp,
 }
 
 impl OutgoingMessage {
-    /// Seconds that SQS is to keep it back, reckoned from now.
+    /// Returns the delay for SQS, in seconds from now.
     pub(super) fn delay(&self) -> i32 {
         seconds_until(self.due, LONGEST_DELAY)
     }
@@ -52,7 +52,7 @@ struct Claim {
 }
 
 impl Jobs {
-    /// The job of a message; a claim check is followed.
+    /// Returns the job of a message; follows a claim check.
     ///
     /// # Errors
     /// [`ReadError::Unreadable`] if there is no such job and never will be, [`ReadError::Port`] if trying again may help.
@@ -75,7 +75,7 @@ impl Jobs {
         Job::from_message(text).map_err(ReadError::Unreadable)
     }
 
-    /// Puts a text into a queue as it is, whatever it says.
+    /// Puts a text into a queue as it is.
     #[cfg(test)]
     pub(crate) async fn send_text(&self, stage: Stage, text: &str, due: Timestamp) -> Result<(), PortError> {
         if due > super::wall_clock() + LONGEST_DELAY {
@@ -85,7 +85,7 @@ impl Jobs {
         self.send_messages(stage, &[outgoing]).await.into_iter().collect()
     }
 
-    /// A message that SQS takes.
+    /// Returns a message of a length that SQS accepts.
     pub(super) async fn outgoing(
         &self,
         stage: Stage,
@@ -95,7 +95,7 @@ impl Jobs {
         Ok(OutgoingMessage { body: self.claimed(stage, text, MESSAGE_LIMIT).await?, due })
     }
 
-    /// The text, or a claim check for it if it is longer than `most`.
+    /// Returns the text, or a claim check for it if it is longer than `most`.
     pub(super) async fn claimed(&self, stage: Stage, text: String, most: usize) -> Result<String, PortError> {
         if text.len() <= most || text.starts_with(CLAIM) {
             return Ok(text);
@@ -106,8 +106,8 @@ impl Jobs {
     }
 }
 
-/// A job's text. SQS refuses two characters that JSON allows; they can only stand inside a string, where their escape
-/// means the same.
+/// Returns a job's text. SQS refuses two characters that JSON allows; they occur only inside strings, where their
+/// escapes mean the same.
 pub(super) fn text(job: &Job) -> Result<String, PortError> {
     let text = job.to_message().map_err(|e| corrupt("a job", e))?;
     if text.contains(['\u{fffe}', '\u{ffff}']) {

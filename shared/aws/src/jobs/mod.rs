@@ -1,15 +1,15 @@
-//! The queues: SQS for what is due within a quarter of an hour, a table for what is due later.
+//! The queues: SQS for jobs that are due within 15 minutes, a table for later ones.
 //!
 //! | file | job |
 //! |---|---|
-//! | `message.rs` | jobs as messages, claim checks for those that are too long |
+//! | `message.rs` | jobs as messages, claim checks for long ones |
 //! | `together.rs` | many senders, few requests |
-//! | `send.rs` | requests to SQS, again for what was left unprocessed |
+//! | `send.rs` | requests to SQS, with retries of unprocessed entries |
 //! | `park.rs` | rows of jobs that wait for long |
-//! | `release.rs` | such rows back to their queues |
-//! | `receive.rs` | requests to SQS about messages that were received |
+//! | `release.rs` | their way back to the queues |
+//! | `receive.rs` | requests to SQS about received messages |
 //! | `inbox.rs`, `held.rs` | receiving, for operators and tests |
-//! | `dead.rs` | what was given up |
+//! | `dead.rs` | dead-letter queues |
 
 mod addresses;
 mod dead;
@@ -40,7 +40,7 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 use together::Together;
 
-/// The longest that SQS itself keeps a message back. What is due later is parked.
+/// Maximum delay of a message in SQS. Jobs that are due later are parked.
 const LONGEST_DELAY: Millis = Millis::from_mins(15);
 
 /// The queues of a stack: [`Queue`] for the stages, [`Inbox`](curlew_ports::Inbox) for operators and tests. In a
@@ -71,7 +71,7 @@ impl Jobs {
         }
     }
 
-    /// Something that is asked of a queue.
+    /// Describes a request to a queue, for its errors.
     fn asked<'a>(&'a self, what: &'a str, name: &'a str) -> Asked<'a> {
         Asked { what, kind: "queue", name, stack: &self.names.stack }
     }
@@ -79,8 +79,8 @@ impl Jobs {
 
 #[async_trait]
 impl Queue for Jobs {
-    /// Calls that are made within some tens of milliseconds share requests, since SQS bills by the request
-    /// of 64 KB. Dropping the call leaves nothing running; what it has sent by then is sent.
+    /// Calls within some tens of milliseconds share requests, since SQS bills by the request of 64 KB. Dropping the
+    /// call leaves nothing running; messages that it has sent by then stay sent.
     async fn send(&self, jobs: &[(Job, Timestamp)]) -> Result<(), PortError> {
         let horizon = wall_clock() + LONGEST_DELAY;
         let mut soon: [Vec<OutgoingMessage>; Stage::ALL.len()] = Default::default();
@@ -101,18 +101,19 @@ impl Queue for Jobs {
     }
 }
 
-/// Where a stage comes among all.
+/// Returns the index of a stage in [`Stage::ALL`].
 fn place(stage: Stage) -> usize {
     stage as usize
 }
 
-/// SQS counts its delays from the moment at which it takes a message, so they have to be reckoned from the true time.
+/// Returns the true time. SQS counts delays from the moment at which it accepts a message, so they must be computed
+/// from it.
 pub(crate) fn wall_clock() -> Timestamp {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     Timestamp::from_millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
 }
 
-/// Whole seconds from now until an instant, rounded up so that nothing comes too early, at most `most`.
+/// Returns whole seconds from now until an instant, rounded up so that nothing comes too early, at most `most`.
 fn seconds_until(due: Timestamp, most: Millis) -> i32 {
     let wait = due.since(wall_clock()).min(most);
     i32::try_from(wait.0.div_ceil(1_000)).unwrap_or(i32::MAX)

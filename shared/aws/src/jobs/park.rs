@@ -1,4 +1,4 @@
-//! Jobs that wait for longer than SQS can keep them back: one row each, in the partition of the minute in which it is due.
+//! Jobs that wait for longer than SQS can delay them: one row each, in the partition of the minute in which it is due.
 
 use super::{Jobs, message};
 use crate::chance::long_name;
@@ -15,18 +15,18 @@ use std::time::Duration;
 const DUE: &str = "due";
 /// The row's name.
 const ID: &str = "id";
-/// When the job is due, in milliseconds since 1970.
+/// Time at which the job is due, in milliseconds since 1970.
 const AT: &str = "at";
-/// The stage whose job it is.
+/// The stage that takes the job.
 const STAGE: &str = "q";
-/// The largest message inside a row, compressed. Writing and deleting a row is billed by the kilobyte; from here on an
-/// object costs less.
+/// Maximum length of a compressed message inside a row. Writing and deleting a row is billed by the kilobyte; for
+/// longer messages an object costs less.
 const MOST_INSIDE: usize = 8 << 10;
-/// The most rows of one request, by DynamoDB's quotas.
+/// Maximum number of rows of one request, by DynamoDB's quotas.
 const BATCH: usize = 25;
-/// Tries of rows that a request left unprocessed, the first one included.
+/// Maximum number of tries for rows that a request left unprocessed, the first one included.
 const TRIES: u32 = 8;
-/// Before the second try; it doubles with each further one.
+/// Pause before the second try; it doubles with each further one.
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// A row.
@@ -66,7 +66,7 @@ impl Jobs {
         ]))
     }
 
-    /// Deletes rows that are in their queues now.
+    /// Deletes rows whose messages are in their queues.
     pub(super) async fn unpark(&self, keys: Vec<Item>) -> Result<(), PortError> {
         let mut writes = Vec::with_capacity(keys.len());
         for key in keys {
@@ -76,7 +76,7 @@ impl Jobs {
         self.write_rows("clear parked jobs", writes).await
     }
 
-    /// Writes in batches, again for what was left unprocessed.
+    /// Writes in batches, and again what was left unprocessed.
     async fn write_rows(&self, what: &str, writes: Vec<WriteRequest>) -> Result<(), PortError> {
         let table = &self.parked;
         for batch in writes.chunks(BATCH) {
@@ -97,7 +97,7 @@ impl Jobs {
         Ok(())
     }
 
-    /// Rows of one minute after the row `after`, at most `limit`.
+    /// Returns at most `limit` rows of one minute after the row `after`.
     pub(super) async fn parked_in(
         &self,
         minute: i64,
@@ -108,12 +108,12 @@ impl Jobs {
         self.parked.list("read parked jobs", &span, after, limit).await
     }
 
-    /// Rows of all minutes, at most `limit`, in no order.
+    /// Returns at most `limit` rows of all minutes, in no order.
     pub(crate) async fn all_parked(&self, limit: usize) -> Result<Vec<Item>, PortError> {
         self.parked.list("list the parked jobs", &Span::All, None, limit).await
     }
 
-    /// Of all rows, the stage and when they are due, as far as they say so.
+    /// Returns minute, due time and stage of all rows, as far as they can be read.
     pub(super) async fn parked_facts(&self) -> Result<Vec<Facts>, PortError> {
         let rows = self.parked.list_only("count the parked jobs", &[DUE, AT, STAGE], usize::MAX).await?;
         let facts = rows.iter().map(|row| Facts {
@@ -125,7 +125,7 @@ impl Jobs {
     }
 }
 
-/// What a row says besides its message.
+/// Fields of a row besides its message.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Facts {
     pub(super) minute: Option<i64>,
@@ -133,7 +133,7 @@ pub(super) struct Facts {
     pub(super) stage: Option<Stage>,
 }
 
-/// The key of a row.
+/// Returns the key of a row.
 pub(super) fn key_of(row: &Item) -> Item {
     let parts = [DUE, ID].into_iter().filter_map(|name| Some((name.to_owned(), row.get(name)?.clone())));
     parts.collect()
@@ -145,7 +145,7 @@ fn stage_of(row: &Item) -> Option<Stage> {
 }
 
 impl Parked {
-    /// A row read.
+    /// Parses a row.
     pub(super) fn read(item: &Item) -> Result<Parked, PortError> {
         let what = || format!("the parked job {} of minute {}", shown(item, ID), shown(item, DUE));
         let at = number_of(item, AT).map(Timestamp::from_millis);
@@ -157,7 +157,7 @@ impl Parked {
         })
     }
 
-    /// As a message for its queue.
+    /// Returns the message for its queue.
     pub(super) fn outgoing(&self) -> message::OutgoingMessage {
         message::OutgoingMessage { body: self.body.clone(), due: self.due }
     }

@@ -1,4 +1,4 @@
-//! Requests about messages of a queue: receiving, hiding and deleting them.
+//! Requests about messages of a queue: receives, hides and deletes them.
 
 use super::Jobs;
 use aws_sdk_sqs::error::ProvideErrorMetadata;
@@ -6,11 +6,11 @@ use aws_sdk_sqs::types::{Message, MessageSystemAttributeName};
 use curlew_model::Stage;
 use curlew_ports::PortError;
 
-/// The most messages of one answer, by SQS's quotas.
+/// Maximum number of messages of one answer, by SQS's quotas.
 pub(super) const BATCH: usize = 10;
 
 impl Jobs {
-    /// At most ten messages of a queue, hidden from others for so many seconds.
+    /// Receives at most ten messages of a queue, hidden from others for `hidden` seconds.
     pub(super) async fn some(
         &self,
         stage: Stage,
@@ -36,7 +36,7 @@ impl Jobs {
         Ok(answer.messages.unwrap_or_default())
     }
 
-    /// Deletes a delivery; one that has run out is no error.
+    /// Deletes a delivery; an expired one is no error.
     pub(super) async fn delete(&self, stage: Stage, address: &str, handle: &str) -> Result<(), PortError> {
         let name = self.names.queue(stage);
         match self.sqs.delete_message().queue_url(address).receipt_handle(handle).send().await {
@@ -55,7 +55,7 @@ impl Jobs {
     }
 }
 
-/// The receipt names no delivery any more.
+/// True if the receipt no longer names a delivery.
 fn is_run_out(error: &impl ProvideErrorMetadata) -> bool {
     let code = error.code().unwrap_or_default().rsplit(['#', '.']).next().unwrap_or_default();
     matches!(

@@ -1,7 +1,7 @@
-//! Parked jobs back to their queues.
+//! Release: moves parked jobs back to their queues.
 //!
-//! Read, send, delete, and only then move the mark: whoever stops in between, or runs beside another, leaves nothing but
-//! duplicates.
+//! The order is read, send, delete, and only then move the mark: a run that stops in between, or runs beside another,
+//! causes nothing but duplicates.
 
 use super::park::{Parked, key_of};
 use super::{Jobs, place};
@@ -10,31 +10,31 @@ use curlew_model::{Millis, Stage, Timestamp};
 use curlew_ports::{Marks, PortError, Version};
 use futures::future::try_join_all;
 
-/// The mark: all minutes before it were looked at when they had passed.
+/// Name of the mark: all minutes before it were read after they had passed.
 const MARK: &str = "parked";
-/// Minutes before the mark that are looked at once more, for rows that were written late.
+/// Number of minutes before the mark that are read again, for rows that were written late.
 const LOOK_BACK: i64 = 5;
-/// The most minutes that one call looks at. After an outage the next calls go on where it stopped.
+/// Maximum number of minutes that one call reads. After an outage the next calls go on where it stopped.
 const MOST_MINUTES: i64 = 720;
-/// After so many rows a call ends.
+/// Number of rows after which a call ends.
 const MOST_ROWS: usize = 5_000;
-/// Rows of one minute that are held at once; their messages may be long.
+/// Maximum number of rows of one minute that are in memory at once; their messages may be long.
 const PAGE: usize = 250;
-/// Minutes that are asked for at once.
+/// Number of minutes that are read concurrently.
 const AT_ONCE: i64 = 8;
 
 impl Jobs {
-    /// Sends parked jobs that are due at `now` to their queues; says how many. May be called again, and by several at
-    /// once: then some jobs are sent twice. After an outage it takes several calls, each of bounded work.
+    /// Sends parked jobs that are due at `now` to their queues; returns their number. Several callers may run at once:
+    /// some jobs are then sent twice. After an outage it takes several calls, each of bounded work.
     ///
     /// # Errors
-    /// Transport errors; what was not sent stays parked, and the next call goes on from there.
+    /// Transport errors; unsent jobs stay parked, and the next call goes on from there.
     pub async fn release_parked(&self, marks: &dyn Marks, now: Timestamp) -> Result<usize, PortError> {
         let (mark, seen) = marks.load(MARK).await?;
         let last = now.minute();
         let first = match mark {
             Some(at) => at.minute().min(last) - LOOK_BACK,
-            // The first call ever: rows may have waited for it.
+            // The first call ever: rows may have been waiting for it.
             None => self.first_minute().await?.unwrap_or(last).min(last),
         };
         let last = last.min(first + MOST_MINUTES - 1);
@@ -45,19 +45,19 @@ impl Jobs {
             for rows in pages {
                 released += self.release_minute(next, rows, MOST_ROWS.saturating_sub(released)).await?;
                 if released >= MOST_ROWS {
-                    // There may be more in this minute; what was sent is deleted, so the next call finds the rest.
+                    // There may be more rows in this minute; sent ones are deleted, so the next call finds the rest.
                     break;
                 }
                 next += 1;
             }
         }
-        // The minute that has not passed yet is looked at again.
+        // The current minute has not passed, so it is read again.
         advance(marks, (mark, seen), next.min(now.minute())).await?;
         Ok(released)
     }
 
-    /// Releases the rows of a minute, of which the first ones are known, until there are no more or at least `enough` were
-    /// released; says how many.
+    /// Releases the rows of a minute, the first of which are given, until there are no more or at least `enough` were
+    /// released; returns their number.
     async fn release_minute(&self, minute: i64, first: Vec<Item>, enough: usize) -> Result<usize, PortError> {
         let (mut rows, mut released) = (first, 0);
         loop {
@@ -70,13 +70,13 @@ impl Jobs {
         }
     }
 
-    /// Sends rows and deletes those that were sent; says how many.
+    /// Sends rows and deletes those that were sent; returns their number.
     async fn release(&self, rows: Vec<Item>) -> Result<usize, PortError> {
         let mut by_stage: [Vec<Parked>; Stage::ALL.len()] = Default::default();
         for row in &rows {
             match Parked::read(row) {
                 Ok(parked) => by_stage[place(parked.stage)].push(parked),
-                // It stays where it is, for a person to look at, and must not keep the others from their queues.
+                // The row stays where it is, for a person to examine, and must not keep the others from their queues.
                 Err(error) => tracing::error!(%error, "a parked job cannot be read and stays parked"),
             }
         }
@@ -93,13 +93,13 @@ impl Jobs {
         Ok(released)
     }
 
-    /// The earliest minute that has rows.
+    /// Returns the earliest minute that has rows.
     async fn first_minute(&self) -> Result<Option<i64>, PortError> {
         Ok(self.parked_facts().await?.into_iter().filter_map(|facts| facts.minute).min())
     }
 }
 
-/// Moves the mark on to a minute. Somebody else's move is as good.
+/// Moves the mark on to a minute. A conflict means that another caller has moved it, which is as good.
 async fn advance(marks: &dyn Marks, (mark, seen): (Option<Timestamp>, Version), minute: i64) -> Result<(), PortError> {
     let next = Timestamp::EPOCH + Millis::from_mins(u64::try_from(minute).unwrap_or(0));
     if mark.is_some_and(|mark| mark >= next) {

@@ -1,4 +1,4 @@
-//! Requests to SQS.
+//! Requests that send messages to SQS.
 
 use super::Jobs;
 use super::message::{OutgoingMessage, REQUEST_LIMIT};
@@ -9,20 +9,20 @@ use curlew_ports::PortError;
 use futures::StreamExt;
 use std::time::Duration;
 
-/// The most entries of one request, by SQS's quotas.
+/// Maximum number of entries of one request, by SQS's quotas.
 pub(super) const BATCH: usize = 10;
-/// Requests of one call that are under way at once.
+/// Maximum number of concurrent requests of one call.
 const AT_ONCE: usize = 8;
-/// Tries of entries that a request left unprocessed, the first one included.
+/// Maximum number of tries for entries that a request left unprocessed, the first one included.
 const TRIES: u32 = 5;
-/// Before the second try; it doubles with each further one.
+/// Pause before the second try; it doubles with each further one.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// A message in a request, with its place among all messages.
+/// A message in a request, with its index among all messages.
 type Entry<'a> = (usize, &'a OutgoingMessage);
 
 impl Jobs {
-    /// Sends the messages in as few requests as possible; says of each whether it is in.
+    /// Sends the messages in as few requests as possible; returns the outcome of each.
     pub(super) async fn send_messages(&self, stage: Stage, messages: &[OutgoingMessage]) -> Vec<Result<(), PortError>> {
         if messages.is_empty() {
             return Vec::new();
@@ -45,7 +45,7 @@ impl Jobs {
         results
     }
 
-    /// One request, again for what was left unprocessed; gives what failed for good.
+    /// Sends one request, and again what was left unprocessed; returns the entries that failed for good.
     async fn request(&self, stage: Stage, address: &str, entries: Vec<Entry<'_>>) -> Vec<(usize, PortError)> {
         let name = self.names.queue(stage);
         let asked = self.asked("send jobs", &name);
@@ -87,7 +87,7 @@ impl Jobs {
     }
 }
 
-/// Entries as SQS wants them; each is called by its place in the request.
+/// Returns entries in SQS's form; the id of each is its index in the request.
 fn batch_entries(entries: &[Entry<'_>]) -> Result<Vec<SendMessageBatchRequestEntry>, PortError> {
     let entry = |(place, (_, message)): (usize, &Entry<'_>)| {
         let entry = SendMessageBatchRequestEntry::builder().id(place.to_string()).message_body(&message.body);
@@ -96,7 +96,7 @@ fn batch_entries(entries: &[Entry<'_>]) -> Result<Vec<SendMessageBatchRequestEnt
     entries.iter().enumerate().map(entry).collect()
 }
 
-/// Messages shared out over requests, in their order.
+/// Divides messages into requests, in order.
 fn batches(messages: &[OutgoingMessage]) -> Vec<Vec<Entry<'_>>> {
     let mut batches: Vec<Vec<Entry<'_>>> = Vec::new();
     let mut bytes = 0;

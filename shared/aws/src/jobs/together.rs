@@ -1,8 +1,8 @@
 //! Many senders, few requests.
 //!
-//! A hundred visits that run at once each send one page at a time, and SQS bills every request. So whoever sends first
-//! waits a moment for others, then sends for all; each caller is told how its own messages fared. There is no task that
-//! does this: the work is done inside of a caller's own call, and ends with it.
+//! A hundred visits that run at once each send one page at a time, and SQS bills every request. So the first sender
+//! waits a moment for others, then sends for all, and each caller gets the outcome of its own messages. No task runs in
+//! the background: the work is done within a caller's own call, and ends with it.
 
 use super::Jobs;
 use super::message::{OutgoingMessage, REQUEST_LIMIT};
@@ -14,16 +14,17 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::{Notify, oneshot};
 
-/// How long the first one waits for others. A visit pauses for a second between two pages, so nobody is kept up by this.
+/// Time for which the first sender waits for others. A visit pauses for a second between two pages, so this delays
+/// nobody.
 const GATHER: Duration = Duration::from_millis(50);
 
-/// Where the senders of one queue meet.
+/// Messages of the senders of one queue that are gathered into requests.
 #[derive(Debug, Default)]
 pub(super) struct Together {
-    /// Held while gathering.
+    /// Locked while gathering.
     turn: tokio::sync::Mutex<()>,
     waiting: Mutex<Waiting>,
-    /// Enough messages for a request have come together.
+    /// Notified when enough messages for a request have been gathered.
     enough: Notify,
 }
 
@@ -33,7 +34,7 @@ struct Waiting {
     last_number: u64,
 }
 
-/// What one caller sends.
+/// The messages of one caller.
 #[derive(Debug)]
 struct Group {
     number: u64,
@@ -42,7 +43,7 @@ struct Group {
 }
 
 impl Together {
-    /// Sends the messages, with those of others if there are any.
+    /// Sends the messages, together with those of other callers if there are any.
     pub(super) async fn send(
         &self,
         jobs: &Jobs,
@@ -66,7 +67,7 @@ impl Together {
                     answer.await
                 }
             };
-            // No answer: the caller that was sending for all is gone. A message may be sent twice, never not at all.
+            // No answer: the caller that was sending for all is gone. A message may be sent twice, but is never lost.
             if let Ok(result) = told {
                 return result;
             }
@@ -107,7 +108,7 @@ impl Together {
 }
 
 impl Waiting {
-    /// Waiting for more would not save a request.
+    /// True if waiting for more would not save a request.
     fn is_enough(&self) -> bool {
         let messages = self.groups.iter().flat_map(|group| &group.messages);
         let (count, bytes) = messages.fold((0, 0), |(n, bytes), message| (n + 1, bytes + message.body.len()));
@@ -115,11 +116,11 @@ impl Waiting {
     }
 }
 
-/// Sends for all, and tells each of them.
+/// Sends for all, and gives each caller its outcome.
 async fn send_for_all(jobs: &Jobs, stage: Stage, groups: Vec<Group>) {
     let mut messages = Vec::new();
     let mut answers = Vec::new();
-    // Whoever has gone away in the meantime wants nothing sent any more.
+    // A caller that has gone away in the meantime no longer wants its messages sent.
     for group in groups.into_iter().filter(|group| !group.answer.is_closed()) {
         answers.push((group.answer, group.messages.len()));
         messages.extend(group.messages);
@@ -130,7 +131,7 @@ async fn send_for_all(jobs: &Jobs, stage: Stage, groups: Vec<Group>) {
         let (own, others) = rest.split_at(count);
         rest = others;
         let failed = own.iter().find_map(|result| result.as_ref().err());
-        // Nobody listens to an answer whose caller has gone.
+        // Nobody receives the answer of a caller that has gone.
         let _ = answer.send(failed.map_or(Ok(()), |error| Err(again(error))));
     }
 }

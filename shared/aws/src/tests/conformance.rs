@@ -1,4 +1,4 @@
-//! The adapters do what every adapter has to do. Of the suites only `mail_exact` is left out, whose page says why.
+//! The conformance suites over these adapters. Only `mail_exact` is left out; its documentation gives the reason.
 
 use super::{RealTime, Stack};
 use crate::Store;
@@ -9,7 +9,7 @@ use curlew_testkit::conformance::hosts::HostPorts;
 use curlew_testkit::conformance::mail::MailPorts;
 use std::sync::Arc;
 
-/// A part of an empty stack.
+/// Returns a part of an empty stack.
 async fn part<T>(take: impl Fn(&Store) -> T) -> Fresh<T> {
     Fresh::new(take(&Stack::new().await.store))
 }

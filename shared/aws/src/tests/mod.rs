@@ -1,4 +1,4 @@
-//! The adapters against an endpoint that does as AWS does, and against a server that refuses as AWS does.
+//! The adapters against an endpoint that behaves like AWS, and against a server that refuses like AWS.
 
 mod conformance;
 mod parking;
@@ -43,7 +43,7 @@ impl SendRaw for Jobs {
     }
 }
 
-/// The time that AWS goes by.
+/// The time of AWS.
 struct RealTime;
 
 #[async_trait]
@@ -57,7 +57,7 @@ impl Pass for RealTime {
     }
 
     async fn until(&self, due: Timestamp) {
-        // Delays count in whole seconds, from when the queue took the message.
+        // Delays count in whole seconds, from when the queue accepted the message.
         const MARGIN: Millis = Millis(1_500);
         tokio::time::sleep((due + MARGIN).since(self.now()).as_duration()).await;
     }
@@ -65,7 +65,7 @@ impl Pass for RealTime {
     async fn until_before(&self, _due: Timestamp) {}
 }
 
-/// A job for the poll queue, told apart by its number.
+/// Returns a job for the poll queue, identified by its number.
 fn poll(n: u64) -> Job {
     let feed = SourceKey::new(&format!("{n:032x}")).expect("a key");
     Job::Poll(PollJob { feed, url: format!("https://example.org/feed/{n}"), deferrals: 0, on_request: false })

@@ -1,4 +1,4 @@
-//! Jobs that wait for long: parked, released, released again.
+//! Jobs that wait for long: parked, released, and released again.
 
 use super::{Stack, poll};
 use crate::jobs::{Jobs, wall_clock};
@@ -9,14 +9,14 @@ use std::collections::BTreeSet;
 
 const HOUR: Millis = Millis::from_hours(1);
 
-/// So many jobs, due so long from now.
+/// Sends `count` jobs, due after `wait`.
 async fn park(jobs: &Jobs, count: u64, wait: Millis) {
     let due = wall_clock() + wait;
     let list: Vec<_> = (0..count).map(|n| (poll(n), due)).collect();
     jobs.send(&list).await.expect("parks");
 }
 
-/// All messages that are in the queue now, and how many deliveries there were.
+/// Returns all messages that are in the queue now, and the number of deliveries.
 async fn received(jobs: &Jobs) -> (BTreeSet<String>, usize) {
     let received = jobs.receive(Stage::Poll, 10_000, HOUR, Timestamp::EPOCH).await.expect("receives");
     let count = received.len();
@@ -31,7 +31,7 @@ async fn parked_jobs_come_when_they_are_due() {
     let now = wall_clock();
     assert_eq!(jobs.release_parked(&*marks, now).await.expect("releases"), 0);
     assert_eq!(jobs.count(Stage::Poll, now).await.expect("counts").waiting, 60);
-    // An hour later; SQS goes by the true clock and keeps them back until then, as long as it can.
+    // An hour later; SQS goes by the true clock and delays them until then, as long as it can.
     let later = now + HOUR;
     assert_eq!(jobs.release_parked(&*marks, later).await.expect("releases"), 60);
     let count = jobs.count(Stage::Poll, later).await.expect("counts");
@@ -39,7 +39,7 @@ async fn parked_jobs_come_when_they_are_due() {
     assert_eq!(marks.load("parked").await.expect("loads").0.map(Timestamp::minute), Some(later.minute()));
 }
 
-/// A row as an earlier call has written it, due a while ago.
+/// Writes a row as an earlier call has written it, due a while ago.
 async fn overdue(jobs: &Jobs, count: u64, ago: Millis) {
     let due = wall_clock() - ago;
     let rows = (0..count).map(|n| (Stage::Poll, poll(n).to_message().expect("a message"), due)).collect();
@@ -70,7 +70,7 @@ async fn rows_from_before_the_first_call_are_found() {
     overdue(&jobs, 5, Millis::from_days(2)).await;
     let now = wall_clock();
     let mut released = 0;
-    // Two days, half a day a call.
+    // Two days, half a day with each call.
     for _ in 0..5 {
         released += jobs.release_parked(&*marks, now).await.expect("releases");
     }
@@ -119,7 +119,7 @@ async fn a_crash_between_sending_and_deleting_only_sends_twice() {
     let stack = Stack::new().await;
     let (jobs, marks) = (stack.store.jobs(), stack.store.marks());
     overdue(&jobs, 20, Millis::from_mins(3)).await;
-    // What a call that was cut short has done: it sent, and did neither delete nor move the mark.
+    // As after a call that was cut short: it sent, and neither deleted the row nor moved the mark.
     let rows = jobs.all_parked(100).await.expect("lists");
     let due: Vec<_> = (0..20).map(|n| (poll(n), Timestamp::MIN)).collect();
     jobs.send(&due).await.expect("sends");

@@ -1,4 +1,4 @@
-//! What AWS says when it refuses, and what the adapters make of it.
+//! Refusals by AWS, and the errors that the adapters make of them.
 
 use super::poll;
 use super::server::{Answer, Server};
@@ -12,7 +12,7 @@ fn host() -> HostKey {
     HostKey::new("example.org").expect("a host key")
 }
 
-/// A store whose every request goes to the server.
+/// Returns a store that sends all requests to the server.
 async fn store(server: &Server) -> Store {
     store_at(&server.url).await
 }
@@ -22,7 +22,7 @@ async fn store_at(url: &str) -> Store {
     Store::new(&Connection::to(url).await, names)
 }
 
-/// What each of the three services' adapters says if it gets this answer to all it asks.
+/// Returns the errors of the three services' adapters if every request gets this answer.
 async fn all_say(json: Answer, xml: Answer) -> [PortError; 3] {
     let (rows, objects) = (Server::saying([json]).await, Server::saying([xml]).await);
     let (table, queue, bucket) = (store(&rows).await, store(&rows).await, store(&objects).await);
@@ -32,7 +32,7 @@ async fn all_say(json: Answer, xml: Answer) -> [PortError; 3] {
     [row.expect_err("is refused"), sent.expect_err("is refused"), object.expect_err("is refused")]
 }
 
-/// The sentence, and that there is a cause behind it which it does not repeat.
+/// Returns the error's sentence, and checks that it has a cause which the sentence does not repeat.
 fn sentence(error: &PortError) -> String {
     assert!(matches!(error, PortError::Unavailable { .. }), "{error:?}");
     let source = error.source().expect("a cause").to_string();
@@ -132,7 +132,7 @@ async fn nobody_there_is_said_so() {
 
 #[tokio::test]
 async fn a_write_knows_itself_when_its_answer_was_lost() {
-    // The first answer is lost; the second one shows the item that the first one wrote.
+    // The first answer is lost; the second one shows the item that the first request wrote.
     let server = Server::by({
         let tries = std::sync::atomic::AtomicU32::new(0);
         move |asked| {
@@ -198,7 +198,7 @@ async fn only_what_must_be_certain_is_read_at_the_higher_price() {
     store.hosts().load_eventual(&host()).await.expect("loads");
     store.pages().get(&page).await.expect("reads");
     store.pages().load_eventual(&page).await.expect("reads");
-    // A source that is not there is asked for once more, since it may have been written a moment ago.
+    // A missing source is read once more, since it may have been written a moment ago.
     store.sources().get(&source).await.expect("reads");
     let strong = server.asked().iter().map(|asked| asked.body.contains(r#""ConsistentRead":true"#)).collect::<Vec<_>>();
     assert_eq!(strong, [true, false, true, false, false, true]);

@@ -1,4 +1,4 @@
-//! Messages: how many requests, what if some fail, and those that are too long.
+//! Sending messages: the number of requests, failures of some entries, and long messages.
 
 use super::server::{Answer, Asked, Server};
 use super::{Stack, poll};
@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 const LONG: Millis = Millis::from_mins(5);
 
-/// A job of about so many bytes.
+/// Returns a job of about `bytes` bytes.
 fn extract(n: u64, bytes: usize, title: &str) -> Job {
     Job::Extract(Box::new(ExtractJob {
         page: PageId::new(&format!("{n:032x}")).expect("an id"),
@@ -41,13 +41,13 @@ async fn jobs_at(server: &Server) -> Arc<Jobs> {
     Store::new(&Connection::to(&server.url).await, names).jobs()
 }
 
-/// Bodies of the entries of a batch request.
+/// Returns the bodies of the entries of a batch request.
 fn entries(asked: &Asked) -> Vec<Value> {
     let body: Value = serde_json::from_str(&asked.body).expect("JSON");
     body["Entries"].as_array().cloned().unwrap_or_default()
 }
 
-/// A queue that takes what `takes` lets through and fails the rest for the reason that it gives.
+/// Returns a queue that accepts the entries which `takes` accepts, and fails the others with the reason that it gives.
 async fn queue(takes: impl Fn(&Value) -> Result<(), (&'static str, bool)> + Send + Sync + 'static) -> Server {
     Server::by(move |asked| {
         if asked.operation == "GetQueueUrl" {
@@ -77,7 +77,7 @@ async fn a_long_list_takes_as_few_requests_as_possible() {
     let mut sizes = batches(&server);
     sizes.sort_unstable();
     assert_eq!(sizes, [5, 10, 10]);
-    // The address is asked for once.
+    // The address is requested once.
     assert_eq!(server.asked().len(), 4);
 }
 
@@ -193,7 +193,7 @@ async fn a_message_that_is_too_long_goes_through_the_bucket() {
     let received = jobs.receive(Stage::Extract, 1, LONG, Timestamp::EPOCH).await.expect("receives");
     assert!(received[0].job == Ok(long.clone()));
 
-    // Given up and taken up again, it is still the same.
+    // After it was given up and redriven, the job is still the same.
     jobs.dead_letter(&received[0].receipt, "why", Timestamp::EPOCH).await.expect("is dead-lettered");
     let dead = jobs.dead(1).await.expect("lists");
     assert_eq!(dead[0].message, message);

@@ -1,4 +1,4 @@
-//! A small HTTP server that answers as it is told, for what an emulator never says.
+//! A small HTTP server with given answers, for errors that an emulator never returns.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -6,15 +6,15 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt, BufStream};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 
-/// A request as it came.
+/// A request as it was received.
 #[derive(Clone, Debug)]
 pub(super) struct Asked {
-    /// What follows the last dot of `X-Amz-Target`: the operation, for all services but S3.
+    /// The operation, after the last dot of `X-Amz-Target`; set for all services but S3.
     pub(super) operation: String,
     pub(super) body: String,
 }
 
-/// What to say.
+/// An answer to give.
 #[derive(Clone, Debug)]
 pub(super) struct Answer {
     status: u16,
@@ -23,27 +23,27 @@ pub(super) struct Answer {
 }
 
 impl Answer {
-    /// An answer of DynamoDB or SQS.
+    /// Returns an answer of DynamoDB or SQS.
     pub(super) fn json(status: u16, body: impl Into<String>) -> Answer {
         Answer { status, kind: "application/x-amz-json-1.0", body: body.into() }
     }
 
-    /// A refusal of DynamoDB or SQS.
+    /// Returns a refusal of DynamoDB or SQS.
     pub(super) fn refusal(status: u16, code: &str, message: &str) -> Answer {
         Answer::json(status, format!(r#"{{"__type":"com.amazonaws#{code}","message":"{message}"}}"#))
     }
 
-    /// A refusal of S3.
+    /// Returns a refusal of S3.
     pub(super) fn xml(status: u16, code: &str, message: &str) -> Answer {
         let body = format!("<Error><Code>{code}</Code><Message>{message}</Message></Error>");
         Answer { status, kind: "application/xml", body }
     }
 }
 
-/// How to answer.
+/// Chooses the answer to a request.
 type Rule = Box<dyn Fn(&Asked) -> Answer + Send + Sync>;
 
-/// The server; it ends with the value.
+/// The server; it stops when this is dropped.
 pub(super) struct Server {
     pub(super) url: String,
     asked: Arc<Mutex<Vec<Asked>>>,
@@ -51,7 +51,7 @@ pub(super) struct Server {
 }
 
 impl Server {
-    /// Answers each request by a rule.
+    /// Starts a server that answers each request by a rule.
     pub(super) async fn by(rule: impl Fn(&Asked) -> Answer + Send + Sync + 'static) -> Server {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let url = format!("http://{}", listener.local_addr().expect("an address"));
@@ -65,7 +65,7 @@ impl Server {
         Server { url, asked, accepting }
     }
 
-    /// Gives the answers one after another, the last one again and again.
+    /// Starts a server that gives the answers one after another, and repeats the last one.
     pub(super) async fn saying(answers: impl IntoIterator<Item = Answer>) -> Server {
         let answers = Mutex::new(answers.into_iter().collect::<VecDeque<_>>());
         Server::by(move |_| {
@@ -79,7 +79,7 @@ impl Server {
         .await
     }
 
-    /// All requests so far.
+    /// Returns all requests so far.
     pub(super) fn asked(&self) -> Vec<Asked> {
         self.asked.lock().expect("no panic").clone()
     }
@@ -104,7 +104,7 @@ async fn serve(stream: TcpStream, rule: Arc<Rule>, log: Arc<Mutex<Vec<Asked>>>) 
     }
 }
 
-/// The next request of a connection.
+/// Reads the next request of a connection.
 async fn read(stream: &mut BufStream<TcpStream>) -> Option<Asked> {
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") {
