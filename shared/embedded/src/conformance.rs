@@ -1,4 +1,4 @@
-//! The adapters do what every adapter has to do.
+//! The conformance suites over these adapters.
 
 use crate::{Access, JobTable, Store};
 use async_trait::async_trait;
@@ -17,7 +17,7 @@ impl SendRaw for JobTable {
     }
 }
 
-/// A part of an empty store in a temporary folder.
+/// Returns a part of an empty store in a temporary folder.
 fn part<T>(take: impl Fn(&Store) -> T) -> Fresh<T> {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let store = Store::open(dir.path(), Access::Exclusive).expect("opens");

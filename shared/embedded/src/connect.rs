@@ -4,20 +4,19 @@ use rusqlite::{Connection, OpenFlags};
 use std::path::Path;
 use std::time::Duration;
 
-/// How long a statement waits for another process to finish its transaction.
+/// Maximum time for which a statement waits for another process's transaction.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
-/// Prepared statements that a connection keeps.
+/// Number of prepared statements that a connection caches.
 const STATEMENTS: usize = 64;
 
-/// How the database's file is opened.
+/// Mode in which the database's file is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
-    /// It is made if there is none.
+    /// Creates the file if there is none.
     Create,
-    /// It has to be there.
+    /// Requires the file to exist.
     Write,
-    /// It is read as it lies there, and nothing beside it: neither the log nor the memory that processes share. Only for
-    /// a file that nobody changes.
+    /// Reads the file alone, without the log and the shared memory beside it. Only for a file that nobody changes.
     Frozen,
 }
 
@@ -37,13 +36,14 @@ pub(crate) fn connect(path: &Path, mode: Mode) -> rusqlite::Result<Connection> {
     };
     connection.busy_timeout(BUSY_TIMEOUT)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
-    // FULL: a commit has reached the disk when it returns, so that an answer that was given survives a power cut.
+    // FULL: a commit has reached the disk when it returns, so that an acknowledged write survives a power cut.
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "foreign_keys", true)?;
     Ok(connection)
 }
 
-/// The file's name with the parameter that says that it does not change ("URI Filenames", sqlite.org/uri.html).
+/// Returns the file's URI with the parameter which states that it does not change ("URI Filenames",
+/// sqlite.org/uri.html).
 fn frozen_uri(path: &Path) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-_.~".contains(&byte);
     let escaped = path.as_os_str().as_encoded_bytes().iter().map(|byte| match plain(*byte) {

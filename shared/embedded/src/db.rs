@@ -1,4 +1,4 @@
-//! The database: one writer, a few readers, and the lock that is held as long as either lives.
+//! The database: one writer, a few readers, and the lock, which is held as long as either lives.
 
 use crate::connect::Mode;
 use crate::error::DbError;
@@ -10,7 +10,7 @@ use rusqlite::Connection;
 use std::path::Path;
 use std::sync::Arc;
 
-/// What the tables share.
+/// Connections that all tables share.
 #[derive(Clone, Debug)]
 pub(crate) struct Db(Arc<Connections>);
 
@@ -44,7 +44,7 @@ impl Db {
         self.0.writer.write(what, work).await
     }
 
-    /// Reads what was committed last.
+    /// Reads the last committed state.
     pub(crate) async fn read<T, F>(&self, what: &'static str, work: F) -> Result<T, PortError>
     where
         T: Send + 'static,
@@ -54,23 +54,23 @@ impl Db {
     }
 }
 
-/// A limit as SQLite wants it.
+/// Returns a limit in SQLite's type.
 pub(crate) fn limit(limit: usize) -> i64 {
     i64::try_from(limit).unwrap_or(i64::MAX)
 }
 
-/// A version as SQLite keeps it.
+/// Returns a version in SQLite's type.
 pub(crate) fn version(version: curlew_ports::Version) -> i64 {
-    // A version too large for SQLite was not given out by it, and is equal to none.
+    // SQLite never gave out a version that is too large for it, so such a version equals none.
     i64::try_from(version.0).unwrap_or(-1)
 }
 
-/// A version as the ports know it.
+/// Returns a version in the ports' type.
 pub(crate) fn to_version(stored: i64) -> curlew_ports::Version {
     curlew_ports::Version(u64::try_from(stored).unwrap_or(0))
 }
 
-/// The version after a swap that has changed `rows` rows.
+/// Returns the version after a swap that has changed `rows` rows.
 pub(crate) fn swapped(rows: usize, seen: curlew_ports::Version) -> Result<curlew_ports::Version, DbError> {
     if rows == 1 { Ok(curlew_ports::Version(seen.0.saturating_add(1))) } else { Err(PortError::Conflict.into()) }
 }

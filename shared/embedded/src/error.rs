@@ -1,4 +1,4 @@
-//! What goes wrong with a store, in one line each: what is wrong and what to do.
+//! Errors of a store, in one line each: the fault and the remedy.
 
 use curlew_model::Millis;
 use curlew_ports::PortError;
@@ -6,10 +6,10 @@ use rusqlite::ErrorCode;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// How long to wait for a file descriptor.
+/// Time to wait for a file descriptor.
 const DESCRIPTOR_WAIT: Millis = Millis::from_secs(1);
 
-/// Why a store was not opened. Nothing has been changed when one of these is returned.
+/// Reasons why a store was not opened. Nothing has been changed when one of these is returned.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// Another process holds the lock: wait for it or end it.
@@ -20,7 +20,7 @@ pub enum OpenError {
         /// The other process, if it left its number.
         process: Option<u32>,
     },
-    /// Written by a later program: use that one.
+    /// A later program has written the store: use that one.
     #[error("the store in {dir} has version {found}, but this program knows only versions up to {known}: use a newer curlew", dir = dir.display())]
     NewerVersion {
         /// The store's folder.
@@ -30,7 +30,7 @@ pub enum OpenError {
         /// The newest version that this program can read.
         known: i64,
     },
-    /// Written by an earlier program and not yet brought up to date, which only exclusive access may do.
+    /// An earlier program has written the store, and it is not migrated yet; only exclusive access may do that.
     #[error("the store in {dir} has version {found} and has to be brought to version {known} first: run `curlew serve` or `curlew crawl` on it once", dir = dir.display())]
     OlderVersion {
         /// The store's folder.
@@ -45,25 +45,25 @@ pub enum OpenError {
     ReadOnly {
         /// The store's folder.
         dir: PathBuf,
-        /// What the system said.
+        /// The system's error.
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// The folder may not be written, and not all of its database can be read so.
+    /// The folder may not be written, and without that its database cannot be read in full.
     #[error("the folder {dir} cannot be written, and the last changes in it are only read with that permission: run `curlew status` on it as the user who crawls, or wait until the crawl ends", dir = dir.display())]
     Pending {
         /// The store's folder.
         dir: PathBuf,
-        /// What the system said.
+        /// The system's error.
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// There is something else, or nothing at all.
+    /// The folder holds something else, or does not exist.
     #[error("{path} is not a store of curlew ({why}): name another folder, or crawl something first", path = path.display())]
     NotAStore {
-        /// What was looked at.
+        /// The path that was examined.
         path: PathBuf,
-        /// What it is instead.
+        /// A description of what is there instead.
         why: String,
     },
     /// The database is a store's, but it is broken.
@@ -71,7 +71,7 @@ pub enum OpenError {
     Damaged {
         /// The database's file.
         path: PathBuf,
-        /// What SQLite said.
+        /// SQLite's error.
         why: String,
     },
     /// No space is left.
@@ -80,12 +80,12 @@ pub enum OpenError {
         /// The store's folder.
         dir: PathBuf,
     },
-    /// Anything else that the system said.
+    /// Any other error of the system.
     #[error("the folder {dir} cannot be opened: {why}", dir = dir.display())]
     Io {
         /// The store's folder.
         dir: PathBuf,
-        /// What was tried and what the system said.
+        /// The operation, and the system's error.
         why: String,
     },
 }
@@ -95,7 +95,7 @@ fn process_words(process: Option<u32>) -> String {
 }
 
 impl OpenError {
-    /// From what the file system said of something in `dir`.
+    /// Returns the error for a file system's error in `dir`.
     pub(crate) fn from_io(dir: &Path, error: io::Error) -> OpenError {
         let dir = dir.to_owned();
         match error.kind() {
@@ -110,7 +110,7 @@ impl OpenError {
         }
     }
 
-    /// From what SQLite said of the database at `path`.
+    /// Returns the error for SQLite's error about the database at `path`.
     pub(crate) fn from_sql(path: &Path, error: &rusqlite::Error) -> OpenError {
         let dir = path.parent().unwrap_or(path).to_owned();
         match error.sqlite_error_code() {
@@ -127,12 +127,12 @@ impl OpenError {
     }
 }
 
-/// What a piece of work on the database ends with when it does not end well.
+/// Error of an operation on the database.
 #[derive(Debug)]
 pub(crate) enum DbError {
     /// SQLite's own error.
     Sql(rusqlite::Error),
-    /// An answer that the port knows already.
+    /// An outcome that the port defines.
     Port(PortError),
 }
 
@@ -149,7 +149,7 @@ impl From<PortError> for DbError {
 }
 
 impl DbError {
-    /// The port's error for something that was tried.
+    /// Returns the port's error for an operation.
     pub(crate) fn into_port(self, what: &str) -> PortError {
         match self {
             DbError::Sql(error) => from_sql(what, &error),
@@ -158,7 +158,7 @@ impl DbError {
     }
 }
 
-/// The port's error for an error of SQLite. `what` is what was tried, such as "keep a page".
+/// Returns the port's error for an error of SQLite. `what` is the operation, such as "keep a page".
 pub(crate) fn from_sql(what: &str, error: &rusqlite::Error) -> PortError {
     let why = match error.sqlite_error_code() {
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
@@ -173,7 +173,7 @@ pub(crate) fn from_sql(what: &str, error: &rusqlite::Error) -> PortError {
     PortError::unavailable(format!("cannot {what}: {why}"), error.to_string())
 }
 
-/// The port's error for an error of the file system. `what` is what was tried, such as "write the object a/b".
+/// Returns the port's error for an error of the file system. `what` is the operation, such as "write the object a/b".
 pub(crate) fn from_io(what: &str, error: io::Error) -> PortError {
     if is_out_of_descriptors(&error) {
         return PortError::Throttled { retry_after: DESCRIPTOR_WAIT };
@@ -186,13 +186,13 @@ pub(crate) fn from_io(what: &str, error: io::Error) -> PortError {
     PortError::unavailable(format!("cannot {what}: {why}"), error)
 }
 
-/// Whether this process, or the whole system, has as many files open as it may. Others close theirs after a while.
+/// True if this process, or the whole system, has reached its limit of open files. Others close theirs after a while.
 fn is_out_of_descriptors(error: &io::Error) -> bool {
     // EMFILE and ENFILE (POSIX, <errno.h>), the same numbers on Linux, macOS and the BSDs.
     cfg!(unix) && matches!(error.raw_os_error(), Some(24 | 23))
 }
 
-/// A stored item that cannot be read.
+/// Returns the error for a stored item that cannot be read.
 pub(crate) fn corrupt(what: impl Into<String>, why: impl ToString) -> PortError {
     PortError::Corrupt { what: what.into(), why: why.to_string() }
 }

@@ -1,7 +1,7 @@
 //! Objects as files.
 //!
-//! A file is written in `incoming/`, flushed, and then takes its place in `objects/` by a rename or a hard link: it is
-//! there as a whole or not at all. The folder that holds its name is flushed too.
+//! A file is written in `incoming/`, flushed, and then moved to `objects/` by a rename or a hard link, so an object
+//! exists as a whole or not at all. The folder that holds its name is flushed too.
 
 use crate::error::OpenError;
 use crate::error::{corrupt, from_io};
@@ -19,17 +19,17 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::UNIX_EPOCH;
 
-/// Objects lie here.
+/// Folder of the objects.
 const OBJECTS: &str = "objects";
-/// Files that are still being written lie here.
+/// Folder of files that are still being written.
 const INCOMING: &str = "incoming";
-/// Objects of this many bytes and more are mapped, not read, and their tag is made from samples.
+/// Minimum size in bytes of objects that are mapped instead of read, and whose tags are made from samples.
 const MAP_FROM: u64 = 1 << 20;
-/// Bytes at either end of a mapped object that its tag is made from.
+/// Number of bytes at either end of a mapped object from which its tag is made.
 const SAMPLE: usize = 64 << 10;
-/// Bytes of the hash that a tag keeps.
+/// Number of bytes of the hash in a tag.
 const TAG_BYTES: usize = 16;
-/// Changes to different keys seldom wait for each other.
+/// Number of latches; with many of them changes to different keys seldom wait for each other.
 const LATCHES: usize = 64;
 
 /// The folder of objects.
@@ -48,7 +48,7 @@ struct Directories {
 }
 
 impl Folder {
-    /// Opens the folders in `dir`; with exclusive access they are made, and what a crash left behind is swept.
+    /// Opens the folders in `dir`. With exclusive access they are created, and the remains of a crash are deleted.
     pub(crate) fn open(dir: &Path, access: Access, lock: Option<Arc<Lock>>) -> Result<Folder, OpenError> {
         let inner = Directories {
             objects: dir.join(OBJECTS),
@@ -63,7 +63,7 @@ impl Folder {
         Ok(Folder { inner: Arc::new(inner) })
     }
 
-    /// Runs work on the disk on a thread that may block.
+    /// Runs disk work on a thread that may block.
     async fn run<T: Send + 'static>(
         &self,
         what: &'static str,
@@ -172,7 +172,7 @@ impl From<io::Error> for FolderError {
 }
 
 impl Directories {
-    /// Makes the folders and sweeps files that were never finished.
+    /// Creates the folders and deletes files that were never finished.
     fn prepare(&self, dir: &Path) -> io::Result<()> {
         for folder in [&self.objects, &self.incoming] {
             private::create_dir_all(folder)?;
@@ -182,7 +182,8 @@ impl Directories {
             fs::remove_file(entry?.path())?;
         }
         flush_folder(dir)?;
-        // The name of the store's own folder has to stay as well; a parent that may not be read is not Curlew's to flush.
+        // The name of the store's own folder has to be durable as well; a parent that may not be read is not Curlew's
+        // to flush.
         let dir = dir.canonicalize()?;
         match dir.parent().map(flush_folder) {
             Some(Err(error)) if error.kind() != ErrorKind::PermissionDenied => Err(error),
@@ -190,7 +191,7 @@ impl Directories {
         }
     }
 
-    /// Writes and flushes a file that has no place yet.
+    /// Writes and flushes a file that is not in its place yet.
     fn write(&self, bytes: &[u8]) -> io::Result<Incoming> {
         let number = self.next_file.fetch_add(1, Ordering::Relaxed);
         let path = self.incoming.join(format!("{}-{number}", std::process::id()));
@@ -201,14 +202,14 @@ impl Directories {
         Ok(incoming)
     }
 
-    /// Held while the object of a key changes hands. Writing and flushing are done before.
+    /// Locks the key of an object while it is replaced. Writing and flushing happen before.
     fn latch(&self, path: &Path) -> MutexGuard<'_, ()> {
         let name = path.as_os_str().as_encoded_bytes();
         let sum = name.iter().fold(0_usize, |sum, byte| sum.wrapping_mul(31).wrapping_add(usize::from(*byte)));
         self.latches[sum % LATCHES].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Makes the folders above an object, each of them to stay.
+    /// Creates the folders above an object, each of them durably.
     fn make_parents(&self, path: &Path) -> io::Result<()> {
         let parent = parent(path);
         if parent.is_dir() || !parent.starts_with(&self.objects) {
@@ -222,20 +223,20 @@ impl Directories {
     }
 }
 
-/// A whole file that has no place yet; removed if it gets none.
+/// A complete file that is not in its place yet; it is deleted if it is dropped before.
 struct Incoming {
     path: PathBuf,
 }
 
 impl Incoming {
-    /// Takes its place, over what is there.
+    /// Moves the file to its place, over an existing one.
     fn replace(&self, path: &Path, inner: &Directories) -> io::Result<()> {
         inner.make_parents(path)?;
         fs::rename(&self.path, path)?;
         flush_folder(parent(path))
     }
 
-    /// Takes its place if it is empty; says whether it did.
+    /// Moves the file to its place if that is empty; returns true if it did.
     fn link(&self, path: &Path, inner: &Directories) -> io::Result<bool> {
         inner.make_parents(path)?;
         match fs::hard_link(&self.path, path) {
@@ -243,7 +244,7 @@ impl Incoming {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {
                 return if path.is_dir() { Err(ErrorKind::IsADirectory.into()) } else { Ok(false) };
             }
-            // A file system without hard links; the latch keeps this process's other writers away.
+            // The file system has no hard links; the latch keeps this process's other writers away.
             Err(error) if matches!(error.kind(), ErrorKind::Unsupported | ErrorKind::PermissionDenied) => {
                 if exists(path)? {
                     return Ok(false);
@@ -259,7 +260,7 @@ impl Incoming {
 
 impl Drop for Incoming {
     fn drop(&mut self) {
-        // Gone already if it was renamed; what cannot be removed now is swept at the next start.
+        // It is gone already if it was renamed; the next start deletes what cannot be deleted now.
         let _ = fs::remove_file(&self.path);
     }
 }
@@ -286,7 +287,7 @@ fn read_range(path: &Path, key: &str, offset: u64, length: u64) -> Result<Bytes,
     Ok(bytes.into())
 }
 
-/// The file and what the system says of it; none if there is no object.
+/// Opens a file and reads its metadata; returns `None` if there is no object.
 fn open(path: &Path) -> io::Result<Option<(File, Metadata)>> {
     let file = match File::open(path) {
         Ok(file) => file,
@@ -294,7 +295,7 @@ fn open(path: &Path) -> io::Result<Option<(File, Metadata)>> {
         Err(error) => return Err(error),
     };
     let data = file.metadata()?;
-    // A folder is part of other objects' keys and no object itself.
+    // A folder is part of other objects' keys, and no object itself.
     Ok(data.is_file().then_some((file, data)))
 }
 
@@ -311,13 +312,13 @@ fn content(mut file: File, length: u64) -> io::Result<Bytes> {
     Ok(bytes.into())
 }
 
-/// The tag of what is there now.
+/// Returns the tag of the present object.
 fn current_tag(path: &Path) -> io::Result<Option<Tag>> {
     Ok(read(path)?.map(|blob| blob.tag))
 }
 
-/// Small objects are told apart by the hash of their content; large ones by their file and samples of their content,
-/// since reading all of a mapped object would undo what the map is good for.
+/// Returns the tag of an object: the hash of the content for small ones; the file and samples of the content for large
+/// ones, since reading a mapped object in full would defeat the purpose of the map.
 fn tag(data: &Metadata, bytes: &[u8]) -> io::Result<Tag> {
     let mut hash = Sha256::new();
     if data.len() < MAP_FROM {
@@ -351,7 +352,8 @@ fn exists(path: &Path) -> io::Result<bool> {
     }
 }
 
-/// There is no object: no file, or a folder in its place, or a file in place of its folder.
+/// True if the error means that there is no object: no file, or a folder in its place, or a file in place of its
+/// folder.
 fn is_absent(error: &io::Error) -> bool {
     error.kind() == ErrorKind::NotFound || is_misplaced(error)
 }
@@ -364,7 +366,7 @@ fn parent(path: &Path) -> &Path {
     path.parent().unwrap_or(path)
 }
 
-/// Makes names in a folder stay: on Unix they are flushed apart from the files.
+/// Makes names in a folder durable: on Unix they are flushed separately from the files.
 fn flush_folder(folder: &Path) -> io::Result<()> {
     if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
 }

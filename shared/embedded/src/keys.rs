@@ -1,15 +1,15 @@
-//! Which keys an object may have, and where in the folder it lies.
+//! Valid keys of objects, and their files in the folder.
 
 use crate::error::corrupt;
 use curlew_ports::PortError;
 use std::path::{Path, PathBuf};
 
-/// Longest key in bytes.
+/// Maximum length of a key, in bytes.
 const MAX_KEY: usize = 512;
-/// Longest part of a key in bytes: what file systems allow for a name.
+/// Maximum length of a part of a key, in bytes: the limit of file systems for a name.
 const MAX_PART: usize = 255;
 
-/// The file of a key below `root`.
+/// Returns the file of a key below `root`.
 pub(crate) fn path(root: &Path, key: &str) -> Result<PathBuf, PortError> {
     if key.len() > MAX_KEY || !key.split('/').all(is_part) {
         let given: String = key.chars().take(80).collect();

@@ -1,12 +1,13 @@
 //! SQLite and folder adapters for one process.
 //!
-//! A store is one folder: `curlew.sqlite3` holds rows and queues, `objects/` holds objects as plain files,
-//! `incoming/` holds files that are still being written, and `curlew.lock` says who is at work.
+//! A store is one folder: `curlew.sqlite3` holds rows and queues, `objects/` holds objects as plain files, `incoming/`
+//! holds files that are still being written, and `curlew.lock` names the process that holds the lock.
 //!
-//! All of it is its owner's alone (0700, 0600): the secret that signs the pages' forms lies among the objects.
+//! All files are accessible to their owner alone (0700, 0600): the secret that signs the pages' forms is one of the
+//! objects.
 //!
-//! Every answer to a write comes after the write has reached the disk. Many writes that arrive at once share one
-//! transaction and with it one flush.
+//! Every write has reached the disk when its answer comes. Writes that arrive at the same time share one transaction,
+//! and with it one flush.
 
 mod connect;
 mod db;

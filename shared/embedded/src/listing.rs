@@ -1,10 +1,10 @@
-//! Keys of a folder in byte order, reading no more folders than it must.
+//! Lists keys of a folder in byte order, reading no more folders than necessary.
 
 use crate::keys::is_part;
 use std::io;
 use std::path::Path;
 
-/// What is asked for.
+/// A request for keys.
 pub(crate) struct Listing<'a> {
     pub(crate) prefix: &'a str,
     pub(crate) after: Option<&'a str>,
@@ -12,9 +12,9 @@ pub(crate) struct Listing<'a> {
 }
 
 impl Listing<'_> {
-    /// The keys below `root`.
+    /// Returns the keys below `root`.
     pub(crate) fn read(&self, root: &Path) -> io::Result<Vec<String>> {
-        // Folders that the prefix names in full need not be looked for.
+        // Folders that the prefix names in full need no search.
         let folder = self.prefix.rfind('/').map_or("", |end| &self.prefix[..=end]);
         let mut keys = Vec::new();
         if folder.is_empty() || folder.trim_end_matches('/').split('/').all(is_part) {
@@ -23,7 +23,8 @@ impl Listing<'_> {
         Ok(keys)
     }
 
-    /// Adds the keys below `folder`, which is empty or ends with a slash. As deep as the longest key has parts.
+    /// Adds the keys below `folder`, which is empty or ends with a slash. The depth is bounded by the parts of the
+    /// longest key.
     fn walk(&self, root: &Path, folder: &str, keys: &mut Vec<String>) -> io::Result<()> {
         for name in entries(&root.join(folder))? {
             if keys.len() >= self.limit {
@@ -41,14 +42,14 @@ impl Listing<'_> {
         Ok(())
     }
 
-    /// True if keys that begin with `folder` can be among those asked for.
+    /// True if keys that begin with `folder` can be among the requested ones.
     fn may_hold(&self, folder: &str) -> bool {
         let inside = folder.starts_with(self.prefix) || self.prefix.starts_with(folder);
         inside && self.after.is_none_or(|after| folder > after || after.starts_with(folder))
     }
 }
 
-/// Names in a folder, a slash behind those of folders: so sorted, whole keys are in byte order.
+/// Returns names in a folder, with a slash after those of folders: sorted like this, whole keys are in byte order.
 fn entries(folder: &Path) -> io::Result<Vec<String>> {
     let entries = match std::fs::read_dir(folder) {
         Ok(entries) => entries,

@@ -6,30 +6,30 @@ use std::fs::{File, TryLockError};
 use std::io::{Read, Seek, Write};
 use std::path::Path;
 
-/// The lock's file; it stays behind when the lock is given up, since removing it would let two processes in.
+/// Name of the lock's file. It stays after the lock is released, since deleting it could let two processes in.
 const NAME: &str = "curlew.lock";
-/// More than the digits of any process number.
+/// Maximum number of bytes that are read of the file; more than the digits of any process number.
 const MAX_DIGITS: u64 = 20;
 
-/// How a store is opened.
+/// Mode in which a store is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// For crawling and serving: makes the folder if there is none, takes the lock, brings the tables up to date,
-    /// sweeps what a crash left behind. One process at a time.
+    /// For crawling and serving: creates the folder if there is none, takes the lock, migrates the tables, and deletes
+    /// the remains of a crash. One process at a time.
     Exclusive,
-    /// For looking, and for small changes to rows such as a block, while another process may be at work.
-    /// Makes nothing, migrates nothing, sweeps nothing. A store that may not be written can be looked at all the same.
+    /// For reading, and for small changes to rows such as a block, while another process may be running. It creates,
+    /// migrates and deletes nothing. A store that may not be written can still be read.
     Shared,
 }
 
-/// Held while this lives; the system gives it up when the process ends, however it ends.
+/// The lock; it is released when this is dropped. The system releases it when the process ends, however it ends.
 #[derive(Debug)]
 pub(crate) struct Lock {
     _file: File,
 }
 
 impl Lock {
-    /// Takes the lock of `dir` and writes down who has it.
+    /// Takes the lock of `dir` and writes the process number into its file.
     pub(crate) fn take(dir: &Path) -> Result<Lock, OpenError> {
         let io = |error| OpenError::from_io(dir, error);
         let path = dir.join(NAME);
@@ -49,13 +49,13 @@ impl Lock {
     }
 }
 
-/// True if another process holds the lock of `dir`, seen without writing anything.
+/// True if another process holds the lock of `dir`; writes nothing.
 pub(crate) fn is_held(dir: &Path) -> bool {
     let held = |file: File| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock));
     File::open(dir.join(NAME)).is_ok_and(held)
 }
 
-/// The process number in the file; for people only, the lock itself is the system's.
+/// Returns the process number in the file. It is for people only; the lock itself is the system's.
 fn holder(file: &mut File) -> Option<u32> {
     let mut text = String::new();
     file.take(MAX_DIGITS).read_to_string(&mut text).ok()?;

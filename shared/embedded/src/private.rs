@@ -1,5 +1,5 @@
-//! Files and folders that only the user who runs the program may read: the store holds the secret of the pages, and what
-//! people wrote to the operator.
+//! Files and folders that only the user who runs the program may read: the store holds the secret of the pages, and the
+//! messages to the operator.
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io;
@@ -12,28 +12,28 @@ const FOLDER: u32 = 0o700;
 #[cfg(unix)]
 const FILE: u32 = 0o600;
 
-/// Makes a folder and all that are missing above it.
+/// Creates a folder and all missing ones above it.
 pub(crate) fn create_dir_all(path: &Path) -> io::Result<()> {
     folders().recursive(true).create(path)
 }
 
-/// Makes one folder.
+/// Creates one folder.
 pub(crate) fn create_dir(path: &Path) -> io::Result<()> {
     folders().create(path)
 }
 
-/// Makes a file that must not be there yet.
+/// Creates a file that must not exist yet.
 pub(crate) fn create_new(path: &Path) -> io::Result<File> {
     files().write(true).create_new(true).open(path)
 }
 
-/// Opens a file to read and write it as it is; makes it if there is none.
+/// Opens a file for reading and writing without truncating it; creates it if there is none.
 pub(crate) fn open_or_create(path: &Path) -> io::Result<File> {
     files().read(true).write(true).create(true).truncate(false).open(path)
 }
 
-/// Closes a folder or file of an earlier version to everybody but its owner. One that is not there is left alone, and so is
-/// one that belongs to somebody else, who has decided who may read it.
+/// Restricts a folder or file of an earlier version to its owner. A missing one is left alone, as is one of another
+/// owner, who has decided who may read it.
 #[cfg(unix)]
 pub(crate) fn tighten(path: &Path) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt;
@@ -50,7 +50,7 @@ pub(crate) fn tighten(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Permissions are a matter of Unix.
+/// Does nothing, since permissions exist on Unix only.
 #[cfg(not(unix))]
 pub(crate) fn tighten(_: &Path) -> io::Result<()> {
     Ok(())

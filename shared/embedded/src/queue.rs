@@ -1,7 +1,7 @@
 //! The queues.
 //!
-//! A row that is handed out is due again when its visibility ends, so that receiving is one look into one index. A
-//! receipt is the row's id and how often the row was handed out: it names one delivery and runs out with the next.
+//! A row that is handed out becomes due again when its visibility timeout ends, so that receiving is one look-up in one
+//! index. A receipt is the row's id and receive count: it names one delivery and expires with the next.
 
 use crate::db::{Db, limit};
 use crate::error::{DbError, corrupt};
@@ -10,7 +10,7 @@ use curlew_model::{Job, Millis, Stage, Timestamp};
 use curlew_ports::{Dead, Delivery, Inbox, PortError, Queue, QueueCount, Receipt, Waiting};
 use rusqlite::{Connection, OptionalExtension, params};
 
-// The questions whose cost must not grow with the length of a queue.
+// Queries whose cost must not grow with the length of a queue.
 pub(crate) const DUE: &str = "SELECT id, receives FROM jobs WHERE stage = ?1 AND due <= ?2 ORDER BY due, id LIMIT ?3";
 pub(crate) const NEXT_DUE: &str = "SELECT min(due) FROM jobs WHERE handed_out = 0";
 pub(crate) const WAITING: &str = "SELECT due, message FROM jobs JOIN messages USING (id)
@@ -29,8 +29,8 @@ impl JobTable {
         JobTable { db }
     }
 
-    /// Jobs that were handed out by a process that is no more are ready, before all others: those first that were handed out
-    /// most often, since they may be why it is no more.
+    /// Makes jobs ready that a dead process had received, before all others; those with the highest receive counts come
+    /// first, since one of them may have killed the process.
     pub(crate) async fn recover(&self) -> Result<u64, PortError> {
         self.db
             .write("take back jobs", move |c| {
@@ -40,7 +40,7 @@ impl JobTable {
             .await
     }
 
-    /// Puts a message into a queue as it is, whatever it says.
+    /// Puts a message into a queue as it is.
     #[cfg(test)]
     pub(crate) async fn send_raw(&self, stage: Stage, message: &str, due: Timestamp) -> Result<(), PortError> {
         let message = message.to_owned();
@@ -134,10 +134,10 @@ impl Inbox for JobTable {
     }
 }
 
-/// Receipts of jobs that were given up begin with this.
+/// Prefix of the receipts of jobs that were given up.
 const DEAD: &str = "dead-";
 
-/// A delivery's receipt, read.
+/// A parsed receipt of a delivery.
 #[derive(Clone, Copy)]
 struct Name {
     id: i64,
@@ -149,7 +149,7 @@ impl Name {
         Receipt(format!("{}-{}", self.id, self.receives))
     }
 
-    /// A text that is no receipt names no delivery, as one that has run out.
+    /// Parses a receipt. Any other text names no delivery, like an expired receipt.
     fn read(receipt: &Receipt) -> Option<Name> {
         let (id, receives) = receipt.0.split_once('-')?;
         Some(Name { id: id.parse().ok()?, receives: receives.parse().ok()? })
@@ -180,14 +180,14 @@ fn receive(c: &Connection, stage: Stage, max: i64, now: Timestamp, until: Timest
     Ok(deliveries)
 }
 
-/// The message; an empty one, which is no job, if it has gone missing.
+/// Returns the message; an empty one, which is no job, if it is missing.
 fn message(c: &Connection, id: i64) -> Result<String, DbError> {
     let message: Option<String> =
         c.prepare_cached("SELECT message FROM messages WHERE id = ?1")?.query_row([id], |row| row.get(0)).optional()?;
     Ok(message.unwrap_or_default())
 }
 
-/// Takes the row of a delivery out of its queue; nothing if the receipt has run out.
+/// Takes the row of a delivery out of its queue; returns `None` if the receipt has expired.
 fn take(c: &Connection, name: Name) -> Result<Option<String>, DbError> {
     let stage = c
         .prepare_cached("DELETE FROM jobs WHERE id = ?1 AND receives = ?2 AND handed_out = 1 RETURNING stage")?
@@ -208,7 +208,7 @@ fn dead_letter(c: &Connection, name: Name, error: &str, now: Timestamp) -> Resul
     Ok(())
 }
 
-/// The job gets a new id, so that receipts from before it was given up stay without effect.
+/// Puts a job back into its queue under a new id, so that receipts from before it was given up have no effect.
 fn redrive(c: &Connection, id: i64, now: Timestamp) -> Result<bool, DbError> {
     let stage: Option<String> = c
         .prepare_cached("DELETE FROM dead WHERE id = ?1 RETURNING stage")?

@@ -1,4 +1,4 @@
-//! Connections that only read, a few of them, shared by all callers.
+//! A few read-only connections, shared by all callers.
 
 use crate::connect::{Mode, connect};
 use crate::error::{DbError, from_io};
@@ -9,10 +9,10 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::Semaphore;
 
-/// Connections at most; more of them would only wait for the same disk.
+/// Maximum number of connections; more of them would only wait for the same disk.
 const MAX_READERS: usize = 4;
 
-/// Lends connections. Each reads what was committed last.
+/// Lends connections. Each reads the last committed state.
 #[derive(Debug)]
 pub(crate) struct Readers {
     path: PathBuf,
@@ -22,9 +22,10 @@ pub(crate) struct Readers {
 }
 
 impl Readers {
-    /// For the database at `path`, which was opened so already. Connections are opened when they are needed.
+    /// Creates the pool for the database at `path`, which was opened in this mode before. Connections are opened when
+    /// needed.
     pub(crate) fn new(path: PathBuf, mode: Mode) -> Readers {
-        // What is there is never made anew.
+        // The file exists, so it is never created again.
         let mode = if mode == Mode::Create { Mode::Write } else { mode };
         Readers { path, mode, idle: Mutex::default(), free: Arc::new(Semaphore::new(MAX_READERS)) }
     }
@@ -54,7 +55,7 @@ impl Readers {
         if let Some(connection) = idle {
             return Ok(connection);
         }
-        // SQLite does not say why it cannot open a file.
+        // SQLite does not give the reason why it cannot open a file.
         let opened = connect(&self.path, self.mode).map_err(|error| match File::open(&self.path) {
             Err(why) => from_io("open the database", why).into(),
             Ok(_) => DbError::from(error),

@@ -69,12 +69,12 @@ fn put(c: &Connection, origin: &Origin, copy: &RobotsCopy) -> Result<(), DbError
     Ok(())
 }
 
-/// Level of zstd: files are small and written seldom.
+/// Compression level of zstd: files are small and seldom written.
 const LEVEL: i32 = 3;
-/// The most bytes that a kept file unpacks to; twice what is ever fetched.
+/// Maximum uncompressed size of a stored file, in bytes; twice the size that is ever fetched.
 const UNPACK_LIMIT: usize = 1024 * 1024;
 
-/// robots.txt files are many and repeat themselves: they are kept compressed, no file as no bytes.
+/// Compresses a file, since robots.txt files are many and repetitive. An empty file is stored as no bytes.
 fn packed(body: &[u8]) -> Result<Vec<u8>, rusqlite::Error> {
     if body.is_empty() {
         return Ok(Vec::new());

@@ -1,17 +1,17 @@
-//! The tables, and which of their versions this program knows.
+//! The tables, and their versions that this program knows.
 //!
-//! Instants are integers: milliseconds since 1970-01-01T00:00:00Z. Rows that are swapped carry a version that begins
-//! at 1 and grows by one; no such row is ever deleted, so no version of a row is ever used twice.
+//! Instants are integers: milliseconds since 1970-01-01T00:00:00Z. Rows that are swapped carry a version that begins at
+//! 1 and grows by one; no such row is ever deleted, so no version of a row is ever used twice.
 
 use rusqlite::Connection;
 
 /// "Crlw" in ASCII: marks the file as Curlew's own.
 pub(crate) const APPLICATION_ID: i64 = 0x4372_6c77;
 
-/// The newest form of the tables; the file's `user_version`.
+/// The newest version of the tables; the file's `user_version`.
 pub(crate) const VERSION: i64 = 1;
 
-/// What brings a store from version `index` to version `index + 1`.
+/// Statements that migrate a store from version `index` to version `index + 1`.
 const STEPS: [&str; VERSION as usize] = [FIRST];
 
 const FIRST: &str = "
@@ -85,18 +85,18 @@ CREATE TABLE messages (
 ) STRICT;
 ";
 
-/// What a database file is.
+/// Kind of a database file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Standing {
-    /// No tables yet and no mark of another program.
+    /// It has no tables yet and no mark of another program.
     Empty,
     /// A store of this version.
     Store(i64),
-    /// Another program's.
+    /// It belongs to another program.
     Foreign,
 }
 
-/// Reads what the file says of itself.
+/// Reads the kind of a file from its header and tables.
 pub(crate) fn standing(connection: &Connection) -> rusqlite::Result<Standing> {
     let number = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0));
     let application = number("PRAGMA application_id")?;
@@ -109,7 +109,7 @@ pub(crate) fn standing(connection: &Connection) -> rusqlite::Result<Standing> {
     })
 }
 
-/// Brings the tables from version `from` to [`VERSION`], all or nothing.
+/// Migrates the tables from version `from` to [`VERSION`], all or nothing.
 pub(crate) fn migrate(connection: &mut Connection, from: i64) -> rusqlite::Result<()> {
     let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Exclusive)?;
     for step in STEPS.iter().skip(usize::try_from(from).unwrap_or(0)) {
@@ -125,7 +125,7 @@ mod tests {
     use super::*;
     use crate::{queue, sources};
 
-    /// SQLite's plan for a query, a step a line.
+    /// Returns SQLite's plan for a query, one step a line.
     fn plan(connection: &Connection, sql: &str) -> String {
         let mut statement = connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).expect("is SQL");
         let unbound = rusqlite::params_from_iter(vec![1; statement.parameter_count()]);

@@ -7,7 +7,7 @@ use curlew_model::{Slot, Source, SourceKey};
 use curlew_ports::{PortError, Sources, Version};
 use rusqlite::{Connection, OptionalExtension, Rows, params};
 
-/// Asked for each minute that passes.
+/// Query that runs for each minute that passes.
 pub(crate) const IN_SLOT: &str = "SELECT key, source FROM sources WHERE slot = ?1 AND key > ?2 ORDER BY key LIMIT ?3";
 
 /// One row for each feed and each site.
@@ -50,7 +50,7 @@ impl Sources for SourceTable {
     }
 }
 
-/// A source as it is kept.
+/// A source as it is stored.
 struct Row {
     key: SourceKey,
     slot: u16,
@@ -65,7 +65,7 @@ impl Row {
     }
 }
 
-/// No key comes before the empty text.
+/// Returns the key after which a list begins; no key is before the empty text.
 fn text(after: Option<&SourceKey>) -> String {
     after.map(|key| key.as_str().to_owned()).unwrap_or_default()
 }
@@ -85,7 +85,7 @@ fn insert(c: &Connection, row: &Row) -> Result<bool, DbError> {
     Ok(statement.execute(params![row.key.as_str(), row.slot, row.json])? == 1)
 }
 
-/// A row of another slot is another row as far as a swap goes: sources never change their slot.
+/// Replaces a row. A row of another slot never matches, since sources never change their slot.
 fn swap(c: &Connection, seen: Version, row: &Row) -> Result<Version, DbError> {
     let mut statement = c.prepare_cached(
         "UPDATE sources SET version = version + 1, source = ?4 WHERE key = ?1 AND slot = ?2 AND version = ?3",

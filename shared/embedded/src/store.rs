@@ -1,4 +1,4 @@
-//! Opening a store and taking its parts.
+//! Opens a store and gives out its parts.
 
 use crate::connect::{Mode, connect};
 use crate::db::Db;
@@ -19,12 +19,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The database's file.
+/// Name of the database's file.
 const DATABASE: &str = "curlew.sqlite3";
-/// The write-ahead log is cut back to this many bytes after it was larger.
+/// Size in bytes to which the write-ahead log is truncated after it was larger.
 const WAL_LIMIT: i64 = 64 << 20;
 
-/// An open store. Its parts may outlive it; the lock is given up with the last of them.
+/// An open store. Its parts may outlive it; the lock is released with the last of them.
 #[derive(Clone, Debug)]
 pub struct Store {
     db: Db,
@@ -32,10 +32,10 @@ pub struct Store {
 }
 
 impl Store {
-    /// Opens the store in `dir`. Blocks for as long as the disk takes.
+    /// Opens the store in `dir`. Blocks until the disk has answered.
     ///
     /// # Errors
-    /// [`OpenError`], each in one line that says what to do.
+    /// [`OpenError`], each in one line that gives the remedy.
     pub fn open(dir: &Path, access: Access) -> Result<Store, OpenError> {
         let lock = match access {
             Access::Exclusive => {
@@ -57,8 +57,9 @@ impl Store {
         Ok(Store { db, objects: Arc::new(objects) })
     }
 
-    /// After a crash, before the first worker starts: jobs that were handed out are ready again, before all others, and those
-    /// first that were handed out most often. Says how many. Only with [`Access::Exclusive`]: another process's jobs would run twice.
+    /// Recovers from a crash, before the first worker starts: jobs that were handed out become ready again, before all
+    /// others, those with the highest receive counts first. Returns their number. Requires [`Access::Exclusive`]:
+    /// otherwise jobs of another process would run twice.
     ///
     /// # Errors
     /// Transport errors.
@@ -66,37 +67,37 @@ impl Store {
         JobTable::new(self.db.clone()).recover().await
     }
 
-    /// Host states: `HostLedger` and `Hosts`.
+    /// Returns host states: `HostLedger` and `Hosts`.
     pub fn hosts(&self) -> Arc<HostTable> {
         Arc::new(HostTable::new(self.db.clone()))
     }
 
-    /// Copies of robots.txt: `RobotsStore`.
+    /// Returns copies of robots.txt: `RobotsStore`.
     pub fn robots(&self) -> Arc<RobotsTable> {
         Arc::new(RobotsTable::new(self.db.clone()))
     }
 
-    /// Named instants: `Marks`.
+    /// Returns named instants: `Marks`.
     pub fn marks(&self) -> Arc<MarkTable> {
         Arc::new(MarkTable::new(self.db.clone()))
     }
 
-    /// Rows of pages: `Pages`.
+    /// Returns rows of pages: `Pages`.
     pub fn pages(&self) -> Arc<PageTable> {
         Arc::new(PageTable::new(self.db.clone()))
     }
 
-    /// Rows of feeds and sites: `Sources`.
+    /// Returns rows of feeds and sites: `Sources`.
     pub fn sources(&self) -> Arc<SourceTable> {
         Arc::new(SourceTable::new(self.db.clone()))
     }
 
-    /// The queues: `Queue` and `Inbox`.
+    /// Returns the queues: `Queue` and `Inbox`.
     pub fn jobs(&self) -> Arc<JobTable> {
         Arc::new(JobTable::new(self.db.clone()))
     }
 
-    /// Objects: `Blobs`.
+    /// Returns objects: `Blobs`.
     pub fn objects(&self) -> Arc<Folder> {
         Arc::clone(&self.objects)
     }
@@ -107,21 +108,21 @@ impl Store {
     }
 }
 
-/// Makes the database's file its owner's alone before SQLite does, which would let everybody read it. The files beside it
-/// get the permissions of this one.
+/// Creates the database's file for its owner alone before SQLite does, which would let everybody read it. The files
+/// beside it get the permissions of this one.
 fn keep_private(path: &Path) -> io::Result<()> {
     private::open_or_create(path)?;
     [path.to_owned(), beside(path, "-wal"), beside(path, "-shm")].iter().try_for_each(|file| private::tighten(file))
 }
 
-/// A file that SQLite keeps beside the database.
+/// Returns the path of a file that SQLite keeps beside the database.
 fn beside(path: &Path, end: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(end);
     name.into()
 }
 
-/// Opens the database and makes sure that it is a store of the right version.
+/// Opens the database and checks that it is a store of the right version.
 fn prepare(path: &Path, access: Access) -> Result<(Connection, Mode), OpenError> {
     let sql = |error: rusqlite::Error| OpenError::from_sql(path, &error);
     let dir = path.parent().unwrap_or(path);
@@ -159,15 +160,15 @@ fn prepare(path: &Path, access: Access) -> Result<(Connection, Mode), OpenError>
     Ok((connection, mode))
 }
 
-/// Opens the database and reads what it is.
+/// Opens the database and reads its standing.
 fn stand(path: &Path, mode: Mode) -> rusqlite::Result<(Connection, Standing, Mode)> {
     let connection = connect(path, mode)?;
     let standing = schema::standing(&connection)?;
     Ok((connection, standing, mode))
 }
 
-/// Opens a database that may not be written, as on a medium that is read-only: the log wants to write even for those who
-/// only read. It is read without the log, as long as nothing stands in that and nobody is at work.
+/// Opens a database that may not be written, as on a read-only medium: the log needs write access even for readers. The
+/// database is read without the log, provided that the log is empty and no other process is running.
 fn look(
     path: &Path,
     source: Box<dyn std::error::Error + Send + Sync>,
@@ -180,7 +181,7 @@ fn look(
     stand(path, Mode::Frozen).map_err(|error| OpenError::from_sql(path, &error))
 }
 
-/// Switches to a write-ahead log, so that people can look while a crawl runs.
+/// Switches to a write-ahead log, so that people can read while a crawl runs.
 fn use_log(connection: &Connection, path: &Path) -> Result<(), OpenError> {
     let sql = |error: rusqlite::Error| OpenError::from_sql(path, &error);
     let mode: String =

@@ -1,4 +1,4 @@
-//! The one connection that writes, on its own thread. Writes that wait together are committed together.
+//! The one connection that writes, on its own thread. Writes that are waiting together are committed together.
 
 use crate::error::{DbError, from_sql};
 use curlew_ports::PortError;
@@ -6,12 +6,12 @@ use rusqlite::Connection;
 use std::thread::JoinHandle;
 use tokio::sync::{mpsc, oneshot};
 
-/// Writes that may wait before callers have to.
+/// Maximum number of writes that wait in the channel; further callers wait to enqueue theirs.
 const MAX_WAITING: usize = 1_024;
-/// Writes that share one transaction at most, so that no caller waits for a very long one.
+/// Maximum number of writes in one transaction, so that no caller waits for a very long one.
 const MAX_GROUP: usize = 256;
 
-/// Hands writes to the thread that makes them. The thread ends when this is dropped.
+/// Passes writes to the thread that makes them. The thread ends when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Writer {
     tasks: Option<mpsc::Sender<Box<dyn Task>>>,
@@ -46,7 +46,7 @@ impl Drop for Writer {
     fn drop(&mut self) {
         drop(self.tasks.take());
         if let Some(thread) = self.thread.take() {
-            // A writer that has panicked has said so itself; its callers were told that it has stopped.
+            // A writer that panicked has reported that itself; its callers were told that it has stopped.
             let _ = thread.join();
         }
     }
@@ -54,10 +54,10 @@ impl Drop for Writer {
 
 /// A write that waits for its turn, then for the commit.
 trait Task: Send {
-    /// Makes the write; false if it has to be undone.
+    /// Makes the write; returns false if it has to be undone.
     fn run(&mut self, connection: &Connection) -> bool;
 
-    /// Tells the caller: the write's own outcome, or why the transaction that it was part of was not committed.
+    /// Gives the caller the write's own outcome, or the reason why its transaction was not committed.
     fn answer(self: Box<Self>, failure: Option<&rusqlite::Error>);
 }
 
@@ -90,7 +90,7 @@ where
 
     fn answer(self: Box<Self>, failure: Option<&rusqlite::Error>) {
         let answer = match (self.state, failure) {
-            // An error of its own says more than the end of the transaction.
+            // The write's own error says more than the failure of the transaction.
             (State::Ran(Err(error)), _) => Err(error.into_port(self.what)),
             (State::Ran(Ok(value)), None) => Ok(value),
             (_, Some(error)) => Err(from_sql(self.what, error)),
@@ -98,7 +98,7 @@ where
                 Err(PortError::unavailable(format!("cannot {}", self.what), "the write was not made"))
             }
         };
-        // The caller may have gone; its write stands all the same.
+        // The caller may have gone; its write is valid all the same.
         let _ = self.reply.send(answer);
     }
 }
@@ -144,7 +144,8 @@ fn attempt(connection: &Connection, group: &mut [Box<dyn Task>]) -> rusqlite::Re
     Ok(())
 }
 
-/// SQLite undid the whole transaction on an error of one write; those before it have to be told.
+/// Returns the error for writes that were undone because SQLite rolled back the whole transaction on another write's
+/// error.
 fn ended_early() -> rusqlite::Error {
     let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_FULL);
     rusqlite::Error::SqliteFailure(code, Some("the transaction was undone since one of its writes failed".into()))
@@ -167,7 +168,7 @@ mod tests {
         c.execute("INSERT INTO marks (name, version, at) VALUES (?1, 1, 0)", params![name])
     }
 
-    /// Sends many jobs at once, some of them large; gives the numbers of those that were taken.
+    /// Sends many jobs concurrently, some of them large; returns the numbers of those that were taken.
     async fn send_many(store: &Store, numbers: std::ops::Range<u64>) -> Vec<u64> {
         let sends: Vec<_> = numbers
             .map(|n| {
@@ -246,7 +247,7 @@ mod tests {
         let store = Store::open(dir.path(), Access::Exclusive).expect("opens");
         let db = store.db().clone();
         let transaction = |c: &Connection| Ok(c.total_changes());
-        // The first holds the writer back until the others stand in line.
+        // The first write blocks the writer until the others are queued.
         let (go, wait) = std::sync::mpsc::channel::<()>();
         let first = tokio::spawn({
             let db = db.clone();

@@ -1,8 +1,8 @@
-//! Images classified by Amazon Rekognition: `DetectModerationLabels`, one call for each image, for which AWS asks about a
-//! tenth of a cent. Off unless the operator switches it on.
+//! Images classified by Amazon Rekognition: `DetectModerationLabels`, one call for each image, for which AWS charges
+//! about a tenth of a cent. Off unless the operator switches it on.
 //!
-//! The image is the thumbnail, inside the call. Labels and their topics are a table here; the labels are those of moderation
-//! model 7. A call that fails says nothing of the image: the page is then judged by its words alone.
+//! The call contains the thumbnail of the image. A table here maps labels to topics; the labels are those of moderation
+//! model 7. If a call fails, the page is judged by its words alone.
 
 use async_trait::async_trait;
 use aws_config::SdkConfig;
@@ -17,16 +17,16 @@ use curlew_screen::image::labels::seen;
 use curlew_screen::image::{ImageClassifier, Label, NotClassified, Seen, Shown};
 use std::time::Duration;
 
-/// Tries of a call, the first one included. Each try that is answered is billed.
+/// Maximum number of tries of a call, the first one included. Each answered try is billed.
 const TRIES: u32 = 2;
-/// All tries of a call.
+/// Maximum time of all tries of a call.
 const CALL_TIME: Duration = Duration::from_secs(10);
-/// Labels that are less sure are not sent, in per cent.
+/// Minimum confidence of labels that are requested, in per cent.
 const LEAST_CONFIDENCE: f32 = 25.0;
-/// Characters of an error that are kept.
+/// Maximum number of characters of an error that are kept.
 const MAX_WHY: usize = 300;
-/// What the labels of interest mean: the name, the topic, and the confidence from which on it rejects. Swimwear, weapons,
-/// alcohol and tobacco are what news and shops show.
+/// Labels of interest, each with its topic and the confidence from which on it rejects. Swimwear, weapons, alcohol and
+/// tobacco are left out, since news sites and shops show them.
 const LABELS: [(&str, Topic, f32); 6] = [
     ("Explicit", Topic::Adult, 0.6),
     ("Explicit Nudity", Topic::Adult, 0.6),
@@ -43,8 +43,8 @@ pub struct Rekognition {
 }
 
 impl Rekognition {
-    /// In the region and with the credentials of this configuration, which also says which HTTP client is used. Makes no
-    /// call.
+    /// Creates a classifier in the region and with the credentials of this configuration, which also sets the HTTP
+    /// client. Makes no call.
     pub fn new(config: &SdkConfig) -> Rekognition {
         let config = aws_sdk_rekognition::config::Builder::from(config)
             .retry_config(RetryConfig::standard().with_max_attempts(TRIES))

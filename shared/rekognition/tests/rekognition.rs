@@ -1,4 +1,4 @@
-//! The classifier against an endpoint of this machine that speaks the service's protocol (awsJson1_1).
+//! The classifier against a local endpoint that speaks the service's protocol (awsJson1_1).
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use aws_config::{BehaviorVersion, Region};
@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-/// What a call asked: its header lines in lower case, and its body.
+/// A recorded call: its header lines in lower case, and its body.
 type Asked = (String, Value);
 
 async fn read_call(stream: &mut TcpStream) -> Asked {
@@ -30,7 +30,8 @@ async fn read_call(stream: &mut TcpStream) -> Asked {
     }
 }
 
-/// Answers each call the same way; what was asked, and the classifier that asks.
+/// Starts an endpoint that answers each call the same way; returns the recorded calls, and the classifier that makes
+/// them.
 async fn endpoint(status: &'static str, body: Value) -> (Arc<Mutex<Vec<Asked>>>, Rekognition) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());

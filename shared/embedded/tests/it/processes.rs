@@ -13,7 +13,7 @@ use std::process::{Child, Command, Stdio};
 
 const FOLDER: &str = "CURLEW_TEST_FOLDER";
 const ROLE: &str = "CURLEW_TEST_ROLE";
-/// Pages and jobs that the parent waits for before it kills.
+/// Number of pages and jobs that the parent waits for before it kills the child.
 const LINES: usize = 60;
 
 fn start(dir: &Path, role: &str) -> Child {
@@ -27,7 +27,7 @@ fn start(dir: &Path, role: &str) -> Child {
         .expect("starts")
 }
 
-/// What the child says, without what the test harness says.
+/// Returns the lines that the child prints, without those of the test harness.
 fn said(child: &mut Child, most: usize) -> Vec<String> {
     let out = BufReader::new(child.stdout.take().expect("a pipe"));
     let lines = out.lines().map_while(Result::ok);
@@ -45,7 +45,7 @@ fn job(n: u64) -> Job {
     Job::Poll(PollJob { feed, url: String::new(), deferrals: 0, on_request: false })
 }
 
-/// The other process; as a test of its own it has nothing to do.
+/// The other process; as a test of its own it does nothing.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn child() {
     let (Some(dir), Ok(role)) = (std::env::var_os(FOLDER), std::env::var(ROLE)) else { return };
@@ -63,7 +63,7 @@ async fn child() {
     }
 }
 
-/// Several writers at once, each telling every number that the store has taken.
+/// Runs several concurrent writers, each of which prints every number that the store has taken.
 async fn write_without_end(store: Store) {
     let writers: Vec<_> = (0..4)
         .map(|writer| {

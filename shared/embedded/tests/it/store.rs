@@ -1,4 +1,4 @@
-//! Opening, refusing, sharing and coming back.
+//! Opening, refusing, sharing and reopening stores.
 
 use bytes::Bytes;
 use curlew_embedded::{Access, OpenError, Store};
@@ -20,7 +20,7 @@ fn open(dir: &Path) -> Store {
     Store::open(dir, Access::Exclusive).expect("opens")
 }
 
-/// The error, which has to be one line.
+/// Returns the error, which has to be one line.
 fn refusal(dir: &Path, access: Access) -> OpenError {
     let error = Store::open(dir, access).expect_err("is refused");
     assert!(!error.to_string().contains('\n'), "{error}");
@@ -48,7 +48,7 @@ async fn a_store_is_read_back_after_it_was_closed() {
     assert_eq!(store.objects().get("a/b").await.expect("reads").expect("is there").bytes, "x");
 }
 
-/// All files and folders below one, itself included.
+/// Returns all files and folders below one, itself included.
 #[cfg(unix)]
 fn everything(path: &Path) -> Vec<std::path::PathBuf> {
     let mut all = vec![path.to_owned()];
@@ -203,7 +203,7 @@ fn a_damaged_database_is_told() {
     drop(open(dir.path()));
     let path = dir.path().join(DATABASE);
     let mut bytes = fs::read(&path).expect("reads");
-    // The header stays; the page that says which tables there are does not.
+    // The header stays; the page that lists the tables is destroyed.
     bytes[100..4_096].fill(0xaa);
     fs::write(&path, bytes).expect("writes");
     for access in [Access::Exclusive, Access::Shared] {
@@ -267,7 +267,7 @@ fn a_file_in_the_way_is_told() {
     assert_eq!(fs::read_to_string(&file).expect("reads"), "x");
 }
 
-/// Nobody makes folders there, not even the superuser.
+/// Nobody can create folders there, not even the superuser.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_folder_that_cannot_be_written_is_told() {
@@ -300,7 +300,7 @@ async fn objects_that_cannot_be_written_leave_the_old_ones() {
     let dir = dir();
     let store = open(dir.path());
     store.objects().put("a/b", Bytes::from_static(b"old")).await.expect("writes");
-    // No superuser can write a file into a folder that is none.
+    // Not even the superuser can write a file into a folder that is none.
     fs::remove_dir(dir.path().join("incoming")).expect("removes");
     fs::write(dir.path().join("incoming"), "").expect("writes");
     let error = store.objects().put("a/b", Bytes::from_static(b"new")).await;
