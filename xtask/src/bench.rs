@@ -1,8 +1,8 @@
-//! `cargo xtask bench [PART…]`: what pages, hosts, documents and searches cost, measured with the release binaries.
+//! `cargo xtask bench [PART…]`: the costs of pages, hosts, documents and searches, measured with the release binaries.
 //!
-//! The sites are those of the fixture web, in a process of its own, so that its work is not counted. A figure that has a
-//! bar is held against it. Processor time depends on the machine; the ratio of the whole pipeline to extraction alone,
-//! over the same pages in the same run, depends on it much less.
+//! The sites are those of the fixture web, in a process of its own, so that its work is not counted. A figure with a
+//! bar (a limit) is checked against it. Processor time depends on the machine; the ratio of the whole pipeline to
+//! extraction alone, over the same pages in the same run, depends on it much less.
 
 mod crawls;
 mod documents;
@@ -25,7 +25,7 @@ use table::Table;
 /// One part of the measurements.
 type Part = fn(&Bench, &mut Table) -> Result<()>;
 
-/// All parts, in the order of their running.
+/// All parts, in running order.
 const PARTS: [(&str, Part); 8] = [
     ("documents", documents::measure),
     ("feeds", feeds::measure),
@@ -64,14 +64,14 @@ fn chosen(names: &[String]) -> Result<Vec<(&'static str, Part)>> {
     Ok(PARTS.into_iter().filter(|(known, _)| names.is_empty() || names.iter().any(|name| name == known)).collect())
 }
 
-/// How busy others keep the machine: figures of a busy one are worth less.
+/// Describes the load of the machine by other programs: figures of a busy machine are less reliable.
 fn machine() -> String {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
     format!("{cores} cores, load average {}", load.split(' ').next().unwrap_or("unknown"))
 }
 
-/// Where things are.
+/// Paths of the programs and files of the measurements.
 pub(crate) struct Bench {
     curlew: PathBuf,
     fixtureweb: PathBuf,
@@ -82,13 +82,13 @@ impl Bench {
     fn new() -> Result<Bench> {
         let target = target()?;
         let built = target.join("release");
-        // Beside the build and not where the system keeps what is temporary: that may be memory, and no disk.
+        // Beside the build instead of in the system's temporary folder, which may be in memory instead of on a disk.
         let folder = target.join("bench");
         if folder.exists() {
             std::fs::remove_dir_all(&folder).with_context(|| format!("{} cannot be emptied", folder.display()))?;
         }
         std::fs::create_dir_all(&folder).with_context(|| format!("{} cannot be made", folder.display()))?;
-        // A build that somebody starts meanwhile must not change what is measured.
+        // A build that somebody starts meanwhile must not change the measured programs.
         let copied = |name: &str| -> Result<PathBuf> {
             let copy = folder.join(name);
             std::fs::copy(built.join(name), &copy).with_context(|| format!("{} cannot be written", copy.display()))?;
@@ -97,7 +97,7 @@ impl Bench {
         Ok(Bench { curlew: copied("curlew")?, fixtureweb: copied("curlew-fixtureweb")?, folder })
     }
 
-    /// The program with these arguments, without settings of the person who measures.
+    /// Returns the program with these arguments, without the person's own settings.
     fn curlew(&self, args: &[&str]) -> Command {
         let mut command = Command::new(&self.curlew);
         command.current_dir(root()).args(args);
@@ -125,7 +125,7 @@ impl Bench {
     }
 }
 
-/// What a check said, and what it took.
+/// Answers of a check, and the resources that it used.
 struct Checked {
     used: Used,
     answers: Vec<serde_json::Value>,

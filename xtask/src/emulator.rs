@@ -1,4 +1,4 @@
-//! The emulator that the tests of one run share: each takes an account of its own in it.
+//! The emulator, which all tests of one run share: each has an account of its own in it.
 
 use crate::run::program;
 use anyhow::{Context, Result, bail};
@@ -9,16 +9,16 @@ use std::path::{Path, PathBuf};
 use std::process::Child;
 use std::time::{Duration, Instant};
 
-/// It must be ready within this time.
+/// Maximum time until it is ready.
 const START: Duration = Duration::from_secs(60);
-/// No answer to the question whether it is may take longer.
+/// Maximum time of an answer to the question whether it is ready.
 const ANSWER: Duration = Duration::from_secs(5);
-/// How often it is asked.
+/// Interval between these questions.
 const LOOK: Duration = Duration::from_millis(50);
-/// The region that it plays.
+/// The region that it simulates.
 pub(crate) const REGION: &str = "us-east-1";
 
-/// An emulator at work. Dropping it ends it.
+/// A running emulator. Dropping it ends it.
 pub(crate) struct Emulator {
     process: Child,
     addr: SocketAddr,
@@ -26,7 +26,7 @@ pub(crate) struct Emulator {
 }
 
 impl Emulator {
-    /// Starts one that writes its log and its files into `folder`, and waits until it is ready.
+    /// Starts an emulator that writes its log and its files into `folder`, and waits until it is ready.
     pub(crate) fn start(ministack: &Path, folder: &Path) -> Result<Emulator> {
         std::fs::create_dir_all(folder).with_context(|| format!("{} cannot be made", folder.display()))?;
         let log = folder.join("log");
@@ -34,7 +34,7 @@ impl Emulator {
         let addr = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
         let mut command = program(ministack);
         command
-            // Without it, it listens on every address of the machine, and runs whatever code is sent to it.
+            // Without this it listens on every address of the machine, and runs any code that is sent to it.
             .env("BIND_HOST", addr.ip().to_string())
             .env("MINISTACK_HOST", addr.ip().to_string())
             .env("GATEWAY_PORT", addr.port().to_string())
@@ -63,7 +63,7 @@ impl Emulator {
         Ok(())
     }
 
-    /// Its address as an endpoint.
+    /// Returns its address as an endpoint.
     pub(crate) fn url(&self) -> String {
         format!("http://{}", self.addr)
     }

@@ -1,7 +1,7 @@
-//! The functions, and the programs that are tested beside them.
+//! Builds the functions, and the programs that are tested with them.
 //!
-//! Tests run what is compiled in their own profile, so that each crate is compiled once ([`build`]). What is measured is
-//! built as it is deployed: in release, for AWS Lambda's machines, by `sam build` ([`release`]).
+//! Tests run programs that are compiled in their own profile, so that each crate is compiled once ([`build`]).
+//! Measurements use programs as they are deployed: in release, for AWS Lambda's machines, by `sam build` ([`release`]).
 
 use crate::run::{cargo, output, program, root, run, target};
 use crate::tools;
@@ -13,29 +13,29 @@ use std::process::Command;
 
 /// The template of the whole application.
 pub(crate) const TEMPLATE: &str = "infra/template.yaml";
-/// What watches it: a stack inside that stack.
+/// The template of the monitoring: a stack inside that stack.
 pub(crate) const WATCH: &str = "infra/watch.yaml";
-/// What the functions' packages are called before their own name, and where their folders lie.
+/// Prefix of the names of the functions' packages, and the folder of their sources.
 const FUNCTION: (&str, &str) = ("curlew-fn-", "functions");
-/// The other programs, named as their packages are.
+/// The other programs, named like their packages.
 const PROGRAMS: [&str; 2] = ["curlew", "curlew-fixtureweb"];
 /// Their cargo features: the tests work on a stack with `curlew`, too.
 const FEATURES: &str = "curlew/aws,curlew/onnx";
 /// The architecture that the emulator can run.
 const ARCHITECTURE: &str = "x86_64";
-/// The most bytes of a function's zip: a larger one takes longer to start.
+/// Maximum size of a function's zip, in bytes: a larger one takes longer to start.
 const MOST_BYTES: u64 = 12 * 1024 * 1024;
 
-/// What was built.
+/// Result of a build.
 pub(crate) struct Built {
-    /// The folder with the template to deploy in it.
+    /// The folder that holds the template to deploy.
     pub(crate) stack: PathBuf,
     /// The folder with the programs.
     pub(crate) programs: PathBuf,
 }
 
 /// Builds all of them in the profile of the tests. The stack is the template with a zip for each function, which `sam
-/// deploy` loads up as they are.
+/// deploy` uploads unchanged.
 pub(crate) fn build() -> Result<Built> {
     run(cargo().args(["build", "--workspace", "--bins", "--locked", "--features", FEATURES]))?;
     let built = target()?.join("debug");
@@ -58,11 +58,11 @@ pub(crate) fn build() -> Result<Built> {
     Ok(Built { stack, programs: programs(|name| built.join(name))? })
 }
 
-/// Builds all of them as they are deployed, and holds each function's zip against its bar.
+/// Builds all of them as they are deployed, and checks each function's zip against the size limit.
 pub(crate) fn release() -> Result<Built> {
     let (target, stack) = (target()?, target()?.join("sam"));
     let functions = format!("{}*", FUNCTION.0);
-    // All at once first: each package's build, which is what SAM asks for, finds its work done then.
+    // All at once first: SAM then builds each package, and finds it built.
     run(with_cargo_lambda(&mut cargo())?
         .args(["lambda", "build", "--release", "--locked", "--features", FEATURES])
         .args([functions.as_str()].iter().chain(&PROGRAMS).flat_map(|package| ["--package", *package])))?;
@@ -86,11 +86,11 @@ pub(crate) fn release() -> Result<Built> {
     if !too_large.is_empty() {
         bail!("a zip may have {MOST_BYTES} bytes, and these have more: {}", too_large.join(", "));
     }
-    // cargo-lambda calls whatever it builds a bootstrap.
+    // cargo-lambda names every program a bootstrap.
     Ok(Built { stack, programs: programs(|name| target.join("lambda").join(name).join("bootstrap"))? })
 }
 
-/// The names of the functions, which are those of their folders.
+/// Returns the names of the functions, which are those of their folders.
 fn names() -> Result<Vec<String>> {
     let mut names = Vec::new();
     for entry in fs::read_dir(root().join(FUNCTION.1))? {
@@ -100,7 +100,7 @@ fn names() -> Result<Vec<String>> {
     Ok(names)
 }
 
-/// A zip of one program, as SAM makes it.
+/// Writes a zip of one program, as SAM does.
 fn zip(bootstrap: &Path, archive: &Path, level: u8) -> Result<()> {
     const SCRIPT: &str = "import sys, zipfile
 with zipfile.ZipFile(sys.argv[2], 'w', zipfile.ZIP_DEFLATED, compresslevel=int(sys.argv[3])) as archive:
@@ -109,7 +109,7 @@ with zipfile.ZipFile(sys.argv[2], 'w', zipfile.ZIP_DEFLATED, compresslevel=int(s
     output(python.args(["-c", SCRIPT]).arg(bootstrap).arg(archive).arg(level.to_string())).map(drop)
 }
 
-/// The programs under their own names, in a folder where no later build replaces them.
+/// Copies the programs under their own names to a folder where no later build replaces them.
 fn programs(built: impl Fn(&str) -> PathBuf) -> Result<PathBuf> {
     let folder = emptied("programs")?;
     for name in PROGRAMS {
@@ -119,7 +119,7 @@ fn programs(built: impl Fn(&str) -> PathBuf) -> Result<PathBuf> {
     Ok(folder)
 }
 
-/// A folder of that name among what is built, with nothing in it.
+/// Returns an empty folder of that name in the build folder.
 fn emptied(name: &str) -> Result<PathBuf> {
     let folder = target()?.join(name);
     let cannot = || format!("{} cannot be emptied", folder.display());
@@ -134,7 +134,7 @@ fn read(path: &str) -> Result<String> {
     fs::read_to_string(root().join(path)).with_context(|| format!("{path} cannot be read"))
 }
 
-/// SAM, which tells nobody what it does.
+/// Returns SAM's command, with telemetry off.
 pub(crate) fn sam() -> Result<Command> {
     let mut command = program(tools::sam()?);
     command.env("SAM_CLI_TELEMETRY", "0").env("AWS_DEFAULT_REGION", crate::emulator::REGION);

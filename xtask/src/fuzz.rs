@@ -1,4 +1,4 @@
-//! `cargo xtask fuzz`: every fuzz target for a while, on the stable toolchain.
+//! `cargo xtask fuzz`: runs every fuzz target for a while, on the stable toolchain.
 
 use crate::run::{cargo, program, root, run, target};
 use anyhow::{Context, Result, bail};
@@ -7,11 +7,11 @@ use std::process::Command;
 use std::sync::Mutex;
 use std::thread;
 
-/// A target: its name, the longest input that is tried in bytes, and folders of the repository that it begins with besides
+/// A target: its name, the maximum length of an input in bytes, and folders of the repository with first inputs besides
 /// `fuzz/corpus/NAME`.
 type Target = (&'static str, usize, &'static [&'static str]);
 
-/// All of them, as `fuzz/src/main.rs` names them.
+/// All targets, as `fuzz/src/main.rs` names them.
 const TARGETS: &[Target] = &[
     ("article", 4_096, &["shared/article/tests/it/fixtures"]),
     ("decode", 4_096, &[]),
@@ -25,15 +25,15 @@ const TARGETS: &[Target] = &[
     ("query", 512, &[]),
     ("split", 256, &[]),
 ];
-/// How long each target runs if nothing is said.
+/// Default running time of each target, in seconds.
 const SECONDS: u32 = 60;
-/// An input that takes longer by the wall clock is a finding. Counted work is what the targets bound; this is for what is not
-/// counted, and long enough for a busy machine: inputs take a fifth of a second at most.
+/// Time after which an input counts as hanging, by the wall clock. The targets bound counted work; this bounds the
+/// rest, and is long enough for a busy machine: inputs take a fifth of a second at most.
 const HANG_SECONDS: u32 = 60;
-/// A target that takes more memory than this has found something.
+/// Memory above which a target has found something, in megabytes.
 const MEMORY_MB: u32 = 1_024;
 
-/// Runs the named targets, or all, so many at a time as there are cores.
+/// Runs the named targets, or all, one per core at a time.
 pub(crate) fn fuzz(args: &[String]) -> Result<()> {
     let (seconds, names) = match args.split_first() {
         Some((first, names)) if first.parse::<u32>().is_ok() => (first.parse()?, names),
@@ -48,7 +48,7 @@ pub(crate) fn fuzz(args: &[String]) -> Result<()> {
     let failed = Mutex::new(Vec::new());
     let work = || {
         loop {
-            // The lock is let go before the target runs.
+            // The lock is released before the target runs.
             let next = left.lock().expect("no holder panics").pop();
             let Some(target) = next else { break };
             if let Err(error) = fuzz_one(&fuzzer, target, seconds) {
@@ -68,7 +68,7 @@ pub(crate) fn fuzz(args: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// Builds the one program of all targets in the profile of the tests, with counters in the crates of this workspace.
+/// Builds the one program of all targets in the profile of the tests, with coverage counters in the workspace's crates.
 fn build() -> Result<PathBuf> {
     run(cargo()
         .args(["build", "--workspace", "--locked", "--bin", "curlew-fuzz"])
@@ -78,13 +78,13 @@ fn build() -> Result<PathBuf> {
 
 fn fuzz_one(fuzzer: &Path, (name, max_len, folders): &Target, seconds: u32) -> Result<()> {
     let home = target()?.join("fuzz").join(name);
-    // New inputs are written into the first folder; the ones of the repository are only read.
+    // New inputs are written into the first folder; those of the repository are only read.
     let corpus = home.join("corpus");
     std::fs::create_dir_all(&corpus).with_context(|| format!("{} cannot be made", corpus.display()))?;
     let own = format!("fuzz/corpus/{name}");
     let given =
         std::iter::once(own.as_str()).chain(folders.iter().copied()).filter(|folder| root().join(folder).is_dir());
-    // Tests that run beside it mostly wait, and what they leave is enough.
+    // Tests that run beside it mostly wait, and the processor time that they leave is enough.
     let mut command: Command = program("nice");
     command
         .args(["-n", "19"])

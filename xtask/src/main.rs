@@ -1,6 +1,6 @@
 //! Development tasks, run as `cargo xtask TASK`.
 //!
-//! Each task installs what it needs (see [`tools`]) into `.tools/`, which git ignores, and says what it does.
+//! Each task installs the tools that it needs (see [`tools`]) into `.tools/`, which git ignores, and prints its steps.
 #![allow(clippy::print_stderr, reason = "a task talks to the person who started it")]
 
 mod bench;
@@ -27,7 +27,7 @@ usage: cargo xtask TASK
   score PATH [PART…] how right `curlew check` is on labelled pages, feeds and robots.txt files that lie at PATH (BENCHMARKS.md)
   test [ARGS…]       every test of the workspace; ARGS go to `cargo nextest run`, as in: cargo xtask test -E 'test(robots)'";
 
-/// Wrong usage, as in the programs of Curlew itself.
+/// Exit code for wrong usage, as in Curlew's own programs.
 const WRONG_USAGE: u8 = 2;
 
 fn main() -> ExitCode {

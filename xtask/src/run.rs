@@ -1,16 +1,16 @@
-//! Running programs, and saying so.
+//! Runs programs, and prints their command lines.
 
 use anyhow::{Context, Result, bail};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// The root of the workspace.
+/// Returns the root of the workspace.
 pub(crate) fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the workspace")
 }
 
-/// The folder that cargo builds into.
+/// Returns cargo's build folder.
 pub(crate) fn target() -> Result<PathBuf> {
     let metadata = output(cargo().args(["metadata", "--no-deps", "--format-version", "1", "--locked"]))?;
     let (_, rest) =
@@ -19,17 +19,17 @@ pub(crate) fn target() -> Result<PathBuf> {
     Ok(root().join(path))
 }
 
-/// Where tools are installed.
+/// Returns the folder of installed tools.
 pub(crate) fn tools_dir() -> PathBuf {
     root().join(".tools")
 }
 
-/// A program to be run in the root of the workspace, without standard input.
+/// Returns a program to be run in the root of the workspace, without standard input.
 pub(crate) fn program(name: impl AsRef<OsStr>) -> Command {
     let mut command = Command::new(name);
     command.current_dir(root()).stdin(Stdio::null());
-    // `cargo run` describes xtask to its program by these. Build scripts that watch them would run again on every change
-    // between a build from here and one from a shell.
+    // `cargo run` describes xtask to its program by these variables. Build scripts that watch them would run again on
+    // every change between a build from here and one from a shell.
     for (name, _) in std::env::vars_os() {
         if name.to_str().is_some_and(|name| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_")) {
             command.env_remove(name);
@@ -38,12 +38,12 @@ pub(crate) fn program(name: impl AsRef<OsStr>) -> Command {
     command
 }
 
-/// The cargo that runs us.
+/// Returns the cargo that runs us.
 pub(crate) fn cargo() -> Command {
     program(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
 }
 
-/// Runs it, after a line that says what is run; an exit code other than 0 is an error.
+/// Prints a command line and runs it; an exit code other than 0 is an error.
 pub(crate) fn run(command: &mut Command) -> Result<()> {
     let line = line(command);
     eprintln!("xtask: {line}");
@@ -54,7 +54,8 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// Runs it quietly and gives its standard output; an exit code other than 0 is an error that carries standard error.
+/// Runs a command quietly and returns its standard output; an exit code other than 0 is an error that contains standard
+/// error.
 pub(crate) fn output(command: &mut Command) -> Result<String> {
     let line = line(command);
     let output = command.output().with_context(|| format!("`{line}` cannot be started"))?;

@@ -1,9 +1,10 @@
-//! `cargo xtask score PATH [pages|feeds|robots]`: how right `curlew check` is on labelled documents.
+//! `cargo xtask score PATH [pages|feeds|robots]`: scores `curlew check` on labelled documents.
 //!
 //! PATH is a file of cases or a folder with `extraction/pages.jsonl.gz`, `feeds/cases.jsonl.gz` and `robots/cases.jsonl`.
-//! The documents belong to others and stay outside of this repository. What is compared, and how, is said at each part.
+//! The documents belong to others and stay outside of this repository. Each part documents its comparison.
 //!
-//! With `CURLEW_BENCH_PYTHON` set to a Python that has trafilatura, the same pages are given to it in the same run.
+//! With `CURLEW_BENCH_PYTHON` set to a Python that has trafilatura, the same run also scores trafilatura on the same
+//! pages.
 
 mod labels;
 
@@ -18,10 +19,10 @@ use std::process::Command;
 /// Answers by the id of their question.
 type Answers = HashMap<String, Value>;
 
-/// Asks the program about all cases, and prints how right it is.
+/// Asks the program about all cases, and prints the scores.
 type Judge = fn(&Path, &[Value]) -> Result<()>;
 
-/// Cases right and cases in all.
+/// Number of right cases, and of all cases.
 #[derive(Clone, Copy, Default)]
 struct Tally {
     right: usize,
@@ -63,7 +64,7 @@ pub(crate) fn score(words: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// The cases of a file of JSON Lines, compressed or not.
+/// Reads the cases of a file of JSON Lines, compressed or not.
 fn read(file: &PathBuf) -> Result<Vec<Value>> {
     let text = if file.extension().is_some_and(|end| end == "gz") {
         let unpacked = Command::new("gzip").arg("-dc").arg(file).output().context("gzip cannot be started")?;
@@ -78,7 +79,7 @@ fn read(file: &PathBuf) -> Result<Vec<Value>> {
     lines.map(|line| serde_json::from_str(line).context("a line is no JSON")).collect()
 }
 
-/// The cases as questions; only the named fields are handed on, so that no label is.
+/// Returns the cases as questions; only the named fields are passed on, so that no label is.
 fn questions(cases: &[Value], fields: &[&str], also: &Value) -> String {
     let mut questions = String::new();
     for case in cases {
@@ -101,7 +102,7 @@ fn ask(curlew: &Path, what: &str, cases: &[Value], fields: &[&str], also: &Value
     Ok(answers(command, cases.len(), questions(cases, fields, also))?.0)
 }
 
-/// What a program answers to so many questions, and the processor time that it took.
+/// Returns a program's answers to `cases` questions, and its processor time in seconds.
 fn answers(command: Command, cases: usize, questions: String) -> Result<(Answers, f64)> {
     let used = process::measure(command, Some(questions.into_bytes()))?;
     let seconds = used.cpu_seconds.max(0.01);
@@ -114,7 +115,7 @@ fn answers(command: Command, cases: usize, questions: String) -> Result<(Answers
     Ok((lines.map(|answer| (id(&answer), answer)).collect(), seconds))
 }
 
-/// trafilatura, asked the same; with no question it only starts.
+/// The same questions for trafilatura; with no question it only starts.
 const OTHER: &str = "\
 import base64, json, sys, trafilatura
 for line in sys.stdin:
@@ -132,7 +133,7 @@ fn text<'a>(value: &'a Value, name: &str) -> &'a str {
     value.get(name).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// Pages: first our answers, then those of trafilatura if there is a Python that has it.
+/// Scores pages: first our answers, then those of trafilatura if there is a Python that has it.
 fn pages(curlew: &Path, cases: &[Value]) -> Result<()> {
     let asked = questions(cases, &["id", "url", "body_b64"], &json!({}));
     let mut command = Command::new(curlew);
@@ -155,9 +156,10 @@ fn pages(curlew: &Path, cases: &[Value]) -> Result<()> {
     Ok(())
 }
 
-/// Shares of the runs of four words that both texts have, averaged over the pages; titles, authors and days of publication that
-/// are the same; snippets that must not be in the text, and are not; main images and canonical addresses where there are
-/// [`labels`]. Each over two halves, too (by a hash of the case's id), so that a rule that was made for one of them shows.
+/// Prints precision and recall of the runs of four words that both texts have, averaged over the pages; shares of equal
+/// titles, authors and days of publication; of forbidden snippets that are absent; of main images and canonical
+/// addresses if there are [`labels`]. Each is also printed for two halves (by a hash of the case's id), which shows
+/// rules that fit one half only.
 fn judge_pages(cases: &[Value], answers: &Answers) -> Result<()> {
     let labels = labels::load()?;
     for (name, half) in [("first half", Some(0)), ("second half", Some(1)), ("all", None)] {
@@ -201,12 +203,12 @@ fn judge_pages(cases: &[Value], answers: &Answers) -> Result<()> {
     Ok(())
 }
 
-/// FNV-1a: the same halves on every machine.
+/// Returns an FNV-1a hash: the same halves on every machine.
 fn hash(text: &str) -> u64 {
     text.bytes().fold(0xCBF2_9CE4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3))
 }
 
-/// Precision and recall of a text by runs of four words, each counted as often as it occurs.
+/// Returns precision and recall of a text by runs of four words, each counted as many times as it occurs.
 fn overlap(gold: &str, mine: &str) -> (f64, f64) {
     let (gold, mine) = (runs(gold), runs(mine));
     let size = |runs: &HashMap<Vec<&str>, usize>| runs.values().sum::<usize>() as f64;
@@ -227,21 +229,21 @@ fn runs(text: &str) -> HashMap<Vec<&str>, usize> {
     out
 }
 
-/// Letters and digits in lower case, single spaces between.
+/// Returns letters and digits in lower case, with single spaces between.
 fn folded(text: &str) -> String {
     let text = unescaped(text);
     let words = text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty());
     words.collect::<Vec<_>>().join(" ").to_lowercase()
 }
 
-/// The character references that labels hold.
+/// Replaces the character references that labels contain.
 fn unescaped(text: &str) -> String {
     [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#39;", "'"), ("&nbsp;", " "), ("&amp;", "&")]
         .iter()
         .fold(text.to_owned(), |text, (name, character)| text.replace(name, character))
 }
 
-/// Feeds: each labelled field, texts without the folds of white space. A date may stand in `published` or `updated`.
+/// Scores feeds: each labelled field, texts with normalised white space. A date may be in `published` or `updated`.
 fn feeds(curlew: &Path, cases: &[Value]) -> Result<()> {
     let fields = ["id", "body_b64", "content_type"];
     let answers = ask(curlew, "feed", cases, &fields, &json!({"url": "https://example.org/feed"}))?;
@@ -264,7 +266,7 @@ fn feeds(curlew: &Path, cases: &[Value]) -> Result<()> {
     Ok(())
 }
 
-/// A field named as in the labels: `feed.title`, `entry_count`, `entries[2].link`.
+/// Returns a field that is named as in the labels: `feed.title`, `entry_count`, `entries[2].link`.
 fn field(feed: &Value, name: &str) -> Value {
     let entries = feed.get("entries").and_then(Value::as_array);
     if name == "entry_count" {
@@ -294,7 +296,7 @@ fn same(got: &Value, wanted: &Value) -> bool {
     }
 }
 
-/// Seconds since 1970 of a time as Curlew prints it: RFC 3339 in UTC.
+/// Returns the seconds since 1970 of a time as Curlew prints it: RFC 3339 in UTC.
 fn seconds(text: &str) -> Option<i64> {
     let number = |range: std::ops::Range<usize>| text.get(range)?.parse::<i64>().ok();
     let (year, month, day) = (number(0..4)?, number(5..7)?, number(8..10)?);
@@ -307,7 +309,7 @@ fn seconds(text: &str) -> Option<i64> {
     Some(days * 86_400 + number(11..13)? * 3_600 + number(14..16)? * 60 + number(17..19)?)
 }
 
-/// robots.txt: decisions and delays, by the tier of the case.
+/// Scores robots.txt: decisions and delays, by the tier of the case.
 fn robots(curlew: &Path, cases: &[Value]) -> Result<()> {
     let answers = ask(curlew, "robots", cases, &["id", "agent", "url", "robots", "robots_b64"], &json!({}))?;
     let mut tiers: std::collections::BTreeMap<&str, Tally> = std::collections::BTreeMap::new();

@@ -1,4 +1,4 @@
-//! `cargo xtask test`: every test there is.
+//! `cargo xtask test`: runs all tests.
 
 use crate::emulator::{Emulator, REGION};
 use crate::run::{output, program, run, target};
@@ -6,7 +6,7 @@ use crate::{functions, tools};
 use anyhow::{Result, bail};
 use std::path::Path;
 
-/// The account that a test is in who names none: the emulator takes an access key of twelve digits for one.
+/// The account of a test that names none: the emulator takes an access key of twelve digits for an account.
 const ACCOUNT: &str = "000000000001";
 
 pub(crate) fn test(args: &[String]) -> Result<()> {
@@ -35,7 +35,7 @@ pub(crate) fn test(args: &[String]) -> Result<()> {
         .env("AWS_DEFAULT_REGION", REGION))
 }
 
-/// A test that is ignored is a test that is not there: it is run, or removed.
+/// Fails if a test is ignored: it should be run, or removed.
 fn none_ignored(nextest: &Path) -> Result<()> {
     let list = ["nextest", "list", "--workspace", "--locked", "--message-format", "oneline", "--run-ignored", "only"];
     eprintln!("xtask: cargo-{}", list.join(" "));

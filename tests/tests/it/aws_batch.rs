@@ -1,5 +1,5 @@
 //! One invocation of fetch with a thousand visits, most of them short and some of them long: how well they share the
-//! slots, and what that takes.
+//! slots, and how much time and memory it takes.
 
 use curlew_fixtureweb::{Call, Kind, Uniform, judge};
 use curlew_model::{EntryHints, HostKey, Job, Purpose, Stage, VisitItem, VisitJob};
@@ -12,19 +12,19 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-/// Visits of the batch: the most that the mapping hands over at once.
+/// Number of visits of the batch: the maximum of the mapping.
 const VISITS: usize = 1_000;
-/// The longest visit, in pages.
+/// Maximum length of a visit, in pages.
 const LONGEST: usize = 40;
 /// The pause that the program promises, in microseconds.
 const PAUSE: u64 = 1_000_000;
-/// What fetch may have resident with all its slots in use, in KiB.
+/// Maximum resident memory of fetch with all its slots in use, in KiB.
 const MOST_KB: u64 = 256 * 1024;
-/// What is sent on must be there within this time.
+/// Maximum time until all messages that fetch sends are in their queue.
 const REST: Duration = Duration::from_secs(120);
-/// How often it is looked whether it is.
+/// Interval at which the queue is read.
 const LOOK: Duration = Duration::from_millis(200);
-/// Lengths are drawn by this seed.
+/// Seed of the lengths.
 const SEED: u64 = 20_261_121;
 
 #[test]
@@ -33,7 +33,7 @@ fn a_thousand_visits_share_the_slots() {
         Web::uniform(&Uniform { hosts: VISITS, pages: LONGEST, bytes: 4 * 1024, images: true, prefix: "many".into() });
     let emulator = Emulator::start();
     let stack = Stack::over(&emulator, "many", &web, &emulator.url(), &[("Watch", "false")]);
-    // What fetch sends on stays where it is, to be looked at.
+    // Messages that fetch sends stay in their queue, to be read.
     stack.map(Stage::Fetch, false);
     stack.map(Stage::Extract, false);
     let mut random = Random::new(SEED);
@@ -67,7 +67,7 @@ fn a_thousand_visits_share_the_slots() {
     assert!(memory <= MOST_KB, "{memory} KiB");
 }
 
-/// Most visits are short, some are very long: Pareto's law with an exponent of 1.5.
+/// Returns the length of a visit: most are short, some are very long (Pareto's law with an exponent of 1.5).
 fn length(random: &mut Random) -> usize {
     const EXPONENT: f64 = 1.5;
     const PARTS: u64 = 1 << 32;
@@ -86,7 +86,7 @@ fn visit(host: &str, pages: usize) -> VisitJob {
     VisitJob { host, feed: None, site_image, items: (0..pages).map(item).collect(), deferrals: 0 }
 }
 
-/// What the mapping of the queue hands over.
+/// Returns the event with which the queue's mapping invokes the function.
 fn event(stack: &Stack, visits: &[VisitJob]) -> Value {
     let records = visits.iter().enumerate().map(|(number, visit)| {
         json!({
@@ -107,7 +107,7 @@ fn event(stack: &Stack, visits: &[VisitJob]) -> Value {
     json!({ "Records": records.collect::<Vec<_>>() })
 }
 
-/// The pages that visits did not come to in their time, as they were sent on.
+/// Returns the pages that visits did not reach in their time, from the messages that they sent on.
 fn left(stack: &Stack) -> BTreeSet<String> {
     let mut left = BTreeSet::new();
     let began = Instant::now();

@@ -1,4 +1,4 @@
-//! The bundled web, crawled by a stack on the emulator: the same as one process makes of it, with the same politeness.
+//! The bundled web, crawled by a stack on the emulator: the same result as of one process, with the same politeness.
 
 use curlew_fixtureweb::{Call, Farm, Kind, Mode, judge};
 use curlew_tests::aws::door::Door;
@@ -12,19 +12,19 @@ use std::time::{Duration, Instant};
 
 /// The pause that the program promises, in microseconds.
 const PAUSE: u64 = 1_000_000;
-/// The stack must have crawled everything within this time.
+/// Maximum time for the whole crawl.
 const CRAWL: Duration = Duration::from_secs(480);
-/// Its pages vanish in the end.
+/// A site whose pages vanish in the end.
 const LOSES_ITS_PAGES: &str = "json-orchard.test";
-/// Its pages stay.
+/// A site whose pages stay.
 const STAYS: &str = "bird-ledger.test";
-/// How long a person takes to fill in a form, at least.
+/// Minimum time that a person takes to fill in a form.
 const FILLING_IN: Duration = Duration::from_millis(3_200);
-/// A schedule of one minute must have fired within this time.
+/// Maximum time until a schedule of one minute has fired.
 const TICK: Duration = Duration::from_secs(150);
-/// What a function logs last of each invocation.
+/// Last log line of each invocation.
 const DONE: &str = "invocation done";
-/// The most memory that a function may have had resident, in KiB; those that need more are not measured by this.
+/// Maximum resident memory of functions, in KiB; those that need more are not listed.
 const MOST_KB: [(&str, u64); 5] = [
     ("dispatch", 128 * 1024),
     ("poll", 128 * 1024),
@@ -35,7 +35,7 @@ const MOST_KB: [(&str, u64); 5] = [
 
 #[test]
 fn a_stack_makes_of_the_web_what_one_process_makes_of_it() {
-    // Two of it: some sites count how often they are called.
+    // Two webs, since some sites count their calls.
     let (web, other_web) = (Web::demo(), Web::demo());
     let store = Store::new(&other_web);
     let named = named(&web);
@@ -63,7 +63,7 @@ fn a_stack_makes_of_the_web_what_one_process_makes_of_it() {
     steps.end();
 }
 
-/// All sites, two of them by their feeds: what is found by discovery is not polled by poll the first time.
+/// Returns all sites, two of them by their feeds: a feed that discovery finds is not polled by poll the first time.
 fn named(web: &Web) -> Vec<String> {
     let by_feed = [STAYS, LOSES_ITS_PAGES];
     let sites = web.farm().sites().iter().filter(|site| !by_feed.contains(&site.host.as_str()));
@@ -71,7 +71,7 @@ fn named(web: &Web) -> Vec<String> {
     sites.map(|site| site.start_url.clone()).chain(feeds.map(|feed| format!("--feed={feed}"))).collect()
 }
 
-/// What became of each page, by address, but for when.
+/// Returns the state of each page, by address, without times.
 fn rows(pages: &[Value]) -> BTreeMap<String, String> {
     let state = |page: &Value| {
         let state = &page["state"];
@@ -80,7 +80,7 @@ fn rows(pages: &[Value]) -> BTreeMap<String, String> {
     pages.iter().map(|page| (text(page, "url"), state(page))).collect()
 }
 
-/// What is kept of each page, by id, but for when.
+/// Returns the record of each page, by id, without times.
 fn records(records: &[Value]) -> BTreeMap<String, [String; 6]> {
     let kept = |record: &Value| ["url", "title", "text", "lang", "image", "host"].map(|name| record[name].to_string());
     let by_id: BTreeMap<_, _> = records.iter().map(|record| (text(record, "id"), kept(record))).collect();
@@ -125,11 +125,11 @@ fn searching(steps: &mut Steps, stack: &Stack, store: &Store) {
     });
 }
 
-/// Pages turn away, the sample function has them asked again, and they are not found any more.
+/// Pages refuse us, the sample function has them re-checked, and they are not found any more.
 fn vanishing(steps: &mut Steps, stack: &Stack, store: &Store, web: &Web) {
     web.set_mode(LOSES_ITS_PAGES, Mode::Pages(410));
     web.clear_calls();
-    // The pages were fetched a minute ago, and are left in peace for a day.
+    // The pages were fetched a minute ago, and are not re-checked for a day.
     stack.set(&[("CURLEW_RULES_RECHECK_AFTER", "1s")]);
     let sampled = stack.invoked("sample", &json!({ "count": 10_000 }));
     stack.come_to_rest(CRAWL);
@@ -148,7 +148,7 @@ fn vanishing(steps: &mut Steps, stack: &Stack, store: &Store, web: &Web) {
         let here = store.run(&["status", "--json"]).ok().json();
         let (counted, pages) = (&status["counted"], &here["pages"]);
         assert_eq!((&counted["sites"], &counted["feeds"]), (&here["sites"], &here["feeds"]), "{status}");
-        // The sample has removed those whose time is over.
+        // The sample has removed pages that have expired.
         let taken_in = |of: &Value| of["accepted"].as_u64().unwrap_or(0) + of["gone"].as_u64().unwrap_or(0);
         assert_eq!((taken_in(counted), &counted["rejected"]), (taken_in(pages), &pages["rejected"]), "{status}");
         assert!(status["counted_at"].is_string() && status["queues"].as_array().unwrap().len() == 4, "{status}");
@@ -165,7 +165,7 @@ fn vanishing(steps: &mut Steps, stack: &Stack, store: &Store, web: &Web) {
     });
 }
 
-/// The owner of a site proves that it is theirs, blocks it, and has everything removed.
+/// The owner of a site proves the ownership, blocks the site, and has everything removed.
 fn owning(steps: &mut Steps, stack: &Stack, web: &Web) {
     let names = web.name_server();
     let addr = names.addr().to_string();
@@ -199,7 +199,7 @@ fn owning(steps: &mut Steps, stack: &Stack, web: &Web) {
     });
 }
 
-/// What people do at the pages of the function, in a browser; gives the path of the owner's page.
+/// Uses the pages of the function in a browser as people do; returns the path of the owner's page.
 fn by_browser(steps: &mut Steps, stack: &Stack, web: &Web, door: &Door<'_>, browser: &Browser) -> String {
     let results = door.url(&format!("/?q=site%3A{STAYS}"));
     let mut page = String::new();
@@ -247,7 +247,7 @@ fn between(text: &str, before: &str, after: &str) -> String {
     rest.split_once(after).unwrap().0.to_owned()
 }
 
-/// Nobody has called dispatch: its schedule does, each minute.
+/// Waits until dispatch runs by its schedule, since nobody calls it.
 fn await_tick(stack: &Stack) {
     let began = Instant::now();
     while !stack.logged("dispatch").iter().any(|line| line["message"] == DONE) {
@@ -256,7 +256,7 @@ fn await_tick(stack: &Stack) {
     }
 }
 
-/// Prints what each function has used, and judges its memory.
+/// Prints the resources that each function has used, and checks its memory.
 fn judge_memory(stack: &Stack) {
     let mut wrong = Vec::new();
     for function in FUNCTIONS {

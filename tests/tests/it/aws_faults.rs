@@ -1,5 +1,5 @@
-//! A stack whose tables are throttled, whose calls to AWS fail, whose messages come twice and whose functions are killed:
-//! the same records as an undisturbed run, and the same politeness.
+//! Faults of a stack: tables are throttled, calls to AWS fail, messages come twice and functions are killed. The
+//! records must be those of an undisturbed run, with the same politeness.
 
 use curlew_fixtureweb::{Call, Uniform, judge};
 use curlew_model::Stage;
@@ -14,29 +14,29 @@ use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
-/// Rounds, each with sites and a seed of its own, unless [`ROUNDS`] says otherwise.
+/// Number of rounds, each with sites and a seed of its own, unless [`ROUNDS`] sets another.
 const FEW_ROUNDS: usize = 3;
-/// Names another number of rounds.
+/// Environment variable with the number of rounds.
 const ROUNDS: &str = "CURLEW_AWS_ROUNDS";
-/// Names the seed of the first round, to see a run again.
+/// Environment variable with the seed of the first round, to repeat a run.
 const SEED: &str = "CURLEW_AWS_SEED";
-/// Hosts of one round.
+/// Number of hosts of one round.
 const HOSTS: usize = 8;
 const PAGES: usize = 4;
-/// Deaths in one round: fewer than the five times that a message may be handed out.
+/// Number of kills in one round: fewer than the five times that a message may be handed out.
 const KILLS: usize = 3;
-/// A death comes after at most so many further calls to sites,
+/// Maximum number of further calls to sites before a kill.
 const MOST_CALLS: u64 = 12;
-/// and then within so many milliseconds.
+/// Maximum number of milliseconds from that call to the kill.
 const MOST_MILLIS: u64 = 400;
-/// After so long without a call the round is believed to be over, and nobody is left to kill.
+/// Time without a call after which the round is believed to be over, so that no function is left to kill.
 const SILENCE: Duration = Duration::from_secs(5);
-/// A round must come to rest within this time.
+/// Maximum time of a round.
 const ROUND: Duration = Duration::from_secs(400);
-/// A message that a dead function had is handed out again after so many seconds: above the time that its batch takes.
+/// Seconds after which a message of a dead function is handed out again: more than the time that its batch takes.
 const HIDDEN: u32 = 30;
-/// Besides the short pauses: a lease whose holder was killed runs out within half a minute. `slice` must be above twice
-/// the sum of `crawl_delay_cap` and `call_time`.
+/// Settings besides the short pauses: a lease whose holder was killed expires within half a minute. `slice` must be
+/// above twice the sum of `crawl_delay_cap` and `call_time`.
 const SETTINGS: [(&str, &str); 5] = [
     ("CURLEW_RULES_CRAWL_DELAY_CAP", "1s"),
     ("CURLEW_RULES_CALL_TIME", "5s"),
@@ -59,7 +59,7 @@ fn faults_and_deaths_lose_nothing_and_break_no_manners() {
 
     let emulator = Emulator::start();
     let proxy = Proxy::start(&emulator.url());
-    // Two fetch functions at once on one queue: the least that a mapping has.
+    // Two fetch functions at once on one queue: the minimum of a mapping.
     let stack = Stack::over(&emulator, "frail", &web, &proxy.url(), &[("Watch", "false"), ("Scale", "small")]);
     stack.set(&[BRISK.as_slice(), &SETTINGS].concat());
     Stage::ALL.into_iter().for_each(|stage| stack.hide_for(stage, HIDDEN));
@@ -86,7 +86,7 @@ fn faults_and_deaths_lose_nothing_and_break_no_manners() {
         assert_eq!(records.iter().collect::<BTreeMap<_, _>>(), so_far, "round {round} came to something else");
         eprintln!("round {round}: {kills} kills, {} calls, {:?}", web.calls().len(), began.elapsed());
     }
-    // A second process is started only while the first one is at work.
+    // A second process is started only while the first one is busy.
     assert!(at_once >= 2, "two fetch functions never worked at once");
     let mut faults: BTreeMap<Fault, u64> = BTreeMap::new();
     proxy.faults().made().iter().for_each(|(made, times)| *faults.entry(made.fault).or_default() += times);
@@ -97,8 +97,8 @@ fn faults_and_deaths_lose_nothing_and_break_no_manners() {
     judge_index(&stack, &web, &expected);
 }
 
-/// The index has each page once; the sites of the last round are asked for, since the search page takes only so many
-/// questions a minute.
+/// Checks that the index has each page once. It asks for the sites of the last round, since the search page limits the
+/// number of queries a minute.
 #[track_caller]
 fn judge_index(stack: &Stack, web: &Web, expected: &BTreeMap<String, [String; 3]>) {
     let published = stack.invoked("index", &json!({ "what": "publish" }));
@@ -112,7 +112,7 @@ fn judge_index(stack: &Stack, web: &Web, expected: &BTreeMap<String, [String; 3]
     }
 }
 
-/// What goes wrong between the functions and AWS.
+/// Returns the faults between the functions and AWS.
 fn plan(seed: u64) -> Plan {
     let rules = vec![
         Rule::all(Service::DynamoDb, Fault::Throttled, 0.06),
@@ -127,7 +127,7 @@ fn plan(seed: u64) -> Plan {
     Plan { seed, rules }
 }
 
-/// Kills functions while the sites are called; gives how many it has killed.
+/// Kills functions while the sites are called; returns the number of kills.
 fn kill(emulator: &Emulator, web: &Web, random: &mut Random) -> usize {
     let mut kills = 0;
     let mut last = (0, Instant::now());
@@ -156,19 +156,20 @@ fn kill(emulator: &Emulator, web: &Web, random: &mut Random) -> usize {
     kills
 }
 
-/// The politeness over all calls of a round, its deaths included.
+/// Checks the politeness over all calls of a round, its crashes included.
 #[track_caller]
 fn judge_calls(calls: &[Call], kills: usize) {
     assert_eq!(judge::overlaps(calls, judge::registrable), []);
     assert_eq!(judge::closer_than(calls, judge::registrable, BRISK_PAUSE), []);
     assert_eq!(judge::unasked(calls), BTreeSet::new());
     assert_eq!(judge::indiscreet(calls), []);
-    // A visit that died has told nobody what it had sent on: each death costs a page at most one more fetch, or its image.
+    // A visit that died has not reported what it had sent on: each kill costs a page at most one more fetch, or its
+    // image.
     let again: Vec<_> = judge::repeated(calls).into_iter().filter(|repeat| repeat.times > 1 + kills).collect();
     assert!(again.is_empty(), "called more often than {kills} kills explain: {again:?}");
 }
 
-/// Title and text of each record, by address.
+/// Returns title and text of each record, by address.
 #[track_caller]
 fn by_address(records: &[Value]) -> BTreeMap<String, [String; 3]> {
     let kept: BTreeMap<String, [String; 3]> = records

@@ -1,4 +1,4 @@
-//! The search page in a real browser: typed into, clicked, looked at; and without JavaScript.
+//! The search page in a real browser: typed into, clicked, read; and without JavaScript.
 
 use curlew_fixtureweb::Farm;
 use curlew_tests::{Browser, Server, Steps, Store, Web};
@@ -70,7 +70,7 @@ fn a_person_searches_and_sees_results() {
         assert!(browser.find("main h1").text().contains("Nothing found"));
         browser.open(&server.url("/?q=before%3Asoon"));
         assert!(!browser.find("main .notice").text().is_empty());
-        // The bad query was answered 400, and the browser notes that; it is no fault of the page.
+        // The bad query was answered with 400, and the browser reports that; it is no fault of the page.
         browser.complaints();
     });
     steps.step("the other pages", || {

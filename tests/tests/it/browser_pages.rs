@@ -1,6 +1,6 @@
-//! Every page in a real browser, in each language, light and dark, on a telephone and on a desk: no barrier to anybody (WCAG
-//! by axe-core), nothing that moves while it loads, no complaint of the browser; all of it by keyboard. A picture of each is
-//! left in `screenshots` beside what cargo builds, to be looked at.
+//! Every page in a real browser, in each language, light and dark, on a telephone and on a desktop: no barrier (WCAG,
+//! checked by axe-core), no layout shift, no complaint of the browser; all of it by keyboard. A picture of each page is
+//! left in `screenshots` beside cargo's output, for inspection.
 
 use curlew_fixtureweb::Farm;
 use curlew_tests::{Browser, Screen, Server, Steps, Store, Web};
@@ -9,15 +9,15 @@ use std::time::{Duration, Instant};
 
 /// Bundled sites: with pictures, and with long and hostile titles.
 const SITES: [&str; 3] = ["cucina-di-casa.test", "harbour-lantern.test", "sharp-tongues.test"];
-/// The most that a page of ten results may take, style sheet and all but pictures, in bytes.
+/// Maximum size of a page of ten results with its style sheet and everything but pictures, in bytes.
 const MOST_BYTES: usize = 60 * 1024;
-/// More than this of a page must not move while it loads. Web Vitals calls ten times as much good.
+/// Maximum layout shift while a page loads. Web Vitals calls ten times as much good.
 const MOST_MOVED: f64 = 0.01;
-/// A slow line, in bytes a second: a page of results takes a second.
+/// Speed of a slow line, in bytes a second: a page of results takes a second.
 const SLOW_LINE: u32 = 16 * 1024;
-/// How long a person takes to fill in a form, at least.
+/// Minimum time that a person takes to fill in a form.
 const FILLING_IN: Duration = Duration::from_millis(3_200);
-/// Beside this lie the pictures.
+/// The folder beside which the pictures are written.
 const TMPDIR: &str = env!("CARGO_TARGET_TMPDIR");
 const TAB: char = '\u{e004}';
 const ENTER: char = '\u{e007}';
@@ -38,7 +38,7 @@ const PAGES: [(&str, &str); 12] = [
     ("refused", "/?q=-nothing"),
 ];
 
-/// Tens of thousands of hashes: seconds in a browser that has a core for itself.
+/// Maximum time for the proof of work: tens of thousands of hashes, seconds in a browser that has a core for itself.
 const WORKING: Duration = Duration::from_secs(180);
 
 #[test]
@@ -122,10 +122,10 @@ fn every_page_is_fit_for_everybody() {
     steps.end();
 }
 
-/// Begins a claim as an owner does, and gives the path of its page.
+/// Begins a claim as an owner does; returns the path of its page.
 fn claim(browser: &Browser, server: &Server) -> String {
     browser.open(&server.url("/owner"));
-    // A form that is sent at once is not taken for one of a person.
+    // A form that is sent at once is taken for a program's.
     std::thread::sleep(FILLING_IN);
     browser.find("#host").type_keys("harbour-lantern.test\u{e007}");
     browser.find("#challenge");
@@ -141,7 +141,7 @@ fn must_be_fit(browser: &Browser, language: &str, name: &str) {
     assert!(moved < MOST_MOVED, "{moved} of {name} has moved");
     let wide = "return document.documentElement.scrollWidth > document.documentElement.clientWidth";
     assert_eq!(browser.script(wide), false, "{name} is wider than the screen");
-    // A browser notes each answer that is an error; that is no fault of the page.
+    // A browser reports each answer with an error status; that is no fault of the page.
     let complaints = browser.complaints();
     let faults: Vec<&String> =
         complaints.iter().filter(|c| !c.contains("the server responded with a status")).collect();
@@ -189,7 +189,7 @@ fn by_keyboard(browser: &Browser, server: &Server) {
     }
 }
 
-/// It has the focus, lies on the screen, and shows an outline.
+/// Checks that the element has the focus, lies on the screen, and shows an outline.
 #[track_caller]
 fn must_have_focus(browser: &Browser, selector: &str) {
     let script = format!(

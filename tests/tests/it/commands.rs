@@ -1,4 +1,4 @@
-//! Every command on a crawled store: what it prints for people and for programs.
+//! Every command on a crawled store: its output for people and for programs.
 
 use curlew_fixtureweb::Farm;
 use curlew_tests::{Server, Steps, Store, Web};
@@ -16,7 +16,7 @@ const SITES: [&str; 7] = [
     "forno-affollato.test",
     "senza-feed.test",
 ];
-/// What `crawl --json` prints at least.
+/// Fields that `crawl --json` prints at least.
 const SUMMARY: &str =
     "sites feeds entries_seen pages_fetched accepted rejected held parked dead calls bytes seconds cpu_seconds";
 
@@ -99,7 +99,7 @@ fn searching(steps: &mut Steps, store: &Store) {
         assert!(!phrase.is_empty() && phrase.iter().all(|url| torta.contains(url)));
         assert_eq!(store.found("\"mele di torta\""), Vec::<String>::new());
         assert_eq!(store.found("torta -mele").len() + store.found("torta mele").len(), torta.len());
-        // As a shell hands them over: words apart, a phrase without its quotes.
+        // As a shell passes them on: separate words, a phrase without its quotes.
         let apart = store.run(&["search", "torta di mele", "burro", "--json"]).ok().json();
         assert!(apart["total"].as_u64().unwrap() > 0);
     });
@@ -282,7 +282,7 @@ fn upkeep(steps: &mut Steps, store: &Store, accepted: usize) {
         store.run(&["index", "--year", "12"]).refused(2, &["12"]);
     });
     steps.step("sample", || {
-        // Pages that were fetched today are left in peace unless all are asked for.
+        // Pages that were fetched today are not re-checked unless all are asked for.
         let some = store.run(&["sample", "--count", "2", "--json"]).ok().json();
         for name in ["sampled", "still_there", "removed", "calls"] {
             assert!(!some[name].is_null(), "{name}: {some}");
@@ -314,12 +314,12 @@ fn serving(steps: &mut Steps, store: &Store) {
         assert!(server.get("/bot").text().contains("CurlewBot"));
         assert!(server.get("/status").text().contains("Too many requests (429)"));
         assert_eq!(server.get("/nowhere").status, 404);
-        // Others may look and block while it runs, and a block is seen by the next search.
+        // Other processes may read and block while it runs, and the next search heeds a block.
         store.run(&["block", "cucina-di-casa.test"]).ok();
         let hidden: Value = serde_json::from_slice(&server.get("/api/search?q=site:cucina-di-casa.test").body).unwrap();
         assert_eq!(hidden["total"], 0);
         store.run(&["unblock", "cucina-di-casa.test"]).ok();
-        // But not a second one that writes.
+        // A second process that writes is refused.
         store.run(&["crawl"]).refused(1, &["in use", &format!("process {}", server.id())]);
         server.stop();
     });

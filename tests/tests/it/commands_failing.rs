@@ -1,4 +1,4 @@
-//! Commands that are used wrongly, are stopped, or cannot go on.
+//! Commands that are misused, stopped, or unable to go on.
 
 use crate::commands::urls;
 use curlew_fixtureweb::Uniform;
@@ -48,7 +48,7 @@ fn a_store_that_cannot_be_used_says_why() {
     }
     made.crawl(&web.starts());
 
-    // Nobody may make a folder there, whoever they are.
+    // Nobody can create a folder there, not even the superuser.
     for command in [&["crawl", "http://store-0001.test/"][..], &["serve"]] {
         let mut readonly = curlew(command);
         readonly.args(["--data", "/sys/kernel/curlew", "--resolve", &web.resolve()]).current_dir(made.around());
@@ -88,12 +88,12 @@ fn a_second_process_on_the_folder_is_refused() {
     for args in [&["crawl", "http://twice-0002.test/"][..], &["serve"], &["sample", "--all"], &["index"]] {
         store.run(args).refused(1, &["in use", &named, "wait until it ends"]);
     }
-    // To look is allowed.
+    // Reading is allowed.
     store.run(&["status"]).ok();
     assert_eq!(first.wait(LIMIT).ok().json()["accepted"], 8, "the first has not been disturbed");
 }
 
-/// A crawl asked to stop ends soon and well, and the next one goes on.
+/// A crawl that is asked to stop ends soon and successfully, and the next one goes on.
 #[test]
 fn a_crawl_that_is_asked_to_stop_or_has_a_deadline_is_taken_up_again() {
     let web = Web::uniform(&Uniform { hosts: 3, pages: 4, bytes: 4096, images: false, prefix: "pause".into() });
@@ -120,7 +120,8 @@ fn a_crawl_that_is_asked_to_stop_or_has_a_deadline_is_taken_up_again() {
     assert_eq!(found, 12);
 }
 
-/// The disk is a small one in memory, in a mount namespace of its own. Where that is not allowed, files may not grow.
+/// The disk is a small one in memory, in a mount namespace of its own. Where that is not permitted, file sizes are
+/// limited.
 const FULL_DISK: &str = r#"
 set -u
 data="$1"; shift

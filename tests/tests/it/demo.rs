@@ -1,5 +1,5 @@
-//! The bundled web, crawled by the real program: what became of every site and every entry, and how the crawler behaved
-//! by the sites' own logs. Then pages vanish, and what is gone must be gone everywhere.
+//! The bundled web, crawled by the real program: the outcome of every site and every entry, and the crawler's conduct
+//! by the sites' own logs. Then pages vanish, and have to be gone everywhere.
 
 use curlew_fixtureweb::{Call, Expect, Farm, Kind, Mode, Outcome, Site, judge};
 use curlew_tests::{LIMIT, Steps, Store, Web, start, unpacked_objects};
@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 /// The pause that the program promises, in microseconds.
 const PAUSE: u64 = 1_000_000;
-/// Two of its sites turn away from us later, each in another way; a third does by itself.
+/// Two of its sites refuse us later, each in another way; a third does so by itself.
 const ASKS_NOT_TO_BE_INDEXED: &str = "bird-ledger.test";
 const LOSES_ITS_PAGES: &str = "json-orchard.test";
 const FADES: &str = "inchiostro-che-svanisce.test";
@@ -51,7 +51,7 @@ fn the_demo_command_crawls_its_own_web_and_ends() {
     assert_eq!(audit.len(), 4, "{audit:?}");
 }
 
-/// README shows the end of a run: its figures are those of this one, as far as no pause decides them.
+/// Checks the figures of a run in README against this one, as far as pauses do not decide them.
 fn judge_readme(summary: &Value) {
     let reasons = |of: &str| {
         let counts: BTreeMap<String, u64> = serde_json::from_value(summary[of].clone()).unwrap();
@@ -74,17 +74,17 @@ fn judge_readme(summary: &Value) {
     assert!(missing.is_empty(), "README tells of another run of the demo; write there:\n{}", missing.join("\n"));
 }
 
-/// What the program's own lists say after a crawl.
+/// The program's own lists after a crawl.
 struct Seen {
-    /// Host of the site, for each feed's key.
+    /// Host of the site, by the feed's key.
     feeds: BTreeMap<String, String>,
-    /// By address.
+    /// Rows of pages, by address.
     pages: BTreeMap<String, Value>,
-    /// By id.
+    /// Rows of pages, by id.
     ids: BTreeMap<String, Value>,
-    /// Feed's key and address of each page that waits.
+    /// Feed's key and address of each waiting page.
     parked: Vec<(String, String)>,
-    /// Reason, by host key.
+    /// Reason of the hold, by host key.
     holds: BTreeMap<String, String>,
 }
 
@@ -118,7 +118,7 @@ impl Seen {
         self.pages.values().filter(|page| page["state"]["state"] == "accepted").count()
     }
 
-    /// What a site came to, counted as the farm counts it: by the feed that names an entry.
+    /// Returns the outcome of a site, counted as the farm counts it: by the feed that names an entry.
     fn site(&self, site: &Site) -> Expect {
         let is_its = |feed: &str| self.feeds.get(feed) == Some(&site.host);
         let mut came_to =
@@ -126,7 +126,7 @@ impl Seen {
         for page in self.pages.values().filter(|page| is_its(page["feed"].as_str().unwrap_or_default())) {
             match page["state"]["state"].as_str().unwrap() {
                 "accepted" => came_to.accepted += 1,
-                // An entry that names nothing that could be called has a row too, under the feed's own address.
+                // An entry without a URL that could be called has a row too, under the feed's own address.
                 "rejected" if text(page, "url").contains("#entry-") => {}
                 "rejected" => *came_to.rejected.entry(code(&page["state"]["reason"])).or_default() += 1,
                 "alias" => {}
@@ -140,7 +140,7 @@ impl Seen {
         came_to
     }
 
-    /// Entries beyond the first that lead to one page under addresses of their own.
+    /// Returns the number of entries beyond the first that lead to one page under addresses of their own.
     fn duplicates(&self, site: &Site) -> usize {
         let addresses: BTreeSet<&str> = site.entries().iter().map(|(url, _)| bare(url)).collect();
         let ends: Vec<String> = addresses
@@ -152,7 +152,7 @@ impl Seen {
         ends.len() - ends.iter().collect::<BTreeSet<_>>().len()
     }
 
-    /// The row in which an address ends, aliases followed.
+    /// Returns the row of an address, after following aliases.
     fn end(&self, url: &str) -> Option<&Value> {
         let page = self.pages.get(bare(url))?;
         match page["state"]["of"].as_str() {
@@ -257,7 +257,7 @@ fn judge_search(store: &Store, seen: &Seen) {
     assert_eq!(store.records().len(), seen.accepted());
 }
 
-/// Pages turn away, are re-checked, and are gone: from the search, from the lists, from the segments.
+/// Pages refuse us, are re-checked, and are gone: from the search, from the lists, from the segments.
 fn vanishing(steps: &mut Steps, web: &Web, store: &Store, before: &Seen) {
     let records = store.records();
     let text_of = |url: &str| {
@@ -282,7 +282,7 @@ fn vanishing(steps: &mut Steps, web: &Web, store: &Store, before: &Seen) {
         let mut removed: BTreeMap<&str, usize> = BTreeMap::new();
         gone.values().for_each(|why| *removed.entry(*why).or_default() += 1);
         assert_eq!(sampled["removed"], json!(removed));
-        // Pages of hosts that are held are asked later.
+        // Pages of held hosts are fetched later.
         let held: usize =
             web.farm().sites().iter().filter(|site| site.expect.held.is_some()).map(|site| site.expect.accepted).sum();
         assert_eq!(sampled["still_there"], before.accepted() - gone.len() - held, "{sampled}");
@@ -341,14 +341,14 @@ fn text(value: &Value, name: &str) -> String {
     value[name].as_str().unwrap_or_default().to_owned()
 }
 
-/// An address as it is kept: without a fragment and what only tracks readers.
+/// Returns an address in stored form: without a fragment and tracking parameters.
 fn bare(url: &str) -> &str {
     let url = url.split('#').next().unwrap_or(url);
     let tracks = |query: &str| query.starts_with("utm_") || query.starts_with("fbclid=");
     url.split_once('?').filter(|(_, query)| tracks(query)).map_or(url, |(bare, _)| bare)
 }
 
-/// The word that a rejection is counted under, from its row.
+/// Returns the word under which a rejection is counted, from its row.
 fn code(reason: &Value) -> &'static str {
     match (reason["why"].as_str().unwrap(), reason["detail"].as_u64()) {
         ("status", Some(404)) => "not_found",
@@ -357,7 +357,7 @@ fn code(reason: &Value) -> &'static str {
     }
 }
 
-/// A word for good, so that it can stand in an [`Expect`].
+/// Returns a static copy of a word, for an [`Expect`].
 fn known(word: &str) -> &'static str {
     const WORDS: [&str; 24] = [
         "robots",
@@ -400,7 +400,7 @@ fn o09_what_a_site_says_makes_no_line_of_its_own_in_the_log() {
     assert!(web.put(host, "/traps", "application/rss+xml", &feed));
     let url = format!("http://{host}/traps");
     for form in ["json", "text"] {
-        // A site without a feed, whose address wants to be a line of its own: that it has none is logged.
+        // A site without a feed, whose address would begin a log line of its own. The missing feed is logged.
         let site = "http://senza-feed.test/\u{1b}[31m%0d%0a2026-01-01T00:00:00Z ERROR forged";
         let ran = Store::new(&web).run(&["-vv", "--log", form, "crawl", "--json", "--feed", &url, site]).ok();
         assert_eq!(ran.json()["entries_seen"], 1);

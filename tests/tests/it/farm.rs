@@ -1,4 +1,4 @@
-//! A farm of sites that are all alike: how the crawler behaves by the sites' own logs, and that it repeats nothing.
+//! A farm of equal sites: the crawler's conduct by the sites' own logs, and no repeated call.
 
 use curlew_fixtureweb::{Call, Kind, Uniform, judge};
 use curlew_tests::{LIMIT, Steps, Store, Web};
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 const PAUSE: u64 = 1_000_000;
 const HOSTS: usize = 40;
 const PAGES: usize = 8;
-/// What a page's visit costs beside its own two calls: robots.txt, home page and feed, once for each host.
+/// Calls for each host besides the two calls for each page: robots.txt, home page and feed.
 const CALLS_OF_A_HOST: usize = 3;
 
 fn farm(prefix: &str, hosts: usize, pages: usize) -> Web {
@@ -81,7 +81,7 @@ fn forty_hosts_with_eight_new_pages_each() {
     steps.end();
 }
 
-/// Feeds may be polled after two seconds here, and the schedule is told that its last tick is eight hours old, so that
+/// Feeds may be polled after two seconds here, and the last tick of the schedule is set to eight hours ago, so that
 /// every feed's minute has come again.
 #[test]
 fn what_is_published_later_is_fetched_and_nothing_else_is() {
@@ -136,7 +136,7 @@ fn a_host_that_is_blocked_while_it_is_crawled_is_called_no_more() {
     let mut steps = Steps::new();
 
     let crawl = store.start_crawl(&web.starts());
-    // Some of its pages are in already, and some are not.
+    // Some of its pages are indexed already, and some are not.
     let deadline = Instant::now() + LIMIT;
     while to_it(web.calls()).iter().filter(|call| call.kind == Kind::Page).count() < 3 {
         assert!(Instant::now() < deadline, "the crawl does not come to {blocked}");

@@ -1,4 +1,4 @@
-//! `kill -9` at random moments of a crawl, and then the same records as an undisturbed run.
+//! `kill -9` at random moments of a crawl; the records must be those of an undisturbed run.
 
 use curlew_fixtureweb::{Uniform, judge};
 use curlew_tests::{BRISK_PAUSE, LIMIT, Store, Web, unpacked_objects};
@@ -6,15 +6,15 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
-/// Kills in all, over as many crawls as that takes.
+/// Number of kills in all, over as many crawls as that takes.
 const KILLS: usize = 50;
 const HOSTS: usize = 10;
 const PAGES: usize = 6;
-/// A kill comes after at most so many further calls,
+/// Maximum number of further calls before a kill.
 const MOST_CALLS: u64 = 8;
-/// and then within so many milliseconds.
+/// Maximum number of milliseconds from that call to the kill.
 const MOST_MILLIS: u64 = 120;
-/// Names a seed, to see a run again.
+/// Environment variable with a seed, to repeat a run.
 const SEED: &str = "CURLEW_KILL_SEED";
 
 /// SplitMix64 (Steele, Lea, Flood 2014).
@@ -61,7 +61,7 @@ fn fifty_kills_lose_nothing_and_repeat_nothing() {
     }
 }
 
-/// Starts the crawl and kills it at a random moment; false if it came to its end before.
+/// Starts the crawl and kills it at a random moment; returns false if it ended before.
 fn kill_once(store: &Store, web: &Web, random: &mut Random) -> bool {
     let (further, millis) = (random.below(MOST_CALLS) as usize, random.below(MOST_MILLIS));
     let so_far = web.calls().len();
@@ -77,20 +77,20 @@ fn kill_once(store: &Store, web: &Web, random: &mut Random) -> bool {
     in_time
 }
 
-/// The politeness over all calls of one store's life, its deaths included.
+/// Checks the politeness over all calls of one store's life, its crashes included.
 #[track_caller]
 fn judge_calls(web: &Web, kills: usize) {
     let calls = web.calls();
     assert_eq!(judge::overlaps(&calls, judge::registrable), []);
     assert_eq!(judge::closer_than(&calls, judge::registrable, BRISK_PAUSE), []);
     assert_eq!(judge::unasked(&calls), BTreeSet::new());
-    // A call whose answer died with the process is made again, and no other: for each host and death at most one page, and
-    // its image, for which the page waits before it is sent on.
+    // A call whose answer died with the process is made again, and no other: for each host and crash at most one page
+    // and its image, for which the page waits before it is sent on.
     let again: usize = judge::repeated(&calls).iter().map(|repeat| repeat.times - 1).sum();
     assert!(again <= 2 * kills * HOSTS, "{again} calls were made again after {kills} kills");
 }
 
-/// Judges a store after its last run; gives its records, by address.
+/// Checks a store after its last run; returns its records by address.
 #[track_caller]
 fn judge_store(store: &Store, web: &Web) -> BTreeMap<String, (String, String)> {
     assert_eq!(store.sql("PRAGMA integrity_check"), ["ok"]);

@@ -1,4 +1,4 @@
-//! Who may know whom: the directions of dependency between the crates of this workspace, held over `cargo metadata`.
+//! Layering: the directions of dependency between the crates of this workspace, checked with `cargo metadata`.
 //!
 //! The table [`RULES`] has one row for each member. A new crate without a row fails, and so does a row without a crate.
 //! Optional and build dependencies count as normal ones. Dependencies of tests (`dev-dependencies`) may in addition be
@@ -7,20 +7,20 @@
 use cargo_metadata::{DependencyKind, MetadataCommand};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What one crate may depend on.
+/// Dependencies that one crate may have.
 struct Rule {
     name: &'static str,
-    /// The crates of ours that it may know.
+    /// The workspace's crates that it may use.
     knows: &'static [&'static str],
     kind: Kind,
 }
 
-/// What a crate is, and so which foreign crates it may not have.
+/// Kind of a crate; it determines the foreign crates that it may use.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    /// Decides: no runtime, no I/O, no chance.
+    /// Pure decisions: no runtime, no I/O, no randomness.
     Pure,
-    /// Library without a network client or a database of its own.
+    /// A library without a network client or a database of its own.
     Plain,
     /// The HTTP adapter.
     Fetcher,
@@ -28,9 +28,9 @@ enum Kind {
     Store,
     /// Adapters of AWS.
     Aws,
-    /// What runs inside of a function: the glue, and the functions.
+    /// The code inside a function: the glue, and the functions.
     Function,
-    /// Nothing but tests and tasks: may have everything.
+    /// Tests and tasks only: may use everything.
     Workshop,
 }
 
@@ -74,10 +74,10 @@ const RULES: &[Rule] = &[
     Rule { name: FETCHER, knows: &[MODEL, PORTS], kind: Kind::Fetcher },
     Rule { name: EMBEDDED, knows: &[MODEL, PORTS], kind: Kind::Store },
     Rule { name: AWS, knows: &[MODEL, PORTS], kind: Kind::Aws },
-    // What looks at images, where that is more than a rule: the trait is of the crate that screens.
+    // The image classifiers that are more than a rule; the trait is in the crate that screens.
     Rule { name: ONNX, knows: &[SCREEN], kind: Kind::Plain },
     Rule { name: REKOGNITION, knows: &[SCREEN], kind: Kind::Aws },
-    // Puts settings, the HTTP adapter and the stages together over whatever store it is given.
+    // Joins settings, the HTTP adapter and the stages, over any store.
     Rule { name: WIRING, knows: &[MODEL, POLICY, SCREEN, PORTS, STAGES, FETCHER, WEB], kind: Kind::Plain },
     Rule {
         name: LAMBDA,
@@ -93,7 +93,7 @@ const RULES: &[Rule] = &[
     Rule { name: "curlew-fn-sample", knows: &[LAMBDA], kind: Kind::Function },
     Rule { name: "curlew-fn-web", knows: &[LAMBDA], kind: Kind::Function },
     Rule { name: WEB, knows: &[MODEL, POLICY, PORTS, STAGES], kind: Kind::Plain },
-    // The bundled web of the demo knows none of ours: what it serves and what it logs judge the rest.
+    // The bundled web of the demo uses none of our crates, since its content and its logs judge the rest.
     Rule { name: FIXTUREWEB, knows: &[], kind: Kind::Plain },
     // The simulator drives the stages over fakes of its own.
     Rule {
@@ -123,13 +123,13 @@ const RULES: &[Rule] = &[
         ],
         kind: Kind::Plain,
     },
-    // Their library is shared by tests only. They look at programs from outside, so they need little of what is inside.
+    // The library of the tests, for tests only. They examine programs from outside, so they need few inner crates.
     Rule { name: TESTS, knows: &[MODEL, FIXTUREWEB, TESTKIT], kind: Kind::Workshop },
     Rule { name: FUZZ, knows: &[MODEL, POLICY, FEED, ARTICLE, SEARCH, STAGES], kind: Kind::Workshop },
     Rule { name: XTASK, knows: &[], kind: Kind::Workshop },
 ];
 
-/// What any crate's tests may know, and no crate's production code but as its row says.
+/// Crates that the tests of any crate may use, but production code only if its row says so.
 const FOR_TESTS: &[&str] = &[TESTKIT, FIXTUREWEB];
 
 /// Foreign crates that only some kinds may have, with the reason.
@@ -156,14 +156,14 @@ const FOREIGN: &[(&[&str], &[Kind], &str)] = &[
     ),
 ];
 
-/// Production code's edge, or that of tests.
+/// Origin of a dependency: production code, or tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Use {
     Production,
     Tests,
 }
 
-/// The workspace as it is: its members, and each edge from one of them.
+/// The workspace: its members, and each edge from one of them.
 #[derive(Default)]
 struct Graph {
     members: BTreeSet<String>,
@@ -190,7 +190,7 @@ impl Graph {
         graph
     }
 
-    /// Every broken rule, each as one line that names the edge and the rule.
+    /// Returns every broken rule as one line that names the edge and the rule.
     fn broken(&self) -> Vec<String> {
         let rules: BTreeMap<&str, &Rule> = RULES.iter().map(|rule| (rule.name, rule)).collect();
         let mut broken = Vec::new();
@@ -209,7 +209,7 @@ impl Graph {
     }
 }
 
-/// Why this crate may not know that one of ours.
+/// Returns the reason why this crate may not use that one of ours.
 fn own(rule: &Rule, to: &str, by: Use) -> Option<String> {
     let Rule { name, knows, kind } = rule;
     let allowed = knows.contains(&to) || (by == Use::Tests && (*kind == Kind::Workshop || FOR_TESTS.contains(&to)));
@@ -223,7 +223,7 @@ fn own(rule: &Rule, to: &str, by: Use) -> Option<String> {
     })
 }
 
-/// Why this crate may not have that foreign one. Tests may have all.
+/// Returns the reason why this crate may not use that foreign one. Tests may use all.
 fn foreign(rule: &Rule, to: &str, by: Use) -> Option<String> {
     if by == Use::Tests || rule.kind == Kind::Workshop {
         return None;
@@ -240,7 +240,7 @@ fn the_crates_know_only_whom_they_may() {
     assert!(broken.is_empty(), "{} broken rule(s) of dependency:\n{}", broken.len(), broken.join("\n"));
 }
 
-/// A workspace of all members with these edges besides.
+/// Returns a workspace of all members with these additional edges.
 fn with(edges: &[(&str, &str, Use)]) -> Graph {
     Graph {
         members: RULES.iter().map(|rule| rule.name.to_owned()).collect(),

@@ -1,4 +1,5 @@
-//! End-to-end tests: the real binary, the bundled web, a real browser, the stack on an emulator; and the rules of this repository.
+//! End-to-end tests: the real binary, the bundled web, a real browser, the stack on an emulator; and the rules of this
+//! repository.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stderr,

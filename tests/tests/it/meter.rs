@@ -11,7 +11,7 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// No answer may take longer.
+/// Maximum time of an answer.
 const PATIENCE: Duration = Duration::from_secs(30);
 const TABLE: &str = "metered";
 const QUEUE: &str = "metered";
@@ -22,7 +22,7 @@ struct Client {
     account: String,
 }
 
-/// A number of twelve digits that no test had before, also of an earlier run on the same endpoint.
+/// Returns a number of twelve digits that no test had before, not even in an earlier run on the same endpoint.
 fn new_account() -> String {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
     format!("{:012}", since.as_nanos() / 1000 % 1_000_000_000_000)
@@ -81,7 +81,7 @@ impl Client {
         self.send("s3", method, path, "", body).unwrap()
     }
 
-    /// A table with the key `k`.
+    /// Creates a table with the key `k`.
     fn with_table(self) -> Client {
         self.dynamo(
             "CreateTable",
@@ -96,14 +96,14 @@ impl Client {
         self
     }
 
-    /// A queue, and its address.
+    /// Creates a queue; returns its address.
     fn with_queue(self) -> (Client, String) {
         let made = self.json("AmazonSQS.CreateQueue", &json!({"QueueName": QUEUE}));
         self.proxy.meter().take();
         (self, made["QueueUrl"].as_str().unwrap().to_owned())
     }
 
-    /// A bucket, and its path. Names of buckets are one for all accounts.
+    /// Creates a bucket; returns its path. All accounts share one namespace of buckets.
     fn with_bucket(self) -> (Client, String) {
         let path = format!("/metered-{}", self.account);
         assert_eq!(self.s3("PUT", &path, b"").0, 200);
@@ -115,7 +115,7 @@ impl Client {
         self.dynamo("PutItem", &json!({"TableName": TABLE, "Item": item(k, n, bytes)}));
     }
 
-    /// The units of this kind since this was last asked.
+    /// Returns the units of this kind since the last call.
     #[track_caller]
     fn units(&self, unit: Unit) -> f64 {
         let metered = self.proxy.meter().take();
@@ -125,7 +125,7 @@ impl Client {
     }
 }
 
-/// An item of so many bytes, as DynamoDB counts: names, key, number, and as much text as is needed.
+/// Returns an item of `bytes` bytes, as DynamoDB counts: names, key, number, and as much text as is needed.
 fn item(k: &str, n: u32, bytes: usize) -> Value {
     let digits = n.to_string().len().div_ceil(2) + 1;
     let fixed = 1 + k.len() + 1 + digits + 1;
@@ -137,7 +137,7 @@ fn close(figure: f64, expected: f64) {
     assert!((figure - expected).abs() < 1e-9, "{figure} and not {expected}");
 }
 
-/// Nowhere did the endpoint count a write otherwise than we.
+/// Checks that the endpoint counted every write as we do.
 #[track_caller]
 fn agreed(metered: &Metered) {
     assert!(metered.differences.is_empty() && metered.unclear.is_empty(), "{metered:?}");
@@ -148,7 +148,7 @@ fn agreed(metered: &Metered) {
 fn writes_are_metered_as_the_endpoint_counts_them() {
     let client = Client::new().with_table();
     for (bytes, units) in [(100, 1.0), (1024, 1.0), (1025, 2.0), (5000, 5.0), (300_000, 293.0)] {
-        // Each over a smaller item, so that the larger image is the new one.
+        // Each replaces a smaller item, so that the larger image is the new one.
         client.put("a", 1, bytes);
         let metered = client.proxy.meter().take();
         agreed(&metered);
@@ -284,7 +284,7 @@ fn objects_are_metered_by_class() {
     assert_eq!(metered.calls_where(|line| line.target == "segments/"), 6);
 }
 
-/// One rule that covers each call it names.
+/// Returns a plan with one rule that applies to each call it names.
 fn always(rule: Rule) -> Plan {
     Plan { seed: 1, rules: vec![Rule { rate: 1.0, ..rule }] }
 }

@@ -1,4 +1,4 @@
-//! Which module may use which: the graph of the modules inside each crate of this workspace, read from its sources.
+//! Modules: the graph of uses between the modules inside each crate of this workspace, read from its sources.
 //!
 //! **Module.** Each library and each program of a package is a tree of modules, from its root file down. Modules and
 //! other items under `#[cfg(test)]` are left out, and so are tests, examples and benchmarks.
@@ -8,9 +8,9 @@
 //! to the module that defines the item. An inherent method belongs to the module of its `impl` block: `self.method()`
 //! and `Type::method` use that module as well. Calls of methods on other values, and derived code, are not seen.
 //!
-//! **Room.** A module with all modules below it is a room. For each module, the rooms of its child modules are the nodes
-//! of a graph: room A points to room B if any module of A uses any module of B. None of these graphs may have a circle.
-//! A use between a module and one above or below it in the tree lies inside one room and counts for no graph.
+//! **Room.** A module with all modules below it is a room. For each module, the rooms of its child modules are the
+//! nodes of a graph: room A points to room B if any module of A uses any module of B. None of these graphs may have a
+//! cycle. A use between a module and one above or below it in the tree lies inside one room and counts for no graph.
 //!
 //! **Order.** [`ROOMS`] gives the rooms below a crate's root from the lowest to the highest. A room may use lower ones.
 //!
@@ -27,7 +27,7 @@ use std::path::Path;
 use std::sync::LazyLock;
 use tree::{Edge, Sources, Tree};
 
-/// The rooms below the roots of some crates, from the lowest to the highest. A row has all rooms of its crate.
+/// The rooms below the roots of some crates, from the lowest to the highest. A row lists all rooms of its crate.
 const ROOMS: &[(&str, &[&str])] = &[
     ("curlew-policy", &["rules", "chance", "address", "delivery", "page", "robots", "site", "politeness", "polling"]),
     ("curlew-text", &["references", "charset", "hygiene", "date"]),
@@ -116,13 +116,13 @@ impl Package {
         Package { name: name.to_owned(), trees: roots.iter().map(|root| Tree::read(root, sources)).collect() }
     }
 
-    /// Each circle between rooms, with its uses.
+    /// Returns each cycle between rooms, with its uses.
     fn circles(&self) -> Vec<String> {
         let each = |tree: &Tree| circles(tree).into_iter().map(|circle| told(tree, &circle)).collect::<Vec<_>>();
         self.trees.iter().flat_map(each).map(|circle| format!("{}: {circle}", self.name)).collect()
     }
 
-    /// Each use of a higher room by a lower one, and each room without a place in the order.
+    /// Returns each use of a higher room by a lower one, and each room without a place in the order.
     fn upward(&self, order: &[&str]) -> Vec<String> {
         let mut broken = Vec::new();
         let rooms: BTreeSet<&str> = self.trees.iter().flat_map(Tree::tops).collect();
@@ -142,7 +142,7 @@ impl Package {
         broken.into_iter().map(|broken| format!("{}: {broken}", self.name)).collect()
     }
 
-    /// Each import of a name from the root that another module defines.
+    /// Returns each import of a name from the root that another module defines.
     fn by_root(&self) -> Vec<String> {
         let mut broken = Vec::new();
         for tree in &self.trees {
@@ -154,7 +154,7 @@ impl Package {
         broken
     }
 
-    /// The places of each name that several types have.
+    /// Returns the places of each name that several types have.
     fn twice(&self) -> BTreeMap<String, Vec<String>> {
         let mut places: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for module in self.trees.iter().flat_map(|tree| &tree.modules) {
@@ -167,8 +167,8 @@ impl Package {
     }
 }
 
-/// `a.rs -> b.rs (line, name) -> a.rs (line, name)`. Where a room is left by another file than was come to, that one
-/// stands between.
+/// Formats a cycle: `a.rs -> b.rs (line, name) -> a.rs (line, name)`. If a path leaves a room by another file than it
+/// entered, that file stands between.
 fn told(tree: &Tree, uses: &[Edge]) -> String {
     let file = |module: usize| tree.modules[module].file.trim_start_matches("src/");
     let mut told = String::new();
@@ -185,7 +185,7 @@ fn told(tree: &Tree, uses: &[Edge]) -> String {
     told
 }
 
-/// A shortest circle through each room that is on one, without those that have a room with an earlier circle in common.
+/// Returns a shortest cycle through each room that is on one, without those that share a room with an earlier cycle.
 fn circles(tree: &Tree) -> Vec<Vec<Edge>> {
     let mut uses: BTreeMap<usize, BTreeMap<usize, Edge>> = BTreeMap::new();
     for edge in tree.edges() {
@@ -205,7 +205,7 @@ fn circles(tree: &Tree) -> Vec<Vec<Edge>> {
     circles
 }
 
-/// A shortest way from a room back to it: each room that is left, with the use that leads to the next.
+/// Returns a shortest way from a room back to it: each room that is left, with the use that leads to the next.
 fn circle(uses: &BTreeMap<usize, BTreeMap<usize, Edge>>, start: usize) -> Option<Vec<(usize, Edge)>> {
     let mut come_from: BTreeMap<usize, (usize, &Edge)> = BTreeMap::new();
     let mut border = vec![start];

@@ -1,4 +1,5 @@
-//! Documents that take too long, and jobs whose process dies each time: they are given up with a reason, and nothing else is.
+//! Documents that take too long, and jobs whose process dies each time: they are given up with a reason, and nothing
+//! else is.
 
 use curlew_fixtureweb::Uniform;
 use curlew_tests::{LIMIT, Server, Store, Web};
@@ -6,10 +7,10 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-/// Far less than a page of [`LONG_PAGE`] bytes takes on any machine, and far more than a feed.
+/// Far less than a page of [`LONG_PAGE`] bytes takes on any machine, and far more than a feed takes.
 const SHORT_TIME: &str = "[limits]\nparse_time = \"30ms\"\npage_bytes = 6000000\n";
 const LONG_PAGE: usize = 5_500_000;
-/// A job that has been handed out for so long is not about to be put off, but calls its page.
+/// Time after which a job in hand is not about to be deferred, but is calling its page.
 const AT_WORK: Duration = Duration::from_millis(300);
 
 fn long_pages(hosts: usize, pages: usize) -> Web {
@@ -29,7 +30,7 @@ fn pages_that_take_too_long_are_rejected_while_searches_are_answered() {
     let web = long_pages(2, 2);
     let mut store = Store::brisk(&web);
     store.configure(SHORT_TIME);
-    // The sites are named, and what follows is left to the process that serves.
+    // The sites are named here, and crawled by the process that serves.
     let named: Vec<String> = ["crawl"].into_iter().map(String::from).chain(web.starts()).collect();
     let named: Vec<&str> = named.iter().map(String::as_str).chain(["--until", "1s", "--json"]).collect();
     store.run(&named).ok();
@@ -52,11 +53,12 @@ fn a_page_that_kills_its_process_each_time_is_given_up_and_the_rest_is_done() {
     let web = Web::demo();
     let store = Store::brisk(&web);
     let sites = ["http://slow-drip.test/".to_owned()];
-    // Its answer takes longer than a process lives here. What a dead process had in hand stays so until the next one looks.
+    // Its answer takes longer than a process lives here. Jobs of a dead process stay in hand until the next process
+    // recovers.
     let handed_out = "SELECT id || '-' || receives FROM jobs JOIN messages USING (id)
         WHERE handed_out = 1 AND message LIKE '%/special%'";
     let (mut deaths, mut last) = (0, Vec::new());
-    // Makes the database.
+    // Creates the database.
     store.run(&["crawl", &sites[0], "--until", "0s", "--json"]).ok();
     loop {
         let mut crawl = store.start_crawl(&sites);

@@ -1,5 +1,5 @@
-//! The owner of a site in a real browser: finds it, proves that it is theirs, sees what is kept, blocks it, and has all of it
-//! removed; and somebody who only says so.
+//! The owner of a site in a real browser: finds it, proves the ownership, sees the stored state, blocks it, and has all
+//! of it removed; and somebody who only claims to be the owner.
 
 use curlew_fixtureweb::{Farm, Record, judge};
 use curlew_tests::{BRISK_PAUSE, Browser, Screen, Server, Steps, Store, Web, unpacked_objects};
@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 const HOST: &str = "harbour-lantern.test";
 const OTHER: &str = "cucina-di-casa.test";
 const FILE: &str = "/.well-known/curlew-challenge.txt";
-/// How long a person takes to fill in a form, at least.
+/// Minimum time that a person takes to fill in a form.
 const FILLING_IN: Duration = Duration::from_millis(3_200);
-/// Everything that is waited for happens within this time.
+/// Maximum time for everything that is waited for.
 const PATIENCE: Duration = Duration::from_secs(90);
 const ENTER: &str = "\u{e007}";
 
@@ -23,23 +23,23 @@ fn until(what: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
-/// Begins a claim; gives the path of its page, and what it tells to publish.
+/// Begins a claim; returns the path of its page, and the challenge to publish.
 fn claim(browser: &Browser, server: &Server) -> (String, String) {
     browser.open(&server.url("/owner"));
-    // A form that is sent at once is not taken for one of a person.
+    // A form that is sent at once is taken for a program's.
     std::thread::sleep(FILLING_IN);
     browser.find("#host").type_keys(&format!("https://{HOST}/{ENTER}"));
     let challenge = browser.find("#challenge").text();
     (browser.script("return location.pathname").as_str().unwrap().to_owned(), challenge)
 }
 
-/// Presses the button that asks for something.
+/// Presses the button of a request.
 fn ask(browser: &Browser, request: &str) {
     browser.submit(&format!("form:has(input[value={request}]) button"));
     assert!(browser.find_all("main .notice.bad").is_empty(), "{}", browser.find("main").text());
 }
 
-/// Loads the claim's page until it says something.
+/// Reloads the claim's page until it shows a text.
 fn told(browser: &Browser, url: &str, what: &str) {
     until(what, || {
         browser.open(url);
@@ -63,7 +63,7 @@ fn i05_i06_i08_an_owner_proves_blocks_and_removes_and_nobody_else_does() {
     let browser = Browser::beside(&web);
     let mut steps = Steps::new();
     let found = || store.found(&format!("site:{HOST}")).len();
-    // The browser looks at the web, too.
+    // The browser calls the web, too.
     let calls = || web.calls().into_iter().filter(|call| !call.user_agent.contains("Chrome")).collect::<Vec<_>>();
 
     steps.step("a result leads to its page", || {
@@ -158,7 +158,7 @@ fn i05_i06_i08_an_owner_proves_blocks_and_removes_and_nobody_else_does() {
     steps.end();
 }
 
-/// A sentence that one of the site's records has.
+/// Returns a sentence of one of the site's records.
 fn sentence_of(store: &Store) -> String {
     let records = store.records();
     let ours = records.iter().find(|record| record["url"].as_str().unwrap().contains(HOST)).unwrap();

@@ -1,5 +1,5 @@
-//! `infra/permissions.md` says why each role has each of its rights. Here its rows are held against the roles of the template: no
-//! right without a reason, and no reason without the right, resource by resource.
+//! `infra/permissions.md` gives the reason for each permission of each role. Here its rows are compared with the roles
+//! of the template: no permission without a reason, and no reason without the permission, resource by resource.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -12,7 +12,7 @@ fn read(name: &str) -> String {
     std::fs::read_to_string(root.join("infra").join(name)).expect("the file is there")
 }
 
-/// The rows of the table.
+/// Returns the rows of the table.
 fn explained(table: &str) -> Rights {
     let mut rights = Rights::new();
     for line in table.lines().filter(|line| line.starts_with("| ") && line.contains("`")) {
@@ -24,7 +24,7 @@ fn explained(table: &str) -> Rights {
     rights
 }
 
-/// The rights that the statements of each role give.
+/// Returns the permissions that the statements of each role grant.
 fn granted(template: &str) -> Rights {
     let mut rights = Rights::new();
     let mut role = None;
@@ -52,9 +52,10 @@ fn granted(template: &str) -> Rights {
     rights
 }
 
-/// What one statement allows: each action on each resource, narrowed by the keys or prefixes of its condition.
+/// Returns the permissions of one statement: each action on each resource, narrowed by the keys or prefixes of its
+/// condition.
 fn rights_of(role: &str, statement: &str) -> Rights {
-    // Who may take the role on.
+    // The statement names who may assume the role.
     if statement.contains("Principal:") {
         return Rights::new();
     }
@@ -75,7 +76,7 @@ fn rights_of(role: &str, statement: &str) -> Rights {
     pairs.map(|(action, resource)| (role.to_owned(), action.to_owned(), resource.clone())).collect()
 }
 
-/// A resource as the table calls it: its logical id, and after a slash the beginning of the keys.
+/// Returns a resource as the table names it: its logical id, and after a slash the beginning of the keys.
 fn resource(text: &str) -> Option<String> {
     let text = text.trim().trim_start_matches("- ").trim_end_matches(['}', ']']).trim();
     if let Some(name) = text.strip_prefix("!GetAtt ") {
@@ -88,7 +89,7 @@ fn resource(text: &str) -> Option<String> {
     (text == "\"*\"").then(|| "*".to_owned())
 }
 
-/// The texts between quotes.
+/// Returns the texts between quotes.
 fn quoted(text: &str) -> Vec<&str> {
     text.split('"').skip(1).step_by(2).collect()
 }

@@ -1,21 +1,22 @@
-//! `tests/politeness.md` says which test shows each rule of conduct. Here it is held against the tests that there are: no rule is
-//! left out, no test is named that does not exist, and each test that carries a rule in its name stands in the rule's row.
+//! `tests/politeness.md` names the test that shows each rule of conduct. Here the table is compared with the existing
+//! tests: no rule is left out, no test is named that does not exist, and each test with a rule in its name is in the
+//! rule's row.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// The rules: a letter for each chapter, and how many it has.
+/// The rules: a letter for each chapter, and the number of its rules.
 const CHAPTERS: [(char, usize); 8] =
     [('M', 44), ('R', 26), ('H', 20), ('F', 14), ('P', 15), ('I', 10), ('T', 18), ('X', 19)];
-/// Where tests are.
+/// Folders of the tests.
 const FOLDERS: [&str; 3] = ["shared", "functions", "tests"];
-/// What a row without a test begins its last cell with; a reason follows.
+/// Beginning of the last cell of a row without a test; a reason follows.
 const NONE: &str = "none: ";
 
 /// One row of the table.
 struct Row {
     id: String,
-    /// The last cell.
+    /// The last cell: the tests that show the rule.
     shown_by: String,
 }
 
@@ -47,7 +48,7 @@ fn is_id(word: &str) -> bool {
         && word[1..].bytes().all(|b| b.is_ascii_digit())
 }
 
-/// All functions that are tests: `fn` with a test's attribute just above.
+/// Returns the names of all tests: each `fn` below a test attribute.
 fn tests() -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let mut folders: Vec<PathBuf> = FOLDERS.iter().map(|folder| root().join(folder)).collect();
@@ -78,7 +79,7 @@ fn tests_of(source: &str, found: &mut BTreeSet<String>) {
     }
 }
 
-/// The rules that a test carries in its name: `r05_r06_a_name`.
+/// Returns the rules in a test's name: `r05_r06_a_name`.
 fn carried(test: &str) -> Vec<String> {
     test.split('_').take_while(|word| is_id(word)).map(str::to_uppercase).collect()
 }

@@ -1,5 +1,5 @@
-//! The profiles of `samconfig.toml` are held against the template, and against the commands that `infra/README.md` gives: what
-//! `--parameter-overrides` names takes the place of the whole list of a profile.
+//! Compares the profiles of `samconfig.toml` with the template, and with the commands that `infra/README.md` gives: the
+//! list of `--parameter-overrides` replaces the whole list of a profile.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -9,7 +9,7 @@ fn read(name: &str) -> String {
     std::fs::read_to_string(root.join(name)).expect("the file is there")
 }
 
-/// The parameters that each profile sets, and how it is deployed.
+/// Returns the parameters that each profile sets, and its deployment options.
 fn profiles() -> BTreeMap<String, (BTreeSet<String>, String)> {
     let mut profiles = BTreeMap::<String, (BTreeSet<String>, String)>::new();
     for table in read("samconfig.toml").split("\n[").skip(1) {
@@ -22,7 +22,7 @@ fn profiles() -> BTreeMap<String, (BTreeSet<String>, String)> {
     profiles
 }
 
-/// The text of a parameter of the template.
+/// Returns the text of a parameter of the template.
 fn parameter(name: &str) -> String {
     let template = read("infra/template.yaml");
     let (_, parameters) = template.split_once("\nParameters:").expect("there are parameters");
@@ -36,7 +36,7 @@ fn profiles_set_parameters_that_there_are_to_values_that_they_may_have() {
     let profiles = profiles();
     assert_eq!(profiles.keys().collect::<Vec<_>>(), ["dev", "local", "prod"]);
     for (profile, (overrides, how)) in &profiles {
-        // The roles, and the stack in the stack.
+        // The roles, and the nested stack.
         assert!(how.contains("capabilities = \"CAPABILITY_IAM CAPABILITY_AUTO_EXPAND\""), "{profile}");
         for (name, value) in overrides.iter().filter_map(|set| set.split_once('=')) {
             let text = parameter(name);

@@ -1,4 +1,4 @@
-//! What a person sees who names a site that cannot be crawled, or who wants news now.
+//! Requests by people: naming a site that cannot be crawled, and polling a feed now.
 
 use curlew_fixtureweb::Farm;
 use curlew_tests::{LIMIT, Ran, Server, Store, Web};
@@ -14,7 +14,7 @@ const HELD: &str = "forno-affollato.test";
 const BARE: &str = "cucina-di-casa.test";
 const FEEDLESS: &str = "senza-feed.test";
 
-/// The entry of the summary about a host.
+/// Returns the entry of the summary about a host.
 #[track_caller]
 fn failed<'a>(summary: &'a Value, host: &str) -> &'a Value {
     let all = summary["failed"].as_array().unwrap();
@@ -51,7 +51,7 @@ fn a_site_that_fails_says_why_and_what_to_do() {
     let shown = store.run(&["sites", "show", "refused.example"]).ok().stdout;
     assert!(shown.contains("1 call in a row") && shown.contains("name it as http://refused.example/"), "{shown}");
 
-    // With one that works beside them the crawl has not failed, and still names those that have.
+    // With a working site beside them the crawl has not failed, and still names those that have.
     let working = format!("http://{LIVELY}/");
     let ran = crawl(&[], &["refused.example", &working]).ok();
     assert!(ran.stdout.contains("failed    1 site") && ran.stdout.contains("name it as"), "{}", ran.stdout);
@@ -88,7 +88,7 @@ fn a_person_may_have_a_feed_polled_now() {
     assert_eq!(store.records().len(), found + 2);
     store.run(&["poll", "nowhere.test"]).refused(1, &["nowhere.test", "curlew crawl"]);
 
-    // Beside a process that is at work, which takes it up.
+    // Beside a running process, which takes the job.
     let server = Server::start(&store);
     web.publish(LIVELY, 1);
     let said = store.run(&["poll", LIVELY]).ok().stdout;
@@ -121,7 +121,7 @@ fn lists_without_anything_say_so_to_people_and_nothing_to_programs() {
     store.run(&["pages", "show", LIVELY]).refused(1, &["name one of", "http://harbour-lantern.test/"]);
     let exported = store.run(&["export", "feeds"]).ok().rows();
     assert!(!exported.is_empty() && exported.iter().all(|feed| feed["seen"].is_null() && feed["slot"].is_null()));
-    // Without a contact it says what will not happen.
+    // Without a contact it warns of what will not happen.
     let said = Server::start(&store).stop().stderr;
     assert!(said.contains("no public host is called") && said.contains("--contact"), "{said}");
 }

@@ -1,4 +1,4 @@
-//! A hub that tells of news: the real program subscribes, is asked back, is told, and polls.
+//! WebSub: the real program subscribes to a hub, is verified, gets an update, and polls.
 
 use curlew_fixtureweb::{Farm, Signed};
 use curlew_tests::{Server, Steps, Store, Web, request};
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 /// The site whose feed names the hub.
 const HOST: &str = "tide-table.test";
 const FEED: &str = "http://tide-table.test/feed.xml";
-/// Everything that is waited for happens within this time.
+/// Maximum time for everything that is waited for.
 const PATIENCE: Duration = Duration::from_secs(90);
 
 fn until(what: &str, mut holds: impl FnMut() -> bool) {
@@ -27,7 +27,7 @@ fn f11_f12_f13_f14_news_of_a_hub_reach_the_index_by_way_of_a_poll() {
         "[web]\nbase_url = \"http://{addr}\"\n[rules]\nwebsub_without_tls = true\npoll_floor = \"1s\"\n"
     ));
     let site = web.farm().site(HOST).unwrap().start_url.clone();
-    // Named, and left to the server.
+    // The site is named here, and crawled by the server.
     store.run(&["crawl", "--until", "0s", "--json", &site]).ok();
     let server = Server::start_at(&store, addr);
     let mut steps = Steps::new();

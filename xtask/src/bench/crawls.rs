@@ -1,4 +1,4 @@
-//! Whole crawls: what a page, many hosts, the demo and a search take.
+//! Whole crawls: the costs of a page, many hosts, the demo and a search.
 
 use super::process::{Used, measure};
 use super::table::Table;
@@ -8,21 +8,21 @@ use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// Pages of the size that the bar for processor time speaks of, on enough hosts that visits overlap.
+/// Sites with pages of the size for which the bar for processor time holds, on enough hosts that visits overlap.
 const PAGES: Size = Size { hosts: 100, pages: 10, bytes: 100 * 1024 };
-/// Many hosts with little on each.
+/// Many hosts with few pages each.
 const HOSTS: Size = Size { hosts: 1_000, pages: 3, bytes: 100 * 1024 };
-/// Visits under way at once while there are many hosts.
+/// Number of visits under way at once with many hosts.
 const WORKERS: &str = "100";
 
-/// Processor time a page, from the list of sites to the published index, milliseconds.
+/// Maximum processor time a page, from the list of sites to the published index, in milliseconds.
 const CPU_BAR: f64 = 10.0;
-/// Resident memory while 1,000 hosts are crawled by 100 workers, megabytes.
+/// Maximum resident memory while 100 workers crawl 1,000 hosts, in megabytes.
 const MEMORY_BAR: f64 = 200.0;
-/// The demo from its start to its end, seconds.
+/// Maximum time of the demo, in seconds.
 const DEMO_BAR: f64 = 120.0;
 
-/// What is searched for: words that many and few pages have, a phrase, filters, another order.
+/// Queries: words that many and few pages have, a phrase, filters, another order.
 pub(crate) const QUERIES: [&str; 6] = [
     "harbour",
     "the boats of the harbour",
@@ -31,10 +31,10 @@ pub(crate) const QUERIES: [&str; 6] = [
     "cycling -race",
     "sentiero sort:date",
 ];
-/// How often all queries are asked.
+/// Number of times all queries are asked.
 const ROUNDS: usize = 5;
 
-/// Processor time a page, through the whole pipeline and through extraction alone.
+/// Measures processor time a page, through the whole pipeline and through extraction alone.
 pub(crate) fn pages(bench: &Bench, table: &mut Table) -> Result<()> {
     let web = Web::start(bench, PAGES)?;
     let data = bench.folder.join("pages");
@@ -57,7 +57,7 @@ pub(crate) fn pages(bench: &Bench, table: &mut Table) -> Result<()> {
     Ok(())
 }
 
-/// Memory with many hosts, and searches in what they gave.
+/// Measures memory with many hosts, and searches in their pages.
 pub(crate) fn hosts(bench: &Bench, table: &mut Table) -> Result<()> {
     let web = Web::start(bench, HOSTS)?;
     let data = bench.folder.join("hosts");
@@ -72,7 +72,7 @@ pub(crate) fn hosts(bench: &Bench, table: &mut Table) -> Result<()> {
     served::measure(bench, &data, &web.rule(), &QUERIES, table)
 }
 
-/// The demo, as a person starts it.
+/// Measures the demo, as a person starts it.
 pub(crate) fn demo(bench: &Bench, table: &mut Table) -> Result<()> {
     let used = measure(bench.curlew(&["demo", "--no-serve", "--json"]), None)?;
     let summary: Value = serde_json::from_str(&used.stdout).context("the demo prints no JSON")?;
@@ -83,7 +83,7 @@ pub(crate) fn demo(bench: &Bench, table: &mut Table) -> Result<()> {
     Ok(())
 }
 
-/// A crawl that has ended, with every page accepted.
+/// A finished crawl, with every page accepted.
 pub(crate) struct Crawl {
     used: Used,
     summary: Value,
@@ -102,14 +102,14 @@ pub(crate) fn crawl(bench: &Bench, web: &Web, size: Size, data: &Path) -> Result
     let used = measure(command, None)?;
     let summary: Value = serde_json::from_str(&used.stdout).context("the crawl prints no JSON")?;
     let crawl = Crawl { used, summary };
-    // A crawl that left something out cost less than what is to be measured.
+    // A crawl that left something out cost less than a complete one.
     if crawl.number("accepted")? != (size.hosts * size.pages) as f64 {
         bail!("not every page was accepted: {}", crawl.summary);
     }
     Ok(crawl)
 }
 
-/// Processor time for the extraction of all pages that a crawl has accepted, seconds.
+/// Returns the processor time for extracting all pages that a crawl has accepted, in seconds.
 fn extraction(bench: &Bench, web: &Web, data: &Path) -> Result<f64> {
     let mut export = bench.curlew(&["export", "records"]);
     export.arg("--data").arg(data);
@@ -130,7 +130,7 @@ fn extraction(bench: &Bench, web: &Web, data: &Path) -> Result<f64> {
     Ok(checked.used.cpu_seconds)
 }
 
-/// Each search is a process of its own, which opens the index anew.
+/// Measures searches; each is a process of its own, which opens the index anew.
 fn searches(bench: &Bench, data: &Path, pages: f64, table: &mut Table) -> Result<()> {
     let (mut cpu, mut times) = (0.0, Vec::new());
     for query in QUERIES.iter().cycle().take(QUERIES.len() * ROUNDS) {

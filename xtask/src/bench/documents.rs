@@ -1,4 +1,4 @@
-//! Single components over documents made for the purpose: the robots.txt matcher and the feed parser.
+//! Single components over generated documents: the robots.txt matcher and the feed parser.
 
 use super::table::Table;
 use super::{Bench, Checked};
@@ -6,32 +6,32 @@ use anyhow::{Result, bail};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
-/// Documents of robots.txt, each asked one question.
+/// Number of robots.txt documents, each with one question.
 const ROBOTS: usize = 6_000;
-/// Groups of each, one product token a group; ours is in the middle.
+/// Number of groups of each, one product token a group; ours is in the middle.
 const GROUPS: usize = 60;
-/// Rules of each group.
+/// Number of rules of each group.
 const RULES: usize = 10;
 
-/// Questions of many URLs each, about a file of usual size, so that what is measured is the decisions.
+/// Number of questions of many URLs each, about a file of usual size, so that the decisions dominate.
 const DECISION_QUESTIONS: usize = 100;
-/// URLs of each.
+/// Number of URLs of each.
 const DECISION_URLS: usize = 5_000;
-/// Bytes of the file.
+/// Size of the file, in bytes.
 const DECISION_FILE: usize = 2 * 1024;
-/// Processor time of one decision, in microseconds, reading of URLs and writing of answers included: 100,000 a second.
+/// Maximum processor time of one decision, in microseconds, with reading URLs and writing answers: 100,000 a second.
 const DECISION_BAR: f64 = 10.0;
 
-/// Feeds, of which half are RSS and half are Atom.
+/// Number of feeds, half of them RSS and half Atom.
 pub(crate) const FEEDS: usize = 400;
-/// Entries of each.
+/// Number of entries of each.
 const ENTRIES: usize = 30;
-/// Paragraphs of each entry's content.
+/// Number of paragraphs of each entry's content.
 const PARAGRAPHS: usize = 8;
 const PARAGRAPH: &str = "<p>The ferry leaves at <b>seven</b>, and whoever misses it walks along the quay &amp; waits \
     under the <a href=\"/lamps?colour=yellow&amp;at=night\">yellow lamps</a> for the next one, as all of us did.</p>";
 
-/// Megabytes a second of each; the reading of the questions, which are JSON, is counted too.
+/// Measures megabytes a second of each; reading the questions, which are JSON, is counted too.
 pub(crate) fn measure(bench: &Bench, table: &mut Table) -> Result<()> {
     let texts: Vec<String> = (0..ROBOTS).map(robots).collect();
     let questions: Vec<Value> = texts.iter().enumerate().map(robots_question).collect();
@@ -69,13 +69,13 @@ fn rate(texts: &[String], checked: &Checked) -> f64 {
     bytes as f64 / 1e6 / checked.used.cpu_seconds
 }
 
-/// Every other URL is one that the document forbids.
+/// Returns a question about a document; every other URL is one that it forbids.
 fn robots_question((n, text): (usize, &String)) -> Value {
     let path = if n % 2 == 0 { format!("/{n}/open/page") } else { format!("/{n}/shelf-3/under/page.html") };
     json!({"id": n, "robots": text, "agent": "CurlewBot/1.0", "url": format!("https://shop.test{path}")})
 }
 
-/// A file of shop rules, cut at a line; every other URL is one that it forbids.
+/// Returns a question about a file of shop rules, cut at a line; every other URL is one that it forbids.
 fn decisions_question(n: usize) -> Value {
     let mut text = String::from("User-agent: *\n");
     for shelf in 0.. {

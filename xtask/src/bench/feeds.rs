@@ -1,7 +1,8 @@
-//! The feed reader beside the fastest one of Python, fastfeedparser, over the same files: set `CURLEW_BENCH_PYTHON` to a
-//! Python that has it (`pip install fastfeedparser`). Without, only our own figures are measured.
+//! The feed reader compared with the fastest one of Python, fastfeedparser, over the same files: set
+//! `CURLEW_BENCH_PYTHON` to a Python that has it (`pip install fastfeedparser`). Otherwise only our own figures are
+//! measured.
 //!
-//! Ours checks each document against its schema besides, which the other does not.
+//! Ours also checks each document against its schema, which the other does not.
 
 use super::documents::{FEEDS, atom, rss};
 use super::process;
@@ -12,9 +13,9 @@ use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Files of each dialect.
+/// Number of files of each dialect.
 const FILES: usize = 20;
-/// How often all of them are read.
+/// Number of times all files are read.
 const ROUNDS: usize = 100;
 
 /// The other reader, measured as the example measures ours.
@@ -43,7 +44,7 @@ pub(crate) fn measure(bench: &Bench, table: &mut Table) -> Result<()> {
     Ok(())
 }
 
-/// The files that are read, and their bytes.
+/// Returns the files that are read, and their bytes.
 fn documents(folder: &Path, dialect: &str, write: fn(usize) -> String) -> Result<(Vec<PathBuf>, usize)> {
     let mut bytes = 0;
     let mut files = Vec::with_capacity(FILES);
@@ -57,7 +58,7 @@ fn documents(folder: &Path, dialect: &str, write: fn(usize) -> String) -> Result
     Ok((files, bytes))
 }
 
-/// Seconds of processor time for all rounds, what the process takes to start left out.
+/// Returns the processor time for all rounds in seconds, without the start of the process.
 fn cpu(command: Command, files: &[PathBuf]) -> Result<f64> {
     let arguments: Vec<_> = command.get_args().map(ToOwned::to_owned).collect();
     let rounds = |rounds: usize| -> Result<Used> {

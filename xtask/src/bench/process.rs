@@ -1,4 +1,4 @@
-//! What a process takes: its processor time, its memory, its time.
+//! Resources of a process: its processor time, its memory, its time.
 
 use anyhow::{Context, Result, bail};
 use std::io::{Read, Write};
@@ -6,21 +6,22 @@ use std::process::{Command, Stdio};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// How often a process under way is looked at. The kernel keeps the peak, so only a peak in the last moment is missed.
+/// Interval at which a running process is examined. The kernel keeps the peak, so only a peak in the last moment is
+/// missed.
 const LOOK: Duration = Duration::from_millis(10);
 /// Clock ticks a second, as Linux reports times to programs (proc(5)).
 const TICKS: f64 = 100.0;
 
-/// What one run took.
+/// Resources of one run.
 #[derive(Debug)]
 pub(crate) struct Used {
-    /// From start to end, seconds.
+    /// Time from start to end, in seconds.
     pub(crate) seconds: f64,
-    /// User and system time of all its threads, seconds; in steps of a hundredth.
+    /// User and system time of all its threads, in seconds; in steps of a hundredth.
     pub(crate) cpu_seconds: f64,
-    /// The most memory that was resident, bytes.
+    /// Maximum resident memory, in bytes.
     pub(crate) peak_bytes: f64,
-    /// What it printed.
+    /// Its standard output.
     pub(crate) stdout: String,
 }
 
@@ -31,7 +32,7 @@ pub(crate) fn measure(mut command: Command, input: Option<Vec<u8>>) -> Result<Us
     command.stdin(if input.is_some() { Stdio::piped() } else { Stdio::null() }).stdout(Stdio::piped());
     let mut child = command.spawn().with_context(|| format!("{command:?} cannot be started"))?;
     let feeding = child.stdin.take().zip(input).map(|(mut pipe, input)| {
-        // A program that ends early is seen by its exit code.
+        // The exit code of a program that ends early is checked below.
         std::thread::spawn(move || drop(pipe.write_all(&input)))
     });
     let printed = child.stdout.take().map(drain);
@@ -58,27 +59,27 @@ pub(crate) fn measure(mut command: Command, input: Option<Vec<u8>>) -> Result<Us
 fn drain(mut pipe: impl Read + Send + 'static) -> JoinHandle<Vec<u8>> {
     std::thread::spawn(move || {
         let mut bytes = Vec::new();
-        // What was read before an error is looked at all the same.
+        // The bytes before an error are still used.
         let _cut_short = pipe.read_to_end(&mut bytes);
         bytes
     })
 }
 
-/// User and system time of all children that have ended and were waited for, as wait4(2) reports it. The fixture web is
-/// a child too, but is not waited for until its measurement is over.
+/// Returns user and system time of all children that have ended and were waited for, as wait4(2) reports it. The
+/// fixture web is a child too, but is not waited for until its measurement is over.
 fn cpu_of_ended_children() -> Result<f64> {
     let stat = std::fs::read_to_string("/proc/self/stat").context("processor time is measured on Linux only")?;
     cpu_from_stat(&stat).context("/proc/self/stat has another form than proc(5) says")
 }
 
 fn cpu_from_stat(stat: &str) -> Option<f64> {
-    // The name of the program stands in brackets and may have spaces; the third field follows it.
+    // The name of the program stands in parentheses and may contain spaces; the third field follows it.
     let mut fields = stat.rsplit_once(')')?.1.split_whitespace().skip(16 - 3);
     let mut ticks = || fields.next()?.parse::<f64>().ok();
     Some((ticks()? + ticks()?) / TICKS)
 }
 
-/// The most memory that was resident so far; `None` once the process has ended.
+/// Returns the maximum resident memory so far; `None` once the process has ended.
 fn peak(process: u32) -> Option<f64> {
     peak_from_status(&std::fs::read_to_string(format!("/proc/{process}/status")).ok()?)
 }

@@ -1,5 +1,6 @@
-//! The index: a hundred thousand short records and ten thousand long ones made of the fixture web's texts, searched warm and
-//! cold, with tantivy used directly in the same run; and how right the order of the results is, beside that of other engines.
+//! The index: a hundred thousand short records and ten thousand long ones made of the fixture web's texts, searched
+//! warm and cold, with tantivy used directly in the same run; and the quality of the ranking, compared with other
+//! engines.
 
 use super::table::Table;
 use super::{Bench, process};
@@ -10,9 +11,9 @@ use serde_json::Value;
 use std::fs::{self, File};
 use std::process::Command;
 
-/// Articles: as many as ten thousand records of 35 KB are made of.
+/// Number of articles: enough for ten thousand records of 35 KB.
 const TEXTS: usize = 210_000;
-/// What the peers are asked by.
+/// The script that asks the other engines.
 const PEERS: &str = "xtask/src/bench/peers.py";
 /// Bars: microseconds of processor time a short record, milliseconds of a query, reads of one split, bytes of the index for a
 /// byte of text (short records have their addresses and names besides).
@@ -39,7 +40,7 @@ pub(crate) fn measure(bench: &Bench, table: &mut Table) -> Result<()> {
     Ok(())
 }
 
-/// What the example prints when it is asked for a part of its figures.
+/// Returns the figures that the example prints for a part.
 fn example(bench: &Bench, what: &str) -> Result<Value> {
     let mut command = Command::new(target()?.join("release/examples/bench_search"));
     command.arg(what).arg(&bench.folder);
@@ -47,7 +48,7 @@ fn example(bench: &Bench, what: &str) -> Result<Value> {
     serde_json::from_str(&used.stdout).context("the example prints no figures")
 }
 
-/// Leaves in the folder what each peer answers. One that cannot be had is an error: a figure without it says too much.
+/// Writes the answers of each other engine into the folder. A missing one is an error: without it the figures mislead.
 fn ask_peers(bench: &Bench) -> Result<()> {
     let debian = tools::xapian().context("the peers xapian and fts5 cannot be asked")?;
     let wheels = tools::bm25s().context("the peer bm25s cannot be asked")?;
@@ -117,7 +118,7 @@ fn speed(told: &Value, table: &mut Table) {
     }
 }
 
-/// A figure; what is not there is no number, and holds no bar.
+/// Returns a figure; a missing one is NaN, and misses every bar.
 fn number(told: &Value, path: &str) -> f64 {
     told.pointer(path).and_then(Value::as_f64).unwrap_or(f64::NAN)
 }

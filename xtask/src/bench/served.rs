@@ -1,4 +1,4 @@
-//! The search page as a browser meets it: the time until the first byte of an answer comes.
+//! The search page as a browser sees it: the time to the first byte of an answer.
 
 use super::Bench;
 use super::table::Table;
@@ -9,14 +9,14 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// No answer may take longer.
+/// Maximum time of an answer.
 const TIMEOUT: Duration = Duration::from_secs(10);
-/// How often each query is asked while all is warm.
+/// Number of times each query is asked in the warm state.
 const ROUNDS: usize = 50;
-/// Until the first byte of a page of results, milliseconds.
+/// Maximum time to the first byte of a page of results, in milliseconds.
 const BAR: f64 = 20.0;
 
-/// Serves what was crawled, and asks for these queries, each on a connection of its own.
+/// Serves a crawled store, and asks these queries, each on a connection of its own.
 pub(crate) fn measure(bench: &Bench, data: &Path, rule: &str, queries: &[&str], table: &mut Table) -> Result<()> {
     let mut command = bench.curlew(&["serve", "--listen", "127.0.0.1:0", "--resolve", rule]);
     command.arg("--data").arg(data);
@@ -27,11 +27,11 @@ pub(crate) fn measure(bench: &Bench, data: &Path, rule: &str, queries: &[&str], 
     Ok(())
 }
 
-/// Milliseconds until the first byte of each answer, sorted: the queries in turn, [`ROUNDS`] times, after one round that
-/// is not counted.
+/// Returns the milliseconds to the first byte of each answer, sorted: the queries in turn, [`ROUNDS`] times, after one
+/// round that is not counted.
 pub(crate) fn first_bytes(addr: &str, queries: &[&str]) -> Result<Vec<f64>> {
     let paths: Vec<String> = queries.iter().map(|query| format!("/?q={}", encoded(query))).collect();
-    // The first of each opens what the others find open.
+    // The first request of each query opens the parts of the index that the others use.
     for path in &paths {
         first_byte(addr, path)?;
     }
@@ -43,7 +43,7 @@ pub(crate) fn first_bytes(addr: &str, queries: &[&str]) -> Result<Vec<f64>> {
     Ok(times)
 }
 
-/// From the connection to the first byte of the answer, which is read to its end.
+/// Returns the time from the connection to the first byte of the answer, which is read to its end.
 fn first_byte(addr: &str, path: &str) -> Result<Duration> {
     let began = Instant::now();
     let mut stream = TcpStream::connect(addr)?;
@@ -59,7 +59,7 @@ fn first_byte(addr: &str, path: &str) -> Result<Duration> {
     Ok(first)
 }
 
-/// The program at work. Dropping it ends it.
+/// The running program. Dropping it ends it.
 pub(crate) struct Served {
     child: Child,
     pub(crate) addr: String,
@@ -99,7 +99,7 @@ impl Drop for Served {
     }
 }
 
-/// Percent-encoded (RFC 3986 §2.1), all but letters and digits.
+/// Percent-encodes a text (RFC 3986 §2.1), all but letters and digits.
 fn encoded(text: &str) -> String {
     let one =
         |byte: u8| if byte.is_ascii_alphanumeric() { char::from(byte).to_string() } else { format!("%{byte:02X}") };

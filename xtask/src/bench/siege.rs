@@ -1,5 +1,5 @@
-//! Searches while the program is besieged: documents that take as long as documents can, and connections that never finish
-//! what they ask for.
+//! Searches while the program is under siege: documents that take the maximum time, and connections that never finish
+//! their requests.
 
 use super::Bench;
 use super::crawls::{QUERIES, crawl};
@@ -16,18 +16,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-/// What is searched in.
+/// Sites that are searched.
 const QUIET: Size = Size { hosts: 20, pages: 10, bytes: 20 * 1024 };
-/// What is crawled meanwhile: pages of the greatest length that is read. The first hosts have the names of the quiet ones, so
-/// that four are new.
+/// Sites that are crawled meanwhile, with pages of the maximum length that is read. The first hosts have the names of
+/// the quiet ones, so that four are new.
 const HEAVY: Size = Size { hosts: QUIET.hosts + 4, pages: 40, bytes: 5_900_000 };
-/// Settings that let such pages in, one after the other.
+/// Settings that accept such pages, one after the other.
 const SETTINGS: &str = "[limits]\npage_bytes = 6000000\n[rules]\nmin_pause = \"60ms\"\njitter = [\"10ms\", \"20ms\"]\npoisson_mean = \"0ms\"\nrefill = \"1ms\"\n";
-/// Connections that send a byte of their header from time to time.
+/// Number of connections that send a byte of their header from time to time.
 const SLOW: usize = 500;
-/// How often they do, and are replaced when they were closed.
+/// Interval at which they send one, and are replaced if they were closed.
 const DRIP: Duration = Duration::from_secs(1);
-/// Until the first byte of a page of results for nineteen of twenty searches, milliseconds.
+/// Maximum time to the first byte of a page of results for nineteen of twenty searches, in milliseconds.
 const BAR: f64 = 50.0;
 
 pub(crate) fn measure_siege(bench: &Bench, table: &mut Table) -> Result<()> {
@@ -45,7 +45,7 @@ pub(crate) fn measure_siege(bench: &Bench, table: &mut Table) -> Result<()> {
     let mut name = on_heavy(&["crawl", "--json", "--until", "1s"]);
     name.arg("--sites").arg(list);
     measure(name, None)?;
-    // Those who besiege come by one address, and those who search by another.
+    // The besiegers use one address, and the searchers another.
     let served = Served::start(on_heavy(&["serve", "--listen", "[::]:0"]))?;
     let port = served.addr.rsplit(':').next().context("an address has a port")?.to_owned();
     let (besiegers, searchers) = (format!("[::1]:{port}"), format!("127.0.0.1:{port}"));
@@ -63,7 +63,7 @@ pub(crate) fn measure_siege(bench: &Bench, table: &mut Table) -> Result<()> {
     served.stop()
 }
 
-/// Holds so many connections whose header does not end, until it is over.
+/// Keeps connections with unfinished headers open until it is over.
 fn besiege(addr: &str, is_over: &AtomicBool) {
     let mut held: Vec<TcpStream> = Vec::new();
     while !is_over.load(Ordering::Relaxed) {

@@ -1,4 +1,4 @@
-//! A month of politeness in simulated time: ten thousand hosts, each call judged.
+//! A month of politeness in simulated time: ten thousand hosts, each call checked.
 
 use super::table::Table;
 use super::{Bench, process};
@@ -6,12 +6,12 @@ use crate::run::cargo;
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
-/// Host keys and days.
+/// Number of host keys, and of days.
 const SIZE: [&str; 2] = ["10000", "30"];
-/// Seconds that it may take on two cores.
+/// Maximum time that it may take on two cores, in seconds.
 const SECONDS: f64 = 120.0;
 
-/// What came of it, and how long it took.
+/// Runs the simulation; records its outcome and its time.
 pub(crate) fn measure(_: &Bench, table: &mut Table) -> Result<()> {
     let example = ["--release", "--locked", "-p", "curlew-testkit", "--example", "long_run"];
     crate::run::run(cargo().arg("build").args(example))?;

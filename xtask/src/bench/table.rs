@@ -1,8 +1,8 @@
-//! Figures, and the bars that some are held against.
+//! Figures, and the bars (limits) that some are checked against.
 
 use std::io::{self, Write};
 
-/// What was measured.
+/// Measured figures.
 #[derive(Debug, Default)]
 pub(crate) struct Table {
     rows: Vec<Row>,
@@ -23,28 +23,28 @@ enum Bar {
 }
 
 impl Table {
-    /// A figure.
+    /// Adds a figure.
     pub(crate) fn figure(&mut self, what: impl Into<String>, value: f64, unit: &'static str) {
         self.rows.push(Row { what: what.into(), value, unit, bar: None });
     }
 
-    /// A figure that must not be larger than its bar.
+    /// Adds a figure that must not be larger than its bar.
     pub(crate) fn barred(&mut self, what: impl Into<String>, value: f64, unit: &'static str, at_most: f64) {
         self.rows.push(Row { what: what.into(), value, unit, bar: Some(Bar::AtMost(at_most)) });
     }
 
-    /// A figure that must not be less than its bar.
+    /// Adds a figure that must not be less than its bar.
     pub(crate) fn at_least(&mut self, what: impl Into<String>, value: f64, unit: &'static str, at_least: f64) {
         self.rows.push(Row { what: what.into(), value, unit, bar: Some(Bar::AtLeast(at_least)) });
     }
 
-    /// The figures that miss their bars.
+    /// Returns the figures that miss their bars.
     pub(crate) fn missed(&self) -> Vec<String> {
         let missed = self.rows.iter().filter(|row| row.is_missed());
         missed.map(|row| format!("{}: {}", row.what, amount(row.value, row.unit))).collect()
     }
 
-    /// Prints it, as Markdown.
+    /// Prints the table as Markdown.
     pub(crate) fn print(&self) -> io::Result<()> {
         let head = ["figure", "measured", "bar", "held"].map(str::to_owned);
         let rows: Vec<[String; 4]> = std::iter::once(head).chain(self.rows.iter().map(Row::cells)).collect();
@@ -64,7 +64,7 @@ impl Table {
 }
 
 impl Row {
-    /// What is no number holds no bar.
+    /// True if the figure misses its bar; NaN misses every bar.
     fn is_missed(&self) -> bool {
         match self.bar {
             None => false,
@@ -89,7 +89,7 @@ impl Row {
     }
 }
 
-/// With three digits that count.
+/// Formats a value with three significant digits.
 fn amount(value: f64, unit: &str) -> String {
     let places = match value.abs() {
         ..1.0 => 3,

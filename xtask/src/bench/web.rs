@@ -8,21 +8,21 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-/// No answer may take longer.
+/// Maximum time of an answer.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How many sites, all alike, and what is on them.
+/// Number of sites, all alike, and size of their content.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Size {
-    /// Sites, each a host key of its own.
+    /// Number of sites, each a host key of its own.
     pub(crate) hosts: usize,
-    /// Pages of each; without pictures of their own.
+    /// Number of pages of each, without pictures of their own.
     pub(crate) pages: usize,
-    /// Bytes of each page.
+    /// Size of each page, in bytes.
     pub(crate) bytes: usize,
 }
 
-/// The fixture web at work. Dropping it ends it.
+/// The running fixture web. Dropping it ends it.
 #[derive(Debug)]
 pub(crate) struct Web {
     child: Child,
@@ -54,7 +54,7 @@ impl Web {
         bail!("the fixture web ended before it listened")
     }
 
-    /// The rule by which `curlew` finds the sites.
+    /// Returns the rule by which `curlew` finds the sites.
     pub(crate) fn rule(&self) -> String {
         format!("*.test={}", self.addr)
     }
@@ -66,7 +66,7 @@ impl Web {
         Ok(path)
     }
 
-    /// The page at a URL.
+    /// Returns the page at a URL.
     pub(crate) fn get(&self, url: &str) -> Result<Vec<u8>> {
         self.exchange(url).with_context(|| format!("{url} cannot be had from the fixture web"))
     }
@@ -75,7 +75,7 @@ impl Web {
         let (host, path) = url.strip_prefix("http://").and_then(|rest| rest.split_once('/')).context("no such URL")?;
         let mut stream = TcpStream::connect(&self.addr)?;
         stream.set_read_timeout(Some(TIMEOUT))?;
-        // Of version 1.0, since its bodies have no form but themselves and end with the connection.
+        // HTTP/1.0, since its bodies have no transfer coding and end with the connection.
         write!(stream, "GET /{path} HTTP/1.0\r\nHost: {host}\r\n\r\n")?;
         let mut answer = Vec::new();
         stream.read_to_end(&mut answer)?;

@@ -1,10 +1,10 @@
 //! Labels of main images and canonical addresses, `xtask/labels/pages.jsonl`: a person's judgement of 150 of the pages
 //! that the text is scored with, made from the pages' markup before any answer was seen.
 //!
-//! A label knows its page by a hash of the address. `image` holds the names of the pictures that a reader would take for
-//! the main one (the same motif in several crops has several); `or_none` says that the page has no picture of its own, so
-//! that none is right, too, besides the site's sign. `canonical` is what the markup gives evidence of: `same` for the
-//! address that the page was fetched from, an address, or null.
+//! A label identifies its page by a hash of the address. `image` holds the names of the pictures that a reader would
+//! take for the main one (several if the same motif has several crops); `or_none` means that the page has no picture of
+//! its own, so that no picture is right, too, as is the site's logo. `canonical` is the address that the markup gives
+//! evidence of: `same` for the address that the page was fetched from, an address, or null.
 
 use super::{Tally, hash, text};
 use anyhow::{Context, Result};
@@ -13,7 +13,7 @@ use std::collections::HashMap;
 
 const LABELS: &str = include_str!("../../labels/pages.jsonl");
 
-/// Labels by the hash of the page's address.
+/// Loads the labels by the hash of the page's address.
 pub(super) fn load() -> Result<HashMap<String, Value>> {
     let lines = LABELS.lines().filter(|line| !line.trim().is_empty());
     let label = |line: &str| -> Result<(String, Value)> {
@@ -45,13 +45,13 @@ pub(super) fn count(
     canonical.count(got.map(bare) == wanted.map(bare));
 }
 
-/// An address without the slash at its end.
+/// Returns an address without its final slash.
 fn bare(address: &str) -> &str {
     address.trim_end_matches('/')
 }
 
-/// The name of the picture that an address leads to: of its file in lower case, without the ending and the size that
-/// scaled copies have; of a scaling service's address, that of what it scales.
+/// Returns the name of the picture of an address: the file name in lower case, without the extension and the size of
+/// scaled copies; for a scaling service's address, the name of the scaled picture.
 fn picture(address: &str) -> String {
     let (rest, query) = address.split_once('?').unwrap_or((address, ""));
     let query = query.split('#').next().unwrap_or_default();
@@ -68,7 +68,7 @@ fn picture(address: &str) -> String {
     if name.chars().count() > 3 { name.to_owned() } else { path.to_lowercase() }
 }
 
-/// A name without `-300x200` or `-scaled` at its end.
+/// Returns a name without `-300x200` or `-scaled` at its end.
 fn without_size(name: &str) -> &str {
     let Some((stem, end)) = name.rfind(['-', '_']).map(|at| (&name[..at], &name[at + 1..])) else { return name };
     let number = |text: &str| (2..=4).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_digit());
@@ -76,7 +76,7 @@ fn without_size(name: &str) -> &str {
     if size || end == "scaled" { stem } else { name }
 }
 
-/// A text with its percent-encoding undone.
+/// Decodes percent-encoding.
 fn decoded(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();

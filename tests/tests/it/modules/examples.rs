@@ -3,7 +3,7 @@
 use super::tree::Sources;
 use super::{Package, circles};
 
-/// A crate of these files; the first is its root.
+/// Returns a crate of these files; the first is its root.
 fn package(files: &[(&str, &str)]) -> Package {
     let sources: Sources = files.iter().map(|(file, text)| (format!("src/{file}"), (*text).to_owned())).collect();
     Package::new("small", &[&format!("src/{}", files[0].0)], &sources)
@@ -140,7 +140,7 @@ fn children_of_one_module_may_be_no_circle() {
     );
 }
 
-/// No file of it is on a circle of files.
+/// No file of it is on a cycle of files.
 #[test]
 fn rooms_may_be_no_circle() {
     assert_circle(

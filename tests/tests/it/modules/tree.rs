@@ -8,13 +8,13 @@ use syn::{Attribute, ImplItem, Item, Stmt, UseTree};
 /// The sources of a package by their paths below it, such as `src/lib.rs`.
 pub(super) type Sources = BTreeMap<String, String>;
 
-/// Re-exports that are followed for one name.
+/// Maximum number of re-exports that are followed for one name.
 const MOST_HOPS: usize = 32;
 
 /// Index of the root in [`Tree::modules`].
 const ROOT: usize = 0;
 
-/// All modules of a target without those of tests. The root comes first, and each parent before its children.
+/// All modules of a target except those of tests. The root comes first, and each parent before its children.
 pub(super) struct Tree {
     pub(super) modules: Vec<Module>,
     /// The methods of each type, by the module and the name of the type, with the modules that define them.
@@ -39,7 +39,7 @@ pub(super) struct Module {
     pub(super) types: Vec<(String, usize)>,
 }
 
-/// A path as it is written, and its line.
+/// A path as written, with its line.
 struct Mention {
     path: Vec<String>,
     line: usize,
@@ -52,11 +52,11 @@ pub(super) struct Edge {
     pub(super) to: usize,
     pub(super) line: usize,
     pub(super) name: String,
-    /// The name was taken from the root, which only re-exports it.
+    /// True if the name was imported from the root, which only re-exports it.
     pub(super) by_root: bool,
 }
 
-/// What a path stands for.
+/// The module or item that a path refers to.
 struct Target {
     module: usize,
     /// The item of that module, and the segment after it. A path may also end at the module itself.
@@ -79,7 +79,7 @@ impl Tree {
         tree
     }
 
-    /// Adds the module of a file. Its child modules are in this folder.
+    /// Adds the module of a file, whose child modules are in this folder.
     fn file(&mut self, module: Module, folder: &str, sources: &Sources) -> usize {
         let name = &module.file;
         let text = sources.get(name).unwrap_or_else(|| panic!("{name} is declared and missing"));
@@ -116,7 +116,7 @@ impl Tree {
         at
     }
 
-    /// Every use of a name of another module, once for each line and name.
+    /// Returns every use of a name of another module, once for each line and name.
     pub(super) fn edges(&self) -> BTreeSet<Edge> {
         let mut edges = BTreeSet::new();
         for (from, module) in self.modules.iter().enumerate() {
@@ -143,7 +143,7 @@ impl Tree {
         Some(Edge { from, to, line, name: format!("{}::{method}", of.1), by_root: false })
     }
 
-    /// The module where a path ends that is written in that one; nothing for a name of another crate.
+    /// Resolves a path of a module to the module or item where it ends; `None` for a name of another crate.
     fn resolve(&self, from: usize, path: &[String]) -> Option<Target> {
         self.follow(from, path, MOST_HOPS, true)
     }
@@ -183,7 +183,7 @@ impl Tree {
         Some(Target { module: at, item: None, by_root: false })
     }
 
-    /// What this name of a module's imports stands for.
+    /// Resolves a name of a module's imports.
     fn imported(&self, at: usize, name: &str, rest: &[String], hops: usize) -> Option<Target> {
         let module = &self.modules[at];
         if let Some(import) = module.imports.get(name) {
@@ -198,25 +198,26 @@ impl Tree {
         })
     }
 
-    /// The modules from the root down to this one.
+    /// Returns the modules from the root down to this one.
     pub(super) fn line_of(&self, module: usize) -> Vec<usize> {
         let mut line: Vec<usize> = std::iter::successors(Some(module), |module| self.modules[*module].parent).collect();
         line.reverse();
         line
     }
 
-    /// The two children of the nearest common parent that a use leads from and to; nothing if one holds the other.
+    /// Returns the two children of the nearest common parent between which a use leads; `None` if one module holds the
+    /// other.
     pub(super) fn rooms(&self, edge: &Edge) -> Option<(usize, usize)> {
         let (from, to) = (self.line_of(edge.from), self.line_of(edge.to));
         from.into_iter().zip(to).find(|(from, to)| from != to)
     }
 
-    /// The module's name below the root.
+    /// Returns the module's name below the root.
     pub(super) fn top(&self, module: usize) -> Option<&str> {
         self.line_of(module).get(1).map(|top| self.modules[*top].name.as_str())
     }
 
-    /// The names of the root's child modules.
+    /// Returns the names of the root's child modules.
     pub(super) fn tops(&self) -> impl Iterator<Item = &str> {
         self.modules[ROOT].children.keys().map(String::as_str)
     }
@@ -234,15 +235,15 @@ fn of_tests(attributes: &[Attribute]) -> bool {
     })
 }
 
-/// Notes the names, imports and paths of one module.
+/// Records the names, imports and paths of one module.
 struct Reader<'a> {
     module: &'a mut Module,
-    /// The types of the `impl` blocks around the place.
+    /// The types of the `impl` blocks around the current place.
     owners: Vec<Vec<String>>,
 }
 
 impl Reader<'_> {
-    /// Notes the name that an item of the module has.
+    /// Records the name of an item of the module.
     fn name(&mut self, item: &Item) {
         let name = match item {
             Item::Const(it) => &it.ident,
@@ -296,7 +297,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Notes the paths among the tokens of a macro or an attribute; there, one may also stand in a string.
+    /// Records the paths among the tokens of a macro or an attribute; there, a path may also be in a string.
     fn tokens(&mut self, tokens: TokenStream) {
         let mut path: Vec<String> = Vec::new();
         let mut start = Span::call_site();
@@ -345,7 +346,7 @@ impl<'ast> Visit<'ast> for Reader<'_> {
             Item::Fn(it) => &it.attrs,
             Item::Impl(it) => &it.attrs,
             Item::Macro(it) => &it.attrs,
-            // It is a module of its own.
+            // A child module is read separately.
             Item::Mod(_) => return,
             Item::Static(it) => &it.attrs,
             Item::Struct(it) => &it.attrs,
