@@ -304,7 +304,7 @@ pub struct ExtractJob {
     pub usage: Option<String>,
     /// The document.
     pub body: PageBody,
-    /// When it was fetched.
+    /// Time of the fetch.
     pub fetched_at: Timestamp,
     /// The main image, if it was requested together with the page.
     #[serde(default, skip_serializing_if = "Option::is_none")]

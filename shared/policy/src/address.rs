@@ -1,4 +1,4 @@
-//! URLs: their canonical form, the ids made of them, and the host key that they count under.
+//! URLs: their canonical form, the ids derived from them, and their host key.
 
 use curlew_model::{HostKey, ImageId, Origin, PageId, Slot, SourceKey, is_at_or_below};
 use serde::{Deserialize, Serialize};
@@ -6,14 +6,14 @@ use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use url::{Host, Url};
 
-/// Longest URL that is taken up, in bytes.
+/// Maximum length of an accepted URL in bytes.
 pub const MAX_URL: usize = 2_048;
-/// Most path segments and most query parameters of a URL that is taken up; traps have more.
+/// Maximum number of path segments, and of query parameters, of an accepted URL; traps have more.
 const MAX_PARTS: usize = 32;
-/// A path segment that stands so often in one path is a trap.
+/// Number of occurrences of one segment in a path from which the path is a trap.
 const MAX_SAME_SEGMENTS: usize = 4;
 
-/// Query parameters that say where a reader came from and nothing about the page.
+/// Query parameters that state where a reader came from and nothing about the page.
 const TRACKING: &[&str] = &[
     "fbclid",
     "gclid",
@@ -49,7 +49,7 @@ const TRACKING: &[&str] = &[
     "jsessionid",
 ];
 
-/// Why an address is not taken up.
+/// Reason why an address is not accepted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadAddress(pub String);
 
@@ -61,10 +61,10 @@ impl std::fmt::Display for BadAddress {
 
 impl std::error::Error for BadAddress {}
 
-/// Reads an address that somebody or some page gave, relative to `base` if there is one, and checks its form.
+/// Parses an address from a person or a page, relative to `base` if given, and checks its form.
 ///
 /// # Errors
-/// A sentence about what is wrong: no URL, another scheme, credentials, too long, a trap's form.
+/// A sentence that describes the mistake: not a URL, another scheme, credentials, too long, a trap's form.
 pub fn parse(text: &str, base: Option<&Url>) -> Result<Url, BadAddress> {
     let bad = |why: &str| Err(BadAddress(why.to_owned()));
     if text.len() > MAX_URL {
@@ -90,8 +90,8 @@ pub fn parse(text: &str, base: Option<&Url>) -> Result<Url, BadAddress> {
     Ok(url)
 }
 
-/// The URL under which a page is known: parsed as [`parse`] does, tracking parameters taken out, percent-encoding
-/// made uniform (RFC 3986 §6.2.2).
+/// Returns the canonical URL of a page: parsed as by [`parse`], without tracking parameters, with uniform
+/// percent-encoding (RFC 3986 §6.2.2).
 pub fn canonical(url: &Url) -> Url {
     let mut url = url.clone();
     url.set_fragment(None);
@@ -110,7 +110,7 @@ fn is_tracking(pair: &str) -> bool {
     name.starts_with("utm_") || name.starts_with("pk_") || name.starts_with("mtm_") || TRACKING.contains(&name.as_str())
 }
 
-/// Upper-case hex digits, and unreserved characters unescaped.
+/// Returns the text with upper-case hex digits, and unreserved characters unescaped.
 fn uniform_encoding(text: &str) -> String {
     let bytes = text.as_bytes();
     let mut out = String::with_capacity(text.len());
@@ -125,7 +125,7 @@ fn uniform_encoding(text: &str) -> String {
             Some(b) if b.is_ascii_alphanumeric() || b"-._~".contains(&b) => out.push(char::from(b)),
             Some(b) => out.push_str(&format!("%{b:02X}")),
             None => {
-                // A URL that was parsed is ASCII, so a byte is a character.
+                // A parsed URL is ASCII, so a byte is a character.
                 out.push(char::from(bytes[i]));
                 i += 1;
                 continue;
@@ -149,19 +149,19 @@ fn is_trap(url: &Url) -> bool {
     })
 }
 
-/// Platforms of blogs whose subdomains share one budget unless configured otherwise: they are served by the same machines,
-/// whatever the Public Suffix List says of who owns them.
+/// Blog platforms whose subdomains share one budget by default: they are served by the same machines, although the
+/// Public Suffix List separates their owners.
 pub const PLATFORMS: [&str; 5] = ["tumblr.com", "blogspot.com", "substack.com", "wordpress.com", "medium.com"];
 
-/// Which hosts politeness counts together, where the registrable domain is not the right answer.
+/// Hosts that politeness counts together or apart, where the registrable domain is not the right unit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct HostGroups {
-    /// Domains that count for one host key with all that is below them. [`PLATFORMS`] unless configured.
+    /// Domains that form one host key with all their subdomains. [`PLATFORMS`] by default.
     pub platforms: Vec<String>,
-    /// Domains each of whose direct subdomains counts for itself, such as a platform of blogs.
+    /// Domains whose direct subdomains each form a host key, such as a blog platform.
     pub split: Vec<String>,
-    /// Domains that count under another name, together with all that is below them.
+    /// Domains that count under another name, with all their subdomains.
     pub group: BTreeMap<String, String>,
 }
 
@@ -172,16 +172,15 @@ impl Default for HostGroups {
     }
 }
 
-/// Whether names below this one may count under other host keys than the name itself: a public suffix, or a platform that
-/// is split.
+/// True if names below this one may have other host keys than the name itself: a public suffix, or a split platform.
 pub fn has_keys_below(name: &str, groups: &HostGroups) -> bool {
     let below = format!("x.{name}");
     let is_split = groups.split.iter().any(|platform| is_at_or_below(platform, name));
     is_split || domain_key(&below, groups) != domain_key(name, groups)
 }
 
-/// The host key of a URL: the group, the part of a split platform or the platform that it is configured to be in, an IP
-/// literal itself, otherwise the registrable domain by the Public Suffix List.
+/// Returns the host key of a URL: its group, its part of a split platform, its configured platform, an IP literal
+/// itself, or else the registrable domain by the Public Suffix List.
 ///
 /// # Errors
 /// If the URL has no host.
@@ -211,7 +210,7 @@ fn domain_key(name: &str, groups: &HostGroups) -> String {
     curlew_suffix::registrable(name).unwrap_or(name).to_owned()
 }
 
-/// The scope of robots.txt for a URL (RFC 9309 §2.3).
+/// Returns the scope of robots.txt for a URL (RFC 9309 §2.3).
 ///
 /// # Errors
 /// If the URL has no host or no known port.
@@ -221,27 +220,27 @@ pub fn origin(url: &Url) -> Result<Origin, BadAddress> {
     Origin::new(&format!("{}://{}:{}", url.scheme(), host, port)).map_err(|e| BadAddress(e.to_string()))
 }
 
-/// The id of a page by its canonical URL.
+/// Returns the id of a page by its canonical URL.
 pub fn page_id(canonical: &Url) -> PageId {
     hashed(canonical.as_str(), PageId::new)
 }
 
-/// The id of an image by its URL.
+/// Returns the id of an image by its URL.
 pub fn image_id(url: &Url) -> ImageId {
     hashed(url.as_str(), ImageId::new)
 }
 
-/// The key of a feed or a site by its URL.
+/// Returns the key of a feed or a site by its URL.
 pub fn source_key(url: &Url) -> SourceKey {
     hashed(url.as_str(), SourceKey::new)
 }
 
-/// The minute of the cycle at which a source is due.
+/// Returns the minute of the cycle at which a source is due.
 pub fn slot(key: &SourceKey) -> Slot {
     Slot::of(u64::from_str_radix(&key.as_str()[..16], 16).unwrap_or(0))
 }
 
-/// The first 32 hexadecimal digits of the SHA-256 of a text.
+/// Returns the first 32 hexadecimal digits of the SHA-256 of some bytes.
 pub fn hash_hex(bytes: &[u8]) -> String {
     curlew_model::hex(&Sha256::digest(bytes)[..16])
 }

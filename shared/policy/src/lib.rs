@@ -1,7 +1,7 @@
 //! Pure decisions: admission, backoff, pace, schedule, robots, directives, preferences, exclusions, sampling.
 //!
-//! Nothing here reads a clock, a random source, a file or a socket: `now` and `seed` are arguments. A room imports only from
-//! those above it in this list: [`page`], [`robots`], [`site`], [`politeness`], [`polling`].
+//! Nothing here reads a clock, a random source, a file or a socket: `now` and `seed` are arguments. A module imports
+//! only from those before it in this list: [`page`], [`robots`], [`site`], [`politeness`], [`polling`].
 
 pub mod address;
 pub mod chance;

@@ -1,4 +1,4 @@
-//! What a page says of itself and of how it may be used, and when it is looked at again.
+//! Decisions about pages: their own statements, the permitted use, and re-checks.
 
 pub mod dates;
 pub mod directives;

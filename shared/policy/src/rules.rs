@@ -1,157 +1,159 @@
-//! The numbers that are promises, as one typed struct with its defaults.
+//! Numbers that the crawler promises, as one typed struct with defaults.
 
 use curlew_model::Millis;
 use serde::{Deserialize, Serialize};
 
-/// Maximum number of held URLs that a host's state remembers: it has to stay small.
+/// Maximum number of held URLs in a host's state, which has to stay small.
 pub(crate) const MAX_URL_HOLDS: usize = 8;
 
 /// All numbers that the decisions of this crate depend on. The defaults are the promises of the README.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Rules {
-    /// Least time from the end of one call to a host key to the start of the next.
+    /// Minimum time from the end of one call to a host key to the start of the next.
     pub min_pause: Millis,
-    /// Bounds of the uniform jitter that the pause is drawn from.
+    /// Bounds of the uniform jitter from which the pause is drawn.
     pub jitter: (Millis, Millis),
-    /// Mean of the exponential gap (Poisson arrivals) that the pause is drawn from; zero switches it off.
+    /// Mean of the exponential gap (Poisson arrivals) from which the pause is drawn; zero disables it.
     pub poisson_mean: Millis,
-    /// A Crawl-delay above this counts as this.
+    /// Maximum Crawl-delay; a longer one is reduced to this.
     pub crawl_delay_cap: Millis,
-    /// The pause is at least so many times the host's own last response time.
+    /// Minimum pause as a multiple of the host's own last response time.
     pub response_factor: f64,
-    /// Calls that one host key may take before the refill rate rules.
+    /// Number of calls to one host key before the refill rate applies.
     pub burst: u32,
     /// Time after which the burst allowance grows by one call.
     pub refill: Millis,
-    /// The most time that one call may take.
+    /// Maximum duration of one call.
     pub call_time: Millis,
-    /// The most time that one visit spends before it sends on what is left. A page with all its redirects, or a home
-    /// page and its first feed, must fit in with the longest Crawl-delay between two calls, or they never end.
+    /// Maximum time that one visit spends before it defers the rest. A page with all its redirects, or a home page and
+    /// its first feed, must fit in with the longest Crawl-delay between two calls, or they never end.
     pub slice: Millis,
-    /// How far a lease outlasts its last call.
+    /// Time by which a lease outlasts its last call.
     pub lease_margin: Millis,
-    /// How long the lease of a poll lasts that is not given back if there was nothing to tell. Long enough for robots.txt
-    /// and the feed with usual answers; where that is not enough, the visit asks for the rest of a lease's usual length.
+    /// Length of a poll's lease, which is not returned if there was nothing to report. Long enough for robots.txt and
+    /// the feed with usual answers; if more is needed, the visit extends it to the usual length of a lease.
     pub brief_lease: Millis,
-    /// A host key whose last visit ended less than this ago is likely to have other work waiting, so that even a poll
-    /// gives its lease back.
+    /// Time since the last visit to a host key within which other work is likely to be waiting, so that even a poll
+    /// returns its lease.
     #[serde(alias = "often")]
     pub return_lease_within: Millis,
-    /// The most that a visit waits for its first call; a visit that would wait longer is deferred.
+    /// Maximum time that a visit waits for its first call; a visit that would wait longer is deferred.
     #[serde(alias = "patience")]
     pub max_first_wait: Millis,
-    /// How soon a job whose host key is leased to another visit is tried again, at least.
+    /// Minimum delay before a job whose host key is leased to another visit is tried again.
     pub busy_retry: Millis,
-    /// The most time under lease within one [`Rules::window`].
+    /// Maximum time under lease within one [`Rules::window`].
     pub window_limit: Millis,
     /// Length of a visit window.
     pub window: Millis,
-    /// Hold after 402, 403, 429 and 451: of the URL, or of the host key if the answer speaks for it.
+    /// Hold after 402, 403, 429 and 451: of the URL, or of the host key if the answer concerns the whole host.
     pub hold_refused: Millis,
-    /// Hold after 5xx: of the URL, or of the host key if the answer speaks for it.
+    /// Hold after 5xx: of the URL, or of the host key if the answer concerns the whole host.
     pub hold_server_error: Millis,
-    /// Hold after network trouble.
+    /// Hold after network failures.
     pub hold_network: Millis,
-    /// Hold after [`Rules::broken_limit`] URLs whose answers broke limits.
+    /// Hold after [`Rules::broken_limit`] URLs whose answers exceeded limits.
     pub hold_hostile: Millis,
-    /// So many URLs that answer 402, 403 or 451 speak for their host key; each counts as long as it is held itself.
+    /// Number of URLs answering 402, 403 or 451 after which the host key is held; each counts as long as it is held
+    /// itself.
     pub forbidden_limit: u32,
-    /// So many URLs that answer 5xx speak for their host key, as above; 503 does by itself.
+    /// Number of URLs answering 5xx after which the host key is held, as above; a single 503 suffices.
     pub server_error_limit: u32,
-    /// So many URLs whose answers are cut short or do not come, with no good answer in between, speak for their host key.
+    /// Number of URLs with truncated or missing answers, without a good answer in between, after which the host key is
+    /// held.
     pub cut_limit: u32,
-    /// So many URLs whose answers break limits, with no good answer in between, speak for their host key.
+    /// Number of URLs whose answers exceed limits, without a good answer in between, after which the host key is held.
     pub broken_limit: u32,
-    /// How long what is left of a visit waits that ended because of one URL.
+    /// Delay of the rest of a visit that ended because of one URL.
     pub visit_rest: Millis,
-    /// The circuit of a host key opens after so many calls in a row that did not reach it.
+    /// Number of consecutive calls that did not reach a host key after which its circuit opens.
     pub circuit_failures: u32,
-    /// How long a host key is left alone after the first call that did not reach it; four times as long after each
-    /// further one, until the circuit opens.
+    /// Hold of a host key after the first call that did not reach it; four times as long after each further one, until
+    /// the circuit opens.
     pub network_backoff: Millis,
-    /// Our own network is down if so many per cent of the host keys that were called last could not be reached.
+    /// Percentage of recently called, unreachable host keys from which the crawler's own network counts as down.
     pub outage_percent: u32,
-    /// At least so many host keys must have been called for that.
+    /// Minimum number of called host keys for that.
     pub outage_least: usize,
-    /// So many host keys are looked at, those called last.
+    /// Number of host keys that are considered, most recently called first.
     pub outage_sample: usize,
-    /// What was heard of a host key longer ago is not looked at.
+    /// Maximum age of a result that is considered.
     pub outage_window: Millis,
-    /// While our own network is down, one visit is let through in so long, to see whether it is up again.
+    /// Interval at which one visit is let through while the own network is down, to see whether it is up again.
     pub outage_probe: Millis,
-    /// While our own network is down, all other visits are put off for so long, and by chance for twice as long.
+    /// Delay of all other visits while the own network is down, plus a random delay of up to the same length.
     pub outage_rest: Millis,
-    /// How long a site whose start page is not found, or which has no feed, is left alone.
+    /// Hold of a site whose start page is not found, or which has no feed.
     pub hold_not_found: Millis,
-    /// Retry-After above this counts as this.
+    /// Maximum Retry-After; a longer one is reduced to this.
     pub retry_after_cap: Millis,
-    /// Holds double on repeats up to this.
+    /// Maximum hold; repeated holds double up to this.
     pub hold_cap: Millis,
-    /// A job that found its host held this often in a row is given up.
+    /// Number of consecutive deferrals because of a held host after which a job is given up.
     pub max_deferrals: u32,
-    /// Redirects followed for pages, feeds and home pages.
+    /// Maximum number of redirects for pages, feeds and home pages.
     pub page_redirects: u32,
-    /// Redirects followed for robots.txt (RFC 9309 §2.3.1.2).
+    /// Maximum number of redirects for robots.txt (RFC 9309 §2.3.1.2).
     pub robots_redirects: u32,
-    /// Calls that one new page may cost, its main image included.
+    /// Maximum number of calls for one new page, including its main image.
     pub calls_per_page: u32,
-    /// Feeds taken from a home page.
+    /// Maximum number of feeds taken from a home page.
     pub feeds_per_site: usize,
-    /// Least time between two polls of a feed that gives validators.
+    /// Minimum time between two polls of a feed with validators.
     pub poll_floor: Millis,
-    /// Least time from a poll to the next one that a person asks for.
+    /// Minimum time between a poll and the next one on a person's request.
     pub poll_on_request: Millis,
     /// Usual time between two polls.
     pub poll_interval: Millis,
-    /// Least time between two polls of a feed that gives no validators.
+    /// Minimum time between two polls of a feed without validators.
     pub poll_interval_blind: Millis,
-    /// Longest time between two polls.
+    /// Maximum time between two polls.
     pub poll_cap: Millis,
-    /// True if hubs are asked to tell of news (WebSub), where there is a public address for them to tell it to.
+    /// True to subscribe to hubs (WebSub), if there is a public address for notifications.
     pub websub: bool,
-    /// Time between two polls of a feed while its hub tells of news.
+    /// Time between two polls of a feed with an active hub subscription.
     pub poll_interval_pushed: Millis,
-    /// How long a hub is asked to tell of news; it grants what it likes.
+    /// Lease requested from a hub, which may grant another.
     pub websub_lease: Millis,
-    /// A hub that grants less is not worth its calls, and its offer is declined.
+    /// Minimum granted lease; a hub's offer of less is not worth its calls and is declined.
     pub websub_least_lease: Millis,
-    /// How long a hub is left alone after a request that came to nothing; doubling up to [`Rules::hold_cap`].
+    /// Delay after a failed request to a hub; it doubles up to [`Rules::hold_cap`].
     pub websub_retry: Millis,
-    /// After so many requests in a row that came to nothing a hub is not asked about the feed again.
+    /// Number of consecutive failed requests after which a hub is not asked about the feed again.
     pub websub_refusals: u32,
-    /// True if hubs and our own address may be without TLS: for a network of one's own, since whoever listens learns the
+    /// True to allow hubs and the own address without TLS: for a private network, since an eavesdropper learns the
     /// secret.
     pub websub_without_tls: bool,
-    /// Entries of a feed that are looked at in one poll.
+    /// Maximum number of entries of a feed that are examined in one poll.
     pub entries_per_poll: usize,
-    /// Keys of seen entries that a feed remembers.
+    /// Maximum number of keys of seen entries per feed.
     pub seen_ring: usize,
-    /// True if a feed's own history decides how often it is polled, between [`Rules::poll_floor`] and
+    /// True if a feed's own history determines its polling interval, between [`Rules::poll_floor`] and
     /// [`Rules::poll_cap`], instead of [`Rules::poll_interval`].
     pub adaptive: bool,
-    /// A permanent redirect of a feed is believed after it was counted so often in a row.
+    /// Number of consecutive polls after which a permanent redirect of a feed is believed.
     pub moves_believed: u32,
-    /// Two polls that count towards that are at least so far apart.
+    /// Minimum time between two polls that count towards that.
     pub moves_apart: Millis,
-    /// The first wait after a feed was not found; it doubles up to [`Rules::poll_cap`].
+    /// First delay after a feed was not found; it doubles up to [`Rules::poll_cap`].
     pub lost_interval: Millis,
-    /// A feed that was not found, or refused, for so long is no longer polled.
+    /// Time after which a feed that is not found, or refused, is no longer polled.
     pub lost_after: Millis,
-    /// After so many polls in a row that found something else in its place, a feed is polled less and less.
+    /// Number of consecutive polls that found something else in its place after which a feed is polled less and less.
     pub suspect_after: u32,
-    /// When nothing but 304s came for so long, one poll asks unconditionally whether they are true; doubling, up to
-    /// eightfold, while they are. Zero switches it off. Longer than a week, so that the weekly news of a feed come before
-    /// the check and not with it.
+    /// Time of nothing but 304s after which one poll is unconditional, to verify them; it doubles, up to eightfold,
+    /// while they are true. Zero disables it. Longer than a week, so that the weekly news of a feed come before the
+    /// check and not with it.
     pub verify_every: Millis,
-    /// New entries that one feed may bring in a day; more wait for the next.
+    /// Maximum number of new entries of one feed per day; more wait for the next day.
     pub entries_per_day: u32,
-    /// How long an indexed page is left in peace between two re-checks.
+    /// Minimum time between two re-checks of an indexed page.
     pub recheck_after: Millis,
-    /// How long an indexed page may go without a re-check before it is due whatever else is; the samples pass it every 50 days
-    /// at the default rate, so that each page is looked at twice a year at least.
+    /// Maximum time without a re-check after which an indexed page is due regardless of other pages; the samples reach
+    /// this every 50 days at the default rate, so that each page is checked at least twice a year.
     pub recheck_within: Millis,
-    /// Time after which a second re-check confirms that something else stands in place of a page.
+    /// Time after which a second re-check confirms that something else is in place of a page.
     #[serde(alias = "second_look")]
     pub confirm_after: Millis,
 }
@@ -230,20 +232,20 @@ impl Default for Rules {
 }
 
 impl Rules {
-    /// How long a lease lasts: the slice, one call begun at its very end, and the margin.
+    /// Returns the length of a lease: the slice, one call begun at its very end, and the margin.
     pub fn lease_length(&self) -> Millis {
         self.slice + self.call_time + self.lease_margin
     }
 
-    /// How long the lease of a poll lasts: never longer than others.
+    /// Returns the length of a poll's lease: never longer than others.
     pub fn brief_length(&self) -> Millis {
         self.brief_lease.min(self.lease_length())
     }
 
-    /// What in these numbers cannot be right, in words.
+    /// Checks the numbers for contradictions.
     ///
     /// # Errors
-    /// The first number that contradicts another or that a promise forbids.
+    /// The first number that contradicts another or a promise, in words.
     pub fn check(&self) -> Result<(), String> {
         let wrong = |text: &str| Err(text.to_owned());
         if self.jitter.0 > self.jitter.1 {

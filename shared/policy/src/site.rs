@@ -1,4 +1,4 @@
-//! What operators and owners say of a site: exclusions, ownership, suggestions.
+//! Decisions about sites by operators and owners: exclusions, ownership, suggestions.
 
 pub mod allowance;
 pub mod exclusions;

@@ -1,12 +1,12 @@
-//! Dates that a page or a feed states of itself.
+//! Dates that a page or a feed states about itself.
 
 use curlew_model::{Millis, Timestamp};
 
-/// How far ahead of our clock a stated date may lie: no zone is further from another, and clocks are wrong by less.
+/// Maximum distance of a stated date in the future: no two zones are further apart, and clocks are wrong by less.
 const MAX_AHEAD: Millis = Millis::from_days(1);
 
-/// The date to keep for a stated one. A little ahead of `now`, which is what a wrong zone or clock makes, it counts as `now`;
-/// further ahead it is no date: a mistake, an event to come, or an attempt to stay on top.
+/// Returns the date to store for a stated one. A date slightly after `now`, the effect of a wrong zone or clock,
+/// becomes `now`; a later one is rejected: it is a mistake, a coming event, or an attempt to stay on top.
 pub fn plausible(stated: Timestamp, now: Timestamp) -> Option<Timestamp> {
     (stated <= now + MAX_AHEAD).then(|| stated.min(now))
 }

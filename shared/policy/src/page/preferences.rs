@@ -1,32 +1,32 @@
-//! What may be done with a page once it was fetched: AIPREF usage preferences and TDMRep reservations.
+//! Permitted use of a fetched page: AIPREF usage preferences and TDMRep reservations.
 //!
-//! Both are young: AIPREF is an Internet-Draft that says of itself that it is no consensus, TDMRep a report of a W3C
-//! Community Group. So each is heeded only where the operator switches it on, under a name that says which text is meant.
-//! The use that Curlew makes of a page is `search`; it trains no model and writes no summaries.
+//! Both are young: AIPREF is an Internet-Draft that declares itself no consensus, TDMRep a report of a W3C Community
+//! Group. So each applies only if the operator enables it, under a name that identifies the text. Curlew's use of a
+//! page is `search`; it trains no model and writes no summaries.
 
 use serde::{Deserialize, Serialize};
 use sfv::visitor::{DictionaryVisitor, EntryVisitor, Ignored, InnerListVisitor, ItemVisitor};
 use sfv::{BareItemFromInput, KeyRef, Parser};
 use std::convert::Infallible;
 
-/// Bytes that are read of one statement of preferences; a longer one is not understood.
+/// Maximum size of one statement of preferences in bytes; a longer one counts as malformed.
 pub const MAX_STATEMENT_BYTES: usize = 8 * 1024;
 
-/// What somebody prefers to be done with a page (draft-ietf-aipref-vocab as of August 2026): for each use that the draft
-/// knows yes, no, or nothing said.
+/// Preferences for the use of a page (draft-ietf-aipref-vocab as of August 2026): for each use that the draft defines
+/// yes, no, or no statement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Preferences {
     /// `search`: the page may be found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub search: Option<bool>,
-    /// `train-ai`: a model may be trained with it. Kept and handed on; nothing is trained here.
+    /// `train-ai`: a model may be trained with it. Only stored and passed on; nothing is trained here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub train_ai: Option<bool>,
 }
 
 impl Preferences {
-    /// Reads one statement: a dictionary of RFC 9651 §3.2 in which only the Tokens `y` and `n` mean something. A
-    /// statement that is no such dictionary says nothing at all; of a key that comes twice the last counts.
+    /// Parses one statement: a dictionary (RFC 9651 §3.2) in which only the Tokens `y` and `n` have a meaning. Anything
+    /// but such a dictionary states nothing; of a repeated key the last value counts.
     pub fn parse(statement: &[u8]) -> Preferences {
         if statement.len() > MAX_STATEMENT_BYTES {
             return Preferences::default();
@@ -34,12 +34,12 @@ impl Preferences {
         Parser::new(statement).parse_dictionary_with_visitor(Preferences::default()).unwrap_or_default()
     }
 
-    /// Reads `Content-Usage` headers; several are one list (RFC 9651 §4.2).
+    /// Parses `Content-Usage` headers; several form one list (RFC 9651 §4.2).
     pub fn of_headers(headers: &[String]) -> Preferences {
         Preferences::parse(headers.join(",").as_bytes())
     }
 
-    /// Two statements about one page: who says no is heeded, whoever says yes.
+    /// Combines two statements about one page: "no" wins over "yes".
     #[must_use]
     pub fn and(self, other: Preferences) -> Preferences {
         let both = |a: Option<bool>, b: Option<bool>| match (a, b) {
@@ -49,7 +49,7 @@ impl Preferences {
         Preferences { search: both(self.search, other.search), train_ai: both(self.train_ai, other.train_ai) }
     }
 
-    /// True if nothing is said.
+    /// True if nothing is stated.
     pub fn is_silent(&self) -> bool {
         *self == Preferences::default()
     }
@@ -72,7 +72,7 @@ impl<'de> DictionaryVisitor<'de> for Preferences {
     }
 }
 
-/// The place of one use's choice.
+/// Slot for one use's choice.
 struct Choice<'a>(&'a mut Option<bool>);
 
 impl<'de> EntryVisitor<'de> for Choice<'_> {
@@ -96,7 +96,7 @@ impl<'de> EntryVisitor<'de> for Choice<'_> {
 }
 
 impl std::fmt::Display for Preferences {
-    /// As the draft writes them: `search=n, train-ai=n`.
+    /// Formats them in the draft's syntax: `search=n, train-ai=n`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let said = [("search", self.search), ("train-ai", self.train_ai)];
         let mut comma = "";

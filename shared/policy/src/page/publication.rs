@@ -1,12 +1,13 @@
-//! When a page was published, out of what the page and its feed say.
+//! Derives the publication date of a page from the statements of the page and its feed.
 
 use curlew_model::{Millis, Timestamp};
 
-/// A day begins and ends at most this far from the same day in UTC: time zones reach from UTC-12 to UTC+14.
+/// Maximum distance of a day's bounds from those of the same day in UTC: time zones reach from UTC-12 to UTC+14.
 const ZONES: Millis = Millis::from_hours(14);
 
-/// Returns when a page was published: when it says so itself, or else when its feed says so. Where the page names a day alone,
-/// which is kept as its midnight, and the feed an instant that lies on this day in some time zone, the instant counts.
+/// Returns the publication date of a page: the one that it states itself, or else the one in its feed. If the page
+/// states a day only, stored as its midnight, and the feed an instant on this day in some time zone, the instant is
+/// returned.
 pub fn at(page: Option<Timestamp>, feed: Option<Timestamp>) -> Option<Timestamp> {
     match (page, feed) {
         (Some(page), Some(feed)) if is_midnight(page) && is_on_day(page, feed) => Some(feed),

@@ -1,20 +1,20 @@
-//! Which indexed pages are re-checked, and what the answer means.
+//! Chooses the indexed pages to re-check, and interprets the answers.
 
 use crate::rules::Rules;
 use curlew_model::{Gone, Millis, Page, PageState, Timestamp};
 use std::cmp::Reverse;
 
-/// Of so many indexed pages one is re-checked a day, so that each has its turn in 150 days.
+/// Number of indexed pages per daily re-check, so that each page has its turn in 150 days.
 const ONE_IN: u64 = 150;
-/// So many times as many pages are weighed as are chosen.
+/// Ratio of weighed pages to chosen ones.
 const WEIGHED: usize = 3;
 
 /// Maximum number of pages that one poll has re-checked since their entries have changed; the others follow with the next.
 const LOOKED_INTO_PER_POLL: usize = 10;
-/// Number of entries of a feed from which on it tells something if most of them have changed.
+/// Minimum number of entries of a feed for a majority of changes to be meaningful.
 const TELLING_ENTRIES: usize = 4;
-/// How long a doubt counts: longer than a host is held however often, so that only one is left out whose second look was
-/// given up.
+/// Lifetime of a doubt: longer than the longest hold of a host, so that only a doubt whose second check was given up is
+/// dropped.
 const DOUBT_LASTS: Millis = Millis::from_days(90);
 
 /// True if an accepted page may be re-checked now.
@@ -22,24 +22,24 @@ pub fn is_candidate(page: &Page, rules: &Rules, now: Timestamp) -> bool {
     matches!(page.state, PageState::Accepted { .. }) && now >= last_seen(page) + rules.recheck_after
 }
 
-/// How many pages a day are re-checked of so many that are indexed, at the default rate; at least `least`.
+/// Returns the number of daily re-checks for `indexed` pages at the default rate; at least `least`.
 pub fn a_day(indexed: u64, least: usize) -> usize {
     usize::try_from(indexed.div_ceil(ONE_IN)).unwrap_or(usize::MAX).max(least)
 }
 
-/// How many candidates are weighed to choose so many pages: over a few samples each page is weighed once, wherever it lies.
+/// Returns the number of candidates to weigh for choosing `count` pages: over a few samples each page is weighed once,
+/// wherever it is stored.
 pub fn to_weigh(count: usize) -> usize {
     count.saturating_mul(WEIGHED)
 }
 
-/// The pages to re-check, out of some candidates: at most `count`, those first that were not looked at for the longest time,
-/// where one that was never re-checked counts double; and, if `all_due`, besides them every page that is due by
-/// `recheck_within`.
+/// Chooses the pages to re-check from some candidates: at most `count`, longest unchecked first, where the time of one
+/// that was never re-checked counts double. If `all_due`, adds every other page that is due by `recheck_within`.
 pub fn choose(mut pages: Vec<Page>, count: usize, all_due: bool, rules: &Rules, now: Timestamp) -> Vec<Page> {
     pages.sort_by_cached_key(|page| (Reverse(neglect(page, now)), page.id.clone()));
     let is_due = |page: &Page| now >= last_seen(page) + rules.recheck_within;
     let due = if all_due { pages.iter().filter(|page| is_due(page)).count() } else { 0 };
-    // Those that are due are not all in front, since some were never re-checked.
+    // Due pages are not all in front, since some were never re-checked.
     let mut rest = if due > 0 { pages.split_off(count.min(pages.len())) } else { Vec::new() };
     pages.truncate(count);
     rest.retain(is_due);
@@ -47,7 +47,7 @@ pub fn choose(mut pages: Vec<Page>, count: usize, all_due: bool, rules: &Rules, 
     pages
 }
 
-/// How long a page has been left alone.
+/// Returns the time since a page was last seen, doubled if it was never re-checked.
 fn neglect(page: &Page, now: Timestamp) -> Millis {
     let age = now.since(last_seen(page));
     if page.checked_at.is_none() { age.saturating_mul(2) } else { age }
@@ -57,32 +57,32 @@ fn last_seen(page: &Page) -> Timestamp {
     page.checked_at.unwrap_or(page.at)
 }
 
-/// How many pages are re-checked since their entries say something else than at the last poll: `changed` of `known` entries
-/// do. None if most of them do, since such a feed changes what it says of entries by itself, with each poll perhaps.
+/// Returns the number of pages to re-check because their entries changed since the last poll: `changed` of `known`
+/// entries did. Zero if most of them did, since such a feed changes its entries by itself, perhaps with each poll.
 pub fn to_look_into(changed: usize, known: usize) -> usize {
     let is_habit = known >= TELLING_ENTRIES && changed.saturating_mul(2) > known;
     if is_habit { 0 } else { changed.min(LOOKED_INTO_PER_POLL) }
 }
 
-/// What a re-check found.
+/// Result of a re-check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recheck {
-    /// It is still there and may still be found.
+    /// The page is still there and may still be found.
     Present,
-    /// It must not be found any more.
+    /// It must no longer be found.
     Gone(Gone),
-    /// Something else is there: a second look decides.
+    /// Something else is there: a second check decides.
     Doubtful {
-        /// The second look comes no sooner.
+        /// Earliest time of the second check.
         until: Timestamp,
         /// True if the doubt begins now.
         is_new: bool,
     },
-    /// The answer says nothing; the page stays and is asked again another time.
+    /// The answer is inconclusive; the page stays and is checked another time.
     Unknown,
 }
 
-/// What a status says of a page that was there before. Server trouble says nothing.
+/// Returns the result for the status of a page that existed before. Server errors are inconclusive.
 pub const fn by_status(status: u16) -> Recheck {
     match status {
         200 | 304 => Recheck::Present,
@@ -92,9 +92,9 @@ pub const fn by_status(status: u16) -> Recheck {
     }
 }
 
-/// What follows when something else was found in place of a page, or it asks not to be indexed, and it was doubted at an
-/// earlier time or was not: the first time a second look, then that the page is gone for this reason. A doubt that nobody
-/// looked into for [`DOUBT_LASTS`] begins anew.
+/// Returns the result if something else was found in place of a page, or if it asks not to be indexed: a second check
+/// the first time, and after an earlier doubt that the page is gone for this reason. A doubt that was not checked
+/// within [`DOUBT_LASTS`] begins anew.
 pub fn by_doubt(doubted_at: Option<Timestamp>, reason: Gone, rules: &Rules, now: Timestamp) -> Recheck {
     match doubted_at.filter(|at| now < *at + DOUBT_LASTS.max(rules.confirm_after)) {
         Some(at) if now >= at + rules.confirm_after => Recheck::Gone(reason),

@@ -1,17 +1,17 @@
-//! Whether what an address answers is still the page that it was, to tell a soft 404: status 200, and in place of the page
-//! the home page, or words that say that there is nothing.
+//! Detects soft 404s: answers with status 200 that show, in place of the page, the home page or a message that there is
+//! nothing.
 
 use std::collections::HashSet;
 
-/// Letters of one piece that texts are compared by.
+/// Number of letters in each piece by which texts are compared.
 const PIECE: usize = 8;
-/// So much of each text is compared, in letters.
+/// Prefix of each text that is compared, in letters.
 const COMPARED: usize = 20_000;
-/// With this share of the old text's pieces a page is the same, however it has changed.
+/// Share of the old text's pieces from which a page is the same, however it has changed.
 const SAME_SHARE: f64 = 0.2;
-/// So much of a text is looked through for words that say that there is nothing, in bytes.
+/// Prefix of a text that is searched for such messages, in bytes.
 const BEGINNING: usize = 400;
-/// What pages say that are not there, in lower case.
+/// Phrases of pages that do not exist, in lower case.
 const NOTHING: [&str; 30] = [
     "404",
     "410 gone",
@@ -45,7 +45,7 @@ const NOTHING: [&str; 30] = [
     "見つかりません",
 ];
 
-/// A page as it was or as it is.
+/// Title and text of a page, as they were or as they are.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PageText<'a> {
     /// Its title; empty if it has none.
@@ -54,13 +54,13 @@ pub struct PageText<'a> {
     pub text: &'a str,
 }
 
-/// True if a page that said `then` is the one that says `now`. One with a fifth of the old text is, and so is one of the same
-/// title unless it says that there is nothing.
+/// True if the page that showed `then` is the one that shows `now`: it has a fifth of the old text, or the same title
+/// without a message that there is nothing.
 pub fn is_same_page(then: PageText<'_>, now: PageText<'_>) -> bool {
     share(then.text, now.text) >= SAME_SHARE || (letters(then.title).eq(letters(now.title)) && !says_nothing(now))
 }
 
-/// Whether a page says that there is nothing, in its title or at its beginning.
+/// True if a page says in its title or at its beginning that there is nothing.
 fn says_nothing(now: PageText<'_>) -> bool {
     let begin = &now.text[..now.text.floor_char_boundary(BEGINNING)];
     [now.title, begin].iter().any(|text| {
@@ -69,7 +69,7 @@ fn says_nothing(now: PageText<'_>) -> bool {
     })
 }
 
-/// The share of one text's pieces that are in another one.
+/// Returns the share of one text's pieces that are in another one.
 fn share(then: &str, now: &str) -> f64 {
     let (then, now) = (pieces(then), pieces(now));
     if then.is_empty() {

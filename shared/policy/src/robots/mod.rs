@@ -1,11 +1,10 @@
 //! robots.txt: the Robots Exclusion Protocol (RFC 9309), matched by our own code.
 //!
-//! [`Robots::parse`] keeps only the rules that hold for one product token, most specific first, and a tree of what stands
-//! before their first star. [`Robots::check`] descends that tree once, and of the rules that it meets it takes the most
-//! specific one that matches. [`classify`] and [`fresh_until`] say what a fetch of the file means and how
-//! long its result may be used.
+//! [`Robots::parse`] keeps only the rules that apply to one product token, most specific first, and a tree of their
+//! prefixes before the first star. [`Robots::check`] descends that tree once, and takes the most specific matching
+//! rule. [`classify`] and [`fresh_until`] decide the meaning of a fetch of the file and the lifetime of its result.
 //!
-//! Where the RFC leaves a choice, the one that fetches less is taken, and the place says so.
+//! Where the RFC leaves a choice, the code takes the one that fetches less, and a comment there says so.
 
 mod parse;
 pub(crate) mod pattern;
@@ -25,12 +24,12 @@ use std::borrow::Cow;
 use tree::Tree;
 use url::Url;
 
-/// Decompressed bytes that are read of a file; RFC 9309 §2.5 asks for at least 500 KiB.
+/// Maximum number of decompressed bytes that are read of a file; RFC 9309 §2.5 asks for at least 500 KiB.
 pub const MAX_BYTES: usize = 512 * 1024;
-/// Bytes that are read of a line, as Google's matcher has it: a buffer of eight times the longest URL of old browsers, less
-/// the NUL that ends it.
+/// Maximum number of bytes that are read of a line, as in Google's matcher: a buffer of eight times the longest URL of
+/// old browsers, less the NUL that ends it.
 pub const MAX_LINE_BYTES: usize = 8 * 2_083 - 1;
-/// Byte comparisons that one check may take. A file that needs more was made to be slow: nothing is allowed then.
+/// Maximum number of byte comparisons in one check. A file that needs more was made to be slow, and allows nothing.
 pub const MAX_STEPS: u64 = 1 << 24;
 
 /// The path that is always allowed (RFC 9309 §2.2.2).
@@ -39,34 +38,34 @@ const ROBOTS_PATH: &str = "/robots.txt";
 /// The rules of one robots.txt for one product token.
 #[derive(Clone, Debug, Default)]
 pub struct Robots {
-    /// Most specific first; of two that are equally specific the allowing one.
+    /// Most specific first; of two equally specific rules the allowing one.
     rules: Box<[Rule]>,
-    /// Patterns and texts of all rules, one after another.
+    /// Patterns and texts of all rules, concatenated.
     bytes: Box<[u8]>,
     crawl_delay: Option<Millis>,
     tree: Tree,
     usage: Box<[Usage]>,
 }
 
-/// Whether a URL may be fetched, and because of which line.
+/// Decision on a URL, with the line that made it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Decision {
-    /// True if it may be fetched.
+    /// True if the URL may be fetched.
     pub allowed: bool,
-    /// The line that decided, as `Disallow: /x`; `None` if no rule matched.
+    /// Line that decided, such as `Disallow: /x`; `None` if no rule matched.
     pub rule: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Rule {
     allow: bool,
-    /// The pattern ended in `$`.
+    /// True if the pattern ended in `$`.
     anchored: bool,
-    /// Octets of the canonical pattern, by which the most specific rule is found.
+    /// Length of the canonical pattern in octets, by which the most specific rule is found.
     octets: u16,
-    /// Octets of the pattern before its first star.
+    /// Length of the pattern before its first star, in octets.
     prefix: u16,
-    /// In canonical form; that of a `Disallow` is [folded](pattern::folded) besides.
+    /// Pattern in canonical form; that of a `Disallow` is also [folded](pattern::folded).
     pattern: Span,
     text: Span,
 }
@@ -80,7 +79,7 @@ struct Usage {
     preferences: Preferences,
 }
 
-/// A part of [`Robots::bytes`].
+/// A range of [`Robots::bytes`].
 #[derive(Clone, Copy, Debug)]
 struct Span {
     start: u32,
@@ -88,32 +87,32 @@ struct Span {
 }
 
 impl Robots {
-    /// Reads a robots.txt for one product token, such as `CurlewBot`. Never fails: what cannot be read is skipped
-    /// (RFC 9309 §2.3.1.5), so an HTML page served in its place holds no rules.
+    /// Parses a robots.txt for one product token, such as `CurlewBot`. Never fails: unreadable lines are skipped (RFC
+    /// 9309 §2.3.1.5), so an HTML page served in its place has no rules.
     ///
-    /// `body` is decompressed. Beyond [`MAX_BYTES`] nothing is read, and a line cut there is dropped; a line is read
-    /// up to [`MAX_LINE_BYTES`]. The token `*` asks for the rules that hold for everyone.
+    /// `body` is decompressed. Nothing beyond [`MAX_BYTES`] is read, and a line cut there is dropped; a line is read up
+    /// to [`MAX_LINE_BYTES`]. The token `*` selects the rules for everyone.
     pub fn parse(body: &[u8], product_token: &str) -> Robots {
         parse::read(body, product_token)
     }
 
-    /// No rules: everything is allowed.
+    /// Returns an empty set of rules, which allows everything.
     pub fn allow_all() -> Robots {
         Robots::default()
     }
 
-    /// `Disallow: /` for everyone: only robots.txt itself is allowed.
+    /// Returns `Disallow: /` for everyone: only robots.txt itself is allowed.
     pub fn disallow_all() -> Robots {
         Robots::parse(b"User-agent: *\nDisallow: /\n", "*")
     }
 
-    /// Whether this URL may be fetched: its path and query are compared, its fragment is not (RFC 9309 §2.2.2).
-    /// The URL has to be of the scheme, host and port that the file was fetched for (§2.3).
+    /// Decides if a URL may be fetched. Its path and query are compared, its fragment is not (RFC 9309 §2.2.2). The URL
+    /// has to be of the scheme, host and port for which the file was fetched (§2.3).
     pub fn check(&self, url: &Url) -> Decision {
         self.check_path(&path_and_query(url))
     }
 
-    /// As [`Robots::check`], for a path and query that begin with `/` and carry no fragment.
+    /// As [`Robots::check`], for a path and query that begin with `/` and have no fragment.
     pub fn check_path(&self, path_and_query: &str) -> Decision {
         if path_and_query == ROBOTS_PATH {
             return Decision { allowed: true, rule: None };
@@ -121,7 +120,7 @@ impl Robots {
         self.decide(path_and_query, &mut Steps::new(MAX_STEPS))
     }
 
-    /// As [`Robots::check_path`], with the steps that it may take.
+    /// As [`Robots::check_path`], with a budget of steps.
     fn decide(&self, path_and_query: &str, steps: &mut Steps) -> Decision {
         let path = pattern::canonical_path(path_and_query.as_bytes());
         let folded = pattern::folded(&path);
@@ -138,7 +137,7 @@ impl Robots {
         Decision { allowed: true, rule: None }
     }
 
-    /// Ranks of the rules whose prefix a path begins with, best first.
+    /// Returns the ranks of the rules whose prefix begins a path, best first.
     fn met(&self, path: &[u8], folded: &[u8], steps: &mut Steps) -> Result<Vec<u32>, TooManySteps> {
         let rule_of = |rank: u32| self.rules.get(rank as usize);
         let prefix_of = |rank: u32| rule_of(rank).map_or(&[][..], |rule| self.prefix(rule));
@@ -152,15 +151,15 @@ impl Robots {
         Ok(met)
     }
 
-    /// The `Crawl-delay` of the group, rounded up to a whole millisecond; the longest if there are several.
+    /// Returns the `Crawl-delay` of the group, rounded up to a whole millisecond; the longest if there are several.
     ///
-    /// Not part of RFC 9309. It is not capped here. What is no plain decimal number is ignored.
+    /// Not part of RFC 9309. It is not capped here. A value that is not a plain decimal number is ignored.
     pub fn crawl_delay(&self) -> Option<Millis> {
         self.crawl_delay
     }
 
-    /// What may be done with the page of a URL that may be fetched, as `Content-Usage` rules say it (draft-ietf-aipref-
-    /// attach): the rule with the longest path counts, and of several as long ones who says no.
+    /// Returns the usage preferences for a URL that may be fetched, from `Content-Usage` rules
+    /// (draft-ietf-aipref-attach): the rule with the longest path applies, and among equally long ones "no" wins.
     pub fn usage(&self, url: &Url) -> Preferences {
         if self.usage.is_empty() {
             return Preferences::default();
@@ -174,7 +173,7 @@ impl Robots {
             if longest.is_some_and(|octets| rule.octets < octets) {
                 break;
             }
-            // A file made to be slow has no preferences that could be known; it was allowed to be fetched.
+            // Preferences in a file made to be slow count as unknown; fetching was allowed.
             let Ok(matched) = pattern::matches(&rule.pattern, rule.anchored, &path, &mut steps) else { break };
             if matched {
                 longest = Some(rule.octets);
@@ -184,13 +183,13 @@ impl Robots {
         found
     }
 
-    /// Bytes of memory that this takes, about.
+    /// Returns the approximate memory use in bytes.
     pub fn weight(&self) -> usize {
         let usage: usize = self.usage.iter().map(|rule| size_of::<Usage>() + rule.pattern.len()).sum();
         size_of::<Robots>() + self.rules.len() * (size_of::<Rule>() + Tree::BYTES_PER_RULE) + self.bytes.len() + usage
     }
 
-    /// How many rules are kept.
+    /// Returns the number of rules.
     pub fn len(&self) -> usize {
         self.rules.len()
     }
@@ -205,7 +204,7 @@ impl Robots {
         self.bytes.get(start..start + usize::from(span.length)).unwrap_or_default()
     }
 
-    /// What stands before the first star of a rule.
+    /// Returns the part of a rule before its first star.
     fn prefix(&self, rule: &Rule) -> &[u8] {
         self.slice(rule.pattern).get(..usize::from(rule.prefix)).unwrap_or_default()
     }
@@ -216,7 +215,7 @@ impl Robots {
     }
 }
 
-/// What rules are compared with: path and query, without the fragment.
+/// Returns the part of a URL that rules are compared with: path and query, without the fragment.
 pub(crate) fn path_and_query(url: &Url) -> Cow<'_, str> {
     match url.query() {
         Some(query) => Cow::Owned(format!("{}?{query}", url.path())),
@@ -224,7 +223,7 @@ pub(crate) fn path_and_query(url: &Url) -> Cow<'_, str> {
     }
 }
 
-/// Where the robots.txt that holds for a URL lies: its own scheme, host and port, without credentials (RFC 9309 §2.3).
+/// Returns the address of the robots.txt for a URL: its own scheme, host and port, without credentials (RFC 9309 §2.3).
 ///
 /// `None` for a URL that is neither http nor https.
 pub fn robots_url(url: &Url) -> Option<Url> {
@@ -236,17 +235,17 @@ pub fn robots_url(url: &Url) -> Option<Url> {
     })
 }
 
-/// The product token of a User-Agent value: `CurlewBot` of `CurlewBot/1.0 (+https://example.org/bot)`.
+/// Returns the product token of a User-Agent value: `CurlewBot` for `CurlewBot/1.0 (+https://example.org/bot)`.
 ///
-/// A part of what was given, so the token that robots.txt is asked for is always a substring of the header that is
-/// sent (RFC 9309 §2.2.1).
+/// It is a slice of the input, so the token matched in robots.txt is always a substring of the header that is sent (RFC
+/// 9309 §2.2.1).
 pub fn product_token(user_agent: &str) -> &str {
     let value = user_agent.trim_start();
     let end = value.find(|c: char| !is_token_char(c)).unwrap_or(value.len());
     value.get(..end).unwrap_or_default()
 }
 
-/// `tchar` of RFC 9110 §5.6.2, of which a product name is made.
+/// True for `tchar` (RFC 9110 §5.6.2), the characters of a product name.
 fn is_token_char(c: char) -> bool {
     c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c)
 }
@@ -256,7 +255,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Steps that one check takes.
+    /// Returns the steps that one check takes.
     fn steps(rules: &[String], path: &str) -> u64 {
         let file = format!("User-agent: *\n{}\n", rules.join("\n"));
         let mut steps = Steps::new(u64::MAX);
@@ -267,7 +266,8 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
 
-        /// Rules made of a unit as the URL is, some of which end in what the URL has not. The file stays below its limit.
+        /// Rules made of the same unit as the URL, some with an ending that the URL lacks. The file stays below its
+        /// limit.
         #[test]
         fn r24_twice_the_rules_or_the_url_takes_about_twice_the_steps(
             unit in "[ab/]{1,3}",
@@ -279,7 +279,7 @@ mod tests {
             let rules = |times: usize| tails.iter().map(|tail| rule(times, tail)).collect::<Vec<String>>();
             let once = steps(&rules(times), &url(times));
             let more: Vec<String> = [rules(times), rules(times - 1)].concat();
-            // What a URL has beyond a rule's first star is there to be searched by each such rule, once.
+            // Each rule may search the rest of the URL beyond its first star once.
             let searched = (tails.len() * unit.len() * times) as u64;
             for (what, twice, more) in [
                 ("rules as long", steps(&more, &url(times)), 0),

@@ -1,4 +1,4 @@
-//! From the bytes of a robots.txt to the rules of one product token (RFC 9309 §2.1, §2.2).
+//! Parses a robots.txt into the rules of one product token (RFC 9309 §2.1, §2.2).
 
 use super::tree::Tree;
 use super::{MAX_BYTES, MAX_LINE_BYTES, Robots, Rule, Span, Usage, pattern, product_token};
@@ -6,20 +6,21 @@ use crate::page::preferences::Preferences;
 use curlew_model::Millis;
 use std::borrow::Cow;
 
-/// Keys are compared up to this length; no key that is known is longer.
+/// Length up to which keys are compared, in bytes; no known key is longer.
 const MAX_KEY_BYTES: usize = 32;
-/// What files are found to write for `User-agent`.
+/// Spellings of `User-agent` found in files.
 const USER_AGENT: &[&str] = &["user-agent", "useragent", "user agent", "user_agent"];
-/// What files are found to write for `Allow`. A misspelt one is not obeyed: that would fetch more.
+/// Spellings of `Allow`. Misspelt ones are not obeyed: that would fetch more.
 const ALLOW: &[&str] = &["allow"];
-/// What files are found to write for `Disallow`, misspelt as Google's matcher knows it. Obeying it fetches less.
+/// Spellings of `Disallow` found in files, including the misspellings known to Google's matcher. Obeying them fetches
+/// less.
 const DISALLOW: &[&str] = &["disallow", "dissallow", "dissalow", "disalow", "diasllow", "disallaw", "disallowed"];
-/// What files are found to write for `Crawl-delay`.
+/// Spellings of `Crawl-delay` found in files.
 const CRAWL_DELAY: &[&str] = &["crawl-delay", "crawldelay", "crawl delay", "crawl_delay"];
-/// Usage preferences (draft-ietf-aipref-attach), which nobody has had the time to misspell.
+/// Key of usage preferences (draft-ietf-aipref-attach), too new for known misspellings.
 const CONTENT_USAGE: &[&str] = &["content-usage"];
 
-/// Reads the file; see [`Robots::parse`].
+/// Parses the file; see [`Robots::parse`].
 pub(super) fn read(body: &[u8], token: &str) -> Robots {
     let text = decoded(without_cut_line(body));
     let mut reader = GroupParser::new(product_token(token).as_bytes());
@@ -29,7 +30,7 @@ pub(super) fn read(body: &[u8], token: &str) -> Robots {
     reader.finish()
 }
 
-/// One line that means something.
+/// A line with a known key.
 #[derive(Debug, PartialEq, Eq)]
 enum Line<'a> {
     UserAgent(&'a [u8]),
@@ -40,7 +41,7 @@ enum Line<'a> {
     Other,
 }
 
-/// Whom a `User-agent` line names.
+/// Agent that a `User-agent` line names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum AgentMatch {
     Us,
@@ -48,12 +49,12 @@ enum AgentMatch {
     Other,
 }
 
-/// Whether the group at hand names us, everyone, or both.
+/// Agents of the current group: this crawler, everyone, or both.
 #[derive(Clone, Copy, Debug, Default)]
 struct GroupAgents {
     us: bool,
     everyone: bool,
-    /// The next `User-agent` line begins another group.
+    /// True if the next `User-agent` line begins another group.
     closed: bool,
 }
 
@@ -67,14 +68,14 @@ impl GroupAgents {
     }
 }
 
-/// Goes through the lines and keeps what may hold for the token.
+/// Reads the lines and keeps rules that may apply to the token.
 struct GroupParser<'a> {
     token: &'a [u8],
-    /// A group names us: what holds for everyone is of no interest (RFC 9309 §2.2.1).
+    /// True if a group names this crawler: rules for everyone then do not apply (RFC 9309 §2.2.1).
     named: bool,
-    /// Closed by a rule only: Crawl-delay and what is not known do not end a group (§2.2.4).
+    /// Closed by a rule only: Crawl-delay and unknown keys do not end a group (§2.2.4).
     group: GroupAgents,
-    /// Closed by a Crawl-delay too, so that one that stands for everyone is not taken for that of the agent below it.
+    /// Closed by a Crawl-delay too, so that a delay for everyone is not taken for that of the agent below it.
     delay_group: GroupAgents,
     own: RuleSet,
     general: RuleSet,
@@ -107,8 +108,8 @@ impl<'a> GroupParser<'a> {
                 }
             }
             Line::ContentUsage(value) => {
-                // The draft makes it a rule of its group. It closes none for Allow and Disallow, since RFC 9309 does not
-                // know it.
+                // The draft makes it a rule of its group. It does not close the group for Allow and Disallow, since RFC
+                // 9309 does not know it.
                 self.delay_group.closed = true;
                 let members = self.delay_group;
                 self.each(members, |c| c.usage.push(usage(value)));
@@ -136,8 +137,8 @@ impl<'a> GroupParser<'a> {
         }
     }
 
-    /// The token is compared as RFC 9309 §2.2.1 writes one, letters, `-` and `_`, so that `Foo/1.2` names `Foo`;
-    /// also up to the first blank or `/`, for agents whose names hold digits.
+    /// Compares the token as defined in RFC 9309 §2.2.1, letters, `-` and `_`, so that `Foo/1.2` names `Foo`; also up
+    /// to the first blank or `/`, for agents with digits in their names.
     fn whom(&self, value: &[u8]) -> AgentMatch {
         let until = |stop: fn(&u8) -> bool| value.split(stop).next().unwrap_or_default();
         match value {
@@ -171,7 +172,7 @@ impl RuleSet {
         let canonical = Cow::Owned(bytes);
         let compared = if allow { canonical } else { pattern::folded(&canonical) };
         let text = self.store(value);
-        // Most patterns are in canonical form as they stand; those are kept once.
+        // Most patterns are in canonical form already; those are stored once.
         let kept = if value.starts_with(&compared) {
             Some(Span { start: text.start, length: u16::try_from(compared.len()).unwrap_or(u16::MAX) })
         } else {
@@ -184,7 +185,7 @@ impl RuleSet {
         self.rules.push(Rule { allow, anchored, octets, prefix, pattern: span, text });
     }
 
-    /// A line is at most [`MAX_LINE_BYTES`] long and encoding at most triples it, so both numbers fit.
+    /// Stores bytes. A line is at most [`MAX_LINE_BYTES`] long and encoding at most triples it, so both numbers fit.
     fn store(&mut self, bytes: &[u8]) -> Span {
         let start = u32::try_from(self.bytes.len()).unwrap_or(u32::MAX);
         self.bytes.extend_from_slice(bytes);
@@ -206,7 +207,7 @@ impl RuleSet {
     }
 }
 
-/// `[path ]preferences`; without a path every path is meant.
+/// Parses `[path ]preferences`; without a path every path is meant.
 fn usage(value: &[u8]) -> Usage {
     let (path, statement) = match value {
         [b'/', ..] => value.split_at(value.iter().position(|b| is_blank(*b)).unwrap_or(value.len())),
@@ -221,8 +222,8 @@ fn usage(value: &[u8]) -> Usage {
     }
 }
 
-/// What may be read of the body. One that is as long as the limit may have been cut by whoever read it, so its last
-/// line counts only if it is ended.
+/// Returns the part of the body that may be read. A body as long as the limit may have been truncated by the reader, so
+/// its last line counts only if it ends in a line break.
 fn without_cut_line(body: &[u8]) -> &[u8] {
     if body.len() < MAX_BYTES {
         return body;
@@ -239,8 +240,8 @@ fn is_line_end(byte: u8) -> bool {
     byte == b'\n' || byte == b'\r'
 }
 
-/// UTF-16 becomes UTF-8, told by its mark or by every other octet of the first word being NUL. Everything else stays
-/// as it is, since octets are what is compared.
+/// Converts UTF-16 to UTF-8, recognized by its mark or by every other octet of the first word being NUL. Anything else
+/// stays unchanged, since octets are compared.
 fn decoded(body: &[u8]) -> Cow<'_, [u8]> {
     let read_unit: fn([u8; 2]) -> u16 = match body {
         [0xFF, 0xFE, ..] => u16::from_le_bytes,
@@ -257,7 +258,7 @@ fn decoded(body: &[u8]) -> Cow<'_, [u8]> {
 fn parse_line(line: &[u8]) -> Line<'_> {
     let line = line.get(..MAX_LINE_BYTES).unwrap_or(line);
     let line = trim(line.split(|b| *b == b'#').next().unwrap_or_default());
-    // Files are found to leave the colon out; a URL may hold one, so the blank is tried where the key is not known.
+    // Some files omit the colon; a URL may contain one, so a blank as separator is tried if the key is unknown.
     let known = split_once(line, |b| b == b':').map(|(key, value)| read_field(key, value));
     match known {
         Some(field) if field != Line::Other => field,
@@ -269,7 +270,7 @@ fn parse_line(line: &[u8]) -> Line<'_> {
 }
 
 fn read_field<'a>(key: &[u8], value: &'a [u8]) -> Line<'a> {
-    // What stands before a key and is no ASCII is dirt, such as half a byte order mark.
+    // Non-ASCII bytes before a key are garbage, such as half a byte order mark.
     let dirt = key.iter().take_while(|b| !b.is_ascii()).count();
     let key = key.get(dirt..).unwrap_or_default();
     let is =
@@ -294,12 +295,12 @@ fn split_once(line: &[u8], at: impl Fn(u8) -> bool) -> Option<(&[u8], &[u8])> {
     Some((trim(line.get(..n)?), trim(line.get(n + 1..)?)))
 }
 
-/// NUL counts as blank: files padded with it are found.
+/// True for white space and NUL: some files are padded with NUL.
 fn is_blank(byte: u8) -> bool {
     byte.is_ascii_whitespace() || byte == 0 || byte == 0x0B
 }
 
-/// Takes blanks off both ends, also those that only look like one: the byte order mark and the no-break space.
+/// Removes blanks from both ends, including invisible characters: the byte order mark and the no-break space.
 fn trim(mut bytes: &[u8]) -> &[u8] {
     const UNSEEN: [&[u8]; 3] = [b"\xEF\xBB\xBF", b"\xC2\xA0", b"\xE2\x80\x8B"];
     loop {
@@ -317,7 +318,8 @@ fn trim(mut bytes: &[u8]) -> &[u8] {
     }
 }
 
-/// A plain decimal number of seconds, such as `10` or `0.5`, rounded up to milliseconds. No sign, exponent or unit.
+/// Parses a plain decimal number of seconds, such as `10` or `0.5`, rounded up to milliseconds. No sign, exponent or
+/// unit.
 fn seconds(value: &[u8]) -> Option<Millis> {
     let text = std::str::from_utf8(value).ok()?;
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));

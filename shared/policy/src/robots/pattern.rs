@@ -1,27 +1,27 @@
-//! The canonical form of paths and patterns, and matching one against the other (RFC 9309 §2.2.2, §2.2.3).
+//! Canonical form of paths and patterns, and matching of patterns (RFC 9309 §2.2.2, §2.2.3).
 //!
-//! Both sides are brought into one form before octets are compared: what is unreserved is written plainly, everything
-//! else that is not reserved is percent-encoded with upper-case digits. A reserved character that came encoded stays
-//! so, since `%2F` is not `/`. Three characters are encoded always, so that a literal one is never taken for a special
-//! one: `*`, `$`, and `'`, which URL parsers encode in queries only.
+//! Both sides are converted to one form before octets are compared: unreserved characters are written literally, all
+//! others that are not reserved are percent-encoded with upper-case digits. An encoded reserved character stays
+//! encoded, since `%2F` is not `/`. Three characters are always encoded, so that a literal one is never taken for a
+//! special one: `*`, `$`, and `'`, which URL parsers encode in queries only.
 //!
-//! Of the other reserved characters RFC 9309 §2.2.2 can be read in two ways: its first paragraph has both sides encode
-//! them before the comparison, by which `:` and `%3A` are the same, and its second decodes unreserved ones alone, by which
-//! they are not. The reading that fetches less is taken: a `Disallow` forbids both ([`folded`]), an `Allow` allows only what
-//! it says. `/`, `?` and `#` are left out of this, since they divide a URL into parts where they stand plainly and are
-//! mere data where they are encoded; the RFC's own table encodes those in a query's value, and not those that divide.
+//! For the other reserved characters RFC 9309 §2.2.2 has two readings: its first paragraph has both sides encode them
+//! before the comparison, so `:` and `%3A` are the same; its second decodes only unreserved ones, so they differ. The
+//! code takes the reading that fetches less: a `Disallow` forbids both ([`folded`]), an `Allow` allows only its literal
+//! form. `/`, `?` and `#` are exempt, since literally they divide a URL into parts and encoded they are mere data; the
+//! RFC's own table encodes those in a query's value, and not those that divide.
 
 use memchr::memmem;
 use std::borrow::Cow;
 
-/// The reserved characters that a `Disallow` takes for the same when they are encoded: those of RFC 3986 §2.2 that
-/// [`stays_as_it_is`] without those that divide a URL into parts.
+/// Reserved characters whose encoded form a `Disallow` treats as equal: those of RFC 3986 §2.2 that [`stays_as_it_is`],
+/// without those that divide a URL into parts.
 const FOLDED: &[u8] = b":[]@!&()+,;=";
 
-/// The byte comparisons that are left to one check.
+/// Remaining budget of byte comparisons for one check.
 pub(crate) struct Steps(u64);
 
-/// A check took more comparisons than it may.
+/// Error: a check exceeded its budget of comparisons.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct TooManySteps;
 
@@ -30,7 +30,7 @@ impl Steps {
         Steps(limit)
     }
 
-    /// How many are left.
+    /// Returns the remaining steps.
     #[cfg(test)]
     pub(super) fn left(&self) -> u64 {
         self.0
@@ -44,15 +44,15 @@ impl Steps {
 
 /// A pattern in canonical form.
 pub(crate) struct Pattern {
-    /// With `*` for any run of octets; no `$` at the end.
+    /// Octets, with `*` for any run of octets; no `$` at the end.
     pub(crate) bytes: Vec<u8>,
-    /// It ended in `$`: the path has to end where the pattern does.
+    /// True if it ended in `$`: the path has to end where the pattern does.
     pub(crate) anchored: bool,
-    /// Its octets, special characters included: what "most specific" counts.
+    /// Its length in octets, special characters included, by which "most specific" is decided.
     pub(crate) octets: usize,
 }
 
-/// Brings the value of an `Allow` or `Disallow` line into canonical form.
+/// Converts the value of an `Allow` or `Disallow` line to canonical form.
 pub(crate) fn canonical_pattern(value: &[u8]) -> Pattern {
     let (value, anchored) = match value {
         [rest @ .., b'$'] => (rest, true),
@@ -61,7 +61,7 @@ pub(crate) fn canonical_pattern(value: &[u8]) -> Pattern {
     let mut bytes = Vec::with_capacity(value.len());
     canonical(value, true, &mut bytes);
     let octets = bytes.len() + usize::from(anchored);
-    // A run of stars means what one means, and one at the end means nothing: a prefix is what a rule is anyway.
+    // A run of stars means the same as one, and a star at the end means nothing: a rule is a prefix anyway.
     bytes.dedup_by(|a, b| *a == b'*' && *b == b'*');
     if !anchored && bytes.last() == Some(&b'*') {
         bytes.pop();
@@ -69,7 +69,7 @@ pub(crate) fn canonical_pattern(value: &[u8]) -> Pattern {
     Pattern { bytes, anchored, octets }
 }
 
-/// Brings the path and query of a URL into canonical form.
+/// Converts the path and query of a URL to canonical form.
 pub(crate) fn canonical_path(path: &[u8]) -> Cow<'_, [u8]> {
     if path.iter().all(|b| stays_as_it_is(*b)) {
         return Cow::Borrowed(path);
@@ -79,7 +79,7 @@ pub(crate) fn canonical_path(path: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(out)
 }
 
-/// A canonical path or pattern in which reserved characters stand plainly that came encoded: what a `Disallow` compares.
+/// Decodes encoded reserved characters in a canonical path or pattern, for the comparison with a `Disallow`.
 pub(crate) fn folded<'a>(canonical: &Cow<'a, [u8]>) -> Cow<'a, [u8]> {
     let is_folded =
         |at: usize| hex_pair(canonical.get(at + 1..)?).map(|(value, _)| value).filter(|v| FOLDED.contains(v));
@@ -106,10 +106,10 @@ pub(crate) fn matches(pattern: &[u8], anchored: bool, path: &[u8], steps: &mut S
     path.strip_prefix(prefix).map_or(Ok(false), |rest| tail_matches(tail, anchored, rest, steps))
 }
 
-/// Whether what follows the prefix of a pattern, which is empty or begins with a star, matches what follows it in the path.
+/// True if the rest of a pattern after its prefix, empty or beginning with a star, matches the rest of the path.
 ///
-/// Every piece between two stars is sought once, as far left as possible; nothing is ever tried again. The search for
-/// one takes time linear in what it passes, so all of them take as long as pattern and path together.
+/// Every piece between two stars is searched for once, as far left as possible, without backtracking. Each search is
+/// linear in the octets that it passes, so all together are linear in pattern and path.
 ///
 /// # Errors
 /// If it takes more steps than are left.
@@ -164,12 +164,12 @@ fn push_encoded(byte: u8, out: &mut Vec<u8>) {
     out.extend([b'%', DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]);
 }
 
-/// RFC 3986 §2.3.
+/// True for unreserved characters (RFC 3986 §2.3).
 fn is_unreserved(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"-._~".contains(&byte)
 }
 
-/// Unreserved, or reserved (RFC 3986 §2.2) without the three that are encoded always.
+/// True for unreserved characters, and for reserved ones (RFC 3986 §2.2) without the three that are always encoded.
 fn stays_as_it_is(byte: u8) -> bool {
     is_unreserved(byte) || b":/?#[]@!&()+,;=".contains(&byte)
 }
@@ -211,7 +211,7 @@ mod tests {
 
     #[test]
     fn a_leftmost_search_agrees_with_trying_everything() {
-        // All patterns of up to five and paths of up to six letters out of two, against the obvious recursion.
+        // Compares all patterns of up to five and paths of up to six letters out of two with the obvious recursion.
         fn obvious(pattern: &[u8], anchored: bool, path: &[u8]) -> bool {
             match pattern {
                 [] => !anchored || path.is_empty(),
@@ -256,7 +256,7 @@ mod tests {
         assert_eq!(form("/%253A%"), "/%253A%25", "nothing is decoded twice");
     }
 
-    /// The bound that is claimed, counted in comparisons, on patterns made to be slow.
+    /// Checks the documented bound, counted in comparisons, on patterns made to be slow.
     #[test]
     fn r24_a_match_takes_no_more_steps_than_rule_and_path_together() {
         let spent = |pattern: &str, path: &str| {

@@ -5,14 +5,15 @@ use crate::robots::{MAX_STEPS, path_and_query};
 use serde_json::Value;
 use url::Url;
 
-/// Where a site's file lies.
+/// Path of a site's file.
 const FILE_PATH: &str = "/.well-known/tdmrep.json";
-/// Bytes that are read of the file; a longer one is not understood.
+/// Maximum size of the file in bytes; a longer one counts as malformed.
 const MAX_BYTES: usize = 512 * 1024;
-/// Rules that are read of it.
+/// Maximum number of rules that are read.
 const MAX_RULES: usize = 10_000;
 
-/// Where the file lies that holds for a URL: at its own scheme, host and port. `None` for other schemes than http and https.
+/// Returns the address of the file for a URL: at its own scheme, host and port. `None` for schemes other than http and
+/// https.
 pub fn tdm_url(url: &Url) -> Option<Url> {
     crate::robots::robots_url(url)?.join(FILE_PATH).ok()
 }
@@ -25,13 +26,13 @@ pub struct TdmFile(Vec<TdmRule>);
 struct TdmRule {
     pattern: Vec<u8>,
     anchored: bool,
-    /// `None` for any value that the report does not know.
+    /// `None` for any value that the report does not define.
     reserved: Option<bool>,
 }
 
 impl TdmFile {
-    /// Reads the file: a list of objects with `location` and `tdm-reservation`. Never fails: what is no such list holds no
-    /// rules, and what is no such object is skipped.
+    /// Parses the file: a list of objects with `location` and `tdm-reservation`. Never fails: anything but such a list
+    /// has no rules, and anything but such an object is skipped.
     pub fn parse(body: &[u8]) -> TdmFile {
         if body.len() > MAX_BYTES {
             return TdmFile::default();
@@ -50,8 +51,8 @@ impl TdmFile {
         TdmFile(list.iter().take(MAX_RULES).filter_map(rule).collect())
     }
 
-    /// What the first rule says whose location matches a URL, as robots.txt matches paths. `None` if there is none, if it
-    /// does not say, or if finding out takes too long.
+    /// Returns the reservation of the first rule whose location matches a URL, as robots.txt matches paths. `None` if
+    /// there is no such rule, if it states none, or if matching takes too long.
     pub fn reservation(&self, url: &Url) -> Option<bool> {
         let path = path_and_query(url);
         let path = pattern::canonical_path(path.as_bytes());
@@ -65,7 +66,7 @@ impl TdmFile {
     }
 }
 
-/// A value of `tdm-reservation`, which is `0` or `1`; anything else is as if it were not there.
+/// Parses a value of `tdm-reservation`, `0` or `1`; anything else counts as absent.
 pub fn reserved(value: &str) -> Option<bool> {
     match value.trim() {
         "1" => Some(true),
@@ -74,11 +75,11 @@ pub fn reserved(value: &str) -> Option<bool> {
     }
 }
 
-/// True if rights to a page are reserved: the file is asked first, then the header, then the page's own meta tags. What
-/// comes later overrides, and what says nothing changes nothing.
+/// True if rights to a page are reserved: the file comes first, then the header, then the page's own meta tags. Each
+/// overrides the ones before, if it states anything.
 pub fn reservation_of(file: Option<bool>, header: Option<&str>, meta: &[(String, String)]) -> bool {
     let tag = meta.iter().filter(|(name, _)| name.trim().eq_ignore_ascii_case("tdm-reservation"));
-    // Of several tags that contradict each other the one that reserves is heeded.
+    // If several tags contradict each other, the one that reserves wins.
     let page = tag.filter_map(|(_, content)| reserved(content)).max();
     page.or_else(|| header.and_then(reserved)).or(file).unwrap_or(false)
 }

@@ -1,9 +1,9 @@
-//! A prefix tree of rules by what stands before their first star.
+//! A prefix tree of rules by the part before their first star.
 //!
-//! It is kept flat: the rules in the order of their prefixes, and with each its parent, the longest other prefix that it
-//! begins with. Of all prefixes that are not greater than a path, the greatest begins with every prefix that the path
-//! begins with, since it lies between them and the path. So one binary search finds a leaf, and the rules that are met
-//! are that leaf and its ancestors as far as they are no longer than what leaf and path have in common.
+//! It is kept flat: the rules in the order of their prefixes, each with its parent, the longest other prefix that it
+//! begins with. Of all prefixes that are not greater than a path, the greatest begins with every prefix of the path,
+//! since it lies between them and the path. So one binary search finds a leaf, and the matching rules are that leaf and
+//! its ancestors, up to the length that leaf and path have in common.
 
 use super::pattern::{Steps, TooManySteps};
 
@@ -14,22 +14,22 @@ pub(super) struct Tree(Box<[Node]>);
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Node {
     rank: u32,
-    /// Place in the tree of the longest prefix that this one begins with.
+    /// Index in the tree of the longest prefix that this one begins with.
     parent: Option<std::num::NonZeroU32>,
 }
 
 impl Node {
-    /// Parents count from one, so that none takes no room.
+    /// Returns the index of the parent. Stored indexes count from one, so that `None` takes no space.
     fn parent(&self) -> Option<usize> {
         self.parent.map(|place| place.get() as usize - 1)
     }
 }
 
 impl Tree {
-    /// Bytes of memory that one rule takes.
+    /// Memory that one rule takes, in bytes.
     pub(super) const BYTES_PER_RULE: usize = size_of::<Node>();
 
-    /// The tree of these prefixes; the rank of each is its place. Takes as long as sorting them does.
+    /// Builds the tree of these prefixes; the rank of each is its position. Takes as long as sorting them.
     pub(super) fn of<'a>(prefixes: impl Iterator<Item = &'a [u8]>) -> Tree {
         let mut order: Vec<(&[u8], u32)> = prefixes.zip(0..).collect();
         order.sort_unstable();
@@ -43,7 +43,8 @@ impl Tree {
         Tree(nodes.collect())
     }
 
-    /// Ranks of the rules whose prefix the path begins with, best first. `prefix_of` gives the prefix of a rank.
+    /// Returns the ranks of the rules whose prefix begins the path, best first. `prefix_of` returns the prefix of a
+    /// rank.
     ///
     /// # Errors
     /// If it takes more steps than are left.

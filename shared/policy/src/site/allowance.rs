@@ -1,29 +1,29 @@
-//! How many sites may be suggested in a day: a few for each host key, and so many in all, whoever suggests them.
+//! Limits the daily number of suggested sites, per host key and in total, regardless of who suggests them.
 
 use curlew_model::{HostKey, Timestamp};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// New addresses that are taken of one host key in a day (UTC).
+/// Maximum number of new addresses per host key and day (UTC).
 pub const PER_HOST: u32 = 5;
-/// New addresses that are taken in a day.
+/// Maximum number of new addresses per day.
 pub const A_DAY: u32 = 1_000;
 
-/// What was suggested today.
+/// Suggestions accepted today.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Allowance {
-    /// The day, as `2026-11-21`.
+    /// Day, such as `2026-11-21`.
     day: String,
-    /// New addresses of that day, by host key.
+    /// Number of new addresses of that day, by host key.
     hosts: BTreeMap<HostKey, u32>,
 }
 
-/// Why nothing more is taken today.
+/// Reason why nothing more is accepted today.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Full {
-    /// As many of this host key were suggested.
+    /// The limit of this host key is reached.
     Host,
-    /// As many were suggested in all.
+    /// The total limit is reached.
     Day,
 }
 

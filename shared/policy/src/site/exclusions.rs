@@ -1,8 +1,8 @@
-//! What the operator excludes: URLs that are never called, whatever feed, redirect or person names them.
+//! Exclusions by the operator: URLs that are never called, whichever feed, redirect or person names them.
 //!
-//! Four kinds of rules, as the manuals of search appliances have them: a part of the URL (`/text/`), its beginning
-//! (`http://www.example.com/text/`), a regular expression, a file's extension. A rule sees the URL as it is called and in
-//! its canonical form ([`address::canonical`]), so that `/%74ext/` does not get past `/text/`.
+//! There are four kinds of rules, as in the manuals of search appliances: a part of the URL (`/text/`), its beginning
+//! (`http://www.example.com/text/`), a regular expression, a file's extension. A rule is applied to the URL as it is
+//! called and to its canonical form ([`address::canonical`]), so that `/%74ext/` does not get past `/text/`.
 
 use crate::address;
 use regex::{RegexSet, RegexSetBuilder};
@@ -10,20 +10,20 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use url::Url;
 
-/// Rules of one kind.
+/// Maximum number of rules of one kind.
 pub const MAX_RULES: usize = 10_000;
-/// Regular expressions; each URL is matched against all of them at once.
+/// Maximum number of regular expressions; each URL is matched against all of them at once.
 pub const MAX_PATTERNS: usize = 1_000;
-/// Bytes of one rule.
+/// Maximum length of one rule in bytes.
 pub const MAX_RULE_BYTES: usize = 2_048;
-/// Bytes that the compiled regular expressions may take, and again what their matcher keeps at hand.
+/// Maximum memory of the compiled regular expressions in bytes, and the same again for their matcher's cache.
 pub const MAX_COMPILED_BYTES: usize = 8 * 1024 * 1024;
 
-/// The rules as an operator writes them. All are compared with case, but for extensions.
+/// Rules as written by an operator. All are case-sensitive, except extensions.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Lists {
-    /// A URL that holds one of these anywhere is excluded.
+    /// A URL that contains one of these is excluded.
     pub substrings: Vec<String>,
     /// A URL that begins with one of these is excluded; each is an absolute http or https URL.
     pub prefixes: Vec<String>,
@@ -33,7 +33,7 @@ pub struct Lists {
     pub extensions: Vec<String>,
 }
 
-/// A list that cannot be used; a sentence that says which rule is wrong, and why.
+/// An unusable list; a sentence that names the rule and the mistake.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadExclusion(pub String);
 
@@ -45,12 +45,12 @@ impl std::fmt::Display for BadExclusion {
 
 impl std::error::Error for BadExclusion {}
 
-/// The rule because of which a URL is excluded.
+/// The rule that excludes a URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reason {
-    /// Which kind of rule.
+    /// Kind of rule.
     pub kind: &'static str,
-    /// The rule as it was written.
+    /// Rule as written.
     pub rule: String,
 }
 
@@ -60,22 +60,23 @@ impl std::fmt::Display for Reason {
     }
 }
 
-/// Rules ready for use; without any, nothing is excluded.
+/// Compiled rules; without any, nothing is excluded.
 #[derive(Clone, Debug, Default)]
 pub struct Exclusions {
     lists: Lists,
-    /// The prefixes as URLs are written, in the order of the list.
+    /// Normalized prefixes, in the order of the list.
     prefixes: Vec<String>,
-    /// In lower case and with their dot, in the order of the list.
+    /// Extensions in lower case and with their dot, in the order of the list.
     extensions: Vec<String>,
     patterns: Option<RegexSet>,
 }
 
 impl Exclusions {
-    /// Checks the rules and makes them ready.
+    /// Checks and compiles the rules.
     ///
     /// # Errors
-    /// The first rule that is empty, too long, no URL, no extension or no regular expression, or one of the limits above.
+    /// The first rule that is empty, too long, not a URL, not an extension or not a regular expression, or that exceeds
+    /// one of the limits above.
     pub fn compile(lists: &Lists) -> Result<Exclusions, BadExclusion> {
         each_fits("substrings", &lists.substrings, MAX_RULES)?;
         each_fits("prefixes", &lists.prefixes, MAX_RULES)?;
@@ -94,7 +95,7 @@ impl Exclusions {
         self.lists == Lists::default()
     }
 
-    /// The rule that excludes a URL, if there is one. Its fragment is not looked at.
+    /// Returns the rule that excludes a URL, if there is one. Its fragment is ignored.
     pub fn excludes(&self, url: &Url) -> Option<Reason> {
         if self.is_empty() {
             return None;
@@ -137,7 +138,7 @@ fn each_fits(what: &str, rules: &[String], most: usize) -> Result<(), BadExclusi
     }
 }
 
-/// A prefix as URLs are written: the host in lower case, the usual port left out.
+/// Normalizes a prefix like a URL: the host in lower case, without the default port.
 fn prefix(text: &str) -> Result<String, BadExclusion> {
     let wrong = |why: &str| BadExclusion(format!("prefixes: '{text}' {why}"));
     let url = Url::parse(text).map_err(|e| wrong(&format!("is no absolute URL ({e})")))?;
@@ -163,7 +164,7 @@ fn patterns(list: &[String]) -> Result<Option<RegexSet>, BadExclusion> {
         RegexSetBuilder::new(rules).size_limit(MAX_COMPILED_BYTES).dfa_size_limit(MAX_COMPILED_BYTES).build()
     };
     set(list).map(Some).map_err(|all| {
-        // The set does not say which of its members is wrong.
+        // The set does not tell which of its members is wrong.
         let one = list.iter().find_map(|rule| set(std::slice::from_ref(rule)).err().map(|e| (rule, e)));
         BadExclusion(match one {
             Some((rule, why)) => format!("patterns: '{rule}' cannot be used: {}", one_line(&why)),
@@ -172,7 +173,7 @@ fn patterns(list: &[String]) -> Result<Option<RegexSet>, BadExclusion> {
     })
 }
 
-/// The last line of a message that draws an arrow below the pattern says what is wrong.
+/// Returns the last line of a message that draws an arrow below the pattern; it describes the mistake.
 fn one_line(error: &regex::Error) -> String {
     error.to_string().lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned()
 }

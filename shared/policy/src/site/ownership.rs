@@ -1,68 +1,68 @@
-//! Ownership: what proves that a site is somebody's own, how often one may ask, and how long a proof holds.
+//! Ownership: valid proofs that a site belongs to a claimant, limits on requests, and lifetimes of proofs.
 //!
-//! Rows I05, I06, I08 of the etiquette; the record's place and form follow the common practice of domain verification
-//! (draft-ietf-dnsop-domain-verification-techniques): a label that begins with an underscore, a token of its own for each
-//! claim, and an end to it.
+//! Rows I05, I06, I08 of the etiquette; location and form of the record follow the common practice of domain
+//! verification (draft-ietf-dnsop-domain-verification-techniques): a label that begins with an underscore, a separate
+//! token for each claim, and an expiry.
 
 use curlew_model::{Challenge, Claim, Millis, Miss, OwnerRequest, Ownership, Timestamp, Way};
 use url::Url;
 
-/// The label below which the TXT record is looked up.
+/// Label below which the TXT record is looked up.
 const LABEL: &str = "_curlew-challenge";
-/// Where the file lies (RFC 8615).
+/// Path of the file (RFC 8615).
 const FILE: &str = "/.well-known/curlew-challenge.txt";
-/// The name of the meta tag.
+/// Name of the meta tag.
 pub const META: &str = "curlew-challenge";
-/// How long a claimant has to publish the challenge.
+/// Time that a claimant has to publish the challenge.
 pub const CLAIM_LIFE: Millis = Millis::from_days(7);
-/// How long a proof holds; then it is to be looked for again.
+/// Lifetime of a proof; then it must be checked again.
 pub const PROOF_LIFE: Millis = Millis::from_days(90);
-/// Looks for proofs that one host is called for in a day, whoever asks. Those in the DNS cost it no call and are not counted:
-/// whoever uses up the others keeps no owner from a proof.
+/// Maximum number of daily checks that call one host, regardless of who requests them. Checks in the DNS do not call it
+/// and are not counted, so exhausting the limit does not prevent an owner's proof.
 pub const LOOKS_A_DAY: usize = 12;
-/// Of these, looks that are kept for claims that were never looked for before.
+/// Number of these checks that are reserved for claims never checked before.
 pub const LOOKS_FOR_NEW_CLAIMS: usize = 4;
-/// Claims that are remembered of one host. Of more, the oldest that was never proven is forgotten; it may be made again.
+/// Maximum number of claims stored per host. Beyond it, the oldest unproven claim is dropped; it may be made again.
 pub const MAX_CLAIMS: usize = 16;
-/// The longest file that can hold a challenge, in bytes: the challenge, and line ends.
+/// Maximum size of a file with a challenge, in bytes: the challenge, and line ends.
 const MAX_FILE: usize = 64;
 
-/// How far a request is granted.
+/// Extent to which a request is granted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GrantExtent {
-    /// Whole.
+    /// The whole request.
     Whole,
-    /// The proof is looked for in the DNS alone.
+    /// Only the check in the DNS.
     ByDnsOnly,
 }
 
-/// Why a request is not granted.
+/// Reason why a request is not granted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NotNow {
     /// The challenge was not found, or too long ago.
     Unproven,
-    /// It was asked for a moment ago; from when on it may be asked for again.
+    /// It was requested a moment ago; contains the time from which it may be requested again.
     Until(Timestamp),
-    /// As many claims to this host are proven as are remembered.
+    /// All stored claims to this host are proven, so there is no room for another.
     Full,
 }
 
-/// The name whose TXT records are looked at.
+/// Returns the name whose TXT records are looked up.
 pub fn txt_name(host: &str) -> String {
     format!("{LABEL}.{host}")
 }
 
-/// The address of the file.
+/// Returns the address of the file.
 pub fn file_url(host: &str, scheme: &str) -> Option<Url> {
     Url::parse(&format!("{scheme}://{host}{FILE}")).ok()
 }
 
-/// The address of the home page.
+/// Returns the address of the home page.
 pub fn home_url(host: &str, scheme: &str) -> Option<Url> {
     Url::parse(&format!("{scheme}://{host}/")).ok()
 }
 
-/// What is found in a host's TXT records, each whole.
+/// Looks for the challenge in a host's TXT records, one of which must equal it.
 pub fn in_records<R: AsRef<[u8]>>(records: &[R], challenge: &Challenge) -> Result<(), Miss> {
     let is_ours = |record: &R| record.as_ref().trim_ascii() == challenge.as_str().as_bytes();
     if records.is_empty() {
@@ -71,7 +71,8 @@ pub fn in_records<R: AsRef<[u8]>>(records: &[R], challenge: &Challenge) -> Resul
     if records.iter().any(is_ours) { Ok(()) } else { Err(Miss::Other) }
 }
 
-/// What a file says: the challenge and nothing else, so that a page that repeats what it is asked for is no proof.
+/// Looks for the challenge in a file. It must contain nothing else, so that a page that echoes its request is not a
+/// proof.
 pub fn in_file(status: u16, body: &[u8], challenge: &Challenge) -> Result<(), Miss> {
     match status {
         200 if body.len() <= MAX_FILE && body.trim_ascii() == challenge.as_str().as_bytes() => Ok(()),
@@ -82,7 +83,7 @@ pub fn in_file(status: u16, body: &[u8], challenge: &Challenge) -> Result<(), Mi
     }
 }
 
-/// What the meta tags named [`META`] in the head of the home page say.
+/// Looks for the challenge in the meta tags named [`META`] in the head of the home page.
 pub fn in_tags<T: AsRef<str>>(tags: &[T], challenge: &Challenge) -> Result<(), Miss> {
     if tags.is_empty() {
         return Err(Miss::Absent);
@@ -90,35 +91,35 @@ pub fn in_tags<T: AsRef<str>>(tags: &[T], challenge: &Challenge) -> Result<(), M
     if tags.iter().any(|tag| tag.as_ref().trim() == challenge.as_str()) { Ok(()) } else { Err(Miss::Other) }
 }
 
-/// The claim that has this challenge.
+/// Returns the claim with this challenge.
 pub fn claim<'a>(all: &'a Ownership, challenge: &Challenge) -> Option<&'a Claim> {
     all.claims.iter().find(|claim| claim.challenge == *challenge)
 }
 
-/// Until when a claim is proven, if it is.
+/// Returns the instant until which a claim is proven, if it is.
 pub fn proven_until(claim: &Claim, now: Timestamp) -> Option<Timestamp> {
     let until = claim.proof?.1 + PROOF_LIFE;
     (until > now).then_some(until)
 }
 
-/// What is asked for and is not done within this time may be asked for again: it may have been lost.
+/// Time after which an unfinished request may be repeated: it may have been lost.
 const LOST: Millis = Millis::from_mins(10);
 
-/// How long one has to wait before the same may be asked for again.
+/// Returns the minimum time between two equal requests.
 const fn pause(request: OwnerRequest) -> Millis {
     match request {
-        // Rules of our own for calls to the site.
+        // Limits on calls to the site.
         OwnerRequest::Look => Millis::from_mins(1),
         OwnerRequest::Visit => Millis::from_days(1),
-        // All rows of pages are read for it.
+        // These read all rows of pages.
         OwnerRequest::Report | OwnerRequest::Forget | OwnerRequest::Unblock => Millis::from_mins(10),
         // Two small writes, and the sooner the better.
         OwnerRequest::Block => Millis::ZERO,
     }
 }
 
-/// A claimant asks for something: the state with that noted, and whether it is granted. Unless the claimant `may_call`, a
-/// proof is looked for in the DNS alone.
+/// Records a claimant's request; returns the new state, and the decision. Unless the claimant `may_call`, a proof is
+/// looked up in the DNS alone.
 pub fn ask(
     mut all: Ownership,
     challenge: &Challenge,
@@ -154,7 +155,7 @@ pub fn ask(
     (all, Ok(GrantExtent::Whole))
 }
 
-/// The claim, made if there is room for it.
+/// Returns the claim, creating it if there is room.
 fn place<'a>(all: &'a mut Ownership, challenge: &Challenge, now: Timestamp) -> Option<&'a mut Claim> {
     let known = all.claims.iter().position(|claim| claim.challenge == *challenge);
     let at = match known {
@@ -177,7 +178,7 @@ fn place<'a>(all: &'a mut Ownership, challenge: &Challenge, now: Timestamp) -> O
     all.claims.get_mut(at)
 }
 
-/// A proof was looked for. One that is not found any more does not hold any more, unless it could not be looked at.
+/// Records the result of a check. A proof that is no longer found becomes invalid, unless the check was not possible.
 pub fn looked(
     mut all: Ownership,
     challenge: &Challenge,
@@ -198,7 +199,7 @@ pub fn looked(
     all
 }
 
-/// What was asked for is done.
+/// Records that a request was carried out.
 pub fn done(mut all: Ownership, challenge: &Challenge, request: OwnerRequest, now: Timestamp) -> Ownership {
     if let Some(claim) = all.claims.iter_mut().find(|claim| claim.challenge == *challenge) {
         claim.done.insert(request, now);
@@ -206,8 +207,8 @@ pub fn done(mut all: Ownership, challenge: &Challenge, request: OwnerRequest, no
     all
 }
 
-/// True if the last word of a host's owners is that it be blocked. A job may come late, or once more, and must not undo
-/// what was asked for after it.
+/// True if the latest request of a host's owners is to block it. A job may come late, or twice, and must not undo later
+/// requests.
 pub fn is_to_be_blocked(all: &Ownership) -> bool {
     let last = |requests: &[OwnerRequest]| {
         let asked = all.claims.iter().flat_map(|claim| requests.iter().filter_map(|request| claim.asked.get(request)));
@@ -217,7 +218,7 @@ pub fn is_to_be_blocked(all: &Ownership) -> bool {
     block.is_some() && block >= last(&[OwnerRequest::Unblock])
 }
 
-/// Whether nothing is left to remember: no claim is proven, and none was made lately.
+/// True if nothing needs to be stored: no claim is proven, and none was made recently.
 pub fn is_over(all: &Ownership, now: Timestamp) -> bool {
     let is_recent = |claim: &Claim| claim.asked.values().any(|at| *at + CLAIM_LIFE > now);
     all.claims.iter().all(|claim| proven_until(claim, now).is_none() && !is_recent(claim))

@@ -1,7 +1,8 @@
 //! The directives of a page: robots meta tags and the X-Robots-Tag header.
 //!
-//! There is no standard; this follows what the large search engines document. Everything that speaks to us is put
-//! together, and the most restrictive wins, whether it came in a header or in the page, to all robots or to ours.
+//! There is no standard; this follows the documentation of the large search engines. All directives that address this
+//! crawler are combined, and the most restrictive wins, whether in a header or in the page, for all robots or for this
+//! one.
 
 mod date;
 
@@ -10,19 +11,20 @@ pub use date::parse_date;
 use curlew_model::{SnippetLimit, Timestamp};
 use serde::{Deserialize, Serialize};
 
-/// Bytes that are read of one header or one tag's content; longer ones say nothing more that is meant for robots.
+/// Maximum number of bytes that are read of one header or one tag's content; longer ones contain nothing more for
+/// robots.
 pub const MAX_VALUE_BYTES: usize = 8 * 1024;
 
-/// Directives that take a value after a colon, so that what stands before it is no robot's name.
+/// Directives that take a value after a colon, so that the part before it is not a robot's name.
 const WITH_VALUE: &[&str] = &["unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"];
-/// The name that speaks to every robot.
+/// Name that addresses every robot.
 const EVERY_ROBOT: &str = "robots";
 
-/// The directives of a page, everything that holds for us put together.
+/// The directives of a page, combined from all that apply to this crawler.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Directives {
-    /// The page is not to be found; its text is not kept.
+    /// The page must not be found; its text is not stored.
     pub noindex: bool,
     /// No links are taken from the page.
     pub nofollow: bool,
@@ -30,19 +32,19 @@ pub struct Directives {
     pub nosnippet: bool,
     /// No copy of the text is offered.
     pub noarchive: bool,
-    /// At most so many characters of the text are shown with a result.
+    /// Maximum number of characters of the text that are shown with a result.
     pub max_snippet: Option<u32>,
-    /// The page is not to be found after this instant.
+    /// Instant after which the page must not be found.
     pub unavailable_after: Option<Timestamp>,
     /// No image of the page is shown.
     pub noimageindex: bool,
 }
 
 impl Directives {
-    /// Puts together what the page's tags and the response's headers say to all robots and to ours.
+    /// Combines the directives of the page's tags and the response's headers for all robots and for this crawler.
     ///
-    /// `meta` holds name (lower case) and content of the page's `<meta>` elements, others than robots' too;
-    /// `x_robots_tag` the values of the headers of that name, one each; `product_token` our name in robots.txt.
+    /// `meta` has name (lower case) and content of the page's `<meta>` elements, including others than robots';
+    /// `x_robots_tag` has the values of the headers of that name; `product_token` is the crawler's name in robots.txt.
     pub fn gather(meta: &[(String, String)], x_robots_tag: &[String], product_token: &str) -> Directives {
         let mut all = Directives::default();
         for (name, content) in meta {
@@ -56,7 +58,7 @@ impl Directives {
         all
     }
 
-    /// The directives that are set, as pages write them: `noindex`, `max-snippet:50`, …
+    /// Returns the directives that are set, in the syntax of pages: `noindex`, `max-snippet:50`, …
     pub fn names(&self) -> Vec<String> {
         let flags = [
             (self.noindex, "noindex"),
@@ -76,12 +78,12 @@ impl Directives {
         self.unavailable_after.is_some_and(|t| now > t)
     }
 
-    /// How much of the text may be shown with a result.
+    /// Returns the maximum length of the text shown with a result.
     pub fn snippet_limit(&self) -> SnippetLimit {
         SnippetLimit(if self.nosnippet { Some(0) } else { self.max_snippet })
     }
 
-    /// One header: a robot's name and a colon, if there, hold for what follows in the same header.
+    /// Adds one header. A robot's name and a colon, if present, apply to the rest of the same header.
     fn add_header(&mut self, header: &str, product_token: &str) {
         let mut for_us = true;
         for part in parts(header) {
@@ -98,7 +100,7 @@ impl Directives {
         }
     }
 
-    /// One directive, or several that only blanks part.
+    /// Adds one directive, or several separated by blanks only.
     fn add(&mut self, part: &str) {
         match part.split_once([':', '=']) {
             Some((name, value)) => self.add_valued(&name.trim().to_ascii_lowercase(), value.trim()),
@@ -120,7 +122,7 @@ impl Directives {
 
     fn add_valued(&mut self, name: &str, value: &str) {
         match name {
-            // -1 means no limit, and so is no number here.
+            // -1 means no limit, and does not parse as a number here.
             "max-snippet" => self.max_snippet = least(self.max_snippet, value.parse().ok()),
             "unavailable_after" => self.unavailable_after = least(self.unavailable_after, parse_date(value)),
             _ => {}
@@ -128,7 +130,7 @@ impl Directives {
     }
 }
 
-/// The lesser of those that are there.
+/// Returns the lesser of the present values.
 fn least<T: Ord>(a: Option<T>, b: Option<T>) -> Option<T> {
     match (a, b) {
         (Some(a), Some(b)) => Some(a.min(b)),
@@ -140,7 +142,7 @@ fn speaks_to_us(name: &str, product_token: &str) -> bool {
     name.eq_ignore_ascii_case(EVERY_ROBOT) || name == "*" || name.eq_ignore_ascii_case(product_token)
 }
 
-/// `name: rest` where the name is a robot's and no directive's.
+/// Splits `name: rest` if the name is a robot's and not a directive's.
 fn robot_prefix(part: &str) -> Option<(&str, &str)> {
     let (name, rest) = part.split_once(':')?;
     let name = name.trim();
@@ -151,7 +153,7 @@ fn robot_prefix(part: &str) -> Option<(&str, &str)> {
     (is_name && !is_directive).then_some((name, rest.trim()))
 }
 
-/// Parts a list at commas and semicolons, but not at the comma of a date as RFC 822 writes it: `Sat, 25 Aug 2007 …`.
+/// Splits a list at commas and semicolons, but not at the comma of an RFC 822 date: `Sat, 25 Aug 2007 …`.
 fn parts(value: &str) -> impl Iterator<Item = &str> {
     let end = value.floor_char_boundary(MAX_VALUE_BYTES.min(value.len()));
     let mut rest = value.get(..end).unwrap_or_default();
@@ -170,7 +172,7 @@ fn parts(value: &str) -> impl Iterator<Item = &str> {
     .filter(|part| !part.is_empty())
 }
 
-/// `unavailable_after: Sat`, also behind a robot's name.
+/// True for `unavailable_after: Sat`, also after a robot's name.
 fn ends_in_weekday(part: &str) -> bool {
     let lower = part.to_ascii_lowercase();
     lower
